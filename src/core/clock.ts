@@ -1,0 +1,11 @@
+/** Time and chance, handed in, so that tests can own them. */
+
+export interface Clock {
+  /** Epoch milliseconds. */
+  now(): number;
+  /** Resolves after `ms`, or as soon as `signal` aborts. Never rejects. */
+  sleep(ms: number, signal: AbortSignal): Promise<void>;
+}
+
+/** A number in [0, 1). */
+export type Random = () => number;

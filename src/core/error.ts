@@ -1,0 +1,71 @@
+/** The errors that users meet: one table of codes, each with its HTTP status. Codes never change; messages may. */
+
+export const ERROR_CODES = {
+  bad_request: 400,
+  dependency_cycle: 400,
+  dependency_unknown: 400,
+  schedule_invalid: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  not_found: 404,
+  job_not_found: 404,
+  queue_not_found: 404,
+  worker_not_found: 404,
+  operation_not_found: 404,
+  method_not_allowed: 405,
+  illegal_transition: 409,
+  lease_lost: 409,
+  unique_conflict: 409,
+  payload_too_large: 413,
+  unsupported_media_type: 415,
+  idempotency_mismatch: 422,
+  too_many_requests: 429,
+  internal: 500,
+  store_unavailable: 503,
+  store_full: 503,
+  overloaded: 503,
+  shutting_down: 503,
+} as const;
+export type ErrorCode = keyof typeof ERROR_CODES;
+
+const RETRYABLE: readonly ErrorCode[] = [
+  'too_many_requests',
+  'store_unavailable',
+  'store_full',
+  'overloaded',
+  'shutting_down',
+];
+
+export interface ErrorDetails {
+  jobId?: number;
+  cause?: unknown;
+  /** One entry per offending field: a JSON pointer and what was expected there. */
+  errors?: readonly { pointer: string; detail: string }[];
+  retryAfterMs?: number;
+}
+
+/** Something a caller can act on: it was wrong, the world moved on, or we are away for now. */
+export class WorkronError extends Error {
+  readonly code: ErrorCode;
+  readonly details: ErrorDetails;
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.name = 'WorkronError';
+    this.code = code;
+    this.details = details;
+  }
+
+  get httpStatus(): number {
+    return ERROR_CODES[this.code];
+  }
+
+  /** The same call may succeed later, unchanged. */
+  get retryable(): boolean {
+    return RETRYABLE.includes(this.code);
+  }
+}
+
+export function isWorkronError(error: unknown, code?: ErrorCode): error is WorkronError {
+  return error instanceof WorkronError && (code === undefined || error.code === code);
+}

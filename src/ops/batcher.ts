@@ -1,0 +1,96 @@
+/**
+ * Natural batching: while one call is in flight, what arrives meanwhile goes together into the next. No timer, no delay
+ * when idle, group commit under load.
+ */
+
+import { WorkronError } from '../core/error.ts';
+
+export interface BatcherOptions<In, Out> {
+  /** Handles a batch; answers in order. */
+  send: (items: In[], signal: AbortSignal) => Promise<Out[]>;
+  /** Items per call at most. */
+  maxBatch: number;
+  /** Items waiting at most; beyond it `add` rejects with `overloaded`. */
+  maxWaiting: number;
+  /** Calls in flight at most. */
+  concurrency?: number;
+  /** What a failure says about a batch: `true` to halve it until the bad item stands alone, `false` to fail it whole. */
+  splits?: (error: unknown) => boolean;
+}
+
+interface Entry<In, Out> {
+  item: In;
+  resolve: (out: Out) => void;
+  reject: (error: unknown) => void;
+}
+
+/** Collects single items into batched calls. A batch never makes strangers fail together. */
+export class Batcher<In, Out> {
+  readonly #options: BatcherOptions<In, Out>;
+  #waiting: Entry<In, Out>[] = [];
+  #inFlight = 0;
+  readonly #closed = new AbortController();
+
+  constructor(options: BatcherOptions<In, Out>) {
+    this.#options = options;
+  }
+
+  /** Resolves with this item's own answer. An abort counts only while the item has not been sent. */
+  add(item: In, signal: AbortSignal): Promise<Out> {
+    if (signal.aborted) return Promise.reject(signal.reason as Error);
+    if (this.#waiting.length >= this.#options.maxWaiting) {
+      return Promise.reject(
+        new WorkronError('overloaded', 'Too many calls are waiting; try again shortly', { retryAfterMs: 1_000 }),
+      );
+    }
+    return new Promise<Out>((resolve, reject) => {
+      const entry: Entry<In, Out> = { item, resolve, reject };
+      const leave = () => {
+        const index = this.#waiting.indexOf(entry);
+        if (index === -1) return;
+        this.#waiting.splice(index, 1);
+        reject(signal.reason as Error);
+      };
+      signal.addEventListener('abort', leave, { once: true });
+      entry.resolve = (out) => {
+        signal.removeEventListener('abort', leave);
+        resolve(out);
+      };
+      entry.reject = (error) => {
+        signal.removeEventListener('abort', leave);
+        reject(error instanceof Error ? error : new Error(String(error)));
+      };
+      this.#waiting.push(entry);
+      this.#pump();
+    });
+  }
+
+  #pump(): void {
+    while (this.#waiting.length > 0 && this.#inFlight < (this.#options.concurrency ?? 1)) {
+      const batch = this.#waiting.splice(0, this.#options.maxBatch);
+      this.#inFlight += 1;
+      void this.#send(batch).finally(() => {
+        this.#inFlight -= 1;
+        this.#pump();
+      });
+    }
+  }
+
+  async #send(batch: Entry<In, Out>[]): Promise<void> {
+    try {
+      const outs = await this.#options.send(
+        batch.map((entry) => entry.item),
+        this.#closed.signal,
+      );
+      batch.forEach((entry, index) => entry.resolve(outs[index] as Out));
+    } catch (error) {
+      if (batch.length > 1 && (this.#options.splits?.(error) ?? false)) {
+        const middle = batch.length >> 1;
+        await this.#send(batch.slice(0, middle));
+        await this.#send(batch.slice(middle));
+      } else {
+        for (const entry of batch) entry.reject(error);
+      }
+    }
+  }
+}

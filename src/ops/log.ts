@@ -1,0 +1,33 @@
+/** Structured JSON logs. */
+
+import { type DestinationStream, pino } from 'pino';
+
+export interface Log {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+  child(fields: object): Log;
+}
+
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** One JSON object a line, to stderr unless told otherwise: stdout belongs to what a command prints. */
+export function createLog(
+  level: LogLevel,
+  destination: DestinationStream = pino.destination({ fd: 2, sync: true }),
+): Log {
+  return pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      serializers: { error: pino.stdSerializers.errWithCause },
+    },
+    destination,
+  );
+}
+
+export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {}, child: () => silentLog };

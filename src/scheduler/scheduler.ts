@@ -1,0 +1,113 @@
+/** What a scheduler can do for its callers: the HTTP API, an in-process worker, the library. */
+
+import type { Attempt, ClaimedJob, Job, NewJob } from '../core/job.ts';
+import type { Settlement } from '../core/outcome.ts';
+import type {
+  ClaimRequest,
+  Heartbeat,
+  HeartbeatAnswer,
+  Hint,
+  Inserted,
+  InsertOptions,
+  JobEdit,
+  JobFilter,
+  LogChunk,
+  LogPiece,
+  NewOperation,
+  NewWorker,
+  Operation,
+  QueueSettings,
+  QueueState,
+  StatRow,
+  WorkerRow,
+} from '../store/store.ts';
+
+/** A job with the sentence that says what it waits for; `null` where it does not wait. */
+export interface JobView extends Job {
+  waitingFor: string | null;
+}
+
+export interface JobPage {
+  items: Job[];
+  /** Pass as `before` for the next page; `null` at the end. */
+  nextBefore: number | null;
+}
+
+export interface Health {
+  instanceId: string;
+  uptimeMs: number;
+  /** Loops that have not begun a round for too long; empty is healthy. */
+  stuck: string[];
+}
+
+export interface Readiness {
+  ready: boolean;
+  /** What stands in the way, in words. */
+  problems: string[];
+}
+
+export interface Scheduler extends AsyncDisposable {
+  readonly instanceId: string;
+  readonly leaseMs: number;
+  readonly heartbeatMs: number;
+  /** Where the jobs are, for people. */
+  readonly location: string;
+  readonly driver: string;
+
+  /** All or none, in order. Resolves once they are on disk. */
+  submit(jobs: readonly NewJob[], options: InsertOptions, signal: AbortSignal): Promise<Inserted>;
+  job(id: number, signal: AbortSignal): Promise<JobView>;
+  jobs(filter: JobFilter, page: { before: number | null; limit: number }, signal: AbortSignal): Promise<JobPage>;
+  attempts(id: number, signal: AbortSignal): Promise<Attempt[]>;
+  /** Resolves with the job once it is terminal, or as it is when `timeoutMs` have passed. */
+  wait(id: number, timeoutMs: number, signal: AbortSignal): Promise<Job>;
+  /** `cancelled` at once where it waited; a running job is asked to stop. */
+  cancel(id: number, signal: AbortSignal): Promise<Job>;
+  retry(id: number, signal: AbortSignal): Promise<Job>;
+  edit(id: number, edit: JobEdit, signal: AbortSignal): Promise<Job>;
+  /** Pieces of one attempt's output beyond `from`; `attempt` null: the present or last one. */
+  log(
+    request: { id: number; attempt: number | null; from: number; maxBytes: number },
+    signal: AbortSignal,
+  ): Promise<LogSlice>;
+
+  /** Counts what matches (up to 1,000,000) and, unless it is a dry run, starts the operation. */
+  bulk(
+    request: Omit<NewOperation, 'total'> & { dryRun: boolean },
+    signal: AbortSignal,
+  ): Promise<{ total: number; operation: Operation | null }>;
+  operation(id: number, signal: AbortSignal): Promise<Operation>;
+
+  queues(signal: AbortSignal): Promise<QueueState[]>;
+  setQueue(name: string, settings: Partial<QueueSettings>, signal: AbortSignal): Promise<QueueState>;
+  workers(signal: AbortSignal): Promise<WorkerRow[]>;
+  drainWorker(id: number, signal: AbortSignal): Promise<WorkerRow>;
+  stats(range: { from: number; to: number }, signal: AbortSignal): Promise<StatRow[]>;
+
+  // for workers
+  register(worker: NewWorker, signal: AbortSignal): Promise<WorkerRow>;
+  /** Waits up to `waitMs` for work, then answers with nothing. */
+  claim(request: ClaimRequest & { waitMs: number }, signal: AbortSignal): Promise<ClaimedJob[]>;
+  heartbeat(beat: Heartbeat, signal: AbortSignal): Promise<HeartbeatAnswer | undefined>;
+  /** In order: accepted (or accepted before, the same), or no longer this worker's to say. */
+  settle(settlements: readonly Settlement[], signal: AbortSignal): Promise<('ok' | 'lease_lost')[]>;
+  writeLogs(chunks: readonly LogChunk[], signal: AbortSignal): Promise<boolean[]>;
+  leave(workerId: number, signal: AbortSignal): Promise<void>;
+
+  subscribe(listener: (hint: Hint) => void): () => void;
+  health(): Health;
+  ready(signal: AbortSignal): Promise<Readiness>;
+  /** Prometheus text. */
+  metrics(signal: AbortSignal): Promise<{ contentType: string; body: string }>;
+  /** From now on: not ready, claims answer with nothing, waits end. Requests in flight go on. */
+  drain(): void;
+}
+
+export interface LogSlice {
+  attempt: number;
+  pieces: LogPiece[];
+  /** Pass as `from` for what comes after. */
+  next: number;
+  /** The attempt has ended, so nothing will come after the pieces up to its end. */
+  ended: boolean;
+}

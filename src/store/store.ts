@@ -1,0 +1,383 @@
+/**
+ * What any backend must do. One method is one atomic step: it happened for everybody or for nobody.
+ *
+ * Instants are epoch milliseconds by the store's own clock, which alone decides what is due and whose lease is over.
+ * Every call takes its caller's signal: a call that was aborted before it was sent rejects with the signal's reason
+ * and has changed nothing; one that was already sent has happened or not, never half.
+ * A backend that is away for now rejects with `store_unavailable`, one whose disk is full with `store_full`.
+ */
+
+import type { Attempt, ClaimedJob, Job, NewJob, Reason, Status } from '../core/job.ts';
+import type { Offer } from '../core/lane.ts';
+import type { Change } from '../core/transition.ts';
+
+export const DRIVERS = ['memory', 'sqlite', 'postgres'] as const;
+export type Driver = (typeof DRIVERS)[number];
+
+export interface Store extends AsyncDisposable {
+  readonly driver: Driver;
+  /** Where the jobs are, for people: a file, or a database without its password. */
+  readonly location: string;
+  /** Only this process can reach the jobs (memory, SQLite), so what an earlier owner's own workers held is free. */
+  readonly exclusive: boolean;
+
+  /** The store's clock. Also the cheapest proof that the store is there. */
+  now(signal: AbortSignal): Promise<number>;
+
+  // ---- jobs on their way through -------------------------------------------------------------------------------
+
+  /**
+   * Stores all jobs or none, and answers in order. A job due later starts as `scheduled`, else `pending`.
+   * A job whose unique key is taken is not stored: `existing` answers with the holder, `replace` overwrites a holder
+   * that still waits (keeping its id) and answers with it, `reject` throws `unique_conflict` and stores nothing.
+   * With an idempotency key, the first call's answer is stored with its jobs: a later call with the same key and
+   * fingerprint stores nothing and is answered the same (`replayed`); another fingerprint throws `idempotency_mismatch`.
+   * A concurrent twin waits for the first.
+   */
+  insert(jobs: readonly NewJob[], options: InsertOptions, signal: AbortSignal): Promise<Inserted>;
+
+  /**
+   * Moves up to `limit` claimable jobs that the offer can run to `running`, counts the attempt, and returns them, most
+   * urgent first (priority, fair turn, due, id). No job is ever handed to two claimers. Takes nothing from paused
+   * queues, no more than `max_running` of a queue allows, no more than the offer's free resources hold.
+   * Lets go of unique keys held only `while: 'pending'`. Unknown or offline worker: throws `worker_not_found`.
+   */
+  claim(request: ClaimRequest, signal: AbortSignal): Promise<ClaimedJob[]>;
+
+  /**
+   * Renews a worker's lease on all it holds, and gives back at once what it was handed by a claim up to `seenClaim` but
+   * does not list (recorded as `returned`, not charged; `cancelled` if that was asked). `undefined`: no such worker, it
+   * must register again. An offline worker that reports is online again.
+   */
+  heartbeat(beat: Heartbeat, signal: AbortSignal): Promise<HeartbeatAnswer | undefined>;
+
+  /**
+   * The fast path: ends each job that is still at this attempt of this worker as `done`; answers in order.
+   * A job already ended `done` by this very attempt answers `ok` again; anything else is `lease_lost`.
+   */
+  settle(successes: readonly Success[], signal: AbortSignal): Promise<Settled[]>;
+
+  /** Writes each change whose job still matches its fence; answers, in order, with the job as written, or `undefined`. */
+  applyChanges(changes: readonly Change[], signal: AbortSignal): Promise<(Job | undefined)[]>;
+
+  /** Changes a job that waits. `undefined`: no such job, or it does not wait. */
+  edit(jobId: number, edit: JobEdit, signal: AbortSignal): Promise<Job | undefined>;
+
+  // ---- what the duties need ------------------------------------------------------------------------------------
+
+  /** Moves up to `limit` due jobs from `scheduled` to `pending`; tells when the next one will be due. */
+  promote(limit: number, signal: AbortSignal): Promise<Promoted>;
+
+  /** Up to `limit` jobs that should have started by now (`expiresAt`), as they are. */
+  findExpired(limit: number, signal: AbortSignal): Promise<Job[]>;
+
+  /** Up to `limit` running jobs whose worker's lease is over, or whose worker is one of `dead`; each with when that worker was last heard. */
+  findLost(request: { limit: number; dead: readonly number[] }, signal: AbortSignal): Promise<LostJob[]>;
+
+  /** Workers attached to the database whose session lock is free: a hint that their process died. Empty where there are no such locks. */
+  findUnlocked(signal: AbortSignal): Promise<Unlocked>;
+
+  /** Marks workers whose lease is over as offline; forgets those offline for longer than `forgetAfterMs` that hold nothing. Answers with the ids marked. */
+  retireWorkers(forgetAfterMs: number, signal: AbortSignal): Promise<number[]>;
+
+  /** Deletes up to `limit` ended jobs older than the retention says, with all that belongs to them. Answers with how many. Also expired keys and old statistics. */
+  prune(retention: Retention, limit: number, signal: AbortSignal): Promise<number>;
+
+  // ---- reading -------------------------------------------------------------------------------------------------
+
+  /** The jobs that exist, in the order of the ids asked for; unknown ids are left out. */
+  read(ids: readonly number[], signal: AbortSignal): Promise<Job[]>;
+
+  /** Newest first (id descending), below `before` where given. */
+  list(filter: JobFilter, page: { before: number | null; limit: number }, signal: AbortSignal): Promise<Job[]>;
+
+  /** How many match, counting no further than `atMost`. */
+  count(filter: JobFilter, atMost: number, signal: AbortSignal): Promise<number>;
+
+  /** Ended attempts, oldest first. */
+  attempts(jobId: number, signal: AbortSignal): Promise<Attempt[]>;
+
+  /** How many claimable jobs come before this one in its queue, counting no further than `atMost`. */
+  countAhead(jobId: number, atMost: number, signal: AbortSignal): Promise<number>;
+
+  // ---- logs ----------------------------------------------------------------------------------------------------
+
+  /**
+   * Stores output of attempts that are still held by this worker; the same offset twice is stored once. Of each attempt the
+   * first and last `LOG_HALF_BYTES` are kept, to the nearest chunk. Answers, in order, whether the attempt was still held.
+   */
+  appendLogs(chunks: readonly LogChunk[], signal: AbortSignal): Promise<boolean[]>;
+
+  /** Chunks of one attempt with an end beyond `from`, by offset, about `maxBytes` at most (always one if there is one). */
+  readLog(
+    request: { jobId: number; attempt: number; from: number; maxBytes: number },
+    signal: AbortSignal,
+  ): Promise<LogPiece[]>;
+
+  // ---- queues and workers --------------------------------------------------------------------------------------
+
+  /** Every queue that has a setting or an unfinished job, by name. */
+  queues(signal: AbortSignal): Promise<QueueState[]>;
+
+  /** Changes a queue's settings, creating them where there were none. */
+  setQueue(name: string, settings: Partial<QueueSettings>, signal: AbortSignal): Promise<QueueState>;
+
+  /** Gives the worker its id, new at every call. */
+  registerWorker(worker: NewWorker, signal: AbortSignal): Promise<WorkerRow>;
+
+  workers(signal: AbortSignal): Promise<WorkerRow[]>;
+
+  /** Asks a worker to finish what it has and leave. `undefined`: no such worker. */
+  drainWorker(id: number, signal: AbortSignal): Promise<WorkerRow | undefined>;
+
+  /** A worker that says good-bye: offline at once. What it still held is left to its lease. */
+  leaveWorker(id: number, signal: AbortSignal): Promise<void>;
+
+  // ---- statistics and bulk operations --------------------------------------------------------------------------
+
+  /** Adds to the rows of these minutes. */
+  addStats(rows: readonly StatRow[], signal: AbortSignal): Promise<void>;
+
+  /** Rows of minutes in [from, to), by minute, summed over instances. */
+  stats(range: { from: number; to: number }, signal: AbortSignal): Promise<StatRow[]>;
+
+  createOperation(operation: NewOperation, signal: AbortSignal): Promise<Operation>;
+  operation(id: number, signal: AbortSignal): Promise<Operation | undefined>;
+  /** Those that have not ended, oldest first. */
+  openOperations(signal: AbortSignal): Promise<Operation[]>;
+  /** Moves an operation on, if its cursor is still `from`; `false` where another instance was faster. */
+  advanceOperation(id: number, from: number | null, step: OperationStep, signal: AbortSignal): Promise<boolean>;
+
+  // ---- hints ---------------------------------------------------------------------------------------------------
+
+  /** Calls `listener` soon after something changed here, or, where the backend can tell, elsewhere. Hints may be lost or false. */
+  subscribe(listener: (hint: Hint) => void): () => void;
+}
+
+/** Hints save waiting; polling is what correctness rests on. */
+export type Hint =
+  /** Jobs may have become claimable. */
+  | { topic: 'work' }
+  /** These jobs changed (`ids` may be cut short). */
+  | { topic: 'jobs'; ids: readonly number[] }
+  /** Running jobs of these workers were asked to stop, or a worker to drain. */
+  | { topic: 'workers'; ids: readonly number[] }
+  /** A scheduled job may be due earlier than was known. */
+  | { topic: 'due'; at: number };
+
+export interface InsertOptions {
+  idempotency?: { key: string; fingerprint: string };
+}
+
+export interface Inserted {
+  /** In the order of the call. `deduplicated`: this job was there before. */
+  items: { job: Job; deduplicated: boolean }[];
+  replayed: boolean;
+}
+
+export interface ClaimRequest {
+  workerId: number;
+  limit: number;
+  offer: Offer;
+  /** Rising per worker; `null` for a worker that does not count its claims: then only the lease decides. */
+  claimSeq: number | null;
+}
+
+export interface LeaseRef {
+  jobId: number;
+  attempt: number;
+}
+
+export interface Heartbeat {
+  workerId: number;
+  /** All that it holds. `null`: renew whatever it holds (a worker that does not list). */
+  leases: readonly LeaseRef[] | null;
+  /** The highest claim that was answered or finally given up; `null` for a worker that does not count. */
+  seenClaim: number | null;
+}
+
+export interface HeartbeatAnswer {
+  /** Held, but somebody asked for it to stop. */
+  cancel: LeaseRef[];
+  /** Listed, but no longer this worker's. */
+  lost: LeaseRef[];
+  /** Finish what you have and leave. */
+  drain: boolean;
+  /** What the give-back returned, for those who watch. */
+  returned: LeaseRef[];
+}
+
+export interface Success {
+  jobId: number;
+  attempt: number;
+  workerId: number;
+  exitCode: number | null;
+  /** JSON; absent where there is none. */
+  result?: unknown;
+}
+
+export type Settled =
+  | {
+      result: 'ok' /** `false` where this repeats an earlier answer. */;
+      fresh: boolean;
+      queue: string;
+      dueAt: number;
+      startedAt: number;
+      endedAt: number;
+    }
+  | { result: 'lease_lost' };
+
+export interface JobEdit {
+  priority?: number;
+  queue?: string;
+  runAt?: number;
+  timeoutMs?: number;
+  maxAttempts?: number;
+  tags?: readonly string[];
+}
+
+export interface Promoted {
+  count: number;
+  /** `null`: nothing is scheduled. */
+  nextDueAt: number | null;
+}
+
+export interface LostJob {
+  job: Job;
+  workerSeenAt: number;
+}
+
+export interface Unlocked {
+  workers: { id: number; seenAt: number }[];
+  /** How long the database server has been up; a restart frees every lock without anybody having died. */
+  serverUpMs: number;
+}
+
+export interface Retention {
+  doneMs: number;
+  /** failed, cancelled, skipped. */
+  otherMs: number;
+  statsMs: number;
+}
+
+export interface JobFilter {
+  statuses?: readonly Status[];
+  queue?: string;
+  name?: string;
+  /** All of them. */
+  tags?: readonly string[];
+  workerId?: number;
+  reason?: Reason;
+  /** Created in [from, to). */
+  createdFrom?: number;
+  createdTo?: number;
+  /** Part of name, command or error, whatever the case. */
+  text?: string;
+  ids?: readonly number[];
+}
+
+/** Bytes kept from each end of an attempt's output. */
+export const LOG_HALF_BYTES = 5 * 1024 * 1024;
+
+export interface LogChunk extends LeaseRef {
+  workerId: number;
+  offset: number;
+  data: Uint8Array;
+}
+
+export interface LogPiece {
+  offset: number;
+  data: Uint8Array;
+}
+
+export interface QueueSettings {
+  paused: boolean;
+  /** `null`: no limit. */
+  maxRunning: number | null;
+}
+
+export interface QueueState extends QueueSettings {
+  name: string;
+  pausedAt: number | null;
+  blocked: number;
+  scheduled: number;
+  pending: number;
+  running: number;
+  oldestPendingAt: number | null;
+}
+
+export const WORKER_STATES = ['online', 'draining', 'offline'] as const;
+
+export interface NewWorker {
+  /** For people: host and pid unless told otherwise. */
+  name: string;
+  /** In the owning process of an exclusive store, attached to the database, or behind HTTP. */
+  attachment: 'local' | 'direct' | 'remote';
+  /** Of the process that runs it. */
+  instanceId: string;
+  host: string;
+  pid: number | null;
+  address: string | null;
+  slots: number;
+  queues: readonly string[] | null;
+  commands: boolean;
+  handlers: readonly string[];
+  tags: readonly string[];
+  /** Total capacity by name: memory_mb, gpu … */
+  resources: Readonly<Record<string, number>>;
+  leaseMs: number;
+  version: string;
+}
+
+export interface WorkerRow extends NewWorker {
+  id: number;
+  state: (typeof WORKER_STATES)[number];
+  registeredAt: number;
+  /** Of the last heartbeat, or of the registration. */
+  seenAt: number;
+  /** Jobs leased to it now. */
+  running: number;
+}
+
+/** How one minute went for one queue and outcome. Histograms count by `STAT_BUCKETS_MS`, one more for all beyond. */
+export interface StatRow {
+  minute: number;
+  instanceId: string;
+  queue: string;
+  outcome: 'submitted' | 'done' | 'failed' | 'cancelled' | 'skipped' | 'retried';
+  count: number;
+  wait: readonly number[];
+  run: readonly number[];
+}
+
+export const STAT_BUCKETS_MS = [
+  1, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000, 3_600_000,
+] as const;
+
+export const BULK_ACTIONS = ['cancel', 'retry'] as const;
+
+export interface NewOperation {
+  action: (typeof BULK_ACTIONS)[number];
+  filter: JobFilter;
+  /** How many matched when it was asked for. */
+  total: number;
+}
+
+export interface Operation extends NewOperation {
+  id: number;
+  status: 'running' | 'done' | 'cancelled';
+  /** Jobs with ids below this are still to be looked at; `null`: not begun. */
+  cursor: number | null;
+  changed: number;
+  /** Matched, but could not be changed (it had ended, it holds no longer). */
+  skipped: number;
+  createdAt: number;
+  endedAt: number | null;
+}
+
+export interface OperationStep {
+  cursor: number | null;
+  changed: number;
+  skipped: number;
+  status: Operation['status'];
+}

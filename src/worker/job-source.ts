@@ -1,0 +1,74 @@
+/**
+ * Where a worker gets its jobs: in process, attached to the database, or a scheduler over HTTP. One small interface, so
+ * that the worker's code is the same for all three.
+ */
+
+import type { ClaimedJob } from '../core/job.ts';
+import type { Offer } from '../core/lane.ts';
+import type { Settlement } from '../core/outcome.ts';
+
+export interface LeaseRef {
+  jobId: number;
+  attempt: number;
+}
+
+export interface WorkerProfile {
+  name: string;
+  slots: number;
+  queues: readonly string[] | null;
+  commands: boolean;
+  handlers: readonly string[];
+  tags: readonly string[];
+  resources: Readonly<Record<string, number>>;
+}
+
+export interface Registration {
+  workerId: number;
+  leaseMs: number;
+  heartbeatMs: number;
+}
+
+export interface SourceClaim {
+  workerId: number;
+  limit: number;
+  offer: Offer;
+  claimSeq: number;
+  /** How long to wait for work before answering with nothing. */
+  waitMs: number;
+}
+
+export interface Beat {
+  workerId: number;
+  leases: readonly LeaseRef[];
+  seenClaim: number;
+}
+
+export interface BeatAnswer {
+  cancel: readonly LeaseRef[];
+  lost: readonly LeaseRef[];
+  drain: boolean;
+}
+
+export interface OutputChunk extends LeaseRef {
+  workerId: number;
+  offset: number;
+  data: Uint8Array;
+}
+
+export type SettleResult = 'ok' | 'lease_lost' | 'invalid';
+
+export interface JobSource {
+  register(profile: WorkerProfile, signal: AbortSignal): Promise<Registration>;
+  /** Jobs that are now this worker's, most urgent first; an empty answer after `waitMs` at the latest. */
+  claim(request: SourceClaim, signal: AbortSignal): Promise<ClaimedJob[]>;
+  /** `undefined`: the scheduler does not know this worker any more; register again. */
+  heartbeat(beat: Beat, signal: AbortSignal): Promise<BeatAnswer | undefined>;
+  /** In order, one answer each. `lease_lost` is final; a rejected call may be sent again. */
+  settle(settlements: readonly Settlement[], signal: AbortSignal): Promise<SettleResult[]>;
+  /** In order: whether the attempt is still this worker's. The same offset may be sent again. */
+  writeOutput(chunks: readonly OutputChunk[], signal: AbortSignal): Promise<boolean[]>;
+  /** The worker has nothing left and goes. */
+  leave(workerId: number, signal: AbortSignal): Promise<void>;
+  /** Calls `listener` when a heartbeat should not wait for its turn (a cancel, a drain). */
+  onNudge(workerId: number, listener: () => void): () => void;
+}

@@ -1,0 +1,22 @@
+/** How hard the tests try: small counts for every day, the full ones with `npm run test:full`. */
+
+const full = process.env['WORKRON_TEST_EFFORT'] === 'full';
+
+export const effort = {
+  full,
+  /** Jobs that three workers share. */
+  sharedJobs: full ? 5_000 : 500,
+  /** Cancel against settle against reap on one job. */
+  races: full ? 10_000 : 300,
+  /** Random sequences of store calls compared across stores, and their length. */
+  modelRuns: full ? 300 : 25,
+  modelLength: full ? 60 : 40,
+  /** Requests per route in the API fuzz. */
+  fuzzPerRoute: full ? 200 : 25,
+  /** Jobs in all states before the scheduler is killed. */
+  killedJobs: full ? 1_000 : 200,
+  /** Bytes that one noisy command prints. */
+  noisyBytes: full ? 100_000_000 : 30_000_000,
+  /** Commands that run at once. */
+  commandsAtOnce: full ? 500 : 100,
+};

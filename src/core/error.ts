@@ -25,6 +25,8 @@ export const ERROR_CODES = {
   store_full: 503,
   overloaded: 503,
   shutting_down: 503,
+  /** Told by clients, never by a server. */
+  unreachable: 503,
 } as const;
 export type ErrorCode = keyof typeof ERROR_CODES;
 
@@ -34,6 +36,7 @@ const RETRYABLE: readonly ErrorCode[] = [
   'store_full',
   'overloaded',
   'shutting_down',
+  'unreachable',
 ];
 
 export interface ErrorDetails {

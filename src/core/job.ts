@@ -156,11 +156,11 @@ export interface Job extends JobSpec, Counters {
   /** When the worker of a running job last reported. */
   lastHeartbeatAt: number | null;
   cancelRequestedAt: number | null;
-  /** Not started by then: `failed` with reason `expired`. */
+  /** Not started by then: `failed` with reason `expired`. So long after it is due; `null` from the first claim on, and once ended. */
   expiresAt: number | null;
+  /** These three tell how an ended job ended (`null` where no attempt did it); before, how the last attempt with an error went. */
   exitCode: number | null;
   signal: string | null;
-  /** Of the last attempt that ended badly. */
   error: string | null;
   reason: Reason | null;
   result: unknown;

@@ -39,7 +39,10 @@ export interface AttemptEnd {
 export type Change =
   /** A running job is asked to stop. */
   | { kind: 'flag'; fence: Fence }
-  /** Back to wait: `delayMs` 0 is pending, else scheduled. The attempt that ended is recorded. */
+  /**
+   * Back to wait: `delayMs` 0 is pending, due when it was before, so that it keeps its place; else scheduled, due so long
+   * from now. The attempt that ended is recorded.
+   */
   | { kind: 'requeue'; fence: Fence; counters: Counters; delayMs: number; record: AttemptEnd }
   /** The end. `record` is `null` where no attempt was running. */
   | {
@@ -51,7 +54,7 @@ export type Change =
       record: AttemptEnd | null;
       error: string | null;
     }
-  /** A person's retry: a terminal job waits again, with a full budget. */
+  /** A person's retry: a terminal job waits again, due now, with a full budget and a new `expiresAt` where it has a start timeout. */
   | { kind: 'reopen'; fence: Fence; counters: Counters };
 
 /** What must follow from `event`, or `undefined` where nothing has to. Throws `illegal_transition` where it cannot. `random` is in [0, 1). */
@@ -132,7 +135,8 @@ function settle(job: Job, fence: Fence, outcome: Exclude<Outcome, { type: 'succe
     case 'snoozed': {
       counters.snoozes += 1;
       if (job.rerun === 'never') return fail(fence, counters, record, 'interrupted');
-      return { kind: 'requeue', fence, counters, delayMs: outcome.delayMs, record };
+      // At least a moment: without one it would keep its place, and a job that snoozes on and on would hold up its queue.
+      return { kind: 'requeue', fence, counters, delayMs: Math.max(outcome.delayMs, 1), record };
     }
     case 'interrupted': {
       counters.interruptions += 1;

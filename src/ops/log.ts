@@ -1,6 +1,7 @@
 /** Structured JSON logs. */
 
 import { type DestinationStream, pino } from 'pino';
+import type { LogLevel } from './log-level.ts';
 
 export interface Log {
   debug(fields: object, message: string): void;
@@ -9,9 +10,6 @@ export interface Log {
   error(fields: object, message: string): void;
   child(fields: object): Log;
 }
-
-export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** One JSON object a line, to stderr unless told otherwise: stdout belongs to what a command prints. */
 export function createLog(

@@ -2,12 +2,16 @@
 
 import type { Clock, Random } from '../core/clock.ts';
 import type { Log } from './log.ts';
+import type { Rounds } from './rounds.ts';
+import type { Wake } from './wake.ts';
 
 export interface Loop {
   name: string;
   everyMs: number;
   /** One round. May answer with how long to wait instead of `everyMs`. */
-  tick(signal: AbortSignal): Promise<number | void>;
+  tick(signal: AbortSignal): Promise<number | undefined>;
+  /** Ends the wait early. */
+  wake?: Wake;
 }
 
 export interface LoopContext {
@@ -15,29 +19,28 @@ export interface LoopContext {
   clock: Clock;
   random: Random;
   log: Log;
-  /** Called as each round begins: the proof of life behind `/health`. */
-  onRound?: (name: string) => void;
-  /** Ends the wait early when it resolves. Called once per round. */
-  wake?: () => Promise<void>;
+  rounds: Rounds;
 }
 
 /** Runs `loop` until `signal` aborts; resolves once the round in progress has ended. Never rejects. */
-export async function runLoop(loop: Loop, context: LoopContext): Promise<void> {
-  const { signal, clock, random, log } = context;
+export async function runLoop(loop: Loop, { signal, clock, random, log, rounds }: LoopContext): Promise<void> {
+  let failing = false;
   while (!signal.aborted) {
-    const woken = context.wake?.();
-    context.onRound?.(loop.name);
+    rounds.begin(loop.name, loop.everyMs);
+    loop.wake?.reset();
     let waitMs = loop.everyMs;
     try {
       waitMs = (await loop.tick(signal)) ?? loop.everyMs;
+      if (failing) log.info({ loop: loop.name }, 'loop recovered');
+      failing = false;
     } catch (error) {
-      if (!signal.aborted) log.error({ loop: loop.name, error }, 'loop round failed');
+      // One line when it begins to fail, the rest for those who look closer: an outage is not a flood.
+      if (!signal.aborted) log[failing ? 'debug' : 'error']({ loop: loop.name, error }, 'loop round failed');
+      failing = true;
     }
-    const nap = AbortSignal.any([signal]);
-    const wakeUp = new AbortController();
-    const wait = clock.sleep(waitMs * (0.9 + 0.1 * random()), AbortSignal.any([nap, wakeUp.signal]));
-    if (woken === undefined) await wait;
-    else await Promise.race([wait, woken]);
-    wakeUp.abort();
+    // A little early at random, so that instances do not march in step.
+    const nap = waitMs * (0.9 + 0.1 * random());
+    await (loop.wake === undefined ? clock.sleep(nap, signal) : loop.wake.sleep(clock, nap, signal));
   }
+  rounds.end(loop.name);
 }

@@ -1,0 +1,42 @@
+/** "Did you mean": the known word nearest to a misspelt one. */
+
+/** `did you mean X?`, or `undefined` where nothing is near. */
+export function didYouMean(word: string, known: readonly string[]): string | undefined {
+  const nearest = nearestWord(word, known);
+  return nearest === undefined ? undefined : `did you mean ${nearest}?`;
+}
+
+/** The nearest word within about a third of its length, or `undefined`. */
+export function nearestWord(word: string, known: readonly string[]): string | undefined {
+  let best: string | undefined;
+  let bestDistance = Number.POSITIVE_INFINITY;
+  for (const candidate of known) {
+    const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
+    if (distance < bestDistance && distance <= Math.max(1, Math.ceil(candidate.length / 3))) {
+      best = candidate;
+      bestDistance = distance;
+    }
+  }
+  return best;
+}
+
+/** Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`. */
+function editDistance(a: string, b: string): number {
+  if (Math.abs(a.length - b.length) > 8 || a.length > 64) return Number.POSITIVE_INFINITY;
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i += 1) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      const cost = a[i - 1] === b[j - 1] ? 0 : 1;
+      let value = Math.min((last[j] as number) + 1, (row[j - 1] as number) + 1, (last[j - 1] as number) + cost);
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
+        value = Math.min(value, (beforeLast[j - 2] as number) + 1);
+      }
+      row.push(value);
+    }
+    beforeLast = last;
+    last = row;
+  }
+  return last[b.length] as number;
+}

@@ -1,0 +1,46 @@
+/** Text that every store can hold: no NUL, no lone surrogates. */
+
+/** How deep JSON from outside may be nested: beyond it, recursion in whoever reads it would be at risk. */
+export const DEEPEST_JSON = 64;
+
+export function isCleanText(text: string): boolean {
+  return !text.includes('\0') && text.isWellFormed();
+}
+
+/** The same text with U+FFFD in place of what cannot be stored. */
+export function cleanText(text: string): string {
+  return isCleanText(text) ? text : text.toWellFormed().replaceAll('\0', '\uFFFD');
+}
+
+/** The same JSON with every text in it clean; what is nested too deep becomes `null`. */
+export function cleanJson(value: unknown, depth = 0): unknown {
+  if (typeof value === 'string') return cleanText(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth >= DEEPEST_JSON) return null;
+  if (Array.isArray(value)) return value.map((item) => cleanJson(item, depth + 1));
+  const entries = Object.entries(value).filter(([key]) => key !== '__proto__');
+  return Object.fromEntries(entries.map(([key, item]) => [cleanText(key), cleanJson(item, depth + 1)]));
+}
+
+/** Where JSON holds what cannot be stored: a JSON pointer and what is wrong there. `undefined`: nowhere. */
+export function findUnclean(value: unknown, depth = 0): { pointer: string; detail: string } | undefined {
+  if (typeof value === 'string') {
+    if (isCleanText(value)) return undefined;
+    return { pointer: '', detail: 'text must not contain NUL or lone surrogates' };
+  }
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (depth >= DEEPEST_JSON) return { pointer: '', detail: `nested deeper than ${DEEPEST_JSON} levels` };
+  for (const [key, item] of Object.entries(value)) {
+    if (!Array.isArray(value) && (key === '__proto__' || !isCleanText(key))) {
+      return { pointer: '', detail: `the field name ${JSON.stringify(key)} is not allowed` };
+    }
+    const found = findUnclean(item, depth + 1);
+    if (found !== undefined) return { ...found, pointer: `/${pointerStep(key)}${found.pointer}` };
+  }
+  return undefined;
+}
+
+/** One step of a JSON pointer (RFC 6901). */
+export function pointerStep(key: string | number): string {
+  return String(key).replaceAll('~', '~0').replaceAll('/', '~1');
+}

@@ -11,6 +11,10 @@ export const effort = {
   /** Random sequences of store calls compared across stores, and their length. */
   modelRuns: full ? 300 : 25,
   modelLength: full ? 60 : 40,
+  /** Random graphs whose counters are compared with a rescan. */
+  dagRuns: full ? 2_000 : 100,
+  /** No new sequence, and no shrinking of one that failed, after so long. */
+  modelMs: full ? 900_000 : 60_000,
   /** Requests per route in the API fuzz. */
   fuzzPerRoute: full ? 200 : 25,
   /** Jobs in all states before the scheduler is killed. */
@@ -19,4 +23,6 @@ export const effort = {
   noisyBytes: full ? 100_000_000 : 30_000_000,
   /** Commands that run at once. */
   commandsAtOnce: full ? 500 : 100,
+  /** Random cron expressions compared with brute force. */
+  cronExpressions: full ? 3_000 : 80,
 };

@@ -29,7 +29,8 @@ export interface Store extends AsyncDisposable {
   /**
    * Stores all jobs or none, and answers in order. A job due later starts as `scheduled`, else `pending`.
    * A job whose unique key is taken is not stored: `existing` answers with the holder, `replace` overwrites a holder
-   * that still waits (keeping its id) and answers with it, `reject` throws `unique_conflict` and stores nothing.
+   * that still waits and answers with it (it keeps id, `createdAt` and `attempt`; its counters start anew), or with the
+   * holder as it is where it no longer waits, `reject` throws `unique_conflict` and stores nothing.
    * With an idempotency key, the first call's answer is stored with its jobs: a later call with the same key and
    * fingerprint stores nothing and is answered the same (`replayed`); another fingerprint throws `idempotency_mismatch`.
    * A concurrent twin waits for the first.
@@ -57,10 +58,13 @@ export interface Store extends AsyncDisposable {
    */
   settle(successes: readonly Success[], signal: AbortSignal): Promise<Settled[]>;
 
-  /** Writes each change whose job still matches its fence; answers, in order, with the job as written, or `undefined`. */
+  /**
+   * Writes each change whose job still matches its fence; answers, in order, with the job as written, or `undefined`.
+   * Where another job holds the unique key of one to be reopened, throws `unique_conflict` and writes none.
+   */
   applyChanges(changes: readonly Change[], signal: AbortSignal): Promise<(Job | undefined)[]>;
 
-  /** Changes a job that waits. `undefined`: no such job, or it does not wait. */
+  /** Changes a job that waits; a new `runAt` (never before `createdAt`) decides anew between `scheduled` and `pending`. `undefined`: no such job, or it does not wait. */
   edit(jobId: number, edit: JobEdit, signal: AbortSignal): Promise<Job | undefined>;
 
   // ---- what the duties need ------------------------------------------------------------------------------------
@@ -138,14 +142,14 @@ export interface Store extends AsyncDisposable {
   /** Adds to the rows of these minutes. */
   addStats(rows: readonly StatRow[], signal: AbortSignal): Promise<void>;
 
-  /** Rows of minutes in [from, to), by minute, summed over instances. */
+  /** Rows of minutes in [from, to), by minute, queue and outcome, summed over instances (`instanceId` is empty). */
   stats(range: { from: number; to: number }, signal: AbortSignal): Promise<StatRow[]>;
 
   createOperation(operation: NewOperation, signal: AbortSignal): Promise<Operation>;
   operation(id: number, signal: AbortSignal): Promise<Operation | undefined>;
   /** Those that have not ended, oldest first. */
   openOperations(signal: AbortSignal): Promise<Operation[]>;
-  /** Moves an operation on, if its cursor is still `from`; `false` where another instance was faster. */
+  /** Moves an operation on, adding to its counts, if it has not ended and its cursor is still `from`; `false` where another instance was faster. */
   advanceOperation(id: number, from: number | null, step: OperationStep, signal: AbortSignal): Promise<boolean>;
 
   // ---- hints ---------------------------------------------------------------------------------------------------
@@ -164,6 +168,9 @@ export type Hint =
   | { topic: 'workers'; ids: readonly number[] }
   /** A scheduled job may be due earlier than was known. */
   | { topic: 'due'; at: number };
+
+/** How long an idempotency key is remembered. */
+export const IDEMPOTENCY_MS = 24 * 3_600_000;
 
 export interface InsertOptions {
   idempotency?: { key: string; fingerprint: string };

@@ -1,11 +1,9 @@
 -- The tables that jobs live in. `workron.` stands for the installation's schema.
 
-create schema if not exists workron;
-
 -- One row about the installation. lock_space is part one of every advisory lock key: advisory locks and
 -- notification channels are per database, not per schema.
 create table workron.meta (
-  only boolean primary key default true check (only),
+  "only" boolean primary key default true check ("only"),
   schema_version integer not null,
   min_code integer not null,
   lock_space integer not null,
@@ -125,6 +123,13 @@ create table workron.worker (
   registered_at timestamptz(3) not null,
   seen_at timestamptz(3) not null,
   profile jsonb not null
+);
+
+-- Processes whose workers found nothing to do: while one of them may be waiting, new work is announced. Lost in a crash,
+-- as the processes' connections are.
+create unlogged table workron.waiter (
+  instance_id text primary key,
+  until timestamptz not null
 );
 
 -- hold: 'pending' until the first claim, 'active' until the end, 'time' until expires_at.

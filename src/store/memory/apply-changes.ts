@@ -1,0 +1,80 @@
+import { WorkronError } from '../../core/error.ts';
+import type { Job } from '../../core/job.ts';
+import type { Change, Fence } from '../../core/transition.ts';
+import type { Entry } from './entry.ts';
+import { end, requeue } from './finish.ts';
+import { change, jobOf, type Tables } from './tables.ts';
+import { holderOf } from './unique.ts';
+
+export function applyChanges(tables: Tables, changes: readonly Change[]): (Job | undefined)[] {
+  refuseConflicts(tables, changes);
+  return changes.map((change) => {
+    const entry = matching(tables, change.fence);
+    if (entry === undefined) return undefined;
+    apply(tables, entry, change);
+    return jobOf(tables, entry);
+  });
+}
+
+/** The entry, if it is still as the decision found it. */
+function matching(tables: Tables, fence: Fence): Entry | undefined {
+  const entry = tables.jobs.get(fence.jobId);
+  if (entry === undefined || entry.status !== fence.status || entry.attempt !== fence.attempt) return undefined;
+  if (entry.status === 'running' && entry.workerId !== fence.workerId) return undefined;
+  if ((entry.cancelRequestedAt !== null) !== fence.cancelRequested) return undefined;
+  const { failures, interruptions, snoozes, losses } = entry.counters;
+  const { counters } = fence;
+  if (failures !== counters.failures || interruptions !== counters.interruptions) return undefined;
+  if (snoozes !== counters.snoozes || losses !== counters.losses) return undefined;
+  if (fence.workerSeenAt !== undefined) {
+    const worker = tables.workers.get(entry.workerId ?? 0);
+    if (worker?.seenAt !== fence.workerSeenAt) return undefined;
+  }
+  return entry;
+}
+
+function apply(tables: Tables, entry: Entry, decided: Change): void {
+  const now = tables.clock.now();
+  switch (decided.kind) {
+    case 'flag':
+      entry.cancelRequestedAt = now;
+      tables.hints.worker(entry.workerId as number);
+      tables.hints.job(entry.id);
+      return;
+    case 'requeue':
+      entry.counters = { ...decided.counters };
+      return requeue(tables, entry, decided.delayMs, decided.record);
+    case 'end':
+      entry.counters = { ...decided.counters };
+      return end(tables, entry, decided);
+    case 'reopen':
+      change(tables, entry, {
+        status: 'pending',
+        counters: { ...decided.counters },
+        dueAt: now,
+        expiresAt: entry.spec.startTimeoutMs === null ? null : now + entry.spec.startTimeoutMs,
+        cancelRequestedAt: null,
+        doneAt: null,
+        reason: null,
+        end: null,
+      });
+      tables.hints.work();
+      tables.hints.job(entry.id);
+  }
+}
+
+/** Before anything is written. A job that waits again does not take its unique key again, but nobody else may have it. */
+function refuseConflicts(tables: Tables, changes: readonly Change[]): void {
+  for (const { kind, fence } of changes) {
+    if (kind !== 'reopen') continue;
+    const entry = matching(tables, fence);
+    if (entry === undefined || entry.uniqueKey === null) continue;
+    const holder = holderOf(tables, entry.uniqueKey, tables.clock.now());
+    if (holder === undefined || holder.jobId === entry.id) continue;
+    throw new WorkronError(
+      'unique_conflict',
+      `Job ${entry.id} cannot run again: job ${holder.jobId} holds its unique key ${JSON.stringify(entry.uniqueKey)}`,
+      { jobId: holder.jobId },
+    );
+  }
+}

@@ -1,0 +1,62 @@
+import { WorkronError } from '../../core/error.ts';
+import type { ClaimedJob } from '../../core/job.ts';
+import { fits, serves } from '../../core/lane.ts';
+import type { ClaimRequest } from '../store.ts';
+import { type Entry, toClaimedJob } from './entry.ts';
+import { isAhead, type LaneLine } from './live.ts';
+import { change, type Tables } from './tables.ts';
+import { dropKey } from './unique.ts';
+
+export function claim(tables: Tables, request: ClaimRequest): ClaimedJob[] {
+  const worker = tables.workers.get(request.workerId);
+  if (worker === undefined || worker.offline) {
+    throw new WorkronError('worker_not_found', `Worker ${request.workerId} is not registered; register again`);
+  }
+  if (worker.draining) return [];
+
+  const lanes = new Set([...tables.live.lanes()].filter(({ lane }) => serves(request.offer, lane)));
+  const free = { ...request.offer.free };
+  const claimed: ClaimedJob[] = [];
+  while (claimed.length < request.limit) {
+    const best = bestOf(tables, lanes, free);
+    if (best === undefined) break;
+    const entry = best.line.peek() as Entry;
+    for (const [name, amount] of Object.entries(best.lane.resources)) free[name] = (free[name] ?? 0) - amount;
+    claimed.push(hand(tables, entry, request));
+    if (best.line.size === 0) lanes.delete(best);
+  }
+  return claimed;
+}
+
+/** The lane with the most urgent job of those from which one can be taken. Lanes from which none can be are dropped. */
+function bestOf(tables: Tables, lanes: Set<LaneLine>, free: Readonly<Record<string, number>>): LaneLine | undefined {
+  let best: LaneLine | undefined;
+  for (const candidate of lanes) {
+    if (fits(candidate.lane, free, 1) < 1 || !hasRoom(tables, candidate.lane.queue)) lanes.delete(candidate);
+    else if (best === undefined || isAhead(candidate.line.peek() as Entry, best.line.peek() as Entry)) best = candidate;
+  }
+  return best;
+}
+
+function hasRoom(tables: Tables, queue: string): boolean {
+  const row = tables.queues.get(queue);
+  if (row === undefined) return true;
+  if (row.pausedAt !== null) return false;
+  return row.maxRunning === null || tables.live.counts(queue).running < row.maxRunning;
+}
+
+function hand(tables: Tables, entry: Entry, { workerId, claimSeq }: ClaimRequest): ClaimedJob {
+  const now = tables.clock.now();
+  change(tables, entry, {
+    status: 'running',
+    attempt: entry.attempt + 1,
+    workerId,
+    claimSeq,
+    startedAt: now,
+    renewedAt: claimSeq === null ? now : null,
+    expiresAt: null,
+  });
+  dropKey(tables, entry, ['pending']);
+  tables.hints.job(entry.id);
+  return toClaimedJob({ ...entry, startedAt: now });
+}

@@ -1,0 +1,73 @@
+/** A job as this store holds it. Nothing of it is ever handed out: `toJob` and its siblings copy. */
+
+import type { Attempt, ClaimedJob, Counters, Job, JobSpec, Reason, Status } from '../../core/job.ts';
+import type { AttemptEnd } from '../../core/transition.ts';
+import type { LogPiece } from '../store.ts';
+import { copyJson, copySpec } from './copy.ts';
+
+export interface Entry {
+  readonly id: number;
+  readonly createdAt: number;
+  spec: JobSpec;
+  /** The lane's key. */
+  lane: string;
+  status: Status;
+  dueAt: number;
+  attempt: number;
+  counters: Counters;
+  workerId: number | null;
+  startedAt: number | null;
+  /** Of the claim that handed it out; `null` where the worker does not count its claims. */
+  claimSeq: number | null;
+  /** Of a lease that is renewed on its own: one handed out by a claim that was not counted. */
+  renewedAt: number | null;
+  cancelRequestedAt: number | null;
+  expiresAt: number | null;
+  doneAt: number | null;
+  reason: Reason | null;
+  /** How it ended, once it has. */
+  end: Pick<AttemptEnd, 'exitCode' | 'signal' | 'error'> | null;
+  result: unknown;
+  /** The key it was submitted with, held or not. */
+  uniqueKey: string | null;
+  attempts: Attempt[];
+  /** Output by attempt. */
+  logs: Map<number, LogPiece[]>;
+}
+
+const NOTHING = { exitCode: null, signal: null, error: null };
+
+/** What the job's fields tell of how it went. */
+export function endOf(entry: Entry): Pick<AttemptEnd, 'exitCode' | 'signal' | 'error'> {
+  return entry.end ?? entry.attempts.findLast((attempt) => attempt.error !== null) ?? NOTHING;
+}
+
+/** `lastHeartbeatAt` is asked of the caller, as it may be known to the worker's row only. */
+export function toJob(entry: Entry, lastHeartbeatAt: number | null): Job {
+  const { exitCode, signal, error } = endOf(entry);
+  return {
+    ...copySpec(entry.spec),
+    ...entry.counters,
+    id: entry.id,
+    status: entry.status,
+    attempt: entry.attempt,
+    createdAt: entry.createdAt,
+    dueAt: entry.dueAt,
+    startedAt: entry.startedAt,
+    doneAt: entry.doneAt,
+    workerId: entry.workerId,
+    lastHeartbeatAt,
+    cancelRequestedAt: entry.cancelRequestedAt,
+    expiresAt: entry.expiresAt,
+    exitCode,
+    signal,
+    error,
+    reason: entry.reason,
+    result: copyJson(entry.result),
+  };
+}
+
+export function toClaimedJob(entry: Entry & { startedAt: number }): ClaimedJob {
+  const { id, attempt, dueAt, startedAt, counters } = entry;
+  return { ...copySpec(entry.spec), id, attempt, failures: counters.failures, dueAt, startedAt };
+}

@@ -1,0 +1,139 @@
+/** Where unfinished jobs stand: in a lane if they are claimable, in line for their due time, or with a worker. */
+
+import type { Status, WaitingStatus } from '../../core/job.ts';
+import { type Lane, laneFromKey } from '../../core/lane.ts';
+import type { Entry } from './entry.ts';
+import { Heap } from './heap.ts';
+
+export type LiveStatus = WaitingStatus | 'running';
+export type LiveCounts = Record<LiveStatus, number>;
+
+export interface LaneLine {
+  lane: Lane;
+  /** Claimable jobs, the most urgent first; never empty. */
+  line: Heap<Entry>;
+}
+
+/** Strict priority, then due time, then id. */
+export function isAhead(a: Entry, b: Entry): boolean {
+  if (a.spec.priority !== b.spec.priority) return a.spec.priority > b.spec.priority;
+  if (a.dueAt !== b.dueAt) return a.dueAt < b.dueAt;
+  return a.id < b.id;
+}
+
+function isDueEarlier(a: Entry, b: Entry): boolean {
+  return a.dueAt === b.dueAt ? a.id < b.id : a.dueAt < b.dueAt;
+}
+
+function expiresEarlier(a: Entry, b: Entry): boolean {
+  const [aAt, bAt] = [a.expiresAt ?? Infinity, b.expiresAt ?? Infinity];
+  return aAt === bAt ? a.id < b.id : aAt < bAt;
+}
+
+/** Every state change is: take the entry off, change it, put it back. */
+export class Live {
+  readonly #lanes = new Map<string, LaneLine>();
+  readonly #scheduled = new Heap<Entry>(isDueEarlier);
+  readonly #expiring = new Heap<Entry>(expiresEarlier);
+  readonly #held = new Map<number, Set<Entry>>();
+  readonly #counts = new Map<string, LiveCounts>();
+
+  add(entry: Entry): void {
+    this.#countsOf(entry.spec.queue)[entry.status as LiveStatus] += 1;
+    if (entry.status === 'pending') {
+      let lane = this.#lanes.get(entry.lane);
+      if (lane === undefined) {
+        lane = { lane: laneFromKey(entry.lane), line: new Heap(isAhead) };
+        this.#lanes.set(entry.lane, lane);
+      }
+      lane.line.add(entry);
+    } else if (entry.status === 'scheduled') this.#scheduled.add(entry);
+    else if (entry.status === 'running') this.#heldBy(entry.workerId as number).add(entry);
+    if (entry.expiresAt !== null) this.#expiring.add(entry);
+  }
+
+  delete(entry: Entry): void {
+    const counts = this.#countsOf(entry.spec.queue);
+    counts[entry.status as LiveStatus] -= 1;
+    if (counts.blocked + counts.scheduled + counts.pending + counts.running === 0)
+      this.#counts.delete(entry.spec.queue);
+    const lane = this.#lanes.get(entry.lane);
+    if (entry.status === 'pending' && lane?.line.delete(entry) && lane.line.size === 0) this.#lanes.delete(entry.lane);
+    this.#scheduled.delete(entry);
+    this.#expiring.delete(entry);
+    if (entry.status === 'running') {
+      const held = this.#heldBy(entry.workerId as number);
+      held.delete(entry);
+      if (held.size === 0) this.#held.delete(entry.workerId as number);
+    }
+  }
+
+  lanes(): Iterable<LaneLine> {
+    return this.#lanes.values();
+  }
+
+  lane(key: string): LaneLine | undefined {
+    return this.#lanes.get(key);
+  }
+
+  /** The scheduled job that is due first. */
+  nextDue(): Entry | undefined {
+    return this.#scheduled.peek();
+  }
+
+  /** Jobs that have not started and will expire, in no particular order. */
+  expiring(): Iterable<Entry> {
+    return this.#expiring.values();
+  }
+
+  /** The first of them to expire. */
+  nextToExpire(): Entry | undefined {
+    return this.#expiring.peek();
+  }
+
+  /** What this worker runs now, by id. */
+  heldBy(workerId: number): Entry[] {
+    return [...(this.#held.get(workerId) ?? [])].sort((a, b) => a.id - b.id);
+  }
+
+  countHeldBy(workerId: number): number {
+    return this.#held.get(workerId)?.size ?? 0;
+  }
+
+  /** Those who run something now. */
+  holders(): Iterable<number> {
+    return this.#held.keys();
+  }
+
+  queueNames(): Iterable<string> {
+    return this.#counts.keys();
+  }
+
+  counts(queue: string): LiveCounts {
+    return { ...(this.#counts.get(queue) ?? NONE) };
+  }
+
+  #countsOf(queue: string): LiveCounts {
+    let counts = this.#counts.get(queue);
+    if (counts === undefined) {
+      counts = { ...NONE };
+      this.#counts.set(queue, counts);
+    }
+    return counts;
+  }
+
+  #heldBy(workerId: number): Set<Entry> {
+    let held = this.#held.get(workerId);
+    if (held === undefined) {
+      held = new Set();
+      this.#held.set(workerId, held);
+    }
+    return held;
+  }
+}
+
+const NONE: LiveCounts = { blocked: 0, scheduled: 0, pending: 0, running: 0 };
+
+export function isLive(status: Status): status is LiveStatus {
+  return status === 'running' || status === 'pending' || status === 'scheduled' || status === 'blocked';
+}

@@ -1,0 +1,75 @@
+/** Jobs in this process's memory, gone with it: for tests, for trying things, and the plainest statement of what a store does. */
+
+import type { Clock } from '../../core/clock.ts';
+import type { Store } from '../store.ts';
+import { applyChanges } from './apply-changes.ts';
+import { claim } from './claim.ts';
+import { findExpired, findLost, promote } from './duties.ts';
+import { edit } from './edit.ts';
+import { heartbeat } from './heartbeat.ts';
+import { insert } from './insert.ts';
+import { appendLog, readLog } from './logs.ts';
+import { advanceOperation, createOperation, openOperations, operation } from './operations.ts';
+import { prune } from './prune.ts';
+import { queues, setQueue } from './queues.ts';
+import { attempts, count, countAhead, list, read } from './reading.ts';
+import { settle } from './settle.ts';
+import { addStats, stats } from './stats.ts';
+import { createTables } from './tables.ts';
+import { drainWorker, leaveWorker, registerWorker, retireWorkers, workers } from './workers.ts';
+
+export function openMemory({ clock }: { clock: Clock }): Store {
+  const tables = createTables(clock);
+  return {
+    driver: 'memory',
+    location: 'memory',
+    exclusive: true,
+    now: (signal) => run(signal, () => clock.now()),
+
+    insert: (jobs, options, signal) => run(signal, () => insert(tables, jobs, options)),
+    claim: (request, signal) => run(signal, () => claim(tables, request)),
+    heartbeat: (beat, signal) => run(signal, () => heartbeat(tables, beat)),
+    settle: (successes, signal) => run(signal, () => successes.map((success) => settle(tables, success))),
+    applyChanges: (changes, signal) => run(signal, () => applyChanges(tables, changes)),
+    edit: (jobId, wanted, signal) => run(signal, () => edit(tables, jobId, wanted)),
+
+    promote: (limit, signal) => run(signal, () => promote(tables, limit)),
+    findExpired: (limit, signal) => run(signal, () => findExpired(tables, limit)),
+    findLost: (request, signal) => run(signal, () => findLost(tables, request)),
+    findUnlocked: (signal) => run(signal, () => ({ workers: [], serverUpMs: 0 })),
+    retireWorkers: (forgetAfterMs, signal) => run(signal, () => retireWorkers(tables, forgetAfterMs)),
+    prune: (retention, limit, signal) => run(signal, () => prune(tables, retention, limit)),
+
+    read: (ids, signal) => run(signal, () => read(tables, ids)),
+    list: (filter, page, signal) => run(signal, () => list(tables, filter, page)),
+    count: (filter, atMost, signal) => run(signal, () => count(tables, filter, atMost)),
+    attempts: (jobId, signal) => run(signal, () => attempts(tables, jobId)),
+    countAhead: (jobId, atMost, signal) => run(signal, () => countAhead(tables, jobId, atMost)),
+
+    appendLogs: (chunks, signal) => run(signal, () => chunks.map((chunk) => appendLog(tables, chunk))),
+    readLog: (request, signal) => run(signal, () => readLog(tables, request)),
+
+    queues: (signal) => run(signal, () => queues(tables)),
+    setQueue: (name, settings, signal) => run(signal, () => setQueue(tables, name, settings)),
+    registerWorker: (worker, signal) => run(signal, () => registerWorker(tables, worker)),
+    workers: (signal) => run(signal, () => workers(tables)),
+    drainWorker: (id, signal) => run(signal, () => drainWorker(tables, id)),
+    leaveWorker: (id, signal) => run(signal, () => leaveWorker(tables, id)),
+
+    addStats: (rows, signal) => run(signal, () => addStats(tables, rows)),
+    stats: (range, signal) => run(signal, () => stats(tables, range)),
+    createOperation: (wanted, signal) => run(signal, () => createOperation(tables, wanted)),
+    operation: (id, signal) => run(signal, () => operation(tables, id)),
+    openOperations: (signal) => run(signal, () => openOperations(tables)),
+    advanceOperation: (id, from, step, signal) => run(signal, () => advanceOperation(tables, id, from, step)),
+
+    subscribe: (listener) => tables.hints.subscribe(listener),
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  };
+}
+
+/** One call is one turn of the event loop at most: nobody sees it half done. */
+async function run<T>(signal: AbortSignal, body: () => T): Promise<T> {
+  signal.throwIfAborted();
+  return body();
+}

@@ -1,0 +1,24 @@
+import type { Settled, Success } from '../store.ts';
+import { copyJson } from './copy.ts';
+import type { Entry } from './entry.ts';
+import { end } from './finish.ts';
+import type { Tables } from './tables.ts';
+
+export function settle(tables: Tables, success: Success): Settled {
+  const entry = tables.jobs.get(success.jobId);
+  if (entry === undefined || entry.attempt !== success.attempt || entry.workerId !== success.workerId) {
+    return { result: 'lease_lost' };
+  }
+  if (entry.status === 'done') return accepted(entry, false);
+  if (entry.status !== 'running') return { result: 'lease_lost' };
+
+  entry.result = copyJson(success.result ?? null);
+  const record = { outcome: 'done', exitCode: success.exitCode, signal: null, error: null } as const;
+  end(tables, entry, { status: 'done', reason: null, record, error: null });
+  return accepted(entry, true);
+}
+
+function accepted(entry: Entry, fresh: boolean): Settled {
+  const { startedAt, doneAt, dueAt } = entry as Entry & { startedAt: number; doneAt: number };
+  return { result: 'ok', fresh, queue: entry.spec.queue, dueAt, startedAt, endedAt: doneAt };
+}

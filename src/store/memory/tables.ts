@@ -1,0 +1,113 @@
+/** All that this store knows. Each verb is a function of it that runs to its end at once, so nothing is ever half done. */
+
+import type { Clock } from '../../core/clock.ts';
+import { isTerminal, type Job } from '../../core/job.ts';
+import { Hints } from '../local-hints.ts';
+import type { NewWorker, Operation, StatRow } from '../store.ts';
+import { type Entry, toJob } from './entry.ts';
+import { Heap } from './heap.ts';
+import { isLive, Live } from './live.ts';
+
+export interface Tables {
+  readonly clock: Clock;
+  readonly hints: Hints;
+  readonly jobs: Map<number, Entry>;
+  readonly live: Live;
+  /** Ended jobs, the longest ended first: those done, and all others. */
+  readonly done: Heap<Entry>;
+  readonly undone: Heap<Entry>;
+  readonly workers: Map<number, Worker>;
+  readonly queues: Map<string, QueueRow>;
+  readonly uniqueKeys: Map<string, UniqueKey>;
+  readonly idempotency: Map<string, IdempotentAnswer>;
+  readonly stats: Map<string, StatRow>;
+  readonly operations: Map<number, Operation>;
+  readonly lastId: { job: number; worker: number; operation: number };
+}
+
+export interface Worker {
+  readonly id: number;
+  readonly profile: NewWorker;
+  readonly registeredAt: number;
+  seenAt: number;
+  offline: boolean;
+  draining: boolean;
+}
+
+export interface QueueRow {
+  pausedAt: number | null;
+  maxRunning: number | null;
+}
+
+export interface UniqueKey {
+  jobId: number;
+  hold: 'pending' | 'active' | 'time';
+  /** `null` unless it is held for a time. */
+  expiresAt: number | null;
+}
+
+export interface IdempotentAnswer {
+  fingerprint: string;
+  items: { jobId: number; deduplicated: boolean }[];
+  createdAt: number;
+}
+
+export function createTables(clock: Clock): Tables {
+  return {
+    clock,
+    hints: new Hints(),
+    jobs: new Map(),
+    live: new Live(),
+    done: new Heap(endedEarlier),
+    undone: new Heap(endedEarlier),
+    workers: new Map(),
+    queues: new Map(),
+    uniqueKeys: new Map(),
+    idempotency: new Map(),
+    stats: new Map(),
+    operations: new Map(),
+    lastId: { job: 0, worker: 0, operation: 0 },
+  };
+}
+
+function endedEarlier(a: Entry, b: Entry): boolean {
+  const [aAt, bAt] = [a.doneAt ?? 0, b.doneAt ?? 0];
+  return aAt === bAt ? a.id < b.id : aAt < bAt;
+}
+
+/** Changes a job, which may move it to another place in the order. */
+export function change(tables: Tables, entry: Entry, fields: Partial<Entry>): void {
+  takeOff(tables, entry);
+  Object.assign(entry, fields);
+  putBack(tables, entry);
+}
+
+export function putBack(tables: Tables, entry: Entry): void {
+  if (isLive(entry.status)) tables.live.add(entry);
+  else endedLike(tables, entry).add(entry);
+}
+
+export function takeOff(tables: Tables, entry: Entry): void {
+  if (isTerminal(entry.status)) endedLike(tables, entry).delete(entry);
+  else tables.live.delete(entry);
+}
+
+function endedLike(tables: Tables, entry: Entry): Heap<Entry> {
+  return entry.status === 'done' ? tables.done : tables.undone;
+}
+
+export function jobOf(tables: Tables, entry: Entry): Job {
+  return toJob(entry, entry.status === 'running' ? heardAt(tables, entry) : null);
+}
+
+/** When the lease of a running job was last renewed. */
+export function heardAt(tables: Tables, entry: Entry): number {
+  return entry.renewedAt ?? workerOf(tables, entry).seenAt;
+}
+
+/** The worker of a running job: none is forgotten while it holds something. */
+export function workerOf(tables: Tables, entry: Entry): Worker {
+  const worker = tables.workers.get(entry.workerId ?? 0);
+  if (worker === undefined) throw new Error(`job ${entry.id} is held by worker ${entry.workerId}, who is not there`);
+  return worker;
+}

@@ -1,0 +1,107 @@
+/**
+ * Decisions that were made on what a job was: written where it still is. All jobs of a call are locked first, then
+ * checked and written in a later statement, which sees all that the locks had to wait for.
+ */
+
+import type { Job } from '../../core/job.ts';
+import type { Change } from '../../core/transition.ts';
+import type { Context } from './context.ts';
+import type { Session } from './database.ts';
+import { fenceRow, type PlacedChange } from './fence.ts';
+import { decodeJob, type JobRow } from './job-row.ts';
+import { lanesToReopen, reopen } from './reopen.ts';
+import { numbers } from './values.ts';
+
+/** The job as it was written, and what has to be told of it. */
+interface Written {
+  job: Job;
+  change: Change;
+}
+
+export async function applyChanges(
+  context: Context,
+  changes: readonly Change[],
+  signal: AbortSignal,
+): Promise<(Job | undefined)[]> {
+  signal.throwIfAborted();
+  if (changes.length === 0) return [];
+  const lanes = await lanesToReopen(context, changes, signal);
+  const written = await context.database.transaction(signal, async (session) => {
+    const found: (Written | undefined)[] = changes.map(() => undefined);
+    for (const round of roundsOf(changes)) {
+      const done = new Set([
+        ...(await changeLive(context, session, round)),
+        ...(await reopen(context, session, round, lanes)),
+      ]);
+      const rows = await session.query<JobRow>(context.sql.jobs, [numbers([...done])]);
+      const jobs = new Map(rows.map((row) => [row.id, decodeJob(row)]));
+      for (const { change, place } of round) {
+        const job = jobs.get(change.fence.jobId);
+        if (job !== undefined) found[place] = { job, change };
+      }
+    }
+    return found;
+  });
+  tell(context, written);
+  return written.map((entry) => entry?.job);
+}
+
+/** Each round has at most one change per job; nearly always there is only one round. */
+function roundsOf(changes: readonly Change[]): PlacedChange[][] {
+  const rounds: PlacedChange[][] = [];
+  const seen = new Map<number, number>();
+  for (const [place, change] of changes.entries()) {
+    const round = seen.get(change.fence.jobId) ?? 0;
+    seen.set(change.fence.jobId, round + 1);
+    rounds[round] ??= [];
+    rounds[round].push({ change, place });
+  }
+  return rounds;
+}
+
+/** Answers with the ids of those that still matched. */
+async function changeLive({ sql }: Context, session: Session, round: readonly PlacedChange[]): Promise<number[]> {
+  const rows = round.flatMap(({ change }) => (change.kind === 'reopen' ? [] : [rowOf(change)]));
+  if (rows.length === 0) return [];
+  const [running, waiting] = [true, false].map((isRunning) =>
+    rows.filter(({ status }) => (status === 'running') === isRunning).map(({ job_id }) => job_id),
+  ) as [number[], number[]];
+  if (running.length > 0) await session.query(sql.lockRunning, [numbers(running)]);
+  if (waiting.length > 0) await session.query(sql.lockWaiting, [numbers(waiting)]);
+  const held = await session.query<{ job_id: number }>(sql.change, [JSON.stringify(rows)]);
+  return held.map(({ job_id }) => job_id);
+}
+
+function rowOf(change: Exclude<Change, { kind: 'reopen' }>) {
+  const fence = { ...fenceRow(change.fence), kind: change.kind, seen_at: change.fence.workerSeenAt ?? null };
+  if (change.kind === 'flag') return fence;
+  const { failures, interruptions, snoozes, losses } = change.counters;
+  const { outcome = null, exitCode = null, signal = null, error = null } = change.record ?? {};
+  return {
+    ...fence,
+    to_failures: failures,
+    to_interruptions: interruptions,
+    to_snoozes: snoozes,
+    to_losses: losses,
+    outcome,
+    exit_code: exitCode,
+    signal,
+    error: change.kind === 'end' ? change.error : error,
+    ...(change.kind === 'end'
+      ? { to_status: change.status, reason: change.reason }
+      : { to_status: change.delayMs === 0 ? 'pending' : 'scheduled', delay_ms: change.delayMs }),
+  };
+}
+
+function tell({ hints, lanes }: Context, written: readonly (Written | undefined)[]): void {
+  const done = written.filter((entry) => entry !== undefined);
+  if (done.length === 0) return;
+  const scheduled = done.filter(({ job }) => job.status === 'scheduled');
+  hints.tell({
+    jobs: done.map(({ job }) => job.id),
+    // An end makes room where the number of running jobs is limited.
+    work: done.some(({ job, change }) => job.status === 'pending' || (change.kind === 'end' && lanes.anyLimited)),
+    workers: done.flatMap(({ change }) => (change.kind === 'flag' ? (change.fence.workerId ?? []) : [])),
+    dueAt: scheduled.length === 0 ? null : Math.min(...scheduled.map(({ job }) => job.dueAt)),
+  });
+}

@@ -1,0 +1,132 @@
+/** Handing out jobs. */
+
+import { WorkronError } from '../../core/error.ts';
+import type { ClaimedJob } from '../../core/job.ts';
+import { fits, needsResources } from '../../core/lane.ts';
+import type { ClaimRequest } from '../store.ts';
+import type { Context } from './context.ts';
+import type { Session, Statement } from './database.ts';
+import { type ClaimedRow, decodeClaimedJob } from './job-row.ts';
+import type { KnownLane } from './lanes.ts';
+import { numbers } from './values.ts';
+import type { Waiting } from './waiting.ts';
+
+/** Others may be taking the very jobs that were looked at: so often is looked again at once. */
+const MAX_TRIES = 5;
+
+interface TakenRow extends ClaimedRow {
+  rank: number;
+  turn: number;
+}
+
+/** The first row is there even if nothing was taken; then its `id` is null. */
+type AnswerRow = { state: string | null; wanted: number } & (TakenRow | { id: null });
+
+export async function claim(
+  context: Context,
+  waiting: Waiting,
+  request: ClaimRequest,
+  signal: AbortSignal,
+): Promise<ClaimedJob[]> {
+  const { lanes, hints } = context;
+  const wasFresh = lanes.isFresh;
+  if (!wasFresh) await lanes.refresh(signal);
+  let taken = await look(context, request, signal);
+  // Before it waits, it looks at lanes that are new, and says that it waits before it looks for the last time.
+  if (taken.length === 0 && wasFresh && (await lanes.refresh(signal))) taken = await look(context, request, signal);
+  if (taken.length === 0 && hints.hasListeners && (await waiting.begin(signal))) {
+    taken = await look(context, request, signal);
+  }
+  if (taken.length > 0) hints.tell({ jobs: taken.map(({ id }) => id) });
+  return taken.sort(byUrgency).map(decodeClaimedJob);
+}
+
+function byUrgency(a: TakenRow, b: TakenRow): number {
+  return a.rank - b.rank || a.turn - b.turn || a.due - b.due || a.id - b.id;
+}
+
+async function look(context: Context, request: ClaimRequest, signal: AbortSignal): Promise<TakenRow[]> {
+  const { database, sql, lanes } = context;
+  const served = lanes.servedBy(request.offer);
+  for (let tries = 1; ; tries += 1) {
+    const { taken, wanted } = served.some(({ lane }) => needsResources(lane) || lanes.isLimited(lane.queue))
+      ? await database.transaction(signal, (session) => takeByPlan(context, session, request, served))
+      : await take(
+          { query: (statement, values = []) => database.query(statement, values, signal) },
+          request,
+          served.length === 1
+            ? { statement: sql.claimPlanned, values: [numbers([served[0]?.id ?? 0]), numbers([request.limit]), true] }
+            : { statement: sql.claimMerged, values: [numbers(served.map(({ id }) => id)), request.limit] },
+        );
+    if (taken.length > 0 || wanted === 0 || tries === MAX_TRIES) return taken;
+  }
+}
+
+interface Taken {
+  taken: TakenRow[];
+  /** More than were taken: others were faster. */
+  wanted: number;
+}
+
+async function take(
+  session: Session,
+  { workerId, claimSeq }: ClaimRequest,
+  { statement, values }: { statement: Statement; values: readonly unknown[] },
+): Promise<Taken> {
+  const rows = await session.query<AnswerRow>(statement, [workerId, claimSeq, ...values]);
+  const state = rows[0]?.state ?? null;
+  if (state === null || state === 'offline') {
+    throw new WorkronError('worker_not_found', `Worker ${workerId} is not registered; register again`);
+  }
+  return { taken: rows.filter((row) => row.id !== null), wanted: rows[0]?.wanted ?? 0 };
+}
+
+/** Where resources or limits decide: the most urgent first, from each lane as many as still fit. */
+async function takeByPlan(
+  { sql }: Context,
+  session: Session,
+  request: ClaimRequest,
+  served: readonly KnownLane[],
+): Promise<Taken> {
+  const rooms = await lockRooms(sql, session, served);
+  const free = { ...request.offer.free };
+  const lanes = new Map(served.map(({ id, lane }) => [id, lane]));
+  const capOf = (id: number, limit: number) => {
+    const lane = lanes.get(id);
+    return lane === undefined ? 0 : Math.max(0, Math.min(fits(lane, free, limit), rooms.get(lane.queue) ?? limit));
+  };
+
+  const caps = served.map(({ id }) => capOf(id, request.limit));
+  const ids = numbers(served.map(({ id }) => id));
+  const heads = await session.query<{ lane: number }>(sql.laneHeads, [ids, numbers(caps)]);
+  const counts = new Map<number, number>();
+  let planned = 0;
+  for (const { lane: id } of heads) {
+    if (planned === request.limit) break;
+    if (capOf(id, 1) === 0) continue;
+    const lane = lanes.get(id) as KnownLane['lane'];
+    for (const [name, amount] of Object.entries(lane.resources)) free[name] = (free[name] ?? 0) - amount;
+    const room = rooms.get(lane.queue);
+    if (room !== undefined) rooms.set(lane.queue, room - 1);
+    counts.set(id, (counts.get(id) ?? 0) + 1);
+    planned += 1;
+  }
+  const values = [numbers([...counts.keys()]), numbers([...counts.values()]), false];
+  const { taken } = await take(session, request, { statement: sql.claimPlanned, values });
+  return { taken, wanted: planned };
+}
+
+/** How many more jobs of each limited queue may run. The queues stay locked, so nobody else can start one meanwhile. */
+async function lockRooms(
+  sql: Context['sql'],
+  session: Session,
+  served: readonly KnownLane[],
+): Promise<Map<string, number>> {
+  const queues = [...new Set(served.map(({ lane }) => lane.queue))];
+  const limited = await session.query<{ name: string; max_running: number }>(sql.lockQueues, [queues]);
+  if (limited.length === 0) return new Map();
+  const names = limited.map(({ name }) => name);
+  const running = await session.query<{ queue: string; count: number }>(sql.countRunning, [names]);
+  const counts = new Map(running.map(({ queue, count }) => [queue, count]));
+  return new Map(limited.map(({ name, max_running }) => [name, max_running - (counts.get(name) ?? 0)]));
+}

@@ -1,0 +1,14 @@
+import type { Database } from './database.ts';
+import type { Hints } from './hints.ts';
+import type { Lanes } from './lanes.ts';
+import type { Sql } from './sql.ts';
+
+/** What every call works with. */
+export interface Context {
+  /** Quoted, as it stands in statements. */
+  schema: string;
+  database: Database;
+  sql: Sql;
+  lanes: Lanes;
+  hints: Hints;
+}

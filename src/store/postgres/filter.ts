@@ -1,0 +1,92 @@
+/** A filter as SQL. */
+
+import { isTerminal, STATUSES, type Status } from '../../core/job.ts';
+import type { JobFilter } from '../store.ts';
+import { jobsFrom, lastRun } from './sql.ts';
+import { numbers } from './values.ts';
+
+export interface Built {
+  text: string;
+  values: unknown[];
+}
+
+/** Jobs that match, newest first, below `before` where given. */
+export function listQuery(schema: string, filter: JobFilter, page: { before: number | null; limit: number }): Built {
+  const { text, values } = idsQuery(schema, filter, page);
+  return {
+    text: `with page as materialized (${text}) select ${jobsFrom(schema)} where j.id = any(array(select id from page)) order by j.id desc`,
+    values,
+  };
+}
+
+/** How many match, counting no further than `atMost`. */
+export function countQuery(schema: string, filter: JobFilter, atMost: number): Built {
+  const { text, values } = idsQuery(schema, filter, { before: null, limit: atMost });
+  return { text: `select count(*) as count from (${text}) found`, values };
+}
+
+/**
+ * With a status, the walk follows the index that has only such jobs, so that three failures among millions are found
+ * at once; without one it follows the ids.
+ */
+function idsQuery(s: string, filter: JobFilter, { before, limit }: { before: number | null; limit: number }): Built {
+  const values: unknown[] = [];
+  const bind = (value: unknown) => `$${values.push(value)}`;
+  const conditions = conditionsOf(filter, bind);
+  if (before !== null) conditions.push(`j.id < ${bind(before)}::bigint`);
+  const where = conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`;
+  const most = `${bind(limit)}::bigint`;
+
+  if (filter.statuses === undefined || filter.ids !== undefined) {
+    const status = filter.statuses === undefined ? '' : `coalesce(l.status, r.status) = any(${bind(filter.statuses)})`;
+    const all = [...conditions, ...(status === '' ? [] : [status])];
+    const text = `select j.id from ${s}.job j left join ${s}.live l on l.job_id = j.id ${lastRun(s)}
+      ${all.length === 0 ? '' : `where ${all.join(' and ')}`} order by j.id desc limit ${most}`;
+    return { text, values };
+  }
+  const wanted = STATUSES.filter((status) => filter.statuses?.includes(status));
+  const parts = partsOf(s, wanted, bind).map(
+    ({ from, id }) => `(select j.id from ${from} ${where} order by ${id} desc limit ${most})`,
+  );
+  if (parts.length === 0) return { text: 'select null::bigint as id where false', values: [] };
+  return { text: `select id from (${parts.join(' union all ')}) part order by id desc limit ${most}`, values };
+}
+
+function partsOf(
+  s: string,
+  wanted: readonly Status[],
+  bind: (value: unknown) => string,
+): { from: string; id: string }[] {
+  const live = wanted.filter((status) => !isTerminal(status));
+  const parts = wanted.filter(isTerminal).map((status) => ({
+    from: `(select * from ${s}.run where status = ${bind(status)}::text) r
+      join ${s}.job j on j.id = r.job_id left join ${s}.live l on false`,
+    id: 'r.job_id',
+  }));
+  if (live.length === 0) return parts;
+  const from = `(select * from ${s}.live where status = any(${bind(live)}::text[])) l
+    join ${s}.job j on j.id = l.job_id ${lastRun(s)}`;
+  return [...parts, { from, id: 'l.job_id' }];
+}
+
+function conditionsOf(filter: JobFilter, bind: (value: unknown) => string): string[] {
+  const conditions: string[] = [];
+  const { ids, queue, name, tags, workerId, reason, createdFrom, createdTo, text } = filter;
+  const instant = (ms: number) => `to_timestamp(${bind(ms)}::float8 / 1000.0)`;
+  if (ids !== undefined) conditions.push(`j.id = any(${bind(numbers(ids))}::bigint[])`);
+  if (queue !== undefined) conditions.push(`j.queue = ${bind(queue)}`);
+  if (name !== undefined) conditions.push(`j.name = ${bind(name)}`);
+  if (tags !== undefined) conditions.push(`j.tags @> ${bind(tags)}::text[]`);
+  if (workerId !== undefined) {
+    conditions.push(`case when l.job_id is null then r.worker_id else l.worker_id end = ${bind(workerId)}::integer`);
+  }
+  if (reason !== undefined) conditions.push(`r.reason = ${bind(reason)}`);
+  if (createdFrom !== undefined) conditions.push(`j.created_at >= ${instant(createdFrom)}`);
+  if (createdTo !== undefined) conditions.push(`j.created_at < ${instant(createdTo)}`);
+  if (text !== undefined) {
+    const wanted = `lower(${bind(text)})`;
+    const places = ['j.name', `j.spec ->> 'command'`, 'r.error'];
+    conditions.push(`(${places.map((place) => `position(${wanted} in lower(${place})) > 0`).join(' or ')})`);
+  }
+  return conditions;
+}

@@ -1,0 +1,88 @@
+/** The one statement that stores a batch of jobs, and what is told of them afterwards. */
+
+import type { Job, NewJob } from '../../core/job.ts';
+import { encodeSpec } from '../spec.ts';
+import type { Context } from './context.ts';
+import type { Session } from './database.ts';
+import { numbers, texts } from './values.ts';
+
+/** Jobs per statement: beyond it, several in one transaction. */
+export const PIECE = 5_000;
+/** The bit of `live.flags` for a job that holds a unique key which its claim or its end lets go of. */
+const HOLDS_KEY = 8;
+
+/** Stores jobs whatever their keys; answers with them, in order. */
+export async function insertRows(
+  { sql }: Context,
+  session: Session,
+  jobs: readonly NewJob[],
+  lanes: readonly number[],
+): Promise<Job[]> {
+  const stored: Job[] = [];
+  for (let start = 0; start < jobs.length; start += PIECE) {
+    const piece = jobs.slice(start, start + PIECE);
+    const values = columnsOf(piece, lanes.slice(start, start + PIECE));
+    const [row] = await session.query<{ ids: number[]; now: number }>(sql.insertJobs, values);
+    if (row === undefined) throw new Error('an insert answered with nothing');
+    piece.forEach((job, place) => stored.push(newlyStored(job, row.ids[place] as number, row.now)));
+  }
+  return stored;
+}
+
+/** Tells who waits that there is something new. */
+export function announce({ hints }: Context, stored: readonly Job[]): void {
+  const scheduled = stored.filter(({ status }) => status === 'scheduled');
+  hints.tell({
+    work: scheduled.length < stored.length,
+    jobs: stored.slice(0, 1_000).map(({ id }) => id),
+    dueAt: scheduled.length === 0 ? null : scheduled.reduce((min, { dueAt }) => Math.min(min, dueAt), Infinity),
+  });
+}
+
+function columnsOf(jobs: readonly NewJob[], lanes: readonly number[]): unknown[] {
+  const specs = jobs.map(encodeSpec);
+  return [
+    specs.map(({ queue }) => queue),
+    specs.map(({ kind }) => kind),
+    specs.map(({ name }) => name),
+    numbers(specs.map(({ priority }) => priority)),
+    specs.map(({ tags }) => texts(tags)),
+    specs.map(({ spec }, place) => {
+      const unique = jobs[place]?.unique;
+      return JSON.stringify(unique == null ? spec : { ...spec, unique_key: unique.key });
+    }),
+    numbers(lanes),
+    numbers(jobs.map(({ runAt }) => runAt)),
+    numbers(jobs.map(({ delayMs }) => delayMs)),
+    numbers(jobs.map(({ startTimeoutMs }) => startTimeoutMs)),
+    numbers(jobs.map(({ unique }) => (unique === null || typeof unique.while === 'number' ? 0 : HOLDS_KEY))),
+  ];
+}
+
+function newlyStored(asked: NewJob, id: number, now: number): Job {
+  const { runAt, delayMs, unique: _, ...spec } = asked;
+  const dueAt = Math.max(now, runAt ?? now + (delayMs ?? 0));
+  return {
+    ...spec,
+    id,
+    status: dueAt > now ? 'scheduled' : 'pending',
+    attempt: 0,
+    failures: 0,
+    interruptions: 0,
+    snoozes: 0,
+    losses: 0,
+    createdAt: now,
+    dueAt,
+    startedAt: null,
+    doneAt: null,
+    workerId: null,
+    lastHeartbeatAt: null,
+    cancelRequestedAt: null,
+    expiresAt: spec.startTimeoutMs === null ? null : dueAt + spec.startTimeoutMs,
+    exitCode: null,
+    signal: null,
+    error: null,
+    reason: null,
+    result: null,
+  };
+}

@@ -1,0 +1,85 @@
+/** Rows into jobs. */
+
+import type { ClaimedJob, Job, JobSpec, Reason, Status } from '../../core/job.ts';
+import { decodeSpec, type StoredSpec } from '../spec.ts';
+
+export interface SpecRow {
+  queue: string;
+  kind: string;
+  name: string | null;
+  priority: number;
+  tags: string[];
+  spec: StoredSpec;
+}
+
+export interface JobRow extends SpecRow {
+  id: number;
+  created_at: number;
+  status: Status;
+  attempt: number;
+  failures: number;
+  interruptions: number;
+  snoozes: number;
+  losses: number;
+  due: number;
+  started_at: number | null;
+  done_at: number | null;
+  worker_id: number | null;
+  heard_at: number | null;
+  cancel_requested_at: number | null;
+  expires_at: number | null;
+  exit_code: number | null;
+  signal: string | null;
+  error: string | null;
+  reason: Reason | null;
+  result: unknown;
+}
+
+export function decodeJob(row: JobRow): Job {
+  return {
+    ...specOf(row),
+    id: row.id,
+    status: row.status,
+    attempt: row.attempt,
+    failures: row.failures,
+    interruptions: row.interruptions,
+    snoozes: row.snoozes,
+    losses: row.losses,
+    createdAt: row.created_at,
+    dueAt: row.due,
+    startedAt: row.started_at,
+    doneAt: row.done_at,
+    workerId: row.worker_id,
+    lastHeartbeatAt: row.heard_at,
+    cancelRequestedAt: row.cancel_requested_at,
+    expiresAt: row.expires_at,
+    exitCode: row.exit_code,
+    signal: row.signal,
+    error: row.error,
+    reason: row.reason,
+    result: row.result,
+  };
+}
+
+export interface ClaimedRow extends SpecRow {
+  id: number;
+  attempt: number;
+  failures: number;
+  due: number;
+  started_at: number;
+}
+
+export function decodeClaimedJob(row: ClaimedRow): ClaimedJob {
+  return {
+    ...specOf(row),
+    id: row.id,
+    attempt: row.attempt,
+    failures: row.failures,
+    dueAt: row.due,
+    startedAt: row.started_at,
+  };
+}
+
+export function specOf({ queue, kind, name, priority, tags, spec }: SpecRow): JobSpec {
+  return decodeSpec({ queue, kind, name, priority, tags, spec });
+}

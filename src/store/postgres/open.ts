@@ -1,0 +1,151 @@
+/** Jobs in a PostgreSQL database, in a schema of their own, for any number of processes. */
+
+import { randomUUID } from 'node:crypto';
+import { WorkronError } from '../../core/error.ts';
+import type { Log } from '../../ops/log.ts';
+import type { Store } from '../store.ts';
+import { applyChanges } from './apply-changes.ts';
+import { claim } from './claim.ts';
+import type { Context } from './context.ts';
+import { Database } from './database.ts';
+import { DirectSession } from './direct-session.ts';
+import { findExpired, findLost, findUnlocked, promote } from './duties.ts';
+import { edit } from './edit.ts';
+import { heartbeat } from './heartbeat.ts';
+import { Hints } from './hints.ts';
+import { insert } from './insert.ts';
+import { Lanes } from './lanes.ts';
+import { appendLogs, readLog } from './logs.ts';
+import { migrate, requireMigrated } from './migrate.ts';
+import { advanceOperation, createOperation, openOperations, operation } from './operations.ts';
+import { Pruner } from './prune.ts';
+import { queues, setQueue } from './queues.ts';
+import { attempts, count, countAhead, list, read } from './reading.ts';
+import { settle } from './settle.ts';
+import { statements } from './sql.ts';
+import { addStats, stats } from './stats.ts';
+import { Waiting } from './waiting.ts';
+import { drainWorker, leaveWorker, registerWorker, retireWorkers, workers } from './workers.ts';
+
+export interface PostgresOptions {
+  url: string;
+  /** Two installations in one database have two schemas. */
+  schema?: string;
+  /** Connections for calls; two more are for heartbeats and for listening. */
+  poolSize?: number;
+  /** A way to the database that is no transaction pooler, for locks, LISTEN and migrations. */
+  directUrl?: string;
+  /** Brings the schema up to date; without it, one that is not is refused with `store_unavailable`. */
+  migrate?: boolean;
+  log: Log;
+}
+
+export const DEFAULT_SCHEMA = 'workron';
+const DEFAULT_POOL_SIZE = 10;
+const SCHEMA_NAME = /^[a-z_][a-z0-9_]{0,62}$/;
+
+/** Resolves once the database answered and its schema is up to date. */
+export async function openPostgres(options: PostgresOptions): Promise<Store> {
+  const { url, schema = DEFAULT_SCHEMA, poolSize = DEFAULT_POOL_SIZE, log } = options;
+  const directUrl = options.directUrl ?? url;
+  if (!SCHEMA_NAME.test(schema)) {
+    throw new WorkronError('bad_request', `The schema's name must match ${SCHEMA_NAME.source}, not ${schema}`);
+  }
+  await ((options.migrate ?? true) ? migrate : requireMigrated)({ url: directUrl, schema });
+
+  const sql = statements(schema);
+  const database = new Database({ url, poolSize, log });
+  const never = new AbortController().signal;
+  const [meta] = await database
+    .query<{ lock_space: number }>(sql.lockSpace, [], never)
+    .catch(async (error: unknown) => {
+      await database[Symbol.asyncDispose]();
+      throw error;
+    });
+  const lockSpace = meta?.lock_space ?? 0;
+  const channel = `workron_${lockSpace}`;
+  const instanceId = randomUUID();
+
+  const hints = new Hints({
+    instanceId,
+    log,
+    listen: () => direct.listen(),
+    send: async (text, onlyWaiting) => {
+      if (onlyWaiting) await database.query(sql.notifyWaiting, [channel, text, instanceId], never);
+      else await database.query(sql.notify, [channel, text], never);
+    },
+  });
+  const direct = new DirectSession({
+    url: directUrl,
+    channel,
+    lockSpace,
+    log,
+    onNotification: (text) => hints.receive(text),
+    onResumed: () => hints.receiveAnything(),
+  });
+  const context: Context = { schema: `"${schema}"`, database, sql, hints, lanes: new Lanes(database, sql) };
+  const waiting = new Waiting(database, sql, instanceId);
+  const pruner = new Pruner(context);
+
+  return {
+    driver: 'postgres',
+    location: locationOf(url, schema),
+    exclusive: false,
+    now: async (signal) => {
+      const [row] = await database.query<{ now: number }>(sql.now, [], signal);
+      return row?.now as number;
+    },
+
+    insert: (jobs, insertOptions, signal) => insert(context, jobs, insertOptions, signal),
+    claim: (request, signal) => claim(context, waiting, request, signal),
+    heartbeat: (beat, signal) => heartbeat(context, beat, signal),
+    settle: (successes, signal) => settle(context, successes, signal),
+    applyChanges: (changes, signal) => applyChanges(context, changes, signal),
+    edit: (jobId, wanted, signal) => edit(context, jobId, wanted, signal),
+
+    promote: (limit, signal) => promote(context, limit, signal),
+    findExpired: (limit, signal) => findExpired(context, limit, signal),
+    findLost: (request, signal) => findLost(context, request, signal),
+    findUnlocked: (signal) => findUnlocked(context, signal),
+    retireWorkers: (forgetAfterMs, signal) => retireWorkers(context, forgetAfterMs, signal),
+    prune: (retention, limit, signal) => pruner.prune(retention, limit, signal),
+
+    read: (ids, signal) => read(context, ids, signal),
+    list: (filter, page, signal) => list(context, filter, page, signal),
+    count: (filter, atMost, signal) => count(context, filter, atMost, signal),
+    attempts: (jobId, signal) => attempts(context, jobId, signal),
+    countAhead: (jobId, atMost, signal) => countAhead(context, jobId, atMost, signal),
+
+    appendLogs: (chunks, signal) => appendLogs(context, chunks, signal),
+    readLog: (request, signal) => readLog(context, request, signal),
+
+    queues: (signal) => queues(context, null, signal),
+    setQueue: (name, settings, signal) => setQueue(context, name, settings, signal),
+    registerWorker: (worker, signal) => registerWorker(context, direct, worker, signal),
+    workers: (signal) => workers(context, null, signal),
+    drainWorker: (id, signal) => drainWorker(context, id, signal),
+    leaveWorker: (id, signal) => leaveWorker(context, direct, id, signal),
+
+    addStats: (rows, signal) => addStats(context, rows, signal),
+    stats: (range, signal) => stats(context, range, signal),
+    createOperation: (wanted, signal) => createOperation(context, wanted, signal),
+    operation: (id, signal) => operation(context, id, signal),
+    openOperations: (signal) => openOperations(context, signal),
+    advanceOperation: (id, from, step, signal) => advanceOperation(context, { id, from, step }, signal),
+
+    subscribe: (listener) => hints.subscribe(listener),
+    async [Symbol.asyncDispose]() {
+      await hints[Symbol.asyncDispose]();
+      await direct[Symbol.asyncDispose]();
+      await waiting.end(never).catch(() => undefined);
+      await database[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** The address without its password. */
+function locationOf(url: string, schema: string): string {
+  if (!URL.canParse(url)) return `PostgreSQL, schema ${schema}`;
+  const { protocol, username, host, pathname } = new URL(url);
+  return `${protocol}//${username === '' ? '' : `${username}@`}${host}${pathname} (schema ${schema})`;
+}

@@ -1,0 +1,64 @@
+import type { TerminalStatus } from '../../core/job.ts';
+import { IDEMPOTENCY_MS, type Retention } from '../store.ts';
+import type { Context } from './context.ts';
+import { numbers } from './values.ts';
+
+/** Ended jobs looked at per call and status. */
+const WINDOW = 20_000;
+
+interface OldRow {
+  job_id: number;
+  ended_at: number;
+  last: number;
+  looked: number;
+}
+
+/**
+ * Ended jobs are deleted by age, but walked by id, for which there is an index: one by age would have to be kept on the
+ * hot path. Jobs end roughly in the order of their ids, so the first ones looked at are the oldest; where they are not,
+ * the walk goes on from call to call until it has been through all.
+ */
+export class Pruner {
+  readonly #context: Context;
+  /** How far the walk has come. */
+  readonly #walked = new Map<TerminalStatus, number>();
+
+  constructor(context: Context) {
+    this.#context = context;
+  }
+
+  async prune({ doneMs, otherMs, statsMs }: Retention, limit: number, signal: AbortSignal): Promise<number> {
+    const { database, sql } = this.#context;
+    await database.query(sql.pruneKeys, [], signal);
+    await database.query(sql.pruneIdempotency, [IDEMPOTENCY_MS], signal);
+    await database.query(sql.pruneStats, [statsMs], signal);
+    let count = await this.#pruneEnded('done', doneMs, limit, signal);
+    for (const status of ['failed', 'cancelled', 'skipped'] as const) {
+      if (count < limit) count += await this.#pruneEnded(status, otherMs, limit - count, signal);
+    }
+    return count;
+  }
+
+  async #pruneEnded(status: TerminalStatus, keepMs: number, limit: number, signal: AbortSignal): Promise<number> {
+    const { database, sql } = this.#context;
+    const after = this.#walked.get(status) ?? 0;
+    const rows = await database.query<OldRow>(sql.oldJobs, [status, keepMs, after, WINDOW, limit + 1], signal);
+    const [first] = rows;
+    if (first === undefined) {
+      this.#walked.delete(status);
+      return 0;
+    }
+    const gone = await database.transaction(signal, async (session) => {
+      const ids = rows.slice(0, limit).map(({ job_id }) => job_id);
+      const old = await session.query<{ job_id: number }>(sql.lockOld, [numbers(ids), status, keepMs]);
+      if (old.length > 0) await session.query(sql.pruneJobs, [numbers(old.map(({ job_id }) => job_id))]);
+      return old.length;
+    });
+    // Stays here while there is more to delete, and begins again at the end.
+    if (gone < limit) {
+      if (first.looked === WINDOW) this.#walked.set(status, first.last);
+      else this.#walked.delete(status);
+    }
+    return gone;
+  }
+}

@@ -1,0 +1,69 @@
+import type { Attempt, Job } from '../../core/job.ts';
+import type { JobFilter } from '../store.ts';
+import type { Context } from './context.ts';
+import { countQuery, listQuery } from './filter.ts';
+import { decodeJob, type JobRow } from './job-row.ts';
+import { numbers } from './values.ts';
+
+export async function read(context: Context, ids: readonly number[], signal: AbortSignal): Promise<Job[]> {
+  const rows = await context.database.query<JobRow>(context.sql.jobs, [numbers(ids)], signal);
+  const found = new Map(rows.map((row) => [row.id, row]));
+  return ids.flatMap((id) => {
+    const row = found.get(id);
+    return row === undefined ? [] : [decodeJob(row)];
+  });
+}
+
+export async function list(
+  { database, schema }: Context,
+  filter: JobFilter,
+  page: { before: number | null; limit: number },
+  signal: AbortSignal,
+): Promise<Job[]> {
+  const { text, values } = listQuery(schema, filter, page);
+  const rows = await database.query<JobRow>({ text }, values, signal);
+  return rows.map(decodeJob);
+}
+
+export async function count(
+  { database, schema }: Context,
+  filter: JobFilter,
+  atMost: number,
+  signal: AbortSignal,
+): Promise<number> {
+  const { text, values } = countQuery(schema, filter, atMost);
+  const [row] = await database.query<{ count: number }>({ text }, values, signal);
+  return row?.count ?? 0;
+}
+
+export async function attempts({ database, sql }: Context, jobId: number, signal: AbortSignal): Promise<Attempt[]> {
+  type Row = Pick<Attempt, 'attempt' | 'outcome' | 'signal' | 'error'> & {
+    job_id: number;
+    worker_id: number | null;
+    started_at: number;
+    ended_at: number;
+    exit_code: number | null;
+  };
+  const rows = await database.query<Row>(sql.attempts, [jobId], signal);
+  return rows.map((row) => ({
+    jobId: row.job_id,
+    attempt: row.attempt,
+    workerId: row.worker_id,
+    startedAt: row.started_at,
+    endedAt: row.ended_at,
+    outcome: row.outcome,
+    exitCode: row.exit_code,
+    signal: row.signal,
+    error: row.error,
+  }));
+}
+
+export async function countAhead(
+  { database, sql }: Context,
+  jobId: number,
+  atMost: number,
+  signal: AbortSignal,
+): Promise<number> {
+  const [row] = await database.query<{ count: number }>(sql.countAhead, [jobId, atMost], signal);
+  return row?.count ?? 0;
+}

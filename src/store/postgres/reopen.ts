@@ -1,0 +1,82 @@
+/** A person's retry: the row that ended a job is taken back under its lock, and the job waits again. */
+
+import { WorkronError } from '../../core/error.ts';
+import { laneKey, laneOf } from '../../core/lane.ts';
+import type { Change } from '../../core/transition.ts';
+import type { Context } from './context.ts';
+import type { Session } from './database.ts';
+import { fenceRow, type PlacedChange } from './fence.ts';
+import { type SpecRow, specOf } from './job-row.ts';
+import { numbers } from './values.ts';
+
+/** What a job needs to wait again. An ended job is never edited, so this stays true. */
+export interface Place {
+  lane: number;
+  startTimeoutMs: number | null;
+}
+
+/** Looked up before the transaction, as lanes are made in transactions of their own. */
+export async function lanesToReopen(
+  { database, sql, lanes }: Context,
+  changes: readonly Change[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<number, Place>> {
+  const ids = changes.flatMap(({ kind, fence }) => (kind === 'reopen' ? [fence.jobId] : []));
+  if (ids.length === 0) return new Map();
+  const rows = await database.query<SpecRow & { id: number }>(sql.specs, [numbers(ids)], signal);
+  const specs = rows.map(specOf);
+  const laneIds = await lanes.idsOf(
+    specs.map((spec) => laneKey(laneOf(spec))),
+    signal,
+  );
+  return new Map(
+    rows.map(({ id }, index) => {
+      const startTimeoutMs = specs[index]?.startTimeoutMs ?? null;
+      return [id, { lane: laneIds[index] as number, startTimeoutMs }];
+    }),
+  );
+}
+
+/** Answers with the ids of those that still matched. */
+export async function reopen(
+  { sql }: Context,
+  session: Session,
+  round: readonly PlacedChange[],
+  places: ReadonlyMap<number, Place>,
+): Promise<number[]> {
+  const rows = round.flatMap(({ change }) => {
+    const place = places.get(change.fence.jobId);
+    if (change.kind !== 'reopen' || place === undefined) return [];
+    const { failures, interruptions, snoozes, losses } = change.counters;
+    return [
+      {
+        ...fenceRow(change.fence),
+        to_failures: failures,
+        to_interruptions: interruptions,
+        to_snoozes: snoozes,
+        to_losses: losses,
+        lane: place.lane,
+        start_timeout_ms: place.startTimeoutMs,
+      },
+    ];
+  });
+  if (rows.length === 0) return [];
+  const input = JSON.stringify(rows);
+  await session.query(sql.lockEnded, [numbers(rows.map(({ job_id }) => job_id))]);
+  await refuseConflicts(sql, session, input);
+  const reopened = await session.query<{ job_id: number }>(sql.reopen, [input]);
+  return reopened.map(({ job_id }) => job_id);
+}
+
+/** A job that waits again does not take its unique key again, but nobody else may have it. */
+async function refuseConflicts(sql: Context['sql'], session: Session, input: string): Promise<void> {
+  type Row = { id: number; holder: number; key: string };
+  const [conflict] = await session.query<Row>(sql.reopenConflicts, [input]);
+  if (conflict === undefined) return;
+  const { id, holder, key } = conflict;
+  throw new WorkronError(
+    'unique_conflict',
+    `Job ${id} cannot run again: job ${holder} holds its unique key ${JSON.stringify(key)}`,
+    { jobId: holder },
+  );
+}

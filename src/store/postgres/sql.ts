@@ -1,0 +1,485 @@
+/**
+ * Every statement of this store that is not put together at run time, as a function of the quoted schema. Sets come in
+ * as arrays (`unnest`) or, off the hot path, as JSON: one call, one plan, and no limit on how many. Each statement asks
+ * for the present moment once, at its start.
+ */
+
+import type { Statement } from './database.ts';
+
+/** A job as `decodeJob` takes it, from the aliases j (job), l (live), r (run), w (worker), x (result). */
+const jobColumns = `
+  j.id, j.queue, j.kind, j.name, j.priority, j.tags, j.spec, j.created_at,
+  coalesce(l.status, r.status) as status, coalesce(l.attempt, r.attempts) as attempt,
+  coalesce(l.failures, r.failures) as failures, coalesce(l.interruptions, r.interruptions) as interruptions,
+  coalesce(l.snoozes, r.snoozes) as snoozes, coalesce(l.losses, r.losses) as losses, coalesce(l.due, r.due) as due,
+  case when l.job_id is null then r.started_at else l.started_at end as started_at,
+  case when l.job_id is null then r.ended_at end as done_at,
+  case when l.job_id is null then r.worker_id else l.worker_id end as worker_id,
+  case when l.status = 'running' then coalesce(l.renewed_at, w.seen_at) end as heard_at,
+  case when l.job_id is null then r.cancel_requested_at else l.cancel_requested_at end as cancel_requested_at,
+  l.expires_at, r.exit_code, r.signal, r.error, r.reason, x.value as result`;
+
+/** The order in which jobs are taken. */
+const order = 'l.rank, l.turn, l.due, l.job_id';
+
+/** Where a list of jobs is read from. */
+export function jobsFrom(s: string): string {
+  return `${jobColumns}
+    from ${s}.job j left join ${s}.live l on l.job_id = j.id ${lastRun(s)}
+    left join ${s}.worker w on w.id = l.worker_id left join ${s}.result x on x.job_id = j.id`;
+}
+
+/** Beside an unfinished job stands its last attempt that left an error, beside an ended one the row that ended it. */
+export function lastRun(s: string): string {
+  return `left join lateral (
+    select * from ${s}.run e
+    where e.job_id = j.id and (e.status is not null or (l.job_id is not null and e.error is not null))
+    order by e.status is not null desc, e.attempt desc limit 1) r on true`;
+}
+
+export type Sql = Readonly<Record<keyof ReturnType<typeof texts>, Statement>>;
+
+/** Each statement under its name: that is what a connection prepares it as. */
+export function statements(schema: string): Sql {
+  const named = Object.entries(texts(`"${schema}"`)).map(([name, text]) => [name, { name, text }]);
+  return Object.fromEntries(named) as Sql;
+}
+
+function texts(s: string) {
+  const now = `t as materialized (select ${s}.now() as now)`;
+
+  /** Lets go of keys of the jobs in `jobs`, in the order in which everybody locks keys. */
+  const freeKeys = (jobs: string, condition: string) => `freed as (
+      delete from ${s}.unique_key k using (
+        select u.key from ${jobs} g join ${s}.unique_key u on u.job_id = g.job_id
+        where ${condition} order by u.key collate "C" for update of u) f
+      where k.key = f.key)`;
+
+  /**
+   * From `picked` (ctids that are locked by now) to the claimed jobs. Going by ctid, the update sees only what its
+   * snapshot saw: a row that an edit has rewritten since then is missed, never run with its old payload. There is
+   * always a row, to tell the worker's state and how many were wanted, so that a claim that missed some tries again.
+   */
+  const takePicked = (wanted: string) => `taken as (
+      update ${s}.live l
+      set status = 'running', attempt = l.attempt + 1, worker_id = $1, claim_seq = $2::bigint, started_at = t.now,
+        renewed_at = case when $2::bigint is null then t.now end, expires_at = null
+      from t where l.ctid = any(array(select ctid from picked))
+      returning l.job_id, l.attempt, l.failures, l.due, l.started_at, l.rank, l.turn, l.flags),
+    ${freeKeys('taken', `g.flags & 8 <> 0 and u.hold = 'pending'`)}
+    select (select state from ${s}.worker where id = $1) as state, (${wanted}) as wanted, c.*
+    from (select 1) one left join (
+      select k.job_id as id, k.attempt, k.failures, k.due, k.started_at, k.rank, k.turn,
+        j.queue, j.kind, j.name, j.priority, j.tags, j.spec
+      from taken k join ${s}.job j on j.id = k.job_id) c on true`;
+  const mayClaim = `exists (select 1 from ${s}.worker where id = $1 and state = 'online')`;
+  const isOpen = (lane: string, limited: string) => `not exists (
+      select 1 from ${s}.lane n join ${s}.queue q on q.name = n.queue
+      where n.id = ${lane} and (q.paused_at is not null or (${limited} and q.max_running is not null)))`;
+
+  /**
+   * Whether a live row `l` is still the attempt that `i` speaks of. The sum keeps the planner from going through the
+   * index of running jobs, where one worker's jobs are one heap of equal entries: the primary key has to do it.
+   */
+  const isHeld = `l.job_id = i.job_id and l.attempt = i.attempt and l.worker_id + 0 = i.worker_id and l.status = 'running'`;
+
+  /** $1 JSON rows: fences with what is to follow; `held` are those that still match, and are locked. */
+  const fences = `job_id bigint, status text, attempt integer, worker_id integer, cancel_requested boolean,
+    failures integer, interruptions integer, snoozes integer, losses integer`;
+  const sameCounters = (row: string) => `(${row}.cancel_requested_at is not null) = i.cancel_requested
+      and ${row}.failures = i.failures and ${row}.interruptions = i.interruptions
+      and ${row}.snoozes = i.snoozes and ${row}.losses = i.losses`;
+  const matchesEnded = `r.job_id = i.job_id and r.status = i.status and r.attempts = i.attempt and ${sameCounters('r')}`;
+  const epochMs = (instant: string) => `(extract(epoch from ${instant}) * 1000)::bigint`;
+
+  return {
+    now: `select ${s}.now() as now`,
+    lockSpace: `select lock_space from ${s}.meta`,
+
+    // ---- lanes
+
+    lanesAfter: `select id, key from ${s}.lane where id > $1 order by id`,
+    /** Lanes are made one after the other: then ids are seen in their order, and asking for later ones misses none. */
+    lockLanes: `lock table ${s}.lane in share row exclusive mode`,
+    insertLanes: `insert into ${s}.lane (key, queue)
+      select * from unnest($1::text[], $2::text[]) i(key, queue)
+      where not exists (select 1 from ${s}.lane n where n.key = i.key)`,
+    lanesByKey: `select id, key from ${s}.lane where key = any($1::text[])`,
+
+    // ---- insert
+
+    /** Ids are given in the order of the rows. */
+    insertJobs: `with ${now},
+      input as materialized (
+        select nextval('${s}.job_id') as id, i.*,
+          greatest(t.now, coalesce(to_timestamp(i.run_at / 1000.0), t.now + i.delay_ms * interval '1 ms', t.now)) as due
+        from t, unnest($1::text[], $2::text[], $3::text[], $4::smallint[], $5::text[], $6::jsonb[], $7::integer[],
+          $8::float8[], $9::float8[], $10::float8[], $11::integer[])
+          with ordinality i(queue, kind, name, priority, tags, spec, lane, run_at, delay_ms, start_timeout_ms, flags, place)),
+      jobs as (
+        insert into ${s}.job (id, queue, kind, name, priority, tags, created_at, spec)
+        select id, queue, kind, name, priority, tags::text[], t.now, spec from input, t),
+      lives as (
+        insert into ${s}.live (job_id, status, lane, rank, due, expires_at, flags)
+        select id, case when due > t.now then 'scheduled' else 'pending' end, lane, -priority::integer, due,
+          due + start_timeout_ms * interval '1 ms', flags
+        from input, t)
+      select array_agg(i.id order by i.place) as ids, min(t.now) as now from input i, t`,
+
+    keyHolders: `select k.key, k.job_id from ${s}.unique_key k
+      where k.key = any($1::text[]) and (k.expires_at is null or k.expires_at > ${s}.now()) order by k.key collate "C"`,
+    lockKeys: `select key, job_id from ${s}.unique_key where key = any($1::text[]) order by key collate "C" for update`,
+    /**
+     * Locks keys that are there and makes those that are not, for nobody yet, in one pass: whoever locked the first
+     * kind and then made the second would wait for one who does it the other way round.
+     */
+    makeKeys: `insert into ${s}.unique_key as k (key, job_id, hold)
+      select i.key, 0, 'pending' from unnest($1::text[]) i(key) order by i.key collate "C"
+      on conflict (key) do update set key = excluded.key
+      returning k.key, case when k.expires_at <= ${s}.now() then 0 else k.job_id end as job_id`,
+    giveKeys: `with ${now}
+      update ${s}.unique_key k set job_id = i.job_id, hold = i.hold, expires_at = t.now + i.hold_ms * interval '1 ms'
+      from t, unnest($1::text[], $2::bigint[], $3::text[], $4::float8[]) i(key, job_id, hold, hold_ms)
+      where k.key = i.key`,
+    replaceJob: `update ${s}.job set queue = $2, kind = $3, name = $4, priority = $5, tags = $6, spec = $7 where id = $1`,
+    replaceLive: `with ${now}
+      update ${s}.live l
+      set lane = $2, rank = $3, due = d.due, flags = case when $7 then l.flags | 8 else l.flags & ~8 end,
+        status = case when l.status = 'blocked' then l.status when d.due > t.now then 'scheduled' else 'pending' end,
+        expires_at = d.due + $6::float8 * interval '1 ms', failures = 0, interruptions = 0, snoozes = 0, losses = 0
+      from t, lateral (select greatest(t.now,
+        coalesce(to_timestamp($4::float8 / 1000.0), t.now + $5::float8 * interval '1 ms', t.now)) as due) d
+      where l.job_id = $1`,
+
+    /** A twin that is at work waits here for the first to commit, and then finds its row. */
+    beginIdempotent: `with ${now}
+      insert into ${s}.idempotency as k (key, fingerprint, answer, created_at) select $1, $2, '[]', t.now from t
+      on conflict (key) do update
+      set fingerprint = excluded.fingerprint, answer = excluded.answer, created_at = excluded.created_at
+      where k.created_at + $3::float8 * interval '1 ms' <= excluded.created_at
+      returning 1`,
+    idempotentAnswer: `select fingerprint, answer from ${s}.idempotency where key = $1`,
+    endIdempotent: `update ${s}.idempotency set answer = $2 where key = $1`,
+
+    // ---- claim
+
+    workerState: `select state from ${s}.worker where id = $1`,
+    limitedQueues: `select name from ${s}.queue where max_running is not null`,
+    /** $3 lanes, $4 limit. Which lanes the most urgent jobs are in; then as many from each, whoever else is taking some. */
+    claimMerged: `with ${now},
+      heads as materialized (
+        select m.lane, count(*) as n from (
+          select c.* from unnest($3::integer[]) u(lane) cross join lateral (
+            select l.lane, l.rank, l.turn, l.due, l.job_id from ${s}.live l
+            where l.status = 'pending' and l.lane = u.lane order by ${order} limit $4) c
+          where ${isOpen('u.lane', 'true')} and ${mayClaim}
+          order by c.rank, c.turn, c.due, c.job_id limit $4) m
+        group by m.lane),
+      picked as materialized (
+        select p.ctid from heads h cross join lateral (
+          select l.ctid from ${s}.live l where l.status = 'pending' and l.lane = h.lane
+          order by ${order} limit h.n for update skip locked) p),
+      ${takePicked('select coalesce(sum(n), 0)::integer from heads')}`,
+    /** $3 lanes, $4 how many from each, $5 whether to leave out queues that have a limit. */
+    claimPlanned: `with ${now},
+      picked as materialized (
+        select p.ctid from unnest($3::integer[], $4::integer[]) h(lane, n) cross join lateral (
+          select l.ctid from ${s}.live l where l.status = 'pending' and l.lane = h.lane
+          order by ${order} limit h.n for update skip locked) p
+        where ${isOpen('h.lane', '$5')} and ${mayClaim}),
+      ${takePicked('select count(*)::integer from picked')}`,
+    /** The queue's row is the lock under which its running jobs are counted, in the next statement. */
+    lockQueues: `select name, max_running from ${s}.queue where name = any($1::text[]) and max_running is not null
+      order by name collate "C" for update`,
+    countRunning: `select n.queue, count(*) as count from ${s}.live l join ${s}.lane n on n.id = l.lane
+      where l.status = 'running' and n.queue = any($1::text[]) group by n.queue`,
+    /** $1 lanes, $2 how many to look at in each. */
+    laneHeads: `select c.* from unnest($1::integer[], $2::integer[]) u(lane, n) cross join lateral (
+        select l.lane, l.rank, l.turn, l.due, l.job_id from ${s}.live l
+        where l.status = 'pending' and l.lane = u.lane order by ${order} limit u.n) c
+      where ${isOpen('u.lane', 'false')} order by c.rank, c.turn, c.due, c.job_id`,
+    /** By the server's own clock: this is about processes, not jobs. */
+    markWaiting: `insert into ${s}.waiter (instance_id, until) values ($1, clock_timestamp() + $2::float8 * interval '1 ms')
+      on conflict (instance_id) do update set until = excluded.until`,
+    forgetWaiting: `delete from ${s}.waiter where instance_id = $1 or until < clock_timestamp() - interval '1 hour'`,
+
+    // ---- heartbeat
+
+    hearWorker: `with ${now}
+      update ${s}.worker set seen_at = t.now,
+        state = case when state <> 'offline' then state when profile ? 'draining' then 'draining' else 'online' end
+      from t where id = $1 returning state`,
+    heldBy: `select job_id, attempt, claim_seq, renewed_at is not null as renews, cancel_requested_at is not null as cancel
+      from ${s}.live where status = 'running' and worker_id = $1 order by job_id`,
+    renewLeases: `with ${now}
+      update ${s}.live l set renewed_at = t.now from t, unnest($1::bigint[], $2::integer[], $3::integer[]) i(job_id, attempt, worker_id)
+      where ${isHeld}`,
+
+    // ---- settle
+
+    /** Rows are found by the primary key, sorted by the caller; what is deleted carries its report along. */
+    settle: `with ${now},
+      input as materialized (
+        select * from unnest($1::bigint[], $2::integer[], $3::integer[], $4::integer[], $5::jsonb[])
+          i(job_id, attempt, worker_id, exit_code, result)),
+      gone as (
+        delete from ${s}.live l using input i
+        where ${isHeld}
+        returning l.*, i.exit_code, i.result),
+      runs as (
+        insert into ${s}.run (job_id, attempt, status, outcome, worker_id, started_at, ended_at, due, exit_code, attempts,
+          failures, interruptions, snoozes, losses, cancel_requested_at)
+        select job_id, attempt, 'done', 'done', worker_id, started_at, t.now, due, exit_code, attempt,
+          failures, interruptions, snoozes, losses, cancel_requested_at
+        from gone, t),
+      results as (
+        insert into ${s}.result (job_id, value) select job_id, result from gone where result is not null),
+      ${freeKeys('gone', `g.flags & 8 <> 0 and u.hold <> 'time'`)}
+      select gone.job_id, gone.attempt, gone.worker_id, gone.lane, gone.due, gone.started_at, t.now from gone, t`,
+    settledBefore: `select r.job_id, r.attempt, r.worker_id, j.queue, r.due, r.started_at, r.ended_at
+      from ${s}.run r join ${s}.job j on j.id = r.job_id where r.job_id = any($1::bigint[]) and r.status = 'done'`,
+
+    // ---- changes
+
+    /**
+     * The order of all who lock several: running jobs by id, then waiting ones by id. A job that is not what it was
+     * thought to be is not locked: nothing will be done with it, and it would stand in the wrong place of that order.
+     */
+    lockRunning: `select job_id from ${s}.live where job_id = any($1::bigint[]) and status = 'running'
+      order by job_id for update`,
+    lockWaiting: `select job_id from ${s}.live where job_id = any($1::bigint[]) and status <> 'running'
+      order by job_id for update`,
+    /** In a later statement than the lock, so that all it reads is what the lock protects. */
+    change: `with ${now},
+      held as materialized (
+        select i.*, l.due, l.started_at, l.flags, l.cancel_requested_at, l.worker_id as held_by
+        from jsonb_to_recordset($1::jsonb) i(${fences}, kind text, seen_at bigint, to_failures integer,
+          to_interruptions integer, to_snoozes integer, to_losses integer, delay_ms float8, to_status text, reason text,
+          outcome text, exit_code integer, signal text, error text)
+        join ${s}.live l on l.job_id = i.job_id left join ${s}.worker w on w.id = l.worker_id
+        where l.status = i.status and l.attempt = i.attempt and (l.status <> 'running' or l.worker_id = i.worker_id)
+          and ${sameCounters('l')} and (i.seen_at is null or i.seen_at = coalesce(${epochMs('w.seen_at')}, 0))),
+      flagged as (
+        update ${s}.live l set cancel_requested_at = t.now from held h, t
+        where l.job_id = h.job_id and h.kind = 'flag'),
+      requeued as (
+        update ${s}.live l
+        set status = h.to_status, due = case when h.delay_ms = 0 then l.due else t.now + h.delay_ms * interval '1 ms' end,
+          failures = h.to_failures, interruptions = h.to_interruptions, snoozes = h.to_snoozes, losses = h.to_losses,
+          claim_seq = null, renewed_at = null
+        from held h, t where l.job_id = h.job_id and h.kind = 'requeue'
+        returning l.job_id, l.due),
+      ended as (
+        delete from ${s}.live l using held h where l.job_id = h.job_id and h.kind = 'end'),
+      recorded as (
+        insert into ${s}.run (job_id, attempt, outcome, worker_id, started_at, ended_at, exit_code, signal, error)
+        select job_id, attempt, outcome, held_by, started_at, t.now, exit_code, signal, error
+        from held, t where kind = 'requeue'),
+      finished as (
+        insert into ${s}.run (job_id, attempt, status, reason, outcome, worker_id, started_at, ended_at, due, exit_code,
+          signal, error, attempts, failures, interruptions, snoozes, losses, cancel_requested_at)
+        select job_id, case when outcome is null then 0 else attempt end, to_status, reason,
+          coalesce(outcome, to_status), held_by, started_at, t.now, due, exit_code, signal, error, attempt, to_failures,
+          to_interruptions, to_snoozes, to_losses, cancel_requested_at
+        from held, t where kind = 'end'),
+      ${freeKeys('held', `g.kind = 'end' and g.flags & 8 <> 0 and u.hold <> 'time'`)}
+      select h.job_id, h.held_by as worker_id, q.due from held h left join requeued q on q.job_id = h.job_id`,
+
+    lockEnded: `select job_id from ${s}.run where job_id = any($1::bigint[]) and status is not null
+      order by job_id for update`,
+    reopenConflicts: `select j.id, k.job_id as holder, k.key
+      from jsonb_to_recordset($1::jsonb) i(${fences}) join ${s}.run r on ${matchesEnded}
+      join ${s}.job j on j.id = r.job_id join ${s}.unique_key k on k.key = j.spec ->> 'unique_key'
+      where k.job_id <> j.id and (k.expires_at is null or k.expires_at > ${s}.now()) limit 1`,
+    /** An end that was no attempt's is taken away; an attempt's record stays, but no longer as the end. */
+    reopen: `with ${now},
+      input as materialized (
+        select * from jsonb_to_recordset($1::jsonb) i(${fences}, to_failures integer, to_interruptions integer,
+          to_snoozes integer, to_losses integer, lane integer, start_timeout_ms float8)),
+      held as materialized (
+        select i.*, r.attempt as run_attempt, r.worker_id as held_by, r.started_at
+        from input i join ${s}.run r on ${matchesEnded}),
+      dropped as (
+        delete from ${s}.run r using held h where r.job_id = h.job_id and r.attempt = 0 and h.run_attempt = 0),
+      cleared as (
+        update ${s}.run r set status = null, reason = null, due = null, attempts = null, failures = null,
+          interruptions = null, snoozes = null, losses = null, cancel_requested_at = null
+        from held h where r.job_id = h.job_id and r.attempt = h.run_attempt and h.run_attempt > 0),
+      lives as (
+        insert into ${s}.live (job_id, status, lane, rank, due, attempt, failures, interruptions, snoozes, losses,
+          worker_id, started_at, expires_at)
+        select h.job_id, 'pending', h.lane, -j.priority::integer, t.now, h.attempt, h.to_failures, h.to_interruptions,
+          h.to_snoozes, h.to_losses, h.held_by, h.started_at, t.now + h.start_timeout_ms * interval '1 ms'
+        from held h join ${s}.job j on j.id = h.job_id, t)
+      select job_id from held`,
+    specs: `select id, queue, kind, name, priority, tags, spec from ${s}.job where id = any($1::bigint[])`,
+
+    // ---- edit
+
+    editJob: `update ${s}.job set queue = $2, priority = $3, tags = $4, spec = $5 where id = $1`,
+    /** Rewritten whatever was edited: a claim that began before must miss the row, not run the old job. */
+    editLive: `with ${now}
+      update ${s}.live l
+      set lane = $2, rank = $3, due = coalesce(d.moved, l.due),
+        status = case when d.moved is null or l.status = 'blocked' then l.status
+          when d.moved > t.now then 'scheduled' else 'pending' end,
+        expires_at = case when d.moved is null or l.expires_at is null then l.expires_at
+          else d.moved + $5::float8 * interval '1 ms' end
+      from t, ${s}.job j, lateral (select case when $4::float8 is not null
+        then greatest(to_timestamp($4::float8 / 1000.0), j.created_at) end as moved) d
+      where l.job_id = $1 and j.id = l.job_id`,
+
+    // ---- duties
+
+    nextDue: `select (select min(due) from ${s}.live where status = 'scheduled') as due, ${s}.now() as now`,
+    promote: `with ${now}
+      update ${s}.live l set status = 'pending'
+      where l.ctid = any(array(
+        select l.ctid from ${s}.live l, t where l.status = 'scheduled' and l.due <= t.now
+        order by l.due, l.job_id limit $1 for update of l skip locked))
+      returning l.job_id`,
+    expiredJobs: `select job_id from ${s}.live where expires_at <= (select ${s}.now())
+      and status in ('pending', 'scheduled') order by expires_at, job_id limit $1`,
+    lostJobs: `with ${now}
+      select l.job_id, coalesce(${epochMs('w.seen_at')}, 0) as seen_at
+      from t, ${s}.live l left join ${s}.worker w on w.id = l.worker_id
+      where l.status = 'running' and (l.worker_id = any($2::integer[]) or w.id is null
+        or coalesce(l.renewed_at, w.seen_at) + w.lease_ms * interval '1 ms' < t.now)
+      order by l.job_id limit $1`,
+    /** The lock is held by whichever session of the worker's process is alive; two-part keys have objsubid 2. */
+    unlockedWorkers: `select w.id, w.seen_at,
+        (extract(epoch from clock_timestamp() - pg_postmaster_start_time()) * 1000)::bigint as up_ms
+      from (select 1) one left join ${s}.worker w on w.attachment = 'direct' and w.state <> 'offline' and not exists (
+        select 1 from pg_locks k join pg_database d on d.oid = k.database
+        where d.datname = current_database() and k.locktype = 'advisory' and k.granted and k.objsubid = 2
+          and k.classid = (select lock_space from ${s}.meta)::oid and k.objid = w.id::oid)`,
+    retireWorkers: `with ${now}
+      update ${s}.worker w set state = 'offline' from t
+      where w.state <> 'offline' and w.seen_at + w.lease_ms * interval '1 ms' < t.now returning w.id`,
+    forgetWorkers: `delete from ${s}.worker w
+      where w.state = 'offline' and w.seen_at + $1::float8 * interval '1 ms' < (select ${s}.now())
+        and not exists (select 1 from ${s}.live l where l.status = 'running' and l.worker_id = w.id)`,
+
+    // ---- prune
+
+    /** $1 status, $2 age, $3 after which id, $4 how many to look at, $5 how many to answer with. */
+    oldJobs: `select c.job_id, c.ended_at, c.last, c.looked from (
+        select e.job_id, e.ended_at, max(e.job_id) over () as last, count(*) over () as looked from (
+          select job_id, ended_at from ${s}.run where status = $1 and job_id > $3 order by job_id limit $4) e) c
+      where c.ended_at + $2::float8 * interval '1 ms' < (select ${s}.now()) or c.job_id = c.last
+      order by c.ended_at, c.job_id limit $5`,
+    /** Of these, those that are still ended and old: a retry may have come between. */
+    lockOld: `select r.job_id from ${s}.run r
+      where r.job_id = any($1::bigint[]) and r.status = $2 and r.ended_at + $3::float8 * interval '1 ms' < (select ${s}.now())
+      order by r.job_id for update skip locked`,
+    pruneJobs: `with gone as (select unnest($1::bigint[]) as job_id),
+      runs as (delete from ${s}.run r using gone where r.job_id = gone.job_id),
+      results as (delete from ${s}.result x using gone where x.job_id = gone.job_id),
+      logs as (delete from ${s}.log g using gone where g.job_id = gone.job_id),
+      ${freeKeys('gone', 'true')}
+      delete from ${s}.job j using gone where j.id = gone.job_id`,
+    pruneKeys: `delete from ${s}.unique_key where key = any(array(
+      select key from ${s}.unique_key where expires_at <= (select ${s}.now()) for update skip locked))`,
+    pruneIdempotency: `delete from ${s}.idempotency where key = any(array(
+      select key from ${s}.idempotency
+      where created_at + $1::float8 * interval '1 ms' <= (select ${s}.now()) for update skip locked))`,
+    pruneStats: `delete from ${s}.stat where minute + $1::float8 * interval '1 ms' < (select ${s}.now())`,
+
+    // ---- reading
+
+    jobs: `select ${jobsFrom(s)} where j.id = any($1::bigint[])`,
+    attempts: `select job_id, attempt, worker_id, started_at, ended_at, outcome, exit_code, signal, error from ${s}.run
+      where job_id = $1 and attempt > 0 order by attempt`,
+    countAhead: `select count(*) as count from (
+      select 1 from ${s}.live me join ${s}.lane mine on mine.id = me.lane
+        join ${s}.lane n on n.queue = mine.queue cross join lateral (
+          select 1 from ${s}.live l where l.status = 'pending' and l.lane = n.id
+            and (${order}) < (me.rank, me.turn, me.due, me.job_id) limit $2) ahead
+      where me.job_id = $1 and me.status in ('blocked', 'scheduled', 'pending') limit $2) counted`,
+
+    // ---- logs
+
+    /** The check and the write are one step: nothing of an attempt that was given away is stored. */
+    appendLogs: `with input as materialized (
+        select * from unnest($1::bigint[], $2::integer[], $3::integer[], $4::bigint[], $5::bytea[])
+          with ordinality i(job_id, attempt, worker_id, start, data, place)),
+      held as materialized (
+        select i.* from input i join ${s}.live l on ${isHeld}),
+      stored as (
+        insert into ${s}.log (job_id, attempt, start, data)
+        select job_id, attempt, start, data from held where octet_length(data) > 0 order by place on conflict do nothing)
+      select place from held`,
+    /** What lies wholly between the two ends that are kept. */
+    cutLog: `delete from ${s}.log g using (
+        select max(start + octet_length(data)) as total from ${s}.log where job_id = $1 and attempt = $2) whole
+      where g.job_id = $1 and g.attempt = $2 and whole.total > 2 * $3::bigint
+        and g.start >= $3::bigint and g.start + octet_length(g.data) <= whole.total - $3::bigint`,
+    readLog: `select start, data from (
+        select start, data, octet_length(data) as size, sum(octet_length(data)) over before as bytes,
+          row_number() over before as place
+        from ${s}.log where job_id = $1 and attempt = $2 and start + octet_length(data) > $3::bigint
+        window before as (order by start)) piece
+      where bytes <= $4::bigint or place = 1 order by start`,
+
+    // ---- queues
+
+    queueCounts: `select n.queue as name, l.status, count(*) as count, min(l.due) as due
+      from ${s}.live l join ${s}.lane n on n.id = l.lane where $1::text is null or n.queue = $1
+      group by n.queue, l.status`,
+    queueRows: `select name, paused_at, max_running from ${s}.queue where $1::text is null or name = $1`,
+    /** $2 paused or null, $3 whether to set $4, the limit. */
+    setQueue: `with ${now}
+      insert into ${s}.queue as q (name, paused_at, max_running)
+      select $1, case when $2::boolean then t.now end, case when $3::boolean then $4::integer end from t
+      on conflict (name) do update
+      set paused_at = case when $2::boolean is null then q.paused_at when $2::boolean then coalesce(q.paused_at, excluded.paused_at) end,
+        max_running = case when $3::boolean then $4::integer else q.max_running end`,
+
+    // ---- workers
+
+    nextWorkerId: `select nextval('${s}.worker_id')::integer as id`,
+    insertWorker: `with ${now}
+      insert into ${s}.worker (id, name, state, attachment, instance_id, lease_ms, registered_at, seen_at, profile)
+      select $1, $2, 'online', $3, $4, $5, t.now, t.now, $6 from t`,
+    workers: `select w.id, w.name, w.state, w.attachment, w.instance_id, w.lease_ms, w.registered_at, w.seen_at, w.profile,
+        (select count(*) from ${s}.live l where l.status = 'running' and l.worker_id = w.id) as running
+      from ${s}.worker w where $1::integer is null or w.id = $1 order by w.id`,
+    /** Remembered beside the state, for one that goes offline and comes back. */
+    drainWorker: `update ${s}.worker set profile = profile || '{"draining": true}',
+        state = case when state = 'online' then 'draining' else state end
+      where id = $1`,
+    leaveWorker: `update ${s}.worker set state = 'offline' where id = $1`,
+
+    // ---- statistics and operations
+
+    addStats: `insert into ${s}.stat as s (minute, instance_id, queue, outcome, count, wait, run)
+      select to_timestamp(i.minute / 1000.0), i.instance_id, i.queue, i.outcome, i.count, i.wait::bigint[], i.run::bigint[]
+      from unnest($1::float8[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::text[])
+        i(minute, instance_id, queue, outcome, count, wait, run)
+      order by 1, 3, 4, 2
+      on conflict (minute, queue, outcome, instance_id) do update
+      set count = s.count + excluded.count,
+        wait = array(select coalesce(a, 0) + coalesce(b, 0)
+          from unnest(s.wait, excluded.wait) with ordinality u(a, b, place) order by place),
+        run = array(select coalesce(a, 0) + coalesce(b, 0)
+          from unnest(s.run, excluded.run) with ordinality u(a, b, place) order by place)`,
+    stats: `select minute, queue, outcome, count, wait, run from ${s}.stat
+      where minute >= to_timestamp($1::float8 / 1000.0) and minute < to_timestamp($2::float8 / 1000.0)`,
+
+    insertOperation: `with ${now}
+      insert into ${s}.operation (id, action, filter, status, total, created_at)
+      select nextval('${s}.operation_id'), $1, $2, 'running', $3, t.now from t returning *`,
+    operation: `select * from ${s}.operation where id = $1`,
+    openOperations: `select * from ${s}.operation where status = 'running' order by id`,
+    advanceOperation: `with ${now}
+      update ${s}.operation o set cursor = $3, changed = o.changed + $4, skipped = o.skipped + $5, status = $6,
+        ended_at = case when $6 <> 'running' then t.now end
+      from t where o.id = $1 and o.cursor is not distinct from $2::bigint and o.status = 'running' returning o.id`,
+
+    // ---- hints
+
+    notify: 'select pg_notify($1, $2)',
+    notifyWaiting: `select pg_notify($1, $2) where exists (
+      select 1 from ${s}.waiter where until > clock_timestamp() and instance_id <> $3)`,
+  };
+}

@@ -1,0 +1,17 @@
+/** A thread that copies the database as of one moment into a new file while others go on writing, and ends. */
+
+import { parentPort, workerData } from 'node:worker_threads';
+import { copyDatabase } from './copy-database.ts';
+import { encodeFailure } from './failure.ts';
+import { send } from './protocol.ts';
+
+const { file, target } = workerData as { file: string; target: string };
+if (parentPort === null) throw new Error('runs as a thread only');
+try {
+  copyDatabase(file, target);
+  send(parentPort, { ready: true });
+} catch (error) {
+  send(parentPort, { failed: encodeFailure(error) });
+} finally {
+  parentPort.close();
+}

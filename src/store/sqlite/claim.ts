@@ -1,0 +1,125 @@
+import { WorkronError } from '../../core/error.ts';
+import { fits, type Lane, serves } from '../../core/lane.ts';
+import type { ClaimRequest } from '../store.ts';
+import type { Context } from './context.ts';
+import { HOLDS_KEY } from './finish.ts';
+import type { ClaimedRow } from './job-row.ts';
+import { isAhead, LaneCursor } from './lane-cursor.ts';
+import { sql } from './sql.ts';
+
+export interface ClaimAnswer {
+  /** `ClaimedRow[]` as JSON: text is the cheapest to send. */
+  rows: string;
+  startedAt: number;
+}
+
+export function claim(context: Context, request: ClaimRequest): ClaimAnswer {
+  return { rows: JSON.stringify(claimRows(context, request)), startedAt: context.now };
+}
+
+function claimRows(context: Context, request: ClaimRequest): ClaimedRow[] {
+  const { database, now, effects } = context;
+  const worker = database.get<{ state: string; draining: number }>(sql.workerState, request.workerId);
+  if (worker === undefined || worker.state === 'offline') {
+    throw new WorkronError('worker_not_found', `Worker ${request.workerId} is not registered; register again`);
+  }
+  if (worker.draining) return [];
+
+  const ids = choose(context, request);
+  if (ids.length === 0) return [];
+  const chosen = JSON.stringify(ids);
+  database.run(sql.takeJobs, chosen, request.workerId, request.claimSeq, now);
+  const rows = database.tuples<ClaimedRow>(sql.claimedJobs, chosen);
+  const keyed = rows.filter((row) => row[10] & HOLDS_KEY).map(([id]) => id);
+  if (keyed.length > 0) database.run(sql.releasePendingKeys, JSON.stringify(keyed));
+  for (const id of ids) effects.changedJob(id);
+  return inOrder(rows, ids);
+}
+
+/** The most urgent jobs of all lanes that this worker can run, in order. */
+function choose(context: Context, { offer, limit }: ClaimRequest): number[] {
+  const { database, lanes } = context;
+  const room = new Room(context, offer.free);
+  const open = database
+    .tuples<[number]>(sql.pendingLanes)
+    .map(([id]) => ({ id, lane: lanes.laneOf(id) }))
+    .filter(({ lane }) => serves(offer, lane));
+  let cursors = open.map(({ id, lane }) => new LaneCursor(database, { id, lane, limit, alone: open.length === 1 }));
+  const ids: number[] = [];
+  while (ids.length < limit) {
+    cursors = cursors.filter(({ lane, head }) => head !== undefined && room.has(lane));
+    const [best, next] = twoBest(cursors);
+    if (best === undefined) break;
+    const rival = next?.head;
+    while (ids.length < limit && best.head !== undefined && room.has(best.lane)) {
+      if (rival !== undefined && isAhead(rival, best.head)) break;
+      ids.push(best.take());
+      room.take(best.lane);
+    }
+  }
+  return ids;
+}
+
+function twoBest(cursors: readonly LaneCursor[]): [LaneCursor | undefined, LaneCursor | undefined] {
+  let best: LaneCursor | undefined;
+  let next: LaneCursor | undefined;
+  for (const cursor of cursors) {
+    if (cursor.head === undefined) continue;
+    if (best?.head === undefined || isAhead(cursor.head, best.head)) [best, next] = [cursor, best];
+    else if (next?.head === undefined || isAhead(cursor.head, next.head)) next = cursor;
+  }
+  return [best, next];
+}
+
+function inOrder(rows: readonly ClaimedRow[], ids: readonly number[]): ClaimedRow[] {
+  const byId = new Map(rows.map((row) => [row[0], row]));
+  return ids.map((id) => byId.get(id) as ClaimedRow);
+}
+
+/** What may still be taken: by the queues' settings, and by what is free at the worker. */
+class Room {
+  readonly #context: Context;
+  readonly #free: Record<string, number>;
+  readonly #limits: Map<string, { paused: boolean; maxRunning: number | null }>;
+  readonly #left = new Map<string, number>();
+
+  constructor(context: Context, free: Readonly<Record<string, number>>) {
+    this.#context = context;
+    this.#free = { ...free };
+    const rows = context.database.all<{ name: string; paused_at: number | null; max_running: number | null }>(
+      sql.queueSettings,
+    );
+    this.#limits = new Map(
+      rows.map((row) => [row.name, { paused: row.paused_at !== null, maxRunning: row.max_running }]),
+    );
+  }
+
+  has(lane: Lane): boolean {
+    return this.#leftIn(lane.queue) > 0 && fits(lane, this.#free, 1) > 0;
+  }
+
+  take(lane: Lane): void {
+    this.#left.set(lane.queue, this.#leftIn(lane.queue) - 1);
+    for (const [name, amount] of Object.entries(lane.resources)) {
+      this.#free[name] = (this.#free[name] ?? 0) - amount;
+    }
+  }
+
+  #leftIn(queue: string): number {
+    let left = this.#left.get(queue);
+    if (left === undefined) {
+      left = this.#limitOf(queue);
+      this.#left.set(queue, left);
+    }
+    return left;
+  }
+
+  #limitOf(queue: string): number {
+    const limits = this.#limits.get(queue);
+    if (limits === undefined) return Infinity;
+    if (limits.paused) return 0;
+    if (limits.maxRunning === null) return Infinity;
+    const running = this.#context.database.get<{ count: number }>(sql.countRunning, queue)?.count ?? 0;
+    return limits.maxRunning - running;
+  }
+}

@@ -1,0 +1,13 @@
+import type { Database } from './database.ts';
+import type { Effects } from './effects.ts';
+import type { Lanes } from './lanes.ts';
+
+/** What a call works with inside its thread. */
+export interface Context {
+  database: Database;
+  lanes: Lanes;
+  /** By the caller's clock, when the call was sent. */
+  now: number;
+  /** What others should hear of once it is on disk. */
+  effects: Effects;
+}

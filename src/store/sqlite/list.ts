@@ -1,0 +1,86 @@
+/** Lists and counts by any filter. Each status is looked for where its jobs are, and the findings are merged. */
+
+import { isTerminal, type Status } from '../../core/job.ts';
+import type { JobFilter } from '../store.ts';
+import type { Context } from './context.ts';
+import type { Param } from './database.ts';
+import type { JobRow } from './job-row.ts';
+import { jobColumns, jobsFrom } from './sql.ts';
+
+export interface ListInput {
+  filter: JobFilter;
+  before: number | null;
+  limit: number;
+}
+
+export function list({ database }: Context, { filter, before, limit }: ListInput): JobRow[] {
+  const found = searches(filter, before).flatMap(({ from, where, params, id }) =>
+    database.tuples<JobRow>(
+      `select ${jobColumns} from ${from} where ${where} order by ${id} desc limit ?`,
+      ...params,
+      limit,
+    ),
+  );
+  return found.sort((a, b) => b[0] - a[0]).slice(0, limit);
+}
+
+export function count({ database }: Context, { filter, atMost }: { filter: JobFilter; atMost: number }): number {
+  let found = 0;
+  for (const { from, where, params } of searches(filter, null)) {
+    const statement = `select count(*) as count from (select 1 from ${from} where ${where} limit ?)`;
+    found += database.get<{ count: number }>(statement, ...params, atMost - found)?.count ?? 0;
+  }
+  return found;
+}
+
+interface Search {
+  from: string;
+  where: string;
+  params: Param[];
+  /** The column that is in order where the search begins. */
+  id: string;
+}
+
+function searches(filter: JobFilter, before: number | null): Search[] {
+  if (filter.statuses === undefined) return [search(filter, before, { from: jobsFrom.all, id: 'j.id', status: null })];
+  return [...new Set(filter.statuses)].map((status) =>
+    isTerminal(status)
+      ? search(filter, before, { from: jobsFrom.ended, id: 'r.job_id', status: ['r.status', status] })
+      : search(filter, before, {
+          from: status === 'running' ? jobsFrom.running : jobsFrom.waiting,
+          id: 'l.job_id',
+          status: ['l.status', status],
+        }),
+  );
+}
+
+interface Start {
+  from: string;
+  id: string;
+  status: [column: string, value: Status] | null;
+}
+
+function search(filter: JobFilter, before: number | null, { from, id, status }: Start): Search {
+  const conditions: string[] = ['true'];
+  const params: Param[] = [];
+  const must = (condition: string, ...values: Param[]) => {
+    conditions.push(condition);
+    params.push(...values);
+  };
+  // Statuses are written out: a partial index is not used for a parameter.
+  if (status !== null) must(`${status[0]} = '${status[1]}'`);
+  if (before !== null) must(`${id} < ?`, before);
+  if (filter.ids !== undefined) must(`${id} in (select value from json_each(?))`, JSON.stringify(filter.ids));
+  if (filter.queue !== undefined) must('j.queue = ?', filter.queue);
+  if (filter.name !== undefined) must('j.name = ?', filter.name);
+  for (const tag of filter.tags ?? []) must('exists (select 1 from json_each(j.tags) t where t.value = ?)', tag);
+  if (filter.workerId !== undefined) must('iif(l.job_id is null, r.worker_id, l.worker_id) = ?', filter.workerId);
+  if (filter.reason !== undefined) must('r.reason = ?', filter.reason);
+  if (filter.createdFrom !== undefined) must('j.created_at >= ?', filter.createdFrom);
+  if (filter.createdTo !== undefined) must('j.created_at < ?', filter.createdTo);
+  if (filter.text !== undefined) {
+    const text = filter.text.toLowerCase();
+    must(`(contains(j.name, ?) or contains(j.spec ->> 'command', ?) or contains(r.error, ?))`, text, text, text);
+  }
+  return { from, where: conditions.join(' and '), params, id };
+}

@@ -1,0 +1,83 @@
+/** A submitted job on its way into the writer's thread, as one row of JSON that the insert reads column by column. */
+
+import type { Job, NewJob } from '../../core/job.ts';
+import { laneKey, laneOf } from '../../core/lane.ts';
+import { encodeSpec } from '../spec.ts';
+import { decodeSpecRow } from './job-row.ts';
+
+export type NewJobRow = readonly [
+  queue: string,
+  kind: string,
+  name: string | null,
+  priority: number,
+  tags: string,
+  spec: string,
+  /** Index into the lanes that come along. */
+  lane: number,
+  status: 'scheduled' | 'pending',
+  dueAt: number,
+  expiresAt: number | null,
+];
+
+export interface NewJobRows {
+  rows: NewJobRow[];
+  /** Keys of the lanes that the rows point at. */
+  lanes: string[];
+}
+
+export function encodeNewJobs(jobs: readonly NewJob[], now: number): NewJobRows {
+  const lanes = new Map<string, number>();
+  const rows = jobs.map((job): NewJobRow => {
+    const { queue, kind, name, priority, tags, spec } = encodeSpec(job);
+    if (job.unique !== null) spec['unique_key'] = job.unique.key;
+    const { status, dueAt, expiresAt } = placeOf(job, now);
+    const key = laneKey(laneOf(job));
+    let lane = lanes.get(key);
+    if (lane === undefined) {
+      lane = lanes.size;
+      lanes.set(key, lane);
+    }
+    return [queue, kind, name, priority, JSON.stringify(tags), JSON.stringify(spec), lane, status, dueAt, expiresAt];
+  });
+  return { rows, lanes: [...lanes.keys()] };
+}
+
+/** The job that a new row becomes, without asking the database for it. */
+export function freshJob(row: NewJobRow, id: number, now: number): Job {
+  const [queue, kind, name, priority, tags, spec, , status, dueAt, expiresAt] = row;
+  return {
+    ...decodeSpecRow([queue, kind, name, priority, tags, spec]),
+    id,
+    status,
+    attempt: 0,
+    failures: 0,
+    interruptions: 0,
+    snoozes: 0,
+    losses: 0,
+    createdAt: now,
+    dueAt,
+    startedAt: null,
+    doneAt: null,
+    workerId: null,
+    lastHeartbeatAt: null,
+    cancelRequestedAt: null,
+    expiresAt,
+    exitCode: null,
+    signal: null,
+    error: null,
+    reason: null,
+    result: null,
+  };
+}
+
+function placeOf(
+  job: NewJob,
+  now: number,
+): { status: 'scheduled' | 'pending'; dueAt: number; expiresAt: number | null } {
+  const dueAt = Math.max(now, Math.round(job.runAt ?? now + (job.delayMs ?? 0)));
+  return {
+    status: dueAt > now ? 'scheduled' : 'pending',
+    dueAt,
+    expiresAt: job.startTimeoutMs === null ? null : dueAt + Math.round(job.startTimeoutMs),
+  };
+}

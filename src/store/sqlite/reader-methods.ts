@@ -1,0 +1,24 @@
+/** What the reader's thread does: reads that may take their time. */
+
+import { count, list } from './list.ts';
+import { readLog } from './logs.ts';
+import type { Methods } from './protocol.ts';
+import { findOld } from './prune.ts';
+import { queues } from './queues.ts';
+import { attempts, countAhead } from './reading.ts';
+import { stats } from './stats.ts';
+import { workers } from './workers.ts';
+
+export const readerMethods = {
+  list,
+  count,
+  attempts,
+  countAhead,
+  readLog,
+  findOld,
+  queues,
+  workers,
+  stats,
+} satisfies Methods;
+
+export type ReaderMethods = typeof readerMethods;

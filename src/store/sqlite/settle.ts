@@ -1,0 +1,89 @@
+import type { Context } from './context.ts';
+import { HOLDS_KEY } from './finish.ts';
+import { sql } from './sql.ts';
+
+/** One success: job, attempt, worker, exit code, result as JSON text. */
+export type SuccessRow = readonly [
+  jobId: number,
+  attempt: number,
+  workerId: number,
+  exitCode: number | null,
+  result: string | null,
+];
+
+export interface SettleInput {
+  /** `SuccessRow[]` as JSON: SQLite reads it as it is. */
+  rows: string;
+  count: number;
+  hasResults: boolean;
+}
+
+/** One success that was accepted, now or (`fresh` false) before. */
+export type SettledRow = readonly [
+  jobId: number,
+  attempt: number,
+  workerId: number,
+  fresh: boolean,
+  queue: string,
+  dueAt: number,
+  startedAt: number,
+  endedAt: number,
+];
+
+type EndedRow = readonly [
+  jobId: number,
+  attempt: number,
+  workerId: number,
+  flags: number,
+  lane: number,
+  dueAt: number,
+  startedAt: number,
+];
+
+/** Those accepted, in no particular order, as JSON of `SettledRow[]`: text is the cheapest to send. */
+export function settle(context: Context, { rows, count, hasResults }: SettleInput): string {
+  const { database, lanes, now, effects } = context;
+  database.run(sql.settleRuns, rows, now);
+  if (hasResults) database.run(sql.settleResults, rows);
+  const ended = database.tuples<EndedRow>(sql.settleLive, rows);
+  const keyed = ended.filter((row) => row[3] & HOLDS_KEY).map(([jobId]) => jobId);
+  if (keyed.length > 0) database.run(sql.releaseKeys, JSON.stringify(keyed));
+  if (ended.length > 0) effects.madeWork();
+  for (const [jobId] of ended) effects.changedJob(jobId);
+
+  const settled = ended.map(
+    ([jobId, attempt, workerId, , lane, dueAt, startedAt]): SettledRow => [
+      jobId,
+      attempt,
+      workerId,
+      true,
+      lanes.laneOf(lane).queue,
+      dueAt,
+      startedAt,
+      now,
+    ],
+  );
+  if (ended.length < count) settled.push(...settledBefore(context, JSON.parse(rows) as SuccessRow[], ended));
+  return JSON.stringify(settled);
+}
+
+function settledBefore(
+  { database }: Context,
+  successes: readonly SuccessRow[],
+  ended: readonly EndedRow[],
+): SettledRow[] {
+  const fresh = new Set(ended.map(([jobId, attempt, workerId]) => `${jobId}/${attempt}/${workerId}`));
+  return successes
+    .filter(([jobId, attempt, workerId]) => !fresh.has(`${jobId}/${attempt}/${workerId}`))
+    .flatMap(([jobId, attempt, workerId]) => {
+      const row = database.get<{ queue: string; due: number; started_at: number; ended_at: number }>(
+        sql.settledBefore,
+        jobId,
+        attempt,
+        workerId,
+      );
+      return row === undefined
+        ? []
+        : [[jobId, attempt, workerId, false, row.queue, row.due, row.started_at, row.ended_at] as const];
+    });
+}

@@ -1,0 +1,268 @@
+/**
+ * Every statement of this store that is not put together at run time. Sets come in as JSON arrays (`json_each`): one
+ * call, one plan, and no limit on how many. Every call that writes is one `begin immediate` transaction, so what a
+ * statement has read stays true until the commit.
+ */
+
+/** A job as `decodeJob` takes it, from the aliases j (job), l (live), r (run), w (worker), x (result). */
+export const jobColumns = `
+  j.id, j.queue, j.kind, j.name, j.priority, j.tags, j.spec, j.created_at,
+  coalesce(l.status, r.status), coalesce(l.attempt, r.attempts), coalesce(l.failures, r.failures),
+  coalesce(l.interruptions, r.interruptions), coalesce(l.snoozes, r.snoozes), coalesce(l.losses, r.losses),
+  coalesce(l.due, r.due), iif(l.job_id is null, r.started_at, l.started_at), iif(l.job_id is null, r.ended_at, null),
+  iif(l.job_id is null, r.worker_id, l.worker_id), coalesce(l.renewed_at, w.seen_at),
+  iif(l.job_id is null, r.cancel_requested_at, l.cancel_requested_at), l.expires_at,
+  r.exit_code, r.signal, r.error, r.reason, x.value`;
+
+/** Beside an unfinished job stands its last attempt that left an error, beside an ended one the row that ended it. */
+const lastRun = `
+  left join run r on r.job_id = j.id and r.attempt = (
+    select e.attempt from run e
+    where e.job_id = j.id and (e.status is not null or (l.job_id is not null and e.error is not null))
+    order by e.status is not null desc, e.attempt desc limit 1)`;
+const heard = `left join worker w on w.id = l.worker_id and l.status = 'running'`;
+
+const besides = `${lastRun} ${heard} left join result x on x.job_id = j.id`;
+
+/** Where jobs are looked for. `cross join` fixes who leads; `indexed by` keeps the few from being sought among all. */
+export const jobsFrom = {
+  all: `job j left join live l on l.job_id = j.id ${besides}`,
+  waiting: `live l cross join job j on j.id = l.job_id ${besides}`,
+  running: `live l indexed by live_running cross join job j on j.id = l.job_id ${besides}`,
+  ended: `run r cross join job j on j.id = r.job_id left join live l on l.job_id = j.id ${heard}
+    left join result x on x.job_id = j.id`,
+};
+
+export const sql = {
+  // ---- schema
+
+  tables: `select name from sqlite_schema where type = 'table' and name not like 'sqlite%'`,
+  meta: 'select schema_version, min_code from meta',
+  setSchemaVersion: 'update meta set schema_version = ?',
+
+  // ---- lanes
+
+  laneId: 'select id from lane where key = ?',
+  laneKey: 'select key from lane where id = ?',
+  insertLane: 'insert into lane (key, queue) values (?, ?)',
+
+  // ---- insert
+
+  lastJobId: `select coalesce((select seq from sqlite_sequence where name = 'job'), 0) as id`,
+
+  /** ?1 the first id, ?2 now, ?3 rows as `encodeNewJob` writes them. */
+  insertJobs: `insert into job (id, queue, kind, name, priority, tags, created_at, spec)
+    select ?1 + key, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, ?2, value ->> 5
+    from json_each(?3)`,
+
+  /** ?1 the first id, ?2 rows, ?3 the ids of the lanes that the rows point at, ?4 flags. */
+  insertLive: `insert into live (job_id, lane, rank, status, due, expires_at, flags)
+    select ?1 + key, ?3 ->> (value ->> 6), -(value ->> 3), value ->> 7, value ->> 8, value ->> 9, ?4
+    from json_each(?2)`,
+
+  keyHolder: `select u.job_id, l.status from unique_key u left join live l on l.job_id = u.job_id
+    where u.key = ?1 and (u.expires_at is null or u.expires_at > ?2)`,
+  /** An expired key may still lie there. */
+  takeKey: 'insert or replace into unique_key (key, job_id, hold, expires_at) values (?, ?, ?, ?)',
+  keyOfJob: `select json_extract(spec, '$.unique_key') as key from job where id = ?`,
+  releaseKeys: `delete from unique_key where job_id in (select value from json_each(?)) and hold <> 'time'`,
+  releasePendingKeys: `delete from unique_key where job_id in (select value from json_each(?)) and hold = 'pending'`,
+
+  /** The holder of a key becomes what was asked for now; its id and its attempts stay. */
+  replaceJob: 'update job set queue = ?2, kind = ?3, name = ?4, priority = ?5, tags = ?6, spec = ?7 where id = ?1',
+  replaceLive: `update live set lane = ?2, rank = ?3, status = ?4, due = ?5, expires_at = ?6,
+      failures = 0, interruptions = 0, snoozes = 0, losses = 0, flags = flags | ?7
+    where job_id = ?1`,
+
+  idempotency: 'select fingerprint, answer from idempotency where key = ?1 and created_at > ?2',
+  insertIdempotency: 'insert or replace into idempotency (key, fingerprint, answer, created_at) values (?, ?, ?, ?)',
+
+  // ---- claim
+
+  workerState: `select state, coalesce(profile ->> 'draining', 0) as draining from worker where id = ?`,
+  queueSettings:
+    'select name, paused_at, max_running from queue where paused_at is not null or max_running is not null',
+  /** Hops from lane to lane along the index, whatever the number of jobs in each. */
+  pendingLanes: `with recursive hop (lane) as (
+      select min(lane) from live where status = 'pending'
+      union all
+      select (select min(l.lane) from live l where l.status = 'pending' and l.lane > hop.lane) from hop
+      where hop.lane is not null)
+    select lane from hop where lane is not null`,
+  countRunning: `select count(*) as count from live l join lane n on n.id = l.lane
+    where l.status = 'running' and n.queue = ?`,
+  laneHead: `select rank, turn, due, job_id from live where status = 'pending' and lane = ?1
+    order by rank, turn, due, job_id limit ?2`,
+  laneAfter: `select rank, turn, due, job_id from live where status = 'pending' and lane = ?1
+      and (rank, turn, due, job_id) > (?3, ?4, ?5, ?6)
+    order by rank, turn, due, job_id limit ?2`,
+  takeJobs: `update live set status = 'running', attempt = attempt + 1, worker_id = ?2, claim_seq = ?3,
+      started_at = ?4, renewed_at = iif(?3 is null, ?4, null), expires_at = null
+    where job_id in (select value from json_each(?1)) and status = 'pending'`,
+  claimedJobs: `select l.job_id, l.attempt, l.failures, l.due, j.queue, j.kind, j.name, j.priority, j.tags, j.spec, l.flags
+    from json_each(?1) i join live l on l.job_id = i.value join job j on j.id = l.job_id`,
+
+  // ---- heartbeat
+
+  hearWorker: `update worker set seen_at = ?2,
+      state = iif(state <> 'offline', state, iif(profile ->> 'draining', 'draining', 'online'))
+    where id = ?1 returning coalesce(profile ->> 'draining', 0) as draining`,
+  heldBy: `select job_id, attempt, failures, interruptions, snoozes, losses, flags, claim_seq, renewed_at,
+      cancel_requested_at
+    from live where status = 'running' and worker_id = ? order by job_id`,
+  renewLeases: `update live set renewed_at = ?2 where job_id in (select value from json_each(?1))`,
+
+  // ---- settle
+
+  /** ?1 rows [job, attempt, worker, exit code, result as text]. One row twice in a batch counts once. */
+  settleRuns: `insert into run (job_id, attempt, status, outcome, worker_id, started_at, ended_at, due, exit_code,
+      attempts, failures, interruptions, snoozes, losses, cancel_requested_at)
+    select l.job_id, l.attempt, 'done', 'done', l.worker_id, l.started_at, ?2, l.due, i.value ->> 3,
+      l.attempt, l.failures, l.interruptions, l.snoozes, l.losses, l.cancel_requested_at
+    from json_each(?1) i join live l on l.job_id = i.value ->> 0
+    where l.attempt = i.value ->> 1 and l.worker_id = i.value ->> 2 and l.status = 'running'
+    on conflict do nothing`,
+  settleResults: `insert into result (job_id, value) select l.job_id, i.value ->> 4
+    from json_each(?1) i join live l on l.job_id = i.value ->> 0
+    where l.attempt = i.value ->> 1 and l.worker_id = i.value ->> 2 and l.status = 'running'
+      and i.value ->> 4 is not null
+    on conflict do nothing`,
+  settleLive: `delete from live where job_id in (
+      select l.job_id from json_each(?1) i join live l on l.job_id = i.value ->> 0
+      where l.attempt = i.value ->> 1 and l.worker_id = i.value ->> 2 and l.status = 'running')
+    returning job_id, attempt, worker_id, flags, lane, due, started_at`,
+  settledBefore: `select j.queue, r.due, r.started_at, r.ended_at from run r join job j on j.id = r.job_id
+    where r.job_id = ?1 and r.attempt = ?2 and r.worker_id = ?3 and r.status = 'done'`,
+
+  // ---- changes
+
+  /** The live row, if it still is what the decision was made on. */
+  guardLive: `select l.worker_id, l.flags from live l left join worker w on w.id = l.worker_id
+    where l.job_id = ?1 and l.status = ?2 and l.attempt = ?3 and (l.status <> 'running' or l.worker_id is ?4)
+      and (l.cancel_requested_at is not null) = ?5
+      and l.failures = ?6 and l.interruptions = ?7 and l.snoozes = ?8 and l.losses = ?9
+      and (?10 is null or coalesce(w.seen_at, 0) = ?10)`,
+  guardEnded: `select r.attempt, r.started_at, r.worker_id from run r
+    where r.job_id = ?1 and r.status = ?2 and r.attempts = ?3 and (r.cancel_requested_at is not null) = ?4
+      and r.failures = ?5 and r.interruptions = ?6 and r.snoozes = ?7 and r.losses = ?8`,
+  flag: 'update live set cancel_requested_at = ?2 where job_id = ?1',
+  recordAttempt: `insert into run (job_id, attempt, outcome, worker_id, started_at, ended_at, exit_code, signal, error)
+    select job_id, attempt, ?3, worker_id, started_at, ?2, ?4, ?5, ?6 from live where job_id = ?1`,
+  requeue: `update live set status = ?2, due = coalesce(?3, due), failures = ?4, interruptions = ?5, snoozes = ?6, losses = ?7,
+      claim_seq = null, renewed_at = null
+    where job_id = ?1`,
+  /** ?13: whether an attempt was running; where none was, the row is number 0. */
+  endRun: `insert into run (job_id, attempt, status, reason, outcome, worker_id, started_at, ended_at, due, exit_code,
+      signal, error, attempts, failures, interruptions, snoozes, losses, cancel_requested_at)
+    select job_id, iif(?13, attempt, 0), ?3, ?4, ?5, worker_id, started_at, ?2, due, ?6,
+      ?7, ?8, attempt, ?9, ?10, ?11, ?12, cancel_requested_at
+    from live where job_id = ?1`,
+  endLive: 'delete from live where job_id = ?',
+  reopenRun: `update run set status = null, reason = null, due = null, attempts = null, failures = null,
+      interruptions = null, snoozes = null, losses = null, cancel_requested_at = null
+    where job_id = ?1 and attempt = ?2`,
+  dropRun: 'delete from run where job_id = ?1 and attempt = ?2',
+  reopenLive: `insert into live (job_id, status, lane, rank, due, attempt, failures, interruptions, snoozes, losses,
+      worker_id, started_at, expires_at)
+    select id, 'pending', ?2, -priority, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11 from job where id = ?1`,
+  specOf: 'select queue, kind, name, priority, tags, spec from job where id = ?',
+
+  // ---- duties
+
+  dueJobs: `select job_id from live where status = 'scheduled' and due <= ?1 order by due, job_id limit ?2`,
+  promoteJobs: `update live set status = 'pending' where job_id in (select value from json_each(?))`,
+  nextDue: `select min(due) as due from live where status = 'scheduled'`,
+  expiredJobs: `select job_id from live where expires_at <= ?1 and status in ('pending', 'scheduled')
+    order by expires_at, job_id limit ?2`,
+  lostJobs: `select l.job_id, coalesce(w.seen_at, 0) from live l indexed by live_running
+      left join worker w on w.id = l.worker_id
+    where l.status = 'running' and (w.id is null or coalesce(l.renewed_at, w.seen_at) + w.lease_ms < ?1
+      or l.worker_id in (select value from json_each(?2)))
+    order by l.job_id limit ?3`,
+  retireWorkers: `update worker set state = 'offline' where state <> 'offline' and seen_at + lease_ms < ?1
+    returning id`,
+  forgetWorkers: `delete from worker where state = 'offline' and seen_at < ?1
+    and not exists (select 1 from live l where l.status = 'running' and l.worker_id = worker.id)`,
+
+  // ---- prune
+
+  /** The longest ended first. All that it looks at lies in the index. */
+  oldDone: `select job_id from run where status = 'done' and ended_at < ?1 order by ended_at, job_id limit ?2`,
+  oldUndone: `select job_id from run where status in ('failed', 'cancelled', 'skipped') and ended_at < ?1
+    order by ended_at, job_id limit ?2`,
+  /** Of these, those that are still ended, and old: a retry may have come between. */
+  stillOld: `select i.value from json_each(?1) i join run r on r.job_id = i.value
+    where r.status is not null and r.ended_at < iif(r.status = 'done', ?2, ?3)`,
+  pruneJobs: 'delete from job where id in (select value from json_each(?))',
+  pruneRuns: 'delete from run where job_id in (select value from json_each(?))',
+  pruneResults: 'delete from result where job_id in (select value from json_each(?))',
+  pruneLogs: 'delete from log where job_id in (select value from json_each(?))',
+  pruneKeysOf: 'delete from unique_key where job_id in (select value from json_each(?))',
+  pruneKeys: 'delete from unique_key where expires_at <= ?',
+  pruneIdempotency: 'delete from idempotency where created_at <= ?',
+  pruneStats: 'delete from stat where minute < ?',
+
+  // ---- reading
+
+  jobs: `select ${jobColumns} from ${jobsFrom.all} where j.id in (select value from json_each(?))`,
+  attempts: `select job_id, attempt, worker_id, started_at, ended_at, outcome, exit_code, signal, error from run
+    where job_id = ? and attempt > 0 order by attempt`,
+  placeOf: `select l.rank, l.turn, l.due, n.queue from live l join lane n on n.id = l.lane
+    where l.job_id = ? and l.status in ('blocked', 'scheduled', 'pending')`,
+  countAhead: `select count(*) as count from (
+    select 1 from live l where l.status = 'pending' and l.lane in (select id from lane where queue = ?1)
+      and (l.rank, l.turn, l.due, l.job_id) < (?2, ?3, ?4, ?5) limit ?6)`,
+
+  // ---- edit
+
+  waiting: `select l.status, l.due, l.expires_at, j.created_at from live l join job j on j.id = l.job_id
+    where l.job_id = ? and l.status in ('blocked', 'scheduled', 'pending')`,
+  editLive: 'update live set lane = ?2, rank = ?3, status = ?4, due = ?5, expires_at = ?6 where job_id = ?1',
+
+  // ---- logs
+
+  isHeld: `select 1 as held from live where job_id = ?1 and attempt = ?2 and worker_id = ?3 and status = 'running'`,
+  insertLog: `insert into log (job_id, attempt, start, data) values (?, ?, ?, ?) on conflict do nothing`,
+  logEnd: `select start + length(data) as end from log where job_id = ?1 and attempt = ?2 order by start desc limit 1`,
+  /** What lies wholly between the two ends that are kept. */
+  cutLog: `delete from log where job_id = ?1 and attempt = ?2 and start >= ?3 and start < ?4
+    and start + length(data) <= ?4`,
+  readLog: `select start, data from log where job_id = ?1 and attempt = ?2 and start + length(data) > ?3
+    order by start`,
+
+  // ---- queues
+
+  queueCounts: `select n.queue as name, l.status, count(*) as count, min(l.due) as due
+    from live l join lane n on n.id = l.lane where ?1 is null or n.queue = ?1 group by n.queue, l.status`,
+  queueRows: 'select name, paused_at, max_running from queue where ?1 is null or name = ?1',
+  setQueue: 'insert or replace into queue (name, paused_at, max_running) values (?, ?, ?)',
+
+  // ---- workers
+
+  insertWorker: `insert into worker (name, state, attachment, instance_id, lease_ms, registered_at, seen_at, profile)
+    values (?1, 'online', ?2, ?3, ?4, ?5, ?5, ?6)`,
+  workers: `select w.id, w.name, w.state, w.attachment, w.instance_id, w.lease_ms, w.registered_at, w.seen_at, w.profile,
+      (select count(*) from live l where l.status = 'running' and l.worker_id = w.id) as running
+    from worker w where ?1 is null or w.id = ?1 order by w.id`,
+  /** Kept in the profile too: an offline worker that comes back is still asked to go. */
+  drainWorker: `update worker set state = iif(state = 'offline', state, 'draining'),
+      profile = json_set(profile, '$.draining', json('true'))
+    where id = ?`,
+  leaveWorker: `update worker set state = 'offline' where id = ?`,
+
+  // ---- statistics and operations
+
+  stat: `select count, wait, run from stat where minute = ? and queue = ? and outcome = ? and instance_id = ?`,
+  setStat: `insert or replace into stat (minute, queue, outcome, instance_id, count, wait, run)
+    values (?, ?, ?, ?, ?, ?, ?)`,
+  stats: `select minute, queue, outcome, instance_id, count, wait, run from stat where minute >= ?1 and minute < ?2
+    order by minute, queue, outcome, instance_id`,
+
+  insertOperation: `insert into operation (action, filter, status, total, created_at)
+    values (?1, ?2, 'running', ?3, ?4)`,
+  operation: 'select * from operation where id = ?',
+  openOperations: `select * from operation where status = 'running' order by id`,
+  advanceOperation: `update operation set cursor = ?3, changed = changed + ?4, skipped = skipped + ?5, status = ?6,
+      ended_at = iif(?6 = 'running', null, ?7)
+    where id = ?1 and cursor is ?2 and status = 'running'`,
+};

@@ -1,0 +1,270 @@
+/** Jobs in one SQLite file. This side only encodes, asks the threads and decodes. */
+
+import { resolve } from 'node:path';
+import type { Clock } from '../../core/clock.ts';
+import type { ClaimedJob, Job, NewJob } from '../../core/job.ts';
+import type { Change } from '../../core/transition.ts';
+import { Hints } from '../local-hints.ts';
+import type {
+  ClaimRequest,
+  Heartbeat,
+  Hint,
+  Inserted,
+  InsertOptions,
+  JobEdit,
+  JobFilter,
+  LogChunk,
+  LostJob,
+  NewOperation,
+  NewWorker,
+  OperationStep,
+  QueueSettings,
+  QueueState,
+  Retention,
+  Settled,
+  StatRow,
+  Store,
+  Success,
+} from '../store.ts';
+import type { Effects } from './effects.ts';
+import type { InsertedRow } from './insert.ts';
+import { type ClaimedRow, decodeClaimedJob, decodeJob } from './job-row.ts';
+import type { ReadLogInput } from './logs.ts';
+import { encodeNewJobs, freshJob, type NewJobRow } from './new-job-row.ts';
+import type { ReaderMethods } from './reader-methods.ts';
+import type { SettledRow } from './settle.ts';
+import { encodeSuccess, settledInOrder } from './success-row.ts';
+import { Thread } from './thread.ts';
+import type { WriterMethods } from './writer-methods.ts';
+
+export interface SqliteOptions {
+  file: string;
+  clock: Clock;
+}
+
+export class SqliteStore implements Store {
+  readonly driver = 'sqlite';
+  readonly exclusive = true;
+  readonly location: string;
+  readonly #clock: Clock;
+  readonly #writer: Thread<WriterMethods>;
+  readonly #reader: Thread<ReaderMethods>;
+  readonly #hints: Hints;
+
+  private constructor(
+    options: SqliteOptions,
+    threads: { writer: Thread<WriterMethods>; reader: Thread<ReaderMethods> },
+    hints: Hints,
+  ) {
+    this.location = options.file;
+    this.#clock = options.clock;
+    this.#writer = threads.writer;
+    this.#reader = threads.reader;
+    this.#hints = hints;
+  }
+
+  static async open(options: SqliteOptions): Promise<SqliteStore> {
+    const { clock } = options;
+    const file = resolve(options.file);
+    const hints = new Hints();
+    const onEffects = (effects: Effects) => tell(hints, effects);
+    const writer = await Thread.start<WriterMethods>({ entry: 'writer', data: { file }, clock, onEffects });
+    try {
+      const reader = await Thread.start<ReaderMethods>({ entry: 'reader', data: { file }, clock });
+      return new SqliteStore({ file, clock }, { writer, reader }, hints);
+    } catch (error) {
+      await writer.close();
+      throw error;
+    }
+  }
+
+  now(signal: AbortSignal): Promise<number> {
+    return this.#writer.call('now', undefined, signal);
+  }
+
+  async insert(jobs: readonly NewJob[], options: InsertOptions, signal: AbortSignal): Promise<Inserted> {
+    signal.throwIfAborted();
+    const now = this.#clock.now();
+    const { rows, lanes } = encodeNewJobs(jobs, now);
+    const later = rows.filter((row) => row[7] === 'scheduled').map((row) => row[8]);
+    const input = {
+      ...options,
+      rows: JSON.stringify(rows),
+      count: rows.length,
+      lanes,
+      work: later.length < rows.length,
+      dueAt: later.length === 0 ? null : later.reduce((a, b) => Math.min(a, b)),
+      uniques: jobs.some((job) => job.unique !== null) ? jobs.map((job) => job.unique) : null,
+      now,
+    };
+    const { items, replayed } = await this.#writer.call('insert', input, signal);
+    return { items: items.map((item, index) => decodeInserted(item, rows[index] as NewJobRow, now)), replayed };
+  }
+
+  async claim(request: ClaimRequest, signal: AbortSignal): Promise<ClaimedJob[]> {
+    const { rows, startedAt } = await this.#writer.call('claim', request, signal);
+    return (JSON.parse(rows) as ClaimedRow[]).map((row) => decodeClaimedJob(row, startedAt));
+  }
+
+  heartbeat(beat: Heartbeat, signal: AbortSignal) {
+    return this.#writer.call('heartbeat', beat, signal);
+  }
+
+  async settle(successes: readonly Success[], signal: AbortSignal): Promise<Settled[]> {
+    const rows = successes.map(encodeSuccess);
+    const input = { rows: JSON.stringify(rows), count: rows.length, hasResults: rows.some((row) => row[4] !== null) };
+    const settled = JSON.parse(await this.#writer.call('settle', input, signal)) as SettledRow[];
+    return settledInOrder(successes, settled);
+  }
+
+  async applyChanges(changes: readonly Change[], signal: AbortSignal): Promise<(Job | undefined)[]> {
+    const rows = await this.#writer.call('applyChanges', changes, signal);
+    return rows.map((row) => (row === undefined ? undefined : decodeJob(row)));
+  }
+
+  async edit(jobId: number, wanted: JobEdit, signal: AbortSignal): Promise<Job | undefined> {
+    const row = await this.#writer.call('edit', { jobId, wanted }, signal);
+    return row === undefined ? undefined : decodeJob(row);
+  }
+
+  promote(limit: number, signal: AbortSignal) {
+    return this.#writer.call('promote', limit, signal);
+  }
+
+  async findExpired(limit: number, signal: AbortSignal): Promise<Job[]> {
+    return (await this.#writer.call('findExpired', limit, signal)).map(decodeJob);
+  }
+
+  async findLost(request: { limit: number; dead: readonly number[] }, signal: AbortSignal): Promise<LostJob[]> {
+    const lost = await this.#writer.call('findLost', request, signal);
+    return lost.map(([row, workerSeenAt]) => ({ job: decodeJob(row), workerSeenAt }));
+  }
+
+  async findUnlocked(signal: AbortSignal) {
+    signal.throwIfAborted();
+    return { workers: [], serverUpMs: 0 };
+  }
+
+  retireWorkers(forgetAfterMs: number, signal: AbortSignal) {
+    return this.#writer.call('retireWorkers', forgetAfterMs, signal);
+  }
+
+  async prune(retention: Retention, limit: number, signal: AbortSignal): Promise<number> {
+    const ids = await this.#reader.call('findOld', { retention, limit }, signal);
+    return this.#writer.call('prune', { retention, ids }, signal);
+  }
+
+  async read(ids: readonly number[], signal: AbortSignal): Promise<Job[]> {
+    return (await this.#writer.call('read', ids, signal)).map(decodeJob);
+  }
+
+  async list(
+    filter: JobFilter,
+    { before, limit }: { before: number | null; limit: number },
+    signal: AbortSignal,
+  ): Promise<Job[]> {
+    return (await this.#reader.call('list', { filter, before, limit }, signal)).map(decodeJob);
+  }
+
+  count(filter: JobFilter, atMost: number, signal: AbortSignal) {
+    return this.#reader.call('count', { filter, atMost }, signal);
+  }
+
+  attempts(jobId: number, signal: AbortSignal) {
+    return this.#reader.call('attempts', jobId, signal);
+  }
+
+  countAhead(jobId: number, atMost: number, signal: AbortSignal) {
+    return this.#reader.call('countAhead', { jobId, atMost }, signal);
+  }
+
+  appendLogs(chunks: readonly LogChunk[], signal: AbortSignal) {
+    return this.#writer.call('appendLogs', chunks, signal);
+  }
+
+  readLog(request: ReadLogInput, signal: AbortSignal) {
+    return this.#reader.call('readLog', request, signal);
+  }
+
+  queues(signal: AbortSignal) {
+    return this.#reader.call('queues', null, signal);
+  }
+
+  async setQueue(name: string, settings: Partial<QueueSettings>, signal: AbortSignal): Promise<QueueState> {
+    await this.#writer.call('setQueue', { name, settings }, signal);
+    // Counting its jobs is a longer read.
+    const [state] = await this.#reader.call('queues', name, signal);
+    return state as QueueState;
+  }
+
+  registerWorker(worker: NewWorker, signal: AbortSignal) {
+    return this.#writer.call('registerWorker', worker, signal);
+  }
+
+  workers(signal: AbortSignal) {
+    return this.#reader.call('workers', undefined, signal);
+  }
+
+  drainWorker(id: number, signal: AbortSignal) {
+    return this.#writer.call('drainWorker', id, signal);
+  }
+
+  leaveWorker(id: number, signal: AbortSignal): Promise<void> {
+    return this.#writer.call('leaveWorker', id, signal);
+  }
+
+  addStats(rows: readonly StatRow[], signal: AbortSignal): Promise<void> {
+    return this.#writer.call('addStats', rows, signal);
+  }
+
+  stats(range: { from: number; to: number }, signal: AbortSignal) {
+    return this.#reader.call('stats', range, signal);
+  }
+
+  createOperation(operation: NewOperation, signal: AbortSignal) {
+    return this.#writer.call('createOperation', operation, signal);
+  }
+
+  operation(id: number, signal: AbortSignal) {
+    return this.#writer.call('operation', id, signal);
+  }
+
+  openOperations(signal: AbortSignal) {
+    return this.#writer.call('openOperations', undefined, signal);
+  }
+
+  advanceOperation(id: number, from: number | null, step: OperationStep, signal: AbortSignal) {
+    return this.#writer.call('advanceOperation', { id, from, step }, signal);
+  }
+
+  subscribe(listener: (hint: Hint) => void): () => void {
+    return this.#hints.subscribe(listener);
+  }
+
+  /** Copies everything as of one moment into `file`, which must not exist, while others go on working. */
+  async backup(file: string, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    const data = { file: this.location, target: resolve(file) };
+    const copying = await Thread.start({ entry: 'backup', data, clock: this.#clock });
+    await copying.ended;
+  }
+
+  /** Calls in flight are answered first. The file is left whole, without its write-ahead log. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#reader.close();
+    await this.#writer.close();
+  }
+}
+
+function tell(hints: Hints, { work, jobs, workers, dueAt }: Effects): void {
+  if (work) hints.work();
+  for (const id of jobs) hints.job(id);
+  for (const id of workers) hints.worker(id);
+  if (dueAt !== null) hints.due(dueAt);
+}
+
+function decodeInserted(item: InsertedRow, row: NewJobRow, now: number): Inserted['items'][number] {
+  if (typeof item === 'number') return { job: freshJob(row, item, now), deduplicated: false };
+  const [job, deduplicated] = item;
+  return { job: decodeJob(job), deduplicated };
+}

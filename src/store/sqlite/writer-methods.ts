@@ -1,0 +1,46 @@
+/** What the writer's thread does: everything that writes, and reads that must not wait behind a long list. */
+
+import { applyChanges } from './apply-changes.ts';
+import { claim } from './claim.ts';
+import type { Context } from './context.ts';
+import { findExpired, findLost, promote, retireWorkers } from './duties.ts';
+import { edit } from './edit.ts';
+import { heartbeat } from './heartbeat.ts';
+import { insert } from './insert.ts';
+import { appendLogs } from './logs.ts';
+import { advanceOperation, createOperation, openOperations, operation } from './operations.ts';
+import type { Methods } from './protocol.ts';
+import { prune } from './prune.ts';
+import { setQueue } from './queues.ts';
+import { read } from './reading.ts';
+import { settle } from './settle.ts';
+import { addStats } from './stats.ts';
+import { drainWorker, leaveWorker, registerWorker } from './workers.ts';
+
+export const writerMethods = {
+  now: ({ now }: Context) => now,
+  insert,
+  claim,
+  heartbeat,
+  settle,
+  applyChanges,
+  edit,
+  promote,
+  findExpired,
+  findLost,
+  retireWorkers,
+  prune,
+  read,
+  appendLogs,
+  setQueue,
+  registerWorker,
+  drainWorker,
+  leaveWorker,
+  addStats,
+  createOperation,
+  operation,
+  openOperations,
+  advanceOperation,
+} satisfies Methods;
+
+export type WriterMethods = typeof writerMethods;

@@ -1,0 +1,49 @@
+/** The writer's thread: owns the file, brings it up to date, and serves. */
+
+import { parentPort, workerData } from 'node:worker_threads';
+import { Database } from './database.ts';
+import { encodeFailure } from './failure.ts';
+import { installedVersion, migrate } from './migrate.ts';
+import { own } from './owner.ts';
+import { send } from './protocol.ts';
+import { serve } from './serve.ts';
+import { translate } from './sqlite-error.ts';
+import { writerMethods } from './writer-methods.ts';
+
+/** Pages in the write-ahead log after which they are moved into the file: a commit that has to do so takes longer. */
+const CHECKPOINT_PAGES = 4_000;
+
+/** Bytes to which the write-ahead log is cut back after it had to grow beyond. */
+const MAX_IDLE_WAL = 64 * 1024 * 1024;
+
+/** Pages kept in memory, in KiB. */
+const CACHE_KIB = 16_384;
+
+const { file } = workerData as { file: string };
+if (parentPort === null) throw new Error('runs as a thread only');
+const stack = new DisposableStack();
+try {
+  stack.use(own(file));
+  const database = stack.use(new Database(file, { readOnly: false }));
+  const installed = installedVersion(database, file);
+  database.script(`
+    pragma journal_mode = wal;
+    pragma synchronous = full;
+    pragma wal_autocheckpoint = ${CHECKPOINT_PAGES};
+    pragma journal_size_limit = ${MAX_IDLE_WAL};
+    pragma cache_size = -${CACHE_KIB};
+  `);
+  migrate(database, installed);
+  serve(parentPort, {
+    database,
+    file,
+    methods: writerMethods,
+    begin: 'begin immediate',
+    maxGroup: 64,
+    close: () => stack.dispose(),
+  });
+} catch (error) {
+  stack.dispose();
+  send(parentPort, { failed: encodeFailure(translate(error, file)) });
+  parentPort.close();
+}

@@ -1,0 +1,59 @@
+/** Every promise of `Store`, tested once for all backends. */
+
+import { describe } from 'node:test';
+import type { OpenStore } from '../kit/store.ts';
+import { exerciseAbort } from './abort.ts';
+import { exerciseChanges } from './changes.ts';
+import { exerciseClaim } from './claim.ts';
+import { exerciseDue } from './due.ts';
+import { exerciseEdit } from './edit.ts';
+import { exerciseHeartbeat } from './heartbeat.ts';
+import { exerciseHints } from './hints.ts';
+import { exerciseIdempotency } from './idempotency.ts';
+import { exerciseInsert } from './insert.ts';
+import { exerciseLanes } from './lanes.ts';
+import { exerciseList } from './list.ts';
+import { exerciseLogs } from './logs.ts';
+import { exerciseLost } from './lost.ts';
+import { exerciseOperations } from './operations.ts';
+import { exerciseOrder } from './order.ts';
+import { exercisePrune } from './prune.ts';
+import { exerciseQueues } from './queues.ts';
+import { exerciseRaces } from './races.ts';
+import { exerciseSettle } from './settle.ts';
+import { exerciseStats } from './stats.ts';
+import { exerciseUnique } from './unique.ts';
+import { exerciseWorkers } from './workers.ts';
+
+const THEMES = [
+  exerciseInsert,
+  exerciseClaim,
+  exerciseOrder,
+  exerciseLanes,
+  exerciseQueues,
+  exerciseHeartbeat,
+  exerciseSettle,
+  exerciseChanges,
+  exerciseEdit,
+  exerciseDue,
+  exerciseLost,
+  exerciseWorkers,
+  exerciseLogs,
+  exerciseList,
+  exerciseUnique,
+  exerciseIdempotency,
+  exercisePrune,
+  exerciseStats,
+  exerciseOperations,
+  exerciseHints,
+  exerciseAbort,
+  exerciseRaces,
+];
+
+/** Declares the whole suite for one backend. */
+export function exerciseStore(name: string, open: OpenStore): void {
+  // The runner collects what `describe` answers with.
+  void describe(name, { concurrency: 4 }, () => {
+    for (const exercise of THEMES) exercise(open);
+  });
+}

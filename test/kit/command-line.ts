@@ -1,0 +1,43 @@
+/** Calls of the command line, as a person or a script makes them. */
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+
+const bin = join(import.meta.dirname, '..', '..', 'bin', 'workron');
+
+export interface Called {
+  code: number | string;
+  stdout: string;
+  stderr: string;
+}
+
+export interface CallOptions {
+  env?: Record<string, string | undefined>;
+  cwd?: string;
+  input?: string;
+}
+
+/** The variables of a machine where nothing is set, so that only what a test gives counts. */
+export function plainEnvironment(env: CallOptions['env'] = {}): NodeJS.ProcessEnv {
+  const plain: NodeJS.ProcessEnv = {};
+  for (const [name, value] of Object.entries(process.env)) {
+    if (!/^(WORKRON_|DATABASE_URL$|PORT$|NO_COLOR$|FORCE_COLOR$)/.test(name)) plain[name] = value;
+  }
+  return { ...plain, ...env };
+}
+
+/** Runs `workron ARGS` to its end. */
+export async function callWorkron(args: readonly string[], options: CallOptions = {}): Promise<Called> {
+  const child = startCall(args, options);
+  const ended = once(child, 'exit').then(([code, signal]) => (code ?? signal) as number | string);
+  child.stdin?.end(options.input ?? '');
+  const [stdout, stderr, code] = await Promise.all([text(child.stdout as never), text(child.stderr as never), ended]);
+  return { code, stdout, stderr };
+}
+
+/** For calls that a test must act upon while they run. */
+export function startCall(args: readonly string[], { env, cwd }: CallOptions = {}) {
+  return spawn(bin, args, { env: plainEnvironment(env), ...(cwd === undefined ? {} : { cwd }), stdio: 'pipe' });
+}

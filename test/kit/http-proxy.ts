@@ -1,0 +1,121 @@
+/** A proxy in front of a scheduler that can lose answers, hold them back, or stop forwarding altogether. */
+
+import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net';
+
+export type Verdict =
+  | 'pass'
+  /** The scheduler hears it; its answer never arrives. */
+  | 'lose answer'
+  /** The scheduler never hears it. */
+  | 'lose request'
+  /** The answer arrives when this resolves. */
+  | Promise<void>;
+
+export interface HttpProxy extends AsyncDisposable {
+  url: string;
+  /** Judges each request; `pass` until told otherwise. */
+  judge: (method: string, path: string, body: string) => Verdict;
+}
+
+export async function startHttpProxy(target: string): Promise<HttpProxy> {
+  const { hostname, port } = new URL(target);
+  const proxy = { judge: () => 'pass' } as unknown as HttpProxy;
+  const sockets = new Set<Socket>();
+  const server = createServer((incoming: IncomingMessage, outgoing: ServerResponse) => {
+    const parts: Buffer[] = [];
+    incoming.on('data', (part: Buffer) => parts.push(part));
+    incoming.on('end', () => {
+      const body = Buffer.concat(parts);
+      const verdict = proxy.judge(incoming.method ?? '', incoming.url ?? '', body.toString());
+      if (verdict === 'lose request') return incoming.socket.destroy();
+      const onward = httpRequest(
+        {
+          hostname,
+          port,
+          method: incoming.method,
+          path: incoming.url,
+          headers: { ...incoming.headers, host: `${hostname}:${port}` },
+        },
+        (answer) => {
+          const answerParts: Buffer[] = [];
+          answer.on('data', (part: Buffer) => answerParts.push(part));
+          answer.on('end', () => {
+            const reply = () => {
+              if (outgoing.destroyed) return;
+              outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+              outgoing.end(Buffer.concat(answerParts));
+            };
+            if (verdict === 'lose answer') incoming.socket.destroy();
+            else if (verdict === 'pass') reply();
+            else void verdict.then(reply);
+          });
+        },
+      );
+      onward.on('error', () => incoming.socket.destroy());
+      incoming.socket.on('close', () => {
+        if (verdict === 'pass') onward.destroy();
+      });
+      return onward.end(body);
+    });
+  });
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+    socket.on('error', () => {});
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  proxy.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  proxy[Symbol.asyncDispose] = async () => {
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  };
+  return proxy;
+}
+
+export interface TcpProxy extends AsyncDisposable {
+  port: number;
+  /** Stops forwarding in both directions without closing anything: sockets are half open from now on. */
+  freeze(): void;
+  /** New connections pass again; the frozen ones stay frozen. */
+  thaw(): void;
+}
+
+export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
+  const sockets = new Set<Socket>();
+  let frozen = false;
+  const server = createTcpServer((client) => {
+    const upstream = connect(targetPort, '127.0.0.1');
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      socket.on('error', () => {});
+      socket.on('close', () => sockets.delete(socket));
+    }
+    let stuck = frozen;
+    const pass = (from: Socket, to: Socket) => {
+      from.on('data', (data) => {
+        stuck ||= frozen;
+        if (!stuck) to.write(data);
+      });
+      from.on('close', () => {
+        if (!stuck) to.destroy();
+      });
+    };
+    pass(client, upstream);
+    pass(upstream, client);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    freeze: () => {
+      frozen = true;
+    },
+    thaw: () => {
+      frozen = false;
+    },
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

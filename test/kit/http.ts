@@ -1,0 +1,93 @@
+/** A real server on a free port in front of a scheduler on memory. */
+
+import { createServer, type ServerOptions } from '../../src/http/server.ts';
+import { systemClock } from '../../src/ops/clock.ts';
+import { type Log, silentLog } from '../../src/ops/log.ts';
+import { Metrics } from '../../src/ops/metrics.ts';
+import { createScheduler } from '../../src/scheduler/create-scheduler.ts';
+import { runDuties } from '../../src/scheduler/duties.ts';
+import type { Scheduler } from '../../src/scheduler/scheduler.ts';
+import { openMemory } from '../../src/store/memory/open.ts';
+
+export interface TestServer extends AsyncDisposable {
+  url: string;
+  port: number;
+  scheduler: Scheduler;
+  /** The decoded answer. A string is sent as it is. */
+  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<TestAnswer>;
+  close(): Promise<void>;
+}
+
+export interface TestAnswer {
+  status: number;
+  headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely
+  body: any;
+}
+
+export async function openTestServer(
+  wanted: Partial<Omit<ServerOptions, 'scheduler'>> & { log?: Log; wrap?: (scheduler: Scheduler) => Scheduler } = {},
+): Promise<TestServer> {
+  const { wrap = (scheduler) => scheduler, ...options } = wanted;
+  const parts = createScheduler({
+    store: openMemory({ clock: systemClock }),
+    clock: systemClock,
+    random: Math.random,
+    log: silentLog,
+    metrics: new Metrics('0', 'test'),
+    instanceId: 'test',
+    leaseMs: 30_000,
+    heartbeatMs: 5_000,
+  });
+  const ended = new AbortController();
+  const day = 86_400_000;
+  const settings = { leaseMs: 30_000, reapEveryMs: 10_000, forgetWorkersAfterMs: day };
+  const retention = { doneMs: day, otherMs: day, statsMs: day };
+  const duties = runDuties(parts, { ...settings, retention }, ended.signal);
+  const scheduler = wrap(parts.scheduler);
+  const server = createServer({
+    token: null,
+    allowedHosts: [],
+    log: silentLog,
+    version: '0.0.0',
+    ...options,
+    scheduler,
+  });
+  const listening = await server.listen({ host: '127.0.0.1', port: 0 });
+  const { url, port } = listening;
+  const close = () => listening.close();
+  return {
+    url,
+    port,
+    scheduler,
+    async call(method, path, body, headers = {}) {
+      const response = await fetch(url + path, {
+        method,
+        headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+        ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      const json = response.headers.get('content-type')?.includes('json');
+      return {
+        status: response.status,
+        headers: response.headers,
+        body: json && text !== '' ? JSON.parse(text) : text,
+      };
+    },
+    close,
+    async [Symbol.asyncDispose]() {
+      await close();
+      ended.abort();
+      await duties;
+      await parts.scheduler[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** A claimed job of a worker made for it. */
+export async function claimOverHttp(server: TestServer): Promise<{ worker: string; id: string; attempt: number }> {
+  const { body: registered } = await server.call('POST', '/workers/register', { name: 'w' });
+  const { body: claimed } = await server.call('POST', '/jobs/claim', { worker_id: registered.worker_id });
+  const [job] = claimed.items;
+  return { worker: registered.worker_id, id: job.id, attempt: job.attempt };
+}

@@ -1,0 +1,19 @@
+/** A worker in a process of its own, to be killed or frozen: runs the command it is given, with the lease it is given. */
+
+import { systemClock } from '../../src/ops/clock.ts';
+import { silentLog } from '../../src/ops/log.ts';
+import { Worker } from '../../src/worker/worker.ts';
+import { ScriptedSource } from './scripted-source.ts';
+
+const [command, leaseMs, pidNamespace] = process.argv.slice(2) as [string, string, 'auto' | 'off'];
+const source = new ScriptedSource();
+source.leaseMs = Number(leaseMs);
+source.submit({ command, killGraceMs: 60_000, timeoutMs: 600_000 });
+await new Worker({
+  source,
+  profile: { name: 'lone', slots: 1, queues: null, commands: true, handlers: [], tags: [], resources: {} },
+  clock: systemClock,
+  random: Math.random,
+  log: silentLog,
+  pidNamespace,
+}).run();

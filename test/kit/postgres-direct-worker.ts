@@ -1,0 +1,11 @@
+/** A process that registers a worker attached to the database, says its id and stays. Arguments: URL, schema. */
+
+import { silentLog } from '../../src/ops/log.ts';
+import { openPostgres } from '../../src/store/postgres/open.ts';
+import { register } from './steps.ts';
+
+const [url = '', schema = ''] = process.argv.slice(2);
+const store = await openPostgres({ url, schema, log: silentLog });
+const { id } = await register(store, { attachment: 'direct' });
+console.log(id);
+setInterval(() => undefined, 60_000);

@@ -1,0 +1,6 @@
+/** A process that migrates a schema. Arguments: URL, schema. */
+
+import { migrate } from '../../src/store/postgres/migrate.ts';
+
+const [url = '', schema = ''] = process.argv.slice(2);
+console.log(JSON.stringify(await migrate({ url, schema })));

@@ -1,0 +1,156 @@
+/** A real PostgreSQL for tests, in a temporary folder, on a free port of the loopback. */
+
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { rmSync } from 'node:fs';
+import { chmod, chown, mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findBinaries, type Owner, serverOwner } from './postgres-binaries.ts';
+
+export interface PostgresOptions {
+  /** Fully durable, as people run it. Without it the disk is not waited for: faster, but only for servers that are never killed. */
+  durable?: boolean;
+  /** The folder of another version's binaries. */
+  bin?: string;
+}
+
+/** `fast` disconnects everybody, `immediate` dies as in a crash. */
+export type StopMode = 'fast' | 'immediate';
+
+export interface PostgresServer extends AsyncDisposable {
+  readonly url: string;
+  /** Stops the server and removes its files. */
+  stop(): Promise<void>;
+  /** Stops it, and starts it again at the same address. */
+  restart(mode: StopMode): Promise<void>;
+  /** The two halves of `restart`, for tests that need to look in between. */
+  halt(mode: StopMode): Promise<void>;
+  resume(): Promise<void>;
+  /** Does not keep the process alive. */
+  unref(): void;
+}
+
+export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
+  const owner = serverOwner();
+  const folder = await scratchFolder(owner);
+  try {
+    const bin = options.bin ?? (await findBinaries(folder, owner));
+    const data = join(folder, 'data');
+    const flags = ['--username=postgres', '--auth=trust', '--no-sync', '--locale=C', '--encoding=UTF8'];
+    const made = spawnSync(join(bin, 'initdb'), ['-D', data, ...flags], { cwd: folder, encoding: 'utf8', ...owner });
+    if (made.status !== 0) throw new Error(`initdb failed: ${made.error?.message ?? made.stderr}`);
+    const server = new Server({ bin, folder, owner, port: await freePort(), durable: options.durable ?? false });
+    await server.resume();
+    return server;
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+interface ServerPlace {
+  bin: string;
+  folder: string;
+  owner: Owner;
+  port: number;
+  durable: boolean;
+}
+
+class Server implements PostgresServer {
+  readonly url: string;
+  readonly #place: ServerPlace;
+  #process: ChildProcess | undefined;
+
+  constructor(place: ServerPlace) {
+    this.#place = place;
+    this.url = `postgres://postgres@127.0.0.1:${place.port}/postgres`;
+    process.once('exit', this.#abandon);
+  }
+
+  async resume(): Promise<void> {
+    const { bin, folder, owner, port, durable } = this.#place;
+    const settings = ['listen_addresses=127.0.0.1', `port=${port}`, 'unix_socket_directories=', 'max_connections=300'];
+    if (!durable) settings.push('fsync=off', 'full_page_writes=off');
+    const [command, ...args] = [...endsWithUs(), join(bin, 'postgres')];
+    const child = spawn(
+      command,
+      [...args, '-D', join(folder, 'data'), ...settings.flatMap((setting) => ['-c', setting])],
+      { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, LC_MESSAGES: 'C' }, ...owner },
+    );
+    this.#process = child;
+    let said = '';
+    await new Promise<void>((resolve, reject) => {
+      child.stderr.on('data', (chunk: Buffer) => {
+        said = (said + chunk.toString()).slice(-4_000);
+        if (said.includes('database system is ready to accept connections')) resolve();
+      });
+      child.once('exit', () => reject(new Error(`PostgreSQL did not start: ${said}`)));
+      child.once('error', reject);
+    });
+  }
+
+  async halt(mode: StopMode): Promise<void> {
+    const child = this.#process;
+    this.#process = undefined;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    child.ref();
+    child.kill(mode === 'fast' ? 'SIGINT' : 'SIGQUIT');
+    await once(child, 'exit');
+  }
+
+  unref(): void {
+    this.#process?.unref();
+    (this.#process?.stderr as Socket | null | undefined)?.unref();
+  }
+
+  async restart(mode: StopMode): Promise<void> {
+    await this.halt(mode);
+    await this.resume();
+  }
+
+  async stop(): Promise<void> {
+    await this.halt('fast');
+    process.removeListener('exit', this.#abandon);
+    await rm(this.#place.folder, { recursive: true, force: true });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+
+  /** The process that started it goes without having stopped it. */
+  readonly #abandon = (): void => {
+    this.#process?.kill('SIGQUIT');
+    rmSync(this.#place.folder, { recursive: true, force: true, maxRetries: 5 });
+  };
+}
+
+/** What to put before a command so that it is stopped when this process is killed; nothing where there is no such thing. */
+function endsWithUs(): string[] {
+  return spawnSync('setpriv', ['--version']).status === 0 ? ['setpriv', '--pdeathsig', 'INT', '--'] : [];
+}
+
+/** A folder that the server's user owns and can enter from the root on. */
+async function scratchFolder(owner: Owner): Promise<string> {
+  for (const parent of new Set([tmpdir(), '/tmp', '/var/tmp'])) {
+    const folder = await mkdtemp(join(parent, 'workron-pg-'));
+    await chmod(folder, 0o700);
+    if (!('uid' in owner)) return folder;
+    await chown(folder, owner.uid, owner.gid);
+    if (spawnSync('test', ['-w', folder], { cwd: '/', ...owner }).status === 0) return folder;
+    await rm(folder, { recursive: true });
+  }
+  throw new Error('no temporary folder that the user postgres can enter');
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('no port to be had');
+  return address.port;
+}

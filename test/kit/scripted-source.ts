@@ -1,0 +1,173 @@
+/** A job source in memory that a test can make late, deaf or forgetful. Not a scheduler: it retries and reaps nothing. */
+
+import { type ClaimedJob, DEFAULT_SPEC, type JobSpec } from '../../src/core/job.ts';
+import type { Outcome, Settlement } from '../../src/core/outcome.ts';
+import type {
+  Beat,
+  BeatAnswer,
+  JobSource,
+  LeaseRef,
+  OutputChunk,
+  Registration,
+  SettleResult,
+  SourceClaim,
+} from '../../src/worker/job-source.ts';
+
+type Call = 'register' | 'claim' | 'heartbeat' | 'settle' | 'writeOutput' | 'leave';
+
+export class ScriptedSource implements JobSource {
+  leaseMs = 30_000;
+  heartbeatMs = 50;
+  /** Told to the worker with its next heartbeat. */
+  readonly cancel: LeaseRef[] = [];
+  readonly lost: LeaseRef[] = [];
+  drain = false;
+  forgotten = false;
+  readonly claims: SourceClaim[] = [];
+  readonly beats: Beat[] = [];
+  readonly settlements: Settlement[] = [];
+  readonly chunks: OutputChunk[] = [];
+  readonly left: number[] = [];
+  settleResult: SettleResult = 'ok';
+  holdsOutput = true;
+  /** Output is kept as text, unless there is much of it. */
+  keepOutput = true;
+  outputBytes = 0;
+  #pending: ClaimedJob[] = [];
+  #nextId = 1;
+  #workerId = 0;
+  #wake: (() => void)[] = [];
+  #before: { call: Call; hook: () => Promise<void> | void }[] = [];
+  #after: { call: Call; hook: () => Promise<void> | void }[] = [];
+  #watchers: (() => void)[] = [];
+  #nudge: (() => void) | undefined;
+
+  /** Makes jobs claimable; answers with their ids. */
+  submit(...specs: Partial<JobSpec>[]): number[] {
+    const jobs = specs.map((spec) => ({
+      ...DEFAULT_SPEC,
+      ...spec,
+      id: this.#nextId++,
+      attempt: 1,
+      failures: 0,
+      dueAt: 0,
+      startedAt: 0,
+    }));
+    this.#pending.push(...jobs);
+    for (const wake of this.#wake.splice(0)) wake();
+    return jobs.map(({ id }) => id);
+  }
+
+  /** Hands the same job out once more. */
+  submitAgain(id: number, attempt: number, spec: Partial<JobSpec>): void {
+    this.#pending.push({ ...DEFAULT_SPEC, ...spec, id, attempt, failures: 0, dueAt: 0, startedAt: 0 });
+    for (const wake of this.#wake.splice(0)) wake();
+  }
+
+  nudge(): void {
+    this.#nudge?.();
+  }
+
+  /** Runs before the call happens: throw to lose the request. */
+  before(call: Call, hook: () => Promise<void> | void): () => void {
+    const entry = { call, hook };
+    this.#before.push(entry);
+    return () => void this.#before.splice(this.#before.indexOf(entry), 1);
+  }
+
+  /** Runs after the call has happened: throw to lose the answer. */
+  after(call: Call, hook: () => Promise<void> | void): () => void {
+    const entry = { call, hook };
+    this.#after.push(entry);
+    return () => void this.#after.splice(this.#after.indexOf(entry), 1);
+  }
+
+  /** Resolves as soon as `condition` holds; looked at after every call. */
+  async until<T>(condition: () => T | undefined | false): Promise<T> {
+    for (;;) {
+      const value = condition();
+      if (value !== undefined && value !== false) return value;
+      await new Promise<void>((resolve) => this.#watchers.push(resolve));
+    }
+  }
+
+  outcome(id: number, attempt = 1): Promise<Outcome> {
+    return this.until(() => this.settlements.find((s) => s.jobId === id && s.attempt === attempt)?.outcome);
+  }
+
+  output(id: number, attempt = 1): string {
+    const bytes: Buffer[] = [];
+    for (const chunk of this.chunks.filter((c) => c.jobId === id && c.attempt === attempt))
+      bytes.push(Buffer.from(chunk.data));
+    return Buffer.concat(bytes).toString('latin1');
+  }
+
+  async register(): Promise<Registration> {
+    return this.#call('register', () => {
+      this.forgotten = false;
+      this.#workerId += 1;
+      return { workerId: this.#workerId, leaseMs: this.leaseMs, heartbeatMs: this.heartbeatMs };
+    });
+  }
+
+  async claim(request: SourceClaim, signal: AbortSignal): Promise<ClaimedJob[]> {
+    this.claims.push(request);
+    this.#look();
+    if (this.#pending.length === 0) {
+      await new Promise<void>((resolve) => {
+        this.#wake.push(resolve);
+        signal.addEventListener('abort', () => resolve());
+        setTimeout(resolve, request.waitMs).unref();
+      });
+    }
+    if (signal.aborted) throw signal.reason;
+    return this.#call('claim', () => this.#pending.splice(0, request.limit));
+  }
+
+  async heartbeat(beat: Beat): Promise<BeatAnswer | undefined> {
+    return this.#call('heartbeat', () => {
+      this.beats.push(beat);
+      if (this.forgotten) return undefined;
+      const held = (lease: LeaseRef) => beat.leases.some((l) => l.jobId === lease.jobId && l.attempt === lease.attempt);
+      return { cancel: this.cancel.filter(held), lost: this.lost.filter(held), drain: this.drain };
+    });
+  }
+
+  async settle(settlements: readonly Settlement[]): Promise<SettleResult[]> {
+    return this.#call('settle', () => {
+      this.settlements.push(...settlements);
+      return settlements.map(() => this.settleResult);
+    });
+  }
+
+  async writeOutput(chunks: readonly OutputChunk[]): Promise<boolean[]> {
+    return this.#call('writeOutput', () => {
+      for (const chunk of chunks) this.outputBytes += chunk.data.length;
+      if (this.keepOutput) this.chunks.push(...chunks);
+      return chunks.map(() => this.holdsOutput);
+    });
+  }
+
+  async leave(workerId: number): Promise<void> {
+    await this.#call('leave', () => void this.left.push(workerId));
+  }
+
+  onNudge(_workerId: number, listener: () => void): () => void {
+    this.#nudge = listener;
+    return () => {
+      this.#nudge = undefined;
+    };
+  }
+
+  #look(): void {
+    for (const watcher of this.#watchers.splice(0)) watcher();
+  }
+
+  async #call<T>(call: Call, happen: () => T): Promise<T> {
+    for (const { hook } of this.#before.filter((entry) => entry.call === call)) await hook();
+    const answer = happen();
+    this.#look();
+    for (const { hook } of this.#after.filter((entry) => entry.call === call)) await hook();
+    return answer;
+  }
+}

@@ -1,0 +1,27 @@
+/** Submits, claims and settles without end on the file it is given, and prints what was acknowledged. */
+
+import { writeSync } from 'node:fs';
+import { systemClock } from '../../src/ops/clock.ts';
+import { silentLog } from '../../src/ops/log.ts';
+import { openSqlite } from '../../src/store/sqlite/open.ts';
+import { jobs } from './builders.ts';
+import { claim, forever, register, submit, success } from './steps.ts';
+
+const store = await openSqlite({ file: process.argv[2] ?? '', clock: systemClock, log: silentLog });
+const worker = await register(store);
+writeSync(1, 'open\n');
+
+async function submitOn(): Promise<never> {
+  for (;;) for (const { id } of await submit(store, jobs(3))) writeSync(1, `stored ${id}\n`);
+}
+
+async function settleOn(): Promise<never> {
+  for (;;) {
+    const claimed = await claim(store, worker.id, { limit: 2 });
+    const successes = claimed.map((job) => success({ job, workerId: worker.id }));
+    const settled = await store.settle(successes, forever);
+    settled.forEach(({ result }, index) => writeSync(1, `${result} ${claimed[index]?.id}\n`));
+  }
+}
+
+await Promise.all([submitOn(), submitOn(), settleOn()]);

@@ -1,0 +1,123 @@
+/** Real Workron processes for tests about processes. */
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const bin = join(import.meta.dirname, '..', '..', 'bin', 'workron');
+
+export interface WorkronProcess extends AsyncDisposable {
+  child: ChildProcess;
+  pid: number;
+  /** Of the API; empty where it has none. */
+  url: string;
+  /** Everything it has printed. */
+  output(): string;
+  /** Resolves with the exit code, or the signal that ended it. */
+  exited: Promise<number | string>;
+  signal(name: NodeJS.Signals): void;
+}
+
+export interface StartOptions {
+  args: readonly string[];
+  env?: Record<string, string>;
+  cwd?: string;
+  /** Printed when it is ready. */
+  until?: RegExp;
+  /** Instead of bin/workron. */
+  command?: string;
+}
+
+/** Starts `workron ARGS` and resolves once it says that it is up. It is killed when disposed. */
+export async function startWorkron({
+  args,
+  env = {},
+  cwd,
+  until = /Workron (is up|worker)/,
+  command = bin,
+}: StartOptions): Promise<WorkronProcess> {
+  const child = spawn(command, args, {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    // A group of its own, so that what npm starts can be ended with it.
+    detached: true,
+    ...(cwd === undefined ? {} : { cwd }),
+  });
+  let output = '';
+  const exited = once(child, 'exit').then(([code, signal]) => (code ?? signal) as number | string);
+  const ready = new Promise<void>((resolve, reject) => {
+    const take = (data: Buffer) => {
+      output += data.toString();
+      if (until.test(output)) resolve();
+    };
+    child.stdout?.on('data', take);
+    child.stderr?.on('data', take);
+    void exited.then((end) =>
+      reject(new Error(`workron ${args.join(' ')} ended with ${end} before it was up:\n${output}`)),
+    );
+  });
+  await ready;
+  return {
+    child,
+    pid: child.pid as number,
+    url: /API\s+(http:\/\/\S+)/.exec(output)?.[1] ?? '',
+    output: () => output,
+    exited,
+    signal: (name) => void child.kill(name),
+    async [Symbol.asyncDispose]() {
+      if (child.exitCode === null && child.signalCode === null) {
+        const group = -(child.pid as number);
+        process.kill(group, 'SIGCONT');
+        process.kill(group, 'SIGKILL');
+        await exited;
+      }
+    },
+  };
+}
+
+/** A folder of its own, gone when disposed. */
+export async function temporaryFolder(): Promise<{ path: string } & AsyncDisposable> {
+  const path = await mkdtemp(join(tmpdir(), 'workron-test-'));
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+}
+
+/** Calls `probe` until it answers with something; the test's own time-out is the limit. */
+export async function eventually<T>(
+  probe: () => Promise<T | undefined | false> | T | undefined | false,
+  everyMs = 50,
+): Promise<T> {
+  for (;;) {
+    const found = await probe();
+    if (found !== undefined && found !== false) return found;
+    await new Promise((resolve) => setTimeout(resolve, everyMs));
+  }
+}
+
+/** Whether a process lives. Zombies do not. */
+export async function isAlive(pid: number): Promise<boolean> {
+  const { readFile } = await import('node:fs/promises');
+  try {
+    const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
+    return !/\) [ZX] /.test(stat);
+  } catch {
+    return false;
+  }
+}
+
+/** A request to the API that must succeed, as JSON. */
+export async function api<T = Record<string, unknown>>(
+  url: string,
+  path: string,
+  body?: unknown,
+  method?: string,
+): Promise<T> {
+  const response = await fetch(`${url}${path}`, {
+    method: method ?? (body === undefined ? 'GET' : 'POST'),
+    ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${path} answered ${response.status}: ${text}`);
+  return (text === '' ? {} : JSON.parse(text)) as T;
+}

@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import pg from 'pg';
+import { type Log, silentLog } from '../src/ops/log.ts';
+import { aJob, jobs } from './kit/builders.ts';
+import { eventually } from './kit/eventually.ts';
+import { openTestPostgres, type PostgresTestStore } from './kit/postgres.ts';
+import { cancel, claim, fail, forever, ids, register, submit, submitOne, success } from './kit/steps.ts';
+
+async function connect({ url }: PostgresTestStore): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  return client;
+}
+
+test('postgres: a claim goes past jobs that somebody else has locked', async () => {
+  await using given = await openTestPostgres();
+  const { store, schema } = given;
+  const [first, second] = await submit(store, [aJob({ priority: 5 }), aJob()]);
+  const { id } = await register(store);
+  const holder = await connect(given);
+  await holder.query(`begin; select * from "${schema}".live where job_id = ${first?.id} for update`);
+
+  assert.deepEqual(ids(await claim(store, id)), [second?.id]);
+  await holder.query('rollback');
+  await holder.end();
+  assert.deepEqual(ids(await claim(store, id)), [first?.id]);
+});
+
+test('postgres: of several lanes, a claim goes past those whose jobs are all locked', async () => {
+  await using given = await openTestPostgres();
+  const { store, schema } = given;
+  const [urgent, other] = await submit(store, [aJob({ priority: 5, queue: 'a' }), aJob({ queue: 'b' })]);
+  const { id } = await register(store);
+  const holder = await connect(given);
+  await holder.query(`begin; select * from "${schema}".live where job_id = ${urgent?.id} for update`);
+
+  assert.deepEqual(ids(await claim(store, id, { limit: 2 })), [other?.id]);
+  await holder.query('rollback');
+  await holder.end();
+});
+
+test('postgres: a claim that began before an edit runs the edited job, never the old one', async () => {
+  await using given = await openTestPostgres({ poolSize: 1 });
+  const { store, schema } = given;
+  const job = await submitOne(store, aJob({ command: 'old' }));
+  const { id } = await register(store);
+  await claim(store, id, { offer: { queues: ['none'], commands: true, handlers: [], tags: [], free: {} } });
+
+  // The claim's first step is to ask for the time: it is held up there, with its snapshot taken.
+  const [pool] = await given.query<{ pid: number }>(
+    `select pid from pg_stat_activity where application_name = 'workron' and query like $1 and query like '%picked%'`,
+    [`%${schema}%`],
+  );
+  assert.ok(pool);
+  await given.query(`create function "${schema}".held_up() returns timestamptz language plpgsql volatile as $$ begin
+    if pg_backend_pid() = ${pool.pid} then perform pg_advisory_xact_lock_shared(${job.id}, ${pool.pid}); end if;
+    return clock_timestamp(); end $$`);
+  await given.query(`create or replace function "${schema}".now() returns timestamptz language sql volatile as
+    $$ select "${schema}".held_up() $$`);
+  const gate = await connect(given);
+  await gate.query('select pg_advisory_lock($1, $2)', [job.id, pool.pid]);
+  const claiming = claim(store, id);
+  await eventually(
+    async () =>
+      (
+        await given.query('select 1 from pg_locks where locktype = $1 and not granted and pid = $2', [
+          'advisory',
+          pool.pid,
+        ])
+      ).length > 0,
+  );
+  await using editor = await openTestPostgres({ url: given.url, schema });
+  await editor.store.edit(job.id, { priority: 3, tags: ['new'] }, forever);
+  await gate.end();
+
+  assert.deepEqual(
+    (await claiming).map(({ priority, tags }) => ({ priority, tags })),
+    [{ priority: 3, tags: ['new'] }],
+  );
+});
+
+test('postgres: a mixed load on shared jobs makes no two transactions wait for each other', async () => {
+  const warnings: string[] = [];
+  const log: Log = { ...silentLog, warn: (fields, message) => warnings.push(`${message}: ${JSON.stringify(fields)}`) };
+  await using given = await openTestPostgres({ log });
+  const { store } = given;
+  const workers = await Promise.all(Array.from({ length: 4 }, () => register(store)));
+  let settled = 0;
+  let seq = 0;
+  const submitter = async () => {
+    for (let round = 0; round < 8; round += 1) {
+      const unique = (key: string) => ({ key, while: 'active', onConflict: 'replace' }) as const;
+      const keyed = ['b', 'a', 'c'].map((key) => aJob({ unique: unique(key), priority: round }));
+      await Promise.all([submit(store, jobs(20)), submit(store, keyed), submit(store, [...keyed].reverse())]);
+    }
+  };
+  const worker = async (workerId: number, turn: number) => {
+    for (let round = 0; round < 12; round += 1) {
+      seq += 1;
+      const leases = (await claim(store, workerId, { limit: 15, claimSeq: seq })).map((job) => ({ job, workerId }));
+      const backwards = [...leases].reverse();
+      const [failing, fine] = [backwards.slice(0, turn), backwards.slice(turn)] as const;
+      const cancelled = leases.slice(-2).map(({ job }) => cancel(store, job.id).catch(() => undefined));
+      const [answers] = await Promise.all([
+        store.settle(
+          fine.map((lease) => success(lease)),
+          forever,
+        ),
+        ...failing.map((lease) => fail(store, lease).catch(() => undefined)),
+        ...cancelled,
+        store.heartbeat({ workerId, leases: [], seenClaim: seq }, forever),
+        store.promote(10, forever),
+      ]);
+      settled += answers.filter(({ result }) => result === 'ok').length;
+    }
+  };
+  await Promise.all([submitter(), submitter(), ...workers.map(({ id }, turn) => worker(id, turn))]);
+  assert.ok(settled > 0);
+  assert.deepEqual(warnings, []);
+});

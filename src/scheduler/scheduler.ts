@@ -111,3 +111,6 @@ export interface LogSlice {
   /** The attempt has ended, so nothing will come after the pieces up to its end. */
   ended: boolean;
 }
+
+export { STAT_BUCKETS_MS } from '../store/store.ts';
+export type { Hint, JobFilter, NewWorker, Operation, QueueState, StatRow, WorkerRow };

@@ -1,0 +1,15 @@
+/** What every use case and duty is handed: no globals, no clocks of their own. */
+
+import type { Clock, Random } from '../core/clock.ts';
+import type { Log } from '../ops/log.ts';
+import type { Store } from '../store/store.ts';
+import type { Telemetry } from './telemetry.ts';
+
+export interface SchedulerContext {
+  store: Store;
+  clock: Clock;
+  random: Random;
+  log: Log;
+  telemetry: Telemetry;
+  instanceId: string;
+}

@@ -1,0 +1,136 @@
+/** Counts what happens: at once for Prometheus, and added up per minute for `GET /stats`. */
+
+import type { Job } from '../core/job.ts';
+import type { Change } from '../core/transition.ts';
+import type { LifecycleEvent, Metrics } from '../ops/metrics.ts';
+import { type Settled, STAT_BUCKETS_MS, type StatRow, type Store } from '../store/store.ts';
+
+type Outcome = StatRow['outcome'];
+interface Row extends StatRow {
+  count: number;
+  wait: number[];
+  run: number[];
+}
+
+const EVENT_OF_OUTCOME = {
+  done: 'done',
+  failed: 'retried',
+  timeout: 'retried',
+  lost: 'lost',
+  interrupted: 'interrupted',
+  snoozed: 'snoozed',
+  cancelled: 'cancelled',
+  returned: 'returned',
+} as const satisfies Record<string, LifecycleEvent>;
+
+export class Telemetry {
+  readonly metrics: Metrics;
+  readonly #instanceId: string;
+  #rows = new Map<string, Row>();
+
+  constructor(metrics: Metrics, instanceId: string) {
+    this.metrics = metrics;
+    this.#instanceId = instanceId;
+  }
+
+  submitted(items: readonly { job: Job; deduplicated: boolean }[]): void {
+    for (const { job, deduplicated } of items) {
+      this.metrics.count(deduplicated ? 'deduplicated' : 'submitted', job.queue);
+      if (!deduplicated) this.#row(job.createdAt, job.queue, 'submitted').count += 1;
+    }
+  }
+
+  claimed(jobs: readonly { queue: string; dueAt: number; startedAt: number }[]): void {
+    for (const job of jobs) {
+      this.metrics.count('claimed', job.queue);
+      this.metrics.wait.observe({ queue: job.queue }, Math.max(0, job.startedAt - job.dueAt) / 1_000);
+    }
+  }
+
+  settled(answers: readonly Settled[]): void {
+    for (const answer of answers) {
+      if (answer.result !== 'ok' || !answer.fresh) continue;
+      this.metrics.count('done', answer.queue);
+      this.#ended({
+        queue: answer.queue,
+        outcome: 'done',
+        dueAt: answer.dueAt,
+        startedAt: answer.startedAt,
+        endedAt: answer.endedAt,
+      });
+    }
+  }
+
+  leaseLost(count: number): void {
+    this.metrics.count('lease_lost', '', count);
+  }
+
+  /** `before` is the job as the decision saw it, `after` as it was written. */
+  changed(before: Job, after: Job, change: Change): void {
+    const { queue } = before;
+    if (change.kind === 'requeue') {
+      const event = EVENT_OF_OUTCOME[change.record.outcome];
+      this.metrics.count(event, queue);
+      if (event === 'retried') this.#row(after.dueAt, queue, 'retried').count += 1;
+    }
+    if (change.kind !== 'end') return;
+    this.metrics.count(change.status, queue);
+    if (change.reason === 'lost') this.metrics.count('lost', queue);
+    if (change.reason === 'expired') this.metrics.count('expired', queue);
+    const endedAt = after.doneAt ?? before.dueAt;
+    const startedAt = change.record === null ? endedAt : (before.startedAt ?? endedAt);
+    this.#ended({ queue, outcome: change.status, dueAt: before.dueAt, startedAt, endedAt });
+  }
+
+  #ended(end: {
+    queue: string;
+    outcome: Exclude<Outcome, 'submitted' | 'retried'>;
+    dueAt: number;
+    startedAt: number;
+    endedAt: number;
+  }): void {
+    const waitMs = Math.max(0, end.startedAt - end.dueAt);
+    const runMs = Math.max(0, end.endedAt - end.startedAt);
+    this.metrics.run.observe({ queue: end.queue, outcome: end.outcome }, runMs / 1_000);
+    const row = this.#row(end.endedAt, end.queue, end.outcome);
+    row.count += 1;
+    increment(row.wait, waitMs);
+    increment(row.run, runMs);
+  }
+
+  #row(at: number, queue: string, outcome: Outcome): Row {
+    const minute = at - (at % 60_000);
+    const key = `${minute} ${outcome} ${queue}`;
+    let row = this.#rows.get(key);
+    if (row === undefined) {
+      const zeros = () => Array.from({ length: STAT_BUCKETS_MS.length + 1 }, () => 0);
+      row = { minute, instanceId: this.#instanceId, queue, outcome, count: 0, wait: zeros(), run: zeros() };
+      this.#rows.set(key, row);
+    }
+    return row;
+  }
+
+  /** Writes what has been added up; keeps it where that fails. */
+  async flush(store: Store, signal: AbortSignal): Promise<void> {
+    if (this.#rows.size === 0) return;
+    const rows = this.#rows;
+    this.#rows = new Map();
+    try {
+      await store.addStats([...rows.values()], signal);
+    } catch (error) {
+      for (const row of rows.values()) {
+        const now = this.#row(row.minute, row.queue, row.outcome);
+        now.count += row.count;
+        row.wait.forEach((count, index) => (now.wait[index] = (now.wait[index] ?? 0) + count));
+        row.run.forEach((count, index) => (now.run[index] = (now.run[index] ?? 0) + count));
+      }
+      throw error;
+    }
+  }
+}
+
+function increment(histogram: number[], ms: number): void {
+  let bucket = STAT_BUCKETS_MS.findIndex((bound) => ms <= bound);
+  if (bucket === -1) bucket = STAT_BUCKETS_MS.length;
+  histogram[bucket] = (histogram[bucket] ?? 0) + 1;
+}

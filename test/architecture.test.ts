@@ -1,0 +1,55 @@
+/** Keeps the house in order: imports point one way. */
+
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize, relative } from 'node:path';
+import { test } from 'node:test';
+
+const src = join(import.meta.dirname, '..', 'src');
+
+/** Which rooms a room may enter besides itself. */
+const MAY_IMPORT: Record<string, readonly string[]> = {
+  core: [],
+  api: ['core'],
+  ops: ['core'],
+  store: ['core', 'ops'],
+  scheduler: ['core', 'ops'],
+  worker: ['core', 'api', 'ops'],
+  http: ['core', 'api', 'ops', 'scheduler'],
+  cli: ['core', 'api', 'ops', 'store', 'scheduler', 'worker', 'http'],
+};
+
+/** The one file of the store that the scheduler, and those who speak to it, may know. */
+const CONTRACT = normalize('store/store.ts');
+
+function importsOf(file: string): string[] {
+  const text = readFileSync(join(src, file), 'utf8');
+  return [...text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)].map(([, path]) =>
+    relative(src, join(src, dirname(file), path as string)),
+  );
+}
+
+test('architecture: imports point one way', () => {
+  const wrong: string[] = [];
+  for (const file of globSync('**/*.ts', { cwd: src })) {
+    const room = file.split('/')[0] as string;
+    const allowed = MAY_IMPORT[room];
+    if (allowed === undefined) continue;
+    for (const target of importsOf(file)) {
+      const other = target.split('/')[0] as string;
+      const toContract = normalize(target) === CONTRACT && ['scheduler', 'http'].includes(room);
+      if (other !== room && !allowed.includes(other) && !toContract) wrong.push(`${file} imports ${target}`);
+    }
+  }
+  assert.deepEqual(wrong, []);
+});
+
+test('architecture: core has no clock, timer or chance of its own', () => {
+  const wrong: string[] = [];
+  for (const file of globSync('core/**/*.ts', { cwd: src })) {
+    const text = readFileSync(join(src, file), 'utf8');
+    if (/\b(Date\.now|new Date\(\)|setTimeout|setInterval|Math\.random)\b/.test(text) || /from 'node:/.test(text))
+      wrong.push(file);
+  }
+  assert.deepEqual(wrong, []);
+});

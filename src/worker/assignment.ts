@@ -1,0 +1,66 @@
+/** One attempt in this worker's hands, from the claim until its settle is answered. */
+
+import type { ClaimedJob } from '../core/job.ts';
+import type { LeaseRef } from './job-source.ts';
+
+/** Why an attempt is stopped before its end. `lost`: it is not ours any more, so there is nothing to report. */
+export type StopReason = 'cancelled' | 'interrupted' | 'cut_off' | 'lost';
+
+/** Made for every job, so it makes nothing that most jobs do not need. */
+export class Assignment implements LeaseRef {
+  readonly job: ClaimedJob;
+  readonly workerId: number;
+  /** The first reason counts. */
+  stopped: StopReason | null = null;
+  /** Its lease was given away: whatever it ends with is dropped. */
+  lost = false;
+  /** Its outcome is known, and on its way. */
+  ended = false;
+  /** Work that goes on after the outcome was told, and keeps its slot until it ends. */
+  stillBusy: Promise<unknown> | undefined;
+  /** Called once nothing of it runs any more. */
+  afterwards: (() => void) | undefined;
+  #listener: (() => void) | undefined;
+  #controller: AbortController | undefined;
+
+  constructor(job: ClaimedJob, workerId: number) {
+    this.job = job;
+    this.workerId = workerId;
+  }
+
+  get jobId(): number {
+    return this.job.id;
+  }
+
+  get attempt(): number {
+    return this.job.attempt;
+  }
+
+  /** Aborts when the attempt is stopped. */
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.stopped !== null) this.#controller.abort(new Error(this.stopped));
+    }
+    return this.#controller.signal;
+  }
+
+  /** Aborts the signal without a reason from outside: its own time is over. */
+  abort(reason: Error): void {
+    this.#controller?.abort(reason);
+  }
+
+  /** Calls `listener`, one at most, when the attempt is stopped; at once if it was. */
+  onStop(listener: () => void): void {
+    this.#listener = listener;
+    if (this.stopped !== null) listener();
+  }
+
+  stop(reason: StopReason): void {
+    if (reason === 'lost') this.lost = true;
+    if (this.stopped !== null) return;
+    this.stopped = reason;
+    this.#controller?.abort(new Error(reason));
+    this.#listener?.();
+  }
+}

@@ -1,0 +1,114 @@
+/** Runs the commands of jobs through the launcher. */
+
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { formatDuration } from '../core/duration.ts';
+import type { Outcome } from '../core/outcome.ts';
+import { cleanText } from '../core/text.ts';
+import type { Log } from '../ops/log.ts';
+import type { Assignment, StopReason } from './assignment.ts';
+import { attemptEnvironment } from './environment.ts';
+import type { Executor } from './executor.ts';
+import type { CommandExit, Launcher } from './launcher/launcher.ts';
+import type { OutputWriter } from './output-writer.ts';
+import { removeResult, takeResult } from './result-file.ts';
+import { after } from './timer.ts';
+
+export interface CommandExecutorOptions {
+  launcher: Launcher;
+  output: OutputWriter;
+  /** For result files. */
+  folder: string;
+  log: Log;
+}
+
+export function commandExecutor(options: CommandExecutorOptions): Executor {
+  return { run: (assignment) => runCommand(options, assignment) };
+}
+
+async function runCommand(options: CommandExecutorOptions, assignment: Assignment): Promise<Outcome> {
+  const { launcher, output, folder, log } = options;
+  const { job } = assignment;
+  // Temporary files may have been tidied away while nothing ran.
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const resultFile = join(folder, `result-${job.id}-${job.attempt}`);
+  const stream = output.open(assignment, (bytes) => launcher.credit(command, bytes));
+  let timedOut = false;
+  let command = 0;
+  const exit = await new Promise<CommandExit>((resolve) => {
+    command = launcher.run(
+      {
+        command: job.command as string,
+        cwd: job.cwd,
+        env: attemptEnvironment(job, resultFile),
+        graceMs: job.killGraceMs,
+        finish: job.onDisconnect === 'finish',
+      },
+      {
+        onOutput: (data) => stream.push(data),
+        onExit: (exit) => {
+          disarm();
+          resolve(exit);
+        },
+      },
+    );
+    const disarm = after(job.timeoutMs, () => {
+      timedOut = assignment.stopped === null;
+      launcher.stop(command, job.killGraceMs);
+    });
+    assignment.onStop(() => launcher.stop(command, job.killGraceMs));
+  });
+  if (exit.left > 0) log.error({ job_id: job.id, processes: exit.left }, 'processes of a command would not die');
+  await stream.end();
+  const stopped = exit.stopped === 'asked' && timedOut ? 'timeout' : stopOf(exit, assignment);
+  if (stopped === null && exit.exitCode === 0) return succeed(resultFile);
+  removeResult(resultFile);
+  return outcomeOf(exit, stopped, { timeoutMs: job.timeoutMs, tail: stream.tail() });
+}
+
+type Stop = Exclude<StopReason, 'lost'> | 'timeout' | 'launcher';
+
+/** A command that had ended before anybody stopped it keeps its true outcome. */
+function stopOf(exit: CommandExit, assignment: Assignment): Stop | null {
+  if (exit.stopped === null) return null;
+  if (exit.stopped === 'launcher') return 'launcher';
+  if (exit.stopped === 'deadline') return assignment.stopped === 'cancelled' ? 'cancelled' : 'cut_off';
+  return assignment.stopped === null || assignment.stopped === 'lost' ? 'interrupted' : assignment.stopped;
+}
+
+function succeed(resultFile: string): Outcome {
+  const read = takeResult(resultFile);
+  if (!read.ok) return { type: 'failed', exitCode: 0, signal: null, error: `exit 0, but ${read.error}` };
+  const outcome: Outcome = { type: 'succeeded', exitCode: 0 };
+  return read.result === undefined ? outcome : { ...outcome, result: read.result };
+}
+
+function outcomeOf(exit: CommandExit, stopped: Stop | null, told: { timeoutMs: number; tail: string }): Outcome {
+  const { exitCode, signal } = exit;
+  const withTail = (first: string) => (told.tail === '' ? first : `${first}\n${told.tail}`);
+  switch (stopped) {
+    case 'timeout': {
+      const error = withTail(`timed out after ${formatDuration(told.timeoutMs)}; set timeout`);
+      return { type: 'timed_out', exitCode, signal, error };
+    }
+    case 'cancelled':
+      return { type: 'cancelled', error: null };
+    case 'interrupted':
+      return { type: 'interrupted', error: 'the worker was stopped' };
+    case 'cut_off':
+      return {
+        type: 'interrupted',
+        error: 'the worker lost contact with the scheduler and stopped the command in time',
+      };
+    case 'launcher':
+      return { type: 'interrupted', error: 'the process that ran the command died, and the command with it' };
+    case null: {
+      if (exit.startError !== null) {
+        const error = cleanText(`cannot be started: ${exit.startError}`);
+        return { type: 'failed', exitCode: null, signal: null, error };
+      }
+      const error = withTail(signal === null ? `exit ${exitCode}` : `signal ${signal}`);
+      return { type: 'failed', exitCode, signal, error };
+    }
+  }
+}

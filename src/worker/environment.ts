@@ -1,0 +1,41 @@
+/** What a command finds in its environment: nothing of the server's but this. */
+
+import type { ClaimedJob } from '../core/job.ts';
+import { TREE_MARK } from './launcher/process-table.ts';
+
+const PASSED_ON = new Set([
+  'PATH',
+  'HOME',
+  'USER',
+  'LOGNAME',
+  'SHELL',
+  'LANG',
+  'LANGUAGE',
+  'TZ',
+  'TMPDIR',
+  'TERM',
+  'HOSTNAME',
+  'SSL_CERT_FILE',
+  'SSL_CERT_DIR',
+  TREE_MARK,
+]);
+
+/** Of the worker's own environment, what commands may see: no tokens, no database addresses. */
+export function passedOn(env: Readonly<NodeJS.ProcessEnv>): Record<string, string> {
+  const passed: Record<string, string> = {};
+  for (const [name, value] of Object.entries(env)) {
+    if (value !== undefined && (PASSED_ON.has(name) || name.startsWith('LC_'))) passed[name] = value;
+  }
+  return passed;
+}
+
+/** What one attempt adds: the job's own variables, and who it is. */
+export function attemptEnvironment(job: ClaimedJob, resultFile: string): Record<string, string> {
+  return {
+    ...job.env,
+    WORKRON_JOB_ID: String(job.id),
+    WORKRON_ATTEMPT: String(job.attempt),
+    WORKRON_QUEUE: job.queue,
+    WORKRON_OUTPUT: resultFile,
+  };
+}

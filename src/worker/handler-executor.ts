@@ -1,0 +1,160 @@
+/** Runs jobs as functions of this process. */
+
+import { formatDuration } from '../core/duration.ts';
+import { Cancel, Fatal, RetryAfter, Snooze } from '../core/handler-errors.ts';
+import type { Outcome } from '../core/outcome.ts';
+import { cleanJson, cleanText } from '../core/text.ts';
+import type { Assignment } from './assignment.ts';
+import type { Executor } from './executor.ts';
+import type { OutputStream } from './output-stream.ts';
+import type { OutputWriter } from './output-writer.ts';
+import { LARGEST_RESULT_BYTES } from './result-file.ts';
+import { after } from './timer.ts';
+
+const LONGEST_ERROR = 8 * 1024;
+/** A handler cannot be made to wait; lines beyond so many unwritten bytes are left out. */
+const MOST_WAITING_BYTES = 1024 * 1024;
+
+export interface HandlerContext {
+  readonly jobId: number;
+  readonly attempt: number;
+  /** Aborts when the attempt should end: cancelled, timed out, the worker stops. */
+  readonly signal: AbortSignal;
+  /** Adds a line to the attempt's output. */
+  log(line: string): void;
+}
+
+/** Answers with the job's result (JSON), or throws. */
+export type Handler = (input: unknown, context: HandlerContext) => unknown;
+export type Handlers = Readonly<Record<string, Handler>>;
+
+export function handlerExecutor(handlers: Handlers, output: OutputWriter): Executor {
+  return {
+    run(assignment) {
+      const name = assignment.job.handler as string;
+      const handler = Object.hasOwn(handlers, name) ? handlers[name] : undefined;
+      if (handler === undefined) return failed(`this worker has no handler ${name}`);
+      const context = new Context(assignment, output);
+      try {
+        const returned = handler(assignment.job.input, context);
+        return isPromise(returned) ? settleLater(returned, assignment, context) : finish(succeed(returned), context);
+      } catch (error) {
+        return finish(outcomeOfError(error, assignment), context);
+      }
+    },
+  };
+}
+
+/** Makes a signal or a stream only for handlers that ask for them. */
+class Context implements HandlerContext {
+  readonly #assignment: Assignment;
+  readonly #output: OutputWriter;
+  stream: OutputStream | undefined;
+  #waiting = 0;
+
+  constructor(assignment: Assignment, output: OutputWriter) {
+    this.#assignment = assignment;
+    this.#output = output;
+  }
+
+  get jobId(): number {
+    return this.#assignment.jobId;
+  }
+
+  get attempt(): number {
+    return this.#assignment.attempt;
+  }
+
+  get signal(): AbortSignal {
+    return this.#assignment.signal;
+  }
+
+  log(line: string): void {
+    const data = Buffer.from(`${line}\n`);
+    if (this.#waiting + data.length > MOST_WAITING_BYTES) return;
+    this.#waiting += data.length;
+    this.stream ??= this.#output.open(this.#assignment, (bytes) => {
+      this.#waiting -= bytes;
+    });
+    this.stream.push(data);
+  }
+}
+
+function finish(outcome: Outcome, context: Context): Outcome | Promise<Outcome> {
+  return context.stream === undefined ? outcome : context.stream.end().then(() => outcome);
+}
+
+/** One that ignores its signal is settled after the grace; its slot stays taken until it returns. */
+async function settleLater(returned: PromiseLike<unknown>, assignment: Assignment, context: Context): Promise<Outcome> {
+  const { timeoutMs, killGraceMs } = assignment.job;
+  const outcome = await new Promise<Outcome>((resolve) => {
+    let stopped: Outcome | undefined;
+    let disarm = after(timeoutMs, () => {
+      const error = `timed out after ${formatDuration(timeoutMs)}; set timeout`;
+      stop({ type: 'timed_out', exitCode: null, signal: null, error });
+      assignment.abort(new Error(error));
+    });
+    const stop = (outcome: Outcome) => {
+      stopped = outcome;
+      disarm();
+      disarm = after(killGraceMs, () => {
+        assignment.stillBusy = ended;
+        resolve(outcome);
+      });
+    };
+    const end = (outcome: Outcome) => {
+      disarm();
+      resolve(outcome);
+    };
+    const ended = Promise.resolve(returned).then(
+      (value) => end(stopped?.type === 'timed_out' ? stopped : succeed(value)),
+      (error: unknown) => end(stopped ?? outcomeOfError(error, assignment)),
+    );
+    assignment.onStop(() => {
+      if (stopped === undefined) stop(outcomeOfStop(assignment));
+    });
+  });
+  return finish(outcome, context);
+}
+
+function outcomeOfStop({ stopped }: Assignment): Outcome {
+  if (stopped === 'cancelled') return { type: 'cancelled', error: null };
+  const error = stopped === 'cut_off' ? 'the worker lost contact with the scheduler' : 'the worker was stopped';
+  return { type: 'interrupted', error };
+}
+
+function succeed(value: unknown): Outcome {
+  const outcome: Outcome = { type: 'succeeded', exitCode: null };
+  if (value === undefined) return outcome;
+  if (value === null || typeof value === 'boolean') return { ...outcome, result: value };
+  try {
+    const text = JSON.stringify(value) as string | undefined;
+    if (text === undefined) return outcome;
+    if (Buffer.byteLength(text) > LARGEST_RESULT_BYTES) return failed('the result is larger than 1 MiB');
+    return { ...outcome, result: cleanJson(JSON.parse(text)) };
+  } catch (error) {
+    return failed(`the result is not JSON: ${textOf(error)}`);
+  }
+}
+
+function outcomeOfError(error: unknown, assignment: Assignment): Outcome {
+  if (assignment.stopped !== null) return outcomeOfStop(assignment);
+  if (error instanceof Snooze) return { type: 'snoozed', delayMs: error.delayMs };
+  if (error instanceof Cancel) return { type: 'cancelled', error: cleanText(error.message) };
+  const outcome = failed(textOf(error));
+  if (error instanceof Fatal) return { ...outcome, fatal: true };
+  return error instanceof RetryAfter ? { ...outcome, retryAfterMs: error.delayMs } : outcome;
+}
+
+function failed(error: string): Extract<Outcome, { type: 'failed' }> {
+  return { type: 'failed', exitCode: null, signal: null, error };
+}
+
+function textOf(error: unknown): string {
+  const text = error instanceof Error ? (error.stack ?? `${error.name}: ${error.message}`) : String(error);
+  return cleanText(text.slice(0, LONGEST_ERROR));
+}
+
+function isPromise(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
+}

@@ -1,0 +1,45 @@
+/** Listens for word that a heartbeat should not wait. Without it cancels come with the next heartbeat, a little later. */
+
+import { readEvents } from '../api/event-stream.ts';
+import { systemClock } from '../ops/clock.ts';
+import type { Log } from '../ops/log.ts';
+import type { HttpExchange } from './http-exchange.ts';
+
+/** The scheduler sends something every 5 s. */
+const SILENCE_MS = 12_000;
+const RECONNECT_MS = 2_000;
+
+export interface NudgeOptions {
+  exchange: HttpExchange;
+  workerId: number;
+  log: Log;
+  signal: AbortSignal;
+}
+
+/** Calls `listener` at every nudge, and after a gap in which one may have been missed. Answers with how to stop. */
+export function listenForNudges(options: NudgeOptions, listener: () => void): () => void {
+  const stopped = new AbortController();
+  const signal = AbortSignal.any([options.signal, stopped.signal]);
+  void listen({ ...options, signal }, listener);
+  return () => stopped.abort();
+}
+
+async function listen({ exchange, workerId, log, signal }: NudgeOptions, listener: () => void): Promise<void> {
+  const request = {
+    method: 'GET',
+    path: `/workers/${workerId}/nudges`,
+    accept: 'text/event-stream',
+    deadlineMs: SILENCE_MS,
+  } as const;
+  while (!signal.aborted) {
+    try {
+      for await (const { event } of readEvents(exchange.text(request, signal))) {
+        if (event === 'nudge') listener();
+      }
+    } catch (error) {
+      if (!signal.aborted) log.debug({ worker_id: String(workerId), error }, 'nudges broke off');
+    }
+    await systemClock.sleep(RECONNECT_MS, signal);
+    if (!signal.aborted) listener();
+  }
+}

@@ -1,0 +1,93 @@
+/**
+ * The launcher: a small process of its own that starts commands for one worker, and outlives it by no more than it takes
+ * to stop them. It listens on its standard input and answers on its standard output.
+ */
+
+import { closeSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { Socket } from 'node:net';
+import { monotonicMs } from '../monotonic.ts';
+import {
+  type DeadlineMessage,
+  encodeFrame,
+  encodeMessage,
+  FRAME,
+  FrameReader,
+  type StartMessage,
+  type StopMessage,
+} from './frames.ts';
+import { hasProcessTable, LAUNCHER_MARK } from './process-table.ts';
+import { Supervisor } from './supervisor.ts';
+
+const WATCH_MS = 100;
+const O_CLOEXEC = 0o2000000;
+
+const [folder, place] = process.argv.slice(2) as [string, string];
+const enclosed = place === 'enclosed';
+process.title = 'workron launcher';
+// The worker decides when it is time to go: by closing the pipe.
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
+closeInherited();
+
+const { [LAUNCHER_MARK]: _, ...env } = process.env;
+// Not process.stdout: writing there would wait for a worker that does not read, and the deadline would pass unseen.
+const output = new Socket({ fd: 1, readable: false, writable: true });
+// A worker that is gone is noticed by the end of the input.
+output.on('error', () => undefined);
+
+const supervisor = new Supervisor({
+  folder,
+  enclosed,
+  env,
+  monotonicMs,
+  onOutput: (id, data) => send(encodeFrame(FRAME.output, id, data)),
+  onExit: (id, exit) => send(encodeMessage(FRAME.exit, id, exit)),
+});
+
+const frames = new FrameReader((kind, id, payload) => {
+  if (kind === FRAME.credit) return supervisor.addCredit(id, payload.readUInt32LE(0));
+  const message: unknown = JSON.parse(payload.toString());
+  if (kind === FRAME.start) supervisor.start(id, message as StartMessage);
+  else if (kind === FRAME.stop) supervisor.stop(id, (message as StopMessage).graceMs);
+  else if (kind === FRAME.deadline) supervisor.setDeadline(message as DeadlineMessage);
+});
+
+const input = new Socket({ fd: 0, readable: true, writable: false });
+input.on('data', (chunk: Buffer) => frames.push(chunk));
+input.on('error', () => undefined);
+input.on('close', () => void leave());
+const watch = setInterval(() => supervisor.watchDeadline(), WATCH_MS);
+
+/** Frames of one turn of the event loop leave together. */
+function send(frame: Buffer): void {
+  if (output.writableCorked === 0) {
+    output.cork();
+    process.nextTick(() => output.uncork());
+  }
+  output.write(frame);
+}
+
+async function leave(): Promise<void> {
+  await supervisor.abandon();
+  clearInterval(watch);
+  rmSync(folder, { recursive: true, force: true });
+  // In a namespace, what is left dies with it.
+  process.exit(0);
+}
+
+/** Node opens its own files so that commands do not get them; what it was started with, it passes on. */
+function closeInherited(): void {
+  if (!hasProcessTable) return;
+  for (const name of readdirSync('/proc/self/fd')) {
+    const fd = Number(name);
+    if (fd > 2 && isInherited(fd)) closeSync(fd);
+  }
+}
+
+function isInherited(fd: number): boolean {
+  try {
+    const flags = /^flags:\s*(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8'))?.[1];
+    return flags !== undefined && (Number.parseInt(flags, 8) & O_CLOEXEC) === 0;
+  } catch {
+    return false;
+  }
+}

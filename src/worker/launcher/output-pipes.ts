@@ -1,0 +1,66 @@
+/**
+ * Pipes for the output of commands. Node itself can only make socket pairs, one per stream; a named pipe is opened once
+ * for both streams, so that their order is kept, and `> /dev/stderr` works in a command, as it would in a terminal.
+ */
+
+import { spawnSync } from 'node:child_process';
+import { closeSync, constants, mkdirSync, openSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+
+const FIRST_BATCH = 16;
+
+export interface OutputPipe {
+  path: string;
+  readFd: number;
+  /** For the command; to be closed here once it has been started. */
+  writeFd: number;
+}
+
+/** Named pipes in one folder, made many at a time and used again. */
+export class OutputPipes {
+  readonly #folder: string;
+  readonly #free: string[] = [];
+  #made = 0;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  open(): OutputPipe {
+    try {
+      return openBoth(this.#free.pop() ?? this.#make());
+    } catch {
+      // Temporary files may have been tidied away while nothing ran.
+      this.#free.length = 0;
+      mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+      return openBoth(this.#make());
+    }
+  }
+
+  /** Both ends are closed. `clean`: nobody else can still hold one, so it may be used again. */
+  giveBack(path: string, clean: boolean): void {
+    if (clean) this.#free.push(path);
+    else rmSync(path, { force: true });
+  }
+
+  #make(): string {
+    const count = Math.max(FIRST_BATCH, this.#made);
+    const paths = Array.from({ length: count }, (_, index) => join(this.#folder, `pipe-${this.#made + index}`));
+    const made = spawnSync('mkfifo', ['-m', '600', ...paths]);
+    if (made.status !== 0) throw new Error(`mkfifo failed: ${made.error?.message ?? made.stderr.toString().trim()}`);
+    this.#made += count;
+    this.#free.push(...paths.slice(1));
+    return paths[0] as string;
+  }
+}
+
+function openBoth(path: string): OutputPipe {
+  // A reader that does not wait for a writer comes first, so that the writer does not wait for a reader.
+  const readFd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    return { path, readFd, writeFd: openSync(path, constants.O_WRONLY) };
+  } catch (error) {
+    closeSync(readFd);
+    throw error;
+  }
+}

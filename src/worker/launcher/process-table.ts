@@ -1,0 +1,95 @@
+/** What the kernel tells about processes, read from /proc. Where there is none (macOS) nothing is listed. */
+
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+
+/** Names the tree that a process belongs to; a list where a tree runs within a tree. */
+export const TREE_MARK = 'WORKRON_TREE';
+/** Names the worker that a launcher belongs to. */
+export const LAUNCHER_MARK = 'WORKRON_LAUNCHER';
+
+export interface ProcessStat {
+  parent: number;
+  group: number;
+  session: number;
+  /** In clock ticks since boot: with the pid, it names a process for ever. */
+  startedAt: string;
+  /** Dead, but not yet collected by its parent. */
+  zombie: boolean;
+}
+
+export const hasProcessTable: boolean = existsSync('/proc/self/stat');
+
+export function listPids(): number[] {
+  const pids: number[] = [];
+  for (const name of readdirSync('/proc')) {
+    const first = name.charCodeAt(0);
+    if (first >= 49 && first <= 57) pids.push(Number(name));
+  }
+  return pids;
+}
+
+/** `undefined`: no such process. */
+export function readStat(pid: number): ProcessStat | undefined {
+  const text = readOr(`/proc/${pid}/stat`);
+  if (text === undefined) return undefined;
+  // The name, in parentheses, may hold anything, parentheses and blanks too.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ', 20);
+  return {
+    parent: Number(fields[1]),
+    group: Number(fields[2]),
+    session: Number(fields[3]),
+    startedAt: fields[19] as string,
+    zombie: fields[0] === 'Z' || fields[0] === 'X',
+  };
+}
+
+/** The value of a variable in the environment a process was started with; `undefined` where it has none or is not ours to read. */
+export function readVariable(pid: number, name: string): string | undefined {
+  const text = readOr(`/proc/${pid}/environ`);
+  if (text === undefined || !text.includes(name)) return undefined;
+  const found = text.split('\0').find((entry) => entry.startsWith(`${name}=`));
+  return found?.slice(name.length + 1);
+}
+
+/** The PID namespace of this process; pids of another mean nothing here. */
+export const namespace: string = readNamespace();
+
+function readNamespace(): string {
+  try {
+    return /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? '0';
+  } catch {
+    return '0';
+  }
+}
+
+/** A process by namespace, pid and start, as text: what marks are made of. */
+export function identityOf(pid: number): string {
+  return `${namespace}.${pid}.${readStat(pid)?.startedAt ?? '0'}`;
+}
+
+/** Whether the process that `identity` begins with is known to be dead: it was in this namespace, and is not there any more. */
+export function isDead(identity: string): boolean {
+  const [home, pid, startedAt] = identity.split('.');
+  if (home !== namespace) return false;
+  if (!hasProcessTable) return !canSignal(Number(pid));
+  const stat = readStat(Number(pid));
+  return stat === undefined || stat.startedAt !== startedAt || stat.zombie;
+}
+
+/** Whether the signal (0: none, just ask) could be sent; a negative pid means its process group. */
+export function canSignal(pid: number, signal: NodeJS.Signals | 0 = 0): boolean {
+  try {
+    process.kill(pid, signal);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function readOr(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch {
+    return undefined;
+  }
+}

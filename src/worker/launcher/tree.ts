@@ -1,0 +1,113 @@
+/** One command: a shell that leads a session of its own, and the pipe that all its output goes through. */
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, statSync } from 'node:fs';
+import type { Root } from './forest.ts';
+import { type ExitMessage, OUTPUT_WINDOW_BYTES, type StartMessage } from './frames.ts';
+import type { OutputPipes } from './output-pipes.ts';
+import { OutputReader } from './output-reader.ts';
+
+export interface TreeEvents {
+  onOutput: (data: Buffer) => void;
+  /** The shell has ended; others of its tree may be alive. */
+  onExit: () => void;
+  /** All output has been read after `finish`. */
+  onDrained: () => void;
+}
+
+export interface TreeOptions {
+  id: number;
+  mark: string;
+  message: StartMessage;
+  env: NodeJS.ProcessEnv;
+  pipes: OutputPipes;
+  events: TreeEvents;
+}
+
+export class Tree implements Root {
+  readonly id: number;
+  readonly pid: number;
+  readonly mark: string;
+  readonly graceMs: number;
+  /** Goes on when only the deadline has passed. */
+  readonly finishes: boolean;
+  exited = false;
+  exitCode: number | null = null;
+  signal: string | null = null;
+  stopped: ExitMessage['stopped'] = null;
+  /** When what is left is killed; `undefined` while nobody wants it to end. */
+  killAt: number | undefined;
+  /** Has been asked to end. */
+  readonly asked = new Set<number>();
+  readonly #reader: OutputReader;
+  readonly #onDrained: () => void;
+  #drained = false;
+  #finishing = false;
+
+  /** Throws where the command cannot be started. */
+  constructor({ id, mark, message, env, pipes, events }: TreeOptions) {
+    this.id = id;
+    this.mark = mark;
+    this.graceMs = message.graceMs;
+    this.finishes = message.finish;
+    this.#onDrained = events.onDrained;
+    const pipe = pipes.open();
+    let child: ChildProcess;
+    try {
+      child = spawn('/bin/sh', ['-c', message.command], {
+        stdio: ['ignore', pipe.writeFd, pipe.writeFd],
+        detached: true,
+        env,
+        ...(message.cwd === null ? {} : { cwd: message.cwd }),
+      });
+    } catch (error) {
+      closeSync(pipe.readFd);
+      pipes.giveBack(pipe.path, true);
+      throw error;
+    } finally {
+      closeSync(pipe.writeFd);
+    }
+    // Without a pid an error event says why, later than we want to know.
+    child.on('error', () => undefined);
+    if (child.pid === undefined) {
+      closeSync(pipe.readFd);
+      pipes.giveBack(pipe.path, true);
+      throw new Error(whyNot(message));
+    }
+    this.pid = child.pid;
+    child.on('exit', (exitCode, signal) => {
+      this.exited = true;
+      this.exitCode = exitCode;
+      this.signal = signal;
+      events.onExit();
+    });
+    this.#reader = new OutputReader(pipe.readFd, OUTPUT_WINDOW_BYTES, {
+      onData: events.onOutput,
+      onEnd: (clean) => {
+        pipes.giveBack(pipe.path, clean);
+        this.#drained = true;
+        if (this.#finishing) events.onDrained();
+      },
+    });
+  }
+
+  addCredit(bytes: number): void {
+    this.#reader.addCredit(bytes);
+  }
+
+  /** Nothing of the tree is left. */
+  finish(): void {
+    this.#finishing = true;
+    if (this.#drained) this.#onDrained();
+    else this.#reader.finish();
+  }
+}
+
+function whyNot({ cwd }: StartMessage): string {
+  if (cwd === null) return '/bin/sh could not be started';
+  try {
+    return statSync(cwd).isDirectory() ? `${cwd} cannot be entered` : `${cwd} is not a folder`;
+  } catch {
+    return `the working directory ${cwd} does not exist`;
+  }
+}

@@ -1,0 +1,47 @@
+/**
+ * How long this worker may still believe that what it holds is its own. Counted from the moment the last answered
+ * heartbeat was *sent*, so that it never ends later than the scheduler thinks.
+ */
+
+/** From so much of the lease on without an answer, the worker counts as cut off; the rest is for stopping. */
+const CUT_OFF_SHARE = 2 / 3;
+/** Nothing may be left so long before the end. */
+const MARGIN_SHARE = 1 / 10;
+const LONGEST_MARGIN_MS = 1_000;
+
+export class Lease {
+  readonly #monotonicMs: () => number;
+  #renewedAt = 0;
+  #lengthMs = 0;
+
+  constructor(monotonicMs: () => number) {
+    this.#monotonicMs = monotonicMs;
+  }
+
+  renew(sentAt: number, lengthMs: number): void {
+    this.#renewedAt = sentAt;
+    this.#lengthMs = lengthMs;
+  }
+
+  get lengthMs(): number {
+    return this.#lengthMs;
+  }
+
+  get isOver(): boolean {
+    return this.#remainingMs() <= 0;
+  }
+
+  /** Not positive: cut off. */
+  get cutOffInMs(): number {
+    return this.#remainingMs() - this.#lengthMs * (1 - CUT_OFF_SHARE);
+  }
+
+  /** By when nothing may be left of what runs. */
+  get killInMs(): number {
+    return this.#remainingMs() - Math.min(LONGEST_MARGIN_MS, this.#lengthMs * MARGIN_SHARE);
+  }
+
+  #remainingMs(): number {
+    return this.#renewedAt + this.#lengthMs - this.#monotonicMs();
+  }
+}

@@ -1,0 +1,12 @@
+/** `setTimeout` fires at once for longer delays. */
+const LONGEST_MS = 2 ** 31 - 1;
+
+/** Calls `done` after `ms`, however long; answers with how to prevent it. */
+export function after(ms: number, done: () => void): () => void {
+  let timer: NodeJS.Timeout;
+  const arm = (left: number) => {
+    timer = setTimeout(() => (left > LONGEST_MS ? arm(left - LONGEST_MS) : done()), Math.min(left, LONGEST_MS));
+  };
+  arm(ms);
+  return () => clearTimeout(timer);
+}

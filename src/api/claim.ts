@@ -1,0 +1,96 @@
+/** A worker asks for work, and gets jobs with all that it takes to run them. */
+
+import { z } from 'zod';
+import type { ClaimedJob as DomainClaimedJob } from '../core/job.ts';
+import { duration, label, parseInstant, storeId, toInstant, wholeNumber, wireId, wireInstant } from './fields.ts';
+import { specShape } from './job.ts';
+import { amounts, queueName, tagList } from './job-submission.ts';
+import { specToWire } from './job-wire.ts';
+import { itemsOf, named } from './schemas.ts';
+
+/** The longest poll. */
+export const LONGEST_CLAIM_WAIT_MS = 60_000;
+
+export const ClaimRequest = named(
+  'ClaimRequest',
+  z.object({
+    worker_id: storeId,
+    limit: wholeNumber(1, 10_000).default(1),
+    wait: duration().default(0).meta({ description: 'How long to wait for work; at most a minute.' }),
+    claim_seq: wholeNumber(0, Number.MAX_SAFE_INTEGER).nullable().default(null).meta({
+      description: 'Rising per worker. With it, what an answer that got lost handed out is given back early.',
+    }),
+    queues: z.array(queueName).max(1_000).nullable().default(null),
+    commands: z.boolean().default(true),
+    handlers: z.array(label(256)).max(10_000).default([]),
+    tags: tagList.default([]),
+    free: amounts.default({}).meta({ description: 'What is left of its capacity, by name.' }),
+  }),
+);
+export type ClaimRequest = z.output<typeof ClaimRequest>;
+export type ClaimRequestInput = z.input<typeof ClaimRequest>;
+
+export const ClaimedJob = named(
+  'ClaimedJob',
+  z.object({
+    id: wireId,
+    attempt: z.number(),
+    failures: z.number(),
+    run_at: wireInstant,
+    started_at: wireInstant,
+    ...specShape,
+    env: z.record(z.string(), z.string()),
+  }),
+);
+export type ClaimedJob = z.output<typeof ClaimedJob>;
+
+export const ClaimedJobs = named('ClaimedJobs', itemsOf(ClaimedJob));
+
+export function claimedJobToWire(job: DomainClaimedJob): ClaimedJob {
+  return {
+    id: String(job.id),
+    attempt: job.attempt,
+    failures: job.failures,
+    run_at: toInstant(job.dueAt),
+    started_at: toInstant(job.startedAt),
+    ...specToWire(job),
+    env: { ...job.env },
+  };
+}
+
+export function claimedJobFromWire(wire: ClaimedJob): DomainClaimedJob {
+  return {
+    id: Number(wire.id),
+    attempt: wire.attempt,
+    failures: wire.failures,
+    dueAt: parseInstant(wire.run_at) ?? 0,
+    startedAt: parseInstant(wire.started_at) ?? 0,
+    name: wire.name,
+    queue: wire.queue,
+    priority: wire.priority,
+    command: wire.command,
+    handler: wire.handler,
+    input: wire.input,
+    maxAttempts: wire.max_attempts,
+    backoff: {
+      type: wire.backoff.type,
+      baseMs: wire.backoff.base,
+      factor: wire.backoff.factor,
+      capMs: wire.backoff.cap,
+      jitter: wire.backoff.jitter,
+    },
+    retryOn: wire.retry_on,
+    noRetryOn: wire.no_retry_on,
+    timeoutMs: wire.timeout,
+    startTimeoutMs: wire.start_timeout,
+    killGraceMs: wire.kill_grace,
+    rerun: wire.rerun,
+    onDisconnect: wire.on_disconnect,
+    env: wire.env,
+    cwd: wire.cwd,
+    tags: wire.tags,
+    requires: wire.requires,
+    resources: wire.resources,
+    fairKey: wire.fair_key,
+  };
+}

@@ -1,0 +1,47 @@
+/** From what came over the wire to what a schema promises, or to an error that says what was wrong where. */
+
+import type { z } from 'zod';
+import { type ErrorDetails, WorkronError } from '../core/error.ts';
+import { findUnclean, pointerStep } from '../core/text.ts';
+
+type FieldError = NonNullable<ErrorDetails['errors']>[number];
+
+/** More are not told: somebody who got a thousand fields wrong is helped by the first ones. */
+const MOST_ERRORS = 20;
+
+/**
+ * The decoded value, or `bad_request` with one entry per offending field. `at` is the pointer of `value` in the request.
+ * NUL, lone surrogates and bottomless nesting are refused wherever they are.
+ */
+export function decode<T>(schema: z.ZodType<T>, value: unknown, at = ''): T {
+  const unclean = findUnclean(value);
+  if (unclean !== undefined) throw invalid([{ pointer: at + unclean.pointer, detail: unclean.detail }]);
+  return decodeFromJobs(schema, value, at);
+}
+
+/** The same for messages with text that jobs printed: their schemas clean it, so it is not refused. */
+export function decodeFromJobs<T>(schema: z.ZodType<T>, value: unknown, at = ''): T {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  throw invalid(result.error.issues.slice(0, MOST_ERRORS).flatMap((issue) => fieldErrors(issue, at)));
+}
+
+/** `bad_request` about single fields; the first one is in the message, for people who read only that. */
+export function invalid(errors: readonly FieldError[]): WorkronError {
+  const [first] = errors;
+  const place = first === undefined || first.pointer === '' ? '' : `${first.pointer}: `;
+  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
+  return new WorkronError('bad_request', `${place}${first?.detail ?? 'not valid'}${more}`, { errors });
+}
+
+function fieldErrors(issue: z.core.$ZodIssue, at: string): FieldError[] {
+  const pointer = at + issue.path.map((step) => `/${pointerStep(String(step))}`).join('');
+  if (issue.code === 'unrecognized_keys') {
+    const details = issue.message.split('\n');
+    return issue.keys.map((key, index) => ({
+      pointer: `${pointer}/${pointerStep(key)}`,
+      detail: details[index] ?? issue.message,
+    }));
+  }
+  return [{ pointer, detail: issue.message.replace(/^Invalid input: /, '') }];
+}

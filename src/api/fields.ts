@@ -1,0 +1,126 @@
+/** The kinds of fields that messages are made of. */
+
+import { z } from 'zod';
+import { parseDuration } from '../core/duration.ts';
+
+/** Ten years: no wait that anybody means is longer, and sums with instants stay far from every limit. */
+const LONGEST_MS = 3_650 * 86_400_000;
+
+/** Text of at least one and at most `longest` characters that is not blank. */
+export function text(longest: number) {
+  return z
+    .string()
+    .min(1, 'must not be empty')
+    .max(longest, `must have at most ${longest} characters`)
+    .refine((value) => value.trim() !== '', 'must not be blank');
+}
+
+/** A name that is shown in tables and addresses: no control characters. */
+export function label(longest: number) {
+  return text(longest).refine((value) => !/\p{Cc}/u.test(value), 'must not contain control characters');
+}
+
+export function wholeNumber(least: number, most: number) {
+  const message = `expected a whole number from ${least} to ${most}`;
+  return z.int(message).min(least, message).max(most, message);
+}
+
+/** A whole number as it stands in an address. */
+export function numberInQuery(least: number, most: number) {
+  const message = `expected a whole number from ${least} to ${most}`;
+  return z
+    .string(message)
+    .transform((value, context) => {
+      const number = /^\d{1,16}$/.test(value) ? Number(value) : Number.NaN;
+      if (number >= least && number <= most) return number;
+      context.issues.push({ code: 'custom', message, input: value });
+      return z.NEVER;
+    })
+    .meta({ type: 'integer', minimum: least, maximum: most });
+}
+
+/** An id made by a store: an integer below 2^53, as text. Decodes to the number. */
+export const storeId = z
+  .string('expected an id such as "12"')
+  .regex(/^[1-9][0-9]{0,15}$/, 'expected an id such as "12"')
+  .meta({ examples: ['12'] })
+  .transform(Number)
+  .refine(Number.isSafeInteger, 'expected an id such as "12"');
+
+/** The number of an id that is part of an address; `undefined` where it cannot be one, so that nothing has it. */
+export function idFromPath(value: string): number | undefined {
+  const result = storeId.safeParse(value);
+  return result.success ? result.data : undefined;
+}
+
+export const wireId = z.string().meta({ examples: ['12'] });
+
+/** `"90s"`, `"1h30m"`, `"7d"` or milliseconds. Decodes to milliseconds. */
+export function duration(leastMs = 0) {
+  const message = `expected a duration such as "90s", "1h30m", "7d" or milliseconds${leastMs > 0 ? `, at least ${leastMs} ms` : ''}, at most 3650d`;
+  return z
+    .union([z.string().regex(/^(\d+|(\d+(\.\d+)?(ms|[dhms]))+)$/, message), z.int(message)], message)
+    .meta({ examples: ['90s', '1h30m', '7d', 1500], description: 'A duration: "90s", "1h30m", "7d" or milliseconds.' })
+    .transform((value, context) => {
+      const ms = parseDuration(value);
+      if (ms !== undefined && ms >= leastMs && ms <= LONGEST_MS) return ms;
+      context.issues.push({ code: 'custom', message, input: value });
+      return z.NEVER;
+    });
+}
+
+const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;
+
+/** Epoch milliseconds of an RFC 3339 instant, or `undefined`. */
+export function parseInstant(value: string): number | undefined {
+  if (!RFC_3339.test(value)) return undefined;
+  const at = Date.parse(value.toUpperCase().replace(' ', 'T'));
+  if (Number.isNaN(at)) return undefined;
+  // Date.parse rolls 31 February over into March.
+  const day = Number(value.slice(8, 10));
+  const daysInMonth = new Date(Date.UTC(Number(value.slice(0, 4)), Number(value.slice(5, 7)), 0)).getUTCDate();
+  return day <= daysInMonth ? at : undefined;
+}
+
+/** An RFC 3339 instant with its offset. Decodes to epoch milliseconds. */
+export const instant = z
+  .string('expected an instant such as "2026-01-31T09:00:00Z"')
+  .meta({ format: 'date-time', examples: ['2026-01-31T09:00:00Z'] })
+  .transform((value, context) => {
+    const at = parseInstant(value);
+    if (at !== undefined) return at;
+    context.issues.push({
+      code: 'custom',
+      message: 'expected an instant such as "2026-01-31T09:00:00Z"',
+      input: value,
+    });
+    return z.NEVER;
+  });
+
+/** An instant in the past or future as a person types it: RFC 3339, or `"2h"` for two hours ago. Decodes to how to get at it. */
+export const instantOrAgo = z
+  .string()
+  .meta({ examples: ['2026-01-31T09:00:00Z', '2h'], description: 'RFC 3339, or a duration that means "ago".' })
+  .transform((value, context): { at: number } | { agoMs: number } => {
+    const at = parseInstant(value);
+    if (at !== undefined) return { at };
+    const agoMs = parseDuration(value);
+    if (agoMs !== undefined && agoMs <= LONGEST_MS) return { agoMs };
+    context.issues.push({
+      code: 'custom',
+      message: 'expected an instant such as "2026-01-31T09:00:00Z" or a duration such as "2h" that means ago',
+      input: value,
+    });
+    return z.NEVER;
+  });
+
+export const wireInstant = z.string().meta({ format: 'date-time', examples: ['2026-01-31T09:00:00.000Z'] });
+
+/** Epoch milliseconds as RFC 3339 in UTC. */
+export function toInstant(at: number): string {
+  return new Date(at).toISOString();
+}
+
+export function toInstantOrNull(at: number | null): string | null {
+  return at === null ? null : toInstant(at);
+}

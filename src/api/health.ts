@@ -1,0 +1,18 @@
+import { z } from 'zod';
+import { named } from './schemas.ts';
+
+export const Health = named(
+  'Health',
+  z.object({
+    status: z.enum(['ok', 'stuck']),
+    instance_id: z.string(),
+    uptime_seconds: z.number(),
+    version: z.string(),
+    driver: z.string(),
+    stuck: z.array(z.string()).meta({ description: 'Loops that have not begun a round for too long.' }),
+  }),
+);
+export type Health = z.output<typeof Health>;
+
+export const Readiness = named('Readiness', z.object({ ready: z.boolean(), problems: z.array(z.string()) }));
+export type Readiness = z.output<typeof Readiness>;

@@ -1,0 +1,20 @@
+/** What may be changed about a job that waits. */
+
+import type { z } from 'zod';
+import { duration, instant } from './fields.ts';
+import { maxAttempts, priority, queueName, tagList } from './job-submission.ts';
+import { named, strict } from './schemas.ts';
+
+export const JobEdit = named(
+  'JobEdit',
+  strict({
+    priority: priority.exactOptional(),
+    queue: queueName.exactOptional(),
+    run_at: instant.exactOptional(),
+    timeout: duration(1).exactOptional(),
+    max_attempts: maxAttempts.exactOptional(),
+    tags: tagList.exactOptional(),
+  }).refine((edit) => Object.keys(edit).length > 0, 'expected at least one field to change'),
+);
+export type JobEdit = z.output<typeof JobEdit>;
+export type JobEditInput = z.input<typeof JobEdit>;

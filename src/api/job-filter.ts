@@ -1,0 +1,58 @@
+/** Which jobs a list or a bulk operation is about. */
+
+import { z } from 'zod';
+import { REASONS, STATUSES, type Status } from '../core/job.ts';
+import { instantOrAgo, label, numberInQuery, storeId, text } from './fields.ts';
+import { queueName } from './job-submission.ts';
+import { named, strict } from './schemas.ts';
+
+const statusList = z
+  .union([z.string(), z.array(z.string())])
+  .meta({ examples: ['failed', 'failed,cancelled'], description: `Comma list of ${STATUSES.join(', ')}.` })
+  .transform((value, context): Status[] => {
+    const words = (Array.isArray(value) ? value : [value]).flatMap((part) => part.split(','));
+    const unknown = words.find((word) => !(STATUSES as readonly string[]).includes(word));
+    if (unknown === undefined) return words as Status[];
+    context.issues.push({
+      code: 'custom',
+      message: `unknown status ${JSON.stringify(unknown)}; expected ${STATUSES.join(', ')}`,
+      input: value,
+    });
+    return z.NEVER;
+  });
+
+const oneOrMore = z
+  .union([label(128), z.array(label(128)).max(64)])
+  .transform((value) => (Array.isArray(value) ? value : [value]));
+
+const filterShape = {
+  status: statusList.exactOptional(),
+  queue: queueName.exactOptional(),
+  name: label(256).exactOptional(),
+  tag: oneOrMore.meta({ description: 'Jobs that have all of these tags.' }).exactOptional(),
+  worker_id: storeId.exactOptional(),
+  reason: z.enum(REASONS).exactOptional(),
+  from: instantOrAgo.exactOptional(),
+  to: instantOrAgo.exactOptional(),
+  q: text(256).meta({ description: 'Part of name, command or error, whatever the case.' }).exactOptional(),
+};
+
+/** The same filter wherever jobs are chosen; times mean `created_at`, from inclusive, to exclusive. */
+export const JobFilter = named(
+  'JobFilter',
+  strict({ ...filterShape, ids: z.array(storeId).max(10_000).exactOptional() }),
+);
+export type JobFilter = z.output<typeof JobFilter>;
+export type JobFilterInput = z.input<typeof JobFilter>;
+
+/** The list's query: a filter and a page. */
+export const JobListQuery = strict({
+  ...filterShape,
+  limit: numberInQuery(1, 200).exactOptional(),
+  cursor: z
+    .string()
+    .max(256)
+    .meta({ description: 'next_cursor of the page before.', examples: ['YmVmb3JlOjEwMDA'] })
+    .exactOptional(),
+});
+export type JobListQuery = z.output<typeof JobListQuery>;

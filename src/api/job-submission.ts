@@ -1,0 +1,102 @@
+/** What a submitter may ask for. */
+
+import { z } from 'zod';
+import { BACKOFF_TYPES, ON_DISCONNECT, RERUN, UNIQUE_CONFLICTS } from '../core/job.ts';
+import { duration, instant, label, text, wholeNumber } from './fields.ts';
+import { named, strict } from './schemas.ts';
+
+/** Limits of a submission, by the request as it is sent. */
+export const LARGEST_JOB_BYTES = 1024 * 1024;
+export const LARGEST_ARRAY_BYTES = 64 * 1024 * 1024;
+export const MOST_JOBS = 100_000;
+
+export const queueName = label(128).meta({ examples: ['default'] });
+export const priority = wholeNumber(-32_768, 32_767);
+export const tagList = z.array(label(128)).max(64, 'at most 64 tags');
+export const maxAttempts = wholeNumber(1, 10_000);
+const exitCodes = z.array(wholeNumber(0, 255)).max(256);
+
+export const amounts = z
+  .record(label(128), z.number().min(0).max(Number.MAX_SAFE_INTEGER))
+  .refine((value) => Object.keys(value).length <= 64, 'at most 64 resources')
+  .meta({ examples: [{ memory_mb: 512, gpu: 1 }] });
+
+const backoff = strict({
+  type: z.enum(BACKOFF_TYPES).exactOptional(),
+  base: duration().exactOptional(),
+  factor: z.number().min(1).max(1_000).exactOptional(),
+  cap: duration().exactOptional(),
+  jitter: z.number().min(0).max(1).exactOptional(),
+});
+
+const unique = strict({
+  key: label(512),
+  while: z
+    .union([z.enum(['pending', 'active']), duration(1)], 'expected "pending", "active" or a duration')
+    .exactOptional(),
+  on_conflict: z.enum(UNIQUE_CONFLICTS).exactOptional(),
+});
+
+const environment = z
+  .record(
+    z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'expected a name of letters, digits and _'),
+    z.string('values must be strings'),
+  )
+  .meta({ examples: [{ STAGE: 'test' }] });
+
+/** One job, as it is submitted. */
+export const JobSubmission = named(
+  'JobSubmission',
+  strict({
+    command: text(LARGEST_JOB_BYTES)
+      .meta({ examples: ['echo hi'], description: 'A shell line.' })
+      .exactOptional(),
+    handler: label(256).meta({ description: 'The name of a handler, instead of a command.' }).exactOptional(),
+    input: z.unknown().meta({ description: 'JSON for the handler.' }).exactOptional(),
+    name: label(256).exactOptional(),
+    queue: queueName.exactOptional(),
+    priority: priority.exactOptional(),
+    run_at: instant.exactOptional(),
+    delay: duration().exactOptional(),
+    max_attempts: maxAttempts.exactOptional(),
+    max_retries: wholeNumber(0, 10_000)
+      .meta({ description: 'The same as max_attempts, where 0 means 1.' })
+      .exactOptional(),
+    backoff: backoff.exactOptional(),
+    retry_on: exitCodes.exactOptional(),
+    no_retry_on: exitCodes.exactOptional(),
+    timeout: duration(1).exactOptional(),
+    start_timeout: duration(1).exactOptional(),
+    kill_grace: duration().exactOptional(),
+    rerun: z.enum(RERUN).exactOptional(),
+    on_disconnect: z.enum(ON_DISCONNECT).exactOptional(),
+    env: environment.exactOptional(),
+    cwd: text(4_096).exactOptional(),
+    tags: tagList.exactOptional(),
+    requires: tagList.exactOptional(),
+    resources: amounts.exactOptional(),
+    fair_key: label(256).exactOptional(),
+    unique: unique.exactOptional(),
+  })
+    .refine((job) => (job.command === undefined) !== (job.handler === undefined), {
+      message: 'expected exactly one of command and handler',
+    })
+    .refine((job) => job.run_at === undefined || job.delay === undefined, {
+      path: ['delay'],
+      message: 'expected run_at or delay, not both',
+    })
+    .refine((job) => job.max_attempts === undefined || job.max_retries === undefined, {
+      path: ['max_retries'],
+      message: 'expected max_attempts or max_retries, not both',
+    })
+    .refine((job) => job.input === undefined || job.handler !== undefined, {
+      path: ['input'],
+      message: 'input goes to a handler; a command gets its values by env',
+    }),
+);
+export type JobSubmission = z.output<typeof JobSubmission>;
+/** As a client writes it: durations and instants as text. */
+export type JobSubmissionInput = z.input<typeof JobSubmission>;
+
+/** One job, or an array that is stored whole or not at all. */
+export const JobsSubmission = named('JobsSubmission', z.union([JobSubmission, z.array(JobSubmission).max(MOST_JOBS)]));

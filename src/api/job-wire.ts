@@ -1,0 +1,153 @@
+/** Jobs between the wire and the domain: the one place that knows both spellings. */
+
+import {
+  DEFAULT_BACKOFF,
+  DEFAULT_SPEC,
+  type Attempt as DomainAttempt,
+  type Job as DomainJob,
+  type JobSpec,
+  type NewJob,
+} from '../core/job.ts';
+import { toInstant, toInstantOrNull } from './fields.ts';
+import type { Attempt, Job, JobDetail, SubmittedJob } from './job.ts';
+import type { JobSubmission } from './job-submission.ts';
+
+/** The job that a submission asks for, with every default filled in. */
+export function newJobFrom(wire: JobSubmission): NewJob {
+  return {
+    name: wire.name ?? DEFAULT_SPEC.name,
+    queue: wire.queue ?? DEFAULT_SPEC.queue,
+    priority: wire.priority ?? DEFAULT_SPEC.priority,
+    command: wire.command ?? null,
+    handler: wire.handler ?? null,
+    input: wire.input ?? null,
+    maxAttempts: wire.max_attempts ?? retriesToAttempts(wire.max_retries) ?? DEFAULT_SPEC.maxAttempts,
+    backoff: backoffFrom(wire.backoff),
+    retryOn: wire.retry_on ?? null,
+    noRetryOn: wire.no_retry_on ?? null,
+    timeoutMs: wire.timeout ?? DEFAULT_SPEC.timeoutMs,
+    startTimeoutMs: wire.start_timeout ?? null,
+    killGraceMs: wire.kill_grace ?? DEFAULT_SPEC.killGraceMs,
+    rerun: wire.rerun ?? DEFAULT_SPEC.rerun,
+    onDisconnect: wire.on_disconnect ?? DEFAULT_SPEC.onDisconnect,
+    env: wire.env ?? DEFAULT_SPEC.env,
+    cwd: wire.cwd ?? null,
+    tags: distinct(wire.tags),
+    requires: distinct(wire.requires),
+    resources: wire.resources ?? DEFAULT_SPEC.resources,
+    fairKey: wire.fair_key ?? null,
+    runAt: wire.run_at ?? null,
+    delayMs: wire.delay ?? null,
+    unique:
+      wire.unique === undefined
+        ? null
+        : {
+            key: wire.unique.key,
+            while: wire.unique.while ?? 'active',
+            onConflict: wire.unique.on_conflict ?? 'existing',
+          },
+  };
+}
+
+/** A job as it is read. Values of `env` stay here. */
+export function jobToWire(job: DomainJob): Job {
+  return {
+    id: String(job.id),
+    status: job.status,
+    ...specToWire(job),
+    max_retries: job.maxAttempts,
+    env: Object.keys(job.env),
+    depends_on: [],
+    run_at: toInstant(job.dueAt),
+    attempts: job.attempt,
+    failures: job.failures,
+    interruptions: job.interruptions,
+    snoozes: job.snoozes,
+    created_at: toInstant(job.createdAt),
+    started_at: toInstantOrNull(job.startedAt),
+    done_at: toInstantOrNull(job.doneAt),
+    expires_at: toInstantOrNull(job.expiresAt),
+    last_heartbeat: toInstantOrNull(job.lastHeartbeatAt),
+    worker_id: job.workerId === null ? null : String(job.workerId),
+    exit_code: job.exitCode,
+    signal: job.signal,
+    error: job.error,
+    reason: job.reason,
+    result: job.result ?? null,
+    progress: null,
+    cancel_requested_at: toInstantOrNull(job.cancelRequestedAt),
+  };
+}
+
+export function jobDetailToWire(job: DomainJob & { waitingFor: string | null }): JobDetail {
+  return { ...jobToWire(job), waiting_for: job.waitingFor };
+}
+
+export function submittedJobToWire(item: { job: DomainJob; deduplicated: boolean }): SubmittedJob {
+  return { ...jobToWire(item.job), deduplicated: item.deduplicated };
+}
+
+/** The part that a reader and a worker see alike. */
+export function specToWire(spec: JobSpec) {
+  return {
+    name: spec.name,
+    queue: spec.queue,
+    priority: spec.priority,
+    command: spec.command,
+    handler: spec.handler,
+    input: spec.input ?? null,
+    max_attempts: spec.maxAttempts,
+    backoff: {
+      type: spec.backoff.type,
+      base: spec.backoff.baseMs,
+      factor: spec.backoff.factor,
+      cap: spec.backoff.capMs,
+      jitter: spec.backoff.jitter,
+    },
+    retry_on: spec.retryOn === null ? null : [...spec.retryOn],
+    no_retry_on: spec.noRetryOn === null ? null : [...spec.noRetryOn],
+    timeout: spec.timeoutMs,
+    start_timeout: spec.startTimeoutMs,
+    kill_grace: spec.killGraceMs,
+    rerun: spec.rerun,
+    on_disconnect: spec.onDisconnect,
+    cwd: spec.cwd,
+    tags: [...spec.tags],
+    requires: [...spec.requires],
+    resources: { ...spec.resources },
+    fair_key: spec.fairKey,
+  };
+}
+
+export function attemptToWire(attempt: DomainAttempt): Attempt {
+  return {
+    attempt: attempt.attempt,
+    worker_id: attempt.workerId === null ? null : String(attempt.workerId),
+    started_at: toInstant(attempt.startedAt),
+    ended_at: toInstant(attempt.endedAt),
+    outcome: attempt.outcome,
+    exit_code: attempt.exitCode,
+    signal: attempt.signal,
+    error: attempt.error,
+  };
+}
+
+/** As the original means it: `max_retries: 0` still runs once. */
+function retriesToAttempts(maxRetries: number | undefined): number | undefined {
+  return maxRetries === undefined ? undefined : Math.max(maxRetries, 1);
+}
+
+function backoffFrom(wire: JobSubmission['backoff']): NewJob['backoff'] {
+  if (wire === undefined) return DEFAULT_BACKOFF;
+  return {
+    type: wire.type ?? DEFAULT_BACKOFF.type,
+    baseMs: wire.base ?? DEFAULT_BACKOFF.baseMs,
+    factor: wire.factor ?? DEFAULT_BACKOFF.factor,
+    capMs: wire.cap ?? DEFAULT_BACKOFF.capMs,
+    jitter: wire.jitter ?? DEFAULT_BACKOFF.jitter,
+  };
+}
+
+function distinct(values: readonly string[] | undefined): readonly string[] {
+  return values === undefined ? [] : [...new Set(values)];
+}

@@ -1,0 +1,104 @@
+/** A job and its attempts, as they are read. */
+
+import { z } from 'zod';
+import { ATTEMPT_OUTCOMES, BACKOFF_TYPES, ON_DISCONNECT, REASONS, RERUN, STATUSES } from '../core/job.ts';
+import { wireId, wireInstant } from './fields.ts';
+import { itemsOf, named, pageOf } from './schemas.ts';
+
+const ms = z.number().meta({ description: 'Milliseconds.' });
+
+/** What was asked for, with the defaults filled in. Durations are milliseconds. */
+export const specShape = {
+  name: z.string().nullable(),
+  queue: z.string(),
+  priority: z.number(),
+  command: z.string().nullable(),
+  handler: z.string().nullable(),
+  input: z.unknown(),
+  max_attempts: z.number(),
+  backoff: z.object({
+    type: z.enum(BACKOFF_TYPES),
+    base: ms,
+    factor: z.number(),
+    cap: ms,
+    jitter: z.number(),
+  }),
+  retry_on: z.array(z.number()).nullable(),
+  no_retry_on: z.array(z.number()).nullable(),
+  timeout: ms,
+  start_timeout: ms.nullable(),
+  kill_grace: ms,
+  rerun: z.enum(RERUN),
+  on_disconnect: z.enum(ON_DISCONNECT),
+  cwd: z.string().nullable(),
+  tags: z.array(z.string()),
+  requires: z.array(z.string()),
+  resources: z.record(z.string(), z.number()),
+  fair_key: z.string().nullable(),
+};
+
+const jobShape = {
+  id: wireId,
+  status: z.enum(STATUSES),
+  ...specShape,
+  max_retries: z.number().meta({ description: 'The same as max_attempts.' }),
+  env: z.array(z.string()).meta({ description: 'Names only: values cannot be read back.' }),
+  depends_on: z.array(wireId),
+  run_at: wireInstant.meta({ description: 'When it is, or was, due.' }),
+  attempts: z.number().meta({ description: 'Claims so far; the number of the present or last attempt.' }),
+  failures: z.number(),
+  interruptions: z.number(),
+  snoozes: z.number(),
+  created_at: wireInstant,
+  started_at: wireInstant.nullable(),
+  done_at: wireInstant.nullable(),
+  expires_at: wireInstant.nullable().meta({ description: 'Fails unless started by then (start_timeout).' }),
+  last_heartbeat: wireInstant.nullable(),
+  worker_id: wireId.nullable(),
+  exit_code: z.number().nullable(),
+  signal: z.string().nullable(),
+  error: z.string().nullable(),
+  reason: z.enum(REASONS).nullable(),
+  result: z.unknown(),
+  progress: z.null(),
+  cancel_requested_at: wireInstant.nullable(),
+};
+
+export const Job = named('Job', z.object(jobShape));
+export type Job = z.output<typeof Job>;
+
+/** A single job also says what it waits for. */
+export const JobDetail = named(
+  'JobDetail',
+  z.object({ ...jobShape, waiting_for: z.string().nullable().meta({ description: 'One sentence.' }) }),
+);
+export type JobDetail = z.output<typeof JobDetail>;
+
+/** The answer to a submission: `deduplicated` where a unique key led to a job that was there before. */
+export const SubmittedJob = named('SubmittedJob', z.object({ ...jobShape, deduplicated: z.boolean() }));
+export type SubmittedJob = z.output<typeof SubmittedJob>;
+
+export const SubmittedJobs = named('SubmittedJobs', itemsOf(SubmittedJob));
+
+/** One for one, a list for an array. */
+export const Submitted = named('Submitted', z.union([SubmittedJob, SubmittedJobs]));
+
+export const JobPage = named('JobPage', pageOf(Job));
+export type JobPage = z.output<typeof JobPage>;
+
+export const Attempt = named(
+  'Attempt',
+  z.object({
+    attempt: z.number(),
+    worker_id: wireId.nullable(),
+    started_at: wireInstant,
+    ended_at: wireInstant,
+    outcome: z.enum(ATTEMPT_OUTCOMES),
+    exit_code: z.number().nullable(),
+    signal: z.string().nullable(),
+    error: z.string().nullable(),
+  }),
+);
+export type Attempt = z.output<typeof Attempt>;
+
+export const AttemptList = named('AttemptList', itemsOf(Attempt));

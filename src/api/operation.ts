@@ -1,0 +1,39 @@
+/** Doing something to every job that matches. */
+
+import { z } from 'zod';
+import { wireId, wireInstant } from './fields.ts';
+import { JobFilter } from './job-filter.ts';
+import { named, strict } from './schemas.ts';
+
+export const BULK_ACTIONS = ['cancel', 'retry'] as const;
+
+export const BulkRequest = named(
+  'BulkRequest',
+  strict({
+    action: z.enum(BULK_ACTIONS),
+    filter: JobFilter.meta({ description: 'The same as for the list; {} is every job.' }),
+    dry_run: z.boolean().exactOptional().meta({ description: 'Only count.' }),
+  }),
+);
+export type BulkRequestInput = z.input<typeof BulkRequest>;
+
+export const Operation = named(
+  'Operation',
+  z.object({
+    id: wireId,
+    action: z.enum(BULK_ACTIONS),
+    status: z.enum(['running', 'done', 'cancelled']),
+    total: z.number().meta({ description: 'How many matched when it was asked for.' }),
+    changed: z.number(),
+    skipped: z.number().meta({ description: 'Matched, but could not be changed.' }),
+    created_at: wireInstant,
+    ended_at: wireInstant.nullable(),
+  }),
+);
+export type Operation = z.output<typeof Operation>;
+
+export const BulkAnswer = named(
+  'BulkAnswer',
+  z.object({ total: z.number(), dry_run: z.boolean(), operation: Operation.nullable() }),
+);
+export type BulkAnswer = z.output<typeof BulkAnswer>;

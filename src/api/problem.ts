@@ -1,0 +1,93 @@
+/** Errors on the wire: problem documents (RFC 9457) with a stable `code`. */
+
+import { z } from 'zod';
+import { ERROR_CODES, type ErrorCode, WorkronError } from '../core/error.ts';
+import { named } from './schemas.ts';
+
+export const PROBLEM_TYPE = 'application/problem+json';
+
+export const Problem = named(
+  'Problem',
+  z.object({
+    type: z.string(),
+    title: z.string(),
+    status: z.number(),
+    code: z.string(),
+    detail: z.string(),
+    request_id: z.string(),
+    errors: z.array(z.object({ pointer: z.string(), detail: z.string() })).exactOptional(),
+    job_id: z.string().exactOptional(),
+  }),
+);
+export type Problem = z.output<typeof Problem>;
+
+/** What each code means, in the words of the title. */
+export const ERROR_TITLES: Readonly<Record<ErrorCode, string>> = {
+  bad_request: 'The request is not valid',
+  dependency_cycle: 'The dependencies form a cycle',
+  dependency_unknown: 'A dependency does not exist',
+  schedule_invalid: 'The schedule is not valid',
+  unauthorized: 'A token is needed',
+  forbidden: 'Refused',
+  not_found: 'There is nothing at this address',
+  job_not_found: 'No such job',
+  queue_not_found: 'No such queue',
+  worker_not_found: 'No such worker',
+  operation_not_found: 'No such operation',
+  method_not_allowed: 'This address does not take this method',
+  illegal_transition: 'The job is not in a state that allows this',
+  lease_lost: 'The attempt no longer belongs to this worker',
+  unique_conflict: 'Another job holds the unique key',
+  payload_too_large: 'The request is too large',
+  unsupported_media_type: 'The body is not of a type that this address takes',
+  idempotency_mismatch: 'The Idempotency-Key was used for another request',
+  too_many_requests: 'Too many requests',
+  internal: 'Something went wrong in the server',
+  store_unavailable: 'The database is away for now',
+  store_full: 'The disk is full',
+  overloaded: 'Too much to do at the moment',
+  shutting_down: 'The server is shutting down',
+  unreachable: 'The server cannot be reached',
+};
+
+export function problemFrom(error: WorkronError, requestId: string): Problem {
+  return {
+    type: `urn:workron:problem:${error.code}`,
+    title: ERROR_TITLES[error.code],
+    status: error.httpStatus,
+    code: error.code,
+    detail: error.message,
+    request_id: requestId,
+    ...(error.details.errors === undefined ? {} : { errors: [...error.details.errors] }),
+    ...(error.details.jobId === undefined ? {} : { job_id: String(error.details.jobId) }),
+  };
+}
+
+/** The error that a problem document tells of; codes of a newer server are understood by their status. */
+export function errorFromProblem(status: number, body: unknown, retryAfterSeconds?: number): WorkronError {
+  const parsed = Problem.safeParse(body);
+  const retryAfter = retryAfterSeconds === undefined ? {} : { retryAfterMs: retryAfterSeconds * 1_000 };
+  if (!parsed.success) return new WorkronError(codeOfStatus(status), `The server answered ${status}`, retryAfter);
+  const { code, detail, errors } = parsed.data;
+  return new WorkronError(Object.hasOwn(ERROR_CODES, code) ? (code as ErrorCode) : codeOfStatus(status), detail, {
+    ...retryAfter,
+    ...(errors === undefined ? {} : { errors }),
+  });
+}
+
+const BY_STATUS: Readonly<Record<number, ErrorCode>> = {
+  401: 'unauthorized',
+  403: 'forbidden',
+  404: 'not_found',
+  405: 'method_not_allowed',
+  409: 'illegal_transition',
+  413: 'payload_too_large',
+  415: 'unsupported_media_type',
+  422: 'idempotency_mismatch',
+  429: 'too_many_requests',
+};
+
+function codeOfStatus(status: number): ErrorCode {
+  if (status === 502 || status === 503 || status === 504) return 'overloaded';
+  return BY_STATUS[status] ?? (status >= 500 ? 'internal' : 'bad_request');
+}

@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import { wholeNumber, wireInstant } from './fields.ts';
+import { itemsOf, named, strict } from './schemas.ts';
+
+export const Queue = named(
+  'Queue',
+  z.object({
+    name: z.string(),
+    paused: z.boolean(),
+    paused_at: wireInstant.nullable(),
+    max_running: z.number().nullable(),
+    blocked: z.number(),
+    scheduled: z.number(),
+    pending: z.number(),
+    running: z.number(),
+    oldest_pending_at: wireInstant.nullable(),
+  }),
+);
+export type Queue = z.output<typeof Queue>;
+
+export const QueueList = named('QueueList', itemsOf(Queue));
+
+/** `max_running: null` takes the limit away. */
+export const QueueEdit = named(
+  'QueueEdit',
+  strict({
+    paused: z.boolean().exactOptional(),
+    max_running: wholeNumber(0, 1_000_000).nullable().exactOptional(),
+  }).refine((edit) => Object.keys(edit).length > 0, 'expected paused or max_running'),
+);
+export type QueueEdit = z.output<typeof QueueEdit>;

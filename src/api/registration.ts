@@ -1,0 +1,45 @@
+/** A worker says who it is and what it can run, and is given its id. */
+
+import { z } from 'zod';
+import { label, text, wholeNumber, wireId } from './fields.ts';
+import { amounts, queueName, tagList } from './job-submission.ts';
+import { named } from './schemas.ts';
+
+/** The version of the worker protocol. It changes only when an old worker could do harm. */
+export const PROTOCOL = 1;
+
+const names = z.array(label(256)).max(10_000);
+
+export const Registration = named(
+  'Registration',
+  z.object({
+    protocol: z.literal(PROTOCOL, `this scheduler speaks protocol ${PROTOCOL}`).default(PROTOCOL),
+    name: label(256).meta({ description: 'For people: host and pid, say.' }),
+    slots: wholeNumber(1, 100_000).default(1),
+    queues: z.array(queueName).max(1_000).nullable().default(null).meta({ description: 'null: all queues.' }),
+    commands: z.boolean().default(true),
+    handlers: names.default([]),
+    tags: tagList.default([]),
+    resources: amounts.default({}).meta({ description: 'Total capacity by name.' }),
+    host: label(256).exactOptional(),
+    pid: wholeNumber(1, 2 ** 31 - 1).exactOptional(),
+    address: text(512).exactOptional(),
+    instance_id: label(128).exactOptional(),
+    version: label(64).exactOptional(),
+  }),
+);
+export type Registration = z.output<typeof Registration>;
+
+export const Registered = named(
+  'Registered',
+  z.object({
+    protocol: z.number(),
+    worker_id: wireId,
+    lease: z.number().meta({ description: 'Milliseconds of silence after which its jobs go to others.' }),
+    heartbeat: z.number().meta({ description: 'Milliseconds between heartbeats.' }),
+  }),
+);
+export type Registered = z.output<typeof Registered>;
+
+/** The answer to a good-bye. */
+export const Left = named('Left', z.object({ left: z.literal(true) }));

@@ -1,0 +1,38 @@
+/** How messages are declared: strict ones for people, with suggestions, and a register of names for the API document. */
+
+import { z } from 'zod';
+import { didYouMean } from '../core/suggest.ts';
+
+/** Every message that has a name in the API document. */
+export const namedSchemas = z.registry<{ id: string }>();
+
+/** Gives a message its name in the API document. */
+export function named<S extends z.ZodType>(id: string, schema: S): S {
+  namedSchemas.add(schema, { id });
+  return schema;
+}
+
+/** An object that refuses fields it does not know, with a suggestion for each. */
+export function strict<S extends z.core.$ZodLooseShape>(shape: S) {
+  const known = Object.keys(shape);
+  return z.strictObject(shape, {
+    error: (issue) => {
+      if (issue.code !== 'unrecognized_keys') return undefined;
+      return issue.keys.map((key) => unknownField(key, known)).join('\n');
+    },
+  });
+}
+
+function unknownField(key: string, known: readonly string[]): string {
+  const suggestion = didYouMean(key, known);
+  return suggestion === undefined ? `unknown field; known are ${known.join(', ')}` : `unknown field; ${suggestion}`;
+}
+
+/** A list answer; `next_cursor` is `null` at the end. */
+export function pageOf<S extends z.ZodType>(item: S) {
+  return z.object({ items: z.array(item), next_cursor: z.string().nullable() });
+}
+
+export function itemsOf<S extends z.ZodType>(item: S) {
+  return z.object({ items: z.array(item) });
+}

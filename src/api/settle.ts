@@ -1,0 +1,176 @@
+/** A worker reports how attempts ended. Text and results that come from jobs are cleaned, not refused. */
+
+import { z } from 'zod';
+import type { Outcome, Settlement } from '../core/outcome.ts';
+import { cleanJson, cleanText } from '../core/text.ts';
+import { duration, storeId, wholeNumber, wireId } from './fields.ts';
+import { attemptNumber } from './heartbeat.ts';
+import { itemsOf, named } from './schemas.ts';
+
+export const MOST_SETTLEMENTS = 10_000;
+export const LARGEST_RESULT_BYTES = 1024 * 1024;
+/** An error carries the last 2 KiB of output and a sentence; more is cut. */
+const LONGEST_ERROR = 16_384;
+
+const exitCode = wholeNumber(-(2 ** 31), 2 ** 31 - 1).nullable();
+const signal = z
+  .string()
+  .max(32)
+  .transform((value) => cleanText(value))
+  .nullable();
+const error = z.string().transform((value) => cleanText(value.slice(0, LONGEST_ERROR)));
+const result = z
+  .unknown()
+  .transform((value) => cleanJson(value))
+  .refine((value) => value === undefined || JSON.stringify(value).length <= LARGEST_RESULT_BYTES, {
+    message: `a result may have at most ${LARGEST_RESULT_BYTES} bytes`,
+  });
+
+const outcome = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('succeeded'), exit_code: exitCode.default(null), result: result.optional() }),
+  z.object({
+    type: z.literal('failed'),
+    exit_code: exitCode.default(null),
+    signal: signal.default(null),
+    error: error.default('failed'),
+    fatal: z.boolean().exactOptional(),
+    retry_after: duration().exactOptional(),
+  }),
+  z.object({
+    type: z.literal('timed_out'),
+    exit_code: exitCode.default(null),
+    signal: signal.default(null),
+    error: error.default('timed out'),
+  }),
+  z.object({ type: z.literal('interrupted'), error: error.default('interrupted') }),
+  z.object({ type: z.literal('snoozed'), delay: duration() }),
+  z.object({ type: z.literal('cancelled'), error: error.nullable().default(null) }),
+  z.object({ type: z.literal('returned') }),
+]);
+
+export const SettleItem = named('SettleItem', z.object({ job_id: storeId, attempt: attemptNumber, outcome }));
+export type SettleItem = z.output<typeof SettleItem>;
+
+/** Items are looked at one by one: a malformed one is answered `invalid`, the others are served. */
+export const SettleRequest = named('SettleRequest', z.object({ items: z.array(z.unknown()).max(MOST_SETTLEMENTS) }));
+
+export const SETTLE_RESULTS = ['ok', 'lease_lost', 'invalid'] as const;
+
+export const SettleResult = named(
+  'SettleResult',
+  z.object({ job_id: wireId.nullable(), attempt: z.number().nullable(), result: z.enum(SETTLE_RESULTS) }),
+);
+export type SettleResult = z.output<typeof SettleResult>;
+
+export const SettleAnswer = named('SettleAnswer', itemsOf(SettleResult));
+
+/** The form for one job, easy to write by hand. */
+export const Done = named(
+  'Done',
+  z.object({
+    worker_id: storeId,
+    attempt: attemptNumber,
+    exit_code: exitCode.default(0),
+    result: result.optional(),
+  }),
+);
+export type Done = z.output<typeof Done>;
+
+export const Fail = named(
+  'Fail',
+  z.object({
+    worker_id: storeId,
+    attempt: attemptNumber,
+    exit_code: exitCode.default(null),
+    signal: signal.default(null),
+    error: error.exactOptional(),
+    fatal: z.boolean().exactOptional().meta({ description: 'Never retry.' }),
+    retry_after: duration().exactOptional(),
+    timed_out: z.boolean().default(false),
+    interrupted: z.boolean().default(false).meta({ description: 'Stopped through no fault of its own: not counted.' }),
+  }),
+);
+export type Fail = z.output<typeof Fail>;
+
+export function outcomeFromDone(done: Done): Outcome {
+  return { type: 'succeeded', exitCode: done.exit_code, ...given('result', done.result) };
+}
+
+export function outcomeFromFail(fail: Fail): Outcome {
+  const error = fail.error ?? describe(fail);
+  if (fail.interrupted) return { type: 'interrupted', error };
+  if (fail.timed_out) return { type: 'timed_out', exitCode: fail.exit_code, signal: fail.signal, error };
+  return {
+    type: 'failed',
+    exitCode: fail.exit_code,
+    signal: fail.signal,
+    error,
+    ...given('fatal', fail.fatal),
+    ...given('retryAfterMs', fail.retry_after),
+  };
+}
+
+function describe(fail: Fail): string {
+  if (fail.signal !== null) return `signal ${fail.signal}`;
+  return fail.exit_code === null ? 'failed' : `exit ${fail.exit_code}`;
+}
+
+export function outcomeFromWire(wire: SettleItem['outcome']): Outcome {
+  switch (wire.type) {
+    case 'succeeded':
+      return { type: 'succeeded', exitCode: wire.exit_code, ...given('result', wire.result) };
+    case 'failed':
+      return {
+        type: 'failed',
+        exitCode: wire.exit_code,
+        signal: wire.signal,
+        error: wire.error,
+        ...given('fatal', wire.fatal),
+        ...given('retryAfterMs', wire.retry_after),
+      };
+    case 'timed_out':
+      return { type: 'timed_out', exitCode: wire.exit_code, signal: wire.signal, error: wire.error };
+    case 'interrupted':
+      return { type: 'interrupted', error: wire.error };
+    case 'snoozed':
+      return { type: 'snoozed', delayMs: wire.delay };
+    case 'cancelled':
+      return { type: 'cancelled', error: wire.error };
+    case 'returned':
+      return { type: 'returned' };
+  }
+}
+
+export function settlementToWire({ jobId, attempt, outcome }: Settlement): z.input<typeof SettleItem> {
+  return { job_id: String(jobId), attempt, outcome: outcomeToWire(outcome) };
+}
+
+function outcomeToWire(outcome: Outcome): z.input<typeof SettleItem>['outcome'] {
+  switch (outcome.type) {
+    case 'succeeded':
+      return { type: 'succeeded', exit_code: outcome.exitCode, ...given('result', outcome.result) };
+    case 'failed':
+      return {
+        type: 'failed',
+        exit_code: outcome.exitCode,
+        signal: outcome.signal,
+        error: outcome.error,
+        ...given('fatal', outcome.fatal),
+        ...given('retry_after', outcome.retryAfterMs),
+      };
+    case 'timed_out':
+      return { type: 'timed_out', exit_code: outcome.exitCode, signal: outcome.signal, error: outcome.error };
+    case 'interrupted':
+      return { type: 'interrupted', error: outcome.error };
+    case 'snoozed':
+      return { type: 'snoozed', delay: outcome.delayMs };
+    case 'cancelled':
+      return { type: 'cancelled', error: outcome.error };
+    case 'returned':
+      return { type: 'returned' };
+  }
+}
+
+function given<K extends string, V>(key: K, value: V | undefined): { [key in K]?: V } {
+  return value === undefined ? {} : ({ [key]: value } as { [key in K]: V });
+}

@@ -1,0 +1,26 @@
+/** Names in workflow files, and the environment variables that commands find them under. */
+
+import { z } from 'zod';
+
+const NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,127}$/;
+const NAME_MESSAGE = 'expected a name of letters, digits, _ and - that begins with a letter or _, at most 128 long';
+
+export const workflowKey = z.string(NAME_MESSAGE).regex(NAME, NAME_MESSAGE);
+
+/** Names that begin so are Workron's own. */
+export const RESERVED_PREFIX = 'WORKRON_';
+export const ITEM_VARIABLES = ['WORKRON_ITEM', 'WORKRON_INDEX'] as const;
+
+/** `WORKRON_PARAM_START_DATE` for `start-date`. */
+export function paramVariable(param: string): string {
+  return `WORKRON_PARAM_${inCapitals(param)}`;
+}
+
+/** What the variables with the results of a parent begin with: `WORKRON_PARENT_EXTRACT_` for `extract`. */
+export function parentPrefix(stepKey: string): string {
+  return `WORKRON_PARENT_${inCapitals(stepKey)}_`;
+}
+
+function inCapitals(name: string): string {
+  return name.toUpperCase().replaceAll('-', '_');
+}

@@ -1,0 +1,52 @@
+/** A workflow's status from how many of its steps have ended, and how. */
+
+import type { TerminalStatus } from '../job.ts';
+import { countedEnd } from './conditions.ts';
+
+export const WORKFLOW_STATUSES = ['pending', 'running', 'done', 'failed', 'cancelled'] as const;
+export type WorkflowStatus = (typeof WORKFLOW_STATUSES)[number];
+
+/** What a workflow's row remembers of its steps. The changes of several steps may be summed and added at once. */
+export interface StepCounts {
+  /** Not ended. */
+  open: number;
+  /** Ended with success, skipped, or failed where they may. */
+  fine: number;
+  failed: number;
+  cancelled: number;
+}
+
+/** Of a workflow none of whose steps has ended. */
+export function openSteps(count: number): StepCounts {
+  return { open: count, fine: 0, failed: 0, cancelled: 0 };
+}
+
+export interface StepEnd {
+  status: TerminalStatus;
+  continueOnFailure: boolean;
+}
+
+/** After the end of one step. */
+export function endStep(counts: StepCounts, end: StepEnd): StepCounts {
+  return moveStep(counts, end, 1);
+}
+
+/** As if the step had not ended: it is retried, or judged anew. */
+export function reopenStep(counts: StepCounts, end: StepEnd): StepCounts {
+  return moveStep(counts, end, -1);
+}
+
+/** `started`: some step has been claimed at least once. A failure outweighs a cancellation; skipped steps do not count against it. */
+export function workflowStatus(counts: StepCounts, started: boolean): WorkflowStatus {
+  if (counts.open > 0) {
+    return started || counts.fine + counts.failed + counts.cancelled > 0 ? 'running' : 'pending';
+  }
+  if (counts.failed > 0) return 'failed';
+  return counts.cancelled > 0 ? 'cancelled' : 'done';
+}
+
+function moveStep(counts: StepCounts, end: StepEnd, by: 1 | -1): StepCounts {
+  const counted = countedEnd(end.status, end.continueOnFailure);
+  const place = counted === 'failed' || counted === 'cancelled' ? counted : 'fine';
+  return { ...counts, open: counts.open - by, [place]: counts[place] + by };
+}

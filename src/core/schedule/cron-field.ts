@@ -1,0 +1,99 @@
+/** One field of an expression: lists of values, ranges and steps. */
+
+import { cronError } from './cron-error.ts';
+
+export interface FieldKind {
+  readonly name: string;
+  readonly least: number;
+  readonly most: number;
+  /** Names for values, the first for `least`. */
+  readonly names?: readonly string[];
+}
+
+export const SECOND: FieldKind = { name: 'second', least: 0, most: 59 };
+export const MINUTE: FieldKind = { name: 'minute', least: 0, most: 59 };
+export const HOUR: FieldKind = { name: 'hour', least: 0, most: 23 };
+export const MONTH_DAY: FieldKind = { name: 'day of month', least: 1, most: 31 };
+export const MONTH: FieldKind = {
+  name: 'month',
+  least: 1,
+  most: 12,
+  names: ['JAN', 'FEB', 'MAR', 'APR', 'MAY', 'JUN', 'JUL', 'AUG', 'SEP', 'OCT', 'NOV', 'DEC'],
+};
+/** 7 is Sunday too. */
+export const WEEK_DAY: FieldKind = {
+  name: 'day of week',
+  least: 0,
+  most: 7,
+  names: ['SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT'],
+};
+
+/** `*`, `?` or `*` with a step: the field follows the clock rather than naming times. */
+export function isWildcard(text: string): boolean {
+  return /^[*?](\/\d+)?$/.test(text);
+}
+
+/** `*`, `?` or `*` with step 1: the field leaves everything open. */
+export function isOpen(text: string): boolean {
+  return /^[*?](\/0*1)?$/.test(text);
+}
+
+/** The values a whole field names, sorted. */
+export function parseField(kind: FieldKind, text: string): number[] {
+  const values = new Set<number>();
+  for (const item of itemsOf(kind, text)) for (const value of parseItem(kind, item)) values.add(value);
+  return [...values].sort((a, b) => a - b);
+}
+
+export function itemsOf(kind: FieldKind, text: string): string[] {
+  const items = text.split(',');
+  if (items.includes('')) throw cronError(kind.name, 'a value on each side of every comma', text);
+  return items;
+}
+
+/** The values of `5`, `MON`, `1-5`, `MON-FRI`, `*`, and each with a step. */
+export function parseItem(kind: FieldKind, item: string): number[] {
+  const [range = '', step, ...more] = item.split('/');
+  if (more.length > 0) throw cronError(kind.name, 'one step at most', item);
+  const [from, to] = parseRange(kind, range, step !== undefined);
+  const by = step === undefined ? 1 : parseStep(kind, step, item);
+  const values: number[] = [];
+  for (let value = from; value <= to; value += by) values.push(value);
+  return values;
+}
+
+/** The value of a number or a name. */
+export function parseValue(kind: FieldKind, text: string): number {
+  const named = kind.names?.indexOf(text.toUpperCase()) ?? -1;
+  if (named >= 0) return kind.least + named;
+  const value = /^\d{1,4}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(value >= kind.least && value <= kind.most)) throw cronError(kind.name, expectedBy(kind), text);
+  return value;
+}
+
+function parseRange(kind: FieldKind, text: string, stepped: boolean): [number, number] {
+  const most = kind === WEEK_DAY ? 6 : kind.most;
+  if (text === '*' || text === '?') return [kind.least, most];
+  const dash = text.indexOf('-');
+  if (dash < 0) {
+    const value = parseValue(kind, text);
+    return [value, stepped ? Math.max(value, most) : value];
+  }
+  const from = parseValue(kind, text.slice(0, dash));
+  const to = parseValue(kind, text.slice(dash + 1));
+  // FRI-SUN ends with the Sunday that follows.
+  const end = kind === WEEK_DAY && to === 0 && from > 0 ? 7 : to;
+  if (from > end) throw cronError(kind.name, 'a range from low to high (two ranges where it wraps around)', text);
+  return [from, end];
+}
+
+function parseStep(kind: FieldKind, step: string, item: string): number {
+  const most = kind === WEEK_DAY ? 7 : kind.most - kind.least + 1;
+  const by = /^\d{1,4}$/.test(step) ? Number(step) : 0;
+  if (by < 1 || by > most) throw cronError(kind.name, `a step from 1 to ${most}`, item);
+  return by;
+}
+
+function expectedBy({ least, most, names }: FieldKind): string {
+  return `a number from ${least} to ${most}${names === undefined ? '' : ` or a name such as ${names[1]}`}`;
+}

@@ -1,0 +1,85 @@
+/** Cron expressions: from text to the instants at which they are due. */
+
+import { WorkronError } from '../error.ts';
+import { didYouMean } from '../suggest.ts';
+import { DAY_MS } from './civil.ts';
+import { parseMonthDays, parseWeekDays } from './cron-days.ts';
+import { HOUR, isWildcard, MINUTE, MONTH, parseField, SECOND } from './cron-field.ts';
+import { type ClockRule, CronRecurrence } from './cron-recurrence.ts';
+import type { Recurrence } from './recurrence.ts';
+import { timesOfDay } from './time-of-day.ts';
+import { WallPattern } from './wall-pattern.ts';
+import { zoneOf } from './zone.ts';
+
+export const CRON_MACROS: Readonly<Record<string, string>> = {
+  '@yearly': '0 0 1 1 *',
+  '@annually': '0 0 1 1 *',
+  '@monthly': '0 0 1 * *',
+  '@weekly': '0 0 * * 0',
+  '@daily': '0 0 * * *',
+  '@midnight': '0 0 * * *',
+  '@hourly': '0 * * * *',
+};
+
+/** The calendar repeats after 400 years. */
+const CALENDAR_CYCLE_MS = 146_097 * DAY_MS;
+
+export interface CronFields {
+  second: string;
+  minute: string;
+  hour: string;
+  monthDay: string;
+  month: string;
+  weekDay: string;
+}
+
+/**
+ * The ticks of `expression` in the zone. Throws `schedule_invalid` for what cannot be read, is in no known zone, or
+ * names days that no calendar has.
+ */
+export function parseCron(expression: string, timezone: string): Recurrence {
+  const zone = zoneOf(timezone);
+  const fields = splitCron(expression);
+  const pattern = new WallPattern(
+    {
+      months: parseField(MONTH, fields.month).reduce((bits, month) => bits | (1 << month), 0),
+      monthDays: parseMonthDays(fields.monthDay),
+      weekDays: parseWeekDays(fields.weekDay),
+    },
+    timesOfDay(parseField(HOUR, fields.hour), parseField(MINUTE, fields.minute), parseField(SECOND, fields.second)),
+  );
+  if (pattern.first(0, CALENDAR_CYCLE_MS) === null) {
+    throw new WorkronError(
+      'schedule_invalid',
+      `cron: "${expression.trim()}" never fires: expected a day of month that the named months have, came "${fields.monthDay}" in month "${fields.month}"`,
+    );
+  }
+  return new CronRecurrence(pattern, zone, clockRuleOf(fields));
+}
+
+/** The fields of an expression of 5, of 6 with seconds first, or of a macro. */
+export function splitCron(expression: string): CronFields {
+  const text = expression.trim();
+  const words = (text.startsWith('@') ? macro(text) : text).split(/\s+/);
+  if (words.length !== 5 && words.length !== 6) {
+    const came = text === '' ? 'none' : `${words.length} in ${JSON.stringify(text.slice(0, 64))}`;
+    throw new WorkronError('schedule_invalid', `cron: expected 5 fields, or 6 with seconds first, came ${came}`);
+  }
+  const [second, minute, hour, monthDay, month, weekDay] = words.length === 6 ? words : ['0', ...words];
+  return { second, minute, hour, monthDay, month, weekDay } as CronFields;
+}
+
+/** Whether clock changes move it or it follows real time. */
+export function clockRuleOf({ minute, hour }: CronFields): ClockRule {
+  return isWildcard(minute) || isWildcard(hour) ? 'wildcard' : 'fixed';
+}
+
+function macro(text: string): string {
+  const known = CRON_MACROS[text.toLowerCase()];
+  if (known !== undefined) return known;
+  const hint = didYouMean(text, Object.keys(CRON_MACROS));
+  throw new WorkronError(
+    'schedule_invalid',
+    `cron: expected a macro (${Object.keys(CRON_MACROS).join(', ')}), came ${JSON.stringify(text.slice(0, 64))}${hint === undefined ? '' : `; ${hint}`}`,
+  );
+}

@@ -1,0 +1,123 @@
+/** Time zones by IANA name, as stretches of time with one offset from UTC each. */
+
+import { WorkronError } from '../error.ts';
+import { nearestWord } from '../suggest.ts';
+import { civilOf, DAY_MS, dayNumber } from './civil.ts';
+
+/** Wall time = instant + `offset`, for instants in [`start`, `end`). Neighbours may have the same offset. */
+export interface Stretch {
+  start: number;
+  end: number;
+  offset: number;
+  /**
+   * The wall time up to which the clock had come before `start`. Above `start + offset`: the stretch begins by
+   * repeating wall times. Below: those between were left out.
+   */
+  reached: number;
+}
+
+/** No two changes of one zone are nearer than a week (tried on all zones from 1970 on), so that daily looks miss none. */
+const LOOK_MS = DAY_MS;
+/** Clocks have been moved by a day at most, so that what lies further back is no part of a repetition. */
+const LOOK_BACK_MS = 3 * DAY_MS;
+const MOST_YEARS_KEPT = 256;
+
+const zones = new Map<string, Zone>();
+
+/** The zone of this name. Throws `schedule_invalid` for what is none. */
+export function zoneOf(name: string): Zone {
+  const key = name.toLowerCase();
+  const known = zones.get(key);
+  if (known !== undefined) return known;
+  const zone = new Zone(name);
+  zones.set(key, zone);
+  return zone;
+}
+
+export class Zone {
+  readonly name: string;
+  readonly #format: Intl.DateTimeFormat;
+  readonly #years = new Map<number, Stretch[]>();
+
+  constructor(name: string) {
+    this.name = name;
+    this.#format = formatOf(name);
+  }
+
+  /** The stretch that holds the instant. */
+  at(instant: number): Stretch {
+    const stretches = this.#stretchesOf(civilOf(Math.floor(instant / DAY_MS)).year);
+    let index = stretches.length - 1;
+    while (index > 0 && (stretches[index] as Stretch).start > instant) index -= 1;
+    return stretches[index] as Stretch;
+  }
+
+  #stretchesOf(year: number): Stretch[] {
+    const kept = this.#years.get(year);
+    if (kept !== undefined) return kept;
+    if (this.#years.size >= MOST_YEARS_KEPT) this.#years.clear();
+    const stretches = this.#look(dayNumber(year, 1, 1) * DAY_MS, dayNumber(year + 1, 1, 1) * DAY_MS);
+    this.#years.set(year, stretches);
+    return stretches;
+  }
+
+  /** The stretches of [`from`, `to`), found by looking at the offset day by day and closing in on each change. */
+  #look(from: number, to: number): Stretch[] {
+    const stretches: Stretch[] = [];
+    let start = from - LOOK_BACK_MS;
+    let offset = this.#offsetAt(start);
+    let reached = start + offset;
+    const close = (end: number): void => {
+      if (start >= from) stretches.push({ start, end, offset, reached });
+      else if (end > from) stretches.push({ start: from, end, offset, reached: Math.max(reached, from + offset) });
+      reached = Math.max(reached, end + offset);
+      start = end;
+    };
+    for (let seen = start; seen < to; seen += LOOK_MS) {
+      const next = this.#offsetAt(seen + LOOK_MS);
+      if (next === offset) continue;
+      const change = this.#changeBetween(seen, seen + LOOK_MS, offset);
+      if (change >= to) break;
+      close(change);
+      offset = next;
+    }
+    close(to);
+    return stretches;
+  }
+
+  /** The first second in (`from`, `to`] with another offset than `from` has. */
+  #changeBetween(from: number, to: number, offset: number): number {
+    let before = from / 1_000;
+    let after = to / 1_000;
+    while (after - before > 1) {
+      const middle = Math.floor((before + after) / 2);
+      if (this.#offsetAt(middle * 1_000) === offset) before = middle;
+      else after = middle;
+    }
+    return after * 1_000;
+  }
+
+  #offsetAt(instant: number): number {
+    const [, sign, hours = '0', minutes = '0', seconds = '0'] =
+      /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/.exec(this.#format.format(instant)) ?? [];
+    const size = (Number(hours) * 3_600 + Number(minutes) * 60 + Number(seconds)) * 1_000;
+    return sign === '-' ? -size : size;
+  }
+}
+
+/** Formats the offset alone matters of: `12/31/1969, GMT-00:44:30`. */
+function formatOf(name: string): Intl.DateTimeFormat {
+  try {
+    // Offsets such as +02:00 are zones to Intl, but their owner would expect them to follow the seasons.
+    if (/^[A-Za-z]/.test(name)) return new Intl.DateTimeFormat('en-US', { timeZone: name, timeZoneName: 'longOffset' });
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+  }
+  const near = nearestWord(name, Intl.supportedValuesOf('timeZone'));
+  const hint = near === undefined ? '' : `; did you mean ${near}?`;
+  const came = JSON.stringify(name.slice(0, 64));
+  throw new WorkronError(
+    'schedule_invalid',
+    `timezone: expected an IANA name such as Europe/Berlin, came ${came}${hint}`,
+  );
+}

@@ -1,0 +1,127 @@
+/** Spreads the scheduler's hints to whoever listens: at most four a second and topic, with ids to resume from. */
+
+import type { Event, EventTopic } from '../api/event.ts';
+import { systemClock } from '../ops/clock.ts';
+import { Wake } from '../ops/wake.ts';
+import type { Hint, Scheduler } from '../scheduler/scheduler.ts';
+import { HEARTBEAT_MS, sseComment, sseEvent } from './sse.ts';
+
+/** The pause between two events of one topic. */
+const PAUSE_MS = 250;
+/** More ids are not told. */
+const MOST_IDS = 200;
+/** Kept for those who come back. */
+const MOST_RECENT = 256;
+/** A listener that is further behind is dropped; it comes back and is told to start afresh. */
+const MOST_BEHIND = 64;
+
+interface Topic {
+  /** What changed since the last event; `null`: too much to tell. */
+  ids: Set<number> | null;
+  waiting: boolean;
+  timer: NodeJS.Timeout | null;
+}
+
+interface Sent {
+  number: number;
+  frame: string;
+}
+
+export class EventHub {
+  readonly #instanceId: string;
+  readonly #unsubscribe: () => void;
+  readonly #topics = new Map<EventTopic, Topic>();
+  readonly #listeners = new Set<(sent: Sent) => void>();
+  #recent: Sent[] = [];
+  #last = 0;
+
+  constructor(scheduler: Scheduler) {
+    this.#instanceId = scheduler.instanceId;
+    this.#unsubscribe = scheduler.subscribe((hint) => this.#heed(hint));
+  }
+
+  /** Events from now on, or from after `lastEventId`; `reset` first where some in between are not known any more. Ends with `signal`. */
+  async *stream(lastEventId: string | undefined, signal: AbortSignal): AsyncGenerator<string> {
+    const queue: Sent[] = [];
+    const wake = new Wake();
+    const tooSlow = new AbortController();
+    const listener = (sent: Sent) => {
+      if (queue.length >= MOST_BEHIND) tooSlow.abort();
+      else queue.push(sent);
+      wake.fire();
+    };
+    this.#listeners.add(listener);
+    try {
+      yield `retry: 1000\n${this.#catchUp(lastEventId)}`;
+      while (!signal.aborted && !tooSlow.signal.aborted) {
+        wake.reset();
+        const frames = queue.splice(0);
+        if (frames.length > 0) yield frames.map((sent) => sent.frame).join('');
+        else await wake.sleep(systemClock, HEARTBEAT_MS, signal);
+        if (queue.length === 0 && frames.length === 0 && !signal.aborted) yield sseComment('alive');
+      }
+    } finally {
+      this.#listeners.delete(listener);
+    }
+  }
+
+  close(): void {
+    this.#unsubscribe();
+    for (const topic of this.#topics.values()) clearTimeout(topic.timer ?? undefined);
+  }
+
+  #catchUp(lastEventId: string | undefined): string {
+    if (lastEventId === undefined || lastEventId === '') return sseComment('welcome');
+    const dash = lastEventId.lastIndexOf('-');
+    const number = Number(lastEventId.slice(dash + 1));
+    const known = lastEventId.slice(0, dash) === this.#instanceId && Number.isInteger(number) && number <= this.#last;
+    const first = this.#recent[0]?.number ?? this.#last + 1;
+    if (!known || number + 1 < first) return sseEvent({ event: 'reset', id: this.#id(this.#last), data: '{}' });
+    const missed = this.#recent.filter((sent) => sent.number > number);
+    return missed.length === 0 ? sseComment('welcome') : missed.map((sent) => sent.frame).join('');
+  }
+
+  #heed(hint: Hint): void {
+    switch (hint.topic) {
+      case 'jobs':
+        this.#add('jobs', hint.ids);
+        return this.#add('queues', null);
+      case 'work':
+        return this.#add('queues', null);
+      case 'workers':
+        return this.#add('workers', hint.ids);
+      case 'due':
+        return;
+    }
+  }
+
+  #add(name: EventTopic, ids: readonly number[] | null): void {
+    const topic = this.#topics.get(name) ?? { ids: new Set<number>(), waiting: false, timer: null };
+    this.#topics.set(name, topic);
+    topic.waiting = true;
+    if (ids === null || (topic.ids !== null && topic.ids.size + ids.length > MOST_IDS)) topic.ids = null;
+    for (const id of topic.ids === null ? [] : (ids ?? [])) topic.ids?.add(id);
+    if (topic.timer === null) this.#send(name, topic);
+  }
+
+  /** The first change is told at once, those within the pause together at its end. */
+  #send(name: EventTopic, topic: Topic): void {
+    const event: Event = { topic: name, ...(topic.ids === null ? {} : { ids: [...topic.ids].map(String) }) };
+    topic.ids = new Set();
+    topic.waiting = false;
+    this.#last += 1;
+    const frame = sseEvent({ id: this.#id(this.#last), data: JSON.stringify(event) });
+    const sent = { number: this.#last, frame };
+    this.#recent.push(sent);
+    if (this.#recent.length > 2 * MOST_RECENT) this.#recent = this.#recent.slice(-MOST_RECENT);
+    for (const listener of this.#listeners) listener(sent);
+    topic.timer = setTimeout(() => {
+      topic.timer = null;
+      if (topic.waiting) this.#send(name, topic);
+    }, PAUSE_MS).unref();
+  }
+
+  #id(number: number): string {
+    return `${this.#instanceId}-${number}`;
+  }
+}

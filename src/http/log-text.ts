@@ -1,0 +1,72 @@
+/** A job's output as plain text and as events. */
+
+import { jobToWire } from '../api/job-wire.ts';
+import type { LogItem } from './follow-log.ts';
+import { HEARTBEAT_MS, sseComment, sseEvent } from './sse.ts';
+
+const NEWLINE = 0x0a;
+
+/** The bytes as they were printed; a line of its own where some were cut or another attempt begins. */
+export async function* logAsText(items: AsyncIterable<LogItem>): AsyncGenerator<string | Uint8Array> {
+  let lineOpen = false;
+  for await (const item of items) {
+    if (item.type === 'output') {
+      yield item.data;
+      lineOpen = item.data.at(-1) !== NEWLINE;
+    } else if (item.type === 'cut' || item.type === 'attempt') {
+      const note = item.type === 'cut' ? `${item.bytes.toLocaleString('en')} bytes cut` : `attempt ${item.attempt}`;
+      yield `${lineOpen ? '\n' : ''}… ${note} …\n`;
+      lineOpen = false;
+    }
+  }
+}
+
+/** `output`, `cut` and at last `end` with the job. The id of an event is where to go on: `<attempt>-<offset>`. */
+export async function* logAsEvents(items: AsyncIterable<LogItem>): AsyncGenerator<string> {
+  let held: { attempt: number; offset: number; data: Uint8Array } | undefined;
+  let quietSince = Date.now();
+  const flush = (): string => {
+    const text = held === undefined ? '' : outputEvent(held);
+    held = undefined;
+    return text;
+  };
+  for await (const item of items) {
+    if (item.type === 'idle') {
+      if (Date.now() - quietSince < HEARTBEAT_MS) continue;
+      yield sseComment('alive');
+    } else if (item.type === 'output') {
+      const data = held === undefined ? item.data : Buffer.concat([held.data, item.data]);
+      const offset = held?.offset ?? item.offset;
+      const whole = wholeCharacters(data);
+      const { attempt } = item;
+      held = whole < data.length ? { attempt, offset: offset + whole, data: data.subarray(whole) } : undefined;
+      if (whole > 0) yield outputEvent({ attempt, offset, data: data.subarray(0, whole) });
+    } else if (item.type === 'cut') {
+      const { attempt, offset, bytes } = item;
+      const id = `${attempt}-${offset}`;
+      yield flush() + sseEvent({ event: 'cut', id, data: JSON.stringify({ attempt, offset, bytes }) });
+    } else if (item.type === 'attempt') {
+      yield flush();
+    } else {
+      yield flush() + sseEvent({ event: 'end', data: JSON.stringify(jobToWire(item.job)) });
+    }
+    quietSince = Date.now();
+  }
+}
+
+function outputEvent({ attempt, offset, data }: { attempt: number; offset: number; data: Uint8Array }): string {
+  const id = `${attempt}-${offset + data.length}`;
+  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(data);
+  return sseEvent({ event: 'output', id, data: JSON.stringify({ attempt, offset, text }) });
+}
+
+/** How many bytes come before a UTF-8 character that is not complete yet. */
+function wholeCharacters(data: Uint8Array): number {
+  for (let back = 1; back <= Math.min(3, data.length); back += 1) {
+    const byte = data[data.length - back] as number;
+    if ((byte & 0b1100_0000) === 0b1000_0000) continue;
+    const length = byte >= 0b1111_0000 ? 4 : byte >= 0b1110_0000 ? 3 : byte >= 0b1100_0000 ? 2 : 1;
+    return length > back ? data.length - back : data.length;
+  }
+  return data.length;
+}

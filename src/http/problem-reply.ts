@@ -1,0 +1,31 @@
+/** Whatever was thrown, as a problem document. */
+
+import type { FastifyError } from 'fastify';
+import { type ErrorCode, isWorkronError, WorkronError } from '../core/error.ts';
+
+const BY_STATUS: Readonly<Record<number, ErrorCode>> = {
+  404: 'not_found',
+  405: 'method_not_allowed',
+  413: 'payload_too_large',
+  415: 'unsupported_media_type',
+};
+
+/** The error that callers are told; what is not theirs to know becomes `internal`. */
+export function publicError(error: unknown): WorkronError {
+  if (isWorkronError(error)) return error;
+  const { statusCode, message } = error as Partial<FastifyError>;
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
+    return new WorkronError(BY_STATUS[statusCode] ?? 'bad_request', message ?? 'The request is not valid');
+  }
+  return new WorkronError('internal', 'Something went wrong here; the log of the server says more', { cause: error });
+}
+
+/** Headers that belong to an error: when to come back, how to log in. */
+export function errorHeaders(error: WorkronError): Record<string, string> {
+  const headers: Record<string, string> = {};
+  if (error.httpStatus === 429 || error.httpStatus === 503) {
+    headers['retry-after'] = String(Math.max(1, Math.ceil((error.details.retryAfterMs ?? 1_000) / 1_000)));
+  }
+  if (error.code === 'unauthorized') headers['www-authenticate'] = 'Bearer realm="workron"';
+  return headers;
+}

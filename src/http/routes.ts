@@ -1,0 +1,70 @@
+/** Every route there is. */
+
+import type { Route } from './route.ts';
+import { bulkJobs } from './routes/bulk-jobs.ts';
+import { cancelJob } from './routes/cancel-job.ts';
+import { claimJobs } from './routes/claim-jobs.ts';
+import { doneJob } from './routes/done-job.ts';
+import { drainWorker } from './routes/drain-worker.ts';
+import { editJob } from './routes/edit-job.ts';
+import { editQueue } from './routes/edit-queue.ts';
+import { failJob } from './routes/fail-job.ts';
+import { heartbeatWorker } from './routes/heartbeat-worker.ts';
+import { leaveWorker } from './routes/leave-worker.ts';
+import { listAttempts } from './routes/list-attempts.ts';
+import { listJobs } from './routes/list-jobs.ts';
+import { listQueues } from './routes/list-queues.ts';
+import { listWorkers } from './routes/list-workers.ts';
+import { nudgeWorker } from './routes/nudge-worker.ts';
+import { readDocument } from './routes/read-document.ts';
+import { readHealth } from './routes/read-health.ts';
+import { readJob } from './routes/read-job.ts';
+import { readLogs } from './routes/read-logs.ts';
+import { readMetrics } from './routes/read-metrics.ts';
+import { readOperation } from './routes/read-operation.ts';
+import { readReady } from './routes/read-ready.ts';
+import { readRoot } from './routes/read-root.ts';
+import { readStats } from './routes/read-stats.ts';
+import { registerWorker } from './routes/register-worker.ts';
+import { retryJob } from './routes/retry-job.ts';
+import { settleJobs } from './routes/settle-jobs.ts';
+import { streamEvents } from './routes/stream-events.ts';
+import { submitJobs } from './routes/submit-jobs.ts';
+import { waitJob } from './routes/wait-job.ts';
+import { writeLogs } from './routes/write-logs.ts';
+import { writeOutput } from './routes/write-output.ts';
+
+export const ROUTES: readonly Route[] = [
+  readRoot,
+  submitJobs,
+  listJobs,
+  bulkJobs,
+  readJob,
+  editJob,
+  cancelJob,
+  retryJob,
+  listAttempts,
+  readLogs,
+  waitJob,
+  readOperation,
+  listQueues,
+  editQueue,
+  listWorkers,
+  drainWorker,
+  readStats,
+  streamEvents,
+  readHealth,
+  readReady,
+  readMetrics,
+  readDocument,
+  registerWorker,
+  heartbeatWorker,
+  leaveWorker,
+  nudgeWorker,
+  claimJobs,
+  writeLogs,
+  doneJob,
+  failJob,
+  settleJobs,
+  writeOutput,
+];

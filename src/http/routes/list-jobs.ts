@@ -1,0 +1,24 @@
+import { JobPage } from '../../api/job.ts';
+import { JobListQuery } from '../../api/job-filter.ts';
+import { jobToWire } from '../../api/job-wire.ts';
+import { fromCursor, toCursor } from '../cursor.ts';
+import { defineRoute } from '../route.ts';
+import { filterFromWire } from '../state-wire.ts';
+
+const DEFAULT_LIMIT = 50;
+
+export const listJobs = defineRoute({
+  method: 'GET',
+  path: '/jobs',
+  scope: 'read',
+  summary: 'Jobs that match, newest first',
+  query: JobListQuery,
+  answers: { 200: JobPage },
+  async handle({ scheduler, query, now, signal }) {
+    const { limit = DEFAULT_LIMIT, cursor, ...filter } = query;
+    const before = cursor === undefined ? null : fromCursor(cursor);
+    const page = await scheduler.jobs(filterFromWire(filter, now()), { before, limit }, signal);
+    const next_cursor = page.nextBefore === null ? null : toCursor(page.nextBefore);
+    return { status: 200, json: { items: page.items.map(jobToWire), next_cursor } };
+  },
+});

@@ -1,0 +1,67 @@
+/**
+ * What one Workron reaches on this machine, per store. Absolute figures drift with the machine: compare within one run.
+ * `npm run bench [-- --store sqlite,postgres] [--only drain,latency] [--rounds 3] [--jobs 20000]`
+ */
+
+import { parseArgs } from 'node:util';
+import { DRIVERS, type Driver } from '../src/store/store.ts';
+import { measureIdle } from './idle.ts';
+import { measureLatency } from './latency.ts';
+import { type Figure, table } from './measure.ts';
+import { scenes } from './scene.ts';
+import { measureShell } from './shell.ts';
+import { measureBulk, measureDrain, measureSingles } from './throughput.ts';
+
+const { values } = parseArgs({
+  options: {
+    store: { type: 'string', default: DRIVERS.join(',') },
+    only: { type: 'string', default: 'singles,bulk,drain,latency,shell,idle' },
+    rounds: { type: 'string', default: '3' },
+    jobs: { type: 'string', default: '20000' },
+  },
+});
+const rounds = Number(values.rounds);
+const jobs = Number(values.jobs);
+const only = values.only.split(',');
+const figures: Figure[] = [];
+
+for (const driver of values.store.split(',') as Driver[]) {
+  await using on = await scenes(driver);
+  const repeat = async (what: string, unit: string, measure: () => Promise<number>) => {
+    const figure: Figure = { what, store: driver, unit, values: [] };
+    figures.push(figure);
+    for (let round = 0; round < rounds; round += 1) figure.values.push(await measure());
+    console.error(table([figure]).split('\n')[1]);
+  };
+  if (only.includes('singles')) await repeat('submits, 50 in flight', 'jobs/s', () => measureSingles(on.open, jobs));
+  if (only.includes('bulk')) await repeat('submits, 1,000 a call', 'jobs/s', () => measureBulk(on.open, jobs));
+  if (only.includes('drain'))
+    await repeat('no-op jobs drained, 1,000 slots', 'jobs/s', () => measureDrain(on.open, jobs));
+  if (only.includes('latency')) {
+    const figure = (what: string): Figure => ({ what, store: driver, unit: 'ms', values: [] });
+    const [p50, p99] = [figure('submit to start, p50'), figure('submit to start, p99')];
+    figures.push(p50, p99);
+    for (let round = 0; round < rounds; round += 1) {
+      const latency = await measureLatency(on.open);
+      p50.values.push(latency.p50);
+      p99.values.push(latency.p99);
+    }
+  }
+  if (only.includes('shell')) {
+    const figure = (what: string, unit: string): Figure => ({ what, store: driver, unit, values: [] });
+    const [ours, bare, ratio] = [
+      figure('shell jobs `true`, 4 slots', 'jobs/s'),
+      figure('bare spawn with pipes, 4 at once', 'spawns/s'),
+      figure('shell jobs against bare spawn', '×'),
+    ];
+    figures.push(ours, bare, ratio);
+    for (let round = 0; round < rounds; round += 1) {
+      const shell = await measureShell(on.open);
+      ours.values.push(shell.ours);
+      bare.values.push(shell.bare);
+      ratio.values.push(shell.ours / shell.bare);
+    }
+  }
+  if (only.includes('idle')) figures.push(...(await measureIdle(driver, on)));
+}
+console.log(table(figures));

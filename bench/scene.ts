@@ -1,0 +1,78 @@
+/** One Workron in this process on a fresh store, as `up` would put it together. */
+
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { localSource } from '../src/cli/local-source.ts';
+import { DEFAULT_SPEC, type NewJob } from '../src/core/job.ts';
+import { systemClock } from '../src/ops/clock.ts';
+import { silentLog } from '../src/ops/log.ts';
+import { Metrics } from '../src/ops/metrics.ts';
+import { createScheduler, type SchedulerParts } from '../src/scheduler/create-scheduler.ts';
+import { runDuties, runStatistics } from '../src/scheduler/duties.ts';
+import { openMemory } from '../src/store/memory/open.ts';
+import { openPostgres } from '../src/store/postgres/open.ts';
+import { openSqlite } from '../src/store/sqlite/open.ts';
+import type { Driver, Store } from '../src/store/store.ts';
+import { startPostgres } from '../test/kit/postgres.ts';
+
+export interface Scene extends SchedulerParts, AsyncDisposable {
+  store: Store;
+  source: ReturnType<typeof localSource>;
+}
+
+export type OpenScene = () => Promise<Scene>;
+
+export function noop(more: Partial<NewJob> = {}): NewJob {
+  return { ...DEFAULT_SPEC, handler: 'noop', runAt: null, delayMs: null, unique: null, ...more };
+}
+
+/** Opens scenes on one driver; PostgreSQL is one durable server for all of them, a schema each. */
+export async function scenes(driver: Driver): Promise<{ open: OpenScene } & AsyncDisposable> {
+  const stack = new AsyncDisposableStack();
+  const postgres = driver === 'postgres' ? stack.use(await startPostgres({ durable: true })) : null;
+  let count = 0;
+  const open = async (): Promise<Scene> => {
+    const own = new AsyncDisposableStack();
+    const store = own.use(await openStore());
+    const settings = { leaseMs: 30_000, heartbeatMs: 5_000 };
+    const shared = { store, clock: systemClock, random: Math.random, log: silentLog, instanceId: 'bench' };
+    const parts = createScheduler({ ...shared, ...settings, metrics: new Metrics('0', 'bench') });
+    own.use(parts.scheduler);
+    const abort = new AbortController();
+    const retention = { doneMs: 7 * 86_400_000, otherMs: 30 * 86_400_000, statsMs: 90 * 86_400_000 };
+    const duties = runDuties(
+      parts,
+      { leaseMs: 30_000, reapEveryMs: 10_000, forgetWorkersAfterMs: 86_400_000, retention },
+      abort.signal,
+    );
+    const statistics = runStatistics(parts, abort.signal);
+    own.defer(async () => {
+      abort.abort();
+      await Promise.all([duties, statistics]);
+    });
+    const source = localSource({
+      scheduler: parts.scheduler,
+      attachment: store.exclusive ? 'local' : 'direct',
+      version: '0',
+    });
+    return { ...parts, store, source, [Symbol.asyncDispose]: () => own.disposeAsync() };
+  };
+  const openStore = async (): Promise<Store> => {
+    count += 1;
+    if (driver === 'memory') return openMemory({ clock: systemClock });
+    if (postgres !== null) {
+      return openPostgres({
+        url: postgres.url,
+        schema: `bench_${count}`,
+        poolSize: 10,
+        migrate: true,
+        log: silentLog,
+      });
+    }
+    const folder = await mkdtemp(join(tmpdir(), 'workron-bench-'));
+    stack.defer(() => rm(folder, { recursive: true, force: true }));
+    return openSqlite({ file: join(folder, 'bench.db'), clock: systemClock, log: silentLog });
+  };
+  return { open, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+}

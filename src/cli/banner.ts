@@ -1,0 +1,31 @@
+/** What a person reads first: where everything is, and what to try next. */
+
+import type { Role, Settings } from '../ops/settings.ts';
+
+export interface BannerFacts {
+  settings: Settings;
+  roles: readonly Role[];
+  /** Where the API listens; `null` where it does not. */
+  url: string | null;
+  /** What the store says of itself. */
+  location: string;
+}
+
+export function banner({ settings, roles, url, location }: BannerFacts): string {
+  const lines = [`Workron is up: ${roles.join(', ')}`];
+  const line = (label: string, text: string) => lines.push(`  ${label.padEnd(8)} ${text}`);
+  if (settings.store.driver === 'memory') line('store', 'memory: jobs are gone when this process ends');
+  else line('store', `${settings.store.driver} ${location}`);
+  if (roles.includes('worker')) {
+    const queues = settings.queues === null ? 'all queues' : settings.queues.join(', ');
+    line('worker', `${settings.workers} slots, ${queues}`);
+  }
+  if (url !== null) {
+    line('API', url);
+    line('try', `curl -d '{"command":"echo hello"}' ${url}/jobs`);
+    const flag = url === 'http://127.0.0.1:8080' ? '' : ` --url ${url}`;
+    line('', `./bin/workron run${flag} -- 'for i in 1 2 3; do echo $i; sleep 1; done'`);
+    line('', `./bin/workron jobs${flag}`);
+  }
+  return `${lines.join('\n')}\n`;
+}

@@ -1,0 +1,68 @@
+/** What all commands that talk to a running Workron have in common. */
+
+import { Command } from 'commander';
+import { didYouMean } from '../core/suggest.ts';
+import { usageError } from './cli-error.ts';
+import { Connection } from './connection.ts';
+import { addSettingFlags, settingsFrom } from './setting-flags.ts';
+
+export interface Output {
+  /** Print the API's objects. */
+  json: boolean;
+  /** Print ids only. */
+  quiet: boolean;
+}
+
+export function clientCommand(name: string, summary: string): Command {
+  return withClientFlags(new Command(name).description(summary));
+}
+
+export function withClientFlags(command: Command): Command {
+  command
+    .optionsGroup('Output:')
+    .option('--json', "Print the API's objects as JSON")
+    .option('-q, --quiet', 'Print ids only')
+    .optionsGroup('Connection:');
+  return addSettingFlags(command, 'client').optionsGroup('Options:');
+}
+
+export function connect(command: Command): Connection {
+  const { url, token } = settingsFrom(command, 'client');
+  return new Connection(url, token);
+}
+
+export function outputOf(command: Command): Output {
+  const { json = false, quiet = false } = command.optsWithGlobals<Partial<Output>>();
+  return { json, quiet };
+}
+
+/** `12`, or `#12` as people write it. */
+export function jobId(text: string): string {
+  const id = /^#?([1-9]\d{0,15})$/.exec(text)?.[1];
+  if (id === undefined) throw usageError(`"${text}" is not a job id`, 'workron jobs lists them');
+  return id;
+}
+
+/** For commands that list, but also have commands under them: what is not one of those is a mistake. */
+export function refuseExtra(command: Command): void {
+  const [word] = command.args;
+  if (word === undefined) return;
+  const known = command.commands.map((child) => child.name());
+  throw usageError(
+    `unknown command '${command.name()} ${word}'`,
+    didYouMean(word, known) ?? `known are ${known.join(', ')}`,
+  );
+}
+
+export function printJson(value: unknown): void {
+  process.stdout.write(`${JSON.stringify(value, null, process.stdout.isTTY ? 2 : undefined)}\n`);
+}
+
+export function print(text: string): void {
+  process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
+}
+
+/** Of the terminal; `undefined` in a pipe, where nothing is cut. */
+export function terminalWidth(): number | undefined {
+  return process.stdout.isTTY ? process.stdout.columns : undefined;
+}

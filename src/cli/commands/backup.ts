@@ -1,0 +1,30 @@
+import { existsSync, statSync } from 'node:fs';
+import { Command } from 'commander';
+import { CliError, usageError } from '../cli-error.ts';
+import { print } from '../client-command.ts';
+import { EXIT } from '../exit-code.ts';
+import { addSettingFlags, settingsFrom } from '../setting-flags.ts';
+
+/** `workron backup FILE`: a consistent copy of a SQLite store, while Workron runs on it. */
+export function backupCommand(): Command {
+  const command = new Command('backup')
+    .description('Copy a SQLite store to FILE, while Workron runs on it')
+    .argument('<file>', 'The copy; it must not exist yet');
+  return addSettingFlags(command, 'backup').action(async (target: string) => {
+    const { store } = settingsFrom(command, 'backup');
+    if (store.driver !== 'sqlite') {
+      throw usageError(
+        `a ${store.driver} store is not a file`,
+        store.driver === 'postgres' ? 'use pg_dump' : undefined,
+      );
+    }
+    if (!existsSync(store.file)) {
+      throw new CliError(EXIT.notFound, `there is no store at ${store.file}`, { hint: '--db-url sqlite:FILE' });
+    }
+    if (existsSync(target))
+      throw new CliError(EXIT.conflict, `${target} exists already`, { hint: 'name another file' });
+    const { copyDatabase } = await import('../../store/sqlite/copy-database.ts');
+    copyDatabase(store.file, target);
+    print(`${target}: ${statSync(target).size} bytes, a whole copy of ${store.file}`);
+  });
+}

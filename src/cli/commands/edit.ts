@@ -1,0 +1,45 @@
+import { type Command, Option } from 'commander';
+import type { Job } from '../../api/job.ts';
+import { usageError } from '../cli-error.ts';
+import { clientCommand, connect, jobId, outputOf, print, printJson } from '../client-command.ts';
+import { collectList, instantFlag, integerFlag } from '../flag-values.ts';
+
+/** `workron edit ID --priority 5`: changes a job that still waits. */
+export function editCommand(): Command {
+  const command = clientCommand('edit', 'Change a job that still waits')
+    .argument('<id>', 'Job id')
+    .option('-p, --priority <NUMBER>', 'Higher runs first', integerFlag)
+    .option('--queue <NAME>', 'Move it to this queue')
+    .option('--at <INSTANT>', 'Not before this instant', instantFlag)
+    .addOption(new Option('--delay <DURATION>', 'Not before so long from now').argParser(instantFlag).conflicts('at'))
+    .option('--timeout <DURATION>', 'Per attempt')
+    .option('--max-attempts <NUMBER>', 'How many failures end it', integerFlag)
+    .option('--tags <TAG,…>', 'All its tags', collectList);
+  return command.action(async (text: string, options: EditOptions) => {
+    const edit = {
+      priority: options.priority,
+      queue: options.queue,
+      run_at: options.at ?? options.delay,
+      timeout: options.timeout,
+      max_attempts: options.maxAttempts,
+      tags: options.tags,
+    };
+    if (Object.values(edit).every((value) => value === undefined)) {
+      throw usageError('expected something to change', 'workron edit 12 --priority 10');
+    }
+    const job = await connect(command).json<Job>('PATCH', `/jobs/${jobId(text)}`, { body: edit });
+    const { json, quiet } = outputOf(command);
+    if (json) printJson(job);
+    else print(quiet ? job.id : `job ${job.id} changed`);
+  });
+}
+
+interface EditOptions {
+  priority?: number;
+  queue?: string;
+  at?: string;
+  delay?: string;
+  timeout?: string;
+  maxAttempts?: number;
+  tags?: string[];
+}

@@ -1,0 +1,64 @@
+import { readFile } from 'node:fs/promises';
+import { text as readAll } from 'node:stream/consumers';
+import { Command } from 'commander';
+import { Document } from 'yaml';
+import { CliError } from '../cli-error.ts';
+import { print, printJson } from '../client-command.ts';
+import { type Crontab, readCrontab } from '../crontab.ts';
+import { EXIT } from '../exit-code.ts';
+import { note } from '../report.ts';
+
+interface ImportOptions {
+  timezone: string;
+  system?: boolean;
+  json?: boolean;
+}
+
+/** `workron import crontab`: prints schedules, changes nothing. */
+export function importCrontabCommand(): Command {
+  return new Command('crontab')
+    .description('Print the schedules of a crontab as YAML; nothing is submitted')
+    .argument('<file>', 'A crontab, or - for standard input: crontab -l | workron import crontab -')
+    .option(
+      '--timezone <ZONE>',
+      'Zone of lines without CRON_TZ or TZ',
+      Intl.DateTimeFormat().resolvedOptions().timeZone,
+    )
+    .option('--system', 'A user stands before each command, as in /etc/crontab')
+    .option('--json', 'Print JSON')
+    .action(async (file: string, { timezone, system = false, json = false }: ImportOptions) => {
+      const crontab = readCrontab(await read(file), { timezone, system });
+      if (json) printJson({ schedules: crontab.imported.map(({ schedule }) => schedule), refused: crontab.refused });
+      else print(yamlOf(crontab));
+      for (const { line, reason } of crontab.refused) note(`line ${line} is not imported: ${reason}`);
+      if (crontab.refused.length > 0) process.exitCode = EXIT.failed;
+    });
+}
+
+/** For people to review: what differs stands as a comment above the schedule it concerns. */
+function yamlOf({ imported, refused, notes }: Crontab): string {
+  const document = new Document(
+    { schedules: imported.map(({ schedule }) => schedule) },
+    { aliasDuplicateObjects: false },
+  );
+  imported.forEach(({ line, notes }, index) => {
+    const node = document.getIn(['schedules', index], true) as { commentBefore?: string };
+    node.commentBefore = [`line ${line}`, ...notes].map((text) => ` ${text}`).join('\n');
+  });
+  const head = [
+    'Review before use. cron starts commands in the home directory of their user; set job.cwd where one relies on it.',
+    ...notes,
+    ...refused.map(({ line, text, reason }) => `line ${line} is not imported: ${reason}\n   ${text}`),
+  ];
+  document.commentBefore = head.map((text) => ` ${text}`).join('\n');
+  return document.toString({ lineWidth: 0 });
+}
+
+async function read(path: string): Promise<string> {
+  if (path === '-') return readAll(process.stdin);
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    throw new CliError(EXIT.notFound, `cannot read ${path}: ${(error as Error).message}`);
+  }
+}

@@ -1,0 +1,19 @@
+import type { Command } from 'commander';
+import type { Attempt, JobDetail } from '../../api/job.ts';
+import { clientCommand, connect, jobId, outputOf, print, printJson } from '../client-command.ts';
+import { describeJob } from '../describe-job.ts';
+
+/** `workron job ID`: all there is to know. */
+export function jobCommand(): Command {
+  const command = clientCommand('job', 'Show one job with its attempts').alias('show').argument('<id>', 'Job id');
+  return command.action(async (text: string) => {
+    const id = jobId(text);
+    const connection = connect(command);
+    const output = outputOf(command);
+    const job = await connection.json<JobDetail>('GET', `/jobs/${id}`);
+    if (output.json) return printJson(job);
+    if (output.quiet) return print(job.id);
+    const { items } = await connection.json<{ items: Attempt[] }>('GET', `/jobs/${id}/attempts`);
+    print(describeJob(job, items));
+  });
+}

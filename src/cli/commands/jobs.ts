@@ -1,0 +1,39 @@
+import type { Command } from 'commander';
+import type { Job } from '../../api/job.ts';
+import { clientCommand, connect, type Output, outputOf, print, terminalWidth } from '../client-command.ts';
+import { addFilterFlags, filterFrom } from '../filter-flags.ts';
+import { countFlag } from '../flag-values.ts';
+import { JOB_COLUMNS } from '../job-columns.ts';
+import { listJobs } from '../list-jobs.ts';
+import { note } from '../report.ts';
+import { renderTable } from '../table.ts';
+import { watch } from '../watch.ts';
+
+const WATCH_EVERY_MS = 1_000;
+
+/** `workron jobs`: newest first. */
+export function jobsCommand(): Command {
+  const command = clientCommand('jobs', 'List jobs, newest first').alias('ls');
+  return addFilterFlags(command)
+    .option('-n, --limit <NUMBER>', 'How many at most', countFlag(1, 1_000_000), 50)
+    .option('-w, --watch', 'Show the list again whenever it changes, until Ctrl-C')
+    .action(async (options: { limit: number; watch?: boolean }) => {
+      const connection = connect(command);
+      const output = outputOf(command);
+      const filter = filterFrom(command);
+      const read = async (): Promise<string> => {
+        const { jobs, more } = await listJobs(connection, filter, options.limit);
+        if (more && !output.json && !output.quiet && !options.watch)
+          note(`there are more: --limit ${options.limit * 2}`);
+        return render(jobs, output);
+      };
+      if (options.watch) await watch(read, WATCH_EVERY_MS);
+      else print(await read());
+    });
+}
+
+function render(jobs: readonly Job[], { json, quiet }: Output): string {
+  if (json) return JSON.stringify(jobs);
+  if (quiet) return jobs.map((job) => `${job.id}\n`).join('');
+  return jobs.length === 0 ? 'no jobs\n' : renderTable(JOB_COLUMNS, jobs, terminalWidth());
+}

@@ -1,0 +1,21 @@
+import type { Command } from 'commander';
+import { clientCommand, connect, jobId } from '../client-command.ts';
+import { countFlag } from '../flag-values.ts';
+import { followLog, printLog } from '../follow-log.ts';
+
+/** `workron logs ID`: the output, byte for byte. */
+export function logsCommand(): Command {
+  const command = clientCommand('logs', 'Print the output of a job')
+    .argument('<id>', 'Job id')
+    .option('-f, --follow', 'Go on until the job has ended')
+    .option(
+      '--attempt <NUMBER>',
+      'Of this attempt (default: the present or last one)',
+      countFlag(1, Number.MAX_SAFE_INTEGER),
+    )
+    .option('--tail <LINES>', 'Only the last lines', countFlag(0, 1_000_000));
+  return command.action(async (text: string, options: { follow?: boolean; attempt?: number; tail?: number }) => {
+    const request = { id: jobId(text), attempt: options.attempt, tail: options.tail };
+    await (options.follow ? followLog(connect(command), request) : printLog(connect(command), request));
+  });
+}

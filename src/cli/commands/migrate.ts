@@ -1,0 +1,18 @@
+import { Command } from 'commander';
+import { print } from '../client-command.ts';
+import { addSettingFlags, settingsFrom } from '../setting-flags.ts';
+
+/** `workron migrate`: brings the store's schema up to date, without starting anything. */
+export function migrateCommand(): Command {
+  const command = new Command('migrate').description('Bring the database schema up to date (`up` does so by itself)');
+  return addSettingFlags(command, 'migrate').action(async () => {
+    const settings = settingsFrom(command, 'migrate');
+    const [{ openStore }, { createLog }] = await Promise.all([import('../open-store.ts'), import('../../ops/log.ts')]);
+    await using store = await openStore(settings, {
+      log: createLog(settings.logLevel),
+      migrate: true,
+      signal: new AbortController().signal,
+    });
+    print(`${store.driver} ${store.location}: the schema is up to date`);
+  });
+}

@@ -1,0 +1,72 @@
+import { Argument, type Command } from 'commander';
+import type { Queue } from '../../api/queue.ts';
+import { usageError } from '../cli-error.ts';
+import { clientCommand, connect, outputOf, print, printJson, refuseExtra, terminalWidth } from '../client-command.ts';
+import { limitFlag } from '../flag-values.ts';
+import { oneLine } from '../style.ts';
+import { type Column, renderTable } from '../table.ts';
+import { when } from '../when.ts';
+
+const COLUMNS: readonly Column<Queue>[] = [
+  { title: 'QUEUE', text: (queue) => oneLine(queue.name), flexible: true },
+  {
+    title: 'STATE',
+    text: (queue) => (queue.paused ? 'paused' : 'open'),
+    format: (queue) => (queue.paused ? 'yellow' : 'green'),
+  },
+  { title: 'RUNNING', text: (queue) => String(queue.running), align: 'right' },
+  { title: 'LIMIT', text: (queue) => String(queue.max_running ?? '–'), align: 'right' },
+  { title: 'PENDING', text: (queue) => String(queue.pending), align: 'right' },
+  { title: 'SCHEDULED', text: (queue) => String(queue.scheduled), align: 'right' },
+  { title: 'BLOCKED', text: (queue) => String(queue.blocked), align: 'right' },
+  { title: 'OLDEST', text: (queue) => when(queue.oldest_pending_at) },
+];
+
+/** `workron queues`: list them; `pause`, `resume` and `set` change one. */
+export function queuesCommand(): Command {
+  const command = clientCommand('queues', 'List queues; pause, resume or limit them').alias('queue');
+  command.allowExcessArguments().action(async () => {
+    refuseExtra(command);
+    const { items } = await connect(command).json<{ items: Queue[] }>('GET', '/queues');
+    const { json, quiet } = outputOf(command);
+    if (json) printJson(items);
+    else if (quiet) print(items.map((queue) => `${queue.name}\n`).join(''));
+    else print(items.length === 0 ? 'no queues' : renderTable(COLUMNS, items, terminalWidth()));
+  });
+  command.addCommand(changeCommand('pause', 'Start no more jobs of these queues', () => ({ paused: true })));
+  command.addCommand(changeCommand('resume', 'Start jobs of these queues again', () => ({ paused: false })));
+  const set = changeCommand('set', 'Change the limit of these queues', (options) => {
+    if (options.maxRunning === undefined)
+      throw usageError('expected --max-running', 'workron queues set mail --max-running 4');
+    return { max_running: options.maxRunning === 'none' ? null : options.maxRunning };
+  });
+  command.addCommand(
+    set.option('--max-running <NUMBER|none>', 'At most so many jobs at once, over all workers', limitFlag),
+  );
+  return command;
+}
+
+interface ChangeOptions {
+  maxRunning?: number | 'none';
+}
+
+function changeCommand(name: string, summary: string, body: (options: ChangeOptions) => object): Command {
+  const command = clientCommand(name, summary).addArgument(new Argument('<name...>', 'Queue names'));
+  return command.action(async (queues: string[], options: ChangeOptions) => {
+    const connection = connect(command);
+    const changed: Queue[] = [];
+    for (const queue of queues) {
+      changed.push(
+        await connection.json<Queue>('PATCH', `/queues/${encodeURIComponent(queue)}`, { body: body(options) }),
+      );
+    }
+    const { json, quiet } = outputOf(command);
+    if (json) printJson(changed.length === 1 ? changed[0] : changed);
+    else for (const queue of changed) print(quiet ? queue.name : told(queue));
+  });
+}
+
+function told(queue: Queue): string {
+  const limit = queue.max_running === null ? 'no limit' : `at most ${queue.max_running} at once`;
+  return `queue ${queue.name} is ${queue.paused ? 'paused' : 'open'}, ${limit}`;
+}

@@ -1,0 +1,43 @@
+import type { Command } from 'commander';
+import type { Job, SubmittedJob } from '../../api/job.ts';
+import { usageError } from '../cli-error.ts';
+import { clientCommand, connect, outputOf, printJson } from '../client-command.ts';
+import { detachOnInterrupt } from '../detach.ts';
+import { exitCodeOf } from '../exit-code.ts';
+import { followLog } from '../follow-log.ts';
+import { addJobFlags, jobFrom } from '../job-flags.ts';
+import { ownFailure } from '../own-failure.ts';
+import { note } from '../report.ts';
+import { commandOf } from '../shell-line.ts';
+import { waitForEnd } from '../wait-for-end.ts';
+
+/** `workron run -- CMD…`: as if it ran here. */
+export function runCommand(): Command {
+  const command = clientCommand('run', 'Submit a job with one attempt, follow its output, exit with its code')
+    .usage("[flags] -- COMMAND [ARGUMENT…]   or   -- 'SHELL LINE'")
+    .argument('[command...]', 'One argument is a shell line; several are quoted and joined');
+  return addJobFlags(command).action((words: string[]) =>
+    ownFailure(async () => {
+      if (words.length === 0) throw usageError('expected a command after --', "workron run -- 'echo hello'");
+      const connection = connect(command);
+      const body = { max_attempts: 1, ...jobFrom(command), command: commandOf(words) };
+      const { id } = await connection.json<SubmittedJob>('POST', '/jobs', { body });
+      const { json, quiet } = outputOf(command);
+      if (!quiet && !json) note(`job ${id}`);
+      using interrupt = detachOnInterrupt(connection, id);
+      const followed = async (): Promise<Job> => {
+        if (!json) await followLog(connection, { id, signal: interrupt.signal });
+        return waitForEnd(connection, id, { signal: interrupt.signal });
+      };
+      const job = await Promise.race([followed(), interrupt.left]);
+      if (typeof job === 'number') {
+        process.exitCode = job;
+        return;
+      }
+      if (json) printJson(job);
+      else if (job.status !== 'done' && !quiet)
+        note(`job ${id} ${job.status}${job.reason === null ? '' : ` (${job.reason})`}`);
+      process.exitCode = exitCodeOf(job);
+    }),
+  );
+}

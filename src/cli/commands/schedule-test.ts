@@ -1,0 +1,107 @@
+import { Command } from 'commander';
+import { isWorkronError } from '../../core/error.ts';
+import { type ClockNote, type WallTime, wallTimeOf } from '../../core/schedule/clock-note.ts';
+import { clockRuleOf, parseCron, splitCron } from '../../core/schedule/cron.ts';
+import { oldestTicks } from '../../core/schedule/recurrence.ts';
+import { requireTicks } from '../../core/schedule/require-ticks.ts';
+import { zoneOf } from '../../core/schedule/zone.ts';
+import { describeCron } from '../../ops/describe-cron.ts';
+import { CliError } from '../cli-error.ts';
+import { print, printJson, terminalWidth } from '../client-command.ts';
+import { EXIT } from '../exit-code.ts';
+import { countFlag, instantFlag } from '../flag-values.ts';
+import { bold, dim } from '../style.ts';
+import { type Column, renderTable } from '../table.ts';
+
+interface TestOptions {
+  timezone: string;
+  from?: string;
+  count: number;
+  json?: boolean;
+}
+
+interface Fire {
+  /** UTC. */
+  at: string;
+  wall: WallTime;
+  /** What the clock does here, or has done since the fire before. */
+  note: string | null;
+}
+
+const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
+
+const NOTES: Readonly<Record<ClockNote, string>> = {
+  after_gap: 'the clock has just gone forward',
+  first_of_two: 'the clock shows this twice: the first time',
+  second_of_two: 'the clock shows this twice: the second time',
+};
+
+const RULES = {
+  fixed: 'fixed times: one that the clock leaves out fires right after the gap, one that it repeats fires once',
+  wildcard: 'follows real time: fires whenever the clock shows it, twice in a repeated hour',
+};
+
+/** `workron schedule test`: what an expression means and when it fires, without a server. */
+export function scheduleTestCommand(): Command {
+  return new Command('test')
+    .description('Explain a cron expression and list when it fires; needs no server')
+    .argument('<expression>', 'Five fields, six with seconds first, or a macro such as @daily')
+    .option('--timezone <ZONE>', 'IANA name of the time zone', 'UTC')
+    .option('--from <INSTANT>', 'List fires from this instant on (default: now)', instantFlag)
+    .option('--count <NUMBER>', 'How many fires', countFlag(1, 1_000), 10)
+    .option('--json', 'Print JSON')
+    .action((expression: string, options: TestOptions) => {
+      const from = options.from === undefined ? Date.now() : Date.parse(options.from);
+      const fires = refusing(() => firesOf(expression, options, from));
+      const rule = clockRuleOf(splitCron(expression));
+      const words = describeCron(expression);
+      if (options.json) {
+        const items = fires.map(({ at, wall, note }) => ({ at, local: wall.text, note }));
+        printJson({ cron: expression, timezone: options.timezone, words, clock_rule: rule, items });
+        return;
+      }
+      print(`${bold(words ?? expression)}, ${options.timezone}\n${dim(RULES[rule])}\n\n`);
+      print(renderTable(columnsFor(options.timezone), fires, terminalWidth()));
+    });
+}
+
+function firesOf(expression: string, { timezone, count }: TestOptions, from: number): Fire[] {
+  const recurrence = parseCron(expression, timezone);
+  requireTicks(recurrence, from - 1);
+  const zone = zoneOf(timezone);
+  let before = wallTimeOf(zone, from);
+  return oldestTicks(recurrence, from - 1, Number.POSITIVE_INFINITY, count).map((tick) => {
+    const wall = wallTimeOf(zone, tick);
+    const note = wall.note === null ? changeSince(before, wall) : NOTES[wall.note];
+    before = wall;
+    return { at: new Date(tick).toISOString(), wall, note };
+  });
+}
+
+function changeSince(before: WallTime, now: WallTime): string | null {
+  const [offset, previous] = [now.text.slice(19), before.text.slice(19)];
+  return offset === previous ? null : `the clock has changed from ${previous} to ${offset}`;
+}
+
+/** An expression that is wrong or never fires is the caller's mistake. */
+function refusing<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (!isWorkronError(error, 'schedule_invalid')) throw error;
+    throw new CliError(EXIT.usage, error.message, { problem: { title: error.message, code: error.code } });
+  }
+}
+
+function columnsFor(timezone: string): Column<Fire>[] {
+  return [
+    { title: timezone.toUpperCase(), text: ({ wall }) => `${WEEKDAYS[wall.weekday]} ${spaced(wall.text)}` },
+    { title: 'UTC', text: ({ at }) => at.replace('.000Z', 'Z') },
+    { title: 'CLOCK', text: ({ note }) => note ?? '', format: () => 'yellow', flexible: true },
+  ];
+}
+
+/** `2027-03-14T03:00:00-04:00` as `2027-03-14 03:00:00 -04:00`. */
+function spaced(text: string): string {
+  return `${text.slice(0, 10)} ${text.slice(11, 19)} ${text.slice(19)}`;
+}

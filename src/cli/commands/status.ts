@@ -1,0 +1,76 @@
+import type { Command } from 'commander';
+import type { Health, Readiness } from '../../api/health.ts';
+import type { Queue } from '../../api/queue.ts';
+import type { Worker } from '../../api/worker.ts';
+import { clientCommand, connect, outputOf, print, printJson } from '../client-command.ts';
+import { EXIT } from '../exit-code.ts';
+import { styled } from '../style.ts';
+import { span } from '../when.ts';
+
+interface Status {
+  health: Health;
+  ready: Readiness;
+  queues: Queue[];
+  workers: Worker[];
+}
+
+/** `workron status`: is it well, what runs, what waits. Code 1 where something is wrong. */
+export function statusCommand(): Command {
+  const command = clientCommand('status', 'Say whether Workron is well, what runs and what waits');
+  return command.action(async () => {
+    const connection = connect(command);
+    // Both answer 503 with a document that says what is wrong.
+    const health = await connection.report<Health>('/health');
+    const ready = await connection.report<Readiness>('/ready');
+    const [queues, workers] = await Promise.all([
+      ready.ready ? connection.json<{ items: Queue[] }>('GET', '/queues') : { items: [] },
+      ready.ready ? connection.json<{ items: Worker[] }>('GET', '/workers') : { items: [] },
+    ]);
+    const status: Status = { health, ready, queues: queues.items, workers: workers.items };
+    if (outputOf(command).json) printJson(status);
+    else print(describe(status));
+    process.exitCode = isWell(status) ? EXIT.ok : EXIT.failed;
+  });
+}
+
+function isWell({ health, ready }: Status): boolean {
+  return health.status === 'ok' && ready.ready;
+}
+
+function describe(status: Status): string {
+  const { health, ready, queues } = status;
+  const workers = status.workers.filter((worker) => worker.state !== 'offline');
+  const slots = sum(workers.map((worker) => worker.slots));
+  const well = isWell(status);
+  const icon = process.stdout.isTTY ? '● ' : '';
+  const word = styled(well ? 'green' : 'red', `${icon}${well ? 'well' : 'not well'}`);
+  const lines = [
+    `${word}  ${health.driver}, up ${span(health.uptime_seconds * 1_000)}, version ${health.version}`,
+    `${count(workers.length, 'worker')}, ${sum(workers.map((worker) => worker.running))} of ${count(slots, 'slot')} busy`,
+    `running ${total(queues, 'running')}  pending ${total(queues, 'pending')}${oldest(queues)}  scheduled ${total(queues, 'scheduled')}  blocked ${total(queues, 'blocked')}`,
+  ];
+  const paused = queues.filter((queue) => queue.paused).map((queue) => queue.name);
+  if (paused.length > 0) lines.push(`paused: ${paused.join(', ')}`);
+  for (const problem of [...ready.problems, ...health.stuck.map((loop) => `the ${loop} is stuck`)])
+    lines.push(`problem: ${problem}`);
+  return lines.join('\n');
+}
+
+function oldest(queues: readonly Queue[]): string {
+  const instants = queues.flatMap((queue) =>
+    queue.oldest_pending_at === null ? [] : [Date.parse(queue.oldest_pending_at)],
+  );
+  return instants.length === 0 ? '' : ` (oldest ${span(Date.now() - Math.min(...instants))})`;
+}
+
+function total(queues: readonly Queue[], key: 'running' | 'pending' | 'scheduled' | 'blocked'): number {
+  return sum(queues.map((queue) => queue[key]));
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, each) => total + each, 0);
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,47 @@
+import type { Command } from 'commander';
+import type { SubmittedJob } from '../../api/job.ts';
+import { usageError } from '../cli-error.ts';
+import { clientCommand, connect, type Output, outputOf, print, printJson } from '../client-command.ts';
+import { addJobFlags, jobFrom } from '../job-flags.ts';
+import { jobsFromFile } from '../jobs-file.ts';
+import { note } from '../report.ts';
+import { commandOf } from '../shell-line.ts';
+
+/** `workron submit -- CMD…`: one job from the command line, or many from a file. */
+export function submitCommand(): Command {
+  const command = clientCommand('submit', 'Submit a job and print its id')
+    .usage("[flags] -- COMMAND [ARGUMENT…]   or   -- 'SHELL LINE'")
+    .argument('[command...]', 'One argument is a shell line; several are quoted and joined')
+    .option('-f, --file <FILE>', 'Submit the jobs of this file instead: JSON, one job or an array; - is stdin')
+    .option('--idempotency-key <KEY>', 'Sending the same again with the same key submits nothing new');
+  return addJobFlags(command).action(async (words: string[], options: SubmitOptions) => {
+    if ((options.file !== undefined) === words.length > 0) {
+      throw usageError('expected a command after --, or --file', "workron submit -- 'echo hello'");
+    }
+    const body =
+      options.file === undefined
+        ? { ...jobFrom(command), command: commandOf(words) }
+        : await jobsFromFile(options.file);
+    const headers = options.idempotencyKey === undefined ? {} : { 'idempotency-key': options.idempotencyKey };
+    const answer = await connect(command).json<SubmittedJob | { items: SubmittedJob[] }>('POST', '/jobs', {
+      body,
+      headers,
+    });
+    show('items' in answer ? answer.items : [answer], answer, outputOf(command));
+  });
+}
+
+interface SubmitOptions {
+  file?: string;
+  idempotencyKey?: string;
+}
+
+function show(jobs: readonly SubmittedJob[], answer: unknown, output: Output): void {
+  if (output.json) return printJson('items' in (answer as object) ? jobs : answer);
+  if (output.quiet) return print(jobs.map((job) => job.id).join('\n'));
+  for (const job of jobs) {
+    print(job.deduplicated ? `already there: job ${job.id} (${job.status})` : `submitted job ${job.id}`);
+  }
+  const [first] = jobs;
+  if (jobs.length === 1 && first !== undefined && process.stdout.isTTY) note(`follow it: workron logs -f ${first.id}`);
+}

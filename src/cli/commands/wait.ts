@@ -1,0 +1,32 @@
+import type { Command } from 'commander';
+import type { Job } from '../../api/job.ts';
+import { clientCommand, connect, jobId, outputOf, print, printJson } from '../client-command.ts';
+import { isEnded } from '../ended.ts';
+import { EXIT, exitCodeOf } from '../exit-code.ts';
+import { durationFlag } from '../flag-values.ts';
+import { ownFailure } from '../own-failure.ts';
+import { stateText } from '../style.ts';
+import { waitForEnd } from '../wait-for-end.ts';
+
+/** `workron wait ID…`: until all have ended; the code is that of the first, in the order given, that did not end well. */
+export function waitCommand(): Command {
+  const command = clientCommand('wait', "Wait until jobs have ended; exit with the job's code")
+    .argument('<id...>', 'Job ids')
+    .option('--timeout <DURATION>', 'Give up after so long, with code 124', durationFlag);
+  return command.action((texts: string[], options: { timeout?: number }) =>
+    ownFailure(async () => {
+      const ids = texts.map(jobId);
+      const connection = connect(command);
+      const jobs = await Promise.all(ids.map((id) => waitForEnd(connection, id, { timeoutMs: options.timeout })));
+      show(jobs, outputOf(command));
+      process.exitCode =
+        jobs.map((job) => (isEnded(job) ? exitCodeOf(job) : EXIT.timeout)).find((code) => code !== EXIT.ok) ?? EXIT.ok;
+    }),
+  );
+}
+
+function show(jobs: readonly Job[], { json, quiet }: ReturnType<typeof outputOf>): void {
+  if (json) return printJson(jobs);
+  for (const job of jobs)
+    print(quiet ? job.id : `job ${job.id} ${stateText(job.status)}${job.reason === null ? '' : ` (${job.reason})`}`);
+}

@@ -1,0 +1,50 @@
+import type { Command } from 'commander';
+import type { Worker } from '../../api/worker.ts';
+import { clientCommand, connect, outputOf, print, printJson, refuseExtra, terminalWidth } from '../client-command.ts';
+import { oneLine } from '../style.ts';
+import { type Column, renderTable } from '../table.ts';
+import { when } from '../when.ts';
+
+const COLUMNS: readonly Column<Worker>[] = [
+  { title: 'ID', text: (worker) => worker.id, align: 'right' },
+  {
+    title: 'STATE',
+    text: (worker) => worker.state,
+    format: (worker) => (worker.state === 'online' ? 'green' : worker.state === 'draining' ? 'yellow' : 'dim'),
+  },
+  { title: 'NAME', text: (worker) => oneLine(worker.name), flexible: true },
+  { title: 'BUSY', text: (worker) => `${worker.running}/${worker.slots}`, align: 'right' },
+  { title: 'QUEUES', text: (worker) => oneLine(worker.queues?.join(',') ?? 'all'), flexible: true },
+  { title: 'TAGS', text: (worker) => oneLine(worker.tags.join(',') || '–'), flexible: true },
+  { title: 'ATTACHED', text: (worker) => worker.attachment },
+  { title: 'SEEN', text: (worker) => when(worker.last_heartbeat) },
+];
+
+/** `workron workers`: list them; `drain` asks one to finish and leave. */
+export function workersCommand(): Command {
+  const command = clientCommand('workers', 'List workers; drain them');
+  command.allowExcessArguments().action(async () => {
+    refuseExtra(command);
+    const { items } = await connect(command).json<{ items: Worker[] }>('GET', '/workers');
+    const { json, quiet } = outputOf(command);
+    if (json) printJson(items);
+    else if (quiet) print(items.map((worker) => `${worker.id}\n`).join(''));
+    else print(items.length === 0 ? 'no workers' : renderTable(COLUMNS, items, terminalWidth()));
+  });
+  return command.addCommand(drainCommand());
+}
+
+function drainCommand(): Command {
+  const command = clientCommand('drain', 'Ask workers to finish what they run, take nothing new, and leave');
+  return command.argument('<id...>', 'Worker ids').action(async (ids: string[]) => {
+    const connection = connect(command);
+    const drained: Worker[] = [];
+    for (const id of ids)
+      drained.push(await connection.json<Worker>('POST', `/workers/${encodeURIComponent(id)}/drain`));
+    const { json, quiet } = outputOf(command);
+    if (json) printJson(drained.length === 1 ? drained[0] : drained);
+    else
+      for (const worker of drained)
+        print(quiet ? worker.id : `worker ${worker.id} (${oneLine(worker.name)}) is draining`);
+  });
+}

@@ -1,0 +1,45 @@
+import { Command } from 'commander';
+import type { WorkflowDefinition } from '../../api/workflow-definition.ts';
+import type { SourceProblem } from '../../api/workflow-source.ts';
+import { print, printJson } from '../client-command.ts';
+import { EXIT } from '../exit-code.ts';
+import { nameOfInput, problemText, readWorkflow } from '../workflow-input.ts';
+
+/** `workron workflow lint FILE…`: everything that is wrong, with its place. Code 2 where there is an error; warnings are fine. */
+export function workflowLintCommand(): Command {
+  const command = new Command('lint')
+    .description('Check workflow files, without a running Workron')
+    .argument('<file...>', 'YAML or JSON; - is standard input')
+    .option('--json', 'Print problems as JSON');
+  return command.action(async (paths: string[], { json }: { json?: boolean }) => {
+    const files = [];
+    for (const path of paths) files.push({ file: nameOfInput(path), ...(await readWorkflow(path)) });
+    if (files.some(({ definition }) => definition === null)) process.exitCode = EXIT.usage;
+    if (json) {
+      printJson(
+        files.map(({ file, definition, problems }) => ({
+          file,
+          ok: definition !== null,
+          problems: problems.map(problemJson),
+        })),
+      );
+      return;
+    }
+    for (const { file, definition, problems } of files) {
+      for (const problem of problems) print(problemText(file, problem));
+      if (definition !== null) print(`${file}: ok, ${summary(definition)}`);
+    }
+  });
+}
+
+function summary({ steps, params }: WorkflowDefinition): string {
+  return [count(steps.length, 'step'), ...(params.length === 0 ? [] : [count(params.length, 'parameter')])].join(', ');
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}
+
+function problemJson({ severity, line, column, message }: SourceProblem): Omit<SourceProblem, 'length' | 'sourceLine'> {
+  return { severity, line, column, message };
+}

@@ -1,0 +1,56 @@
+import { Command, Option } from 'commander';
+import type { WorkflowDefinition } from '../../api/workflow-definition.ts';
+import { CliError } from '../cli-error.ts';
+import { print, printJson, terminalWidth } from '../client-command.ts';
+import { EXIT } from '../exit-code.ts';
+import { drawGraph } from '../graph/draw-graph.ts';
+import { bold, dim } from '../style.ts';
+import { workflowDot, workflowMermaid } from '../workflow-export.ts';
+import { nameOfInput, problemText, readWorkflow } from '../workflow-input.ts';
+import { boxOf, paramLines, stepTable } from '../workflow-text.ts';
+
+interface Flags {
+  ascii?: boolean;
+  mermaid?: boolean;
+  dot?: boolean;
+  json?: boolean;
+}
+
+/** In a pipe nothing is cut, but a picture that nobody can look at is no picture. */
+const WIDEST_PICTURE = 300;
+
+/** `workron workflow show FILE`: its graph, drawn. */
+export function workflowShowCommand(): Command {
+  const command = new Command('show')
+    .description('Draw the graph of a workflow file')
+    .argument('<file>', 'YAML or JSON; - is standard input')
+    .option('--ascii', 'Draw with plain characters')
+    .addOption(new Option('--mermaid', 'Print a Mermaid flowchart').conflicts(['dot', 'json']))
+    .addOption(new Option('--dot', 'Print a Graphviz document').conflicts(['mermaid', 'json']))
+    .option('--json', 'Print the definition, with defaults filled in');
+  return command.action(async (path: string, flags: Flags) => {
+    const { definition, problems } = await readWorkflow(path);
+    const name = nameOfInput(path);
+    if (definition === null) {
+      for (const problem of problems) process.stderr.write(problemText(name, problem));
+      throw new CliError(EXIT.usage, `${name} is not a valid workflow`);
+    }
+    if (flags.json) printJson(definition);
+    else if (flags.mermaid) print(workflowMermaid(definition));
+    else if (flags.dot) print(workflowDot(definition));
+    else print(picture(definition, flags.ascii ?? prefersAscii(process.env)));
+  });
+}
+
+function picture(definition: WorkflowDefinition, ascii: boolean): string {
+  const about = definition.description === null ? '' : `\n${dim(definition.description.trim())}`;
+  const width = terminalWidth() ?? WIDEST_PICTURE;
+  const drawing = drawGraph(definition.steps.map(boxOf), { ascii, width }) ?? stepTable(definition, terminalWidth());
+  return `${bold(definition.name)}${about}\n${paramLines(definition)}\n${drawing}`;
+}
+
+/** A terminal whose locale says that it cannot show more. */
+function prefersAscii(env: NodeJS.ProcessEnv): boolean {
+  const locale = env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'];
+  return env['TERM'] === 'dumb' || (locale !== undefined && locale !== '' && !/utf-?8/i.test(locale));
+}

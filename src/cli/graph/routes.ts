@@ -1,0 +1,72 @@
+/** How the edges between two layers run: down from their source, along a track, down to their targets. */
+
+/** All edges of one vertex to the layer below. */
+export interface Net {
+  source: number;
+  /** Columns where it arrives. */
+  targets: number[];
+  /** The row of its horizontal part, from 0; `null` where it runs straight down. */
+  track: number | null;
+}
+
+export interface Arrival {
+  /** Nets that end here, from left to right. */
+  nets: Net[];
+  /** Columns that may be used. */
+  from: number;
+  to: number;
+}
+
+/** Gives each net its columns and its track; answers with the number of tracks. No two nets share a line. */
+export function route(nets: readonly Net[], arrivals: readonly Arrival[]): number {
+  const sources = new Map(nets.map((net) => [net.source, net]));
+  for (const arrival of arrivals) arrive(arrival, sources);
+  const bent = nets.filter((net) => net.targets.some((target) => target !== net.source));
+  // Where a net leaves from the column in which another arrives, it must turn away before the other comes in.
+  const before = new Map(
+    bent.map((net) => [
+      net,
+      net.targets
+        .flatMap((target) => sources.get(target) ?? [])
+        .filter((other) => other !== net && bent.includes(other)),
+    ]),
+  );
+  const tracks: Net[][] = [];
+  const waiting = bent.toSorted((a, b) => spanOf(a)[0] - spanOf(b)[0]);
+  while (waiting.length > 0) {
+    const free = waiting.findIndex((net) => before.get(net)?.every((other) => other.track !== null));
+    const [net] = waiting.splice(Math.max(0, free), 1) as [Net];
+    let track = Math.max(0, ...(before.get(net) ?? []).map((other) => (other.track ?? -1) + 1));
+    while (tracks[track]?.some((other) => overlap(net, other))) track += 1;
+    (tracks[track] ??= []).push(net);
+    net.track = track;
+  }
+  return tracks.length;
+}
+
+/** Chooses columns near the middle, straight below where that is possible, and none in which a stranger comes down. */
+function arrive({ nets, from, to }: Arrival, sources: ReadonlyMap<number, Net>): void {
+  const taken = new Set<number>();
+  const middle = Math.floor((from + to) / 2);
+  nets.forEach((net, index) => {
+    const even = middle - (nets.length - 1) + 2 * index;
+    const straight = nets.length === 1 && net.source >= from && net.source <= to ? net.source : even;
+    const fits = (column: number): boolean => {
+      const stranger = sources.get(column);
+      return column >= from && column <= to && !taken.has(column) && (stranger === undefined || stranger === net);
+    };
+    const column = [straight, straight + 1, straight - 1, straight + 2, straight - 2].find(fits) ?? straight;
+    taken.add(column);
+    net.targets.push(column);
+  });
+}
+
+export function spanOf(net: Net): [from: number, to: number] {
+  return [Math.min(net.source, ...net.targets), Math.max(net.source, ...net.targets)];
+}
+
+function overlap(a: Net, b: Net): boolean {
+  const [aFrom, aTo] = spanOf(a);
+  const [bFrom, bTo] = spanOf(b);
+  return aFrom <= bTo && bFrom <= aTo;
+}

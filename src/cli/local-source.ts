@@ -1,0 +1,31 @@
+/** A worker's jobs from a scheduler in the same process: in front of its own store, or attached to the database. */
+
+import { hostname } from 'node:os';
+import type { Scheduler } from '../scheduler/scheduler.ts';
+import type { JobSource } from '../worker/job-source.ts';
+
+export interface LocalSourceOptions {
+  scheduler: Scheduler;
+  attachment: 'local' | 'direct';
+  version: string;
+}
+
+export function localSource({ scheduler, attachment, version }: LocalSourceOptions): JobSource {
+  const { instanceId, leaseMs, heartbeatMs } = scheduler;
+  return {
+    async register(profile, signal) {
+      const where = { attachment, instanceId, host: hostname(), pid: process.pid, address: null };
+      const { id } = await scheduler.register({ ...profile, ...where, leaseMs, version }, signal);
+      return { workerId: id, leaseMs, heartbeatMs };
+    },
+    claim: (request, signal) => scheduler.claim(request, signal),
+    heartbeat: (beat, signal) => scheduler.heartbeat(beat, signal),
+    settle: (settlements, signal) => scheduler.settle(settlements, signal),
+    writeOutput: (chunks, signal) => scheduler.writeLogs(chunks, signal),
+    leave: (workerId, signal) => scheduler.leave(workerId, signal),
+    onNudge: (workerId, listener) =>
+      scheduler.subscribe((hint) => {
+        if (hint.topic === 'workers' && hint.ids.includes(workerId)) listener();
+      }),
+  };
+}

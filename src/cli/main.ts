@@ -1,0 +1,27 @@
+/** The front door: reads the command line, runs one command, ends with its exit code. */
+
+import { EXIT } from './exit-code.ts';
+import { failureOf } from './failure.ts';
+import { createProgram } from './program.ts';
+import { reportError } from './report.ts';
+
+const args = process.argv.slice(2);
+
+// A reader that goes away (`workron jobs | head`) is no error.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(EXIT.ok);
+  throw error;
+});
+
+try {
+  await createProgram().parseAsync(args.length === 0 ? ['help'] : args, { from: 'user' });
+} catch (error) {
+  const failure = failureOf(error, args);
+  if (failure !== undefined) reportError(failure, asksForJson());
+  process.exitCode = failure?.exitCode ?? EXIT.ok;
+}
+
+function asksForJson(): boolean {
+  const end = args.indexOf('--');
+  return (end < 0 ? args : args.slice(0, end)).includes('--json');
+}

@@ -1,0 +1,148 @@
+/** Runs the roles that a process was given until it is told to stop. The one place where all parts are put together. */
+
+import { once } from 'node:events';
+import { systemClock } from '../ops/clock.ts';
+import { createLog, type Log } from '../ops/log.ts';
+import { Metrics } from '../ops/metrics.ts';
+import type { Role, Settings } from '../ops/settings.ts';
+import { createScheduler, type SchedulerParts } from '../scheduler/create-scheduler.ts';
+import { runDuties, runStatistics } from '../scheduler/duties.ts';
+import { takeBackFromEarlierLives } from '../scheduler/reaper.ts';
+import type { JobSource } from '../worker/job-source.ts';
+import { banner } from './banner.ts';
+import { newInstanceId } from './instance-id.ts';
+import { localSource } from './local-source.ts';
+import { openStore } from './open-store.ts';
+import { listenForShutdown, type Shutdown } from './shutdown.ts';
+import { version } from './version.ts';
+
+/** Workers that have been offline for a day are forgotten. */
+const FORGET_WORKERS_AFTER_MS = 86_400_000;
+
+/** Resolves with the exit code once everything has ended. */
+export async function serve(settings: Settings, roles: readonly Role[]): Promise<number> {
+  const log = createLog(settings.logLevel);
+  using shutdown = listenForShutdown(log);
+  const worksRemotely = roles.length === 1 && roles[0] === 'worker' && settings.schedulerUrls.length > 0;
+  await (worksRemotely
+    ? serveRemoteWorker(settings, log, shutdown)
+    : serveWithStore(settings, roles, { log, shutdown }));
+  return 0;
+}
+
+async function serveRemoteWorker(settings: Settings, log: Log, shutdown: Shutdown): Promise<void> {
+  const { httpSource } = await import('../worker/http-source.ts');
+  const urls = settings.schedulerUrls;
+  await using source = httpSource({ urls, token: settings.token, log, version });
+  process.stdout.write(`Workron worker: ${settings.workers} slots for ${urls.join(', ')}\n`);
+  await runWorker({ source, settings, log, shutdown });
+}
+
+interface Process {
+  log: Log;
+  shutdown: Shutdown;
+}
+
+async function serveWithStore(settings: Settings, roles: readonly Role[], { log, shutdown }: Process): Promise<void> {
+  if (roles.includes('api')) {
+    const { assertSafeBind } = await import('../http/safe-bind.ts');
+    assertSafeBind(settings.host, settings.token);
+  }
+  // Safe on several at once; processes that only work or only serve wait until it is done.
+  const migrate = roles.includes('scheduler');
+  await using store = await openStore(settings, { log, migrate, signal: shutdown.drain });
+  const instanceId = newInstanceId();
+  const { leaseMs, heartbeatMs } = settings;
+  const parts = createScheduler({
+    store,
+    clock: systemClock,
+    random: Math.random,
+    log,
+    metrics: new Metrics(version, instanceId),
+    instanceId,
+    leaseMs,
+    heartbeatMs,
+  });
+  await using scheduler = parts.scheduler;
+  const background = new AbortController();
+  if (store.exclusive) {
+    // Nothing that an earlier life started may still run when its jobs are handed out again.
+    const { sweepOrphans } = await import('../worker/sweep.ts');
+    await sweepOrphans(log);
+    await takeBackFromEarlierLives(parts.context, background.signal);
+  }
+  const api = roles.includes('api') ? await startApi(settings, parts, log) : null;
+  const loops = [runStatistics(parts, background.signal)];
+  if (roles.includes('scheduler')) loops.push(runDuties(parts, dutySettings(settings), background.signal));
+  process.stdout.write(banner({ settings, roles, url: api?.url ?? null, location: store.location }));
+  log.info({ instance_id: instanceId, roles, store: store.driver, location: store.location, url: api?.url }, 'started');
+  try {
+    shutdown.drain.addEventListener('abort', () => scheduler.drain());
+    if (roles.includes('worker')) {
+      const source = localSource({ scheduler, attachment: store.exclusive ? 'local' : 'direct', version });
+      await runWorker({ source, settings, log, shutdown });
+    }
+    // A worker may be drained from afar; the other roles of its process go on.
+    const hasOtherRoles = roles.some((role) => role !== 'worker');
+    if (hasOtherRoles && !shutdown.drain.aborted) await once(shutdown.drain, 'abort');
+  } finally {
+    await api?.close();
+    background.abort();
+    await Promise.all(loops);
+  }
+  log.info({ instance_id: instanceId }, 'stopped');
+}
+
+function dutySettings(settings: Settings) {
+  return {
+    leaseMs: settings.leaseMs,
+    reapEveryMs: settings.reapEveryMs,
+    forgetWorkersAfterMs: FORGET_WORKERS_AFTER_MS,
+    retention: {
+      doneMs: settings.retentionDoneMs,
+      otherMs: settings.retentionFailedMs,
+      statsMs: settings.retentionStatsMs,
+    },
+  };
+}
+
+async function startApi(settings: Settings, { scheduler }: SchedulerParts, log: Log) {
+  const { createServer } = await import('../http/server.ts');
+  const { host, port, token, allowedHosts } = settings;
+  const server = createServer({ scheduler, token, allowedHosts, log, version });
+  return server.listen({ host, port });
+}
+
+interface WorkerProcess extends Process {
+  source: JobSource;
+  settings: Settings;
+}
+
+/** Works until told to stop, then until what runs has ended, been cut short by `drain-timeout`, or by a second signal. */
+async function runWorker({ source, settings, log, shutdown }: WorkerProcess): Promise<void> {
+  const { Worker } = await import('../worker/worker.ts');
+  const worker = new Worker({
+    source,
+    profile: {
+      name: settings.workerName ?? newInstanceId(),
+      slots: settings.workers,
+      queues: settings.queues,
+      commands: true,
+      handlers: [],
+      tags: settings.tags,
+      resources: settings.resources,
+    },
+    clock: systemClock,
+    random: Math.random,
+    log,
+    pidNamespace: settings.pidNamespace,
+  });
+  const stop = () => void worker.stop();
+  shutdown.stop.addEventListener('abort', stop, { once: true });
+  const running = worker.run();
+  if (!shutdown.drain.aborted) await Promise.race([once(shutdown.drain, 'abort'), running]);
+  const cut = settings.drainTimeoutMs === null ? null : setTimeout(stop, settings.drainTimeoutMs);
+  await worker.drain();
+  await running;
+  if (cut !== null) clearTimeout(cut);
+}

@@ -1,0 +1,74 @@
+/** Workflow files from disk, and how what is wrong with them is shown. */
+
+import { readFile } from 'node:fs/promises';
+import { buffer } from 'node:stream/consumers';
+import stringWidth from 'string-width';
+import { type ReadWorkflow, readWorkflowFile } from '../api/workflow-file.ts';
+import type { SourceProblem } from '../api/workflow-source.ts';
+import { CliError } from './cli-error.ts';
+import { EXIT } from './exit-code.ts';
+import { oneLine, styled } from './style.ts';
+
+/** Beyond it, what stands around the place is left out. */
+const LONGEST_LINE = 160;
+
+/** Reads and checks a file; `-` is standard input. Only a file that cannot be read is an error here. */
+export async function readWorkflow(path: string): Promise<ReadWorkflow> {
+  return readWorkflowFile(decodeText(path, path === '-' ? await buffer(process.stdin) : await read(path)));
+}
+
+export function nameOfInput(path: string): string {
+  return path === '-' ? 'stdin' : path;
+}
+
+/** `etl.yaml:14:5 error: …`, the line, and a caret below the place. */
+export function problemText(file: string, problem: SourceProblem): string {
+  const word = styled(problem.severity === 'error' ? 'red' : 'yellow', `${problem.severity}:`);
+  const { before, marked, after } = excerpt(problem);
+  const margin = `${problem.line} | `;
+  const caret = `${' '.repeat(margin.length - 2)}| ${blank(before)}${'^'.repeat(Math.max(1, stringWidth(marked)))}`;
+  return `${file}:${problem.line}:${problem.column} ${word} ${oneLine(problem.message)}\n  ${margin}${before}${marked}${after}\n  ${caret}\n`;
+}
+
+/** The line around the place, with nothing in it that a terminal would obey. */
+function excerpt({ sourceLine, column, length }: SourceProblem): { before: string; marked: string; after: string } {
+  const start = column - 1;
+  const before = sourceLine.slice(0, start);
+  const marked = sourceLine.slice(start, Math.min(start + length, start + LONGEST_LINE / 2));
+  const after = sourceLine.slice(start + marked.length);
+  const room = Math.floor((LONGEST_LINE - marked.length) / 2);
+  return {
+    before: clean(before.length > room * 2 ? `…${before.slice(before.length - room)}` : before),
+    marked: clean(marked),
+    after: clean(after.length > room * 2 ? `${after.slice(0, room)}…` : after),
+  };
+}
+
+function clean(text: string): string {
+  // oxlint-disable-next-line no-control-regex
+  return text.replace(/[\u0000-\u0008\u000a-\u001f\u007f-\u009f]/g, '\uFFFD');
+}
+
+/** As wide as the text; tabs stay tabs. */
+function blank(text: string): string {
+  return text
+    .split('\t')
+    .map((part) => ' '.repeat(stringWidth(part)))
+    .join('\t');
+}
+
+async function read(path: string): Promise<Buffer> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    throw new CliError(EXIT.notFound, `cannot read ${path}: ${(error as Error).message}`);
+  }
+}
+
+function decodeText(path: string, bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new CliError(EXIT.usage, `${nameOfInput(path)} is not UTF-8 text`);
+  }
+}

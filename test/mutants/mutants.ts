@@ -1,0 +1,182 @@
+/** The faults that `npm run mutants` plants: each is a mistake that this kind of software has made somewhere. */
+
+export interface Mutant {
+  name: string;
+  /** The text `from` must stand exactly once in `file`. */
+  edits: { file: string; from: string; to: string }[];
+  /** At least one test of these files must turn red. */
+  tests: string[];
+}
+
+export const MUTANTS: Mutant[] = [
+  {
+    name: 'no attempt in the fence of a settle (memory)',
+    edits: [
+      {
+        file: 'src/store/memory/settle.ts',
+        from: 'entry.attempt !== success.attempt || ',
+        to: '',
+      },
+    ],
+    tests: ['test/store-memory.test.ts'],
+  },
+  {
+    name: 'no attempt in the fence of a settle (PostgreSQL)',
+    edits: [
+      {
+        file: 'src/store/postgres/sql.ts',
+        from: 'l.job_id = i.job_id and l.attempt = i.attempt and l.worker_id + 0 = i.worker_id',
+        to: 'l.job_id = i.job_id and l.worker_id + 0 = i.worker_id',
+      },
+    ],
+    tests: ['test/store-postgres.test.ts'],
+  },
+  {
+    name: 'reap by id only: a worker that reported meanwhile loses its job',
+    edits: [
+      {
+        file: 'src/store/postgres/sql.ts',
+        from: "and (i.seen_at is null or i.seen_at = coalesce(${epochMs('w.seen_at')}, 0))",
+        to: '',
+      },
+    ],
+    tests: ['test/store-postgres.test.ts'],
+  },
+  {
+    name: 'acknowledgement before commit (SQLite)',
+    edits: [
+      {
+        file: 'src/store/sqlite/serve.ts',
+        from: "  database.run('commit');\n  return answers;",
+        to: "  setTimeout(() => database.inTransaction && database.run('commit'), 100);\n  return answers;",
+      },
+    ],
+    tests: ['test/sqlite-crash.test.ts'],
+  },
+  {
+    name: 'give-back without claim_seq: an answer still on its way is given to another',
+    edits: [
+      {
+        file: 'src/store/memory/heartbeat.ts',
+        from: 'entry.claimSeq !== null && seenClaim !== null && entry.claimSeq <= seenClaim',
+        to: 'true',
+      },
+    ],
+    tests: ['test/store-memory.test.ts'],
+  },
+  {
+    name: 'a free lock taken for death at the first look',
+    edits: [
+      {
+        file: 'src/scheduler/reaper.ts',
+        from: 'workers.filter(({ id, seenAt }) => before.get(id) === seenAt)',
+        to: 'workers.filter(() => before !== undefined)',
+      },
+    ],
+    tests: ['test/scheduler.test.ts'],
+  },
+  {
+    name: 'heartbeats stop when the worker drains',
+    edits: [
+      {
+        file: 'src/worker/worker.ts',
+        from: 'this.#heartbeater.run(() => this.#registered, leaving)',
+        to: 'this.#heartbeater.run(() => this.#registered, this.#draining.signal)',
+      },
+    ],
+    tests: ['test/worker-drain.test.ts'],
+  },
+  {
+    name: 'kill of the child only: what it started lives on',
+    edits: [
+      {
+        file: 'src/worker/launcher/supervisor.ts',
+        from: "canSignal(-tree.pid, 'SIGKILL')",
+        to: "canSignal(tree.pid, 'SIGKILL')",
+      },
+      {
+        file: 'src/worker/launcher/supervisor.ts',
+        from: "for (const { pid } of left) canSignal(pid, 'SIGKILL');",
+        to: 'void left;',
+      },
+    ],
+    tests: ['test/launcher-stop.test.ts'],
+  },
+  {
+    name: 'cancel flag not in the guard (memory)',
+    edits: [
+      {
+        file: 'src/store/memory/apply-changes.ts',
+        from: '  if ((entry.cancelRequestedAt !== null) !== fence.cancelRequested) return undefined;\n',
+        to: '',
+      },
+    ],
+    tests: ['test/store-memory.test.ts'],
+  },
+  {
+    name: 'cancel flag not in the guard (PostgreSQL)',
+    edits: [
+      {
+        file: 'src/store/postgres/sql.ts',
+        from: '`(${row}.cancel_requested_at is not null) = i.cancel_requested\n      and ${row}.failures',
+        to: '`${row}.failures',
+      },
+    ],
+    tests: ['test/store-postgres.test.ts'],
+  },
+  {
+    name: 'one bad row fails its batch',
+    edits: [
+      {
+        file: 'src/scheduler/submit.ts',
+        from: 'splits: (error) => !isWorkronError(error) || !error.retryable,',
+        to: 'splits: (error) => isWorkronError(error) && error.retryable,',
+      },
+    ],
+    tests: ['test/scheduler.test.ts'],
+  },
+  {
+    name: 'retry reuses an attempt number (memory)',
+    edits: [
+      {
+        file: 'src/store/memory/apply-changes.ts',
+        from: "        status: 'pending',\n        counters: { ...decided.counters },",
+        to: "        status: 'pending',\n        attempt: 0,\n        counters: { ...decided.counters },",
+      },
+    ],
+    tests: ['test/store-memory.test.ts'],
+  },
+  {
+    name: 'SKIP LOCKED dropped from the claim',
+    edits: [
+      {
+        file: 'src/store/postgres/sql.ts',
+        from: "order by ${order} limit h.n for update skip locked) p\n        where ${isOpen('h.lane', '$5')}",
+        to: "order by ${order} limit h.n for update) p\n        where ${isOpen('h.lane', '$5')}",
+      },
+    ],
+    tests: ['test/postgres-locking.test.ts'],
+  },
+  {
+    name: 'order within a claim dropped',
+    edits: [
+      {
+        file: 'src/store/postgres/claim.ts',
+        from: 'return taken.sort(byUrgency).map(decodeClaimedJob);',
+        to: 'return taken.sort((a, b) => b.id - a.id).map(decodeClaimedJob);',
+      },
+    ],
+    tests: ['test/store-postgres.test.ts'],
+  },
+  {
+    name: 'an edit that does not rewrite the live row',
+    edits: [
+      {
+        file: 'src/store/postgres/edit.ts',
+        from: '  await session.query(sql.editLive,',
+        to: '  if (runAt !== undefined || wanted.queue !== undefined || wanted.priority !== undefined)\n    await session.query(sql.editLive,',
+      },
+    ],
+    tests: ['test/postgres-locking.test.ts'],
+  },
+];

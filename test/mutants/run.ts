@@ -1,0 +1,61 @@
+/**
+ * Plants one fault at a time in a copy of the tree and expects a test to turn red. A mutant that survives is a promise
+ * that no test keeps. `npm run mutants [NAME…]`
+ */
+
+import { spawn } from 'node:child_process';
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startPostgres } from '../kit/postgres-server.ts';
+import { MUTANTS, type Mutant } from './mutants.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+
+async function plant(mutant: Mutant): Promise<string> {
+  const copy = await mkdtemp(join(tmpdir(), 'workron-mutant-'));
+  for (const part of ['src', 'test', 'bin', 'docs', 'README.md', 'package.json', 'tsconfig.json']) {
+    await cp(join(root, part), join(copy, part), { recursive: true });
+  }
+  await symlink(join(root, 'node_modules'), join(copy, 'node_modules'));
+  for (const { file, from, to } of mutant.edits) {
+    const path = join(copy, file);
+    const text = await readFile(path, 'utf8');
+    if (text.split(from).length !== 2)
+      throw new Error(`${mutant.name}: the text to change is not there exactly once in ${file}`);
+    await writeFile(
+      path,
+      text.replace(from, () => to),
+    );
+  }
+  return copy;
+}
+
+/** Whether the tests named by the mutant fail on it. */
+async function isKilled(mutant: Mutant, pgUrl: string): Promise<boolean> {
+  const copy = await plant(mutant);
+  try {
+    const args = ['--test', '--test-timeout=120000', ...mutant.tests];
+    const child = spawn(process.execPath, args, {
+      cwd: copy,
+      stdio: 'ignore',
+      env: { ...process.env, WORKRON_TEST_PG_URL: pgUrl },
+    });
+    const code = await new Promise<number | null>((resolve) => child.on('exit', resolve));
+    return code !== 0;
+  } finally {
+    await rm(copy, { recursive: true, force: true });
+  }
+}
+
+const wanted = process.argv.slice(2);
+const chosen = MUTANTS.filter(({ name }) => wanted.length === 0 || wanted.some((word) => name.includes(word)));
+await using postgres = await startPostgres();
+let passed = 0;
+for (const mutant of chosen) {
+  const killed = await isKilled(mutant, postgres.url);
+  if (killed) passed += 1;
+  console.log(`${killed ? 'killed  ' : 'SURVIVED'}  ${mutant.name}`);
+}
+console.log(`${passed} passed, ${chosen.length - passed} failed`);
+process.exitCode = passed === chosen.length ? 0 : 1;

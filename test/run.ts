@@ -1,0 +1,78 @@
+/**
+ * What `npm test` runs: type check and lint, then every test file, all on one PostgreSQL.
+ *
+ *   node test/run.ts [--full] [part of a file's name …]
+ *
+ * `--full` runs the large counts of effort.ts. With names, only the test files that contain one of them are run, and
+ * the checks are left out.
+ */
+
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { globSync, readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { run } from 'node:test';
+import { spec } from 'node:test/reporters';
+import { startPostgres } from './kit/postgres-server.ts';
+
+const root = dirname(import.meta.dirname);
+const wanted = process.argv.slice(2).filter((argument) => argument !== '--full');
+if (process.argv.includes('--full')) process.env['WORKRON_TEST_EFFORT'] = 'full';
+process.env['PATH'] = [join(root, 'node_modules', '.bin'), process.env['PATH']].join(delimiter);
+
+if (wanted.length === 0) check();
+process.exitCode = await test();
+
+/** The `check` script of package.json; ends the process where it fails. */
+function check(): void {
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    scripts: Record<string, string>;
+  };
+  const checked = spawnSync('sh', ['-c', scripts['check'] ?? 'false'], { cwd: root, stdio: 'inherit' });
+  if (checked.status !== 0) {
+    console.error('\nThe checks failed (npm run check); no test was run.');
+    process.exit(1);
+  }
+}
+
+async function test(): Promise<number> {
+  const files = testFiles();
+  if (files.length === 0) {
+    console.error(`No test file has ${wanted.join(' or ')} in its name.`);
+    return 1;
+  }
+  const given = process.env['WORKRON_TEST_PG_URL'];
+  await using server = given === undefined ? await startPostgres() : undefined;
+  process.env['WORKRON_TEST_PG_URL'] = given ?? server?.url;
+  return await runFiles(files);
+}
+
+function testFiles(): string[] {
+  return globSync('test/**/*.test.ts', { cwd: root })
+    .filter((file) => wanted.length === 0 || wanted.some((name) => file.includes(name)))
+    .sort()
+    .map((file) => join(root, file));
+}
+
+/** Answers with the exit code. The counts are the last thing printed, below the list of failures. */
+async function runFiles(files: string[]): Promise<number> {
+  const stop = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort());
+
+  // Many tests wait for other processes, so there may be a few more files at work than processors.
+  const stream = run({ files, cwd: root, concurrency: availableParallelism() + 1, signal: stop.signal });
+  let counts: Record<string, number> | undefined;
+  let passed = true;
+  stream.on('test:summary', (summary) => {
+    if (summary.file !== undefined) return;
+    counts = summary.counts;
+    passed = summary.success;
+  });
+  const report = stream.compose(new spec());
+  report.pipe(process.stdout, { end: false });
+  await once(report, 'end');
+  const told = ['tests', 'passed', 'failed', 'cancelled', 'skipped', 'todo'].map((name) => `${name} ${counts?.[name]}`);
+  console.log(`\n${told.join(', ')}`);
+  return passed && counts !== undefined && !stop.signal.aborted ? 0 : 1;
+}

@@ -2,26 +2,23 @@
 
 import type { Driver } from '../src/store/store.ts';
 import type { Figure } from './measure.ts';
-import type { OpenScene } from './scene.ts';
+import type { Scenes } from './scene.ts';
 import { noopWorker } from './throughput.ts';
 
 const WATCH_MS = 10_000;
 const never = new AbortController().signal;
 
-export async function measureIdle(
-  driver: Driver,
-  on: { open: OpenScene; statements?: () => Promise<number> },
-): Promise<Figure[]> {
+export async function measureIdle(driver: Driver, on: Scenes): Promise<Figure[]> {
   await using scene = await on.open();
   const worker = noopWorker(scene, () => undefined);
   const running = worker.run();
   await scene.scheduler.queues(never);
   await new Promise((resolve) => setTimeout(resolve, 2_000));
   const cpu = process.cpuUsage();
-  const before = await on.statements?.();
+  const before = await on.transactions?.();
   await new Promise((resolve) => setTimeout(resolve, WATCH_MS));
   const used = process.cpuUsage(cpu);
-  const after = await on.statements?.();
+  const after = await on.transactions?.();
   await worker.drain();
   await running;
   const seconds = WATCH_MS / 1_000;

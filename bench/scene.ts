@@ -3,6 +3,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import pg from 'pg';
 import { localSource } from '../src/cli/local-source.ts';
 import { DEFAULT_SPEC, type NewJob } from '../src/core/job.ts';
 import { systemClock } from '../src/ops/clock.ts';
@@ -27,8 +28,14 @@ export function noop(more: Partial<NewJob> = {}): NewJob {
   return { ...DEFAULT_SPEC, handler: 'noop', runAt: null, delayMs: null, unique: null, ...more };
 }
 
+export interface Scenes extends AsyncDisposable {
+  open: OpenScene;
+  /** Transactions that the server has committed so far; only where there is a server. */
+  transactions?: () => Promise<number>;
+}
+
 /** Opens scenes on one driver; PostgreSQL is one durable server for all of them, a schema each. */
-export async function scenes(driver: Driver): Promise<{ open: OpenScene } & AsyncDisposable> {
+export async function scenes(driver: Driver): Promise<Scenes> {
   const stack = new AsyncDisposableStack();
   const postgres = driver === 'postgres' ? stack.use(await startPostgres({ durable: true })) : null;
   let count = 0;
@@ -74,5 +81,15 @@ export async function scenes(driver: Driver): Promise<{ open: OpenScene } & Asyn
     stack.defer(() => rm(folder, { recursive: true, force: true }));
     return openSqlite({ file: join(folder, 'bench.db'), clock: systemClock, log: silentLog });
   };
-  return { open, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+  const scenesOf: Scenes = { open, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+  if (postgres !== null) {
+    const client = new pg.Client({ connectionString: postgres.url });
+    await client.connect();
+    stack.defer(() => client.end());
+    scenesOf.transactions = async () => {
+      const counted = 'select sum(xact_commit + xact_rollback)::integer as count from pg_stat_database';
+      return ((await client.query(counted)).rows[0] as { count: number }).count;
+    };
+  }
+  return scenesOf;
 }

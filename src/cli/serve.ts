@@ -53,12 +53,13 @@ async function serveWithStore(settings: Settings, roles: readonly Role[], { log,
   await using store = await openStore(settings, { log, migrate, signal: shutdown.drain });
   const instanceId = newInstanceId();
   const { leaseMs, heartbeatMs } = settings;
+  const metrics = new Metrics(version, instanceId);
   const parts = createScheduler({
     store,
     clock: systemClock,
     random: Math.random,
     log,
-    metrics: new Metrics(version, instanceId),
+    metrics,
     instanceId,
     leaseMs,
     heartbeatMs,
@@ -80,7 +81,7 @@ async function serveWithStore(settings: Settings, roles: readonly Role[], { log,
     shutdown.drain.addEventListener('abort', () => scheduler.drain());
     if (roles.includes('worker')) {
       const source = localSource({ scheduler, attachment: store.exclusive ? 'local' : 'direct', version });
-      await runWorker({ source, settings, log, shutdown });
+      await runWorker({ source, settings, log, shutdown, metrics });
     }
     // A worker may be drained from afar; the other roles of its process go on.
     const hasOtherRoles = roles.some((role) => role !== 'worker');
@@ -116,10 +117,11 @@ async function startApi(settings: Settings, { scheduler }: SchedulerParts, log: 
 interface WorkerProcess extends Process {
   source: JobSource;
   settings: Settings;
+  metrics?: Metrics;
 }
 
 /** Works until told to stop, then until what runs has ended, been cut short by `drain-timeout`, or by a second signal. */
-async function runWorker({ source, settings, log, shutdown }: WorkerProcess): Promise<void> {
+async function runWorker({ source, settings, log, shutdown, metrics }: WorkerProcess): Promise<void> {
   const { Worker } = await import('../worker/worker.ts');
   const worker = new Worker({
     source,
@@ -137,6 +139,7 @@ async function runWorker({ source, settings, log, shutdown }: WorkerProcess): Pr
     log,
     pidNamespace: settings.pidNamespace,
   });
+  if (metrics !== undefined) metrics.stuckSlots = () => worker.stuckSlots;
   const stop = () => void worker.stop();
   shutdown.stop.addEventListener('abort', stop, { once: true });
   const running = worker.run();

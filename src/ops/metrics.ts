@@ -31,7 +31,8 @@ export class Metrics {
   readonly oldestPending: Gauge<'queue'>;
   readonly workers: Gauge<'state'>;
   readonly slots: Gauge<'state'>;
-  readonly stuckSlots: Gauge;
+  /** Asked at every scrape; whoever runs a worker in this process sets it. */
+  stuckSlots: () => number = () => 0;
   readonly leader: Gauge<'duty'>;
   readonly loopErrors: Counter<'loop'>;
   readonly httpRequests: Counter<'route' | 'status'>;
@@ -82,10 +83,14 @@ export class Metrics {
       labelNames: ['state'],
       registers,
     });
-    this.stuckSlots = new Gauge({
+    const stuckSlots = () => this.stuckSlots();
+    new Gauge({
       name: 'workron_stuck_slots',
       help: 'Slots of this process held by handlers that ignore their signal',
       registers,
+      collect() {
+        this.set(stuckSlots());
+      },
     });
     this.leader = new Gauge({
       name: 'workron_leader',

@@ -84,14 +84,16 @@ export class Metrics {
       registers,
     });
     const stuckSlots = () => this.stuckSlots();
-    new Gauge({
-      name: 'workron_stuck_slots',
-      help: 'Slots of this process held by handlers that ignore their signal',
-      registers,
-      collect() {
-        this.set(stuckSlots());
-      },
-    });
+    this.registry.registerMetric(
+      new Gauge({
+        name: 'workron_stuck_slots',
+        help: 'Slots of this process held by handlers that ignore their signal',
+        registers: [],
+        collect() {
+          this.set(stuckSlots());
+        },
+      }),
+    );
     this.leader = new Gauge({
       name: 'workron_leader',
       help: '1 where this instance performs the duty',

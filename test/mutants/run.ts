@@ -31,18 +31,25 @@ async function plant(mutant: Mutant): Promise<string> {
   return copy;
 }
 
-/** Whether the tests named by the mutant fail on it. */
+/** Whether the tests named by the mutant fail on it. The first failure is enough; a test that hangs has failed. */
 async function isKilled(mutant: Mutant, pgUrl: string): Promise<boolean> {
   const copy = await plant(mutant);
   try {
-    const args = ['--test', '--test-timeout=120000', ...mutant.tests];
+    const args = ['--test', '--test-timeout=60000', '--test-reporter=tap', ...mutant.tests];
     const child = spawn(process.execPath, args, {
       cwd: copy,
-      stdio: 'ignore',
+      stdio: ['ignore', 'pipe', 'ignore'],
+      detached: true,
       env: { ...process.env, WORKRON_TEST_PG_URL: pgUrl },
     });
-    const code = await new Promise<number | null>((resolve) => child.on('exit', resolve));
-    return code !== 0;
+    let failed = false;
+    child.stdout.on('data', (data: Buffer) => {
+      if (failed || !/^\s*not ok/m.test(data.toString())) return;
+      failed = true;
+      process.kill(-(child.pid as number), 'SIGKILL');
+    });
+    const code = await new Promise<number | null>((resolve) => child.on('close', resolve));
+    return failed || code !== 0;
   } finally {
     await rm(copy, { recursive: true, force: true });
   }

@@ -58,11 +58,12 @@ test('postgres: a process that waits hears of work, cancels and ends in another 
   there.store.subscribe((hint) => heard.push(hint));
   const { id } = await register(there.store);
   assert.deepEqual(await claim(there.store, id), []);
-  await eventually(
-    async () =>
-      (await here.query(`select 1 from pg_stat_activity where query like 'select 1' and application_name = 'workron'`))
-        .length > 0,
-  );
+  // Listening begins in the background: what is always announced tells that it has.
+  const other = await register(here.store);
+  await eventually(async () => {
+    await here.store.drainWorker(other.id, forever);
+    return heard.some(({ topic }) => topic === 'workers');
+  });
 
   const job = await submitOne(here.store, aJob());
   await eventually(async () => heard.some(({ topic }) => topic === 'work'));

@@ -3,24 +3,38 @@
 import { WorkronError } from '../../core/error.ts';
 import type { ClaimedJob } from '../../core/job.ts';
 import { fits, needsResources } from '../../core/lane.ts';
+import { decodeSpec, type StoredSpec } from '../spec.ts';
 import type { ClaimRequest } from '../store.ts';
 import type { Context } from './context.ts';
 import type { Session, Statement } from './database.ts';
-import { type ClaimedRow, decodeClaimedJob } from './job-row.ts';
-import type { KnownLane } from './lanes.ts';
+import type { KnownLane, Lanes } from './lanes.ts';
 import { numbers } from './values.ts';
 import type { Waiting } from './waiting.ts';
 
 /** Others may be taking the very jobs that were looked at: so often is looked again at once. */
 const MAX_TRIES = 5;
 
-interface TakenRow extends ClaimedRow {
-  rank: number;
-  turn: number;
+/** Columns of equal length; `null` where nothing was taken. */
+interface TakenRow {
+  state: string | null;
+  wanted: number;
+  now: number;
+  ids: number[] | null;
+  attempts: number[];
+  failures: number[];
+  dues: number[];
+  turns: number[];
+  lanes: number[];
+  priorities: number[];
+  names: (string | null)[];
+  tags: string[][];
+  specs: StoredSpec[];
 }
 
-/** The first row is there even if nothing was taken; then its `id` is null. */
-type AnswerRow = { state: string | null; wanted: number } & (TakenRow | { id: null });
+interface TakenJob {
+  job: ClaimedJob;
+  turn: number;
+}
 
 export async function claim(
   context: Context,
@@ -37,21 +51,22 @@ export async function claim(
   if (taken.length === 0 && hints.hasListeners && (await waiting.begin(signal))) {
     taken = await look(context, request, signal);
   }
-  if (taken.length > 0) hints.tell({ jobs: taken.map(({ id }) => id) });
-  return taken.sort(byUrgency).map(decodeClaimedJob);
+  if (taken.length > 0) hints.tell({ jobs: taken.map(({ job }) => job.id) });
+  return taken.sort(byUrgency).map(({ job }) => job);
 }
 
-function byUrgency(a: TakenRow, b: TakenRow): number {
-  return a.rank - b.rank || a.turn - b.turn || a.due - b.due || a.id - b.id;
+function byUrgency(a: TakenJob, b: TakenJob): number {
+  return b.job.priority - a.job.priority || a.turn - b.turn || a.job.dueAt - b.job.dueAt || a.job.id - b.job.id;
 }
 
-async function look(context: Context, request: ClaimRequest, signal: AbortSignal): Promise<TakenRow[]> {
+async function look(context: Context, request: ClaimRequest, signal: AbortSignal): Promise<TakenJob[]> {
   const { database, sql, lanes } = context;
   const served = lanes.servedBy(request.offer);
   for (let tries = 1; ; tries += 1) {
     const { taken, wanted } = served.some(({ lane }) => needsResources(lane) || lanes.isLimited(lane.queue))
       ? await database.transaction(signal, (session) => takeByPlan(context, session, request, served))
       : await take(
+          lanes,
           { query: (statement, values = []) => database.query(statement, values, signal) },
           request,
           served.length === 1
@@ -63,27 +78,48 @@ async function look(context: Context, request: ClaimRequest, signal: AbortSignal
 }
 
 interface Taken {
-  taken: TakenRow[];
+  taken: TakenJob[];
   /** More than were taken: others were faster. */
   wanted: number;
 }
 
 async function take(
+  lanes: Lanes,
   session: Session,
   { workerId, claimSeq }: ClaimRequest,
   { statement, values }: { statement: Statement; values: readonly unknown[] },
 ): Promise<Taken> {
-  const rows = await session.query<AnswerRow>(statement, [workerId, claimSeq, ...values]);
-  const state = rows[0]?.state ?? null;
-  if (state === null || state === 'offline') {
+  const [row] = await session.query<TakenRow>(statement, [workerId, claimSeq, ...values]);
+  if (row === undefined || row.state === null || row.state === 'offline') {
     throw new WorkronError('worker_not_found', `Worker ${workerId} is not registered; register again`);
   }
-  return { taken: rows.filter((row) => row.id !== null), wanted: rows[0]?.wanted ?? 0 };
+  return { taken: (row.ids ?? []).map((id, place) => decodeTaken(lanes, row, id, place)), wanted: row.wanted };
+}
+
+function decodeTaken(lanes: Lanes, row: TakenRow, id: number, place: number): TakenJob {
+  const lane = lanes.lane(row.lanes[place] as number);
+  if (lane === undefined) throw new Error(`job ${id} was taken from a lane that nobody asked for`);
+  const spec = decodeSpec({
+    queue: lane.queue,
+    kind: lane.kind,
+    name: row.names[place] as string | null,
+    priority: row.priorities[place] as number,
+    tags: row.tags[place] as string[],
+    spec: row.specs[place] as StoredSpec,
+  });
+  const job = Object.assign(spec, {
+    id,
+    attempt: row.attempts[place] as number,
+    failures: row.failures[place] as number,
+    dueAt: row.dues[place] as number,
+    startedAt: row.now,
+  });
+  return { job, turn: row.turns[place] as number };
 }
 
 /** Where resources or limits decide: the most urgent first, from each lane as many as still fit. */
 async function takeByPlan(
-  { sql }: Context,
+  { sql, lanes: known }: Context,
   session: Session,
   request: ClaimRequest,
   served: readonly KnownLane[],
@@ -112,7 +148,7 @@ async function takeByPlan(
     planned += 1;
   }
   const values = [numbers([...counts.keys()]), numbers([...counts.values()]), false];
-  const { taken } = await take(session, request, { statement: sql.claimPlanned, values });
+  const { taken } = await take(known, session, request, { statement: sql.claimPlanned, values });
   return { taken, wanted: planned };
 }
 

@@ -42,15 +42,17 @@ export function announce({ hints }: Context, stored: readonly Job[]): void {
 function columnsOf(jobs: readonly NewJob[], lanes: readonly number[]): unknown[] {
   const specs = jobs.map(encodeSpec);
   return [
-    specs.map(({ queue }) => queue),
-    specs.map(({ kind }) => kind),
-    specs.map(({ name }) => name),
+    texts(specs.map(({ queue }) => queue)),
+    texts(specs.map(({ kind }) => kind)),
+    texts(specs.map(({ name }) => name)),
     numbers(specs.map(({ priority }) => priority)),
-    specs.map(({ tags }) => texts(tags)),
-    specs.map(({ spec }, place) => {
-      const unique = jobs[place]?.unique;
-      return JSON.stringify(unique == null ? spec : { ...spec, unique_key: unique.key });
-    }),
+    texts(specs.map(({ tags }) => (tags.length === 0 ? null : texts(tags)))),
+    texts(
+      specs.map(({ spec }, place) => {
+        const unique = jobs[place]?.unique;
+        return JSON.stringify(unique == null ? spec : { ...spec, unique_key: unique.key });
+      }),
+    ),
     numbers(lanes),
     numbers(jobs.map(({ runAt }) => runAt)),
     numbers(jobs.map(({ delayMs }) => delayMs)),

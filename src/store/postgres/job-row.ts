@@ -1,6 +1,6 @@
 /** Rows into jobs. */
 
-import type { ClaimedJob, Job, JobSpec, Reason, Status } from '../../core/job.ts';
+import type { Job, JobSpec, Reason, Status } from '../../core/job.ts';
 import { decodeSpec, type StoredSpec } from '../spec.ts';
 
 export interface SpecRow {
@@ -58,25 +58,6 @@ export function decodeJob(row: JobRow): Job {
     error: row.error,
     reason: row.reason,
     result: row.result,
-  };
-}
-
-export interface ClaimedRow extends SpecRow {
-  id: number;
-  attempt: number;
-  failures: number;
-  due: number;
-  started_at: number;
-}
-
-export function decodeClaimedJob(row: ClaimedRow): ClaimedJob {
-  return {
-    ...specOf(row),
-    id: row.id,
-    attempt: row.attempt,
-    failures: row.failures,
-    dueAt: row.due,
-    startedAt: row.started_at,
   };
 }
 

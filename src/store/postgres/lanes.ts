@@ -39,9 +39,9 @@ export class Lanes {
     return this.#ids.get(key);
   }
 
-  /** The lane's queue, if this process knows it. */
-  queueOf(id: number): string | undefined {
-    return this.#lanes.get(id)?.queue;
+  /** The lane, if this process knows it. */
+  lane(id: number): Lane | undefined {
+    return this.#lanes.get(id);
   }
 
   servedBy(offer: Offer): KnownLane[] {

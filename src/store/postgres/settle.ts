@@ -1,15 +1,16 @@
 import type { Settled, Success } from '../store.ts';
 import type { Context } from './context.ts';
-import { numbers } from './values.ts';
+import { numbers, texts } from './values.ts';
 
+/** Columns of equal length; `null` where nothing was ended. */
 interface EndedRow {
-  job_id: number;
-  attempt: number;
-  worker_id: number;
-  lane: number;
-  due: number;
-  started_at: number;
   now: number;
+  ids: number[] | null;
+  attempts: number[];
+  workers: number[];
+  lanes: number[];
+  dues: number[];
+  starts: number[];
 }
 
 interface EarlierRow {
@@ -56,29 +57,30 @@ async function end(
   successes: readonly Success[],
   signal: AbortSignal,
 ): Promise<Map<string, Settled>> {
-  const rows = await database.query<EndedRow>(
+  const [row] = await database.query<EndedRow>(
     sql.settle,
     [
       numbers(successes.map(({ jobId }) => jobId)),
       numbers(successes.map(({ attempt }) => attempt)),
       numbers(successes.map(({ workerId }) => workerId)),
       numbers(successes.map(({ exitCode }) => exitCode)),
-      successes.map(({ result }) => (result == null ? null : JSON.stringify(result))),
+      texts(successes.map(({ result }) => (result == null ? null : JSON.stringify(result)))),
     ],
     signal,
   );
+  if (row === undefined || row.ids === null) return new Map();
   // An end makes room only where the number of running jobs is limited.
-  hints.tell({ work: lanes.anyLimited && rows.length > 0, jobs: rows.map((row) => row.job_id) });
-  if (rows.some(({ lane }) => lanes.queueOf(lane) === undefined)) await lanes.refresh(signal);
+  hints.tell({ work: lanes.anyLimited, jobs: row.ids });
+  if (row.lanes.some((lane) => lanes.lane(lane) === undefined)) await lanes.refresh(signal);
   return new Map(
-    rows.map((row) => [
-      fenceOf({ jobId: row.job_id, attempt: row.attempt, workerId: row.worker_id }),
+    row.ids.map((jobId, place) => [
+      fenceOf({ jobId, attempt: row.attempts[place] as number, workerId: row.workers[place] as number }),
       {
         result: 'ok',
         fresh: true,
-        queue: lanes.queueOf(row.lane) ?? '',
-        dueAt: row.due,
-        startedAt: row.started_at,
+        queue: lanes.lane(row.lanes[place] as number)?.queue ?? '',
+        dueAt: row.dues[place] as number,
+        startedAt: row.starts[place] as number,
         endedAt: row.now,
       },
     ]),

@@ -47,6 +47,8 @@ export function statements(schema: string): Sql {
 
 function texts(s: string) {
   const now = `t as materialized (select ${s}.now() as now)`;
+  /** Cheaper than an instant, for us and for the server. */
+  const epochMs = (instant: string) => `round(date_part('epoch', ${instant}) * 1000)`;
 
   /** Lets go of keys of the jobs in `jobs`, in the order in which everybody locks keys. */
   const freeKeys = (jobs: string, condition: string) => `freed as (
@@ -57,21 +59,23 @@ function texts(s: string) {
 
   /**
    * From `picked` (ctids that are locked by now) to the claimed jobs. Going by ctid, the update sees only what its
-   * snapshot saw: a row that an edit has rewritten since then is missed, never run with its old payload. There is
-   * always a row, to tell the worker's state and how many were wanted, so that a claim that missed some tries again.
+   * snapshot saw: a row that an edit has rewritten since then is missed, never run with its old payload. The answer
+   * is one row of columns: a message per job would cost as much as the claim. It is there even if nothing was taken, to
+   * tell the worker's state and how many were wanted, so that a claim that missed some tries again.
    */
   const takePicked = (wanted: string) => `taken as (
       update ${s}.live l
       set status = 'running', attempt = l.attempt + 1, worker_id = $1, claim_seq = $2::bigint, started_at = t.now,
         renewed_at = case when $2::bigint is null then t.now end, expires_at = null
       from t where l.ctid = any(array(select ctid from picked))
-      returning l.job_id, l.attempt, l.failures, l.due, l.started_at, l.rank, l.turn, l.flags),
+      returning l.job_id, l.attempt, l.failures, l.due, l.turn, l.lane, l.flags),
     ${freeKeys('taken', `g.flags & 8 <> 0 and u.hold = 'pending'`)}
-    select (select state from ${s}.worker where id = $1) as state, (${wanted}) as wanted, c.*
-    from (select 1) one left join (
-      select k.job_id as id, k.attempt, k.failures, k.due, k.started_at, k.rank, k.turn,
-        j.queue, j.kind, j.name, j.priority, j.tags, j.spec
-      from taken k join ${s}.job j on j.id = k.job_id) c on true`;
+    select (select state from ${s}.worker where id = $1) as state, (${wanted}) as wanted,
+      (select ${epochMs('now')} from t) as now, array_agg(k.job_id) as ids, array_agg(k.attempt) as attempts,
+      array_agg(k.failures) as failures, array_agg(${epochMs('k.due')}) as dues, array_agg(k.turn) as turns,
+      array_agg(k.lane) as lanes, array_agg(j.priority) as priorities, json_agg(j.name) as names,
+      json_agg(j.tags) as tags, json_agg(j.spec) as specs
+    from taken k join ${s}.job j on j.id = k.job_id`;
   const mayClaim = `exists (select 1 from ${s}.worker where id = $1 and state = 'online')`;
   const isOpen = (lane: string, limited: string) => `not exists (
       select 1 from ${s}.lane n join ${s}.queue q on q.name = n.queue
@@ -90,7 +94,6 @@ function texts(s: string) {
       and ${row}.failures = i.failures and ${row}.interruptions = i.interruptions
       and ${row}.snoozes = i.snoozes and ${row}.losses = i.losses`;
   const matchesEnded = `r.job_id = i.job_id and r.status = i.status and r.attempts = i.attempt and ${sameCounters('r')}`;
-  const epochMs = (instant: string) => `(extract(epoch from ${instant}) * 1000)::bigint`;
 
   return {
     now: `select ${s}.now() as now`,
@@ -118,7 +121,7 @@ function texts(s: string) {
           with ordinality i(queue, kind, name, priority, tags, spec, lane, run_at, delay_ms, start_timeout_ms, flags, place)),
       jobs as (
         insert into ${s}.job (id, queue, kind, name, priority, tags, created_at, spec)
-        select id, queue, kind, name, priority, tags::text[], t.now, spec from input, t),
+        select id, queue, kind, name, priority, coalesce(tags::text[], '{}'), t.now, spec from input, t),
       lives as (
         insert into ${s}.live (job_id, status, lane, rank, due, expires_at, flags)
         select id, case when due > t.now then 'scheduled' else 'pending' end, lane, -priority::integer, due,
@@ -235,7 +238,10 @@ function texts(s: string) {
       results as (
         insert into ${s}.result (job_id, value) select job_id, result from gone where result is not null),
       ${freeKeys('gone', `g.flags & 8 <> 0 and u.hold <> 'time'`)}
-      select gone.job_id, gone.attempt, gone.worker_id, gone.lane, gone.due, gone.started_at, t.now from gone, t`,
+      select (select ${epochMs('now')} from t) as now, array_agg(job_id) as ids, array_agg(attempt) as attempts,
+        array_agg(worker_id) as workers, array_agg(lane) as lanes, array_agg(${epochMs('due')}) as dues,
+        array_agg(${epochMs('started_at')}) as starts
+      from gone`,
     settledBefore: `select r.job_id, r.attempt, r.worker_id, j.queue, r.due, r.started_at, r.ended_at
       from ${s}.run r join ${s}.job j on j.id = r.job_id where r.job_id = any($1::bigint[]) and r.status = 'done'`,
 
@@ -253,7 +259,7 @@ function texts(s: string) {
     change: `with ${now},
       held as materialized (
         select i.*, l.due, l.started_at, l.flags, l.cancel_requested_at, l.worker_id as held_by
-        from jsonb_to_recordset($1::jsonb) i(${fences}, kind text, seen_at bigint, to_failures integer,
+        from jsonb_to_recordset($1::jsonb) i(${fences}, kind text, seen_at float8, to_failures integer,
           to_interruptions integer, to_snoozes integer, to_losses integer, delay_ms float8, to_status text, reason text,
           outcome text, exit_code integer, signal text, error text)
         join ${s}.live l on l.job_id = i.job_id left join ${s}.worker w on w.id = l.worker_id

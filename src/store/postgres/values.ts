@@ -4,15 +4,26 @@ import pg from 'pg';
 
 type Parser = (text: string) => unknown;
 
-const OIDS = { int8: 20, textArray: 1009, int8Array: 1016, timestamptz: 1184 } as const;
+const OIDS = {
+  int8: 20,
+  int2Array: 1005,
+  int4Array: 1007,
+  textArray: 1009,
+  int8Array: 1016,
+  float8Array: 1022,
+  timestamptz: 1184,
+} as const;
 
 const driversOwn = pg.types.getTypeParser as (oid: number) => Parser;
 const parseTexts = driversOwn(OIDS.textArray);
 
 const PARSERS: Readonly<Record<number, Parser>> = {
   [OIDS.int8]: Number,
-  [OIDS.int8Array]: (text) => (text === '{}' ? [] : text.slice(1, -1).split(',').map(Number)),
+  [OIDS.int2Array]: parseNumbers,
+  [OIDS.int4Array]: parseNumbers,
   [OIDS.textArray]: (text) => (text === '{}' ? [] : parseTexts(text)),
+  [OIDS.int8Array]: parseNumbers,
+  [OIDS.float8Array]: parseNumbers,
   [OIDS.timestamptz]: parseInstant,
 };
 
@@ -20,6 +31,11 @@ const PARSERS: Readonly<Record<number, Parser>> = {
 export const types: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number) => PARSERS[oid] ?? driversOwn(oid)) as pg.CustomTypesConfig['getTypeParser'],
 };
+
+/** Our arrays of numbers hold no nulls. */
+function parseNumbers(text: string): number[] {
+  return text === '{}' ? [] : text.slice(1, -1).split(',').map(Number);
+}
 
 const FAR_YEAR = /^(\d{5,6})-/;
 
@@ -36,8 +52,11 @@ export function numbers(values: readonly (number | null)[]): string {
   return `{${values.map((value) => value ?? 'NULL').join(',')}}`;
 }
 
-/** One array of texts inside an array of rows: rows of different lengths cannot be sent as one array. */
-export function texts(values: readonly string[]): string {
-  if (values.length === 0) return '{}';
-  return `{${values.map((value) => `"${value.replace(/["\\]/g, '\\$&')}"`).join(',')}}`;
+/** An array of texts as PostgreSQL writes it; also for one inside an array of rows, which need not be of equal length. */
+export function texts(values: readonly (string | null)[]): string {
+  return `{${values.map((value) => (value === null ? 'NULL' : quoted(value))).join(',')}}`;
+}
+
+function quoted(text: string): string {
+  return `"${/["\\]/.test(text) ? text.replace(/["\\]/g, '\\$&') : text}"`;
 }

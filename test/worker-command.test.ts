@@ -52,6 +52,13 @@ test('worker: the error holds the last 2 KiB, cut between characters and clean',
   assert.equal(source.output(broken), 'a\0b\xffc', 'what is stored is what was printed');
 });
 
+test('worker: a command may be longer than an argument can be', async () => {
+  const source = new ScriptedSource();
+  await using _ = new TestWorker(source);
+  const [id] = source.submit({ command: `: ${'x'.repeat(500_000)}\necho "$0 $#"; exit 3` }) as [number];
+  assert.equal(errorOf(await source.outcome(id)), 'exit 3\n/bin/sh 0\n');
+});
+
 test('worker: a command that runs too long is stopped, and told what to set', async () => {
   const source = new ScriptedSource();
   await using _ = new TestWorker(source);

@@ -10,8 +10,9 @@ import type { Assignment, StopReason } from './assignment.ts';
 import { attemptEnvironment } from './environment.ts';
 import type { Executor } from './executor.ts';
 import type { CommandExit, Launcher } from './launcher/launcher.ts';
+import { shellArgument } from './long-command.ts';
 import type { OutputWriter } from './output-writer.ts';
-import { removeResult, takeResult } from './result-file.ts';
+import { removeFile, takeResult } from './result-file.ts';
 import { after } from './timer.ts';
 
 export interface CommandExecutorOptions {
@@ -32,13 +33,14 @@ async function runCommand(options: CommandExecutorOptions, assignment: Assignmen
   // Temporary files may have been tidied away while nothing ran.
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const resultFile = join(folder, `result-${job.id}-${job.attempt}`);
+  const commandFile = join(folder, `command-${job.id}-${job.attempt}`);
   const stream = output.open(assignment, (bytes) => launcher.credit(command, bytes));
   let timedOut = false;
   let command = 0;
   const exit = await new Promise<CommandExit>((resolve) => {
     command = launcher.run(
       {
-        command: job.command as string,
+        command: shellArgument(job.command as string, commandFile),
         cwd: job.cwd,
         env: attemptEnvironment(job, resultFile),
         graceMs: job.killGraceMs,
@@ -60,9 +62,10 @@ async function runCommand(options: CommandExecutorOptions, assignment: Assignmen
   });
   if (exit.left > 0) log.error({ job_id: job.id, processes: exit.left }, 'processes of a command would not die');
   await stream.end();
+  removeFile(commandFile);
   const stopped = exit.stopped === 'asked' && timedOut ? 'timeout' : stopOf(exit, assignment);
   if (stopped === null && exit.exitCode === 0) return succeed(resultFile);
-  removeResult(resultFile);
+  removeFile(resultFile);
   return outcomeOf(exit, stopped, { timeoutMs: job.timeoutMs, tail: stream.tail() });
 }
 

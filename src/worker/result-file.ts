@@ -15,7 +15,7 @@ export function takeResult(path: string): ReadResult {
     fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { ok: true, result: undefined };
-    removeResult(path);
+    removeFile(path);
     return { ok: false, error: '$WORKRON_OUTPUT is not a plain file that can be read' };
   }
   try {
@@ -29,11 +29,11 @@ export function takeResult(path: string): ReadResult {
     return { ok: false, error: `$WORKRON_OUTPUT cannot be read: ${String(error)}` };
   } finally {
     closeSync(fd);
-    removeResult(path);
+    removeFile(path);
   }
 }
 
-export function removeResult(path: string): void {
+export function removeFile(path: string): void {
   try {
     unlinkSync(path);
   } catch {

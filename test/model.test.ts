@@ -45,7 +45,7 @@ async function traceOf(open: OpenStore, actions: readonly Action[]): Promise<unk
 
 test('model: random sequences of calls have the same answers on every store', async () => {
   const length = Math.min(effort.modelLength, MAX_ACTIONS - 3);
-  const rest = fc.array(action, { minLength: length / 2, maxLength: length, size: 'max' });
+  const rest = fc.array(action, { minLength: Math.floor(length / 2), maxLength: length, size: 'max' });
   const sequences = fc.tuple(opening, rest).map((parts) => parts.flat());
   await fc.assert(
     fc.asyncProperty(sequences, async (actions) => {

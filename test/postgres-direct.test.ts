@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Hint } from '../src/store/store.ts';
+import type { Hint, Store } from '../src/store/store.ts';
 import { aJob } from './kit/builders.ts';
 import { Child } from './kit/child.ts';
 import { eventually } from './kit/eventually.ts';
@@ -58,13 +58,17 @@ test('postgres: a process that waits hears of work, cancels and ends in another 
   there.store.subscribe((hint) => heard.push(hint));
   const { id } = await register(there.store);
   assert.deepEqual(await claim(there.store, id), []);
-  // Listening begins in the background: what is always announced tells that it has.
   const other = await register(here.store);
-  await eventually(async () => {
-    await here.store.drainWorker(other.id, forever);
-    return heard.some(({ topic }) => topic === 'workers');
-  });
+  // Listening begins in the background: what is always announced tells that it has.
+  const listens = (from: Store, hints: readonly Hint[]) =>
+    eventually(async () => {
+      await from.drainWorker(other.id, forever);
+      return hints.some(({ topic }) => topic === 'workers');
+    });
+  await listens(here.store, heard);
 
+  // Says again that it waits: that counts only for a while.
+  assert.deepEqual(await claim(there.store, id), []);
   const job = await submitOne(here.store, aJob());
   await eventually(async () => heard.some(({ topic }) => topic === 'work'));
   const lease = await claimOne(there.store, null, id);
@@ -75,6 +79,7 @@ test('postgres: a process that waits hears of work, cancels and ends in another 
 
   const ended: Hint[] = [];
   here.store.subscribe((hint) => ended.push(hint));
+  await listens(there.store, ended);
   await succeed(there.store, lease);
   await eventually(async () => ended.some((hint) => hint.topic === 'jobs' && hint.ids.includes(job.id)));
   assert.equal((await readOne(here.store, job.id)).status, 'done');

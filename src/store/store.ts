@@ -60,6 +60,7 @@ export interface Store extends AsyncDisposable {
 
   /**
    * Writes each change whose job still matches its fence; answers, in order, with the job as written, or `undefined`.
+   * Each job at most once in a call.
    * Where another job holds the unique key of one to be reopened, throws `unique_conflict` and writes none.
    */
   applyChanges(changes: readonly Change[], signal: AbortSignal): Promise<(Job | undefined)[]>;

@@ -94,7 +94,7 @@ export async function perform(world: World, action: Action): Promise<unknown> {
       return answers;
     }
     case 'stale': {
-      const changes = action.changes.flatMap((pick) => world.change(pick) ?? []);
+      const changes = firstOfEachJob(action.changes.flatMap((pick) => world.change(pick) ?? []));
       return store.applyChanges(changes, forever);
     }
     case 'edit': {
@@ -201,4 +201,10 @@ async function decide(world: World, job: Job, event: JobEvent): Promise<unknown>
   world.changes.push(change);
   const [written] = await world.store.applyChanges([change, change], forever);
   return written ?? 'not written';
+}
+
+/** A call speaks of each job once. */
+function firstOfEachJob(changes: readonly Change[]): Change[] {
+  const seen = new Set<number>();
+  return changes.filter(({ fence: { jobId } }) => !seen.has(jobId) && seen.add(jobId));
 }

@@ -1,18 +1,8 @@
 /** The text of a workflow file: read as YAML (JSON is YAML), with the way back from a value to its line and column. */
 
-import {
-  type Document,
-  isAlias,
-  isCollection,
-  isMap,
-  isScalar,
-  isSeq,
-  LineCounter,
-  type Pair,
-  parseDocument,
-  visit,
-} from 'yaml';
+import { type Document, isAlias, isCollection, isMap, isScalar, isSeq, type Pair, parseDocument, visit } from 'yaml';
 import { findUnclean } from '../core/text.ts';
+import { LineStarts } from './line-starts.ts';
 
 export type SourcePath = readonly (string | number)[];
 
@@ -47,14 +37,14 @@ export class WorkflowSource {
   /** What keeps it from being read. */
   readonly problems: SourceProblem[];
   readonly #text: string;
-  readonly #lines = new LineCounter();
+  readonly #lines: LineStarts;
   readonly #document: Document | undefined;
 
   constructor(text: string) {
     this.#text = text;
+    this.#lines = new LineStarts(text);
     try {
       this.#document = parseDocument(text, {
-        lineCounter: this.#lines,
         prettyErrors: false,
         merge: true,
         // Its own check compares each key with all others.
@@ -137,11 +127,11 @@ export class WorkflowSource {
   }
 
   #problem(severity: SourceProblem['severity'], message: string, [from, to]: Range): SourceProblem {
-    const { line, col } = this.#lines.lineStarts.length === 0 ? { line: 1, col: 1 } : this.#lines.linePos(from);
-    const start = from - (col - 1);
+    const { line, column } = this.#lines.placeOf(from);
+    const start = from - (column - 1);
     const sourceLine = /^[^\r\n]*/.exec(this.#text.slice(start))?.[0] ?? '';
-    const length = Math.max(1, Math.min(to - from, sourceLine.trimEnd().length - (col - 1)));
-    return { severity, message, line: Math.max(1, line), column: Math.max(1, col), length, sourceLine };
+    const length = Math.max(1, Math.min(to - from, sourceLine.trimEnd().length - (column - 1)));
+    return { severity, message, line, column, length, sourceLine };
   }
 }
 

@@ -50,6 +50,12 @@ function aJob(wanted: Partial<Job> = {}): Job {
     error: null,
     reason: null,
     result: null,
+    dependsOn: [],
+    workflowId: null,
+    stepKey: null,
+    groupId: null,
+    groupIndex: null,
+    rerunOf: null,
     ...wanted,
   };
 }

@@ -13,6 +13,18 @@ export const effort = {
   modelLength: full ? 60 : 40,
   /** Random graphs whose counters are compared with a rescan. */
   dagRuns: full ? 2_000 : 100,
+  /** Random graphs driven through each store, and how large they are. */
+  dagStoreRuns: full ? 60 : 6,
+  dagNodes: full ? 200 : 30,
+  /** Ends, submissions and cancels that meet on the same edges. */
+  graphRaces: full ? 1_000 : 20,
+  /** The same on PostgreSQL, in transactions that overlap. */
+  edgeRaces: full ? 10_000 : 60,
+  /** Turns of each worker in a wide graph. */
+  fanRounds: full ? 300 : 25,
+  /** Steps of a large graph, and items of a large group. */
+  graphNodes: full ? 100_000 : 3_000,
+  graphItems: full ? 10_000 : 2_000,
   /** No new sequence, and no shrinking of one that failed, after so long. */
   modelMs: full ? 900_000 : 60_000,
   /** Requests per route in the API fuzz. */

@@ -71,12 +71,13 @@ test('postgres: a claim that began before an edit runs the edited job, never the
       ).length > 0,
   );
   await using editor = await openTestPostgres({ url: given.url, schema });
-  await editor.store.edit(job.id, { priority: 3, tags: ['new'] }, forever);
+  // Nothing that the live row itself would have to tell.
+  await editor.store.edit(job.id, { timeoutMs: 7_000, tags: ['new'] }, forever);
   await gate.end();
 
   assert.deepEqual(
-    (await claiming).map(({ priority, tags }) => ({ priority, tags })),
-    [{ priority: 3, tags: ['new'] }],
+    (await claiming).map(({ timeoutMs, tags }) => ({ timeoutMs, tags })),
+    [{ timeoutMs: 7_000, tags: ['new'] }],
   );
 });
 

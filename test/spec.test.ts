@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DEFAULT_SPEC, type JobSpec } from '../src/core/job.ts';
-import { decodeSpec, encodeSpec } from '../src/store/spec.ts';
+import { decodeSpec, encodeSpec, itemOf, withItem } from '../src/store/spec.ts';
 
 const EVERYTHING: JobSpec = {
   name: 'report',
@@ -25,6 +25,7 @@ const EVERYTHING: JobSpec = {
   requires: ['gpu'],
   resources: { memory_mb: 512 },
   fairKey: 'tenant',
+  continueOnFailure: true,
 };
 
 test('spec: what was stored is what is read, defaults and all', () => {
@@ -55,4 +56,14 @@ test('spec: a decoded spec shares nothing with the defaults', () => {
   (first.env as Record<string, string>)['A'] = '1';
   first.backoff.baseMs = 1;
   assert.deepEqual(decodeSpec(encodeSpec(DEFAULT_SPEC)), DEFAULT_SPEC);
+});
+
+test('spec: an item has its value beside its spec, whatever it is', () => {
+  const columns = encodeSpec({ ...DEFAULT_SPEC, command: 'true' });
+  for (const value of [null, 0, '', false, { deep: [1] }]) {
+    const stored = JSON.parse(JSON.stringify(withItem(columns, value))) as typeof columns;
+    assert.deepEqual(itemOf(stored.spec), value);
+    assert.deepEqual(decodeSpec(stored), decodeSpec(columns));
+  }
+  assert.equal(itemOf(columns.spec), undefined);
 });

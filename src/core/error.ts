@@ -12,6 +12,8 @@ export const ERROR_CODES = {
   queue_not_found: 404,
   worker_not_found: 404,
   operation_not_found: 404,
+  workflow_not_found: 404,
+  step_not_found: 404,
   method_not_allowed: 405,
   illegal_transition: 409,
   lease_lost: 409,

@@ -1,5 +1,7 @@
 /** What a job is: the words that every other part uses for it. */
 
+import type { Condition } from './dag/conditions.ts';
+
 export const STATUSES = [
   'blocked',
   'scheduled',
@@ -86,6 +88,14 @@ export interface JobSpec {
   /** What the job takes of a worker's capacity while it runs. */
   resources: Readonly<Record<string, number>>;
   fairKey: string | null;
+  /** Its failure counts as success for its children and its workflow. */
+  continueOnFailure: boolean;
+}
+
+/** A job to be waited for, and what must become of it. */
+export interface Dependency {
+  jobId: number;
+  condition: Condition;
 }
 
 export const DEFAULT_BACKOFF: Backoff = {
@@ -118,6 +128,7 @@ export const DEFAULT_SPEC: JobSpec = {
   requires: [],
   resources: {},
   fairKey: null,
+  continueOnFailure: false,
 };
 
 /** A job on its way into a store. Instants and ids are the store's to give. */
@@ -127,6 +138,8 @@ export interface NewJob extends JobSpec {
   /** Not before so long after submission; `null`: now. At most one of the two is set. */
   delayMs: number | null;
   unique: Unique | null;
+  /** Each job at most once; all must hold. */
+  dependsOn: readonly Dependency[];
 }
 
 /** How many of each kind of end the attempts of a job have had so far. */
@@ -164,6 +177,15 @@ export interface Job extends JobSpec, Counters {
   error: string | null;
   reason: Reason | null;
   result: unknown;
+  dependsOn: readonly Dependency[];
+  /** The workflow whose step it is, or whose step's item. */
+  workflowId: number | null;
+  stepKey: string | null;
+  /** Of an item: the job of the `for_each` step it belongs to, and its place in the list. */
+  groupId: number | null;
+  groupIndex: number | null;
+  /** The job that this one repeats. */
+  rerunOf: number | null;
 }
 
 /** What a worker gets: the spec to run and the lease under which it runs. */
@@ -173,6 +195,26 @@ export interface ClaimedJob extends JobSpec {
   failures: number;
   dueAt: number;
   startedAt: number;
+  /** What it can know of those around it; `null` for a job that stands alone. */
+  surroundings: Surroundings | null;
+}
+
+export interface Surroundings {
+  /** Of its workflow, as given. */
+  params: Readonly<Record<string, unknown>>;
+  /** Of an item: what to work on, and its place in the list. */
+  item: { value: unknown; index: number } | null;
+  /** In the order of their ids; an item has those of its group. */
+  parents: readonly ParentEnd[];
+}
+
+/** How a parent ended. */
+export interface ParentEnd {
+  jobId: number;
+  /** Step key, else name, else id. */
+  key: string;
+  status: TerminalStatus;
+  result: unknown;
 }
 
 /** How one attempt ended, for the record. */

@@ -12,7 +12,8 @@ export type JobEvent =
   | { type: 'settle'; outcome: Exclude<Outcome, { type: 'succeeded' }> }
   /** Its worker fell silent; `seenAt` is when it was last heard, which must still be so. */
   | { type: 'lose'; workerSeenAt: number }
-  | { type: 'cancel' }
+  /** What waits for this job in vain is cancelled with it; if `quiet`, it is judged by its conditions as after any other end. */
+  | { type: 'cancel'; quiet?: boolean }
   | { type: 'expire' }
   | { type: 'retry' };
 
@@ -38,7 +39,7 @@ export interface AttemptEnd {
 
 export type Change =
   /** A running job is asked to stop. */
-  | { kind: 'flag'; fence: Fence }
+  | { kind: 'flag'; fence: Fence; quiet?: boolean }
   /**
    * Back to wait: `delayMs` 0 is pending, due when it was before, so that it keeps its place; else scheduled, due so long
    * from now. The attempt that ended is recorded.
@@ -53,6 +54,8 @@ export type Change =
       reason: Reason | null;
       record: AttemptEnd | null;
       error: string | null;
+      /** Of a waiting job: cancelled without those who wait for it. A running one has it from its flag. */
+      quiet?: boolean;
     }
   /** A person's retry: a terminal job waits again, due now, with a full budget and a new `expiresAt` where it has a start timeout. */
   | { kind: 'reopen'; fence: Fence; counters: Counters };
@@ -62,7 +65,7 @@ export function transition(job: Job, event: JobEvent, random: number): Change | 
   const fence = fenceOf(job);
   switch (event.type) {
     case 'cancel':
-      return cancel(job, fence);
+      return cancel(job, fence, event.quiet ?? false);
     case 'retry':
       if (job.status !== 'failed' && job.status !== 'cancelled' && job.status !== 'skipped')
         throw illegal(job, 'retry');
@@ -89,12 +92,12 @@ export function transition(job: Job, event: JobEvent, random: number): Change | 
   }
 }
 
-function cancel(job: Job, fence: Fence): Change | undefined {
+function cancel(job: Job, fence: Fence, quiet: boolean): Change | undefined {
   switch (job.status) {
     case 'cancelled':
       return undefined;
     case 'running':
-      return job.cancelRequestedAt === null ? { kind: 'flag', fence } : undefined;
+      return job.cancelRequestedAt === null ? { kind: 'flag', fence, ...(quiet ? { quiet } : {}) } : undefined;
     case 'blocked':
     case 'scheduled':
     case 'pending':
@@ -106,6 +109,7 @@ function cancel(job: Job, fence: Fence): Change | undefined {
         reason: 'cancelled',
         record: null,
         error: null,
+        ...(quiet ? { quiet } : {}),
       };
     default:
       throw illegal(job, 'cancel');

@@ -9,6 +9,7 @@ export class Hints {
   #work = false;
   #jobs = new Set<number>();
   #workers = new Set<number>();
+  #graph = false;
   #dueAt: number | null = null;
   #planned = false;
 
@@ -31,6 +32,10 @@ export class Hints {
     if (this.#plan()) this.#workers.add(id);
   }
 
+  graph(): void {
+    if (this.#plan()) this.#graph = true;
+  }
+
   due(at: number): void {
     if (this.#plan()) this.#dueAt = Math.min(at, this.#dueAt ?? at);
   }
@@ -48,8 +53,10 @@ export class Hints {
     if (this.#work) hints.push({ topic: 'work' });
     if (this.#jobs.size > 0) hints.push({ topic: 'jobs', ids: [...this.#jobs] });
     if (this.#workers.size > 0) hints.push({ topic: 'workers', ids: [...this.#workers] });
+    if (this.#graph) hints.push({ topic: 'graph' });
     if (this.#dueAt !== null) hints.push({ topic: 'due', at: this.#dueAt });
     this.#work = false;
+    this.#graph = false;
     this.#jobs = new Set();
     this.#workers = new Set();
     this.#dueAt = null;

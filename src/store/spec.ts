@@ -35,6 +35,7 @@ const STORED_AS = {
   requires: 'requires',
   resources: 'resources',
   fairKey: 'fair_key',
+  continueOnFailure: 'continue_on_failure',
 } as const satisfies Partial<Record<keyof JobSpec, string>>;
 
 const PROPERTIES = Object.entries(STORED_AS) as [keyof typeof STORED_AS, string][];
@@ -79,6 +80,19 @@ export function decodeSpec({ queue, kind, name, priority, tags, spec: stored }: 
     if (property !== undefined) (spec as unknown as Record<string, unknown>)[property] = value;
   }
   return spec;
+}
+
+/** Where the value of an item lies, beside its spec: whoever writes a spec anew must take it along. */
+const ITEM_KEY = 'item';
+
+/** The spec of a job of a group, with what it is to work on. */
+export function withItem(columns: SpecColumns, value: unknown): SpecColumns {
+  return { ...columns, spec: { ...columns.spec, [ITEM_KEY]: value } };
+}
+
+/** The inverse of `withItem`; `undefined` for a job that is no item. */
+export function itemOf(stored: StoredSpec): unknown {
+  return stored[ITEM_KEY];
 }
 
 function isDefault(property: keyof typeof STORED_AS, value: unknown): boolean {

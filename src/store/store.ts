@@ -7,6 +7,8 @@
  * A backend that is away for now rejects with `store_unavailable`, one whose disk is full with `store_full`.
  */
 
+import type { Condition } from '../core/dag/conditions.ts';
+import type { StepCounts, WorkflowStatus } from '../core/dag/workflow-status.ts';
 import type { Attempt, ClaimedJob, Job, NewJob, Reason, Status } from '../core/job.ts';
 import type { Offer } from '../core/lane.ts';
 import type { Change } from '../core/transition.ts';
@@ -34,6 +36,9 @@ export interface Store extends AsyncDisposable {
    * With an idempotency key, the first call's answer is stored with its jobs: a later call with the same key and
    * fingerprint stores nothing and is answered the same (`replayed`); another fingerprint throws `idempotency_mismatch`.
    * A concurrent twin waits for the first.
+   * A job with dependencies locks its parents before it reads their state, counts those that have ended, and starts as
+   * `blocked`, free (as above, due and freed), or is ended `skipped` at once; an unknown parent throws `dependency_unknown`
+   * with the ids and stores nothing.
    */
   insert(jobs: readonly NewJob[], options: InsertOptions, signal: AbortSignal): Promise<Inserted>;
 
@@ -41,6 +46,7 @@ export interface Store extends AsyncDisposable {
    * Moves up to `limit` claimable jobs that the offer can run to `running`, counts the attempt, and returns them, most
    * urgent first (priority, fair turn, due, id). No job is ever handed to two claimers. Takes nothing from paused
    * queues, no more than `max_running` of a queue allows, no more than the offer's free resources hold.
+   * Each comes with its surroundings: parameters, item, parents' ends. A workflow whose step is claimed has started.
    * Lets go of unique keys held only `while: 'pending'`. Unknown or offline worker: throws `worker_not_found`.
    */
   claim(request: ClaimRequest, signal: AbortSignal): Promise<ClaimedJob[]>;
@@ -55,6 +61,8 @@ export interface Store extends AsyncDisposable {
   /**
    * The fast path: ends each job that is still at this attempt of this worker as `done`; answers in order.
    * A job already ended `done` by this very attempt answers `ok` again; anything else is `lease_lost`.
+   * Whatever ends a job, here or in `applyChanges`, judges its direct children, its group and its workflow in the same
+   * transaction, by counters; what a child's end means further down is left to `cascade`.
    */
   settle(successes: readonly Success[], signal: AbortSignal): Promise<Settled[]>;
 
@@ -62,6 +70,9 @@ export interface Store extends AsyncDisposable {
    * Writes each change whose job still matches its fence; answers, in order, with the job as written, or `undefined`.
    * Each job at most once in a call.
    * Where another job holds the unique key of one to be reopened, throws `unique_conflict` and writes none.
+   * A reopened job waits for those of its parents that have not ended; its own out-edges are open again: children that
+   * never started (skipped ones too) are judged anew from all their edges, those that started are left alone. A reopened
+   * item reopens its group, a reopened step its workflow.
    */
   applyChanges(changes: readonly Change[], signal: AbortSignal): Promise<(Job | undefined)[]>;
 
@@ -81,6 +92,19 @@ export interface Store extends AsyncDisposable {
 
   /** Workers attached to the database whose session lock is free: a hint that their process died. Empty where there are no such locks. */
   findUnlocked(signal: AbortSignal): Promise<Unlocked>;
+
+  /**
+   * Carries ends and reopenings of jobs further down, for up to `limit` jobs; answers with how many it carried. Safe to
+   * stop anywhere and to run twice at once. Nothing to do: 0.
+   */
+  cascade(limit: number, signal: AbortSignal): Promise<number>;
+
+  /**
+   * Gives up to `limit` items to groups that are free and have not all of theirs (each index exactly once, no more than
+   * `maxParallel` unfinished at a time), and ends groups that can have none; answers with how many jobs it inserted or
+   * ended. Safe to stop anywhere and to run twice at once. Nothing to do: 0.
+   */
+  expand(limit: number, signal: AbortSignal): Promise<number>;
 
   /** Marks workers whose lease is over as offline; forgets those offline for longer than `forgetAfterMs` that hold nothing. Answers with the ids marked. */
   retireWorkers(forgetAfterMs: number, signal: AbortSignal): Promise<number[]>;
@@ -104,6 +128,30 @@ export interface Store extends AsyncDisposable {
 
   /** How many claimable jobs come before this one in its queue, counting no further than `atMost`. */
   countAhead(jobId: number, atMost: number, signal: AbortSignal): Promise<number>;
+
+  // ---- workflows -----------------------------------------------------------------------------------------------
+
+  /**
+   * Stores a workflow with all its steps or nothing. Ids rise in the order of the steps. Kept steps are `done` from the
+   * start, with a copy of the result of the job they repeat. Idempotency as in `insert`.
+   */
+  insertWorkflow(
+    workflow: NewWorkflow,
+    options: InsertOptions,
+    signal: AbortSignal,
+  ): Promise<{ workflow: Workflow; replayed: boolean }>;
+
+  workflow(id: number, signal: AbortSignal): Promise<Workflow | undefined>;
+
+  /** Newest first (id descending), below `before` where given. */
+  workflows(
+    filter: WorkflowFilter,
+    page: { before: number | null; limit: number },
+    signal: AbortSignal,
+  ): Promise<Workflow[]>;
+
+  /** The steps of a workflow without the items of its groups, by id. `dependsOn` tells the edges. */
+  steps(workflowId: number, signal: AbortSignal): Promise<WorkflowStep[]>;
 
   // ---- logs ----------------------------------------------------------------------------------------------------
 
@@ -167,6 +215,8 @@ export type Hint =
   | { topic: 'jobs'; ids: readonly number[] }
   /** Running jobs of these workers were asked to stop, or a worker to drain. */
   | { topic: 'workers'; ids: readonly number[] }
+  /** There is something to cascade or to expand. */
+  | { topic: 'graph' }
   /** A scheduled job may be due earlier than was known. */
   | { topic: 'due'; at: number };
 
@@ -268,7 +318,77 @@ export interface Retention {
   statsMs: number;
 }
 
+/** One step on its way in. Parents are places of earlier steps in the list, so the list is in topological order. */
+export interface NewStep {
+  key: string;
+  /** Without dependencies of its own. */
+  job: NewJob;
+  parents: readonly number[];
+  /** About its parents together, once all have ended. */
+  condition: Condition;
+  /** Not claimed itself: it is a group of items. */
+  forEach: NewForEach | null;
+  /** Repeats this step of an earlier workflow without running it: `done`, with that job's result. */
+  keepFrom: number | null;
+}
+
+export interface NewForEach {
+  /** The list, or where it comes from once the step is free: a parent's result, or what its path leads to in it. */
+  items: readonly unknown[] | { parent: number; path: readonly string[] };
+  /** `null`: all at once. */
+  maxParallel: number | null;
+}
+
+export interface NewWorkflow {
+  name: string;
+  params: Readonly<Record<string, unknown>>;
+  steps: readonly NewStep[];
+  rerunOf: number | null;
+}
+
+export interface Workflow {
+  id: number;
+  name: string;
+  params: Readonly<Record<string, unknown>>;
+  status: WorkflowStatus;
+  createdAt: number;
+  /** Of the first claim of a step. */
+  startedAt: number | null;
+  endedAt: number | null;
+  rerunOf: number | null;
+  /** Steps, not counting items. */
+  total: number;
+  counts: StepCounts;
+}
+
+export interface WorkflowStep {
+  job: Job;
+  key: string;
+  condition: Condition;
+  /** Of a group: how far it is. */
+  group: GroupState | null;
+}
+
+export interface GroupState {
+  /** As it was given; the parent by its job id. */
+  source: readonly unknown[] | { parentId: number; path: readonly string[] };
+  /** `null` until its list is known. */
+  total: number | null;
+  maxParallel: number | null;
+  /** Inserted so far. */
+  inserted: number;
+  counts: StepCounts;
+}
+
+export interface WorkflowFilter {
+  status?: WorkflowStatus;
+  name?: string;
+}
+
 export interface JobFilter {
+  workflowId?: number;
+  /** Items of this group. */
+  groupId?: number;
   statuses?: readonly Status[];
   queue?: string;
   name?: string;

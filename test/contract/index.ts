@@ -3,10 +3,13 @@
 import { describe } from 'node:test';
 import type { OpenStore } from '../kit/store.ts';
 import { exerciseAbort } from './abort.ts';
+import { exerciseCascade } from './cascade.ts';
 import { exerciseChanges } from './changes.ts';
 import { exerciseClaim } from './claim.ts';
+import { exerciseDependencies } from './dependencies.ts';
 import { exerciseDue } from './due.ts';
 import { exerciseEdit } from './edit.ts';
+import { exerciseGroups } from './groups.ts';
 import { exerciseHeartbeat } from './heartbeat.ts';
 import { exerciseHints } from './hints.ts';
 import { exerciseIdempotency } from './idempotency.ts';
@@ -20,10 +23,13 @@ import { exerciseOrder } from './order.ts';
 import { exercisePrune } from './prune.ts';
 import { exerciseQueues } from './queues.ts';
 import { exerciseRaces } from './races.ts';
+import { exerciseReopen } from './reopen.ts';
 import { exerciseSettle } from './settle.ts';
 import { exerciseStats } from './stats.ts';
+import { exerciseSurroundings } from './surroundings.ts';
 import { exerciseUnique } from './unique.ts';
 import { exerciseWorkers } from './workers.ts';
+import { exerciseWorkflows } from './workflows.ts';
 
 const THEMES = [
   exerciseInsert,
@@ -42,6 +48,12 @@ const THEMES = [
   exerciseList,
   exerciseUnique,
   exerciseIdempotency,
+  exerciseDependencies,
+  exerciseCascade,
+  exerciseReopen,
+  exerciseWorkflows,
+  exerciseGroups,
+  exerciseSurroundings,
   exercisePrune,
   exerciseStats,
   exerciseOperations,

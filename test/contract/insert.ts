@@ -27,6 +27,7 @@ const EVERYTHING: JobSpec = {
   requires: ['gpu', 'eu'],
   resources: { memory_mb: 512, gpu: 1 },
   fairKey: 'tenant-1',
+  continueOnFailure: true,
 };
 
 export function exerciseInsert(open: OpenStore): void {
@@ -61,6 +62,12 @@ export function exerciseInsert(open: OpenStore): void {
       error: null,
       reason: null,
       result: null,
+      dependsOn: [],
+      workflowId: null,
+      stepKey: null,
+      groupId: null,
+      groupIndex: null,
+      rerunOf: null,
     });
     assert.deepEqual(await readOne(store, id), job);
   });

@@ -20,29 +20,56 @@ export interface Fate {
   reason: 'upstream_failed' | 'condition' | null;
 }
 
+export interface EndOptions {
+  /** A cancellation that takes along those who wait for the node in vain. */
+  loud?: boolean;
+}
+
 /** Chooses one of the free nodes, which ends next. */
 export type Pick = (free: readonly number[]) => number;
 
 export class DagReference {
   readonly #plan: readonly PlannedNode[];
   readonly fates: Fate[];
+  /** Nobody has heard of the others yet: they are not judged. */
+  readonly #known: Set<number>;
+  /** Cancelled, with those who wait for them in vain. */
+  readonly #loud = new Set<number>();
 
-  constructor(plan: readonly PlannedNode[]) {
+  /** All nodes are known from the start unless a number says how many. */
+  constructor(plan: readonly PlannedNode[], known = plan.length) {
     this.#plan = plan;
     this.fates = plan.map(() => ({ status: 'blocked', reason: null }));
+    this.#known = new Set(plan.keys().take(known));
+    this.#settle();
+  }
+
+  get free(): number[] {
+    return this.fates.flatMap(({ status }, node) => (status === 'free' ? [node] : []));
+  }
+
+  /** The node is there from now on, and judged by what its parents have come to. */
+  admit(node: number): void {
+    this.#known.add(node);
+    this.#settle();
+  }
+
+  /** A node that has not ended ends now. */
+  end(node: number, status: Exclude<End, 'skipped'>, { loud }: EndOptions = {}): void {
+    this.fates[node] = { status, reason: null };
+    if (loud === true) this.#loud.add(node);
+    this.#settle(new Set([node]));
   }
 
   /** Runs whatever can run until nothing is free; answers with the nodes in the order in which they ended. */
   run(pick: Pick, round: 0 | 1): number[] {
     const ended: number[] = [];
-    for (;;) {
-      this.#settle();
-      const free = this.fates.flatMap(({ status }, node) => (status === 'free' ? [node] : []));
-      if (free.length === 0) return ended;
+    for (let { free } = this; free.length > 0; { free } = this) {
       const node = pick(free);
-      this.fates[node] = { status: (this.#plan[node] as PlannedNode).ends[round], reason: null };
+      this.end(node, (this.#plan[node] as PlannedNode).ends[round]);
       ended.push(node);
     }
+    return ended;
   }
 
   /** A person retries an ended node that ran: skipped nodes below it are undecided again, those that ran are left alone. */
@@ -57,15 +84,29 @@ export class DagReference {
         changed.add(child);
       });
     }
+    this.#settle();
   }
 
-  /** Judges all blocked nodes by what is known now, again and again until nothing changes. */
-  #settle(): void {
+  /** Judges all blocked nodes by what is known now, again and again until nothing changes. `ended`: what has just. */
+  #settle(ended: ReadonlySet<number> = new Set()): void {
     for (;;) {
-      const next = this.fates.map((fate, node) => (fate.status === 'blocked' ? this.#judge(node) : fate));
-      if (next.every((fate, node) => fate.status === this.#statusOf(node))) return;
+      const next = this.fates.map((fate, node) => {
+        if (fate.status !== 'blocked' || !this.#known.has(node)) return fate;
+        const judged = this.#judge(node);
+        return judged.status === 'skipped' && this.#isTakenAlong(node, ended) ? CANCELLED : judged;
+      });
+      const changed = next.flatMap((fate, node) => (fate.status === this.#statusOf(node) ? [] : [node]));
+      if (changed.length === 0) return;
       next.forEach((fate, node) => (this.fates[node] = fate));
+      for (const node of changed) if (next[node] === CANCELLED) this.#loud.add(node);
+      ended = new Set(changed);
     }
+  }
+
+  /** Whether one of those that have just ended was cancelled loudly, and is not what the node asked for. */
+  #isTakenAlong(node: number, ended: ReadonlySet<number>): boolean {
+    const { parents } = this.#plan[node] as PlannedNode;
+    return parents.some((edge) => ended.has(edge.node) && this.#loud.has(edge.node) && edge.condition !== 'ended');
   }
 
   #judge(node: number): Fate {
@@ -96,6 +137,8 @@ export class DagReference {
     return (this.fates[node] as Fate).status;
   }
 }
+
+const CANCELLED: Fate = { status: 'cancelled', reason: null };
 
 function skipped(reason: NonNullable<Fate['reason']>): Fate {
   return { status: 'skipped', reason };

@@ -37,7 +37,8 @@ export class SchemaValues {
     if (schema['enum'] !== undefined) return this.pick(schema['enum']);
     if (schema['default'] !== undefined && this.chance(0.3)) return schema['default'];
     const choices = schema['anyOf'] ?? schema['oneOf'];
-    if (choices !== undefined) return this.valid(this.pick(choices));
+    // Beside properties they only say which of them exclude each other.
+    if (choices !== undefined && schema['properties'] === undefined) return this.valid(this.pick(choices));
     const type = Array.isArray(schema['type']) ? this.pick(schema['type']) : schema['type'];
     switch (type) {
       case 'object':

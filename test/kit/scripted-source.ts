@@ -43,9 +43,10 @@ export class ScriptedSource implements JobSource {
   #nudge: (() => void) | undefined;
 
   /** Makes jobs claimable; answers with their ids. */
-  submit(...specs: Partial<JobSpec>[]): number[] {
+  submit(...specs: Partial<JobSpec & Pick<ClaimedJob, 'surroundings'>>[]): number[] {
     const jobs = specs.map((spec) => ({
       ...DEFAULT_SPEC,
+      surroundings: null,
       ...spec,
       id: this.#nextId++,
       attempt: 1,
@@ -60,7 +61,16 @@ export class ScriptedSource implements JobSource {
 
   /** Hands the same job out once more. */
   submitAgain(id: number, attempt: number, spec: Partial<JobSpec>): void {
-    this.#pending.push({ ...DEFAULT_SPEC, ...spec, id, attempt, failures: 0, dueAt: 0, startedAt: 0 });
+    this.#pending.push({
+      ...DEFAULT_SPEC,
+      ...spec,
+      id,
+      attempt,
+      failures: 0,
+      dueAt: 0,
+      startedAt: 0,
+      surroundings: null,
+    });
     for (const wake of this.#wake.splice(0)) wake();
   }
 

@@ -1,6 +1,7 @@
 /** What may happen to a store, as plain data. Jobs, workers and leases are named by a number that picks among those there are. */
 
 import fc from 'fast-check';
+import { CONDITIONS, type Condition } from '../../src/core/dag/conditions.ts';
 import type { Unique } from '../../src/core/job.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
 import type { JobFilter } from '../../src/store/store.ts';
@@ -21,19 +22,34 @@ export interface WantedJob {
   /** By instant instead of delay. */
   byInstant: boolean;
   startTimeout: Steps;
+  continueOnFailure: boolean;
+  dependsOn: { job: number; condition: Condition }[];
   unique: { key: string; while: 'pending' | 'active' | 'time'; onConflict: Unique['onConflict'] } | null;
+}
+
+export interface WantedStep {
+  /** Each picks among the steps before it. */
+  parents: number[];
+  condition: Condition;
+  continueOnFailure: boolean;
+  /** How many items; `null`: it is no group. */
+  items: number | null;
+  maxParallel: number | null;
+  /** Of the jobs there are, one whose result it takes instead of running. */
+  keepFrom: number | null;
 }
 
 export type Ending = Exclude<Outcome, { type: 'succeeded' }>['type'];
 
 export type Action =
   | { type: 'insert'; jobs: WantedJob[]; idempotency: { key: string; fingerprint: string } | null }
+  | { type: 'workflow'; steps: WantedStep[] }
   | { type: 'register'; patient: boolean }
   | { type: 'claim'; worker: number; limit: number; free: number; gpu: boolean; handlers: boolean; counted: boolean }
   | { type: 'heartbeat'; worker: number; drops: boolean[] | null; seen: 'all' | 'earlier' | 'uncounted' }
   | { type: 'settle'; leases: number[] }
   | { type: 'report'; lease: number; ending: Ending; fatal: boolean }
-  | { type: 'cancel'; job: number }
+  | { type: 'cancel'; job: number; quiet: boolean }
   | { type: 'retry'; job: number }
   | { type: 'lose'; dead: number | null }
   | { type: 'expire' }
@@ -50,6 +66,7 @@ export type Action =
   | { type: 'wait'; steps: number };
 
 const pick = fc.nat(1_000);
+const condition = fc.constantFrom(...CONDITIONS);
 const few = fc.integer({ min: 1, max: 3 });
 const queue = fc.constantFrom('a', 'b');
 
@@ -69,6 +86,8 @@ export const wantedJob: fc.Arbitrary<WantedJob> = fc.record({
   delay: fc.constantFrom(null, null, null, 1, 2, 3),
   byInstant: fc.boolean(),
   startTimeout: sometimes(few),
+  continueOnFailure: fc.constantFrom(false, false, true),
+  dependsOn: fc.array(fc.record({ job: pick, condition }), { maxLength: 2 }),
   unique: sometimes(
     fc.record({
       key: fc.constantFrom('k1', 'k2'),
@@ -76,6 +95,15 @@ export const wantedJob: fc.Arbitrary<WantedJob> = fc.record({
       onConflict: fc.constantFrom('existing', 'replace', 'reject'),
     }),
   ),
+});
+
+const wantedStep: fc.Arbitrary<WantedStep> = fc.record({
+  parents: fc.array(pick, { maxLength: 2 }),
+  condition,
+  continueOnFailure: fc.constantFrom(false, false, true),
+  items: sometimes(fc.nat(3)),
+  maxParallel: fc.constantFrom(null, 1, 2),
+  keepFrom: fc.option(pick, { freq: 5 }),
 });
 
 const ending = fc.constantFrom<Ending>(
@@ -102,6 +130,13 @@ export const action: fc.Arbitrary<Action> = fc.oneof(
       idempotency: sometimes(
         fc.record({ key: fc.constantFrom('i1', 'i2'), fingerprint: fc.constantFrom('f1', 'f1', 'f1', 'f2') }),
       ),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      type: fc.constant('workflow'),
+      steps: fc.array(wantedStep, { minLength: 1, maxLength: 5 }),
     }),
   },
   { weight: 2, arbitrary: fc.record({ type: fc.constant('register'), patient: fc.boolean() }) },
@@ -142,7 +177,7 @@ export const action: fc.Arbitrary<Action> = fc.oneof(
       fatal: fc.constantFrom(false, false, false, true),
     }),
   },
-  { weight: 5, arbitrary: fc.record({ type: fc.constant('cancel'), job: pick }) },
+  { weight: 5, arbitrary: fc.record({ type: fc.constant('cancel'), job: pick, quiet: fc.boolean() }) },
   { weight: 5, arbitrary: fc.record({ type: fc.constant('retry'), job: pick }) },
   { weight: 4, arbitrary: fc.record({ type: fc.constant('lose'), dead: sometimes(pick) }) },
   { weight: 2, arbitrary: fc.record({ type: fc.constant('expire') }) },

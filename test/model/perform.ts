@@ -1,9 +1,10 @@
 import type { Job } from '../../src/core/job.ts';
 import { type Change, type JobEvent, transition } from '../../src/core/transition.ts';
-import type { JobEdit } from '../../src/store/store.ts';
-import { aJob, anOffer, aWorker } from '../kit/builders.ts';
+import type { JobEdit, NewStep } from '../../src/store/store.ts';
+import { aJob, anOffer, aStep, aWorker, aWorkflow } from '../kit/builders.ts';
+import { settleDown } from '../kit/graph.ts';
 import { forever } from '../kit/steps.ts';
-import type { Action, Ending, WantedJob } from './action.ts';
+import type { Action, Ending, WantedJob, WantedStep } from './action.ts';
 import { pickOf, STEP_MS, type World } from './world.ts';
 
 /** Not a multiple of a step, so that no lease ends at the very moment at which somebody looks. */
@@ -19,11 +20,23 @@ export async function perform(world: World, action: Action): Promise<unknown> {
   switch (action.type) {
     case 'insert': {
       const now = await store.now(forever);
-      const wanted = action.jobs.map((job, index) => newJob(world, job, now, index));
+      // Whether a job that is skipped at once still holds its key for the next one of the same call is nobody's business.
+      const alone = action.jobs.length === 1;
+      const wanted = action.jobs.map((job, index) =>
+        newJob(world, alone || job.unique === null ? job : { ...job, dependsOn: [] }, now, index),
+      );
       const options = action.idempotency === null ? {} : { idempotency: action.idempotency };
       const { items, replayed } = await store.insert(wanted, options, forever);
       for (const { job } of items) world.learnJob(job.id);
       return { replayed, items: items.map(({ job, deduplicated }) => ({ id: job.id, deduplicated })) };
+    }
+    case 'workflow': {
+      const steps = action.steps.map((step, place) => newStep(world, step, place));
+      const { workflow } = await store.insertWorkflow(aWorkflow(steps, { params: { step: world.step } }), {}, forever);
+      world.workflows.push(workflow.id);
+      await learnJobs(world);
+      const { id, ...rest } = workflow;
+      return { workflowId: id, ...rest };
     }
     case 'register': {
       const leaseMs = action.patient ? LONG_LEASE_MS : LEASE_MS;
@@ -73,7 +86,8 @@ export async function perform(world: World, action: Action): Promise<unknown> {
     case 'cancel':
     case 'retry': {
       const [job] = await store.read([pickOf(world.jobs, action.job) ?? 0], forever);
-      return job === undefined ? 'gone' : decide(world, job, { type: action.type });
+      if (job === undefined) return 'gone';
+      return decide(world, job, action.type === 'retry' ? { type: 'retry' } : { type: 'cancel', quiet: action.quiet });
     }
     case 'lose': {
       const dead =
@@ -144,11 +158,26 @@ export async function perform(world: World, action: Action): Promise<unknown> {
   }
 }
 
-/** What has become of all jobs, queues and workers. */
+/** Carries what the action left to be carried. */
+export async function carryOn(world: World): Promise<void> {
+  await settleDown(world.store);
+  await learnJobs(world);
+}
+
+/** Those that the store made by itself have ids too. */
+async function learnJobs(world: World): Promise<void> {
+  const jobs = await world.store.list({}, { before: null, limit: 1_000 }, forever);
+  for (const { id } of jobs.reverse()) world.learnJob(id);
+}
+
+/** What has become of all jobs, workflows, queues and workers. */
 export async function observe({ store }: World): Promise<unknown> {
   const workers = await store.workers(forever);
+  const workflows = await store.workflows({}, { before: null, limit: 1_000 }, forever);
   return {
     jobs: await store.list({}, { before: null, limit: 1_000 }, forever),
+    workflows: workflows.map(({ id, ...row }) => ({ workflowId: id, ...row })),
+    steps: await Promise.all(workflows.map(({ id }) => store.steps(id, forever))),
     queues: await store.queues(forever),
     workers: workers.map(({ id, ...row }) => ({ workerId: id, ...row })),
     nextDueAt: (await store.promote(0, forever)).nextDueAt,
@@ -162,7 +191,9 @@ export function history({ store, jobs }: World): Promise<unknown> {
 
 /** No two jobs of a call are due at the same later time. */
 function newJob(world: World, wanted: WantedJob, now: number, index: number) {
-  const { delay, byInstant, startTimeout, unique, ...spec } = wanted;
+  const { delay, byInstant, startTimeout, unique, dependsOn, ...spec } = wanted;
+  const parents = new Map(dependsOn.map(({ job, condition }) => [pickOf(world.jobs, job), condition]));
+  parents.delete(undefined);
   const apartMs = (2 * index + (byInstant ? 1 : 0)) * APART_MS;
   const delayMs = delay === null ? null : world.delayMs(delay) + apartMs;
   return aJob({
@@ -171,7 +202,20 @@ function newJob(world: World, wanted: WantedJob, now: number, index: number) {
     runAt: byInstant && delayMs !== null ? now + delayMs : null,
     delayMs: byInstant ? null : delayMs,
     startTimeoutMs: startTimeout === null ? null : startTimeout * STEP_MS,
+    dependsOn: [...parents].map(([jobId, condition]) => ({ jobId: jobId as number, condition })),
     unique: unique === null ? null : { ...unique, while: unique.while === 'time' ? 4 * STEP_MS : unique.while },
+  });
+}
+
+function newStep(world: World, wanted: WantedStep, place: number): NewStep {
+  const { parents, condition, continueOnFailure, items, maxParallel, keepFrom } = wanted;
+  const list = Array.from({ length: items ?? 0 }, (_, index) => `item ${index}`);
+  return aStep(`step ${place}`, {
+    job: { continueOnFailure, name: `step of step ${world.step}` },
+    parents: place === 0 ? [] : [...new Set(parents.map((parent) => parent % place))],
+    condition,
+    forEach: items === null ? null : { items: list, maxParallel },
+    keepFrom: keepFrom === null ? null : (pickOf(world.jobs, keepFrom) ?? null),
   });
 }
 

@@ -15,6 +15,8 @@ export const MAX_ACTIONS = 60;
 /** Each action happens so long after the one before. */
 export const STEP_MS = (MAX_ACTIONS + 4) * PART_MS;
 
+const JOB_KEYS = new Set(['id', 'jobId', 'groupId', 'rerunOf']);
+
 export interface ModelLease {
   jobId: number;
   attempt: number;
@@ -28,6 +30,7 @@ export class World {
   /** Ids in the order in which they were given, whatever they are here. */
   readonly jobs: number[] = [];
   readonly workers: number[] = [];
+  readonly workflows: number[] = [];
   /** All that were ever handed out. */
   readonly leases: ModelLease[] = [];
   /** All that was ever decided, to be tried again later. */
@@ -83,7 +86,8 @@ export class World {
   }
 
   #plainNumber(value: number, key: string): unknown {
-    if (key === 'id' || key === 'jobId') return `job ${this.jobs.indexOf(value)}`;
+    if (JOB_KEYS.has(key)) return `job ${this.jobs.indexOf(value)}`;
+    if (key === 'workflowId') return `workflow ${this.workflows.indexOf(value)}`;
     if (key === 'workerId') return `worker ${this.workers.indexOf(value)}`;
     if (key.endsWith('At')) return Math.floor((value - this.#startedAt) / PART_MS);
     return value;

@@ -10,6 +10,11 @@ import type { EdgeCounters } from './edge-counters.ts';
 export const JUDGE_MODES = ['each', 'together'] as const;
 export type JudgeMode = (typeof JUDGE_MODES)[number];
 
+/** Of a job: it is read as a step where it is one itself, and not the item of one. */
+export function judgeModeOf(job: { stepKey: string | null; groupId: number | null }): JudgeMode {
+  return job.stepKey !== null && job.groupId === null ? 'together' : 'each';
+}
+
 export type SkipReason = Extract<Reason, 'upstream_failed' | 'condition'>;
 export type Verdict = 'wait' | 'free' | { skip: SkipReason };
 

@@ -1,19 +1,29 @@
 import { WorkronError } from '../../core/error.ts';
 import type { Job } from '../../core/job.ts';
 import type { Change, Fence } from '../../core/transition.ts';
+import { carry, named } from './carry.ts';
 import type { Entry } from './entry.ts';
 import { end, requeue } from './finish.ts';
-import { change, jobOf, type Tables } from './tables.ts';
+import { reopen } from './reopen.ts';
+import { jobOf, type Tables } from './tables.ts';
 import { holderOf } from './unique.ts';
 
 export function applyChanges(tables: Tables, changes: readonly Change[]): (Job | undefined)[] {
   refuseConflicts(tables, changes);
-  return changes.map((change) => {
+  const written = changes.map((change) => {
     const entry = matching(tables, change.fence);
     if (entry === undefined) return undefined;
     apply(tables, entry, change);
     return jobOf(tables, entry);
   });
+  carry(
+    tables,
+    named(
+      tables,
+      changes.map(({ fence }) => fence),
+    ),
+  );
+  return written;
 }
 
 /** The entry, if it is still as the decision found it. */
@@ -38,7 +48,8 @@ function apply(tables: Tables, entry: Entry, decided: Change): void {
   switch (decided.kind) {
     case 'flag':
       entry.cancelRequestedAt = now;
-      tables.hints.worker(entry.workerId as number);
+      entry.quiet = decided.quiet ?? false;
+      if (entry.workerId !== null) tables.hints.worker(entry.workerId);
       tables.hints.job(entry.id);
       return;
     case 'requeue':
@@ -46,20 +57,10 @@ function apply(tables: Tables, entry: Entry, decided: Change): void {
       return requeue(tables, entry, decided.delayMs, decided.record);
     case 'end':
       entry.counters = { ...decided.counters };
+      entry.quiet ||= decided.quiet ?? false;
       return end(tables, entry, decided);
     case 'reopen':
-      change(tables, entry, {
-        status: 'pending',
-        counters: { ...decided.counters },
-        dueAt: now,
-        expiresAt: entry.spec.startTimeoutMs === null ? null : now + entry.spec.startTimeoutMs,
-        cancelRequestedAt: null,
-        doneAt: null,
-        reason: null,
-        end: null,
-      });
-      tables.hints.work();
-      tables.hints.job(entry.id);
+      return reopen(tables, entry, decided.counters);
   }
 }
 

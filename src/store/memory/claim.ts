@@ -4,8 +4,10 @@ import { fits, serves } from '../../core/lane.ts';
 import type { ClaimRequest } from '../store.ts';
 import { type Entry, toClaimedJob } from './entry.ts';
 import { isAhead, type LaneLine } from './live.ts';
+import { surroundingsOf } from './surroundings.ts';
 import { change, type Tables } from './tables.ts';
 import { dropKey } from './unique.ts';
+import { stepStarted } from './workflow-row.ts';
 
 export function claim(tables: Tables, request: ClaimRequest): ClaimedJob[] {
   const worker = tables.workers.get(request.workerId);
@@ -58,5 +60,6 @@ function hand(tables: Tables, entry: Entry, { workerId, claimSeq }: ClaimRequest
   });
   dropKey(tables, entry, ['pending']);
   tables.hints.job(entry.id);
-  return toClaimedJob({ ...entry, startedAt: now });
+  stepStarted(tables, entry);
+  return toClaimedJob({ ...entry, startedAt: now }, surroundingsOf(tables, entry));
 }

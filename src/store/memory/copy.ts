@@ -26,6 +26,7 @@ export function copySpec(spec: JobSpec): JobSpec {
     requires: [...spec.requires],
     resources: { ...spec.resources },
     fairKey: spec.fairKey,
+    continueOnFailure: spec.continueOnFailure,
   };
 }
 

@@ -1,11 +1,17 @@
 /** A job as this store holds it. Nothing of it is ever handed out: `toJob` and its siblings copy. */
 
-import type { Attempt, ClaimedJob, Counters, Job, JobSpec, Reason, Status } from '../../core/job.ts';
+import type { EdgeCounters } from '../../core/dag/edge-counters.ts';
+import type { Attempt, ClaimedJob, Counters, Job, JobSpec, Reason, Status, Surroundings } from '../../core/job.ts';
 import type { AttemptEnd } from '../../core/transition.ts';
 import type { LogPiece } from '../store.ts';
 import { copyJson, copySpec } from './copy.ts';
+import type { Edge } from './edges.ts';
+import type { Fan } from './fan.ts';
 
-export interface Entry {
+/** Where a job comes from. */
+export type Origin = Pick<Job, 'workflowId' | 'stepKey' | 'groupId' | 'groupIndex' | 'rerunOf'>;
+
+export interface Entry extends Readonly<Origin> {
   readonly id: number;
   readonly createdAt: number;
   spec: JobSpec;
@@ -22,6 +28,8 @@ export interface Entry {
   /** Of a lease that is renewed on its own: one handed out by a claim that was not counted. */
   renewedAt: number | null;
   cancelRequestedAt: number | null;
+  /** Those who wait for it in vain are not cancelled with it. */
+  quiet: boolean;
   expiresAt: number | null;
   doneAt: number | null;
   reason: Reason | null;
@@ -30,6 +38,14 @@ export interface Entry {
   result: unknown;
   /** The key it was submitted with, held or not. */
   uniqueKey: string | null;
+  /** In-edges by parent, and what they come to; out-edges by child. */
+  readonly parents: Map<number, Edge>;
+  edges: EdgeCounters;
+  readonly children: Map<number, Edge>;
+  /** Of a group. */
+  readonly fan: Fan | null;
+  /** Of an item: what to work on. */
+  readonly item: unknown;
   attempts: Attempt[];
   /** Output by attempt. */
   logs: Map<number, LogPiece[]>;
@@ -64,10 +80,23 @@ export function toJob(entry: Entry, lastHeartbeatAt: number | null): Job {
     error,
     reason: entry.reason,
     result: copyJson(entry.result),
+    dependsOn: [...entry.parents.values()]
+      .map(({ parentId, condition }) => ({ jobId: parentId, condition }))
+      .sort((a, b) => a.jobId - b.jobId),
+    workflowId: entry.workflowId,
+    stepKey: entry.stepKey,
+    groupId: entry.groupId,
+    groupIndex: entry.groupIndex,
+    rerunOf: entry.rerunOf,
   };
 }
 
-export function toClaimedJob(entry: Entry & { startedAt: number }): ClaimedJob {
+export function toClaimedJob(entry: Entry & { startedAt: number }, surroundings: Surroundings | null): ClaimedJob {
   const { id, attempt, dueAt, startedAt, counters } = entry;
-  return { ...copySpec(entry.spec), id, attempt, failures: counters.failures, dueAt, startedAt };
+  return { ...copySpec(entry.spec), id, attempt, failures: counters.failures, dueAt, startedAt, surroundings };
+}
+
+/** Whether it has ever been claimed or, a group, been free. */
+export function hasStarted(entry: Entry): boolean {
+  return entry.attempt > 0 || entry.startedAt !== null;
 }

@@ -3,8 +3,10 @@
 import type { Reason, TerminalStatus } from '../../core/job.ts';
 import type { AttemptEnd } from '../../core/transition.ts';
 import type { Entry } from './entry.ts';
+import { itemEnded } from './fan.ts';
 import { change, type Tables } from './tables.ts';
 import { dropKey } from './unique.ts';
+import { stepEnded } from './workflow-row.ts';
 
 /** Back to wait, in its old place where there is no delay. */
 export function requeue(tables: Tables, entry: Entry, delayMs: number, record: AttemptEnd): void {
@@ -25,6 +27,7 @@ export interface End {
   error: string | null;
 }
 
+/** Its children hear of it by `carry`: whoever ends a job calls that, or leaves it to the cascade. */
 export function end(tables: Tables, entry: Entry, { status, reason, record, error }: End): void {
   const now = tables.clock.now();
   if (record !== null) note(entry, record, now);
@@ -40,6 +43,11 @@ export function end(tables: Tables, entry: Entry, { status, reason, record, erro
   dropKey(tables, entry, ['pending', 'active']);
   tables.hints.work();
   tables.hints.job(entry.id);
+  stepEnded(tables, entry, status);
+  itemEnded(tables, entry, status);
+  if (entry.children.size === 0) return;
+  tables.cascade.add(entry);
+  tables.hints.graph();
 }
 
 function note(entry: Entry, record: AttemptEnd, now: number): void {

@@ -1,5 +1,6 @@
 import type { AttemptEnd } from '../../core/transition.ts';
 import type { Heartbeat, HeartbeatAnswer, LeaseRef } from '../store.ts';
+import { carry, named } from './carry.ts';
 import type { Entry } from './entry.ts';
 import { end, requeue } from './finish.ts';
 import type { Tables } from './tables.ts';
@@ -22,6 +23,7 @@ export function heartbeat(tables: Tables, { workerId, leases, seenClaim }: Heart
       giveBack(tables, entry);
     }
   }
+  carry(tables, named(tables, returned));
   const held = tables.live.heldBy(workerId);
   return {
     cancel: held.filter((entry) => entry.cancelRequestedAt !== null).map(refTo),

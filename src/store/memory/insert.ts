@@ -1,41 +1,35 @@
+import { judgeModeOf, verdict } from '../../core/dag/judge.ts';
 import { WorkronError } from '../../core/error.ts';
 import { isWaiting, type NewJob } from '../../core/job.ts';
 import { laneKey, laneOf } from '../../core/lane.ts';
-import { IDEMPOTENCY_MS, type Inserted, type InsertOptions } from '../store.ts';
+import { tooYoungParent, unknownParents } from '../refusals.ts';
+import type { Inserted, InsertOptions } from '../store.ts';
+import { skip } from './carry.ts';
 import { copySpec } from './copy.ts';
+import { link, unlink } from './edges.ts';
 import type { Entry } from './entry.ts';
-import { change, type IdempotentAnswer, jobOf, putBack, type Tables } from './tables.ts';
+import { free } from './free.ts';
+import { answeredBefore } from './idempotency.ts';
+import { addEntry } from './new-entry.ts';
+import { change, type IdempotentAnswer, jobOf, type Tables } from './tables.ts';
 import { holderOf, takeKey } from './unique.ts';
 
 export function insert(tables: Tables, jobs: readonly NewJob[], { idempotency }: InsertOptions): Inserted {
   const now = tables.clock.now();
-  if (idempotency !== undefined) {
-    const answered = answeredBefore(tables, idempotency, now);
-    if (answered !== undefined) return { items: replay(tables, answered), replayed: true };
-  }
+  const answered = idempotency === undefined ? undefined : answeredBefore(tables, idempotency);
+  if (answered !== undefined) return { items: replay(tables, answered), replayed: true };
+  refuseUnknown(tables, jobs);
   refuseConflicts(tables, jobs, now);
   const items = jobs.map((job) => insertOne(tables, job, now));
   if (idempotency !== undefined) {
     tables.idempotency.set(idempotency.key, {
       fingerprint: idempotency.fingerprint,
       items: items.map(({ job, deduplicated }) => ({ jobId: job.id, deduplicated })),
+      workflowId: null,
       createdAt: now,
     });
   }
   return { items, replayed: false };
-}
-
-function answeredBefore(
-  tables: Tables,
-  { key, fingerprint }: { key: string; fingerprint: string },
-  now: number,
-): IdempotentAnswer | undefined {
-  const answer = tables.idempotency.get(key);
-  if (answer === undefined || answer.createdAt + IDEMPOTENCY_MS <= now) return undefined;
-  if (answer.fingerprint !== fingerprint) {
-    throw new WorkronError('idempotency_mismatch', 'This Idempotency-Key was used with another request');
-  }
-  return answer;
 }
 
 /** The jobs as they are now; what retention has deleted meanwhile is left out. */
@@ -47,9 +41,16 @@ function replay(tables: Tables, answer: IdempotentAnswer): Inserted['items'] {
 }
 
 /** Before anything is stored, so that all or none is. */
+function refuseUnknown(tables: Tables, jobs: readonly NewJob[]): void {
+  const parents = new Set(jobs.flatMap(({ dependsOn }) => dependsOn.map(({ jobId }) => jobId)));
+  const unknown = [...parents].filter((id) => !tables.jobs.has(id));
+  if (unknown.length > 0) throw unknownParents(unknown.sort((a, b) => a - b));
+}
+
+/** Likewise. */
 function refuseConflicts(tables: Tables, jobs: readonly NewJob[], now: number): void {
   const keys = new Set<string>();
-  for (const { unique } of jobs) {
+  for (const { unique, dependsOn } of jobs) {
     if (unique === null) continue;
     const holder = holderOf(tables, unique.key, now);
     if (unique.onConflict === 'reject' && (holder !== undefined || keys.has(unique.key))) {
@@ -61,6 +62,11 @@ function refuseConflicts(tables: Tables, jobs: readonly NewJob[], now: number): 
       );
     }
     keys.add(unique.key);
+    const replaced =
+      unique.onConflict === 'replace' && holder !== undefined ? tables.jobs.get(holder.jobId) : undefined;
+    if (replaced === undefined || !isWaiting(replaced.status)) continue;
+    const young = dependsOn.find(({ jobId }) => jobId >= replaced.id);
+    if (young !== undefined) throw tooYoungParent(replaced.id, young.jobId);
   }
 }
 
@@ -68,55 +74,44 @@ function insertOne(tables: Tables, job: NewJob, now: number): Inserted['items'][
   const held = job.unique === null ? undefined : holderOf(tables, job.unique.key, now);
   const holder = held === undefined ? undefined : tables.jobs.get(held.jobId);
   if (holder !== undefined) {
-    if (job.unique?.onConflict === 'replace' && isWaiting(holder.status)) replace(tables, holder, job, now);
+    if (job.unique?.onConflict === 'replace' && isWaiting(holder.status)) replace(tables, holder, job);
     return { job: jobOf(tables, holder), deduplicated: true };
   }
-  const entry: Entry = {
-    ...asked(job, now),
-    id: (tables.lastId.job += 1),
-    createdAt: now,
-    attempt: 0,
-    workerId: null,
-    startedAt: null,
-    claimSeq: null,
-    renewedAt: null,
-    cancelRequestedAt: null,
-    doneAt: null,
-    reason: null,
-    end: null,
-    result: null,
-    attempts: [],
-    logs: new Map(),
-  };
-  tables.jobs.set(entry.id, entry);
-  putBack(tables, entry);
-  takeKey(tables, entry, job.unique, now);
-  tell(tables, entry);
+  const uniqueKey = job.unique?.key ?? null;
+  const entry = addEntry(tables, { spec: copySpec(job), dueAt: dueOf(job, now), uniqueKey });
+  admit(tables, entry, job);
   return { job: jobOf(tables, entry), deduplicated: false };
 }
 
-function replace(tables: Tables, holder: Entry, job: NewJob, now: number): void {
-  change(tables, holder, asked(job, now));
-  takeKey(tables, holder, job.unique, now);
-  tell(tables, holder);
-}
-
-/** The part of an entry that follows from what was asked for. */
-function asked(job: NewJob, now: number) {
-  const dueAt = Math.max(now, job.runAt ?? now + (job.delayMs ?? 0));
-  return {
+function replace(tables: Tables, holder: Entry, job: NewJob): void {
+  unlink(tables, holder);
+  change(tables, holder, {
     spec: copySpec(job),
     lane: laneKey(laneOf(job)),
-    status: dueAt > now ? 'scheduled' : 'pending',
-    dueAt,
-    expiresAt: job.startTimeoutMs === null ? null : dueAt + job.startTimeoutMs,
+    status: 'blocked',
+    dueAt: dueOf(job, tables.clock.now()),
+    expiresAt: null,
     counters: { failures: 0, interruptions: 0, snoozes: 0, losses: 0 },
     uniqueKey: job.unique?.key ?? null,
-  } as const satisfies Partial<Entry>;
+  });
+  admit(tables, holder, job);
 }
 
-function tell({ hints }: Tables, entry: Entry): void {
-  if (entry.status === 'scheduled') hints.due(entry.dueAt);
-  else hints.work();
-  hints.job(entry.id);
+/** A blocked job without edges gets its own, and its key. */
+function admit(tables: Tables, entry: Entry, job: NewJob): void {
+  link(tables, entry, job.dependsOn);
+  takeKey(tables, entry, job.unique, tables.clock.now());
+  launch(tables, entry);
+}
+
+/** Judges a job for the first time. */
+export function launch(tables: Tables, entry: Entry): void {
+  const fate = verdict(entry.edges, judgeModeOf(entry));
+  if (typeof fate === 'object') skip(tables, entry, fate.skip);
+  else if (fate === 'free') free(tables, entry);
+  else tables.hints.job(entry.id);
+}
+
+export function dueOf(job: NewJob, now: number): number {
+  return Math.max(now, job.runAt ?? now + (job.delayMs ?? 0));
 }

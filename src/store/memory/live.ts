@@ -36,10 +36,10 @@ export class Live {
   readonly #scheduled = new Heap<Entry>(isDueEarlier);
   readonly #expiring = new Heap<Entry>(expiresEarlier);
   readonly #held = new Map<number, Set<Entry>>();
-  readonly #counts = new Map<string, LiveCounts>();
+  readonly #counts = new Map<string, LiveCounts & { total: number }>();
 
   add(entry: Entry): void {
-    this.#countsOf(entry.spec.queue)[entry.status as LiveStatus] += 1;
+    this.#count(entry, 1);
     if (entry.status === 'pending') {
       let lane = this.#lanes.get(entry.lane);
       if (lane === undefined) {
@@ -48,20 +48,17 @@ export class Live {
       }
       lane.line.add(entry);
     } else if (entry.status === 'scheduled') this.#scheduled.add(entry);
-    else if (entry.status === 'running') this.#heldBy(entry.workerId as number).add(entry);
+    else if (isHeld(entry)) this.#heldBy(entry.workerId as number).add(entry);
     if (entry.expiresAt !== null) this.#expiring.add(entry);
   }
 
   delete(entry: Entry): void {
-    const counts = this.#countsOf(entry.spec.queue);
-    counts[entry.status as LiveStatus] -= 1;
-    if (counts.blocked + counts.scheduled + counts.pending + counts.running === 0)
-      this.#counts.delete(entry.spec.queue);
+    this.#count(entry, -1);
     const lane = this.#lanes.get(entry.lane);
     if (entry.status === 'pending' && lane?.line.delete(entry) && lane.line.size === 0) this.#lanes.delete(entry.lane);
     this.#scheduled.delete(entry);
     this.#expiring.delete(entry);
-    if (entry.status === 'running') {
+    if (isHeld(entry)) {
       const held = this.#heldBy(entry.workerId as number);
       held.delete(entry);
       if (held.size === 0) this.#held.delete(entry.workerId as number);
@@ -110,16 +107,17 @@ export class Live {
   }
 
   counts(queue: string): LiveCounts {
-    return { ...(this.#counts.get(queue) ?? NONE) };
+    const { total: _, ...counts } = this.#counts.get(queue) ?? NONE;
+    return counts;
   }
 
-  #countsOf(queue: string): LiveCounts {
-    let counts = this.#counts.get(queue);
-    if (counts === undefined) {
-      counts = { ...NONE };
-      this.#counts.set(queue, counts);
-    }
-    return counts;
+  #count(entry: Entry, by: 1 | -1): void {
+    const { queue } = entry.spec;
+    const counts = this.#counts.get(queue) ?? { ...NONE };
+    counts.total += by;
+    if (entry.status !== 'running' || isHeld(entry)) counts[entry.status as LiveStatus] += by;
+    if (counts.total === 0) this.#counts.delete(queue);
+    else this.#counts.set(queue, counts);
   }
 
   #heldBy(workerId: number): Set<Entry> {
@@ -132,8 +130,13 @@ export class Live {
   }
 }
 
-const NONE: LiveCounts = { blocked: 0, scheduled: 0, pending: 0, running: 0 };
+const NONE: LiveCounts & { total: number } = { total: 0, blocked: 0, scheduled: 0, pending: 0, running: 0 };
 
 export function isLive(status: Status): status is LiveStatus {
   return status === 'running' || status === 'pending' || status === 'scheduled' || status === 'blocked';
+}
+
+/** Whether a worker has it: a group runs without one, and takes no place from others. */
+export function isHeld(entry: Entry): boolean {
+  return entry.status === 'running' && entry.workerId !== null;
 }

@@ -3,9 +3,11 @@
 import type { Clock } from '../../core/clock.ts';
 import type { Store } from '../store.ts';
 import { applyChanges } from './apply-changes.ts';
+import { cascade } from './carry.ts';
 import { claim } from './claim.ts';
 import { findExpired, findLost, promote } from './duties.ts';
 import { edit } from './edit.ts';
+import { expand } from './expand.ts';
 import { heartbeat } from './heartbeat.ts';
 import { insert } from './insert.ts';
 import { appendLog, readLog } from './logs.ts';
@@ -17,9 +19,26 @@ import { settle } from './settle.ts';
 import { addStats, stats } from './stats.ts';
 import { createTables } from './tables.ts';
 import { drainWorker, leaveWorker, registerWorker, retireWorkers, workers } from './workers.ts';
+import { insertWorkflow, steps, workflow, workflows } from './workflows.ts';
 
 export function openMemory({ clock }: { clock: Clock }): Store {
-  const tables = createTables(clock);
+  let instant: number | null = null;
+  const tables = createTables({
+    now: () => instant ?? clock.now(),
+    sleep: (ms, signal) => clock.sleep(ms, signal),
+  });
+
+  /** One call is one turn of the event loop at most, and one instant: nobody sees it half done. */
+  async function run<T>(signal: AbortSignal, body: () => T): Promise<T> {
+    signal.throwIfAborted();
+    instant = clock.now();
+    try {
+      return body();
+    } finally {
+      instant = null;
+    }
+  }
+
   return {
     driver: 'memory',
     location: 'memory',
@@ -29,7 +48,7 @@ export function openMemory({ clock }: { clock: Clock }): Store {
     insert: (jobs, options, signal) => run(signal, () => insert(tables, jobs, options)),
     claim: (request, signal) => run(signal, () => claim(tables, request)),
     heartbeat: (beat, signal) => run(signal, () => heartbeat(tables, beat)),
-    settle: (successes, signal) => run(signal, () => successes.map((success) => settle(tables, success))),
+    settle: (successes, signal) => run(signal, () => settle(tables, successes)),
     applyChanges: (changes, signal) => run(signal, () => applyChanges(tables, changes)),
     edit: (jobId, wanted, signal) => run(signal, () => edit(tables, jobId, wanted)),
 
@@ -37,6 +56,8 @@ export function openMemory({ clock }: { clock: Clock }): Store {
     findExpired: (limit, signal) => run(signal, () => findExpired(tables, limit)),
     findLost: (request, signal) => run(signal, () => findLost(tables, request)),
     findUnlocked: (signal) => run(signal, () => ({ workers: [], serverUpMs: 0 })),
+    cascade: (limit, signal) => run(signal, () => cascade(tables, limit)),
+    expand: (limit, signal) => run(signal, () => expand(tables, limit)),
     retireWorkers: (forgetAfterMs, signal) => run(signal, () => retireWorkers(tables, forgetAfterMs)),
     prune: (retention, limit, signal) => run(signal, () => prune(tables, retention, limit)),
 
@@ -45,6 +66,11 @@ export function openMemory({ clock }: { clock: Clock }): Store {
     count: (filter, atMost, signal) => run(signal, () => count(tables, filter, atMost)),
     attempts: (jobId, signal) => run(signal, () => attempts(tables, jobId)),
     countAhead: (jobId, atMost, signal) => run(signal, () => countAhead(tables, jobId, atMost)),
+
+    insertWorkflow: (wanted, options, signal) => run(signal, () => insertWorkflow(tables, wanted, options)),
+    workflow: (id, signal) => run(signal, () => workflow(tables, id)),
+    workflows: (filter, page, signal) => run(signal, () => workflows(tables, filter, page)),
+    steps: (workflowId, signal) => run(signal, () => steps(tables, workflowId)),
 
     appendLogs: (chunks, signal) => run(signal, () => chunks.map((chunk) => appendLog(tables, chunk))),
     readLog: (request, signal) => run(signal, () => readLog(tables, request)),
@@ -66,10 +92,4 @@ export function openMemory({ clock }: { clock: Clock }): Store {
     subscribe: (listener) => tables.hints.subscribe(listener),
     [Symbol.asyncDispose]: () => Promise.resolve(),
   };
-}
-
-/** One call is one turn of the event loop at most: nobody sees it half done. */
-async function run<T>(signal: AbortSignal, body: () => T): Promise<T> {
-  signal.throwIfAborted();
-  return body();
 }

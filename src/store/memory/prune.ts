@@ -1,28 +1,64 @@
+import { isTerminal } from '../../core/job.ts';
 import { IDEMPOTENCY_MS, type Retention } from '../store.ts';
+import { cutOff } from './edges.ts';
 import type { Entry } from './entry.ts';
 import type { Heap } from './heap.ts';
 import type { Tables } from './tables.ts';
 import { dropKey, isOver } from './unique.ts';
+import { toWorkflow } from './workflow-row.ts';
 
-export function prune(tables: Tables, { doneMs, otherMs, statsMs }: Retention, limit: number): number {
+export function prune(tables: Tables, retention: Retention, limit: number): number {
   const now = tables.clock.now();
   forget(tables.uniqueKeys, (held) => isOver(held, now));
   forget(tables.idempotency, (answer) => answer.createdAt + IDEMPOTENCY_MS <= now);
-  forget(tables.stats, (row) => row.minute < now - statsMs);
-  const done = pruneEnded(tables, tables.done, now - doneMs, limit);
-  return done + pruneEnded(tables, tables.undone, now - otherMs, limit - done);
+  forget(tables.stats, (row) => row.minute < now - retention.statsMs);
+  let count = pruneEnded(tables, tables.done, now - retention.doneMs, limit);
+  count += pruneEnded(tables, tables.undone, now - retention.otherMs, limit - count);
+  return count + pruneWorkflows(tables, retention, limit - count);
 }
 
 function pruneEnded(tables: Tables, ended: Heap<Entry>, before: number, limit: number): number {
+  const needed: Entry[] = [];
   let count = 0;
   for (let oldest = ended.peek(); oldest !== undefined; oldest = ended.peek()) {
     if (count >= limit || (oldest.doneAt ?? 0) >= before) break;
     ended.delete(oldest);
-    dropKey(tables, oldest, ['time']);
-    tables.jobs.delete(oldest.id);
+    if (isNeeded(tables, oldest)) {
+      needed.push(oldest);
+      continue;
+    }
+    remove(tables, oldest);
     count += 1;
   }
+  for (const entry of needed) ended.add(entry);
   return count;
+}
+
+/** Each as a whole, so that the last one may go beyond the limit. */
+function pruneWorkflows(tables: Tables, { doneMs, otherMs }: Retention, limit: number): number {
+  const now = tables.clock.now();
+  let count = 0;
+  for (const row of tables.workflows.values()) {
+    if (count >= limit) break;
+    if (row.endedAt === null || row.endedAt >= now - (toWorkflow(row).status === 'done' ? doneMs : otherMs)) continue;
+    if ([...row.jobs].some((entry) => isNeeded(tables, entry))) continue;
+    for (const entry of row.jobs) remove(tables, entry);
+    tables.workflows.delete(row.id);
+    count += row.jobs.size;
+  }
+  return count;
+}
+
+/** Whether somebody unfinished depends on it. */
+function isNeeded(tables: Tables, { children }: Entry): boolean {
+  return children.keys().some((id) => !isTerminal((tables.jobs.get(id) as Entry).status));
+}
+
+function remove(tables: Tables, entry: Entry): void {
+  cutOff(tables, entry);
+  tables.cascade.delete(entry);
+  dropKey(tables, entry, ['time']);
+  tables.jobs.delete(entry.id);
 }
 
 function forget<K, V>(rows: Map<K, V>, isOld: (row: V) => boolean): void {

@@ -60,6 +60,8 @@ function* newestFirst(tables: Tables, before: number | null): Generator<Entry> {
 function matches(entry: Entry, filter: JobFilter): boolean {
   const { spec } = entry;
   if (filter.ids !== undefined && !filter.ids.includes(entry.id)) return false;
+  if (filter.workflowId !== undefined && filter.workflowId !== entry.workflowId) return false;
+  if (filter.groupId !== undefined && filter.groupId !== entry.groupId) return false;
   if (filter.statuses !== undefined && !filter.statuses.includes(entry.status)) return false;
   if (filter.queue !== undefined && filter.queue !== spec.queue) return false;
   if (filter.name !== undefined && filter.name !== spec.name) return false;

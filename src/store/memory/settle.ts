@@ -1,10 +1,17 @@
 import type { Settled, Success } from '../store.ts';
+import { carry, named } from './carry.ts';
 import { copyJson } from './copy.ts';
 import type { Entry } from './entry.ts';
 import { end } from './finish.ts';
 import type { Tables } from './tables.ts';
 
-export function settle(tables: Tables, success: Success): Settled {
+export function settle(tables: Tables, successes: readonly Success[]): Settled[] {
+  const answers = successes.map((success) => settleOne(tables, success));
+  carry(tables, named(tables, successes));
+  return answers;
+}
+
+function settleOne(tables: Tables, success: Success): Settled {
   const entry = tables.jobs.get(success.jobId);
   if (entry === undefined || entry.attempt !== success.attempt || entry.workerId !== success.workerId) {
     return { result: 'lease_lost' };

@@ -6,23 +6,29 @@ import { Hints } from '../local-hints.ts';
 import type { NewWorker, Operation, StatRow } from '../store.ts';
 import { type Entry, toJob } from './entry.ts';
 import { Heap } from './heap.ts';
-import { isLive, Live } from './live.ts';
+import { isHeld, isLive, Live } from './live.ts';
+import type { WorkflowRow } from './workflow-row.ts';
 
 export interface Tables {
   readonly clock: Clock;
   readonly hints: Hints;
   readonly jobs: Map<number, Entry>;
   readonly live: Live;
-  /** Ended jobs, the longest ended first: those done, and all others. */
+  /** Ended jobs outside of workflows, the longest ended first: those done, and all others. */
   readonly done: Heap<Entry>;
   readonly undone: Heap<Entry>;
+  /** Jobs that ended or were reopened, and whose children have not heard. */
+  readonly cascade: Set<Entry>;
+  /** Groups that the expander is to look at. */
+  readonly due: Set<Entry>;
+  readonly workflows: Map<number, WorkflowRow>;
   readonly workers: Map<number, Worker>;
   readonly queues: Map<string, QueueRow>;
   readonly uniqueKeys: Map<string, UniqueKey>;
   readonly idempotency: Map<string, IdempotentAnswer>;
   readonly stats: Map<string, StatRow>;
   readonly operations: Map<number, Operation>;
-  readonly lastId: { job: number; worker: number; operation: number };
+  readonly lastId: { job: number; workflow: number; worker: number; operation: number };
 }
 
 export interface Worker {
@@ -49,6 +55,8 @@ export interface UniqueKey {
 export interface IdempotentAnswer {
   fingerprint: string;
   items: { jobId: number; deduplicated: boolean }[];
+  /** Where the call was about one. */
+  workflowId: number | null;
   createdAt: number;
 }
 
@@ -60,13 +68,16 @@ export function createTables(clock: Clock): Tables {
     live: new Live(),
     done: new Heap(endedEarlier),
     undone: new Heap(endedEarlier),
+    cascade: new Set(),
+    due: new Set(),
+    workflows: new Map(),
     workers: new Map(),
     queues: new Map(),
     uniqueKeys: new Map(),
     idempotency: new Map(),
     stats: new Map(),
     operations: new Map(),
-    lastId: { job: 0, worker: 0, operation: 0 },
+    lastId: { job: 0, workflow: 0, worker: 0, operation: 0 },
   };
 }
 
@@ -84,7 +95,7 @@ export function change(tables: Tables, entry: Entry, fields: Partial<Entry>): vo
 
 export function putBack(tables: Tables, entry: Entry): void {
   if (isLive(entry.status)) tables.live.add(entry);
-  else endedLike(tables, entry).add(entry);
+  else if (entry.workflowId === null) endedLike(tables, entry).add(entry);
 }
 
 export function takeOff(tables: Tables, entry: Entry): void {
@@ -97,7 +108,7 @@ function endedLike(tables: Tables, entry: Entry): Heap<Entry> {
 }
 
 export function jobOf(tables: Tables, entry: Entry): Job {
-  return toJob(entry, entry.status === 'running' ? heardAt(tables, entry) : null);
+  return toJob(entry, isHeld(entry) ? heardAt(tables, entry) : null);
 }
 
 /** When the lease of a running job was last renewed. */

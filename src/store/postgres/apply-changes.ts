@@ -8,6 +8,10 @@ import type { Change } from '../../core/transition.ts';
 import type { Context } from './context.ts';
 import type { Session } from './database.ts';
 import { fenceRow, type PlacedChange } from './fence.ts';
+import { FLAG } from './flags.ts';
+import { Moved, transactAgain } from './graph/again.ts';
+import { Conclusion, type Ended } from './graph/conclusion.ts';
+import { Tally } from './graph/tally.ts';
 import { decodeJob, type JobRow } from './job-row.ts';
 import { lanesToReopen, reopen } from './reopen.ts';
 import { numbers } from './values.ts';
@@ -26,22 +30,36 @@ export async function applyChanges(
   signal.throwIfAborted();
   if (changes.length === 0) return [];
   const lanes = await lanesToReopen(context, changes, signal);
-  const written = await context.database.transaction(signal, async (session) => {
+  let looksAhead = false;
+  const { written, tally } = await transactAgain(context, signal, async (session) => {
+    const ledger = new Tally();
+    const conclusion = new Conclusion(context, session, ledger);
     const found: (Written | undefined)[] = changes.map(() => undefined);
     for (const round of roundsOf(changes)) {
-      const done = new Set([
-        ...(await changeLive(context, session, round)),
-        ...(await reopen(context, session, round, lanes)),
-      ]);
-      const rows = await session.query<JobRow>(context.sql.jobs, [numbers([...done])]);
+      const live = await changeLive(context, session, { round, looksAhead });
+      if (live === 'look-ahead') {
+        looksAhead = true;
+        throw new Moved();
+      }
+      const reopened = await reopen(context, session, round, lanes);
+      const done = numbers([...live.map(({ job_id }) => job_id), ...reopened.map(({ id }) => id)]);
+      const rows = await session.query<JobRow>(context.sql.jobs, [done]);
       const jobs = new Map(rows.map((row) => [row.id, decodeJob(row)]));
       for (const { change, place } of round) {
         const job = jobs.get(change.fence.jobId);
         if (job !== undefined) found[place] = { job, change };
       }
+      ledger.at(live[0]?.now ?? 0);
+      await conclusion.ended(endedOf(round, live));
+      conclusion.reopened(reopened);
+      if (live.some(({ kind, flags }) => kind === 'flag' && flags & FLAG.group)) ledger.wakeExpander();
+      if (reopened.some(({ expands }) => expands)) ledger.wakeExpander();
     }
-    return found;
+    await conclusion.write();
+    await ledger.write(context, session);
+    return { written: found, tally: ledger };
   });
+  tally.tell(context);
   tell(context, written);
   return written.map((entry) => entry?.job);
 }
@@ -59,22 +77,53 @@ function roundsOf(changes: readonly Change[]): PlacedChange[][] {
   return rounds;
 }
 
-/** Answers with the ids of those that still matched. */
-async function changeLive({ sql }: Context, session: Session, round: readonly PlacedChange[]): Promise<number[]> {
+interface ChangedRow {
+  job_id: number;
+  kind: Change['kind'];
+  flags: number;
+  now: number;
+}
+
+/**
+ * Answers with those that still matched. Several waiting jobs whose children have to be locked too are locked together
+ * with them, by id: then the children must be known before.
+ */
+async function changeLive(
+  { sql }: Context,
+  session: Session,
+  { round, looksAhead }: { round: readonly PlacedChange[]; looksAhead: boolean },
+): Promise<ChangedRow[] | 'look-ahead'> {
   const rows = round.flatMap(({ change }) => (change.kind === 'reopen' ? [] : [rowOf(change)]));
   if (rows.length === 0) return [];
   const [running, waiting] = [true, false].map((isRunning) =>
     rows.filter(({ status }) => (status === 'running') === isRunning).map(({ job_id }) => job_id),
   ) as [number[], number[]];
   if (running.length > 0) await session.query(sql.lockRunning, [numbers(running)]);
-  if (waiting.length > 0) await session.query(sql.lockWaiting, [numbers(waiting)]);
-  const held = await session.query<{ job_id: number }>(sql.change, [JSON.stringify(rows)]);
-  return held.map(({ job_id }) => job_id);
+  if (waiting.length > 0) {
+    const children = looksAhead ? await session.query<{ id: number }>(sql.childrenOf, [numbers(waiting)]) : [];
+    const all = numbers([...waiting, ...children.map(({ id }) => id)]);
+    const locked = await session.query<{ flags: number }>(sql.lockWaiting, [all]);
+    if (!looksAhead && locked.length > 1 && locked.some(({ flags }) => flags & FLAG.hasChildren)) return 'look-ahead';
+  }
+  // A job that runs without a worker is a group.
+  const groups = rows.filter(({ status, worker_id }) => status === 'running' && worker_id === null);
+  if (groups.length > 0) await session.query(sql.lockGroups, [numbers(groups.map(({ job_id }) => job_id))]);
+  return await session.query<ChangedRow>(sql.change, [JSON.stringify(rows)]);
+}
+
+function endedOf(round: readonly PlacedChange[], written: readonly ChangedRow[]): Ended[] {
+  const flags = new Map(written.map((row) => [row.job_id, row.flags]));
+  return round.flatMap(({ change }) => {
+    const own = flags.get(change.fence.jobId);
+    if (change.kind !== 'end' || own === undefined) return [];
+    const quiet = change.quiet === true || (own & FLAG.quiet) !== 0;
+    return [{ jobId: change.fence.jobId, flags: own, status: change.status, quiet }];
+  });
 }
 
 function rowOf(change: Exclude<Change, { kind: 'reopen' }>) {
   const fence = { ...fenceRow(change.fence), kind: change.kind, seen_at: change.fence.workerSeenAt ?? null };
-  if (change.kind === 'flag') return fence;
+  if (change.kind === 'flag') return { ...fence, quiet: change.quiet ?? false };
   const { failures, interruptions, snoozes, losses } = change.counters;
   const { outcome = null, exitCode = null, signal = null, error = null } = change.record ?? {};
   return {

@@ -7,6 +7,7 @@ import { decodeSpec, type StoredSpec } from '../spec.ts';
 import type { ClaimRequest } from '../store.ts';
 import type { Context } from './context.ts';
 import type { Session, Statement } from './database.ts';
+import { surroundingsOf } from './graph/surroundings.ts';
 import type { KnownLane, Lanes } from './lanes.ts';
 import { numbers } from './values.ts';
 import type { Waiting } from './waiting.ts';
@@ -29,11 +30,14 @@ interface TakenRow {
   names: (string | null)[];
   tags: string[][];
   specs: StoredSpec[];
+  flags: number[];
 }
 
 interface TakenJob {
-  job: ClaimedJob;
+  job: Omit<ClaimedJob, 'surroundings'>;
   turn: number;
+  flags: number;
+  spec: StoredSpec;
 }
 
 export async function claim(
@@ -52,7 +56,9 @@ export async function claim(
     taken = await look(context, request, signal);
   }
   if (taken.length > 0) hints.tell({ jobs: taken.map(({ job }) => job.id) });
-  return taken.sort(byUrgency).map(({ job }) => job);
+  const claimed = taken.map(({ job, flags, spec }) => ({ id: job.id, startedAt: job.startedAt, flags, spec }));
+  const surroundings = await surroundingsOf(context, claimed, signal);
+  return taken.sort(byUrgency).map(({ job }) => Object.assign(job, { surroundings: surroundings.get(job.id) ?? null }));
 }
 
 function byUrgency(a: TakenJob, b: TakenJob): number {
@@ -114,7 +120,12 @@ function decodeTaken(lanes: Lanes, row: TakenRow, id: number, place: number): Ta
     dueAt: row.dues[place] as number,
     startedAt: row.now,
   });
-  return { job, turn: row.turns[place] as number };
+  return {
+    job,
+    turn: row.turns[place] as number,
+    flags: row.flags[place] as number,
+    spec: row.specs[place] as StoredSpec,
+  };
 }
 
 /** Where resources or limits decide: the most urgent first, from each lane as many as still fit. */

@@ -7,6 +7,8 @@ import type { Session } from './database.ts';
 import { decodeJob, type JobRow, type SpecRow, specOf } from './job-row.ts';
 import { numbers } from './values.ts';
 
+const BESIDE = ['unique_key', 'item'];
+
 export async function edit(
   context: Context,
   jobId: number,
@@ -50,8 +52,9 @@ async function editOnce(
   if (lane === undefined) return { type: 'new-lane', key };
 
   const stored = encodeSpec(spec);
-  const uniqueKey = row.spec['unique_key'];
-  const kept = uniqueKey === undefined ? stored.spec : { ...stored.spec, unique_key: uniqueKey };
+  // What lies beside the spec in the same place is not the edit's business.
+  const beside = Object.fromEntries(BESIDE.flatMap((key) => (key in row.spec ? [[key, row.spec[key]]] : [])));
+  const kept = { ...stored.spec, ...beside };
   await session.query(sql.editJob, [jobId, stored.queue, stored.priority, stored.tags, JSON.stringify(kept)]);
   await session.query(sql.editLive, [jobId, lane, -stored.priority, runAt ?? null, spec.startTimeoutMs]);
   const [edited] = await session.query<JobRow>(sql.jobs, [numbers([jobId])]);

@@ -71,9 +71,11 @@ function partsOf(
 
 function conditionsOf(filter: JobFilter, bind: (value: unknown) => string): string[] {
   const conditions: string[] = [];
-  const { ids, queue, name, tags, workerId, reason, createdFrom, createdTo, text } = filter;
+  const { ids, workflowId, groupId, queue, name, tags, workerId, reason, createdFrom, createdTo, text } = filter;
   const instant = (ms: number) => `to_timestamp(${bind(ms)}::float8 / 1000.0)`;
   if (ids !== undefined) conditions.push(`j.id = any(${bind(numbers(ids))}::bigint[])`);
+  if (workflowId !== undefined) conditions.push(`j.workflow_id = ${bind(workflowId)}::bigint`);
+  if (groupId !== undefined) conditions.push(`j.group_id = ${bind(groupId)}::bigint`);
   if (queue !== undefined) conditions.push(`j.queue = ${bind(queue)}`);
   if (name !== undefined) conditions.push(`j.name = ${bind(name)}`);
   if (tags !== undefined) conditions.push(`j.tags @> ${bind(tags)}::text[]`);

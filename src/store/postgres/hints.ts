@@ -33,6 +33,8 @@ export interface Changed {
   work?: boolean;
   jobs?: readonly number[];
   workers?: readonly number[];
+  /** There is something to cascade or to expand. */
+  graph?: boolean;
   dueAt?: number | null;
 }
 
@@ -41,6 +43,7 @@ interface Message {
   work?: true;
   jobs?: number[];
   workers?: number[];
+  graph?: true;
   due?: number;
 }
 
@@ -82,14 +85,20 @@ export class Hints implements AsyncDisposable {
 
   /** What another process has sent. */
   receive(text: string): void {
-    const { from, work, jobs, workers, due } = JSON.parse(text) as Message;
+    const { from, work, jobs, workers, graph, due } = JSON.parse(text) as Message;
     if (from === this.#options.instanceId) return;
-    this.#tellHere({ work: work ?? false, jobs: jobs ?? [], workers: workers ?? [], dueAt: due ?? null });
+    this.#tellHere({
+      work: work ?? false,
+      jobs: jobs ?? [],
+      workers: workers ?? [],
+      graph: graph ?? false,
+      dueAt: due ?? null,
+    });
   }
 
   /** Anything may have changed: notifications were missed. */
   receiveAnything(): void {
-    this.#tellHere({ work: true, dueAt: 0 });
+    this.#tellHere({ work: true, graph: true, dueAt: 0 });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -130,9 +139,11 @@ export class Hints implements AsyncDisposable {
     for (const hint of this.#there.take(MAX_SENT_IDS, withJobs)) {
       if (hint.topic === 'work') message.work = true;
       else if (hint.topic === 'due') message.due = hint.at;
+      else if (hint.topic === 'graph') message.graph = true;
       else message[hint.topic] = [...hint.ids];
     }
-    const onlyWaiting = message.jobs === undefined && message.workers === undefined && message.due === undefined;
+    const { jobs, workers, graph, due } = message;
+    const onlyWaiting = jobs === undefined && workers === undefined && graph === undefined && due === undefined;
     this.#sending = this.#options
       .send(JSON.stringify(message), onlyWaiting)
       .catch((error: unknown) => this.#options.log.debug({ error }, 'a hint was not sent'))
@@ -153,14 +164,16 @@ class Gathered {
   readonly jobs = new Set<number>();
   readonly #workers = new Set<number>();
   #work = false;
+  #graph = false;
   #dueAt: number | null = null;
 
   get isUrgent(): boolean {
-    return this.#work || this.#dueAt !== null || this.#workers.size > 0;
+    return this.#work || this.#graph || this.#dueAt !== null || this.#workers.size > 0;
   }
 
-  add({ work = false, jobs = [], workers = [], dueAt = null }: Changed): void {
+  add({ work = false, jobs = [], workers = [], graph = false, dueAt = null }: Changed): void {
     this.#work ||= work;
+    this.#graph ||= graph;
     for (const id of jobs) {
       if (this.jobs.size >= MAX_LOCAL_IDS) break;
       this.jobs.add(id);
@@ -177,9 +190,11 @@ class Gathered {
       this.jobs.clear();
     }
     if (this.#workers.size > 0) hints.push({ topic: 'workers', ids: [...this.#workers].slice(0, maxIds) });
+    if (this.#graph) hints.push({ topic: 'graph' });
     if (this.#dueAt !== null) hints.push({ topic: 'due', at: this.#dueAt });
     this.#workers.clear();
     this.#work = false;
+    this.#graph = false;
     this.#dueAt = null;
     return hints;
   }

@@ -1,19 +1,25 @@
 /**
- * Jobs with unique keys, and calls with an idempotency key: these may have to wait for others, so they go in transactions
- * of their own. Locks are taken in the order that all follow: the call's own key, jobs, unique keys by name.
+ * Jobs with unique keys or parents, and calls with an idempotency key: these may have to wait for others, so they go in
+ * transactions of their own. Locks are taken in the order that all follow: the call's own key, jobs, unique keys by name.
  */
 
 import { WorkronError } from '../../core/error.ts';
 import { isWaiting, type Job, type NewJob } from '../../core/job.ts';
+import { tooYoungParent } from '../refusals.ts';
 import { encodeSpec } from '../spec.ts';
-import { IDEMPOTENCY_MS, type Inserted, type InsertOptions } from '../store.ts';
+import type { Inserted, InsertOptions } from '../store.ts';
 import type { Context } from './context.ts';
 import type { Session } from './database.ts';
-import { announce, insertRows } from './insert-rows.ts';
+import { FLAG } from './flags.ts';
+import { Moved, transactAgain } from './graph/again.ts';
+import { Conclusion } from './graph/conclusion.ts';
+import { edgesOf, insertEdges, insertLinked, prospectOf } from './graph/insert-linked.ts';
+import { lockParents, type ParentEnds } from './graph/parents.ts';
+import { Tally } from './graph/tally.ts';
+import { beginIdempotent } from './idempotency.ts';
+import { announce, insertRows, keyFlag } from './insert-rows.ts';
 import { decodeJob, type JobRow } from './job-row.ts';
 import { numbers } from './values.ts';
-
-const MAX_ROUNDS = 20;
 
 export interface GuardedInsert {
   jobs: readonly NewJob[];
@@ -22,62 +28,54 @@ export interface GuardedInsert {
   options: InsertOptions;
 }
 
-/** A key changed hands between the look at it and the lock on it. */
-class KeyMoved extends Error {}
-
 export async function insertGuarded(context: Context, asked: GuardedInsert, signal: AbortSignal): Promise<Inserted> {
-  for (let round = 1; ; round += 1) {
-    try {
-      const answer = await context.database.transaction(signal, (session) => insertOnce(context, session, asked));
-      const changed = answer.items.map(({ job }) => job).filter(({ status }) => isWaiting(status));
-      if (!answer.replayed) announce(context, changed);
-      return answer;
-    } catch (error) {
-      if (!(error instanceof KeyMoved)) throw error;
-      if (round >= MAX_ROUNDS) throw new WorkronError('store_unavailable', 'A unique key keeps changing hands');
-    }
-  }
+  const { answer, tally } = await transactAgain(context, signal, async (session) => {
+    const ledger = new Tally();
+    const inserted = await insertOnce(context, session, asked, ledger);
+    await ledger.write(context, session);
+    return { answer: inserted, tally: ledger };
+  });
+  tally.tell(context);
+  const changed = answer.items.map(({ job }) => job).filter(({ status }) => isWaiting(status));
+  if (!answer.replayed) announce(context, changed);
+  return answer;
 }
 
-async function insertOnce(context: Context, session: Session, asked: GuardedInsert): Promise<Inserted> {
+type StoredAnswer = { job_id: number; deduplicated: boolean }[];
+
+async function insertOnce(context: Context, session: Session, asked: GuardedInsert, tally: Tally): Promise<Inserted> {
   const { sql } = context;
   const { idempotency } = asked.options;
   if (idempotency !== undefined) {
-    const values = [idempotency.key, idempotency.fingerprint, IDEMPOTENCY_MS];
-    const begun = await session.query(sql.beginIdempotent, values);
-    if (begun.length === 0) return await replay(context, session, idempotency);
+    const stored = await beginIdempotent<StoredAnswer>(context, session, idempotency);
+    if (stored !== undefined) return { items: await replay(context, session, stored), replayed: true };
   }
-  const items = await insertUnique(context, session, asked);
+  const items = await insertUnique(context, session, asked, tally);
   if (idempotency !== undefined) {
-    const answer = items.map(({ job, deduplicated }) => ({ job_id: job.id, deduplicated }));
+    const answer: StoredAnswer = items.map(({ job, deduplicated }) => ({ job_id: job.id, deduplicated }));
     await session.query(sql.endIdempotent, [idempotency.key, JSON.stringify(answer)]);
   }
   return { items, replayed: false };
 }
 
 /** The jobs as they are now; what retention has deleted meanwhile is left out. */
-async function replay(
-  { sql }: Context,
-  session: Session,
-  { key, fingerprint }: { key: string; fingerprint: string },
-): Promise<Inserted> {
-  type Row = { fingerprint: string; answer: { job_id: number; deduplicated: boolean }[] };
-  const [first] = await session.query<Row>(sql.idempotentAnswer, [key]);
-  if (first === undefined) throw new KeyMoved();
-  if (first.fingerprint !== fingerprint) {
-    throw new WorkronError('idempotency_mismatch', 'This Idempotency-Key was used with another request');
-  }
-  const rows = await session.query<JobRow>(sql.jobs, [numbers(first.answer.map((item) => item.job_id))]);
+async function replay({ sql }: Context, session: Session, answer: StoredAnswer): Promise<Inserted['items']> {
+  const rows = await session.query<JobRow>(sql.jobs, [numbers(answer.map((item) => item.job_id))]);
   const jobs = new Map(rows.map((row) => [row.id, decodeJob(row)]));
-  const items = first.answer.flatMap(({ job_id, deduplicated }) => {
+  return answer.flatMap(({ job_id, deduplicated }) => {
     const job = jobs.get(job_id);
     return job === undefined ? [] : [{ job, deduplicated }];
   });
-  return { items, replayed: true };
 }
 
-async function insertUnique(context: Context, session: Session, asked: GuardedInsert): Promise<Inserted['items']> {
+async function insertUnique(
+  context: Context,
+  session: Session,
+  asked: GuardedInsert,
+  tally: Tally,
+): Promise<Inserted['items']> {
   const { jobs, lanes } = asked;
+  const ends = await lockParents(context, session, jobs);
   const holders = await lockHolders(context, session, jobs);
 
   // Of several new jobs with one key the first is stored; one that replaces it is stored in its place.
@@ -97,28 +95,57 @@ async function insertUnique(context: Context, session: Session, asked: GuardedIn
     return { fresh: fresh.push(entry) - 1, deduplicated: false };
   });
 
-  const stored = await insertRows(
-    context,
-    session,
-    fresh.map(({ job }) => job),
-    fresh.map(({ lane }) => lane),
-  );
+  const stored = await insertFresh(context, session, fresh, ends);
   await giveKeys(
     context,
     session,
     fresh.map(({ job }, index) => ({ job, jobId: (stored[index] as Job).id })),
   );
-  const held = await replaceHolders(context, session, asked, holders);
+  const over = stored.filter(({ status }, index) => status === 'skipped' && fresh[index]?.job.unique !== null);
+  for (const { id } of over) tally.freeKey(id);
+  const held = await replaceHolders(context, session, { asked, holders, ends, tally });
   return places.map(({ fresh: place, held: holder, deduplicated }) => ({
     job: (place === undefined ? held.get(holder) : stored[place]) as Job,
     deduplicated,
   }));
 }
 
+/** Jobs that depend on others are judged by what those are now; the others are due or not, as ever. */
+async function insertFresh(
+  context: Context,
+  session: Session,
+  fresh: readonly { job: NewJob; lane: number }[],
+  ends: ParentEnds,
+): Promise<Job[]> {
+  if (fresh.every(({ job }) => job.dependsOn.length === 0)) {
+    return await insertRows(
+      context,
+      session,
+      fresh.map(({ job }) => job),
+      fresh.map(({ lane }) => lane),
+    );
+  }
+  const ids = await insertLinked(
+    context,
+    session,
+    fresh.map(({ job, lane }) => ({
+      job,
+      lane,
+      prospect: prospectOf(job.dependsOn, ends, 'each'),
+      flags: 0,
+      step: null,
+    })),
+  );
+  const edges = fresh.flatMap(({ job }, index) => edgesOf(ids[index] as number, job.dependsOn, ends));
+  await insertEdges(context, session, edges);
+  const rows = await session.query<JobRow>(context.sql.jobs, [numbers(ids)]);
+  return rows.map(decodeJob).sort((a, b) => a.id - b.id);
+}
+
 interface Holders {
   byKey: ReadonlyMap<string, number>;
-  /** Those that wait and can be replaced. */
-  locked: ReadonlySet<number>;
+  /** The flags of those that wait and can be replaced. */
+  locked: ReadonlyMap<number, number>;
 }
 
 /**
@@ -127,7 +154,7 @@ interface Holders {
  */
 async function lockHolders({ sql }: Context, session: Session, jobs: readonly NewJob[]): Promise<Holders> {
   const keys = [...new Set(jobs.flatMap(({ unique }) => (unique === null ? [] : [unique.key])))];
-  if (keys.length === 0) return { byKey: new Map(), locked: new Set() };
+  if (keys.length === 0) return { byKey: new Map(), locked: new Map() };
   type Row = { key: string; job_id: number };
   const seen = await session.query<Row>(sql.keyHolders, [keys]);
   const byKey = new Map(seen.map(({ key, job_id }) => [key, job_id]));
@@ -136,15 +163,19 @@ async function lockHolders({ sql }: Context, session: Session, jobs: readonly Ne
   const replaced = jobs.flatMap(({ unique }) =>
     unique?.onConflict === 'replace' ? (byKey.get(unique.key) ?? []) : [],
   );
-  if (isHeld && replaced.length === 0) return { byKey, locked: new Set() };
+  if (isHeld && replaced.length === 0) return { byKey, locked: new Map() };
 
   const waiting =
-    replaced.length === 0 ? [] : await session.query<{ job_id: number }>(sql.lockWaiting, [numbers(replaced)]);
+    replaced.length === 0
+      ? []
+      : await session.query<{ job_id: number; flags: number }>(sql.lockWaiting, [numbers(replaced)]);
   const rows = await session.query<Row>(isHeld ? sql.lockKeys : sql.makeKeys, [keys]);
   const held = rows.filter(({ job_id }) => job_id !== 0);
   const unchanged = held.length === seen.length && held.every(({ key, job_id }) => byKey.get(key) === job_id);
-  if (!unchanged) throw new KeyMoved();
-  return { byKey, locked: new Set(waiting.map(({ job_id }) => job_id)) };
+  if (!unchanged) throw new Moved();
+  const locked = new Map(waiting.map(({ job_id, flags }) => [job_id, flags]));
+  refuseYoungParents(jobs, byKey, locked);
+  return { byKey, locked };
 }
 
 /** Before anything is stored, so that all or none is. */
@@ -165,6 +196,16 @@ function refuseConflicts(jobs: readonly NewJob[], holders: ReadonlyMap<string, n
   }
 }
 
+/** Likewise: a job that is replaced keeps its id. */
+function refuseYoungParents(jobs: readonly NewJob[], byKey: Holders['byKey'], locked: Holders['locked']): void {
+  for (const { unique, dependsOn } of jobs) {
+    const jobId = unique?.onConflict === 'replace' ? byKey.get(unique.key) : undefined;
+    if (jobId === undefined || !locked.has(jobId)) continue;
+    const young = dependsOn.find((dependency) => dependency.jobId >= jobId);
+    if (young !== undefined) throw tooYoungParent(jobId, young.jobId);
+  }
+}
+
 async function giveKeys(
   { sql }: Context,
   session: Session,
@@ -180,12 +221,18 @@ async function giveKeys(
   ]);
 }
 
+interface Replacements {
+  asked: GuardedInsert;
+  holders: Holders;
+  ends: ParentEnds;
+  tally: Tally;
+}
+
 /** Overwrites the holders that still wait where that was asked for; answers with all holders as they are then. */
 async function replaceHolders(
   context: Context,
   session: Session,
-  { jobs, lanes }: GuardedInsert,
-  { byKey, locked }: Holders,
+  { asked: { jobs, lanes }, holders: { byKey, locked }, ends, tally }: Replacements,
 ): Promise<ReadonlyMap<number, Job>> {
   const ids = [...new Set(byKey.values())];
   if (ids.length === 0) return new Map();
@@ -197,8 +244,10 @@ async function replaceHolders(
   let replaced = 0;
   for (const [index, job] of jobs.entries()) {
     const jobId = job.unique?.onConflict === 'replace' ? byKey.get(job.unique.key) : undefined;
-    if (jobId === undefined || !locked.has(jobId)) continue;
+    const flags = jobId === undefined ? undefined : locked.get(jobId);
+    if (jobId === undefined || flags === undefined) continue;
     await replace(context, session, { job, jobId, lane: lanes[index] as number });
+    await relink(context, session, { job, jobId, flags, ends, tally });
     replaced += 1;
   }
   return replaced === 0 ? before : await read();
@@ -223,4 +272,33 @@ async function replace(
     holdsKey,
   ]);
   await giveKeys(context, session, [{ job, jobId }]);
+}
+
+interface Relinked {
+  job: NewJob;
+  jobId: number;
+  /** Before it was replaced. */
+  flags: number;
+  ends: ParentEnds;
+  tally: Tally;
+}
+
+/** Gives a job that was replaced the dependencies it has now. */
+async function relink(context: Context, session: Session, { job, jobId, flags, ends, tally }: Relinked): Promise<void> {
+  const { sql } = context;
+  if (!(flags & FLAG.hasParents) && job.dependsOn.length === 0) return;
+  await session.query(sql.dropEdges, [numbers([jobId])]);
+  await insertEdges(context, session, edgesOf(jobId, job.dependsOn, ends));
+  const { counters, fate } = prospectOf(job.dependsOn, ends, 'each');
+  if (fate === 'upstream_failed' || fate === 'condition') {
+    await session.query(sql.skipLive, [jobId, fate]);
+    const own = (flags & ~FLAG.holdsKey) | keyFlag(job);
+    const conclusion = new Conclusion(context, session, tally);
+    await conclusion.ended([{ jobId, flags: own, status: 'skipped', quiet: false }]);
+    await conclusion.write();
+    return;
+  }
+  const { open, held, broken, missed } = counters;
+  const parentFlag = job.dependsOn.length === 0 ? 0 : FLAG.hasParents;
+  await session.query(sql.relinkLive, [jobId, fate, open, held, broken, missed, parentFlag]);
 }

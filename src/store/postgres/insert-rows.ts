@@ -4,12 +4,11 @@ import type { Job, NewJob } from '../../core/job.ts';
 import { encodeSpec } from '../spec.ts';
 import type { Context } from './context.ts';
 import type { Session } from './database.ts';
+import { FLAG } from './flags.ts';
 import { numbers, texts } from './values.ts';
 
 /** Jobs per statement: beyond it, several in one transaction. */
 export const PIECE = 5_000;
-/** The bit of `live.flags` for a job that holds a unique key which its claim or its end lets go of. */
-const HOLDS_KEY = 8;
 
 /** Stores jobs whatever their keys; answers with them, in order. */
 export async function insertRows(
@@ -21,7 +20,7 @@ export async function insertRows(
   const stored: Job[] = [];
   for (let start = 0; start < jobs.length; start += PIECE) {
     const piece = jobs.slice(start, start + PIECE);
-    const values = columnsOf(piece, lanes.slice(start, start + PIECE));
+    const values = [...columnsOf(piece, lanes.slice(start, start + PIECE)), numbers(piece.map(keyFlag))];
     const [row] = await session.query<{ ids: number[]; now: number }>(sql.insertJobs, values);
     if (row === undefined) throw new Error('an insert answered with nothing');
     piece.forEach((job, place) => stored.push(newlyStored(job, row.ids[place] as number, row.now)));
@@ -33,13 +32,14 @@ export async function insertRows(
 export function announce({ hints }: Context, stored: readonly Job[]): void {
   const scheduled = stored.filter(({ status }) => status === 'scheduled');
   hints.tell({
-    work: scheduled.length < stored.length,
+    work: stored.some(({ status }) => status === 'pending'),
     jobs: stored.slice(0, 1_000).map(({ id }) => id),
     dueAt: scheduled.length === 0 ? null : scheduled.reduce((min, { dueAt }) => Math.min(min, dueAt), Infinity),
   });
 }
 
-function columnsOf(jobs: readonly NewJob[], lanes: readonly number[]): unknown[] {
+/** What every new job has, in the order of the statements. */
+export function columnsOf(jobs: readonly NewJob[], lanes: readonly number[]): unknown[] {
   const specs = jobs.map(encodeSpec);
   return [
     texts(specs.map(({ queue }) => queue)),
@@ -57,8 +57,11 @@ function columnsOf(jobs: readonly NewJob[], lanes: readonly number[]): unknown[]
     numbers(jobs.map(({ runAt }) => runAt)),
     numbers(jobs.map(({ delayMs }) => delayMs)),
     numbers(jobs.map(({ startTimeoutMs }) => startTimeoutMs)),
-    numbers(jobs.map(({ unique }) => (unique === null || typeof unique.while === 'number' ? 0 : HOLDS_KEY))),
   ];
+}
+
+export function keyFlag({ unique }: Pick<NewJob, 'unique'>): number {
+  return unique === null || typeof unique.while === 'number' ? 0 : FLAG.holdsKey;
 }
 
 function newlyStored(asked: NewJob, id: number, now: number): Job {
@@ -86,5 +89,10 @@ function newlyStored(asked: NewJob, id: number, now: number): Job {
     error: null,
     reason: null,
     result: null,
+    workflowId: null,
+    stepKey: null,
+    groupId: null,
+    groupIndex: null,
+    rerunOf: null,
   };
 }

@@ -14,7 +14,7 @@ export async function insert(
   signal: AbortSignal,
 ): Promise<Inserted> {
   const lanes = await lanesOf(context, jobs, signal);
-  if (options.idempotency !== undefined || jobs.some(({ unique }) => unique !== null)) {
+  if (options.idempotency !== undefined || jobs.some((job) => job.unique !== null || job.dependsOn.length > 0)) {
     return await insertGuarded(context, { jobs, lanes, options }, signal);
   }
   const { database } = context;

@@ -1,5 +1,6 @@
 /** Rows into jobs. */
 
+import type { Condition } from '../../core/dag/conditions.ts';
 import type { Job, JobSpec, Reason, Status } from '../../core/job.ts';
 import { decodeSpec, type StoredSpec } from '../spec.ts';
 
@@ -33,6 +34,13 @@ export interface JobRow extends SpecRow {
   error: string | null;
   reason: Reason | null;
   result: unknown;
+  workflow_id: number | null;
+  step_key: string | null;
+  group_id: number | null;
+  group_index: number | null;
+  rerun_of: number | null;
+  /** Parents with their conditions, by id; `null` for none. */
+  depends_on: [number, Condition][] | null;
 }
 
 export function decodeJob(row: JobRow): Job {
@@ -58,6 +66,12 @@ export function decodeJob(row: JobRow): Job {
     error: row.error,
     reason: row.reason,
     result: row.result,
+    dependsOn: (row.depends_on ?? []).map(([jobId, condition]) => ({ jobId, condition })),
+    workflowId: row.workflow_id,
+    stepKey: row.step_key,
+    groupId: row.group_id,
+    groupIndex: row.group_index,
+    rerunOf: row.rerun_of,
   };
 }
 

@@ -11,6 +11,9 @@ import { Database } from './database.ts';
 import { DirectSession } from './direct-session.ts';
 import { findExpired, findLost, findUnlocked, promote } from './duties.ts';
 import { edit } from './edit.ts';
+import { cascade } from './graph/cascade.ts';
+import { expand } from './graph/expand.ts';
+import { insertWorkflow, steps, workflow, workflows } from './graph/workflows.ts';
 import { heartbeat } from './heartbeat.ts';
 import { Hints } from './hints.ts';
 import { insert } from './insert.ts';
@@ -107,6 +110,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     findExpired: (limit, signal) => findExpired(context, limit, signal),
     findLost: (request, signal) => findLost(context, request, signal),
     findUnlocked: (signal) => findUnlocked(context, signal),
+    cascade: (limit, signal) => cascade(context, limit, signal),
+    expand: (limit, signal) => expand(context, limit, signal),
     retireWorkers: (forgetAfterMs, signal) => retireWorkers(context, forgetAfterMs, signal),
     prune: (retention, limit, signal) => pruner.prune(retention, limit, signal),
 
@@ -115,6 +120,11 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     count: (filter, atMost, signal) => count(context, filter, atMost, signal),
     attempts: (jobId, signal) => attempts(context, jobId, signal),
     countAhead: (jobId, atMost, signal) => countAhead(context, jobId, atMost, signal),
+
+    insertWorkflow: (wanted, insertOptions, signal) => insertWorkflow(context, wanted, insertOptions, signal),
+    workflow: (id, signal) => workflow(context, id, signal),
+    workflows: (filter, page, signal) => workflows(context, filter, page, signal),
+    steps: (workflowId, signal) => steps(context, workflowId, signal),
 
     appendLogs: (chunks, signal) => appendLogs(context, chunks, signal),
     readLog: (request, signal) => readLog(context, request, signal),

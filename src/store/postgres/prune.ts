@@ -1,10 +1,14 @@
+import type { WorkflowStatus } from '../../core/dag/workflow-status.ts';
 import type { TerminalStatus } from '../../core/job.ts';
 import { IDEMPOTENCY_MS, type Retention } from '../store.ts';
 import type { Context } from './context.ts';
+import type { Session } from './database.ts';
 import { numbers } from './values.ts';
 
 /** Ended jobs looked at per call and status. */
 const WINDOW = 20_000;
+/** Jobs deleted per statement. */
+const PIECE = 5_000;
 
 interface OldRow {
   job_id: number;
@@ -36,7 +40,42 @@ export class Pruner {
     for (const status of ['failed', 'cancelled', 'skipped'] as const) {
       if (count < limit) count += await this.#pruneEnded(status, otherMs, limit - count, signal);
     }
+    for (const status of ['done', 'failed', 'cancelled'] as const) {
+      if (count < limit)
+        count += await this.#pruneWorkflows(status, status === 'done' ? doneMs : otherMs, limit - count, signal);
+    }
     return count;
+  }
+
+  /** Each as a whole, so that the last one may go beyond the limit. */
+  async #pruneWorkflows(status: WorkflowStatus, keepMs: number, limit: number, signal: AbortSignal): Promise<number> {
+    const { database, sql } = this.#context;
+    const old = await database.query<{ id: number }>(sql.oldWorkflows, [status, keepMs, limit], signal);
+    let count = 0;
+    for (const { id } of old) {
+      if (count >= limit) break;
+      count += await database.transaction(signal, (session) => this.#pruneWorkflow(session, id, { status, keepMs }));
+    }
+    return count;
+  }
+
+  async #pruneWorkflow(
+    session: Session,
+    id: number,
+    { status, keepMs }: { status: WorkflowStatus; keepMs: number },
+  ): Promise<number> {
+    const { sql } = this.#context;
+    const jobs = await session.query<{ id: number }>(sql.workflowJobs, [id]);
+    const ids = jobs.map((job) => job.id);
+    const ended = await session.query(sql.lockEnded, [numbers(ids)]);
+    const [workflow] = await session.query(sql.lockOldWorkflow, [id, status, keepMs]);
+    if (workflow === undefined || ended.length < ids.length) return 0;
+    if ((await session.query(sql.neededOf, [numbers(ids)])).length > 0) return 0;
+    for (let start = 0; start < ids.length; start += PIECE) {
+      await session.query(sql.pruneJobs, [numbers(ids.slice(start, start + PIECE))]);
+    }
+    await session.query(sql.pruneWorkflow, [id]);
+    return ids.length;
   }
 
   async #pruneEnded(status: TerminalStatus, keepMs: number, limit: number, signal: AbortSignal): Promise<number> {
@@ -50,7 +89,9 @@ export class Pruner {
     }
     const gone = await database.transaction(signal, async (session) => {
       const ids = rows.slice(0, limit).map(({ job_id }) => job_id);
-      const old = await session.query<{ job_id: number }>(sql.lockOld, [numbers(ids), status, keepMs]);
+      const locked = await session.query<{ job_id: number }>(sql.lockOld, [numbers(ids), status, keepMs]);
+      if (locked.length === 0) return 0;
+      const old = await session.query<{ job_id: number }>(sql.prunable, [numbers(locked.map(({ job_id }) => job_id))]);
       if (old.length > 0) await session.query(sql.pruneJobs, [numbers(old.map(({ job_id }) => job_id))]);
       return old.length;
     });

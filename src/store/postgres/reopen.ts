@@ -6,6 +6,9 @@ import type { Change } from '../../core/transition.ts';
 import type { Context } from './context.ts';
 import type { Session } from './database.ts';
 import { fenceRow, type PlacedChange } from './fence.ts';
+import { FLAG } from './flags.ts';
+import { Moved } from './graph/again.ts';
+import { type Kin, lockKin } from './graph/kin.ts';
 import { type SpecRow, specOf } from './job-row.ts';
 import { numbers } from './values.ts';
 
@@ -37,14 +40,27 @@ export async function lanesToReopen(
   );
 }
 
-/** Answers with the ids of those that still matched. */
+interface ReopenedRow {
+  job_id: number;
+  status: string;
+  flags: number;
+}
+
+/** A job as it was before it was reopened. */
+export interface Reopened extends Kin {
+  hasChildren: boolean;
+  /** It is a group that runs again. */
+  expands: boolean;
+}
+
+/** Answers with those that still matched. */
 export async function reopen(
-  { sql }: Context,
+  context: Context,
   session: Session,
   round: readonly PlacedChange[],
   places: ReadonlyMap<number, Place>,
-): Promise<number[]> {
-  const rows = round.flatMap(({ change }) => {
+): Promise<Reopened[]> {
+  const rows = round.flatMap(({ change, place: order }) => {
     const place = places.get(change.fence.jobId);
     if (change.kind !== 'reopen' || place === undefined) return [];
     const { failures, interruptions, snoozes, losses } = change.counters;
@@ -55,6 +71,7 @@ export async function reopen(
         to_interruptions: interruptions,
         to_snoozes: snoozes,
         to_losses: losses,
+        place: order,
         lane: place.lane,
         start_timeout_ms: place.startTimeoutMs,
       },
@@ -62,10 +79,50 @@ export async function reopen(
   });
   if (rows.length === 0) return [];
   const input = JSON.stringify(rows);
-  await session.query(sql.lockEnded, [numbers(rows.map(({ job_id }) => job_id))]);
-  await refuseConflicts(sql, session, input);
-  const reopened = await session.query<{ job_id: number }>(sql.reopen, [input]);
-  return reopened.map(({ job_id }) => job_id);
+  const ids = rows.map(({ job_id }) => job_id);
+  const before = await lockAround(context, session, ids);
+  await refuseConflicts(context.sql, session, input);
+  const reopened = await session.query<ReopenedRow>(context.sql.reopen, [input]);
+  return reopened.map(({ job_id, status, flags }) => ({
+    ...(before.get(job_id) as Kin),
+    hasChildren: (flags & FLAG.hasChildren) !== 0,
+    expands: status === 'running',
+  }));
+}
+
+/**
+ * Locks the jobs, the groups they are items of, their children, and those of their parents that have not ended: whether a
+ * job has to wait for one must not change meanwhile. Answers with all that are ended or wait.
+ */
+async function lockAround(
+  context: Context,
+  session: Session,
+  ids: readonly number[],
+): Promise<ReadonlyMap<number, Kin>> {
+  const { sql } = context;
+  type Row = { what: 'group' | 'parent' | 'child'; id: number };
+  const around = await session.query<Row>(sql.aroundEnded, [numbers(ids)]);
+  const those = (what: Row['what']) => around.filter((row) => row.what === what).map(({ id }) => id);
+  const [groups, parents, children] = [those('group'), those('parent'), those('child')];
+  type Locked = { job_id: number };
+  const running = parents.length === 0 ? [] : await session.query<Locked>(sql.lockRunning, [numbers(parents)]);
+  const live = await livesOf(sql, session, parents);
+  const locked = await lockKin(
+    context,
+    session,
+    [...new Set([...ids, ...live, ...children])],
+    [...new Set([...groups, ...live])],
+  );
+  const held = new Set([...running, ...locked.groups].map(({ job_id }) => job_id));
+  const livesNow = await livesOf(sql, session, parents);
+  if (livesNow.some((id) => !held.has(id) && !locked.kin.has(id))) throw new Moved();
+  return locked.kin;
+}
+
+async function livesOf(sql: Context['sql'], session: Session, ids: readonly number[]): Promise<number[]> {
+  if (ids.length === 0) return [];
+  const rows = await session.query<{ job_id: number }>(sql.liveOf, [numbers(ids)]);
+  return rows.map(({ job_id }) => job_id);
 }
 
 /** A job that waits again does not take its unique key again, but nobody else may have it. */

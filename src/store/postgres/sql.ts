@@ -5,6 +5,8 @@
  */
 
 import type { Statement } from './database.ts';
+import { LINKED } from './flags.ts';
+import { countersOf, flagsOf, graphTexts } from './graph/statements.ts';
 
 /** A job as `decodeJob` takes it, from the aliases j (job), l (live), r (run), w (worker), x (result). */
 const jobColumns = `
@@ -17,7 +19,8 @@ const jobColumns = `
   case when l.job_id is null then r.worker_id else l.worker_id end as worker_id,
   case when l.status = 'running' then coalesce(l.renewed_at, w.seen_at) end as heard_at,
   case when l.job_id is null then r.cancel_requested_at else l.cancel_requested_at end as cancel_requested_at,
-  l.expires_at, r.exit_code, r.signal, r.error, r.reason, x.value as result`;
+  l.expires_at, r.exit_code, r.signal, r.error, r.reason, x.value as result,
+  j.workflow_id, j.step_key, j.group_id, j.group_index, j.rerun_of, n.depends_on`;
 
 /** The order in which jobs are taken. */
 const order = 'l.rank, l.turn, l.due, l.job_id';
@@ -26,7 +29,10 @@ const order = 'l.rank, l.turn, l.due, l.job_id';
 export function jobsFrom(s: string): string {
   return `${jobColumns}
     from ${s}.job j left join ${s}.live l on l.job_id = j.id ${lastRun(s)}
-    left join ${s}.worker w on w.id = l.worker_id left join ${s}.result x on x.job_id = j.id`;
+    left join ${s}.worker w on w.id = l.worker_id left join ${s}.result x on x.job_id = j.id
+    left join lateral (
+      select json_agg(json_build_array(e.parent_id, e.condition) order by e.parent_id) as depends_on
+      from ${s}.edge e where e.child_id = j.id) n on true`;
 }
 
 /** Beside an unfinished job stands its last attempt that left an error, beside an ended one the row that ended it. */
@@ -74,7 +80,7 @@ function texts(s: string) {
       (select ${epochMs('now')} from t) as now, array_agg(k.job_id) as ids, array_agg(k.attempt) as attempts,
       array_agg(k.failures) as failures, array_agg(${epochMs('k.due')}) as dues, array_agg(k.turn) as turns,
       array_agg(k.lane) as lanes, array_agg(j.priority) as priorities, json_agg(j.name) as names,
-      json_agg(j.tags) as tags, json_agg(j.spec) as specs
+      json_agg(j.tags) as tags, json_agg(j.spec) as specs, array_agg(k.flags) as flags
     from taken k join ${s}.job j on j.id = k.job_id`;
   const mayClaim = `exists (select 1 from ${s}.worker where id = $1 and state = 'online')`;
   const isOpen = (lane: string, limited: string) => `not exists (
@@ -82,10 +88,29 @@ function texts(s: string) {
       where n.id = ${lane} and (q.paused_at is not null or (${limited} and q.max_running is not null)))`;
 
   /**
-   * Whether a live row `l` is still the attempt that `i` speaks of. The sum keeps the planner from going through the
-   * index of running jobs, where one worker's jobs are one heap of equal entries: the primary key has to do it.
+   * Whether a live row `l` is still the attempt that `i` speaks of. Written so that the index of running jobs, where one
+   * worker's jobs are one heap of equal entries, is of no use to the planner: the primary key has to do it.
    */
-  const isHeld = `l.job_id = i.job_id and l.attempt = i.attempt and l.worker_id + 0 = i.worker_id and l.status = 'running'`;
+  const isHeld = `l.job_id = i.job_id and l.attempt = i.attempt and l.worker_id = i.worker_id and l.status || '' = 'running'`;
+
+  /** Ends jobs as done, without letting go of their keys. A condition with a constant would make the planner expect no rows. */
+  const endDone = (condition: string) => `with ${now},
+      input as materialized (
+        select i.*, 0 as none from unnest($1::bigint[], $2::integer[], $3::integer[], $4::integer[], $5::jsonb[])
+          i(job_id, attempt, worker_id, exit_code, result)),
+      gone as (
+        delete from ${s}.live l using input i
+        where ${isHeld} and ${condition}
+        returning l.job_id, l.attempt, l.lane, l.due, l.failures, l.interruptions, l.snoozes, l.losses, l.flags, l.worker_id,
+          l.started_at, l.cancel_requested_at, i.exit_code, i.result),
+      runs as (
+        insert into ${s}.run (job_id, attempt, status, outcome, worker_id, started_at, ended_at, due, exit_code, attempts,
+          failures, interruptions, snoozes, losses, cancel_requested_at)
+        select job_id, attempt, 'done', 'done', worker_id, started_at, t.now, due, exit_code, attempt,
+          failures, interruptions, snoozes, losses, cancel_requested_at
+        from gone, t),
+      results as (
+        insert into ${s}.result (job_id, value) select job_id, result from gone where result is not null)`;
 
   /** $1 JSON rows: fences with what is to follow; `held` are those that still match, and are locked. */
   const fences = `job_id bigint, status text, attempt integer, worker_id integer, cancel_requested boolean,
@@ -94,6 +119,16 @@ function texts(s: string) {
       and ${row}.failures = i.failures and ${row}.interruptions = i.interruptions
       and ${row}.snoozes = i.snoozes and ${row}.losses = i.losses`;
   const matchesEnded = `r.job_id = i.job_id and r.status = i.status and r.attempts = i.attempt and ${sameCounters('r')}`;
+
+  /** The parent of an edge `e` has not ended, or is retried in the same call, before `h`. */
+  const runsAgain = `(exists (select 1 from ${s}.live p where p.job_id = e.parent_id)
+          or exists (select 1 from held p where p.job_id = e.parent_id and p.place < h.place))`;
+  /** Whether somebody unfinished depends on it. */
+  const isNeeded = (id: string) => `exists (
+      select 1 from ${s}.edge e join ${s}.live l on l.job_id = e.child_id where e.parent_id = ${id})`;
+  /** Steps of workflows are deleted with their workflow. */
+  const standsAlone = (id: string) => `not ${isNeeded(id)}
+      and not exists (select 1 from ${s}.job j where j.id = ${id} and j.workflow_id is not null)`;
 
   return {
     now: `select ${s}.now() as now`,
@@ -148,7 +183,7 @@ function texts(s: string) {
     replaceLive: `with ${now}
       update ${s}.live l
       set lane = $2, rank = $3, due = d.due, flags = case when $7 then l.flags | 8 else l.flags & ~8 end,
-        status = case when l.status = 'blocked' then l.status when d.due > t.now then 'scheduled' else 'pending' end,
+        status = case when d.due > t.now then 'scheduled' else 'pending' end,
         expires_at = d.due + $6::float8 * interval '1 ms', failures = 0, interruptions = 0, snoozes = 0, losses = 0
       from t, lateral (select greatest(t.now,
         coalesce(to_timestamp($4::float8 / 1000.0), t.now + $5::float8 * interval '1 ms', t.now)) as due) d
@@ -195,7 +230,7 @@ function texts(s: string) {
     lockQueues: `select name, max_running from ${s}.queue where name = any($1::text[]) and max_running is not null
       order by name collate "C" for update`,
     countRunning: `select n.queue, count(*) as count from ${s}.live l join ${s}.lane n on n.id = l.lane
-      where l.status = 'running' and n.queue = any($1::text[]) group by n.queue`,
+      where l.status = 'running' and l.flags & 2 = 0 and n.queue = any($1::text[]) group by n.queue`,
     /** $1 lanes, $2 how many to look at in each. */
     laneHeads: `select c.* from unnest($1::integer[], $2::integer[]) u(lane, n) cross join lateral (
         select l.lane, l.rank, l.turn, l.due, l.job_id from ${s}.live l
@@ -221,39 +256,27 @@ function texts(s: string) {
     // ---- settle
 
     /** Rows are found by the primary key, sorted by the caller; what is deleted carries its report along. */
-    settle: `with ${now},
-      input as materialized (
-        select * from unnest($1::bigint[], $2::integer[], $3::integer[], $4::integer[], $5::jsonb[])
-          i(job_id, attempt, worker_id, exit_code, result)),
-      gone as (
-        delete from ${s}.live l using input i
-        where ${isHeld}
-        returning l.*, i.exit_code, i.result),
-      runs as (
-        insert into ${s}.run (job_id, attempt, status, outcome, worker_id, started_at, ended_at, due, exit_code, attempts,
-          failures, interruptions, snoozes, losses, cancel_requested_at)
-        select job_id, attempt, 'done', 'done', worker_id, started_at, t.now, due, exit_code, attempt,
-          failures, interruptions, snoozes, losses, cancel_requested_at
-        from gone, t),
-      results as (
-        insert into ${s}.result (job_id, value) select job_id, result from gone where result is not null),
+    settle: `${endDone(`l.flags & ${LINKED} = i.none`)},
       ${freeKeys('gone', `g.flags & 8 <> 0 and u.hold <> 'time'`)}
       select (select ${epochMs('now')} from t) as now, array_agg(job_id) as ids, array_agg(attempt) as attempts,
         array_agg(worker_id) as workers, array_agg(lane) as lanes, array_agg(${epochMs('due')}) as dues,
         array_agg(${epochMs('started_at')}) as starts
       from gone`,
+    /** Of locked rows, the others: their keys are let go of at the end, after all jobs that have to be locked. */
+    settleLinked: `${endDone('true')}
+      select gone.job_id, gone.attempt, gone.worker_id, gone.lane, gone.due, gone.started_at, t.now, gone.flags from gone, t`,
     settledBefore: `select r.job_id, r.attempt, r.worker_id, j.queue, r.due, r.started_at, r.ended_at
       from ${s}.run r join ${s}.job j on j.id = r.job_id where r.job_id = any($1::bigint[]) and r.status = 'done'`,
 
     // ---- changes
 
     /**
-     * The order of all who lock several: running jobs by id, then waiting ones by id. A job that is not what it was
+     * The order of all who lock several: running jobs by id, then waiting ones by id (more in graph/statements.ts). A job that is not what it was
      * thought to be is not locked: nothing will be done with it, and it would stand in the wrong place of that order.
      */
-    lockRunning: `select job_id from ${s}.live where job_id = any($1::bigint[]) and status = 'running'
+    lockRunning: `select job_id, flags from ${s}.live where job_id = any($1::bigint[]) and status = 'running' and flags & 2 = 0
       order by job_id for update`,
-    lockWaiting: `select job_id from ${s}.live where job_id = any($1::bigint[]) and status <> 'running'
+    lockWaiting: `select job_id, flags from ${s}.live where job_id = any($1::bigint[]) and status <> 'running'
       order by job_id for update`,
     /** In a later statement than the lock, so that all it reads is what the lock protects. */
     change: `with ${now},
@@ -261,20 +284,23 @@ function texts(s: string) {
         select i.*, l.due, l.started_at, l.flags, l.cancel_requested_at, l.worker_id as held_by
         from jsonb_to_recordset($1::jsonb) i(${fences}, kind text, seen_at float8, to_failures integer,
           to_interruptions integer, to_snoozes integer, to_losses integer, delay_ms float8, to_status text, reason text,
-          outcome text, exit_code integer, signal text, error text)
+          outcome text, exit_code integer, signal text, error text, quiet boolean)
         join ${s}.live l on l.job_id = i.job_id left join ${s}.worker w on w.id = l.worker_id
-        where l.status = i.status and l.attempt = i.attempt and (l.status <> 'running' or l.worker_id = i.worker_id)
+        where l.status = i.status and l.attempt = i.attempt
+          and (l.status <> 'running' or l.worker_id is not distinct from i.worker_id)
           and ${sameCounters('l')} and (i.seen_at is null or i.seen_at = coalesce(${epochMs('w.seen_at')}, 0))),
       flagged as (
-        update ${s}.live l set cancel_requested_at = t.now from held h, t
-        where l.job_id = h.job_id and h.kind = 'flag'),
+        update ${s}.live l set cancel_requested_at = t.now, flags = case when h.quiet then l.flags | 64 else l.flags end
+        from held h, t where l.job_id = h.job_id and h.kind = 'flag'),
+      woken as (
+        update ${s}.fan f set due = true from held h
+        where f.job_id = h.job_id and h.kind = 'flag' and h.flags & 2 <> 0),
       requeued as (
         update ${s}.live l
         set status = h.to_status, due = case when h.delay_ms = 0 then l.due else t.now + h.delay_ms * interval '1 ms' end,
           failures = h.to_failures, interruptions = h.to_interruptions, snoozes = h.to_snoozes, losses = h.to_losses,
           claim_seq = null, renewed_at = null
-        from held h, t where l.job_id = h.job_id and h.kind = 'requeue'
-        returning l.job_id, l.due),
+        from held h, t where l.job_id = h.job_id and h.kind = 'requeue'),
       ended as (
         delete from ${s}.live l using held h where l.job_id = h.job_id and h.kind = 'end'),
       recorded as (
@@ -287,9 +313,8 @@ function texts(s: string) {
         select job_id, case when outcome is null then 0 else attempt end, to_status, reason,
           coalesce(outcome, to_status), held_by, started_at, t.now, due, exit_code, signal, error, attempt, to_failures,
           to_interruptions, to_snoozes, to_losses, cancel_requested_at
-        from held, t where kind = 'end'),
-      ${freeKeys('held', `g.kind = 'end' and g.flags & 8 <> 0 and u.hold <> 'time'`)}
-      select h.job_id, h.held_by as worker_id, q.due from held h left join requeued q on q.job_id = h.job_id`,
+        from held, t where kind = 'end')
+      select h.job_id, h.kind, h.flags, t.now from held h, t`,
 
     lockEnded: `select job_id from ${s}.run where job_id = any($1::bigint[]) and status is not null
       order by job_id for update`,
@@ -301,7 +326,7 @@ function texts(s: string) {
     reopen: `with ${now},
       input as materialized (
         select * from jsonb_to_recordset($1::jsonb) i(${fences}, to_failures integer, to_interruptions integer,
-          to_snoozes integer, to_losses integer, lane integer, start_timeout_ms float8)),
+          to_snoozes integer, to_losses integer, lane integer, start_timeout_ms float8, place integer)),
       held as materialized (
         select i.*, r.attempt as run_attempt, r.worker_id as held_by, r.started_at
         from input i join ${s}.run r on ${matchesEnded}),
@@ -311,13 +336,26 @@ function texts(s: string) {
         update ${s}.run r set status = null, reason = null, due = null, attempts = null, failures = null,
           interruptions = null, snoozes = null, losses = null, cancel_requested_at = null
         from held h where r.job_id = h.job_id and r.attempt = h.run_attempt and h.run_attempt > 0),
+      opened as (
+        update ${s}.edge e set state = 'open' from held h
+        where e.child_id = h.job_id and e.state <> 'open' and ${runsAgain}),
+      results as (
+        delete from ${s}.result x using held h where x.job_id = h.job_id),
       lives as (
         insert into ${s}.live (job_id, status, lane, rank, due, attempt, failures, interruptions, snoozes, losses,
-          worker_id, started_at, expires_at)
-        select h.job_id, 'pending', h.lane, -j.priority::integer, t.now, h.attempt, h.to_failures, h.to_interruptions,
-          h.to_snoozes, h.to_losses, h.held_by, h.started_at, t.now + h.start_timeout_ms * interval '1 ms'
-        from held h join ${s}.job j on j.id = h.job_id, t)
-      select job_id from held`,
+          worker_id, started_at, expires_at, flags, open_edges, held_edges, broken_edges, missed_edges)
+        select h.job_id, b.status, h.lane, -j.priority::integer, t.now, h.attempt, h.to_failures, h.to_interruptions,
+          h.to_snoozes, h.to_losses, h.held_by, case when b.status = 'running' then t.now else h.started_at end,
+          case when b.status = 'pending' then t.now + h.start_timeout_ms * interval '1 ms' end,
+          ${flagsOf(s)}, n.open, n.held, n.broken, n.missed
+        from t, held h join ${s}.job j on j.id = h.job_id left join ${s}.fan g on g.job_id = h.job_id,
+          ${countersOf(s, 'h.job_id', `case when ${runsAgain} then 'open' else e.state end`)} n,
+          lateral (select case when n.open > 0 then 'blocked' when g.job_id is not null then 'running'
+            else 'pending' end as status) b
+        returning job_id, status, flags),
+      woken as (
+        update ${s}.fan f set due = true from lives l where f.job_id = l.job_id and l.status = 'running')
+      select job_id, status, flags from lives`,
     specs: `select id, queue, kind, name, priority, tags, spec from ${s}.job where id = any($1::bigint[])`,
 
     // ---- edit
@@ -349,7 +387,7 @@ function texts(s: string) {
     lostJobs: `with ${now}
       select l.job_id, coalesce(${epochMs('w.seen_at')}, 0) as seen_at
       from t, ${s}.live l left join ${s}.worker w on w.id = l.worker_id
-      where l.status = 'running' and (l.worker_id = any($2::integer[]) or w.id is null
+      where l.status = 'running' and l.flags & 2 = 0 and (l.worker_id = any($2::integer[]) or w.id is null
         or coalesce(l.renewed_at, w.seen_at) + w.lease_ms * interval '1 ms' < t.now)
       order by l.job_id limit $1`,
     /** The lock is held by whichever session of the worker's process is alive; two-part keys have objsubid 2. */
@@ -372,13 +410,31 @@ function texts(s: string) {
     oldJobs: `select c.job_id, c.ended_at, c.last, c.looked from (
         select e.job_id, e.ended_at, max(e.job_id) over () as last, count(*) over () as looked from (
           select job_id, ended_at from ${s}.run where status = $1 and job_id > $3 order by job_id limit $4) e) c
-      where c.ended_at + $2::float8 * interval '1 ms' < (select ${s}.now()) or c.job_id = c.last
+      where (c.ended_at + $2::float8 * interval '1 ms' < (select ${s}.now()) and ${standsAlone('c.job_id')})
+        or c.job_id = c.last
       order by c.ended_at, c.job_id limit $5`,
     /** Of these, those that are still ended and old: a retry may have come between. */
     lockOld: `select r.job_id from ${s}.run r
       where r.job_id = any($1::bigint[]) and r.status = $2 and r.ended_at + $3::float8 * interval '1 ms' < (select ${s}.now())
       order by r.job_id for update skip locked`,
+    /** In a later statement than their lock: whoever adds a child to one of them locks it too. */
+    prunable: `select i.job_id from unnest($1::bigint[]) i(job_id) where ${standsAlone('i.job_id')}`,
+    /** $1 status, $2 age, $3 how many. Those with steps that somebody unfinished depends on are left out. */
+    oldWorkflows: `select w.id from ${s}.workflow w
+      where w.status = $1 and w.ended_at + $2::float8 * interval '1 ms' < (select ${s}.now()) and not exists (
+        select 1 from ${s}.job j where j.workflow_id = w.id and ${isNeeded('j.id')})
+      order by w.id limit $3`,
+    workflowJobs: `select id from ${s}.job where workflow_id = $1 order by id`,
+    neededOf: `select i.job_id from unnest($1::bigint[]) i(job_id) where ${isNeeded('i.job_id')}`,
+    /** After its jobs, as all do. */
+    lockOldWorkflow: `select id from ${s}.workflow where id = $1 and status = $2
+      and ended_at + $3::float8 * interval '1 ms' < (select ${s}.now()) for update`,
+    pruneWorkflow: `delete from ${s}.workflow where id = $1`,
     pruneJobs: `with gone as (select unnest($1::bigint[]) as job_id),
+      fans as (delete from ${s}.fan f using gone where f.job_id = gone.job_id),
+      cascades as (delete from ${s}.cascade c using gone where c.job_id = gone.job_id),
+      into_them as (delete from ${s}.edge e using gone where e.child_id = gone.job_id),
+      from_them as (delete from ${s}.edge e using gone where e.parent_id = gone.job_id and not e.child_id = any($1::bigint[])),
       runs as (delete from ${s}.run r using gone where r.job_id = gone.job_id),
       results as (delete from ${s}.result x using gone where x.job_id = gone.job_id),
       logs as (delete from ${s}.log g using gone where g.job_id = gone.job_id),
@@ -429,7 +485,9 @@ function texts(s: string) {
 
     // ---- queues
 
-    queueCounts: `select n.queue as name, l.status, count(*) as count, min(l.due) as due
+    /** Groups are not counted as running: nobody runs them. */
+    queueCounts: `select n.queue as name, l.status, count(*) filter (where l.status <> 'running' or l.flags & 2 = 0) as count,
+        min(l.due) as due
       from ${s}.live l join ${s}.lane n on n.id = l.lane where $1::text is null or n.queue = $1
       group by n.queue, l.status`,
     queueRows: `select name, paused_at, max_running from ${s}.queue where $1::text is null or name = $1`,
@@ -483,6 +541,8 @@ function texts(s: string) {
       from t where o.id = $1 and o.cursor is not distinct from $2::bigint and o.status = 'running' returning o.id`,
 
     // ---- hints
+
+    ...graphTexts(s, now),
 
     notify: 'select pg_notify($1, $2)',
     notifyWaiting: `select pg_notify($1, $2) where exists (

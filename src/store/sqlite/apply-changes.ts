@@ -1,17 +1,19 @@
 import { WorkronError } from '../../core/error.ts';
-import { laneKey, laneOf } from '../../core/lane.ts';
 import type { Change, Fence } from '../../core/transition.ts';
 import type { Context } from './context.ts';
 import { end, requeue } from './finish.ts';
-import { decodeSpecRow, type JobRow, type SpecRow } from './job-row.ts';
+import { IS_GROUP, IS_QUIET } from './flags.ts';
+import { askForItems } from './groups.ts';
+import type { JobRow } from './job-row.ts';
 import { read } from './reading.ts';
+import { type EndedRow, reopen } from './reopen.ts';
 import { sql } from './sql.ts';
 import { holderOf } from './unique.ts';
 
 export function applyChanges(context: Context, changes: readonly Change[]): (JobRow | undefined)[] {
   for (const { kind, fence } of changes) if (kind === 'reopen') refuseConflict(context, fence);
   return changes.map((change) => {
-    const applied = change.kind === 'reopen' ? reopen(context, change) : changeLive(context, change);
+    const applied = change.kind === 'reopen' ? changeEnded(context, change) : changeLive(context, change);
     if (!applied) return undefined;
     return read(context, [change.fence.jobId])[0];
   });
@@ -24,8 +26,9 @@ function changeLive(context: Context, change: Exclude<Change, { kind: 'reopen' }
   if (live === undefined) return false;
   switch (change.kind) {
     case 'flag':
-      database.run(sql.flag, jobId, now);
-      if (live.worker_id !== null) effects.changedWorker(live.worker_id);
+      database.run(sql.flag, jobId, now, change.quiet ? IS_QUIET : 0);
+      if (live.flags & IS_GROUP) askForItems(context, jobId);
+      else if (live.worker_id !== null) effects.changedWorker(live.worker_id);
       effects.changedJob(jobId);
       return true;
     case 'requeue':
@@ -35,6 +38,12 @@ function changeLive(context: Context, change: Exclude<Change, { kind: 'reopen' }
       end(context, jobId, live.flags, change);
       return true;
   }
+}
+
+function changeEnded(context: Context, change: Extract<Change, { kind: 'reopen' }>): boolean {
+  const ended = matchingEnded(context, change.fence);
+  if (ended !== undefined) reopen(context, change, ended);
+  return ended !== undefined;
 }
 
 function matchingLive({ database }: Context, fence: Fence): { worker_id: number | null; flags: number } | undefined {
@@ -54,12 +63,6 @@ function matchingLive({ database }: Context, fence: Fence): { worker_id: number 
   );
 }
 
-interface EndedRow {
-  attempt: number;
-  started_at: number | null;
-  worker_id: number | null;
-}
-
 function matchingEnded({ database }: Context, fence: Fence): EndedRow | undefined {
   const { failures, interruptions, snoozes, losses } = fence.counters;
   return database.get<EndedRow>(
@@ -73,36 +76,6 @@ function matchingEnded({ database }: Context, fence: Fence): EndedRow | undefine
     snoozes,
     losses,
   );
-}
-
-/** The row that ended the job becomes an attempt like the others, or goes if there was none. */
-function reopen(context: Context, { fence, counters }: Extract<Change, { kind: 'reopen' }>): boolean {
-  const { database, lanes, now, effects } = context;
-  const { jobId, attempt } = fence;
-  const ended = matchingEnded(context, fence);
-  if (ended === undefined) return false;
-  const [stored] = database.tuples<SpecRow>(sql.specOf, jobId);
-  if (stored === undefined) return false;
-  const spec = decodeSpecRow(stored);
-
-  database.run(ended.attempt === 0 ? sql.dropRun : sql.reopenRun, jobId, ended.attempt);
-  database.run(
-    sql.reopenLive,
-    jobId,
-    lanes.idOf(laneKey(laneOf(spec))),
-    now,
-    attempt,
-    counters.failures,
-    counters.interruptions,
-    counters.snoozes,
-    counters.losses,
-    ended.worker_id,
-    ended.started_at,
-    spec.startTimeoutMs === null ? null : now + Math.round(spec.startTimeoutMs),
-  );
-  effects.madeWork();
-  effects.changedJob(jobId);
-  return true;
 }
 
 /** Before anything is written. A job that waits again does not take its unique key again, but nobody else may have it. */

@@ -2,19 +2,23 @@ import { WorkronError } from '../../core/error.ts';
 import { fits, type Lane, serves } from '../../core/lane.ts';
 import type { ClaimRequest } from '../store.ts';
 import type { Context } from './context.ts';
-import { HOLDS_KEY } from './finish.ts';
+import { HOLDS_KEY } from './flags.ts';
 import type { ClaimedRow } from './job-row.ts';
 import { isAhead, LaneCursor } from './lane-cursor.ts';
 import { sql } from './sql.ts';
+import { readSurroundings, type SurroundingsAnswer } from './surroundings.ts';
 
 export interface ClaimAnswer {
   /** `ClaimedRow[]` as JSON: text is the cheapest to send. */
   rows: string;
   startedAt: number;
+  /** `null`: all of them stand alone. */
+  surroundings: SurroundingsAnswer | null;
 }
 
 export function claim(context: Context, request: ClaimRequest): ClaimAnswer {
-  return { rows: JSON.stringify(claimRows(context, request)), startedAt: context.now };
+  const rows = claimRows(context, request);
+  return { rows: JSON.stringify(rows), startedAt: context.now, surroundings: readSurroundings(context, rows) };
 }
 
 function claimRows(context: Context, request: ClaimRequest): ClaimedRow[] {

@@ -1,3 +1,4 @@
+import type { Aftermath } from './aftermath.ts';
 import type { Database } from './database.ts';
 import type { Effects } from './effects.ts';
 import type { Lanes } from './lanes.ts';
@@ -10,4 +11,6 @@ export interface Context {
   now: number;
   /** What others should hear of once it is on disk. */
   effects: Effects;
+  /** What others have to do with it, in the same transaction. */
+  aftermath: Aftermath;
 }

@@ -24,8 +24,9 @@ export function edit(context: Context, { jobId, wanted }: { jobId: number; wante
   const { runAt, ...fields } = wanted;
   const spec = { ...decodeSpecRow(row), ...fields };
   const { queue, kind, name, priority, tags, spec: stored } = encodeSpec(spec);
-  const { unique_key } = JSON.parse(row[5]) as StoredSpec;
+  const { unique_key, item } = JSON.parse(row[5]) as StoredSpec;
   if (unique_key !== undefined) stored['unique_key'] = unique_key;
+  if (item !== undefined) stored['item'] = item;
   database.run(sql.replaceJob, jobId, queue, kind, name, priority, JSON.stringify(tags), JSON.stringify(stored));
 
   const place = runAt === undefined ? waiting : moved(context, { waiting, runAt, startTimeoutMs: spec.startTimeoutMs });

@@ -7,10 +7,11 @@ export class Effects {
   work = false;
   readonly jobs: number[] = [];
   readonly workers: number[] = [];
+  graph = false;
   dueAt: number | null = null;
 
   get isEmpty(): boolean {
-    return !this.work && this.jobs.length === 0 && this.workers.length === 0 && this.dueAt === null;
+    return !this.work && !this.graph && this.jobs.length === 0 && this.workers.length === 0 && this.dueAt === null;
   }
 
   /** Jobs may have become claimable, or room for them. */
@@ -24,6 +25,11 @@ export class Effects {
 
   changedWorker(id: number): void {
     this.workers.push(id);
+  }
+
+  /** There is something to cascade or to expand. */
+  changedGraph(): void {
+    this.graph = true;
   }
 
   willBeDue(at: number): void {

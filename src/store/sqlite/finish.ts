@@ -3,10 +3,8 @@
 import type { Counters } from '../../core/job.ts';
 import type { AttemptEnd, Change } from '../../core/transition.ts';
 import type { Context } from './context.ts';
+import { HOLDS_KEY, IS_QUIET } from './flags.ts';
 import { sql } from './sql.ts';
-
-/** Set in `live.flags`. */
-export const HOLDS_KEY = 8;
 
 export interface Requeue {
   counters: Counters;
@@ -37,9 +35,10 @@ export function requeue(context: Context, jobId: number, { counters, delayMs, re
 
 export type End = Omit<Extract<Change, { kind: 'end' }>, 'kind' | 'fence'>;
 
-export function end(context: Context, jobId: number, flags: number, wanted: End): void {
-  const { database, now, effects } = context;
-  const { counters, status, reason, record, error } = wanted;
+export function end(context: Context, jobId: number, liveFlags: number, wanted: End): void {
+  const { database, now, effects, aftermath } = context;
+  const { counters, status, reason, record, error, quiet } = wanted;
+  const flags = liveFlags | (quiet ? IS_QUIET : 0);
   database.run(
     sql.endRun,
     jobId,
@@ -60,4 +59,5 @@ export function end(context: Context, jobId: number, flags: number, wanted: End)
   if (flags & HOLDS_KEY) database.run(sql.releaseKeys, JSON.stringify([jobId]));
   effects.madeWork();
   effects.changedJob(jobId);
+  aftermath.ended(context, [{ jobId, flags, status }]);
 }

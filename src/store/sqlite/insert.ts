@@ -1,13 +1,19 @@
+import { verdict } from '../../core/dag/judge.ts';
 import { WorkronError } from '../../core/error.ts';
 import { isWaiting, type Unique } from '../../core/job.ts';
-import { IDEMPOTENCY_MS, type InsertOptions } from '../store.ts';
+import { tooYoungParent } from '../refusals.ts';
+import type { InsertOptions } from '../store.ts';
 import type { Context } from './context.ts';
-import { HOLDS_KEY } from './finish.ts';
+import { endWaiting } from './end-waiting.ts';
+import { HAS_PARENTS, HOLDS_KEY } from './flags.ts';
+import { answeredBefore, remember } from './idempotency.ts';
+import { insertDependent, insertEdges } from './insert-dependent.ts';
 import type { JobRow } from './job-row.ts';
 import type { NewJobRow } from './new-job-row.ts';
+import { type DependencyRow, link, parentEndsOf } from './parents.ts';
 import { read } from './reading.ts';
 import { sql } from './sql.ts';
-import { holderOf, takeKey } from './unique.ts';
+import { type Holder, holderOf, takeKey } from './unique.ts';
 
 /** New rows on their way into the tables. */
 export interface Rows {
@@ -27,9 +33,11 @@ export interface InsertInput extends Rows, InsertOptions {
   now: number;
   /** By row; `null` where no row has one. */
   uniques: (Unique | null)[] | null;
+  /** By row; `null` where no row has any. */
+  dependencies: DependencyRow[][] | null;
 }
 
-/** A new job's id, or a job that was there before. */
+/** A new job's id, or a job as it is. */
 export type InsertedRow = number | readonly [job: JobRow, deduplicated: boolean];
 
 export interface InsertAnswer {
@@ -38,20 +46,31 @@ export interface InsertAnswer {
 }
 
 export function insert(sent: Context, input: InsertInput): InsertAnswer {
-  const { now } = input;
-  const context = { ...sent, now };
-  const { database } = context;
+  const context = { ...sent, now: input.now };
   const { idempotency } = input;
   if (idempotency !== undefined) {
     const answered = answeredBefore(context, idempotency);
-    if (answered !== undefined) return { items: replay(context, answered), replayed: true };
+    if (answered !== undefined) return { items: replay(context, answered.items), replayed: true };
   }
-  const items = input.uniques === null ? insertAll(context, input) : insertOneByOne(context, input, input.uniques);
+  const items = insertNew(context, input);
   if (idempotency !== undefined) {
-    const answer: Answered = items.map((item) => (typeof item === 'number' ? [item, false] : [item[0][0], item[1]]));
-    database.run(sql.insertIdempotency, idempotency.key, idempotency.fingerprint, JSON.stringify(answer), now);
+    const told = items.map((item): readonly [number, boolean] =>
+      typeof item === 'number' ? [item, false] : [item[0][0], item[1]],
+    );
+    remember(context, idempotency, { items: told, workflowId: null });
   }
   return { items, replayed: false };
+}
+
+function insertNew(context: Context, input: InsertInput): InsertedRow[] {
+  const { uniques, dependencies } = input;
+  if (uniques === null && dependencies === null) return insertAll(context, input);
+  const ends = parentEndsOf(context, dependencies ?? []);
+  const rows = JSON.parse(input.rows) as NewJobRow[];
+  if (uniques !== null) return insertOneByOne(context, { ...input, rows }, uniques);
+  const jobs = rows.map((row, index) => ({ row, flags: 0, dependencies: dependencies?.[index] ?? [] }));
+  const ids = insertDependent(context, jobs, { lanes: input.lanes, ends });
+  return read(context, ids).map((row) => [row, false]);
 }
 
 /** Rows that nobody can be in the way of go in together. */
@@ -68,36 +87,63 @@ function insertAll(context: Context, { rows, count, lanes, work, dueAt }: Rows, 
   return ids;
 }
 
-function insertOneByOne(context: Context, input: InsertInput, uniques: readonly (Unique | null)[]): InsertedRow[] {
-  refuseConflicts(context, uniques);
-  const rows = JSON.parse(input.rows) as NewJobRow[];
+interface OneByOne {
+  rows: readonly NewJobRow[];
+  lanes: string[];
+  dependencies: DependencyRow[][] | null;
+}
+
+function insertOneByOne(
+  context: Context,
+  { rows, lanes, dependencies: all }: OneByOne,
+  uniques: readonly (Unique | null)[],
+): InsertedRow[] {
+  refuseConflicts(context, uniques, all);
   return rows.map((row, index): InsertedRow => {
     const unique = uniques[index] ?? null;
+    const dependencies = all?.[index] ?? [];
     const held = unique === null ? undefined : holderOf(context, unique.key);
     if (unique !== null && held !== undefined) {
-      if (unique.onConflict === 'replace' && held.status !== null && isWaiting(held.status)) {
-        replace(context, held.jobId, { row, unique, lane: input.lanes[row[6]] as string });
-      }
+      if (isReplaced(unique, held)) replace(context, held.jobId, { row, unique, dependencies, lanes });
       const [holder] = read(context, [held.jobId]);
       if (holder !== undefined) return [holder, true];
     }
-    const id = insertOne(context, row, { lanes: input.lanes, flags: unique === null ? 0 : HOLDS_KEY });
-    if (unique !== null) takeKey(context, id, unique);
-    return id;
+    return insertOne(context, { row, unique, dependencies, lanes });
   });
 }
 
-function insertOne(context: Context, row: NewJobRow, { lanes, flags }: { lanes: string[]; flags: number }): number {
+interface Wanted {
+  row: NewJobRow;
+  unique: Unique | null;
+  dependencies: readonly DependencyRow[];
+  lanes: string[];
+}
+
+function insertOne(context: Context, { row, unique, dependencies, lanes }: Wanted): InsertedRow {
+  const flags = unique === null ? 0 : HOLDS_KEY;
+  if (dependencies.length > 0) {
+    // The key is taken first: a job that is skipped at once lets go of it.
+    const ends = parentEndsOf(context, [dependencies]);
+    if (unique !== null) takeKey(context, nextId(context), unique);
+    const [id] = insertDependent(context, [{ row, flags, dependencies }], { lanes, ends });
+    return [read(context, [id as number])[0] as JobRow, false];
+  }
   const work = row[7] === 'pending';
   const one = { rows: JSON.stringify([row]), count: 1, lanes, work, dueAt: work ? null : row[8] };
-  return insertAll(context, one, flags)[0] as number;
+  const id = insertAll(context, one, flags)[0] as number;
+  if (unique !== null) takeKey(context, id, unique);
+  return id;
 }
 
 /** Before anything is stored. */
-function refuseConflicts(context: Context, uniques: readonly (Unique | null)[]): void {
+function refuseConflicts(
+  context: Context,
+  uniques: readonly (Unique | null)[],
+  dependencies: readonly DependencyRow[][] | null,
+): void {
   const keys = new Set<string>();
-  for (const unique of uniques) {
-    if (unique === null) continue;
+  uniques.forEach((unique, index) => {
+    if (unique === null) return;
     const holder = holderOf(context, unique.key);
     if (unique.onConflict === 'reject' && (holder !== undefined || keys.has(unique.key))) {
       const by = holder === undefined ? 'an earlier job of this request' : `job ${holder.jobId}`;
@@ -108,41 +154,59 @@ function refuseConflicts(context: Context, uniques: readonly (Unique | null)[]):
       );
     }
     keys.add(unique.key);
-  }
+    if (holder === undefined || !isReplaced(unique, holder)) return;
+    const young = dependencies?.[index]?.find(([parentId]) => parentId >= holder.jobId);
+    if (young !== undefined) throw tooYoungParent(holder.jobId, young[0]);
+  });
+}
+
+function isReplaced({ onConflict }: Unique, { status }: Holder): boolean {
+  return onConflict === 'replace' && status !== null && isWaiting(status);
 }
 
 /** A job that still waits becomes what was asked for now, under its id. */
-function replace(
-  context: Context,
-  jobId: number,
-  { row, unique, lane }: { row: NewJobRow; unique: Unique; lane: string },
-): void {
-  const { database, lanes, effects } = context;
-  const [queue, kind, name, priority, tags, spec, , status, dueAt, expiresAt] = row;
+function replace(context: Context, jobId: number, { row, unique, dependencies, lanes }: Wanted): void {
+  const { database, effects } = context;
+  const [queue, kind, name, priority, tags, spec, lane, status, dueAt, expiresAt] = row;
+  const { edges, counters } = link(dependencies, parentEndsOf(context, [dependencies]));
+  const fate = verdict(counters, 'each');
+  const isFree = fate === 'free';
+  const isChild = dependencies.length > 0;
   database.run(sql.replaceJob, jobId, queue, kind, name, priority, tags, spec);
-  database.run(sql.replaceLive, jobId, lanes.idOf(lane), -priority, status, dueAt, expiresAt, HOLDS_KEY);
-  takeKey(context, jobId, unique);
-  if (status === 'scheduled') effects.willBeDue(dueAt);
-  else effects.madeWork();
+  database.run(
+    sql.replaceLive,
+    jobId,
+    context.lanes.idOf(lanes[lane] as string),
+    -priority,
+    isFree ? status : 'blocked',
+    dueAt,
+    isFree ? expiresAt : null,
+    HOLDS_KEY | (isChild ? HAS_PARENTS : 0),
+    isChild ? counters.open : null,
+    isChild ? counters.held : null,
+    isChild ? counters.broken : null,
+    isChild ? counters.missed : null,
+  );
+  database.run(sql.dropEdges, jobId);
+  insertEdges(context, [{ jobId, edges }]);
+  if (unique !== null) takeKey(context, jobId, unique);
   effects.changedJob(jobId);
+  if (typeof fate === 'object') skipReplaced(context, jobId, fate.skip);
+  else if (isFree && status === 'scheduled') effects.willBeDue(dueAt);
+  else if (isFree) effects.madeWork();
 }
 
-type Answered = (readonly [jobId: number, deduplicated: boolean])[];
+function skipReplaced(context: Context, jobId: number, reason: 'upstream_failed' | 'condition'): void {
+  const live = context.database.get<{ flags: number }>(sql.liveState, jobId);
+  endWaiting(context, { jobId, flags: live?.flags ?? 0 }, { status: 'skipped', reason });
+}
 
-function answeredBefore(
-  { database, now }: Context,
-  { key, fingerprint }: { key: string; fingerprint: string },
-): Answered | undefined {
-  const stored = database.get<{ fingerprint: string; answer: string }>(sql.idempotency, key, now - IDEMPOTENCY_MS);
-  if (stored === undefined) return undefined;
-  if (stored.fingerprint !== fingerprint) {
-    throw new WorkronError('idempotency_mismatch', 'This Idempotency-Key was used with another request');
-  }
-  return JSON.parse(stored.answer) as Answered;
+function nextId({ database }: Context): number {
+  return (database.get<{ id: number }>(sql.lastJobId)?.id ?? 0) + 1;
 }
 
 /** The jobs as they are now; what retention has deleted meanwhile is left out. */
-function replay(context: Context, answered: Answered): InsertedRow[] {
+function replay(context: Context, answered: readonly (readonly [number, boolean])[]): InsertedRow[] {
   const rows = read(
     context,
     answered.map(([jobId]) => jobId),

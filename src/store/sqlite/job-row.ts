@@ -1,6 +1,7 @@
 /** A job as it crosses from thread to thread, and back into a job. The order is that of the columns in sql.ts. */
 
-import type { ClaimedJob, Job, JobSpec, Reason, Status } from '../../core/job.ts';
+import type { Condition } from '../../core/dag/conditions.ts';
+import type { ClaimedJob, Dependency, Job, JobSpec, Reason, Status, Surroundings } from '../../core/job.ts';
 import { decodeSpec, type StoredSpec } from '../spec.ts';
 
 export type SpecRow = readonly [
@@ -34,12 +35,19 @@ export type JobRow = readonly [
   error: string | null,
   reason: Reason | null,
   result: string | null,
+  dependsOn: string,
+  workflowId: number | null,
+  stepKey: string | null,
+  groupId: number | null,
+  groupIndex: number | null,
+  rerunOf: number | null,
 ];
 
 export function decodeJob(row: JobRow): Job {
   const [id, queue, kind, name, priority, tags, spec, createdAt, status, attempt, ...rest] = row;
   const [failures, interruptions, snoozes, losses, dueAt, startedAt, doneAt, workerId, heardAt, ...end] = rest;
-  const [cancelRequestedAt, expiresAt, exitCode, signal, error, reason, result] = end;
+  const [cancelRequestedAt, expiresAt, exitCode, signal, error, reason, result, ...around] = end;
+  const [dependsOn, workflowId, stepKey, groupId, groupIndex, rerunOf] = around;
   return {
     ...decodeSpecRow([queue, kind, name, priority, tags, spec]),
     id,
@@ -62,7 +70,18 @@ export function decodeJob(row: JobRow): Job {
     error,
     reason,
     result: result === null ? null : JSON.parse(result),
+    dependsOn: decodeDependencies(dependsOn),
+    workflowId,
+    stepKey,
+    groupId,
+    groupIndex,
+    rerunOf,
   };
+}
+
+function decodeDependencies(text: string): Dependency[] {
+  if (text === '[]') return [];
+  return (JSON.parse(text) as [number, Condition][]).map(([jobId, condition]) => ({ jobId, condition }));
 }
 
 export type ClaimedRow = readonly [
@@ -74,10 +93,15 @@ export type ClaimedRow = readonly [
   flags: number,
 ];
 
-export function decodeClaimedJob(row: ClaimedRow, startedAt: number): ClaimedJob {
-  const [id, attempt, failures, dueAt, ...spec] = row;
-  const [queue, kind, name, priority, tags, stored] = spec;
-  return { ...decodeSpecRow([queue, kind, name, priority, tags, stored]), id, attempt, failures, dueAt, startedAt };
+export function decodeClaimedJob(
+  row: ClaimedRow,
+  startedAt: number,
+  surroundings: Surroundings | null = null,
+): ClaimedJob {
+  const [id, attempt, failures, dueAt, ...rest] = row;
+  const [queue, kind, name, priority, tags, stored] = rest;
+  const spec = decodeSpecRow([queue, kind, name, priority, tags, stored]);
+  return { ...spec, id, attempt, failures, dueAt, startedAt, surroundings };
 }
 
 export function decodeSpecRow([queue, kind, name, priority, tags, spec]: SpecRow): JobSpec {

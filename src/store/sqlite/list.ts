@@ -42,6 +42,7 @@ interface Search {
 }
 
 function searches(filter: JobFilter, before: number | null): Search[] {
+  if (filter.workflowId !== undefined || filter.groupId !== undefined) return [searchPart(filter, before)];
   if (filter.statuses === undefined) return [search(filter, before, { from: jobsFrom.all, id: 'j.id', status: null })];
   return [...new Set(filter.statuses)].map((status) =>
     isTerminal(status)
@@ -52,6 +53,17 @@ function searches(filter: JobFilter, before: number | null): Search[] {
           status: ['l.status', status],
         }),
   );
+}
+
+/** The jobs of a workflow or group are few: they are looked for by that, whatever their status. */
+function searchPart(filter: JobFilter, before: number | null): Search {
+  const found = search(filter, before, { from: jobsFrom.all, id: 'j.id', status: null });
+  if (filter.statuses === undefined) return found;
+  return {
+    ...found,
+    where: `${found.where} and coalesce(l.status, r.status) in (select value from json_each(?))`,
+    params: [...found.params, JSON.stringify(filter.statuses)],
+  };
 }
 
 interface Start {
@@ -71,6 +83,8 @@ function search(filter: JobFilter, before: number | null, { from, id, status }: 
   if (status !== null) must(`${status[0]} = '${status[1]}'`);
   if (before !== null) must(`${id} < ?`, before);
   if (filter.ids !== undefined) must(`${id} in (select value from json_each(?))`, JSON.stringify(filter.ids));
+  if (filter.workflowId !== undefined) must('j.workflow_id = ?', filter.workflowId);
+  if (filter.groupId !== undefined) must('j.group_id = ?', filter.groupId);
   if (filter.queue !== undefined) must('j.queue = ?', filter.queue);
   if (filter.name !== undefined) must('j.name = ?', filter.name);
   for (const tag of filter.tags ?? []) must('exists (select 1 from json_each(j.tags) t where t.value = ?)', tag);

@@ -4,6 +4,7 @@ import type { Job, NewJob } from '../../core/job.ts';
 import { laneKey, laneOf } from '../../core/lane.ts';
 import { encodeSpec } from '../spec.ts';
 import { decodeSpecRow } from './job-row.ts';
+import type { DependencyRow } from './parents.ts';
 
 export type NewJobRow = readonly [
   queue: string,
@@ -42,6 +43,10 @@ export function encodeNewJobs(jobs: readonly NewJob[], now: number): NewJobRows 
   return { rows, lanes: [...lanes.keys()] };
 }
 
+export function encodeDependencies({ dependsOn }: NewJob): DependencyRow[] {
+  return dependsOn.map(({ jobId, condition }) => [jobId, condition]);
+}
+
 /** The job that a new row becomes, without asking the database for it. */
 export function freshJob(row: NewJobRow, id: number, now: number): Job {
   const [queue, kind, name, priority, tags, spec, , status, dueAt, expiresAt] = row;
@@ -67,6 +72,12 @@ export function freshJob(row: NewJobRow, id: number, now: number): Job {
     error: null,
     reason: null,
     result: null,
+    dependsOn: [],
+    workflowId: null,
+    stepKey: null,
+    groupId: null,
+    groupIndex: null,
+    rerunOf: null,
   };
 }
 

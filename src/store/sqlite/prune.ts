@@ -4,34 +4,75 @@ import { IDEMPOTENCY_MS, type Retention } from '../store.ts';
 import type { Context } from './context.ts';
 import { sql } from './sql.ts';
 
+export interface Old {
+  jobs: number[];
+  workflows: number[];
+}
+
 export interface PruneInput {
   retention: Retention;
-  ids: number[];
+  old: Old;
+  limit: number;
 }
 
 export function findOld(
   { database, now }: Context,
   { retention, limit }: { retention: Retention; limit: number },
-): number[] {
-  const done = database.tuples<[number]>(sql.oldDone, now - retention.doneMs, limit);
-  const undone = database.tuples<[number]>(sql.oldUndone, now - retention.otherMs, limit - done.length);
-  return [...done, ...undone].map(([id]) => id);
+): Old {
+  const [doneBefore, otherBefore] = [now - retention.doneMs, now - retention.otherMs];
+  const done = database.tuples<[number]>(sql.oldDone, doneBefore, limit);
+  const undone = database.tuples<[number]>(sql.oldUndone, otherBefore, limit - done.length);
+  const jobs = [...done, ...undone].map(([id]) => id);
+  const workflows = database.tuples<[number]>(sql.oldWorkflows, doneBefore, otherBefore, limit - jobs.length);
+  return { jobs, workflows: workflows.map(([id]) => id) };
 }
 
-export function prune({ database, now }: Context, { retention, ids }: PruneInput): number {
+export function prune(context: Context, { retention, old, limit }: PruneInput): number {
+  const { database, now } = context;
   database.run(sql.pruneKeys, now);
   database.run(sql.pruneIdempotency, now - IDEMPOTENCY_MS);
   database.run(sql.pruneStats, now - retention.statsMs);
-  if (ids.length === 0) return 0;
-  const found = JSON.stringify(ids);
-  const old = database
-    .tuples<[number]>(sql.stillOld, found, now - retention.doneMs, now - retention.otherMs)
-    .map(([id]) => id);
-  const gone = JSON.stringify(old);
+  const before = [now - retention.doneMs, now - retention.otherMs] as const;
+  const jobs = old.jobs.length === 0 ? [] : stillOld(context, sql.stillOld, old.jobs, before);
+  pruneJobs(context, jobs);
+  const workflows = old.workflows.length === 0 ? [] : stillOld(context, sql.stillOldWorkflows, old.workflows, before);
+  return jobs.length + pruneWorkflows(context, workflows, limit - jobs.length);
+}
+
+/** A retry may have come between. */
+function stillOld(
+  { database }: Context,
+  statement: string,
+  ids: readonly number[],
+  [done, other]: readonly [number, number],
+): number[] {
+  return database.tuples<[number]>(statement, JSON.stringify(ids), done, other).map(([id]) => id);
+}
+
+/** Each as a whole, so that the last one may go beyond the limit. */
+function pruneWorkflows(context: Context, ids: readonly number[], limit: number): number {
+  const { database } = context;
+  let count = 0;
+  for (const id of ids) {
+    if (count >= limit) break;
+    const jobs = database.tuples<[number]>(sql.jobsOfWorkflow, id).map(([jobId]) => jobId);
+    pruneJobs(context, jobs);
+    database.run(sql.pruneWorkflow, id);
+    count += jobs.length;
+  }
+  return count;
+}
+
+function pruneJobs({ database }: Context, ids: readonly number[]): void {
+  if (ids.length === 0) return;
+  const gone = JSON.stringify(ids);
   database.run(sql.pruneLogs, gone);
   database.run(sql.pruneResults, gone);
   database.run(sql.pruneRuns, gone);
   database.run(sql.pruneKeysOf, gone);
+  database.run(sql.pruneFans, gone);
+  database.run(sql.pruneChildEdges, gone);
+  database.run(sql.pruneParentEdges, gone);
+  database.run(sql.dropCascades, gone);
   database.run(sql.pruneJobs, gone);
-  return old.length;
 }

@@ -8,12 +8,15 @@ import { queues } from './queues.ts';
 import { attempts, countAhead } from './reading.ts';
 import { stats } from './stats.ts';
 import { workers } from './workers.ts';
+import { steps, workflows } from './workflows.ts';
 
 export const readerMethods = {
   list,
   count,
   attempts,
   countAhead,
+  workflows,
+  steps,
   readLog,
   findOld,
   queues,

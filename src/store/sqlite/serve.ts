@@ -4,6 +4,7 @@
  */
 
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
+import { Aftermath } from './aftermath.ts';
 import type { Database } from './database.ts';
 import { Effects } from './effects.ts';
 import { encodeFailure } from './failure.ts';
@@ -90,6 +91,8 @@ function performInSavepoint(served: Served, lanes: Lanes, request: Request): Ans
 
 function perform({ database, methods }: Served, lanes: Lanes, { id, method, now, input }: Request): Answer {
   const effects = new Effects();
-  const value = methods[method]?.({ database, lanes, now, effects }, input);
+  const context = { database, lanes, now, effects, aftermath: new Aftermath() };
+  const value = methods[method]?.(context, input);
+  context.aftermath.finish(context);
   return effects.isEmpty ? { id, value } : { id, value, effects };
 }

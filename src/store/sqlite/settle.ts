@@ -1,5 +1,5 @@
 import type { Context } from './context.ts';
-import { HOLDS_KEY } from './finish.ts';
+import { HOLDS_KEY, TOUCHES_OTHERS } from './flags.ts';
 import { sql } from './sql.ts';
 
 /** One success: job, attempt, worker, exit code, result as JSON text. */
@@ -42,7 +42,7 @@ type EndedRow = readonly [
 
 /** Those accepted, in no particular order, as JSON of `SettledRow[]`: text is the cheapest to send. */
 export function settle(context: Context, { rows, count, hasResults }: SettleInput): string {
-  const { database, lanes, now, effects } = context;
+  const { database, lanes, now, effects, aftermath } = context;
   database.run(sql.settleRuns, rows, now);
   if (hasResults) database.run(sql.settleResults, rows);
   const ended = database.tuples<EndedRow>(sql.settleLive, rows);
@@ -50,6 +50,13 @@ export function settle(context: Context, { rows, count, hasResults }: SettleInpu
   if (keyed.length > 0) database.run(sql.releaseKeys, JSON.stringify(keyed));
   if (ended.length > 0) effects.madeWork();
   for (const [jobId] of ended) effects.changedJob(jobId);
+  const noticed = ended.filter((row) => row[3] & TOUCHES_OTHERS);
+  if (noticed.length > 0) {
+    aftermath.ended(
+      context,
+      noticed.map(([jobId, , , flags]) => ({ jobId, flags, status: 'done' })),
+    );
+  }
 
   const settled = ended.map(
     ([jobId, attempt, workerId, , lane, dueAt, startedAt]): SettledRow => [

@@ -12,7 +12,9 @@ export const jobColumns = `
   coalesce(l.due, r.due), iif(l.job_id is null, r.started_at, l.started_at), iif(l.job_id is null, r.ended_at, null),
   iif(l.job_id is null, r.worker_id, l.worker_id), coalesce(l.renewed_at, w.seen_at),
   iif(l.job_id is null, r.cancel_requested_at, l.cancel_requested_at), l.expires_at,
-  r.exit_code, r.signal, r.error, r.reason, x.value`;
+  r.exit_code, r.signal, r.error, r.reason, x.value,
+  (select json_group_array(json_array(e.parent_id, e.condition)) from edge e where e.child_id = j.id),
+  j.workflow_id, j.step_key, j.group_id, j.group_index, j.rerun_of`;
 
 /** Beside an unfinished job stands its last attempt that left an error, beside an ended one the row that ended it. */
 const lastRun = `
@@ -32,6 +34,16 @@ export const jobsFrom = {
   ended: `run r cross join job j on j.id = r.job_id left join live l on l.job_id = j.id ${heard}
     left join result x on x.job_id = j.id`,
 };
+
+/** Of an ended job r: it goes without a workflow, and no unfinished job depends on it. */
+const standsAlone = `
+  not exists (select 1 from job j where j.id = r.job_id and j.workflow_id is not null)
+  and not exists (select 1 from edge e join live l on l.job_id = e.child_id where e.parent_id = r.job_id)`;
+
+/** Of an ended workflow w: no unfinished job of another depends on one of its own. */
+const nobodyWaits = `
+  not exists (select 1 from job j join edge e on e.parent_id = j.id join live l on l.job_id = e.child_id
+    where j.workflow_id = w.id)`;
 
 export const sql = {
   // ---- schema
@@ -60,6 +72,23 @@ export const sql = {
     select ?1 + key, ?3 ->> (value ->> 6), -(value ->> 3), value ->> 7, value ->> 8, value ->> 9, ?4
     from json_each(?2)`,
 
+  /** Rows go on with flags and the counters of their edges. ?1 the first id, ?2 rows, ?3 the ids of the lanes. */
+  insertDependentLive: `insert into live (job_id, lane, rank, status, due, expires_at, flags, open_edges, held_edges,
+      broken_edges, missed_edges)
+    select ?1 + key, ?3 ->> (value ->> 6), -(value ->> 3), value ->> 7, value ->> 8, value ->> 9, value ->> 10,
+      value ->> 11, value ->> 12, value ->> 13, value ->> 14
+    from json_each(?2)`,
+
+  /** How jobs stand that others are to depend on; `status` is null while they have not ended. */
+  parentStates: `select j.id, l.job_id is not null, r.status, j.spec ->> 'continue_on_failure' is 1
+    from json_each(?1) i join job j on j.id = i.value left join live l on l.job_id = j.id
+      left join run r on r.job_id = j.id and r.status is not null`,
+  /** ?1 rows [child, parent, condition, state]. */
+  insertEdges: `insert into edge (child_id, parent_id, condition, state)
+    select value ->> 0, value ->> 1, value ->> 2, value ->> 3 from json_each(?1)`,
+  dropEdges: 'delete from edge where child_id = ?',
+  markParents: `update live set flags = flags | 1 where job_id in (select value from json_each(?))`,
+
   keyHolder: `select u.job_id, l.status from unique_key u left join live l on l.job_id = u.job_id
     where u.key = ?1 and (u.expires_at is null or u.expires_at > ?2)`,
   /** An expired key may still lie there. */
@@ -71,7 +100,8 @@ export const sql = {
   /** The holder of a key becomes what was asked for now; its id and its attempts stay. */
   replaceJob: 'update job set queue = ?2, kind = ?3, name = ?4, priority = ?5, tags = ?6, spec = ?7 where id = ?1',
   replaceLive: `update live set lane = ?2, rank = ?3, status = ?4, due = ?5, expires_at = ?6,
-      failures = 0, interruptions = 0, snoozes = 0, losses = 0, flags = flags | ?7
+      failures = 0, interruptions = 0, snoozes = 0, losses = 0, flags = (flags & ~16) | ?7,
+      open_edges = ?8, held_edges = ?9, broken_edges = ?10, missed_edges = ?11
     where job_id = ?1`,
 
   idempotency: 'select fingerprint, answer from idempotency where key = ?1 and created_at > ?2',
@@ -90,7 +120,7 @@ export const sql = {
       where hop.lane is not null)
     select lane from hop where lane is not null`,
   countRunning: `select count(*) as count from live l join lane n on n.id = l.lane
-    where l.status = 'running' and n.queue = ?`,
+    where l.status = 'running' and l.worker_id is not null and n.queue = ?`,
   laneHead: `select rank, turn, due, job_id from live where status = 'pending' and lane = ?1
     order by rank, turn, due, job_id limit ?2`,
   laneAfter: `select rank, turn, due, job_id from live where status = 'pending' and lane = ?1
@@ -101,6 +131,17 @@ export const sql = {
     where job_id in (select value from json_each(?1)) and status = 'pending'`,
   claimedJobs: `select l.job_id, l.attempt, l.failures, l.due, j.queue, j.kind, j.name, j.priority, j.tags, j.spec, l.flags
     from json_each(?1) i join live l on l.job_id = i.value join job j on j.id = l.job_id`,
+
+  /** Beside the flagged ones of these: where they belong. An item shares the parents of its group. */
+  claimedPlaces: `select j.id, j.workflow_id, coalesce(j.group_id, j.id), j.group_index
+    from json_each(?1) i join job j on j.id = i.value`,
+  paramsOf: 'select id, params from workflow where id in (select value from json_each(?))',
+  parentEnds: `select e.child_id, e.parent_id, coalesce(j.step_key, j.name, j.id), r.status, x.value
+    from json_each(?1) i join edge e on e.child_id = i.value join job j on j.id = e.parent_id
+      join run r on r.job_id = e.parent_id and r.status is not null left join result x on x.job_id = e.parent_id
+    order by e.child_id, e.parent_id`,
+  startWorkflows: `update workflow set started_at = ?2, status = 'running'
+    where id in (select value from json_each(?1)) and started_at is null`,
 
   // ---- heartbeat
 
@@ -145,7 +186,7 @@ export const sql = {
   guardEnded: `select r.attempt, r.started_at, r.worker_id from run r
     where r.job_id = ?1 and r.status = ?2 and r.attempts = ?3 and (r.cancel_requested_at is not null) = ?4
       and r.failures = ?5 and r.interruptions = ?6 and r.snoozes = ?7 and r.losses = ?8`,
-  flag: 'update live set cancel_requested_at = ?2 where job_id = ?1',
+  flag: 'update live set cancel_requested_at = ?2, flags = flags | ?3 where job_id = ?1',
   recordAttempt: `insert into run (job_id, attempt, outcome, worker_id, started_at, ended_at, exit_code, signal, error)
     select job_id, attempt, ?3, worker_id, started_at, ?2, ?4, ?5, ?6 from live where job_id = ?1`,
   requeue: `update live set status = ?2, due = coalesce(?3, due), failures = ?4, interruptions = ?5, snoozes = ?6, losses = ?7,
@@ -163,9 +204,117 @@ export const sql = {
     where job_id = ?1 and attempt = ?2`,
   dropRun: 'delete from run where job_id = ?1 and attempt = ?2',
   reopenLive: `insert into live (job_id, status, lane, rank, due, attempt, failures, interruptions, snoozes, losses,
-      worker_id, started_at, expires_at)
-    select id, 'pending', ?2, -priority, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11 from job where id = ?1`,
+      worker_id, started_at, flags, open_edges, held_edges, broken_edges, missed_edges)
+    select id, ?11, ?2, -priority, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?12, ?13, ?14, ?15, ?16 from job where id = ?1`,
   specOf: 'select queue, kind, name, priority, tags, spec from job where id = ?',
+
+  // ---- dependencies
+
+  /** Where a job that has ended or is reopened belongs. */
+  belongings: `select j.id, j.workflow_id, j.group_id, j.spec ->> 'continue_on_failure' is 1
+    from json_each(?1) i join job j on j.id = i.value`,
+  /** What a job's other rows say that its live row must say too. */
+  around: `select j.workflow_id, j.group_id, exists (select 1 from edge where parent_id = j.id) as children,
+      exists (select 1 from fan where job_id = j.id) as fan
+    from job j where j.id = ?`,
+  childEdges: `select e.parent_id, e.child_id, e.condition, e.state, l.status, l.flags, l.due, l.attempt > 0 or l.started_at is not null,
+      l.open_edges, l.held_edges, l.broken_edges, l.missed_edges
+    from json_each(?1) i cross join edge e on e.parent_id = i.value left join live l on l.job_id = e.child_id`,
+  endedStarted: `select attempts > 0 or started_at is not null as started from run where job_id = ? and status is not null`,
+  setEdge: `update edge set state = ?3 where child_id = ?1 and parent_id = ?2`,
+  edgesOf: 'select condition, state from edge where child_id = ?',
+  /** Edges to parents that have not ended, or wait again. */
+  reopenInEdges: `update edge set state = 'open' where child_id = ?1
+    and parent_id in (select l.job_id from live l where l.job_id = edge.parent_id)`,
+  isStep: 'select step_key is not null and group_id is null as found from job where id = ?',
+
+  setCounters: `update live set open_edges = ?2, held_edges = ?3, broken_edges = ?4, missed_edges = ?5 where job_id = ?1`,
+  blockJob: `update live set status = 'blocked', expires_at = null where job_id = ?`,
+  /** Due and freed: its time to start counts from the later of the two. */
+  freeJob: `update live set status = iif(due > ?2, 'scheduled', 'pending'), expires_at = (
+        select cast(round(max(live.due, ?2) + (j.spec ->> 'start_timeout_ms')) as integer) from job j
+        where j.id = live.job_id),
+      open_edges = ?3, held_edges = ?4, broken_edges = ?5, missed_edges = ?6
+    where job_id = ?1`,
+  startGroup: `update live set status = 'running', started_at = ?2, expires_at = null,
+      open_edges = ?3, held_edges = ?4, broken_edges = ?5, missed_edges = ?6
+    where job_id = ?1`,
+  /** An end without an attempt, of a job that keeps its counters. */
+  endWaiting: `insert into run (job_id, attempt, status, reason, outcome, worker_id, started_at, ended_at, due, error,
+      attempts, failures, interruptions, snoozes, losses, cancel_requested_at)
+    select job_id, 0, ?3, ?4, ?3, worker_id, started_at, ?2, due, ?5,
+      attempt, failures, interruptions, snoozes, losses, cancel_requested_at
+    from live where job_id = ?1`,
+  skipOtherwise: `update run set reason = ?2 where job_id = ?1 and attempt = 0 and status = 'skipped'`,
+  finalRun: `select attempt, status, attempts, failures, interruptions, snoozes, losses, worker_id, started_at, due
+    from run where job_id = ? and status is not null`,
+
+  /** ?1 rows [job, mode]. */
+  toCascade: `insert or replace into cascade (job_id, mode) select value ->> 0, value ->> 1 from json_each(?1)`,
+  dropCascades: 'delete from cascade where job_id in (select value from json_each(?))',
+  nextCascades: 'select job_id, mode from cascade order by job_id limit ?',
+
+  // ---- groups
+
+  insertFan: 'insert into fan (job_id, source, max_parallel, due) values (?, ?, ?, ?)',
+  fan: `select job_id, total, max_parallel, inserted, open_items as open, fine_items as fine, failed_items as failed,
+      cancelled_items as cancelled
+    from fan where job_id = ?`,
+  fanList: 'select source, items, total from fan where job_id = ?',
+  dueFans: 'select job_id from fan where due = 1 order by job_id limit ?',
+  setFanDue: 'update fan set due = ?2 where job_id = ?1',
+  setFanItems: 'update fan set items = ?2, total = ?3 where job_id = ?1',
+  countItems: `update fan set open_items = ?2, fine_items = ?3, failed_items = ?4, cancelled_items = ?5 where job_id = ?1`,
+  liveState: `select status, flags, due, cancel_requested_at from live where job_id = ?`,
+  resultOf: 'select value from result where job_id = ?',
+  dropResult: 'delete from result where job_id = ?',
+  /** ?1 the first id, ?2 the group, ?3 now, ?4 specs as text. */
+  insertItems: `insert into job (id, queue, kind, name, priority, tags, created_at, spec, workflow_id, step_key, group_id,
+      group_index)
+    select ?1 + i.key, g.queue, g.kind, g.name, g.priority, g.tags, ?3, i.value, g.workflow_id, g.step_key, g.id,
+      f.inserted + i.key
+    from json_each(?4) i cross join job g cross join fan f where g.id = ?2 and f.job_id = ?2`,
+  /** ?1 the first id, ?2 the group, ?3 now, ?4 how long they may take to start, ?5 flags, ?6 how many. */
+  insertItemsLive: `insert into live (job_id, lane, rank, status, due, expires_at, flags)
+    select j.id, g.lane, g.rank, iif(g.due > ?3, 'scheduled', 'pending'), max(g.due, ?3), max(g.due, ?3) + ?4, ?5
+    from live g cross join job j where g.job_id = ?2 and j.id >= ?1 and j.id < ?1 + ?6`,
+  itemsInserted: 'update fan set inserted = inserted + ?2, open_items = open_items + ?2 where job_id = ?1',
+  firstFailedItem: `select j.group_index as "index", r.reason, r.error from job j join run r on r.job_id = j.id
+    where j.group_id = ? and r.status = 'failed' order by j.group_index limit 1`,
+  /** In the order of the items; `null` where there is none. */
+  joinResults: `insert or replace into result (job_id, value)
+    select ?1, json_group_array(json(coalesce(x.value, 'null')) order by j.group_index)
+    from job j left join result x on x.job_id = j.id where j.group_id = ?1`,
+
+  // ---- workflows
+
+  insertWorkflow: `insert into workflow (name, params, status, created_at, ended_at, rerun_of, total, open_steps, fine_steps,
+      failed_steps, cancelled_steps)
+    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  /** ?1 rows [id, ...new job up to its spec, key, rerun of], ?2 now, ?3 the workflow. */
+  insertSteps: `insert into job (id, queue, kind, name, priority, tags, created_at, spec, workflow_id, step_key, rerun_of)
+    select value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, ?2, value ->> 6, ?3, value ->> 7,
+      value ->> 8
+    from json_each(?1)`,
+  /** ?1 rows [id, lane, rank, status, due, expires, flags, open, held, broken, missed], ?2 now: a group has started. */
+  insertStepsLive: `insert into live (job_id, lane, rank, status, due, expires_at, flags, open_edges, held_edges,
+      broken_edges, missed_edges, started_at)
+    select value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6, value ->> 7, value ->> 8,
+      value ->> 9, value ->> 10, iif(value ->> 3 = 'running', ?2, null)
+    from json_each(?1)`,
+  /** ?1 rows [id, status, reason, due], ?2 now. */
+  insertStepsEnded: `insert into run (job_id, attempt, status, reason, outcome, ended_at, due, attempts, failures,
+      interruptions, snoozes, losses)
+    select value ->> 0, 0, value ->> 1, value ->> 2, value ->> 1, ?2, value ->> 3, 0, 0, 0, 0, 0 from json_each(?1)`,
+  keepResult: 'insert into result (job_id, value) select ?1, value from result where job_id = ?2',
+  workflow: 'select * from workflow where id = ?',
+  setWorkflow: `update workflow set status = ?2, ended_at = ?3, open_steps = ?4, fine_steps = ?5, failed_steps = ?6,
+      cancelled_steps = ?7
+    where id = ?1`,
+  steps: `select ${jobColumns}, f.source, f.total, f.max_parallel, f.inserted, f.open_items, f.fine_items, f.failed_items,
+      f.cancelled_items
+    from ${jobsFrom.all} left join fan f on f.job_id = j.id
+    where j.workflow_id = ? and j.group_id is null order by j.id`,
 
   // ---- duties
 
@@ -176,7 +325,7 @@ export const sql = {
     order by expires_at, job_id limit ?2`,
   lostJobs: `select l.job_id, coalesce(w.seen_at, 0) from live l indexed by live_running
       left join worker w on w.id = l.worker_id
-    where l.status = 'running' and (w.id is null or coalesce(l.renewed_at, w.seen_at) + w.lease_ms < ?1
+    where l.status = 'running' and l.worker_id is not null and (w.id is null or coalesce(l.renewed_at, w.seen_at) + w.lease_ms < ?1
       or l.worker_id in (select value from json_each(?2)))
     order by l.job_id limit ?3`,
   retireWorkers: `update worker set state = 'offline' where state <> 'offline' and seen_at + lease_ms < ?1
@@ -187,12 +336,23 @@ export const sql = {
   // ---- prune
 
   /** The longest ended first. All that it looks at lies in the index. */
-  oldDone: `select job_id from run where status = 'done' and ended_at < ?1 order by ended_at, job_id limit ?2`,
-  oldUndone: `select job_id from run where status in ('failed', 'cancelled', 'skipped') and ended_at < ?1
-    order by ended_at, job_id limit ?2`,
+  oldDone: `select r.job_id from run r where r.status = 'done' and r.ended_at < ?1 and ${standsAlone}
+    order by r.ended_at, r.job_id limit ?2`,
+  oldUndone: `select r.job_id from run r where r.status in ('failed', 'cancelled', 'skipped') and r.ended_at < ?1
+      and ${standsAlone}
+    order by r.ended_at, r.job_id limit ?2`,
   /** Of these, those that are still ended, and old: a retry may have come between. */
   stillOld: `select i.value from json_each(?1) i join run r on r.job_id = i.value
-    where r.status is not null and r.ended_at < iif(r.status = 'done', ?2, ?3)`,
+    where r.status is not null and r.ended_at < iif(r.status = 'done', ?2, ?3) and ${standsAlone}`,
+  oldWorkflows: `select w.id from workflow w where w.ended_at < iif(w.status = 'done', ?1, ?2) and ${nobodyWaits}
+    order by w.ended_at, w.id limit ?3`,
+  stillOldWorkflows: `select w.id from json_each(?1) i join workflow w on w.id = i.value
+    where w.ended_at < iif(w.status = 'done', ?2, ?3) and ${nobodyWaits}`,
+  jobsOfWorkflow: 'select id from job where workflow_id = ?',
+  pruneWorkflow: 'delete from workflow where id = ?',
+  pruneFans: 'delete from fan where job_id in (select value from json_each(?))',
+  pruneChildEdges: 'delete from edge where child_id in (select value from json_each(?))',
+  pruneParentEdges: 'delete from edge where parent_id in (select value from json_each(?))',
   pruneJobs: 'delete from job where id in (select value from json_each(?))',
   pruneRuns: 'delete from run where job_id in (select value from json_each(?))',
   pruneResults: 'delete from result where job_id in (select value from json_each(?))',
@@ -232,7 +392,9 @@ export const sql = {
 
   // ---- queues
 
-  queueCounts: `select n.queue as name, l.status, count(*) as count, min(l.due) as due
+  /** A group runs without a worker, and takes no place from others. */
+  queueCounts: `select n.queue as name, l.status, sum(l.status <> 'running' or l.worker_id is not null) as count,
+      min(l.due) as due
     from live l join lane n on n.id = l.lane where ?1 is null or n.queue = ?1 group by n.queue, l.status`,
   queueRows: 'select name, paused_at, max_running from queue where ?1 is null or name = ?1',
   setQueue: 'insert or replace into queue (name, paused_at, max_running) values (?, ?, ?)',

@@ -17,6 +17,7 @@ import type {
   LostJob,
   NewOperation,
   NewWorker,
+  NewWorkflow,
   OperationStep,
   QueueSettings,
   QueueState,
@@ -25,16 +26,22 @@ import type {
   StatRow,
   Store,
   Success,
+  Workflow,
+  WorkflowFilter,
+  WorkflowStep,
 } from '../store.ts';
 import type { Effects } from './effects.ts';
 import type { InsertedRow } from './insert.ts';
 import { type ClaimedRow, decodeClaimedJob, decodeJob } from './job-row.ts';
 import type { ReadLogInput } from './logs.ts';
-import { encodeNewJobs, freshJob, type NewJobRow } from './new-job-row.ts';
+import { encodeDependencies, encodeNewJobs, freshJob, type NewJobRow } from './new-job-row.ts';
+import { encodeNewWorkflow } from './new-workflow.ts';
 import type { ReaderMethods } from './reader-methods.ts';
 import type { SettledRow } from './settle.ts';
 import { encodeSuccess, settledInOrder } from './success-row.ts';
+import { decodeSurroundings } from './surroundings.ts';
 import { Thread } from './thread.ts';
+import { decodeStep } from './workflows.ts';
 import type { WriterMethods } from './writer-methods.ts';
 
 export interface SqliteOptions {
@@ -95,6 +102,7 @@ export class SqliteStore implements Store {
       work: later.length < rows.length,
       dueAt: later.length === 0 ? null : later.reduce((a, b) => Math.min(a, b)),
       uniques: jobs.some((job) => job.unique !== null) ? jobs.map((job) => job.unique) : null,
+      dependencies: jobs.some((job) => job.dependsOn.length > 0) ? jobs.map(encodeDependencies) : null,
       now,
     };
     const { items, replayed } = await this.#writer.call('insert', input, signal);
@@ -102,8 +110,11 @@ export class SqliteStore implements Store {
   }
 
   async claim(request: ClaimRequest, signal: AbortSignal): Promise<ClaimedJob[]> {
-    const { rows, startedAt } = await this.#writer.call('claim', request, signal);
-    return (JSON.parse(rows) as ClaimedRow[]).map((row) => decodeClaimedJob(row, startedAt));
+    const { rows, startedAt, surroundings } = await this.#writer.call('claim', request, signal);
+    const claimed = JSON.parse(rows) as ClaimedRow[];
+    if (surroundings === null) return claimed.map((row) => decodeClaimedJob(row, startedAt));
+    const around = decodeSurroundings(surroundings, new Map(claimed.map((row) => [row[0], row[9]])));
+    return claimed.map((row) => decodeClaimedJob(row, startedAt, around.get(row[0]) ?? null));
   }
 
   heartbeat(beat: Heartbeat, signal: AbortSignal) {
@@ -145,13 +156,21 @@ export class SqliteStore implements Store {
     return { workers: [], serverUpMs: 0 };
   }
 
+  cascade(limit: number, signal: AbortSignal) {
+    return this.#writer.call('cascade', limit, signal);
+  }
+
+  expand(limit: number, signal: AbortSignal) {
+    return this.#writer.call('expand', limit, signal);
+  }
+
   retireWorkers(forgetAfterMs: number, signal: AbortSignal) {
     return this.#writer.call('retireWorkers', forgetAfterMs, signal);
   }
 
   async prune(retention: Retention, limit: number, signal: AbortSignal): Promise<number> {
-    const ids = await this.#reader.call('findOld', { retention, limit }, signal);
-    return this.#writer.call('prune', { retention, ids }, signal);
+    const old = await this.#reader.call('findOld', { retention, limit }, signal);
+    return this.#writer.call('prune', { retention, old, limit }, signal);
   }
 
   async read(ids: readonly number[], signal: AbortSignal): Promise<Job[]> {
@@ -176,6 +195,28 @@ export class SqliteStore implements Store {
 
   countAhead(jobId: number, atMost: number, signal: AbortSignal) {
     return this.#reader.call('countAhead', { jobId, atMost }, signal);
+  }
+
+  insertWorkflow(workflow: NewWorkflow, options: InsertOptions, signal: AbortSignal) {
+    if (signal.aborted) return Promise.reject(signal.reason as Error);
+    const now = this.#clock.now();
+    return this.#writer.call('insertWorkflow', { ...options, ...encodeNewWorkflow(workflow, now), now }, signal);
+  }
+
+  workflow(id: number, signal: AbortSignal) {
+    return this.#writer.call('workflow', id, signal);
+  }
+
+  workflows(
+    filter: WorkflowFilter,
+    { before, limit }: { before: number | null; limit: number },
+    signal: AbortSignal,
+  ): Promise<Workflow[]> {
+    return this.#reader.call('workflows', { filter, before, limit }, signal);
+  }
+
+  async steps(workflowId: number, signal: AbortSignal): Promise<WorkflowStep[]> {
+    return (await this.#reader.call('steps', workflowId, signal)).map(decodeStep);
   }
 
   appendLogs(chunks: readonly LogChunk[], signal: AbortSignal) {
@@ -256,8 +297,9 @@ export class SqliteStore implements Store {
   }
 }
 
-function tell(hints: Hints, { work, jobs, workers, dueAt }: Effects): void {
+function tell(hints: Hints, { work, graph, jobs, workers, dueAt }: Effects): void {
   if (work) hints.work();
+  if (graph) hints.graph();
   for (const id of jobs) hints.job(id);
   for (const id of workers) hints.worker(id);
   if (dueAt !== null) hints.due(dueAt);

@@ -1,12 +1,15 @@
 /** What the writer's thread does: everything that writes, and reads that must not wait behind a long list. */
 
 import { applyChanges } from './apply-changes.ts';
+import { cascade } from './carry.ts';
 import { claim } from './claim.ts';
 import type { Context } from './context.ts';
 import { findExpired, findLost, promote, retireWorkers } from './duties.ts';
 import { edit } from './edit.ts';
+import { expand } from './expand.ts';
 import { heartbeat } from './heartbeat.ts';
 import { insert } from './insert.ts';
+import { insertWorkflow } from './insert-workflow.ts';
 import { appendLogs } from './logs.ts';
 import { advanceOperation, createOperation, openOperations, operation } from './operations.ts';
 import type { Methods } from './protocol.ts';
@@ -16,21 +19,26 @@ import { read } from './reading.ts';
 import { settle } from './settle.ts';
 import { addStats } from './stats.ts';
 import { drainWorker, leaveWorker, registerWorker } from './workers.ts';
+import { workflow } from './workflows.ts';
 
 export const writerMethods = {
   now: ({ now }: Context) => now,
   insert,
+  insertWorkflow,
   claim,
   heartbeat,
   settle,
   applyChanges,
   edit,
   promote,
+  cascade,
+  expand,
   findExpired,
   findLost,
   retireWorkers,
   prune,
   read,
+  workflow,
   appendLogs,
   setQueue,
   registerWorker,

@@ -1,0 +1,39 @@
+import { WorkronError } from '../../../core/error.ts';
+import type { Context } from '../context.ts';
+import type { Session } from '../database.ts';
+
+const MAX_ROUNDS = 20;
+
+/** Something changed between the look at it and the lock on it: the transaction has to begin again. */
+export class Moved extends Error {}
+
+/** Lanes that this process does not know: they are looked up outside of the transaction, which then begins again. */
+export class UnknownLanes extends Error {
+  readonly keys: readonly string[];
+
+  constructor(keys: readonly string[]) {
+    super('unknown lanes');
+    this.keys = keys;
+  }
+}
+
+/** All that `body` does, or none of it; from the start where the world moved meanwhile. */
+export async function transactAgain<T>(
+  { database, lanes }: Context,
+  signal: AbortSignal,
+  body: (session: Session) => Promise<T>,
+): Promise<T> {
+  for (let round = 1; ; round += 1) {
+    try {
+      return await database.transaction(signal, body);
+    } catch (error) {
+      if (error instanceof UnknownLanes) await lanes.idsOf(error.keys, signal);
+      else if (!(error instanceof Moved)) throw error;
+      if (round >= MAX_ROUNDS) {
+        throw new WorkronError('store_unavailable', 'Jobs or keys that belong together keep changing', {
+          retryAfterMs: 1_000,
+        });
+      }
+    }
+  }
+}

@@ -1,0 +1,134 @@
+/** Jobs that are locked because of those they depend on. */
+
+import type { Condition, EdgeState } from '../../../core/dag/conditions.ts';
+import { addCounters, closing, type EdgeCounters, openEdges } from '../../../core/dag/edge-counters.ts';
+import { type JudgeMode, judgeModeOf } from '../../../core/dag/judge.ts';
+import type { Status, TerminalStatus } from '../../../core/job.ts';
+import type { Context } from '../context.ts';
+import type { Session } from '../database.ts';
+import { numbers } from '../values.ts';
+import { Moved } from './again.ts';
+
+export interface Kin {
+  id: number;
+  status: Status;
+  ended: boolean;
+  /** Ever claimed or, a group, free. */
+  started: boolean;
+  /** Of an ended job they are not known. */
+  flags: number | null;
+  counters: EdgeCounters;
+  mode: JudgeMode;
+  /** Of a step: those of items count in their group. */
+  workflowId: number | null;
+  groupId: number | null;
+  startTimeoutMs: number | null;
+  continueOnFailure: boolean;
+}
+
+export interface EdgeRow {
+  parent_id: number;
+  child_id: number;
+  condition: Condition;
+  state: EdgeState;
+}
+
+interface KinRow {
+  job_id: number;
+  started: boolean;
+  workflow_id: number | null;
+  step_key: string | null;
+  group_id: number | null;
+  start_timeout_ms: number | null;
+  continues: boolean;
+}
+
+interface WaitingRow extends KinRow {
+  status: Status;
+  flags: number;
+  open_edges: number | null;
+  held_edges: number | null;
+  broken_edges: number | null;
+  missed_edges: number | null;
+}
+
+interface EndedRow extends KinRow {
+  status: TerminalStatus;
+}
+
+export interface GroupRow {
+  job_id: number;
+  flags: number;
+  cancelled: boolean;
+}
+
+export interface LockedKin {
+  kin: Map<number, Kin>;
+  /** Those that run. */
+  groups: GroupRow[];
+}
+
+/**
+ * Locks waiting jobs, running groups and ended jobs, in this order. Jobs that run are left out: nothing that their
+ * parents do concerns them any more.
+ */
+export async function lockKin(
+  { sql }: Context,
+  session: Session,
+  ids: readonly number[],
+  groupIds: readonly number[] = [],
+): Promise<LockedKin> {
+  const kin = new Map<number, Kin>();
+  if (ids.length > 0) {
+    const rows = await session.query<WaitingRow>(sql.lockWaitingKin, [numbers(ids)]);
+    for (const row of rows) kin.set(row.job_id, waitingKin(row));
+  }
+  const groups = groupIds.length === 0 ? [] : await session.query<GroupRow>(sql.lockGroups, [numbers(groupIds)]);
+  const held = new Set(groups.map(({ job_id }) => job_id));
+  const rest = [...ids, ...groupIds].filter((id) => !kin.has(id) && !held.has(id));
+  if (rest.length > 0) await lockEnded(sql, session, rest, kin);
+  return { kin, groups };
+}
+
+async function lockEnded(sql: Context['sql'], session: Session, ids: readonly number[], kin: Map<number, Kin>) {
+  const rows = await session.query<EndedRow>(sql.lockEndedKin, [numbers(ids)]);
+  for (const row of rows) kin.set(row.job_id, endedKin(row));
+  const missing = ids.filter((id) => !kin.has(id));
+  if (missing.length > 0) {
+    const passed = await session.query(sql.runningOrGone, [numbers([...new Set(missing)])]);
+    if (passed.length < new Set(missing).size) throw new Moved();
+  }
+  const fresh = rows.filter(({ started }) => !started).map(({ job_id }) => job_id);
+  if (fresh.length === 0) return;
+  for (const edge of await session.query<EdgeRow>(sql.edgesInto, [numbers(fresh)])) {
+    const child = kin.get(edge.child_id) as Kin;
+    const sum = addCounters(child.counters, openEdges(1), 1);
+    child.counters = edge.state === 'open' ? sum : addCounters(sum, closing(edge.condition, edge.state), 1);
+  }
+}
+
+function waitingKin(row: WaitingRow): Kin {
+  const counters = {
+    open: row.open_edges ?? 0,
+    held: row.held_edges ?? 0,
+    broken: row.broken_edges ?? 0,
+    missed: row.missed_edges ?? 0,
+  };
+  return { ...kinOf(row), status: row.status, ended: false, flags: row.flags, counters };
+}
+
+function endedKin(row: EndedRow): Kin {
+  return { ...kinOf(row), status: row.status, ended: true, flags: null, counters: openEdges(0) };
+}
+
+function kinOf(row: KinRow) {
+  return {
+    id: row.job_id,
+    started: row.started,
+    mode: judgeModeOf({ stepKey: row.step_key, groupId: row.group_id }),
+    workflowId: row.group_id === null ? row.workflow_id : null,
+    groupId: row.group_id,
+    startTimeoutMs: row.start_timeout_ms,
+    continueOnFailure: row.continues,
+  };
+}

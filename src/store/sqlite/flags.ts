@@ -1,0 +1,21 @@
+/** What `live.flags` tells of a job. */
+
+export const HAS_CHILDREN = 1;
+export const IS_GROUP = 2;
+export const IN_WORKFLOW = 4;
+export const HOLDS_KEY = 8;
+export const HAS_PARENTS = 16;
+export const IS_ITEM = 32;
+/** Asked to stop without those who wait for it. */
+export const IS_QUIET = 64;
+
+/** The end of a job with one of these changes other rows than its own. */
+export const TOUCHES_OTHERS = HAS_CHILDREN | IN_WORKFLOW | IS_ITEM;
+
+/** A job with one of these is claimed with its surroundings. */
+export const HAS_SURROUNDINGS = IN_WORKFLOW | HAS_PARENTS | IS_ITEM;
+
+/** Of a step, not of its items. */
+export function isStep(flags: number): boolean {
+  return (flags & IN_WORKFLOW) !== 0 && (flags & IS_ITEM) === 0;
+}

@@ -1,0 +1,32 @@
+import type { EdgeCounters } from '../../core/dag/edge-counters.ts';
+import type { Context } from './context.ts';
+import { IS_GROUP } from './flags.ts';
+import { askForItems } from './groups.ts';
+import { sql } from './sql.ts';
+
+export interface Freed {
+  jobId: number;
+  flags: number;
+  dueAt: number;
+  /** `null`: it has no dependencies. */
+  counters: EdgeCounters | null;
+}
+
+/** Nothing keeps the job but its due time. A group starts: its items wait for that. */
+export function free(context: Context, { jobId, flags, dueAt, counters }: Freed): void {
+  const { database, now, effects } = context;
+  const isGroup = (flags & IS_GROUP) !== 0;
+  database.run(
+    isGroup ? sql.startGroup : sql.freeJob,
+    jobId,
+    now,
+    counters?.open ?? null,
+    counters?.held ?? null,
+    counters?.broken ?? null,
+    counters?.missed ?? null,
+  );
+  if (isGroup) askForItems(context, jobId);
+  else if (dueAt > now) effects.willBeDue(dueAt);
+  else effects.madeWork();
+  effects.changedJob(jobId);
+}

@@ -1,0 +1,27 @@
+/** A workflow on its way into the writer's thread. */
+
+import type { NewStep, NewWorkflow } from '../store.ts';
+import type { InsertWorkflowInput, NewStepRow } from './insert-workflow.ts';
+import { encodeNewJobs } from './new-job-row.ts';
+
+export function encodeNewWorkflow(
+  { name, params, steps, rerunOf }: NewWorkflow,
+  now: number,
+): Omit<InsertWorkflowInput, 'now' | 'idempotency'> {
+  const { rows, lanes } = encodeNewJobs(
+    steps.map(({ job }) => job),
+    now,
+  );
+  return {
+    name,
+    params: JSON.stringify(params),
+    rerunOf,
+    rows: JSON.stringify(rows),
+    lanes,
+    steps: JSON.stringify(steps.map(encodeStep)),
+  };
+}
+
+function encodeStep({ key, parents, condition, forEach, keepFrom }: NewStep): NewStepRow {
+  return [key, parents, condition, forEach === null ? null : [forEach.items, forEach.maxParallel], keepFrom];
+}

@@ -1,0 +1,66 @@
+/** Puts an ended job back among the living. */
+
+import type { Counters, Status } from '../../core/job.ts';
+import { laneKey, laneOf } from '../../core/lane.ts';
+import type { Context } from './context.ts';
+import { edgeSumOf } from './edge-sum.ts';
+import { HAS_CHILDREN, HAS_PARENTS, IN_WORKFLOW, IS_GROUP, IS_ITEM } from './flags.ts';
+import { decodeSpecRow, type SpecRow } from './job-row.ts';
+import { sql } from './sql.ts';
+
+export interface Revived {
+  status: Status;
+  dueAt: number;
+  attempt: number;
+  counters: Counters;
+  workerId: number | null;
+  startedAt: number | null;
+}
+
+/** Flags and edges are counted anew; a unique key is not taken again. Answers with the flags. */
+export function revive(context: Context, jobId: number, revived: Revived): number {
+  const { database, lanes } = context;
+  const { status, dueAt, attempt, counters, workerId, startedAt } = revived;
+  const [stored] = database.tuples<SpecRow>(sql.specOf, jobId);
+  if (stored === undefined) throw new Error(`job ${jobId} is missing`);
+  const edges = edgeSumOf(context, jobId);
+  const flags = placeFlags(context, jobId) | (edges === null ? 0 : HAS_PARENTS);
+  database.run(
+    sql.reopenLive,
+    jobId,
+    lanes.idOf(laneKey(laneOf(decodeSpecRow(stored)))),
+    dueAt,
+    attempt,
+    counters.failures,
+    counters.interruptions,
+    counters.snoozes,
+    counters.losses,
+    workerId,
+    startedAt,
+    status,
+    flags,
+    edges?.open ?? null,
+    edges?.held ?? null,
+    edges?.broken ?? null,
+    edges?.missed ?? null,
+  );
+  return flags;
+}
+
+interface Around {
+  workflow_id: number | null;
+  group_id: number | null;
+  children: number;
+  fan: number;
+}
+
+function placeFlags({ database }: Context, jobId: number): number {
+  const around = database.get<Around>(sql.around, jobId);
+  if (around === undefined) throw new Error(`job ${jobId} is missing`);
+  return (
+    (around.children ? HAS_CHILDREN : 0) |
+    (around.fan ? IS_GROUP : 0) |
+    (around.workflow_id === null ? 0 : IN_WORKFLOW) |
+    (around.group_id === null ? 0 : IS_ITEM)
+  );
+}

@@ -1,0 +1,14 @@
+/** A process that carries ends down, or fills groups, piece by piece, and says so after each. Arguments: URL, schema, what, how many at a time. */
+
+import { silentLog } from '../../src/ops/log.ts';
+import { openPostgres } from '../../src/store/postgres/open.ts';
+import { forever } from './steps.ts';
+
+const [url = '', schema = '', what = '', limit = ''] = process.argv.slice(2);
+const store = await openPostgres({ url, schema, log: silentLog });
+for (;;) {
+  const done = await (what === 'expand' ? store.expand(Number(limit), forever) : store.cascade(Number(limit), forever));
+  console.log(done);
+  if (done === 0) break;
+}
+setInterval(() => undefined, 60_000);

@@ -5,6 +5,7 @@
 
 import { parseArgs } from 'node:util';
 import { DRIVERS, type Driver } from '../src/store/store.ts';
+import { measureGraph } from './graph.ts';
 import { measureIdle } from './idle.ts';
 import { measureLatency } from './latency.ts';
 import { type Figure, table } from './measure.ts';
@@ -15,7 +16,7 @@ import { measureBulk, measureDrain, measureSingles } from './throughput.ts';
 const { values } = parseArgs({
   options: {
     store: { type: 'string', default: DRIVERS.join(',') },
-    only: { type: 'string', default: 'singles,bulk,drain,latency,shell,idle' },
+    only: { type: 'string', default: 'singles,bulk,drain,graph,latency,shell,idle' },
     rounds: { type: 'string', default: '3' },
     jobs: { type: 'string', default: '20000' },
   },
@@ -37,6 +38,21 @@ for (const driver of values.store.split(',') as Driver[]) {
   if (only.includes('bulk')) await repeat('submits, 1,000 a call', 'jobs/s', () => measureBulk(on.open, jobs));
   if (only.includes('drain'))
     await repeat('no-op jobs drained, 1,000 slots', 'jobs/s', () => measureDrain(on.open, jobs));
+  if (only.includes('graph')) {
+    const figure = (what: string, unit: string): Figure => ({ what, store: driver, unit, values: [] });
+    const [stored, drained, share] = [
+      figure('steps of a graph stored in one call', 'jobs/s'),
+      figure('steps of a graph drained, 1,000 slots', 'jobs/s'),
+      figure('graph against independent jobs', '×'),
+    ];
+    figures.push(stored, drained, share);
+    for (let round = 0; round < rounds; round += 1) {
+      const graph = await measureGraph(on.open, jobs);
+      stored.values.push(graph.stored);
+      drained.values.push(graph.drained);
+      share.values.push(graph.share);
+    }
+  }
   if (only.includes('latency')) {
     const figure = (what: string): Figure => ({ what, store: driver, unit: 'ms', values: [] });
     const [p50, p99] = [figure('submit to start, p50'), figure('submit to start, p99')];

@@ -25,7 +25,7 @@ export interface Scene extends SchedulerParts, AsyncDisposable {
 export type OpenScene = () => Promise<Scene>;
 
 export function noop(more: Partial<NewJob> = {}): NewJob {
-  return { ...DEFAULT_SPEC, handler: 'noop', runAt: null, delayMs: null, unique: null, ...more };
+  return { ...DEFAULT_SPEC, handler: 'noop', runAt: null, delayMs: null, unique: null, dependsOn: [], ...more };
 }
 
 export interface Scenes extends AsyncDisposable {

@@ -19,7 +19,7 @@ export async function measureShell(open: OpenScene): Promise<{ ours: number; bar
 async function shellJobs(open: OpenScene): Promise<number> {
   await using scene = await open();
   const { scheduler, source } = scene;
-  const job = { ...DEFAULT_SPEC, command: 'true', runAt: null, delayMs: null, unique: null };
+  const job = { ...DEFAULT_SPEC, command: 'true', runAt: null, delayMs: null, unique: null, dependsOn: [] };
   const worker = new Worker({
     source,
     profile: { name: 'bench', slots: SLOTS, queues: null, commands: true, handlers: [], tags: [], resources: {} },

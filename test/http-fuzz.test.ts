@@ -31,7 +31,26 @@ function agree(value: unknown): unknown {
   }
   if (fields['run_at'] !== undefined) delete fields['delay'];
   if (fields['max_attempts'] !== undefined) delete fields['max_retries'];
+  if (Array.isArray(fields['depends_on'])) fields['depends_on'].splice(1);
   return fields;
+}
+
+/** Keys once each, and parents only among the steps before. */
+function agreeOnSteps(workflow: Record<string, unknown>): Record<string, unknown> {
+  const steps = ((workflow['steps'] as unknown[]).length === 0 ? [{}] : workflow['steps']) as Record<string, unknown>[];
+  workflow['steps'] = steps.map((step, index) => {
+    const agreed = agree({ ...step, key: `s${index}` }) as Record<string, unknown>;
+    if (index > 0 && agreed['depends_on'] !== undefined) agreed['depends_on'] = [`s${index - 1}`];
+    else delete agreed['depends_on'];
+    if (agreed['depends_on'] === undefined) delete agreed['if'];
+    if (agreed['depends_on'] === undefined) delete agreed['for_each'];
+    if (agreed['for_each'] !== undefined && !Array.isArray(agreed['for_each'])) {
+      agreed['for_each'] = { output: `s${index - 1}.list` };
+    }
+    if (agreed['for_each'] === undefined) delete agreed['max_parallel'];
+    return agreed;
+  });
+  return workflow;
 }
 
 class Fuzzer {
@@ -74,6 +93,7 @@ class Fuzzer {
       return { headers, body: path.endsWith('/output') ? new Uint8Array() : Buffer.from('hi\n') };
     let value = this.#values.valid(schema) as Record<string, unknown>;
     if (path === '/jobs') value = agree(value) as Record<string, unknown>;
+    if (path === '/workflows') value = agreeOnSteps(value);
     // An edit must edit something; the document has no word for that.
     if (path === '/jobs/{id}') value['priority'] ??= 1;
     if (path === '/jobs/claim') value['wait'] = 0;
@@ -154,10 +174,14 @@ async function furnish(server: TestServer): Promise<Record<string, readonly stri
   );
   const { body: worker } = await server.call('POST', '/workers/register', { name: 'w' });
   await server.call('POST', '/jobs/claim', { worker_id: worker.worker_id });
+  for (const name of ['one', 'two']) {
+    await server.call('POST', '/workflows', { name, steps: [{ key: 'deploy', command: 'true', delay: '1h' }] });
+  }
   const { body } = await server.call('POST', '/jobs/bulk', { action: 'retry', filter: { name: 'nobody' } });
   return {
     jobs: ['1', '2', '3', '4'],
     workers: [worker.worker_id],
+    workflows: ['1', '2'],
     operations: [body.operation.id],
     queues: ['default', 'mäil/a b'],
   };
@@ -170,6 +194,7 @@ const REFUSALS: readonly ErrorCode[] = [
   'unique_conflict',
   'worker_not_found',
   'not_found',
+  'dependency_unknown',
 ];
 
 const document = await (async () => {

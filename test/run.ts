@@ -19,6 +19,8 @@ import { startPostgres } from './kit/postgres-server.ts';
 const root = dirname(import.meta.dirname);
 const wanted = process.argv.slice(2).filter((argument) => argument !== '--full');
 if (process.argv.includes('--full')) process.env['WORKRON_TEST_EFFORT'] = 'full';
+// Hundreds of processes load the same sources.
+process.env['NODE_COMPILE_CACHE'] ??= join(root, 'node_modules', '.cache', 'compile');
 process.env['PATH'] = [join(root, 'node_modules', '.bin'), process.env['PATH']].join(delimiter);
 
 if (wanted.length === 0) check();

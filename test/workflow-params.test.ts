@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Param, paramEnvironment, paramFrom, resolveParams } from '../src/api/workflow-params.ts';
+import { type Param, paramFrom, resolveParams } from '../src/api/workflow-params.ts';
 import { isWorkronError } from '../src/core/error.ts';
 
 const params: Param[] = [
@@ -71,14 +71,4 @@ test('parameters: names that every object has are no parameters', () => {
   ]);
   const own = [paramFrom('constructor', { default: 'mine' })];
   assert.equal(resolveParams(own, {}).get('constructor'), 'mine');
-});
-
-test('parameters: commands find them in capitals; a list has no variable', () => {
-  const values = resolveParams(params, { day: 'it\'s "monday"', 'dry-run': true, files: ['a'] });
-  assert.deepEqual(paramEnvironment(values), {
-    WORKRON_PARAM_DAY: 'it\'s "monday"',
-    WORKRON_PARAM_COUNT: '3',
-    WORKRON_PARAM_DRY_RUN: 'true',
-    WORKRON_PARAM_STAGE: 'test',
-  });
 });

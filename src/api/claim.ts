@@ -1,12 +1,13 @@
 /** A worker asks for work, and gets jobs with all that it takes to run them. */
 
 import { z } from 'zod';
-import type { ClaimedJob as DomainClaimedJob } from '../core/job.ts';
+import { DEFAULT_SPEC, type ClaimedJob as DomainClaimedJob } from '../core/job.ts';
 import { duration, label, parseInstant, storeId, toInstant, wholeNumber, wireId, wireInstant } from './fields.ts';
 import { specShape } from './job.ts';
 import { amounts, queueName, tagList } from './job-submission.ts';
 import { specToWire } from './job-wire.ts';
 import { itemsOf, named } from './schemas.ts';
+import { Surroundings, surroundingsFromWire, surroundingsToWire } from './surroundings.ts';
 
 /** The longest poll. */
 export const LONGEST_CLAIM_WAIT_MS = 60_000;
@@ -40,6 +41,8 @@ export const ClaimedJob = named(
     started_at: wireInstant,
     ...specShape,
     env: z.record(z.string(), z.string()),
+    // Schedulers of an earlier version do not say it.
+    surroundings: Surroundings.nullable().default(null),
   }),
 );
 export type ClaimedJob = z.output<typeof ClaimedJob>;
@@ -55,6 +58,7 @@ export function claimedJobToWire(job: DomainClaimedJob): ClaimedJob {
     started_at: toInstant(job.startedAt),
     ...specToWire(job),
     env: { ...job.env },
+    surroundings: job.surroundings === null ? null : surroundingsToWire(job.surroundings),
   };
 }
 
@@ -92,5 +96,8 @@ export function claimedJobFromWire(wire: ClaimedJob): DomainClaimedJob {
     requires: wire.requires,
     resources: wire.resources,
     fairKey: wire.fair_key,
+    // Decided where jobs are judged; a worker has no use for it.
+    continueOnFailure: DEFAULT_SPEC.continueOnFailure,
+    surroundings: wire.surroundings === null ? null : surroundingsFromWire(wire.surroundings),
   };
 }

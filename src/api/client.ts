@@ -13,6 +13,7 @@ import { errorFromProblem } from './problem.ts';
 import type { Queue, QueueEdit } from './queue.ts';
 import type { Stats } from './stats.ts';
 import type { Worker } from './worker.ts';
+import type { RerunRequestInput, Workflow, WorkflowDetail, WorkflowPage, WorkflowSubmissionInput } from './workflow.ts';
 
 export interface ClientOptions {
   url: string;
@@ -29,6 +30,8 @@ export interface SubmitOptions extends CallOptions {
 }
 
 export type ListQuery = Omit<JobFilterInput, 'ids'> & { limit?: number; cursor?: string };
+
+export type WorkflowQuery = { status?: Workflow['status']; name?: string; limit?: number; cursor?: string };
 
 /** What a followed job prints, and at last how it ended. */
 export type LogEvent = ({ type: 'output' } & OutputEvent) | ({ type: 'cut' } & CutEvent) | { type: 'end'; job: Job };
@@ -70,8 +73,12 @@ export class Client {
     return this.#json('PATCH', jobPath(id), { body: edit, ...options });
   }
 
-  cancel(id: string, options: CallOptions = {}): Promise<Job> {
-    return this.#json('POST', `${jobPath(id)}/cancel`, options);
+  /** What waits for it in vain is cancelled too, unless `cascade` is `none`. */
+  cancel(id: string, { cascade, ...options }: CallOptions & { cascade?: 'none' } = {}): Promise<Job> {
+    return this.#json('POST', `${jobPath(id)}/cancel`, {
+      ...(cascade === undefined ? {} : { body: { cascade } }),
+      ...options,
+    });
   }
 
   retry(id: string, options: CallOptions = {}): Promise<Job> {
@@ -131,6 +138,32 @@ export class Client {
 
   bulk(request: BulkRequestInput, options: CallOptions = {}): Promise<BulkAnswer> {
     return this.#json('POST', '/jobs/bulk', { body: request, ...options });
+  }
+
+  /** All of its steps or none. */
+  submitWorkflow(workflow: WorkflowSubmissionInput, options: SubmitOptions = {}): Promise<Workflow> {
+    return this.#json('POST', '/workflows', { body: workflow, ...submitRequest(options) });
+  }
+
+  workflow(id: string, options: CallOptions = {}): Promise<WorkflowDetail> {
+    return this.#json('GET', workflowPath(id), options);
+  }
+
+  workflows(query: WorkflowQuery = {}, options: CallOptions = {}): Promise<WorkflowPage> {
+    return this.#json('GET', '/workflows', { query, ...options });
+  }
+
+  cancelWorkflow(id: string, options: CallOptions = {}): Promise<Workflow> {
+    return this.#json('POST', `${workflowPath(id)}/cancel`, options);
+  }
+
+  retryWorkflow(id: string, options: CallOptions = {}): Promise<Workflow> {
+    return this.#json('POST', `${workflowPath(id)}/retry`, options);
+  }
+
+  /** The new workflow. */
+  rerunWorkflow(id: string, request: RerunRequestInput, options: CallOptions = {}): Promise<Workflow> {
+    return this.#json('POST', `${workflowPath(id)}/rerun`, { body: request, ...options });
   }
 
   operation(id: string, options: CallOptions = {}): Promise<Operation> {
@@ -235,6 +268,10 @@ async function refusal(response: Response): Promise<WorkronError> {
 
 function jobPath(id: string): string {
   return `/jobs/${encodeURIComponent(id)}`;
+}
+
+function workflowPath(id: string): string {
+  return `/workflows/${encodeURIComponent(id)}`;
 }
 
 function queryString(query: Readonly<Record<string, unknown>> | undefined): string {

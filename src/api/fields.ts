@@ -124,3 +124,7 @@ export function toInstant(at: number): string {
 export function toInstantOrNull(at: number | null): string | null {
   return at === null ? null : toInstant(at);
 }
+
+export function toIdOrNull(id: number | null): string | null {
+  return id === null ? null : String(id);
+}

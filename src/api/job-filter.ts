@@ -32,6 +32,8 @@ const filterShape = {
   tag: oneOrMore.meta({ description: 'Jobs that have all of these tags.' }).exactOptional(),
   worker_id: storeId.exactOptional(),
   reason: z.enum(REASONS).exactOptional(),
+  workflow_id: storeId.meta({ description: 'Steps of this workflow, and their items.' }).exactOptional(),
+  group_id: storeId.meta({ description: 'Items of this for_each step, by the id of its job.' }).exactOptional(),
   from: instantOrAgo.exactOptional(),
   to: instantOrAgo.exactOptional(),
   q: text(256).meta({ description: 'Part of name, command or error, whatever the case.' }).exactOptional(),

@@ -1,8 +1,9 @@
 /** What a submitter may ask for. */
 
 import { z } from 'zod';
+import { CONDITIONS } from '../core/dag/conditions.ts';
 import { BACKOFF_TYPES, ON_DISCONNECT, RERUN, UNIQUE_CONFLICTS } from '../core/job.ts';
-import { duration, instant, label, text, wholeNumber } from './fields.ts';
+import { duration, instant, label, storeId, text, wholeNumber } from './fields.ts';
 import { named, strict } from './schemas.ts';
 
 /** Limits of a submission, by the request as it is sent. */
@@ -44,6 +45,29 @@ const environment = z
   )
   .meta({ examples: [{ STAGE: 'test' }] });
 
+/** More parents than this are a workflow's matter. */
+const MOST_PARENTS = 10_000;
+
+const condition = z.enum(CONDITIONS).meta({
+  description: 'success (the default): it is done; failure: it failed; ended: it ended, however.',
+});
+
+const dependencies = z
+  .array(
+    z.union(
+      [storeId, strict({ job: storeId, if: condition.exactOptional() })],
+      'expected a job id such as "12", or {"job": "12", "if": "failure"}',
+    ),
+  )
+  .max(MOST_PARENTS, `at most ${MOST_PARENTS} jobs`)
+  .refine((list) => new Set(list.map(parentOf)).size === list.length, 'each job may be named once')
+  .meta({ description: 'Jobs that must end before, by id; all conditions must hold.' });
+
+/** The id in either spelling of a dependency. */
+export function parentOf(dependency: number | { job: number }): number {
+  return typeof dependency === 'number' ? dependency : dependency.job;
+}
+
 /** One job, as it is submitted. */
 export const JobSubmission = named(
   'JobSubmission',
@@ -76,6 +100,7 @@ export const JobSubmission = named(
     requires: tagList.exactOptional(),
     resources: amounts.exactOptional(),
     fair_key: label(256).exactOptional(),
+    depends_on: dependencies.exactOptional(),
     unique: unique.exactOptional(),
   })
     .refine((job) => (job.command === undefined) !== (job.handler === undefined), {

@@ -8,9 +8,9 @@ import {
   type JobSpec,
   type NewJob,
 } from '../core/job.ts';
-import { toInstant, toInstantOrNull } from './fields.ts';
+import { toIdOrNull, toInstant, toInstantOrNull } from './fields.ts';
 import type { Attempt, Job, JobDetail, SubmittedJob } from './job.ts';
-import type { JobSubmission } from './job-submission.ts';
+import { type JobSubmission, parentOf } from './job-submission.ts';
 
 /** The job that a submission asks for, with every default filled in. */
 export function newJobFrom(wire: JobSubmission): NewJob {
@@ -36,6 +36,7 @@ export function newJobFrom(wire: JobSubmission): NewJob {
     requires: distinct(wire.requires),
     resources: wire.resources ?? DEFAULT_SPEC.resources,
     fairKey: wire.fair_key ?? null,
+    continueOnFailure: DEFAULT_SPEC.continueOnFailure,
     runAt: wire.run_at ?? null,
     delayMs: wire.delay ?? null,
     unique:
@@ -46,6 +47,10 @@ export function newJobFrom(wire: JobSubmission): NewJob {
             while: wire.unique.while ?? 'active',
             onConflict: wire.unique.on_conflict ?? 'existing',
           },
+    dependsOn: (wire.depends_on ?? []).map((dependency) => ({
+      jobId: parentOf(dependency),
+      condition: (typeof dependency === 'number' ? undefined : dependency.if) ?? 'success',
+    })),
   };
 }
 
@@ -57,7 +62,13 @@ export function jobToWire(job: DomainJob): Job {
     ...specToWire(job),
     max_retries: job.maxAttempts,
     env: Object.keys(job.env),
-    depends_on: [],
+    depends_on: job.dependsOn.map(({ jobId, condition }) => ({ job: String(jobId), if: condition })),
+    continue_on_failure: job.continueOnFailure,
+    workflow_id: toIdOrNull(job.workflowId),
+    step: job.stepKey,
+    group_id: toIdOrNull(job.groupId),
+    index: job.groupIndex,
+    rerun_of: toIdOrNull(job.rerunOf),
     run_at: toInstant(job.dueAt),
     attempts: job.attempt,
     failures: job.failures,
@@ -68,7 +79,7 @@ export function jobToWire(job: DomainJob): Job {
     done_at: toInstantOrNull(job.doneAt),
     expires_at: toInstantOrNull(job.expiresAt),
     last_heartbeat: toInstantOrNull(job.lastHeartbeatAt),
-    worker_id: job.workerId === null ? null : String(job.workerId),
+    worker_id: toIdOrNull(job.workerId),
     exit_code: job.exitCode,
     signal: job.signal,
     error: job.error,
@@ -122,7 +133,7 @@ export function specToWire(spec: JobSpec) {
 export function attemptToWire(attempt: DomainAttempt): Attempt {
   return {
     attempt: attempt.attempt,
-    worker_id: attempt.workerId === null ? null : String(attempt.workerId),
+    worker_id: toIdOrNull(attempt.workerId),
     started_at: toInstant(attempt.startedAt),
     ended_at: toInstant(attempt.endedAt),
     outcome: attempt.outcome,

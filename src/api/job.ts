@@ -1,6 +1,7 @@
 /** A job and its attempts, as they are read. */
 
 import { z } from 'zod';
+import { CONDITIONS } from '../core/dag/conditions.ts';
 import { ATTEMPT_OUTCOMES, BACKOFF_TYPES, ON_DISCONNECT, REASONS, RERUN, STATUSES } from '../core/job.ts';
 import { wireId, wireInstant } from './fields.ts';
 import { itemsOf, named, pageOf } from './schemas.ts';
@@ -43,7 +44,15 @@ const jobShape = {
   ...specShape,
   max_retries: z.number().meta({ description: 'The same as max_attempts.' }),
   env: z.array(z.string()).meta({ description: 'Names only: values cannot be read back.' }),
-  depends_on: z.array(wireId),
+  depends_on: z.array(z.object({ job: wireId, if: z.enum(CONDITIONS) })),
+  continue_on_failure: z
+    .boolean()
+    .meta({ description: 'Its failure counts as success for its children and workflow.' }),
+  workflow_id: wireId.nullable().meta({ description: 'The workflow whose step it is.' }),
+  step: z.string().nullable().meta({ description: 'The key of the step.' }),
+  group_id: wireId.nullable().meta({ description: 'Of an item: the job of its for_each step.' }),
+  index: z.number().nullable().meta({ description: 'Of an item: its place in the list, from 0.' }),
+  rerun_of: wireId.nullable().meta({ description: 'The job that this one repeats.' }),
   run_at: wireInstant.meta({ description: 'When it is, or was, due.' }),
   attempts: z.number().meta({ description: 'Claims so far; the number of the present or last attempt.' }),
   failures: z.number(),

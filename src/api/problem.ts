@@ -34,6 +34,8 @@ export const ERROR_TITLES: Readonly<Record<ErrorCode, string>> = {
   queue_not_found: 'No such queue',
   worker_not_found: 'No such worker',
   operation_not_found: 'No such operation',
+  workflow_not_found: 'No such workflow',
+  step_not_found: 'No such step',
   method_not_allowed: 'This address does not take this method',
   illegal_transition: 'The job is not in a state that allows this',
   lease_lost: 'The attempt no longer belongs to this worker',

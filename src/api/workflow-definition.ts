@@ -1,7 +1,7 @@
 /** A workflow as its file defines it, and the steps that come of it once the parameters are known. */
 
 import type { Condition } from '../core/dag/conditions.ts';
-import { type Param, type ParamValue, paramEnvironment } from './workflow-params.ts';
+import type { Param, ParamValue } from './workflow-params.ts';
 import type { FileForEach, MappedStep, WorkflowStep } from './workflow-step.ts';
 
 /** What a step does and how, with the file's defaults filled in. Durations are milliseconds. */
@@ -25,22 +25,17 @@ export interface WorkflowDefinition {
   steps: readonly StepDefinition[];
 }
 
-/** The steps to submit, with `values` as `resolveParams` gave them: in the environment of each, and as lists to run over. */
+/** The steps to submit, with lists to run over from `values`, as `resolveParams` gave them. */
 export function toSteps(definition: WorkflowDefinition, values: ReadonlyMap<string, ParamValue>): WorkflowStep[] {
-  const params = paramEnvironment(values);
-  return definition.steps.map((step) => {
-    const env = { ...params, ...step.job.env };
-    return {
-      key: step.key,
-      ...step.job,
-      ...(Object.keys(env).length === 0 ? {} : { env }),
-      depends_on: [...step.dependsOn],
-      if: step.if,
-      ...(step.forEach === null ? {} : { for_each: resolveForEach(step.forEach, values) }),
-      ...(step.maxParallel === null ? {} : { max_parallel: step.maxParallel }),
-      continue_on_failure: step.continueOnFailure,
-    };
-  });
+  return definition.steps.map((step) => ({
+    key: step.key,
+    ...step.job,
+    depends_on: [...step.dependsOn],
+    if: step.if,
+    ...(step.forEach === null ? {} : { for_each: resolveForEach(step.forEach, values) }),
+    ...(step.maxParallel === null ? {} : { max_parallel: step.maxParallel }),
+    continue_on_failure: step.continueOnFailure,
+  }));
 }
 
 /** A parameter that was left out is an empty list. */

@@ -17,10 +17,16 @@ export function paramVariable(param: string): string {
 }
 
 /** What the variables with the results of a parent begin with: `WORKRON_PARENT_EXTRACT_` for `extract`. */
-export function parentPrefix(stepKey: string): string {
-  return `WORKRON_PARENT_${inCapitals(stepKey)}_`;
+export function parentPrefix(key: string): string {
+  return `WORKRON_PARENT_${inCapitals(key)}_`;
 }
 
+/** `WORKRON_PARENT_EXTRACT_ROW_COUNT` for `row.count` of `extract`. */
+export function parentVariable(key: string, resultKey: string): string {
+  return parentPrefix(key) + inCapitals(resultKey);
+}
+
+/** Names of jobs and keys of results may hold anything; variables may not. */
 function inCapitals(name: string): string {
-  return name.toUpperCase().replaceAll('-', '_');
+  return name.toUpperCase().replace(/[^A-Z0-9_]/g, '_');
 }

@@ -6,14 +6,13 @@ import { findUnclean, pointerStep } from '../core/text.ts';
 import { invalid } from './decode.ts';
 import { MOST_JOBS } from './job-submission.ts';
 import { strict } from './schemas.ts';
-import { paramVariable } from './workflow-names.ts';
 
 export const PARAM_TYPES = ['string', 'integer', 'number', 'boolean', 'list'] as const;
 export type ParamType = (typeof PARAM_TYPES)[number];
 export type ParamValue = string | number | boolean | unknown[];
 
 /** Environment variables hold no more on every system. */
-const LONGEST_TEXT = 65_536;
+export const LONGEST_PARAM = 65_536;
 
 const scalar = z.union([z.string(), z.number(), z.boolean()], 'expected text, a number, true or false');
 
@@ -76,7 +75,7 @@ export function paramProblem(param: Pick<Param, 'type' | 'enum'>, value: unknown
         : '';
     return `${EXPECTED[param.type]}${quoted || `, got ${shown(value)}`}`;
   }
-  if (typeof value === 'string' && value.length > LONGEST_TEXT) return `must have at most ${LONGEST_TEXT} characters`;
+  if (typeof value === 'string' && value.length > LONGEST_PARAM) return `must have at most ${LONGEST_PARAM} characters`;
   if (Array.isArray(value) && value.length > MOST_JOBS) return `at most ${MOST_JOBS} items`;
   const unclean = findUnclean(value);
   if (unclean !== undefined) return unclean.detail;
@@ -121,15 +120,6 @@ export function resolveParams(
   }
   if (errors.length > 0) throw invalid(errors);
   return values;
-}
-
-/** What commands find in their environment. A list has no variable: its items reach the steps of `for_each` one by one. */
-export function paramEnvironment(values: ReadonlyMap<string, ParamValue>): Record<string, string> {
-  const env: Record<string, string> = {};
-  for (const [name, value] of values) {
-    if (!Array.isArray(value)) env[paramVariable(name)] = String(value);
-  }
-  return env;
 }
 
 /** Text as the type it is meant to be; as it is where it cannot be read so. */

@@ -14,6 +14,7 @@ const {
   name,
   run_at: _runAt,
   unique: _unique,
+  depends_on: _dependsOn,
   max_retries: _retries,
   ...settings
 } = JobSubmission.shape;

@@ -38,9 +38,19 @@ export function outputOf(command: Command): Output {
 
 /** `12`, or `#12` as people write it. */
 export function jobId(text: string): string {
-  const id = /^#?([1-9]\d{0,15})$/.exec(text)?.[1];
-  if (id === undefined) throw usageError(`"${text}" is not a job id`, 'workron jobs lists them');
-  return id;
+  return idFrom(text) ?? refuseId(text, 'job', 'workron jobs');
+}
+
+export function workflowId(text: string): string {
+  return idFrom(text) ?? refuseId(text, 'workflow', 'workron workflow ls');
+}
+
+function idFrom(text: string): string | undefined {
+  return /^#?([1-9]\d{0,15})$/.exec(text)?.[1];
+}
+
+function refuseId(text: string, noun: string, list: string): never {
+  throw usageError(`"${text}" is not a ${noun} id`, `${list} lists them`);
 }
 
 /** For commands that list, but also have commands under them: what is not one of those is a mistake. */

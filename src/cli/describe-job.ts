@@ -26,6 +26,9 @@ export function describeJob(job: JobDetail, attempts: readonly Attempt[]): strin
   line('queue', `${oneLine(job.queue)}, priority ${job.priority}`);
   line('tags', oneLine(job.tags.join(', ')));
   line('requires', oneLine(job.requires.join(', ')));
+  line('workflow', job.workflow_id === null ? null : `${job.workflow_id}, step ${job.step}${itemText(job)}`);
+  line('rerun of', job.rerun_of);
+  line('after', job.depends_on.map(dependencyText).join(', '));
   line('waits for', job.waiting_for === null ? null : oneLine(job.waiting_for));
   line('reason', job.reason);
   line('budget', `${job.failures} of ${job.max_attempts} failures, timeout ${formatDuration(job.timeout)}`);
@@ -47,6 +50,15 @@ export function describeJob(job: JobDetail, attempts: readonly Attempt[]): strin
   line('error', job.error === null ? null : indent(job.error));
   const table = attempts.length === 0 ? '' : `\n${renderTable(ATTEMPT_COLUMNS, attempts)}`;
   return `${lines.join('\n')}\n${table}`;
+}
+
+function itemText({ group_id, index }: JobDetail): string {
+  return group_id === null ? '' : `, item ${index} of job ${group_id}`;
+}
+
+/** `12`, `13 (failure)`. */
+export function dependencyText({ job, if: condition }: JobDetail['depends_on'][number]): string {
+  return condition === 'success' ? job : `${job} (${condition})`;
 }
 
 function indent(text: string): string {

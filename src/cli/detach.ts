@@ -1,22 +1,31 @@
-/** Ctrl-C while a job is followed: once leaves the job alone, twice cancels it. */
+/** Ctrl-C while something is followed: once leaves it alone, twice cancels it. */
 
-import type { Connection } from './connection.ts';
 import { EXIT } from './exit-code.ts';
 import { failureOf } from './failure.ts';
 import { note, reportError } from './report.ts';
-import { waitForEnd } from './wait-for-end.ts';
 
 /** How long a second Ctrl-C is waited for. */
 const SECOND_WITHIN_MS = 2_000;
 
+export interface Followed {
+  /** `job 12`. */
+  title: string;
+  /** The command that follows it again. */
+  again: string;
+  /** Resolves once it has ended. */
+  cancel(): Promise<unknown>;
+}
+
 export interface Interrupt extends Disposable {
-  /** Aborts when the job is left. */
+  /** Aborts when it is left. */
   readonly signal: AbortSignal;
-  /** Resolves with the exit code when the job is left, or was cancelled from here. */
+  /** Somebody asked for it to be cancelled from here. */
+  readonly cancelled: boolean;
+  /** Resolves with the exit code when it is left, or was cancelled from here. */
   readonly left: Promise<number>;
 }
 
-export function detachOnInterrupt(connection: Connection, id: string): Interrupt {
+export function detachOnInterrupt(followed: Followed): Interrupt {
   const leaving = new AbortController();
   const { promise: left, resolve } = Promise.withResolvers<number>();
   const leave = (code: number): void => {
@@ -29,11 +38,11 @@ export function detachOnInterrupt(connection: Connection, id: string): Interrupt
     presses += 1;
     clearTimeout(timer);
     if (presses === 1) {
-      note(`\njob ${id} goes on: workron logs -f ${id}\npress Ctrl-C again to cancel it`);
+      note(`\n${followed.title} goes on: ${followed.again}\npress Ctrl-C again to cancel it`);
       timer = setTimeout(() => leave(EXIT.interrupted), SECOND_WITHIN_MS);
     } else if (presses === 2) {
-      note(`cancelling job ${id}`);
-      void cancel(connection, id).finally(() => leave(EXIT.interrupted));
+      note(`cancelling ${followed.title}`);
+      void cancel(followed).finally(() => leave(EXIT.interrupted));
     } else {
       leave(EXIT.interrupted);
     }
@@ -43,6 +52,9 @@ export function detachOnInterrupt(connection: Connection, id: string): Interrupt
   process.on('SIGTERM', onTerminate);
   return {
     signal: leaving.signal,
+    get cancelled() {
+      return presses > 1;
+    },
     left,
     [Symbol.dispose]() {
       clearTimeout(timer);
@@ -52,10 +64,9 @@ export function detachOnInterrupt(connection: Connection, id: string): Interrupt
   };
 }
 
-async function cancel(connection: Connection, id: string): Promise<void> {
+async function cancel(followed: Followed): Promise<void> {
   try {
-    await connection.json('POST', `/jobs/${id}/cancel`);
-    await waitForEnd(connection, id);
+    await followed.cancel();
   } catch (error) {
     const failure = failureOf(error, []);
     if (failure !== undefined) reportError(failure, false);

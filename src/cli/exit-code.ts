@@ -16,10 +16,10 @@ export const EXIT = {
 } as const;
 
 export const EXIT_MEANINGS: readonly [string, string][] = [
-  ['0', 'it went well; for run and wait: the job is done'],
-  ['1', 'it failed'],
+  ['0', 'it went well; for run and wait: the job is done; for a followed workflow: it is done'],
+  ['1', 'it failed; for a followed workflow: it failed or was cancelled'],
   ['2', 'the command line, a setting or a field of the job is wrong; nothing was done'],
-  ['3', 'no such job, queue or worker'],
+  ['3', 'no such job, workflow, queue or worker'],
   ['4', 'refused: the token is missing or wrong'],
   ['5', 'conflict: the job is not in a state that allows it, or a unique key is taken'],
   ['6', 'not reachable: no Workron answers there, or it is not able to at the moment'],

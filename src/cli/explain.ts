@@ -1,4 +1,5 @@
 import type { JobDetail } from '../api/job.ts';
+import { dependencyText } from './describe-job.ts';
 import { isEnded } from './ended.ts';
 import { oneLine } from './style.ts';
 import { between, when } from './when.ts';
@@ -12,6 +13,8 @@ export function explain(job: JobDetail): string {
   if (!isEnded(job)) return `job ${job.id} is ${job.status}: ${job.waiting_for ?? 'about to start'}`;
   if (job.status === 'done')
     return `job ${job.id} is done since ${when(job.done_at)}, after ${between(job.started_at, job.done_at)}`;
+  if (job.status === 'skipped')
+    return `job ${job.id} is skipped (${job.reason}): it was to run after ${job.depends_on.map(dependencyText).join(', ')}`;
   const error = job.error === null ? '' : `: ${oneLine(job.error.split('\n')[0] ?? '')}`;
   return `job ${job.id} is ${job.status} (${job.reason})${error}`;
 }

@@ -15,6 +15,7 @@ export function addFilterFlags(command: Command): Command {
     .option('--tag <TAG,…>', 'With all of these tags', collectList)
     .option('--reason <REASON>', `Ended for this reason: ${REASONS.join(', ')}`, oneOfFlag(REASONS))
     .option('--worker <ID>', 'Run by this worker')
+    .option('--workflow <ID>', 'Steps of this workflow, and their items')
     .option('--since <TIME>', 'Submitted since: an instant, or 2h for two hours ago', pastFlag)
     .option('--until <TIME>', 'Submitted before: an instant, or a duration ago', pastFlag)
     .option('--search <TEXT>', 'With this text in name, command or error')
@@ -32,6 +33,7 @@ export function filterFrom(command: Command): Filter {
     tag: flags['tag'],
     reason: flags['reason'],
     worker_id: flags['worker'],
+    workflow_id: flags['workflow'],
     from: flags['since'],
     to: flags['until'],
     q: flags['search'],

@@ -49,6 +49,20 @@ export function collectList(text: string, before: string[] | undefined): string[
   return [...(before ?? []), ...words];
 }
 
+/** A comma list of job ids, `12` or `#12`; the flag may be repeated. */
+export function collectIds(text: string, before: string[] | undefined): string[] {
+  const ids = collectList(text, undefined).map((word) => /^#?([1-9]\d{0,15})$/.exec(word)?.[1]);
+  if (ids.includes(undefined)) throw new InvalidArgumentError('expected job ids such as 12,13');
+  return [...(before ?? []), ...(ids as string[])];
+}
+
+/** `NAME=VALUE` pairs by name; the flag may be repeated. */
+export function collectPairs(text: string, before: Record<string, string> | undefined): Record<string, string> {
+  const equals = text.indexOf('=');
+  if (equals < 1) throw new InvalidArgumentError('expected NAME=VALUE');
+  return { ...before, [text.slice(0, equals)]: text.slice(equals + 1) };
+}
+
 /** A comma list of exit codes; the flag may be repeated. */
 export function collectCodes(text: string, before: number[] | undefined): number[] {
   return [...(before ?? []), ...collectList(text, undefined).map(countFlag(0, 255))];

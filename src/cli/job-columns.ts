@@ -20,8 +20,13 @@ export const JOB_COLUMNS: readonly Column<Job>[] = [
   { title: 'NOTE', text: noteOf, flexible: true },
 ];
 
-export function titleOf(job: Pick<Job, 'name' | 'command' | 'handler'>): string {
-  return oneLine(job.name ?? job.command ?? job.handler ?? '');
+export function titleOf(job: Pick<Job, 'name' | 'command' | 'handler' | 'step' | 'index'>): string {
+  return oneLine(job.name ?? stepOf(job) ?? job.command ?? job.handler ?? '');
+}
+
+/** `count`, or `count[3]` for an item. */
+function stepOf({ step, index }: Pick<Job, 'step' | 'index'>): string | null {
+  return step === null || index === null ? step : `${step}[${index}]`;
 }
 
 function noteOf(job: Job): string {

@@ -8,6 +8,7 @@ import { usageError } from './cli-error.ts';
 import {
   collectAmounts,
   collectCodes,
+  collectIds,
   collectList,
   collectVariables,
   durationFlag,
@@ -38,6 +39,9 @@ export function addJobFlags(command: Command): Command {
     .option('--tag <TAG,…>', 'For finding it', collectList)
     .option('--requires <TAG,…>', 'Tags that its worker must have', collectList)
     .option('--resources <NAME=AMOUNT,…>', 'What it takes of a worker, such as memory_mb=512,gpu=1', collectAmounts)
+    .option('--after <ID,…>', 'Not before these jobs are done', collectIds)
+    .option('--after-failure <ID,…>', 'Not before these jobs have failed', collectIds)
+    .option('--after-any <ID,…>', 'Not before these jobs have ended, however', collectIds)
     .option('--unique <KEY>', 'At most one unfinished job with this key')
     .option('--unique-while <SPAN>', 'pending, active or a duration (default: active)')
     .option('--on-conflict <WHAT>', 'existing, replace or reject (default: existing)', oneOfFlag(UNIQUE_CONFLICTS))
@@ -64,6 +68,9 @@ interface JobFlags {
   tag?: string[];
   requires?: string[];
   resources?: Record<string, number>;
+  after?: string[];
+  afterFailure?: string[];
+  afterAny?: string[];
   unique?: string;
   uniqueWhile?: string;
   onConflict?: string;
@@ -92,6 +99,7 @@ export function jobFrom(command: Command): Record<string, unknown> {
     tags: flags.tag,
     requires: flags.requires,
     resources: flags.resources,
+    depends_on: dependenciesFrom(flags),
     unique: uniqueFrom(flags),
   };
   return Object.fromEntries(Object.entries(job).filter(([, value]) => value !== undefined));
@@ -107,6 +115,15 @@ function backoffFrom(text: string): NonNullable<JobSubmissionInput['backoff']> {
     ...(base === undefined ? {} : { base: durationFlag(base) }),
     ...(cap === undefined ? {} : { cap: durationFlag(cap) }),
   };
+}
+
+function dependenciesFrom({ after = [], afterFailure = [], afterAny = [] }: JobFlags): unknown[] | undefined {
+  const dependencies = [
+    ...after,
+    ...afterFailure.map((job) => ({ job, if: 'failure' })),
+    ...afterAny.map((job) => ({ job, if: 'ended' })),
+  ];
+  return dependencies.length === 0 ? undefined : dependencies;
 }
 
 function uniqueFrom({ unique, uniqueWhile, onConflict }: JobFlags): object | undefined {

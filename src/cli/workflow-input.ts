@@ -3,6 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import stringWidth from 'string-width';
+import type { WorkflowDefinition } from '../api/workflow-definition.ts';
 import { type ReadWorkflow, readWorkflowFile } from '../api/workflow-file.ts';
 import type { SourceProblem } from '../api/workflow-source.ts';
 import { CliError } from './cli-error.ts';
@@ -15,6 +16,15 @@ const LONGEST_LINE = 160;
 /** Reads and checks a file; `-` is standard input. Only a file that cannot be read is an error here. */
 export async function readWorkflow(path: string): Promise<ReadWorkflow> {
   return readWorkflowFile(decodeText(path, path === '-' ? await buffer(process.stdin) : await read(path)));
+}
+
+/** As `readWorkflow`, but what is wrong is told on stderr, and errors end the command. */
+export async function definedWorkflow(path: string): Promise<WorkflowDefinition> {
+  const { definition, problems } = await readWorkflow(path);
+  const name = nameOfInput(path);
+  if (definition !== null) return definition;
+  for (const problem of problems) process.stderr.write(problemText(name, problem));
+  throw new CliError(EXIT.usage, `${name} is not a valid workflow`);
 }
 
 export function nameOfInput(path: string): string {

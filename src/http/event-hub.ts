@@ -91,6 +91,7 @@ export class EventHub {
       case 'workers':
         return this.#add('workers', hint.ids);
       case 'due':
+      case 'graph':
         return;
     }
   }

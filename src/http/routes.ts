@@ -3,6 +3,7 @@
 import type { Route } from './route.ts';
 import { bulkJobs } from './routes/bulk-jobs.ts';
 import { cancelJob } from './routes/cancel-job.ts';
+import { cancelWorkflow } from './routes/cancel-workflow.ts';
 import { claimJobs } from './routes/claim-jobs.ts';
 import { doneJob } from './routes/done-job.ts';
 import { drainWorker } from './routes/drain-worker.ts';
@@ -15,6 +16,7 @@ import { listAttempts } from './routes/list-attempts.ts';
 import { listJobs } from './routes/list-jobs.ts';
 import { listQueues } from './routes/list-queues.ts';
 import { listWorkers } from './routes/list-workers.ts';
+import { listWorkflows } from './routes/list-workflows.ts';
 import { nudgeWorker } from './routes/nudge-worker.ts';
 import { readDocument } from './routes/read-document.ts';
 import { readHealth } from './routes/read-health.ts';
@@ -25,11 +27,15 @@ import { readOperation } from './routes/read-operation.ts';
 import { readReady } from './routes/read-ready.ts';
 import { readRoot } from './routes/read-root.ts';
 import { readStats } from './routes/read-stats.ts';
+import { readWorkflow } from './routes/read-workflow.ts';
 import { registerWorker } from './routes/register-worker.ts';
+import { rerunWorkflow } from './routes/rerun-workflow.ts';
 import { retryJob } from './routes/retry-job.ts';
+import { retryWorkflow } from './routes/retry-workflow.ts';
 import { settleJobs } from './routes/settle-jobs.ts';
 import { streamEvents } from './routes/stream-events.ts';
 import { submitJobs } from './routes/submit-jobs.ts';
+import { submitWorkflow } from './routes/submit-workflow.ts';
 import { waitJob } from './routes/wait-job.ts';
 import { writeLogs } from './routes/write-logs.ts';
 import { writeOutput } from './routes/write-output.ts';
@@ -46,6 +52,12 @@ export const ROUTES: readonly Route[] = [
   listAttempts,
   readLogs,
   waitJob,
+  submitWorkflow,
+  listWorkflows,
+  readWorkflow,
+  cancelWorkflow,
+  retryWorkflow,
+  rerunWorkflow,
   readOperation,
   listQueues,
   editQueue,

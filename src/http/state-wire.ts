@@ -31,6 +31,8 @@ export function filterFromWire(wire: WireFilter, now: number): JobFilter {
     ...(wire.tag && { tags: wire.tag }),
     ...(wire.worker_id !== undefined && { workerId: wire.worker_id }),
     ...(wire.reason && { reason: wire.reason }),
+    ...(wire.workflow_id !== undefined && { workflowId: wire.workflow_id }),
+    ...(wire.group_id !== undefined && { groupId: wire.group_id }),
     ...(wire.from && { createdFrom: resolveInstant(wire.from, now) }),
     ...(wire.to && { createdTo: resolveInstant(wire.to, now) }),
     ...(wire.q !== undefined && { text: wire.q }),

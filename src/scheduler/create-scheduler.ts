@@ -12,6 +12,7 @@ import { claim } from './claim.ts';
 import type { SchedulerContext } from './context.ts';
 import { cancel, edit, jobNotFound, retry } from './operate.ts';
 import { readLog } from './read-log.ts';
+import { rerunWorkflow } from './rerun.ts';
 import type { Readiness, Scheduler } from './scheduler.ts';
 import { scrape } from './scrape.ts';
 import { settle } from './settle.ts';
@@ -19,6 +20,7 @@ import { Submitter } from './submit.ts';
 import { Telemetry } from './telemetry.ts';
 import { wait } from './wait.ts';
 import { waitingFor } from './waiting-for.ts';
+import { cancelWorkflow, retryWorkflow, viewWorkflow } from './workflow.ts';
 
 export interface SchedulerOptions {
   store: Store;
@@ -96,7 +98,7 @@ export function createScheduler(options: SchedulerOptions): SchedulerParts {
       return attempts;
     },
     wait: (id, timeoutMs, signal) => wait(context, { id, timeoutMs }, untilDrained(signal)),
-    cancel: (id, signal) => cancel(context, id, signal),
+    cancel: (id, { quiet }, signal) => cancel(context, { id, quiet }, signal),
     retry: (id, signal) => retry(context, id, signal),
     edit: (id, change, signal) => edit(context, id, change, signal),
     log: (request, signal) => readLog(context, request, signal),
@@ -106,6 +108,17 @@ export function createScheduler(options: SchedulerOptions): SchedulerParts {
       return started;
     },
     operation: (id, signal) => readOperation(context, id, signal),
+
+    submitWorkflow: (workflow, submitOptions, signal) => store.insertWorkflow(workflow, submitOptions, signal),
+    workflow: (id, signal) => viewWorkflow(context, id, signal),
+    async workflows(filter, page, signal) {
+      const found = await store.workflows(filter, { before: page.before, limit: page.limit + 1 }, signal);
+      const items = found.slice(0, page.limit);
+      return { items, nextBefore: found.length > page.limit ? (items.at(-1)?.id ?? null) : null };
+    },
+    cancelWorkflow: (id, signal) => cancelWorkflow(context, id, signal),
+    retryWorkflow: (id, signal) => retryWorkflow(context, id, signal),
+    rerunWorkflow: (id, request, signal) => rerunWorkflow(context, id, request, signal),
 
     queues: (signal) => store.queues(signal),
     setQueue: (name, settings, signal) => store.setQueue(name, settings, signal),

@@ -5,6 +5,7 @@ import { Wake } from '../ops/wake.ts';
 import type { Retention } from '../store/store.ts';
 import { bulkRunner } from './bulk.ts';
 import type { SchedulerParts } from './create-scheduler.ts';
+import { grapher } from './grapher.ts';
 import { expirer, promoter } from './promoter.ts';
 import { pruner } from './pruner.ts';
 import { lockWatcher, reaper } from './reaper.ts';
@@ -23,6 +24,7 @@ export async function runDuties(
   signal: AbortSignal,
 ): Promise<void> {
   await using promote = promoter(context, new Wake());
+  using graph = grapher(context, new Wake());
   const loops: Loop[] = [
     reaper(context, {
       everyMs: settings.reapEveryMs,
@@ -30,6 +32,7 @@ export async function runDuties(
       forgetAfterMs: settings.forgetWorkersAfterMs,
     }),
     promote,
+    graph,
     expirer(context),
     pruner(context, settings.retention),
     bulkRunner(context, bulkWake),

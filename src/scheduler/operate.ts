@@ -3,6 +3,7 @@
 import { WorkronError } from '../core/error.ts';
 import type { Job } from '../core/job.ts';
 import type { JobEdit } from '../store/store.ts';
+import { changeAll } from './change-all.ts';
 import type { SchedulerContext } from './context.ts';
 import { decide, jobOf } from './decide.ts';
 
@@ -10,14 +11,39 @@ export function jobNotFound(id: number): WorkronError {
   return new WorkronError('job_not_found', `No job ${id}`, { jobId: id });
 }
 
-/** `cancelled` at once where it waited; a running job is asked to stop. Twice is fine. */
-export async function cancel(context: SchedulerContext, id: number, signal: AbortSignal): Promise<Job> {
-  const [decision] = await decide(context, [id], () => ({ type: 'cancel' }), signal);
-  return jobOf(decision, () => jobNotFound(id));
+/** `cancelled` at once where it waited; a running job is asked to stop, a group with all its items. Twice is fine. */
+export async function cancel(
+  context: SchedulerContext,
+  { id, quiet }: { id: number; quiet: boolean },
+  signal: AbortSignal,
+): Promise<Job> {
+  const [decision] = await decide(context, [id], () => ({ type: 'cancel', quiet }), signal);
+  const job = jobOf(decision, () => jobNotFound(id));
+  if (!isGroup(job)) return job;
+  await changeAll(
+    context,
+    { action: 'cancel', filter: { groupId: id, statuses: ['running', 'pending', 'scheduled'] } },
+    signal,
+  );
+  return (await context.store.read([id], signal))[0] ?? job;
 }
 
-/** A failed, cancelled or skipped job waits again, with a full budget. */
+/** A group runs without a worker. */
+function isGroup(job: Job): boolean {
+  return job.status === 'running' && job.workerId === null;
+}
+
+/** A failed, cancelled or skipped job waits again, with a full budget; of a group, the items that failed. */
 export async function retry(context: SchedulerContext, id: number, signal: AbortSignal): Promise<Job> {
+  const items = await changeAll(
+    context,
+    { action: 'retry', filter: { groupId: id, statuses: ['failed', 'cancelled'] } },
+    signal,
+  );
+  if (items > 0) {
+    const [group] = await context.store.read([id], signal);
+    if (group !== undefined) return group;
+  }
   const [decision] = await decide(context, [id], () => ({ type: 'retry' }), signal);
   return jobOf(decision, () => jobNotFound(id));
 }

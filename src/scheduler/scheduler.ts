@@ -14,12 +14,17 @@ import type {
   LogChunk,
   LogPiece,
   NewOperation,
+  NewStep,
   NewWorker,
+  NewWorkflow,
   Operation,
   QueueSettings,
   QueueState,
   StatRow,
   WorkerRow,
+  Workflow,
+  WorkflowFilter,
+  WorkflowStep,
 } from '../store/store.ts';
 
 /** A job with the sentence that says what it waits for; `null` where it does not wait. */
@@ -31,6 +36,22 @@ export interface JobPage {
   items: Job[];
   /** Pass as `before` for the next page; `null` at the end. */
   nextBefore: number | null;
+}
+
+export interface WorkflowView extends Workflow {
+  steps: WorkflowStep[];
+  /** Keys of steps. */
+  criticalPath: string[];
+}
+
+export interface WorkflowPage {
+  items: Workflow[];
+  nextBefore: number | null;
+}
+
+export interface RerunRequest {
+  from: string;
+  only: boolean;
 }
 
 export interface Health {
@@ -61,8 +82,11 @@ export interface Scheduler extends AsyncDisposable {
   attempts(id: number, signal: AbortSignal): Promise<Attempt[]>;
   /** Resolves with the job once it is terminal, or as it is when `timeoutMs` have passed. */
   wait(id: number, timeoutMs: number, signal: AbortSignal): Promise<Job>;
-  /** `cancelled` at once where it waited; a running job is asked to stop. */
-  cancel(id: number, signal: AbortSignal): Promise<Job>;
+  /**
+   * `cancelled` at once where it waited; a running job is asked to stop. What waits for it in vain is cancelled with it;
+   * if `quiet`, it is judged by its conditions.
+   */
+  cancel(id: number, options: { quiet: boolean }, signal: AbortSignal): Promise<Job>;
   retry(id: number, signal: AbortSignal): Promise<Job>;
   edit(id: number, edit: JobEdit, signal: AbortSignal): Promise<Job>;
   /** Pieces of one attempt's output beyond `from`; `attempt` null: the present or last one. */
@@ -77,6 +101,25 @@ export interface Scheduler extends AsyncDisposable {
     signal: AbortSignal,
   ): Promise<{ total: number; operation: Operation | null }>;
   operation(id: number, signal: AbortSignal): Promise<Operation>;
+
+  /** All steps or none. Resolves once they are on disk. */
+  submitWorkflow(
+    workflow: NewWorkflow,
+    options: InsertOptions,
+    signal: AbortSignal,
+  ): Promise<{ workflow: Workflow; replayed: boolean }>;
+  workflow(id: number, signal: AbortSignal): Promise<WorkflowView>;
+  workflows(
+    filter: WorkflowFilter,
+    page: { before: number | null; limit: number },
+    signal: AbortSignal,
+  ): Promise<WorkflowPage>;
+  /** Every unfinished step: waiting ones at once, running ones are asked to stop. */
+  cancelWorkflow(id: number, signal: AbortSignal): Promise<Workflow>;
+  /** Every failed or cancelled step waits again; what was skipped because of them is judged anew. */
+  retryWorkflow(id: number, signal: AbortSignal): Promise<Workflow>;
+  /** A new workflow that repeats a step, and unless `only` everything below it; what they need and is done is kept. */
+  rerunWorkflow(id: number, request: RerunRequest, signal: AbortSignal): Promise<Workflow>;
 
   queues(signal: AbortSignal): Promise<QueueState[]>;
   setQueue(name: string, settings: Partial<QueueSettings>, signal: AbortSignal): Promise<QueueState>;
@@ -113,4 +156,16 @@ export interface LogSlice {
 }
 
 export { STAT_BUCKETS_MS } from '../store/store.ts';
-export type { Hint, JobFilter, NewWorker, Operation, QueueState, StatRow, WorkerRow };
+export type {
+  Hint,
+  JobFilter,
+  NewStep,
+  NewWorker,
+  NewWorkflow,
+  Operation,
+  QueueState,
+  StatRow,
+  WorkerRow,
+  Workflow,
+  WorkflowStep,
+};

@@ -35,7 +35,11 @@ export class Submitter {
 
   /** Rows that can wait on others' locks go in statements of their own. */
   #mayShare(jobs: readonly NewJob[], options: InsertOptions): boolean {
-    return options.idempotency === undefined && jobs.length <= BATCHED_SIZE && jobs.every((job) => job.unique === null);
+    return (
+      options.idempotency === undefined &&
+      jobs.length <= BATCHED_SIZE &&
+      jobs.every(({ unique, dependsOn }) => unique === null && dependsOn.length === 0)
+    );
   }
 
   async #insertTogether(submits: readonly (readonly NewJob[])[], signal: AbortSignal): Promise<Inserted[]> {

@@ -1,6 +1,6 @@
 /** Says in one sentence what a waiting job waits for. */
 
-import type { Job } from '../core/job.ts';
+import { isTerminal, type Job } from '../core/job.ts';
 import { fits, laneOf, type Offer, serves } from '../core/lane.ts';
 import type { WorkerRow } from '../store/store.ts';
 import type { SchedulerContext } from './context.ts';
@@ -15,7 +15,7 @@ export async function waitingFor(context: SchedulerContext, job: Job, signal: Ab
         ? `its next attempt at ${new Date(job.dueAt).toISOString()} (${job.failures} of ${job.maxAttempts} failures so far)`
         : `its time: due at ${new Date(job.dueAt).toISOString()}`;
     case 'blocked':
-      return 'its parents';
+      return await parentsOf(context, job, signal);
     case 'pending':
       return pendingFor(context, job, signal);
     case 'running':
@@ -23,6 +23,20 @@ export async function waitingFor(context: SchedulerContext, job: Job, signal: Ab
     default:
       return null;
   }
+}
+
+/** Names the first parent that has not ended. */
+async function parentsOf(context: SchedulerContext, job: Job, signal: AbortSignal): Promise<string> {
+  const parents = await context.store.read(
+    job.dependsOn.map(({ jobId }) => jobId),
+    signal,
+  );
+  const open = parents.filter(({ status }) => !isTerminal(status));
+  const [first] = open;
+  if (first === undefined) return 'its parents, which have ended: it is about to be judged';
+  const name = first.stepKey ?? first.name;
+  const others = open.length === 1 ? '' : `, and ${open.length - 1} more`;
+  return `job ${first.id}${name === null ? '' : ` (${name})`}, which is ${first.status}${others}`;
 }
 
 async function pendingFor(context: SchedulerContext, job: Job, signal: AbortSignal): Promise<string> {

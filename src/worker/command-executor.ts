@@ -1,24 +1,26 @@
 /** Runs the commands of jobs through the launcher. */
 
 import { mkdirSync } from 'node:fs';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { formatDuration } from '../core/duration.ts';
 import type { Outcome } from '../core/outcome.ts';
 import { cleanText } from '../core/text.ts';
 import type { Log } from '../ops/log.ts';
 import type { Assignment, StopReason } from './assignment.ts';
-import { attemptEnvironment } from './environment.ts';
+import { type AttemptFiles, attemptEnvironment } from './environment.ts';
 import type { Executor } from './executor.ts';
 import type { CommandExit, Launcher } from './launcher/launcher.ts';
 import { shellArgument } from './long-command.ts';
 import type { OutputWriter } from './output-writer.ts';
 import { removeFile, takeResult } from './result-file.ts';
+import { parentsDocument } from './surrounding-variables.ts';
 import { after } from './timer.ts';
 
 export interface CommandExecutorOptions {
   launcher: Launcher;
   output: OutputWriter;
-  /** For result files. */
+  /** For the files that commands read and write. */
   folder: string;
   log: Log;
 }
@@ -28,12 +30,30 @@ export function commandExecutor(options: CommandExecutorOptions): Executor {
 }
 
 async function runCommand(options: CommandExecutorOptions, assignment: Assignment): Promise<Outcome> {
-  const { launcher, output, folder, log } = options;
   const { job } = assignment;
+  const { folder } = options;
   // Temporary files may have been tidied away while nothing ran.
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const resultFile = join(folder, `result-${job.id}-${job.attempt}`);
-  const commandFile = join(folder, `command-${job.id}-${job.attempt}`);
+  const result = join(folder, `result-${job.id}-${job.attempt}`);
+  const parents = job.surroundings?.parents ?? [];
+  if (parents.length === 0) return runWithFiles(options, assignment, { result, parents: null });
+  const file = join(folder, `parents-${job.id}-${job.attempt}.json`);
+  await writeFile(file, parentsDocument(parents), { mode: 0o600 });
+  try {
+    return await runWithFiles(options, assignment, { result, parents: file });
+  } finally {
+    await rm(file, { force: true });
+  }
+}
+
+async function runWithFiles(
+  options: CommandExecutorOptions,
+  assignment: Assignment,
+  files: AttemptFiles,
+): Promise<Outcome> {
+  const { launcher, output, log } = options;
+  const { job } = assignment;
+  const commandFile = join(options.folder, `command-${job.id}-${job.attempt}`);
   const stream = output.open(assignment, (bytes) => launcher.credit(command, bytes));
   let timedOut = false;
   let command = 0;
@@ -42,7 +62,7 @@ async function runCommand(options: CommandExecutorOptions, assignment: Assignmen
       {
         command: shellArgument(job.command as string, commandFile),
         cwd: job.cwd,
-        env: attemptEnvironment(job, resultFile),
+        env: attemptEnvironment(job, files),
         graceMs: job.killGraceMs,
         finish: job.onDisconnect === 'finish',
       },
@@ -64,8 +84,8 @@ async function runCommand(options: CommandExecutorOptions, assignment: Assignmen
   await stream.end();
   removeFile(commandFile);
   const stopped = exit.stopped === 'asked' && timedOut ? 'timeout' : stopOf(exit, assignment);
-  if (stopped === null && exit.exitCode === 0) return succeed(resultFile);
-  removeFile(resultFile);
+  if (stopped === null && exit.exitCode === 0) return succeed(files.result);
+  removeFile(files.result);
   return outcomeOf(exit, stopped, { timeoutMs: job.timeoutMs, tail: stream.tail() });
 }
 

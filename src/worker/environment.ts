@@ -2,6 +2,7 @@
 
 import type { ClaimedJob } from '../core/job.ts';
 import { TREE_MARK } from './launcher/process-table.ts';
+import { surroundingVariables } from './surrounding-variables.ts';
 
 const PASSED_ON = new Set([
   'PATH',
@@ -29,13 +30,22 @@ export function passedOn(env: Readonly<NodeJS.ProcessEnv>): Record<string, strin
   return passed;
 }
 
-/** What one attempt adds: the job's own variables, and who it is. */
-export function attemptEnvironment(job: ClaimedJob, resultFile: string): Record<string, string> {
+export interface AttemptFiles {
+  /** Where the command may leave its result. */
+  result: string;
+  /** Where it finds how its parents ended; `null` where it has none. */
+  parents: string | null;
+}
+
+/** What one attempt adds: the job's own variables, its surroundings, and who it is. */
+export function attemptEnvironment(job: ClaimedJob, files: AttemptFiles): Record<string, string> {
   return {
     ...job.env,
+    ...(job.surroundings === null ? {} : surroundingVariables(job.surroundings)),
     WORKRON_JOB_ID: String(job.id),
     WORKRON_ATTEMPT: String(job.attempt),
     WORKRON_QUEUE: job.queue,
-    WORKRON_OUTPUT: resultFile,
+    WORKRON_OUTPUT: files.result,
+    ...(files.parents === null ? {} : { WORKRON_PARENTS: files.parents }),
   };
 }

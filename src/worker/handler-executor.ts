@@ -2,6 +2,7 @@
 
 import { formatDuration } from '../core/duration.ts';
 import { Cancel, Fatal, RetryAfter, Snooze } from '../core/handler-errors.ts';
+import type { Surroundings } from '../core/job.ts';
 import type { Outcome } from '../core/outcome.ts';
 import { cleanJson, cleanText } from '../core/text.ts';
 import type { Assignment } from './assignment.ts';
@@ -20,9 +21,17 @@ export interface HandlerContext {
   readonly attempt: number;
   /** Aborts when the attempt should end: cancelled, timed out, the worker stops. */
   readonly signal: AbortSignal;
+  /** Of its workflow; empty where it has none. */
+  readonly params: Surroundings['params'];
+  /** Of a `for_each` step: what to work on, and its place in the list; else `null`. */
+  readonly item: Surroundings['item'];
+  /** How its parents ended, with their results. */
+  readonly parents: Surroundings['parents'];
   /** Adds a line to the attempt's output. */
   log(line: string): void;
 }
+
+const ALONE: Surroundings = { params: {}, item: null, parents: [] };
 
 /** Answers with the job's result (JSON), or throws. */
 export type Handler = (input: unknown, context: HandlerContext) => unknown;
@@ -67,6 +76,22 @@ class Context implements HandlerContext {
 
   get signal(): AbortSignal {
     return this.#assignment.signal;
+  }
+
+  get params(): Surroundings['params'] {
+    return this.#surroundings.params;
+  }
+
+  get item(): Surroundings['item'] {
+    return this.#surroundings.item;
+  }
+
+  get parents(): Surroundings['parents'] {
+    return this.#surroundings.parents;
+  }
+
+  get #surroundings(): Surroundings {
+    return this.#assignment.job.surroundings ?? ALONE;
   }
 
   log(line: string): void {

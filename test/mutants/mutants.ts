@@ -162,8 +162,8 @@ export const MUTANTS: Mutant[] = [
     edits: [
       {
         file: 'src/store/postgres/claim.ts',
-        from: 'return taken.sort(byUrgency).map(decodeClaimedJob);',
-        to: 'return taken.sort((a, b) => b.id - a.id).map(decodeClaimedJob);',
+        from: 'return taken.sort(byUrgency).map(',
+        to: 'return taken.sort((a, b) => b.job.id - a.job.id).map(',
       },
     ],
     tests: ['test/store-postgres.test.ts'],
@@ -178,5 +178,39 @@ export const MUTANTS: Mutant[] = [
       },
     ],
     tests: ['test/postgres-locking.test.ts'],
+  },
+  {
+    name: 'a condition read as its opposite',
+    edits: [
+      { file: 'src/core/dag/conditions.ts', from: "done: ['success', 'ended'],", to: "done: ['failure', 'ended']," },
+    ],
+    tests: ['test/store-memory.test.ts'],
+  },
+  {
+    name: 'the counter of open edges decremented twice',
+    edits: [{ file: 'src/core/dag/edge-counters.ts', from: '    open: -1,', to: '    open: -2,' }],
+    tests: ['test/store-memory.test.ts'],
+  },
+  {
+    name: 'a cascade that stops after one level',
+    edits: [
+      {
+        file: 'src/store/memory/carry.ts',
+        from: '  carry(tables, parents);\n  return parents.length;',
+        to: '  for (const parent of parents) tables.cascade.delete(parent);\n  return parents.length;',
+      },
+    ],
+    tests: ['test/store-memory.test.ts'],
+  },
+  {
+    name: 'an edge inserted without its parent’s lock',
+    edits: [
+      {
+        file: 'src/store/postgres/graph/statements.ts',
+        from: 'lockParent: `select job_id from ${s}.live where job_id = any($1::bigint[]) for no key update`,',
+        to: 'lockParent: `select job_id from ${s}.live where job_id = any($1::bigint[])`,',
+      },
+    ],
+    tests: ['test/postgres-dependencies.test.ts'],
   },
 ];

@@ -28,7 +28,7 @@ const PROFILE: WorkerProfile = {
 const OFFER = { queues: null, commands: true, handlers: ['mail'], tags: ['eu'], free: { memory_mb: 1_024 } };
 
 function command(more: Partial<NewJob> = {}): NewJob {
-  return { ...DEFAULT_SPEC, command: 'true', runAt: null, delayMs: null, unique: null, ...more };
+  return { ...DEFAULT_SPEC, command: 'true', runAt: null, delayMs: null, unique: null, dependsOn: [], ...more };
 }
 
 async function claimOne(source: JobSource, { workerId }: Registration, claimSeq = 1) {
@@ -94,6 +94,29 @@ export function exerciseSource(name: string, open: () => Promise<TestSource>): v
       assert.equal(job.failures, 0);
       assert.ok(job.startedAt >= job.dueAt);
       for (const [key, value] of Object.entries(spec)) assert.deepEqual(job[key as keyof typeof job], value, key);
+    });
+
+    test('a claimed step brings parameters and how its parents ended; a job that stands alone brings nothing', async () => {
+      await using it = await open();
+      const registration = await it.source.register(PROFILE, signal);
+      const step = { condition: 'success', forEach: null, keepFrom: null } as const;
+      const steps = [
+        { ...step, key: 'first', job: command(), parents: [] },
+        { ...step, key: 'then', job: command(), parents: [0] },
+      ];
+      const params = { date: '2026-01-31', list: [1, null] };
+      await it.scheduler.submitWorkflow({ name: 'w', params, steps, rerunOf: null }, {}, signal);
+      const first = await claimOne(it.source, registration);
+      assert.deepEqual(first.surroundings, { params, item: null, parents: [] });
+      await settleOne(it.source, registration, first, { type: 'succeeded', exitCode: 0, result: { rows: [7] } });
+      const then = await claimOne(it.source, registration, 2);
+      assert.deepEqual(then.surroundings, {
+        params,
+        item: null,
+        parents: [{ jobId: first.id, key: 'first', status: 'done', result: { rows: [7] } }],
+      });
+      await it.scheduler.submit([command()], {}, signal);
+      assert.equal((await claimOne(it.source, registration, 3)).surroundings, null);
     });
 
     test('handler jobs arrive with their input', async () => {
@@ -168,7 +191,7 @@ export function exerciseSource(name: string, open: () => Promise<TestSource>): v
             [after.error, after.exitCode, after.signal],
             [outcome.error, outcome.exitCode, outcome.signal],
           );
-        if (status === 'pending') await it.scheduler.cancel(job.id, signal);
+        if (status === 'pending') await it.scheduler.cancel(job.id, { quiet: false }, signal);
       }
     });
 
@@ -196,7 +219,7 @@ export function exerciseSource(name: string, open: () => Promise<TestSource>): v
       await it.scheduler.submit([command(), command()], {}, signal);
       const first = await claimOne(it.source, registration);
       const second = await claimOne(it.source, registration, 2);
-      await it.scheduler.cancel(first.id, signal);
+      await it.scheduler.cancel(first.id, { quiet: false }, signal);
       await it.scheduler.drainWorker(workerId, signal);
       const leases = [
         { jobId: first.id, attempt: 1 },

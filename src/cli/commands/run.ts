@@ -3,7 +3,7 @@ import type { Job, SubmittedJob } from '../../api/job.ts';
 import { usageError } from '../cli-error.ts';
 import { clientCommand, connect, outputOf, printJson } from '../client-command.ts';
 import { detachOnInterrupt } from '../detach.ts';
-import { exitCodeOf } from '../exit-code.ts';
+import { EXIT, exitCodeOf } from '../exit-code.ts';
 import { followLog } from '../follow-log.ts';
 import { addJobFlags, jobFrom } from '../job-flags.ts';
 import { ownFailure } from '../own-failure.ts';
@@ -24,7 +24,14 @@ export function runCommand(): Command {
       const { id } = await connection.json<SubmittedJob>('POST', '/jobs', { body });
       const { json, quiet } = outputOf(command);
       if (!quiet && !json) note(`job ${id}`);
-      using interrupt = detachOnInterrupt(connection, id);
+      using interrupt = detachOnInterrupt({
+        title: `job ${id}`,
+        again: `workron logs -f ${id}`,
+        async cancel() {
+          await connection.json('POST', `/jobs/${id}/cancel`);
+          await waitForEnd(connection, id);
+        },
+      });
       const followed = async (): Promise<Job> => {
         if (!json) await followLog(connection, { id, signal: interrupt.signal });
         return waitForEnd(connection, id, { signal: interrupt.signal });
@@ -37,7 +44,7 @@ export function runCommand(): Command {
       if (json) printJson(job);
       else if (job.status !== 'done' && !quiet)
         note(`job ${id} ${job.status}${job.reason === null ? '' : ` (${job.reason})`}`);
-      process.exitCode = exitCodeOf(job);
+      process.exitCode = interrupt.cancelled ? EXIT.interrupted : exitCodeOf(job);
     }),
   );
 }

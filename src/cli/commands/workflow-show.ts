@@ -1,12 +1,10 @@
 import { Command, Option } from 'commander';
 import type { WorkflowDefinition } from '../../api/workflow-definition.ts';
-import { CliError } from '../cli-error.ts';
 import { print, printJson, terminalWidth } from '../client-command.ts';
-import { EXIT } from '../exit-code.ts';
 import { drawGraph } from '../graph/draw-graph.ts';
 import { bold, dim } from '../style.ts';
 import { workflowDot, workflowMermaid } from '../workflow-export.ts';
-import { nameOfInput, problemText, readWorkflow } from '../workflow-input.ts';
+import { definedWorkflow } from '../workflow-input.ts';
 import { boxOf, paramLines, stepTable } from '../workflow-text.ts';
 
 interface Flags {
@@ -29,12 +27,7 @@ export function workflowShowCommand(): Command {
     .addOption(new Option('--dot', 'Print a Graphviz document').conflicts(['mermaid', 'json']))
     .option('--json', 'Print the definition, with defaults filled in');
   return command.action(async (path: string, flags: Flags) => {
-    const { definition, problems } = await readWorkflow(path);
-    const name = nameOfInput(path);
-    if (definition === null) {
-      for (const problem of problems) process.stderr.write(problemText(name, problem));
-      throw new CliError(EXIT.usage, `${name} is not a valid workflow`);
-    }
+    const definition = await definedWorkflow(path);
     if (flags.json) printJson(definition);
     else if (flags.mermaid) print(workflowMermaid(definition));
     else if (flags.dot) print(workflowDot(definition));

@@ -1,11 +1,21 @@
 import { Command } from 'commander';
+import { workflowCancelCommand, workflowRerunCommand, workflowRetryCommand } from './workflow-change.ts';
+import { workflowGetCommand } from './workflow-get.ts';
 import { workflowLintCommand } from './workflow-lint.ts';
+import { workflowLsCommand } from './workflow-ls.ts';
+import { workflowRunCommand } from './workflow-run.ts';
 import { workflowSchemaCommand } from './workflow-schema.ts';
 import { workflowShowCommand } from './workflow-show.ts';
 
 /** `workron workflow …` */
 export function workflowCommand(): Command {
-  const command = new Command('workflow').alias('wf').description('Check and show workflow files');
+  const command = new Command('workflow').alias('wf').description('Run, watch, check and draw workflows');
+  command.addCommand(workflowRunCommand());
+  command.addCommand(workflowLsCommand());
+  command.addCommand(workflowGetCommand());
+  command.addCommand(workflowCancelCommand());
+  command.addCommand(workflowRetryCommand());
+  command.addCommand(workflowRerunCommand());
   command.addCommand(workflowLintCommand());
   command.addCommand(workflowShowCommand());
   command.addCommand(workflowSchemaCommand());

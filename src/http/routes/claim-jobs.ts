@@ -2,6 +2,9 @@ import { ClaimedJobs, ClaimRequest, claimedJobToWire, LONGEST_CLAIM_WAIT_MS } fr
 import type { ClaimedJob } from '../../core/job.ts';
 import { type Call, defineRoute } from '../route.ts';
 
+/** Characters of one answer; a single job may have more. */
+const LARGEST_ANSWER = 32 * 1024 * 1024;
+
 export const claimJobs = defineRoute({
   method: 'POST',
   path: '/jobs/claim',
@@ -30,17 +33,31 @@ export const claimJobs = defineRoute({
       },
       call.signal,
     );
-    if (call.signal.aborted) await giveBack(call, body.worker_id, jobs);
-    return { status: 200, json: { items: jobs.map(claimedJobToWire) } };
+    const texts = withinLimit(jobs);
+    await giveBack(call, body.worker_id, call.signal.aborted ? jobs : jobs.slice(texts.length));
+    call.signal.throwIfAborted();
+    return { status: 200, type: 'application/json; charset=utf-8', text: `{"items":[${texts.join(',')}]}` };
   },
 });
 
-/** The caller hung up before it was told: what it was handed must not wait for its lease to end. */
+/** The first jobs, as many as make an answer that can be read: what their parents left comes with each of them. */
+function withinLimit(jobs: readonly ClaimedJob[]): string[] {
+  const texts: string[] = [];
+  let size = 0;
+  for (const job of jobs) {
+    const text = JSON.stringify(claimedJobToWire(job));
+    size += text.length;
+    if (size > LARGEST_ANSWER && texts.length > 0) break;
+    texts.push(text);
+  }
+  return texts;
+}
+
+/** What the caller was handed but will not hear of, as it hung up or there was too much, must not wait for its lease to end. */
 async function giveBack(call: Call, workerId: number, jobs: readonly ClaimedJob[]): Promise<void> {
   if (jobs.length === 0) return;
   const settlements = jobs.map(({ id: jobId, attempt }) => {
     return { jobId, attempt, workerId, outcome: { type: 'returned' as const } };
   });
   await call.scheduler.settle(settlements, AbortSignal.timeout(10_000));
-  call.signal.throwIfAborted();
 }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { decode, invalid } from '../../api/decode.ts';
 import { Submitted } from '../../api/job.ts';
 import {
@@ -10,11 +9,11 @@ import {
 } from '../../api/job-submission.ts';
 import { newJobFrom, submittedJobToWire } from '../../api/job-wire.ts';
 import { WorkronError } from '../../core/error.ts';
-import { idempotencyKey } from '../idempotency-key.ts';
 import { mapJsonArray } from '../json-array.ts';
 import { jsonItems } from '../json-items.ts';
 import { checkJsonType, firstCharacter, readJson } from '../read-json.ts';
 import { type Answer, type Call, defineRoute } from '../route.ts';
+import { idempotencyOf, replayHeader } from '../submission.ts';
 
 /** Above this, an array's answer is sent piece by piece. */
 const MOST_AT_ONCE = 500;
@@ -29,7 +28,7 @@ export const submitJobs = defineRoute({
   answers: { 201: Submitted },
   async handle(call) {
     checkJsonType(call.bytes, call.headers['content-type']);
-    const options = idempotencyOf(call);
+    const options = idempotencyOf(call, '/jobs');
     if (firstCharacter(call.bytes) === '[') return submitArray(call, options);
     if (call.bytes.length > LARGEST_JOB_BYTES) {
       throw new WorkronError('payload_too_large', `One job may have at most ${LARGEST_JOB_BYTES} bytes`);
@@ -59,15 +58,4 @@ async function submitArray(call: Call, options: ReturnType<typeof idempotencyOf>
     chunks: jsonItems(items, submittedJobToWire),
     headers,
   };
-}
-
-/** The key counts for this method, address and token; the fingerprint is that of the body as sent. */
-function idempotencyOf(call: Call) {
-  const key = idempotencyKey(call.headers, { method: 'POST', path: '/jobs', principal: call.principal });
-  if (key === undefined) return {};
-  return { idempotency: { key, fingerprint: createHash('sha256').update(call.bytes).digest('base64url') } };
-}
-
-function replayHeader(replayed: boolean): Record<string, string> {
-  return replayed ? { 'idempotent-replayed': 'true' } : {};
 }

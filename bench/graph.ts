@@ -1,0 +1,54 @@
+/** A graph drained, against as many jobs that stand alone in the same round. */
+
+import type { NewStep } from '../src/store/store.ts';
+import { rate } from './measure.ts';
+import { noop, type OpenScene } from './scene.ts';
+import { measureDrain, noopWorker } from './throughput.ts';
+
+const never = new AbortController().signal;
+const WIDTH = 1_000;
+
+export interface GraphRates {
+  /** Steps stored per second, in one call. */
+  stored: number;
+  drained: number;
+  /** Drained, as a share of independent jobs. */
+  share: number;
+}
+
+/** Layers of a thousand steps; each step waits for two of the layer before. */
+export async function measureGraph(open: OpenScene, count: number): Promise<GraphRates> {
+  const alone = await measureDrain(open, count);
+  await using scene = await open();
+  const { scheduler } = scene;
+  let id = 0;
+  const stored = await rate(count, async () => {
+    const workflow = { name: 'bench', params: {}, steps: layers(count), rerunOf: null };
+    id = (await scheduler.submitWorkflow(workflow, {}, never)).workflow.id;
+  });
+  let handled = 0;
+  const finished = Promise.withResolvers<void>();
+  const worker = noopWorker(scene, () => {
+    handled += 1;
+    if (handled === count) finished.resolve();
+  });
+  const running = worker.run();
+  const drained = await rate(count, async () => {
+    await finished.promise;
+    while ((await scene.store.workflow(id, never))?.status !== 'done') await new Promise(setImmediate);
+  });
+  await worker.drain();
+  await running;
+  return { stored, drained, share: drained / alone };
+}
+
+function layers(count: number): NewStep[] {
+  return Array.from({ length: count }, (_, place) => ({
+    key: `s${place}`,
+    job: noop(),
+    parents: place < WIDTH ? [] : [place - WIDTH, place - (place % WIDTH) - WIDTH + ((place + 1) % WIDTH)],
+    condition: 'success',
+    forEach: null,
+    keepFrom: null,
+  }));
+}

@@ -1,0 +1,70 @@
+/** What a person does to a whole workflow. */
+
+import type { Command } from 'commander';
+import type { Workflow } from '../../api/workflow.ts';
+import { clientCommand, connect, outputOf, print, printJson, workflowId } from '../client-command.ts';
+import { hasEnded } from '../follow-workflow.ts';
+import { followToEnd } from '../show-workflow.ts';
+
+const FOLLOW = 'Show its steps until it has ended; exit with 0 if it is done, else with 1';
+
+/** `workron workflow cancel ID`: waiting steps at once, running ones are stopped. */
+export function workflowCancelCommand(): Command {
+  const command = clientCommand(
+    'cancel',
+    'Cancel a workflow: waiting steps at once, running ones are stopped',
+  ).argument('<id>', 'Workflow id');
+  return command.action(async (text: string) => {
+    const id = workflowId(text);
+    const workflow = await connect(command).json<Workflow>('POST', `/workflows/${id}/cancel`);
+    show(
+      command,
+      workflow,
+      hasEnded(workflow) ? `workflow ${id} ${workflow.status}` : `workflow ${id} is being stopped`,
+    );
+  });
+}
+
+/** `workron workflow retry ID`: failed and cancelled steps wait again. */
+export function workflowRetryCommand(): Command {
+  const command = clientCommand('retry', 'Let the failed and cancelled steps of a workflow run again')
+    .argument('<id>', 'Workflow id')
+    .option('-f, --follow', FOLLOW);
+  return command.action(async (text: string, { follow }: { follow?: boolean }) => {
+    const id = workflowId(text);
+    const connection = connect(command);
+    const workflow = await connection.json<Workflow>('POST', `/workflows/${id}/retry`);
+    if (follow) return followToEnd(connection, id, outputOf(command));
+    show(command, workflow, `workflow ${id} ${workflow.status}`);
+  });
+}
+
+/** `workron workflow rerun ID --from STEP`: a new workflow that keeps what was done before the step. */
+export function workflowRerunCommand(): Command {
+  const command = clientCommand('rerun', 'Run a step of a workflow and what comes after it again, as a new workflow')
+    .argument('<id>', 'Workflow id')
+    .requiredOption('--from <STEP>', 'The key of the step')
+    .option('--only', 'The step alone, without what comes after it')
+    .option('-f, --follow', FOLLOW);
+  return command.action(async (text: string, { from, only, follow }: RerunFlags) => {
+    const id = workflowId(text);
+    const connection = connect(command);
+    const output = outputOf(command);
+    const body = { from, only: only ?? false };
+    const workflow = await connection.json<Workflow>('POST', `/workflows/${id}/rerun`, { body });
+    if (!follow || !output.json) show(command, workflow, `submitted workflow ${workflow.id}, a rerun of ${id}`);
+    if (follow) await followToEnd(connection, workflow.id, output);
+  });
+}
+
+interface RerunFlags {
+  from: string;
+  only?: boolean;
+  follow?: boolean;
+}
+
+function show(command: Command, workflow: Workflow, sentence: string): void {
+  const { json, quiet } = outputOf(command);
+  if (json) printJson(workflow);
+  else print(quiet ? workflow.id : sentence);
+}

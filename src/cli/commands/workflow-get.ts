@@ -1,0 +1,45 @@
+import type { Command } from 'commander';
+import type { WorkflowDetail } from '../../api/workflow.ts';
+import { clientCommand, connect, outputOf, print, printJson, terminalWidth, workflowId } from '../client-command.ts';
+import { followToEnd } from '../show-workflow.ts';
+import { stepTree } from '../step-tree.ts';
+import { dim, oneLine } from '../style.ts';
+import { between, when } from '../when.ts';
+
+/** `workron workflow get ID`: its steps and how far they are. */
+export function workflowGetCommand(): Command {
+  const command = clientCommand('get', 'Show a submitted workflow with its steps')
+    .argument('<id>', 'Workflow id')
+    .option('-f, --follow', 'Until it has ended; exit with 0 if it is done, else with 1');
+  return command.action(async (text: string, { follow }: { follow?: boolean }) => {
+    const id = workflowId(text);
+    const connection = connect(command);
+    const output = outputOf(command);
+    if (follow) return followToEnd(connection, id, output);
+    const workflow = await connection.json<WorkflowDetail>('GET', `/workflows/${id}`);
+    if (output.json) printJson(workflow);
+    else print(output.quiet ? workflow.id : describe(workflow));
+  });
+}
+
+function describe(workflow: WorkflowDetail): string {
+  const lines: string[] = [];
+  const line = (label: string, value: string): void => {
+    if (value !== '') lines.push(`${dim(label.padEnd(15))}${value}`);
+  };
+  const params = Object.entries(workflow.params).map(([name, value]) => `${name}=${oneLine(shown(value))}`);
+  line('params', params.join('  '));
+  line('rerun of', workflow.rerun_of ?? '');
+  line('created', when(workflow.created_at));
+  line('ended', workflow.ended_at === null ? '' : `${when(workflow.ended_at)}, after ${took(workflow)}`);
+  line('critical path', workflow.critical_path.join(' → '));
+  return `${stepTree(workflow, { width: terminalWidth(), rows: undefined })}\n${lines.join('\n')}\n`;
+}
+
+function took({ started_at, created_at, ended_at }: WorkflowDetail): string {
+  return between(started_at ?? created_at, ended_at);
+}
+
+function shown(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

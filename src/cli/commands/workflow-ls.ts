@@ -1,0 +1,69 @@
+import type { Command } from 'commander';
+import type { Workflow, WorkflowPage } from '../../api/workflow.ts';
+import { WORKFLOW_STATUSES } from '../../core/dag/workflow-status.ts';
+import { clientCommand, connect, outputOf, print, printJson, terminalWidth } from '../client-command.ts';
+import type { Connection } from '../connection.ts';
+import { countFlag, oneOfFlag } from '../flag-values.ts';
+import { note } from '../report.ts';
+import { oneLine, stateFormat, stateText } from '../style.ts';
+import { type Column, renderTable } from '../table.ts';
+import { between, when } from '../when.ts';
+
+const LARGEST_PAGE = 200;
+
+const COLUMNS: readonly Column<Workflow>[] = [
+  { title: 'ID', text: ({ id }) => id, align: 'right' },
+  { title: 'STATUS', text: ({ status }) => stateText(status), format: ({ status }) => stateFormat(status) },
+  { title: 'WORKFLOW', text: ({ name }) => oneLine(name), flexible: true },
+  {
+    title: 'STEPS',
+    text: ({ step_counts: counts }) => `${counts.total - counts.open}/${counts.total}`,
+    align: 'right',
+  },
+  { title: 'FAILED', text: ({ step_counts: counts }) => String(counts.failed), align: 'right' },
+  { title: 'TIME', text: ({ started_at, ended_at }) => between(started_at, ended_at) },
+  { title: 'CREATED', text: ({ created_at }) => when(created_at) },
+  { title: 'NOTE', text: ({ rerun_of }) => (rerun_of === null ? '' : `rerun of ${rerun_of}`) },
+];
+
+interface Flags {
+  status?: string;
+  name?: string;
+  limit: number;
+}
+
+/** `workron workflow ls`: newest first. */
+export function workflowLsCommand(): Command {
+  const command = clientCommand('ls', 'List submitted workflows, newest first')
+    .option('-s, --status <STATUS>', `One of ${WORKFLOW_STATUSES.join(', ')}`, oneOfFlag(WORKFLOW_STATUSES))
+    .option('--name <NAME>', 'With this name')
+    .option('-n, --limit <NUMBER>', 'How many at most', countFlag(1, 1_000_000), 50);
+  return command.action(async (flags: Flags) => {
+    const { json, quiet } = outputOf(command);
+    const { workflows, more } = await list(connect(command), flags);
+    if (json) return printJson(workflows);
+    if (quiet) {
+      process.stdout.write(workflows.map(({ id }) => `${id}\n`).join(''));
+      return;
+    }
+    print(workflows.length === 0 ? 'no workflows' : renderTable(COLUMNS, workflows, terminalWidth()));
+    if (more) note(`there are more: --limit ${flags.limit * 2}`);
+  });
+}
+
+async function list(
+  connection: Connection,
+  { status, name, limit }: Flags,
+): Promise<{ workflows: Workflow[]; more: boolean }> {
+  const workflows: Workflow[] = [];
+  let cursor: string | undefined;
+  for (;;) {
+    const size = String(Math.min(LARGEST_PAGE, limit - workflows.length));
+    const page = await connection.json<WorkflowPage>('GET', '/workflows', {
+      query: { status, name, limit: size, cursor },
+    });
+    workflows.push(...page.items);
+    if (page.next_cursor === null || workflows.length >= limit) return { workflows, more: page.next_cursor !== null };
+    cursor = page.next_cursor;
+  }
+}

@@ -1,0 +1,39 @@
+import type { Command } from 'commander';
+import type { Workflow } from '../../api/workflow.ts';
+import { toSteps } from '../../api/workflow-definition.ts';
+import { resolveParams } from '../../api/workflow-params.ts';
+import { clientCommand, connect, outputOf, print, printJson } from '../client-command.ts';
+import { collectPairs } from '../flag-values.ts';
+import { note } from '../report.ts';
+import { followToEnd } from '../show-workflow.ts';
+import { definedWorkflow } from '../workflow-input.ts';
+
+interface Flags {
+  param?: Record<string, string>;
+  follow?: boolean;
+  idempotencyKey?: string;
+}
+
+/** `workron workflow run FILE`: submits its steps, all or none. */
+export function workflowRunCommand(): Command {
+  const command = clientCommand('run', 'Submit the workflow of a file and print its id')
+    .argument('<file>', 'YAML or JSON; - is standard input')
+    .option('-p, --param <NAME=VALUE>', 'Value of a parameter; may be repeated', collectPairs)
+    .option('-f, --follow', 'Show its steps until it has ended; exit with 0 if it is done, else with 1')
+    .option('--idempotency-key <KEY>', 'Sending the same again with the same key submits nothing new');
+  return command.action(async (path: string, flags: Flags) => {
+    const definition = await definedWorkflow(path);
+    const values = resolveParams(definition.params, flags.param ?? {});
+    const body = { name: definition.name, params: Object.fromEntries(values), steps: toSteps(definition, values) };
+    const headers = flags.idempotencyKey === undefined ? {} : { 'idempotency-key': flags.idempotencyKey };
+    const connection = connect(command);
+    const output = outputOf(command);
+    const workflow = await connection.json<Workflow>('POST', '/workflows', { body, headers });
+    if (output.quiet) print(workflow.id);
+    else if (!output.json && flags.follow) note(`workflow ${workflow.id}`);
+    else if (!output.json) print(`submitted workflow ${workflow.id}`);
+    if (flags.follow) return followToEnd(connection, workflow.id, output);
+    if (output.json) printJson(workflow);
+    else if (!output.quiet && process.stdout.isTTY) note(`follow it: workron workflow get -f ${workflow.id}`);
+  });
+}

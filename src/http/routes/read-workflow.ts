@@ -1,0 +1,27 @@
+import { WorkflowDetail } from '../../api/workflow.ts';
+import type { WorkflowView } from '../../scheduler/scheduler.ts';
+import { jsonChunks } from '../json-items.ts';
+import { pathId } from '../path-id.ts';
+import { defineRoute } from '../route.ts';
+import { stepToWire, workflowToWire } from '../workflow-wire.ts';
+
+export const readWorkflow = defineRoute({
+  method: 'GET',
+  path: '/workflows/:id',
+  scope: 'read',
+  summary: 'One workflow: its steps, how they depend on each other, how far they are, what took longest',
+  answers: { 200: WorkflowDetail },
+  async handle({ scheduler, params, signal }) {
+    const view = await scheduler.workflow(pathId(params, 'workflow_not_found'), signal);
+    return { status: 200, type: 'application/json; charset=utf-8', chunks: detail(view) };
+  },
+});
+
+/** In pieces: there may be 100,000 steps. */
+async function* detail({ steps, criticalPath, ...workflow }: WorkflowView): AsyncGenerator<string> {
+  const keys = new Map(steps.map(({ job, key }) => [job.id, key]));
+  const keyOf = (jobId: number): string => keys.get(jobId) ?? String(jobId);
+  yield `${JSON.stringify(workflowToWire(workflow)).slice(0, -1)},"steps":[`;
+  yield* jsonChunks(steps, (step) => stepToWire(step, keyOf));
+  yield `],"critical_path":${JSON.stringify(criticalPath)}}`;
+}

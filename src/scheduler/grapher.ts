@@ -1,0 +1,30 @@
+/** Carries ends further down graphs and fills groups with their items. */
+
+import type { Loop } from '../ops/loop.ts';
+import type { Wake } from '../ops/wake.ts';
+import type { SchedulerContext } from './context.ts';
+
+const BATCH = 1_000;
+/** What another process left undone when it died is noticed within so long. */
+const SHARED_POLL_MS = 500;
+const EXCLUSIVE_POLL_MS = 5_000;
+
+/** Woken as soon as there is something to do; goes on until there is nothing. */
+export function grapher({ store }: SchedulerContext, wake: Wake): Loop & Disposable {
+  const unsubscribe = store.subscribe((hint) => {
+    if (hint.topic === 'graph') wake.fire();
+  });
+  return {
+    name: 'grapher',
+    everyMs: store.exclusive ? EXCLUSIVE_POLL_MS : SHARED_POLL_MS,
+    wake,
+    async tick(signal) {
+      for (;;) {
+        const carried = await store.cascade(BATCH, signal);
+        const inserted = await store.expand(BATCH, signal);
+        if (carried + inserted === 0 || signal.aborted) return undefined;
+      }
+    },
+    [Symbol.dispose]: unsubscribe,
+  };
+}

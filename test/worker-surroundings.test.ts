@@ -1,0 +1,122 @@
+/** What commands and handlers find of the workflow, item and parents around them. */
+
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { test } from 'node:test';
+import type { ParentEnd, Surroundings } from '../src/core/job.ts';
+import { ScriptedSource } from './kit/scripted-source.ts';
+import { TestWorker } from './kit/worker.ts';
+
+const NAMES = /^WORKRON_(PARAM|ITEM|INDEX|PARENT)/;
+
+function around(more: Partial<Surroundings>): Surroundings {
+  return { params: {}, item: null, parents: [], ...more };
+}
+
+function parent(key: string, result: unknown, more: Partial<ParentEnd> = {}): ParentEnd {
+  return { jobId: 7, key, status: 'done', result, ...more };
+}
+
+/** The variables that a command with these surroundings finds, without the file's. */
+async function variables(surroundings: Surroundings): Promise<Record<string, string>> {
+  const source = new ScriptedSource();
+  await using _ = new TestWorker(source);
+  const [id] = source.submit({ command: `env -0 | sed -z 's/\\n/\\\\n/g' | tr '\\0' '\\n'`, surroundings }) as [number];
+  assert.equal((await source.outcome(id)).type, 'succeeded');
+  const entries = source
+    .output(id)
+    .split('\n')
+    .map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)] as const)
+    .filter(([name]) => NAMES.test(name) && name !== 'WORKRON_PARENTS');
+  return Object.fromEntries(entries);
+}
+
+test('worker: parameters are variables, whatever is in them; a list has none', async () => {
+  const params = { 'start-date': '$(rm -rf /) "x"', tries: 3, 'dry-run': true, files: ['a'] };
+  assert.deepEqual(await variables(around({ params })), {
+    WORKRON_PARAM_START_DATE: '$(rm -rf /) "x"',
+    WORKRON_PARAM_TRIES: '3',
+    WORKRON_PARAM_DRY_RUN: 'true',
+  });
+});
+
+test('worker: an item is text as it is, everything else as JSON, with its place', async () => {
+  assert.deepEqual(await variables(around({ item: { value: 'a "b".csv', index: 3 } })), {
+    WORKRON_ITEM: 'a "b".csv',
+    WORKRON_INDEX: '3',
+  });
+  const item = (await variables(around({ item: { value: { id: 1, list: ['x'] }, index: 0 } })))['WORKRON_ITEM'];
+  assert.equal(item, '{"id":1,"list":["x"]}');
+});
+
+test('worker: scalars of parents are variables, within 4 KiB each and 64 KiB together', async () => {
+  const found = await variables(
+    around({
+      parents: [
+        parent('load-all', { rows: 12, 'file.name': 'a b', ok: false, list: [1], none: null, long: 'x'.repeat(4_097) }),
+        parent('my job é', { a: '1' }),
+        parent('plain', 'text'),
+        parent('gone', null, { status: 'skipped' }),
+      ],
+    }),
+  );
+  assert.deepEqual(found, {
+    WORKRON_PARENT_LOAD_ALL_ROWS: '12',
+    WORKRON_PARENT_LOAD_ALL_FILE_NAME: 'a b',
+    WORKRON_PARENT_LOAD_ALL_OK: 'false',
+    WORKRON_PARENT_MY_JOB___A: '1',
+  });
+  const many = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`k${index}`, 'x'.repeat(4_096)]));
+  assert.equal(Object.keys(await variables(around({ parents: [parent('big', many)] }))).length, 16);
+});
+
+test('worker: all that parents left is in a file that goes with the attempt', async () => {
+  const source = new ScriptedSource();
+  await using _ = new TestWorker(source);
+  const parents = [
+    parent('count', [{ lines: '3' }, null]),
+    parent('count', { again: true }, { jobId: 8 }),
+    parent('check', null, { jobId: 9, status: 'failed' }),
+  ];
+  const [id, alone] = source.submit(
+    { command: 'echo "$WORKRON_PARENTS"; cat "$WORKRON_PARENTS"', surroundings: around({ parents }) },
+    { command: 'echo "[${WORKRON_PARENTS-none}]"', surroundings: around({}) },
+  ) as [number, number];
+  await Promise.all([source.outcome(id), source.outcome(alone)]);
+  const [path = '', ...rest] = source.output(id).split('\n');
+  assert.deepEqual(JSON.parse(rest.join('\n')), {
+    count: { job_id: '7', status: 'done', result: [{ lines: '3' }, null] },
+    8: { job_id: '8', status: 'done', result: { again: true } },
+    check: { job_id: '9', status: 'failed', result: null },
+  });
+  assert.ok(!existsSync(path));
+  assert.equal(source.output(alone), '[none]\n');
+});
+
+test('worker: who the job is cannot be changed from around it', async () => {
+  const source = new ScriptedSource();
+  await using _ = new TestWorker(source);
+  const [id] = source.submit({
+    command: 'echo "$WORKRON_JOB_ID $WORKRON_PARAM_A"',
+    env: { WORKRON_JOB_ID: '99', WORKRON_PARAM_A: 'of env' },
+    surroundings: around({ params: { a: 'of the workflow' } }),
+  }) as [number];
+  await source.outcome(id);
+  assert.equal(source.output(id), `${id} of the workflow\n`);
+});
+
+test('worker: a handler gets parameters, item and parents as they are; nothing where it stands alone', async () => {
+  const source = new ScriptedSource();
+  const handlers = {
+    look: (_: unknown, { params, item, parents }: Surroundings) => ({ params, item, parents }),
+  };
+  await using _ = new TestWorker(source, { handlers });
+  const surroundings = around({
+    params: { list: [1, 2] },
+    item: { value: { a: 1 }, index: 2 },
+    parents: [parent('a', { rows: 1 })],
+  });
+  const [id, alone] = source.submit({ handler: 'look', surroundings }, { handler: 'look' }) as [number, number];
+  assert.deepEqual(await source.outcome(id), { type: 'succeeded', exitCode: null, result: surroundings });
+  assert.deepEqual(await source.outcome(alone), { type: 'succeeded', exitCode: null, result: around({}) });
+});

@@ -19,11 +19,14 @@ export interface CallOptions {
   input?: string;
 }
 
-/** The variables of a machine where nothing is set, so that only what a test gives counts. */
+const SET_BY_MACHINES =
+  /^(WORKRON_|DATABASE_URL$|PORT$|CI$|TERM$|COLORTERM$|NO_COLOR$|FORCE_COLOR$|NODE_DISABLE_COLORS$)/;
+
+/** The variables of a machine where nothing is set (CI too turns colours off), so that only what a test gives counts. */
 export function plainEnvironment(env: CallOptions['env'] = {}): NodeJS.ProcessEnv {
   const plain: NodeJS.ProcessEnv = {};
   for (const [name, value] of Object.entries(process.env)) {
-    if (!/^(WORKRON_|DATABASE_URL$|PORT$|NO_COLOR$|FORCE_COLOR$)/.test(name)) plain[name] = value;
+    if (!SET_BY_MACHINES.test(name)) plain[name] = value;
   }
   return { ...plain, ...env };
 }

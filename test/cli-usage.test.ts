@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { COMMANDS } from '../src/cli/commands.ts';
 import { exitCodeOf, exitCodeOfStatus } from '../src/cli/exit-code.ts';
 import { failureOf } from '../src/cli/failure.ts';
 import { createProgram } from '../src/cli/program.ts';
@@ -33,17 +34,31 @@ describe('command line', { concurrency: 2 }, () => {
       [['help', 'lgos'], /no help on "lgos"\nhint: did you mean logs\?/],
     ];
     for (const [args, message] of wrong) {
-      const failure = await createProgram()
-        .parseAsync(args, { from: 'user' })
-        .then(
-          () => undefined,
-          (error: unknown) => failureOf(error, args),
-        );
+      const program = await createProgram(args[0]);
+      const failure = await program.parseAsync(args, { from: 'user' }).then(
+        () => undefined,
+        (error: unknown) => failureOf(error, args),
+      );
       assert.equal(failure?.exitCode, 2, args.join(' '));
       assert.match(`${failure?.message}\nhint: ${failure?.hint}`, message);
     }
     const { code, stdout, stderr } = await callWorkron(['jbos']);
     assert.deepEqual([code, stdout, stderr], [2, '', "error: unknown command 'jbos'\nhint: did you mean jobs?\n"]);
+  });
+
+  test('usage: a command is found by its names, and loaded alone', async () => {
+    for (const { names, group } of COMMANDS) {
+      for (const name of names) {
+        const { commands } = await createProgram(name);
+        assert.deepEqual(
+          commands.map((command) => [command.name(), ...command.aliases()]),
+          [names],
+        );
+        assert.equal(commands[0]?.helpGroup(), group);
+      }
+    }
+    const all = (await createProgram('nonsense')).commands.map((command) => command.name());
+    assert.deepEqual(all, [...COMMANDS.map(({ names }) => names[0]), 'help']);
   });
 
   test('usage: with --json an error is one JSON object on stderr', async () => {

@@ -66,10 +66,10 @@ describe('docs', { concurrency: 2 }, () => {
     });
   }
 
-  test('docs: cli.md knows every command', () => {
+  test('docs: cli.md knows every command', async () => {
     const written = readFileSync(join(root, 'docs', 'cli.md'), 'utf8');
-    const missing = createProgram()
-      .commands.map((command) => command.name())
+    const missing = (await createProgram()).commands
+      .map((command) => command.name())
       .filter((name) => !new RegExp(`\`(workron )?${name}\\b`).test(written));
     assert.deepEqual(missing, []);
   });

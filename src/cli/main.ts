@@ -14,7 +14,8 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 
 try {
-  await createProgram().parseAsync(args.length === 0 ? ['help'] : args, { from: 'user' });
+  const program = await createProgram(args[0]);
+  await program.parseAsync(args.length === 0 ? ['help'] : args, { from: 'user' });
 } catch (error) {
   const failure = failureOf(error, args);
   if (failure !== undefined) reportError(failure, asksForJson());

@@ -2,11 +2,11 @@
 
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
-import stringWidth from 'string-width';
 import type { WorkflowDefinition } from '../api/workflow-definition.ts';
 import { type ReadWorkflow, readWorkflowFile } from '../api/workflow-file.ts';
 import type { SourceProblem } from '../api/workflow-source.ts';
 import { CliError } from './cli-error.ts';
+import { displayWidth } from './display-width.ts';
 import { EXIT } from './exit-code.ts';
 import { oneLine, styled } from './style.ts';
 
@@ -36,7 +36,7 @@ export function problemText(file: string, problem: SourceProblem): string {
   const word = styled(problem.severity === 'error' ? 'red' : 'yellow', `${problem.severity}:`);
   const { before, marked, after } = excerpt(problem);
   const margin = `${problem.line} | `;
-  const caret = `${' '.repeat(margin.length - 2)}| ${blank(before)}${'^'.repeat(Math.max(1, stringWidth(marked)))}`;
+  const caret = `${' '.repeat(margin.length - 2)}| ${blank(before)}${'^'.repeat(Math.max(1, displayWidth(marked)))}`;
   return `${file}:${problem.line}:${problem.column} ${word} ${oneLine(problem.message)}\n  ${margin}${before}${marked}${after}\n  ${caret}\n`;
 }
 
@@ -63,7 +63,7 @@ function clean(text: string): string {
 function blank(text: string): string {
   return text
     .split('\t')
-    .map((part) => ' '.repeat(stringWidth(part)))
+    .map((part) => ' '.repeat(displayWidth(part)))
     .join('\t');
 }
 

@@ -1,12 +1,15 @@
 /** The settings file: flat YAML with the flags' names as keys. */
 
 import { readFileSync } from 'node:fs';
-import { parse as parseYaml } from 'yaml';
+import { createRequire } from 'node:module';
+import type * as Yaml from 'yaml';
 import { didYouMean } from '../core/suggest.ts';
 import { SETTINGS } from './settings.ts';
 import { SettingsError } from './settings-error.ts';
 
 export const DEFAULT_FILE = './workron.yaml';
+
+const require = createRequire(import.meta.url);
 
 /** Each key's value as text. A file that was not asked for may be missing. */
 export function readSettingsFile(asked: string | undefined): Map<string, { text: string; from: string }> {
@@ -34,9 +37,11 @@ function read(path: string, required: boolean): string {
 }
 
 function parseMap(path: string, content: string): object {
+  if (content === '') return {};
   let document: unknown;
   try {
-    document = parseYaml(content);
+    // Loaded on demand: most calls have no settings file.
+    document = (require('yaml') as typeof Yaml).parse(content);
   } catch (error) {
     throw new SettingsError(`${path}: ${(error as Error).message}`);
   }

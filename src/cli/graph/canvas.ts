@@ -1,6 +1,6 @@
 /** A sheet of characters on which lines meet properly: lines of one net join, lines of two cross. */
 
-import stringWidth from 'string-width';
+import { displayWidth } from '../display-width.ts';
 
 const NORTH = 1;
 const EAST = 2;
@@ -48,7 +48,7 @@ export class Canvas {
   text(row: number, column: number, text: string): void {
     let at = column;
     for (const { segment } of new Intl.Segmenter().segment(text)) {
-      const width = stringWidth(segment);
+      const width = displayWidth(segment);
       if (width === 0) continue;
       this.#cell(row, at).text = segment;
       if (width === 2) this.#cell(row, at + 1).text = '';

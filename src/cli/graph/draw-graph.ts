@@ -1,7 +1,7 @@
 /** A graph as boxes and lines in text, parents above children. */
 
-import stringWidth from 'string-width';
 import { orderGraph } from '../../core/dag/order.ts';
+import { displayWidth } from '../display-width.ts';
 import { Canvas } from './canvas.ts';
 import { columnsOf } from './columns.ts';
 import { type Layers, layersOf, type Vertex } from './layers.ts';
@@ -39,7 +39,7 @@ export function drawGraph(boxes: readonly GraphBox[], { ascii, width }: DrawOpti
 /** Odd, so that there is a middle; wide enough for its text and for a column for each line that arrives. */
 function widthOf({ node, above }: Vertex, boxes: readonly GraphBox[]): number {
   if (node === null) return 1;
-  const text = Math.max(...(boxes[node] as GraphBox).lines.map((line) => stringWidth(line))) + 4;
+  const text = Math.max(...(boxes[node] as GraphBox).lines.map((line) => displayWidth(line))) + 4;
   const width = Math.max(text, 2 * above.length + 1);
   return width % 2 === 0 ? width + 1 : width;
 }
@@ -122,7 +122,7 @@ function paintVertex(picture: Picture, vertex: number, { canvas, top, bottom, ne
   canvas.vertical(left, top, end, frame);
   canvas.vertical(right, top, end, frame);
   (picture.boxes[node] as GraphBox).lines.forEach((line, index) => {
-    const space = right - left - 1 - stringWidth(line);
+    const space = right - left - 1 - displayWidth(line);
     canvas.text(top + 1 + index, left + 1 + Math.floor(space / 2), line);
   });
   if (net !== undefined) canvas.vertical(column, end, bottom + 1, net);

@@ -1,0 +1,54 @@
+/**
+ * The table of commands. Each is loaded when it is wanted: loading all of them takes three times as long as most
+ * commands run, and people and scripts call one at a time.
+ */
+
+import type { Command } from 'commander';
+
+export interface CommandEntry {
+  /** Its name, then its aliases. */
+  names: readonly string[];
+  /** The heading of the help that lists it. */
+  group: string;
+  load: () => Promise<Command>;
+}
+
+export const COMMANDS: readonly CommandEntry[] = [
+  ...inGroup('Run Workron:', [
+    [['up'], async () => (await import('./commands/up.ts')).upCommand()],
+    [['scheduler'], async () => (await import('./commands/scheduler.ts')).schedulerCommand()],
+    [['worker'], async () => (await import('./commands/worker.ts')).workerCommand()],
+    [['migrate'], async () => (await import('./commands/migrate.ts')).migrateCommand()],
+    [['backup'], async () => (await import('./commands/backup.ts')).backupCommand()],
+  ]),
+  ...inGroup('Submit jobs:', [
+    [['submit'], async () => (await import('./commands/submit.ts')).submitCommand()],
+    [['run'], async () => (await import('./commands/run.ts')).runCommand()],
+  ]),
+  ...inGroup('Workflows:', [
+    [['workflow', 'wf'], async () => (await import('./commands/workflow.ts')).workflowCommand()],
+  ]),
+  ...inGroup('Look:', [
+    [['status'], async () => (await import('./commands/status.ts')).statusCommand()],
+    [['jobs', 'ls'], async () => (await import('./commands/jobs.ts')).jobsCommand()],
+    [['job', 'show'], async () => (await import('./commands/job.ts')).jobCommand()],
+    [['why'], async () => (await import('./commands/why.ts')).whyCommand()],
+    [['logs'], async () => (await import('./commands/logs.ts')).logsCommand()],
+    [['wait'], async () => (await import('./commands/wait.ts')).waitCommand()],
+  ]),
+  ...inGroup('Change:', [
+    [['cancel'], async () => (await import('./commands/cancel.ts')).cancelCommand()],
+    [['retry'], async () => (await import('./commands/retry.ts')).retryCommand()],
+    [['edit'], async () => (await import('./commands/edit.ts')).editCommand()],
+    [['queues', 'queue'], async () => (await import('./commands/queues.ts')).queuesCommand()],
+    [['workers'], async () => (await import('./commands/workers.ts')).workersCommand()],
+  ]),
+  ...inGroup('Schedules:', [
+    [['schedule'], async () => (await import('./commands/schedule.ts')).scheduleCommand()],
+    [['import'], async () => (await import('./commands/import.ts')).importCommand()],
+  ]),
+];
+
+function inGroup(group: string, entries: readonly [string[], () => Promise<Command>][]): CommandEntry[] {
+  return entries.map(([names, load]) => ({ names, group, load }));
+}

@@ -8,10 +8,14 @@
  */
 
 import type { Condition } from '../core/dag/conditions.ts';
+import type { NewWorkflow } from '../core/dag/new-workflow.ts';
 import type { StepCounts, WorkflowStatus } from '../core/dag/workflow-status.ts';
 import type { Attempt, ClaimedJob, Job, NewJob, Reason, Status } from '../core/job.ts';
 import type { Offer } from '../core/lane.ts';
 import type { Change } from '../core/transition.ts';
+
+export type { NewForEach, NewStep, NewWorkflow } from '../core/dag/new-workflow.ts';
+export type { RunRequest, ScheduleFilter, Ticked, TickFilter, TickRequest } from './schedule-store.ts';
 
 export const DRIVERS = ['memory', 'sqlite', 'postgres'] as const;
 export type Driver = (typeof DRIVERS)[number];
@@ -316,34 +320,6 @@ export interface Retention {
   /** failed, cancelled, skipped. */
   otherMs: number;
   statsMs: number;
-}
-
-/** One step on its way in. Parents are places of earlier steps in the list, so the list is in topological order. */
-export interface NewStep {
-  key: string;
-  /** Without dependencies of its own. */
-  job: NewJob;
-  parents: readonly number[];
-  /** About its parents together, once all have ended. */
-  condition: Condition;
-  /** Not claimed itself: it is a group of items. */
-  forEach: NewForEach | null;
-  /** Repeats this step of an earlier workflow without running it: `done`, with that job's result. */
-  keepFrom: number | null;
-}
-
-export interface NewForEach {
-  /** The list, or where it comes from once the step is free: a parent's result, or what its path leads to in it. */
-  items: readonly unknown[] | { parent: number; path: readonly string[] };
-  /** `null`: all at once. */
-  maxParallel: number | null;
-}
-
-export interface NewWorkflow {
-  name: string;
-  params: Readonly<Record<string, unknown>>;
-  steps: readonly NewStep[];
-  rerunOf: number | null;
 }
 
 export interface Workflow {

@@ -1,0 +1,81 @@
+/** The ledger of a schedule, as it is read. */
+
+import { z } from 'zod';
+import { type Tick as DomainTick, TICK_KINDS, TICK_VERDICTS } from '../core/schedule/tick.ts';
+import { numberInQuery, toIdOrNull, toInstant, wireId, wireInstant } from './fields.ts';
+import { scheduleKey } from './schedule.ts';
+import { named, pageOf, strict } from './schemas.ts';
+
+export const Tick = named(
+  'Tick',
+  z.object({
+    id: wireId,
+    kind: z.enum(TICK_KINDS).meta({ description: 'Due by the clock, run by hand, or a past tick made up for.' }),
+    key: z.string().nullable().meta({ description: 'Of for_each.' }),
+    scheduled_for: wireInstant,
+    through: wireInstant.meta({ description: 'The last of count neighbouring ticks with this verdict.' }),
+    count: z.number(),
+    verdict: z.enum(TICK_VERDICTS),
+    job_id: wireId.nullable(),
+    workflow_id: wireId.nullable(),
+    lateness: z.number().nullable().meta({ description: 'Milliseconds from scheduled_for to the start of the run.' }),
+    created_at: wireInstant.meta({ description: 'When it was judged.' }),
+  }),
+);
+export type Tick = z.output<typeof Tick>;
+
+export const TickPage = named('TickPage', pageOf(Tick));
+export type TickPage = z.output<typeof TickPage>;
+
+export const TickListQuery = strict({
+  key: scheduleKey.exactOptional(),
+  kind: z.enum(TICK_KINDS).exactOptional(),
+  verdict: z.enum(TICK_VERDICTS).exactOptional(),
+  limit: numberInQuery(1, 200).exactOptional(),
+  cursor: z.string().max(256).meta({ description: 'next_cursor of the page before.' }).exactOptional(),
+});
+
+/** What ran, or in a dry run of a backfill what would. */
+export const ScheduleRuns = named('ScheduleRuns', z.object({ items: z.array(Tick) }));
+export type ScheduleRuns = z.output<typeof ScheduleRuns>;
+
+export const Backfill = named(
+  'Backfill',
+  z.object({
+    dry_run: z.boolean(),
+    missing: z
+      .array(z.object({ key: z.string().nullable(), scheduled_for: wireInstant }))
+      .meta({ description: 'Ticks of the range that had no run, oldest first.' }),
+    items: z.array(Tick).meta({ description: 'Their rows; none in a dry run.' }),
+  }),
+);
+export type Backfill = z.output<typeof Backfill>;
+
+export const NextTicksQuery = strict({ count: numberInQuery(1, 1_000).exactOptional() });
+
+export const NextTicks = named(
+  'NextTicks',
+  z.object({
+    timezone: z.string(),
+    items: z.array(
+      z.object({ utc: wireInstant, local: z.string().meta({ description: 'In the zone, with its offset.' }) }),
+    ),
+  }),
+);
+export type NextTicks = z.output<typeof NextTicks>;
+
+export function tickToWire(tick: DomainTick): Tick {
+  return {
+    id: String(tick.id),
+    kind: tick.kind,
+    key: tick.key === '' ? null : tick.key,
+    scheduled_for: toInstant(tick.scheduledFor),
+    through: toInstant(tick.through),
+    count: tick.count,
+    verdict: tick.verdict,
+    job_id: toIdOrNull(tick.jobId),
+    workflow_id: toIdOrNull(tick.workflowId),
+    lateness: tick.latenessMs,
+    created_at: toInstant(tick.createdAt),
+  };
+}

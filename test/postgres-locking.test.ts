@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pg from 'pg';
 import { type Log, silentLog } from '../src/ops/log.ts';
+import { Metrics } from '../src/ops/metrics.ts';
 import { aJob, jobs } from './kit/builders.ts';
 import { eventually } from './kit/eventually.ts';
 import { openTestPostgres, type PostgresTestStore } from './kit/postgres.ts';
@@ -119,4 +120,41 @@ test('postgres: a mixed load on shared jobs makes no two transactions wait for e
   await Promise.all([submitter(), submitter(), ...workers.map(({ id }, turn) => worker(id, turn))]);
   assert.ok(settled > 0);
   assert.deepEqual(warnings, []);
+});
+
+test('postgres: a call that had to give way to another transaction is done again, and counted', async () => {
+  await using given = await openTestPostgres();
+  const { store, schema } = given;
+  const [first, second] = await submit(store, jobs(2));
+  const { id } = await register(store);
+  const taken = await claim(store, id, { limit: 2 });
+  const other = await connect(given);
+  const lock = (jobId: number | undefined) => `select * from "${schema}".live where job_id = ${jobId} for update`;
+  // Only the store looks for a circle, so it is the one to give way.
+  await other.query(`set deadlock_timeout = '1h'; begin; ${lock(second?.id)}`);
+  const settling = store.settle(
+    taken.map((job) => success({ job, workerId: id })),
+    forever,
+  );
+  await eventually(async () => {
+    const rows = await given.query(
+      `select 1 from pg_stat_activity where wait_event_type = 'Lock' and position($1 in query) > 0 and pid <> pg_backend_pid()`,
+      [schema],
+    );
+    return rows.length === 1;
+  });
+  assert.equal(store.deadlocks(), 0);
+  await other.query(lock(first?.id));
+  await other.query('rollback');
+  await other.end();
+  assert.deepEqual(
+    (await settling).map(({ result }) => result),
+    ['ok', 'ok'],
+  );
+  assert.equal(store.deadlocks(), 1);
+  const metrics = new Metrics('0', 'me');
+  metrics.storeDeadlocks = () => store.deadlocks();
+  for (const scrape of [1, 2]) {
+    assert.match(await metrics.registry.metrics(), /^workron_store_deadlocks_total 1$/m, `scrape ${scrape}`);
+  }
 });

@@ -424,6 +424,7 @@ test('statistics: what ended is added up per minute, queue and outcome, and kept
     ...inner,
     addStats: (rows, abort) =>
       away ? Promise.reject(new WorkronError('store_unavailable', 'away')) : inner.addStats(rows, abort),
+    deadlocks: () => 3,
   }));
   await scheduler.submit([command(), command()], {}, signal);
   clock.advance(2_000);
@@ -442,6 +443,7 @@ test('statistics: what ended is added up per minute, queue and outcome, and kept
     1,
   );
   const { body } = await scheduler.metrics(signal);
+  assert.match(body, /^workron_store_deadlocks_total 3$/m);
   assert.match(body, /workron_job_events_total\{event="done",queue="default"\} 1/);
   assert.match(body, /workron_queue_jobs\{queue="default",status="pending"\} 1/);
 });

@@ -33,6 +33,8 @@ export class Metrics {
   readonly slots: Gauge<'state'>;
   /** Asked at every scrape; whoever runs a worker in this process sets it. */
   stuckSlots: () => number = () => 0;
+  /** Likewise, by whoever opened the store. */
+  storeDeadlocks: () => number = () => 0;
   readonly leader: Gauge<'duty'>;
   readonly loopErrors: Counter<'loop'>;
   readonly httpRequests: Counter<'route' | 'status'>;
@@ -91,6 +93,18 @@ export class Metrics {
         registers: [],
         collect() {
           this.set(stuckSlots());
+        },
+      }),
+    );
+    const storeDeadlocks = () => this.storeDeadlocks();
+    this.registry.registerMetric(
+      new Counter({
+        name: 'workron_store_deadlocks_total',
+        help: 'Transactions of this process done again because two waited for each other',
+        registers: [],
+        collect() {
+          this.reset();
+          this.inc(storeDeadlocks());
         },
       }),
     );

@@ -54,6 +54,7 @@ export function createScheduler(options: SchedulerOptions): SchedulerParts {
     instanceId,
     telemetry: new Telemetry(metrics, instanceId),
   };
+  metrics.storeDeadlocks = () => store.deadlocks();
   const submitter = new Submitter(context);
   const rounds = new Rounds(clock);
   const bulkWake = new Wake();

@@ -30,6 +30,9 @@ export interface Store extends AsyncDisposable {
   /** The store's clock. Also the cheapest proof that the store is there. */
   now(signal: AbortSignal): Promise<number>;
 
+  /** Transactions of this process that were done again because two waited for each other; 0 where none ever waits. */
+  deadlocks(): number;
+
   // ---- jobs on their way through -------------------------------------------------------------------------------
 
   /**

@@ -43,6 +43,7 @@ export function openMemory({ clock }: { clock: Clock }): Store {
     driver: 'memory',
     location: 'memory',
     exclusive: true,
+    deadlocks: () => 0,
     now: (signal) => run(signal, () => clock.now()),
 
     insert: (jobs, options, signal) => run(signal, () => insert(tables, jobs, options)),

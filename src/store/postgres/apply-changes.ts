@@ -9,8 +9,10 @@ import type { Context } from './context.ts';
 import type { Session } from './database.ts';
 import { fenceRow, type PlacedChange } from './fence.ts';
 import { FLAG } from './flags.ts';
-import { Moved, transactAgain } from './graph/again.ts';
+import { transactAgain } from './graph/again.ts';
 import { Conclusion, type Ended } from './graph/conclusion.ts';
+import { type Intended, lockConcerned } from './graph/lock-concerned.ts';
+import { Locks } from './graph/locks.ts';
 import { Tally } from './graph/tally.ts';
 import { decodeJob, type JobRow } from './job-row.ts';
 import { lanesToReopen, reopen } from './reopen.ts';
@@ -30,18 +32,15 @@ export async function applyChanges(
   signal.throwIfAborted();
   if (changes.length === 0) return [];
   const lanes = await lanesToReopen(context, changes, signal);
-  let looksAhead = false;
   const { written, tally } = await transactAgain(context, signal, async (session) => {
     const ledger = new Tally();
-    const conclusion = new Conclusion(context, session, ledger);
+    const locks = new Locks(context, session);
+    await lockConcerned(context, { session, locks }, intendedBy(changes));
+    const conclusion = new Conclusion(context, { session, locks, tally: ledger });
     const found: (Written | undefined)[] = changes.map(() => undefined);
     for (const round of roundsOf(changes)) {
-      const live = await changeLive(context, session, { round, looksAhead });
-      if (live === 'look-ahead') {
-        looksAhead = true;
-        throw new Moved();
-      }
-      const reopened = await reopen(context, session, round, lanes);
+      const live = await changeLive(context, session, round);
+      const reopened = await reopen(context, { session, locks }, round, lanes);
       const done = numbers([...live.map(({ job_id }) => job_id), ...reopened.map(({ id }) => id)]);
       const rows = await session.query<JobRow>(context.sql.jobs, [done]);
       const jobs = new Map(rows.map((row) => [row.id, decodeJob(row)]));
@@ -84,31 +83,16 @@ interface ChangedRow {
   now: number;
 }
 
-/**
- * Answers with those that still matched. Several waiting jobs whose children have to be locked too are locked together
- * with them, by id: then the children must be known before.
- */
-async function changeLive(
-  { sql }: Context,
-  session: Session,
-  { round, looksAhead }: { round: readonly PlacedChange[]; looksAhead: boolean },
-): Promise<ChangedRow[] | 'look-ahead'> {
+/** Answers with those that still matched; all of them are locked. */
+async function changeLive({ sql }: Context, session: Session, round: readonly PlacedChange[]): Promise<ChangedRow[]> {
   const rows = round.flatMap(({ change }) => (change.kind === 'reopen' ? [] : [rowOf(change)]));
-  if (rows.length === 0) return [];
-  const [running, waiting] = [true, false].map((isRunning) =>
-    rows.filter(({ status }) => (status === 'running') === isRunning).map(({ job_id }) => job_id),
-  ) as [number[], number[]];
-  if (running.length > 0) await session.query(sql.lockRunning, [numbers(running)]);
-  if (waiting.length > 0) {
-    const children = looksAhead ? await session.query<{ id: number }>(sql.childrenOf, [numbers(waiting)]) : [];
-    const all = numbers([...waiting, ...children.map(({ id }) => id)]);
-    const locked = await session.query<{ flags: number }>(sql.lockWaiting, [all]);
-    if (!looksAhead && locked.length > 1 && locked.some(({ flags }) => flags & FLAG.hasChildren)) return 'look-ahead';
-  }
-  // A job that runs without a worker is a group.
-  const groups = rows.filter(({ status, worker_id }) => status === 'running' && worker_id === null);
-  if (groups.length > 0) await session.query(sql.lockGroups, [numbers(groups.map(({ job_id }) => job_id))]);
-  return await session.query<ChangedRow>(sql.change, [JSON.stringify(rows)]);
+  return rows.length === 0 ? [] : await session.query<ChangedRow>(sql.change, [JSON.stringify(rows)]);
+}
+
+function intendedBy(changes: readonly Change[]): Intended {
+  const those = (...kinds: Change['kind'][]) =>
+    changes.filter(({ kind }) => kinds.includes(kind)).map(({ fence }) => fence.jobId);
+  return { ends: those('end'), retries: those('reopen'), others: those('requeue', 'flag') };
 }
 
 function endedOf(round: readonly PlacedChange[], written: readonly ChangedRow[]): Ended[] {

@@ -42,7 +42,7 @@ async function editOnce(
   jobId: number,
   { runAt, ...wanted }: JobEdit,
 ): Promise<Outcome> {
-  const [locked] = await session.query(sql.lockWaiting, [numbers([jobId])]);
+  const [locked] = await session.query(sql.lockWaiting, [jobId]);
   const [row] = await session.query<SpecRow>(sql.specs, [numbers([jobId])]);
   if (locked === undefined || row === undefined) return { type: 'not-waiting' };
 

@@ -14,8 +14,11 @@ import { FLAG } from './flags.ts';
 import { Moved, transactAgain } from './graph/again.ts';
 import { Conclusion } from './graph/conclusion.ts';
 import { edgesOf, insertEdges, insertLinked, prospectOf } from './graph/insert-linked.ts';
-import { lockParents, type ParentEnds } from './graph/parents.ts';
+import { lockConcerned } from './graph/lock-concerned.ts';
+import { Locks } from './graph/locks.ts';
+import { lockParents, type ParentEnds, parentIds } from './graph/parents.ts';
 import { Tally } from './graph/tally.ts';
+import type { Transaction } from './graph/transaction.ts';
 import { beginIdempotent } from './idempotency.ts';
 import { announce, insertRows, keyFlag } from './insert-rows.ts';
 import { decodeJob, type JobRow } from './job-row.ts';
@@ -75,8 +78,12 @@ async function insertUnique(
   tally: Tally,
 ): Promise<Inserted['items']> {
   const { jobs, lanes } = asked;
-  const ends = await lockParents(context, session, jobs);
-  const holders = await lockHolders(context, session, jobs);
+  const locks = new Locks(context, session);
+  const transaction = { session, locks, tally };
+  const seen = await seenHolders(context, session, jobs);
+  await lockReplaced(context, transaction, jobs, seen);
+  const ends = await lockParents(context, transaction, jobs);
+  const holders = await lockHolders(context, transaction, jobs, seen);
 
   // Of several new jobs with one key the first is stored; one that replaces it is stored in its place.
   const fresh: { job: NewJob; lane: number }[] = [];
@@ -103,7 +110,7 @@ async function insertUnique(
   );
   const over = stored.filter(({ status }, index) => status === 'skipped' && fresh[index]?.job.unique !== null);
   for (const { id } of over) tally.freeKey(id);
-  const held = await replaceHolders(context, session, { asked, holders, ends, tally });
+  const held = await replaceHolders(context, transaction, { asked, holders, ends });
   return places.map(({ fresh: place, held: holder, deduplicated }) => ({
     job: (place === undefined ? held.get(holder) : stored[place]) as Job,
     deduplicated,
@@ -142,40 +149,71 @@ async function insertFresh(
   return rows.map(decodeJob).sort((a, b) => a.id - b.id);
 }
 
+interface KeyRow {
+  key: string;
+  job_id: number;
+}
+
 interface Holders {
   byKey: ReadonlyMap<string, number>;
   /** The flags of those that wait and can be replaced. */
   locked: ReadonlyMap<number, number>;
 }
 
-/**
- * Who holds which of the jobs' keys. What the call is going to change stays so until the end of the transaction: those
- * whom it may replace are locked, and keys that nobody holds are made.
- */
-async function lockHolders({ sql }: Context, session: Session, jobs: readonly NewJob[]): Promise<Holders> {
-  const keys = [...new Set(jobs.flatMap(({ unique }) => (unique === null ? [] : [unique.key])))];
-  if (keys.length === 0) return { byKey: new Map(), locked: new Map() };
-  type Row = { key: string; job_id: number };
-  const seen = await session.query<Row>(sql.keyHolders, [keys]);
-  const byKey = new Map(seen.map(({ key, job_id }) => [key, job_id]));
+/** Who holds which of the jobs' keys, before anything is locked. */
+async function seenHolders({ sql }: Context, session: Session, jobs: readonly NewJob[]): Promise<Holders['byKey']> {
+  const keys = keysOf(jobs);
+  if (keys.length === 0) return new Map();
+  const rows = await session.query<KeyRow>(sql.keyHolders, [keys]);
+  const byKey = new Map(rows.map(({ key, job_id }) => [key, job_id]));
   refuseConflicts(jobs, byKey);
-  const isHeld = seen.length === keys.length;
-  const replaced = jobs.flatMap(({ unique }) =>
-    unique?.onConflict === 'replace' ? (byKey.get(unique.key) ?? []) : [],
-  );
+  return byKey;
+}
+
+/** With the parents, and with those who hear of it if one that is replaced ends by its new parents. */
+async function lockReplaced(
+  context: Context,
+  { session, locks }: Transaction,
+  jobs: readonly NewJob[],
+  byKey: Holders['byKey'],
+): Promise<void> {
+  const replaced = replacedBy(jobs, byKey);
+  if (replaced.length === 0) return;
+  await lockConcerned(context, { session, locks }, { ends: replaced, others: parentIds(jobs) });
+}
+
+/**
+ * What the call is going to change stays so until the end of the transaction: those whom it may replace are locked by now,
+ * and keys that nobody holds are made.
+ */
+async function lockHolders(
+  { sql }: Context,
+  { session, locks }: Transaction,
+  jobs: readonly NewJob[],
+  byKey: Holders['byKey'],
+): Promise<Holders> {
+  const keys = keysOf(jobs);
+  const replaced = replacedBy(jobs, byKey);
+  const isHeld = byKey.size === keys.length;
   if (isHeld && replaced.length === 0) return { byKey, locked: new Map() };
 
-  const waiting =
-    replaced.length === 0
-      ? []
-      : await session.query<{ job_id: number; flags: number }>(sql.lockWaiting, [numbers(replaced)]);
-  const rows = await session.query<Row>(isHeld ? sql.lockKeys : sql.makeKeys, [keys]);
+  const rows = await session.query<KeyRow>(isHeld ? sql.lockKeys : sql.makeKeys, [keys]);
   const held = rows.filter(({ job_id }) => job_id !== 0);
-  const unchanged = held.length === seen.length && held.every(({ key, job_id }) => byKey.get(key) === job_id);
+  const unchanged = held.length === byKey.size && held.every(({ key, job_id }) => byKey.get(key) === job_id);
   if (!unchanged) throw new Moved();
-  const locked = new Map(waiting.map(({ job_id, flags }) => [job_id, flags]));
+  type Row = { job_id: number; flags: number };
+  const waiting = replaced.length === 0 ? [] : await session.query<Row>(sql.waitingOf, [numbers(replaced)]);
+  const locked = new Map(waiting.filter(({ job_id }) => locks.holds(job_id)).map((row) => [row.job_id, row.flags]));
   refuseYoungParents(jobs, byKey, locked);
   return { byKey, locked };
+}
+
+function keysOf(jobs: readonly NewJob[]): string[] {
+  return [...new Set(jobs.flatMap(({ unique }) => (unique === null ? [] : [unique.key])))];
+}
+
+function replacedBy(jobs: readonly NewJob[], byKey: Holders['byKey']): number[] {
+  return jobs.flatMap(({ unique }) => (unique?.onConflict === 'replace' ? (byKey.get(unique.key) ?? []) : []));
 }
 
 /** Before anything is stored, so that all or none is. */
@@ -225,15 +263,15 @@ interface Replacements {
   asked: GuardedInsert;
   holders: Holders;
   ends: ParentEnds;
-  tally: Tally;
 }
 
 /** Overwrites the holders that still wait where that was asked for; answers with all holders as they are then. */
 async function replaceHolders(
   context: Context,
-  session: Session,
-  { asked: { jobs, lanes }, holders: { byKey, locked }, ends, tally }: Replacements,
+  transaction: Transaction,
+  { asked: { jobs, lanes }, holders: { byKey, locked }, ends }: Replacements,
 ): Promise<ReadonlyMap<number, Job>> {
+  const { session } = transaction;
   const ids = [...new Set(byKey.values())];
   if (ids.length === 0) return new Map();
   const read = async () => {
@@ -247,7 +285,7 @@ async function replaceHolders(
     const flags = jobId === undefined ? undefined : locked.get(jobId);
     if (jobId === undefined || flags === undefined) continue;
     await replace(context, session, { job, jobId, lane: lanes[index] as number });
-    await relink(context, session, { job, jobId, flags, ends, tally });
+    await relink(context, transaction, { job, jobId, flags, ends });
     replaced += 1;
   }
   return replaced === 0 ? before : await read();
@@ -280,12 +318,16 @@ interface Relinked {
   /** Before it was replaced. */
   flags: number;
   ends: ParentEnds;
-  tally: Tally;
 }
 
 /** Gives a job that was replaced the dependencies it has now. */
-async function relink(context: Context, session: Session, { job, jobId, flags, ends, tally }: Relinked): Promise<void> {
+async function relink(
+  context: Context,
+  transaction: Transaction,
+  { job, jobId, flags, ends }: Relinked,
+): Promise<void> {
   const { sql } = context;
+  const { session } = transaction;
   if (!(flags & FLAG.hasParents) && job.dependsOn.length === 0) return;
   await session.query(sql.dropEdges, [numbers([jobId])]);
   await insertEdges(context, session, edgesOf(jobId, job.dependsOn, ends));
@@ -293,7 +335,7 @@ async function relink(context: Context, session: Session, { job, jobId, flags, e
   if (fate === 'upstream_failed' || fate === 'condition') {
     await session.query(sql.skipLive, [jobId, fate]);
     const own = (flags & ~FLAG.holdsKey) | keyFlag(job);
-    const conclusion = new Conclusion(context, session, tally);
+    const conclusion = new Conclusion(context, transaction);
     await conclusion.ended([{ jobId, flags: own, status: 'skipped', quiet: false }]);
     await conclusion.write();
     return;

@@ -98,6 +98,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
       const [row] = await database.query<{ now: number }>(sql.now, [], signal);
       return row?.now as number;
     },
+    deadlocks: () => database.deadlocks,
 
     insert: (jobs, insertOptions, signal) => insert(context, jobs, insertOptions, signal),
     claim: (request, signal) => claim(context, waiting, request, signal),

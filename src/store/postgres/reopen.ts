@@ -7,8 +7,8 @@ import type { Context } from './context.ts';
 import type { Session } from './database.ts';
 import { fenceRow, type PlacedChange } from './fence.ts';
 import { FLAG } from './flags.ts';
-import { Moved } from './graph/again.ts';
 import { type Kin, lockKin } from './graph/kin.ts';
+import type { Transaction } from './graph/transaction.ts';
 import { type SpecRow, specOf } from './job-row.ts';
 import { numbers } from './values.ts';
 
@@ -53,10 +53,10 @@ export interface Reopened extends Kin {
   expands: boolean;
 }
 
-/** Answers with those that still matched. */
+/** Answers with those that still matched; all whom it concerns are locked. */
 export async function reopen(
   context: Context,
-  session: Session,
+  { session, locks }: Pick<Transaction, 'session' | 'locks'>,
   round: readonly PlacedChange[],
   places: ReadonlyMap<number, Place>,
 ): Promise<Reopened[]> {
@@ -80,49 +80,15 @@ export async function reopen(
   if (rows.length === 0) return [];
   const input = JSON.stringify(rows);
   const ids = rows.map(({ job_id }) => job_id);
-  const before = await lockAround(context, session, ids);
+  const { kin: before } = await lockKin(context, { session, locks }, { ids });
   await refuseConflicts(context.sql, session, input);
   const reopened = await session.query<ReopenedRow>(context.sql.reopen, [input]);
+  locks.made(reopened.map(({ job_id }) => job_id));
   return reopened.map(({ job_id, status, flags }) => ({
     ...(before.get(job_id) as Kin),
     hasChildren: (flags & FLAG.hasChildren) !== 0,
     expands: status === 'running',
   }));
-}
-
-/**
- * Locks the jobs, the groups they are items of, their children, and those of their parents that have not ended: whether a
- * job has to wait for one must not change meanwhile. Answers with all that are ended or wait.
- */
-async function lockAround(
-  context: Context,
-  session: Session,
-  ids: readonly number[],
-): Promise<ReadonlyMap<number, Kin>> {
-  const { sql } = context;
-  type Row = { what: 'group' | 'parent' | 'child'; id: number };
-  const around = await session.query<Row>(sql.aroundEnded, [numbers(ids)]);
-  const those = (what: Row['what']) => around.filter((row) => row.what === what).map(({ id }) => id);
-  const [groups, parents, children] = [those('group'), those('parent'), those('child')];
-  type Locked = { job_id: number };
-  const running = parents.length === 0 ? [] : await session.query<Locked>(sql.lockRunning, [numbers(parents)]);
-  const live = await livesOf(sql, session, parents);
-  const locked = await lockKin(
-    context,
-    session,
-    [...new Set([...ids, ...live, ...children])],
-    [...new Set([...groups, ...live])],
-  );
-  const held = new Set([...running, ...locked.groups].map(({ job_id }) => job_id));
-  const livesNow = await livesOf(sql, session, parents);
-  if (livesNow.some((id) => !held.has(id) && !locked.kin.has(id))) throw new Moved();
-  return locked.kin;
-}
-
-async function livesOf(sql: Context['sql'], session: Session, ids: readonly number[]): Promise<number[]> {
-  if (ids.length === 0) return [];
-  const rows = await session.query<{ job_id: number }>(sql.liveOf, [numbers(ids)]);
-  return rows.map(({ job_id }) => job_id);
 }
 
 /** A job that waits again does not take its unique key again, but nobody else may have it. */

@@ -2,6 +2,8 @@ import type { Settled, Success } from '../store.ts';
 import type { Context } from './context.ts';
 import { transactAgain } from './graph/again.ts';
 import { Conclusion } from './graph/conclusion.ts';
+import { lockConcerned } from './graph/lock-concerned.ts';
+import { Locks } from './graph/locks.ts';
 import { Tally } from './graph/tally.ts';
 import { numbers, texts } from './values.ts';
 
@@ -87,12 +89,14 @@ async function endLinked(context: Context, successes: readonly Success[], signal
   const { sql } = context;
   const { rows, tally } = await transactAgain(context, signal, async (session) => {
     const ledger = new Tally();
-    const locked = await session.query(sql.lockRunning, [numbers(successes.map(({ jobId }) => jobId))]);
-    if (locked.length === 0) return { rows: [], tally: ledger };
+    const locks = new Locks(context, session);
+    const ids = successes.map(({ jobId }) => jobId);
+    await lockConcerned(context, { session, locks }, { ends: ids });
+    if (!ids.some((id) => locks.holds(id))) return { rows: [], tally: ledger };
     const gone = await session.query<EndedRow & { flags: number }>(sql.settleLinked, columnsOf(successes));
     const ended = gone.map(({ job_id, flags }) => ({ jobId: job_id, flags, status: 'done' as const, quiet: false }));
     ledger.at(gone[0]?.now ?? 0);
-    const conclusion = new Conclusion(context, session, ledger);
+    const conclusion = new Conclusion(context, { session, locks, tally: ledger });
     await conclusion.ended(ended);
     await conclusion.write();
     await ledger.write(context, session);

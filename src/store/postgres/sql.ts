@@ -270,14 +270,8 @@ function texts(s: string) {
 
     // ---- changes
 
-    /**
-     * The order of all who lock several: running jobs by id, then waiting ones by id (more in graph/statements.ts). A job that is not what it was
-     * thought to be is not locked: nothing will be done with it, and it would stand in the wrong place of that order.
-     */
-    lockRunning: `select job_id, flags from ${s}.live where job_id = any($1::bigint[]) and status = 'running' and flags & 2 = 0
-      order by job_id for update`,
-    lockWaiting: `select job_id, flags from ${s}.live where job_id = any($1::bigint[]) and status <> 'running'
-      order by job_id for update`,
+    /** One alone; for the order of several see graph/locks.ts. */
+    lockWaiting: `select job_id from ${s}.live where job_id = $1 and status <> 'running' for update`,
     /** In a later statement than the lock, so that all it reads is what the lock protects. */
     change: `with ${now},
       held as materialized (
@@ -316,8 +310,6 @@ function texts(s: string) {
         from held, t where kind = 'end')
       select h.job_id, h.kind, h.flags, t.now from held h, t`,
 
-    lockEnded: `select job_id from ${s}.run where job_id = any($1::bigint[]) and status is not null
-      order by job_id for update`,
     reopenConflicts: `select j.id, k.job_id as holder, k.key
       from jsonb_to_recordset($1::jsonb) i(${fences}) join ${s}.run r on ${matchesEnded}
       join ${s}.job j on j.id = r.job_id join ${s}.unique_key k on k.key = j.spec ->> 'unique_key'

@@ -70,6 +70,10 @@ export class SqliteStore implements Store {
     this.#hints = hints;
   }
 
+  deadlocks(): number {
+    return 0;
+  }
+
   static async open(options: SqliteOptions): Promise<SqliteStore> {
     const { clock } = options;
     const file = resolve(options.file);

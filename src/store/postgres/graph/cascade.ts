@@ -9,6 +9,7 @@ import { numbers } from '../values.ts';
 import { transactAgain } from './again.ts';
 import { Carrier, heraldOf, type Parent } from './carrier.ts';
 import { type EdgeRow, type Kin, lockKin } from './kin.ts';
+import { Locks } from './locks.ts';
 import { type Herald, Tally } from './tally.ts';
 
 /**
@@ -35,12 +36,12 @@ async function carryDown(
   { heads, limit, tally }: { heads: readonly Herald[]; limit: number; tally: Tally },
 ): Promise<number> {
   const { sql } = context;
+  const locks = new Locks(context, session);
   const listed = heraldColumns(heads);
   const below = await session.query<{ id: number }>(sql.below, [...listed, limit]);
   const children = below.map(({ id }) => id);
   const headIds = heads.map(({ id }) => id);
-  await session.query(sql.lockRunning, [numbers(headIds)]);
-  const { kin } = await lockKin(context, session, [...new Set([...headIds, ...children])], headIds);
+  const { kin } = await lockKin(context, { session, locks }, { ids: [...headIds, ...children] });
 
   // Others may have done some of it before we had the locks.
   const rows = await session.query<Herald>(sql.cascadeRows, [numbers(headIds)]);

@@ -3,13 +3,12 @@
 import { countedEnd } from '../../../core/dag/conditions.ts';
 import type { TerminalStatus } from '../../../core/job.ts';
 import type { Context } from '../context.ts';
-import type { Session } from '../database.ts';
 import { FLAG, LINKED } from '../flags.ts';
 import { numbers } from '../values.ts';
 import { Carrier, heraldOf, type Parent, stateOf } from './carrier.ts';
 import { endItems, type ItemEnd, reopenItems } from './groups.ts';
 import { type EdgeRow, type Kin, lockKin } from './kin.ts';
-import type { Tally } from './tally.ts';
+import type { Transaction } from './transaction.ts';
 
 /** A job that has just ended; it was locked before. */
 export interface Ended {
@@ -32,28 +31,27 @@ interface KinRow {
 /** A job may end and be retried in one transaction: its children hear only what it is in the end. */
 export class Conclusion {
   readonly #context: Context;
-  readonly #session: Session;
-  readonly #tally: Tally;
+  readonly #transaction: Transaction;
   readonly #parents = new Map<number, Parent>();
   readonly #items: { ended: boolean; items: ItemEnd[] }[] = [];
   readonly #pending: number[] = [];
 
-  constructor(context: Context, session: Session, tally: Tally) {
+  constructor(context: Context, transaction: Transaction) {
     this.#context = context;
-    this.#session = session;
-    this.#tally = tally;
+    this.#transaction = transaction;
   }
 
   async ended(ended: readonly Ended[]): Promise<void> {
-    for (const { jobId, flags } of ended) if (flags & FLAG.holdsKey) this.#tally.freeKey(jobId);
+    const { session, tally } = this.#transaction;
+    for (const { jobId, flags } of ended) if (flags & FLAG.holdsKey) tally.freeKey(jobId);
     const linked = new Map(ended.filter(({ flags }) => flags & LINKED).map((job) => [job.jobId, job]));
     if (linked.size === 0) return;
-    const rows = await this.#session.query<KinRow>(this.#context.sql.kin, [numbers([...linked.keys()])]);
+    const rows = await session.query<KinRow>(this.#context.sql.kin, [numbers([...linked.keys()])]);
     const items: ItemEnd[] = [];
     for (const { id, workflow_id, group_id, continues, pending } of rows) {
       const { status, flags, quiet } = linked.get(id) as Ended;
       const end = { status, continueOnFailure: continues };
-      if (group_id === null) this.#tally.ended(workflow_id, end);
+      if (group_id === null) tally.ended(workflow_id, end);
       else items.push({ ...end, groupId: group_id });
       if (pending) this.#pending.push(id);
       if (!(flags & FLAG.hasChildren)) continue;
@@ -65,10 +63,11 @@ export class Conclusion {
 
   /** `jobs` are as they were; their groups are locked. */
   reopened(jobs: readonly (Kin & { hasChildren: boolean })[]): void {
+    const { tally } = this.#transaction;
     const items: ItemEnd[] = [];
     for (const { id, status, workflowId, groupId, continueOnFailure, hasChildren } of jobs) {
       const end = { status: status as TerminalStatus, continueOnFailure };
-      if (groupId === null) this.#tally.reopened(workflowId, end);
+      if (groupId === null) tally.reopened(workflowId, end);
       else items.push({ ...end, groupId });
       if (!hasChildren) continue;
       this.#parents.set(id, { id, end: null, cancelled: false });
@@ -79,30 +78,31 @@ export class Conclusion {
 
   async write(): Promise<void> {
     await this.#carry();
-    for (const { ended, items } of this.#items) {
-      await (ended ? endItems : reopenItems)(this.#context, this.#session, items, this.#tally);
-    }
+    for (const { ended, items } of this.#items)
+      await (ended ? endItems : reopenItems)(this.#context, this.#transaction, items);
     if (this.#pending.length === 0) return;
-    await this.#session.query(this.#context.sql.dropCascade, [numbers(this.#pending)]);
+    await this.#transaction.session.query(this.#context.sql.dropCascade, [numbers(this.#pending)]);
   }
 
   /** Direct children; what becomes of theirs is left to the cascade. Groups are locked on the way, where that is their turn. */
   async #carry(): Promise<void> {
+    const { session, tally } = this.#transaction;
     const parents = [...this.#parents.values()];
     const groups = [...new Set(this.#items.flatMap(({ items }) => items.map(({ groupId }) => groupId)))];
     const edges =
       parents.length === 0
         ? []
-        : await this.#session.query<EdgeRow>(this.#context.sql.edgesFrom, [numbers(parents.map(({ id }) => id))]);
+        : await session.query<EdgeRow>(this.#context.sql.edgesFrom, [numbers(parents.map(({ id }) => id))]);
     const stale = edges.filter((edge) => edge.state !== stateOf(edge, this.#parents.get(edge.parent_id)?.end ?? null));
     const children = [...new Set(stale.map(({ child_id }) => child_id))];
-    const { kin } = await lockKin(this.#context, this.#session, children, groups);
-    const carrier = new Carrier(kin, stale, this.#tally);
+    const wanted = { ids: children, groupIds: groups };
+    const { kin } = await lockKin(this.#context, this.#transaction, wanted);
+    const carrier = new Carrier(kin, stale, tally);
     const changed = carrier.carry(parents);
-    await carrier.write(this.#context, this.#session);
+    await carrier.write(this.#context, session);
     for (const parent of changed) {
       const { flags } = kin.get(parent.id) as Kin;
-      if (flags === null || flags & FLAG.hasChildren) this.#tally.queue(heraldOf(parent));
+      if (flags === null || flags & FLAG.hasChildren) tally.queue(heraldOf(parent));
     }
   }
 }

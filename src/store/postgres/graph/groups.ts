@@ -10,6 +10,7 @@ import { numbers } from '../values.ts';
 import { lanesOf } from './carrier.ts';
 import { type GroupRow, lockKin } from './kin.ts';
 import type { Tally } from './tally.ts';
+import type { Transaction } from './transaction.ts';
 
 /** An item that has just ended, or that waits again after such an end. */
 export interface ItemEnd {
@@ -38,9 +39,8 @@ export function countsOf(row: FanRow): StepCounts {
 /** The groups are locked. Those that have nothing more to wait for end; others may have room for further items. */
 export async function endItems(
   context: Context,
-  session: Session,
+  { session, tally }: Transaction,
   items: readonly ItemEnd[],
-  tally: Tally,
 ): Promise<void> {
   const { sql } = context;
   const ids = numbers([...new Set(items.map(({ groupId }) => groupId))]);
@@ -114,10 +114,10 @@ export async function endGroups(
 /** Items that wait again. Their groups are locked; those that had ended run again. */
 export async function reopenItems(
   context: Context,
-  session: Session,
+  transaction: Transaction,
   items: readonly ItemEnd[],
-  tally: Tally,
 ): Promise<void> {
+  const { session, locks, tally } = transaction;
   const ids = [...new Set(items.map(({ groupId }) => groupId))];
   const fans = (await session.query<FanRow>(context.sql.fans, [numbers(ids)])).map((fan) => ({
     fan,
@@ -125,11 +125,12 @@ export async function reopenItems(
     due: fan.due,
   }));
   await writeFans(context, session, fans);
-  const { kin } = await lockKin(context, session, [], ids);
+  const { kin } = await lockKin(context, transaction, { ids: [], groupIds: ids });
   const revived = [...kin.values()].filter(({ ended }) => ended);
   if (revived.length === 0) return;
   const lanes = await lanesOf(context, session, revived);
   await session.query(context.sql.reviveGroups, [numbers(revived.map(({ id }) => id)), numbers(lanes)]);
+  locks.made(revived.map(({ id }) => id));
   tally.wakeExpander();
   for (const { id, workflowId, status, continueOnFailure } of revived) {
     tally.changed(id);

@@ -6,8 +6,11 @@ import { type JudgeMode, judgeModeOf } from '../../../core/dag/judge.ts';
 import type { Status, TerminalStatus } from '../../../core/job.ts';
 import type { Context } from '../context.ts';
 import type { Session } from '../database.ts';
+import { FLAG } from '../flags.ts';
 import { numbers } from '../values.ts';
 import { Moved } from './again.ts';
+import type { Locks } from './locks.ts';
+import type { Transaction } from './transaction.ts';
 
 export interface Kin {
   id: number;
@@ -43,9 +46,10 @@ interface KinRow {
   continues: boolean;
 }
 
-interface WaitingRow extends KinRow {
+interface LiveRow extends KinRow {
   status: Status;
   flags: number;
+  cancelled: boolean;
   open_edges: number | null;
   held_edges: number | null;
   broken_edges: number | null;
@@ -68,36 +72,54 @@ export interface LockedKin {
   groups: GroupRow[];
 }
 
+/** Jobs, and groups that are known to be some. */
+export interface Wanted {
+  ids: readonly number[];
+  groupIds?: readonly number[];
+}
+
 /**
- * Locks waiting jobs, running groups and ended jobs, in this order. Jobs that run are left out: nothing that their
- * parents do concerns them any more.
+ * Locks jobs and reads them. Those that run are locked and left out: nothing that their parents do concerns them any
+ * more.
  */
 export async function lockKin(
   { sql }: Context,
-  session: Session,
-  ids: readonly number[],
-  groupIds: readonly number[] = [],
+  { session, locks }: Pick<Transaction, 'session' | 'locks'>,
+  { ids, groupIds = [] }: Wanted,
 ): Promise<LockedKin> {
   const kin = new Map<number, Kin>();
-  if (ids.length > 0) {
-    const rows = await session.query<WaitingRow>(sql.lockWaitingKin, [numbers(ids)]);
-    for (const row of rows) kin.set(row.job_id, waitingKin(row));
+  const groups: GroupRow[] = [];
+  const all = [...new Set([...ids, ...groupIds])];
+  if (all.length === 0) return { kin, groups };
+  await locks.live(ids, groupIds);
+  const rows = await session.query<LiveRow>(sql.liveKin, [numbers(all)]);
+  for (const row of rows) {
+    // It was retried between the two statements.
+    if (!locks.holds(row.job_id)) throw new Moved();
+    if (row.status !== 'running') kin.set(row.job_id, waitingKin(row));
+    else if (row.flags & FLAG.group) groups.push(row);
   }
-  const groups = groupIds.length === 0 ? [] : await session.query<GroupRow>(sql.lockGroups, [numbers(groupIds)]);
-  const held = new Set(groups.map(({ job_id }) => job_id));
-  const rest = [...ids, ...groupIds].filter((id) => !kin.has(id) && !held.has(id));
-  if (rest.length > 0) await lockEnded(sql, session, rest, kin);
+  const live = new Set(rows.map(({ job_id }) => job_id));
+  const rest = all.filter((id) => !live.has(id));
+  if (rest.length > 0) await lockEnded({ sql, session, locks }, rest, kin);
   return { kin, groups };
 }
 
-async function lockEnded(sql: Context['sql'], session: Session, ids: readonly number[], kin: Map<number, Kin>) {
-  const rows = await session.query<EndedRow>(sql.lockEndedKin, [numbers(ids)]);
-  for (const row of rows) kin.set(row.job_id, endedKin(row));
-  const missing = ids.filter((id) => !kin.has(id));
-  if (missing.length > 0) {
-    const passed = await session.query(sql.runningOrGone, [numbers([...new Set(missing)])]);
-    if (passed.length < new Set(missing).size) throw new Moved();
+async function lockEnded(
+  { sql, session, locks }: { sql: Context['sql']; session: Session; locks: Locks },
+  ids: readonly number[],
+  kin: Map<number, Kin>,
+): Promise<void> {
+  const ended = (await locks.ended(ids)).map(({ job_id }) => job_id);
+  if (ended.length < ids.length) {
+    const held = new Set(ended);
+    const missing = ids.filter((id) => !held.has(id));
+    // Either it is there no longer at all, or it was retried between the two looks.
+    if ((await session.query(sql.existingJobs, [numbers(missing)])).length > 0) throw new Moved();
+    if (ended.length === 0) return;
   }
+  const rows = await session.query<EndedRow>(sql.endedKin, [numbers(ended)]);
+  for (const row of rows) kin.set(row.job_id, endedKin(row));
   const fresh = rows.filter(({ started }) => !started).map(({ job_id }) => job_id);
   if (fresh.length === 0) return;
   for (const edge of await session.query<EdgeRow>(sql.edgesInto, [numbers(fresh)])) {
@@ -107,7 +129,7 @@ async function lockEnded(sql: Context['sql'], session: Session, ids: readonly nu
   }
 }
 
-function waitingKin(row: WaitingRow): Kin {
+function waitingKin(row: LiveRow): Kin {
   const counters = {
     open: row.open_edges ?? 0,
     held: row.held_edges ?? 0,

@@ -7,32 +7,27 @@ import type { Context } from '../context.ts';
 import type { Session } from '../database.ts';
 import { numbers } from '../values.ts';
 import { Moved } from './again.ts';
+import type { Transaction } from './transaction.ts';
 
 /** The end of each parent, as its children count it; `null` where it has not ended. */
 export type ParentEnds = ReadonlyMap<number, TerminalStatus | null>;
 
+export function parentIds(jobs: readonly Pick<NewJob, 'dependsOn'>[]): number[] {
+  return [...new Set(jobs.flatMap(({ dependsOn }) => dependsOn.map(({ jobId }) => jobId)))];
+}
+
 /** Marks those that have not ended as having children. An unknown one throws `dependency_unknown`. */
 export async function lockParents(
   { sql }: Context,
-  session: Session,
+  { session, locks }: Pick<Transaction, 'session' | 'locks'>,
   jobs: readonly Pick<NewJob, 'dependsOn'>[],
 ): Promise<ParentEnds> {
-  const ids = [...new Set(jobs.flatMap(({ dependsOn }) => dependsOn.map(({ jobId }) => jobId)))];
-  const ends = new Map<number, TerminalStatus | null>();
-  if (ids.length === 0) return ends;
-  const locks =
-    ids.length === 1 ? [sql.lockParent] : [sql.lockRunningParents, sql.lockWaitingParents, sql.lockGroupParents];
-  for (const lock of locks) {
-    const rest = ids.filter((id) => !ends.has(id));
-    if (rest.length === 0) break;
-    for (const { job_id } of await session.query<{ job_id: number }>(lock, [numbers(rest)])) ends.set(job_id, null);
-  }
-  const live = [...ends.keys()];
-  const rest = ids.filter((id) => !ends.has(id));
-  if (rest.length > 0) {
-    type Row = { job_id: number; status: TerminalStatus; continues: boolean };
-    const rows = await session.query<Row>(sql.lockEndedParents, [numbers(rest)]);
-    for (const { job_id, status, continues } of rows) ends.set(job_id, countedEnd(status, continues));
+  const ids = parentIds(jobs);
+  await locks.live(ids);
+  const live = ids.filter((id) => locks.holds(id));
+  const ends = new Map<number, TerminalStatus | null>(live.map((id) => [id, null]));
+  for (const { job_id, status, continues } of await locks.ended(ids.filter((id) => !ends.has(id)))) {
+    ends.set(job_id, countedEnd(status, continues));
   }
   await refuseUnknown(
     sql,

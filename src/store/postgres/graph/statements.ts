@@ -1,9 +1,9 @@
 /**
  * The statements about dependencies, groups and workflows, as a function of the quoted schema.
  *
- * The order of all locks: running jobs by id, waiting ones by id, running groups by id, ended jobs (their final run row)
- * by id, workflows by id, keys by name. An edge changes under its child's lock, a group's `fan` row and a job's `cascade`
- * row under the lock of that job. What is read to decide is read in a later statement than the lock.
+ * The order of all locks: jobs that have not ended by id, groups after all others; ended jobs (their final run row) by id;
+ * workflows by id; keys by name (see locks.ts). An edge changes under its child's lock, a group's `fan` row and a job's
+ * `cascade` row under the lock of that job. What is read to decide is read in a later statement than the lock.
  */
 
 const CONTINUES = `coalesce((j.spec -> 'continue_on_failure')::boolean, false) as continues`;
@@ -29,18 +29,23 @@ export function graphTexts(s: string, now: string) {
       and (e.state = 'open' or ${neverStarted})`;
 
   return {
+    // ---- locks
+
+    /** Whether a job is a group never changes, nor does its id: an order that still holds when the lock is had. */
+    lockLive: `select job_id, flags from ${s}.live where job_id = any($1::bigint[]) order by flags & 2, job_id for update`,
+    /** The same without waiting. */
+    takeLive: `select job_id, flags from ${s}.live where job_id = any($1::bigint[])
+      order by flags & 2, job_id for update skip locked`,
+    waitingOf: `select job_id, flags from ${s}.live where job_id = any($1::bigint[]) and status <> 'running'`,
+    liveOf: `select job_id from ${s}.live where job_id = any($1::bigint[])`,
+    /** What it was asked to be is never changed while it has ended: that may be read with the lock. */
+    lockEnded: `select r.job_id, r.status, ${CONTINUES} from ${s}.run r join ${s}.job j on j.id = r.job_id
+      where r.job_id = any($1::bigint[]) and r.status is not null order by r.job_id for update of r`,
+    takeEnded: `select r.job_id, r.status, ${CONTINUES} from ${s}.run r join ${s}.job j on j.id = r.job_id
+      where r.job_id = any($1::bigint[]) and r.status is not null order by r.job_id for update of r skip locked`,
+
     // ---- parents of new jobs
 
-    lockRunningParents: `select job_id from ${s}.live
-      where job_id = any($1::bigint[]) and status = 'running' and flags & 2 = 0 order by job_id for no key update`,
-    lockGroupParents: `select job_id from ${s}.live
-      where job_id = any($1::bigint[]) and status = 'running' and flags & 2 <> 0 order by job_id for no key update`,
-    lockWaitingParents: `select job_id from ${s}.live
-      where job_id = any($1::bigint[]) and status <> 'running' order by job_id for no key update`,
-    /** Where there is only one, there is no order to keep. */
-    lockParent: `select job_id from ${s}.live where job_id = any($1::bigint[]) for no key update`,
-    lockEndedParents: `select r.job_id, r.status, ${CONTINUES} from ${s}.run r join ${s}.job j on j.id = r.job_id
-      where r.job_id = any($1::bigint[]) and r.status is not null order by r.job_id for no key update of r`,
     existingJobs: `select id from ${s}.job where id = any($1::bigint[])`,
     markParents: `update ${s}.live set flags = flags | 1 where job_id = any($1::bigint[]) and flags & 1 = 0`,
 
@@ -108,20 +113,14 @@ export function graphTexts(s: string, now: string) {
     edgesWithin: `select parent_id, child_id, condition, state from ${s}.edge
       where parent_id = any($1::bigint[]) and child_id = any($2::bigint[]) order by parent_id, child_id`,
     edgesInto: `select parent_id, child_id, condition, state from ${s}.edge where child_id = any($1::bigint[])`,
-    childrenOf: `select distinct child_id as id from ${s}.edge where parent_id = any($1::bigint[])`,
-    lockWaitingKin: `select l.job_id, l.status, l.flags, l.attempt > 0 or l.started_at is not null as started, l.open_edges,
-        l.held_edges, l.broken_edges, l.missed_edges, j.workflow_id, j.step_key, j.group_id,
-        j.spec -> 'start_timeout_ms' as start_timeout_ms, ${CONTINUES}
-      from ${s}.live l join ${s}.job j on j.id = l.job_id
-      where l.job_id = any($1::bigint[]) and l.status <> 'running' order by l.job_id for update of l`,
-    lockEndedKin: `select r.job_id, r.status, r.attempts > 0 or r.started_at is not null as started,
+    liveKin: `select l.job_id, l.status, l.flags, l.attempt > 0 or l.started_at is not null as started,
+        l.cancel_requested_at is not null as cancelled, l.open_edges, l.held_edges, l.broken_edges, l.missed_edges,
+        j.workflow_id, j.step_key, j.group_id, j.spec -> 'start_timeout_ms' as start_timeout_ms, ${CONTINUES}
+      from ${s}.live l join ${s}.job j on j.id = l.job_id where l.job_id = any($1::bigint[])`,
+    endedKin: `select r.job_id, r.status, r.attempts > 0 or r.started_at is not null as started,
         j.workflow_id, j.step_key, j.group_id, j.spec -> 'start_timeout_ms' as start_timeout_ms, ${CONTINUES}
       from ${s}.run r join ${s}.job j on j.id = r.job_id
-      where r.job_id = any($1::bigint[]) and r.status is not null order by r.job_id for update of r`,
-    runningOrGone: `select i.id from unnest($1::bigint[]) i(id)
-      where exists (select 1 from ${s}.live l where l.job_id = i.id and l.status = 'running')
-        or not exists (select 1 from ${s}.job j where j.id = i.id)`,
-    liveOf: `select job_id from ${s}.live where job_id = any($1::bigint[])`,
+      where r.job_id = any($1::bigint[]) and r.status is not null`,
 
     /** Edges $1-$4 (child, parent, from, to), children that wait on or are free $5-$11, children that end $12-$14. */
     carry: `with ${now},
@@ -185,12 +184,12 @@ export function graphTexts(s: string, now: string) {
         order by u.key collate "C" for update) f
       where k.key = f.key`,
 
-    // ---- retry
+    // ---- those around
 
-    /** Groups, parents and children of jobs that are to wait again. */
-    aroundEnded: `select 'group' as what, group_id as id from ${s}.job where id = any($1::bigint[]) and group_id is not null
-      union select 'parent', parent_id from ${s}.edge where child_id = any($1::bigint[])
-      union select 'child', child_id from ${s}.edge where parent_id = any($1::bigint[])`,
+    /** Whom the ends and retries of jobs $1 may concern: their groups and children; of retries $2, their parents too. */
+    concerned: `select 'group' as what, group_id as id from ${s}.job where id = any($1::bigint[]) and group_id is not null
+      union select 'child', child_id from ${s}.edge where parent_id = any($1::bigint[])
+      union select 'parent', parent_id from ${s}.edge where child_id = any($2::bigint[])`,
 
     // ---- cascade
 

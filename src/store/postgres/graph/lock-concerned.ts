@@ -1,0 +1,48 @@
+import type { Context } from '../context.ts';
+import type { Session } from '../database.ts';
+import { numbers } from '../values.ts';
+import { Moved } from './again.ts';
+import type { Transaction } from './transaction.ts';
+
+export interface Intended {
+  /** Jobs that are going to end. */
+  ends: readonly number[];
+  /** Ended ones that are to wait again. */
+  retries?: readonly number[];
+  /** Others, which nobody else hears of. */
+  others?: readonly number[];
+}
+
+interface ConcernedRow {
+  what: 'group' | 'child' | 'parent';
+  id: number;
+}
+
+/**
+ * Locks jobs together with those that their ends and retries concern, as each has its turn only once. Who that is has to
+ * be read before the lock: those who come in between are locked later, without waiting. For a retry these are also the
+ * parents that have not ended: whether it has to wait for one must not change meanwhile.
+ */
+export async function lockConcerned(
+  { sql }: Context,
+  { session, locks }: Pick<Transaction, 'session' | 'locks'>,
+  { ends, retries = [], others = [] }: Intended,
+): Promise<void> {
+  const own = [...ends, ...retries, ...others];
+  // One job alone: its children are younger, so their turn comes later.
+  if (retries.length === 0 && (ends.length === 0 || own.length === 1)) return await locks.live(own);
+  const values = [numbers([...ends, ...retries]), numbers(retries)];
+  const rows = await session.query<ConcernedRow>(sql.concerned, values);
+  const those = (what: ConcernedRow['what']) => rows.filter((row) => row.what === what).map(({ id }) => id);
+  const [groups, children, parents] = [those('group'), those('child'), those('parent')];
+  await locks.live([...own, ...children, ...parents], groups);
+  if (retries.length === 0) return;
+  if ((await livesOf(sql, session, parents)).some((id) => !locks.holds(id))) throw new Moved();
+  await locks.ended([...new Set([...retries, ...children, ...groups])].filter((id) => !locks.holds(id)));
+}
+
+async function livesOf(sql: Context['sql'], session: Session, ids: readonly number[]): Promise<number[]> {
+  if (ids.length === 0) return [];
+  const rows = await session.query<{ job_id: number }>(sql.liveOf, [numbers(ids)]);
+  return rows.map(({ job_id }) => job_id);
+}

@@ -1,0 +1,89 @@
+/**
+ * The jobs that a transaction has locked. Everybody locks in one order, so that no two transactions wait for each other:
+ * what has not ended by id, groups after all others; then what has ended (its final run row) by id. The order looks only
+ * at what never changes: a state may be another one by the time the lock is had, and a row that was queued for as one
+ * that waits would be held as one that runs.
+ */
+
+import type { TerminalStatus } from '../../../core/job.ts';
+import type { Context } from '../context.ts';
+import type { Session } from '../database.ts';
+import { FLAG } from '../flags.ts';
+import type { Sql } from '../sql.ts';
+import { numbers } from '../values.ts';
+import { Moved } from './again.ts';
+
+export interface EndedRow {
+  job_id: number;
+  status: TerminalStatus;
+  /** Its failure counts as success. */
+  continues: boolean;
+}
+
+export class Locks {
+  readonly #sql: Sql;
+  readonly #session: Session;
+  readonly #live = new Set<number>();
+  readonly #ended = new Map<number, EndedRow>();
+  #lastLive = 0;
+  #lastGroup = 0;
+  #lastEnded = 0;
+
+  constructor({ sql }: Pick<Context, 'sql'>, session: Session) {
+    this.#sql = sql;
+    this.#session = session;
+  }
+
+  /** Whether it was locked as one that has not ended. */
+  holds(id: number): boolean {
+    return this.#live.has(id);
+  }
+
+  /** Rows that the transaction itself has made: nobody else sees them. */
+  made(ids: Iterable<number>): void {
+    for (const id of ids) this.#live.add(id);
+  }
+
+  /**
+   * Locks those that have not ended; groups among `ids` need not be named. Where their turn is over, it takes only what
+   * nobody else holds and throws `Moved` if that is not all: whoever knows beforehand what it needs asks for it at once.
+   */
+  async live(ids: Iterable<number>, groupIds: Iterable<number> = []): Promise<void> {
+    const isNew = (id: number) => !this.#live.has(id);
+    const [singles, groups] = [[...new Set(ids)].filter(isNew), [...new Set(groupIds)].filter(isNew)];
+    const wanted = [...singles, ...groups];
+    if (wanted.length === 0) return;
+    const inTurn =
+      this.#ended.size === 0 &&
+      (singles.length === 0 || (this.#lastGroup === 0 && isBeyond(singles, this.#lastLive))) &&
+      isBeyond(groups, this.#lastGroup);
+    type Row = { job_id: number; flags: number };
+    const rows = await this.#session.query<Row>(inTurn ? this.#sql.lockLive : this.#sql.takeLive, [numbers(wanted)]);
+    for (const { job_id, flags } of rows) {
+      this.#live.add(job_id);
+      if (flags & FLAG.group) this.#lastGroup = Math.max(this.#lastGroup, job_id);
+      else this.#lastLive = Math.max(this.#lastLive, job_id);
+    }
+    if (inTurn || rows.length === wanted.length) return;
+    const left = numbers(wanted.filter(isNew));
+    if ((await this.#session.query(this.#sql.liveOf, [left])).length > 0) throw new Moved();
+  }
+
+  /** Locks those that have ended, and answers with them. */
+  async ended(ids: readonly number[]): Promise<EndedRow[]> {
+    const wanted = [...new Set(ids)].filter((id) => !this.#ended.has(id));
+    if (wanted.length > 0) {
+      const inTurn = isBeyond(wanted, this.#lastEnded);
+      const lock = inTurn ? this.#sql.lockEnded : this.#sql.takeEnded;
+      for (const row of await this.#session.query<EndedRow>(lock, [numbers(wanted)])) {
+        this.#ended.set(row.job_id, row);
+        this.#lastEnded = Math.max(this.#lastEnded, row.job_id);
+      }
+    }
+    return ids.flatMap((id) => this.#ended.get(id) ?? []);
+  }
+}
+
+function isBeyond(ids: readonly number[], last: number): boolean {
+  return ids.every((id) => id > last);
+}

@@ -1,0 +1,10 @@
+import type { Session } from '../database.ts';
+import type { Locks } from './locks.ts';
+import type { Tally } from './tally.ts';
+
+/** What the parts of one transaction share. */
+export interface Transaction {
+  session: Session;
+  locks: Locks;
+  tally: Tally;
+}

@@ -200,6 +200,16 @@ export const SETTINGS = {
     sentence: 'Queues that this worker serves.',
     commands: WORKERS,
   }),
+  handlers: setting<readonly string[]>({
+    name: 'handlers',
+    group: 'Work',
+    value: 'FILE,…',
+    default: [],
+    defaultText: 'none',
+    parse: listOf(anyText),
+    sentence: 'Modules (.ts or .js) whose exported jobs this worker runs beside commands; may be given more than once.',
+    commands: WORKERS,
+  }),
   tags: setting<readonly string[]>({
     name: 'tags',
     group: 'Work',

@@ -1,6 +1,7 @@
 /** Runs the roles that a process was given until it is told to stop. The one place where all parts are put together. */
 
 import { once } from 'node:events';
+import { WEBHOOK_HANDLER } from '../core/notify.ts';
 import type { Engine } from '../library/engine.ts';
 import { newInstanceId } from '../library/instance-id.ts';
 import { localSource } from '../library/local-source.ts';
@@ -15,6 +16,7 @@ import { takeBackFromEarlierLives } from '../scheduler/reaper.ts';
 import type { Handlers } from '../worker/handler-executor.ts';
 import type { JobSource } from '../worker/job-source.ts';
 import { banner } from './banner.ts';
+import { notifyContext } from './installation-notify.ts';
 import { openStore } from './open-store.ts';
 import { listenForShutdown, type Shutdown } from './shutdown.ts';
 
@@ -72,6 +74,7 @@ async function serveWithStore(settings: Settings, roles: readonly Role[], { log,
     instanceId,
     leaseMs,
     heartbeatMs,
+    notify: notifyContext(settings),
   });
   await using scheduler = parts.scheduler;
   const background = new AbortController();
@@ -144,7 +147,12 @@ async function loadHandlers(files: readonly string[], engine: Engine): Promise<H
 /** Works until told to stop, then until what runs has ended, been cut short by `drain-timeout`, or by a second signal. */
 async function runWorker({ source, engine, settings, log, shutdown, metrics }: WorkerProcess): Promise<void> {
   const { Worker } = await import('../worker/worker.ts');
-  const handlers = settings.handlers.length === 0 ? {} : await loadHandlers(settings.handlers, await engine());
+  const { webhookHandler } = await import('../worker/webhook.ts');
+  const { listOf } = await import('../worker/private-address.ts');
+  const handlers = {
+    [WEBHOOK_HANDLER]: webhookHandler({ allowed: listOf(settings.notifyAllowPrivate), version }),
+    ...(settings.handlers.length === 0 ? {} : await loadHandlers(settings.handlers, await engine())),
+  };
   const worker = new Worker({
     source,
     profile: {

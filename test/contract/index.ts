@@ -18,6 +18,7 @@ import { exerciseLanes } from './lanes.ts';
 import { exerciseList } from './list.ts';
 import { exerciseLogs } from './logs.ts';
 import { exerciseLost } from './lost.ts';
+import { exerciseNotices } from './notices.ts';
 import { exerciseOperations } from './operations.ts';
 import { exerciseOrder } from './order.ts';
 import { exercisePrune } from './prune.ts';
@@ -54,6 +55,7 @@ const THEMES = [
   exerciseWorkflows,
   exerciseGroups,
   exerciseSurroundings,
+  exerciseNotices,
   exercisePrune,
   exerciseStats,
   exerciseOperations,

@@ -4,6 +4,7 @@ import type { Reason, TerminalStatus } from '../../core/job.ts';
 import type { AttemptEnd } from '../../core/transition.ts';
 import type { Entry } from './entry.ts';
 import { itemEnded } from './fan.ts';
+import { noteEnd } from './notices.ts';
 import { change, type Tables } from './tables.ts';
 import { dropKey } from './unique.ts';
 import { stepEnded } from './workflow-row.ts';
@@ -43,6 +44,7 @@ export function end(tables: Tables, entry: Entry, { status, reason, record, erro
   dropKey(tables, entry, ['pending', 'active']);
   tables.hints.work();
   tables.hints.job(entry.id);
+  noteEnd(tables, entry, status);
   stepEnded(tables, entry, status);
   itemEnded(tables, entry, status);
   if (entry.children.size === 0) return;

@@ -11,6 +11,7 @@ import { expand } from './expand.ts';
 import { heartbeat } from './heartbeat.ts';
 import { insert } from './insert.ts';
 import { appendLog, readLog } from './logs.ts';
+import { deliver, notices, notifications } from './notices.ts';
 import { advanceOperation, createOperation, openOperations, operation } from './operations.ts';
 import { prune } from './prune.ts';
 import { queues, setQueue } from './queues.ts';
@@ -61,6 +62,10 @@ export function openMemory({ clock }: { clock: Clock }): Store {
     expand: (limit, signal) => run(signal, () => expand(tables, limit)),
     retireWorkers: (forgetAfterMs, signal) => run(signal, () => retireWorkers(tables, forgetAfterMs)),
     prune: (retention, limit, signal) => run(signal, () => prune(tables, retention, limit)),
+
+    notices: (limit, signal) => run(signal, () => notices(tables, limit)),
+    deliver: (noticeId, delivery, signal) => run(signal, () => deliver(tables, noticeId, delivery)),
+    notifications: (about, signal) => run(signal, () => notifications(tables, about)),
 
     read: (ids, signal) => run(signal, () => read(tables, ids)),
     list: (filter, page, signal) => run(signal, () => list(tables, filter, page)),

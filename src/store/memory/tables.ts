@@ -3,7 +3,7 @@
 import type { Clock } from '../../core/clock.ts';
 import { isTerminal, type Job } from '../../core/job.ts';
 import { Hints } from '../local-hints.ts';
-import type { NewWorker, Operation, StatRow } from '../store.ts';
+import type { NewWorker, Notice, Notification, Operation, StatRow } from '../store.ts';
 import { type Entry, toJob } from './entry.ts';
 import { Heap } from './heap.ts';
 import { isHeld, isLive, Live } from './live.ts';
@@ -28,7 +28,12 @@ export interface Tables {
   readonly idempotency: Map<string, IdempotentAnswer>;
   readonly stats: Map<string, StatRow>;
   readonly operations: Map<number, Operation>;
-  readonly lastId: { job: number; workflow: number; worker: number; operation: number };
+  readonly notices: Map<number, Notice>;
+  /** By the job that carries it. */
+  readonly notifications: Map<number, Notification>;
+  /** Subjects that failed last, and since when. */
+  readonly alarms: Map<string, number>;
+  readonly lastId: { job: number; workflow: number; worker: number; operation: number; notice: number };
 }
 
 export interface Worker {
@@ -77,7 +82,10 @@ export function createTables(clock: Clock): Tables {
     idempotency: new Map(),
     stats: new Map(),
     operations: new Map(),
-    lastId: { job: 0, workflow: 0, worker: 0, operation: 0 },
+    notices: new Map(),
+    notifications: new Map(),
+    alarms: new Map(),
+    lastId: { job: 0, workflow: 0, worker: 0, operation: 0, notice: 0 },
   };
 }
 

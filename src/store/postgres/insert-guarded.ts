@@ -20,7 +20,7 @@ import { lockParents, type ParentEnds, parentIds } from './graph/parents.ts';
 import { Tally } from './graph/tally.ts';
 import type { Transaction } from './graph/transaction.ts';
 import { beginIdempotent } from './idempotency.ts';
-import { announce, insertRows, keyFlag } from './insert-rows.ts';
+import { announce, insertRows, ownFlags } from './insert-rows.ts';
 import { decodeJob, type JobRow } from './job-row.ts';
 import { numbers } from './values.ts';
 
@@ -299,7 +299,6 @@ async function replace(
   const { queue, kind, name, priority, tags, spec } = encodeSpec(job);
   const stored = JSON.stringify({ ...spec, unique_key: job.unique?.key });
   await session.query(context.sql.replaceJob, [jobId, queue, kind, name, priority, tags, stored]);
-  const holdsKey = typeof job.unique?.while === 'string';
   await session.query(context.sql.replaceLive, [
     jobId,
     lane,
@@ -307,7 +306,7 @@ async function replace(
     job.runAt,
     job.delayMs,
     job.startTimeoutMs,
-    holdsKey,
+    ownFlags(job),
   ]);
   await giveKeys(context, session, [{ job, jobId }]);
 }
@@ -334,7 +333,7 @@ async function relink(
   const { counters, fate } = prospectOf(job.dependsOn, ends, 'each');
   if (fate === 'upstream_failed' || fate === 'condition') {
     await session.query(sql.skipLive, [jobId, fate]);
-    const own = (flags & ~FLAG.holdsKey) | keyFlag(job);
+    const own = (flags & ~(FLAG.holdsKey | FLAG.tellsFailure | FLAG.tellsSuccess)) | ownFlags(job);
     const conclusion = new Conclusion(context, transaction);
     await conclusion.ended([{ jobId, flags: own, status: 'skipped', quiet: false }]);
     await conclusion.write();

@@ -4,7 +4,7 @@ import type { Job, NewJob } from '../../core/job.ts';
 import { encodeSpec } from '../spec.ts';
 import type { Context } from './context.ts';
 import type { Session } from './database.ts';
-import { FLAG } from './flags.ts';
+import { FLAG, watchFlags } from './flags.ts';
 import { numbers, texts } from './values.ts';
 
 /** Jobs per statement: beyond it, several in one transaction. */
@@ -20,7 +20,7 @@ export async function insertRows(
   const stored: Job[] = [];
   for (let start = 0; start < jobs.length; start += PIECE) {
     const piece = jobs.slice(start, start + PIECE);
-    const values = [...columnsOf(piece, lanes.slice(start, start + PIECE)), numbers(piece.map(keyFlag))];
+    const values = [...columnsOf(piece, lanes.slice(start, start + PIECE)), numbers(piece.map(ownFlags))];
     const [row] = await session.query<{ ids: number[]; now: number }>(sql.insertJobs, values);
     if (row === undefined) throw new Error('an insert answered with nothing');
     piece.forEach((job, place) => stored.push(newlyStored(job, row.ids[place] as number, row.now)));
@@ -60,8 +60,10 @@ export function columnsOf(jobs: readonly NewJob[], lanes: readonly number[]): un
   ];
 }
 
-export function keyFlag({ unique }: Pick<NewJob, 'unique'>): number {
-  return unique === null || typeof unique.while === 'number' ? 0 : FLAG.holdsKey;
+/** Those flags that follow from the job alone. */
+export function ownFlags({ unique, notify }: Pick<NewJob, 'unique' | 'notify'>): number {
+  const keyFlag = unique === null || typeof unique.while === 'number' ? 0 : FLAG.holdsKey;
+  return keyFlag | watchFlags(notify);
 }
 
 function newlyStored(asked: NewJob, id: number, now: number): Job {

@@ -20,6 +20,7 @@ import { insert } from './insert.ts';
 import { Lanes } from './lanes.ts';
 import { appendLogs, readLog } from './logs.ts';
 import { migrate, requireMigrated } from './migrate.ts';
+import { deliver, notices, notifications } from './notices.ts';
 import { advanceOperation, createOperation, openOperations, operation } from './operations.ts';
 import { Pruner } from './prune.ts';
 import { queues, setQueue } from './queues.ts';
@@ -115,6 +116,10 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     expand: (limit, signal) => expand(context, limit, signal),
     retireWorkers: (forgetAfterMs, signal) => retireWorkers(context, forgetAfterMs, signal),
     prune: (retention, limit, signal) => pruner.prune(retention, limit, signal),
+
+    notices: (limit, signal) => notices(context, limit, signal),
+    deliver: (noticeId, delivery, signal) => deliver(context, noticeId, delivery, signal),
+    notifications: (about, signal) => notifications(context, about, signal),
 
     read: (ids, signal) => read(context, ids, signal),
     list: (filter, page, signal) => list(context, filter, page, signal),

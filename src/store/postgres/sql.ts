@@ -5,8 +5,9 @@
  */
 
 import type { Statement } from './database.ts';
-import { LINKED } from './flags.ts';
+import { FLAG, LINKED } from './flags.ts';
 import { countersOf, flagsOf, graphTexts } from './graph/statements.ts';
+import { noticeTexts } from './notice-statements.ts';
 
 /** A job as `decodeJob` takes it, from the aliases j (job), l (live), r (run), w (worker), x (result). */
 const jobColumns = `
@@ -21,6 +22,9 @@ const jobColumns = `
   case when l.job_id is null then r.cancel_requested_at else l.cancel_requested_at end as cancel_requested_at,
   l.expires_at, r.exit_code, r.signal, r.error, r.reason, x.value as result,
   j.workflow_id, j.step_key, j.group_id, j.group_index, j.rerun_of, n.depends_on`;
+
+/** What a job's replacement decides anew. */
+const REPLACED = FLAG.holdsKey | FLAG.tellsFailure | FLAG.tellsSuccess;
 
 /** The order in which jobs are taken. */
 const order = 'l.rank, l.turn, l.due, l.job_id';
@@ -182,7 +186,7 @@ function texts(s: string) {
     replaceJob: `update ${s}.job set queue = $2, kind = $3, name = $4, priority = $5, tags = $6, spec = $7 where id = $1`,
     replaceLive: `with ${now}
       update ${s}.live l
-      set lane = $2, rank = $3, due = d.due, flags = case when $7 then l.flags | 8 else l.flags & ~8 end,
+      set lane = $2, rank = $3, due = d.due, flags = l.flags & ~${REPLACED} | $7::integer,
         status = case when d.due > t.now then 'scheduled' else 'pending' end,
         expires_at = d.due + $6::float8 * interval '1 ms', failures = 0, interruptions = 0, snoozes = 0, losses = 0
       from t, lateral (select greatest(t.now,
@@ -430,6 +434,8 @@ function texts(s: string) {
       runs as (delete from ${s}.run r using gone where r.job_id = gone.job_id),
       results as (delete from ${s}.result x using gone where x.job_id = gone.job_id),
       logs as (delete from ${s}.log g using gone where g.job_id = gone.job_id),
+      sent as (delete from ${s}.notification n using gone where n.job_id = gone.job_id),
+      told as (delete from ${s}.notification n using gone where n.subject_job_id = gone.job_id and not n.job_id = any($1::bigint[])),
       ${freeKeys('gone', 'true')}
       delete from ${s}.job j using gone where j.id = gone.job_id`,
     pruneKeys: `delete from ${s}.unique_key where key = any(array(
@@ -437,6 +443,7 @@ function texts(s: string) {
     pruneIdempotency: `delete from ${s}.idempotency where key = any(array(
       select key from ${s}.idempotency
       where created_at + $1::float8 * interval '1 ms' <= (select ${s}.now()) for update skip locked))`,
+    pruneAlarms: `delete from ${s}.alarm where raised_at + $1::float8 * interval '1 ms' < (select ${s}.now())`,
     pruneStats: `delete from ${s}.stat where minute + $1::float8 * interval '1 ms' < (select ${s}.now())`,
 
     // ---- reading
@@ -531,6 +538,10 @@ function texts(s: string) {
       update ${s}.operation o set cursor = $3, changed = o.changed + $4, skipped = o.skipped + $5, status = $6,
         ended_at = case when $6 <> 'running' then t.now end
       from t where o.id = $1 and o.cursor is not distinct from $2::bigint and o.status = 'running' returning o.id`,
+
+    // ---- being told
+
+    ...noticeTexts(s, now),
 
     // ---- hints
 

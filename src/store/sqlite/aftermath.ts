@@ -7,6 +7,7 @@ import { type CarryMode, carry, leaveToCascade } from './carry.ts';
 import type { Context } from './context.ts';
 import { HAS_CHILDREN, IN_WORKFLOW, IS_ITEM, IS_QUIET } from './flags.ts';
 import { endItems, reopenItem } from './groups.ts';
+import { noteEnds } from './notices.ts';
 import { WorkflowTally } from './workflow-tally.ts';
 
 /** A job whose status has just changed: the flags of its live row, and how it ended, or had ended. */
@@ -59,6 +60,7 @@ export class Aftermath {
   }
 
   #countEnds(context: Context, jobs: readonly Moved[]): void {
+    noteEnds(context, jobs);
     const counted = new Map(jobs.filter(isCounted).map(({ jobId, status }) => [jobId, status]));
     if (counted.size === 0) return;
     const items = new Map<number, StepEnd[]>();

@@ -45,9 +45,9 @@ function insertPiece(
     const jobId = first + index;
     if (dependencies.length === 0) {
       tell(context, row);
-      return [...row, given, null, null, null, null];
+      return [...row.slice(0, 10), row[10] | given, null, null, null, null];
     }
-    const flags = given | HAS_PARENTS;
+    const flags = row[10] | given | HAS_PARENTS;
     const { edges, counters } = link(dependencies, ends);
     linked.push({ jobId, edges });
     const { open, held, broken, missed } = counters;

@@ -33,6 +33,8 @@ export interface InsertWorkflowInput extends InsertOptions {
   /** As JSON. */
   params: string;
   rerunOf: number | null;
+  /** As JSON; `null` for nobody. */
+  notify: string | null;
   /** `NewJobRow[]` as JSON, and the keys of the lanes that they point at. */
   rows: string;
   lanes: string[];
@@ -117,6 +119,7 @@ function place(steps: readonly NewStepRow[], rows: readonly NewJobRow[], first: 
       edges,
       flags:
         IN_WORKFLOW |
+        row[10] |
         (forEach === null ? 0 : IS_GROUP) |
         (places.length > 0 ? HAS_PARENTS : 0) |
         (parents.has(index) ? HAS_CHILDREN : 0),
@@ -156,6 +159,7 @@ function insertRow({ database, now }: Context, input: InsertWorkflowInput, place
     counts.fine,
     counts.failed,
     counts.cancelled,
+    input.notify,
   );
 }
 

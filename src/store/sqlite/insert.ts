@@ -74,7 +74,7 @@ function insertNew(context: Context, input: InsertInput): InsertedRow[] {
 }
 
 /** Rows that nobody can be in the way of go in together. */
-function insertAll(context: Context, { rows, count, lanes, work, dueAt }: Rows, flags = 0): number[] {
+export function insertAll(context: Context, { rows, count, lanes, work, dueAt }: Rows, flags = 0): number[] {
   const { database, now, effects } = context;
   const laneIds = JSON.stringify(lanes.map((key) => context.lanes.idOf(key)));
   const first = (database.get<{ id: number }>(sql.lastJobId)?.id ?? 0) + 1;
@@ -167,7 +167,7 @@ function isReplaced({ onConflict }: Unique, { status }: Holder): boolean {
 /** A job that still waits becomes what was asked for now, under its id. */
 function replace(context: Context, jobId: number, { row, unique, dependencies, lanes }: Wanted): void {
   const { database, effects } = context;
-  const [queue, kind, name, priority, tags, spec, lane, status, dueAt, expiresAt] = row;
+  const [queue, kind, name, priority, tags, spec, lane, status, dueAt, expiresAt, flags] = row;
   const { edges, counters } = link(dependencies, parentEndsOf(context, [dependencies]));
   const fate = verdict(counters, 'each');
   const isFree = fate === 'free';
@@ -181,7 +181,7 @@ function replace(context: Context, jobId: number, { row, unique, dependencies, l
     isFree ? status : 'blocked',
     dueAt,
     isFree ? expiresAt : null,
-    HOLDS_KEY | (isChild ? HAS_PARENTS : 0),
+    flags | HOLDS_KEY | (isChild ? HAS_PARENTS : 0),
     isChild ? counters.open : null,
     isChild ? counters.held : null,
     isChild ? counters.broken : null,

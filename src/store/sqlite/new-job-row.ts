@@ -3,6 +3,7 @@
 import type { Job, NewJob } from '../../core/job.ts';
 import { laneKey, laneOf } from '../../core/lane.ts';
 import { encodeSpec } from '../spec.ts';
+import { watchFlags } from './flags.ts';
 import { decodeSpecRow } from './job-row.ts';
 import type { DependencyRow } from './parents.ts';
 
@@ -18,6 +19,8 @@ export type NewJobRow = readonly [
   status: 'scheduled' | 'pending',
   dueAt: number,
   expiresAt: number | null,
+  /** Those that follow from the job alone. */
+  flags: number,
 ];
 
 export interface NewJobRows {
@@ -38,7 +41,19 @@ export function encodeNewJobs(jobs: readonly NewJob[], now: number): NewJobRows 
       lane = lanes.size;
       lanes.set(key, lane);
     }
-    return [queue, kind, name, priority, JSON.stringify(tags), JSON.stringify(spec), lane, status, dueAt, expiresAt];
+    return [
+      queue,
+      kind,
+      name,
+      priority,
+      JSON.stringify(tags),
+      JSON.stringify(spec),
+      lane,
+      status,
+      dueAt,
+      expiresAt,
+      watchFlags(job.notify),
+    ];
   });
   return { rows, lanes: [...lanes.keys()] };
 }

@@ -69,7 +69,7 @@ export const sql = {
 
   /** ?1 the first id, ?2 rows, ?3 the ids of the lanes that the rows point at, ?4 flags. */
   insertLive: `insert into live (job_id, lane, rank, status, due, expires_at, flags)
-    select ?1 + key, ?3 ->> (value ->> 6), -(value ->> 3), value ->> 7, value ->> 8, value ->> 9, ?4
+    select ?1 + key, ?3 ->> (value ->> 6), -(value ->> 3), value ->> 7, value ->> 8, value ->> 9, ?4 | (value ->> 10)
     from json_each(?2)`,
 
   /** Rows go on with flags and the counters of their edges. ?1 the first id, ?2 rows, ?3 the ids of the lanes. */
@@ -100,7 +100,7 @@ export const sql = {
   /** The holder of a key becomes what was asked for now; its id and its attempts stay. */
   replaceJob: 'update job set queue = ?2, kind = ?3, name = ?4, priority = ?5, tags = ?6, spec = ?7 where id = ?1',
   replaceLive: `update live set lane = ?2, rank = ?3, status = ?4, due = ?5, expires_at = ?6,
-      failures = 0, interruptions = 0, snoozes = 0, losses = 0, flags = (flags & ~16) | ?7,
+      failures = 0, interruptions = 0, snoozes = 0, losses = 0, flags = (flags & ~400) | ?7,
       open_edges = ?8, held_edges = ?9, broken_edges = ?10, missed_edges = ?11
     where job_id = ?1`,
 
@@ -289,8 +289,8 @@ export const sql = {
   // ---- workflows
 
   insertWorkflow: `insert into workflow (name, params, status, created_at, ended_at, rerun_of, total, open_steps, fine_steps,
-      failed_steps, cancelled_steps)
-    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      failed_steps, cancelled_steps, notify)
+    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   /** ?1 rows [id, ...new job up to its spec, key, rerun of], ?2 now, ?3 the workflow. */
   insertSteps: `insert into job (id, queue, kind, name, priority, tags, created_at, spec, workflow_id, step_key, rerun_of)
     select value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, ?2, value ->> 6, ?3, value ->> 7,
@@ -315,6 +315,20 @@ export const sql = {
       f.cancelled_items
     from ${jobsFrom.all} left join fan f on f.job_id = j.id
     where j.workflow_id = ? and j.group_id is null order by j.id`,
+
+  // ---- being told
+
+  insertNotice: `insert into notice (kind, due, created_at, job_id, workflow_id, status, schedule, detail)
+    values (?, ?, ?, ?, ?, ?, ?, ?)`,
+  notices: 'select * from notice where due <= ?1 order by id limit ?2',
+  takeNotice: 'delete from notice where id = ? returning *',
+  raiseAlarm: `insert into alarm (subject, raised_at) values (?1, ?2)
+    on conflict (subject) do update set raised_at = excluded.raised_at`,
+  clearAlarm: 'delete from alarm where subject = ?',
+  insertNotification: `insert into notification (job_id, event, subject_job_id, workflow_id, schedule, created_at)
+    values (?, ?, ?, ?, ?, ?)`,
+  notifications: `select * from notification
+    where subject_job_id = ?1 or workflow_id = ?2 or schedule = ?3 or job_id = ?4 order by job_id`,
 
   // ---- duties
 
@@ -357,6 +371,10 @@ export const sql = {
   pruneRuns: 'delete from run where job_id in (select value from json_each(?))',
   pruneResults: 'delete from result where job_id in (select value from json_each(?))',
   pruneLogs: 'delete from log where job_id in (select value from json_each(?))',
+  pruneNotifications: 'delete from notification where job_id in (select value from json_each(?))',
+  pruneNotificationsOf: 'delete from notification where subject_job_id in (select value from json_each(?))',
+  pruneWorkflowNotifications: 'delete from notification where workflow_id = ?',
+  pruneAlarms: 'delete from alarm where raised_at < ?',
   pruneKeysOf: 'delete from unique_key where job_id in (select value from json_each(?))',
   pruneKeys: 'delete from unique_key where expires_at <= ?',
   pruneIdempotency: 'delete from idempotency where created_at <= ?',

@@ -7,6 +7,7 @@ import type { Change } from '../../core/transition.ts';
 import { Hints } from '../local-hints.ts';
 import type {
   ClaimRequest,
+  Delivery,
   Heartbeat,
   Hint,
   Inserted,
@@ -18,6 +19,7 @@ import type {
   NewOperation,
   NewWorker,
   NewWorkflow,
+  NotificationFilter,
   OperationStep,
   QueueSettings,
   QueueState,
@@ -175,6 +177,22 @@ export class SqliteStore implements Store {
   async prune(retention: Retention, limit: number, signal: AbortSignal): Promise<number> {
     const old = await this.#reader.call('findOld', { retention, limit }, signal);
     return this.#writer.call('prune', { retention, old, limit }, signal);
+  }
+
+  notices(limit: number, signal: AbortSignal) {
+    return this.#writer.call('notices', limit, signal);
+  }
+
+  async deliver(noticeId: number, { alarm, messages }: Delivery, signal: AbortSignal): Promise<Job[] | undefined> {
+    signal.throwIfAborted();
+    const now = this.#clock.now();
+    const encoded = messages.map(({ event, job }) => ({ event, ...encodeNewJobs([job], now) }));
+    const ids = await this.#writer.call('deliver', { noticeId, alarm, messages: encoded, now }, signal);
+    return ids === undefined ? undefined : this.read(ids, signal);
+  }
+
+  notifications(about: NotificationFilter, signal: AbortSignal) {
+    return this.#reader.call('notifications', about, signal);
   }
 
   async read(ids: readonly number[], signal: AbortSignal): Promise<Job[]> {

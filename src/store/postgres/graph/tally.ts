@@ -10,8 +10,12 @@ import {
   type StepEnd,
   workflowStatus,
 } from '../../../core/dag/workflow-status.ts';
+import type { TerminalStatus } from '../../../core/job.ts';
+import { isWatched, type Notify } from '../../../core/notify.ts';
 import type { Context } from '../context.ts';
 import type { Session } from '../database.ts';
+import { FLAG } from '../flags.ts';
+import { type EndNotice, insertNotices } from '../notices.ts';
 import { numbers } from '../values.ts';
 
 /** A job whose children are to hear what it is now; `cancelled`: those who wait for it in vain are cancelled with it. */
@@ -27,12 +31,14 @@ interface CountsRow {
   fine_steps: number;
   failed_steps: number;
   cancelled_steps: number;
+  notify: Notify[] | null;
 }
 
 export class Tally {
   readonly #steps = new Map<number, ((counts: StepCounts) => StepCounts)[]>();
   readonly #heralds = new Map<number, Herald>();
   readonly #keyed: number[] = [];
+  readonly #notices: EndNotice[] = [];
   readonly #jobs: number[] = [];
   #work = false;
   #graph = false;
@@ -61,6 +67,12 @@ export class Tally {
     this.#keyed.push(jobId);
   }
 
+  /** A job whose flags say so ended: somebody is to be told. */
+  note({ jobId, flags, status }: { jobId: number; flags: number; status: TerminalStatus }): void {
+    const wanted = status === 'failed' ? FLAG.tellsFailure : status === 'done' ? FLAG.tellsSuccess : 0;
+    if (flags & wanted) this.#notices.push({ jobId, workflowId: null, status });
+  }
+
   /** The expander has something to do. */
   wakeExpander(): void {
     this.#graph = true;
@@ -86,6 +98,7 @@ export class Tally {
       this.#graph ||= queued.length > 0;
     }
     await this.#writeWorkflows(sql, session);
+    if (this.#notices.length > 0) await insertNotices(sql, session, this.#notices);
     if (this.#keyed.length > 0) await session.query(sql.freeKeys, [numbers(this.#keyed)]);
   }
 
@@ -114,6 +127,11 @@ export class Tally {
       };
       const counts = (this.#steps.get(row.id) ?? []).reduce((sum, change) => change(sum), before);
       return { ...counts, status: workflowStatus(counts, row.started_at !== null) };
+    });
+    rows.forEach(({ id, notify }, place) => {
+      const { open, status } = after[place] as (typeof after)[number];
+      if (open > 0 || notify === null || !isWatched(notify, status)) return;
+      this.#notices.push({ jobId: null, workflowId: id, status: status as TerminalStatus });
     });
     await session.query(sql.writeWorkflows, [
       numbers(rows.map(({ id }) => id)),

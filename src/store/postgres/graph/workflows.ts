@@ -3,6 +3,7 @@ import { endStep, openSteps, type WorkflowStatus, workflowStatus } from '../../.
 import { WorkronError } from '../../../core/error.ts';
 import type { Dependency, TerminalStatus } from '../../../core/job.ts';
 import { laneKey, laneOf } from '../../../core/lane.ts';
+import type { Notify } from '../../../core/notify.ts';
 import {
   type GroupState,
   type InsertOptions,
@@ -30,6 +31,7 @@ interface WorkflowRow {
   started_at: number | null;
   ended_at: number | null;
   rerun_of: number | null;
+  notify: Notify[] | null;
   total: number;
   open_steps: number;
   fine_steps: number;
@@ -93,7 +95,8 @@ async function store(
 ): Promise<number> {
   const { sql } = context;
   await refuseUnknown(context, session, wanted);
-  const values = [wanted.name, JSON.stringify(wanted.params), wanted.rerunOf, wanted.steps.length];
+  const notify = wanted.notify === undefined || wanted.notify.length === 0 ? null : JSON.stringify(wanted.notify);
+  const values = [wanted.name, JSON.stringify(wanted.params), wanted.rerunOf, wanted.steps.length, notify];
   const [row] = await session.query<{ id: number; created_at: number }>(sql.insertWorkflow, values);
   const workflowId = row?.id as number;
   const { prospects, ends, counts } = foresee(wanted);
@@ -246,6 +249,7 @@ function decodeWorkflow(row: WorkflowRow): Workflow {
     id: row.id,
     name: row.name,
     params: row.params,
+    notify: row.notify ?? [],
     status: row.status,
     createdAt: row.created_at,
     startedAt: row.started_at,

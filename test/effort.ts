@@ -37,6 +37,9 @@ export const effort = {
   noisyBytes: full ? 100_000_000 : 15_000_000,
   /** Commands that run at once. */
   commandsAtOnce: full ? 500 : 60,
+  /** Queued jobs of one tenant, and tenants of one queue. */
+  fairJobs: full ? 10_000 : 1_000,
+  fairKeys: full ? 10_000 : 500,
   /** Random cron expressions compared with brute force. */
   cronExpressions: full ? 3_000 : 50,
 };

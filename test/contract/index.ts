@@ -28,6 +28,7 @@ import { exerciseReopen } from './reopen.ts';
 import { exerciseSettle } from './settle.ts';
 import { exerciseStats } from './stats.ts';
 import { exerciseSurroundings } from './surroundings.ts';
+import { exerciseTurns } from './turns.ts';
 import { exerciseUnique } from './unique.ts';
 import { exerciseWorkers } from './workers.ts';
 import { exerciseWorkflows } from './workflows.ts';
@@ -36,6 +37,7 @@ const THEMES = [
   exerciseInsert,
   exerciseClaim,
   exerciseOrder,
+  exerciseTurns,
   exerciseLanes,
   exerciseQueues,
   exerciseHeartbeat,

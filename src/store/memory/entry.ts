@@ -19,6 +19,9 @@ export interface Entry extends Readonly<Origin> {
   lane: string;
   status: Status;
   dueAt: number;
+  /** Its place among the keys of its queue, given when it became claimable; `turnKey` is `null` where none was. */
+  turn: number;
+  turnKey: string | null;
   attempt: number;
   counters: Counters;
   workerId: number | null;

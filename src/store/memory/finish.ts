@@ -9,14 +9,17 @@ import { change, type Tables } from './tables.ts';
 import { dropKey } from './unique.ts';
 import { stepEnded } from './workflow-row.ts';
 
-/** Back to wait, in its old place where there is no delay. */
+/** Back to wait, in its old place where there is no delay; where keys take turns, behind what its key has waiting. */
 export function requeue(tables: Tables, entry: Entry, delayMs: number, record: AttemptEnd): void {
   const now = tables.clock.now();
   note(entry, record, now);
   const dueAt = delayMs === 0 ? entry.dueAt : now + delayMs;
   change(tables, entry, { status: delayMs === 0 ? 'pending' : 'scheduled', dueAt, claimSeq: null, renewedAt: null });
-  if (delayMs === 0) tables.hints.work();
-  else tables.hints.due(dueAt);
+  if (delayMs > 0) tables.hints.due(dueAt);
+  else {
+    tables.newcomers.add(entry);
+    tables.hints.work();
+  }
   tables.hints.job(entry.id);
 }
 

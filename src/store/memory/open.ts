@@ -19,6 +19,7 @@ import { attempts, count, countAhead, list, read } from './reading.ts';
 import { settle } from './settle.ts';
 import { addStats, stats } from './stats.ts';
 import { createTables } from './tables.ts';
+import { giveTurnsTo } from './turns.ts';
 import { drainWorker, leaveWorker, registerWorker, retireWorkers, workers } from './workers.ts';
 import { insertWorkflow, steps, workflow, workflows } from './workflows.ts';
 
@@ -34,8 +35,11 @@ export function openMemory({ clock }: { clock: Clock }): Store {
     signal.throwIfAborted();
     instant = clock.now();
     try {
-      return body();
+      const answer = body();
+      giveTurnsTo(tables, tables.newcomers);
+      return answer;
     } finally {
+      tables.newcomers.clear();
       instant = null;
     }
   }

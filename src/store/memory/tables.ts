@@ -7,6 +7,7 @@ import type { NewWorker, Notice, Notification, Operation, StatRow } from '../sto
 import { type Entry, toJob } from './entry.ts';
 import { Heap } from './heap.ts';
 import { isHeld, isLive, Live } from './live.ts';
+import { TurnLines } from './turn-lines.ts';
 import type { WorkflowRow } from './workflow-row.ts';
 
 export interface Tables {
@@ -14,6 +15,9 @@ export interface Tables {
   readonly hints: Hints;
   readonly jobs: Map<number, Entry>;
   readonly live: Live;
+  readonly turns: TurnLines;
+  /** What the present call has made claimable. */
+  readonly newcomers: Set<Entry>;
   /** Ended jobs outside of workflows, the longest ended first: those done, and all others. */
   readonly done: Heap<Entry>;
   readonly undone: Heap<Entry>;
@@ -66,11 +70,14 @@ export interface IdempotentAnswer {
 }
 
 export function createTables(clock: Clock): Tables {
+  const turns = new TurnLines();
   return {
     clock,
     hints: new Hints(),
     jobs: new Map(),
-    live: new Live(),
+    live: new Live(turns),
+    turns,
+    newcomers: new Set(),
     done: new Heap(endedEarlier),
     undone: new Heap(endedEarlier),
     cascade: new Set(),

@@ -108,6 +108,10 @@ async function insertUnique(
     session,
     fresh.map(({ job }, index) => ({ job, jobId: (stored[index] as Job).id })),
   );
+  for (const { id, fairKey, queue } of stored) {
+    tally.claimable(id);
+    if (fairKey !== null) tally.fair(queue);
+  }
   const over = stored.filter(({ status }, index) => status === 'skipped' && fresh[index]?.job.unique !== null);
   for (const { id } of over) tally.freeKey(id);
   const held = await replaceHolders(context, transaction, { asked, holders, ends });
@@ -271,7 +275,7 @@ async function replaceHolders(
   transaction: Transaction,
   { asked: { jobs, lanes }, holders: { byKey, locked }, ends }: Replacements,
 ): Promise<ReadonlyMap<number, Job>> {
-  const { session } = transaction;
+  const { session, tally } = transaction;
   const ids = [...new Set(byKey.values())];
   if (ids.length === 0) return new Map();
   const read = async () => {
@@ -286,6 +290,8 @@ async function replaceHolders(
     if (jobId === undefined || flags === undefined) continue;
     await replace(context, session, { job, jobId, lane: lanes[index] as number });
     await relink(context, transaction, { job, jobId, flags, ends });
+    tally.claimable(jobId);
+    if (job.fairKey !== null) tally.fair(job.queue);
     replaced += 1;
   }
   return replaced === 0 ? before : await read();

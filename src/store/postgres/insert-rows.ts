@@ -10,9 +10,9 @@ import { numbers, texts } from './values.ts';
 /** Jobs per statement: beyond it, several in one transaction. */
 export const PIECE = 5_000;
 
-/** Stores jobs whatever their keys; answers with them, in order. */
+/** Stores jobs whatever their keys; answers with them, in order. They have no turns yet: see `giveTurnsTo`. */
 export async function insertRows(
-  { sql }: Context,
+  { sql, fairQueues }: Context,
   session: Session,
   jobs: readonly NewJob[],
   lanes: readonly number[],
@@ -21,8 +21,9 @@ export async function insertRows(
   for (let start = 0; start < jobs.length; start += PIECE) {
     const piece = jobs.slice(start, start + PIECE);
     const values = [...columnsOf(piece, lanes.slice(start, start + PIECE)), numbers(piece.map(ownFlags))];
-    const [row] = await session.query<{ ids: number[]; now: number }>(sql.insertJobs, values);
+    const [row] = await session.query<{ ids: number[]; now: number; fair: string[] | null }>(sql.insertJobs, values);
     if (row === undefined) throw new Error('an insert answered with nothing');
+    if (row.fair !== null) fairQueues.learn(row.fair);
     piece.forEach((job, place) => stored.push(newlyStored(job, row.ids[place] as number, row.now)));
   }
   return stored;

@@ -7,6 +7,7 @@ import type { Delivery, Notice, Notification, NotificationFilter } from '../stor
 import type { Context } from './context.ts';
 import type { Session } from './database.ts';
 import { announce, insertRows } from './insert-rows.ts';
+import { giveTurnsTo } from './turns.ts';
 import { numbers } from './values.ts';
 
 export interface EndNotice {
@@ -82,6 +83,7 @@ export async function deliver(
       notice.workflow_id,
       notice.schedule,
     ]);
+    await giveTurnsTo(context, session, { jobIds: stored.map(({ id }) => id), fairQueues: [] });
     return stored;
   });
   if (jobs !== undefined) announce(context, jobs);

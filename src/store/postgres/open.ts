@@ -28,6 +28,7 @@ import { attempts, count, countAhead, list, read } from './reading.ts';
 import { settle } from './settle.ts';
 import { statements } from './sql.ts';
 import { addStats, stats } from './stats.ts';
+import { FairQueues } from './turns.ts';
 import { Waiting } from './waiting.ts';
 import { drainWorker, leaveWorker, registerWorker, retireWorkers, workers } from './workers.ts';
 
@@ -87,7 +88,9 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     onNotification: (text) => hints.receive(text),
     onResumed: () => hints.receiveAnything(),
   });
-  const context: Context = { schema: `"${schema}"`, database, sql, hints, lanes: new Lanes(database, sql) };
+  const fairQueues = new FairQueues();
+  const lanes = new Lanes(database, sql, fairQueues);
+  const context: Context = { schema: `"${schema}"`, database, sql, hints, lanes, fairQueues };
   const waiting = new Waiting(database, sql, instanceId);
   const pruner = new Pruner(context);
 

@@ -37,7 +37,7 @@ function insertPiece(
   jobs: readonly DependentJob[],
   { laneIds, ends }: { laneIds: string; ends: ParentEnds },
 ): number[] {
-  const { database, now, effects } = context;
+  const { database, now, effects, aftermath } = context;
   const first = (database.get<{ id: number }>(sql.lastJobId)?.id ?? 0) + 1;
   const linked: { jobId: number; edges: EdgeRow[] }[] = [];
   const skipped: { jobId: number; flags: number; reason: SkipReason }[] = [];
@@ -63,7 +63,10 @@ function insertPiece(
   database.run(sql.insertDependentLive, first, text, laneIds);
   insertEdges(context, linked);
   for (const { jobId, flags, reason } of skipped) endWaiting(context, { jobId, flags }, { status: 'skipped', reason });
-  for (let index = 0; index < jobs.length; index += 1) effects.changedJob(first + index);
+  for (let index = 0; index < jobs.length; index += 1) {
+    effects.changedJob(first + index);
+    aftermath.claimable(first + index);
+  }
   return jobs.map((_, index) => first + index);
 }
 

@@ -38,6 +38,8 @@ export interface InsertWorkflowInput extends InsertOptions {
   /** `NewJobRow[]` as JSON, and the keys of the lanes that they point at. */
   rows: string;
   lanes: string[];
+  /** Queues of jobs with a fair key. */
+  fairQueues: string[];
   /** `NewStepRow[]` as JSON. */
   steps: string;
 }
@@ -58,6 +60,7 @@ export function insertWorkflow(sent: Context, input: InsertWorkflowInput): Inser
   refuseUnknown(context, steps);
   const first = (context.database.get<{ id: number }>(sql.lastJobId)?.id ?? 0) + 1;
   const placed = place(steps, JSON.parse(input.rows) as NewJobRow[], first);
+  for (const queue of input.fairQueues) context.fairQueues.add(queue);
   const workflowId = insertRow(context, input, placed);
   insertJobs(context, placed, { workflowId, lanes: input.lanes });
   insertGroups(context, placed);
@@ -180,7 +183,7 @@ function insertPiece(
   piece: readonly Placed[],
   { workflowId, laneIds }: { workflowId: number; laneIds: readonly number[] },
 ): void {
-  const { database, now, effects } = context;
+  const { database, now, effects, aftermath } = context;
   const write = (statement: string, rows: unknown[], ...more: number[]): void => {
     if (rows.length > 0) database.run(statement, JSON.stringify(rows), ...more);
   };
@@ -197,7 +200,10 @@ function insertPiece(
       const { status, counters } = live;
       const isWaiting = status === 'scheduled' || status === 'pending';
       if (status === 'scheduled') effects.willBeDue(row[8]);
-      if (status === 'pending') effects.madeWork();
+      if (status === 'pending') {
+        effects.madeWork();
+        aftermath.claimable(jobId);
+      }
       return [[jobId, laneIds[row[6]], -row[3], status, row[8], isWaiting ? row[9] : null, flags, ...counters]];
     }),
     now,

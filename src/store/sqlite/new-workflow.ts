@@ -2,7 +2,7 @@
 
 import type { NewStep, NewWorkflow } from '../store.ts';
 import type { InsertWorkflowInput, NewStepRow } from './insert-workflow.ts';
-import { encodeNewJobs } from './new-job-row.ts';
+import { encodeNewJobs, fairQueuesOf } from './new-job-row.ts';
 
 export function encodeNewWorkflow(
   { name, params, steps, rerunOf, notify }: NewWorkflow,
@@ -19,6 +19,7 @@ export function encodeNewWorkflow(
     notify: notify === undefined || notify.length === 0 ? null : JSON.stringify(notify),
     rows: JSON.stringify(rows),
     lanes,
+    fairQueues: fairQueuesOf(rows),
     steps: JSON.stringify(steps.map(encodeStep)),
   };
 }

@@ -58,6 +58,24 @@ export const sql = {
   laneKey: 'select key from lane where id = ?',
   insertLane: 'insert into lane (key, queue) values (?, ?)',
 
+  // ---- fair turns
+
+  fairQueues: 'select name from fair_queue',
+  addFairQueue: 'insert or ignore into fair_queue (name) values (?)',
+  lanesOfQueue: 'select id from lane where queue = ?',
+  /** Of jobs ?1, those in queues ?2 that are claimable: last in line until they are given their turns. */
+  parkTurns: `update live set turn = 9007199254740991, fair_key = null
+    where job_id in (select value from json_each(?1)) and status = 'pending'
+      and lane in (select n.id from lane n join json_each(?2) q on q.value = n.queue)`,
+  newcomers: `select l.job_id, j.queue, j.priority, coalesce(j.spec ->> 'fair_key', '') as fair_key, l.due
+    from json_each(?1) i join live l on l.job_id = i.value join job j on j.id = l.job_id
+    where l.status = 'pending' and l.turn = 9007199254740991`,
+  presentTurn: `select turn from live where status = 'pending' and lane = ?1 and rank = ?2
+    order by turn, due, job_id limit 1`,
+  lastTurn: `select turn from live where status = 'pending' and lane = ?1 and rank = ?2 and fair_key = ?3
+    order by turn desc limit 1`,
+  setTurn: 'update live set turn = ?2, fair_key = ?3 where job_id = ?1',
+
   // ---- insert
 
   lastJobId: `select coalesce((select seq from sqlite_sequence where name = 'job'), 0) as id`,
@@ -99,7 +117,7 @@ export const sql = {
 
   /** The holder of a key becomes what was asked for now; its id and its attempts stay. */
   replaceJob: 'update job set queue = ?2, kind = ?3, name = ?4, priority = ?5, tags = ?6, spec = ?7 where id = ?1',
-  replaceLive: `update live set lane = ?2, rank = ?3, status = ?4, due = ?5, expires_at = ?6,
+  replaceLive: `update live set lane = ?2, rank = ?3, status = ?4, due = ?5, expires_at = ?6, turn = 0, fair_key = null,
       failures = 0, interruptions = 0, snoozes = 0, losses = 0, flags = (flags & ~400) | ?7,
       open_edges = ?8, held_edges = ?9, broken_edges = ?10, missed_edges = ?11
     where job_id = ?1`,
@@ -385,7 +403,7 @@ export const sql = {
   jobs: `select ${jobColumns} from ${jobsFrom.all} where j.id in (select value from json_each(?))`,
   attempts: `select job_id, attempt, worker_id, started_at, ended_at, outcome, exit_code, signal, error from run
     where job_id = ? and attempt > 0 order by attempt`,
-  placeOf: `select l.rank, l.turn, l.due, n.queue from live l join lane n on n.id = l.lane
+  placeOf: `select l.rank, iif(l.status = 'pending', l.turn, 0) as turn, l.due, n.queue from live l join lane n on n.id = l.lane
     where l.job_id = ? and l.status in ('blocked', 'scheduled', 'pending')`,
   countAhead: `select count(*) as count from (
     select 1 from live l where l.status = 'pending' and l.lane in (select id from lane where queue = ?1)
@@ -395,7 +413,9 @@ export const sql = {
 
   waiting: `select l.status, l.due, l.expires_at, j.created_at from live l join job j on j.id = l.job_id
     where l.job_id = ? and l.status in ('blocked', 'scheduled', 'pending')`,
-  editLive: 'update live set lane = ?2, rank = ?3, status = ?4, due = ?5, expires_at = ?6 where job_id = ?1',
+  editLive: `update live set lane = ?2, rank = ?3, status = ?4, due = ?5, expires_at = ?6, turn = iif(?7, 0, turn),
+      fair_key = iif(?7, null, fair_key)
+    where job_id = ?1`,
 
   // ---- logs
 

@@ -36,7 +36,7 @@ import type { Effects } from './effects.ts';
 import type { InsertedRow } from './insert.ts';
 import { type ClaimedRow, decodeClaimedJob, decodeJob } from './job-row.ts';
 import type { ReadLogInput } from './logs.ts';
-import { encodeDependencies, encodeNewJobs, freshJob, type NewJobRow } from './new-job-row.ts';
+import { encodeDependencies, encodeNewJobs, fairQueuesOf, freshJob, type NewJobRow } from './new-job-row.ts';
 import { encodeNewWorkflow } from './new-workflow.ts';
 import type { ReaderMethods } from './reader-methods.ts';
 import type { SettledRow } from './settle.ts';
@@ -105,6 +105,7 @@ export class SqliteStore implements Store {
       rows: JSON.stringify(rows),
       count: rows.length,
       lanes,
+      fairQueues: fairQueuesOf(rows),
       work: later.length < rows.length,
       dueAt: later.length === 0 ? null : later.reduce((a, b) => Math.min(a, b)),
       uniques: jobs.some((job) => job.unique !== null) ? jobs.map((job) => job.unique) : null,

@@ -17,6 +17,7 @@ import type { Session } from '../database.ts';
 import { FLAG } from '../flags.ts';
 import { beginIdempotent } from '../idempotency.ts';
 import { decodeJob, type JobRow } from '../job-row.ts';
+import { giveTurnsTo } from '../turns.ts';
 import { numbers } from '../values.ts';
 import { transactAgain } from './again.ts';
 import { countsOf, type FanRow } from './groups.ts';
@@ -67,6 +68,7 @@ export async function insertWorkflow(
     }
     return { workflow: (await readRow(context, session, id)) as Workflow, replayed: false };
   });
+  if (!answer.replayed) context.fairQueues.learn(fairQueuesOf(wanted));
   // Cheap to say: whoever looks finds what there is.
   if (!answer.replayed) hints.tell({ work: true, graph: true, dueAt: firstDue(wanted, answer.workflow.createdAt) });
   return answer;
@@ -123,7 +125,12 @@ async function store(
     const columns = [workflowId, open, fine, failed, cancelled].map((value) => numbers([value]));
     await session.query(sql.writeWorkflows, [...columns, [workflowStatus(counts, false)], row?.created_at]);
   }
+  await giveTurnsTo(context, session, { jobIds: ids, fairQueues: fairQueuesOf(wanted) });
   return workflowId;
+}
+
+function fairQueuesOf({ steps }: NewWorkflow): string[] {
+  return steps.flatMap(({ job }) => (job.fairKey === null ? [] : job.queue));
 }
 
 function dependenciesOf({ parents, condition }: NewWorkflow['steps'][number], ids: readonly number[]): Dependency[] {

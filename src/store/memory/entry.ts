@@ -33,6 +33,7 @@ export interface Entry extends Readonly<Origin> {
   cancelRequestedAt: number | null;
   /** Those who wait for it in vain are not cancelled with it. */
   quiet: boolean;
+  /** Kept while it runs: a claim that is given back unstarted has changed nothing. */
   expiresAt: number | null;
   doneAt: number | null;
   reason: Reason | null;
@@ -77,7 +78,7 @@ export function toJob(entry: Entry, lastHeartbeatAt: number | null): Job {
     workerId: entry.workerId,
     lastHeartbeatAt,
     cancelRequestedAt: entry.cancelRequestedAt,
-    expiresAt: entry.expiresAt,
+    expiresAt: entry.status === 'running' ? null : entry.expiresAt,
     exitCode,
     signal,
     error,

@@ -14,7 +14,13 @@ export function requeue(tables: Tables, entry: Entry, delayMs: number, record: A
   const now = tables.clock.now();
   note(entry, record, now);
   const dueAt = delayMs === 0 ? entry.dueAt : now + delayMs;
-  change(tables, entry, { status: delayMs === 0 ? 'pending' : 'scheduled', dueAt, claimSeq: null, renewedAt: null });
+  change(tables, entry, {
+    status: delayMs === 0 ? 'pending' : 'scheduled',
+    dueAt,
+    claimSeq: null,
+    renewedAt: null,
+    expiresAt: record.outcome === 'returned' ? entry.expiresAt : null,
+  });
   if (delayMs > 0) tables.hints.due(dueAt);
   else {
     tables.newcomers.add(entry);

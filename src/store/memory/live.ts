@@ -63,7 +63,7 @@ export class Live {
       this.#turns.add(entry);
     } else if (entry.status === 'scheduled') this.#scheduled.add(entry);
     else if (isHeld(entry)) this.#heldBy(entry.workerId as number).add(entry);
-    if (entry.expiresAt !== null) this.#expiring.add(entry);
+    if (entry.expiresAt !== null && entry.status !== 'running') this.#expiring.add(entry);
   }
 
   delete(entry: Entry): void {

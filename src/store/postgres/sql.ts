@@ -20,7 +20,7 @@ const jobColumns = `
   case when l.job_id is null then r.worker_id else l.worker_id end as worker_id,
   case when l.status = 'running' then coalesce(l.renewed_at, w.seen_at) end as heard_at,
   case when l.job_id is null then r.cancel_requested_at else l.cancel_requested_at end as cancel_requested_at,
-  l.expires_at, r.exit_code, r.signal, r.error, r.reason, x.value as result,
+  case when l.status <> 'running' then l.expires_at end as expires_at, r.exit_code, r.signal, r.error, r.reason, x.value as result,
   j.workflow_id, j.step_key, j.group_id, j.group_index, j.rerun_of, n.depends_on`;
 
 /** What a job's replacement decides anew. */
@@ -76,7 +76,7 @@ function texts(s: string) {
   const takePicked = (wanted: string) => `taken as (
       update ${s}.live l
       set status = 'running', attempt = l.attempt + 1, worker_id = $1, claim_seq = $2::bigint, started_at = t.now,
-        renewed_at = case when $2::bigint is null then t.now end, expires_at = null
+        renewed_at = case when $2::bigint is null then t.now end
       from t where l.ctid = any(array(select ctid from picked))
       returning l.job_id, l.attempt, l.failures, l.due, l.turn, l.lane, l.flags),
     ${freeKeys('taken', `g.flags & 8 <> 0 and u.hold = 'pending'`)}
@@ -329,7 +329,7 @@ function texts(s: string) {
         update ${s}.live l
         set status = h.to_status, due = case when h.delay_ms = 0 then l.due else t.now + h.delay_ms * interval '1 ms' end,
           failures = h.to_failures, interruptions = h.to_interruptions, snoozes = h.to_snoozes, losses = h.to_losses,
-          claim_seq = null, renewed_at = null
+          claim_seq = null, renewed_at = null, expires_at = case when h.outcome = 'returned' then l.expires_at end
         from held h, t where l.job_id = h.job_id and h.kind = 'requeue'),
       ended as (
         delete from ${s}.live l using held h where l.job_id = h.job_id and h.kind = 'end'),

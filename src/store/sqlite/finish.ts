@@ -27,6 +27,7 @@ export function requeue(context: Context, jobId: number, { counters, delayMs, re
     interruptions,
     snoozes,
     losses,
+    record.outcome === 'returned' ? 1 : 0,
   );
   if (dueAt !== null) effects.willBeDue(dueAt);
   else {

@@ -11,7 +11,8 @@ export const jobColumns = `
   coalesce(l.interruptions, r.interruptions), coalesce(l.snoozes, r.snoozes), coalesce(l.losses, r.losses),
   coalesce(l.due, r.due), iif(l.job_id is null, r.started_at, l.started_at), iif(l.job_id is null, r.ended_at, null),
   iif(l.job_id is null, r.worker_id, l.worker_id), coalesce(l.renewed_at, w.seen_at),
-  iif(l.job_id is null, r.cancel_requested_at, l.cancel_requested_at), l.expires_at,
+  iif(l.job_id is null, r.cancel_requested_at, l.cancel_requested_at),
+  iif(l.status <> 'running', l.expires_at, null),
   r.exit_code, r.signal, r.error, r.reason, x.value,
   (select json_group_array(json_array(e.parent_id, e.condition)) from edge e where e.child_id = j.id),
   j.workflow_id, j.step_key, j.group_id, j.group_index, j.rerun_of`;
@@ -145,7 +146,7 @@ export const sql = {
       and (rank, turn, due, job_id) > (?3, ?4, ?5, ?6)
     order by rank, turn, due, job_id limit ?2`,
   takeJobs: `update live set status = 'running', attempt = attempt + 1, worker_id = ?2, claim_seq = ?3,
-      started_at = ?4, renewed_at = iif(?3 is null, ?4, null), expires_at = null
+      started_at = ?4, renewed_at = iif(?3 is null, ?4, null)
     where job_id in (select value from json_each(?1)) and status = 'pending'`,
   claimedJobs: `select l.job_id, l.attempt, l.failures, l.due, j.queue, j.kind, j.name, j.priority, j.tags, j.spec, l.flags
     from json_each(?1) i join live l on l.job_id = i.value join job j on j.id = l.job_id`,
@@ -208,7 +209,7 @@ export const sql = {
   recordAttempt: `insert into run (job_id, attempt, outcome, worker_id, started_at, ended_at, exit_code, signal, error)
     select job_id, attempt, ?3, worker_id, started_at, ?2, ?4, ?5, ?6 from live where job_id = ?1`,
   requeue: `update live set status = ?2, due = coalesce(?3, due), failures = ?4, interruptions = ?5, snoozes = ?6, losses = ?7,
-      claim_seq = null, renewed_at = null
+      claim_seq = null, renewed_at = null, expires_at = iif(?8, expires_at, null)
     where job_id = ?1`,
   /** ?13: whether an attempt was running; where none was, the row is number 0. */
   endRun: `insert into run (job_id, attempt, status, reason, outcome, worker_id, started_at, ended_at, due, exit_code,

@@ -34,9 +34,15 @@ const filterShape = {
   reason: z.enum(REASONS).exactOptional(),
   workflow_id: storeId.meta({ description: 'Steps of this workflow, and their items.' }).exactOptional(),
   group_id: storeId.meta({ description: 'Items of this for_each step, by the id of its job.' }).exactOptional(),
+  parent_id: storeId.meta({ description: 'Jobs that depend on this one.' }).exactOptional(),
   from: instantOrAgo.exactOptional(),
   to: instantOrAgo.exactOptional(),
-  q: text(256).meta({ description: 'Part of name, command or error, whatever the case.' }).exactOptional(),
+  q: text(256)
+    .meta({
+      description:
+        'Part of name, command, input or error, whatever the case. Lists look among the newest 100,000 jobs, bulk operations among all.',
+    })
+    .exactOptional(),
 };
 
 /** The same filter wherever jobs are chosen; times mean `created_at`, from inclusive, to exclusive. */
@@ -47,9 +53,20 @@ export const JobFilter = named(
 export type JobFilter = z.output<typeof JobFilter>;
 export type JobFilterInput = z.input<typeof JobFilter>;
 
+const idList = z
+  .string()
+  .meta({ examples: ['12,13'], description: 'Only these, separated by commas; at most 200.' })
+  .transform((value, context): number[] => {
+    const ids = value.split(',').map((part) => storeId.safeParse(part).data);
+    if (ids.length <= 200 && ids.every((id) => id !== undefined)) return ids;
+    context.issues.push({ code: 'custom', message: 'expected at most 200 ids such as "12,13"', input: value });
+    return z.NEVER;
+  });
+
 /** The list's query: a filter and a page. */
 export const JobListQuery = strict({
   ...filterShape,
+  ids: idList.exactOptional(),
   limit: numberInQuery(1, 200).exactOptional(),
   cursor: z
     .string()

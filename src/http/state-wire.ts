@@ -33,6 +33,7 @@ export function filterFromWire(wire: WireFilter, now: number): JobFilter {
     ...(wire.reason && { reason: wire.reason }),
     ...(wire.workflow_id !== undefined && { workflowId: wire.workflow_id }),
     ...(wire.group_id !== undefined && { groupId: wire.group_id }),
+    ...(wire.parent_id !== undefined && { parentId: wire.parent_id }),
     ...(wire.from && { createdFrom: resolveInstant(wire.from, now) }),
     ...(wire.to && { createdTo: resolveInstant(wire.to, now) }),
     ...(wire.q !== undefined && { text: wire.q }),

@@ -12,18 +12,15 @@ import type { NewWorkflow } from '../core/dag/new-workflow.ts';
 import type { StepCounts, WorkflowStatus } from '../core/dag/workflow-status.ts';
 import type { Attempt, ClaimedJob, Job, NewJob, Reason, Status } from '../core/job.ts';
 import type { Offer } from '../core/lane.ts';
-import type { Notify } from '../core/notify.ts';
 import type { Change } from '../core/transition.ts';
-import type { NoticeStore } from './notice-store.ts';
 
 export type { NewForEach, NewStep, NewWorkflow } from '../core/dag/new-workflow.ts';
-export type { Delivery, Notice, Notification, NotificationFilter } from './notice-store.ts';
 export type { RunRequest, ScheduleFilter, Ticked, TickFilter, TickRequest } from './schedule-store.ts';
 
 export const DRIVERS = ['memory', 'sqlite', 'postgres'] as const;
 export type Driver = (typeof DRIVERS)[number];
 
-export interface Store extends NoticeStore, AsyncDisposable {
+export interface Store extends AsyncDisposable {
   readonly driver: Driver;
   /** Where the jobs are, for people: a file, or a database without its password. */
   readonly location: string;
@@ -331,7 +328,6 @@ export interface Retention {
 export interface Workflow {
   id: number;
   name: string;
-  notify: readonly Notify[];
   params: Readonly<Record<string, unknown>>;
   status: WorkflowStatus;
   createdAt: number;
@@ -382,9 +378,13 @@ export interface JobFilter {
   /** Created in [from, to). */
   createdFrom?: number;
   createdTo?: number;
-  /** Part of name, command or error, whatever the case. */
+  /** Part of name, command, error or input, whatever the case; in the input spaces do not count. */
   text?: string;
   ids?: readonly number[];
+  /** Jobs that depend on this one. */
+  parentId?: number;
+  /** Only among jobs with the newest so many ids. */
+  newest?: number;
 }
 
 /** Bytes kept from each end of an attempt's output. */

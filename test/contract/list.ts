@@ -127,6 +127,43 @@ export function exerciseList(open: OpenStore): void {
     assert.deepEqual(await found(store, { text: `'; --` }), []);
   });
 
+  test('list: by text in the input, where spaces do not count', async ({ store }) => {
+    const [a, b] = ids(
+      await submit(store, [
+        aJob({ command: null, handler: 'mail', input: { to: 'Ana Maria', lines: [1, 22] } }),
+        aJob({ command: null, handler: 'mail', input: ['bob', { deep: 'Anaconda' }] }),
+      ]),
+    );
+    assert.deepEqual(await found(store, { text: 'ana' }), [b, a]);
+    assert.deepEqual(await found(store, { text: 'ana maria' }), [a]);
+    assert.deepEqual(await found(store, { text: '[1, 22]' }), [a]);
+    assert.deepEqual(await found(store, { text: '"deep": "anaconda"' }), [b]);
+    assert.deepEqual(await found(store, { text: 'null' }), []);
+  });
+
+  test('list: children of a job, whatever their state', async ({ store }) => {
+    const [parent, other] = ids(await submit(store, jobs(2))) as [number, number];
+    const on = (jobId: number) => ({ jobId, condition: 'success' as const });
+    const [first, second] = ids(
+      await submit(store, [aJob({ dependsOn: [on(parent)] }), aJob({ dependsOn: [on(parent), on(other)] })]),
+    );
+    assert.deepEqual(await found(store, { parentId: parent }), [second, first]);
+    assert.deepEqual(await found(store, { parentId: other }), [second]);
+    await cancel(store, first as number);
+    assert.deepEqual(await found(store, { parentId: parent, statuses: ['blocked'] }), [second]);
+    assert.deepEqual(await found(store, { parentId: parent, statuses: ['cancelled'] }), [first]);
+    assert.deepEqual(await found(store, { parentId: second as number }), []);
+  });
+
+  test('list: no further back than the newest so many ids', async ({ store }) => {
+    const all = ids(await submit(store, jobs(5))).reverse();
+    assert.deepEqual(await found(store, { newest: 2 }), all.slice(0, 2));
+    assert.deepEqual(await found(store, { newest: 2, statuses: ['pending'] }), all.slice(0, 2));
+    assert.deepEqual(await found(store, { newest: 99 }), all);
+    const page = await store.list({ newest: 3 }, { before: all[1] as number, limit: 9 }, forever);
+    assert.deepEqual(ids(page), all.slice(2, 3));
+  });
+
   test('count: no further than asked', async ({ store }) => {
     await submit(store, jobs(5));
     assert.equal(await store.count({}, 3, forever), 3);

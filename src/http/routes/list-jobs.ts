@@ -6,6 +6,8 @@ import { defineRoute } from '../route.ts';
 import { filterFromWire } from '../state-wire.ts';
 
 const DEFAULT_LIMIT = 50;
+/** Free text is looked for job by job: no further back than this. */
+const NEWEST_WITH_TEXT = 100_000;
 
 export const listJobs = defineRoute({
   method: 'GET',
@@ -17,7 +19,11 @@ export const listJobs = defineRoute({
   async handle({ scheduler, query, now, signal }) {
     const { limit = DEFAULT_LIMIT, cursor, ...filter } = query;
     const before = cursor === undefined ? null : fromCursor(cursor);
-    const page = await scheduler.jobs(filterFromWire(filter, now()), { before, limit }, signal);
+    const wanted = {
+      ...filterFromWire(filter, now()),
+      ...(filter.q !== undefined && { newest: NEWEST_WITH_TEXT }),
+    };
+    const page = await scheduler.jobs(wanted, { before, limit }, signal);
     const next_cursor = page.nextBefore === null ? null : toCursor(page.nextBefore);
     return { status: 200, json: { items: page.items.map(jobToWire), next_cursor } };
   },

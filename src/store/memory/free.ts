@@ -12,10 +12,7 @@ export function free(tables: Tables, entry: Entry): void {
     expiresAt: startTimeoutMs === null ? null : Math.max(entry.dueAt, now) + startTimeoutMs,
   });
   if (later) tables.hints.due(entry.dueAt);
-  else {
-    tables.newcomers.add(entry);
-    tables.hints.work();
-  }
+  else tables.hints.work();
   tables.hints.job(entry.id);
 }
 

@@ -11,7 +11,6 @@ import { expand } from './expand.ts';
 import { heartbeat } from './heartbeat.ts';
 import { insert } from './insert.ts';
 import { appendLog, readLog } from './logs.ts';
-import { deliver, notices, notifications } from './notices.ts';
 import { advanceOperation, createOperation, openOperations, operation } from './operations.ts';
 import { prune } from './prune.ts';
 import { queues, setQueue } from './queues.ts';
@@ -19,7 +18,6 @@ import { attempts, count, countAhead, list, read } from './reading.ts';
 import { settle } from './settle.ts';
 import { addStats, stats } from './stats.ts';
 import { createTables } from './tables.ts';
-import { giveTurnsTo } from './turns.ts';
 import { drainWorker, leaveWorker, registerWorker, retireWorkers, workers } from './workers.ts';
 import { insertWorkflow, steps, workflow, workflows } from './workflows.ts';
 
@@ -35,11 +33,8 @@ export function openMemory({ clock }: { clock: Clock }): Store {
     signal.throwIfAborted();
     instant = clock.now();
     try {
-      const answer = body();
-      giveTurnsTo(tables, tables.newcomers);
-      return answer;
+      return body();
     } finally {
-      tables.newcomers.clear();
       instant = null;
     }
   }
@@ -66,10 +61,6 @@ export function openMemory({ clock }: { clock: Clock }): Store {
     expand: (limit, signal) => run(signal, () => expand(tables, limit)),
     retireWorkers: (forgetAfterMs, signal) => run(signal, () => retireWorkers(tables, forgetAfterMs)),
     prune: (retention, limit, signal) => run(signal, () => prune(tables, retention, limit)),
-
-    notices: (limit, signal) => run(signal, () => notices(tables, limit)),
-    deliver: (noticeId, delivery, signal) => run(signal, () => deliver(tables, noticeId, delivery)),
-    notifications: (about, signal) => run(signal, () => notifications(tables, about)),
 
     read: (ids, signal) => run(signal, () => read(tables, ids)),
     list: (filter, page, signal) => run(signal, () => list(tables, filter, page)),

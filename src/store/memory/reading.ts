@@ -14,7 +14,7 @@ export function read(tables: Tables, ids: readonly number[]): Job[] {
 export function list(tables: Tables, filter: JobFilter, page: { before: number | null; limit: number }): Job[] {
   const found: Job[] = [];
   for (const entry of newestFirst(tables, page.before)) {
-    if (found.length >= page.limit) break;
+    if (found.length >= page.limit || isTooOld(tables, entry, filter)) break;
     if (matches(entry, filter)) found.push(jobOf(tables, entry));
   }
   return found;
@@ -24,7 +24,7 @@ export function count(tables: Tables, filter: JobFilter, atMost: number): number
   let found = 0;
   for (const entry of tables.jobs.values()) {
     if (found >= atMost) break;
-    if (matches(entry, filter)) found += 1;
+    if (!isTooOld(tables, entry, filter) && matches(entry, filter)) found += 1;
   }
   return found;
 }
@@ -57,11 +57,22 @@ function* newestFirst(tables: Tables, before: number | null): Generator<Entry> {
   }
 }
 
+function isTooOld(tables: Tables, entry: Entry, { newest }: JobFilter): boolean {
+  return newest !== undefined && entry.id <= newestId(tables) - newest;
+}
+
+/** Of those that are there. */
+function newestId(tables: Tables): number {
+  for (const { id } of newestFirst(tables, null)) return id;
+  return 0;
+}
+
 function matches(entry: Entry, filter: JobFilter): boolean {
   const { spec } = entry;
   if (filter.ids !== undefined && !filter.ids.includes(entry.id)) return false;
   if (filter.workflowId !== undefined && filter.workflowId !== entry.workflowId) return false;
   if (filter.groupId !== undefined && filter.groupId !== entry.groupId) return false;
+  if (filter.parentId !== undefined && !entry.parents.has(filter.parentId)) return false;
   if (filter.statuses !== undefined && !filter.statuses.includes(entry.status)) return false;
   if (filter.queue !== undefined && filter.queue !== spec.queue) return false;
   if (filter.name !== undefined && filter.name !== spec.name) return false;
@@ -76,5 +87,7 @@ function matches(entry: Entry, filter: JobFilter): boolean {
 function speaksOf(entry: Entry, text: string): boolean {
   const wanted = text.toLowerCase();
   const texts = [entry.spec.name, entry.spec.command, endOf(entry).error];
-  return texts.some((part) => part?.toLowerCase().includes(wanted));
+  if (texts.some((part) => part?.toLowerCase().includes(wanted))) return true;
+  const input = entry.spec.input === null ? undefined : JSON.stringify(entry.spec.input);
+  return input?.toLowerCase().replaceAll(' ', '').includes(wanted.replaceAll(' ', '')) ?? false;
 }

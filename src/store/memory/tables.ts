@@ -3,11 +3,10 @@
 import type { Clock } from '../../core/clock.ts';
 import { isTerminal, type Job } from '../../core/job.ts';
 import { Hints } from '../local-hints.ts';
-import type { NewWorker, Notice, Notification, Operation, StatRow } from '../store.ts';
+import type { NewWorker, Operation, StatRow } from '../store.ts';
 import { type Entry, toJob } from './entry.ts';
 import { Heap } from './heap.ts';
 import { isHeld, isLive, Live } from './live.ts';
-import { TurnLines } from './turn-lines.ts';
 import type { WorkflowRow } from './workflow-row.ts';
 
 export interface Tables {
@@ -15,9 +14,6 @@ export interface Tables {
   readonly hints: Hints;
   readonly jobs: Map<number, Entry>;
   readonly live: Live;
-  readonly turns: TurnLines;
-  /** What the present call has made claimable. */
-  readonly newcomers: Set<Entry>;
   /** Ended jobs outside of workflows, the longest ended first: those done, and all others. */
   readonly done: Heap<Entry>;
   readonly undone: Heap<Entry>;
@@ -32,12 +28,7 @@ export interface Tables {
   readonly idempotency: Map<string, IdempotentAnswer>;
   readonly stats: Map<string, StatRow>;
   readonly operations: Map<number, Operation>;
-  readonly notices: Map<number, Notice>;
-  /** By the job that carries it. */
-  readonly notifications: Map<number, Notification>;
-  /** Subjects that failed last, and since when. */
-  readonly alarms: Map<string, number>;
-  readonly lastId: { job: number; workflow: number; worker: number; operation: number; notice: number };
+  readonly lastId: { job: number; workflow: number; worker: number; operation: number };
 }
 
 export interface Worker {
@@ -70,14 +61,11 @@ export interface IdempotentAnswer {
 }
 
 export function createTables(clock: Clock): Tables {
-  const turns = new TurnLines();
   return {
     clock,
     hints: new Hints(),
     jobs: new Map(),
-    live: new Live(turns),
-    turns,
-    newcomers: new Set(),
+    live: new Live(),
     done: new Heap(endedEarlier),
     undone: new Heap(endedEarlier),
     cascade: new Set(),
@@ -89,10 +77,7 @@ export function createTables(clock: Clock): Tables {
     idempotency: new Map(),
     stats: new Map(),
     operations: new Map(),
-    notices: new Map(),
-    notifications: new Map(),
-    alarms: new Map(),
-    lastId: { job: 0, workflow: 0, worker: 0, operation: 0, notice: 0 },
+    lastId: { job: 0, workflow: 0, worker: 0, operation: 0 },
   };
 }
 

@@ -1,17 +1,14 @@
 import { endStep, reopenStep, type StepCounts, workflowStatus } from '../../core/dag/workflow-status.ts';
 import type { TerminalStatus } from '../../core/job.ts';
-import type { Notify } from '../../core/notify.ts';
 import type { Workflow } from '../store.ts';
 import { copyJson } from './copy.ts';
 import type { Entry } from './entry.ts';
-import { noteWorkflowEnd } from './notices.ts';
 import type { Tables } from './tables.ts';
 
 export interface WorkflowRow {
   readonly id: number;
   readonly name: string;
   readonly params: Readonly<Record<string, unknown>>;
-  readonly notify: readonly Notify[];
   readonly createdAt: number;
   readonly rerunOf: number | null;
   readonly total: number;
@@ -27,7 +24,6 @@ export function toWorkflow(row: WorkflowRow): Workflow {
   return {
     ...fields,
     params: copyJson(row.params),
-    notify: copyJson(row.notify),
     counts: { ...row.counts },
     status: workflowStatus(row.counts, row.startedAt !== null),
   };
@@ -43,9 +39,7 @@ export function stepEnded(tables: Tables, entry: Entry, status: TerminalStatus):
   const row = rowOf(tables, entry);
   if (row === undefined) return;
   row.counts = endStep(row.counts, { status, continueOnFailure: entry.spec.continueOnFailure });
-  if (row.counts.open > 0) return;
-  row.endedAt = tables.clock.now();
-  noteWorkflowEnd(tables, row);
+  if (row.counts.open === 0) row.endedAt = tables.clock.now();
 }
 
 /** `status` is how it had ended. */

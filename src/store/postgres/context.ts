@@ -2,7 +2,6 @@ import type { Database } from './database.ts';
 import type { Hints } from './hints.ts';
 import type { Lanes } from './lanes.ts';
 import type { Sql } from './sql.ts';
-import type { FairQueues } from './turns.ts';
 
 /** What every call works with. */
 export interface Context {
@@ -11,6 +10,5 @@ export interface Context {
   database: Database;
   sql: Sql;
   lanes: Lanes;
-  fairQueues: FairQueues;
   hints: Hints;
 }

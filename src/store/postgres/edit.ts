@@ -5,7 +5,6 @@ import type { JobEdit } from '../store.ts';
 import type { Context } from './context.ts';
 import type { Session } from './database.ts';
 import { decodeJob, type JobRow, type SpecRow, specOf } from './job-row.ts';
-import { giveTurnsTo } from './turns.ts';
 import { numbers } from './values.ts';
 
 const BESIDE = ['unique_key', 'item'];
@@ -16,7 +15,7 @@ export async function edit(
   wanted: JobEdit,
   signal: AbortSignal,
 ): Promise<Job | undefined> {
-  const { database, lanes, fairQueues, hints } = context;
+  const { database, lanes, hints } = context;
   for (;;) {
     const outcome = await database.transaction(signal, (session) => editOnce(context, session, jobId, wanted));
     if (outcome.type === 'new-lane') {
@@ -26,7 +25,6 @@ export async function edit(
     }
     if (outcome.type === 'not-waiting') return undefined;
     const { job } = outcome;
-    if (job.fairKey !== null) fairQueues.learn([job.queue]);
     hints.tell({
       jobs: [jobId],
       work: job.status === 'pending',
@@ -39,12 +37,11 @@ export async function edit(
 type Outcome = { type: 'edited'; job: Job } | { type: 'not-waiting' } | { type: 'new-lane'; key: string };
 
 async function editOnce(
-  context: Context,
+  { sql, lanes }: Context,
   session: Session,
   jobId: number,
   { runAt, ...wanted }: JobEdit,
 ): Promise<Outcome> {
-  const { sql, lanes } = context;
   const [locked] = await session.query(sql.lockWaiting, [jobId]);
   const [row] = await session.query<SpecRow>(sql.specs, [numbers([jobId])]);
   if (locked === undefined || row === undefined) return { type: 'not-waiting' };
@@ -59,11 +56,7 @@ async function editOnce(
   const beside = Object.fromEntries(BESIDE.flatMap((key) => (key in row.spec ? [[key, row.spec[key]]] : [])));
   const kept = { ...stored.spec, ...beside };
   await session.query(sql.editJob, [jobId, stored.queue, stored.priority, stored.tags, JSON.stringify(kept)]);
-  // What was moved waits in line anew.
-  const isMoved = runAt !== undefined || wanted.queue !== undefined || wanted.priority !== undefined;
-  await session.query(sql.editLive, [jobId, lane, -stored.priority, runAt ?? null, spec.startTimeoutMs, isMoved]);
-  const queues = spec.fairKey === null ? [] : [spec.queue];
-  await giveTurnsTo(context, session, { jobIds: isMoved ? [jobId] : [], fairQueues: queues });
+  await session.query(sql.editLive, [jobId, lane, -stored.priority, runAt ?? null, spec.startTimeoutMs]);
   const [edited] = await session.query<JobRow>(sql.jobs, [numbers([jobId])]);
   return edited === undefined ? { type: 'not-waiting' } : { type: 'edited', job: decodeJob(edited) };
 }

@@ -32,7 +32,7 @@ export function countQuery(schema: string, filter: JobFilter, atMost: number): B
 function idsQuery(s: string, filter: JobFilter, { before, limit }: { before: number | null; limit: number }): Built {
   const values: unknown[] = [];
   const bind = (value: unknown) => `$${values.push(value)}`;
-  const conditions = conditionsOf(filter, bind);
+  const conditions = conditionsOf(s, filter, bind);
   if (before !== null) conditions.push(`j.id < ${bind(before)}::bigint`);
   const where = conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`;
   const most = `${bind(limit)}::bigint`;
@@ -69,13 +69,33 @@ function partsOf(
   return [...parts, { from, id: 'l.job_id' }];
 }
 
-function conditionsOf(filter: JobFilter, bind: (value: unknown) => string): string[] {
+function conditionsOf(s: string, filter: JobFilter, bind: (value: unknown) => string): string[] {
   const conditions: string[] = [];
-  const { ids, workflowId, groupId, queue, name, tags, workerId, reason, createdFrom, createdTo, text } = filter;
+  const {
+    ids,
+    workflowId,
+    groupId,
+    parentId,
+    newest,
+    queue,
+    name,
+    tags,
+    workerId,
+    reason,
+    createdFrom,
+    createdTo,
+    text,
+  } = filter;
   const instant = (ms: number) => `to_timestamp(${bind(ms)}::float8 / 1000.0)`;
   if (ids !== undefined) conditions.push(`j.id = any(${bind(numbers(ids))}::bigint[])`);
   if (workflowId !== undefined) conditions.push(`j.workflow_id = ${bind(workflowId)}::bigint`);
   if (groupId !== undefined) conditions.push(`j.group_id = ${bind(groupId)}::bigint`);
+  if (parentId !== undefined) {
+    conditions.push(`j.id = any(array(select child_id from ${s}.edge where parent_id = ${bind(parentId)}::bigint))`);
+  }
+  if (newest !== undefined) {
+    conditions.push(`j.id > (select coalesce(max(id), 0) from ${s}.job) - ${bind(newest)}::bigint`);
+  }
   if (queue !== undefined) conditions.push(`j.queue = ${bind(queue)}`);
   if (name !== undefined) conditions.push(`j.name = ${bind(name)}`);
   if (tags !== undefined) conditions.push(`j.tags @> ${bind(tags)}::text[]`);
@@ -88,7 +108,9 @@ function conditionsOf(filter: JobFilter, bind: (value: unknown) => string): stri
   if (text !== undefined) {
     const wanted = `lower(${bind(text)})`;
     const places = ['j.name', `j.spec ->> 'command'`, 'r.error'];
-    conditions.push(`(${places.map((place) => `position(${wanted} in lower(${place})) > 0`).join(' or ')})`);
+    const found = places.map((place) => `position(${wanted} in lower(${place})) > 0`);
+    found.push(`position(replace(${wanted}, ' ', '') in replace(lower(j.spec ->> 'input'), ' ', '')) > 0`);
+    conditions.push(`(${found.join(' or ')})`);
   }
   return conditions;
 }

@@ -20,7 +20,6 @@ import { insert } from './insert.ts';
 import { Lanes } from './lanes.ts';
 import { appendLogs, readLog } from './logs.ts';
 import { migrate, requireMigrated } from './migrate.ts';
-import { deliver, notices, notifications } from './notices.ts';
 import { advanceOperation, createOperation, openOperations, operation } from './operations.ts';
 import { Pruner } from './prune.ts';
 import { queues, setQueue } from './queues.ts';
@@ -28,7 +27,6 @@ import { attempts, count, countAhead, list, read } from './reading.ts';
 import { settle } from './settle.ts';
 import { statements } from './sql.ts';
 import { addStats, stats } from './stats.ts';
-import { FairQueues } from './turns.ts';
 import { Waiting } from './waiting.ts';
 import { drainWorker, leaveWorker, registerWorker, retireWorkers, workers } from './workers.ts';
 
@@ -88,9 +86,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     onNotification: (text) => hints.receive(text),
     onResumed: () => hints.receiveAnything(),
   });
-  const fairQueues = new FairQueues();
-  const lanes = new Lanes(database, sql, fairQueues);
-  const context: Context = { schema: `"${schema}"`, database, sql, hints, lanes, fairQueues };
+  const context: Context = { schema: `"${schema}"`, database, sql, hints, lanes: new Lanes(database, sql) };
   const waiting = new Waiting(database, sql, instanceId);
   const pruner = new Pruner(context);
 
@@ -119,10 +115,6 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     expand: (limit, signal) => expand(context, limit, signal),
     retireWorkers: (forgetAfterMs, signal) => retireWorkers(context, forgetAfterMs, signal),
     prune: (retention, limit, signal) => pruner.prune(retention, limit, signal),
-
-    notices: (limit, signal) => notices(context, limit, signal),
-    deliver: (noticeId, delivery, signal) => deliver(context, noticeId, delivery, signal),
-    notifications: (about, signal) => notifications(context, about, signal),
 
     read: (ids, signal) => read(context, ids, signal),
     list: (filter, page, signal) => list(context, filter, page, signal),

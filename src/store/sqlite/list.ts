@@ -42,7 +42,8 @@ interface Search {
 }
 
 function searches(filter: JobFilter, before: number | null): Search[] {
-  if (filter.workflowId !== undefined || filter.groupId !== undefined) return [searchPart(filter, before)];
+  const { workflowId, groupId, parentId } = filter;
+  if (workflowId !== undefined || groupId !== undefined || parentId !== undefined) return [searchPart(filter, before)];
   if (filter.statuses === undefined) return [search(filter, before, { from: jobsFrom.all, id: 'j.id', status: null })];
   return [...new Set(filter.statuses)].map((status) =>
     isTerminal(status)
@@ -55,7 +56,7 @@ function searches(filter: JobFilter, before: number | null): Search[] {
   );
 }
 
-/** The jobs of a workflow or group are few: they are looked for by that, whatever their status. */
+/** The jobs of a workflow, group or parent are few: they are looked for by that, whatever their status. */
 function searchPart(filter: JobFilter, before: number | null): Search {
   const found = search(filter, before, { from: jobsFrom.all, id: 'j.id', status: null });
   if (filter.statuses === undefined) return found;
@@ -85,6 +86,10 @@ function search(filter: JobFilter, before: number | null, { from, id, status }: 
   if (filter.ids !== undefined) must(`${id} in (select value from json_each(?))`, JSON.stringify(filter.ids));
   if (filter.workflowId !== undefined) must('j.workflow_id = ?', filter.workflowId);
   if (filter.groupId !== undefined) must('j.group_id = ?', filter.groupId);
+  if (filter.parentId !== undefined) {
+    must(`${id} in (select child_id from edge where parent_id = ?)`, filter.parentId);
+  }
+  if (filter.newest !== undefined) must(`${id} > (select coalesce(max(id), 0) from job) - ?`, filter.newest);
   if (filter.queue !== undefined) must('j.queue = ?', filter.queue);
   if (filter.name !== undefined) must('j.name = ?', filter.name);
   for (const tag of filter.tags ?? []) must('exists (select 1 from json_each(j.tags) t where t.value = ?)', tag);
@@ -94,7 +99,9 @@ function search(filter: JobFilter, before: number | null, { from, id, status }: 
   if (filter.createdTo !== undefined) must('j.created_at < ?', filter.createdTo);
   if (filter.text !== undefined) {
     const text = filter.text.toLowerCase();
-    must(`(contains(j.name, ?) or contains(j.spec ->> 'command', ?) or contains(r.error, ?))`, text, text, text);
+    const places = ['j.name', `j.spec ->> 'command'`, 'r.error'].map((place) => `contains(${place}, ?)`);
+    const input = `contains(replace(j.spec ->> 'input', ' ', ''), ?)`;
+    must(`(${[...places, input].join(' or ')})`, text, text, text, text.replaceAll(' ', ''));
   }
   return { from, where: conditions.join(' and '), params, id };
 }

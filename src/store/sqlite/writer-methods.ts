@@ -11,7 +11,6 @@ import { heartbeat } from './heartbeat.ts';
 import { insert } from './insert.ts';
 import { insertWorkflow } from './insert-workflow.ts';
 import { appendLogs } from './logs.ts';
-import { deliver, notices } from './notices.ts';
 import { advanceOperation, createOperation, openOperations, operation } from './operations.ts';
 import type { Methods } from './protocol.ts';
 import { prune } from './prune.ts';
@@ -47,8 +46,6 @@ export const writerMethods = {
   leaveWorker,
   addStats,
   createOperation,
-  notices,
-  deliver,
   operation,
   openOperations,
   advanceOperation,

@@ -43,10 +43,7 @@ export class Conclusion {
 
   async ended(ended: readonly Ended[]): Promise<void> {
     const { session, tally } = this.#transaction;
-    for (const job of ended) {
-      if (job.flags & FLAG.holdsKey) tally.freeKey(job.jobId);
-      tally.note(job);
-    }
+    for (const { jobId, flags } of ended) if (flags & FLAG.holdsKey) tally.freeKey(jobId);
     const linked = new Map(ended.filter(({ flags }) => flags & LINKED).map((job) => [job.jobId, job]));
     if (linked.size === 0) return;
     const rows = await session.query<KinRow>(this.#context.sql.kin, [numbers([...linked.keys()])]);

@@ -3,6 +3,7 @@
 import { WorkronError } from '../core/error.ts';
 import type { CutEvent, Event, OutputEvent } from './event.ts';
 import { readEvents } from './event-stream.ts';
+import type { Failures } from './failures.ts';
 import type { Health, Readiness } from './health.ts';
 import type { Attempt, Job, JobDetail, JobPage, SubmittedJob } from './job.ts';
 import type { JobEditInput } from './job-edit.ts';
@@ -29,7 +30,9 @@ export interface SubmitOptions extends CallOptions {
   idempotencyKey?: string;
 }
 
-export type ListQuery = Omit<JobFilterInput, 'ids'> & { limit?: number; cursor?: string };
+export type ListQuery = Omit<JobFilterInput, 'ids'> & { ids?: string; limit?: number; cursor?: string };
+
+export type StatsRequest = { from?: string; to?: string; step?: string; by?: 'queue' | 'outcome' };
 
 export type WorkflowQuery = { status?: Workflow['status']; name?: string; limit?: number; cursor?: string };
 
@@ -186,8 +189,14 @@ export class Client {
     return this.#json('POST', `/workers/${encodeURIComponent(id)}/drain`, options);
   }
 
-  stats({ from, to, ...options }: CallOptions & { from?: string; to?: string } = {}): Promise<Stats> {
-    return this.#json('GET', '/stats', { query: { from, to }, ...options });
+  /** By minute and queue, unless a `step` sums minutes or `by: 'outcome'` the queues. */
+  stats({ from, to, step, by, ...options }: CallOptions & StatsRequest = {}): Promise<Stats> {
+    return this.#json('GET', '/stats', { query: { from, to, step, by }, ...options });
+  }
+
+  /** What failed lately, the same failures together. */
+  failures({ from, ...options }: CallOptions & { from?: string } = {}): Promise<Failures> {
+    return this.#json('GET', '/failures', { query: { from }, ...options });
   }
 
   /** Also when it is not well. */

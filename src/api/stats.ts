@@ -1,7 +1,7 @@
 /** How it went, minute by minute. */
 
 import { z } from 'zod';
-import { instantOrAgo, wireInstant } from './fields.ts';
+import { duration, instantOrAgo, wireInstant } from './fields.ts';
 import { named, strict } from './schemas.ts';
 
 export const STAT_OUTCOMES = ['submitted', 'done', 'failed', 'cancelled', 'skipped', 'retried'] as const;
@@ -9,6 +9,13 @@ export const STAT_OUTCOMES = ['submitted', 'done', 'failed', 'cancelled', 'skipp
 export const StatsQuery = strict({
   from: instantOrAgo.exactOptional(),
   to: instantOrAgo.exactOptional(),
+  step: duration(60_000)
+    .meta({ examples: ['15m'], description: 'Sums the minutes of each such span; an item is named by its beginning.' })
+    .exactOptional(),
+  by: z
+    .enum(['queue', 'outcome'])
+    .meta({ description: 'outcome sums the queues too; an item then has the queue "*". queue unless given.' })
+    .exactOptional(),
 });
 
 export const Stats = named(

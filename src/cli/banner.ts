@@ -21,6 +21,7 @@ export function banner({ settings, roles, url, location }: BannerFacts): string 
     line('worker', `${settings.workers} slots, ${queues}`);
   }
   if (url !== null) {
+    line('page', `${url}/ui/`);
     line('API', url);
     line('try', `curl -d '{"command":"echo hello"}' ${url}/jobs`);
     const flag = url === 'http://127.0.0.1:8080' ? '' : ` --url ${url}`;

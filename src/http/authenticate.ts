@@ -3,6 +3,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { WorkronError } from '../core/error.ts';
+import { hasSession } from './session.ts';
 
 export const SCOPES = ['read', 'submit', 'operate', 'admin', 'work'] as const;
 export type Scope = (typeof SCOPES)[number];
@@ -16,16 +17,27 @@ export interface Principal {
 
 const EVERYBODY: Principal = { name: 'local', id: '-', scopes: SCOPES };
 
-/** The caller, by its `Authorization: Bearer` where the server has a token; else `unauthorized`. */
-export function authenticate(headers: IncomingHttpHeaders, token: string | null): Principal {
+/**
+ * The caller, by its `Authorization: Bearer` or the page's session where the server has a token; else `unauthorized`.
+ * A session counts only for what the page itself sends: browsers add cookies to requests of their own accord.
+ */
+export function authenticate(headers: IncomingHttpHeaders, token: string | null, now: number): Principal {
   if (token === null) return EVERYBODY;
+  const expected = digest(token);
+  const principal: Principal = { name: 'token', id: expected.toString('base64url').slice(0, 16), scopes: SCOPES };
+  if (headers.authorization === undefined && fromPage(headers) && hasSession(headers, token, now)) return principal;
   const given = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
   if (given === undefined) {
     throw new WorkronError('unauthorized', 'This server needs a token: send Authorization: Bearer <token>');
   }
-  const expected = digest(token);
   if (!timingSafeEqual(digest(given), expected)) throw new WorkronError('unauthorized', 'The token is not valid');
-  return { name: 'token', id: expected.toString('base64url').slice(0, 16), scopes: SCOPES };
+  return principal;
+}
+
+/** Other sites are refused before; what is left to refuse are other ports of this machine, which share its cookies. */
+function fromPage(headers: IncomingHttpHeaders): boolean {
+  const site = headers['sec-fetch-site'];
+  return site === undefined || site === 'same-origin' || site === 'none';
 }
 
 /** Throws `forbidden` where the caller may not do this. */

@@ -12,6 +12,8 @@ import type { Seats } from './seats.ts';
 export interface Shared {
   scheduler: Scheduler;
   version: string;
+  /** `null`: none is needed. */
+  token: string | null;
   now: () => number;
   events: EventHub;
   /** Long polls and streams that are open. */
@@ -48,7 +50,7 @@ export type Answer = { status: number; headers?: Readonly<Record<string, string>
 export type AnswerSchema = z.ZodType | { type: string; schema?: z.ZodType };
 
 export interface Route<Query = unknown, Body = unknown> {
-  method: 'GET' | 'POST' | 'PATCH';
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** With `:name` for its parameters. */
   path: string;
   /** `null`: open to everybody who reaches the server. */

@@ -9,15 +9,18 @@ import { doneJob } from './routes/done-job.ts';
 import { drainWorker } from './routes/drain-worker.ts';
 import { editJob } from './routes/edit-job.ts';
 import { editQueue } from './routes/edit-queue.ts';
+import { endSessionRoute } from './routes/end-session.ts';
 import { failJob } from './routes/fail-job.ts';
 import { heartbeatWorker } from './routes/heartbeat-worker.ts';
 import { leaveWorker } from './routes/leave-worker.ts';
 import { listAttempts } from './routes/list-attempts.ts';
+import { listFailures } from './routes/list-failures.ts';
 import { listJobs } from './routes/list-jobs.ts';
 import { listQueues } from './routes/list-queues.ts';
 import { listWorkers } from './routes/list-workers.ts';
 import { listWorkflows } from './routes/list-workflows.ts';
 import { nudgeWorker } from './routes/nudge-worker.ts';
+import { openSessionRoute } from './routes/open-session.ts';
 import { readDocument } from './routes/read-document.ts';
 import { readHealth } from './routes/read-health.ts';
 import { readJob } from './routes/read-job.ts';
@@ -26,6 +29,7 @@ import { readMetrics } from './routes/read-metrics.ts';
 import { readOperation } from './routes/read-operation.ts';
 import { readReady } from './routes/read-ready.ts';
 import { readRoot } from './routes/read-root.ts';
+import { readSession } from './routes/read-session.ts';
 import { readStats } from './routes/read-stats.ts';
 import { readWorkflow } from './routes/read-workflow.ts';
 import { registerWorker } from './routes/register-worker.ts';
@@ -64,7 +68,11 @@ export const ROUTES: readonly Route[] = [
   listWorkers,
   drainWorker,
   readStats,
+  listFailures,
   streamEvents,
+  readSession,
+  openSessionRoute,
+  endSessionRoute,
   readHealth,
   readReady,
   readMetrics,

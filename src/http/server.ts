@@ -10,6 +10,7 @@ import { answerCall } from './answer-call.ts';
 import { authenticate, authorize, type Principal } from './authenticate.ts';
 import { EventHub } from './event-hub.ts';
 import { apiDocument } from './openapi.ts';
+import { Page } from './page.ts';
 import { errorHeaders, publicError } from './problem-reply.ts';
 import { requestIdFrom } from './request-id.ts';
 import type { Route, Shared } from './route.ts';
@@ -17,6 +18,7 @@ import { ROUTES } from './routes.ts';
 import { assertSafeBind } from './safe-bind.ts';
 import { checkHost, checkOrigin } from './same-site.ts';
 import { Seats } from './seats.ts';
+import { leadsToPage, servePage } from './serve-page.ts';
 
 export interface ServerOptions {
   scheduler: Scheduler;
@@ -31,6 +33,8 @@ export interface ServerOptions {
   /** Long polls, and event and log streams, that may be open at once. */
   maxPolls?: number;
   maxStreams?: number;
+  /** Where the built dashboard is, unless in its usual place. */
+  pageFolder?: string;
 }
 
 export interface HttpServer {
@@ -56,6 +60,8 @@ declare module 'fastify' {
   }
   interface FastifyContextConfig {
     route?: Route;
+    /** A file of the dashboard: open to everybody who reaches the server, as there is no data in it. */
+    page?: boolean;
   }
 }
 
@@ -65,6 +71,7 @@ export function createServer(options: ServerOptions): HttpServer {
   const shared = {
     scheduler,
     version: options.version,
+    token,
     now: options.now ?? Date.now,
     events: new EventHub(scheduler),
     polls: new Seats(options.maxPolls ?? 5_000),
@@ -104,8 +111,9 @@ export function createServer(options: ServerOptions): HttpServer {
     checkOrigin(request.headers, options.allowedHosts);
     if (token === null) checkHost(request.headers, options.allowedHosts);
     const route = request.routeOptions.config.route;
-    if (route !== undefined && route.scope === null) return;
-    request.principal = authenticate(request.headers, token);
+    if (request.routeOptions.config.page || route?.scope === null) return;
+    if (leadsToPage(request)) return reply.redirect('/ui/', 302);
+    request.principal = authenticate(request.headers, token, shared.now());
     if (route?.scope) authorize(request.principal, route.scope);
   });
   app.addHook('onResponse', async (request, reply) => {
@@ -133,6 +141,8 @@ export function createServer(options: ServerOptions): HttpServer {
       handler: (request, reply) => answerCall(route, request, reply, shared, log),
     });
   }
+
+  servePage(app, new Page(options.pageFolder));
 
   function sendProblem(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const error = publicError(thrown);

@@ -2,6 +2,7 @@ import { invalid } from '../../api/decode.ts';
 import { Stats, StatsQuery } from '../../api/stats.ts';
 import { defineRoute } from '../route.ts';
 import { resolveInstant, statsToWire } from '../state-wire.ts';
+import { sumStats } from '../sum-stats.ts';
 
 const HOUR_MS = 3_600_000;
 const LONGEST_RANGE_MS = 31 * 24 * HOUR_MS;
@@ -19,6 +20,8 @@ export const readStats = defineRoute({
     if (from > to || to - from > LONGEST_RANGE_MS) {
       throw invalid([{ pointer: '/from', detail: 'expected from before to, at most 31 days apart' }]);
     }
-    return { status: 200, json: statsToWire({ from, to }, await scheduler.stats({ from, to }, signal)) };
+    const { step = 60_000, by = 'queue' } = query;
+    const rows = sumStats(await scheduler.stats({ from, to }, signal), { stepMs: step, queues: by === 'queue' });
+    return { status: 200, json: statsToWire({ from, to }, rows) };
   },
 });

@@ -1,0 +1,27 @@
+/** What failed lately, the same failures together. */
+
+import { z } from 'zod';
+import { wireId, wireInstant } from './fields.ts';
+import { named } from './schemas.ts';
+
+export const Failures = named(
+  'Failures',
+  z.object({
+    from: wireInstant,
+    scanned: z.number().meta({ description: 'How many failed jobs were looked at: the newest.' }),
+    complete: z.boolean().meta({ description: 'Whether those were all since `from`.' }),
+    items: z.array(
+      z.object({
+        title: z.string().meta({ description: 'The name, else the step, the handler or the command.' }),
+        name: z.string().nullable(),
+        error: z.string().meta({ description: 'Its first line, without what differs each time.' }),
+        count: z.number(),
+        queues: z.array(z.string()),
+        first_at: wireInstant,
+        last_at: wireInstant,
+        last_job_id: wireId,
+      }),
+    ),
+  }),
+);
+export type Failures = z.output<typeof Failures>;

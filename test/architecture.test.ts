@@ -16,8 +16,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   scheduler: ['core', 'ops'],
   worker: ['core', 'api', 'ops'],
   http: ['core', 'api', 'ops', 'scheduler'],
-  library: ['core', 'api', 'ops', 'store', 'scheduler', 'worker', 'http'],
-  cli: ['core', 'api', 'ops', 'store', 'scheduler', 'worker', 'http', 'library'],
+  cli: ['core', 'api', 'ops', 'store', 'scheduler', 'worker', 'http'],
 };
 
 /** The one file of the store that the scheduler, and those who speak to it, may know. */
@@ -40,6 +39,19 @@ test('architecture: imports point one way', () => {
       const other = target.split('/')[0] as string;
       const toContract = normalize(target) === CONTRACT && ['scheduler', 'http'].includes(room);
       if (other !== room && !allowed.includes(other) && !toContract) wrong.push(`${file} imports ${target}`);
+    }
+  }
+  assert.deepEqual(wrong, []);
+});
+
+test('architecture: the page knows the API and nothing else of the server', () => {
+  const ui = join(src, '..', 'ui', 'src');
+  const wrong: string[] = [];
+  for (const file of globSync('**/*.{ts,tsx}', { cwd: ui })) {
+    const text = readFileSync(join(ui, file), 'utf8');
+    for (const [, path] of text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)) {
+      const target = relative(join(src, '..'), join(ui, dirname(file), path as string));
+      if (!target.startsWith('ui/src/') && !target.startsWith('src/api/')) wrong.push(`${file} imports ${target}`);
     }
   }
   assert.deepEqual(wrong, []);

@@ -40,7 +40,6 @@ function workflow(steps: StepState[]): WorkflowDetail {
     id: '7',
     name: 'etl',
     params: {},
-    notify: [],
     status: 'running',
     created_at: AT,
     started_at: null,

@@ -26,10 +26,9 @@ import type {
   WorkflowFilter,
   WorkflowStep,
 } from '../store/store.ts';
-import type { Told } from './told.ts';
 
-export interface JobView extends Job, Told {
-  /** One sentence; `null` where it does not wait. */
+/** A job with the sentence that says what it waits for; `null` where it does not wait. */
+export interface JobView extends Job {
   waitingFor: string | null;
 }
 

@@ -4,7 +4,6 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { endsWithUs } from './ends-with-us.ts';
 
 const bin = join(import.meta.dirname, '..', '..', 'bin', 'workron');
 
@@ -43,7 +42,5 @@ export async function callWorkron(args: readonly string[], options: CallOptions 
 
 /** For calls that a test must act upon while they run. */
 export function startCall(args: readonly string[], { env, cwd }: CallOptions = {}) {
-  const call = spawn(bin, args, { env: plainEnvironment(env), ...(cwd === undefined ? {} : { cwd }), stdio: 'pipe' });
-  endsWithUs('process', call);
-  return call;
+  return spawn(bin, args, { env: plainEnvironment(env), ...(cwd === undefined ? {} : { cwd }), stdio: 'pipe' });
 }

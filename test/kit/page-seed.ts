@@ -1,0 +1,74 @@
+/** Work of the kind that people have, so that every screen has something to show. */
+
+import { Client } from '../../src/api/client.ts';
+
+const LOG = String.raw`i=1; while [ $i -le 40 ]; do printf '\033[36m%s\033[0m \033[32mINFO\033[0m order %d imported\n' "$(date +%T)" $i; i=$((i+1)); done; printf '\033[33mWARN\033[0m 2 orders had no address\n'; printf 'done: 40 orders\n'`;
+
+export interface Seeded {
+  orderJob: string;
+  failedJob: string;
+  failedWorkflow: string;
+  doneWorkflow: string;
+}
+
+/** Submits jobs of several kinds and two workflows, and waits until those have ended. */
+export async function seedPage(url: string): Promise<Seeded> {
+  const client = new Client({ url });
+  const order = await client.submit({ name: 'import-orders', queue: 'imports', command: LOG, tags: ['eu', 'nightly'] });
+  const failed = await client.submit({
+    name: 'send-invoices',
+    queue: 'mail',
+    max_attempts: 2,
+    backoff: { type: 'none' },
+    command: "echo 'connecting to smtp.internal:25'; echo 'connect ECONNREFUSED 10.0.0.7:25' >&2; exit 7",
+    tags: ['eu'],
+  });
+  await client.submitAll([
+    ...Array.from({ length: 12 }, (_, i) => ({ name: 'resize-image', queue: 'images', command: `sleep 0.0${i % 9}` })),
+    ...Array.from({ length: 4 }, () => ({
+      name: 'sync-stock',
+      queue: 'imports',
+      max_attempts: 1,
+      command: "echo 'warehouse answered 503'; exit 1",
+    })),
+    { name: 'weekly-digest', queue: 'mail', command: 'true', delay: '6h', tags: ['digest'] },
+    { name: 'train-model', queue: 'gpu', command: 'true', requires: ['gpu'] },
+  ]);
+  await client.setQueue('images', { max_running: 8 });
+  const broken = await client.submitWorkflow({
+    name: 'nightly-report',
+    params: { day: '2026-01-31' },
+    steps: steps(true),
+  });
+  const fine = await client.submitWorkflow({
+    name: 'nightly-report',
+    params: { day: '2026-01-30' },
+    steps: steps(false),
+  });
+  for (const id of [order.id, failed.id]) await client.wait(id, { timeout: '60s' });
+  for (const id of [broken.id, fine.id]) await ended(client, id);
+  return { orderJob: order.id, failedJob: failed.id, failedWorkflow: broken.id, doneWorkflow: fine.id };
+}
+
+function steps(breaks: boolean) {
+  const flaky = breaks ? "echo 'no such table: refunds' >&2; exit 3" : 'sleep 0.3; echo 812 rows';
+  return [
+    { key: 'extract_orders', command: 'sleep 0.4; echo 4120 rows' },
+    { key: 'extract_refunds', command: flaky, max_attempts: 1 },
+    { key: 'extract_stock', command: 'sleep 0.2; echo 96 rows' },
+    { key: 'clean', command: 'sleep 0.2; echo cleaned', depends_on: ['extract_orders', 'extract_stock'] },
+    { key: 'join', command: 'sleep 0.3; echo joined', depends_on: ['clean', 'extract_refunds'] },
+    { key: 'charts', command: 'sleep 0.2; echo 14 charts', depends_on: ['join'] },
+    { key: 'pdf', command: 'sleep 0.3; echo report.pdf', depends_on: ['join'] },
+    { key: 'mail', command: 'echo sent', depends_on: ['charts', 'pdf'] },
+  ];
+}
+
+/** A workflow is not waited for by the API; its jobs are. */
+async function ended(client: Client, id: string): Promise<void> {
+  for (;;) {
+    const { status } = await client.workflow(id);
+    if (status !== 'pending' && status !== 'running') return;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}

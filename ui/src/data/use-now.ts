@@ -1,0 +1,32 @@
+import { useSyncExternalStore } from 'react';
+import { serverNow } from './server-clock.ts';
+
+const TICK_MS = 1_000;
+const listeners = new Set<() => void>();
+let now = serverNow();
+let timer: ReturnType<typeof setInterval> | undefined;
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  timer ??= setInterval(() => {
+    now = serverNow();
+    for (const each of listeners) each();
+  }, TICK_MS);
+  return () => {
+    listeners.delete(listener);
+    if (listeners.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+}
+
+function snapshot(): number {
+  // Between the last listener's leaving and the next one's coming nobody counted.
+  if (listeners.size === 0 && Math.abs(serverNow() - now) >= TICK_MS) now = serverNow();
+  return now;
+}
+
+/** The server's time, once a second, by one timer for the whole page. */
+export function useNow(): number {
+  return useSyncExternalStore(subscribe, snapshot);
+}

@@ -1,0 +1,55 @@
+import { type ReactNode, useState } from 'react';
+import { CopyLine } from './copy.tsx';
+import { Dialog } from './dialog.tsx';
+
+export interface ConfirmProps {
+  title: string;
+  children: ReactNode;
+  /** What the button says. */
+  verb: string;
+  danger?: boolean;
+  /** Has to be typed first. */
+  typed?: string;
+  /** The same for the command line. */
+  cli?: string;
+  onConfirm: () => void;
+  onClose: () => void;
+}
+
+/** Asks before something that cannot be taken back, or concerns many. */
+export function Confirm({ title, children, verb, danger = false, typed, cli, onConfirm, onClose }: ConfirmProps) {
+  const [text, setText] = useState('');
+  const allowed = typed === undefined || text.trim() === typed;
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form
+        className="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (!allowed) return;
+          onConfirm();
+          onClose();
+        }}
+      >
+        <div>{children}</div>
+        {typed !== undefined && (
+          <label className="field">
+            <span>
+              Type <b>{typed}</b> to go on
+            </span>
+            <input value={text} onChange={(event) => setText(event.target.value)} autoComplete="off" />
+          </label>
+        )}
+        {cli !== undefined && <CopyLine label="The same on the command line" text={cli} />}
+        <div className="dialog-actions">
+          <button type="button" onClick={onClose}>
+            Not now
+          </button>
+          <button type="submit" className={danger ? 'danger' : 'primary'} disabled={!allowed}>
+            {verb}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

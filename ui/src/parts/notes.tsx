@@ -1,0 +1,30 @@
+import type { ReactNode } from 'react';
+import { messageOf } from '../words/message-of.ts';
+
+/** Something could not be fetched. */
+export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
+  return (
+    <div className="note note-bad" role="alert">
+      <p>{messageOf(error)}</p>
+      {onRetry !== undefined && (
+        <button type="button" onClick={onRetry}>
+          Try again
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** There is nothing to show, and what to do about it. */
+export function Empty({ title, children }: { title: string; children?: ReactNode }) {
+  return (
+    <div className="empty">
+      <p className="empty-title">{title}</p>
+      {children}
+    </div>
+  );
+}
+
+export function Loading() {
+  return <p className="loading">Loading…</p>;
+}

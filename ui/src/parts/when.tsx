@@ -1,0 +1,27 @@
+import { useNow } from '../data/use-now.ts';
+import { durationText, relativeText } from '../words/duration.ts';
+import { exactInstant } from '../words/instant.ts';
+
+/** An instant, relative to now, with the exact one to be hovered or focused. */
+export function When({ at }: { at: string | null }) {
+  const now = useNow();
+  if (at === null) return <span className="faint">–</span>;
+  const ms = Date.parse(at);
+  return (
+    <time dateTime={at} title={exactInstant(ms)}>
+      {relativeText(ms, now)}
+    </time>
+  );
+}
+
+/** How long something took, or has taken so far. */
+export function Elapsed({ from, to }: { from: string | null; to: string | null }) {
+  if (from === null) return <span className="faint">–</span>;
+  if (to !== null) return <span>{durationText(Date.parse(to) - Date.parse(from))}</span>;
+  return <Ticking from={Date.parse(from)} />;
+}
+
+function Ticking({ from }: { from: number }) {
+  const now = useNow();
+  return <span>{durationText(Math.max(0, Math.floor((now - from) / 1_000) * 1_000))}</span>;
+}

@@ -1,0 +1,34 @@
+import type { Attempt } from '../../../../src/api/job.ts';
+import { Empty } from '../../parts/notes.tsx';
+import { State } from '../../parts/state.tsx';
+import { Elapsed, When } from '../../parts/when.tsx';
+import { visibleText } from '../../words/visible-text.ts';
+
+/** Every attempt that has ended, the last first, each with its error and its log. */
+export function Attempts({ attempts, onLog }: { attempts: readonly Attempt[]; onLog: (attempt: number) => void }) {
+  if (attempts.length === 0) return <Empty title="No attempt has ended yet" />;
+  return (
+    <ol className="attempts">
+      {attempts.toReversed().map((attempt) => (
+        <li key={attempt.attempt} className="card">
+          <header>
+            <b>Attempt {attempt.attempt}</b>
+            <State of={attempt.outcome} />
+            <span className="faint">
+              {attempt.signal ?? (attempt.exit_code === null ? '' : `exit ${attempt.exit_code}`)}
+            </span>
+            <span>
+              <When at={attempt.started_at} />, <Elapsed from={attempt.started_at} to={attempt.ended_at} />
+            </span>
+            {attempt.worker_id !== null && <span className="faint">worker {attempt.worker_id}</span>}
+            <span className="spacer" />
+            <button type="button" className="small" onClick={() => onLog(attempt.attempt)}>
+              Log
+            </button>
+          </header>
+          {attempt.error !== null && <pre className="error-pre">{visibleText(attempt.error)}</pre>}
+        </li>
+      ))}
+    </ol>
+  );
+}

@@ -1,0 +1,68 @@
+import type { JobDetail } from '../../../../src/api/job.ts';
+import { CopyButton } from '../../parts/copy.tsx';
+import { JsonTree } from '../../parts/json-tree.tsx';
+import { durationText } from '../../words/duration.ts';
+import { visibleText } from '../../words/visible-text.ts';
+
+/** What was asked for and what came out. */
+export function Details({ job }: { job: JobDetail }) {
+  return (
+    <div className="details-grid">
+      {job.command !== null && (
+        <section className="card">
+          <header className="card-head">
+            <h2>Command</h2>
+            <CopyButton text={job.command} label="Copy" />
+          </header>
+          <pre className="command">{visibleText(job.command)}</pre>
+        </section>
+      )}
+      {job.handler !== null && (
+        <section className="card">
+          <header className="card-head">
+            <h2>Input of {visibleText(job.handler)}</h2>
+            <CopyButton text={JSON.stringify(job.input, null, 2)} label="Copy" />
+          </header>
+          <JsonTree value={job.input} label="Input" />
+        </section>
+      )}
+      <section className="card">
+        <header className="card-head">
+          <h2>Result</h2>
+          {job.result != null && <CopyButton text={JSON.stringify(job.result, null, 2)} label="Copy" />}
+        </header>
+        {job.result == null ? <p className="faint">None.</p> : <JsonTree value={job.result} label="Result" />}
+      </section>
+      <section className="card">
+        <h2>Settings</h2>
+        <JsonTree label="Settings" value={settingsOf(job)} />
+      </section>
+    </div>
+  );
+}
+
+/** In words where they are durations; only what says something. */
+function settingsOf(job: JobDetail): Record<string, unknown> {
+  const settings: Record<string, unknown> = {
+    queue: job.queue,
+    priority: job.priority,
+    max_attempts: job.max_attempts,
+    backoff: `${job.backoff.type}, ${durationText(job.backoff.base)} to ${durationText(job.backoff.cap)}`,
+    timeout: durationText(job.timeout),
+    start_timeout: job.start_timeout === null ? null : durationText(job.start_timeout),
+    kill_grace: durationText(job.kill_grace),
+    retry_on: job.retry_on,
+    no_retry_on: job.no_retry_on,
+    rerun: job.rerun,
+    on_disconnect: job.on_disconnect,
+    cwd: job.cwd,
+    env: job.env,
+    requires: job.requires,
+    resources: job.resources,
+    fair_key: job.fair_key,
+    continue_on_failure: job.continue_on_failure || null,
+  };
+  return Object.fromEntries(
+    Object.entries(settings).filter(([, value]) => value !== null && JSON.stringify(value).length > 2),
+  );
+}

@@ -1,0 +1,107 @@
+import { useState } from 'react';
+import { Link, useSearchParams } from 'wouter';
+import { client } from '../../data/client.ts';
+import { useLive } from '../../data/use-live.ts';
+import { Empty, Loading, Problem } from '../../parts/notes.tsx';
+import { PageHead, useTitle } from '../../parts/page-head.tsx';
+import { State } from '../../parts/state.tsx';
+import { Tabs } from '../../parts/tabs.tsx';
+import { jobTitle } from '../../words/job-title.ts';
+import { isMissing } from '../../words/message-of.ts';
+import { Attempts } from './attempts.tsx';
+import { Details } from './details.tsx';
+import { JobActions } from './job-actions.tsx';
+import { LogView } from './log-view.tsx';
+import { Related } from './related.tsx';
+import { Timeline } from './timeline.tsx';
+import { Why } from './why.tsx';
+
+/** One job: what it is, its state and why, its log first, and what can be done about it. */
+export function JobScreen({ id }: { id: string }) {
+  const about = { topics: ['jobs' as const], ids: [id] };
+  const job = useLive({ key: ['job', id], about, fetch: (signal) => client.job(id, { signal }) });
+  const attempts = useLive({ key: ['attempts', id], about, fetch: (signal) => client.attempts(id, { signal }) });
+  const [search, setSearch] = useSearchParams();
+  const [retries, setRetries] = useState(0);
+  useTitle(job.data === undefined ? `Job ${id}` : `${job.data.status}: ${jobTitle(job.data)}`);
+  if (isMissing(job.error)) {
+    return (
+      <Empty title={`There is no job ${id}`}>
+        <Link href="/jobs">All jobs</Link>
+      </Empty>
+    );
+  }
+  if (job.data === undefined)
+    return job.error === null ? <Loading /> : <Problem error={job.error} onRetry={() => void job.refetch()} />;
+  const data = job.data;
+  const ended = attempts.data ?? [];
+  const chosen = search.get('attempt');
+  const choose = (change: Record<string, string | null>): void => {
+    setSearch(
+      (before) => {
+        const next = new URLSearchParams(before);
+        for (const [name, value] of Object.entries(change)) {
+          if (value === null) next.delete(name);
+          else next.set(name, value);
+        }
+        return next;
+      },
+      { replace: true },
+    );
+  };
+  const tabs = [
+    {
+      key: 'log',
+      label: 'Log',
+      content: () => (
+        <LogView
+          key={chosen}
+          jobId={id}
+          attempt={chosen === null ? null : Number(chosen)}
+          again={retries}
+          running={data.status === 'running'}
+        />
+      ),
+    },
+    {
+      key: 'attempts',
+      label: `Attempts (${ended.length})`,
+      content: () => <Attempts attempts={ended} onLog={(attempt) => choose({ tab: null, attempt: String(attempt) })} />,
+    },
+    { key: 'timeline', label: 'Timeline', content: () => <Timeline job={data} attempts={ended} /> },
+    { key: 'details', label: 'Input and result', content: () => <Details job={data} /> },
+    { key: 'related', label: 'Related', content: () => <Related job={data} /> },
+  ];
+  return (
+    <section className="screen screen-tall">
+      <PageHead
+        title={<bdi>{jobTitle(data)}</bdi>}
+        sub={
+          <span className="job-facts">
+            <State of={data.status} /> <span className="faint">job {data.id}</span>
+            {data.workflow_id !== null && (
+              <Link href={`/workflows/${data.workflow_id}`}>workflow {data.workflow_id}</Link>
+            )}
+          </span>
+        }
+      >
+        <JobActions job={data} onRetried={() => setRetries(retries + 1)} />
+      </PageHead>
+      <Why job={data} />
+      {chosen !== null && (
+        <p className="note">
+          Attempt {chosen} alone.{' '}
+          <button type="button" className="link" onClick={() => choose({ attempt: null })}>
+            Show the present one
+          </button>
+        </p>
+      )}
+      <Tabs
+        label="About this job"
+        tabs={tabs}
+        chosen={search.get('tab') ?? 'log'}
+        onChoose={(key) => choose({ tab: key === 'log' ? null : key })}
+      />
+    </section>
+  );
+}

@@ -1,0 +1,110 @@
+/**
+ * What a job has printed, as lines. Output arrives in pieces cut anywhere; a carriage return starts its line over, as a
+ * terminal would show it; colours go on from line to line. Ten MiB are a hundred thousand short strings and nothing else.
+ */
+
+// Everything a terminal would obey except colours: titles and links (OSC), cursor movements, charsets.
+const OBEYED =
+  // oxlint-disable-next-line no-control-regex
+  /\u001b(?:\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[PX^_][^\u001b]*(?:\u001b\\)?|\[[0-9;:?<=>!]*[ -/]*[@-ln-~]|[()*+][0-9A-Za-z]|[0-9A-Za-z=><~|}])/g;
+// oxlint-disable-next-line no-control-regex
+const COLOUR = /\u001b\[([0-9;:]*)m/g;
+const LONGEST_LINE = 20_000;
+const LONGEST_COLOUR = 120;
+
+export interface LogLine {
+  text: string;
+  /** The colours in force where it begins. */
+  colour: string;
+  /** Not output, but a word about it. */
+  note?: true;
+}
+
+export class LogLines {
+  readonly #lines: LogLine[] = [];
+  readonly #listeners = new Set<() => void>();
+  #open = '';
+  #colour = '';
+  #version = 0;
+  #told = true;
+
+  /** So many lines, the last one of which may still grow. */
+  get length(): number {
+    return this.#lines.length + (this.#open === '' ? 0 : 1);
+  }
+
+  get version(): number {
+    return this.#version;
+  }
+
+  at(index: number): LogLine | undefined {
+    return this.#lines[index] ?? (index === this.#lines.length ? this.#line(this.#open) : undefined);
+  }
+
+  append(text: string): void {
+    const parts = (this.#open + text).split('\n');
+    this.#open = parts.pop() ?? '';
+    for (const part of parts) this.#push(part);
+    // A line without end would be scanned again with every piece.
+    while (this.#open.length > LONGEST_LINE) {
+      this.#push(this.#open.slice(0, LONGEST_LINE));
+      this.#open = this.#open.slice(LONGEST_LINE);
+    }
+    this.#tell();
+  }
+
+  note(text: string): void {
+    if (this.#open !== '') this.#push(this.#open);
+    this.#open = '';
+    this.#lines.push({ text, colour: '', note: true });
+    this.#tell();
+  }
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  #push(raw: string): void {
+    const line = this.#line(raw);
+    this.#lines.push(line);
+    this.#colour = colourAfter(line);
+  }
+
+  #line(raw: string): LogLine {
+    const clean = raw.includes('\u001b') ? raw.replace(OBEYED, '') : raw;
+    return { text: collapsed(clean), colour: this.#colour };
+  }
+
+  /** Listeners are told once per frame, however much arrives. */
+  #tell(): void {
+    this.#version += 1;
+    if (!this.#told) return;
+    this.#told = false;
+    requestAnimationFrame(() => {
+      this.#told = true;
+      for (const listener of this.#listeners) listener();
+    });
+  }
+}
+
+/** What a terminal would show of a line that was written over: the last state of it. */
+function collapsed(line: string): string {
+  const trimmed = line.replace(/\r+$/, '');
+  const at = trimmed.lastIndexOf('\r');
+  return at === -1 ? trimmed : trimmed.slice(at + 1);
+}
+
+function colourAfter({ text, colour }: LogLine): string {
+  if (!text.includes('\u001b')) return colour;
+  let now = colour;
+  for (const [code, parameters = ''] of text.matchAll(COLOUR)) {
+    now = parameters === '' || /^0*$/.test(parameters) ? '' : (now + code).slice(-LONGEST_COLOUR);
+  }
+  return now;
+}
+
+/** The line as it is read: without colours. */
+export function plainText(line: LogLine): string {
+  return line.text.includes('\u001b') ? line.text.replace(COLOUR, '') : line.text;
+}

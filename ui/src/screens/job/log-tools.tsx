@@ -1,0 +1,61 @@
+import { numberText } from '../../words/count.ts';
+
+export interface LogToolsProps {
+  jobId: string;
+  attempt: number | null;
+  follow: boolean;
+  onFollow: (on: boolean) => void;
+  wrap: boolean;
+  onWrap: (on: boolean) => void;
+  wanted: string;
+  onWanted: (text: string) => void;
+  matches: number;
+  match: number;
+  onMatch: (place: number) => void;
+}
+
+/** What can be done with a log. */
+export function LogTools(props: LogToolsProps) {
+  const { jobId, attempt, follow, onFollow, wrap, onWrap, wanted, onWanted, matches, match, onMatch } = props;
+  const raw = `/jobs/${jobId}/logs${attempt === null ? '' : `?attempt=${attempt}`}`;
+  return (
+    <div className="log-tools">
+      <label className="field log-search">
+        <span className="visually-hidden">Search in the log</span>
+        <input
+          type="search"
+          data-search=""
+          placeholder="Search"
+          value={wanted}
+          onChange={(event) => onWanted(event.target.value)}
+          onKeyDown={(event) => {
+            if (event.key === 'Enter') onMatch(match + (event.shiftKey ? -1 : 1));
+            if (event.key === 'Escape') event.currentTarget.blur();
+          }}
+        />
+      </label>
+      {wanted !== '' && (
+        <span className="log-matches" role="status">
+          {matches === 0 ? 'no match' : `${match + 1} of ${numberText(matches)}`}
+        </span>
+      )}
+      <span className="spacer" />
+      <button type="button" className="small" aria-pressed={follow} onClick={() => onFollow(!follow)}>
+        Follow
+      </button>
+      <button type="button" className="small" aria-pressed={wrap} onClick={() => onWrap(!wrap)}>
+        Wrap
+      </button>
+      <a className="button small" href={raw} target="_blank" rel="noreferrer">
+        Raw
+      </a>
+      <a
+        className="button small"
+        href={raw}
+        download={`job-${jobId}${attempt === null ? '' : `-attempt-${attempt}`}.log`}
+      >
+        Download
+      </a>
+    </div>
+  );
+}

@@ -1,0 +1,85 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from 'wouter';
+import type { Job, JobDetail } from '../../../../src/api/job.ts';
+import { client } from '../../data/client.ts';
+import { useLive } from '../../data/use-live.ts';
+import { JobLink } from '../../parts/job-link.tsx';
+import { State } from '../../parts/state.tsx';
+import { Elapsed, When } from '../../parts/when.tsx';
+
+/** Its parents, its children, its items, and others of the same name. */
+export function Related({ job }: { job: JobDetail }) {
+  const parentIds = job.depends_on.map((parent) => parent.job).slice(0, 200);
+  const parents = useLive({
+    key: ['jobs', 'of', parentIds.join()],
+    enabled: parentIds.length > 0,
+    about: { topics: ['jobs'], ids: parentIds },
+    fetch: (signal) => client.jobs({ ids: parentIds.join(), limit: 200 }, { signal }),
+  });
+  const children = useLive({
+    key: ['children', job.id],
+    about: { topics: ['jobs'] },
+    fetch: (signal) => client.jobs({ parent_id: job.id, limit: 50 }, { signal }),
+  });
+  const items = useLive({
+    key: ['items', job.id],
+    about: { topics: ['jobs'] },
+    fetch: (signal) => client.jobs({ group_id: job.id, limit: 50 }, { signal }),
+  });
+  const twins = useQuery({
+    queryKey: ['twins', job.name],
+    enabled: job.name !== null,
+    queryFn: ({ signal }) => client.jobs({ name: job.name ?? '', limit: 20 }, { signal }),
+  });
+  return (
+    <div className="details-grid">
+      <Group title="Parents" jobs={parents.data?.items ?? []} />
+      <Group title="Children" jobs={children.data?.items ?? []} />
+      {(items.data?.items.length ?? 0) > 0 && (
+        <Group title="Items" jobs={items.data?.items ?? []} more={`/jobs?group_id=${job.id}`} />
+      )}
+      {job.rerun_of !== null && (
+        <section className="card">
+          <h2>Repeats</h2>
+          <Link href={`/jobs/${job.rerun_of}`}>job {job.rerun_of}</Link>
+        </section>
+      )}
+      {job.name !== null && (
+        <Group
+          title="Of the same name"
+          jobs={(twins.data?.items ?? []).filter(({ id }) => id !== job.id)}
+          more={`/jobs?name=${encodeURIComponent(job.name)}`}
+        />
+      )}
+    </div>
+  );
+}
+
+function Group({ title, jobs, more }: { title: string; jobs: readonly Job[]; more?: string }) {
+  return (
+    <section className="card">
+      <header className="card-head">
+        <h2>{title}</h2>
+        {more !== undefined && jobs.length > 0 && <Link href={more}>all</Link>}
+      </header>
+      {jobs.length === 0 ? (
+        <p className="faint">None.</p>
+      ) : (
+        <ul className="job-list">
+          {jobs.map((job) => (
+            <li key={job.id}>
+              <State of={job.status} quiet />
+              <JobLink job={job} />
+              <span className="faint">
+                <Elapsed from={job.started_at} to={job.status === 'running' ? null : (job.done_at ?? job.started_at)} />
+              </span>
+              <span className="faint">
+                <When at={job.created_at} />
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}

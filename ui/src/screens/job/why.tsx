@@ -1,0 +1,73 @@
+import { Link } from 'wouter';
+import type { JobDetail } from '../../../../src/api/job.ts';
+import { Elapsed, When } from '../../parts/when.tsx';
+import { reasonText } from '../../words/reason.ts';
+import { visibleLine, visibleText } from '../../words/visible-text.ts';
+
+/** Its state in words: what it waits for, how long it has run, why it ended. */
+export function Why({ job }: { job: JobDetail }) {
+  const reason = reasonText(job);
+  const [headline, ...rest] = (job.error ?? '').split('\n');
+  return (
+    <div className="why">
+      <dl className="facts">
+        <Fact title="Queue">
+          <Link href={`/jobs?queue=${encodeURIComponent(job.queue)}`}>
+            <bdi>{visibleLine(job.queue)}</bdi>
+          </Link>
+        </Fact>
+        <Fact title="Submitted">
+          <When at={job.created_at} />
+        </Fact>
+        <Fact title={job.done_at === null ? 'Runs for' : 'Took'}>
+          <Elapsed from={job.started_at} to={job.status === 'running' ? null : (job.done_at ?? job.started_at)} />
+        </Fact>
+        <Fact title="Attempts">
+          {job.attempts}{' '}
+          <span className="faint">
+            ({job.failures} of {job.max_attempts} failures)
+          </span>
+        </Fact>
+        {job.worker_id !== null && (
+          <Fact title="Worker">
+            <Link href={`/jobs?worker_id=${job.worker_id}`}>{job.worker_id}</Link>
+          </Fact>
+        )}
+        {job.tags.length > 0 && (
+          <Fact title="Tags">
+            {job.tags.map((tag) => (
+              <Link key={tag} className="chip" href={`/jobs?tag=${encodeURIComponent(tag)}`}>
+                <bdi>{visibleLine(tag)}</bdi>
+              </Link>
+            ))}
+          </Fact>
+        )}
+      </dl>
+      {job.waiting_for !== null && (
+        <p className="why-line" data-why="">
+          Waits for <bdi>{visibleLine(job.waiting_for)}</bdi>.
+        </p>
+      )}
+      {reason !== null && (
+        <p className={job.status === 'failed' ? 'why-line why-bad' : 'why-line'} data-why="">
+          {reason}
+        </p>
+      )}
+      {job.status !== 'done' && job.error !== null && (
+        <details className="error-text" open={rest.length <= 6}>
+          <summary>{visibleLine(headline ?? '')}</summary>
+          {rest.length > 0 && <pre>{visibleText(rest.join('\n'))}</pre>}
+        </details>
+      )}
+    </div>
+  );
+}
+
+function Fact({ title, children }: { title: string; children: React.ReactNode }) {
+  return (
+    <div>
+      <dt>{title}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}

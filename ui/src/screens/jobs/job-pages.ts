@@ -1,0 +1,147 @@
+/**
+ * A list of any length, page by page. Pages far from what is looked at are let go and fetched again when they are needed,
+ * so that neither a million jobs nor a long stay fills the memory. Nothing moves under the reader: what is new is counted,
+ * and taken in when it is asked for.
+ */
+
+import type { Job, JobPage } from '../../../../src/api/job.ts';
+
+export const PAGE_ROWS = 100;
+const KEPT_PAGES = 30;
+
+interface Page {
+  cursor: string | undefined;
+  /** `null`: let go. */
+  items: Job[] | null;
+  /** Stays as it was when the page was let go. */
+  length: number;
+}
+
+export interface ListState {
+  /** Rows that are known to be there. */
+  length: number;
+  complete: boolean;
+  loading: boolean;
+  error: unknown;
+  /** Of jobs newer than the first row. */
+  newer: number;
+  /** Changes with every change. */
+  version: number;
+}
+
+export type FetchPage = (page: { cursor?: string; limit: number }, signal: AbortSignal) => Promise<JobPage>;
+
+export class JobPages {
+  readonly #fetch: FetchPage;
+  readonly #listeners = new Set<() => void>();
+  readonly #stop = new AbortController();
+  #pages: Page[] = [];
+  #next: string | null | undefined;
+  #busy = false;
+  #state: ListState = { length: 0, complete: false, loading: true, error: null, newer: 0, version: 0 };
+
+  constructor(fetch: FetchPage) {
+    this.#fetch = fetch;
+  }
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  readonly state = (): ListState => this.#state;
+
+  close(): void {
+    this.#stop.abort();
+  }
+
+  /** The job in this row; `undefined` while its page is fetched. */
+  at(row: number): Job | undefined {
+    const [page, place] = this.#locate(row);
+    return page?.items?.[place];
+  }
+
+  /** Fetches whatever is missing of these rows, and the next page where they come near the end. */
+  async show(first: number, last: number): Promise<void> {
+    if (this.#busy || this.#stop.signal.aborted) return;
+    const missing = this.#pages.find((page, index) => page.items === null && this.#overlaps(index, first, last));
+    const more = this.#next !== null && last >= this.#state.length - PAGE_ROWS / 2;
+    if (missing === undefined && !more) return;
+    await this.#during(async (signal) => {
+      const cursor = missing === undefined ? this.#next : missing.cursor;
+      const page = await this.#fetch({ ...(cursor == null ? {} : { cursor }), limit: PAGE_ROWS }, signal);
+      if (missing !== undefined) missing.items = page.items.slice(0, missing.length);
+      else {
+        this.#pages.push({ cursor: cursor ?? undefined, items: page.items, length: page.items.length });
+        this.#next = page.next_cursor;
+      }
+      this.#letGo(first, last);
+    });
+  }
+
+  /** Looks at the newest page: takes it for the list where nothing else is shown, else only counts what is new. */
+  async refresh(takeIn: boolean): Promise<void> {
+    if (this.#busy || this.#stop.signal.aborted) return;
+    await this.#during(async (signal) => {
+      const page = await this.#fetch({ limit: PAGE_ROWS }, signal);
+      const first = this.at(0);
+      if (takeIn || first === undefined) {
+        this.#pages = [{ cursor: undefined, items: page.items, length: page.items.length }];
+        this.#next = page.next_cursor;
+        this.#state = { ...this.#state, newer: 0 };
+      } else {
+        const newer = page.items.filter((job) => Number(job.id) > Number(first.id)).length;
+        this.#state = { ...this.#state, newer };
+      }
+    });
+  }
+
+  /** Rows as they are now, in their places. */
+  update(jobs: readonly Job[]): void {
+    const fresh = new Map(jobs.map((job) => [job.id, job]));
+    let changed = false;
+    for (const page of this.#pages) {
+      if (page.items === null || !page.items.some((job) => fresh.has(job.id))) continue;
+      page.items = page.items.map((job) => fresh.get(job.id) ?? job);
+      changed = true;
+    }
+    if (changed) this.#tell({});
+  }
+
+  async #during(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    this.#busy = true;
+    try {
+      await work(this.#stop.signal);
+      this.#tell({ loading: false, error: null });
+    } catch (error) {
+      if (!this.#stop.signal.aborted) this.#tell({ loading: false, error });
+    } finally {
+      this.#busy = false;
+    }
+  }
+
+  #tell(change: Partial<ListState>): void {
+    const length = this.#pages.reduce((sum, page) => sum + page.length, 0);
+    const complete = this.#next === null;
+    this.#state = { ...this.#state, ...change, length, complete, version: this.#state.version + 1 };
+    for (const listener of this.#listeners) listener();
+  }
+
+  #letGo(first: number, last: number): void {
+    const held = this.#pages.filter(({ items }) => items !== null).length;
+    if (held <= KEPT_PAGES) return;
+    const middle = Math.floor((first + last) / 2 / PAGE_ROWS);
+    for (const [index, page] of this.#pages.entries()) {
+      if (Math.abs(index - middle) > KEPT_PAGES / 2) page.items = null;
+    }
+  }
+
+  #overlaps(index: number, first: number, last: number): boolean {
+    const start = index * PAGE_ROWS;
+    return start <= last && start + PAGE_ROWS > first;
+  }
+
+  #locate(row: number): [Page | undefined, number] {
+    return [this.#pages[Math.floor(row / PAGE_ROWS)], row % PAGE_ROWS];
+  }
+}

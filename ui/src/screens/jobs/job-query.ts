@@ -1,0 +1,63 @@
+/** The filter of the list and the address it lives in. */
+
+import type { JobFilterInput } from '../../../../src/api/job-filter.ts';
+import { shellQuote } from '../../words/as-command.ts';
+
+export const FILTER_FIELDS = [
+  'status',
+  'queue',
+  'name',
+  'tag',
+  'worker_id',
+  'reason',
+  'from',
+  'to',
+  'q',
+  'workflow_id',
+  'group_id',
+] as const;
+export type FilterField = (typeof FILTER_FIELDS)[number];
+
+/** By field what was typed; absent where nothing was. */
+export type JobQuery = Partial<Record<FilterField, string>>;
+
+export function queryFrom(search: URLSearchParams): JobQuery {
+  const query: JobQuery = {};
+  for (const field of FILTER_FIELDS) {
+    const value = search.get(field)?.trim();
+    if (value) query[field] = value;
+  }
+  return query;
+}
+
+export function searchFrom(query: JobQuery): URLSearchParams {
+  return new URLSearchParams(FILTER_FIELDS.flatMap((field) => (query[field] ? [[field, query[field]]] : [])));
+}
+
+/** As the API takes it; a comma in `tag` separates tags that must all be there. */
+export function filterFrom({ tag, ...rest }: JobQuery): Omit<JobFilterInput, 'ids'> {
+  return {
+    ...(rest as Omit<JobFilterInput, 'ids' | 'tag'>),
+    ...(tag === undefined ? {} : { tag: tag.split(',').map((each) => each.trim()) }),
+  };
+}
+
+const FLAGS: readonly [FilterField, string][] = [
+  ['status', '--status'],
+  ['queue', '--queue'],
+  ['name', '--name'],
+  ['tag', '--tag'],
+  ['worker_id', '--worker'],
+  ['reason', '--reason'],
+  ['workflow_id', '--workflow'],
+  ['from', '--since'],
+  ['to', '--until'],
+  ['q', '--search'],
+];
+
+/** The same on the command line; `null` where it cannot say it. */
+export function filterAsCli(action: 'cancel' | 'retry', query: JobQuery): string | null {
+  const flags = FLAGS.flatMap(([field, flag]) => (query[field] ? [flag, shellQuote(query[field])] : []));
+  const said = flags.length > 0 && flags.length / 2 === Object.keys(query).length;
+  return said ? ['workron', action, ...flags].join(' ') : null;
+}

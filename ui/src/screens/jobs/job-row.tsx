@@ -1,0 +1,66 @@
+import { memo } from 'react';
+import type { Job } from '../../../../src/api/job.ts';
+import { JobLink } from '../../parts/job-link.tsx';
+import { State } from '../../parts/state.tsx';
+import { Elapsed, When } from '../../parts/when.tsx';
+import { jobTitle } from '../../words/job-title.ts';
+import { visibleLine } from '../../words/visible-text.ts';
+
+export interface JobRowProps {
+  job: Job | undefined;
+  index: number;
+  top: number;
+  height: number;
+  selected: boolean;
+  current: boolean;
+  onSelect: (id: string, on: boolean) => void;
+}
+
+/** One job in the list. */
+export const JobRow = memo(function JobRow({ job, index, top, height, selected, current, onSelect }: JobRowProps) {
+  const place = { transform: `translateY(${top}px)`, height };
+  if (job === undefined)
+    return <div className="job-row job-row-empty" role="row" aria-rowindex={index + 2} style={place} />;
+  const classes = `job-row${selected ? ' job-row-selected' : ''}${current ? ' job-row-current' : ''}`;
+  return (
+    <div className={classes} role="row" aria-rowindex={index + 2} data-job={job.id} style={place}>
+      <div role="cell" className="col-0">
+        <input
+          type="checkbox"
+          checked={selected}
+          aria-label={`Select ${jobTitle(job)}, job ${job.id}`}
+          onChange={(event) => onSelect(job.id, event.target.checked)}
+        />
+      </div>
+      <div role="cell" className="col-1">
+        <State of={job.status} />
+      </div>
+      <div role="cell" className="col-2">
+        <JobLink job={job} />
+        <span className="job-sub">{subtitle(job)}</span>
+      </div>
+      <div role="cell" className="col-3">
+        <bdi>{visibleLine(job.queue)}</bdi>
+      </div>
+      <div role="cell" className="col-4" title={`${job.failures} of ${job.max_attempts} failures`}>
+        {job.attempts}
+      </div>
+      <div role="cell" className="col-5">
+        <Elapsed from={job.started_at} to={job.status === 'running' ? null : (job.done_at ?? job.started_at)} />
+      </div>
+      <div role="cell" className="col-6">
+        <When at={job.created_at} />
+      </div>
+    </div>
+  );
+});
+
+/** What helps to tell it from others: how it failed, else its tags, else what it runs. */
+function subtitle(job: Job): string {
+  const parts = [`#${job.id}`];
+  if (job.workflow_id !== null) parts.push(`workflow ${job.workflow_id}`);
+  if (job.status === 'failed' && job.error !== null) parts.push(job.error.trim().split('\n').slice(0, 2).join(': '));
+  else if (job.tags.length > 0) parts.push(job.tags.join(', '));
+  else if (job.name !== null && job.command !== null) parts.push(job.command.trim().split('\n', 1)[0] ?? '');
+  return visibleLine(parts.join(' · '));
+}

@@ -1,0 +1,106 @@
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { useEffect, useRef, useState } from 'react';
+import { useLocation } from 'wouter';
+import type { Job } from '../../../../src/api/job.ts';
+import { useKeys } from '../../parts/keyboard.ts';
+import type { JobPages, ListState } from './job-pages.ts';
+import { JobRow } from './job-row.tsx';
+import { useFreshRows } from './use-job-list.ts';
+import { useNarrow } from './use-narrow.ts';
+
+export interface JobTableProps {
+  pages: JobPages;
+  state: ListState;
+  selected: ReadonlySet<string>;
+  onSelect: (id: string, on: boolean) => void;
+  /** Whether the reader has settled somewhere, so that rows must not move. */
+  onSettled: (settled: boolean) => void;
+}
+
+const COLUMNS = ['', 'State', 'Job', 'Queue', 'Tries', 'Took', 'Submitted'] as const;
+
+/** The rows that can be seen, of however many there are. */
+export function JobTable({ pages, state, selected, onSelect, onSettled }: JobTableProps) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const narrow = useNarrow();
+  const [cursor, setCursor] = useState<number | null>(null);
+  const [, go] = useLocation();
+  const virtual = useVirtualizer({
+    count: state.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => (narrow ? 58 : 38),
+    overscan: 12,
+  });
+  useEffect(() => virtual.measure(), [narrow, virtual]);
+  const rows = virtual.getVirtualItems();
+  const first = rows[0]?.index ?? 0;
+  const last = rows.at(-1)?.index ?? 0;
+  useEffect(() => void pages.show(first, last), [pages, first, last, state.version]);
+  const jobs = rows.map(({ index }) => pages.at(index));
+  useFreshRows(
+    pages,
+    jobs.flatMap((job) => (job === undefined || isOld(job) ? [] : [job.id])),
+  );
+
+  const move = (by: number): void => {
+    if (state.length === 0) return;
+    const next = Math.max(0, Math.min(state.length - 1, (cursor ?? -1) + by));
+    setCursor(next);
+    virtual.scrollToIndex(next);
+    onSettled(true);
+  };
+  const current = cursor === null ? undefined : pages.at(cursor);
+  useKeys({
+    j: () => move(1),
+    k: () => move(-1),
+    x: () => current !== undefined && onSelect(current.id, !selected.has(current.id)),
+    Enter: () => {
+      if (current !== undefined) go(`/jobs/${current.id}`);
+      else if (document.activeElement instanceof HTMLElement) document.activeElement.click();
+    },
+  });
+  return (
+    <div className="job-table" role="table" aria-label="Jobs" aria-rowcount={state.complete ? state.length + 1 : -1}>
+      <div role="rowgroup" className="job-head">
+        <div role="row" className="job-row">
+          {COLUMNS.map((title, index) => (
+            <div key={title} role="columnheader" className={`col-${index}`}>
+              {title === '' ? <span className="visually-hidden">Select</span> : title}
+            </div>
+          ))}
+        </div>
+      </div>
+      <div
+        ref={scroller}
+        className="job-scroll"
+        role="rowgroup"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls
+        tabIndex={0}
+        aria-label="Rows"
+        onScroll={(event) => onSettled(event.currentTarget.scrollTop > 10)}
+        onPointerEnter={() => onSettled(true)}
+        onPointerLeave={() => onSettled((scroller.current?.scrollTop ?? 0) > 10)}
+      >
+        <div className="job-space" style={{ height: virtual.getTotalSize() }}>
+          {rows.map(({ index, start, size }, place) => (
+            <JobRow
+              key={index}
+              job={jobs[place]}
+              index={index}
+              top={start}
+              height={size}
+              selected={selected.has(jobs[place]?.id ?? '')}
+              current={index === cursor}
+              onSelect={onSelect}
+            />
+          ))}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+/** Ended more than a day ago: a person may retry it still, but nobody watches for that. */
+function isOld(job: Job): boolean {
+  return job.done_at !== null && Date.now() - Date.parse(job.done_at) > 86_400_000;
+}

@@ -1,0 +1,83 @@
+import { useCallback, useRef, useState } from 'react';
+import { useSearchParams } from 'wouter';
+import { Empty, Loading, Problem } from '../../parts/notes.tsx';
+import { PageHead, useTitle } from '../../parts/page-head.tsx';
+import { BulkBar } from './bulk-bar.tsx';
+import { Filters } from './filters.tsx';
+import { filterAsCli, filterFrom, type JobQuery, queryFrom, searchFrom } from './job-query.ts';
+import { JobTable } from './job-table.tsx';
+import { SavedViews } from './saved-views.tsx';
+import { useJobList } from './use-job-list.ts';
+
+/** Every job there is, narrowed by filters that live in the address. */
+export function Jobs({ onNewJob }: { onNewJob: () => void }) {
+  useTitle('Jobs');
+  const [search, setSearch] = useSearchParams();
+  const query = queryFrom(search);
+  const settled = useRef(false);
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const { pages, state, refresh } = useJobList(query, () => settled.current || selected.size > 0);
+  const change = useCallback(
+    (next: JobQuery) => {
+      setSelected(new Set());
+      setSearch(searchFrom(next), { replace: true });
+    },
+    [setSearch],
+  );
+  const select = useCallback((id: string, on: boolean) => {
+    setSelected((before) => {
+      const next = new Set(before);
+      if (on) next.add(id);
+      else next.delete(id);
+      return next;
+    });
+  }, []);
+  const narrowed = Object.keys(query).length > 0;
+  const ids = [...selected];
+  return (
+    <section className="screen screen-tall">
+      <PageHead title="Jobs" sub={<SavedViews query={query} onChange={change} />}>
+        <BulkBar
+          filter={ids.length > 0 ? { ids } : filterFrom(query)}
+          chosen={ids.length}
+          cli={(action) => (ids.length > 0 ? `workron ${action} ${ids.join(' ')}` : filterAsCli(action, query))}
+          onClear={() => setSelected(new Set())}
+        />
+      </PageHead>
+      <Filters query={query} onChange={change} />
+      {query.q !== undefined && <p className="faint small-text">Text is looked for among the newest 100,000 jobs.</p>}
+      {state.error !== null && <Problem error={state.error} onRetry={refresh} />}
+      {state.newer > 0 && (
+        <button type="button" className="new-pill" onClick={refresh}>
+          {state.newer >= 100 ? '100+' : state.newer} new {state.newer === 1 ? 'job' : 'jobs'}{' '}
+          <span aria-hidden="true">↑</span>
+        </button>
+      )}
+      {state.loading && state.length === 0 ? (
+        <Loading />
+      ) : state.length === 0 && state.error === null ? (
+        <Empty title={narrowed ? 'No job matches' : 'No jobs yet'}>
+          {narrowed ? (
+            <button type="button" onClick={() => change({})}>
+              Clear the filters
+            </button>
+          ) : (
+            <button type="button" className="primary" onClick={onNewJob}>
+              Submit the first
+            </button>
+          )}
+        </Empty>
+      ) : (
+        <JobTable
+          pages={pages}
+          state={state}
+          selected={selected}
+          onSelect={select}
+          onSettled={(on) => {
+            settled.current = on;
+          }}
+        />
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,34 @@
+import { useQuery } from '@tanstack/react-query';
+import type { Operation } from '../../../../src/api/operation.ts';
+import { client } from '../../data/client.ts';
+import { numberText } from '../../words/count.ts';
+
+/** How far a bulk operation is, until it has ended. */
+export function OperationProgress({ started, onClose }: { started: Operation; onClose: () => void }) {
+  const { data = started } = useQuery({
+    queryKey: ['operation', started.id],
+    queryFn: ({ signal }) => client.operation(started.id, { signal }),
+    refetchInterval: ({ state }) => (state.data === undefined || state.data.status === 'running' ? 500 : false),
+  });
+  const seen = data.changed + data.skipped;
+  const verb = data.action === 'retry' ? 'retried' : 'cancelled';
+  return (
+    <div className="operation" role="status">
+      <progress
+        value={data.status === 'running' ? seen : 1}
+        max={data.status === 'running' ? Math.max(1, data.total) : 1}
+        aria-label="Progress"
+      />
+      <span>
+        {data.status === 'running' ? `${numberText(seen)} of ${numberText(data.total)}…` : 'Finished:'}{' '}
+        {numberText(data.changed)} {verb}
+        {data.skipped > 0 && `, ${numberText(data.skipped)} could not be`}
+      </span>
+      {data.status !== 'running' && (
+        <button type="button" className="plain" onClick={onClose} aria-label="Close">
+          ×
+        </button>
+      )}
+    </div>
+  );
+}

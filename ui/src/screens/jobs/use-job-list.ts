@@ -1,0 +1,61 @@
+import { useEffect, useMemo, useSyncExternalStore } from 'react';
+import { concerns } from '../../data/about.ts';
+import { client } from '../../data/client.ts';
+import { useLiveStream } from '../../data/live-context.tsx';
+import { useLive } from '../../data/use-live.ts';
+import { JobPages, type ListState } from './job-pages.ts';
+import { filterFrom, type JobQuery, searchFrom } from './job-query.ts';
+
+const LOOK_EVERY_MS = 1_500;
+
+export interface JobList {
+  pages: JobPages;
+  state: ListState;
+  /** Takes in what is new. */
+  refresh: () => void;
+}
+
+/** The list for a filter, kept true. `settled`: the reader is not at the top, or points at a row, so nothing may move. */
+export function useJobList(query: JobQuery, settled: () => boolean): JobList {
+  const address = searchFrom(query).toString();
+  const pages = useMemo(
+    () =>
+      new JobPages((page, signal) =>
+        client.jobs({ ...filterFrom(Object.fromEntries(new URLSearchParams(address))), ...page }, { signal }),
+      ),
+    [address],
+  );
+  const stream = useLiveStream();
+  useEffect(() => {
+    void pages.refresh(true);
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const stop = stream.onHints((hints) => {
+      if (!concerns(hints, { topics: ['jobs'] })) return;
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        void pages.refresh(!settled());
+      }, LOOK_EVERY_MS);
+    });
+    return () => {
+      clearTimeout(timer);
+      stop();
+      pages.close();
+    };
+    // `settled` only reads the screen.
+  }, [pages, stream]);
+  const state = useSyncExternalStore(pages.subscribe, pages.state);
+  return { pages, state, refresh: () => void pages.refresh(true) };
+}
+
+/** Keeps the rows that can be seen as they are now, without moving any. */
+export function useFreshRows(pages: JobPages, ids: readonly string[]): void {
+  const { data } = useLive({
+    key: ['rows', ids.join()],
+    enabled: ids.length > 0,
+    about: { topics: ['jobs'], ids },
+    fetch: (signal) => client.jobs({ ids: ids.join(), limit: 200 }, { signal }),
+  });
+  useEffect(() => {
+    if (data !== undefined) pages.update(data.items);
+  }, [data, pages]);
+}

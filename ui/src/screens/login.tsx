@@ -1,0 +1,48 @@
+import { type FormEvent, useState } from 'react';
+import { logIn } from '../data/session.ts';
+import { useTitle } from '../parts/page-head.tsx';
+import { messageOf } from '../words/message-of.ts';
+
+/** Asks for the token. Nothing else is shown, or known, before. */
+export function Login({ onIn }: { onIn: () => void }) {
+  useTitle('Log in');
+  const [token, setToken] = useState('');
+  const [problem, setProblem] = useState<string | null>(null);
+  const submit = async (event: FormEvent): Promise<void> => {
+    event.preventDefault();
+    try {
+      await logIn(token.trim());
+      onIn();
+    } catch (error) {
+      setProblem(messageOf(error));
+    }
+  };
+  return (
+    <main className="login">
+      <form className="card stack" onSubmit={(event) => void submit(event)}>
+        <h1>Workron</h1>
+        <p className="muted">This server needs its token: the one it was started with (--token or WORKRON_TOKEN).</p>
+        <label className="field">
+          <span>Token</span>
+          <input
+            type="password"
+            name="token"
+            autoComplete="current-password"
+            // biome-ignore lint/a11y/noAutofocus: it is the only thing to do here
+            autoFocus
+            value={token}
+            aria-invalid={problem !== null}
+            aria-describedby="login-problem"
+            onChange={(event) => setToken(event.target.value)}
+          />
+        </label>
+        <p id="login-problem" className="problem-text" role="alert">
+          {problem}
+        </p>
+        <button type="submit" className="primary" disabled={token.trim() === ''}>
+          Log in
+        </button>
+      </form>
+    </main>
+  );
+}

@@ -1,0 +1,3 @@
+export function ClusterStrip() {
+  return null;
+}

@@ -1,0 +1,3 @@
+export function NextTicks() {
+  return null;
+}

@@ -1,0 +1,65 @@
+import { Link } from 'wouter';
+import type { Queue } from '../../../../src/api/queue.ts';
+import type { Stats } from '../../../../src/api/stats.ts';
+import type { Worker } from '../../../../src/api/worker.ts';
+import { useNow } from '../../data/use-now.ts';
+import { compactText } from '../../words/count.ts';
+import { durationText } from '../../words/duration.ts';
+import { STATE_ICONS, STATE_TONES } from '../../words/state.ts';
+import { visibleLine } from '../../words/visible-text.ts';
+import { oldestPending } from './health-line.tsx';
+
+interface Tile {
+  state: string;
+  count: number;
+  sub: string;
+  href: string;
+}
+
+/** Counts by state: what is unfinished now, and how the last day ended. */
+export function Tiles({
+  queues,
+  workers,
+  day,
+}: {
+  queues: readonly Queue[];
+  workers: readonly Worker[];
+  day: Stats | undefined;
+}) {
+  const now = useNow();
+  const sum = (field: 'running' | 'pending' | 'scheduled' | 'blocked'): number =>
+    queues.reduce((total, queue) => total + queue[field], 0);
+  const slots = workers.filter(({ state }) => state === 'online').reduce((total, worker) => total + worker.slots, 0);
+  const oldest = oldestPending(queues);
+  const oldestText =
+    oldest === null
+      ? 'nothing waits'
+      : `oldest ${durationText(Math.floor((now - oldest.at) / 1_000) * 1_000)} in ${visibleLine(oldest.queue)}`;
+  const totals = day?.totals;
+  const ended = (totals?.done ?? 0) + (totals?.failed ?? 0);
+  const rate =
+    ended === 0 ? 'none ended' : `${(((totals?.failed ?? 0) / ended) * 100).toFixed(1)} % of those that ended`;
+  const tiles: Tile[] = [
+    { state: 'running', count: sum('running'), sub: `of ${slots} slots`, href: '/jobs?status=running' },
+    { state: 'pending', count: sum('pending'), sub: oldestText, href: '/jobs?status=pending' },
+    { state: 'scheduled', count: sum('scheduled'), sub: 'due later', href: '/jobs?status=scheduled' },
+    { state: 'blocked', count: sum('blocked'), sub: 'wait for others', href: '/jobs?status=blocked' },
+    { state: 'done', count: totals?.done ?? 0, sub: 'in 24 hours', href: '/jobs?status=done&from=24h' },
+    { state: 'failed', count: totals?.failed ?? 0, sub: rate, href: '/jobs?status=failed&from=24h' },
+  ];
+  return (
+    <ul className="tiles">
+      {tiles.map(({ state, count, sub, href }) => (
+        <li key={state}>
+          <Link href={href} className={`tile tone-${STATE_TONES[state]}`}>
+            <span className="tile-state">
+              <span aria-hidden="true">{STATE_ICONS[state]}</span> {state}
+            </span>
+            <span className="tile-count">{compactText(count)}</span>
+            <span className="tile-sub">{sub}</span>
+          </Link>
+        </li>
+      ))}
+    </ul>
+  );
+}

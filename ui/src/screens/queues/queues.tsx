@@ -1,0 +1,166 @@
+import { type FormEvent, useState } from 'react';
+import { Link } from 'wouter';
+import type { Queue, QueueEdit } from '../../../../src/api/queue.ts';
+import { client } from '../../data/client.ts';
+import { useAction } from '../../data/use-action.ts';
+import { useLive } from '../../data/use-live.ts';
+import { CopyLine } from '../../parts/copy.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Meter } from '../../parts/meter.tsx';
+import { Empty, Loading, Problem } from '../../parts/notes.tsx';
+import { PageHead, useTitle } from '../../parts/page-head.tsx';
+import { When } from '../../parts/when.tsx';
+import { compactText } from '../../words/count.ts';
+import { visibleLine } from '../../words/visible-text.ts';
+
+/** Every queue: what waits and runs in it, and its brakes. */
+export function Queues() {
+  useTitle('Queues');
+  const queues = useLive({
+    key: ['queues'],
+    about: { topics: ['queues'] },
+    fetch: (signal) => client.queues({ signal }),
+  });
+  const [edited, setEdited] = useState<Queue | null>(null);
+  return (
+    <section className="screen">
+      <PageHead title="Queues" />
+      {queues.error !== null && <Problem error={queues.error} onRetry={() => void queues.refetch()} />}
+      {queues.data === undefined ? (
+        queues.error === null && <Loading />
+      ) : queues.data.length === 0 ? (
+        <Empty title="No queue has anything to do">
+          <p>A queue is there as soon as a job names it.</p>
+          <CopyLine label="Submit to a queue" text="workron submit --queue mail -- 'echo hello'" />
+        </Empty>
+      ) : (
+        <div className="table-frame">
+          <table className="table">
+            <thead>
+              <tr>
+                <th scope="col">Queue</th>
+                <th scope="col">Running</th>
+                <th scope="col" className="num">
+                  Pending
+                </th>
+                <th scope="col">Oldest waits since</th>
+                <th scope="col" className="num">
+                  Scheduled
+                </th>
+                <th scope="col" className="num">
+                  Blocked
+                </th>
+                <th scope="col">
+                  <span className="visually-hidden">Actions</span>
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {queues.data.map((queue) => (
+                <QueueRow key={queue.name} queue={queue} onEdit={() => setEdited(queue)} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {edited !== null && <LimitDialog queue={edited} onClose={() => setEdited(null)} />}
+    </section>
+  );
+}
+
+function QueueRow({ queue, onEdit }: { queue: Queue; onEdit: () => void }) {
+  const pause = useAction({
+    run: (edit: QueueEdit) => client.setQueue(queue.name, edit),
+    done: (after) =>
+      after.paused ? `Queue ${after.name} is paused: nothing of it starts` : `Queue ${after.name} goes on`,
+  });
+  const link = (status: string, count: number) =>
+    count === 0 ? (
+      <span className="faint">0</span>
+    ) : (
+      <Link href={`/jobs?status=${status}&queue=${encodeURIComponent(queue.name)}`}>{compactText(count)}</Link>
+    );
+  return (
+    <tr>
+      <th scope="row">
+        <Link href={`/jobs?queue=${encodeURIComponent(queue.name)}`}>
+          <bdi>{visibleLine(queue.name)}</bdi>
+        </Link>
+        {queue.paused && (
+          <span className="badge tone-amber">
+            ❚❚ paused <When at={queue.paused_at} />
+          </span>
+        )}
+      </th>
+      <td>
+        <span className="with-meter">
+          {link('running', queue.running)}
+          {queue.max_running !== null && (
+            <>
+              <span className="faint">of {queue.max_running}</span>
+              <Meter value={queue.running} of={queue.max_running} label={`Running in ${queue.name}`} />
+            </>
+          )}
+        </span>
+      </td>
+      <td className="num">{link('pending', queue.pending)}</td>
+      <td>
+        <When at={queue.oldest_pending_at} />
+      </td>
+      <td className="num">{link('scheduled', queue.scheduled)}</td>
+      <td className="num">{link('blocked', queue.blocked)}</td>
+      <td className="row-actions">
+        <button
+          type="button"
+          className="small"
+          disabled={pause.running}
+          onClick={() => pause.run({ paused: !queue.paused })}
+        >
+          {queue.paused ? 'Resume' : 'Pause'}
+          <span className="visually-hidden"> {queue.name}</span>
+        </button>
+        <button type="button" className="small" onClick={onEdit}>
+          Limit…<span className="visually-hidden"> {queue.name}</span>
+        </button>
+      </td>
+    </tr>
+  );
+}
+
+function LimitDialog({ queue, onClose }: { queue: Queue; onClose: () => void }) {
+  const [text, setText] = useState(queue.max_running === null ? '' : String(queue.max_running));
+  const limit = text.trim() === '' ? null : Number(text);
+  const set = useAction({
+    run: (edit: QueueEdit) => client.setQueue(queue.name, edit),
+    done: (after) =>
+      after.max_running === null
+        ? `Queue ${after.name} has no limit any more`
+        : `Queue ${after.name} runs at most ${after.max_running} at once`,
+    after: onClose,
+  });
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    set.run({ max_running: limit });
+  };
+  const name = visibleLine(queue.name);
+  return (
+    <Dialog title={`Limit of ${name}`} onClose={onClose}>
+      <form className="stack" onSubmit={submit}>
+        <label className="field">
+          <span>How many run at once, over all workers (max_running); empty for no limit</span>
+          {/* biome-ignore lint/a11y/noAutofocus: the dialog's only field */}
+          <input inputMode="numeric" autoFocus value={text} onChange={(event) => setText(event.target.value)} />
+        </label>
+        <CopyLine
+          label="The same on the command line"
+          text={`workron queues set ${name} --max-running ${limit ?? 'none'}`}
+        />
+        <div className="dialog-actions">
+          <button type="submit" className="primary" disabled={set.running || Number.isNaN(limit)}>
+            Set
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

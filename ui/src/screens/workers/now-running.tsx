@@ -1,0 +1,37 @@
+import { client } from '../../data/client.ts';
+import { useLive } from '../../data/use-live.ts';
+import { JobLink } from '../../parts/job-link.tsx';
+import { Elapsed } from '../../parts/when.tsx';
+
+const MOST = 8;
+
+/** What runs now, of one worker or of all. */
+export function NowRunning({ workerId }: { workerId?: string }) {
+  const running = useLive({
+    key: ['running', workerId ?? ''],
+    about: { topics: ['jobs'] },
+    keep: true,
+    fetch: (signal) =>
+      client.jobs(
+        { status: 'running', limit: MOST, ...(workerId === undefined ? {} : { worker_id: workerId }) },
+        { signal },
+      ),
+  });
+  const jobs = running.data?.items ?? [];
+  if (jobs.length === 0) return <p className="faint">Nothing runs right now.</p>;
+  return (
+    <ul className="job-list" aria-label="Running now">
+      {jobs.map((job) => (
+        <li key={job.id}>
+          <span className="state tone-blue" aria-hidden="true">
+            ●
+          </span>
+          <JobLink job={job} />
+          <span className="faint">
+            <Elapsed from={job.started_at} to={null} />
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,128 @@
+import { Link, useSearchParams } from 'wouter';
+import type { Workflow } from '../../../../src/api/workflow.ts';
+import { client } from '../../data/client.ts';
+import { useLive } from '../../data/use-live.ts';
+import { CopyLine } from '../../parts/copy.tsx';
+import { Empty, Loading, Problem } from '../../parts/notes.tsx';
+import { PageHead, useTitle } from '../../parts/page-head.tsx';
+import { State } from '../../parts/state.tsx';
+import { Elapsed, When } from '../../parts/when.tsx';
+import { visibleLine } from '../../words/visible-text.ts';
+import { StepBar } from './step-bar.tsx';
+
+const STATUSES = ['pending', 'running', 'done', 'failed', 'cancelled'] as const;
+
+/** Workflows, newest first. */
+export function Workflows() {
+  useTitle('Workflows');
+  const [search, setSearch] = useSearchParams();
+  const status = STATUSES.find((each) => each === search.get('status'));
+  const name = search.get('name') ?? undefined;
+  const cursor = search.get('cursor') ?? undefined;
+  const list = useLive({
+    key: ['workflows', status, name, cursor],
+    about: { topics: ['jobs'] },
+    keep: true,
+    fetch: (signal) =>
+      client.workflows(
+        { limit: 50, ...(status && { status }), ...(name && { name }), ...(cursor && { cursor }) },
+        { signal },
+      ),
+  });
+  const choose = (next: string | null): void => setSearch(next === null ? {} : { status: next }, { replace: true });
+  const narrowed = status !== undefined || name !== undefined;
+  return (
+    <section className="screen">
+      <PageHead title="Workflows" />
+      <div className="state-filter" role="group" aria-label="States">
+        {STATUSES.map((each) => (
+          <button
+            key={each}
+            type="button"
+            aria-pressed={each === status}
+            onClick={() => choose(each === status ? null : each)}
+          >
+            <State of={each} />
+          </button>
+        ))}
+        {name !== undefined && (
+          <button
+            type="button"
+            className="chip"
+            onClick={() => choose(status ?? null)}
+            aria-label={`Remove filter name ${name}`}
+          >
+            name: <bdi>{visibleLine(name)}</bdi> <span aria-hidden="true">×</span>
+          </button>
+        )}
+      </div>
+      {list.error !== null && <Problem error={list.error} onRetry={() => void list.refetch()} />}
+      {list.data === undefined ? (
+        list.error === null && <Loading />
+      ) : list.data.items.length === 0 ? (
+        <Empty title={narrowed ? 'No workflow matches' : 'No workflows yet'}>
+          {!narrowed && (
+            <CopyLine label="Run the sample" text="workron workflow run examples/build-test-deploy.yaml --follow" />
+          )}
+        </Empty>
+      ) : (
+        <>
+          <WorkflowTable workflows={list.data.items} />
+          {list.data.next_cursor !== null && (
+            <button
+              type="button"
+              onClick={() =>
+                setSearch((before) => ({ ...Object.fromEntries(before), cursor: list.data?.next_cursor ?? '' }))
+              }
+            >
+              Older →
+            </button>
+          )}
+        </>
+      )}
+    </section>
+  );
+}
+
+function WorkflowTable({ workflows }: { workflows: readonly Workflow[] }) {
+  return (
+    <div className="table-frame">
+      <table className="table">
+        <thead>
+          <tr>
+            <th scope="col">State</th>
+            <th scope="col">Workflow</th>
+            <th scope="col">Steps</th>
+            <th scope="col">Took</th>
+            <th scope="col">Submitted</th>
+          </tr>
+        </thead>
+        <tbody>
+          {workflows.map((workflow) => (
+            <tr key={workflow.id}>
+              <td>
+                <State of={workflow.status} />
+              </td>
+              <th scope="row">
+                <Link href={`/workflows/${workflow.id}`}>
+                  <bdi>{visibleLine(workflow.name)}</bdi>
+                </Link>{' '}
+                <span className="faint">#{workflow.id}</span>
+                {workflow.rerun_of !== null && <span className="faint"> repeats #{workflow.rerun_of}</span>}
+              </th>
+              <td>
+                <StepBar counts={workflow.step_counts} />
+              </td>
+              <td>
+                <Elapsed from={workflow.started_at} to={workflow.ended_at} />
+              </td>
+              <td>
+                <When at={workflow.created_at} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

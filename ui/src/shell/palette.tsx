@@ -1,0 +1,140 @@
+import { useQuery } from '@tanstack/react-query';
+import { useDeferredValue, useId, useState } from 'react';
+import { useLocation } from 'wouter';
+import { client } from '../data/client.ts';
+import { Dialog } from '../parts/dialog.tsx';
+import { State } from '../parts/state.tsx';
+import { jobTitle } from '../words/job-title.ts';
+import { visibleLine } from '../words/visible-text.ts';
+import { PLACES } from './places.ts';
+import { nextTheme } from './theme.ts';
+
+interface Entry {
+  key: string;
+  title: string;
+  hint: string;
+  state?: string;
+  run: () => void;
+}
+
+/** Ctrl-K: go somewhere, find a job or workflow, do something. */
+export function Palette({ onClose, onNewJob }: { onClose: () => void; onNewJob: () => void }) {
+  const [text, setText] = useState('');
+  const [index, setIndex] = useState(0);
+  const [, go] = useLocation();
+  const id = useId();
+  const wanted = useDeferredValue(text.trim());
+  const found = useFound(wanted, go);
+  const fixed: Entry[] = [
+    { key: 'new', title: 'New job', hint: 'n', run: onNewJob },
+    ...PLACES.map(({ path, title, key }) => ({
+      key: path,
+      title: `Go to ${title}`,
+      hint: `g ${key}`,
+      run: () => go(path),
+    })),
+    { key: 'failed', title: 'Failed jobs', hint: 'filter', run: () => go('/jobs?status=failed') },
+    { key: 'theme', title: 'Switch between light and dark', hint: 't', run: nextTheme },
+  ];
+  const lower = wanted.toLowerCase();
+  const entries = [...found, ...fixed.filter(({ title }) => title.toLowerCase().includes(lower))];
+  if (wanted !== '') {
+    entries.push({
+      key: 'search',
+      title: `Jobs with “${wanted}” in name, command or error`,
+      hint: 'search',
+      run: () => go(`/jobs?q=${encodeURIComponent(wanted)}`),
+    });
+  }
+  const chosen = Math.min(index, entries.length - 1);
+  const choose = (entry: Entry | undefined): void => {
+    if (entry === undefined) return;
+    onClose();
+    entry.run();
+  };
+  return (
+    <Dialog title="Go to" onClose={onClose}>
+      <input
+        role="combobox"
+        aria-label="Search or go to"
+        aria-expanded="true"
+        aria-controls={`${id}-list`}
+        aria-activedescendant={`${id}-${chosen}`}
+        aria-autocomplete="list"
+        // biome-ignore lint/a11y/noAutofocus: it was asked for
+        autoFocus
+        placeholder="A job’s id or text, a screen, an action…"
+        value={text}
+        onChange={(event) => {
+          setText(event.target.value);
+          setIndex(0);
+        }}
+        onKeyDown={(event) => {
+          const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+          if (by !== undefined) {
+            event.preventDefault();
+            setIndex((chosen + by + entries.length) % entries.length);
+          }
+          if (event.key === 'Enter') choose(entries[chosen]);
+        }}
+      />
+      <div className="palette-list" role="listbox" id={`${id}-list`} aria-label="Found">
+        {entries.map((entry, place) => (
+          <div
+            key={entry.key}
+            id={`${id}-${place}`}
+            role="option"
+            tabIndex={-1}
+            aria-selected={place === chosen}
+            className="palette-entry"
+            onClick={() => choose(entry)}
+            onKeyDown={() => undefined}
+            onMouseMove={() => setIndex(place)}
+          >
+            {entry.state !== undefined && <State of={entry.state} quiet />}
+            <span className="palette-title">
+              <bdi>{entry.title}</bdi>
+            </span>
+            <span className="faint">{entry.hint}</span>
+          </div>
+        ))}
+      </div>
+    </Dialog>
+  );
+}
+
+/** A job or workflow by its id, and the newest jobs that have the text. */
+function useFound(wanted: string, go: (path: string) => void): Entry[] {
+  const query = useQuery({
+    queryKey: ['palette', wanted],
+    enabled: wanted !== '',
+    queryFn: async ({ signal }): Promise<Entry[]> => {
+      const id = /^#?(\d+)$/.exec(wanted)?.[1];
+      const byId = id === undefined ? undefined : await client.job(id, { signal }).catch(() => undefined);
+      const workflow = id === undefined ? undefined : await client.workflow(id, { signal }).catch(() => undefined);
+      const { items } = await client.jobs({ q: wanted, limit: 6 }, { signal });
+      const jobs = [...(byId === undefined ? [] : [byId]), ...items.filter((job) => job.id !== byId?.id)];
+      return [
+        ...jobs.map((job) => ({
+          key: `job-${job.id}`,
+          title: jobTitle(job),
+          hint: `job ${job.id}`,
+          state: job.status,
+          run: () => go(`/jobs/${job.id}`),
+        })),
+        ...(workflow === undefined
+          ? []
+          : [
+              {
+                key: `workflow-${workflow.id}`,
+                title: visibleLine(workflow.name),
+                hint: `workflow ${workflow.id}`,
+                state: workflow.status,
+                run: () => go(`/workflows/${workflow.id}`),
+              },
+            ]),
+      ];
+    },
+  });
+  return wanted === '' ? [] : (query.data ?? []);
+}

@@ -1,0 +1,19 @@
+/** The screens that can be gone to, in the order of the menu. */
+
+export interface Place {
+  path: string;
+  title: string;
+  icon: string;
+  /** Pressed after `g`. */
+  key: string;
+}
+
+export const PLACES: readonly Place[] = [
+  { path: '/', title: 'Overview', icon: 'overview', key: 'o' },
+  { path: '/jobs', title: 'Jobs', icon: 'jobs', key: 'j' },
+  { path: '/workflows', title: 'Workflows', icon: 'workflows', key: 'w' },
+  { path: '/schedules', title: 'Schedules', icon: 'schedules', key: 's' },
+  { path: '/queues', title: 'Queues', icon: 'queues', key: 'q' },
+  { path: '/workers', title: 'Workers', icon: 'workers', key: 'k' },
+  { path: '/cluster', title: 'Cluster', icon: 'cluster', key: 'c' },
+];

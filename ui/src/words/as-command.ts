@@ -1,0 +1,36 @@
+/** A job for a terminal. */
+
+import type { JobSubmissionInput } from '../../../src/api/job-submission.ts';
+
+/** A word that a shell takes as it is written. */
+export function shellQuote(text: string): string {
+  return /^[A-Za-z0-9_@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+export function asCurl(job: JobSubmissionInput, url: string): string {
+  return `curl -d ${shellQuote(JSON.stringify(job))} ${url}/jobs`;
+}
+
+const FLAGS = [
+  ['name', '--name'],
+  ['queue', '--queue'],
+  ['priority', '--priority'],
+  ['delay', '--delay'],
+  ['run_at', '--at'],
+  ['timeout', '--timeout'],
+  ['max_attempts', '--max-attempts'],
+  ['cwd', '--cwd'],
+] as const;
+
+/** `null` where the command line cannot say it: handlers are submitted by programs. */
+export function asCli(job: JobSubmissionInput): string | null {
+  if (job.command === undefined) return null;
+  const words = ['workron', 'submit'];
+  for (const [key, flag] of FLAGS) {
+    const value = job[key];
+    if (value !== undefined)
+      words.push(flag, shellQuote(typeof value === 'number' && key === 'timeout' ? `${value}ms` : String(value)));
+  }
+  if (job.tags !== undefined && job.tags.length > 0) words.push('--tag', shellQuote(job.tags.join(',')));
+  return [...words, '--', shellQuote(job.command)].join(' ');
+}

@@ -1,0 +1,15 @@
+import { WorkronError } from '../../../src/api/errors.ts';
+
+/** The server's own words, with each field that it named. */
+export function messageOf(error: unknown): string {
+  if (error instanceof WorkronError) return error.message;
+  return error instanceof Error ? error.message : String(error);
+}
+
+export function isUnauthorized(error: unknown): boolean {
+  return error instanceof WorkronError && error.code === 'unauthorized';
+}
+
+export function isMissing(error: unknown): boolean {
+  return error instanceof WorkronError && error.httpStatus === 404;
+}

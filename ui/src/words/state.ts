@@ -1,0 +1,62 @@
+/** The icons of states: the same as on the command line. */
+
+export const STATE_ICONS: Readonly<Record<string, string>> = {
+  blocked: '◌',
+  scheduled: '◷',
+  pending: '○',
+  running: '●',
+  done: '✓',
+  failed: '✗',
+  cancelled: '⊘',
+  skipped: '↷',
+  // Of attempts.
+  timeout: '⧖',
+  lost: '⚠',
+  interrupted: '⏸',
+  snoozed: '◷',
+  returned: '↩',
+  // Of workers.
+  online: '●',
+  draining: '◐',
+  offline: '○',
+};
+
+/** Which colour it has; words of attempts and workers borrow from the states. */
+export const STATE_TONES: Readonly<Record<string, string>> = {
+  blocked: 'grey',
+  scheduled: 'cyan',
+  pending: 'amber',
+  running: 'blue',
+  done: 'green',
+  failed: 'red',
+  cancelled: 'violet',
+  skipped: 'grey',
+  timeout: 'red',
+  lost: 'red',
+  interrupted: 'amber',
+  snoozed: 'cyan',
+  returned: 'grey',
+  online: 'green',
+  draining: 'amber',
+  offline: 'grey',
+};
+
+export const ALL_STATES = [
+  'blocked',
+  'scheduled',
+  'pending',
+  'running',
+  'done',
+  'failed',
+  'cancelled',
+  'skipped',
+] as const;
+export const ENDED_STATES: readonly string[] = ['done', 'failed', 'cancelled', 'skipped'];
+
+export function hasEnded(status: string): boolean {
+  return ENDED_STATES.includes(status);
+}
+
+export function mayRetry(status: string): boolean {
+  return status === 'failed' || status === 'cancelled' || status === 'skipped';
+}

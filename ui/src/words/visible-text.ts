@@ -1,0 +1,26 @@
+/** Text from jobs, with nothing in it that could pretend: what is invisible or turns the reading direction gets a visible name. */
+
+// Direction overrides, zero-width characters, line separators, byte order mark.
+const UNSEEN = /[\u061c\u200b-\u200f\u2028\u2029\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]/g;
+// oxlint-disable-next-line no-control-regex
+const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
+const JOINER = '\u200d';
+
+export function visibleText(text: string): string {
+  return text
+    .replace(UNSEEN, (character) => (character === JOINER ? character : codePoint(character)))
+    .replace(CONTROL, (character) => {
+      const code = character.charCodeAt(0);
+      if (code < 0x20) return String.fromCharCode(0x2400 + code);
+      return code === 0x7f ? '\u2421' : codePoint(character);
+    });
+}
+
+/** As `visibleText`, on one line. */
+export function visibleLine(text: string): string {
+  return visibleText(text.replace(/[\t\n]+/g, ' '));
+}
+
+function codePoint(character: string): string {
+  return `⟨U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}⟩`;
+}

@@ -1,9 +1,23 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import type { Event, EventTopic } from '../src/api/event.ts';
 import { readEvents, type StreamEvent } from '../src/api/event-stream.ts';
+import { EventHub } from '../src/http/event-hub.ts';
+import type { Scheduler } from '../src/scheduler/scheduler.ts';
 import { aJob } from './kit/builders.ts';
-import { openTestServer } from './kit/http.ts';
+import { claimOverHttp, openTestServer } from './kit/http.ts';
+import { openTestMemory } from './kit/memory.ts';
+import { openTestPostgres } from './kit/postgres.ts';
+import { openTestSqlite } from './kit/sqlite.ts';
+import { forever } from './kit/steps.ts';
+import type { OpenStore } from './kit/store.ts';
+
+const STORES: [string, OpenStore][] = [
+  ['memory', openTestMemory],
+  ['sqlite', openTestSqlite],
+  ['postgres', () => openTestPostgres()],
+];
 
 class Listener implements AsyncDisposable {
   readonly #abort: AbortController;
@@ -86,6 +100,65 @@ test('events: who comes back gets what was missed; after a gap or elsewhere, res
     await using stranger = await Listener.open(server.url, elsewhere);
     assert.equal((await stranger.next())?.event, 'reset', elsewhere);
   }
+});
+
+test('events: after a gap too long to fill, reset', async (t) => {
+  await using server = await openTestServer();
+  const hub = new EventHub(server.scheduler);
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const tell = async (times: number) => {
+    for (let i = 0; i < times; i += 1) {
+      await server.scheduler.submit([aJob()], {}, forever);
+      t.mock.timers.tick(250);
+    }
+  };
+  await tell(10);
+  await using near = hub.stream('test-5', forever);
+  assert.doesNotMatch((await near.next()).value as string, /reset/);
+  await tell(600);
+  await using far = hub.stream('test-5', forever);
+  assert.match((await far.next()).value as string, /^event: reset\nid: test-\d+\ndata: \{\}$/m);
+  t.mock.timers.reset();
+  hub.close();
+});
+
+for (const [name, open] of STORES) {
+  test(`events: ${name}: those who listen are told how many jobs there are`, async () => {
+    await using opened = await open();
+    await using server = await openTestServer({ store: opened.store });
+    await using listener = await Listener.open(server.url);
+    const counted = async (wanted: Event['counts']) => {
+      while (!isDeepStrictEqual((await listener.about('queues')).counts, wanted));
+    };
+    const waiting = { blocked: 1, scheduled: 1, pending: 1, running: 0 };
+    const { body: parent } = await server.call('POST', '/jobs', { command: 'a' });
+    await server.call('POST', '/jobs', { command: 'b', queue: 'other', delay: '1h' });
+    await server.call('POST', '/jobs', { command: 'c', depends_on: [parent.id] });
+    await counted(waiting);
+    const { worker, id, attempt } = await claimOverHttp(server);
+    await counted({ ...waiting, pending: 0, running: 1 });
+    await server.call('POST', `/jobs/${id}/done`, { worker_id: worker, attempt });
+    await counted({ blocked: 0, scheduled: 1, pending: 1, running: 0 });
+  });
+}
+
+test('events: nothing is counted where nobody listens, and who comes back is told the counts', async () => {
+  let asked = 0;
+  const wrap = (scheduler: Scheduler): Scheduler => ({
+    ...scheduler,
+    queues: (signal) => {
+      asked += 1;
+      return scheduler.queues(signal);
+    },
+  });
+  await using server = await openTestServer({ wrap });
+  await server.call('POST', '/jobs', { command: 'a' });
+  await server.call('POST', '/jobs', { command: 'b' });
+  assert.equal(asked, 0);
+  await using again = await Listener.open(server.url, 'test-1');
+  let told = await again.about('queues');
+  while (told.counts === undefined) told = await again.about('queues');
+  assert.equal(told.counts.pending, 2);
 });
 
 test('events: more listeners than places are told to come back later', async () => {

@@ -7,11 +7,19 @@ import { named } from './schemas.ts';
 export const EVENT_TOPICS = ['jobs', 'queues', 'workers'] as const;
 export type EventTopic = (typeof EVENT_TOPICS)[number];
 
+/** Unfinished jobs by state. */
+export const LiveCounts = named(
+  'LiveCounts',
+  z.object({ blocked: z.number(), scheduled: z.number(), pending: z.number(), running: z.number() }),
+);
+export type LiveCounts = z.output<typeof LiveCounts>;
+
 export const Event = named(
   'Event',
   z.object({
     topic: z.enum(EVENT_TOPICS),
     ids: z.array(wireId).exactOptional().meta({ description: 'What changed; absent where it was too much to tell.' }),
+    counts: LiveCounts.exactOptional().meta({ description: 'With `queues`: how many jobs there are now.' }),
   }),
 );
 export type Event = z.output<typeof Event>;

@@ -1,9 +1,10 @@
 /** Spreads the scheduler's hints to whoever listens: at most four a second and topic, with ids to resume from. */
 
-import type { Event, EventTopic } from '../api/event.ts';
+import type { Event, EventTopic, LiveCounts } from '../api/event.ts';
 import { systemClock } from '../ops/clock.ts';
 import { Wake } from '../ops/wake.ts';
 import type { Hint, Scheduler } from '../scheduler/scheduler.ts';
+import { LiveCounter } from './live-counts.ts';
 import { HEARTBEAT_MS, sseComment, sseEvent } from './sse.ts';
 
 /** The pause between two events of one topic. */
@@ -19,6 +20,8 @@ interface Topic {
   /** What changed since the last event; `null`: too much to tell. */
   ids: Set<number> | null;
   waiting: boolean;
+  /** From the moment an event is made until the pause after it is over. */
+  resting: boolean;
   timer: NodeJS.Timeout | null;
 }
 
@@ -30,6 +33,8 @@ interface Sent {
 export class EventHub {
   readonly #instanceId: string;
   readonly #unsubscribe: () => void;
+  readonly #counter: LiveCounter;
+  readonly #closing = new AbortController();
   readonly #topics = new Map<EventTopic, Topic>();
   readonly #listeners = new Set<(sent: Sent) => void>();
   #recent: Sent[] = [];
@@ -37,6 +42,7 @@ export class EventHub {
 
   constructor(scheduler: Scheduler) {
     this.#instanceId = scheduler.instanceId;
+    this.#counter = new LiveCounter(scheduler, this.#closing.signal);
     this.#unsubscribe = scheduler.subscribe((hint) => this.#heed(hint));
   }
 
@@ -53,6 +59,8 @@ export class EventHub {
     this.#listeners.add(listener);
     try {
       yield `retry: 1000\n${this.#catchUp(lastEventId)}`;
+      // What was told while nobody listened has no counts.
+      if (lastEventId !== undefined && lastEventId !== '') this.#add('queues', null);
       while (!signal.aborted && !tooSlow.signal.aborted) {
         wake.reset();
         const frames = queue.splice(0);
@@ -67,6 +75,7 @@ export class EventHub {
 
   close(): void {
     this.#unsubscribe();
+    this.#closing.abort();
     for (const topic of this.#topics.values()) clearTimeout(topic.timer ?? undefined);
   }
 
@@ -97,29 +106,51 @@ export class EventHub {
   }
 
   #add(name: EventTopic, ids: readonly number[] | null): void {
-    const topic = this.#topics.get(name) ?? { ids: new Set<number>(), waiting: false, timer: null };
+    const topic = this.#topics.get(name) ?? { ids: new Set<number>(), waiting: false, resting: false, timer: null };
     this.#topics.set(name, topic);
     topic.waiting = true;
     if (ids === null || (topic.ids !== null && topic.ids.size + ids.length > MOST_IDS)) topic.ids = null;
     for (const id of topic.ids === null ? [] : (ids ?? [])) topic.ids?.add(id);
-    if (topic.timer === null) this.#send(name, topic);
+    if (!topic.resting) this.#tell(name, topic);
   }
 
-  /** The first change is told at once, those within the pause together at its end. */
-  #send(name: EventTopic, topic: Topic): void {
-    const event: Event = { topic: name, ...(topic.ids === null ? {} : { ids: [...topic.ids].map(String) }) };
-    topic.ids = new Set();
+  /** The first change is told at once, those within the pause together at its end. Counts are for listeners only. */
+  #tell(name: EventTopic, topic: Topic): void {
+    topic.resting = true;
+    // Before the count: what changes while it goes on may be missing from it.
     topic.waiting = false;
+    if (name === 'queues' && this.#listeners.size > 0) {
+      void this.#counter.count().then((counts) => {
+        this.#send(name, topic, counts);
+        this.#rest(name, topic, Math.max(PAUSE_MS, this.#counter.restMs));
+      });
+    } else {
+      this.#send(name, topic, undefined);
+      this.#rest(name, topic, PAUSE_MS);
+    }
+  }
+
+  #send(name: EventTopic, topic: Topic, counts: LiveCounts | undefined): void {
+    const event: Event = {
+      topic: name,
+      ...(topic.ids === null ? {} : { ids: [...topic.ids].map(String) }),
+      ...(counts === undefined ? {} : { counts }),
+    };
+    topic.ids = new Set();
     this.#last += 1;
     const frame = sseEvent({ id: this.#id(this.#last), data: JSON.stringify(event) });
     const sent = { number: this.#last, frame };
     this.#recent.push(sent);
     if (this.#recent.length > 2 * MOST_RECENT) this.#recent = this.#recent.slice(-MOST_RECENT);
     for (const listener of this.#listeners) listener(sent);
+  }
+
+  #rest(name: EventTopic, topic: Topic, ms: number): void {
+    if (this.#closing.signal.aborted) return;
     topic.timer = setTimeout(() => {
-      topic.timer = null;
-      if (topic.waiting) this.#send(name, topic);
-    }, PAUSE_MS).unref();
+      topic.resting = false;
+      if (topic.waiting) this.#tell(name, topic);
+    }, ms).unref();
   }
 
   #id(number: number): string {

@@ -1,4 +1,4 @@
-/** A real server on a free port in front of a scheduler on memory. */
+/** A real server on a free port in front of a scheduler, on memory unless told otherwise. */
 
 import { createServer, type ServerOptions } from '../../src/http/server.ts';
 import { systemClock } from '../../src/ops/clock.ts';
@@ -8,6 +8,7 @@ import { createScheduler } from '../../src/scheduler/create-scheduler.ts';
 import { runDuties } from '../../src/scheduler/duties.ts';
 import type { Scheduler } from '../../src/scheduler/scheduler.ts';
 import { openMemory } from '../../src/store/memory/open.ts';
+import type { Store } from '../../src/store/store.ts';
 
 export interface TestServer extends AsyncDisposable {
   url: string;
@@ -26,11 +27,16 @@ export interface TestAnswer {
 }
 
 export async function openTestServer(
-  wanted: Partial<Omit<ServerOptions, 'scheduler'>> & { log?: Log; wrap?: (scheduler: Scheduler) => Scheduler } = {},
+  wanted: Partial<Omit<ServerOptions, 'scheduler'>> & {
+    log?: Log;
+    wrap?: (scheduler: Scheduler) => Scheduler;
+    /** Closed with the server; memory where none is given. */
+    store?: Store;
+  } = {},
 ): Promise<TestServer> {
-  const { wrap = (scheduler) => scheduler, ...options } = wanted;
+  const { wrap = (scheduler) => scheduler, store = openMemory({ clock: systemClock }), ...options } = wanted;
   const parts = createScheduler({
-    store: openMemory({ clock: systemClock }),
+    store,
     clock: systemClock,
     random: Math.random,
     log: silentLog,

@@ -16,7 +16,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   scheduler: ['core', 'ops'],
   worker: ['core', 'api', 'ops'],
   http: ['core', 'api', 'ops', 'scheduler'],
-  cli: ['core', 'api', 'ops', 'store', 'scheduler', 'worker', 'http'],
+  library: ['core', 'api', 'ops', 'store', 'scheduler', 'worker', 'http'],
+  cli: ['core', 'api', 'ops', 'store', 'scheduler', 'worker', 'http', 'library'],
 };
 
 /** The one file of the store that the scheduler, and those who speak to it, may know. */

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { type Called, callWorkron } from './kit/command-line.ts';
 import { startHttpProxy } from './kit/http-proxy.ts';
 import { api, eventually, startWorkron, temporaryFolder, type WorkronProcess } from './kit/workron-process.ts';
@@ -30,10 +30,16 @@ async function setUp(args: readonly string[] = [], env: Record<string, string> =
   };
 }
 
+/** For tests that do not mind others. */
+let shared: Setup;
+before(async () => {
+  shared = await setUp(['--workers', '2']);
+});
+after(() => shared[Symbol.asyncDispose]());
+
 describe('command line', { concurrency: 2 }, () => {
   test('queues: pause, resume and limit; the list shows it', async () => {
-    await using setup = await setUp();
-    const { workron, server } = setup;
+    const { workron, server } = shared;
     const paused = await workron('queues', 'pause', 'mail');
     assert.deepEqual([paused.code, paused.stdout], [0, 'queue mail is paused, no limit\n']);
     const { stdout: id } = await workron('submit', '-q', '--queue', 'mail', '--', 'true');
@@ -96,8 +102,7 @@ describe('command line', { concurrency: 2 }, () => {
   });
 
   test('backup: a whole copy while jobs run, which another Workron can start from', async () => {
-    await using setup = await setUp(['--workers', '2']);
-    const { workron, folder, server } = setup;
+    const { workron, folder, server } = shared;
     const source = ['--db-url', join(folder, 'workron.db')];
     const copy = join(folder, 'copy.db');
     const { stdout: done } = await workron('submit', '-q', '--', 'echo kept');
@@ -116,8 +121,7 @@ describe('command line', { concurrency: 2 }, () => {
   });
 
   test('migrate: a fresh SQLite file gets its schema; one in use is left alone', async () => {
-    await using setup = await setUp();
-    const { workron } = setup;
+    const { workron } = shared;
     const fresh = await workron('migrate', '--db-url', 'fresh.db');
     assert.equal(fresh.code, 0, fresh.stderr);
     assert.match(fresh.stdout, /^sqlite .*fresh\.db: the schema is up to date\n$/);
@@ -127,8 +131,7 @@ describe('command line', { concurrency: 2 }, () => {
   });
 
   test('wait: bears with a server that goes away while it waits, not with one that was never there', async () => {
-    await using setup = await setUp();
-    const { workron, server } = setup;
+    const { workron, server } = shared;
     const { stdout } = await workron('submit', '-q', '--delay', '1h', '--', 'true');
     const id = stdout.trim();
     await using proxy = await startHttpProxy(server.url);
@@ -144,14 +147,10 @@ describe('command line', { concurrency: 2 }, () => {
     assert.equal((await callWorkron(['wait', id], { env: { WORKRON_URL: proxy.url } })).code, 125);
   });
 
-  test('up: says which store it uses, and that memory forgets', async () => {
+  test('up: says which store it uses, that memory forgets, and that a port is taken', async () => {
     await using setup = await setUp(['--db-driver', 'memory']);
     assert.match(setup.server.output(), /memory: jobs are gone when this process ends/);
     assert.equal((await setup.workron('run', '-q', '--', 'echo here')).stdout, 'here\n');
-  });
-
-  test('up: a port that is taken is told in a sentence', async () => {
-    await using setup = await setUp(['--db-driver', 'memory']);
     const { port } = new URL(setup.server.url);
     const refused = await setup.workron('up', '--port', port, '--db-driver', 'memory', '--log-level', 'warn');
     assert.equal(refused.code, 1);

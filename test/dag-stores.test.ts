@@ -11,7 +11,7 @@ import { dagPlan, picker } from './kit/dag-plans.ts';
 import { DagReference, type PlannedNode } from './kit/dag-reference.ts';
 import { readWorkflow } from './kit/graph.ts';
 import { openTestMemory } from './kit/memory.ts';
-import { openTestPostgres } from './kit/postgres.ts';
+import { openEmptiedPostgres } from './kit/postgres.ts';
 import { openTestSqlite } from './kit/sqlite.ts';
 import { forever } from './kit/steps.ts';
 import type { OpenStore } from './kit/store.ts';
@@ -19,7 +19,7 @@ import type { OpenStore } from './kit/store.ts';
 const STORES: [string, OpenStore][] = [
   ['memory', openTestMemory],
   ['sqlite', openTestSqlite],
-  ['postgres', () => openTestPostgres()],
+  ['postgres', () => openEmptiedPostgres()],
 ];
 
 const numbers = fc.array(fc.nat(1_000_000), { minLength: 50, maxLength: 50 });

@@ -5,16 +5,16 @@ const full = process.env['WORKRON_TEST_EFFORT'] === 'full';
 export const effort = {
   full,
   /** Jobs that three workers share. */
-  sharedJobs: full ? 5_000 : 500,
+  sharedJobs: full ? 5_000 : 150,
   /** Cancel against settle against reap on one job. */
-  races: full ? 10_000 : 300,
+  races: full ? 10_000 : 120,
   /** Random sequences of store calls compared across stores, and their length. */
-  modelRuns: full ? 300 : 25,
+  modelRuns: full ? 300 : 14,
   modelLength: full ? 60 : 40,
   /** Random graphs whose counters are compared with a rescan. */
   dagRuns: full ? 2_000 : 100,
   /** Random graphs driven through each store, and how large they are. */
-  dagStoreRuns: full ? 60 : 6,
+  dagStoreRuns: full ? 60 : 4,
   dagNodes: full ? 200 : 30,
   /** Ends, submissions and cancels that meet on the same edges. */
   graphRaces: full ? 1_000 : 20,
@@ -23,18 +23,23 @@ export const effort = {
   /** Turns of each worker in a wide graph. */
   fanRounds: full ? 300 : 25,
   /** Steps of a large graph, and items of a large group. */
-  graphNodes: full ? 100_000 : 3_000,
-  graphItems: full ? 10_000 : 2_000,
+  graphNodes: full ? 100_000 : 1_500,
+  graphItems: full ? 10_000 : 1_000,
   /** No new sequence, and no shrinking of one that failed, after so long. */
   modelMs: full ? 900_000 : 60_000,
+  /** Jobs or steps in the largest request. */
+  largestRequest: full ? 100_000 : 20_000,
   /** Requests per route in the API fuzz. */
-  fuzzPerRoute: full ? 200 : 25,
+  fuzzPerRoute: full ? 200 : 15,
   /** Jobs in all states before the scheduler is killed. */
-  killedJobs: full ? 1_000 : 200,
+  killedJobs: full ? 1_000 : 120,
   /** Bytes that one noisy command prints. */
-  noisyBytes: full ? 100_000_000 : 30_000_000,
+  noisyBytes: full ? 100_000_000 : 15_000_000,
   /** Commands that run at once. */
-  commandsAtOnce: full ? 500 : 100,
+  commandsAtOnce: full ? 500 : 60,
+  /** Queued jobs of one tenant, and tenants of one queue. */
+  fairJobs: full ? 10_000 : 1_000,
+  fairKeys: full ? 10_000 : 500,
   /** Random cron expressions compared with brute force. */
-  cronExpressions: full ? 3_000 : 80,
+  cronExpressions: full ? 3_000 : 50,
 };

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { MOST_JOBS } from '../src/api/job-submission.ts';
+import { effort } from './effort.ts';
 import { openTestServer } from './kit/http.ts';
 
-test('100,000 jobs in one request are stored in order, and others are served meanwhile', async () => {
+const COUNT = effort.largestRequest;
+
+test('a great many jobs in one request are stored in order, and others are served meanwhile', async () => {
   await using server = await openTestServer();
-  const body = `[${Array.from({ length: MOST_JOBS }, (_, index) => `{"command":"true","name":"n${index}"}`).join(',')}]`;
+  const body = `[${Array.from({ length: COUNT }, (_, index) => `{"command":"true","name":"n${index}"}`).join(',')}]`;
   const ended = new AbortController();
   const submitting = fetch(`${server.url}/jobs`, {
     method: 'POST',
@@ -26,7 +28,7 @@ test('100,000 jobs in one request are stored in order, and others are served mea
   }
   const answer = await submitting;
   assert.equal(answer.status, 201);
-  assert.equal(answer.body.items.length, MOST_JOBS);
+  assert.equal(answer.body.items.length, COUNT);
   assert.ok(answer.body.items.every((job, index) => job.name === `n${index}`));
   assert.ok(answered > 0, 'no other request was answered in between');
 });

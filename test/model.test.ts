@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { isWorkronError } from '../src/core/error.ts';
 import { effort } from './effort.ts';
 import { openTestMemory } from './kit/memory.ts';
-import { openTestPostgres } from './kit/postgres.ts';
+import { openEmptiedPostgres } from './kit/postgres.ts';
 import { openTestSqlite } from './kit/sqlite.ts';
 import type { OpenStore } from './kit/store.ts';
 import { type Action, action, wantedJob } from './model/action.ts';
@@ -16,7 +16,7 @@ import { MAX_ACTIONS, World } from './model/world.ts';
 const STORES: [string, OpenStore][] = [
   ['memory', openTestMemory],
   ['sqlite', openTestSqlite],
-  ['postgres', () => openTestPostgres()],
+  ['postgres', () => openEmptiedPostgres()],
 ];
 
 /** Workers and jobs to begin with, or half of the random calls would be about nothing. */

@@ -41,6 +41,29 @@ test('postgres: of several lanes, a claim goes past those whose jobs are all loc
   await holder.end();
 });
 
+test('postgres: submits at the same time give no turn of a key twice, and do not wait for each other in a ring', async () => {
+  const warnings: unknown[] = [];
+  const log: Log = { ...silentLog, warn: (details) => warnings.push(details) };
+  await using given = await openTestPostgres({ log });
+  const { store, schema } = given;
+  const keys = ['a', 'b', 'c'];
+  const queues = ['q1', 'q2'];
+  await Promise.all(
+    Array.from({ length: 24 }, (_, round) => {
+      const batch = queues.flatMap((queue) => keys.map((fairKey) => aJob({ queue, fairKey })));
+      return submit(store, round % 2 === 0 ? batch : batch.reverse());
+    }),
+  );
+  const rows = await given.query<{ jobs: number; turns: number }>(
+    `select count(*)::integer as jobs, count(distinct turn)::integer as turns from "${schema}".live group by lane, fair_key`,
+  );
+  assert.deepEqual(
+    rows,
+    Array.from({ length: 6 }, () => ({ jobs: 24, turns: 24 })),
+  );
+  assert.deepEqual(warnings, []);
+});
+
 test('postgres: a claim that began before an edit runs the edited job, never the old one', async () => {
   await using given = await openTestPostgres({ poolSize: 1 });
   const { store, schema } = given;

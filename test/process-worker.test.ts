@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import { effort } from './effort.ts';
 import { api, eventually, startWorkron, temporaryFolder, type WorkronProcess } from './kit/workron-process.ts';
 
@@ -66,126 +66,128 @@ function lockHolding(folder: string): string {
   ].join('; ');
 }
 
-test('three workers share the jobs: each runs in exactly one attempt', { timeout: 300_000 }, async () => {
-  await using folder = await temporaryFolder();
-  await using scheduler = await startScheduler(folder.path);
-  const { url } = scheduler;
-  await using _a = await startWorker(url, ['--workers', '4']);
-  await using _b = await startWorker(url, ['--workers', '4']);
-  await using _c = await startWorker(url, ['--workers', '4']);
-  for (const count of [5, effort.sharedJobs]) {
-    const { items } = await api<{ items: WireJob[] }>(
-      url,
-      '/jobs',
-      Array.from({ length: count }, () => ({ command: `echo $WORKRON_JOB_ID >> ${folder.path}/ran` })),
+describe('workers', { concurrency: 2 }, () => {
+  test('three workers share the jobs: each runs in exactly one attempt', { timeout: 300_000 }, async () => {
+    await using folder = await temporaryFolder();
+    await using scheduler = await startScheduler(folder.path);
+    const { url } = scheduler;
+    await using _a = await startWorker(url, ['--workers', '4']);
+    await using _b = await startWorker(url, ['--workers', '4']);
+    await using _c = await startWorker(url, ['--workers', '4']);
+    for (const count of [5, effort.sharedJobs]) {
+      const { items } = await api<{ items: WireJob[] }>(
+        url,
+        '/jobs',
+        Array.from({ length: count }, () => ({ command: `echo $WORKRON_JOB_ID >> ${folder.path}/ran` })),
+      );
+      const last = items.at(-1) as WireJob;
+      await eventually(
+        async () => (await api<{ items: unknown[] }>(url, '/jobs?status=pending,running&limit=1')).items.length === 0,
+        200,
+      );
+      assert.equal((await job(url, last.id)).status, 'done');
+      const ran = (await readFile(join(folder.path, 'ran'), 'utf8')).trim().split('\n');
+      assert.equal(new Set(ran).size, ran.length, 'no job ran twice');
+      for (const { id } of items) assert.ok(ran.includes(id), `job ${id} ran`);
+    }
+  });
+
+  test('kill -9 of a worker: its command is gone before the second attempt starts elsewhere, and late reports are refused', {
+    timeout: 120_000,
+  }, async () => {
+    await using folder = await temporaryFolder();
+    await using scheduler = await startScheduler(folder.path);
+    const { url } = scheduler;
+    await using first = await startWorker(url, ['--workers', '1']);
+    const { id } = await api<WireJob>(url, '/jobs', { command: lockHolding(folder.path) });
+    await eventually(() => exists(join(folder.path, 'started.1')));
+    const { worker_id: firstWorker } = await job(url, id);
+    await using _second = await startWorker(url, ['--workers', '1']);
+    first.signal('SIGKILL');
+
+    const end = await ended(url, id);
+    assert.equal(end.status, 'done');
+    assert.equal(end.attempts, 2);
+    assert.equal(await exists(join(folder.path, 'overlap')), false);
+    const record = await attempts(url, id);
+    assert.deepEqual(
+      record.map(({ outcome }) => outcome),
+      ['lost', 'done'],
     );
-    const last = items.at(-1) as WireJob;
-    await eventually(
-      async () => (await api<{ items: unknown[] }>(url, '/jobs?status=pending,running&limit=1')).items.length === 0,
-      200,
-    );
-    assert.equal((await job(url, last.id)).status, 'done');
-    const ran = (await readFile(join(folder.path, 'ran'), 'utf8')).trim().split('\n');
-    assert.equal(new Set(ran).size, ran.length, 'no job ran twice');
-    for (const { id } of items) assert.ok(ran.includes(id), `job ${id} ran`);
-  }
-});
-
-test('kill -9 of a worker: its command is gone before the second attempt starts elsewhere, and late reports are refused', {
-  timeout: 120_000,
-}, async () => {
-  await using folder = await temporaryFolder();
-  await using scheduler = await startScheduler(folder.path);
-  const { url } = scheduler;
-  await using first = await startWorker(url, ['--workers', '1']);
-  const { id } = await api<WireJob>(url, '/jobs', { command: lockHolding(folder.path) });
-  await eventually(() => exists(join(folder.path, 'started.1')));
-  const { worker_id: firstWorker } = await job(url, id);
-  await using _second = await startWorker(url, ['--workers', '1']);
-  first.signal('SIGKILL');
-
-  const end = await ended(url, id);
-  assert.equal(end.status, 'done');
-  assert.equal(end.attempts, 2);
-  assert.equal(await exists(join(folder.path, 'overlap')), false);
-  const record = await attempts(url, id);
-  assert.deepEqual(
-    record.map(({ outcome }) => outcome),
-    ['lost', 'done'],
-  );
-  const late = await fetch(`${url}/jobs/${id}/done`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ worker_id: firstWorker, attempt: 1 }),
+    const late = await fetch(`${url}/jobs/${id}/done`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ worker_id: firstWorker, attempt: 1 }),
+    });
+    assert.equal(late.status, 409);
+    assert.equal(((await late.json()) as { code: string }).code, 'lease_lost');
   });
-  assert.equal(late.status, 409);
-  assert.equal(((await late.json()) as { code: string }).code, 'lease_lost');
-});
 
-test('SIGSTOP of a worker: its command is gone before the second attempt starts elsewhere, and what it says on waking changes nothing', {
-  timeout: 120_000,
-}, async () => {
-  await using folder = await temporaryFolder();
-  await using scheduler = await startScheduler(folder.path);
-  const { url } = scheduler;
-  await using first = await startWorker(url, ['--workers', '1']);
-  const { id } = await api<WireJob>(url, '/jobs', { command: lockHolding(folder.path), kill_grace: '500ms' });
-  await eventually(() => exists(join(folder.path, 'started.1')));
-  await using _second = await startWorker(url, ['--workers', '1']);
-  first.signal('SIGSTOP');
+  test('SIGSTOP of a worker: its command is gone before the second attempt starts elsewhere, and what it says on waking changes nothing', {
+    timeout: 120_000,
+  }, async () => {
+    await using folder = await temporaryFolder();
+    await using scheduler = await startScheduler(folder.path);
+    const { url } = scheduler;
+    await using first = await startWorker(url, ['--workers', '1']);
+    const { id } = await api<WireJob>(url, '/jobs', { command: lockHolding(folder.path), kill_grace: '500ms' });
+    await eventually(() => exists(join(folder.path, 'started.1')));
+    await using _second = await startWorker(url, ['--workers', '1']);
+    first.signal('SIGSTOP');
 
-  const end = await ended(url, id);
-  first.signal('SIGCONT');
-  assert.equal(end.status, 'done');
-  assert.equal(end.attempts, 2);
-  assert.equal(await exists(join(folder.path, 'overlap')), false);
-  const { id: next } = await api<WireJob>(url, '/jobs', { command: 'echo next' });
-  await ended(url, next);
-  const after = await job(url, id);
-  assert.deepEqual([after.status, after.attempts, after.failures], ['done', 2, end.failures]);
-});
-
-test('a scheduler restarted within the lease: remote jobs go on in one attempt', { timeout: 120_000 }, async () => {
-  await using folder = await temporaryFolder();
-  const lease = ['--lease', '20s'];
-  await using scheduler = await startScheduler(folder.path, lease);
-  const { url } = scheduler;
-  await using _worker = await startWorker(url);
-  const { id } = await api<WireJob>(url, '/jobs', {
-    command: `echo on >> ${folder.path}/on; sleep 4; echo off >> ${folder.path}/on`,
+    const end = await ended(url, id);
+    first.signal('SIGCONT');
+    assert.equal(end.status, 'done');
+    assert.equal(end.attempts, 2);
+    assert.equal(await exists(join(folder.path, 'overlap')), false);
+    const { id: next } = await api<WireJob>(url, '/jobs', { command: 'echo next' });
+    await ended(url, next);
+    const after = await job(url, id);
+    assert.deepEqual([after.status, after.attempts, after.failures], ['done', 2, end.failures]);
   });
-  await eventually(() => exists(join(folder.path, 'on')));
-  scheduler.signal('SIGKILL');
-  await scheduler.exited;
-  await using again = await startScheduler(folder.path, ['--port', new URL(url).port, ...lease]);
 
-  const end = await ended(again.url, id);
-  assert.deepEqual([end.status, end.attempts, end.failures], ['done', 1, 0]);
-  assert.equal(await readFile(join(folder.path, 'on'), 'utf8'), 'on\noff\n');
-});
+  test('a scheduler restarted within the lease: remote jobs go on in one attempt', { timeout: 120_000 }, async () => {
+    await using folder = await temporaryFolder();
+    const lease = ['--lease', '20s'];
+    await using scheduler = await startScheduler(folder.path, lease);
+    const { url } = scheduler;
+    await using _worker = await startWorker(url);
+    const { id } = await api<WireJob>(url, '/jobs', {
+      command: `echo on >> ${folder.path}/on; sleep 4; echo off >> ${folder.path}/on`,
+    });
+    await eventually(() => exists(join(folder.path, 'on')));
+    scheduler.signal('SIGKILL');
+    await scheduler.exited;
+    await using again = await startScheduler(folder.path, ['--port', new URL(url).port, ...lease]);
 
-test('a worker that is drained from afar finishes what it has and leaves', { timeout: 60_000 }, async () => {
-  await using folder = await temporaryFolder();
-  await using scheduler = await startScheduler(folder.path);
-  const { url } = scheduler;
-  await using worker = await startWorker(url, ['--workers', '1']);
-  const { id } = await api<WireJob>(url, '/jobs', { command: `echo on > ${folder.path}/on; sleep 1` });
-  await eventually(() => exists(join(folder.path, 'on')));
-  const { worker_id } = await job(url, id);
-  await api(url, `/workers/${worker_id}/drain`, {});
-
-  assert.equal(await worker.exited, 0);
-  assert.equal((await job(url, id)).status, 'done');
-});
-
-test('a drained worker does not take the API of its process with it', { timeout: 60_000 }, async () => {
-  await using up = await startWorkron({ args: ['up', '--port', '0', '--db-url', 'memory:'] });
-  const workers = () => api<{ items: { id: string; state: string }[] }>(up.url, '/workers');
-  const [worker] = await eventually(async () => {
-    const { items } = await workers();
-    return items.length > 0 && items;
+    const end = await ended(again.url, id);
+    assert.deepEqual([end.status, end.attempts, end.failures], ['done', 1, 0]);
+    assert.equal(await readFile(join(folder.path, 'on'), 'utf8'), 'on\noff\n');
   });
-  await api(up.url, `/workers/${worker?.id}/drain`, {});
-  await eventually(async () => (await workers()).items[0]?.state === 'offline');
-  assert.equal((await api<{ status: string }>(up.url, '/jobs', { command: 'true' })).status, 'pending');
+
+  test('a worker that is drained from afar finishes what it has and leaves', { timeout: 60_000 }, async () => {
+    await using folder = await temporaryFolder();
+    await using scheduler = await startScheduler(folder.path);
+    const { url } = scheduler;
+    await using worker = await startWorker(url, ['--workers', '1']);
+    const { id } = await api<WireJob>(url, '/jobs', { command: `echo on > ${folder.path}/on; sleep 1` });
+    await eventually(() => exists(join(folder.path, 'on')));
+    const { worker_id } = await job(url, id);
+    await api(url, `/workers/${worker_id}/drain`, {});
+
+    assert.equal(await worker.exited, 0);
+    assert.equal((await job(url, id)).status, 'done');
+  });
+
+  test('a drained worker does not take the API of its process with it', { timeout: 60_000 }, async () => {
+    await using up = await startWorkron({ args: ['up', '--port', '0', '--db-url', 'memory:'] });
+    const workers = () => api<{ items: { id: string; state: string }[] }>(up.url, '/workers');
+    const [worker] = await eventually(async () => {
+      const { items } = await workers();
+      return items.length > 0 && items;
+    });
+    await api(up.url, `/workers/${worker?.id}/drain`, {});
+    await eventually(async () => (await workers()).items[0]?.state === 'offline');
+    assert.equal((await api<{ status: string }>(up.url, '/jobs', { command: 'true' })).status, 'pending');
+  });
 });

@@ -18,6 +18,16 @@ import { buildPage } from './kit/page-build.ts';
 import { startPostgres } from './kit/postgres-server.ts';
 
 const root = dirname(import.meta.dirname);
+/** Those that take longest or wait most: begun last, they would be waited for alone. */
+const FIRST = [
+  'process-postgres',
+  'store-postgres',
+  'store-sqlite',
+  'process-worker',
+  'model',
+  'cli-jobs',
+  'docs-blocks',
+];
 const wanted = process.argv.slice(2).filter((argument) => argument !== '--full');
 if (process.argv.includes('--full')) process.env['WORKRON_TEST_EFFORT'] = 'full';
 // Hundreds of processes load the same sources.
@@ -55,8 +65,13 @@ async function test(): Promise<number> {
 function testFiles(): string[] {
   return globSync('test/**/*.test.ts', { cwd: root })
     .filter((file) => wanted.length === 0 || wanted.some((name) => file.includes(name)))
-    .sort()
+    .sort((a, b) => placeOf(a) - placeOf(b) || (a < b ? -1 : 1))
     .map((file) => join(root, file));
+}
+
+function placeOf(file: string): number {
+  const place = FIRST.findIndex((name) => file.endsWith(`/${name}.test.ts`));
+  return place === -1 ? FIRST.length : place;
 }
 
 /** Answers with the exit code. The counts are the last thing printed, below the list of failures. */

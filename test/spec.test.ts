@@ -26,6 +26,7 @@ const EVERYTHING: JobSpec = {
   resources: { memory_mb: 512 },
   fairKey: 'tenant',
   continueOnFailure: true,
+  notify: [{ on: ['failed'], target: { type: 'command', command: 'mail' }, lateAfterMs: 60_000 }],
 };
 
 test('spec: what was stored is what is read, defaults and all', () => {

@@ -40,6 +40,7 @@ function workflow(steps: StepState[]): WorkflowDetail {
     id: '7',
     name: 'etl',
     params: {},
+    notify: [],
     status: 'running',
     created_at: AT,
     started_at: null,

@@ -1,4 +1,4 @@
 import { exerciseStore } from './contract/index.ts';
-import { openTestPostgres } from './kit/postgres.ts';
+import { openEmptiedPostgres } from './kit/postgres.ts';
 
-exerciseStore('postgres', () => openTestPostgres());
+exerciseStore('postgres', () => openEmptiedPostgres());

@@ -96,8 +96,9 @@ export function claimedJobFromWire(wire: ClaimedJob): DomainClaimedJob {
     requires: wire.requires,
     resources: wire.resources,
     fairKey: wire.fair_key,
-    // Decided where jobs are judged; a worker has no use for it.
+    // Decided where jobs are judged; a worker has no use for them.
     continueOnFailure: DEFAULT_SPEC.continueOnFailure,
+    notify: DEFAULT_SPEC.notify,
     surroundings: wire.surroundings === null ? null : surroundingsFromWire(wire.surroundings),
   };
 }

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { CONDITIONS } from '../core/dag/conditions.ts';
 import { BACKOFF_TYPES, ON_DISCONNECT, RERUN, UNIQUE_CONFLICTS } from '../core/job.ts';
 import { duration, instant, label, storeId, text, wholeNumber } from './fields.ts';
+import { NotifyList } from './notify.ts';
 import { named, strict } from './schemas.ts';
 
 /** Limits of a submission, by the request as it is sent. */
@@ -102,6 +103,7 @@ export const JobSubmission = named(
     fair_key: label(256).exactOptional(),
     depends_on: dependencies.exactOptional(),
     unique: unique.exactOptional(),
+    notify: NotifyList.exactOptional(),
   })
     .refine((job) => (job.command === undefined) !== (job.handler === undefined), {
       message: 'expected exactly one of command and handler',

@@ -8,9 +8,11 @@ import {
   type JobSpec,
   type NewJob,
 } from '../core/job.ts';
+import type { NotifyEvent } from '../core/notify.ts';
 import { toIdOrNull, toInstant, toInstantOrNull } from './fields.ts';
 import type { Attempt, Job, JobDetail, SubmittedJob } from './job.ts';
 import { type JobSubmission, parentOf } from './job-submission.ts';
+import { notifyFrom, notifyToWire } from './notify.ts';
 
 /** The job that a submission asks for, with every default filled in. */
 export function newJobFrom(wire: JobSubmission): NewJob {
@@ -37,6 +39,7 @@ export function newJobFrom(wire: JobSubmission): NewJob {
     resources: wire.resources ?? DEFAULT_SPEC.resources,
     fairKey: wire.fair_key ?? null,
     continueOnFailure: DEFAULT_SPEC.continueOnFailure,
+    notify: notifyFrom(wire.notify),
     runAt: wire.run_at ?? null,
     delayMs: wire.delay ?? null,
     unique:
@@ -64,6 +67,7 @@ export function jobToWire(job: DomainJob): Job {
     env: Object.keys(job.env),
     depends_on: job.dependsOn.map(({ jobId, condition }) => ({ job: String(jobId), if: condition })),
     continue_on_failure: job.continueOnFailure,
+    notify: notifyToWire(job.notify),
     workflow_id: toIdOrNull(job.workflowId),
     step: job.stepKey,
     group_id: toIdOrNull(job.groupId),
@@ -90,8 +94,28 @@ export function jobToWire(job: DomainJob): Job {
   };
 }
 
-export function jobDetailToWire(job: DomainJob & { waitingFor: string | null }): JobDetail {
-  return { ...jobToWire(job), waiting_for: job.waitingFor };
+export interface DetailedJob extends DomainJob {
+  waitingFor: string | null;
+  notifications: readonly { event: NotifyEvent; carriedBy: number }[];
+  notifies: { event: NotifyEvent; jobId: number | null; workflowId: number | null; schedule: string | null } | null;
+}
+
+export function jobDetailToWire(job: DetailedJob): JobDetail {
+  const { waitingFor, notifications, notifies } = job;
+  return {
+    ...jobToWire(job),
+    waiting_for: waitingFor,
+    notifications: notifications.map(({ event, carriedBy }) => ({ event, job_id: String(carriedBy) })),
+    notifies:
+      notifies === null
+        ? null
+        : {
+            event: notifies.event,
+            job_id: toIdOrNull(notifies.jobId),
+            workflow_id: toIdOrNull(notifies.workflowId),
+            schedule: notifies.schedule,
+          },
+  };
 }
 
 export function submittedJobToWire(item: { job: DomainJob; deduplicated: boolean }): SubmittedJob {

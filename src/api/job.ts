@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { CONDITIONS } from '../core/dag/conditions.ts';
 import { ATTEMPT_OUTCOMES, BACKOFF_TYPES, ON_DISCONNECT, REASONS, RERUN, STATUSES } from '../core/job.ts';
 import { wireId, wireInstant } from './fields.ts';
+import { NotificationSubject, NotifyView, SentNotification } from './notify.ts';
 import { itemsOf, named, pageOf } from './schemas.ts';
 
 const ms = z.number().meta({ description: 'Milliseconds.' });
@@ -48,6 +49,7 @@ const jobShape = {
   continue_on_failure: z
     .boolean()
     .meta({ description: 'Its failure counts as success for its children and workflow.' }),
+  notify: NotifyView,
   workflow_id: wireId.nullable().meta({ description: 'The workflow whose step it is.' }),
   step: z.string().nullable().meta({ description: 'The key of the step.' }),
   group_id: wireId.nullable().meta({ description: 'Of an item: the job of its for_each step.' }),
@@ -76,10 +78,17 @@ const jobShape = {
 export const Job = named('Job', z.object(jobShape));
 export type Job = z.output<typeof Job>;
 
-/** A single job also says what it waits for. */
+/** A single job also says what it waits for, and which messages were sent about it. */
 export const JobDetail = named(
   'JobDetail',
-  z.object({ ...jobShape, waiting_for: z.string().nullable().meta({ description: 'One sentence.' }) }),
+  z.object({
+    ...jobShape,
+    waiting_for: z.string().nullable().meta({ description: 'One sentence.' }),
+    notifications: z.array(SentNotification).meta({ description: 'Messages about it, by the jobs that carry them.' }),
+    notifies: NotificationSubject.nullable().meta({
+      description: 'Of a job that carries a message: what it is about.',
+    }),
+  }),
 );
 export type JobDetail = z.output<typeof JobDetail>;
 

@@ -1,6 +1,7 @@
 /** A workflow as its file defines it, and the steps that come of it once the parameters are known. */
 
 import type { Condition } from '../core/dag/conditions.ts';
+import type { NotifyList } from './notify.ts';
 import type { Param, ParamValue } from './workflow-params.ts';
 import type { FileForEach, MappedStep, WorkflowStep } from './workflow-step.ts';
 
@@ -21,6 +22,7 @@ export interface WorkflowDefinition {
   name: string;
   description: string | null;
   params: readonly Param[];
+  notify: NotifyList;
   /** As in the file. Keys are distinct and every dependency is one of them; there is no cycle. */
   steps: readonly StepDefinition[];
 }

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { label } from './fields.ts';
 import { MOST_JOBS } from './job-submission.ts';
+import { NotifyList } from './notify.ts';
 import { strict } from './schemas.ts';
 import type { StepDefinition, WorkflowDefinition } from './workflow-definition.ts';
 import { findingsOf } from './workflow-issues.ts';
@@ -23,6 +24,7 @@ export const WorkflowFile = strict({
   defaults: strict(stepDefaultsShape)
     .meta({ description: 'For every step that does not say otherwise; env is merged name by name.' })
     .exactOptional(),
+  notify: NotifyList.exactOptional(),
   steps: z
     .union([
       z.array(ListedStep).min(1, 'expected at least one step').max(MOST_JOBS, `at most ${MOST_JOBS} steps`),
@@ -62,6 +64,7 @@ function define(value: unknown): { definition: WorkflowDefinition | null; findin
     name: file.name,
     description: file.description ?? null,
     params: Object.entries(file.params ?? {}).map(([name, declared]) => paramFrom(name, declared)),
+    notify: file.notify ?? [],
     steps: stepsOf(file),
   };
   const pathOf = (step: number): SourcePath => [

@@ -6,6 +6,7 @@ import { WORKFLOW_STATUSES } from '../core/dag/workflow-status.ts';
 import { REASONS, STATUSES } from '../core/job.ts';
 import { label, numberInQuery, wireId, wireInstant } from './fields.ts';
 import { MOST_JOBS } from './job-submission.ts';
+import { NotifyList, NotifyView } from './notify.ts';
 import { named, pageOf, strict } from './schemas.ts';
 import { paramVariable, workflowKey } from './workflow-names.ts';
 import { LONGEST_PARAM } from './workflow-params.ts';
@@ -37,6 +38,7 @@ const params = z
 const submissionShape = {
   name: label(256).meta({ examples: ['nightly-report'] }),
   params: params.exactOptional(),
+  notify: NotifyList.exactOptional(),
 };
 
 /** All that a submission says besides its steps, which may be many. */
@@ -65,6 +67,7 @@ const workflowShape = {
   started_at: wireInstant.nullable().meta({ description: 'When its first step started.' }),
   ended_at: wireInstant.nullable(),
   rerun_of: wireId.nullable().meta({ description: 'The workflow of which it repeats a part.' }),
+  notify: NotifyView,
   step_counts: z.object({ total: z.number(), ...counts }),
 };
 

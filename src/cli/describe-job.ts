@@ -46,10 +46,23 @@ export function describeJob(job: JobDetail, attempts: readonly Attempt[]): strin
     'stopping',
     job.cancel_requested_at === null || job.done_at !== null ? null : `asked ${when(job.cancel_requested_at)}`,
   );
+  line('tells', job.notify.map(notifyText).join(', '));
+  line('told', job.notifications.map(({ event, job_id }) => `${event} (job ${job_id})`).join(', '));
+  line('tells of', job.notifies === null ? null : subjectText(job.notifies));
   line('result', job.result === null ? null : indent(JSON.stringify(job.result)));
   line('error', job.error === null ? null : indent(job.error));
   const table = attempts.length === 0 ? '' : `\n${renderTable(ATTEMPT_COLUMNS, attempts)}`;
   return `${lines.join('\n')}\n${table}`;
+}
+
+/** `failed, late → https://example.com/hook`. */
+export function notifyText({ on, webhook, command }: JobDetail['notify'][number]): string {
+  return oneLine(`${on.join(', ')} → ${webhook ?? command ?? ''}`);
+}
+
+function subjectText({ event, job_id, workflow_id, schedule }: NonNullable<JobDetail['notifies']>): string {
+  if (workflow_id !== null) return `${event}: workflow ${workflow_id}`;
+  return job_id === null ? `${event}: schedule ${schedule}` : `${event}: job ${job_id}`;
 }
 
 function itemText({ group_id, index }: JobDetail): string {

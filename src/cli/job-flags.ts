@@ -39,6 +39,7 @@ export function addJobFlags(command: Command): Command {
     .option('--tag <TAG,…>', 'For finding it', collectList)
     .option('--requires <TAG,…>', 'Tags that its worker must have', collectList)
     .option('--resources <NAME=AMOUNT,…>', 'What it takes of a worker, such as memory_mb=512,gpu=1', collectAmounts)
+    .option('--fair-key <KEY>', 'Whose job it is: keys of one queue take turns')
     .option('--after <ID,…>', 'Not before these jobs are done', collectIds)
     .option('--after-failure <ID,…>', 'Not before these jobs have failed', collectIds)
     .option('--after-any <ID,…>', 'Not before these jobs have ended, however', collectIds)
@@ -68,6 +69,7 @@ interface JobFlags {
   tag?: string[];
   requires?: string[];
   resources?: Record<string, number>;
+  fairKey?: string;
   after?: string[];
   afterFailure?: string[];
   afterAny?: string[];
@@ -99,6 +101,7 @@ export function jobFrom(command: Command): Record<string, unknown> {
     tags: flags.tag,
     requires: flags.requires,
     resources: flags.resources,
+    fair_key: flags.fairKey,
     depends_on: dependenciesFrom(flags),
     unique: uniqueFrom(flags),
   };

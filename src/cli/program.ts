@@ -1,8 +1,8 @@
 /** The whole command line, or as much of it as one call needs. */
 
 import { Command } from 'commander';
+import { version } from '../library/version.ts';
 import { COMMANDS } from './commands.ts';
-import { version } from './version.ts';
 
 /**
  * Parsing it runs the command; usage errors are thrown, nothing exits the process. With the name of a command, that

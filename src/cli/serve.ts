@@ -1,6 +1,11 @@
 /** Runs the roles that a process was given until it is told to stop. The one place where all parts are put together. */
 
 import { once } from 'node:events';
+import { WEBHOOK_HANDLER } from '../core/notify.ts';
+import type { Engine } from '../library/engine.ts';
+import { newInstanceId } from '../library/instance-id.ts';
+import { localSource } from '../library/local-source.ts';
+import { version } from '../library/version.ts';
 import { systemClock } from '../ops/clock.ts';
 import { createLog, type Log } from '../ops/log.ts';
 import { Metrics } from '../ops/metrics.ts';
@@ -8,13 +13,12 @@ import type { Role, Settings } from '../ops/settings.ts';
 import { createScheduler, type SchedulerParts } from '../scheduler/create-scheduler.ts';
 import { runDuties, runStatistics } from '../scheduler/duties.ts';
 import { takeBackFromEarlierLives } from '../scheduler/reaper.ts';
+import type { Handlers } from '../worker/handler-executor.ts';
 import type { JobSource } from '../worker/job-source.ts';
 import { banner } from './banner.ts';
-import { newInstanceId } from './instance-id.ts';
-import { localSource } from './local-source.ts';
+import { notifyContext } from './installation-notify.ts';
 import { openStore } from './open-store.ts';
 import { listenForShutdown, type Shutdown } from './shutdown.ts';
-import { version } from './version.ts';
 
 /** Workers that have been offline for a day are forgotten. */
 const FORGET_WORKERS_AFTER_MS = 86_400_000;
@@ -35,7 +39,14 @@ async function serveRemoteWorker(settings: Settings, log: Log, shutdown: Shutdow
   const urls = settings.schedulerUrls;
   await using source = httpSource({ urls, token: settings.token, log, version });
   process.stdout.write(`Workron worker: ${settings.workers} slots for ${urls.join(', ')}\n`);
-  await runWorker({ source, settings, log, shutdown });
+  const engine = async () => {
+    const [{ Client }, { httpEngine }] = await Promise.all([
+      import('../api/client.ts'),
+      import('../library/http-engine.ts'),
+    ]);
+    return httpEngine(new Client({ url: urls[0] as string, token: settings.token }));
+  };
+  await runWorker({ source, engine, settings, log, shutdown });
 }
 
 interface Process {
@@ -63,6 +74,7 @@ async function serveWithStore(settings: Settings, roles: readonly Role[], { log,
     instanceId,
     leaseMs,
     heartbeatMs,
+    notify: notifyContext(settings),
   });
   await using scheduler = parts.scheduler;
   const background = new AbortController();
@@ -81,7 +93,8 @@ async function serveWithStore(settings: Settings, roles: readonly Role[], { log,
     shutdown.drain.addEventListener('abort', () => scheduler.drain());
     if (roles.includes('worker')) {
       const source = localSource({ scheduler, attachment: store.exclusive ? 'local' : 'direct', version });
-      await runWorker({ source, settings, log, shutdown, metrics });
+      const engine = async () => (await import('../library/scheduler-engine.ts')).schedulerEngine(scheduler);
+      await runWorker({ source, engine, settings, log, shutdown, metrics });
     }
     // A worker may be drained from afar; the other roles of its process go on.
     const hasOtherRoles = roles.some((role) => role !== 'worker');
@@ -116,13 +129,30 @@ async function startApi(settings: Settings, { scheduler }: SchedulerParts, log: 
 
 interface WorkerProcess extends Process {
   source: JobSource;
+  /** Where handlers submit further jobs. */
+  engine: () => Promise<Engine>;
   settings: Settings;
   metrics?: Metrics;
 }
 
+async function loadHandlers(files: readonly string[], engine: Engine): Promise<Handlers> {
+  const [{ loadJobs }, { handlersOf }, { Submitter }] = await Promise.all([
+    import('../library/load-jobs.ts'),
+    import('../library/handlers.ts'),
+    import('../library/submitter.ts'),
+  ]);
+  return handlersOf(await loadJobs(files), new Submitter({ engine }));
+}
+
 /** Works until told to stop, then until what runs has ended, been cut short by `drain-timeout`, or by a second signal. */
-async function runWorker({ source, settings, log, shutdown, metrics }: WorkerProcess): Promise<void> {
+async function runWorker({ source, engine, settings, log, shutdown, metrics }: WorkerProcess): Promise<void> {
   const { Worker } = await import('../worker/worker.ts');
+  const { webhookHandler } = await import('../worker/webhook.ts');
+  const { listOf } = await import('../worker/private-address.ts');
+  const handlers = {
+    [WEBHOOK_HANDLER]: webhookHandler({ allowed: listOf(settings.notifyAllowPrivate), version }),
+    ...(settings.handlers.length === 0 ? {} : await loadHandlers(settings.handlers, await engine())),
+  };
   const worker = new Worker({
     source,
     profile: {
@@ -130,13 +160,14 @@ async function runWorker({ source, settings, log, shutdown, metrics }: WorkerPro
       slots: settings.workers,
       queues: settings.queues,
       commands: true,
-      handlers: [],
+      handlers: Object.keys(handlers),
       tags: settings.tags,
       resources: settings.resources,
     },
     clock: systemClock,
     random: Math.random,
     log,
+    handlers,
     pidNamespace: settings.pidNamespace,
   });
   if (metrics !== undefined) metrics.stuckSlots = () => worker.stuckSlots;

@@ -41,6 +41,19 @@ export class Cancel extends Error {
   }
 }
 
+export type StopCause = 'timeout' | 'cancelled' | 'shutdown' | 'lost';
+
+/** Why a handler's signal aborted: its time is over, somebody cancelled it, its worker stops, or its lease is gone. */
+export class Stopped extends Error {
+  readonly reason: StopCause;
+
+  constructor(reason: StopCause, message: string) {
+    super(message);
+    this.name = 'Stopped';
+    this.reason = reason;
+  }
+}
+
 function durationOf(value: string | number): number {
   const ms = parseDuration(value);
   if (ms === undefined) throw new WorkronError('bad_request', `Expected a duration such as "90s", got ${value}`);

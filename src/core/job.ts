@@ -1,6 +1,7 @@
 /** What a job is: the words that every other part uses for it. */
 
 import type { Condition } from './dag/conditions.ts';
+import type { Notify } from './notify.ts';
 
 export const STATUSES = [
   'blocked',
@@ -90,6 +91,8 @@ export interface JobSpec {
   fairKey: string | null;
   /** Its failure counts as success for its children and its workflow. */
   continueOnFailure: boolean;
+  /** Who is told of its end. Items of a `for_each` step leave that to their group. */
+  notify: readonly Notify[];
 }
 
 /** A job to be waited for, and what must become of it. */
@@ -129,6 +132,7 @@ export const DEFAULT_SPEC: JobSpec = {
   resources: {},
   fairKey: null,
   continueOnFailure: false,
+  notify: [],
 };
 
 /** A job on its way into a store. Instants and ids are the store's to give. */

@@ -3,6 +3,7 @@
 import { invalid } from '../api/decode.ts';
 import { toIdOrNull, toInstant, toInstantOrNull } from '../api/fields.ts';
 import { newJobFrom } from '../api/job-wire.ts';
+import { notifyToWire } from '../api/notify.ts';
 import type { StepState, Workflow as WireWorkflow } from '../api/workflow.ts';
 import { parentPrefix } from '../api/workflow-names.ts';
 import { splitOutput, type WorkflowStep as WireStep } from '../api/workflow-step.ts';
@@ -131,6 +132,7 @@ export function workflowToWire(workflow: Workflow): WireWorkflow {
     started_at: toInstantOrNull(workflow.startedAt),
     ended_at: toInstantOrNull(workflow.endedAt),
     rerun_of: toIdOrNull(workflow.rerunOf),
+    notify: notifyToWire(workflow.notify),
     step_counts: { total: workflow.total, ...workflow.counts },
   };
 }

@@ -52,8 +52,10 @@ function parseMap(path: string, content: string): object {
   return document;
 }
 
-/** Lists become `a,b`, maps `a=1,b=2`: what a flag would say. */
+/** Lists become `a,b`, maps `a=1,b=2`, lists of maps JSON: what a flag would say. */
 function textOf(value: unknown, from: string): string {
+  if (Array.isArray(value) && value.some((item) => typeof item === 'object' && item !== null))
+    return JSON.stringify(value);
   if (Array.isArray(value)) return value.map((item) => scalar(item, from)).join(',');
   if (typeof value === 'object' && value !== null) {
     return Object.entries(value)

@@ -21,6 +21,9 @@ const OTHER_VARIABLES = ['WORKRON_CONFIG'];
 /** Where the tests find their tools; nothing in Workron itself reads these. */
 const TEST_PREFIX = 'WORKRON_TEST_';
 
+/** Settings whose values do not belong into messages. */
+const SECRETIVE = /^(token|db-|notify$|notify-secret)/;
+
 export interface SettingsSources {
   command: SettingCommand;
   /** By setting name, as typed; several values of a repeated flag are joined by commas. */
@@ -80,8 +83,7 @@ function parse(setting: Setting<unknown>, { text, from }: Given): unknown {
   try {
     return setting.parse(text);
   } catch (error) {
-    const shown =
-      setting.name.startsWith('token') || setting.name.startsWith('db-') ? '' : `, not ${JSON.stringify(text)}`;
+    const shown = SECRETIVE.test(setting.name) ? '' : `, not ${JSON.stringify(text)}`;
     throw new SettingsError(`${from}: expected ${(error as Error).message}${shown}`);
   }
 }

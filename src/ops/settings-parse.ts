@@ -1,5 +1,6 @@
 /** Readers of setting values: text in, value out. Each throws an `Error` whose message says what it expected. */
 
+import { isIP } from 'node:net';
 import { formatDuration, parseDuration } from '../core/duration.ts';
 import { didYouMean } from '../core/suggest.ts';
 
@@ -77,6 +78,29 @@ export function httpUrl(text: string): string {
 }
 
 export const httpUrls = listOf(httpUrl);
+
+/** JSON; what is in it is for others to check. */
+export function jsonList(text: string): readonly unknown[] {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new Error('a list in JSON');
+  }
+  if (!Array.isArray(value)) throw new Error('a list in JSON');
+  return value as unknown[];
+}
+
+/** `10.0.0.0/8`, `::1` or `all`. */
+export function network(text: string): string {
+  const [address = '', prefix, ...rest] = text.split('/');
+  const bits = isIP(address) === 6 ? 128 : 32;
+  const fits = prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits);
+  if (text !== 'all' && (isIP(address) === 0 || !fits || rest.length > 0)) {
+    throw new Error('networks such as 10.0.0.0/8, single addresses, or all');
+  }
+  return text;
+}
 
 /** A name that needs no quoting in SQL. */
 export function identifier(text: string): string {

@@ -3,6 +3,7 @@
 import type { Clock, Random } from '../core/clock.ts';
 import type { Log } from '../ops/log.ts';
 import type { Store } from '../store/store.ts';
+import type { NotifyContext } from './notify-context.ts';
 import type { Telemetry } from './telemetry.ts';
 
 export interface SchedulerContext {
@@ -12,4 +13,5 @@ export interface SchedulerContext {
   log: Log;
   telemetry: Telemetry;
   instanceId: string;
+  notify: NotifyContext;
 }

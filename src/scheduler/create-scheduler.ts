@@ -10,6 +10,7 @@ import type { Store } from '../store/store.ts';
 import { readOperation, startBulk } from './bulk.ts';
 import { claim } from './claim.ts';
 import type { SchedulerContext } from './context.ts';
+import { NOBODY, type NotifyContext, watchJob, watchWorkflow } from './notify-context.ts';
 import { cancel, edit, jobNotFound, retry } from './operate.ts';
 import { readLog } from './read-log.ts';
 import { rerunWorkflow } from './rerun.ts';
@@ -18,6 +19,7 @@ import { scrape } from './scrape.ts';
 import { settle } from './settle.ts';
 import { Submitter } from './submit.ts';
 import { Telemetry } from './telemetry.ts';
+import { told } from './told.ts';
 import { wait } from './wait.ts';
 import { waitingFor } from './waiting-for.ts';
 import { cancelWorkflow, retryWorkflow, viewWorkflow } from './workflow.ts';
@@ -31,6 +33,8 @@ export interface SchedulerOptions {
   instanceId: string;
   leaseMs: number;
   heartbeatMs: number;
+  /** Nobody, unless given. */
+  notify?: NotifyContext;
 }
 
 /** A scheduler with what its duties share with it. */
@@ -52,6 +56,7 @@ export function createScheduler(options: SchedulerOptions): SchedulerParts {
     random,
     log,
     instanceId,
+    notify: options.notify ?? NOBODY,
     telemetry: new Telemetry(metrics, instanceId),
   };
   metrics.storeDeadlocks = () => store.deadlocks();
@@ -82,11 +87,16 @@ export function createScheduler(options: SchedulerOptions): SchedulerParts {
     location: store.location,
     driver: store.driver,
 
-    submit: (jobs, submitOptions, signal) => submitter.submit(jobs, submitOptions, signal),
+    submit: (jobs, submitOptions, signal) =>
+      submitter.submit(
+        jobs.map((job) => watchJob(job, context.notify)),
+        submitOptions,
+        signal,
+      ),
     async job(id, signal) {
       const [job] = await store.read([id], signal);
       if (job === undefined) throw jobNotFound(id);
-      return { ...job, waitingFor: await waitingFor(context, job, signal) };
+      return { ...job, waitingFor: await waitingFor(context, job, signal), ...(await told(context, job, signal)) };
     },
     async jobs(filter, page, signal) {
       const found = await store.list(filter, { before: page.before, limit: page.limit + 1 }, signal);
@@ -110,7 +120,8 @@ export function createScheduler(options: SchedulerOptions): SchedulerParts {
     },
     operation: (id, signal) => readOperation(context, id, signal),
 
-    submitWorkflow: (workflow, submitOptions, signal) => store.insertWorkflow(workflow, submitOptions, signal),
+    submitWorkflow: (workflow, submitOptions, signal) =>
+      store.insertWorkflow(watchWorkflow(workflow, context.notify), submitOptions, signal),
     workflow: (id, signal) => viewWorkflow(context, id, signal),
     async workflows(filter, page, signal) {
       const found = await store.workflows(filter, { before: page.before, limit: page.limit + 1 }, signal);

@@ -6,6 +6,7 @@ import type { Retention } from '../store/store.ts';
 import { bulkRunner } from './bulk.ts';
 import type { SchedulerParts } from './create-scheduler.ts';
 import { grapher } from './grapher.ts';
+import { notifier } from './notifier.ts';
 import { expirer, promoter } from './promoter.ts';
 import { pruner } from './pruner.ts';
 import { lockWatcher, reaper } from './reaper.ts';
@@ -36,6 +37,7 @@ export async function runDuties(
     expirer(context),
     pruner(context, settings.retention),
     bulkRunner(context, bulkWake),
+    notifier(context),
   ];
   if (!context.store.exclusive) loops.push(lockWatcher(context));
   const { metrics } = context.telemetry;

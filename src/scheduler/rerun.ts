@@ -27,7 +27,7 @@ export async function rerunWorkflow(
     const kept = !repeated.has(place) && step.job.status === 'done';
     return newStep(step, { steps, places, parents: kept ? [] : (parents[place] ?? []), kept });
   });
-  const workflow = { name: original.name, params: original.params, steps: again, rerunOf: id };
+  const workflow = { name: original.name, params: original.params, notify: original.notify, steps: again, rerunOf: id };
   return (await context.store.insertWorkflow(workflow, {}, signal)).workflow;
 }
 
@@ -87,6 +87,6 @@ function newJob(job: Job): NewJob {
   const { startTimeoutMs, killGraceMs, rerun, onDisconnect, env, cwd, tags, requires, resources, fairKey } = job;
   const what = { name, queue, priority, command, handler, input, maxAttempts, backoff, retryOn, noRetryOn, timeoutMs };
   const how = { startTimeoutMs, killGraceMs, rerun, onDisconnect, env, cwd, tags, requires, resources, fairKey };
-  const { continueOnFailure } = job;
-  return { ...what, ...how, continueOnFailure, runAt: null, delayMs: null, unique: null, dependsOn: [] };
+  const { continueOnFailure, notify } = job;
+  return { ...what, ...how, continueOnFailure, notify, runAt: null, delayMs: null, unique: null, dependsOn: [] };
 }

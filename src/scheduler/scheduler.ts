@@ -26,9 +26,10 @@ import type {
   WorkflowFilter,
   WorkflowStep,
 } from '../store/store.ts';
+import type { Told } from './told.ts';
 
-/** A job with the sentence that says what it waits for; `null` where it does not wait. */
-export interface JobView extends Job {
+export interface JobView extends Job, Told {
+  /** One sentence; `null` where it does not wait. */
   waitingFor: string | null;
 }
 

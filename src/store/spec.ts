@@ -36,6 +36,7 @@ const STORED_AS = {
   resources: 'resources',
   fairKey: 'fair_key',
   continueOnFailure: 'continue_on_failure',
+  notify: 'notify',
 } as const satisfies Partial<Record<keyof JobSpec, string>>;
 
 const PROPERTIES = Object.entries(STORED_AS) as [keyof typeof STORED_AS, string][];
@@ -74,6 +75,7 @@ export function decodeSpec({ queue, kind, name, priority, tags, spec: stored }: 
     env: {},
     requires: [],
     resources: {},
+    notify: [],
   };
   for (const [key, value] of Object.entries(stored)) {
     const property = PROPERTY_OF.get(key);

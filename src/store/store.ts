@@ -12,15 +12,18 @@ import type { NewWorkflow } from '../core/dag/new-workflow.ts';
 import type { StepCounts, WorkflowStatus } from '../core/dag/workflow-status.ts';
 import type { Attempt, ClaimedJob, Job, NewJob, Reason, Status } from '../core/job.ts';
 import type { Offer } from '../core/lane.ts';
+import type { Notify } from '../core/notify.ts';
 import type { Change } from '../core/transition.ts';
+import type { NoticeStore } from './notice-store.ts';
 
 export type { NewForEach, NewStep, NewWorkflow } from '../core/dag/new-workflow.ts';
+export type { Delivery, Notice, Notification, NotificationFilter } from './notice-store.ts';
 export type { RunRequest, ScheduleFilter, Ticked, TickFilter, TickRequest } from './schedule-store.ts';
 
 export const DRIVERS = ['memory', 'sqlite', 'postgres'] as const;
 export type Driver = (typeof DRIVERS)[number];
 
-export interface Store extends AsyncDisposable {
+export interface Store extends NoticeStore, AsyncDisposable {
   readonly driver: Driver;
   /** Where the jobs are, for people: a file, or a database without its password. */
   readonly location: string;
@@ -328,6 +331,7 @@ export interface Retention {
 export interface Workflow {
   id: number;
   name: string;
+  notify: readonly Notify[];
   params: Readonly<Record<string, unknown>>;
   status: WorkflowStatus;
   createdAt: number;

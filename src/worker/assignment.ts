@@ -1,10 +1,18 @@
 /** One attempt in this worker's hands, from the claim until its settle is answered. */
 
+import { Stopped } from '../core/handler-errors.ts';
 import type { ClaimedJob } from '../core/job.ts';
 import type { LeaseRef } from './job-source.ts';
 
 /** Why an attempt is stopped before its end. `lost`: it is not ours any more, so there is nothing to report. */
 export type StopReason = 'cancelled' | 'interrupted' | 'cut_off' | 'lost';
+
+const REASONS: Readonly<Record<StopReason, () => Stopped>> = {
+  cancelled: () => new Stopped('cancelled', 'the job was cancelled'),
+  interrupted: () => new Stopped('shutdown', 'the worker stops'),
+  cut_off: () => new Stopped('lost', 'the worker lost contact with the scheduler'),
+  lost: () => new Stopped('lost', 'the job is no longer this worker\u2019s'),
+};
 
 /** Made for every job, so it makes nothing that most jobs do not need. */
 export class Assignment implements LeaseRef {
@@ -40,13 +48,13 @@ export class Assignment implements LeaseRef {
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
-      if (this.stopped !== null) this.#controller.abort(new Error(this.stopped));
+      if (this.stopped !== null) this.#controller.abort(REASONS[this.stopped]());
     }
     return this.#controller.signal;
   }
 
   /** Aborts the signal without a reason from outside: its own time is over. */
-  abort(reason: Error): void {
+  abort(reason: Stopped): void {
     this.#controller?.abort(reason);
   }
 
@@ -60,7 +68,7 @@ export class Assignment implements LeaseRef {
     if (reason === 'lost') this.lost = true;
     if (this.stopped !== null) return;
     this.stopped = reason;
-    this.#controller?.abort(new Error(reason));
+    this.#controller?.abort(REASONS[reason]());
     this.#listener?.();
   }
 }

@@ -1,7 +1,7 @@
 /** Runs jobs as functions of this process. */
 
 import { formatDuration } from '../core/duration.ts';
-import { Cancel, Fatal, RetryAfter, Snooze } from '../core/handler-errors.ts';
+import { Cancel, Fatal, RetryAfter, Snooze, Stopped } from '../core/handler-errors.ts';
 import type { Surroundings } from '../core/job.ts';
 import type { Outcome } from '../core/outcome.ts';
 import { cleanJson, cleanText } from '../core/text.ts';
@@ -19,8 +19,10 @@ const MOST_WAITING_BYTES = 1024 * 1024;
 export interface HandlerContext {
   readonly jobId: number;
   readonly attempt: number;
-  /** Aborts when the attempt should end: cancelled, timed out, the worker stops. */
+  /** Aborts when the attempt should end: cancelled, timed out, the worker stops. Its reason is a `Stopped`. */
   readonly signal: AbortSignal;
+  /** The variables it was submitted with. */
+  readonly env: Readonly<Record<string, string>>;
   /** Of its workflow; empty where it has none. */
   readonly params: Surroundings['params'];
   /** Of a `for_each` step: what to work on, and its place in the list; else `null`. */
@@ -78,6 +80,10 @@ class Context implements HandlerContext {
     return this.#assignment.signal;
   }
 
+  get env(): Readonly<Record<string, string>> {
+    return this.#assignment.job.env;
+  }
+
   get params(): Surroundings['params'] {
     return this.#surroundings.params;
   }
@@ -117,7 +123,7 @@ async function settleLater(returned: PromiseLike<unknown>, assignment: Assignmen
     let disarm = after(timeoutMs, () => {
       const error = `timed out after ${formatDuration(timeoutMs)}; set timeout`;
       stop({ type: 'timed_out', exitCode: null, signal: null, error });
-      assignment.abort(new Error(error));
+      assignment.abort(new Stopped('timeout', error));
     });
     const stop = (outcome: Outcome) => {
       stopped = outcome;

@@ -61,6 +61,7 @@ export class Worker {
   readonly #draining = new AbortController();
   readonly #leaving = new AbortController();
   readonly #ended = Promise.withResolvers<void>();
+  readonly #known = Promise.withResolvers<void>();
   readonly #handlers: Executor;
   #commands: Executor | null = null;
   #launcher: Launcher | null = null;
@@ -105,6 +106,11 @@ export class Worker {
   /** Slots held by handlers whose attempt was settled without them. */
   get stuckSlots(): number {
     return this.#stuckSlots;
+  }
+
+  /** Resolves once the scheduler knows this worker. */
+  get registered(): Promise<void> {
+    return this.#known.promise;
   }
 
   /** Slots in use. */
@@ -190,6 +196,7 @@ export class Worker {
       try {
         const registration = await within(ANSWER_MS, signal, (inner) => source.register(profile, inner));
         this.#registration = registration;
+        this.#known.resolve();
         this.#renew(sentAt);
         this.#stopNudges?.();
         this.#stopNudges = source.onNudge(registration.workerId, () => this.#heartbeater.nudge());

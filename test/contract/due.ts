@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { aJob, jobs } from '../kit/builders.ts';
 import {
+  beat,
   cancel,
   claim,
   claimOne,
@@ -10,6 +11,7 @@ import {
   ids,
   readOne,
   register,
+  report,
   retry,
   submit,
   submitOne,
@@ -101,6 +103,34 @@ export function exerciseDue(open: OpenStore): void {
     await advance(5_000);
     assert.deepEqual(await store.findExpired(10, forever), []);
     await fail(store, lease);
+    await advance(600_000);
+    assert.deepEqual(await store.findExpired(10, forever), []);
+  });
+
+  test('expire: a claim that is given back unstarted is no start', async ({ store, advance }) => {
+    const lease = await claimOne(store, aJob({ startTimeoutMs: 10_000 }));
+    const { id } = lease.job;
+    await report(store, lease, { type: 'returned' });
+    assert.notEqual((await readOne(store, id)).expiresAt, null);
+    await advance(9_000);
+    assert.deepEqual(await store.findExpired(10, forever), []);
+    await claimOne(store, null, lease.workerId);
+    await advance(2_000);
+    assert.deepEqual(await store.findExpired(10, forever), []);
+    await beat(store, lease.workerId, [], 1);
+    assert.deepEqual(ids(await store.findExpired(10, forever)), [id]);
+    await decide(store, id, { type: 'expire' });
+    assert.equal((await readOne(store, id)).reason, 'expired');
+  });
+
+  test('expire: a job that has started once is not expired after a later claim is given back', async ({
+    store,
+    advance,
+  }) => {
+    const lease = await claimOne(store, aJob({ startTimeoutMs: 10_000 }));
+    await report(store, lease, { type: 'interrupted', error: 'stopped' });
+    const again = await claimOne(store, null, lease.workerId);
+    await report(store, again, { type: 'returned' });
     await advance(600_000);
     assert.deepEqual(await store.findExpired(10, forever), []);
   });

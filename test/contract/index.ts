@@ -18,6 +18,7 @@ import { exerciseLanes } from './lanes.ts';
 import { exerciseList } from './list.ts';
 import { exerciseLogs } from './logs.ts';
 import { exerciseLost } from './lost.ts';
+import { exerciseNotices } from './notices.ts';
 import { exerciseOperations } from './operations.ts';
 import { exerciseOrder } from './order.ts';
 import { exercisePrune } from './prune.ts';
@@ -27,6 +28,7 @@ import { exerciseReopen } from './reopen.ts';
 import { exerciseSettle } from './settle.ts';
 import { exerciseStats } from './stats.ts';
 import { exerciseSurroundings } from './surroundings.ts';
+import { exerciseTurns } from './turns.ts';
 import { exerciseUnique } from './unique.ts';
 import { exerciseWorkers } from './workers.ts';
 import { exerciseWorkflows } from './workflows.ts';
@@ -35,6 +37,7 @@ const THEMES = [
   exerciseInsert,
   exerciseClaim,
   exerciseOrder,
+  exerciseTurns,
   exerciseLanes,
   exerciseQueues,
   exerciseHeartbeat,
@@ -54,6 +57,7 @@ const THEMES = [
   exerciseWorkflows,
   exerciseGroups,
   exerciseSurroundings,
+  exerciseNotices,
   exercisePrune,
   exerciseStats,
   exerciseOperations,

@@ -28,6 +28,7 @@ const EVERYTHING: JobSpec = {
   resources: { memory_mb: 512, gpu: 1 },
   fairKey: 'tenant-1',
   continueOnFailure: true,
+  notify: [{ on: ['failed', 'recovered'], target: { type: 'webhook', url: 'https://example.com/' }, lateAfterMs: 1 }],
 };
 
 export function exerciseInsert(open: OpenStore): void {

@@ -52,6 +52,7 @@ export function exerciseWorkflows(open: OpenStore): void {
     assert.deepEqual(rest, {
       name: 'nightly ✓',
       params: wanted.params,
+      notify: [],
       status: 'pending',
       startedAt: null,
       endedAt: null,

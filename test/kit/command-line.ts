@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { endsWithUs } from './ends-with-us.ts';
 
 const bin = join(import.meta.dirname, '..', '..', 'bin', 'workron');
 
@@ -42,5 +43,7 @@ export async function callWorkron(args: readonly string[], options: CallOptions 
 
 /** For calls that a test must act upon while they run. */
 export function startCall(args: readonly string[], { env, cwd }: CallOptions = {}) {
-  return spawn(bin, args, { env: plainEnvironment(env), ...(cwd === undefined ? {} : { cwd }), stdio: 'pipe' });
+  const call = spawn(bin, args, { env: plainEnvironment(env), ...(cwd === undefined ? {} : { cwd }), stdio: 'pipe' });
+  endsWithUs('process', call);
+  return call;
 }

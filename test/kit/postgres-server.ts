@@ -7,6 +7,7 @@ import { chmod, chown, mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { endsWithUs, folderEndsWithUs } from './ends-with-us.ts';
 import { findBinaries, type Owner, serverOwner } from './postgres-binaries.ts';
 
 export interface PostgresOptions {
@@ -66,6 +67,7 @@ class Server implements PostgresServer {
   constructor(place: ServerPlace) {
     this.#place = place;
     this.url = `postgres://postgres@127.0.0.1:${place.port}/postgres`;
+    folderEndsWithUs(place.folder);
     process.once('exit', this.#abandon);
   }
 
@@ -73,13 +75,13 @@ class Server implements PostgresServer {
     const { bin, folder, owner, port, durable } = this.#place;
     const settings = ['listen_addresses=127.0.0.1', `port=${port}`, 'unix_socket_directories=', 'max_connections=300'];
     if (!durable) settings.push('fsync=off', 'full_page_writes=off');
-    const [command, ...args] = [...endsWithUs(), join(bin, 'postgres')];
     const child = spawn(
-      command,
-      [...args, '-D', join(folder, 'data'), ...settings.flatMap((setting) => ['-c', setting])],
+      join(bin, 'postgres'),
+      ['-D', join(folder, 'data'), ...settings.flatMap((setting) => ['-c', setting])],
       { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, LC_MESSAGES: 'C' }, ...owner },
     );
     this.#process = child;
+    endsWithUs('server', child);
     let said = '';
     await new Promise<void>((resolve, reject) => {
       child.stderr.on('data', (chunk: Buffer) => {
@@ -125,11 +127,6 @@ class Server implements PostgresServer {
     this.#process?.kill('SIGQUIT');
     rmSync(this.#place.folder, { recursive: true, force: true, maxRetries: 5 });
   };
-}
-
-/** What to put before a command so that it is stopped when this process is killed; nothing where there is no such thing. */
-function endsWithUs(): string[] {
-  return spawnSync('setpriv', ['--version']).status === 0 ? ['setpriv', '--pdeathsig', 'INT', '--'] : [];
 }
 
 /** A folder that the server's user owns and can enter from the root on. */

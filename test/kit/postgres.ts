@@ -30,7 +30,7 @@ export function testSchema(): string {
 export interface PostgresTestStore extends TestStore {
   url: string;
   schema: string;
-  /** Statements of the test itself, on a connection of its own. */
+  /** Statements of the test itself, on connections of their own. */
   query: <Row>(text: string, values?: unknown[]) => Promise<Row[]>;
 }
 
@@ -39,16 +39,7 @@ export async function openTestPostgres(options: Partial<PostgresOptions> = {}): 
   const url = options.url ?? (await testPostgresUrl());
   const schema = options.schema ?? testSchema();
   const store = await openPostgres({ log: silentLog, ...options, url, schema });
-  const query = async <Row>(text: string, values: unknown[] = []) => {
-    const client = new pg.Client({ connectionString: url });
-    client.on('error', () => undefined);
-    await client.connect();
-    try {
-      return (await client.query(text, values)).rows as Row[];
-    } finally {
-      await client.end();
-    }
-  };
+  const query = queriesTo(url);
   return {
     store,
     url,
@@ -62,4 +53,59 @@ export async function openTestPostgres(options: Partial<PostgresOptions> = {}): 
       await query(`drop schema if exists "${schema}" cascade`);
     },
   };
+}
+
+const emptied: string[] = [];
+
+/** The same in a schema that was used before and emptied, for tests by the hundred: making one takes ten times as long. */
+export async function openEmptiedPostgres(): Promise<PostgresTestStore> {
+  const url = await testPostgresUrl();
+  const schema = emptied.pop() ?? testSchema();
+  const given = await openTestPostgres({ url, schema });
+  return {
+    ...given,
+    async [Symbol.asyncDispose]() {
+      await given.store[Symbol.asyncDispose]();
+      await empty(given);
+      if (emptied.length === 0) process.once('beforeExit', () => void dropEmptied(url));
+      emptied.push(schema);
+    },
+  };
+}
+
+/** As a migration leaves it. Locks of a connection that is about to end are those of another installation. */
+async function empty({ schema, query }: PostgresTestStore): Promise<void> {
+  const tables = await query<{ name: string }>(
+    `select tablename as name from pg_tables where schemaname = $1 and tablename <> 'meta'`,
+    [schema],
+  );
+  const sequences = await query<{ name: string }>(
+    'select sequencename as name from pg_sequences where schemaname = $1 and last_value is not null',
+    [schema],
+  );
+  await query(
+    [
+      ...tables.map(({ name }) => `delete from "${schema}"."${name}"`),
+      ...sequences.map(({ name }) => `alter sequence "${schema}"."${name}" restart`),
+      `update "${schema}".meta set clock_offset_ms = 0, lock_space = floor(random() * 2147483647)::integer`,
+    ].join(';'),
+  );
+}
+
+async function dropEmptied(url: string): Promise<void> {
+  for (const schema of emptied.splice(0)) await queriesTo(url)(`drop schema "${schema}" cascade`);
+}
+
+const pools = new Map<string, pg.Pool>();
+
+function queriesTo(url: string): PostgresTestStore['query'] {
+  const known = pools.get(url);
+  const pool = known ?? new pg.Pool({ connectionString: url, allowExitOnIdle: true });
+  if (known === undefined) {
+    pools.set(url, pool);
+    // A test may stop its server.
+    pool.on('error', () => undefined);
+  }
+  return async <Row>(text: string, values: unknown[] = []) =>
+    (await pool.query(text, values.length === 0 ? undefined : values)).rows as Row[];
 }

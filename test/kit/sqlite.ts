@@ -5,11 +5,13 @@ import { silentLog } from '../../src/ops/log.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import type { SqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { VirtualClock } from './clock.ts';
+import { folderEndsWithUs } from './ends-with-us.ts';
 import type { TestStore } from './store.ts';
 
 /** A folder of its own for a test's files; disposing it leaves nothing behind. */
 export async function aFolder(): Promise<AsyncDisposable & { path: string }> {
   const path = await mkdtemp(join(tmpdir(), 'workron-'));
+  folderEndsWithUs(path);
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 

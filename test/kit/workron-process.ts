@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { endsWithUs, folderEndsWithUs } from './ends-with-us.ts';
 
 const bin = join(import.meta.dirname, '..', '..', 'bin', 'workron');
 
@@ -45,6 +46,7 @@ export async function startWorkron({
     detached: true,
     ...(cwd === undefined ? {} : { cwd }),
   });
+  endsWithUs('group', child);
   let output = '';
   const exited = once(child, 'exit').then(([code, signal]) => (code ?? signal) as number | string);
   const ready = new Promise<void>((resolve, reject) => {
@@ -80,6 +82,7 @@ export async function startWorkron({
 /** A folder of its own, gone when disposed. */
 export async function temporaryFolder(): Promise<{ path: string } & AsyncDisposable> {
   const path = await mkdtemp(join(tmpdir(), 'workron-test-'));
+  folderEndsWithUs(path);
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 

@@ -16,6 +16,7 @@ export interface WantedJob {
   requires: string[];
   resources: Record<string, number>;
   tags: string[];
+  fairKey: string | null;
   maxAttempts: number;
   rerun: 'safe' | 'never';
   delay: Steps;
@@ -81,6 +82,7 @@ export const wantedJob: fc.Arbitrary<WantedJob> = fc.record({
   requires: fc.constantFrom<string[]>([], [], ['gpu']),
   resources: fc.constantFrom<Record<string, number>>({}, {}, { m: 1 }, { m: 2, n: 0 }),
   tags: fc.constantFrom<string[]>([], ['x'], ['x', 'y']),
+  fairKey: fc.constantFrom(null, null, 'f', 'g'),
   maxAttempts: few,
   rerun: fc.constantFrom('safe', 'safe', 'never'),
   delay: fc.constantFrom(null, null, null, 1, 2, 3),

@@ -10,6 +10,28 @@ export interface Mutant {
 
 export const MUTANTS: Mutant[] = [
   {
+    name: 'a new key starts behind all that waits, not in the present round',
+    edits: [
+      {
+        file: 'src/core/turn.ts',
+        from: 'last === undefined ? (standing.present(queue, priority) ?? 0) : last + 1',
+        to: 'last === undefined ? 0 : last + 1',
+      },
+    ],
+    tests: ['test/store-memory.test.ts'],
+  },
+  {
+    name: 'turns are given without the lock of their queue',
+    edits: [
+      {
+        file: 'src/store/postgres/sql.ts',
+        from: `order by q.name collate "C" for update of q`,
+        to: `order by q.name collate "C"`,
+      },
+    ],
+    tests: ['test/postgres-locking.test.ts'],
+  },
+  {
     name: 'no attempt in the fence of a settle (memory)',
     edits: [
       {

@@ -24,7 +24,8 @@ export function workflowRunCommand(): Command {
   return command.action(async (path: string, flags: Flags) => {
     const definition = await definedWorkflow(path);
     const values = resolveParams(definition.params, flags.param ?? {});
-    const body = { name: definition.name, params: Object.fromEntries(values), steps: toSteps(definition, values) };
+    const { name, notify } = definition;
+    const body = { name, notify, params: Object.fromEntries(values), steps: toSteps(definition, values) };
     const headers = flags.idempotencyKey === undefined ? {} : { 'idempotency-key': flags.idempotencyKey };
     const connection = connect(command);
     const output = outputOf(command);

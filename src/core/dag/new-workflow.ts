@@ -1,6 +1,7 @@
 /** A workflow on its way into a store. */
 
 import type { NewJob } from '../job.ts';
+import type { Notify } from '../notify.ts';
 import type { Condition } from './conditions.ts';
 
 /** One step on its way in. Parents are places of earlier steps in the list, so the list is in topological order. */
@@ -26,6 +27,8 @@ export interface NewForEach {
 
 export interface NewWorkflow {
   name: string;
+  /** Who is told of its end. */
+  notify?: readonly Notify[];
   params: Readonly<Record<string, unknown>>;
   steps: readonly NewStep[];
   rerunOf: number | null;

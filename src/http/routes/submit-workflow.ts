@@ -1,5 +1,6 @@
 import { decode, invalid } from '../../api/decode.ts';
 import { LARGEST_ARRAY_BYTES, LARGEST_JOB_BYTES, MOST_JOBS } from '../../api/job-submission.ts';
+import { notifyFrom } from '../../api/notify.ts';
 import { Workflow, WorkflowHead, WorkflowSubmission } from '../../api/workflow.ts';
 import { WorkflowStep } from '../../api/workflow-step.ts';
 import { WorkronError } from '../../core/error.ts';
@@ -23,8 +24,8 @@ export const submitWorkflow = defineRoute({
   async handle(call) {
     checkJsonType(call.bytes, call.headers['content-type']);
     const options = idempotencyOf(call, '/workflows');
-    const { name, params = {}, steps } = await readSubmission(call.bytes);
-    const submission = { name, params, steps: newStepsFrom(steps), rerunOf: null };
+    const { name, params = {}, notify, steps } = await readSubmission(call.bytes);
+    const submission = { name, params, notify: notifyFrom(notify), steps: newStepsFrom(steps), rerunOf: null };
     const { workflow, replayed } = await call.scheduler.submitWorkflow(submission, options, call.signal);
     const headers = { location: `/workflows/${workflow.id}`, ...replayHeader(replayed) };
     return { status: 201, json: workflowToWire(workflow), headers };

@@ -56,7 +56,6 @@ function hand(tables: Tables, entry: Entry, { workerId, claimSeq }: ClaimRequest
     claimSeq,
     startedAt: now,
     renewedAt: claimSeq === null ? now : null,
-    expiresAt: null,
   });
   dropKey(tables, entry, ['pending']);
   tables.hints.job(entry.id);

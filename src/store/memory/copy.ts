@@ -27,6 +27,7 @@ export function copySpec(spec: JobSpec): JobSpec {
     resources: { ...spec.resources },
     fairKey: spec.fairKey,
     continueOnFailure: spec.continueOnFailure,
+    notify: spec.notify.length === 0 ? [] : copyJson(spec.notify),
   };
 }
 

@@ -10,6 +10,7 @@ export function promote(tables: Tables, limit: number): Promoted {
   for (let next = tables.live.nextDue(); next !== undefined; next = tables.live.nextDue()) {
     if (next.dueAt > now || count === limit) break;
     change(tables, next, { status: 'pending' });
+    tables.newcomers.add(next);
     tables.hints.work();
     tables.hints.job(next.id);
     count += 1;

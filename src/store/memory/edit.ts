@@ -3,6 +3,7 @@ import { laneKey, laneOf } from '../../core/lane.ts';
 import type { JobEdit } from '../store.ts';
 import type { Entry } from './entry.ts';
 import { change, jobOf, type Tables } from './tables.ts';
+import { noticeFairKey } from './turns.ts';
 
 export function edit(tables: Tables, jobId: number, { runAt, ...wanted }: JobEdit): Job | undefined {
   const entry = tables.jobs.get(jobId);
@@ -13,7 +14,12 @@ export function edit(tables: Tables, jobId: number, { runAt, ...wanted }: JobEdi
     tags: [...(wanted.tags ?? entry.spec.tags)],
   };
   const moved = runAt === undefined ? {} : dueFrom(tables, entry, runAt);
-  change(tables, entry, { spec, lane: laneKey(laneOf(spec)), ...moved });
+  noticeFairKey(tables, spec);
+  // What was moved waits in line anew.
+  const isMoved = runAt !== undefined || wanted.queue !== undefined || wanted.priority !== undefined;
+  const turn = isMoved ? { turn: 0, turnKey: null } : {};
+  change(tables, entry, { spec, lane: laneKey(laneOf(spec)), ...moved, ...turn });
+  if (isMoved) tables.newcomers.add(entry);
   if (entry.status === 'scheduled') tables.hints.due(entry.dueAt);
   else tables.hints.work();
   tables.hints.job(jobId);

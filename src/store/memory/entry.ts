@@ -19,6 +19,9 @@ export interface Entry extends Readonly<Origin> {
   lane: string;
   status: Status;
   dueAt: number;
+  /** Its place among the keys of its queue, given when it became claimable; `turnKey` is `null` where none was. */
+  turn: number;
+  turnKey: string | null;
   attempt: number;
   counters: Counters;
   workerId: number | null;
@@ -30,6 +33,7 @@ export interface Entry extends Readonly<Origin> {
   cancelRequestedAt: number | null;
   /** Those who wait for it in vain are not cancelled with it. */
   quiet: boolean;
+  /** Kept while it runs: a claim that is given back unstarted has changed nothing. */
   expiresAt: number | null;
   doneAt: number | null;
   reason: Reason | null;
@@ -74,7 +78,7 @@ export function toJob(entry: Entry, lastHeartbeatAt: number | null): Job {
     workerId: entry.workerId,
     lastHeartbeatAt,
     cancelRequestedAt: entry.cancelRequestedAt,
-    expiresAt: entry.expiresAt,
+    expiresAt: entry.status === 'running' ? null : entry.expiresAt,
     exitCode,
     signal,
     error,

@@ -4,18 +4,28 @@ import type { Reason, TerminalStatus } from '../../core/job.ts';
 import type { AttemptEnd } from '../../core/transition.ts';
 import type { Entry } from './entry.ts';
 import { itemEnded } from './fan.ts';
+import { noteEnd } from './notices.ts';
 import { change, type Tables } from './tables.ts';
 import { dropKey } from './unique.ts';
 import { stepEnded } from './workflow-row.ts';
 
-/** Back to wait, in its old place where there is no delay. */
+/** Back to wait, in its old place where there is no delay; where keys take turns, behind what its key has waiting. */
 export function requeue(tables: Tables, entry: Entry, delayMs: number, record: AttemptEnd): void {
   const now = tables.clock.now();
   note(entry, record, now);
   const dueAt = delayMs === 0 ? entry.dueAt : now + delayMs;
-  change(tables, entry, { status: delayMs === 0 ? 'pending' : 'scheduled', dueAt, claimSeq: null, renewedAt: null });
-  if (delayMs === 0) tables.hints.work();
-  else tables.hints.due(dueAt);
+  change(tables, entry, {
+    status: delayMs === 0 ? 'pending' : 'scheduled',
+    dueAt,
+    claimSeq: null,
+    renewedAt: null,
+    expiresAt: record.outcome === 'returned' ? entry.expiresAt : null,
+  });
+  if (delayMs > 0) tables.hints.due(dueAt);
+  else {
+    tables.newcomers.add(entry);
+    tables.hints.work();
+  }
   tables.hints.job(entry.id);
 }
 
@@ -43,6 +53,7 @@ export function end(tables: Tables, entry: Entry, { status, reason, record, erro
   dropKey(tables, entry, ['pending', 'active']);
   tables.hints.work();
   tables.hints.job(entry.id);
+  noteEnd(tables, entry, status);
   stepEnded(tables, entry, status);
   itemEnded(tables, entry, status);
   if (entry.children.size === 0) return;

@@ -12,7 +12,10 @@ export function free(tables: Tables, entry: Entry): void {
     expiresAt: startTimeoutMs === null ? null : Math.max(entry.dueAt, now) + startTimeoutMs,
   });
   if (later) tables.hints.due(entry.dueAt);
-  else tables.hints.work();
+  else {
+    tables.newcomers.add(entry);
+    tables.hints.work();
+  }
   tables.hints.job(entry.id);
 }
 

@@ -12,6 +12,7 @@ import { free } from './free.ts';
 import { answeredBefore } from './idempotency.ts';
 import { addEntry } from './new-entry.ts';
 import { change, type IdempotentAnswer, jobOf, type Tables } from './tables.ts';
+import { noticeFairKey } from './turns.ts';
 import { holderOf, takeKey } from './unique.ts';
 
 export function insert(tables: Tables, jobs: readonly NewJob[], { idempotency }: InsertOptions): Inserted {
@@ -85,10 +86,13 @@ function insertOne(tables: Tables, job: NewJob, now: number): Inserted['items'][
 
 function replace(tables: Tables, holder: Entry, job: NewJob): void {
   unlink(tables, holder);
+  noticeFairKey(tables, job);
   change(tables, holder, {
     spec: copySpec(job),
     lane: laneKey(laneOf(job)),
     status: 'blocked',
+    turn: 0,
+    turnKey: null,
     dueAt: dueOf(job, tables.clock.now()),
     expiresAt: null,
     counters: { failures: 0, interruptions: 0, snoozes: 0, losses: 0 },

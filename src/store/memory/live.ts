@@ -4,6 +4,7 @@ import type { Status, WaitingStatus } from '../../core/job.ts';
 import { type Lane, laneFromKey } from '../../core/lane.ts';
 import type { Entry } from './entry.ts';
 import { Heap } from './heap.ts';
+import type { TurnLines } from './turn-lines.ts';
 
 export type LiveStatus = WaitingStatus | 'running';
 export type LiveCounts = Record<LiveStatus, number>;
@@ -14,11 +15,18 @@ export interface LaneLine {
   line: Heap<Entry>;
 }
 
-/** Strict priority, then due time, then id. */
+/** Strict priority, then fair turn, then due time, then id. */
 export function isAhead(a: Entry, b: Entry): boolean {
   if (a.spec.priority !== b.spec.priority) return a.spec.priority > b.spec.priority;
+  const [aTurn, bTurn] = [turnOf(a), turnOf(b)];
+  if (aTurn !== bTurn) return aTurn < bTurn;
   if (a.dueAt !== b.dueAt) return a.dueAt < b.dueAt;
   return a.id < b.id;
+}
+
+/** What is not claimable has none yet. */
+function turnOf({ status, turn }: Entry): number {
+  return status === 'pending' ? turn : 0;
 }
 
 function isDueEarlier(a: Entry, b: Entry): boolean {
@@ -37,6 +45,11 @@ export class Live {
   readonly #expiring = new Heap<Entry>(expiresEarlier);
   readonly #held = new Map<number, Set<Entry>>();
   readonly #counts = new Map<string, LiveCounts & { total: number }>();
+  readonly #turns: TurnLines;
+
+  constructor(turns: TurnLines) {
+    this.#turns = turns;
+  }
 
   add(entry: Entry): void {
     this.#count(entry, 1);
@@ -47,15 +60,17 @@ export class Live {
         this.#lanes.set(entry.lane, lane);
       }
       lane.line.add(entry);
+      this.#turns.add(entry);
     } else if (entry.status === 'scheduled') this.#scheduled.add(entry);
     else if (isHeld(entry)) this.#heldBy(entry.workerId as number).add(entry);
-    if (entry.expiresAt !== null) this.#expiring.add(entry);
+    if (entry.expiresAt !== null && entry.status !== 'running') this.#expiring.add(entry);
   }
 
   delete(entry: Entry): void {
     this.#count(entry, -1);
     const lane = this.#lanes.get(entry.lane);
     if (entry.status === 'pending' && lane?.line.delete(entry) && lane.line.size === 0) this.#lanes.delete(entry.lane);
+    if (entry.status === 'pending') this.#turns.delete(entry);
     this.#scheduled.delete(entry);
     this.#expiring.delete(entry);
     if (isHeld(entry)) {

@@ -4,6 +4,7 @@ import { laneKey, laneOf } from '../../core/lane.ts';
 import type { Entry, Origin } from './entry.ts';
 import type { Fan } from './fan.ts';
 import { putBack, type Tables } from './tables.ts';
+import { noticeFairKey } from './turns.ts';
 
 export interface NewEntry {
   spec: JobSpec;
@@ -23,6 +24,8 @@ export function addEntry(tables: Tables, { spec, dueAt, uniqueKey, origin, fan, 
     lane: laneKey(laneOf(spec)),
     status: 'blocked',
     dueAt,
+    turn: 0,
+    turnKey: null,
     attempt: 0,
     counters: { failures: 0, interruptions: 0, snoozes: 0, losses: 0 },
     workerId: null,
@@ -50,6 +53,7 @@ export function addEntry(tables: Tables, { spec, dueAt, uniqueKey, origin, fan, 
     attempts: [],
     logs: new Map(),
   };
+  noticeFairKey(tables, spec);
   tables.jobs.set(entry.id, entry);
   if (entry.workflowId !== null) tables.workflows.get(entry.workflowId)?.jobs.add(entry);
   putBack(tables, entry);

@@ -11,6 +11,7 @@ import { expand } from './expand.ts';
 import { heartbeat } from './heartbeat.ts';
 import { insert } from './insert.ts';
 import { appendLog, readLog } from './logs.ts';
+import { deliver, notices, notifications } from './notices.ts';
 import { advanceOperation, createOperation, openOperations, operation } from './operations.ts';
 import { prune } from './prune.ts';
 import { queues, setQueue } from './queues.ts';
@@ -18,6 +19,7 @@ import { attempts, count, countAhead, list, read } from './reading.ts';
 import { settle } from './settle.ts';
 import { addStats, stats } from './stats.ts';
 import { createTables } from './tables.ts';
+import { giveTurnsTo } from './turns.ts';
 import { drainWorker, leaveWorker, registerWorker, retireWorkers, workers } from './workers.ts';
 import { insertWorkflow, steps, workflow, workflows } from './workflows.ts';
 
@@ -33,8 +35,11 @@ export function openMemory({ clock }: { clock: Clock }): Store {
     signal.throwIfAborted();
     instant = clock.now();
     try {
-      return body();
+      const answer = body();
+      giveTurnsTo(tables, tables.newcomers);
+      return answer;
     } finally {
+      tables.newcomers.clear();
       instant = null;
     }
   }
@@ -61,6 +66,10 @@ export function openMemory({ clock }: { clock: Clock }): Store {
     expand: (limit, signal) => run(signal, () => expand(tables, limit)),
     retireWorkers: (forgetAfterMs, signal) => run(signal, () => retireWorkers(tables, forgetAfterMs)),
     prune: (retention, limit, signal) => run(signal, () => prune(tables, retention, limit)),
+
+    notices: (limit, signal) => run(signal, () => notices(tables, limit)),
+    deliver: (noticeId, delivery, signal) => run(signal, () => deliver(tables, noticeId, delivery)),
+    notifications: (about, signal) => run(signal, () => notifications(tables, about)),
 
     read: (ids, signal) => run(signal, () => read(tables, ids)),
     list: (filter, page, signal) => run(signal, () => list(tables, filter, page)),

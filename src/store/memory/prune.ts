@@ -12,6 +12,7 @@ export function prune(tables: Tables, retention: Retention, limit: number): numb
   forget(tables.uniqueKeys, (held) => isOver(held, now));
   forget(tables.idempotency, (answer) => answer.createdAt + IDEMPOTENCY_MS <= now);
   forget(tables.stats, (row) => row.minute < now - retention.statsMs);
+  forget(tables.alarms, (raisedAt) => raisedAt < now - retention.otherMs);
   let count = pruneEnded(tables, tables.done, now - retention.doneMs, limit);
   count += pruneEnded(tables, tables.undone, now - retention.otherMs, limit - count);
   return count + pruneWorkflows(tables, retention, limit - count);
@@ -44,6 +45,7 @@ function pruneWorkflows(tables: Tables, { doneMs, otherMs }: Retention, limit: n
     if ([...row.jobs].some((entry) => isNeeded(tables, entry))) continue;
     for (const entry of row.jobs) remove(tables, entry);
     tables.workflows.delete(row.id);
+    forget(tables.notifications, ({ workflowId }) => workflowId === row.id);
     count += row.jobs.size;
   }
   return count;
@@ -59,6 +61,8 @@ function remove(tables: Tables, entry: Entry): void {
   tables.cascade.delete(entry);
   dropKey(tables, entry, ['time']);
   tables.jobs.delete(entry.id);
+  tables.notifications.delete(entry.id);
+  if (entry.spec.notify.length > 0) forget(tables.notifications, ({ jobId }) => jobId === entry.id);
 }
 
 function forget<K, V>(rows: Map<K, V>, isOld: (row: V) => boolean): void {

@@ -3,10 +3,11 @@
 import type { Clock } from '../../core/clock.ts';
 import { isTerminal, type Job } from '../../core/job.ts';
 import { Hints } from '../local-hints.ts';
-import type { NewWorker, Operation, StatRow } from '../store.ts';
+import type { NewWorker, Notice, Notification, Operation, StatRow } from '../store.ts';
 import { type Entry, toJob } from './entry.ts';
 import { Heap } from './heap.ts';
 import { isHeld, isLive, Live } from './live.ts';
+import { TurnLines } from './turn-lines.ts';
 import type { WorkflowRow } from './workflow-row.ts';
 
 export interface Tables {
@@ -14,6 +15,9 @@ export interface Tables {
   readonly hints: Hints;
   readonly jobs: Map<number, Entry>;
   readonly live: Live;
+  readonly turns: TurnLines;
+  /** What the present call has made claimable. */
+  readonly newcomers: Set<Entry>;
   /** Ended jobs outside of workflows, the longest ended first: those done, and all others. */
   readonly done: Heap<Entry>;
   readonly undone: Heap<Entry>;
@@ -28,7 +32,12 @@ export interface Tables {
   readonly idempotency: Map<string, IdempotentAnswer>;
   readonly stats: Map<string, StatRow>;
   readonly operations: Map<number, Operation>;
-  readonly lastId: { job: number; workflow: number; worker: number; operation: number };
+  readonly notices: Map<number, Notice>;
+  /** By the job that carries it. */
+  readonly notifications: Map<number, Notification>;
+  /** Subjects that failed last, and since when. */
+  readonly alarms: Map<string, number>;
+  readonly lastId: { job: number; workflow: number; worker: number; operation: number; notice: number };
 }
 
 export interface Worker {
@@ -61,11 +70,14 @@ export interface IdempotentAnswer {
 }
 
 export function createTables(clock: Clock): Tables {
+  const turns = new TurnLines();
   return {
     clock,
     hints: new Hints(),
     jobs: new Map(),
-    live: new Live(),
+    live: new Live(turns),
+    turns,
+    newcomers: new Set(),
     done: new Heap(endedEarlier),
     undone: new Heap(endedEarlier),
     cascade: new Set(),
@@ -77,7 +89,10 @@ export function createTables(clock: Clock): Tables {
     idempotency: new Map(),
     stats: new Map(),
     operations: new Map(),
-    lastId: { job: 0, workflow: 0, worker: 0, operation: 0 },
+    notices: new Map(),
+    notifications: new Map(),
+    alarms: new Map(),
+    lastId: { job: 0, workflow: 0, worker: 0, operation: 0, notice: 0 },
   };
 }
 

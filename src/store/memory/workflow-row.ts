@@ -1,14 +1,17 @@
 import { endStep, reopenStep, type StepCounts, workflowStatus } from '../../core/dag/workflow-status.ts';
 import type { TerminalStatus } from '../../core/job.ts';
+import type { Notify } from '../../core/notify.ts';
 import type { Workflow } from '../store.ts';
 import { copyJson } from './copy.ts';
 import type { Entry } from './entry.ts';
+import { noteWorkflowEnd } from './notices.ts';
 import type { Tables } from './tables.ts';
 
 export interface WorkflowRow {
   readonly id: number;
   readonly name: string;
   readonly params: Readonly<Record<string, unknown>>;
+  readonly notify: readonly Notify[];
   readonly createdAt: number;
   readonly rerunOf: number | null;
   readonly total: number;
@@ -24,6 +27,7 @@ export function toWorkflow(row: WorkflowRow): Workflow {
   return {
     ...fields,
     params: copyJson(row.params),
+    notify: copyJson(row.notify),
     counts: { ...row.counts },
     status: workflowStatus(row.counts, row.startedAt !== null),
   };
@@ -39,7 +43,9 @@ export function stepEnded(tables: Tables, entry: Entry, status: TerminalStatus):
   const row = rowOf(tables, entry);
   if (row === undefined) return;
   row.counts = endStep(row.counts, { status, continueOnFailure: entry.spec.continueOnFailure });
-  if (row.counts.open === 0) row.endedAt = tables.clock.now();
+  if (row.counts.open > 0) return;
+  row.endedAt = tables.clock.now();
+  noteWorkflowEnd(tables, row);
 }
 
 /** `status` is how it had ended. */

@@ -32,6 +32,7 @@ export function insertWorkflow(
     id: (tables.lastId.workflow += 1),
     name: wanted.name,
     params: copyJson(wanted.params),
+    notify: copyJson(wanted.notify ?? []),
     createdAt: tables.clock.now(),
     rerunOf: wanted.rerunOf,
     total: wanted.steps.length,

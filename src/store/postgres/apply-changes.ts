@@ -48,6 +48,8 @@ export async function applyChanges(
         const job = jobs.get(change.fence.jobId);
         if (job !== undefined) found[place] = { job, change };
       }
+      for (const { kind, job_id } of live) if (kind === 'requeue') ledger.claimable(job_id);
+      for (const { id } of reopened) ledger.claimable(id);
       ledger.at(live[0]?.now ?? 0);
       await conclusion.ended(endedOf(round, live));
       conclusion.reopened(reopened);

@@ -2,6 +2,7 @@ import type { Database } from './database.ts';
 import type { Hints } from './hints.ts';
 import type { Lanes } from './lanes.ts';
 import type { Sql } from './sql.ts';
+import type { FairQueues } from './turns.ts';
 
 /** What every call works with. */
 export interface Context {
@@ -10,5 +11,6 @@ export interface Context {
   database: Database;
   sql: Sql;
   lanes: Lanes;
+  fairQueues: FairQueues;
   hints: Hints;
 }

@@ -4,19 +4,26 @@ import type { Job } from '../../core/job.ts';
 import type { LostJob, Promoted, Unlocked } from '../store.ts';
 import type { Context } from './context.ts';
 import { read } from './reading.ts';
+import { giveTurnsTo } from './turns.ts';
 import { numbers } from './values.ts';
 
-export async function promote(
-  { database, sql, hints }: Context,
-  limit: number,
-  signal: AbortSignal,
-): Promise<Promoted> {
-  type Row = { due: number | null; now: number };
+export async function promote(context: Context, limit: number, signal: AbortSignal): Promise<Promoted> {
+  const { database, sql, hints, fairQueues } = context;
+  type Row = { due: number | null; now: number; fair: string[] | null };
   const nextDue = async () => (await database.query<Row>(sql.nextDue, [], signal))[0] as Row;
   const next = await nextDue();
+  if (next.fair !== null) fairQueues.learn(next.fair);
   if (next.due === null || next.due > next.now) return { count: 0, nextDueAt: next.due };
 
-  const promoted = await database.query<{ job_id: number }>(sql.promote, [limit], signal);
+  type Id = { job_id: number };
+  const promoted =
+    fairQueues.names.length === 0
+      ? await database.query<Id>(sql.promote, [limit], signal)
+      : await database.transaction(signal, async (session) => {
+          const rows = await session.query<Id>(sql.promote, [limit]);
+          await giveTurnsTo(context, session, { jobIds: rows.map(({ job_id }) => job_id), fairQueues: [] });
+          return rows;
+        });
   if (promoted.length > 0) hints.tell({ work: true, jobs: promoted.map(({ job_id }) => job_id) });
   // In a later statement: the one that promotes still sees them as they were.
   return { count: promoted.length, nextDueAt: (await nextDue()).due };

@@ -5,6 +5,7 @@ import type { JobEdit } from '../store.ts';
 import type { Context } from './context.ts';
 import type { Session } from './database.ts';
 import { decodeJob, type JobRow, type SpecRow, specOf } from './job-row.ts';
+import { giveTurnsTo } from './turns.ts';
 import { numbers } from './values.ts';
 
 const BESIDE = ['unique_key', 'item'];
@@ -15,7 +16,7 @@ export async function edit(
   wanted: JobEdit,
   signal: AbortSignal,
 ): Promise<Job | undefined> {
-  const { database, lanes, hints } = context;
+  const { database, lanes, fairQueues, hints } = context;
   for (;;) {
     const outcome = await database.transaction(signal, (session) => editOnce(context, session, jobId, wanted));
     if (outcome.type === 'new-lane') {
@@ -25,6 +26,7 @@ export async function edit(
     }
     if (outcome.type === 'not-waiting') return undefined;
     const { job } = outcome;
+    if (job.fairKey !== null) fairQueues.learn([job.queue]);
     hints.tell({
       jobs: [jobId],
       work: job.status === 'pending',
@@ -37,11 +39,12 @@ export async function edit(
 type Outcome = { type: 'edited'; job: Job } | { type: 'not-waiting' } | { type: 'new-lane'; key: string };
 
 async function editOnce(
-  { sql, lanes }: Context,
+  context: Context,
   session: Session,
   jobId: number,
   { runAt, ...wanted }: JobEdit,
 ): Promise<Outcome> {
+  const { sql, lanes } = context;
   const [locked] = await session.query(sql.lockWaiting, [jobId]);
   const [row] = await session.query<SpecRow>(sql.specs, [numbers([jobId])]);
   if (locked === undefined || row === undefined) return { type: 'not-waiting' };
@@ -56,7 +59,11 @@ async function editOnce(
   const beside = Object.fromEntries(BESIDE.flatMap((key) => (key in row.spec ? [[key, row.spec[key]]] : [])));
   const kept = { ...stored.spec, ...beside };
   await session.query(sql.editJob, [jobId, stored.queue, stored.priority, stored.tags, JSON.stringify(kept)]);
-  await session.query(sql.editLive, [jobId, lane, -stored.priority, runAt ?? null, spec.startTimeoutMs]);
+  // What was moved waits in line anew.
+  const isMoved = runAt !== undefined || wanted.queue !== undefined || wanted.priority !== undefined;
+  await session.query(sql.editLive, [jobId, lane, -stored.priority, runAt ?? null, spec.startTimeoutMs, isMoved]);
+  const queues = spec.fairKey === null ? [] : [spec.queue];
+  await giveTurnsTo(context, session, { jobIds: isMoved ? [jobId] : [], fairQueues: queues });
   const [edited] = await session.query<JobRow>(sql.jobs, [numbers([jobId])]);
   return edited === undefined ? { type: 'not-waiting' } : { type: 'edited', job: decodeJob(edited) };
 }

@@ -20,7 +20,7 @@ import { lockParents, type ParentEnds, parentIds } from './graph/parents.ts';
 import { Tally } from './graph/tally.ts';
 import type { Transaction } from './graph/transaction.ts';
 import { beginIdempotent } from './idempotency.ts';
-import { announce, insertRows, keyFlag } from './insert-rows.ts';
+import { announce, insertRows, ownFlags } from './insert-rows.ts';
 import { decodeJob, type JobRow } from './job-row.ts';
 import { numbers } from './values.ts';
 
@@ -108,6 +108,10 @@ async function insertUnique(
     session,
     fresh.map(({ job }, index) => ({ job, jobId: (stored[index] as Job).id })),
   );
+  for (const { id, fairKey, queue } of stored) {
+    tally.claimable(id);
+    if (fairKey !== null) tally.fair(queue);
+  }
   const over = stored.filter(({ status }, index) => status === 'skipped' && fresh[index]?.job.unique !== null);
   for (const { id } of over) tally.freeKey(id);
   const held = await replaceHolders(context, transaction, { asked, holders, ends });
@@ -271,7 +275,7 @@ async function replaceHolders(
   transaction: Transaction,
   { asked: { jobs, lanes }, holders: { byKey, locked }, ends }: Replacements,
 ): Promise<ReadonlyMap<number, Job>> {
-  const { session } = transaction;
+  const { session, tally } = transaction;
   const ids = [...new Set(byKey.values())];
   if (ids.length === 0) return new Map();
   const read = async () => {
@@ -286,6 +290,8 @@ async function replaceHolders(
     if (jobId === undefined || flags === undefined) continue;
     await replace(context, session, { job, jobId, lane: lanes[index] as number });
     await relink(context, transaction, { job, jobId, flags, ends });
+    tally.claimable(jobId);
+    if (job.fairKey !== null) tally.fair(job.queue);
     replaced += 1;
   }
   return replaced === 0 ? before : await read();
@@ -299,7 +305,6 @@ async function replace(
   const { queue, kind, name, priority, tags, spec } = encodeSpec(job);
   const stored = JSON.stringify({ ...spec, unique_key: job.unique?.key });
   await session.query(context.sql.replaceJob, [jobId, queue, kind, name, priority, tags, stored]);
-  const holdsKey = typeof job.unique?.while === 'string';
   await session.query(context.sql.replaceLive, [
     jobId,
     lane,
@@ -307,7 +312,7 @@ async function replace(
     job.runAt,
     job.delayMs,
     job.startTimeoutMs,
-    holdsKey,
+    ownFlags(job),
   ]);
   await giveKeys(context, session, [{ job, jobId }]);
 }
@@ -334,7 +339,7 @@ async function relink(
   const { counters, fate } = prospectOf(job.dependsOn, ends, 'each');
   if (fate === 'upstream_failed' || fate === 'condition') {
     await session.query(sql.skipLive, [jobId, fate]);
-    const own = (flags & ~FLAG.holdsKey) | keyFlag(job);
+    const own = (flags & ~(FLAG.holdsKey | FLAG.tellsFailure | FLAG.tellsSuccess)) | ownFlags(job);
     const conclusion = new Conclusion(context, transaction);
     await conclusion.ended([{ jobId, flags: own, status: 'skipped', quiet: false }]);
     await conclusion.write();

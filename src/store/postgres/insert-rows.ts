@@ -4,15 +4,15 @@ import type { Job, NewJob } from '../../core/job.ts';
 import { encodeSpec } from '../spec.ts';
 import type { Context } from './context.ts';
 import type { Session } from './database.ts';
-import { FLAG } from './flags.ts';
+import { FLAG, watchFlags } from './flags.ts';
 import { numbers, texts } from './values.ts';
 
 /** Jobs per statement: beyond it, several in one transaction. */
 export const PIECE = 5_000;
 
-/** Stores jobs whatever their keys; answers with them, in order. */
+/** Stores jobs whatever their keys; answers with them, in order. They have no turns yet: see `giveTurnsTo`. */
 export async function insertRows(
-  { sql }: Context,
+  { sql, fairQueues }: Context,
   session: Session,
   jobs: readonly NewJob[],
   lanes: readonly number[],
@@ -20,9 +20,10 @@ export async function insertRows(
   const stored: Job[] = [];
   for (let start = 0; start < jobs.length; start += PIECE) {
     const piece = jobs.slice(start, start + PIECE);
-    const values = [...columnsOf(piece, lanes.slice(start, start + PIECE)), numbers(piece.map(keyFlag))];
-    const [row] = await session.query<{ ids: number[]; now: number }>(sql.insertJobs, values);
+    const values = [...columnsOf(piece, lanes.slice(start, start + PIECE)), numbers(piece.map(ownFlags))];
+    const [row] = await session.query<{ ids: number[]; now: number; fair: string[] | null }>(sql.insertJobs, values);
     if (row === undefined) throw new Error('an insert answered with nothing');
+    if (row.fair !== null) fairQueues.learn(row.fair);
     piece.forEach((job, place) => stored.push(newlyStored(job, row.ids[place] as number, row.now)));
   }
   return stored;
@@ -60,8 +61,10 @@ export function columnsOf(jobs: readonly NewJob[], lanes: readonly number[]): un
   ];
 }
 
-export function keyFlag({ unique }: Pick<NewJob, 'unique'>): number {
-  return unique === null || typeof unique.while === 'number' ? 0 : FLAG.holdsKey;
+/** Those flags that follow from the job alone. */
+export function ownFlags({ unique, notify }: Pick<NewJob, 'unique' | 'notify'>): number {
+  const keyFlag = unique === null || typeof unique.while === 'number' ? 0 : FLAG.holdsKey;
+  return keyFlag | watchFlags(notify);
 }
 
 function newlyStored(asked: NewJob, id: number, now: number): Job {

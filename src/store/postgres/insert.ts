@@ -1,11 +1,13 @@
 /** Jobs on their way in. The plain ones need no lock: one statement stores a whole batch. */
 
-import type { NewJob } from '../../core/job.ts';
+import type { Job, NewJob } from '../../core/job.ts';
 import { laneKey, laneOf } from '../../core/lane.ts';
 import type { Inserted, InsertOptions } from '../store.ts';
 import type { Context } from './context.ts';
 import { insertGuarded } from './insert-guarded.ts';
 import { announce, insertRows, PIECE } from './insert-rows.ts';
+import { giveTurnsTo } from './turns.ts';
+import { numbers } from './values.ts';
 
 export async function insert(
   context: Context,
@@ -17,13 +19,49 @@ export async function insert(
   if (options.idempotency !== undefined || jobs.some((job) => job.unique !== null || job.dependsOn.length > 0)) {
     return await insertGuarded(context, { jobs, lanes, options }, signal);
   }
+  const stored = takesTurns(context, jobs)
+    ? await insertInTurn(context, { jobs, lanes }, signal)
+    : await insertPlain(context, { jobs, lanes }, signal);
+  announce(context, stored);
+  return { items: stored.map((job) => ({ job, deduplicated: false })), replayed: false };
+}
+
+interface Placed {
+  jobs: readonly NewJob[];
+  /** Of each job. */
+  lanes: readonly number[];
+}
+
+async function insertPlain(context: Context, { jobs, lanes }: Placed, signal: AbortSignal): Promise<Job[]> {
   const { database } = context;
   const stored =
     jobs.length <= PIECE
       ? await insertRows(context, { query: (sql, values = []) => database.query(sql, values, signal) }, jobs, lanes)
       : await database.transaction(signal, (session) => insertRows(context, session, jobs, lanes));
-  announce(context, stored);
-  return { items: stored.map((job) => ({ job, deduplicated: false })), replayed: false };
+  // Only now it is known that another process has submitted jobs with keys: until here these had no turns.
+  if (takesTurns(context, jobs)) {
+    await database.transaction(signal, async (session) => {
+      const jobIds = stored.map(({ id }) => id);
+      await session.query(context.sql.lockPending, [numbers(jobIds)]);
+      await giveTurnsTo(context, session, { jobIds, fairQueues: [] });
+    });
+  }
+  return stored;
+}
+
+async function insertInTurn(context: Context, { jobs, lanes }: Placed, signal: AbortSignal): Promise<Job[]> {
+  const queues = jobs.flatMap(({ fairKey, queue }) => (fairKey === null ? [] : queue));
+  const stored = await context.database.transaction(signal, async (session) => {
+    const rows = await insertRows(context, session, jobs, lanes);
+    await giveTurnsTo(context, session, { jobIds: rows.map(({ id }) => id), fairQueues: queues });
+    return rows;
+  });
+  context.fairQueues.learn(queues);
+  return stored;
+}
+
+function takesTurns({ fairQueues }: Context, jobs: readonly NewJob[]): boolean {
+  return jobs.some(({ fairKey, queue }) => fairKey !== null || fairQueues.has(queue));
 }
 
 function lanesOf({ lanes }: Context, jobs: readonly NewJob[], signal: AbortSignal): Promise<number[]> {

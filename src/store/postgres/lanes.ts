@@ -1,8 +1,9 @@
-/** The lanes of this installation, and which queues have a limit, as this process knows them. */
+/** The lanes of this installation, and which queues have a limit or take turns, as this process knows them. */
 
 import { type Lane, laneFromKey, type Offer, serves } from '../../core/lane.ts';
 import type { Database } from './database.ts';
 import type { Sql } from './sql.ts';
+import type { FairQueues } from './turns.ts';
 
 /** Lanes that other processes have made are seen after so long at the latest. */
 const FRESH_MS = 250;
@@ -21,8 +22,10 @@ export class Lanes {
   #last = 0;
   #refreshedAt = Number.NEGATIVE_INFINITY;
   #limited = new Set<string>();
+  readonly #fairQueues: FairQueues;
 
-  constructor(database: Database, sql: Sql) {
+  constructor(database: Database, sql: Sql, fairQueues: FairQueues) {
+    this.#fairQueues = fairQueues;
     this.#database = database;
     this.#sql = sql;
   }
@@ -63,11 +66,13 @@ export class Lanes {
   /** Answers with whether anything is new. */
   async refresh(signal: AbortSignal): Promise<boolean> {
     const startedAt = performance.now();
-    const [later, limited] = await Promise.all([
+    const [later, peculiar] = await Promise.all([
       this.#database.query<{ id: number; key: string }>(this.#sql.lanesAfter, [this.#last], signal),
-      this.#database.query<{ name: string }>(this.#sql.limitedQueues, [], signal),
+      this.#database.query<{ name: string; why: 'limited' | 'fair' }>(this.#sql.peculiarQueues, [], signal),
     ]);
-    const names = new Set(limited.map(({ name }) => name));
+    const namesOf = (kind: 'limited' | 'fair') => peculiar.filter(({ why }) => why === kind).map(({ name }) => name);
+    this.#fairQueues.learn(namesOf('fair'));
+    const names = new Set(namesOf('limited'));
     const isNew = later.some(({ id }) => !this.#lanes.has(id)) || !sameNames(names, this.#limited);
     for (const { id, key } of later) this.#know(id, key);
     this.#last = Math.max(this.#last, later.at(-1)?.id ?? 0);

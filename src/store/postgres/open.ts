@@ -20,6 +20,7 @@ import { insert } from './insert.ts';
 import { Lanes } from './lanes.ts';
 import { appendLogs, readLog } from './logs.ts';
 import { migrate, requireMigrated } from './migrate.ts';
+import { deliver, notices, notifications } from './notices.ts';
 import { advanceOperation, createOperation, openOperations, operation } from './operations.ts';
 import { Pruner } from './prune.ts';
 import { queues, setQueue } from './queues.ts';
@@ -27,6 +28,7 @@ import { attempts, count, countAhead, list, read } from './reading.ts';
 import { settle } from './settle.ts';
 import { statements } from './sql.ts';
 import { addStats, stats } from './stats.ts';
+import { FairQueues } from './turns.ts';
 import { Waiting } from './waiting.ts';
 import { drainWorker, leaveWorker, registerWorker, retireWorkers, workers } from './workers.ts';
 
@@ -86,7 +88,9 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     onNotification: (text) => hints.receive(text),
     onResumed: () => hints.receiveAnything(),
   });
-  const context: Context = { schema: `"${schema}"`, database, sql, hints, lanes: new Lanes(database, sql) };
+  const fairQueues = new FairQueues();
+  const lanes = new Lanes(database, sql, fairQueues);
+  const context: Context = { schema: `"${schema}"`, database, sql, hints, lanes, fairQueues };
   const waiting = new Waiting(database, sql, instanceId);
   const pruner = new Pruner(context);
 
@@ -115,6 +119,10 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     expand: (limit, signal) => expand(context, limit, signal),
     retireWorkers: (forgetAfterMs, signal) => retireWorkers(context, forgetAfterMs, signal),
     prune: (retention, limit, signal) => pruner.prune(retention, limit, signal),
+
+    notices: (limit, signal) => notices(context, limit, signal),
+    deliver: (noticeId, delivery, signal) => deliver(context, noticeId, delivery, signal),
+    notifications: (about, signal) => notifications(context, about, signal),
 
     read: (ids, signal) => read(context, ids, signal),
     list: (filter, page, signal) => list(context, filter, page, signal),

@@ -36,6 +36,7 @@ export class Pruner {
     await database.query(sql.pruneKeys, [], signal);
     await database.query(sql.pruneIdempotency, [IDEMPOTENCY_MS], signal);
     await database.query(sql.pruneStats, [statsMs], signal);
+    await database.query(sql.pruneAlarms, [otherMs], signal);
     let count = await this.#pruneEnded('done', doneMs, limit, signal);
     for (const status of ['failed', 'cancelled', 'skipped'] as const) {
       if (count < limit) count += await this.#pruneEnded(status, otherMs, limit - count, signal);
@@ -75,6 +76,7 @@ export class Pruner {
       await session.query(sql.pruneJobs, [numbers(ids.slice(start, start + PIECE))]);
     }
     await session.query(sql.pruneWorkflow, [id]);
+    await session.query(sql.pruneWorkflowNotifications, [id]);
     return ids.length;
   }
 

@@ -5,8 +5,9 @@
  */
 
 import type { Statement } from './database.ts';
-import { LINKED } from './flags.ts';
+import { FLAG, LINKED } from './flags.ts';
 import { countersOf, flagsOf, graphTexts } from './graph/statements.ts';
+import { noticeTexts } from './notice-statements.ts';
 
 /** A job as `decodeJob` takes it, from the aliases j (job), l (live), r (run), w (worker), x (result). */
 const jobColumns = `
@@ -19,8 +20,11 @@ const jobColumns = `
   case when l.job_id is null then r.worker_id else l.worker_id end as worker_id,
   case when l.status = 'running' then coalesce(l.renewed_at, w.seen_at) end as heard_at,
   case when l.job_id is null then r.cancel_requested_at else l.cancel_requested_at end as cancel_requested_at,
-  l.expires_at, r.exit_code, r.signal, r.error, r.reason, x.value as result,
+  case when l.status <> 'running' then l.expires_at end as expires_at, r.exit_code, r.signal, r.error, r.reason, x.value as result,
   j.workflow_id, j.step_key, j.group_id, j.group_index, j.rerun_of, n.depends_on`;
+
+/** What a job's replacement decides anew. */
+const REPLACED = FLAG.holdsKey | FLAG.tellsFailure | FLAG.tellsSuccess;
 
 /** The order in which jobs are taken. */
 const order = 'l.rank, l.turn, l.due, l.job_id';
@@ -72,7 +76,7 @@ function texts(s: string) {
   const takePicked = (wanted: string) => `taken as (
       update ${s}.live l
       set status = 'running', attempt = l.attempt + 1, worker_id = $1, claim_seq = $2::bigint, started_at = t.now,
-        renewed_at = case when $2::bigint is null then t.now end, expires_at = null
+        renewed_at = case when $2::bigint is null then t.now end
       from t where l.ctid = any(array(select ctid from picked))
       returning l.job_id, l.attempt, l.failures, l.due, l.turn, l.lane, l.flags),
     ${freeKeys('taken', `g.flags & 8 <> 0 and u.hold = 'pending'`)}
@@ -162,7 +166,8 @@ function texts(s: string) {
         select id, case when due > t.now then 'scheduled' else 'pending' end, lane, -priority::integer, due,
           due + start_timeout_ms * interval '1 ms', flags
         from input, t)
-      select array_agg(i.id order by i.place) as ids, min(t.now) as now from input i, t`,
+      select array_agg(i.id order by i.place) as ids, min(t.now) as now, (select array_agg(name) from ${s}.fair_queue) as fair
+      from input i, t`,
 
     keyHolders: `select k.key, k.job_id from ${s}.unique_key k
       where k.key = any($1::text[]) and (k.expires_at is null or k.expires_at > ${s}.now()) order by k.key collate "C"`,
@@ -182,7 +187,7 @@ function texts(s: string) {
     replaceJob: `update ${s}.job set queue = $2, kind = $3, name = $4, priority = $5, tags = $6, spec = $7 where id = $1`,
     replaceLive: `with ${now}
       update ${s}.live l
-      set lane = $2, rank = $3, due = d.due, flags = case when $7 then l.flags | 8 else l.flags & ~8 end,
+      set lane = $2, rank = $3, turn = 0, fair_key = null, due = d.due, flags = l.flags & ~${REPLACED} | $7::integer,
         status = case when d.due > t.now then 'scheduled' else 'pending' end,
         expires_at = d.due + $6::float8 * interval '1 ms', failures = 0, interruptions = 0, snoozes = 0, losses = 0
       from t, lateral (select greatest(t.now,
@@ -199,10 +204,41 @@ function texts(s: string) {
     idempotentAnswer: `select fingerprint, answer from ${s}.idempotency where key = $1`,
     endIdempotent: `update ${s}.idempotency set answer = $2 where key = $1`,
 
+    // ---- fair turns
+
+    addFairQueues: `insert into ${s}.fair_queue (name) select name from unnest($1::text[]) i(name)
+      order by name collate "C" on conflict do nothing`,
+    /** By id, as all who lock several jobs do. */
+    lockPending: `select job_id from ${s}.live where job_id = any($1::bigint[]) and status = 'pending' order by job_id for update`,
+    /** Of jobs $1, those in queues $2 that are claimable: last in line until they are given their turns. */
+    parkTurns: `update ${s}.live l set turn = 9007199254740991, fair_key = null from ${s}.job j
+      where l.job_id = any($1::bigint[]) and l.status = 'pending' and j.id = l.job_id and j.queue = any($2::text[])
+      returning l.job_id, j.queue, j.priority, coalesce(j.spec ->> 'fair_key', '') as fair_key, l.due`,
+    /** The last lock that anybody takes. What stands is read in the next statement. */
+    lockFairQueues: `select q.name, array(select n.id from ${s}.lane n where n.queue = q.name) as lanes
+      from ${s}.fair_queue q where q.name = any($1::text[]) order by q.name collate "C" for update of q`,
+    /** $1 places, $2 lanes, $3 ranks, $4 keys. */
+    lastTurns: `select i.place, max(c.turn) as turn
+      from unnest($1::integer[], $2::integer[], $3::integer[], $4::text[]) i(place, lane, rank, fair_key)
+        cross join lateral (
+          select l.turn from ${s}.live l
+          where l.status = 'pending' and l.lane = i.lane and l.rank = i.rank and l.fair_key = i.fair_key
+          order by l.turn desc limit 1) c
+      group by i.place`,
+    presentTurns: `select i.place, min(c.turn) as turn
+      from unnest($1::integer[], $2::integer[], $3::integer[]) i(place, lane, rank) cross join lateral (
+          select l.turn from ${s}.live l where l.status = 'pending' and l.lane = i.lane and l.rank = i.rank
+          order by l.turn, l.due, l.job_id limit 1) c
+      group by i.place`,
+    setTurns: `update ${s}.live l set turn = i.turn, fair_key = i.fair_key
+      from unnest($1::bigint[], $2::bigint[], $3::text[]) i(job_id, turn, fair_key) where l.job_id = i.job_id`,
+
     // ---- claim
 
     workerState: `select state from ${s}.worker where id = $1`,
-    limitedQueues: `select name from ${s}.queue where max_running is not null`,
+    /** Queues that are not like any other. */
+    peculiarQueues: `select name, 'limited' as why from ${s}.queue where max_running is not null
+      union all select name, 'fair' from ${s}.fair_queue`,
     /** $3 lanes, $4 limit. Which lanes the most urgent jobs are in; then as many from each, whoever else is taking some. */
     claimMerged: `with ${now},
       heads as materialized (
@@ -293,7 +329,7 @@ function texts(s: string) {
         update ${s}.live l
         set status = h.to_status, due = case when h.delay_ms = 0 then l.due else t.now + h.delay_ms * interval '1 ms' end,
           failures = h.to_failures, interruptions = h.to_interruptions, snoozes = h.to_snoozes, losses = h.to_losses,
-          claim_seq = null, renewed_at = null
+          claim_seq = null, renewed_at = null, expires_at = case when h.outcome = 'returned' then l.expires_at end
         from held h, t where l.job_id = h.job_id and h.kind = 'requeue'),
       ended as (
         delete from ${s}.live l using held h where l.job_id = h.job_id and h.kind = 'end'),
@@ -356,7 +392,8 @@ function texts(s: string) {
     /** Rewritten whatever was edited: a claim that began before must miss the row, not run the old job. */
     editLive: `with ${now}
       update ${s}.live l
-      set lane = $2, rank = $3, due = coalesce(d.moved, l.due),
+      set lane = $2, rank = $3, due = coalesce(d.moved, l.due), turn = case when $6 then 0 else l.turn end,
+        fair_key = case when not $6 then l.fair_key end,
         status = case when d.moved is null or l.status = 'blocked' then l.status
           when d.moved > t.now then 'scheduled' else 'pending' end,
         expires_at = case when d.moved is null or l.expires_at is null then l.expires_at
@@ -367,7 +404,8 @@ function texts(s: string) {
 
     // ---- duties
 
-    nextDue: `select (select min(due) from ${s}.live where status = 'scheduled') as due, ${s}.now() as now`,
+    nextDue: `select (select min(due) from ${s}.live where status = 'scheduled') as due, ${s}.now() as now,
+      (select array_agg(name) from ${s}.fair_queue) as fair`,
     promote: `with ${now}
       update ${s}.live l set status = 'pending'
       where l.ctid = any(array(
@@ -430,6 +468,8 @@ function texts(s: string) {
       runs as (delete from ${s}.run r using gone where r.job_id = gone.job_id),
       results as (delete from ${s}.result x using gone where x.job_id = gone.job_id),
       logs as (delete from ${s}.log g using gone where g.job_id = gone.job_id),
+      sent as (delete from ${s}.notification n using gone where n.job_id = gone.job_id),
+      told as (delete from ${s}.notification n using gone where n.subject_job_id = gone.job_id and not n.job_id = any($1::bigint[])),
       ${freeKeys('gone', 'true')}
       delete from ${s}.job j using gone where j.id = gone.job_id`,
     pruneKeys: `delete from ${s}.unique_key where key = any(array(
@@ -437,6 +477,7 @@ function texts(s: string) {
     pruneIdempotency: `delete from ${s}.idempotency where key = any(array(
       select key from ${s}.idempotency
       where created_at + $1::float8 * interval '1 ms' <= (select ${s}.now()) for update skip locked))`,
+    pruneAlarms: `delete from ${s}.alarm where raised_at + $1::float8 * interval '1 ms' < (select ${s}.now())`,
     pruneStats: `delete from ${s}.stat where minute + $1::float8 * interval '1 ms' < (select ${s}.now())`,
 
     // ---- reading
@@ -448,7 +489,8 @@ function texts(s: string) {
       select 1 from ${s}.live me join ${s}.lane mine on mine.id = me.lane
         join ${s}.lane n on n.queue = mine.queue cross join lateral (
           select 1 from ${s}.live l where l.status = 'pending' and l.lane = n.id
-            and (${order}) < (me.rank, me.turn, me.due, me.job_id) limit $2) ahead
+            and (${order}) < (me.rank, case when me.status = 'pending' then me.turn else 0 end, me.due, me.job_id)
+          limit $2) ahead
       where me.job_id = $1 and me.status in ('blocked', 'scheduled', 'pending') limit $2) counted`,
 
     // ---- logs
@@ -531,6 +573,10 @@ function texts(s: string) {
       update ${s}.operation o set cursor = $3, changed = o.changed + $4, skipped = o.skipped + $5, status = $6,
         ended_at = case when $6 <> 'running' then t.now end
       from t where o.id = $1 and o.cursor is not distinct from $2::bigint and o.status = 'running' returning o.id`,
+
+    // ---- being told
+
+    ...noticeTexts(s, now),
 
     // ---- hints
 

@@ -7,6 +7,8 @@ import { type CarryMode, carry, leaveToCascade } from './carry.ts';
 import type { Context } from './context.ts';
 import { HAS_CHILDREN, IN_WORKFLOW, IS_ITEM, IS_QUIET } from './flags.ts';
 import { endItems, reopenItem } from './groups.ts';
+import { noteEnds } from './notices.ts';
+import { giveTurnsTo } from './turns.ts';
 import { WorkflowTally } from './workflow-tally.ts';
 
 /** A job whose status has just changed: the flags of its live row, and how it ended, or had ended. */
@@ -18,10 +20,16 @@ export interface Moved {
 
 export class Aftermath {
   readonly #tally = new WorkflowTally();
+  readonly #claimable = new Set<number>();
   /** Whose children hear of it in this call. */
   readonly #parents = new Map<number, CarryMode>();
   /** Whose children are left to the cascade. */
   #left = new Map<number, CarryMode>();
+
+  /** A job waits for nothing but a worker. */
+  claimable(jobId: number): void {
+    this.#claimable.add(jobId);
+  }
 
   ended(context: Context, jobs: readonly Moved[]): void {
     this.#countEnds(context, jobs);
@@ -56,9 +64,11 @@ export class Aftermath {
     if (this.#parents.size > 0) carry(context, this.#parents);
     if (this.#left.size > 0) leaveToCascade(context, this.#left);
     this.#tally.write(context);
+    if (this.#claimable.size > 0) giveTurnsTo(context, [...this.#claimable]);
   }
 
   #countEnds(context: Context, jobs: readonly Moved[]): void {
+    noteEnds(context, jobs);
     const counted = new Map(jobs.filter(isCounted).map(({ jobId, status }) => [jobId, status]));
     if (counted.size === 0) return;
     const items = new Map<number, StepEnd[]>();

@@ -2,11 +2,13 @@ import type { Aftermath } from './aftermath.ts';
 import type { Database } from './database.ts';
 import type { Effects } from './effects.ts';
 import type { Lanes } from './lanes.ts';
+import type { FairQueues } from './turns.ts';
 
 /** What a call works with inside its thread. */
 export interface Context {
   database: Database;
   lanes: Lanes;
+  fairQueues: FairQueues;
   /** By the caller's clock, when the call was sent. */
   now: number;
   /** What others should hear of once it is on disk. */

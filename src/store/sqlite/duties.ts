@@ -6,12 +6,15 @@ import type { JobRow } from './job-row.ts';
 import { read } from './reading.ts';
 import { sql } from './sql.ts';
 
-export function promote({ database, now, effects }: Context, limit: number): Promoted {
+export function promote({ database, now, effects, aftermath }: Context, limit: number): Promoted {
   const ids = database.tuples<[number]>(sql.dueJobs, now, limit).map(([id]) => id);
   if (ids.length > 0) {
     database.run(sql.promoteJobs, JSON.stringify(ids));
     effects.madeWork();
-    for (const id of ids) effects.changedJob(id);
+    for (const id of ids) {
+      effects.changedJob(id);
+      aftermath.claimable(id);
+    }
   }
   const next = database.get<{ due: number | null }>(sql.nextDue);
   return { count: ids.length, nextDueAt: next?.due ?? null };

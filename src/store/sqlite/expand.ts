@@ -65,7 +65,7 @@ function insertItems(
   groupId: number,
   { values, live }: { values: readonly unknown[]; live: GroupLive },
 ): void {
-  const { database, now, effects } = context;
+  const { database, now, effects, aftermath } = context;
   const [row] = database.tuples<SpecRow>(sql.specOf, groupId);
   if (row === undefined) throw new Error(`group ${groupId} is missing`);
   const spec = decodeSpecRow(row);
@@ -78,5 +78,8 @@ function insertItems(
   database.run(sql.itemsInserted, groupId, specs.length);
   if (live.due > now) effects.willBeDue(live.due);
   else effects.madeWork();
-  for (let index = 0; index < specs.length; index += 1) effects.changedJob(first + index);
+  for (let index = 0; index < specs.length; index += 1) {
+    effects.changedJob(first + index);
+    aftermath.claimable(first + index);
+  }
 }

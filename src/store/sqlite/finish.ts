@@ -12,9 +12,9 @@ export interface Requeue {
   record: AttemptEnd;
 }
 
-/** Back to wait, in its old place where there is no delay. */
+/** Back to wait, in its old place where there is no delay; where keys take turns, behind what its key has waiting. */
 export function requeue(context: Context, jobId: number, { counters, delayMs, record }: Requeue): void {
-  const { database, now, effects } = context;
+  const { database, now, effects, aftermath } = context;
   const { failures, interruptions, snoozes, losses } = counters;
   database.run(sql.recordAttempt, jobId, now, record.outcome, record.exitCode, record.signal, record.error);
   const dueAt = delayMs === 0 ? null : now + Math.round(delayMs);
@@ -27,9 +27,13 @@ export function requeue(context: Context, jobId: number, { counters, delayMs, re
     interruptions,
     snoozes,
     losses,
+    record.outcome === 'returned' ? 1 : 0,
   );
-  if (dueAt === null) effects.madeWork();
-  else effects.willBeDue(dueAt);
+  if (dueAt !== null) effects.willBeDue(dueAt);
+  else {
+    aftermath.claimable(jobId);
+    effects.madeWork();
+  }
   effects.changedJob(jobId);
 }
 

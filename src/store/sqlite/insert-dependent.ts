@@ -37,7 +37,7 @@ function insertPiece(
   jobs: readonly DependentJob[],
   { laneIds, ends }: { laneIds: string; ends: ParentEnds },
 ): number[] {
-  const { database, now, effects } = context;
+  const { database, now, effects, aftermath } = context;
   const first = (database.get<{ id: number }>(sql.lastJobId)?.id ?? 0) + 1;
   const linked: { jobId: number; edges: EdgeRow[] }[] = [];
   const skipped: { jobId: number; flags: number; reason: SkipReason }[] = [];
@@ -45,9 +45,9 @@ function insertPiece(
     const jobId = first + index;
     if (dependencies.length === 0) {
       tell(context, row);
-      return [...row, given, null, null, null, null];
+      return [...row.slice(0, 10), row[10] | given, null, null, null, null];
     }
-    const flags = given | HAS_PARENTS;
+    const flags = row[10] | given | HAS_PARENTS;
     const { edges, counters } = link(dependencies, ends);
     linked.push({ jobId, edges });
     const { open, held, broken, missed } = counters;
@@ -63,7 +63,10 @@ function insertPiece(
   database.run(sql.insertDependentLive, first, text, laneIds);
   insertEdges(context, linked);
   for (const { jobId, flags, reason } of skipped) endWaiting(context, { jobId, flags }, { status: 'skipped', reason });
-  for (let index = 0; index < jobs.length; index += 1) effects.changedJob(first + index);
+  for (let index = 0; index < jobs.length; index += 1) {
+    effects.changedJob(first + index);
+    aftermath.claimable(first + index);
+  }
   return jobs.map((_, index) => first + index);
 }
 

@@ -33,9 +33,13 @@ export interface InsertWorkflowInput extends InsertOptions {
   /** As JSON. */
   params: string;
   rerunOf: number | null;
+  /** As JSON; `null` for nobody. */
+  notify: string | null;
   /** `NewJobRow[]` as JSON, and the keys of the lanes that they point at. */
   rows: string;
   lanes: string[];
+  /** Queues of jobs with a fair key. */
+  fairQueues: string[];
   /** `NewStepRow[]` as JSON. */
   steps: string;
 }
@@ -56,6 +60,7 @@ export function insertWorkflow(sent: Context, input: InsertWorkflowInput): Inser
   refuseUnknown(context, steps);
   const first = (context.database.get<{ id: number }>(sql.lastJobId)?.id ?? 0) + 1;
   const placed = place(steps, JSON.parse(input.rows) as NewJobRow[], first);
+  for (const queue of input.fairQueues) context.fairQueues.add(queue);
   const workflowId = insertRow(context, input, placed);
   insertJobs(context, placed, { workflowId, lanes: input.lanes });
   insertGroups(context, placed);
@@ -117,6 +122,7 @@ function place(steps: readonly NewStepRow[], rows: readonly NewJobRow[], first: 
       edges,
       flags:
         IN_WORKFLOW |
+        row[10] |
         (forEach === null ? 0 : IS_GROUP) |
         (places.length > 0 ? HAS_PARENTS : 0) |
         (parents.has(index) ? HAS_CHILDREN : 0),
@@ -156,6 +162,7 @@ function insertRow({ database, now }: Context, input: InsertWorkflowInput, place
     counts.fine,
     counts.failed,
     counts.cancelled,
+    input.notify,
   );
 }
 
@@ -176,7 +183,7 @@ function insertPiece(
   piece: readonly Placed[],
   { workflowId, laneIds }: { workflowId: number; laneIds: readonly number[] },
 ): void {
-  const { database, now, effects } = context;
+  const { database, now, effects, aftermath } = context;
   const write = (statement: string, rows: unknown[], ...more: number[]): void => {
     if (rows.length > 0) database.run(statement, JSON.stringify(rows), ...more);
   };
@@ -193,7 +200,10 @@ function insertPiece(
       const { status, counters } = live;
       const isWaiting = status === 'scheduled' || status === 'pending';
       if (status === 'scheduled') effects.willBeDue(row[8]);
-      if (status === 'pending') effects.madeWork();
+      if (status === 'pending') {
+        effects.madeWork();
+        aftermath.claimable(jobId);
+      }
       return [[jobId, laneIds[row[6]], -row[3], status, row[8], isWaiting ? row[9] : null, flags, ...counters]];
     }),
     now,

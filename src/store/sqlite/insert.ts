@@ -9,7 +9,7 @@ import { HAS_PARENTS, HOLDS_KEY } from './flags.ts';
 import { answeredBefore, remember } from './idempotency.ts';
 import { insertDependent, insertEdges } from './insert-dependent.ts';
 import type { JobRow } from './job-row.ts';
-import type { NewJobRow } from './new-job-row.ts';
+import { fairQueuesOf, type NewJobRow } from './new-job-row.ts';
 import { type DependencyRow, link, parentEndsOf } from './parents.ts';
 import { read } from './reading.ts';
 import { sql } from './sql.ts';
@@ -22,6 +22,8 @@ export interface Rows {
   count: number;
   /** Keys of the lanes that the rows point at. */
   lanes: string[];
+  /** Queues of those with a fair key. */
+  fairQueues: string[];
   /** Some are claimable at once. */
   work: boolean;
   /** When the first of those that are not will be. */
@@ -66,6 +68,7 @@ function insertNew(context: Context, input: InsertInput): InsertedRow[] {
   const { uniques, dependencies } = input;
   if (uniques === null && dependencies === null) return insertAll(context, input);
   const ends = parentEndsOf(context, dependencies ?? []);
+  for (const queue of uniques === null ? input.fairQueues : []) context.fairQueues.add(queue);
   const rows = JSON.parse(input.rows) as NewJobRow[];
   if (uniques !== null) return insertOneByOne(context, { ...input, rows }, uniques);
   const jobs = rows.map((row, index) => ({ row, flags: 0, dependencies: dependencies?.[index] ?? [] }));
@@ -74,14 +77,22 @@ function insertNew(context: Context, input: InsertInput): InsertedRow[] {
 }
 
 /** Rows that nobody can be in the way of go in together. */
-function insertAll(context: Context, { rows, count, lanes, work, dueAt }: Rows, flags = 0): number[] {
-  const { database, now, effects } = context;
+export function insertAll(
+  context: Context,
+  { rows, count, lanes, fairQueues, work, dueAt }: Rows,
+  flags = 0,
+): number[] {
+  const { database, now, effects, aftermath } = context;
+  for (const queue of fairQueues) context.fairQueues.add(queue);
   const laneIds = JSON.stringify(lanes.map((key) => context.lanes.idOf(key)));
   const first = (database.get<{ id: number }>(sql.lastJobId)?.id ?? 0) + 1;
   database.run(sql.insertJobs, first, now, rows);
   database.run(sql.insertLive, first, rows, laneIds, flags);
   const ids = Array.from({ length: count }, (_, index) => first + index);
-  if (work) effects.madeWork();
+  if (work) {
+    effects.madeWork();
+    for (const id of ids) aftermath.claimable(id);
+  }
   if (dueAt !== null) effects.willBeDue(dueAt);
   for (const id of ids) effects.changedJob(id);
   return ids;
@@ -125,11 +136,19 @@ function insertOne(context: Context, { row, unique, dependencies, lanes }: Wante
     // The key is taken first: a job that is skipped at once lets go of it.
     const ends = parentEndsOf(context, [dependencies]);
     if (unique !== null) takeKey(context, nextId(context), unique);
+    for (const queue of fairQueuesOf([row])) context.fairQueues.add(queue);
     const [id] = insertDependent(context, [{ row, flags, dependencies }], { lanes, ends });
     return [read(context, [id as number])[0] as JobRow, false];
   }
   const work = row[7] === 'pending';
-  const one = { rows: JSON.stringify([row]), count: 1, lanes, work, dueAt: work ? null : row[8] };
+  const one = {
+    rows: JSON.stringify([row]),
+    count: 1,
+    lanes,
+    fairQueues: fairQueuesOf([row]),
+    work,
+    dueAt: work ? null : row[8],
+  };
   const id = insertAll(context, one, flags)[0] as number;
   if (unique !== null) takeKey(context, id, unique);
   return id;
@@ -167,11 +186,12 @@ function isReplaced({ onConflict }: Unique, { status }: Holder): boolean {
 /** A job that still waits becomes what was asked for now, under its id. */
 function replace(context: Context, jobId: number, { row, unique, dependencies, lanes }: Wanted): void {
   const { database, effects } = context;
-  const [queue, kind, name, priority, tags, spec, lane, status, dueAt, expiresAt] = row;
+  const [queue, kind, name, priority, tags, spec, lane, status, dueAt, expiresAt, flags] = row;
   const { edges, counters } = link(dependencies, parentEndsOf(context, [dependencies]));
   const fate = verdict(counters, 'each');
   const isFree = fate === 'free';
   const isChild = dependencies.length > 0;
+  for (const name of fairQueuesOf([row])) context.fairQueues.add(name);
   database.run(sql.replaceJob, jobId, queue, kind, name, priority, tags, spec);
   database.run(
     sql.replaceLive,
@@ -181,7 +201,7 @@ function replace(context: Context, jobId: number, { row, unique, dependencies, l
     isFree ? status : 'blocked',
     dueAt,
     isFree ? expiresAt : null,
-    HOLDS_KEY | (isChild ? HAS_PARENTS : 0),
+    flags | HOLDS_KEY | (isChild ? HAS_PARENTS : 0),
     isChild ? counters.open : null,
     isChild ? counters.held : null,
     isChild ? counters.broken : null,
@@ -193,7 +213,10 @@ function replace(context: Context, jobId: number, { row, unique, dependencies, l
   effects.changedJob(jobId);
   if (typeof fate === 'object') skipReplaced(context, jobId, fate.skip);
   else if (isFree && status === 'scheduled') effects.willBeDue(dueAt);
-  else if (isFree) effects.madeWork();
+  else if (isFree) {
+    effects.madeWork();
+    context.aftermath.claimable(jobId);
+  }
 }
 
 function skipReplaced(context: Context, jobId: number, reason: 'upstream_failed' | 'condition'): void {

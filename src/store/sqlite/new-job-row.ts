@@ -2,7 +2,8 @@
 
 import type { Job, NewJob } from '../../core/job.ts';
 import { laneKey, laneOf } from '../../core/lane.ts';
-import { encodeSpec } from '../spec.ts';
+import { encodeSpec, type StoredSpec } from '../spec.ts';
+import { watchFlags } from './flags.ts';
 import { decodeSpecRow } from './job-row.ts';
 import type { DependencyRow } from './parents.ts';
 
@@ -18,6 +19,8 @@ export type NewJobRow = readonly [
   status: 'scheduled' | 'pending',
   dueAt: number,
   expiresAt: number | null,
+  /** Those that follow from the job alone. */
+  flags: number,
 ];
 
 export interface NewJobRows {
@@ -38,9 +41,27 @@ export function encodeNewJobs(jobs: readonly NewJob[], now: number): NewJobRows 
       lane = lanes.size;
       lanes.set(key, lane);
     }
-    return [queue, kind, name, priority, JSON.stringify(tags), JSON.stringify(spec), lane, status, dueAt, expiresAt];
+    return [
+      queue,
+      kind,
+      name,
+      priority,
+      JSON.stringify(tags),
+      JSON.stringify(spec),
+      lane,
+      status,
+      dueAt,
+      expiresAt,
+      watchFlags(job.notify),
+    ];
   });
   return { rows, lanes: [...lanes.keys()] };
+}
+
+/** Queues of those that have a fair key. */
+export function fairQueuesOf(rows: readonly NewJobRow[]): string[] {
+  const fair = rows.filter((row) => row[5].includes('"fair_key"') && 'fair_key' in (JSON.parse(row[5]) as StoredSpec));
+  return [...new Set(fair.map(([queue]) => queue))];
 }
 
 export function encodeDependencies({ dependsOn }: NewJob): DependencyRow[] {

@@ -2,10 +2,10 @@
 
 import type { NewStep, NewWorkflow } from '../store.ts';
 import type { InsertWorkflowInput, NewStepRow } from './insert-workflow.ts';
-import { encodeNewJobs } from './new-job-row.ts';
+import { encodeNewJobs, fairQueuesOf } from './new-job-row.ts';
 
 export function encodeNewWorkflow(
-  { name, params, steps, rerunOf }: NewWorkflow,
+  { name, params, steps, rerunOf, notify }: NewWorkflow,
   now: number,
 ): Omit<InsertWorkflowInput, 'now' | 'idempotency'> {
   const { rows, lanes } = encodeNewJobs(
@@ -16,8 +16,10 @@ export function encodeNewWorkflow(
     name,
     params: JSON.stringify(params),
     rerunOf,
+    notify: notify === undefined || notify.length === 0 ? null : JSON.stringify(notify),
     rows: JSON.stringify(rows),
     lanes,
+    fairQueues: fairQueuesOf(rows),
     steps: JSON.stringify(steps.map(encodeStep)),
   };
 }

@@ -32,6 +32,7 @@ export function prune(context: Context, { retention, old, limit }: PruneInput): 
   database.run(sql.pruneKeys, now);
   database.run(sql.pruneIdempotency, now - IDEMPOTENCY_MS);
   database.run(sql.pruneStats, now - retention.statsMs);
+  database.run(sql.pruneAlarms, now - retention.otherMs);
   const before = [now - retention.doneMs, now - retention.otherMs] as const;
   const jobs = old.jobs.length === 0 ? [] : stillOld(context, sql.stillOld, old.jobs, before);
   pruneJobs(context, jobs);
@@ -58,6 +59,7 @@ function pruneWorkflows(context: Context, ids: readonly number[], limit: number)
     const jobs = database.tuples<[number]>(sql.jobsOfWorkflow, id).map(([jobId]) => jobId);
     pruneJobs(context, jobs);
     database.run(sql.pruneWorkflow, id);
+    database.run(sql.pruneWorkflowNotifications, id);
     count += jobs.length;
   }
   return count;
@@ -70,6 +72,8 @@ function pruneJobs({ database }: Context, ids: readonly number[]): void {
   database.run(sql.pruneResults, gone);
   database.run(sql.pruneRuns, gone);
   database.run(sql.pruneKeysOf, gone);
+  database.run(sql.pruneNotifications, gone);
+  database.run(sql.pruneNotificationsOf, gone);
   database.run(sql.pruneFans, gone);
   database.run(sql.pruneChildEdges, gone);
   database.run(sql.pruneParentEdges, gone);

@@ -2,6 +2,7 @@
 
 import { count, list } from './list.ts';
 import { readLog } from './logs.ts';
+import { notifications } from './notices.ts';
 import type { Methods } from './protocol.ts';
 import { findOld } from './prune.ts';
 import { queues } from './queues.ts';
@@ -19,6 +20,7 @@ export const readerMethods = {
   steps,
   readLog,
   findOld,
+  notifications,
   queues,
   workers,
   stats,

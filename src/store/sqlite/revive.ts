@@ -1,10 +1,10 @@
 /** Puts an ended job back among the living. */
 
-import type { Counters, Status } from '../../core/job.ts';
+import type { Counters, JobSpec, Status } from '../../core/job.ts';
 import { laneKey, laneOf } from '../../core/lane.ts';
 import type { Context } from './context.ts';
 import { edgeSumOf } from './edge-sum.ts';
-import { HAS_CHILDREN, HAS_PARENTS, IN_WORKFLOW, IS_GROUP, IS_ITEM } from './flags.ts';
+import { HAS_CHILDREN, HAS_PARENTS, IN_WORKFLOW, IS_GROUP, IS_ITEM, watchFlags } from './flags.ts';
 import { decodeSpecRow, type SpecRow } from './job-row.ts';
 import { sql } from './sql.ts';
 
@@ -24,11 +24,12 @@ export function revive(context: Context, jobId: number, revived: Revived): numbe
   const [stored] = database.tuples<SpecRow>(sql.specOf, jobId);
   if (stored === undefined) throw new Error(`job ${jobId} is missing`);
   const edges = edgeSumOf(context, jobId);
-  const flags = placeFlags(context, jobId) | (edges === null ? 0 : HAS_PARENTS);
+  const spec = decodeSpecRow(stored);
+  const flags = placeFlags(context, jobId, spec) | (edges === null ? 0 : HAS_PARENTS);
   database.run(
     sql.reopenLive,
     jobId,
-    lanes.idOf(laneKey(laneOf(decodeSpecRow(stored)))),
+    lanes.idOf(laneKey(laneOf(spec))),
     dueAt,
     attempt,
     counters.failures,
@@ -54,13 +55,13 @@ interface Around {
   fan: number;
 }
 
-function placeFlags({ database }: Context, jobId: number): number {
+function placeFlags({ database }: Context, jobId: number, { notify }: JobSpec): number {
   const around = database.get<Around>(sql.around, jobId);
   if (around === undefined) throw new Error(`job ${jobId} is missing`);
   return (
     (around.children ? HAS_CHILDREN : 0) |
     (around.fan ? IS_GROUP : 0) |
     (around.workflow_id === null ? 0 : IN_WORKFLOW) |
-    (around.group_id === null ? 0 : IS_ITEM)
+    (around.group_id === null ? watchFlags(notify) : IS_ITEM)
   );
 }

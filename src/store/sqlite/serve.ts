@@ -5,12 +5,14 @@
 
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import { Aftermath } from './aftermath.ts';
+import type { Context } from './context.ts';
 import type { Database } from './database.ts';
 import { Effects } from './effects.ts';
 import { encodeFailure } from './failure.ts';
 import { Lanes } from './lanes.ts';
 import { type Answer, type Methods, type Request, send, type ToThread } from './protocol.ts';
 import { isBusy, translate } from './sqlite-error.ts';
+import { FairQueues } from './turns.ts';
 
 export interface Served {
   database: Database;
@@ -23,9 +25,13 @@ export interface Served {
   close(): void;
 }
 
+/** What a thread remembers of the file from call to call. */
+type Memo = Pick<Context, 'lanes' | 'fairQueues'>;
+
 /** Answers what comes through `port` until it is told to close. */
 export function serve(port: MessagePort, served: Served): void {
-  const lanes = new Lanes(served.database);
+  const { database } = served;
+  const memo: Memo = { lanes: new Lanes(database), fairQueues: new FairQueues(database) };
   port.on('message', (first: ToThread) => {
     const group: Request[] = [];
     let message: ToThread | undefined = first;
@@ -33,7 +39,7 @@ export function serve(port: MessagePort, served: Served): void {
       group.push(message);
       message = group.length < served.maxGroup ? received(port) : undefined;
     }
-    if (group.length > 0) send(port, { answers: answer(served, lanes, group) });
+    if (group.length > 0) send(port, { answers: answer(served, memo, group) });
     if (message === 'close') {
       served.close();
       send(port, { closed: true });
@@ -47,36 +53,37 @@ function received(port: MessagePort): ToThread | undefined {
   return receiveMessageOnPort(port)?.message as ToThread | undefined;
 }
 
-function answer(served: Served, lanes: Lanes, group: readonly Request[]): Answer[] {
+function answer(served: Served, memo: Memo, group: readonly Request[]): Answer[] {
   try {
-    return commitTogether(served, lanes, group);
+    return commitTogether(served, memo, group);
   } catch (error) {
     if (served.database.inTransaction) served.database.run('rollback');
-    lanes.forget();
+    memo.lanes.forget();
+    memo.fairQueues.forget();
     // What failed for all may be the fault of one: each gets a transaction of its own. Waiting for a lock again would not
     // help anybody.
-    if (group.length > 1 && !isBusy(error)) return group.flatMap((request) => answer(served, lanes, [request]));
+    if (group.length > 1 && !isBusy(error)) return group.flatMap((request) => answer(served, memo, [request]));
     const failure = encodeFailure(translate(error, served.file));
     return group.map(({ id }) => ({ id, failure }));
   }
 }
 
-function commitTogether(served: Served, lanes: Lanes, group: readonly Request[]): Answer[] {
+function commitTogether(served: Served, memo: Memo, group: readonly Request[]): Answer[] {
   const { database } = served;
   database.run(served.begin);
   const answers =
     group.length === 1
-      ? group.map((request) => perform(served, lanes, request))
-      : group.map((request) => performInSavepoint(served, lanes, request));
+      ? group.map((request) => perform(served, memo, request))
+      : group.map((request) => performInSavepoint(served, memo, request));
   database.run('commit');
   return answers;
 }
 
-function performInSavepoint(served: Served, lanes: Lanes, request: Request): Answer {
+function performInSavepoint(served: Served, memo: Memo, request: Request): Answer {
   const { database } = served;
   database.run('savepoint request');
   try {
-    const done = perform(served, lanes, request);
+    const done = perform(served, memo, request);
     database.run('release request');
     return done;
   } catch (error) {
@@ -84,14 +91,15 @@ function performInSavepoint(served: Served, lanes: Lanes, request: Request): Ans
     if (!database.inTransaction) throw error;
     database.run('rollback to request');
     database.run('release request');
-    lanes.forget();
+    memo.lanes.forget();
+    memo.fairQueues.forget();
     return { id: request.id, failure: encodeFailure(translate(error, served.file)) };
   }
 }
 
-function perform({ database, methods }: Served, lanes: Lanes, { id, method, now, input }: Request): Answer {
+function perform({ database, methods }: Served, memo: Memo, { id, method, now, input }: Request): Answer {
   const effects = new Effects();
-  const context = { database, lanes, now, effects, aftermath: new Aftermath() };
+  const context = { database, ...memo, now, effects, aftermath: new Aftermath() };
   const value = methods[method]?.(context, input);
   context.aftermath.finish(context);
   return effects.isEmpty ? { id, value } : { id, value, effects };

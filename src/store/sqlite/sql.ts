@@ -11,7 +11,8 @@ export const jobColumns = `
   coalesce(l.interruptions, r.interruptions), coalesce(l.snoozes, r.snoozes), coalesce(l.losses, r.losses),
   coalesce(l.due, r.due), iif(l.job_id is null, r.started_at, l.started_at), iif(l.job_id is null, r.ended_at, null),
   iif(l.job_id is null, r.worker_id, l.worker_id), coalesce(l.renewed_at, w.seen_at),
-  iif(l.job_id is null, r.cancel_requested_at, l.cancel_requested_at), l.expires_at,
+  iif(l.job_id is null, r.cancel_requested_at, l.cancel_requested_at),
+  iif(l.status <> 'running', l.expires_at, null),
   r.exit_code, r.signal, r.error, r.reason, x.value,
   (select json_group_array(json_array(e.parent_id, e.condition)) from edge e where e.child_id = j.id),
   j.workflow_id, j.step_key, j.group_id, j.group_index, j.rerun_of`;
@@ -58,6 +59,24 @@ export const sql = {
   laneKey: 'select key from lane where id = ?',
   insertLane: 'insert into lane (key, queue) values (?, ?)',
 
+  // ---- fair turns
+
+  fairQueues: 'select name from fair_queue',
+  addFairQueue: 'insert or ignore into fair_queue (name) values (?)',
+  lanesOfQueue: 'select id from lane where queue = ?',
+  /** Of jobs ?1, those in queues ?2 that are claimable: last in line until they are given their turns. */
+  parkTurns: `update live set turn = 9007199254740991, fair_key = null
+    where job_id in (select value from json_each(?1)) and status = 'pending'
+      and lane in (select n.id from lane n join json_each(?2) q on q.value = n.queue)`,
+  newcomers: `select l.job_id, j.queue, j.priority, coalesce(j.spec ->> 'fair_key', '') as fair_key, l.due
+    from json_each(?1) i join live l on l.job_id = i.value join job j on j.id = l.job_id
+    where l.status = 'pending' and l.turn = 9007199254740991`,
+  presentTurn: `select turn from live where status = 'pending' and lane = ?1 and rank = ?2
+    order by turn, due, job_id limit 1`,
+  lastTurn: `select turn from live where status = 'pending' and lane = ?1 and rank = ?2 and fair_key = ?3
+    order by turn desc limit 1`,
+  setTurn: 'update live set turn = ?2, fair_key = ?3 where job_id = ?1',
+
   // ---- insert
 
   lastJobId: `select coalesce((select seq from sqlite_sequence where name = 'job'), 0) as id`,
@@ -69,7 +88,7 @@ export const sql = {
 
   /** ?1 the first id, ?2 rows, ?3 the ids of the lanes that the rows point at, ?4 flags. */
   insertLive: `insert into live (job_id, lane, rank, status, due, expires_at, flags)
-    select ?1 + key, ?3 ->> (value ->> 6), -(value ->> 3), value ->> 7, value ->> 8, value ->> 9, ?4
+    select ?1 + key, ?3 ->> (value ->> 6), -(value ->> 3), value ->> 7, value ->> 8, value ->> 9, ?4 | (value ->> 10)
     from json_each(?2)`,
 
   /** Rows go on with flags and the counters of their edges. ?1 the first id, ?2 rows, ?3 the ids of the lanes. */
@@ -99,8 +118,8 @@ export const sql = {
 
   /** The holder of a key becomes what was asked for now; its id and its attempts stay. */
   replaceJob: 'update job set queue = ?2, kind = ?3, name = ?4, priority = ?5, tags = ?6, spec = ?7 where id = ?1',
-  replaceLive: `update live set lane = ?2, rank = ?3, status = ?4, due = ?5, expires_at = ?6,
-      failures = 0, interruptions = 0, snoozes = 0, losses = 0, flags = (flags & ~16) | ?7,
+  replaceLive: `update live set lane = ?2, rank = ?3, status = ?4, due = ?5, expires_at = ?6, turn = 0, fair_key = null,
+      failures = 0, interruptions = 0, snoozes = 0, losses = 0, flags = (flags & ~400) | ?7,
       open_edges = ?8, held_edges = ?9, broken_edges = ?10, missed_edges = ?11
     where job_id = ?1`,
 
@@ -127,7 +146,7 @@ export const sql = {
       and (rank, turn, due, job_id) > (?3, ?4, ?5, ?6)
     order by rank, turn, due, job_id limit ?2`,
   takeJobs: `update live set status = 'running', attempt = attempt + 1, worker_id = ?2, claim_seq = ?3,
-      started_at = ?4, renewed_at = iif(?3 is null, ?4, null), expires_at = null
+      started_at = ?4, renewed_at = iif(?3 is null, ?4, null)
     where job_id in (select value from json_each(?1)) and status = 'pending'`,
   claimedJobs: `select l.job_id, l.attempt, l.failures, l.due, j.queue, j.kind, j.name, j.priority, j.tags, j.spec, l.flags
     from json_each(?1) i join live l on l.job_id = i.value join job j on j.id = l.job_id`,
@@ -190,7 +209,7 @@ export const sql = {
   recordAttempt: `insert into run (job_id, attempt, outcome, worker_id, started_at, ended_at, exit_code, signal, error)
     select job_id, attempt, ?3, worker_id, started_at, ?2, ?4, ?5, ?6 from live where job_id = ?1`,
   requeue: `update live set status = ?2, due = coalesce(?3, due), failures = ?4, interruptions = ?5, snoozes = ?6, losses = ?7,
-      claim_seq = null, renewed_at = null
+      claim_seq = null, renewed_at = null, expires_at = iif(?8, expires_at, null)
     where job_id = ?1`,
   /** ?13: whether an attempt was running; where none was, the row is number 0. */
   endRun: `insert into run (job_id, attempt, status, reason, outcome, worker_id, started_at, ended_at, due, exit_code,
@@ -289,8 +308,8 @@ export const sql = {
   // ---- workflows
 
   insertWorkflow: `insert into workflow (name, params, status, created_at, ended_at, rerun_of, total, open_steps, fine_steps,
-      failed_steps, cancelled_steps)
-    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      failed_steps, cancelled_steps, notify)
+    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   /** ?1 rows [id, ...new job up to its spec, key, rerun of], ?2 now, ?3 the workflow. */
   insertSteps: `insert into job (id, queue, kind, name, priority, tags, created_at, spec, workflow_id, step_key, rerun_of)
     select value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, ?2, value ->> 6, ?3, value ->> 7,
@@ -315,6 +334,20 @@ export const sql = {
       f.cancelled_items
     from ${jobsFrom.all} left join fan f on f.job_id = j.id
     where j.workflow_id = ? and j.group_id is null order by j.id`,
+
+  // ---- being told
+
+  insertNotice: `insert into notice (kind, due, created_at, job_id, workflow_id, status, schedule, detail)
+    values (?, ?, ?, ?, ?, ?, ?, ?)`,
+  notices: 'select * from notice where due <= ?1 order by id limit ?2',
+  takeNotice: 'delete from notice where id = ? returning *',
+  raiseAlarm: `insert into alarm (subject, raised_at) values (?1, ?2)
+    on conflict (subject) do update set raised_at = excluded.raised_at`,
+  clearAlarm: 'delete from alarm where subject = ?',
+  insertNotification: `insert into notification (job_id, event, subject_job_id, workflow_id, schedule, created_at)
+    values (?, ?, ?, ?, ?, ?)`,
+  notifications: `select * from notification
+    where subject_job_id = ?1 or workflow_id = ?2 or schedule = ?3 or job_id = ?4 order by job_id`,
 
   // ---- duties
 
@@ -357,6 +390,10 @@ export const sql = {
   pruneRuns: 'delete from run where job_id in (select value from json_each(?))',
   pruneResults: 'delete from result where job_id in (select value from json_each(?))',
   pruneLogs: 'delete from log where job_id in (select value from json_each(?))',
+  pruneNotifications: 'delete from notification where job_id in (select value from json_each(?))',
+  pruneNotificationsOf: 'delete from notification where subject_job_id in (select value from json_each(?))',
+  pruneWorkflowNotifications: 'delete from notification where workflow_id = ?',
+  pruneAlarms: 'delete from alarm where raised_at < ?',
   pruneKeysOf: 'delete from unique_key where job_id in (select value from json_each(?))',
   pruneKeys: 'delete from unique_key where expires_at <= ?',
   pruneIdempotency: 'delete from idempotency where created_at <= ?',
@@ -367,7 +404,7 @@ export const sql = {
   jobs: `select ${jobColumns} from ${jobsFrom.all} where j.id in (select value from json_each(?))`,
   attempts: `select job_id, attempt, worker_id, started_at, ended_at, outcome, exit_code, signal, error from run
     where job_id = ? and attempt > 0 order by attempt`,
-  placeOf: `select l.rank, l.turn, l.due, n.queue from live l join lane n on n.id = l.lane
+  placeOf: `select l.rank, iif(l.status = 'pending', l.turn, 0) as turn, l.due, n.queue from live l join lane n on n.id = l.lane
     where l.job_id = ? and l.status in ('blocked', 'scheduled', 'pending')`,
   countAhead: `select count(*) as count from (
     select 1 from live l where l.status = 'pending' and l.lane in (select id from lane where queue = ?1)
@@ -377,7 +414,9 @@ export const sql = {
 
   waiting: `select l.status, l.due, l.expires_at, j.created_at from live l join job j on j.id = l.job_id
     where l.job_id = ? and l.status in ('blocked', 'scheduled', 'pending')`,
-  editLive: 'update live set lane = ?2, rank = ?3, status = ?4, due = ?5, expires_at = ?6 where job_id = ?1',
+  editLive: `update live set lane = ?2, rank = ?3, status = ?4, due = ?5, expires_at = ?6, turn = iif(?7, 0, turn),
+      fair_key = iif(?7, null, fair_key)
+    where job_id = ?1`,
 
   // ---- logs
 

@@ -7,6 +7,7 @@ import type { Change } from '../../core/transition.ts';
 import { Hints } from '../local-hints.ts';
 import type {
   ClaimRequest,
+  Delivery,
   Heartbeat,
   Hint,
   Inserted,
@@ -18,6 +19,7 @@ import type {
   NewOperation,
   NewWorker,
   NewWorkflow,
+  NotificationFilter,
   OperationStep,
   QueueSettings,
   QueueState,
@@ -34,7 +36,7 @@ import type { Effects } from './effects.ts';
 import type { InsertedRow } from './insert.ts';
 import { type ClaimedRow, decodeClaimedJob, decodeJob } from './job-row.ts';
 import type { ReadLogInput } from './logs.ts';
-import { encodeDependencies, encodeNewJobs, freshJob, type NewJobRow } from './new-job-row.ts';
+import { encodeDependencies, encodeNewJobs, fairQueuesOf, freshJob, type NewJobRow } from './new-job-row.ts';
 import { encodeNewWorkflow } from './new-workflow.ts';
 import type { ReaderMethods } from './reader-methods.ts';
 import type { SettledRow } from './settle.ts';
@@ -103,6 +105,7 @@ export class SqliteStore implements Store {
       rows: JSON.stringify(rows),
       count: rows.length,
       lanes,
+      fairQueues: fairQueuesOf(rows),
       work: later.length < rows.length,
       dueAt: later.length === 0 ? null : later.reduce((a, b) => Math.min(a, b)),
       uniques: jobs.some((job) => job.unique !== null) ? jobs.map((job) => job.unique) : null,
@@ -175,6 +178,22 @@ export class SqliteStore implements Store {
   async prune(retention: Retention, limit: number, signal: AbortSignal): Promise<number> {
     const old = await this.#reader.call('findOld', { retention, limit }, signal);
     return this.#writer.call('prune', { retention, old, limit }, signal);
+  }
+
+  notices(limit: number, signal: AbortSignal) {
+    return this.#writer.call('notices', limit, signal);
+  }
+
+  async deliver(noticeId: number, { alarm, messages }: Delivery, signal: AbortSignal): Promise<Job[] | undefined> {
+    signal.throwIfAborted();
+    const now = this.#clock.now();
+    const encoded = messages.map(({ event, job }) => ({ event, ...encodeNewJobs([job], now) }));
+    const ids = await this.#writer.call('deliver', { noticeId, alarm, messages: encoded, now }, signal);
+    return ids === undefined ? undefined : this.read(ids, signal);
+  }
+
+  notifications(about: NotificationFilter, signal: AbortSignal) {
+    return this.#reader.call('notifications', about, signal);
   }
 
   async read(ids: readonly number[], signal: AbortSignal): Promise<Job[]> {

@@ -9,6 +9,7 @@ import {
   workflowStatus,
 } from '../../core/dag/workflow-status.ts';
 import type { Context } from './context.ts';
+import { noteWorkflowEnd } from './notices.ts';
 import { sql } from './sql.ts';
 import { countsOf, type WorkflowRow } from './workflow-row.ts';
 
@@ -23,7 +24,8 @@ export class WorkflowTally {
     this.#changes.set(workflowId, reopenStep(this.#changeOf(workflowId), end));
   }
 
-  write({ database, now }: Context): void {
+  write(context: Context): void {
+    const { database, now } = context;
     for (const [id, change] of this.#changes) {
       const row = database.get<WorkflowRow>(sql.workflow, id);
       if (row === undefined) continue;
@@ -34,6 +36,7 @@ export class WorkflowTally {
       const cancelled = counts.cancelled + change.cancelled;
       const status = workflowStatus({ open, fine, failed, cancelled }, row.started_at !== null);
       database.run(sql.setWorkflow, id, status, open > 0 ? null : now, open, fine, failed, cancelled);
+      if (open === 0) noteWorkflowEnd(context, row, status);
     }
     this.#changes.clear();
   }

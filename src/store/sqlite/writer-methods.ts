@@ -11,6 +11,7 @@ import { heartbeat } from './heartbeat.ts';
 import { insert } from './insert.ts';
 import { insertWorkflow } from './insert-workflow.ts';
 import { appendLogs } from './logs.ts';
+import { deliver, notices } from './notices.ts';
 import { advanceOperation, createOperation, openOperations, operation } from './operations.ts';
 import type { Methods } from './protocol.ts';
 import { prune } from './prune.ts';
@@ -46,6 +47,8 @@ export const writerMethods = {
   leaveWorker,
   addStats,
   createOperation,
+  notices,
+  deliver,
   operation,
   openOperations,
   advanceOperation,

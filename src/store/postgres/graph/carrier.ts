@@ -165,21 +165,21 @@ export class Carrier {
     ]);
     if (rows[0]?.moved !== edges.length) throw new Moved();
     this.#tally.at(rows[0].now);
-    for (const row of rows) if (row.job_id !== null) this.#tally.stands(row);
+    for (const row of rows) if (row.job_id !== null) this.#tally.stands(row.job_id, row);
   }
 
   async #writeEnded(context: Context, session: Session, children: readonly Kin[]): Promise<void> {
     const revived = children.filter(({ ended }) => !ended);
     if (revived.length > 0) {
       const lanes = await lanesOf(context, session, revived);
-      const rows = await session.query<{ status: string; due: number }>(context.sql.revive, [
+      const rows = await session.query<{ job_id: number; status: string; due: number }>(context.sql.revive, [
         numbers(revived.map(({ id }) => id)),
         numbers(lanes),
         ...counterColumns(revived),
         revived.map(isFree),
         numbers(revived.map(({ startTimeoutMs }) => startTimeoutMs)),
       ]);
-      for (const row of rows) this.#tally.stands(row);
+      for (const row of rows) this.#tally.stands(row.job_id, row);
     }
     const told = children.flatMap((child) => {
       const anew = this.#ends.get(child);

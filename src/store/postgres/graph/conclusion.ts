@@ -43,7 +43,10 @@ export class Conclusion {
 
   async ended(ended: readonly Ended[]): Promise<void> {
     const { session, tally } = this.#transaction;
-    for (const { jobId, flags } of ended) if (flags & FLAG.holdsKey) tally.freeKey(jobId);
+    for (const job of ended) {
+      if (job.flags & FLAG.holdsKey) tally.freeKey(job.jobId);
+      tally.note(job);
+    }
     const linked = new Map(ended.filter(({ flags }) => flags & LINKED).map((job) => [job.jobId, job]));
     if (linked.size === 0) return;
     const rows = await session.query<KinRow>(this.#context.sql.kin, [numbers([...linked.keys()])]);

@@ -89,7 +89,7 @@ async function insertItems(
   if (wanted < room) tally.wakeExpander();
   for (const row of rows) {
     tally.changed(row.id);
-    tally.stands(row);
+    tally.stands(row.id, row);
   }
   return rows.length;
 }

@@ -104,6 +104,7 @@ export async function endGroups(
   for (const { group, status } of ends) {
     const row = rows.get(group.job_id);
     tally.changed(group.job_id);
+    tally.note({ jobId: group.job_id, flags: group.flags, status });
     tally.ended(row?.workflow_id ?? null, { status, continueOnFailure: row?.continues ?? false });
     if (!(group.flags & FLAG.hasChildren)) continue;
     const cancelled = status === 'cancelled' && !(group.flags & FLAG.quiet);

@@ -6,7 +6,7 @@ import type { Dependency, NewJob, TerminalStatus } from '../../../core/job.ts';
 import type { Context } from '../context.ts';
 import type { Session } from '../database.ts';
 import { FLAG } from '../flags.ts';
-import { columnsOf, keyFlag, PIECE } from '../insert-rows.ts';
+import { columnsOf, ownFlags, PIECE } from '../insert-rows.ts';
 import { numbers } from '../values.ts';
 import { stateOf } from './carrier.ts';
 import type { EdgeRow } from './kin.ts';
@@ -75,7 +75,7 @@ export async function insertLinked(
     const [row] = await session.query<{ ids: number[] }>(sql.insertLinked, [
       ...columns,
       numbers(
-        piece.map(({ job, prospect, flags }) => keyFlag(job) | flags | (hasParents(prospect) ? FLAG.hasParents : 0)),
+        piece.map(({ job, prospect, flags }) => ownFlags(job) | flags | (hasParents(prospect) ? FLAG.hasParents : 0)),
       ),
       piece.map(({ prospect }) => prospect.fate),
       counter('open'),

@@ -304,7 +304,7 @@ export function graphTexts(s: string, now: string) {
 
     // ---- workflows
 
-    lockWorkflows: `select id, started_at, open_steps, fine_steps, failed_steps, cancelled_steps from ${s}.workflow
+    lockWorkflows: `select id, notify, started_at, open_steps, fine_steps, failed_steps, cancelled_steps from ${s}.workflow
       where id = any($1::bigint[]) order by id for update`,
     writeWorkflows: `update ${s}.workflow w
       set open_steps = i.open, fine_steps = i.fine, failed_steps = i.failed, cancelled_steps = i.cancelled,
@@ -313,8 +313,8 @@ export function graphTexts(s: string, now: string) {
         i(id, open, fine, failed, cancelled, status)
       where w.id = i.id`,
     insertWorkflow: `with ${now}
-      insert into ${s}.workflow (id, name, params, status, created_at, rerun_of, total, open_steps)
-      select nextval('${s}.workflow_id'), $1, $2, 'pending', t.now, $3, $4, $4 from t returning id, created_at`,
+      insert into ${s}.workflow (id, name, params, status, created_at, rerun_of, total, open_steps, notify)
+      select nextval('${s}.workflow_id'), $1, $2, 'pending', t.now, $3, $4, $4, $5 from t returning id, created_at`,
     workflows: `select * from ${s}.workflow where id = any($1::bigint[])`,
     stepGroups: `select f.job_id, f.source, f.max_parallel, f.inserted, f.open_items, f.fine_items, f.failed_items,
         f.cancelled_items, case when f.items is not null then jsonb_array_length(f.items) end as total
@@ -343,7 +343,9 @@ export function flagsOf(s: string): string {
       | case when exists (select 1 from ${s}.fan f where f.job_id = j.id) then 2 else 0 end
       | case when j.workflow_id is not null then 4 else 0 end
       | case when exists (select 1 from ${s}.edge o where o.child_id = j.id) then 16 else 0 end
-      | case when j.group_id is not null then 32 else 0 end)`;
+      | case when j.group_id is not null then 32
+          when j.spec @? '$.notify[*].on[*] ? (@ == "recovered")' then 384
+          when j.spec @? '$.notify[*].on[*] ? (@ == "failed")' then 128 else 0 end)`;
 }
 
 /** The counters of a child's edges, each in the state given; all 0 where there are none. */

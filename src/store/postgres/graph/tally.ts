@@ -10,8 +10,13 @@ import {
   type StepEnd,
   workflowStatus,
 } from '../../../core/dag/workflow-status.ts';
+import type { TerminalStatus } from '../../../core/job.ts';
+import { isWatched, type Notify } from '../../../core/notify.ts';
 import type { Context } from '../context.ts';
 import type { Session } from '../database.ts';
+import { FLAG } from '../flags.ts';
+import { type EndNotice, insertNotices } from '../notices.ts';
+import { giveTurnsTo } from '../turns.ts';
 import { numbers } from '../values.ts';
 
 /** A job whose children are to hear what it is now; `cancelled`: those who wait for it in vain are cancelled with it. */
@@ -27,13 +32,17 @@ interface CountsRow {
   fine_steps: number;
   failed_steps: number;
   cancelled_steps: number;
+  notify: Notify[] | null;
 }
 
 export class Tally {
   readonly #steps = new Map<number, ((counts: StepCounts) => StepCounts)[]>();
   readonly #heralds = new Map<number, Herald>();
   readonly #keyed: number[] = [];
+  readonly #notices: EndNotice[] = [];
   readonly #jobs: number[] = [];
+  readonly #claimable: number[] = [];
+  readonly #fairQueues: string[] = [];
   #work = false;
   #graph = false;
   #dueAt: number | null = null;
@@ -61,6 +70,12 @@ export class Tally {
     this.#keyed.push(jobId);
   }
 
+  /** A job whose flags say so ended: somebody is to be told. */
+  note({ jobId, flags, status }: { jobId: number; flags: number; status: TerminalStatus }): void {
+    const wanted = status === 'failed' ? FLAG.tellsFailure : status === 'done' ? FLAG.tellsSuccess : 0;
+    if (flags & wanted) this.#notices.push({ jobId, workflowId: null, status });
+  }
+
   /** The expander has something to do. */
   wakeExpander(): void {
     this.#graph = true;
@@ -70,15 +85,28 @@ export class Tally {
     this.#jobs.push(jobId);
   }
 
+  /** Where keys take turns, this job gets one, if it can be claimed now. */
+  claimable(jobId: number): void {
+    this.#claimable.push(jobId);
+  }
+
+  /** A job with a key is in this queue. */
+  fair(queue: string): void {
+    this.#fairQueues.push(queue);
+  }
+
   /** A job is what it is now for those who look for work. */
-  stands({ status, due }: { status: string; due: number }): void {
-    if (status === 'pending') this.#work = true;
-    else if (status === 'running') this.#graph = true;
+  stands(jobId: number, { status, due }: { status: string; due: number }): void {
+    if (status === 'pending') {
+      this.#work = true;
+      this.#claimable.push(jobId);
+    } else if (status === 'running') this.#graph = true;
     else if (status === 'scheduled') this.#dueAt = Math.min(due, this.#dueAt ?? due);
   }
 
   /** The last statements of the transaction. */
-  async write({ sql }: Context, session: Session): Promise<void> {
+  async write(context: Context, session: Session): Promise<void> {
+    const { sql } = context;
     if (this.#heralds.size > 0) {
       const heralds = [...this.#heralds.values()];
       const values = [numbers(heralds.map(({ id }) => id)), heralds.map(({ mode }) => mode)];
@@ -86,11 +114,14 @@ export class Tally {
       this.#graph ||= queued.length > 0;
     }
     await this.#writeWorkflows(sql, session);
+    if (this.#notices.length > 0) await insertNotices(sql, session, this.#notices);
     if (this.#keyed.length > 0) await session.query(sql.freeKeys, [numbers(this.#keyed)]);
+    await giveTurnsTo(context, session, { jobIds: this.#claimable, fairQueues: this.#fairQueues });
   }
 
   /** Once the transaction is on disk. */
-  tell({ hints }: Context): void {
+  tell({ hints, fairQueues }: Context): void {
+    fairQueues.learn(this.#fairQueues);
     if (this.#jobs.length === 0 && !this.#graph && !this.#work && this.#dueAt === null) return;
     hints.tell({ jobs: this.#jobs, work: this.#work, graph: this.#graph, dueAt: this.#dueAt });
   }
@@ -114,6 +145,11 @@ export class Tally {
       };
       const counts = (this.#steps.get(row.id) ?? []).reduce((sum, change) => change(sum), before);
       return { ...counts, status: workflowStatus(counts, row.started_at !== null) };
+    });
+    rows.forEach(({ id, notify }, place) => {
+      const { open, status } = after[place] as (typeof after)[number];
+      if (open > 0 || notify === null || !isWatched(notify, status)) return;
+      this.#notices.push({ jobId: null, workflowId: id, status: status as TerminalStatus });
     });
     await session.query(sql.writeWorkflows, [
       numbers(rows.map(({ id }) => id)),

@@ -3,6 +3,7 @@ import { endStep, openSteps, type WorkflowStatus, workflowStatus } from '../../.
 import { WorkronError } from '../../../core/error.ts';
 import type { Dependency, TerminalStatus } from '../../../core/job.ts';
 import { laneKey, laneOf } from '../../../core/lane.ts';
+import type { Notify } from '../../../core/notify.ts';
 import {
   type GroupState,
   type InsertOptions,
@@ -16,6 +17,7 @@ import type { Session } from '../database.ts';
 import { FLAG } from '../flags.ts';
 import { beginIdempotent } from '../idempotency.ts';
 import { decodeJob, type JobRow } from '../job-row.ts';
+import { giveTurnsTo } from '../turns.ts';
 import { numbers } from '../values.ts';
 import { transactAgain } from './again.ts';
 import { countsOf, type FanRow } from './groups.ts';
@@ -30,6 +32,7 @@ interface WorkflowRow {
   started_at: number | null;
   ended_at: number | null;
   rerun_of: number | null;
+  notify: Notify[] | null;
   total: number;
   open_steps: number;
   fine_steps: number;
@@ -65,6 +68,7 @@ export async function insertWorkflow(
     }
     return { workflow: (await readRow(context, session, id)) as Workflow, replayed: false };
   });
+  if (!answer.replayed) context.fairQueues.learn(fairQueuesOf(wanted));
   // Cheap to say: whoever looks finds what there is.
   if (!answer.replayed) hints.tell({ work: true, graph: true, dueAt: firstDue(wanted, answer.workflow.createdAt) });
   return answer;
@@ -93,7 +97,8 @@ async function store(
 ): Promise<number> {
   const { sql } = context;
   await refuseUnknown(context, session, wanted);
-  const values = [wanted.name, JSON.stringify(wanted.params), wanted.rerunOf, wanted.steps.length];
+  const notify = wanted.notify === undefined || wanted.notify.length === 0 ? null : JSON.stringify(wanted.notify);
+  const values = [wanted.name, JSON.stringify(wanted.params), wanted.rerunOf, wanted.steps.length, notify];
   const [row] = await session.query<{ id: number; created_at: number }>(sql.insertWorkflow, values);
   const workflowId = row?.id as number;
   const { prospects, ends, counts } = foresee(wanted);
@@ -120,7 +125,12 @@ async function store(
     const columns = [workflowId, open, fine, failed, cancelled].map((value) => numbers([value]));
     await session.query(sql.writeWorkflows, [...columns, [workflowStatus(counts, false)], row?.created_at]);
   }
+  await giveTurnsTo(context, session, { jobIds: ids, fairQueues: fairQueuesOf(wanted) });
   return workflowId;
+}
+
+function fairQueuesOf({ steps }: NewWorkflow): string[] {
+  return steps.flatMap(({ job }) => (job.fairKey === null ? [] : job.queue));
 }
 
 function dependenciesOf({ parents, condition }: NewWorkflow['steps'][number], ids: readonly number[]): Dependency[] {
@@ -246,6 +256,7 @@ function decodeWorkflow(row: WorkflowRow): Workflow {
     id: row.id,
     name: row.name,
     params: row.params,
+    notify: row.notify ?? [],
     status: row.status,
     createdAt: row.created_at,
     startedAt: row.started_at,

@@ -1,0 +1,80 @@
+/** `notify` lists as they are written and read. */
+
+import { z } from 'zod';
+import { DEFAULT_LATE_AFTER_MS, NOTIFY_EVENTS, type Notify } from '../core/notify.ts';
+import { duration, text, wireId } from './fields.ts';
+import { strict } from './schemas.ts';
+
+const LONGEST_URL = 2_048;
+
+const webhook = z
+  .string()
+  .max(LONGEST_URL)
+  .refine((value) => {
+    const url = URL.parse(value);
+    return url !== null && (url.protocol === 'http:' || url.protocol === 'https:') && url.username === '';
+  }, 'expected a URL such as "https://example.com/hook", without a user name')
+  .meta({ examples: ['https://example.com/hook'], description: 'Gets a signed POST with JSON.' });
+
+const entry = strict({
+  on: z
+    .array(z.enum(NOTIFY_EVENTS))
+    .min(1, 'expected at least one event')
+    .meta({
+      description:
+        'failed: after the last attempt; recovered: the first success after a failure; missed and late: of a schedule.',
+      examples: [['failed', 'recovered']],
+    }),
+  webhook: webhook.exactOptional(),
+  command: text(65_536)
+    .meta({ description: 'A shell line that finds the event as WORKRON_NOTIFY_… variables.' })
+    .exactOptional(),
+  late_after: duration(1_000)
+    .meta({ description: 'A run that has not started so long after its tick is late; 5m by default.' })
+    .exactOptional(),
+}).refine((value) => (value.webhook === undefined) !== (value.command === undefined), {
+  message: 'expected exactly one of webhook and command',
+});
+
+export const NotifyList = z
+  .array(entry)
+  .max(16, 'at most 16 entries')
+  .meta({ description: 'Who is told of what. Messages are jobs of their own, in the queue workron.notify.' });
+export type NotifyList = z.output<typeof NotifyList>;
+
+export function notifyFrom(wire: NotifyList | undefined): Notify[] {
+  return (wire ?? []).map(({ on, webhook: url, command, late_after }) => ({
+    on: [...new Set(on)],
+    target: url === undefined ? { type: 'command', command: command as string } : { type: 'webhook', url },
+    lateAfterMs: late_after ?? DEFAULT_LATE_AFTER_MS,
+  }));
+}
+
+export const NotifyView = z.array(
+  z.object({
+    on: z.array(z.enum(NOTIFY_EVENTS)),
+    webhook: z.string().exactOptional(),
+    command: z.string().exactOptional(),
+    late_after: z.number().meta({ description: 'Milliseconds.' }),
+  }),
+);
+
+/** Without what the installation adds: that is no business of the one who wrote the list. */
+export function notifyToWire(list: readonly Notify[]): z.output<typeof NotifyView> {
+  return list.flatMap(({ on, target, lateAfterMs }) => {
+    if (target.type === 'installation') return [];
+    const to = target.type === 'webhook' ? { webhook: target.url } : { command: target.command };
+    return [{ on: [...on], ...to, late_after: lateAfterMs }];
+  });
+}
+
+/** A message about something, and the job that carries it. */
+export const SentNotification = z.object({ event: z.enum(NOTIFY_EVENTS), job_id: wireId });
+
+/** What a message is about. */
+export const NotificationSubject = z.object({
+  event: z.enum(NOTIFY_EVENTS),
+  job_id: wireId.nullable(),
+  workflow_id: wireId.nullable(),
+  schedule: z.string().nullable(),
+});

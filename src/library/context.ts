@@ -1,0 +1,117 @@
+/** What a running job knows and can do. */
+
+import { WorkronError } from '../core/error.ts';
+import type { HandlerContext } from '../worker/handler-executor.ts';
+import type { Handle } from './handle.ts';
+import type { JobType } from './job.ts';
+import type { SubmitOptions } from './options.ts';
+import type { Submitter } from './submitter.ts';
+
+/** The input may be left out where the job takes none. */
+export type SubmitArguments<Input, Options> = undefined extends Input
+  ? [input?: Input, options?: Options]
+  : [input: Input, options?: Options];
+
+export interface ChildOptions extends Omit<SubmitOptions, 'idempotencyKey' | 'tx'> {
+  /** Names this child among its siblings where their content does not: a retried parent finds it by its key. */
+  key?: string;
+}
+
+/** Its functions may be taken out: `({ log, signal }) => …`. */
+export interface JobContext {
+  readonly id: string;
+  /** Rises with every start of the job; the first is 1. */
+  readonly attempt: number;
+  /** Aborts when the attempt should end; its reason is a `Stopped`: timeout, cancelled, shutdown, lost. */
+  readonly signal: AbortSignal;
+  /** The variables it was submitted with. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Of its workflow; empty where it has none. */
+  readonly params: HandlerContext['params'];
+  /** Of a `for_each` step: what to work on, and its place in the list; else `null`. */
+  readonly item: HandlerContext['item'];
+  /** How its parents ended, with their results. */
+  readonly parents: HandlerContext['parents'];
+  /** Adds a line to the attempt's output. */
+  readonly log: (line: string) => void;
+  /** Submits another job. A retried parent does not submit it again: the same content, or `key`, is the same child. */
+  readonly submit: <Input, Result>(
+    job: JobType<Input, Result>,
+    ...rest: SubmitArguments<Input, ChildOptions>
+  ) => Promise<Handle<Result>>;
+}
+
+/** For as long as anybody may try a job again. */
+const CHILD_KEY = '30d';
+
+/** Made for every job, so it makes nothing that most jobs do not need. */
+export class Context implements JobContext {
+  readonly #inner: HandlerContext;
+  readonly #submitter: Submitter;
+  #children: Map<string, number> | undefined;
+
+  constructor(inner: HandlerContext, submitter: Submitter) {
+    this.#inner = inner;
+    this.#submitter = submitter;
+  }
+
+  get id(): string {
+    return String(this.#inner.jobId);
+  }
+
+  get attempt(): number {
+    return this.#inner.attempt;
+  }
+
+  get signal(): AbortSignal {
+    return this.#inner.signal;
+  }
+
+  get env(): Readonly<Record<string, string>> {
+    return this.#inner.env;
+  }
+
+  get params(): HandlerContext['params'] {
+    return this.#inner.params;
+  }
+
+  get item(): HandlerContext['item'] {
+    return this.#inner.item;
+  }
+
+  get parents(): HandlerContext['parents'] {
+    return this.#inner.parents;
+  }
+
+  get log(): JobContext['log'] {
+    return (line) => this.#inner.log(line);
+  }
+
+  get submit(): JobContext['submit'] {
+    return async <Input, Result>(type: JobType<Input, Result>, ...rest: SubmitArguments<Input, ChildOptions>) =>
+      (await this.#submit(type, rest[0], rest[1])) as Handle<Result>;
+  }
+
+  async #submit(type: JobType, input: unknown, options: ChildOptions | undefined): Promise<Handle> {
+    const { key, ...wanted } = options ?? {};
+    const [handle] = await this.#submitter.jobs(type, [input], {
+      ...wanted,
+      ...(key === undefined ? await this.#byContent(type, input, wanted) : this.#byKey(key, wanted)),
+    });
+    return handle as Handle;
+  }
+
+  /** Siblings that are alike are told apart by their number. */
+  async #byContent(type: JobType, input: unknown, options: ChildOptions): Promise<SubmitOptions> {
+    const content = await this.#submitter.contentOf(type, input, options);
+    this.#children ??= new Map();
+    const place = (this.#children.get(content) ?? 0) + 1;
+    this.#children.set(content, place);
+    return { idempotencyKey: `child:${this.id}:${content}:${place}` };
+  }
+
+  #byKey(key: string, { unique }: ChildOptions): SubmitOptions {
+    if (unique !== undefined) throw new WorkronError('bad_request', 'A child has a key or is unique, not both');
+    return { unique: { key: `child:${this.id}:${key}`, while: CHILD_KEY, onConflict: 'existing' } };
+  }
+}

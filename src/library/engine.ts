@@ -1,0 +1,31 @@
+/** Where the library's calls go: a scheduler in this process, or one behind HTTP. */
+
+import type { Attempt, Job, JobDetail } from '../api/job.ts';
+import type { Form } from './options.ts';
+
+export interface Request {
+  form: Form;
+  /** JSON, checked; `undefined` for a command. */
+  input?: unknown;
+}
+
+export interface Submitted {
+  id: string;
+  deduplicated: boolean;
+}
+
+export interface EngineSubmitOptions {
+  /** With the fingerprint of what was asked for. */
+  idempotency?: { key: string; fingerprint: string };
+}
+
+export interface Engine {
+  /** All or none, in order. Resolves once they are on disk. */
+  submit(requests: readonly Request[], options: EngineSubmitOptions, signal: AbortSignal): Promise<Submitted[]>;
+  /** The job once it has ended, or as it is after `timeoutMs` or earlier. */
+  wait(id: string, timeoutMs: number, signal: AbortSignal): Promise<Job>;
+  job(id: string, signal: AbortSignal): Promise<JobDetail>;
+  attempts(id: string, signal: AbortSignal): Promise<Attempt[]>;
+  cancel(id: string, signal: AbortSignal): Promise<Job>;
+  retry(id: string, signal: AbortSignal): Promise<Job>;
+}

@@ -1,0 +1,87 @@
+/** A submitted job, to be waited for, looked at or stopped. */
+
+import type { Job, JobDetail } from '../api/job.ts';
+import { parseDuration } from '../core/duration.ts';
+import { WorkronError } from '../core/error.ts';
+import { isTerminal } from '../core/job.ts';
+import type { Engine } from './engine.ts';
+import type { Duration } from './options.ts';
+
+export interface WaitOptions {
+  /** Beyond it, rejects with a `TimeoutError`; the job goes on. */
+  timeout?: Duration;
+  signal?: AbortSignal;
+}
+
+const POLL_MS = 30_000;
+const NEVER = new AbortController().signal;
+
+export class Handle<Result = unknown> {
+  readonly id: string;
+  /** A unique key led to this job, which was there before. */
+  readonly deduplicated: boolean;
+  readonly #engine: Engine;
+
+  constructor(engine: Engine, id: string, deduplicated = false) {
+    this.#engine = engine;
+    this.id = id;
+    this.deduplicated = deduplicated;
+  }
+
+  /** What the job answered, once it is done; rejects with `JobFailed` where it ended otherwise. Missing its end is not possible. */
+  async result(options: WaitOptions = {}): Promise<Result> {
+    const job = await this.ended(options);
+    if (job.status === 'done') return job.result as Result;
+    throw new JobFailed(job);
+  }
+
+  /** The job once it has ended, however. */
+  async ended({ timeout, signal = NEVER }: WaitOptions = {}): Promise<Job> {
+    const limit = timeout === undefined ? signal : AbortSignal.any([signal, AbortSignal.timeout(msOf(timeout))]);
+    for (;;) {
+      limit.throwIfAborted();
+      const job = await this.#engine.wait(this.id, POLL_MS, limit);
+      if (isTerminal(job.status)) return job;
+    }
+  }
+
+  /** The job as it is now, with what it waits for. */
+  job({ signal = NEVER }: { signal?: AbortSignal } = {}): Promise<JobDetail> {
+    return this.#engine.job(this.id, signal);
+  }
+
+  cancel({ signal = NEVER }: { signal?: AbortSignal } = {}): Promise<Job> {
+    return this.#engine.cancel(this.id, signal);
+  }
+
+  retry({ signal = NEVER }: { signal?: AbortSignal } = {}): Promise<Job> {
+    return this.#engine.retry(this.id, signal);
+  }
+}
+
+/** The job that was waited for did not end well. */
+export class JobFailed extends Error {
+  readonly job: Job;
+
+  constructor(job: Job) {
+    const name = job.name ?? job.handler ?? job.step;
+    const why = job.error === null ? (job.reason ?? '') : job.error.split('\n', 1)[0];
+    super(`job ${job.id}${name === null ? '' : ` (${name})`} ${job.status}${why === '' ? '' : `: ${why}`}`);
+    this.name = 'JobFailed';
+    this.job = job;
+  }
+
+  get status(): Job['status'] {
+    return this.job.status;
+  }
+
+  get reason(): Job['reason'] {
+    return this.job.reason;
+  }
+}
+
+export function msOf(duration: Duration): number {
+  const ms = parseDuration(duration);
+  if (ms === undefined) throw new WorkronError('bad_request', `Expected a duration such as "90s", got ${duration}`);
+  return ms;
+}

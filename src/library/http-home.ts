@@ -1,0 +1,23 @@
+import { Client } from '../api/client.ts';
+import type { Log } from '../ops/log.ts';
+import { httpSource } from '../worker/http-source.ts';
+import type { Home } from './home.ts';
+import { httpEngine } from './http-engine.ts';
+import { version } from './version.ts';
+
+export interface HttpHomeOptions {
+  url: string;
+  token: string | null;
+  log: Log;
+}
+
+/** Nothing is asked of the scheduler until something is submitted or started. */
+export function openHttpHome({ url, token, log }: HttpHomeOptions): Home {
+  return {
+    engine: httpEngine(new Client({ url, token })),
+    source: () => httpSource({ urls: [url], token, log, version }),
+    runDuties: () => Promise.resolve(),
+    drain: () => undefined,
+    close: () => Promise.resolve(),
+  };
+}

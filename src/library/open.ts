@@ -1,0 +1,100 @@
+/** Opens the place where jobs live, by its URL. */
+
+import { WorkronError } from '../core/error.ts';
+import { systemClock } from '../ops/clock.ts';
+import { createLog, type Log, silentLog } from '../ops/log.ts';
+import type { LogLevel } from '../ops/log-level.ts';
+import { SETTINGS, type StoreChoice } from '../ops/settings.ts';
+import { SettingsError } from '../ops/settings-error.ts';
+import { chooseStore } from '../ops/settings-store.ts';
+import type { Store } from '../store/store.ts';
+import { msOf } from './handle.ts';
+import type { Home } from './home.ts';
+import type { Duration } from './options.ts';
+import { Workron } from './workron.ts';
+
+export interface OpenOptions {
+  /** Of a scheduler behind HTTP. */
+  token?: string;
+  /** What Workron has to say about itself: a level for JSON lines on stderr, a logger of your own, or nothing; `warn`. */
+  log?: LogLevel | 'silent' | Log;
+  /** PostgreSQL: the schema that holds the tables; `workron`. */
+  schema?: string;
+  /** PostgreSQL: connections; 10. Workers and wake-ups take two more. */
+  poolSize?: number;
+  /** PostgreSQL: a way around a transaction pooler, for locks and notifications. */
+  directUrl?: string;
+  /** PostgreSQL: bring the schema up to date; `false` where somebody else does. */
+  migrate?: boolean;
+  /** How long a worker may be silent before its jobs are given to others; 30 s. */
+  lease?: Duration;
+  heartbeat?: Duration;
+}
+
+/**
+ * `postgres://…`, `./workron.db` (SQLite), `memory:`, or `http://…` for a Workron that runs elsewhere. Resolves once the
+ * store is there and its tables are up to date.
+ */
+export async function open(url: string, options: OpenOptions = {}): Promise<Workron> {
+  const log = logOf(options.log ?? 'warn');
+  return new Workron(await openHome(url, options, log), log);
+}
+
+async function openHome(url: string, options: OpenOptions, log: Log): Promise<Home> {
+  if (/^https?:/i.test(url)) {
+    const { openHttpHome } = await import('./http-home.ts');
+    return openHttpHome({ url, token: options.token ?? null, log });
+  }
+  const { openStoreHome } = await import('./store-home.ts');
+  const leaseMs = msOf(options.lease ?? SETTINGS.leaseMs.default);
+  const heartbeatMs = msOf(options.heartbeat ?? Math.min(SETTINGS.heartbeatMs.default, leaseMs / 3));
+  const store = await openStore(url, options, log);
+  try {
+    return await openStoreHome(store, { log, leaseMs, heartbeatMs });
+  } catch (error) {
+    await store[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+/** Drivers are loaded on demand. */
+async function openStore(url: string, options: OpenOptions, log: Log): Promise<Store> {
+  const choice = choiceOf(url);
+  switch (choice.driver) {
+    case 'memory': {
+      const { openMemory } = await import('../store/memory/open.ts');
+      return openMemory({ clock: systemClock });
+    }
+    case 'sqlite': {
+      const { openSqlite } = await import('../store/sqlite/open.ts');
+      return openSqlite({ file: choice.file, clock: systemClock, log });
+    }
+    case 'postgres': {
+      const { openPostgres } = await import('../store/postgres/open.ts');
+      const { schema, poolSize, directUrl, migrate } = options;
+      return openPostgres({
+        url: choice.url,
+        log,
+        ...(schema === undefined ? {} : { schema }),
+        ...(poolSize === undefined ? {} : { poolSize }),
+        ...(directUrl === undefined ? {} : { directUrl }),
+        ...(migrate === undefined ? {} : { migrate }),
+      });
+    }
+  }
+}
+
+function choiceOf(url: string): StoreChoice {
+  try {
+    return chooseStore(url, null);
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    const hint = 'postgres://…, ./workron.db, memory: or http://…';
+    throw new WorkronError('bad_request', `${error.message.replace(/^db-url: /, '')}; expected ${hint}`);
+  }
+}
+
+function logOf(wanted: LogLevel | 'silent' | Log): Log {
+  if (wanted === 'silent') return silentLog;
+  return typeof wanted === 'string' ? createLog(wanted) : wanted;
+}

@@ -1,0 +1,43 @@
+/** The library's calls to a scheduler in this process. */
+
+import { decode } from '../api/decode.ts';
+import { JobSubmission } from '../api/job-submission.ts';
+import { attemptToWire, jobDetailToWire, jobToWire, newJobFrom } from '../api/job-wire.ts';
+import { WorkronError } from '../core/error.ts';
+import type { NewJob } from '../core/job.ts';
+import type { Scheduler } from '../scheduler/scheduler.ts';
+import type { Engine, Request } from './engine.ts';
+import type { Form } from './options.ts';
+
+export function schedulerEngine(scheduler: Scheduler): Engine {
+  const newJob = jobMaker();
+  return {
+    async submit(requests, options, signal) {
+      const { items } = await scheduler.submit(requests.map(newJob), options, signal);
+      return items.map(({ job, deduplicated }) => ({ id: String(job.id), deduplicated }));
+    },
+    wait: async (id, timeoutMs, signal) => jobToWire(await scheduler.wait(storeId(id), timeoutMs, signal)),
+    job: async (id, signal) => jobDetailToWire(await scheduler.job(storeId(id), signal)),
+    attempts: async (id, signal) => (await scheduler.attempts(storeId(id), signal)).map(attemptToWire),
+    cancel: async (id, signal) => jobToWire(await scheduler.cancel(storeId(id), { quiet: false }, signal)),
+    retry: async (id, signal) => jobToWire(await scheduler.retry(storeId(id), signal)),
+  };
+}
+
+/** Forms are checked once: most submissions share theirs with many others. */
+export function jobMaker(): (request: Request) => NewJob {
+  const known = new WeakMap<Form, NewJob>();
+  return ({ form, input = null }) => {
+    let job = known.get(form);
+    if (job === undefined) {
+      job = newJobFrom(decode(JobSubmission, form));
+      known.set(form, job);
+    }
+    return { ...job, input };
+  };
+}
+
+export function storeId(id: string): number {
+  if (/^[1-9]\d{0,15}$/.test(id)) return Number(id);
+  throw new WorkronError('job_not_found', `No job ${id}`);
+}

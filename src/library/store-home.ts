@@ -1,0 +1,69 @@
+import { WorkronError } from '../core/error.ts';
+import { systemClock } from '../ops/clock.ts';
+import type { Log } from '../ops/log.ts';
+import { Metrics } from '../ops/metrics.ts';
+import { SETTINGS } from '../ops/settings.ts';
+import { createScheduler } from '../scheduler/create-scheduler.ts';
+import { runDuties, runStatistics } from '../scheduler/duties.ts';
+import { takeBackFromEarlierLives } from '../scheduler/reaper.ts';
+import type { Store } from '../store/store.ts';
+import type { Home } from './home.ts';
+import { newInstanceId } from './instance-id.ts';
+import { localSource } from './local-source.ts';
+import { schedulerEngine } from './scheduler-engine.ts';
+import { version } from './version.ts';
+
+export interface StoreHomeOptions {
+  log: Log;
+  leaseMs: number;
+  heartbeatMs: number;
+}
+
+/** Workers that have been offline for a day are forgotten. */
+const FORGET_WORKERS_AFTER_MS = 86_400_000;
+
+/** Takes the store over: it is closed with the home. */
+export async function openStoreHome(store: Store, { log, leaseMs, heartbeatMs }: StoreHomeOptions): Promise<Home> {
+  const instanceId = newInstanceId();
+  const metrics = new Metrics(version, instanceId);
+  const clock = systemClock;
+  const parts = createScheduler({ store, clock, random: Math.random, log, metrics, instanceId, leaseMs, heartbeatMs });
+  const { scheduler, context } = parts;
+  const closing = new AbortController();
+  if (store.exclusive) await takeBackFromEarlierLives(context, closing.signal);
+  const statistics = runStatistics(parts, closing.signal);
+  const engine = schedulerEngine(scheduler);
+
+  return {
+    engine: {
+      ...engine,
+      async wait(id, timeoutMs, signal) {
+        // A scheduler that closes lets those who wait go.
+        if (closing.signal.aborted) throw new WorkronError('shutting_down', 'Workron was stopped');
+        return engine.wait(id, timeoutMs, AbortSignal.any([signal, closing.signal]));
+      },
+    },
+    source: () => localSource({ scheduler, attachment: store.exclusive ? 'local' : 'direct', version }),
+    runDuties: (signal) => runDuties(parts, dutySettings(leaseMs), signal),
+    drain: () => scheduler.drain(),
+    async close() {
+      closing.abort(new WorkronError('shutting_down', 'Workron was stopped'));
+      await statistics;
+      await scheduler[Symbol.asyncDispose]();
+      await store[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function dutySettings(leaseMs: number) {
+  return {
+    leaseMs,
+    reapEveryMs: Math.min(SETTINGS.reapEveryMs.default, leaseMs),
+    forgetWorkersAfterMs: FORGET_WORKERS_AFTER_MS,
+    retention: {
+      doneMs: SETTINGS.retentionDoneMs.default,
+      otherMs: SETTINGS.retentionFailedMs.default,
+      statsMs: SETTINGS.retentionStatsMs.default,
+    },
+  };
+}

@@ -1,0 +1,68 @@
+/** From a call of `submit` to stored jobs: the input is checked, the options take their wire form, the engine does the rest. */
+
+import { createHash } from 'node:crypto';
+import { invalid } from '../api/decode.ts';
+import type { Engine, Request, Submitted } from './engine.ts';
+import { Handle } from './handle.ts';
+import type { JobType } from './job.ts';
+import { toJson } from './json.ts';
+import { type Form, formOf, type SubmitOptions } from './options.ts';
+import { describeIssues } from './schema.ts';
+
+export interface SubmitterOptions {
+  engine: Engine;
+}
+
+const NEVER = new AbortController().signal;
+
+export class Submitter {
+  readonly #engine: Engine;
+
+  constructor({ engine }: SubmitterOptions) {
+    this.#engine = engine;
+  }
+
+  /** One job for each input: all or none, in order. */
+  async jobs(type: JobType, inputs: readonly unknown[], options: SubmitOptions | undefined): Promise<Handle[]> {
+    const form = options === undefined ? type.form : formOf({ handler: type.name }, type.options, options);
+    const requests: Request[] = [];
+    for (const input of inputs) requests.push({ form, input: await checked(type, input) });
+    return this.#send(requests, options);
+  }
+
+  async command(line: string, options: SubmitOptions | undefined): Promise<Handle> {
+    const [handle] = await this.#send([{ form: formOf({ command: line }, options ?? {}) }], options);
+    return handle as Handle;
+  }
+
+  /** What makes two submissions of a job alike. */
+  async contentOf(type: JobType, input: unknown, options: SubmitOptions | undefined): Promise<string> {
+    const form = options === undefined ? type.form : formOf({ handler: type.name }, type.options, options);
+    return fingerprint([{ form, input: toJson(input, 'the input') }]);
+  }
+
+  handle<Result>({ id, deduplicated }: Submitted): Handle<Result> {
+    return new Handle<Result>(this.#engine, id, deduplicated);
+  }
+
+  async #send(requests: readonly Request[], options: SubmitOptions = {}): Promise<Handle[]> {
+    const { idempotencyKey: key, signal = NEVER } = options;
+    const idempotency = key === undefined ? {} : { idempotency: { key, fingerprint: fingerprint(requests) } };
+    const submitted = await this.#engine.submit(requests, idempotency, signal);
+    return submitted.map((one) => this.handle(one));
+  }
+}
+
+/** The input as it will be stored, if that is what the job takes. */
+async function checked({ name, input: schema }: JobType, input: unknown): Promise<unknown> {
+  const json = toJson(input, `the input of ${name}`);
+  if (schema === null) return json;
+  let result = schema['~standard'].validate(json);
+  if (result instanceof Promise) result = await result;
+  if (result.issues === undefined) return json;
+  throw invalid([{ pointer: '/input', detail: `the input of ${name}: ${describeIssues(result.issues)}` }]);
+}
+
+function fingerprint(requests: readonly { form: Form; input?: unknown }[]): string {
+  return createHash('sha256').update(JSON.stringify(requests)).digest('base64url');
+}

@@ -1,0 +1,179 @@
+/** An application's Workron: submits jobs, and runs them where it was started. */
+
+import type { Attempt, Job, JobDetail } from '../api/job.ts';
+import { WorkronError } from '../core/error.ts';
+import { systemClock } from '../ops/clock.ts';
+import type { Log } from '../ops/log.ts';
+import { Worker } from '../worker/worker.ts';
+import type { SubmitArguments } from './context.ts';
+import { type Handle, msOf } from './handle.ts';
+import { handlersOf } from './handlers.ts';
+import type { Home } from './home.ts';
+import { newInstanceId } from './instance-id.ts';
+import type { JobType, RunnableJob } from './job.ts';
+import type { Duration, SubmitOptions } from './options.ts';
+import { Submitter } from './submitter.ts';
+
+export interface StartOptions {
+  /** What this process runs; without any, and without `commands`, it only has the scheduler's duties. */
+  jobs?: readonly RunnableJob[];
+  /** How many at once; 10. */
+  concurrency?: number;
+  /** Only jobs of these queues. */
+  queues?: readonly string[];
+  /** Shell commands too. */
+  commands?: boolean;
+  /** What it has that jobs may require. */
+  tags?: readonly string[];
+  resources?: Readonly<Record<string, number>>;
+  /** For people; host and pid unless told otherwise. */
+  name?: string;
+  /** Leave promoting, reaping and pruning to other processes. */
+  duties?: boolean;
+}
+
+export interface StopOptions {
+  /** After so long, what still runs is stopped and goes back to be run elsewhere. Without it, it may take as long as its timeout allows. */
+  timeout?: Duration;
+}
+
+const NEVER = new AbortController().signal;
+
+interface Running {
+  worker: Worker | null;
+  ended: Promise<unknown>;
+  duties: AbortController;
+}
+
+export class Workron implements AsyncDisposable {
+  readonly #home: Home;
+  readonly #log: Log;
+  readonly #submitter: Submitter;
+  #running: Running | undefined;
+  #stopped: Promise<void> | undefined;
+
+  constructor(home: Home, log: Log) {
+    this.#home = home;
+    this.#log = log;
+    this.#submitter = new Submitter({ engine: home.engine });
+  }
+
+  /** Resolves once the job is on disk. */
+  async submit<Input, Result>(
+    job: JobType<Input, Result>,
+    ...[input, options]: SubmitArguments<Input, SubmitOptions>
+  ): Promise<Handle<Result>> {
+    const [handle] = await this.#submitter.jobs(job, [input], options);
+    return handle as Handle<Result>;
+  }
+
+  /** One job for each input: all of them or none, in order. */
+  async submitAll<Input, Result>(
+    job: JobType<Input, Result>,
+    inputs: readonly Input[],
+    options?: SubmitOptions,
+  ): Promise<Handle<Result>[]> {
+    return (await this.#submitter.jobs(job, inputs, options)) as Handle<Result>[];
+  }
+
+  /** A shell line, for workers that run commands. */
+  submitCommand(line: string, options?: SubmitOptions): Promise<Handle> {
+    return this.#submitter.command(line, options);
+  }
+
+  /** The handle of a job that was submitted earlier, or elsewhere. */
+  handle<Result = unknown>(id: string): Handle<Result> {
+    return this.#submitter.handle({ id, deduplicated: false });
+  }
+
+  /** The job as it is now, with what it waits for. */
+  job(id: string): Promise<JobDetail> {
+    return this.#home.engine.job(id, NEVER);
+  }
+
+  /** Its ended attempts, oldest first. */
+  attempts(id: string): Promise<Attempt[]> {
+    return this.#home.engine.attempts(id, NEVER);
+  }
+
+  cancel(id: string): Promise<Job> {
+    return this.#home.engine.cancel(id, NEVER);
+  }
+
+  retry(id: string): Promise<Job> {
+    return this.#home.engine.retry(id, NEVER);
+  }
+
+  /** Runs jobs in this process from now on. Resolves once its worker is known to the scheduler. */
+  async start(options: StartOptions = {}): Promise<void> {
+    if (this.#stopped !== undefined) throw new WorkronError('shutting_down', 'Workron was stopped');
+    if (this.#running !== undefined) throw new WorkronError('bad_request', 'Workron has been started already');
+    const duties = new AbortController();
+    const worker = this.#worker(options);
+    const loops: Promise<unknown>[] = [];
+    if (options.duties ?? true) loops.push(this.#home.runDuties(duties.signal));
+    const ran = worker === undefined ? undefined : run(worker);
+    this.#running = { worker: worker?.worker ?? null, ended: Promise.all([ran, ...loops]), duties };
+    this.#running.ended.catch((error: unknown) => this.#log.error({ error }, 'the worker ended'));
+    if (worker !== undefined) await Promise.race([worker.worker.registered, ran]);
+  }
+
+  /** No new work; what runs ends; then everything is closed. Twice is fine. */
+  stop(options: StopOptions = {}): Promise<void> {
+    this.#stopped ??= this.#stop(options);
+    return this.#stopped;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
+  async #stop({ timeout }: StopOptions): Promise<void> {
+    const running = this.#running;
+    if (running !== undefined) {
+      const { worker, duties, ended } = running;
+      const cut = timeout === undefined ? undefined : setTimeout(() => void worker?.stop(), msOf(timeout));
+      await worker?.drain();
+      clearTimeout(cut);
+      duties.abort();
+      await ended.catch(() => undefined);
+    }
+    this.#home.drain();
+    await this.#home.close();
+  }
+
+  #worker(options: StartOptions) {
+    const { jobs = [], commands = false, concurrency = 10, queues = null, tags = [], resources = {} } = options;
+    if (jobs.length === 0 && !commands) return undefined;
+    if (!Number.isInteger(concurrency) || concurrency < 1) {
+      throw new WorkronError('bad_request', `concurrency: expected a whole number from 1, got ${concurrency}`);
+    }
+    const handlers = handlersOf(jobs, this.#submitter);
+    const source = this.#home.source();
+    const worker = new Worker({
+      source,
+      profile: {
+        name: options.name ?? newInstanceId(),
+        slots: concurrency,
+        queues,
+        commands,
+        handlers: Object.keys(handlers),
+        tags,
+        resources,
+      },
+      clock: systemClock,
+      random: Math.random,
+      log: this.#log,
+      handlers,
+    });
+    return { worker, source };
+  }
+}
+
+async function run({ worker, source }: { worker: Worker; source: ReturnType<Home['source']> }): Promise<void> {
+  try {
+    await worker.run();
+  } finally {
+    await source[Symbol.asyncDispose]?.();
+  }
+}

@@ -1,0 +1,24 @@
+/** The statements about ends that somebody wants to be told of. */
+
+export function noticeTexts(s: string, now: string) {
+  return {
+    /** $1 jobs or null, $2 workflows or null, $3 how they ended. */
+    insertEndNotices: `with ${now}
+      insert into ${s}.notice (kind, due, created_at, job_id, workflow_id, status, detail)
+      select 'ended', t.now, t.now, i.job_id, i.workflow_id, i.status, '{}'
+      from t, unnest($1::bigint[], $2::bigint[], $3::text[]) with ordinality i(job_id, workflow_id, status, place)
+      order by i.place`,
+    notices: `select * from ${s}.notice where due <= (select ${s}.now()) order by id limit $1`,
+    takeNotice: `delete from ${s}.notice where id = $1 returning *`,
+    raiseAlarm: `with ${now}
+      insert into ${s}.alarm (subject, raised_at) select $1, t.now from t
+      on conflict (subject) do update set raised_at = excluded.raised_at`,
+    clearAlarm: `delete from ${s}.alarm where subject = $1 returning subject`,
+    insertNotifications: `with ${now}
+      insert into ${s}.notification (job_id, event, subject_job_id, workflow_id, schedule, created_at)
+      select i.job_id, i.event, $3, $4, $5, t.now from t, unnest($1::bigint[], $2::text[]) i(job_id, event)`,
+    notifications: `select * from ${s}.notification
+      where subject_job_id = $1 or workflow_id = $2 or schedule = $3 or job_id = $4 order by job_id`,
+    pruneWorkflowNotifications: `delete from ${s}.notification where workflow_id = $1`,
+  };
+}

@@ -1,0 +1,131 @@
+/** Ends that somebody wants to be told of, and the messages that come of them. */
+
+import type { Job, TerminalStatus } from '../../core/job.ts';
+import { laneKey, laneOf } from '../../core/lane.ts';
+import type { NotifyEvent } from '../../core/notify.ts';
+import type { Delivery, Notice, Notification, NotificationFilter } from '../store.ts';
+import type { Context } from './context.ts';
+import type { Session } from './database.ts';
+import { announce, insertRows } from './insert-rows.ts';
+import { giveTurnsTo } from './turns.ts';
+import { numbers } from './values.ts';
+
+export interface EndNotice {
+  jobId: number | null;
+  workflowId: number | null;
+  status: TerminalStatus;
+}
+
+export async function insertNotices(sql: Context['sql'], session: Session, ended: readonly EndNotice[]): Promise<void> {
+  await session.query(sql.insertEndNotices, [
+    numbers(ended.map(({ jobId }) => jobId)),
+    numbers(ended.map(({ workflowId }) => workflowId)),
+    ended.map(({ status }) => status),
+  ]);
+}
+
+interface NoticeRow {
+  id: number;
+  kind: Notice['kind'];
+  due: number;
+  created_at: number;
+  job_id: number | null;
+  workflow_id: number | null;
+  status: Notice['status'];
+  schedule: string | null;
+  detail: Record<string, unknown>;
+}
+
+export async function notices({ database, sql }: Context, limit: number, signal: AbortSignal): Promise<Notice[]> {
+  const rows = await database.query<NoticeRow>(sql.notices, [limit], signal);
+  return rows.map((row) => ({
+    id: row.id,
+    kind: row.kind,
+    dueAt: row.due,
+    createdAt: row.created_at,
+    jobId: row.job_id,
+    workflowId: row.workflow_id,
+    status: row.status,
+    schedule: row.schedule,
+    detail: row.detail,
+  }));
+}
+
+/** Deleting the notice is the lock: of two that deliver it, the second finds it gone. */
+export async function deliver(
+  context: Context,
+  noticeId: number,
+  { alarm, messages }: Delivery,
+  signal: AbortSignal,
+): Promise<Job[] | undefined> {
+  const { database, sql } = context;
+  const lanes = await context.lanes.idsOf(
+    messages.map(({ job }) => laneKey(laneOf(job))),
+    signal,
+  );
+  const jobs = await database.transaction(signal, async (session) => {
+    const [notice] = await session.query<NoticeRow>(sql.takeNotice, [noticeId]);
+    if (notice === undefined) return undefined;
+    const cleared = alarm !== null && (await moveAlarm(context, session, alarm));
+    const due = messages
+      .map((message, place) => ({ ...message, lane: lanes[place] as number }))
+      .filter(({ event }) => event !== 'recovered' || cleared);
+    const stored = await insertRows(
+      context,
+      session,
+      due.map(({ job }) => job),
+      due.map(({ lane }) => lane),
+    );
+    await session.query(sql.insertNotifications, [
+      numbers(stored.map(({ id }) => id)),
+      due.map(({ event }) => event),
+      notice.job_id,
+      notice.workflow_id,
+      notice.schedule,
+    ]);
+    await giveTurnsTo(context, session, { jobIds: stored.map(({ id }) => id), fairQueues: [] });
+    return stored;
+  });
+  if (jobs !== undefined) announce(context, jobs);
+  return jobs;
+}
+
+/** Whether it was raised before, and no longer is. */
+async function moveAlarm(
+  { sql }: Context,
+  session: Session,
+  { subject, failing }: NonNullable<Delivery['alarm']>,
+): Promise<boolean> {
+  if (!failing) return (await session.query(sql.clearAlarm, [subject])).length > 0;
+  await session.query(sql.raiseAlarm, [subject]);
+  return false;
+}
+
+interface NotificationRow {
+  job_id: number;
+  event: NotifyEvent;
+  subject_job_id: number | null;
+  workflow_id: number | null;
+  schedule: string | null;
+  created_at: number;
+}
+
+export async function notifications(
+  { database, sql }: Context,
+  about: NotificationFilter,
+  signal: AbortSignal,
+): Promise<Notification[]> {
+  const { jobId, workflowId, schedule, carriedBy } = about as Partial<
+    Record<'jobId' | 'workflowId' | 'carriedBy', number> & { schedule: string }
+  >;
+  const values = [jobId ?? null, workflowId ?? null, schedule ?? null, carriedBy ?? null];
+  const rows = await database.query<NotificationRow>(sql.notifications, values, signal);
+  return rows.map((row) => ({
+    event: row.event,
+    carriedBy: row.job_id,
+    jobId: row.subject_job_id,
+    workflowId: row.workflow_id,
+    schedule: row.schedule,
+    createdAt: row.created_at,
+  }));
+}

@@ -1,0 +1,232 @@
+/** What an application may expect of the library, wherever its jobs live. */
+
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { type } from 'arktype';
+import * as v from 'valibot';
+import { z } from 'zod';
+import { Fatal, type JobFailed, job, RetryAfter, Stopped, type Workron } from '../../src/index.ts';
+
+export interface TestLibrary extends AsyncDisposable {
+  workron: Workron;
+  /** Another process's view of the same jobs, where there can be one. */
+  other?: Workron;
+}
+
+const double = job('double', { input: z.object({ n: z.number() }), run: ({ n }) => ({ n: n * 2 }) });
+
+export function exerciseLibrary(name: string, open: () => Promise<TestLibrary>): void {
+  describe(`library: ${name}`, () => {
+    test('a submitted job runs, and its handle answers with its result', async () => {
+      await using it = await open();
+      const { workron } = it;
+      await workron.start({ jobs: [double], concurrency: 5 });
+      const handle = await workron.submit(double, { n: 21 });
+      assert.deepEqual(await handle.result(), { n: 42 });
+      const all = await workron.submitAll(double, [{ n: 1 }, { n: 2 }, { n: 3 }], { priority: 5, tags: ['t'] });
+      assert.deepEqual(await Promise.all(all.map((one) => one.result())), [{ n: 2 }, { n: 4 }, { n: 6 }]);
+      const wire = await (all[0] as (typeof all)[0]).job();
+      assert.deepEqual([wire.priority, wire.tags, wire.handler, wire.status], [5, ['t'], 'double', 'done']);
+    });
+
+    test('the handler gets what its schema makes of the input, whichever library made the schema', async () => {
+      await using it = await open();
+      const { workron } = it;
+      const seen: unknown[] = [];
+      const jobs = [
+        job('zod', { input: z.object({ at: z.coerce.date() }), run: ({ at }) => void seen.push(at.getTime()) }),
+        job('valibot', {
+          input: v.object({ n: v.pipe(v.string(), v.transform(Number)) }),
+          run: ({ n }) => void seen.push(n),
+        }),
+        job('arktype', { input: type({ n: 'string.integer.parse' }), run: ({ n }) => void seen.push(n) }),
+        job('later', {
+          input: z.object({ n: z.number().refine(async (n) => n > 0) }),
+          run: ({ n }) => void seen.push(n),
+        }),
+      ] as const;
+      await workron.start({ jobs });
+      await (await workron.submit(jobs[0], { at: new Date(5) })).result();
+      await (await workron.submit(jobs[1], { n: '6' })).result();
+      await (await workron.submit(jobs[2], { n: '7' })).result();
+      await (await workron.submit(jobs[3], { n: 8 })).result();
+      assert.deepEqual(seen, [5, 6, 7, 8]);
+      await assert.rejects(workron.submit(jobs[3], { n: -1 }), { code: 'bad_request' });
+    });
+
+    test('wrong input is refused before anything is stored', async () => {
+      await using it = await open();
+      const { workron } = it;
+      const wrong = { n: 'x' } as unknown as { n: number };
+      await assert.rejects(workron.submit(double, wrong), /the input of double: \/n/);
+      await assert.rejects(workron.submitAll(double, [{ n: 1 }, wrong]), { code: 'bad_request' });
+      const free = job('free', { run: (input: unknown) => input });
+      await assert.rejects(workron.submit(free, { n: 1n }), /not JSON/);
+      await assert.rejects(workron.submit(free, 'a\0b'), /NUL/);
+      await assert.rejects(workron.submit(free, null, { delay: 'soon' }), { code: 'bad_request' });
+      await assert.rejects(workron.submit(free, null, { prioritty: 1 } as object), /did you mean.*priority/i);
+      await assert.rejects(workron.submit(free, 'x'.repeat(1_100_000)), { code: 'payload_too_large' });
+      await assert.rejects(workron.job('1'), { code: 'job_not_found' });
+    });
+
+    test('a failure reaches who waits, with its reason; a RetryAfter is tried again', async () => {
+      await using it = await open();
+      const { workron } = it;
+      const jobs = [
+        job('fatal', {
+          run: () => {
+            throw new Fatal('no such customer');
+          },
+        }),
+        job('again', {
+          run: (_: unknown, { attempt }) => {
+            if (attempt < 3) throw new RetryAfter(1);
+            return attempt;
+          },
+        }),
+      ] as const;
+      await workron.start({ jobs });
+      await assert.rejects((await workron.submit(jobs[0])).result(), (error: JobFailed) => {
+        assert.match(error.message, /^job \d+ \(fatal\) failed: .*no such customer/);
+        return error.reason === 'fatal' && error.status === 'failed';
+      });
+      assert.equal(await (await workron.submit(jobs[1])).result(), 3);
+    });
+
+    test('a cancelled handler is told why by its signal', async () => {
+      await using it = await open();
+      const { workron } = it;
+      const reasons: unknown[] = [];
+      const started = Promise.withResolvers<void>();
+      const patient = job('patient', {
+        run: (_: unknown, { signal }) =>
+          new Promise((_resolve, reject) => {
+            signal.addEventListener('abort', () => {
+              reasons.push(signal.reason instanceof Stopped && signal.reason.reason);
+              reject(signal.reason as Error);
+            });
+            started.resolve();
+          }),
+      });
+      await workron.start({ jobs: [patient] });
+      const handle = await workron.submit(patient);
+      await started.promise;
+      await handle.cancel();
+      assert.equal((await handle.ended()).status, 'cancelled');
+      await assert.rejects(handle.result(), { name: 'JobFailed', status: 'cancelled' });
+      const late = await workron.submit(patient, null, { timeout: 20, maxAttempts: 1 });
+      assert.equal((await late.ended()).reason, 'timeout');
+      assert.deepEqual(reasons, ['cancelled', 'timeout']);
+    });
+
+    test('what a handler logs is the job’s log; its variables arrive', async () => {
+      await using it = await open();
+      const { workron } = it;
+      const loud = job('loud', {
+        run: (_: unknown, { log, env }) => {
+          log('one');
+          log('two');
+          return env['WHO'] ?? null;
+        },
+      });
+      await workron.start({ jobs: [loud] });
+      const handle = await workron.submit(loud, null, { env: { WHO: 'ada' } });
+      assert.equal(await handle.result(), 'ada');
+    });
+
+    test('a parent that is tried again finds the children of its first attempt', async () => {
+      await using it = await open();
+      const { workron } = it;
+      const child = job('child', { run: (n: number) => n + 100 });
+      const parent = job('parent', {
+        maxAttempts: 2,
+        backoff: { type: 'none' },
+        async run(items: readonly number[], { submit, attempt }) {
+          const ids: string[] = [];
+          // The second attempt meets its list in another order, and longer.
+          for (const n of attempt === 1 ? items : [...items].reverse().concat(9)) {
+            ids.push((await submit(child, n)).id);
+          }
+          ids.push((await submit(child, attempt, { key: 'report' })).id);
+          if (attempt === 1) throw new Error(ids.join(' '));
+          return ids;
+        },
+      });
+      await workron.start({ jobs: [parent, child] });
+      const handle = await workron.submit(parent, [1, 1, 2]);
+      const second = await handle.result();
+      const first = /Error: ([\d ]+)/
+        .exec((await attemptsOf(workron, handle.id))[0] ?? '')?.[1]
+        ?.split(' ') as string[];
+      assert.equal(new Set(first).size, 4, 'alike, but two');
+      assert.deepEqual(new Set([...second.slice(0, 3), second[4]]), new Set(first));
+      assert.ok(!first.includes(second[3] as string), 'the one that is new');
+    });
+
+    test('a job nobody here can run waits, and says for what; handlers and commands can be parents of each other', async () => {
+      await using it = await open();
+      const { workron } = it;
+      const elsewhere = job('elsewhere', { input: z.object({ n: z.number() }) });
+      await workron.start({ jobs: [double], commands: true });
+      const lonely = await workron.submit(elsewhere, { n: 1 });
+      assert.match((await lonely.job()).waiting_for ?? '', /a worker with handler elsewhere: none is online/);
+      const command = await workron.submitCommand('echo n=4 > "$WORKRON_OUTPUT"');
+      const sum = job('double', { run: () => 0 });
+      const child = await workron.submit(sum, { n: 2 }, { dependsOn: [command] });
+      const last = await workron.submitCommand('exit 3', { dependsOn: [{ job: child, if: 'ended' }], maxAttempts: 1 });
+      await assert.rejects(last.result(), /exit 3/);
+      assert.deepEqual([(await command.ended()).status, (await child.ended()).status], ['done', 'done']);
+    });
+
+    test('unique and idempotent submissions lead to one job', async () => {
+      await using it = await open();
+      const { workron } = it;
+      const unique = { key: 'report', onConflict: 'existing' } as const;
+      const first = await workron.submit(double, { n: 1 }, { unique });
+      const second = await workron.submit(double, { n: 2 }, { unique });
+      assert.deepEqual([second.id, second.deduplicated], [first.id, true]);
+      const once = await workron.submit(double, { n: 1 }, { idempotencyKey: 'k' });
+      assert.equal((await workron.submit(double, { n: 1 }, { idempotencyKey: 'k' })).id, once.id);
+      await assert.rejects(workron.submit(double, { n: 2 }, { idempotencyKey: 'k' }), { code: 'idempotency_mismatch' });
+    });
+
+    test('stop lets what runs finish, and starts nothing more', async () => {
+      await using it = await open();
+      const { workron } = it;
+      const started = Promise.withResolvers<void>();
+      const gate = Promise.withResolvers<void>();
+      const slow = job('slow', {
+        async run() {
+          started.resolve();
+          await gate.promise;
+          return 'finished';
+        },
+      });
+      await workron.start({ jobs: [slow], concurrency: 1 });
+      const handle = await workron.submit(slow);
+      const waiting = handle.result();
+      await started.promise;
+      const second = await workron.submit(slow);
+      const stopping = workron.stop();
+      gate.resolve();
+      assert.equal(await waiting, 'finished');
+      await stopping;
+      await assert.rejects(workron.start({ jobs: [slow] }), { code: 'shutting_down' });
+      if (it.other !== undefined) assert.equal((await it.other.job(second.id)).status, 'pending');
+    });
+
+    test('what makes no sense is refused', async () => {
+      await using it = await open();
+      const { workron } = it;
+      await assert.rejects(workron.start({ jobs: [double, double] }), /Two jobs have the name double/);
+      await assert.rejects(workron.start({ jobs: [double], concurrency: 0 }), /concurrency/);
+      await workron.start({ jobs: [double] });
+      await assert.rejects(workron.start({ jobs: [double] }), /started already/);
+    });
+  });
+}
+
+/** The errors of the ended attempts. */
+async function attemptsOf(workron: Workron, id: string): Promise<string[]> {
+  return (await workron.attempts(id)).map(({ error }) => error ?? '');
+}

@@ -50,6 +50,7 @@ function aJob(wanted: Partial<Job> = {}): Job {
     error: null,
     reason: null,
     result: null,
+    progress: null,
     dependsOn: [],
     workflowId: null,
     stepKey: null,

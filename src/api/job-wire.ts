@@ -89,7 +89,7 @@ export function jobToWire(job: DomainJob): Job {
     error: job.error,
     reason: job.reason,
     result: job.result ?? null,
-    progress: null,
+    progress: job.progress,
     cancel_requested_at: toInstantOrNull(job.cancelRequestedAt),
   };
 }

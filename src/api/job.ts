@@ -5,6 +5,7 @@ import { CONDITIONS } from '../core/dag/conditions.ts';
 import { ATTEMPT_OUTCOMES, BACKOFF_TYPES, ON_DISCONNECT, REASONS, RERUN, STATUSES } from '../core/job.ts';
 import { wireId, wireInstant } from './fields.ts';
 import { NotificationSubject, NotifyView, SentNotification } from './notify.ts';
+import { Progress } from './report.ts';
 import { itemsOf, named, pageOf } from './schemas.ts';
 
 const ms = z.number().meta({ description: 'Milliseconds.' });
@@ -71,7 +72,7 @@ const jobShape = {
   error: z.string().nullable(),
   reason: z.enum(REASONS).nullable(),
   result: z.unknown(),
-  progress: z.null(),
+  progress: Progress.nullable(),
   cancel_requested_at: wireInstant.nullable(),
 };
 

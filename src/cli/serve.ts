@@ -93,7 +93,8 @@ async function serveWithStore(settings: Settings, roles: readonly Role[], { log,
     shutdown.drain.addEventListener('abort', () => scheduler.drain());
     if (roles.includes('worker')) {
       const source = localSource({ scheduler, attachment: store.exclusive ? 'local' : 'direct', version });
-      const engine = async () => (await import('../library/scheduler-engine.ts')).schedulerEngine(scheduler);
+      const engine = async () =>
+        (await import('../library/scheduler-engine.ts')).schedulerEngine(scheduler, store.transactional);
       await runWorker({ source, engine, settings, log, shutdown, metrics });
     }
     // A worker may be drained from afar; the other roles of its process go on.

@@ -181,6 +181,8 @@ export interface Job extends JobSpec, Counters {
   error: string | null;
   reason: Reason | null;
   result: unknown;
+  /** What the present or last attempt told of how far it is. */
+  progress: Progress | null;
   dependsOn: readonly Dependency[];
   /** The workflow whose step it is, or whose step's item. */
   workflowId: number | null;
@@ -190,6 +192,12 @@ export interface Job extends JobSpec, Counters {
   groupIndex: number | null;
   /** The job that this one repeats. */
   rerunOf: number | null;
+}
+
+export interface Progress {
+  /** 0…1. */
+  fraction: number;
+  text: string | null;
 }
 
 /** What a worker gets: the spec to run and the lease under which it runs. */

@@ -21,6 +21,7 @@ import { listWorkers } from './routes/list-workers.ts';
 import { listWorkflows } from './routes/list-workflows.ts';
 import { nudgeWorker } from './routes/nudge-worker.ts';
 import { openSessionRoute } from './routes/open-session.ts';
+import { readCheckpoint } from './routes/read-checkpoint.ts';
 import { readDocument } from './routes/read-document.ts';
 import { readHealth } from './routes/read-health.ts';
 import { readJob } from './routes/read-job.ts';
@@ -43,6 +44,7 @@ import { submitWorkflow } from './routes/submit-workflow.ts';
 import { waitJob } from './routes/wait-job.ts';
 import { writeLogs } from './routes/write-logs.ts';
 import { writeOutput } from './routes/write-output.ts';
+import { writeReport } from './routes/write-report.ts';
 
 export const ROUTES: readonly Route[] = [
   readRoot,
@@ -54,6 +56,7 @@ export const ROUTES: readonly Route[] = [
   cancelJob,
   retryJob,
   listAttempts,
+  readCheckpoint,
   readLogs,
   waitJob,
   submitWorkflow,
@@ -87,4 +90,5 @@ export const ROUTES: readonly Route[] = [
   failJob,
   settleJobs,
   writeOutput,
+  writeReport,
 ];

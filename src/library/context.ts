@@ -4,8 +4,10 @@ import { WorkronError } from '../core/error.ts';
 import type { HandlerContext } from '../worker/handler-executor.ts';
 import type { Handle } from './handle.ts';
 import type { JobType } from './job.ts';
+import { toJson } from './json.ts';
 import type { SubmitOptions } from './options.ts';
 import type { Submitter } from './submitter.ts';
+import type { Transaction } from './transaction.ts';
 
 /** The input may be left out where the job takes none. */
 export type SubmitArguments<Input, Options> = undefined extends Input
@@ -34,11 +36,26 @@ export interface JobContext {
   readonly parents: HandlerContext['parents'];
   /** Adds a line to the attempt's output. */
   readonly log: (line: string) => void;
+  /** How far it is, 0 to 1, and where: shown live on the job. */
+  readonly progress: (fraction: number, text?: string) => void;
+  /** What the next attempt can go on from (JSON, at most 1 MiB). Resolves once it is on disk. */
+  readonly checkpoint: (value: unknown) => Promise<void>;
+  /** The last checkpoint, of this attempt or an earlier one; `null`: none. */
+  readonly lastCheckpoint: <Value = unknown>() => Promise<Value | null>;
+  /**
+   * Ends the job as done inside the application's own transaction: its writes and the job's success are there together, or
+   * neither is. `result` must then be what the function answers with. Rejects with `lease_lost` where the attempt is over.
+   */
+  readonly complete: (tx: Transaction, result?: unknown) => Promise<void>;
   /** Submits another job. A retried parent does not submit it again: the same content, or `key`, is the same child. */
   readonly submit: <Input, Result>(
     job: JobType<Input, Result>,
     ...rest: SubmitArguments<Input, ChildOptions>
   ) => Promise<Handle<Result>>;
+}
+
+function leaseOf({ lease: { jobId, attempt, workerId } }: HandlerContext) {
+  return { jobId, attempt, workerId, exitCode: null };
 }
 
 /** For as long as anybody may try a job again. */
@@ -85,6 +102,23 @@ export class Context implements JobContext {
 
   get log(): JobContext['log'] {
     return (line) => this.#inner.log(line);
+  }
+
+  get progress(): JobContext['progress'] {
+    return (fraction, text) => this.#inner.progress(fraction, text);
+  }
+
+  get checkpoint(): JobContext['checkpoint'] {
+    return (value) => this.#inner.checkpoint(toJson(value, 'a checkpoint'));
+  }
+
+  get lastCheckpoint(): JobContext['lastCheckpoint'] {
+    return async <Value>() => (await this.#inner.lastCheckpoint()) as Value | null;
+  }
+
+  get complete(): JobContext['complete'] {
+    return (tx, result) =>
+      this.#submitter.complete(tx, { ...leaseOf(this.#inner), result: toJson(result, 'the result') });
   }
 
   get submit(): JobContext['submit'] {

@@ -1,6 +1,7 @@
 /** Where the library's calls go: a scheduler in this process, or one behind HTTP. */
 
 import type { Attempt, Job, JobDetail } from '../api/job.ts';
+import type { RunStatement } from '../store/transactional.ts';
 import type { Form } from './options.ts';
 
 export interface Request {
@@ -19,9 +20,21 @@ export interface EngineSubmitOptions {
   idempotency?: { key: string; fingerprint: string };
 }
 
+export interface Completion {
+  jobId: number;
+  attempt: number;
+  workerId: number;
+  exitCode: null;
+  result: unknown;
+}
+
 export interface Engine {
   /** All or none, in order. Resolves once they are on disk. */
   submit(requests: readonly Request[], options: EngineSubmitOptions, signal: AbortSignal): Promise<Submitted[]>;
+  /** The same inside a transaction of the application's own; `bad_request` where that cannot be. */
+  enlist(requests: readonly Request[], run: RunStatement, signal: AbortSignal): Promise<Submitted[]>;
+  /** Ends an attempt as done inside such a transaction. */
+  complete(success: Completion, run: RunStatement): Promise<void>;
   /** The job once it has ended, or as it is after `timeoutMs` or earlier. */
   wait(id: string, timeoutMs: number, signal: AbortSignal): Promise<Job>;
   job(id: string, signal: AbortSignal): Promise<JobDetail>;

@@ -22,6 +22,8 @@ export function localSource({ scheduler, attachment, version }: LocalSourceOptio
     heartbeat: (beat, signal) => scheduler.heartbeat(beat, signal),
     settle: (settlements, signal) => scheduler.settle(settlements, signal),
     writeOutput: (chunks, signal) => scheduler.writeLogs(chunks, signal),
+    report: (reports, signal) => scheduler.report(reports, signal),
+    checkpoint: (jobId, signal) => scheduler.checkpoint(jobId, signal),
     leave: (workerId, signal) => scheduler.leave(workerId, signal),
     onNudge: (workerId, listener) =>
       scheduler.subscribe((hint) => {

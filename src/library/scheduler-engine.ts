@@ -6,15 +6,28 @@ import { attemptToWire, jobDetailToWire, jobToWire, newJobFrom } from '../api/jo
 import { WorkronError } from '../core/error.ts';
 import type { NewJob } from '../core/job.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
+import type { Transactional } from '../store/transactional.ts';
 import type { Engine, Request } from './engine.ts';
 import type { Form } from './options.ts';
 
-export function schedulerEngine(scheduler: Scheduler): Engine {
+/** `transactional` is what the store behind it can do in transactions of the application's own. */
+export function schedulerEngine(scheduler: Scheduler, transactional: Transactional | null): Engine {
+  const inTransaction = (): Transactional => {
+    if (transactional !== null) return transactional;
+    throw new WorkronError('bad_request', `Jobs in ${scheduler.driver} cannot be part of a transaction`);
+  };
   const newJob = jobMaker();
   return {
     async submit(requests, options, signal) {
       const { items } = await scheduler.submit(requests.map(newJob), options, signal);
       return items.map(({ job, deduplicated }) => ({ id: String(job.id), deduplicated }));
+    },
+    async enlist(requests, run, signal) {
+      const enlisted = await inTransaction().enlist(run, requests.map(newJob), signal);
+      return enlisted.map(({ id, deduplicated }) => ({ id: String(id), deduplicated }));
+    },
+    async complete(success, run) {
+      await inTransaction().complete(run, success);
     },
     wait: async (id, timeoutMs, signal) => jobToWire(await scheduler.wait(storeId(id), timeoutMs, signal)),
     job: async (id, signal) => jobDetailToWire(await scheduler.job(storeId(id), signal)),

@@ -1,3 +1,4 @@
+import type { Clock } from '../core/clock.ts';
 import { WorkronError } from '../core/error.ts';
 import { systemClock } from '../ops/clock.ts';
 import type { Log } from '../ops/log.ts';
@@ -32,7 +33,7 @@ export async function openStoreHome(store: Store, { log, leaseMs, heartbeatMs }:
   const closing = new AbortController();
   if (store.exclusive) await takeBackFromEarlierLives(context, closing.signal);
   const statistics = runStatistics(parts, closing.signal);
-  const engine = schedulerEngine(scheduler);
+  const engine = schedulerEngine(scheduler, store.transactional);
 
   return {
     engine: {
@@ -41,6 +42,15 @@ export async function openStoreHome(store: Store, { log, leaseMs, heartbeatMs }:
         // A scheduler that closes lets those who wait go.
         if (closing.signal.aborted) throw new WorkronError('shutting_down', 'Workron was stopped');
         return engine.wait(id, timeoutMs, AbortSignal.any([signal, closing.signal]));
+      },
+      async enlist(requests, run, signal) {
+        const enlisted = await engine.enlist(requests, run, signal);
+        if (store.exclusive) void adoptSoon(store, clock, closing.signal);
+        return enlisted;
+      },
+      async complete(success, run) {
+        await engine.complete(success, run);
+        if (store.exclusive) void adoptSoon(store, clock, closing.signal);
       },
     },
     source: () => localSource({ scheduler, attachment: store.exclusive ? 'local' : 'direct', version }),
@@ -53,6 +63,16 @@ export async function openStoreHome(store: Store, { log, leaseMs, heartbeatMs }:
       await store[Symbol.asyncDispose]();
     },
   };
+}
+
+/** A file tells nobody that a transaction on it has committed, so it is looked at more often for a while. */
+async function adoptSoon(store: Store, clock: Clock, signal: AbortSignal): Promise<void> {
+  for (let waitMs = 5; waitMs < 5_000; waitMs *= 2) {
+    await clock.sleep(waitMs, signal);
+    if (signal.aborted) return;
+    // What fails now is found by the grapher.
+    if ((await store.adopt(1_000, signal).catch(() => 0)) > 0) return;
+  }
 }
 
 function dutySettings(leaseMs: number) {

@@ -2,12 +2,14 @@
 
 import { createHash } from 'node:crypto';
 import { invalid } from '../api/decode.ts';
-import type { Engine, Request, Submitted } from './engine.ts';
+import { WorkronError } from '../core/error.ts';
+import type { Completion, Engine, Request, Submitted } from './engine.ts';
 import { Handle } from './handle.ts';
 import type { JobType } from './job.ts';
 import { toJson } from './json.ts';
 import { type Form, formOf, type SubmitOptions } from './options.ts';
 import { describeIssues } from './schema.ts';
+import { runnerOf, type Transaction } from './transaction.ts';
 
 export interface SubmitterOptions {
   engine: Engine;
@@ -35,6 +37,11 @@ export class Submitter {
     return handle as Handle;
   }
 
+  /** Ends an attempt as done inside a transaction of the application's own. */
+  complete(tx: Transaction, success: Completion): Promise<void> {
+    return this.#engine.complete(success, runnerOf(tx));
+  }
+
   /** What makes two submissions of a job alike. */
   async contentOf(type: JobType, input: unknown, options: SubmitOptions | undefined): Promise<string> {
     const form = options === undefined ? type.form : formOf({ handler: type.name }, type.options, options);
@@ -45,9 +52,22 @@ export class Submitter {
     return new Handle<Result>(this.#engine, id, deduplicated);
   }
 
+  async #enlist(
+    requests: readonly Request[],
+    tx: Transaction,
+    { idempotencyKey, signal = NEVER }: SubmitOptions,
+  ): Promise<Handle[]> {
+    if (idempotencyKey !== undefined) {
+      throw new WorkronError('bad_request', 'idempotencyKey: in a transaction of your own use unique instead');
+    }
+    const enlisted = await this.#engine.enlist(requests, runnerOf(tx), signal);
+    return enlisted.map((one) => this.handle(one));
+  }
+
   async #send(requests: readonly Request[], options: SubmitOptions = {}): Promise<Handle[]> {
     const { idempotencyKey: key, signal = NEVER } = options;
     const idempotency = key === undefined ? {} : { idempotency: { key, fingerprint: fingerprint(requests) } };
+    if (options.tx !== undefined) return await this.#enlist(requests, options.tx, options);
     const submitted = await this.#engine.submit(requests, idempotency, signal);
     return submitted.map((one) => this.handle(one));
   }

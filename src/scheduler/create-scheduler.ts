@@ -147,6 +147,12 @@ export function createScheduler(options: SchedulerOptions): SchedulerParts {
     heartbeat: (beat, signal) => store.heartbeat(beat, signal),
     settle: (settlements, signal) => settle(context, settlements, signal),
     writeLogs: (chunks, signal) => store.appendLogs(chunks, signal),
+    report: (reports, signal) => store.report(reports, signal),
+    async checkpoint(id, signal) {
+      const value = await store.checkpoint(id, signal);
+      if (value === null && (await store.read([id], signal)).length === 0) throw jobNotFound(id);
+      return value;
+    },
     leave: (workerId, signal) => store.leaveWorker(workerId, signal),
 
     subscribe: (listener) => store.subscribe(listener),

@@ -1,4 +1,4 @@
-/** Carries ends further down graphs and fills groups with their items. */
+/** Carries ends further down graphs, fills groups with their items, and judges what applications' own transactions left. */
 
 import type { Loop } from '../ops/loop.ts';
 import type { Wake } from '../ops/wake.ts';
@@ -20,9 +20,10 @@ export function grapher({ store }: SchedulerContext, wake: Wake): Loop & Disposa
     wake,
     async tick(signal) {
       for (;;) {
+        const adopted = await store.adopt(BATCH, signal);
         const carried = await store.cascade(BATCH, signal);
         const inserted = await store.expand(BATCH, signal);
-        if (carried + inserted === 0 || signal.aborted) return undefined;
+        if (adopted + carried + inserted === 0 || signal.aborted) return undefined;
       }
     },
     [Symbol.dispose]: unsubscribe,

@@ -20,6 +20,7 @@ import type {
   Operation,
   QueueSettings,
   QueueState,
+  Report,
   StatRow,
   WorkerRow,
   Workflow,
@@ -136,6 +137,10 @@ export interface Scheduler extends AsyncDisposable {
   /** In order: accepted (or accepted before, the same), or no longer this worker's to say. */
   settle(settlements: readonly Settlement[], signal: AbortSignal): Promise<('ok' | 'lease_lost')[]>;
   writeLogs(chunks: readonly LogChunk[], signal: AbortSignal): Promise<boolean[]>;
+  /** In order: whether the attempt was still held, and so its progress and checkpoint written. */
+  report(reports: readonly Report[], signal: AbortSignal): Promise<boolean[]>;
+  /** What the next attempt could go on from; `null`: nothing. */
+  checkpoint(id: number, signal: AbortSignal): Promise<unknown>;
   leave(workerId: number, signal: AbortSignal): Promise<void>;
 
   subscribe(listener: (hint: Hint) => void): () => void;

@@ -1,6 +1,7 @@
-/** What every store says when it will not have a job because of its dependencies. */
+/** What every store says when it will not have a job because of its dependencies or its key. */
 
 import { WorkronError } from '../core/error.ts';
+import type { Unique } from '../core/job.ts';
 
 export function unknownParents(ids: readonly number[]): WorkronError {
   const names = ids.slice(0, 20).join(', ') + (ids.length > 20 ? `, … (${ids.length})` : '');
@@ -14,4 +15,10 @@ export function tooYoungParent(jobId: number, parentId: number): WorkronError {
     `Job ${jobId} cannot be replaced by one that depends on job ${parentId}: only earlier jobs can be waited for`,
     { jobId },
   );
+}
+
+/** Overwriting a waiting job locks it until the application commits, and whoever would run it would have to wait. */
+export function refuseReplace(unique: Unique | null): void {
+  if (unique?.onConflict !== 'replace') return;
+  throw new WorkronError('bad_request', 'on_conflict replace is not possible in a transaction of your own');
 }

@@ -10,11 +10,12 @@
 import type { Condition } from '../core/dag/conditions.ts';
 import type { NewWorkflow } from '../core/dag/new-workflow.ts';
 import type { StepCounts, WorkflowStatus } from '../core/dag/workflow-status.ts';
-import type { Attempt, ClaimedJob, Job, NewJob, Reason, Status } from '../core/job.ts';
+import type { Attempt, ClaimedJob, Job, NewJob, Progress, Reason, Status } from '../core/job.ts';
 import type { Offer } from '../core/lane.ts';
 import type { Notify } from '../core/notify.ts';
 import type { Change } from '../core/transition.ts';
 import type { NoticeStore } from './notice-store.ts';
+import type { Transactional } from './transactional.ts';
 
 export type { NewForEach, NewStep, NewWorkflow } from '../core/dag/new-workflow.ts';
 export type { Delivery, Notice, Notification, NotificationFilter } from './notice-store.ts';
@@ -29,6 +30,8 @@ export interface Store extends NoticeStore, AsyncDisposable {
   readonly location: string;
   /** Only this process can reach the jobs (memory, SQLite), so what an earlier owner's own workers held is free. */
   readonly exclusive: boolean;
+  /** What can be done in transactions of the application's own; `null`: nothing. */
+  readonly transactional: Transactional | null;
 
   /** The store's clock. Also the cheapest proof that the store is there. */
   now(signal: AbortSignal): Promise<number>;
@@ -116,6 +119,12 @@ export interface Store extends NoticeStore, AsyncDisposable {
    */
   expand(limit: number, signal: AbortSignal): Promise<number>;
 
+  /**
+   * Judges up to `limit` jobs that applications submitted in transactions of their own, and carries on the ends that such
+   * transactions wrote; answers with how many. Safe to stop anywhere and to run twice at once. Nothing to do: 0.
+   */
+  adopt(limit: number, signal: AbortSignal): Promise<number>;
+
   /** Marks workers whose lease is over as offline; forgets those offline for longer than `forgetAfterMs` that hold nothing. Answers with the ids marked. */
   retireWorkers(forgetAfterMs: number, signal: AbortSignal): Promise<number[]>;
 
@@ -176,6 +185,15 @@ export interface Store extends NoticeStore, AsyncDisposable {
     request: { jobId: number; attempt: number; from: number; maxBytes: number },
     signal: AbortSignal,
   ): Promise<LogPiece[]>;
+
+  /**
+   * Stores what attempts tell of themselves, if they are still held by this worker; each job at most once in a call. Answers,
+   * in order, whether they were. A checkpoint stays until another is written, also for later attempts.
+   */
+  report(reports: readonly Report[], signal: AbortSignal): Promise<boolean[]>;
+
+  /** The last checkpoint of any attempt; `null`: none. */
+  checkpoint(jobId: number, signal: AbortSignal): Promise<unknown>;
 
   // ---- queues and workers --------------------------------------------------------------------------------------
 
@@ -403,6 +421,13 @@ export interface LogChunk extends LeaseRef {
 export interface LogPiece {
   offset: number;
   data: Uint8Array;
+}
+
+export interface Report extends LeaseRef {
+  workerId: number;
+  progress?: Progress;
+  /** JSON. */
+  checkpoint?: unknown;
 }
 
 export interface QueueSettings {

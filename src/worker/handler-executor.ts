@@ -1,5 +1,6 @@
 /** Runs jobs as functions of this process. */
 
+import { progressFrom } from '../api/report.ts';
 import { formatDuration } from '../core/duration.ts';
 import { Cancel, Fatal, RetryAfter, Snooze, Stopped } from '../core/handler-errors.ts';
 import type { Surroundings } from '../core/job.ts';
@@ -9,6 +10,7 @@ import type { Assignment } from './assignment.ts';
 import type { Executor } from './executor.ts';
 import type { OutputStream } from './output-stream.ts';
 import type { OutputWriter } from './output-writer.ts';
+import type { Reporter } from './reporter.ts';
 import { LARGEST_RESULT_BYTES } from './result-file.ts';
 import { after } from './timer.ts';
 
@@ -31,6 +33,14 @@ export interface HandlerContext {
   readonly parents: Surroundings['parents'];
   /** Adds a line to the attempt's output. */
   log(line: string): void;
+  /** How far it is, 0 to 1, and where, for those who watch. */
+  progress(fraction: number, text?: string): void;
+  /** What the next attempt can go on from (JSON). Resolves once it is on disk. */
+  checkpoint(value: unknown): Promise<void>;
+  /** The last one, of this attempt or an earlier one; `null`: none. */
+  lastCheckpoint(): Promise<unknown>;
+  /** The attempt as the scheduler knows it. */
+  readonly lease: { jobId: number; attempt: number; workerId: number };
 }
 
 const ALONE: Surroundings = { params: {}, item: null, parents: [] };
@@ -39,13 +49,13 @@ const ALONE: Surroundings = { params: {}, item: null, parents: [] };
 export type Handler = (input: unknown, context: HandlerContext) => unknown;
 export type Handlers = Readonly<Record<string, Handler>>;
 
-export function handlerExecutor(handlers: Handlers, output: OutputWriter): Executor {
+export function handlerExecutor(handlers: Handlers, output: OutputWriter, reporter: Reporter): Executor {
   return {
     run(assignment) {
       const name = assignment.job.handler as string;
       const handler = Object.hasOwn(handlers, name) ? handlers[name] : undefined;
       if (handler === undefined) return failed(`this worker has no handler ${name}`);
-      const context = new Context(assignment, output);
+      const context = new Context(assignment, output, reporter);
       try {
         const returned = handler(assignment.job.input, context);
         return isPromise(returned) ? settleLater(returned, assignment, context) : finish(succeed(returned), context);
@@ -60,12 +70,38 @@ export function handlerExecutor(handlers: Handlers, output: OutputWriter): Execu
 class Context implements HandlerContext {
   readonly #assignment: Assignment;
   readonly #output: OutputWriter;
+  readonly #reporter: Reporter;
+  #told = false;
   stream: OutputStream | undefined;
   #waiting = 0;
 
-  constructor(assignment: Assignment, output: OutputWriter) {
+  constructor(assignment: Assignment, output: OutputWriter, reporter: Reporter) {
     this.#assignment = assignment;
     this.#output = output;
+    this.#reporter = reporter;
+  }
+
+  /** Nothing of it is under way any more; `undefined` where nothing was. */
+  end(): Promise<unknown> | undefined {
+    if (this.stream === undefined && !this.#told) return undefined;
+    return Promise.all([this.stream?.end(), this.#told ? this.#reporter.end(this.#assignment) : undefined]);
+  }
+
+  get lease(): HandlerContext['lease'] {
+    return this.#assignment;
+  }
+
+  progress(fraction: number, text?: string): void {
+    this.#told = true;
+    this.#reporter.progress(this.#assignment, progressFrom(fraction, text ?? null));
+  }
+
+  checkpoint(value: unknown): Promise<void> {
+    return this.#reporter.checkpoint(this.#assignment, value);
+  }
+
+  lastCheckpoint(): Promise<unknown> {
+    return this.#reporter.lastCheckpoint(this.#assignment);
   }
 
   get jobId(): number {
@@ -112,7 +148,7 @@ class Context implements HandlerContext {
 }
 
 function finish(outcome: Outcome, context: Context): Outcome | Promise<Outcome> {
-  return context.stream === undefined ? outcome : context.stream.end().then(() => outcome);
+  return context.end()?.then(() => outcome) ?? outcome;
 }
 
 /** One that ignores its signal is settled after the grace; its slot stays taken until it returns. */

@@ -6,13 +6,14 @@ import { ClaimedJobs, claimedJobFromWire } from '../api/claim.ts';
 import { HeartbeatAnswer, leaseFromWire, leaseToWire } from '../api/heartbeat.ts';
 import { encodeFrames, OUTPUT_TYPE, OutputAnswer } from '../api/output-frames.ts';
 import { Left, PROTOCOL, Registered } from '../api/registration.ts';
+import { Checkpoint, ReportAnswer } from '../api/report.ts';
 import { SettleAnswer, settlementToWire } from '../api/settle.ts';
 import { isWorkronError, WorkronError } from '../core/error.ts';
 import type { Settlement } from '../core/outcome.ts';
 import type { Log } from '../ops/log.ts';
 import { HttpExchange } from './http-exchange.ts';
 import { listenForNudges } from './http-nudges.ts';
-import type { JobSource, OutputChunk, SettleResult } from './job-source.ts';
+import type { AttemptReport, JobSource, OutputChunk, SettleResult } from './job-source.ts';
 
 export interface HttpSourceOptions {
   /** Schedulers of one installation: the next is tried where one cannot be reached. */
@@ -97,6 +98,22 @@ export function httpSource({ urls, token, log, version }: HttpSourceOptions): Jo
       return held;
     },
 
+    async report(reports, signal) {
+      const held: boolean[] = [];
+      for (const { workerId, items } of reportRequests(reports)) {
+        const message = `{"items":[${items.join(',')}]}`;
+        const answer = await post(`/workers/${workerId}/report`, message, ReportAnswer, { signal });
+        held.push(...answer.items.map((item) => item.held));
+      }
+      return held;
+    },
+
+    async checkpoint(jobId, signal) {
+      const path = `/jobs/${jobId}/checkpoint`;
+      const value = await exchange.json({ method: 'GET', path, deadlineMs: DEADLINE_MS }, signal);
+      return understand(Checkpoint, value, path).value ?? null;
+    },
+
     async leave(workerId, signal) {
       await post(`/workers/${workerId}/leave`, '{}', Left, { signal });
     },
@@ -132,6 +149,15 @@ function settleRequests(settlements: readonly Settlement[]): Batch<string>[] {
     settlements.map((settlement) => {
       const item = JSON.stringify(settlementToWire(settlement));
       return { workerId: settlement.workerId, item, bytes: item.length };
+    }),
+  );
+}
+
+function reportRequests(reports: readonly AttemptReport[]): Batch<string>[] {
+  return batches(
+    reports.map(({ jobId, attempt, workerId, progress, checkpoint }) => {
+      const item = JSON.stringify({ job_id: String(jobId), attempt, progress, checkpoint });
+      return { workerId, item, bytes: item.length };
     }),
   );
 }

@@ -3,7 +3,7 @@
  * that the worker's code is the same for all three.
  */
 
-import type { ClaimedJob } from '../core/job.ts';
+import type { ClaimedJob, Progress } from '../core/job.ts';
 import type { Offer } from '../core/lane.ts';
 import type { Settlement } from '../core/outcome.ts';
 
@@ -55,6 +55,13 @@ export interface OutputChunk extends LeaseRef {
   data: Uint8Array;
 }
 
+export interface AttemptReport extends LeaseRef {
+  workerId: number;
+  progress?: Progress;
+  /** JSON. */
+  checkpoint?: unknown;
+}
+
 export type SettleResult = 'ok' | 'lease_lost' | 'invalid';
 
 export interface JobSource {
@@ -67,6 +74,10 @@ export interface JobSource {
   settle(settlements: readonly Settlement[], signal: AbortSignal): Promise<SettleResult[]>;
   /** In order: whether the attempt is still this worker's. The same offset may be sent again. */
   writeOutput(chunks: readonly OutputChunk[], signal: AbortSignal): Promise<boolean[]>;
+  /** In order: whether the attempt is still this worker's. Each job at most once. */
+  report(reports: readonly AttemptReport[], signal: AbortSignal): Promise<boolean[]>;
+  /** What the last checkpoint of any attempt was; `null`: none. */
+  checkpoint(jobId: number, signal: AbortSignal): Promise<unknown>;
   /** The worker has nothing left and goes. */
   leave(workerId: number, signal: AbortSignal): Promise<void>;
   /** Calls `listener` when a heartbeat should not wait for its turn (a cancel, a drain). */

@@ -19,6 +19,7 @@ import { Lease } from './lease.ts';
 import { monotonicMs } from './monotonic.ts';
 import { OutputWriter } from './output-writer.ts';
 import { Patience } from './patience.ts';
+import { Reporter } from './reporter.ts';
 import { Settler } from './settler.ts';
 import { Slots } from './slots.ts';
 import { sweepOrphans } from './sweep.ts';
@@ -77,7 +78,7 @@ export class Worker {
     const { source, profile, clock, random, log } = options;
     this.#slots = new Slots(profile);
     this.#output = new OutputWriter({ source, lease: this.#lease, clock, random, monotonicMs, log });
-    this.#handlers = handlerExecutor(options.handlers ?? {}, this.#output);
+    this.#handlers = handlerExecutor(options.handlers ?? {}, this.#output, new Reporter(source, log));
     this.#settler = new Settler({ source, clock, random, log, onSettled: (assignment) => this.#letGo(assignment) });
     this.#claimer = new Claimer({
       source,

@@ -21,6 +21,7 @@ import { exerciseLost } from './lost.ts';
 import { exerciseNotices } from './notices.ts';
 import { exerciseOperations } from './operations.ts';
 import { exerciseOrder } from './order.ts';
+import { exerciseProgress } from './progress.ts';
 import { exercisePrune } from './prune.ts';
 import { exerciseQueues } from './queues.ts';
 import { exerciseRaces } from './races.ts';
@@ -58,6 +59,7 @@ const THEMES = [
   exerciseGroups,
   exerciseSurroundings,
   exerciseNotices,
+  exerciseProgress,
   exercisePrune,
   exerciseStats,
   exerciseOperations,

@@ -63,6 +63,7 @@ export function exerciseInsert(open: OpenStore): void {
       error: null,
       reason: null,
       result: null,
+      progress: null,
       dependsOn: [],
       workflowId: null,
       stepKey: null,

@@ -3,6 +3,7 @@
 import { type ClaimedJob, DEFAULT_SPEC, type JobSpec } from '../../src/core/job.ts';
 import type { Outcome, Settlement } from '../../src/core/outcome.ts';
 import type {
+  AttemptReport,
   Beat,
   BeatAnswer,
   JobSource,
@@ -13,7 +14,7 @@ import type {
   SourceClaim,
 } from '../../src/worker/job-source.ts';
 
-type Call = 'register' | 'claim' | 'heartbeat' | 'settle' | 'writeOutput' | 'leave';
+type Call = 'register' | 'claim' | 'heartbeat' | 'settle' | 'writeOutput' | 'report' | 'leave';
 
 export class ScriptedSource implements JobSource {
   leaseMs = 30_000;
@@ -27,6 +28,7 @@ export class ScriptedSource implements JobSource {
   readonly beats: Beat[] = [];
   readonly settlements: Settlement[] = [];
   readonly chunks: OutputChunk[] = [];
+  readonly reports: AttemptReport[] = [];
   readonly left: number[] = [];
   settleResult: SettleResult = 'ok';
   holdsOutput = true;
@@ -156,6 +158,19 @@ export class ScriptedSource implements JobSource {
       if (this.keepOutput) this.chunks.push(...chunks);
       return chunks.map(() => this.holdsOutput);
     });
+  }
+
+  async report(reports: readonly AttemptReport[]): Promise<boolean[]> {
+    return this.#call('report', () => {
+      this.reports.push(...reports);
+      return reports.map(() => this.holdsOutput);
+    });
+  }
+
+  async checkpoint(jobId: number): Promise<unknown> {
+    return (
+      this.reports.findLast((report) => report.jobId === jobId && report.checkpoint !== undefined)?.checkpoint ?? null
+    );
   }
 
   async leave(workerId: number): Promise<void> {

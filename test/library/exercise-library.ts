@@ -7,6 +7,8 @@ import * as v from 'valibot';
 import { z } from 'zod';
 import { Fatal, type JobFailed, job, RetryAfter, Stopped, type Workron } from '../../src/index.ts';
 
+import { eventually } from '../kit/eventually.ts';
+
 export interface TestLibrary extends AsyncDisposable {
   workron: Workron;
   /** Another process's view of the same jobs, where there can be one. */
@@ -132,6 +134,35 @@ export function exerciseLibrary(name: string, open: () => Promise<TestLibrary>):
       await workron.start({ jobs: [loud] });
       const handle = await workron.submit(loud, null, { env: { WHO: 'ada' } });
       assert.equal(await handle.result(), 'ada');
+    });
+
+    test('progress is shown on the job while it runs; a later attempt goes on from the last checkpoint', async () => {
+      await using it = await open();
+      const { workron } = it;
+      const gate = Promise.withResolvers<void>();
+      const walk = job('walk', {
+        maxAttempts: 2,
+        backoff: { type: 'none' },
+        async run(_: unknown, { progress, checkpoint, lastCheckpoint, attempt }) {
+          const before = await lastCheckpoint<{ at: number }>();
+          if (attempt === 1) {
+            progress(0.1, 'packing');
+            progress(0.4, 'on the way');
+            await checkpoint({ at: 40 });
+            await gate.promise;
+            throw new Error('lost its way');
+          }
+          progress(2, 'home');
+          return before;
+        },
+      });
+      await workron.start({ jobs: [walk] });
+      const handle = await workron.submit(walk);
+      const shown = await eventually(async () => (await handle.job()).progress ?? undefined);
+      assert.deepEqual(shown, { fraction: 0.4, text: 'on the way' });
+      gate.resolve();
+      assert.deepEqual(await handle.result(), { at: 40 });
+      assert.deepEqual((await handle.job()).progress, { fraction: 1, text: 'home' });
     });
 
     test('a parent that is tried again finds the children of its first attempt', async () => {

@@ -96,6 +96,20 @@ export function exerciseSource(name: string, open: () => Promise<TestSource>): v
       for (const [key, value] of Object.entries(spec)) assert.deepEqual(job[key as keyof typeof job], value, key);
     });
 
+    test('progress and checkpoints are written for who holds the attempt', async () => {
+      await using it = await open();
+      const registration = await it.source.register(PROFILE, signal);
+      await it.scheduler.submit([command()], {}, signal);
+      const { id, attempt } = await claimOne(it.source, registration);
+      const held = { jobId: id, attempt, workerId: registration.workerId };
+      assert.equal(await it.source.checkpoint(id, signal), null);
+      const report = { ...held, progress: { fraction: 0.5, text: 'half' }, checkpoint: { at: [1, 'ü'] } };
+      assert.deepEqual(await it.source.report([report], signal), [true]);
+      assert.deepEqual(await it.source.report([{ ...report, attempt: 2 }], signal), [false]);
+      assert.deepEqual(await it.source.checkpoint(id, signal), { at: [1, 'ü'] });
+      assert.deepEqual((await it.scheduler.job(id, signal)).progress, { fraction: 0.5, text: 'half' });
+    });
+
     test('a claimed step brings parameters and how its parents ended; a job that stands alone brings nothing', async () => {
       await using it = await open();
       const registration = await it.source.register(PROFILE, signal);

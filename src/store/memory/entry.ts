@@ -1,7 +1,17 @@
 /** A job as this store holds it. Nothing of it is ever handed out: `toJob` and its siblings copy. */
 
 import type { EdgeCounters } from '../../core/dag/edge-counters.ts';
-import type { Attempt, ClaimedJob, Counters, Job, JobSpec, Reason, Status, Surroundings } from '../../core/job.ts';
+import type {
+  Attempt,
+  ClaimedJob,
+  Counters,
+  Job,
+  JobSpec,
+  Progress,
+  Reason,
+  Status,
+  Surroundings,
+} from '../../core/job.ts';
 import type { AttemptEnd } from '../../core/transition.ts';
 import type { LogPiece } from '../store.ts';
 import { copyJson, copySpec } from './copy.ts';
@@ -40,6 +50,8 @@ export interface Entry extends Readonly<Origin> {
   /** How it ended, once it has. */
   end: Pick<AttemptEnd, 'exitCode' | 'signal' | 'error'> | null;
   result: unknown;
+  progress: (Progress & { attempt: number }) | null;
+  checkpoint: unknown;
   /** The key it was submitted with, held or not. */
   uniqueKey: string | null;
   /** In-edges by parent, and what they come to; out-edges by child. */
@@ -84,6 +96,7 @@ export function toJob(entry: Entry, lastHeartbeatAt: number | null): Job {
     error,
     reason: entry.reason,
     result: copyJson(entry.result),
+    progress: progressOf(entry),
     dependsOn: [...entry.parents.values()]
       .map(({ parentId, condition }) => ({ jobId: parentId, condition }))
       .sort((a, b) => a.jobId - b.jobId),
@@ -93,6 +106,10 @@ export function toJob(entry: Entry, lastHeartbeatAt: number | null): Job {
     groupIndex: entry.groupIndex,
     rerunOf: entry.rerunOf,
   };
+}
+
+function progressOf({ progress, attempt }: Entry): Progress | null {
+  return progress?.attempt === attempt ? { fraction: progress.fraction, text: progress.text } : null;
 }
 
 export function toClaimedJob(entry: Entry & { startedAt: number }, surroundings: Surroundings | null): ClaimedJob {

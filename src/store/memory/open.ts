@@ -13,6 +13,7 @@ import { insert } from './insert.ts';
 import { appendLog, readLog } from './logs.ts';
 import { deliver, notices, notifications } from './notices.ts';
 import { advanceOperation, createOperation, openOperations, operation } from './operations.ts';
+import { checkpoint, report } from './progress.ts';
 import { prune } from './prune.ts';
 import { queues, setQueue } from './queues.ts';
 import { attempts, count, countAhead, list, read } from './reading.ts';
@@ -48,6 +49,7 @@ export function openMemory({ clock }: { clock: Clock }): Store {
     driver: 'memory',
     location: 'memory',
     exclusive: true,
+    transactional: null,
     deadlocks: () => 0,
     now: (signal) => run(signal, () => clock.now()),
 
@@ -64,6 +66,7 @@ export function openMemory({ clock }: { clock: Clock }): Store {
     findUnlocked: (signal) => run(signal, () => ({ workers: [], serverUpMs: 0 })),
     cascade: (limit, signal) => run(signal, () => cascade(tables, limit)),
     expand: (limit, signal) => run(signal, () => expand(tables, limit)),
+    adopt: (_limit, signal) => run(signal, () => 0),
     retireWorkers: (forgetAfterMs, signal) => run(signal, () => retireWorkers(tables, forgetAfterMs)),
     prune: (retention, limit, signal) => run(signal, () => prune(tables, retention, limit)),
 
@@ -84,6 +87,9 @@ export function openMemory({ clock }: { clock: Clock }): Store {
 
     appendLogs: (chunks, signal) => run(signal, () => chunks.map((chunk) => appendLog(tables, chunk))),
     readLog: (request, signal) => run(signal, () => readLog(tables, request)),
+
+    report: (reports, signal) => run(signal, () => reports.map((one) => report(tables, one))),
+    checkpoint: (jobId, signal) => run(signal, () => checkpoint(tables, jobId)),
 
     queues: (signal) => run(signal, () => queues(tables)),
     setQueue: (name, settings, signal) => run(signal, () => setQueue(tables, name, settings)),

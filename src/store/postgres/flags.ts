@@ -15,6 +15,8 @@ export const FLAG = {
   /** Somebody wants to be told if it fails, or if it is done. */
   tellsFailure: 128,
   tellsSuccess: 256,
+  /** Submitted in a transaction of the application's own, and not judged since. */
+  unjudged: 1024,
 } as const;
 
 /** With none of these, a job's end concerns nobody else: it is one statement. */

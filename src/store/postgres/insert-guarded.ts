@@ -326,7 +326,7 @@ interface Relinked {
 }
 
 /** Gives a job that was replaced the dependencies it has now. */
-async function relink(
+export async function relink(
   context: Context,
   transaction: Transaction,
   { job, jobId, flags, ends }: Relinked,

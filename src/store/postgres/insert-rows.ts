@@ -92,6 +92,7 @@ function newlyStored(asked: NewJob, id: number, now: number): Job {
     error: null,
     reason: null,
     result: null,
+    progress: null,
     workflowId: null,
     stepKey: null,
     groupId: null,

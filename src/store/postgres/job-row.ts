@@ -34,6 +34,10 @@ export interface JobRow extends SpecRow {
   error: string | null;
   reason: Reason | null;
   result: unknown;
+  /** Of the attempt that told it. */
+  progress_attempt: number | null;
+  fraction: number | null;
+  note: string | null;
   workflow_id: number | null;
   step_key: string | null;
   group_id: number | null;
@@ -66,6 +70,7 @@ export function decodeJob(row: JobRow): Job {
     error: row.error,
     reason: row.reason,
     result: row.result,
+    progress: progressOf(row),
     dependsOn: (row.depends_on ?? []).map(([jobId, condition]) => ({ jobId, condition })),
     workflowId: row.workflow_id,
     stepKey: row.step_key,
@@ -73,6 +78,10 @@ export function decodeJob(row: JobRow): Job {
     groupIndex: row.group_index,
     rerunOf: row.rerun_of,
   };
+}
+
+function progressOf({ progress_attempt: attempt, attempt: now, fraction, note }: JobRow): Job['progress'] {
+  return attempt !== now || fraction === null ? null : { fraction, text: note };
 }
 
 export function specOf({ queue, kind, name, priority, tags, spec }: SpecRow): JobSpec {

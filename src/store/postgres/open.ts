@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { WorkronError } from '../../core/error.ts';
 import type { Log } from '../../ops/log.ts';
 import type { Store } from '../store.ts';
+import { adopt } from './adopt.ts';
 import { applyChanges } from './apply-changes.ts';
 import { claim } from './claim.ts';
 import type { Context } from './context.ts';
@@ -11,6 +12,7 @@ import { Database } from './database.ts';
 import { DirectSession } from './direct-session.ts';
 import { findExpired, findLost, findUnlocked, promote } from './duties.ts';
 import { edit } from './edit.ts';
+import { complete, enlist } from './enlist.ts';
 import { cascade } from './graph/cascade.ts';
 import { expand } from './graph/expand.ts';
 import { insertWorkflow, steps, workflow, workflows } from './graph/workflows.ts';
@@ -22,6 +24,7 @@ import { appendLogs, readLog } from './logs.ts';
 import { migrate, requireMigrated } from './migrate.ts';
 import { deliver, notices, notifications } from './notices.ts';
 import { advanceOperation, createOperation, openOperations, operation } from './operations.ts';
+import { checkpoint, report } from './progress.ts';
 import { Pruner } from './prune.ts';
 import { queues, setQueue } from './queues.ts';
 import { attempts, count, countAhead, list, read } from './reading.ts';
@@ -98,6 +101,10 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     driver: 'postgres',
     location: locationOf(url, schema),
     exclusive: false,
+    transactional: {
+      enlist: (run, jobs, signal) => enlist(context, run, jobs, signal),
+      complete: (run, success) => complete(context, run, success),
+    },
     now: async (signal) => {
       const [row] = await database.query<{ now: number }>(sql.now, [], signal);
       return row?.now as number;
@@ -117,6 +124,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     findUnlocked: (signal) => findUnlocked(context, signal),
     cascade: (limit, signal) => cascade(context, limit, signal),
     expand: (limit, signal) => expand(context, limit, signal),
+    adopt: (limit, signal) => adopt(context, limit, signal),
     retireWorkers: (forgetAfterMs, signal) => retireWorkers(context, forgetAfterMs, signal),
     prune: (retention, limit, signal) => pruner.prune(retention, limit, signal),
 
@@ -137,6 +145,9 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
 
     appendLogs: (chunks, signal) => appendLogs(context, chunks, signal),
     readLog: (request, signal) => readLog(context, request, signal),
+
+    report: (reports, signal) => report(context, reports, signal),
+    checkpoint: (jobId, signal) => checkpoint(context, jobId, signal),
 
     queues: (signal) => queues(context, null, signal),
     setQueue: (name, settings, signal) => setQueue(context, name, settings, signal),

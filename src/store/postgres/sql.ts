@@ -21,6 +21,7 @@ const jobColumns = `
   case when l.status = 'running' then coalesce(l.renewed_at, w.seen_at) end as heard_at,
   case when l.job_id is null then r.cancel_requested_at else l.cancel_requested_at end as cancel_requested_at,
   case when l.status <> 'running' then l.expires_at end as expires_at, r.exit_code, r.signal, r.error, r.reason, x.value as result,
+  p.attempt as progress_attempt, p.fraction, p.note,
   j.workflow_id, j.step_key, j.group_id, j.group_index, j.rerun_of, n.depends_on`;
 
 /** What a job's replacement decides anew. */
@@ -34,6 +35,7 @@ export function jobsFrom(s: string): string {
   return `${jobColumns}
     from ${s}.job j left join ${s}.live l on l.job_id = j.id ${lastRun(s)}
     left join ${s}.worker w on w.id = l.worker_id left join ${s}.result x on x.job_id = j.id
+    left join ${s}.progress p on p.job_id = j.id
     left join lateral (
       select json_agg(json_build_array(e.parent_id, e.condition) order by e.parent_id) as depends_on
       from ${s}.edge e where e.child_id = j.id) n on true`;
@@ -467,6 +469,7 @@ function texts(s: string) {
       from_them as (delete from ${s}.edge e using gone where e.parent_id = gone.job_id and not e.child_id = any($1::bigint[])),
       runs as (delete from ${s}.run r using gone where r.job_id = gone.job_id),
       results as (delete from ${s}.result x using gone where x.job_id = gone.job_id),
+      progresses as (delete from ${s}.progress p using gone where p.job_id = gone.job_id),
       logs as (delete from ${s}.log g using gone where g.job_id = gone.job_id),
       sent as (delete from ${s}.notification n using gone where n.job_id = gone.job_id),
       told as (delete from ${s}.notification n using gone where n.subject_job_id = gone.job_id and not n.job_id = any($1::bigint[])),
@@ -577,6 +580,42 @@ function texts(s: string) {
     // ---- being told
 
     ...noticeTexts(s, now),
+
+    // ---- applications' transactions
+
+    intake: `select job_id, kind, wish from ${s}.intake order by job_id limit $1`,
+    takeIntake: `delete from ${s}.intake where job_id = any(array(
+        select job_id from ${s}.intake where job_id = $1 for update skip locked))
+      returning ${s}.now() as now`,
+    /** As a job that is new and waits for nobody. Turns are given by the promoter. */
+    adoptLive: `with ${now}
+      update ${s}.live l
+      set lane = $2, flags = l.flags & ~${FLAG.unjudged},
+        status = case when l.due > t.now or exists (select 1 from ${s}.fair_queue f where f.name = j.queue) then 'scheduled' else 'pending' end,
+        expires_at = greatest(l.due, t.now) + (j.spec ->> 'start_timeout_ms')::float8 * interval '1 ms'
+      from t, ${s}.job j where l.job_id = $1 and j.id = l.job_id and l.status = 'blocked' and l.flags & ${FLAG.unjudged} <> 0
+      returning l.flags`,
+    standing: `select status, due from ${s}.live where job_id = $1`,
+
+    // ---- progress
+
+    /** Each job once. */
+    report: `with input as materialized (
+        select * from unnest($1::bigint[], $2::integer[], $3::integer[], $4::float8[], $5::text[], $6::jsonb[])
+          with ordinality i(job_id, attempt, worker_id, fraction, note, checkpoint, place)),
+      held as materialized (
+        select i.* from input i join ${s}.live l on ${isHeld}),
+      stored as (
+        insert into ${s}.progress as p (job_id, attempt, fraction, note, checkpoint)
+        select job_id, attempt, fraction, note, checkpoint from held order by job_id
+        on conflict (job_id) do update set attempt = excluded.attempt,
+          fraction = case when excluded.fraction is not null or p.attempt <> excluded.attempt then excluded.fraction
+            else p.fraction end,
+          note = case when excluded.fraction is not null or p.attempt <> excluded.attempt then excluded.note
+            else p.note end,
+          checkpoint = coalesce(excluded.checkpoint, p.checkpoint))
+      select place from held`,
+    checkpoint: `select checkpoint from ${s}.progress where job_id = $1`,
 
     // ---- hints
 

@@ -14,6 +14,9 @@ export const IS_QUIET = 64;
 export const TELLS_FAILURE = 128;
 export const TELLS_SUCCESS = 256;
 
+/** Submitted in a transaction of the application's own, and not judged since. */
+export const UNJUDGED = 1024;
+
 /** The end of a job with one of these changes other rows than its own. */
 export const TOUCHES_OTHERS = HAS_CHILDREN | IN_WORKFLOW | IS_ITEM | TELLS_SUCCESS;
 

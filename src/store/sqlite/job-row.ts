@@ -35,6 +35,7 @@ export type JobRow = readonly [
   error: string | null,
   reason: Reason | null,
   result: string | null,
+  progress: string | null,
   dependsOn: string,
   workflowId: number | null,
   stepKey: string | null,
@@ -46,7 +47,7 @@ export type JobRow = readonly [
 export function decodeJob(row: JobRow): Job {
   const [id, queue, kind, name, priority, tags, spec, createdAt, status, attempt, ...rest] = row;
   const [failures, interruptions, snoozes, losses, dueAt, startedAt, doneAt, workerId, heardAt, ...end] = rest;
-  const [cancelRequestedAt, expiresAt, exitCode, signal, error, reason, result, ...around] = end;
+  const [cancelRequestedAt, expiresAt, exitCode, signal, error, reason, result, progress, ...around] = end;
   const [dependsOn, workflowId, stepKey, groupId, groupIndex, rerunOf] = around;
   return {
     ...decodeSpecRow([queue, kind, name, priority, tags, spec]),
@@ -70,6 +71,7 @@ export function decodeJob(row: JobRow): Job {
     error,
     reason,
     result: result === null ? null : JSON.parse(result),
+    progress: decodeProgress(progress, attempt),
     dependsOn: decodeDependencies(dependsOn),
     workflowId,
     stepKey,
@@ -77,6 +79,12 @@ export function decodeJob(row: JobRow): Job {
     groupIndex,
     rerunOf,
   };
+}
+
+function decodeProgress(text: string | null, now: number): Job['progress'] {
+  if (text === null) return null;
+  const [attempt, fraction, note] = JSON.parse(text) as [number, number | null, string | null];
+  return attempt !== now || fraction === null ? null : { fraction, text: note };
 }
 
 function decodeDependencies(text: string): Dependency[] {

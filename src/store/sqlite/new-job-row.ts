@@ -93,6 +93,7 @@ export function freshJob(row: NewJobRow, id: number, now: number): Job {
     error: null,
     reason: null,
     result: null,
+    progress: null,
     dependsOn: [],
     workflowId: null,
     stepKey: null,

@@ -1,5 +1,6 @@
 /** What the reader's thread does: reads that may take their time. */
 
+import { hasIntake } from './adopt.ts';
 import { count, list } from './list.ts';
 import { readLog } from './logs.ts';
 import { notifications } from './notices.ts';
@@ -19,6 +20,7 @@ export const readerMethods = {
   workflows,
   steps,
   readLog,
+  hasIntake,
   findOld,
   notifications,
   queues,

@@ -14,6 +14,7 @@ export const jobColumns = `
   iif(l.job_id is null, r.cancel_requested_at, l.cancel_requested_at),
   iif(l.status <> 'running', l.expires_at, null),
   r.exit_code, r.signal, r.error, r.reason, x.value,
+  (select json_array(p.attempt, p.fraction, p.note) from progress p where p.job_id = j.id),
   (select json_group_array(json_array(e.parent_id, e.condition)) from edge e where e.child_id = j.id),
   j.workflow_id, j.step_key, j.group_id, j.group_index, j.rerun_of`;
 
@@ -383,6 +384,7 @@ export const sql = {
     where w.ended_at < iif(w.status = 'done', ?2, ?3) and ${nobodyWaits}`,
   jobsOfWorkflow: 'select id from job where workflow_id = ?',
   pruneWorkflow: 'delete from workflow where id = ?',
+  pruneProgress: 'delete from progress where job_id in (select value from json_each(?))',
   pruneFans: 'delete from fan where job_id in (select value from json_each(?))',
   pruneChildEdges: 'delete from edge where child_id in (select value from json_each(?))',
   pruneParentEdges: 'delete from edge where parent_id in (select value from json_each(?))',
@@ -428,6 +430,34 @@ export const sql = {
     and start + length(data) <= ?4`,
   readLog: `select start, data from log where job_id = ?1 and attempt = ?2 and start + length(data) > ?3
     order by start`,
+
+  // ---- progress
+
+  progress: 'select attempt, fraction, note, checkpoint from progress where job_id = ?',
+  setProgress: `insert or replace into progress (job_id, attempt, fraction, note, checkpoint) values (?, ?, ?, ?, ?)`,
+
+  // ---- applications' transactions
+
+  /** ?1 queue, ?2 kind, ?3 name, ?4 priority, ?5 tags, ?6 now, ?7 spec. */
+  enlistJob: `insert into job (queue, kind, name, priority, tags, created_at, spec) values (?, ?, ?, ?, ?, ?, ?)
+    returning id`,
+  enlistLive: `insert into live (job_id, status, lane, rank, due, flags) values (?, 'blocked', 0, ?, ?, ?)`,
+  enlistIntake: 'insert into intake (job_id, kind, wish) values (?, ?, ?)',
+  completeLive: `delete from live where job_id = ?1 and attempt = ?2 and worker_id = ?3 and status = 'running'
+    returning flags, started_at, due, failures, interruptions, snoozes, losses, cancel_requested_at`,
+  completeRun: `insert into run (job_id, attempt, status, outcome, worker_id, started_at, ended_at, due, attempts, failures,
+      interruptions, snoozes, losses, cancel_requested_at)
+    values (?1, ?2, 'done', 'done', ?3, ?4, ?5, ?6, ?2, ?7, ?8, ?9, ?10, ?11)`,
+  completeResult: 'insert into result (job_id, value) values (?, ?)',
+  completeKeys: `delete from unique_key where job_id = ? and hold <> 'time'`,
+  intake: 'select job_id, kind, wish from intake order by job_id limit ?',
+  endIntake: 'delete from intake where job_id = ?',
+  unjudged: `select l.flags, l.due, j.queue, j.kind, j.name, j.priority, j.tags, j.spec
+    from live l join job j on j.id = l.job_id where l.job_id = ? and l.status = 'blocked' and l.flags & 1024`,
+  adoptLive: `update live set lane = ?2, flags = ?3, status = ?4, expires_at = ?5, open_edges = ?6, held_edges = ?7,
+      broken_edges = ?8, missed_edges = ?9
+    where job_id = ?1`,
+  isLive: 'select 1 as live from live where job_id = ?',
 
   // ---- queues
 

@@ -23,6 +23,7 @@ import type {
   OperationStep,
   QueueSettings,
   QueueState,
+  Report,
   Retention,
   Settled,
   StatRow,
@@ -32,7 +33,9 @@ import type {
   WorkflowFilter,
   WorkflowStep,
 } from '../store.ts';
+import type { Transactional } from '../transactional.ts';
 import type { Effects } from './effects.ts';
+import { transactional } from './enlist.ts';
 import type { InsertedRow } from './insert.ts';
 import { type ClaimedRow, decodeClaimedJob, decodeJob } from './job-row.ts';
 import type { ReadLogInput } from './logs.ts';
@@ -54,6 +57,7 @@ export interface SqliteOptions {
 export class SqliteStore implements Store {
   readonly driver = 'sqlite';
   readonly exclusive = true;
+  readonly transactional: Transactional;
   readonly location: string;
   readonly #clock: Clock;
   readonly #writer: Thread<WriterMethods>;
@@ -67,6 +71,7 @@ export class SqliteStore implements Store {
   ) {
     this.location = options.file;
     this.#clock = options.clock;
+    this.transactional = transactional(options.clock);
     this.#writer = threads.writer;
     this.#reader = threads.reader;
     this.#hints = hints;
@@ -171,6 +176,12 @@ export class SqliteStore implements Store {
     return this.#writer.call('expand', limit, signal);
   }
 
+  /** An application's transaction keeps writers out until it ends, so the writer is asked only if there is something. */
+  async adopt(limit: number, signal: AbortSignal): Promise<number> {
+    const waiting = await this.#reader.call('hasIntake', undefined, signal);
+    return waiting ? this.#writer.call('adopt', limit, signal) : 0;
+  }
+
   retireWorkers(forgetAfterMs: number, signal: AbortSignal) {
     return this.#writer.call('retireWorkers', forgetAfterMs, signal);
   }
@@ -248,6 +259,15 @@ export class SqliteStore implements Store {
 
   readLog(request: ReadLogInput, signal: AbortSignal) {
     return this.#reader.call('readLog', request, signal);
+  }
+
+  report(reports: readonly Report[], signal: AbortSignal) {
+    return this.#writer.call('report', reports, signal);
+  }
+
+  async checkpoint(jobId: number, signal: AbortSignal): Promise<unknown> {
+    const text = await this.#writer.call('checkpoint', jobId, signal);
+    return text === null ? null : JSON.parse(text);
   }
 
   queues(signal: AbortSignal) {

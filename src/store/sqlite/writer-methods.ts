@@ -1,5 +1,6 @@
 /** What the writer's thread does: everything that writes, and reads that must not wait behind a long list. */
 
+import { adopt } from './adopt.ts';
 import { applyChanges } from './apply-changes.ts';
 import { cascade } from './carry.ts';
 import { claim } from './claim.ts';
@@ -13,6 +14,7 @@ import { insertWorkflow } from './insert-workflow.ts';
 import { appendLogs } from './logs.ts';
 import { deliver, notices } from './notices.ts';
 import { advanceOperation, createOperation, openOperations, operation } from './operations.ts';
+import { checkpointOf, report } from './progress.ts';
 import type { Methods } from './protocol.ts';
 import { prune } from './prune.ts';
 import { setQueue } from './queues.ts';
@@ -34,6 +36,7 @@ export const writerMethods = {
   promote,
   cascade,
   expand,
+  adopt,
   findExpired,
   findLost,
   retireWorkers,
@@ -41,6 +44,8 @@ export const writerMethods = {
   read,
   workflow,
   appendLogs,
+  report,
+  checkpoint: checkpointOf,
   setQueue,
   registerWorker,
   drainWorker,

@@ -1,0 +1,65 @@
+/** A worker tells how far attempts are, and what the next one could go on from. */
+
+import { z } from 'zod';
+import type { Progress as DomainProgress } from '../core/job.ts';
+import { cleanJson, cleanText } from '../core/text.ts';
+import { storeId, wireId } from './fields.ts';
+import { attemptNumber } from './heartbeat.ts';
+import { itemsOf, named } from './schemas.ts';
+
+export const LARGEST_CHECKPOINT_BYTES = 1024 * 1024;
+const LONGEST_TEXT = 1_024;
+const MOST_REPORTS = 1_000;
+
+export const Progress = named(
+  'Progress',
+  z.object({ fraction: z.number().meta({ description: '0 to 1.' }), text: z.string().nullable() }),
+);
+
+const progress = z.object({
+  fraction: z.number().min(0).max(1),
+  text: z
+    .string()
+    .transform((value) => cleanText(value.slice(0, LONGEST_TEXT)))
+    .nullable()
+    .default(null),
+});
+
+const checkpoint = z
+  .unknown()
+  .transform((value) => cleanJson(value))
+  .refine((value) => value === undefined || JSON.stringify(value).length <= LARGEST_CHECKPOINT_BYTES, {
+    message: `a checkpoint may have at most ${LARGEST_CHECKPOINT_BYTES} bytes`,
+  });
+
+export const ReportRequest = named(
+  'ReportRequest',
+  z.object({
+    items: z
+      .array(
+        z.object({
+          job_id: storeId,
+          attempt: attemptNumber,
+          progress: progress.exactOptional(),
+          checkpoint: checkpoint.optional(),
+        }),
+      )
+      .max(MOST_REPORTS),
+  }),
+);
+
+export const ReportAnswer = named(
+  'ReportAnswer',
+  itemsOf(z.object({ job_id: wireId, attempt: z.number(), held: z.boolean() })),
+);
+
+export const Checkpoint = named(
+  'Checkpoint',
+  z.object({ value: z.unknown().meta({ description: 'The last one of any attempt; null where there is none.' }) }),
+);
+
+/** What a handler or a worker may say of how far it is, as it can be stored. */
+export function progressFrom(fraction: number, text: string | null): DomainProgress {
+  const within = Number.isNaN(fraction) ? 0 : Math.min(1, Math.max(0, fraction));
+  return { fraction: within, text: text === null ? null : cleanText(text.slice(0, LONGEST_TEXT)) };
+}

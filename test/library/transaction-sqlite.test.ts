@@ -1,0 +1,85 @@
+/** Jobs in the application's own transactions, on another connection to the same SQLite file. */
+
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import { job, open, type Workron } from '../../src/index.ts';
+import { aFolder } from '../kit/sqlite.ts';
+
+const mail = job('mail', { run: (to: string) => `sent to ${to}` });
+
+async function openPlace(): Promise<{ workron: Workron; db: DatabaseSync } & AsyncDisposable> {
+  const folder = await aFolder();
+  const file = join(folder.path, 'shop.db');
+  const workron = await open(file, { log: 'silent' });
+  const db = new DatabaseSync(file, { timeout: 5_000 });
+  db.exec('create table orders (id integer primary key, item text)');
+  return {
+    workron,
+    db,
+    async [Symbol.asyncDispose]() {
+      db.close();
+      await workron.stop();
+      await folder[Symbol.asyncDispose]();
+    },
+  };
+}
+
+test('transaction: on SQLite a job is there on commit, with its parents judged, and vanishes on rollback', async () => {
+  await using given = await openPlace();
+  const { workron, db } = given;
+  await workron.start({ jobs: [mail], commands: true });
+  const bad = await workron.submitCommand('exit 1', { maxAttempts: 1 });
+  await bad.ended();
+  db.exec('begin immediate');
+  db.exec(`insert into orders (item) values ('book')`);
+  const first = await workron.submit(mail, 'ada', { tx: db, queue: 'new', unique: { key: 'k' } });
+  const second = await workron.submit(mail, 'bob', { tx: db, dependsOn: [first] });
+  const never = await workron.submit(mail, 'eve', { tx: db, dependsOn: [bad] });
+  const later = await workron.submit(mail, 'zoe', { tx: db, delay: '1h', startTimeout: '1m' });
+  assert.equal((await workron.submit(mail, 'x', { tx: db, unique: { key: 'k' } })).id, first.id);
+  await assert.rejects(workron.submit(mail, 'x', { tx: db, dependsOn: ['99999'] }), { code: 'dependency_unknown' });
+  db.exec('commit');
+  assert.equal(await first.result(), 'sent to ada');
+  assert.equal(await second.result(), 'sent to bob');
+  assert.equal((await never.ended()).status, 'skipped');
+  const { status, expires_at: expiresAt } = await later.job();
+  assert.deepEqual([status, expiresAt === null], ['scheduled', false]);
+  db.exec('begin immediate');
+  const gone = await workron.submit(mail, 'nobody', { tx: db });
+  db.exec('rollback');
+  await assert.rejects(gone.job(), { code: 'job_not_found' });
+});
+
+test('transaction: on SQLite a success and the application’s writes are there together', async () => {
+  await using given = await openPlace();
+  const { workron, db } = given;
+  const ship = job('ship', {
+    maxAttempts: 2,
+    backoff: { type: 'none' },
+    async run(item: string, { complete, attempt }) {
+      db.exec('begin immediate');
+      db.prepare('insert into orders (item) values (?)').run(item);
+      await complete(db, attempt);
+      if (attempt === 1) {
+        db.exec('rollback');
+        throw new Error('no');
+      }
+      db.exec('commit');
+      throw new Error('too late to matter');
+    },
+  });
+  await workron.start({ jobs: [ship, mail] });
+  const handle = await workron.submit(ship, 'book', { unique: { key: 'once' } });
+  const child = await workron.submit(mail, 'child', { dependsOn: [handle] });
+  assert.equal(await handle.result(), 2);
+  assert.equal(await child.result(), 'sent to child');
+  assert.equal(db.prepare('select count(*) as n from orders').get()?.['n'], 1);
+  assert.equal((await workron.submit(ship, 'again', { unique: { key: 'once' } })).deduplicated, false);
+});
+
+test('transaction: in memory, and over HTTP, there is none to share', async () => {
+  await using workron = await open('memory:', { log: 'silent' });
+  await assert.rejects(workron.submit(mail, 'x', { tx: async () => [] }), /memory cannot be part of a transaction/);
+});

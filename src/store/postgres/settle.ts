@@ -1,11 +1,15 @@
 import type { Settled, Success } from '../store.ts';
 import type { Context } from './context.ts';
+import type { Session } from './database.ts';
+import { FLAG } from './flags.ts';
 import { transactAgain } from './graph/again.ts';
-import { Conclusion } from './graph/conclusion.ts';
-import { lockConcerned } from './graph/lock-concerned.ts';
+import { Conclusion, type Done } from './graph/conclusion.ts';
 import { Locks } from './graph/locks.ts';
 import { Tally } from './graph/tally.ts';
 import { numbers, texts } from './values.ts';
+
+/** Linked jobs that end in one transaction. */
+const PIECE = 500;
 
 interface EndedRow {
   job_id: number;
@@ -26,6 +30,15 @@ interface EndedColumns {
   lanes: number[];
   dues: number[];
   starts: number[];
+}
+
+interface LinkedColumns extends EndedColumns {
+  flags: number[];
+  /** 0: none. */
+  workflows: number[];
+  groups: number[];
+  /** Children that heard of it; `due` is the first of those that are due later. */
+  told: { ids: number[] | null; pending: number[] | null; due: number | null };
 }
 
 interface EarlierRow {
@@ -84,26 +97,65 @@ function firstOfEach(successes: readonly Success[]): Success[] {
   return [...first.values()].sort((a, b) => a.jobId - b.jobId);
 }
 
-/** All are locked first; then they end, and in later statements those around them hear of it. */
+/** In pieces, so that those who are freed by the first can be claimed while the next is at work. */
 async function endLinked(context: Context, successes: readonly Success[], signal: AbortSignal): Promise<EndedRow[]> {
+  const rows: EndedRow[] = [];
+  for (let start = 0; start < successes.length; start += PIECE) {
+    rows.push(...(await endPiece(context, successes.slice(start, start + PIECE), signal)));
+  }
+  return rows;
+}
+
+/**
+ * The jobs end and those around them hear of it. That takes no look ahead as long as nobody else is at work on the same
+ * children; else it is done again, and all are locked first, in their order.
+ */
+async function endPiece(context: Context, successes: readonly Success[], signal: AbortSignal): Promise<EndedRow[]> {
   const { sql } = context;
+  let inTurn = false;
   const { rows, tally } = await transactAgain(context, signal, async (session) => {
     const ledger = new Tally();
     const locks = new Locks(context, session);
-    const ids = successes.map(({ jobId }) => jobId);
-    await lockConcerned(context, { session, locks }, { ends: ids });
-    if (!ids.some((id) => locks.holds(id))) return { rows: [], tally: ledger };
-    const gone = await session.query<EndedRow & { flags: number }>(sql.settleLinked, columnsOf(successes));
-    const ended = gone.map(({ job_id, flags }) => ({ jobId: job_id, flags, status: 'done' as const, quiet: false }));
-    ledger.at(gone[0]?.now ?? 0);
+    if (inTurn) await locks.withConcerned(successes.map(({ jobId }) => jobId));
+    inTurn = true;
+    // The statement takes what children it can get.
+    locks.outOfTurn();
+    const [columns] = await session.query<LinkedColumns>(sql.settleLinked, columnsOf(successes));
+    if (columns === undefined || columns.ids === null) return { rows: [], tally: ledger };
+    const done = linkedOf(columns);
+    ledger.at(columns.now);
+    tellOf(columns.told, ledger);
     const conclusion = new Conclusion(context, { session, locks, tally: ledger });
-    await conclusion.ended(ended);
+    conclusion.done(done, await hasStaleEdges(context, session, done));
     await conclusion.write();
     await ledger.write(context, session);
-    return { rows: gone, tally: ledger };
+    return { rows: rowsOf(columns), tally: ledger };
   });
   tally.tell(context);
   return rows;
+}
+
+/** In a later statement than the one that waited for the jobs: whoever was adding a child to one of them has done so. */
+async function hasStaleEdges({ sql }: Context, session: Session, done: readonly Done[]): Promise<boolean> {
+  const parents = done.filter(({ flags }) => flags & FLAG.hasChildren).map(({ jobId }) => jobId);
+  if (parents.length === 0) return false;
+  const [row] = await session.query<{ count: number }>(sql.staleEdges, [numbers(parents)]);
+  return row?.count !== 0;
+}
+
+function linkedOf({ ids, flags, workflows, groups }: LinkedColumns): Done[] {
+  return (ids ?? []).map((jobId, place) => ({
+    jobId,
+    flags: flags[place] as number,
+    workflowId: workflows[place] || null,
+    groupId: groups[place] || null,
+  }));
+}
+
+function tellOf({ ids, pending, due }: LinkedColumns['told'], tally: Tally): void {
+  for (const id of ids ?? []) tally.changed(id);
+  for (const id of pending ?? []) tally.stands(id, { status: 'pending', due: 0 });
+  if (due !== null) tally.dueLater(due);
 }
 
 function columnsOf(successes: readonly Success[]): unknown[] {

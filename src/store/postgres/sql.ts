@@ -7,6 +7,7 @@
 import type { Statement } from './database.ts';
 import { FLAG, LINKED } from './flags.ts';
 import { countersOf, flagsOf, graphTexts } from './graph/statements.ts';
+import { tellOfSuccess, toldColumns } from './graph/tell-of-success.ts';
 import { noticeTexts } from './notice-statements.ts';
 
 /** A job as `decodeJob` takes it, from the aliases j (job), l (live), r (run), w (worker), x (result). */
@@ -117,6 +118,11 @@ function texts(s: string) {
         from gone, t),
       results as (
         insert into ${s}.result (job_id, value) select job_id, result from gone where result is not null)`;
+
+  /** One row of columns: a message per job would cost as much as its end. */
+  const endedColumns = `(select ${epochMs('now')} from t) as now, array_agg(job_id) as ids, array_agg(attempt) as attempts,
+        array_agg(worker_id) as workers, array_agg(lane) as lanes, array_agg(${epochMs('due')}) as dues,
+        array_agg(${epochMs('started_at')}) as starts`;
 
   /** $1 JSON rows: fences with what is to follow; `held` are those that still match, and are locked. */
   const fences = `job_id bigint, status text, attempt integer, worker_id integer, cancel_requested boolean,
@@ -296,13 +302,16 @@ function texts(s: string) {
     /** Rows are found by the primary key, sorted by the caller; what is deleted carries its report along. */
     settle: `${endDone(`l.flags & ${LINKED} = i.none`)},
       ${freeKeys('gone', `g.flags & 8 <> 0 and u.hold <> 'time'`)}
-      select (select ${epochMs('now')} from t) as now, array_agg(job_id) as ids, array_agg(attempt) as attempts,
-        array_agg(worker_id) as workers, array_agg(lane) as lanes, array_agg(${epochMs('due')}) as dues,
-        array_agg(${epochMs('started_at')}) as starts
-      from gone`,
-    /** Of locked rows, the others: their keys are let go of at the end, after all jobs that have to be locked. */
-    settleLinked: `${endDone('true')}
-      select gone.job_id, gone.attempt, gone.worker_id, gone.lane, gone.due, gone.started_at, t.now, gone.flags from gone, t`,
+      select ${endedColumns} from gone`,
+    /**
+     * The others; their keys are let go of at the end, after all jobs that have to be locked. Children for whom a success
+     * can only be good news hear of it here.
+     */
+    settleLinked: `${endDone('true')},
+      ${tellOfSuccess(s)}
+      select ${endedColumns}, array_agg(flags) as flags, array_agg(coalesce(workflow_id, 0)) as workflows,
+        array_agg(coalesce(group_id, 0)) as groups, ${toldColumns}
+      from kin`,
     settledBefore: `select r.job_id, r.attempt, r.worker_id, j.queue, r.due, r.started_at, r.ended_at
       from ${s}.run r join ${s}.job j on j.id = r.job_id where r.job_id = any($1::bigint[]) and r.status = 'done'`,
 

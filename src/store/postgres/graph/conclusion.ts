@@ -28,6 +28,14 @@ interface KinRow {
   pending: boolean;
 }
 
+/** A job that has just ended well, with all that is to be known of it. */
+export interface Done {
+  jobId: number;
+  flags: number;
+  workflowId: number | null;
+  groupId: number | null;
+}
+
 /** A job may end and be retried in one transaction: its children hear only what it is in the end. */
 export class Conclusion {
   readonly #context: Context;
@@ -60,6 +68,23 @@ export class Conclusion {
       if (!(flags & FLAG.hasChildren)) continue;
       const cancelled = status === 'cancelled' && !quiet;
       this.#parents.set(id, { id, end: countedEnd(status, continues), cancelled });
+    }
+    if (items.length > 0) this.#items.push({ ended: true, items });
+  }
+
+  /** `tellsChildren`: some of their children have not heard of it. */
+  done(jobs: readonly Done[], tellsChildren: boolean): void {
+    const { tally } = this.#transaction;
+    const end = { status: 'done', continueOnFailure: false } as const;
+    const items: ItemEnd[] = [];
+    for (const { jobId, flags, workflowId, groupId } of jobs) {
+      if (flags & FLAG.holdsKey) tally.freeKey(jobId);
+      tally.note({ jobId, flags, status: 'done' });
+      if (groupId === null) tally.ended(workflowId, end);
+      else items.push({ ...end, groupId });
+      if (tellsChildren && flags & FLAG.hasChildren) {
+        this.#parents.set(jobId, { id: jobId, end: 'done', cancelled: false });
+      }
     }
     if (items.length > 0) this.#items.push({ ended: true, items });
   }

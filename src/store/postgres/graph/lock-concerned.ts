@@ -31,12 +31,12 @@ export async function lockConcerned(
   const own = [...ends, ...retries, ...others];
   // One job alone: its children are younger, so their turn comes later.
   if (retries.length === 0 && (ends.length === 0 || own.length === 1)) return await locks.live(own);
+  if (retries.length === 0) return await locks.withConcerned(ends, others);
   const values = [numbers([...ends, ...retries]), numbers(retries)];
   const rows = await session.query<ConcernedRow>(sql.concerned, values);
   const those = (what: ConcernedRow['what']) => rows.filter((row) => row.what === what).map(({ id }) => id);
   const [groups, children, parents] = [those('group'), those('child'), those('parent')];
   await locks.live([...own, ...children, ...parents], groups);
-  if (retries.length === 0) return;
   if ((await livesOf(sql, session, parents)).some((id) => !locks.holds(id))) throw new Moved();
   await locks.ended([...new Set([...retries, ...children, ...groups])].filter((id) => !locks.holds(id)));
 }

@@ -59,14 +59,22 @@ export class Locks {
       isBeyond(groups, this.#lastGroup);
     type Row = { job_id: number; flags: number };
     const rows = await this.#session.query<Row>(inTurn ? this.#sql.lockLive : this.#sql.takeLive, [numbers(wanted)]);
-    for (const { job_id, flags } of rows) {
-      this.#live.add(job_id);
-      if (flags & FLAG.group) this.#lastGroup = Math.max(this.#lastGroup, job_id);
-      else this.#lastLive = Math.max(this.#lastLive, job_id);
-    }
+    for (const { job_id, flags } of rows) this.#hold(job_id, flags);
     if (inTurn || rows.length === wanted.length) return;
     const left = numbers(wanted.filter(isNew));
     if ((await this.#session.query(this.#sql.liveOf, [left])).length > 0) throw new Moved();
+  }
+
+  /** What has not ended is held already, in no order: from now on it is locked without waiting, groups excepted. */
+  outOfTurn(): void {
+    this.#lastLive = Number.POSITIVE_INFINITY;
+  }
+
+  /** Before all others: locks jobs, and those whom the ends of some concern. */
+  async withConcerned(ends: readonly number[], others: readonly number[] = []): Promise<void> {
+    type Row = { ids: number[] | null; flags: number[] };
+    const [row] = await this.#session.query<Row>(this.#sql.lockWithConcerned, [numbers(ends), numbers(others)]);
+    for (const [place, id] of (row?.ids ?? []).entries()) this.#hold(id, row?.flags[place] ?? 0);
   }
 
   /** Locks those that have ended, and answers with them. */
@@ -81,6 +89,12 @@ export class Locks {
       }
     }
     return ids.flatMap((id) => this.#ended.get(id) ?? []);
+  }
+
+  #hold(id: number, flags: number): void {
+    this.#live.add(id);
+    if (flags & FLAG.group) this.#lastGroup = Math.max(this.#lastGroup, id);
+    else this.#lastLive = Math.max(this.#lastLive, id);
   }
 }
 

@@ -8,19 +8,27 @@
 
 const CONTINUES = `coalesce((j.spec -> 'continue_on_failure')::boolean, false) as continues`;
 
+/**
+ * The row of `run` that ended its job. Written so that the index of such rows, where the job's id comes second, is of no
+ * use to the planner, which takes it while the table is small and keeps to it: the primary key has to do it.
+ */
+function isFinal(row: string): string {
+  return `coalesce(${row}.status, '') <> ''`;
+}
+
 export function graphTexts(s: string, now: string) {
   /** Of the edges `e`: the child was never claimed nor, a group, free. */
   const neverStarted = `(exists (
         select 1 from ${s}.live l where l.job_id = e.child_id and l.attempt = 0 and l.started_at is null)
       or exists (
         select 1 from ${s}.run r
-        where r.job_id = e.child_id and r.status is not null and r.attempts = 0 and r.started_at is null))`;
+        where r.job_id = e.child_id and ${isFinal('r')} and r.attempts = 0 and r.started_at is null))`;
   /** Jobs $1 with what their children see of them; `ended` is null while they have not. */
   const seen = `h as materialized (
         select i.id, i.mode, case when r.status = 'failed' and (j.spec -> 'continue_on_failure')::boolean then 'done'
           else r.status end as ended
         from unnest($1::bigint[], $2::text[]) i(id, mode) join ${s}.job j on j.id = i.id
-          left join ${s}.run r on r.job_id = i.id and r.status is not null)`;
+          left join ${s}.run r on r.job_id = i.id and ${isFinal('r')})`;
   /** An edge `e` that is not as its parent `h` is now, and is to be. */
   const isStale = `e.parent_id = h.id and e.state <> case when h.ended is null then 'open'
         when e.condition = 'ended' or (e.condition = 'success' and h.ended = 'done')
@@ -40,9 +48,9 @@ export function graphTexts(s: string, now: string) {
     liveOf: `select job_id from ${s}.live where job_id = any($1::bigint[])`,
     /** What it was asked to be is never changed while it has ended: that may be read with the lock. */
     lockEnded: `select r.job_id, r.status, ${CONTINUES} from ${s}.run r join ${s}.job j on j.id = r.job_id
-      where r.job_id = any($1::bigint[]) and r.status is not null order by r.job_id for update of r`,
+      where r.job_id = any($1::bigint[]) and ${isFinal('r')} order by r.job_id for update of r`,
     takeEnded: `select r.job_id, r.status, ${CONTINUES} from ${s}.run r join ${s}.job j on j.id = r.job_id
-      where r.job_id = any($1::bigint[]) and r.status is not null order by r.job_id for update of r skip locked`,
+      where r.job_id = any($1::bigint[]) and ${isFinal('r')} order by r.job_id for update of r skip locked`,
 
     // ---- parents of new jobs
 
@@ -108,10 +116,16 @@ export function graphTexts(s: string, now: string) {
 
     kin: `select j.id, j.workflow_id, j.step_key, j.group_id, ${CONTINUES}, c.job_id is not null as pending
       from ${s}.job j left join ${s}.cascade c on c.job_id = j.id where j.id = any($1::bigint[])`,
+    /** How many edges from jobs $1, which are done, do not say so. */
+    staleEdges: `select count(*) from unnest($1::bigint[]) i(id) cross join lateral (
+        select 1 from ${s}.edge e where e.parent_id = i.id
+          and e.state <> case when e.condition = 'failure' then 'impossible' else 'held' end offset 0) e`,
     edgesFrom: `select parent_id, child_id, condition, state from ${s}.edge
       where parent_id = any($1::bigint[]) order by parent_id, child_id`,
-    edgesWithin: `select parent_id, child_id, condition, state from ${s}.edge
-      where parent_id = any($1::bigint[]) and child_id = any($2::bigint[]) order by parent_id, child_id`,
+    /** By child, then by parent: with both as arrays, the index would be asked for every pair. */
+    edgesWithin: `select e.parent_id, e.child_id, e.condition, e.state from unnest($2::bigint[]) c(id) cross join lateral (
+        select e.parent_id, e.child_id, e.condition, e.state from ${s}.edge e where e.child_id = c.id offset 0) e
+      where e.parent_id in (select unnest($1::bigint[])) order by e.parent_id, e.child_id`,
     edgesInto: `select parent_id, child_id, condition, state from ${s}.edge where child_id = any($1::bigint[])`,
     liveKin: `select l.job_id, l.status, l.flags, l.attempt > 0 or l.started_at is not null as started,
         l.cancel_requested_at is not null as cancelled, l.open_edges, l.held_edges, l.broken_edges, l.missed_edges,
@@ -120,7 +134,7 @@ export function graphTexts(s: string, now: string) {
     endedKin: `select r.job_id, r.status, r.attempts > 0 or r.started_at is not null as started,
         j.workflow_id, j.step_key, j.group_id, j.spec -> 'start_timeout_ms' as start_timeout_ms, ${CONTINUES}
       from ${s}.run r join ${s}.job j on j.id = r.job_id
-      where r.job_id = any($1::bigint[]) and r.status is not null`,
+      where r.job_id = any($1::bigint[]) and ${isFinal('r')}`,
 
     /** Edges $1-$4 (child, parent, from, to), children that wait on or are free $5-$11, children that end $12-$14. */
     carry: `with ${now},
@@ -157,7 +171,7 @@ export function graphTexts(s: string, now: string) {
         select * from unnest($1::bigint[], $2::integer[], $3::integer[], $4::integer[], $5::integer[], $6::integer[],
           $7::boolean[], $8::float8[]) i(job_id, lane, open, held, broken, missed, free, start_timeout_ms)),
       dropped as (
-        delete from ${s}.run r using input i where r.job_id = i.job_id and r.status is not null returning r.*),
+        delete from ${s}.run r using input i where r.job_id = i.job_id and ${isFinal('r')} returning r.*),
       lives as (
         insert into ${s}.live (job_id, status, lane, rank, due, attempt, failures, interruptions, snoozes, losses,
           worker_id, started_at, cancel_requested_at, expires_at, flags, open_edges, held_edges, broken_edges, missed_edges)
@@ -178,7 +192,7 @@ export function graphTexts(s: string, now: string) {
       update ${s}.run r set status = i.status, outcome = i.status, reason = i.reason,
         ended_at = case when i.anew then t.now else r.ended_at end
       from t, unnest($1::bigint[], $2::text[], $3::text[], $4::boolean[]) i(job_id, status, reason, anew)
-      where r.job_id = i.job_id and r.status is not null`,
+      where r.job_id = i.job_id and ${isFinal('r')}`,
     freeKeys: `delete from ${s}.unique_key k using (
         select u.key from ${s}.unique_key u where u.job_id = any($1::bigint[]) and u.hold <> 'time'
         order by u.key collate "C" for update) f
@@ -186,8 +200,16 @@ export function graphTexts(s: string, now: string) {
 
     // ---- those around
 
+    /** Jobs $1 and $2; with the first, those that their ends concern: their groups and children. */
+    lockWithConcerned: `select array_agg(job_id) as ids, array_agg(flags) as flags from (
+        select l.job_id, l.flags from ${s}.live l where l.job_id = any(array(
+          select unnest($1::bigint[]) union select unnest($2::bigint[])
+          union select e.child_id from unnest($1::bigint[]) i(id) cross join lateral (
+            select e.child_id from ${s}.edge e where e.parent_id = i.id offset 0) e
+          union select j.group_id from ${s}.job j where j.id = any($1::bigint[]) and coalesce(j.group_id, 0) <> 0))
+        order by l.flags & 2, l.job_id for update) l`,
     /** Whom the ends and retries of jobs $1 may concern: their groups and children; of retries $2, their parents too. */
-    concerned: `select 'group' as what, group_id as id from ${s}.job where id = any($1::bigint[]) and group_id is not null
+    concerned: `select 'group' as what, group_id as id from ${s}.job where id = any($1::bigint[]) and coalesce(group_id, 0) <> 0
       union select 'child', child_id from ${s}.edge where parent_id = any($1::bigint[])
       union select 'parent', parent_id from ${s}.edge where child_id = any($2::bigint[])`,
 
@@ -257,7 +279,7 @@ export function graphTexts(s: string, now: string) {
     /** Groups that had ended run again, since an item does. */
     reviveGroups: `with input as materialized (select * from unnest($1::bigint[], $2::integer[]) i(job_id, lane)),
       dropped as (
-        delete from ${s}.run r using input i where r.job_id = i.job_id and r.status is not null returning r.*),
+        delete from ${s}.run r using input i where r.job_id = i.job_id and ${isFinal('r')} returning r.*),
       results as (
         delete from ${s}.result x using input i where x.job_id = i.job_id),
       awake as (
@@ -323,17 +345,36 @@ export function graphTexts(s: string, now: string) {
 
     // ---- what a claimed job is told
 
-    around: `select j.id, j.group_id, j.group_index, w.id as workflow_id, w.params, w.started_at is null as fresh
-      from ${s}.job j left join ${s}.workflow w on w.id = j.workflow_id where j.id = any($1::bigint[])`,
+    /**
+     * Jobs $1 with the ends of their parents, an item's being those of its group; each end is told once, however many wait
+     * for it. `offset 0` makes each look one by the primary key, whatever the planner believes of the tables.
+     */
+    surroundings: `with asked as materialized (
+        select j.* from unnest($1::bigint[]) i(id) cross join lateral (
+          select j.id, j.workflow_id, j.group_id, j.group_index from ${s}.job j where j.id = i.id offset 0) j),
+      pair as materialized (
+        select e.child_id, e.parent_id from (select distinct coalesce(group_id, id) as id from asked) c cross join lateral (
+          select e.child_id, e.parent_id from ${s}.edge e where e.child_id = c.id offset 0) e),
+      parent as materialized (
+        select p.id, coalesce(j.step_key, j.name, p.id::text) as key, r.status, x.value
+        from (select distinct parent_id as id from pair) p
+          cross join lateral (select j.step_key, j.name from ${s}.job j where j.id = p.id offset 0) j
+          cross join lateral (select r.status from ${s}.run r where r.job_id = p.id and ${isFinal('r')} offset 0) r
+          left join lateral (select x.value from ${s}.result x where x.job_id = p.id offset 0) x on true)
+      select array_agg(id) as ids, array_agg(coalesce(workflow_id, 0)) as workflows, array_agg(coalesce(group_id, 0)) as groups,
+        array_agg(coalesce(group_index, 0)) as indexes,
+        (select array_agg(child_id order by child_id, parent_id) from pair) as children,
+        (select array_agg(parent_id order by child_id, parent_id) from pair) as parents,
+        (select array_agg(id) from parent) as ended, (select json_agg(key) from parent) as keys,
+        (select json_agg(status) from parent) as statuses, (select json_agg(value) from parent) as results,
+        (select json_agg(json_build_object('id', w.id, 'params', w.params, 'fresh', w.started_at is null))
+          from ${s}.workflow w where w.id in (select workflow_id from asked)) as about
+      from asked`,
     /** A statement of its own after the claim: one that dies between the two was never answered, so nothing has started. */
     beginWorkflows: `update ${s}.workflow w set started_at = to_timestamp(o.started_at / 1000.0), status = 'running' from (
         select f.id, i.started_at from unnest($1::bigint[], $2::float8[]) i(id, started_at) join ${s}.workflow f on f.id = i.id
         where f.started_at is null order by f.id for update of f) o
       where w.id = o.id`,
-    parentEnds: `select e.child_id, p.id, coalesce(p.step_key, p.name, p.id::text) as key, r.status, x.value as result
-      from ${s}.edge e join ${s}.job p on p.id = e.parent_id
-        join ${s}.run r on r.job_id = p.id and r.status is not null left join ${s}.result x on x.job_id = p.id
-      where e.child_id = any($1::bigint[]) order by e.child_id, p.id`,
   };
 }
 

@@ -101,7 +101,12 @@ export class Tally {
       this.#work = true;
       this.#claimable.push(jobId);
     } else if (status === 'running') this.#graph = true;
-    else if (status === 'scheduled') this.#dueAt = Math.min(due, this.#dueAt ?? due);
+    else if (status === 'scheduled') this.dueLater(due);
+  }
+
+  /** Some job is due at this instant. */
+  dueLater(at: number): void {
+    this.#dueAt = Math.min(at, this.#dueAt ?? at);
   }
 
   /** The last statements of the transaction. */

@@ -1,0 +1,1 @@
+-- Edges are changed in place here; only PostgreSQL needs room for it.

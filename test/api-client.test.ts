@@ -44,9 +44,11 @@ test('events arrive as they happen', async () => {
     for await (const event of client.events({ signal: ended.signal })) seen.resolve(event.topic);
   })();
   // Whether the stream is open yet cannot be seen from here: submit until it is.
-  const submitting = setInterval(() => void client.submit({ command: 'a' }), 100);
+  const submitted: Promise<unknown>[] = [];
+  const submitting = setInterval(() => submitted.push(client.submit({ command: 'a' })), 100);
   assert.match(await seen.promise, /^(jobs|queues)$/);
   clearInterval(submitting);
+  await Promise.all(submitted);
   ended.abort();
   await assert.rejects(listening);
 });

@@ -32,6 +32,14 @@ function agree(value: unknown): unknown {
   if (fields['run_at'] !== undefined) delete fields['delay'];
   if (fields['max_attempts'] !== undefined) delete fields['max_retries'];
   if (Array.isArray(fields['depends_on'])) fields['depends_on'].splice(1);
+  return agreeOnNotify(fields);
+}
+
+function agreeOnNotify(fields: Record<string, unknown>): Record<string, unknown> {
+  for (const entry of (fields['notify'] ?? []) as Record<string, unknown>[]) {
+    if (entry['webhook'] === undefined) entry['command'] ??= 'true';
+    else delete entry['command'];
+  }
   return fields;
 }
 
@@ -50,7 +58,7 @@ function agreeOnSteps(workflow: Record<string, unknown>): Record<string, unknown
     if (agreed['for_each'] === undefined) delete agreed['max_parallel'];
     return agreed;
   });
-  return workflow;
+  return agreeOnNotify(workflow);
 }
 
 class Fuzzer {
@@ -79,6 +87,7 @@ class Fuzzer {
     if (path.endsWith('/wait')) query.set('timeout', '0');
     if (path === '/stats' && query.has('from')) query.set('from', '2d');
     if (path === '/stats' && query.has('to')) query.set('to', '1d');
+    if (path === '/stats' && query.has('step')) query.set('step', '1h');
     const suffix = query.size === 0 ? '' : `?${query.toString()}`;
     return { method: method.toUpperCase(), path: filled + suffix, ...this.#body(path, operation['requestBody']) };
   }

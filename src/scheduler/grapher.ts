@@ -6,7 +6,7 @@ import type { SchedulerContext } from './context.ts';
 
 const BATCH = 1_000;
 /** What another process left undone when it died is noticed within so long. */
-const SHARED_POLL_MS = 500;
+const SHARED_POLL_MS = 750;
 const EXCLUSIVE_POLL_MS = 5_000;
 
 /** Woken as soon as there is something to do; goes on until there is nothing. */

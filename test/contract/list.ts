@@ -127,6 +127,23 @@ export function exerciseList(open: OpenStore): void {
     assert.deepEqual(await found(store, { text: `'; --` }), []);
   });
 
+  test('list: by text, whatever the case of its letters, in any alphabet', async ({ store }) => {
+    const [french, russian, german, greek] = ids(
+      await submit(store, [
+        aJob({ name: 'CAFÉ à la carte' }),
+        aJob({ command: 'echo Жук' }),
+        aJob({ name: 'Straße' }),
+        aJob({ command: null, handler: 'h', input: { who: 'ΔΈΛΤΑ' } }),
+      ]),
+    );
+    assert.deepEqual(await found(store, { text: 'café À' }), [french]);
+    assert.deepEqual(await found(store, { text: 'cafe' }), []);
+    assert.deepEqual(await found(store, { text: 'жУК' }), [russian]);
+    assert.deepEqual(await found(store, { text: 'STRAẞE' }), [german]);
+    assert.deepEqual(await found(store, { text: 'strasse' }), []);
+    assert.deepEqual(await found(store, { text: 'δέλτ' }), [greek]);
+  });
+
   test('list: by text in the input, where spaces do not count', async ({ store }) => {
     const [a, b] = ids(
       await submit(store, [

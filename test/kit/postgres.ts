@@ -67,8 +67,8 @@ export async function openEmptiedPostgres(): Promise<PostgresTestStore> {
     async [Symbol.asyncDispose]() {
       await given.store[Symbol.asyncDispose]();
       await empty(given);
-      if (emptied.length === 0) process.once('beforeExit', () => void dropEmptied(url));
       emptied.push(schema);
+      process.off('beforeExit', beforeExit).once('beforeExit', beforeExit);
     },
   };
 }
@@ -92,9 +92,12 @@ async function empty({ schema, query }: PostgresTestStore): Promise<void> {
   );
 }
 
-async function dropEmptied(url: string): Promise<void> {
-  for (const schema of emptied.splice(0)) await queriesTo(url)(`drop schema "${schema}" cascade`);
-}
+const beforeExit = () => void dropEmptied();
+
+const dropEmptied = async (): Promise<void> => {
+  const query = queriesTo(await testPostgresUrl());
+  for (const schema of emptied.splice(0)) await query(`drop schema "${schema}" cascade`);
+};
 
 const pools = new Map<string, pg.Pool>();
 

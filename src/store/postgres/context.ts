@@ -8,6 +8,8 @@ import type { FairQueues } from './turns.ts';
 export interface Context {
   /** Quoted, as it stands in statements. */
   schema: string;
+  /** Whether texts can be compared without regard to case beyond ASCII. */
+  folds: boolean;
   database: Database;
   sql: Sql;
   lanes: Lanes;

@@ -2,6 +2,7 @@
 
 import { isTerminal, STATUSES, type Status } from '../../core/job.ts';
 import type { JobFilter } from '../store.ts';
+import type { Context } from './context.ts';
 import { jobsFrom, lastRun } from './sql.ts';
 import { numbers } from './values.ts';
 
@@ -10,18 +11,20 @@ export interface Built {
   values: unknown[];
 }
 
+type Place = Pick<Context, 'schema' | 'folds'>;
+
 /** Jobs that match, newest first, below `before` where given. */
-export function listQuery(schema: string, filter: JobFilter, page: { before: number | null; limit: number }): Built {
-  const { text, values } = idsQuery(schema, filter, page);
+export function listQuery(place: Place, filter: JobFilter, page: { before: number | null; limit: number }): Built {
+  const { text, values } = idsQuery(place, filter, page);
   return {
-    text: `with page as materialized (${text}) select ${jobsFrom(schema)} where j.id = any(array(select id from page)) order by j.id desc`,
+    text: `with page as materialized (${text}) select ${jobsFrom(place.schema)} where j.id = any(array(select id from page)) order by j.id desc`,
     values,
   };
 }
 
 /** How many match, counting no further than `atMost`. */
-export function countQuery(schema: string, filter: JobFilter, atMost: number): Built {
-  const { text, values } = idsQuery(schema, filter, { before: null, limit: atMost });
+export function countQuery(place: Place, filter: JobFilter, atMost: number): Built {
+  const { text, values } = idsQuery(place, filter, { before: null, limit: atMost });
   return { text: `select count(*) as count from (${text}) found`, values };
 }
 
@@ -29,10 +32,11 @@ export function countQuery(schema: string, filter: JobFilter, atMost: number): B
  * With a status, the walk follows the index that has only such jobs, so that three failures among millions are found
  * at once; without one it follows the ids.
  */
-function idsQuery(s: string, filter: JobFilter, { before, limit }: { before: number | null; limit: number }): Built {
+function idsQuery(place: Place, filter: JobFilter, { before, limit }: { before: number | null; limit: number }): Built {
+  const { schema: s } = place;
   const values: unknown[] = [];
   const bind = (value: unknown) => `$${values.push(value)}`;
-  const conditions = conditionsOf(s, filter, bind);
+  const conditions = conditionsOf(place, filter, bind);
   if (before !== null) conditions.push(`j.id < ${bind(before)}::bigint`);
   const where = conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`;
   const most = `${bind(limit)}::bigint`;
@@ -69,7 +73,7 @@ function partsOf(
   return [...parts, { from, id: 'l.job_id' }];
 }
 
-function conditionsOf(s: string, filter: JobFilter, bind: (value: unknown) => string): string[] {
+function conditionsOf({ schema: s, folds }: Place, filter: JobFilter, bind: (value: unknown) => string): string[] {
   const conditions: string[] = [];
   const {
     ids,
@@ -106,10 +110,13 @@ function conditionsOf(s: string, filter: JobFilter, bind: (value: unknown) => st
   if (createdFrom !== undefined) conditions.push(`j.created_at >= ${instant(createdFrom)}`);
   if (createdTo !== undefined) conditions.push(`j.created_at < ${instant(createdTo)}`);
   if (text !== undefined) {
-    const wanted = `lower(${bind(text)})`;
+    // The database's own collation may know the cases of ASCII only, but is the faster one.
+    const isPlain = !/[^\p{ASCII}]/u.test(text);
+    const folded = (part: string) => `lower((${part})${folds && !isPlain ? ' collate "und-x-icu"' : ''})`;
+    const wanted = folded(`${bind(text)}::text`);
     const places = ['j.name', `j.spec ->> 'command'`, 'r.error'];
-    const found = places.map((place) => `position(${wanted} in lower(${place})) > 0`);
-    found.push(`position(replace(${wanted}, ' ', '') in replace(lower(j.spec ->> 'input'), ' ', '')) > 0`);
+    const found = places.map((place) => `position(${wanted} in ${folded(place)}) > 0`);
+    found.push(`position(replace(${wanted}, ' ', '') in replace(${folded(`j.spec ->> 'input'`)}, ' ', '')) > 0`);
     conditions.push(`(${found.join(' or ')})`);
   }
   return conditions;

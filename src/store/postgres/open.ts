@@ -65,7 +65,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const database = new Database({ url, poolSize, log });
   const never = new AbortController().signal;
   const [meta] = await database
-    .query<{ lock_space: number }>(sql.lockSpace, [], never)
+    .query<{ lock_space: number; folds: boolean }>(sql.meta, [], never)
     .catch(async (error: unknown) => {
       await database[Symbol.asyncDispose]();
       throw error;
@@ -93,7 +93,15 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   });
   const fairQueues = new FairQueues();
   const lanes = new Lanes(database, sql, fairQueues);
-  const context: Context = { schema: `"${schema}"`, database, sql, hints, lanes, fairQueues };
+  const context: Context = {
+    schema: `"${schema}"`,
+    folds: meta?.folds ?? false,
+    database,
+    sql,
+    hints,
+    lanes,
+    fairQueues,
+  };
   const waiting = new Waiting(database, sql, instanceId);
   const pruner = new Pruner(context);
 

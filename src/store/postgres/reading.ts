@@ -15,24 +15,19 @@ export async function read(context: Context, ids: readonly number[], signal: Abo
 }
 
 export async function list(
-  { database, schema }: Context,
+  context: Context,
   filter: JobFilter,
   page: { before: number | null; limit: number },
   signal: AbortSignal,
 ): Promise<Job[]> {
-  const { text, values } = listQuery(schema, filter, page);
-  const rows = await database.query<JobRow>({ text }, values, signal);
+  const { text, values } = listQuery(context, filter, page);
+  const rows = await context.database.query<JobRow>({ text }, values, signal);
   return rows.map(decodeJob);
 }
 
-export async function count(
-  { database, schema }: Context,
-  filter: JobFilter,
-  atMost: number,
-  signal: AbortSignal,
-): Promise<number> {
-  const { text, values } = countQuery(schema, filter, atMost);
-  const [row] = await database.query<{ count: number }>({ text }, values, signal);
+export async function count(context: Context, filter: JobFilter, atMost: number, signal: AbortSignal): Promise<number> {
+  const { text, values } = countQuery(context, filter, atMost);
+  const [row] = await context.database.query<{ count: number }>({ text }, values, signal);
   return row?.count ?? 0;
 }
 

@@ -144,7 +144,11 @@ function texts(s: string) {
 
   return {
     now: `select ${s}.now() as now`,
-    lockSpace: `select lock_space from ${s}.meta`,
+    /** `folds`: there is a collation that knows the cases of all letters, whatever the database's own knows. */
+    meta: `select lock_space, exists (
+        select 1 from pg_collation where collname = 'und-x-icu' and collnamespace = 'pg_catalog'::regnamespace
+          and collencoding in (-1, pg_char_to_encoding(getdatabaseencoding()))) as folds
+      from ${s}.meta`,
 
     // ---- lanes
 

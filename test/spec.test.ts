@@ -27,6 +27,16 @@ const EVERYTHING: JobSpec = {
   fairKey: 'tenant',
   continueOnFailure: true,
   notify: [{ on: ['failed'], target: { type: 'command', command: 'mail' }, lateAfterMs: 60_000 }],
+  tick: {
+    schedule: 'nightly',
+    line: 7,
+    key: 'tenant-a',
+    kind: 'tick',
+    scheduledFor: 3_600_000,
+    intervalStart: 0,
+    intervalEnd: 3_600_000,
+    catchup: true,
+  },
 };
 
 test('spec: what was stored is what is read, defaults and all', () => {

@@ -8,6 +8,7 @@ import { amounts, queueName, tagList } from './job-submission.ts';
 import { specToWire } from './job-wire.ts';
 import { itemsOf, named } from './schemas.ts';
 import { Surroundings, surroundingsFromWire, surroundingsToWire } from './surroundings.ts';
+import { TickOfJob, tickOfJobFromWire, tickOfJobToWire } from './tick-of-job.ts';
 
 /** The longest poll. */
 export const LONGEST_CLAIM_WAIT_MS = 60_000;
@@ -43,6 +44,7 @@ export const ClaimedJob = named(
     env: z.record(z.string(), z.string()),
     // Schedulers of an earlier version do not say it.
     surroundings: Surroundings.nullable().default(null),
+    tick: TickOfJob.nullable().default(null),
   }),
 );
 export type ClaimedJob = z.output<typeof ClaimedJob>;
@@ -59,6 +61,7 @@ export function claimedJobToWire(job: DomainClaimedJob): ClaimedJob {
     ...specToWire(job),
     env: { ...job.env },
     surroundings: job.surroundings === null ? null : surroundingsToWire(job.surroundings),
+    tick: tickOfJobToWire(job.tick),
   };
 }
 
@@ -100,5 +103,6 @@ export function claimedJobFromWire(wire: ClaimedJob): DomainClaimedJob {
     continueOnFailure: DEFAULT_SPEC.continueOnFailure,
     notify: DEFAULT_SPEC.notify,
     surroundings: wire.surroundings === null ? null : surroundingsFromWire(wire.surroundings),
+    tick: tickOfJobFromWire(wire.tick),
   };
 }

@@ -13,6 +13,7 @@ import { toIdOrNull, toInstant, toInstantOrNull } from './fields.ts';
 import type { Attempt, Job, JobDetail, SubmittedJob } from './job.ts';
 import { type JobSubmission, parentOf } from './job-submission.ts';
 import { notifyFrom, notifyToWire } from './notify.ts';
+import { tickOfJobToWire } from './tick-of-job.ts';
 
 /** The job that a submission asks for, with every default filled in. */
 export function newJobFrom(wire: JobSubmission): NewJob {
@@ -40,6 +41,7 @@ export function newJobFrom(wire: JobSubmission): NewJob {
     fairKey: wire.fair_key ?? null,
     continueOnFailure: DEFAULT_SPEC.continueOnFailure,
     notify: notifyFrom(wire.notify),
+    tick: null,
     runAt: wire.run_at ?? null,
     delayMs: wire.delay ?? null,
     unique:
@@ -73,6 +75,7 @@ export function jobToWire(job: DomainJob): Job {
     group_id: toIdOrNull(job.groupId),
     index: job.groupIndex,
     rerun_of: toIdOrNull(job.rerunOf),
+    tick: tickOfJobToWire(job.tick),
     run_at: toInstant(job.dueAt),
     attempts: job.attempt,
     failures: job.failures,

@@ -7,6 +7,7 @@ import { wireId, wireInstant } from './fields.ts';
 import { NotificationSubject, NotifyView, SentNotification } from './notify.ts';
 import { Progress } from './report.ts';
 import { itemsOf, named, pageOf } from './schemas.ts';
+import { TickOfJob } from './tick-of-job.ts';
 
 const ms = z.number().meta({ description: 'Milliseconds.' });
 
@@ -56,6 +57,7 @@ const jobShape = {
   group_id: wireId.nullable().meta({ description: 'Of an item: the job of its for_each step.' }),
   index: z.number().nullable().meta({ description: 'Of an item: its place in the list, from 0.' }),
   rerun_of: wireId.nullable().meta({ description: 'The job that this one repeats.' }),
+  tick: TickOfJob.nullable().meta({ description: 'The tick of a schedule that it runs for.' }),
   run_at: wireInstant.meta({ description: 'When it is, or was, due.' }),
   attempts: z.number().meta({ description: 'Claims so far; the number of the present or last attempt.' }),
   failures: z.number(),

@@ -2,6 +2,7 @@
 
 import type { Condition } from './dag/conditions.ts';
 import type { Notify } from './notify.ts';
+import type { TickOfJob } from './schedule/tick.ts';
 
 export const STATUSES = [
   'blocked',
@@ -93,6 +94,8 @@ export interface JobSpec {
   continueOnFailure: boolean;
   /** Who is told of its end. Items of a `for_each` step leave that to their group. */
   notify: readonly Notify[];
+  /** The tick of a schedule that it runs for; `null` for a job that somebody submitted. */
+  tick: TickOfJob | null;
 }
 
 /** A job to be waited for, and what must become of it. */
@@ -133,6 +136,7 @@ export const DEFAULT_SPEC: JobSpec = {
   fairKey: null,
   continueOnFailure: false,
   notify: [],
+  tick: null,
 };
 
 /** A job on its way into a store. Instants and ids are the store's to give. */

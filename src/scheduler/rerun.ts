@@ -87,6 +87,6 @@ function newJob(job: Job): NewJob {
   const { startTimeoutMs, killGraceMs, rerun, onDisconnect, env, cwd, tags, requires, resources, fairKey } = job;
   const what = { name, queue, priority, command, handler, input, maxAttempts, backoff, retryOn, noRetryOn, timeoutMs };
   const how = { startTimeoutMs, killGraceMs, rerun, onDisconnect, env, cwd, tags, requires, resources, fairKey };
-  const { continueOnFailure, notify } = job;
-  return { ...what, ...how, continueOnFailure, notify, runAt: null, delayMs: null, unique: null, dependsOn: [] };
+  const { continueOnFailure, notify, tick } = job;
+  return { ...what, ...how, continueOnFailure, notify, tick, runAt: null, delayMs: null, unique: null, dependsOn: [] };
 }

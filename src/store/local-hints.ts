@@ -10,6 +10,7 @@ export class Hints {
   #jobs = new Set<number>();
   #workers = new Set<number>();
   #graph = false;
+  #schedules = false;
   #dueAt: number | null = null;
   #planned = false;
 
@@ -36,6 +37,10 @@ export class Hints {
     if (this.#plan()) this.#graph = true;
   }
 
+  schedule(): void {
+    if (this.#plan()) this.#schedules = true;
+  }
+
   due(at: number): void {
     if (this.#plan()) this.#dueAt = Math.min(at, this.#dueAt ?? at);
   }
@@ -54,9 +59,11 @@ export class Hints {
     if (this.#jobs.size > 0) hints.push({ topic: 'jobs', ids: [...this.#jobs] });
     if (this.#workers.size > 0) hints.push({ topic: 'workers', ids: [...this.#workers] });
     if (this.#graph) hints.push({ topic: 'graph' });
+    if (this.#schedules) hints.push({ topic: 'schedules' });
     if (this.#dueAt !== null) hints.push({ topic: 'due', at: this.#dueAt });
     this.#work = false;
     this.#graph = false;
+    this.#schedules = false;
     this.#jobs = new Set();
     this.#workers = new Set();
     this.#dueAt = null;

@@ -1,4 +1,4 @@
-/** What every store says when it will not have a job because of its dependencies or its key. */
+/** What every store says when it will not have something. */
 
 import { WorkronError } from '../core/error.ts';
 import type { Unique } from '../core/job.ts';
@@ -21,4 +21,13 @@ export function tooYoungParent(jobId: number, parentId: number): WorkronError {
 export function refuseReplace(unique: Unique | null): void {
   if (unique?.onConflict !== 'replace') return;
   throw new WorkronError('bad_request', 'on_conflict replace is not possible in a transaction of your own');
+}
+
+export function unknownKeys(schedule: string, keys: readonly string[]): WorkronError {
+  const names = keys.slice(0, 20).join(', ') + (keys.length > 20 ? `, … (${keys.length})` : '');
+  return new WorkronError('bad_request', `The schedule ${schedule} has no such keys: ${names}`);
+}
+
+export function scheduleExists(name: string): WorkronError {
+  return new WorkronError('schedule_exists', `There is a schedule ${name} already`);
 }

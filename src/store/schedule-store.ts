@@ -65,6 +65,9 @@ export interface ScheduleStore {
     page: { before: number | null; limit: number },
     signal: AbortSignal,
   ): Promise<Tick[] | undefined>;
+
+  /** Deletes up to `limit` rows of the ledger that were judged longer ago than `keepMs`. Answers with how many. */
+  pruneTicks(keepMs: number, limit: number, signal: AbortSignal): Promise<number>;
 }
 
 export interface ScheduleFilter {
@@ -93,6 +96,9 @@ export interface TickRequest {
   limit: number;
 }
 
+/** A schedule that cannot be judged (its zone is known no longer) must not stand in the way of others. */
+export const FAILED_AGAIN_MS = 60_000;
+
 export interface Ticked {
   /** What was judged. */
   ticks: (Tick & { schedule: string })[];
@@ -105,4 +111,6 @@ export interface Ticked {
   stop: { tickId: number; runs: readonly Run[] }[];
   /** Schedules that were due, but that another call was at work on. */
   contended: { schedule: string; dueAt: number }[];
+  /** Schedules that cannot be judged; they are tried again after `FAILED_AGAIN_MS`. */
+  failed: { schedule: string; error: string }[];
 }

@@ -37,6 +37,7 @@ const STORED_AS = {
   fairKey: 'fair_key',
   continueOnFailure: 'continue_on_failure',
   notify: 'notify',
+  tick: 'tick',
 } as const satisfies Partial<Record<keyof JobSpec, string>>;
 
 const PROPERTIES = Object.entries(STORED_AS) as [keyof typeof STORED_AS, string][];

@@ -15,16 +15,18 @@ import type { Offer } from '../core/lane.ts';
 import type { Notify } from '../core/notify.ts';
 import type { Change } from '../core/transition.ts';
 import type { NoticeStore } from './notice-store.ts';
+import type { ScheduleStore } from './schedule-store.ts';
 import type { Transactional } from './transactional.ts';
 
 export type { NewForEach, NewStep, NewWorkflow } from '../core/dag/new-workflow.ts';
 export type { Delivery, Notice, Notification, NotificationFilter } from './notice-store.ts';
 export type { RunRequest, ScheduleFilter, Ticked, TickFilter, TickRequest } from './schedule-store.ts';
+export { FAILED_AGAIN_MS } from './schedule-store.ts';
 
 export const DRIVERS = ['memory', 'sqlite', 'postgres'] as const;
 export type Driver = (typeof DRIVERS)[number];
 
-export interface Store extends NoticeStore, AsyncDisposable {
+export interface Store extends NoticeStore, ScheduleStore, AsyncDisposable {
   readonly driver: Driver;
   /** Where the jobs are, for people: a file, or a database without its password. */
   readonly location: string;
@@ -245,6 +247,8 @@ export type Hint =
   | { topic: 'workers'; ids: readonly number[] }
   /** There is something to cascade or to expand. */
   | { topic: 'graph' }
+  /** A schedule was made or changed: it may be due earlier than was known. */
+  | { topic: 'schedules' }
   /** A scheduled job may be due earlier than was known. */
   | { topic: 'due'; at: number };
 

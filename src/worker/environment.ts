@@ -2,7 +2,7 @@
 
 import type { ClaimedJob } from '../core/job.ts';
 import { TREE_MARK } from './launcher/process-table.ts';
-import { surroundingVariables } from './surrounding-variables.ts';
+import { surroundingVariables, tickVariables } from './surrounding-variables.ts';
 
 const PASSED_ON = new Set([
   'PATH',
@@ -41,6 +41,7 @@ export interface AttemptFiles {
 export function attemptEnvironment(job: ClaimedJob, files: AttemptFiles): Record<string, string> {
   return {
     ...job.env,
+    ...(job.tick === null ? {} : tickVariables(job.tick)),
     ...(job.surroundings === null ? {} : surroundingVariables(job.surroundings)),
     WORKRON_JOB_ID: String(job.id),
     WORKRON_ATTEMPT: String(job.attempt),

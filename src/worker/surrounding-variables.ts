@@ -2,6 +2,7 @@
 
 import { paramVariable, parentVariable } from '../api/workflow-names.ts';
 import type { ParentEnd, Surroundings } from '../core/job.ts';
+import type { TickOfJob } from '../core/schedule/tick.ts';
 
 /** Results beyond these are in the file of all parents only. */
 const LONGEST_VALUE_BYTES = 4 * 1024;
@@ -9,6 +10,18 @@ const MOST_VALUE_BYTES = 64 * 1024;
 
 export function surroundingVariables({ params, item, parents }: Surroundings): Record<string, string> {
   return { ...paramVariables(params), ...itemVariables(item), ...parentVariables(parents) };
+}
+
+/** What a command finds of the tick that it runs for. The key is its item, unless it is an item of a step. */
+export function tickVariables(tick: TickOfJob): Record<string, string> {
+  return {
+    WORKRON_SCHEDULE: tick.schedule,
+    WORKRON_SCHEDULED_FOR: new Date(tick.scheduledFor).toISOString(),
+    WORKRON_INTERVAL_START: new Date(tick.intervalStart).toISOString(),
+    WORKRON_INTERVAL_END: new Date(tick.intervalEnd).toISOString(),
+    WORKRON_IS_CATCHUP: String(tick.catchup),
+    ...(tick.key === null ? {} : { WORKRON_KEY: tick.key, WORKRON_ITEM: tick.key }),
+  };
 }
 
 /** A list has no variable: its items reach the steps of `for_each` one by one. */

@@ -4,6 +4,7 @@ import { describe } from 'node:test';
 import type { OpenStore } from '../kit/store.ts';
 import { exerciseAbort } from './abort.ts';
 import { exerciseCascade } from './cascade.ts';
+import { exerciseCatchUp } from './catch-up.ts';
 import { exerciseChanges } from './changes.ts';
 import { exerciseClaim } from './claim.ts';
 import { exerciseDependencies } from './dependencies.ts';
@@ -26,9 +27,12 @@ import { exercisePrune } from './prune.ts';
 import { exerciseQueues } from './queues.ts';
 import { exerciseRaces } from './races.ts';
 import { exerciseReopen } from './reopen.ts';
+import { exerciseRunSchedule } from './run-schedule.ts';
+import { exerciseSchedules } from './schedules.ts';
 import { exerciseSettle } from './settle.ts';
 import { exerciseStats } from './stats.ts';
 import { exerciseSurroundings } from './surroundings.ts';
+import { exerciseTicks } from './ticks.ts';
 import { exerciseTurns } from './turns.ts';
 import { exerciseUnique } from './unique.ts';
 import { exerciseWorkers } from './workers.ts';
@@ -60,6 +64,10 @@ const THEMES = [
   exerciseSurroundings,
   exerciseNotices,
   exerciseProgress,
+  exerciseSchedules,
+  exerciseTicks,
+  exerciseCatchUp,
+  exerciseRunSchedule,
   exercisePrune,
   exerciseStats,
   exerciseOperations,

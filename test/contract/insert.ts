@@ -29,6 +29,16 @@ const EVERYTHING: JobSpec = {
   fairKey: 'tenant-1',
   continueOnFailure: true,
   notify: [{ on: ['failed', 'recovered'], target: { type: 'webhook', url: 'https://example.com/' }, lateAfterMs: 1 }],
+  tick: {
+    schedule: 'nightly',
+    line: 7,
+    key: 'tenant-a',
+    kind: 'tick',
+    scheduledFor: 3_600_000,
+    intervalStart: 0,
+    intervalEnd: 3_600_000,
+    catchup: true,
+  },
 };
 
 export function exerciseInsert(open: OpenStore): void {

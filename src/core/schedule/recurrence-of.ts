@@ -13,9 +13,27 @@ export function recurrenceOf(timing: Timing): Recurrence {
 
 /** The same without its bounds: for what came before the first tick. */
 export function unboundedOf({ cron, everyMs, anchor, timezone }: Timing): Recurrence {
-  if (cron !== null) return parseCron(cron, timezone);
-  if (everyMs !== null) return parseEvery(everyMs, anchor);
-  throw new WorkronError('schedule_invalid', 'expected exactly one of cron and every, came none');
+  if (cron !== null && everyMs === null) return parsedCron(cron, timezone);
+  if (everyMs !== null && cron === null) return parseEvery(everyMs, anchor);
+  throw new WorkronError(
+    'schedule_invalid',
+    `expected exactly one of cron and every, came ${cron === null ? 'none' : 'both'}`,
+  );
+}
+
+/** Expressions once read: thousands of schedules share few of them. Pure, so it does not show. */
+const parsed = new Map<string, Recurrence>();
+const MOST_PARSED = 10_000;
+
+function parsedCron(expression: string, timezone: string): Recurrence {
+  const name = `${timezone}\n${expression}`;
+  let recurrence = parsed.get(name);
+  if (recurrence === undefined) {
+    recurrence = parseCron(expression, timezone);
+    if (parsed.size >= MOST_PARSED) parsed.clear();
+    parsed.set(name, recurrence);
+  }
+  return recurrence;
 }
 
 export function sameTiming(a: Timing, b: Timing): boolean {

@@ -16,7 +16,7 @@ export const MOST_KEYS = 10_000;
 export const MOST_BACKFILLED = 1_000;
 
 /** What runs at each tick. */
-export type Target = { job: JobSpec } | { workflow: Pick<NewWorkflow, 'name' | 'params' | 'steps'> };
+export type Target = { job: JobSpec } | { workflow: Omit<NewWorkflow, 'rerunOf'> };
 
 export interface ScheduleSpec {
   /** Exactly one of `cron` and `everyMs` is set. */

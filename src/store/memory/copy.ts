@@ -28,6 +28,7 @@ export function copySpec(spec: JobSpec): JobSpec {
     fairKey: spec.fairKey,
     continueOnFailure: spec.continueOnFailure,
     notify: spec.notify.length === 0 ? [] : copyJson(spec.notify),
+    tick: copyJson(spec.tick),
   };
 }
 

@@ -45,6 +45,8 @@ export class Live {
   readonly #expiring = new Heap<Entry>(expiresEarlier);
   readonly #held = new Map<number, Set<Entry>>();
   readonly #counts = new Map<string, LiveCounts & { total: number }>();
+  /** Runs of schedules, by line. */
+  readonly #runs = new Map<number, Set<Entry>>();
   readonly #turns: TurnLines;
 
   constructor(turns: TurnLines) {
@@ -53,6 +55,11 @@ export class Live {
 
   add(entry: Entry): void {
     this.#count(entry, 1);
+    const line = lineOf(entry);
+    if (line !== null) {
+      const runs = this.#runs.get(line) ?? new Set();
+      this.#runs.set(line, runs.add(entry));
+    }
     if (entry.status === 'pending') {
       let lane = this.#lanes.get(entry.lane);
       if (lane === undefined) {
@@ -68,6 +75,9 @@ export class Live {
 
   delete(entry: Entry): void {
     this.#count(entry, -1);
+    const line = lineOf(entry);
+    const runs = this.#runs.get(line ?? 0);
+    if (runs?.delete(entry) && runs.size === 0) this.#runs.delete(line ?? 0);
     const lane = this.#lanes.get(entry.lane);
     if (entry.status === 'pending' && lane?.line.delete(entry) && lane.line.size === 0) this.#lanes.delete(entry.lane);
     if (entry.status === 'pending') this.#turns.delete(entry);
@@ -78,6 +88,11 @@ export class Live {
       held.delete(entry);
       if (held.size === 0) this.#held.delete(entry.workerId as number);
     }
+  }
+
+  /** Unfinished jobs that run for ticks of this line, without steps of workflows, by id. */
+  runsOf(line: number): Entry[] {
+    return [...(this.#runs.get(line) ?? [])].sort((a, b) => a.id - b.id);
   }
 
   lanes(): Iterable<LaneLine> {
@@ -146,6 +161,11 @@ export class Live {
 }
 
 const NONE: LiveCounts & { total: number } = { total: 0, blocked: 0, scheduled: 0, pending: 0, running: 0 };
+
+/** A step is no run: its workflow is. */
+function lineOf({ spec, workflowId }: Entry): number | null {
+  return workflowId === null ? (spec.tick?.line ?? null) : null;
+}
 
 export function isLive(status: Status): status is LiveStatus {
   return status === 'running' || status === 'pending' || status === 'scheduled' || status === 'blocked';

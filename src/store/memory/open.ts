@@ -14,12 +14,15 @@ import { appendLog, readLog } from './logs.ts';
 import { deliver, notices, notifications } from './notices.ts';
 import { advanceOperation, createOperation, openOperations, operation } from './operations.ts';
 import { checkpoint, report } from './progress.ts';
-import { prune } from './prune.ts';
+import { prune, pruneTicks } from './prune.ts';
 import { queues, setQueue } from './queues.ts';
 import { attempts, count, countAhead, list, read } from './reading.ts';
+import { runSchedule, ticks, ticksWithoutRun } from './run-schedule.ts';
+import { changeSchedule, createSchedule, deleteSchedule, schedule, schedules } from './schedules.ts';
 import { settle } from './settle.ts';
 import { addStats, stats } from './stats.ts';
 import { createTables } from './tables.ts';
+import { stoppedOthers, tick } from './tick.ts';
 import { giveTurnsTo } from './turns.ts';
 import { drainWorker, leaveWorker, registerWorker, retireWorkers, workers } from './workers.ts';
 import { insertWorkflow, steps, workflow, workflows } from './workflows.ts';
@@ -84,6 +87,18 @@ export function openMemory({ clock }: { clock: Clock }): Store {
     workflow: (id, signal) => run(signal, () => workflow(tables, id)),
     workflows: (filter, page, signal) => run(signal, () => workflows(tables, filter, page)),
     steps: (workflowId, signal) => run(signal, () => steps(tables, workflowId)),
+
+    createSchedule: (wanted, signal) => run(signal, () => createSchedule(tables, wanted)),
+    changeSchedule: (name, change, signal) => run(signal, () => changeSchedule(tables, name, change)),
+    deleteSchedule: (name, signal) => run(signal, () => deleteSchedule(tables, name)),
+    schedule: (name, signal) => run(signal, () => schedule(tables, name)),
+    schedules: (filter, page, signal) => run(signal, () => schedules(tables, filter, page)),
+    runSchedule: (name, request, options, signal) => run(signal, () => runSchedule(tables, name, request, options)),
+    ticksWithoutRun: (name, request, signal) => run(signal, () => ticksWithoutRun(tables, name, request)),
+    tick: (request, signal) => run(signal, () => tick(tables, request)),
+    stoppedOthers: (tickIds, signal) => run(signal, () => stoppedOthers(tables, tickIds)),
+    ticks: (name, filter, page, signal) => run(signal, () => ticks(tables, name, filter, page)),
+    pruneTicks: (keepMs, limit, signal) => run(signal, () => pruneTicks(tables, keepMs, limit)),
 
     appendLogs: (chunks, signal) => run(signal, () => chunks.map((chunk) => appendLog(tables, chunk))),
     readLog: (request, signal) => run(signal, () => readLog(tables, request)),

@@ -7,6 +7,7 @@ import type { NewWorker, Notice, Notification, Operation, StatRow } from '../sto
 import { type Entry, toJob } from './entry.ts';
 import { Heap } from './heap.ts';
 import { isHeld, isLive, Live } from './live.ts';
+import { isDueEarlier, type LineRow, type ScheduleRow, type TickRow } from './schedule-row.ts';
 import { TurnLines } from './turn-lines.ts';
 import type { WorkflowRow } from './workflow-row.ts';
 
@@ -37,7 +38,16 @@ export interface Tables {
   readonly notifications: Map<number, Notification>;
   /** Subjects that failed last, and since when. */
   readonly alarms: Map<string, number>;
-  readonly lastId: { job: number; workflow: number; worker: number; operation: number; notice: number };
+  readonly schedules: Map<string, ScheduleRow>;
+  /** Lines that will be due, the first one first. */
+  readonly dueLines: Heap<LineRow>;
+  readonly ticks: Map<number, TickRow>;
+  /** Ticks whose replaced runs have not been asked to stop. */
+  readonly stopping: Set<TickRow>;
+  readonly lastId: Record<
+    'job' | 'workflow' | 'worker' | 'operation' | 'schedule' | 'line' | 'tick' | 'notice',
+    number
+  >;
 }
 
 export interface Worker {
@@ -66,6 +76,8 @@ export interface IdempotentAnswer {
   items: { jobId: number; deduplicated: boolean }[];
   /** Where the call was about one. */
   workflowId: number | null;
+  /** Where it was about some. */
+  tickIds?: readonly number[];
   createdAt: number;
 }
 
@@ -92,7 +104,11 @@ export function createTables(clock: Clock): Tables {
     notices: new Map(),
     notifications: new Map(),
     alarms: new Map(),
-    lastId: { job: 0, workflow: 0, worker: 0, operation: 0, notice: 0 },
+    schedules: new Map(),
+    dueLines: new Heap(isDueEarlier),
+    ticks: new Map(),
+    stopping: new Set(),
+    lastId: { job: 0, workflow: 0, worker: 0, operation: 0, schedule: 0, line: 0, tick: 0, notice: 0 },
   };
 }
 

@@ -14,6 +14,8 @@ export interface WorkflowRow {
   readonly notify: readonly Notify[];
   readonly createdAt: number;
   readonly rerunOf: number | null;
+  /** The line of a schedule that it runs for. */
+  readonly line: number | null;
   readonly total: number;
   startedAt: number | null;
   endedAt: number | null;
@@ -23,7 +25,7 @@ export interface WorkflowRow {
 }
 
 export function toWorkflow(row: WorkflowRow): Workflow {
-  const { jobs: _, ...fields } = row;
+  const { jobs: _, line: _line, ...fields } = row;
   return {
     ...fields,
     params: copyJson(row.params),

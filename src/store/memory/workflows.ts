@@ -28,6 +28,22 @@ export function insertWorkflow(
   const answered = idempotency === undefined ? undefined : answeredBefore(tables, idempotency);
   if (answered !== undefined) return { workflow: replay(tables, answered.workflowId), replayed: true };
   refuseUnknown(tables, wanted.steps);
+  const row = addWorkflow(tables, wanted);
+  if (idempotency !== undefined) {
+    const answer = { fingerprint: idempotency.fingerprint, items: [], workflowId: row.id, createdAt: row.createdAt };
+    tables.idempotency.set(idempotency.key, answer);
+  }
+  return { workflow: toWorkflow(row), replayed: false };
+}
+
+/** What a workflow that a schedule starts is besides. */
+export interface RunPlace {
+  line: number;
+  /** Its first steps wait for the end of these jobs. */
+  after: readonly number[];
+}
+
+export function addWorkflow(tables: Tables, wanted: NewWorkflow, place?: RunPlace): WorkflowRow {
   const row: WorkflowRow = {
     id: (tables.lastId.workflow += 1),
     name: wanted.name,
@@ -35,6 +51,7 @@ export function insertWorkflow(
     notify: copyJson(wanted.notify ?? []),
     createdAt: tables.clock.now(),
     rerunOf: wanted.rerunOf,
+    line: place?.line ?? null,
     total: wanted.steps.length,
     startedAt: null,
     endedAt: null,
@@ -43,12 +60,8 @@ export function insertWorkflow(
   };
   tables.workflows.set(row.id, row);
   const ids: number[] = [];
-  for (const step of wanted.steps) ids.push(insertStep(tables, row.id, step, ids).id);
-  if (idempotency !== undefined) {
-    const answer = { fingerprint: idempotency.fingerprint, items: [], workflowId: row.id, createdAt: row.createdAt };
-    tables.idempotency.set(idempotency.key, answer);
-  }
-  return { workflow: toWorkflow(row), replayed: false };
+  for (const step of wanted.steps) ids.push(insertStep(tables, row.id, step, { ids, after: place?.after ?? [] }).id);
+  return row;
 }
 
 export function workflow(tables: Tables, id: number): Workflow | undefined {
@@ -95,7 +108,12 @@ function refuseUnknown(tables: Tables, steps: readonly NewStep[]): void {
 }
 
 /** `ids` are those of the steps before it. */
-function insertStep(tables: Tables, workflowId: number, step: NewStep, ids: readonly number[]): Entry {
+function insertStep(
+  tables: Tables,
+  workflowId: number,
+  step: NewStep,
+  { ids, after }: { ids: readonly number[]; after: readonly number[] },
+): Entry {
   const { key, job, parents, condition, forEach, keepFrom } = step;
   const entry = addEntry(tables, {
     spec: copySpec(job),
@@ -106,7 +124,9 @@ function insertStep(tables: Tables, workflowId: number, step: NewStep, ids: read
   link(
     tables,
     entry,
-    parents.map((place) => ({ jobId: ids[place] as number, condition })),
+    parents.length === 0
+      ? after.map((jobId) => ({ jobId, condition: 'ended' as const }))
+      : parents.map((place) => ({ jobId: ids[place] as number, condition })),
   );
   if (keepFrom === null) launch(tables, entry);
   else keep(tables, entry, tables.jobs.get(keepFrom) as Entry);

@@ -35,6 +35,8 @@ export interface Changed {
   workers?: readonly number[];
   /** There is something to cascade or to expand. */
   graph?: boolean;
+  /** A schedule may be due earlier than was known. */
+  schedules?: boolean;
   dueAt?: number | null;
 }
 
@@ -44,6 +46,7 @@ interface Message {
   jobs?: number[];
   workers?: number[];
   graph?: true;
+  schedules?: true;
   due?: number;
 }
 
@@ -85,20 +88,21 @@ export class Hints implements AsyncDisposable {
 
   /** What another process has sent. */
   receive(text: string): void {
-    const { from, work, jobs, workers, graph, due } = JSON.parse(text) as Message;
+    const { from, work, jobs, workers, graph, schedules, due } = JSON.parse(text) as Message;
     if (from === this.#options.instanceId) return;
     this.#tellHere({
       work: work ?? false,
       jobs: jobs ?? [],
       workers: workers ?? [],
       graph: graph ?? false,
+      schedules: schedules ?? false,
       dueAt: due ?? null,
     });
   }
 
   /** Anything may have changed: notifications were missed. */
   receiveAnything(): void {
-    this.#tellHere({ work: true, graph: true, dueAt: 0 });
+    this.#tellHere({ work: true, graph: true, schedules: true, dueAt: 0 });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -139,11 +143,11 @@ export class Hints implements AsyncDisposable {
     for (const hint of this.#there.take(MAX_SENT_IDS, withJobs)) {
       if (hint.topic === 'work') message.work = true;
       else if (hint.topic === 'due') message.due = hint.at;
-      else if (hint.topic === 'graph') message.graph = true;
+      else if (hint.topic === 'graph' || hint.topic === 'schedules') message[hint.topic] = true;
       else message[hint.topic] = [...hint.ids];
     }
-    const { jobs, workers, graph, due } = message;
-    const onlyWaiting = jobs === undefined && workers === undefined && graph === undefined && due === undefined;
+    const { from: _, work: _work, ...others } = message;
+    const onlyWaiting = Object.keys(others).length === 0;
     this.#sending = this.#options
       .send(JSON.stringify(message), onlyWaiting)
       .catch((error: unknown) => this.#options.log.debug({ error }, 'a hint was not sent'))
@@ -165,15 +169,17 @@ class Gathered {
   readonly #workers = new Set<number>();
   #work = false;
   #graph = false;
+  #schedules = false;
   #dueAt: number | null = null;
 
   get isUrgent(): boolean {
-    return this.#work || this.#graph || this.#dueAt !== null || this.#workers.size > 0;
+    return this.#work || this.#graph || this.#schedules || this.#dueAt !== null || this.#workers.size > 0;
   }
 
-  add({ work = false, jobs = [], workers = [], graph = false, dueAt = null }: Changed): void {
+  add({ work = false, jobs = [], workers = [], graph = false, schedules = false, dueAt = null }: Changed): void {
     this.#work ||= work;
     this.#graph ||= graph;
+    this.#schedules ||= schedules;
     for (const id of jobs) {
       if (this.jobs.size >= MAX_LOCAL_IDS) break;
       this.jobs.add(id);
@@ -191,10 +197,12 @@ class Gathered {
     }
     if (this.#workers.size > 0) hints.push({ topic: 'workers', ids: [...this.#workers].slice(0, maxIds) });
     if (this.#graph) hints.push({ topic: 'graph' });
+    if (this.#schedules) hints.push({ topic: 'schedules' });
     if (this.#dueAt !== null) hints.push({ topic: 'due', at: this.#dueAt });
     this.#workers.clear();
     this.#work = false;
     this.#graph = false;
+    this.#schedules = false;
     this.#dueAt = null;
     return hints;
   }

@@ -28,6 +28,9 @@ import { checkpoint, report } from './progress.ts';
 import { Pruner } from './prune.ts';
 import { queues, setQueue } from './queues.ts';
 import { attempts, count, countAhead, list, read } from './reading.ts';
+import { pruneTicks, runSchedule, ticks, ticksWithoutRun } from './schedules/run-schedule.ts';
+import { changeSchedule, createSchedule, deleteSchedule, schedule, schedules } from './schedules/schedules.ts';
+import { stoppedOthers, tick } from './schedules/tick.ts';
 import { settle } from './settle.ts';
 import { statements } from './sql.ts';
 import { addStats, stats } from './stats.ts';
@@ -150,6 +153,19 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     workflow: (id, signal) => workflow(context, id, signal),
     workflows: (filter, page, signal) => workflows(context, filter, page, signal),
     steps: (workflowId, signal) => steps(context, workflowId, signal),
+
+    createSchedule: (wanted, signal) => createSchedule(context, wanted, signal),
+    changeSchedule: (name, change, signal) => changeSchedule(context, name, change, signal),
+    deleteSchedule: (name, signal) => deleteSchedule(context, name, signal),
+    schedule: (name, signal) => schedule(context, name, signal),
+    schedules: (filter, page, signal) => schedules(context, filter, page, signal),
+    runSchedule: (name, request, runOptions, signal) =>
+      runSchedule(context, { name, request, options: runOptions }, signal),
+    ticksWithoutRun: (name, request, signal) => ticksWithoutRun(context, { name, ...request }, signal),
+    tick: (request, signal) => tick(context, request, signal),
+    stoppedOthers: (tickIds, signal) => stoppedOthers(context, tickIds, signal),
+    ticks: (name, filter, page, signal) => ticks(context, { name, filter, ...page }, signal),
+    pruneTicks: (keepMs, limit, signal) => pruneTicks(context, { keepMs, limit }, signal),
 
     appendLogs: (chunks, signal) => appendLogs(context, chunks, signal),
     readLog: (request, signal) => readLog(context, request, signal),

@@ -6,9 +6,10 @@
 
 import type { Statement } from './database.ts';
 import { FLAG, LINKED } from './flags.ts';
-import { countersOf, flagsOf, graphTexts } from './graph/statements.ts';
+import { countersOf, flagsOf, graphTexts, lineOfJob } from './graph/statements.ts';
 import { tellOfSuccess, toldColumns } from './graph/tell-of-success.ts';
 import { noticeTexts } from './notice-statements.ts';
+import { scheduleTexts } from './schedules/statements.ts';
 
 /** A job as `decodeJob` takes it, from the aliases j (job), l (live), r (run), w (worker), x (result). */
 const jobColumns = `
@@ -215,6 +216,7 @@ function texts(s: string) {
       returning 1`,
     idempotentAnswer: `select fingerprint, answer from ${s}.idempotency where key = $1`,
     endIdempotent: `update ${s}.idempotency set answer = $2 where key = $1`,
+    dropIdempotent: `delete from ${s}.idempotency where key = $1`,
 
     // ---- fair turns
 
@@ -386,11 +388,11 @@ function texts(s: string) {
         delete from ${s}.result x using held h where x.job_id = h.job_id),
       lives as (
         insert into ${s}.live (job_id, status, lane, rank, due, attempt, failures, interruptions, snoozes, losses,
-          worker_id, started_at, expires_at, flags, open_edges, held_edges, broken_edges, missed_edges)
+          worker_id, started_at, expires_at, flags, line, open_edges, held_edges, broken_edges, missed_edges)
         select h.job_id, b.status, h.lane, -j.priority::integer, t.now, h.attempt, h.to_failures, h.to_interruptions,
           h.to_snoozes, h.to_losses, h.held_by, case when b.status = 'running' then t.now else h.started_at end,
           case when b.status = 'pending' then t.now + h.start_timeout_ms * interval '1 ms' end,
-          ${flagsOf(s)}, n.open, n.held, n.broken, n.missed
+          ${flagsOf(s)}, ${lineOfJob}, n.open, n.held, n.broken, n.missed
         from t, held h join ${s}.job j on j.id = h.job_id left join ${s}.fan g on g.job_id = h.job_id,
           ${countersOf(s, 'h.job_id', `case when ${runsAgain} then 'open' else e.state end`)} n,
           lateral (select case when n.open > 0 then 'blocked' when g.job_id is not null then 'running'
@@ -633,6 +635,7 @@ function texts(s: string) {
     // ---- hints
 
     ...graphTexts(s, now),
+    ...scheduleTexts(s, now),
 
     notify: 'select pg_notify($1, $2)',
     notifyWaiting: `select pg_notify($1, $2) where exists (

@@ -8,10 +8,12 @@ export class Effects {
   readonly jobs: number[] = [];
   readonly workers: number[] = [];
   graph = false;
+  schedules = false;
   dueAt: number | null = null;
 
   get isEmpty(): boolean {
-    return !this.work && !this.graph && this.jobs.length === 0 && this.workers.length === 0 && this.dueAt === null;
+    const { work, graph, schedules, jobs, workers, dueAt } = this;
+    return !work && !graph && !schedules && jobs.length === 0 && workers.length === 0 && dueAt === null;
   }
 
   /** Jobs may have become claimable, or room for them. */
@@ -30,6 +32,11 @@ export class Effects {
   /** There is something to cascade or to expand. */
   changedGraph(): void {
     this.graph = true;
+  }
+
+  /** A schedule may be due earlier than was known. */
+  changedSchedule(): void {
+    this.schedules = true;
   }
 
   willBeDue(at: number): void {

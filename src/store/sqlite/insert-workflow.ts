@@ -11,7 +11,7 @@ import { HAS_CHILDREN, HAS_PARENTS, IN_WORKFLOW, IS_GROUP } from './flags.ts';
 import { answeredBefore, remember } from './idempotency.ts';
 import { PIECE } from './insert-dependent.ts';
 import type { NewJobRow } from './new-job-row.ts';
-import { type EdgeRow, link } from './parents.ts';
+import { type DependencyRow, type EdgeRow, link, type ParentEnds, parentEndsOf } from './parents.ts';
 import { sql } from './sql.ts';
 import { decodeWorkflow, type WorkflowRow } from './workflow-row.ts';
 
@@ -56,19 +56,29 @@ export function insertWorkflow(sent: Context, input: InsertWorkflowInput): Inser
     const answered = answeredBefore(context, idempotency);
     if (answered !== undefined) return { workflow: replay(context, answered.workflowId ?? 0), replayed: true };
   }
-  const steps = JSON.parse(input.steps) as NewStepRow[];
-  refuseUnknown(context, steps);
-  const first = (context.database.get<{ id: number }>(sql.lastJobId)?.id ?? 0) + 1;
-  const placed = place(steps, JSON.parse(input.rows) as NewJobRow[], first);
-  for (const queue of input.fairQueues) context.fairQueues.add(queue);
-  const workflowId = insertRow(context, input, placed);
-  insertJobs(context, placed, { workflowId, lanes: input.lanes });
-  insertGroups(context, placed);
+  const workflowId = addWorkflow(context, input, []);
   if (idempotency !== undefined) remember(context, idempotency, { items: [], workflowId });
   return {
     workflow: decodeWorkflow(context.database.get<WorkflowRow>(sql.workflow, workflowId) as WorkflowRow),
     replayed: false,
   };
+}
+
+/** Its first steps wait for the end of the jobs `after`. Answers with its id. */
+export function addWorkflow(context: Context, input: InsertWorkflowInput, after: readonly number[]): number {
+  const steps = JSON.parse(input.steps) as NewStepRow[];
+  refuseUnknown(context, steps);
+  const first = (context.database.get<{ id: number }>(sql.lastJobId)?.id ?? 0) + 1;
+  const earlier = after.map((id) => [id, 'ended'] as const);
+  const ends = parentEndsOf(context, [earlier]);
+  const placed = place(steps, JSON.parse(input.rows) as NewJobRow[], { first, earlier, ends });
+  for (const queue of input.fairQueues) context.fairQueues.add(queue);
+  const workflowId = insertRow(context, input, placed);
+  insertJobs(context, placed, { workflowId, lanes: input.lanes });
+  insertGroups(context, placed);
+  const open = after.filter((id) => ends.get(id) === null);
+  if (open.length > 0) context.database.run(sql.markParents, JSON.stringify(open));
+  return workflowId;
 }
 
 function replay({ database }: Context, id: number): Workflow {
@@ -98,18 +108,25 @@ interface Placed {
   source: GroupState['source'] | null;
 }
 
+interface Beginning {
+  /** The id of the first step. */
+  first: number;
+  /** What steps without parents wait for, and how that stands. */
+  earlier: readonly DependencyRow[];
+  ends: ParentEnds;
+}
+
 /** Judges all steps, parents before their children: some may have ended when they are stored. */
-function place(steps: readonly NewStepRow[], rows: readonly NewJobRow[], first: number): Placed[] {
-  const ends = new Map<number, TerminalStatus | null>();
+function place(steps: readonly NewStepRow[], rows: readonly NewJobRow[], beginning: Beginning): Placed[] {
+  const { first, earlier } = beginning;
+  const ends = new Map<number, TerminalStatus | null>(beginning.ends);
   const parents = new Set(steps.flatMap(([, places]) => places));
   return steps.map((step, index) => {
     const [, places, condition, forEach, keepFrom] = step;
     const jobId = first + index;
     const row = rows[index] as NewJobRow;
-    const { edges, counters } = link(
-      places.map((parent) => [first + parent, condition] as const),
-      ends,
-    );
+    const dependencies = places.length === 0 ? earlier : places.map((parent) => [first + parent, condition] as const);
+    const { edges, counters } = link(dependencies, ends);
     const fate = keepFrom === null ? verdict(counters, 'together') : 'kept';
     const end = endBy(fate);
     ends.set(jobId, end?.status ?? null);
@@ -124,9 +141,12 @@ function place(steps: readonly NewStepRow[], rows: readonly NewJobRow[], first: 
         IN_WORKFLOW |
         row[10] |
         (forEach === null ? 0 : IS_GROUP) |
-        (places.length > 0 ? HAS_PARENTS : 0) |
+        (dependencies.length > 0 ? HAS_PARENTS : 0) |
         (parents.has(index) ? HAS_CHILDREN : 0),
-      live: end === null ? { status, counters: places.length > 0 ? [open, held, broken, missed] : NO_COUNTERS } : null,
+      live:
+        end === null
+          ? { status, counters: dependencies.length > 0 ? [open, held, broken, missed] : NO_COUNTERS }
+          : null,
       end,
       source: forEach === null ? null : sourceOf(forEach[0], first),
     };

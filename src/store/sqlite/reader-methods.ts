@@ -8,6 +8,8 @@ import type { Methods } from './protocol.ts';
 import { findOld } from './prune.ts';
 import { queues } from './queues.ts';
 import { attempts, countAhead } from './reading.ts';
+import { ticks } from './schedules/run-schedule.ts';
+import { schedules } from './schedules/schedules.ts';
 import { stats } from './stats.ts';
 import { workers } from './workers.ts';
 import { steps, workflows } from './workflows.ts';
@@ -19,6 +21,8 @@ export const readerMethods = {
   countAhead,
   workflows,
   steps,
+  schedules,
+  ticks,
   readLog,
   hasIntake,
   findOld,

@@ -6,6 +6,7 @@ import type { Context } from './context.ts';
 import { edgeSumOf } from './edge-sum.ts';
 import { HAS_CHILDREN, HAS_PARENTS, IN_WORKFLOW, IS_GROUP, IS_ITEM, watchFlags } from './flags.ts';
 import { decodeSpecRow, type SpecRow } from './job-row.ts';
+import { sql as schedules } from './schedules/statements.ts';
 import { sql } from './sql.ts';
 
 export interface Revived {
@@ -23,8 +24,8 @@ export function revive(context: Context, jobId: number, revived: Revived): numbe
   const { status, dueAt, attempt, counters, workerId, startedAt } = revived;
   const [stored] = database.tuples<SpecRow>(sql.specOf, jobId);
   if (stored === undefined) throw new Error(`job ${jobId} is missing`);
-  const edges = edgeSumOf(context, jobId);
   const spec = decodeSpecRow(stored);
+  const edges = edgeSumOf(context, jobId);
   const flags = placeFlags(context, jobId, spec) | (edges === null ? 0 : HAS_PARENTS);
   database.run(
     sql.reopenLive,
@@ -45,6 +46,8 @@ export function revive(context: Context, jobId: number, revived: Revived): numbe
     edges?.broken ?? null,
     edges?.missed ?? null,
   );
+  // Of a step, the workflow is the run.
+  if (spec.tick !== null && !(flags & IN_WORKFLOW)) database.run(schedules.setLine, jobId, spec.tick.line);
   return flags;
 }
 

@@ -3,6 +3,7 @@
 import { resolve } from 'node:path';
 import type { Clock } from '../../core/clock.ts';
 import type { ClaimedJob, Job, NewJob } from '../../core/job.ts';
+import type { NewSchedule, ScheduleChange } from '../../core/schedule/schedule.ts';
 import type { Change } from '../../core/transition.ts';
 import { Hints } from '../local-hints.ts';
 import type {
@@ -25,10 +26,14 @@ import type {
   QueueState,
   Report,
   Retention,
+  RunRequest,
+  ScheduleFilter,
   Settled,
   StatRow,
   Store,
   Success,
+  TickFilter,
+  TickRequest,
   Workflow,
   WorkflowFilter,
   WorkflowStep,
@@ -253,6 +258,50 @@ export class SqliteStore implements Store {
     return (await this.#reader.call('steps', workflowId, signal)).map(decodeStep);
   }
 
+  createSchedule(schedule: NewSchedule, signal: AbortSignal) {
+    return this.#writer.call('createSchedule', schedule, signal);
+  }
+
+  changeSchedule(name: string, change: ScheduleChange, signal: AbortSignal) {
+    return this.#writer.call('changeSchedule', { name, change }, signal);
+  }
+
+  deleteSchedule(name: string, signal: AbortSignal) {
+    return this.#writer.call('deleteSchedule', name, signal);
+  }
+
+  schedule(name: string, signal: AbortSignal) {
+    return this.#writer.call('schedule', name, signal);
+  }
+
+  schedules(filter: ScheduleFilter, page: { after: string | null; limit: number }, signal: AbortSignal) {
+    return this.#reader.call('schedules', { filter, ...page }, signal);
+  }
+
+  runSchedule(name: string, request: RunRequest, options: InsertOptions, signal: AbortSignal) {
+    return this.#writer.call('runSchedule', { ...options, name, request }, signal);
+  }
+
+  ticksWithoutRun(name: string, request: { key: string; instants: readonly number[] }, signal: AbortSignal) {
+    return this.#writer.call('ticksWithoutRun', { name, ...request }, signal);
+  }
+
+  tick(request: TickRequest, signal: AbortSignal) {
+    return this.#writer.call('tick', request, signal);
+  }
+
+  stoppedOthers(tickIds: readonly number[], signal: AbortSignal): Promise<void> {
+    return this.#writer.call('stoppedOthers', tickIds, signal);
+  }
+
+  ticks(name: string, filter: TickFilter, page: { before: number | null; limit: number }, signal: AbortSignal) {
+    return this.#reader.call('ticks', { name, filter, ...page }, signal);
+  }
+
+  pruneTicks(keepMs: number, limit: number, signal: AbortSignal) {
+    return this.#writer.call('pruneTicks', { keepMs, limit }, signal);
+  }
+
   appendLogs(chunks: readonly LogChunk[], signal: AbortSignal) {
     return this.#writer.call('appendLogs', chunks, signal);
   }
@@ -340,7 +389,8 @@ export class SqliteStore implements Store {
   }
 }
 
-function tell(hints: Hints, { work, graph, jobs, workers, dueAt }: Effects): void {
+function tell(hints: Hints, { work, graph, schedules, jobs, workers, dueAt }: Effects): void {
+  if (schedules) hints.schedule();
   if (work) hints.work();
   if (graph) hints.graph();
   for (const id of jobs) hints.job(id);

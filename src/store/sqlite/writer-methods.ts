@@ -19,6 +19,9 @@ import type { Methods } from './protocol.ts';
 import { prune } from './prune.ts';
 import { setQueue } from './queues.ts';
 import { read } from './reading.ts';
+import { pruneTicks, runSchedule, ticksWithoutRun } from './schedules/run-schedule.ts';
+import { changeSchedule, createSchedule, deleteSchedule, schedule } from './schedules/schedules.ts';
+import { stoppedOthers, tick } from './schedules/tick.ts';
 import { settle } from './settle.ts';
 import { addStats } from './stats.ts';
 import { drainWorker, leaveWorker, registerWorker } from './workers.ts';
@@ -43,6 +46,15 @@ export const writerMethods = {
   prune,
   read,
   workflow,
+  createSchedule,
+  changeSchedule,
+  deleteSchedule,
+  schedule,
+  runSchedule,
+  ticksWithoutRun,
+  tick,
+  stoppedOthers,
+  pruneTicks,
   appendLogs,
   report,
   checkpoint: checkpointOf,

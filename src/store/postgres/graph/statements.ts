@@ -16,6 +16,9 @@ function isFinal(row: string): string {
   return `coalesce(${row}.status, '') <> ''`;
 }
 
+/** The line of a schedule that a job `j` runs for. Of a step, the workflow is the run. */
+export const lineOfJob = `case when j.workflow_id is null then (j.spec -> 'tick' ->> 'line')::bigint end`;
+
 export function graphTexts(s: string, now: string) {
   /** Of the edges `e`: the child was never claimed nor, a group, free. */
   const neverStarted = `(exists (
@@ -174,13 +177,13 @@ export function graphTexts(s: string, now: string) {
         delete from ${s}.run r using input i where r.job_id = i.job_id and ${isFinal('r')} returning r.*),
       lives as (
         insert into ${s}.live (job_id, status, lane, rank, due, attempt, failures, interruptions, snoozes, losses,
-          worker_id, started_at, cancel_requested_at, expires_at, flags, open_edges, held_edges, broken_edges, missed_edges)
+          worker_id, started_at, cancel_requested_at, expires_at, flags, line, open_edges, held_edges, broken_edges, missed_edges)
         select i.job_id, case when not i.free then 'blocked' when g.job_id is not null then 'running'
             when d.due > t.now then 'scheduled' else 'pending' end,
           i.lane, -j.priority::integer, d.due, d.attempts, d.failures, d.interruptions, d.snoozes, d.losses, d.worker_id,
           case when i.free and g.job_id is not null then t.now else d.started_at end, d.cancel_requested_at,
           case when i.free and g.job_id is null then greatest(d.due, t.now) + i.start_timeout_ms * interval '1 ms' end,
-          ${flagsOf(s)}, i.open, i.held, i.broken, i.missed
+          ${flagsOf(s)}, ${lineOfJob}, i.open, i.held, i.broken, i.missed
         from t, input i join dropped d on d.job_id = i.job_id join ${s}.job j on j.id = i.job_id
           left join ${s}.fan g on g.job_id = i.job_id
         returning job_id, status, due),

@@ -95,6 +95,13 @@ export class Tally {
     this.#fairQueues.push(queue);
   }
 
+  /** A new workflow: whoever looks finds what there is, now or when its first step is due. */
+  wakes(dueAt?: number): void {
+    this.#graph = true;
+    if (dueAt === undefined) this.#work = true;
+    else this.#dueAt = Math.min(dueAt, this.#dueAt ?? dueAt);
+  }
+
   /** A job is what it is now for those who look for work. */
   stands(jobId: number, { status, due }: { status: string; due: number }): void {
     if (status === 'pending') {

@@ -22,6 +22,7 @@ import { numbers } from '../values.ts';
 import { transactAgain } from './again.ts';
 import { countsOf, type FanRow } from './groups.ts';
 import { edgesOf, type Fate, insertEdges, insertLinked, type Prospect, prospectOf } from './insert-linked.ts';
+import type { ParentEnds } from './parents.ts';
 
 interface WorkflowRow {
   id: number;
@@ -62,7 +63,7 @@ export async function insertWorkflow(
       const stored = await beginIdempotent<Stored>(context, session, idempotency);
       if (stored !== undefined) return { workflow: await readAgain(context, session, stored), replayed: true };
     }
-    const id = await store(context, session, wanted, lanes);
+    const id = await storeWorkflow(context, session, wanted, { lanes, after: [], ends: new Map() });
     if (idempotency !== undefined) {
       await session.query(sql.endIdempotent, [idempotency.key, JSON.stringify({ workflow_id: id })]);
     }
@@ -88,12 +89,21 @@ async function readAgain(context: Context, session: Session, { workflow_id: id }
   return found;
 }
 
-/** Nobody sees the steps before the transaction ends, so nothing of this has to be locked. */
-async function store(
+/** How a workflow begins. */
+export interface Beginning {
+  /** Of each step. */
+  lanes: readonly number[];
+  /** What its first steps wait for, locked, and how that stands. */
+  after: readonly Dependency[];
+  ends: ParentEnds;
+}
+
+/** Nobody sees the steps before the transaction ends, so nothing of them has to be locked. Answers with its id. */
+export async function storeWorkflow(
   context: Context,
   session: Session,
   wanted: NewWorkflow,
-  lanes: readonly number[],
+  { lanes, after, ends: endsBefore }: Beginning,
 ): Promise<number> {
   const { sql } = context;
   await refuseUnknown(context, session, wanted);
@@ -101,7 +111,7 @@ async function store(
   const values = [wanted.name, JSON.stringify(wanted.params), wanted.rerunOf, wanted.steps.length, notify];
   const [row] = await session.query<{ id: number; created_at: number }>(sql.insertWorkflow, values);
   const workflowId = row?.id as number;
-  const { prospects, ends, counts } = foresee(wanted);
+  const { prospects, ends, counts } = foresee(wanted, { after, ends: endsBefore });
   const hasChildren = new Set(wanted.steps.flatMap(({ parents }) => parents));
   const ids = await insertLinked(
     context,
@@ -114,9 +124,9 @@ async function store(
       step: { workflowId, key, keepFrom },
     })),
   );
-  const endsById = new Map(ids.map((id, place) => [id, ends[place] ?? null]));
+  const endsById = new Map([...endsBefore, ...ids.map((id, place) => [id, ends[place] ?? null] as const)]);
   const edges = wanted.steps.flatMap((step, place) =>
-    edgesOf(ids[place] as number, dependenciesOf(step, ids), endsById),
+    edgesOf(ids[place] as number, step.parents.length === 0 ? after : dependenciesOf(step, ids), endsById),
   );
   await insertEdges(context, session, edges);
   await insertFans(context, session, wanted, { ids, prospects });
@@ -138,13 +148,16 @@ function dependenciesOf({ parents, condition }: NewWorkflow['steps'][number], id
 }
 
 /** How each step begins. Parents come first, so one pass does it; steps are named by their places here. */
-function foresee({ steps }: NewWorkflow) {
+function foresee({ steps }: NewWorkflow, { after, ends: endsBefore }: Pick<Beginning, 'after' | 'ends'>) {
   const places = steps.map((_, place) => place);
   const ends: (TerminalStatus | null)[] = [];
   const known = new Map<number, TerminalStatus | null>();
   let counts = openSteps(steps.length);
   const prospects = steps.map((step, place): Prospect => {
-    const { counters, fate } = prospectOf(dependenciesOf(step, places), known, 'together');
+    const { counters, fate } =
+      step.parents.length === 0
+        ? prospectOf(after, endsBefore, 'together')
+        : prospectOf(dependenciesOf(step, places), known, 'together');
     const own: Fate = step.keepFrom !== null ? 'kept' : fate === 'free' && step.forEach !== null ? 'group' : fate;
     const status = own === 'kept' ? 'done' : own === 'upstream_failed' || own === 'condition' ? 'skipped' : null;
     const { continueOnFailure } = step.job;

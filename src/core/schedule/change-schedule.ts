@@ -1,0 +1,59 @@
+/** How a schedule begins, and what a person makes of it. Decides; does not write. */
+
+import { WorkronError } from '../error.ts';
+import { recurrenceOf, sameTiming } from './recurrence-of.ts';
+import { requireTicks } from './require-ticks.ts';
+import { MOST_KEYS, type Schedule, type ScheduleChange, type ScheduleSpec } from './schedule.ts';
+
+/** Where a line begins: ticks count from now. Throws `schedule_invalid` where there would be none. */
+export function beginLines(spec: ScheduleSpec, now: number): { cursor: number; nextDue: number } {
+  const { startAt, endAt, forEach } = spec;
+  if (startAt !== null && endAt !== null && startAt >= endAt) {
+    throw new WorkronError(
+      'schedule_invalid',
+      `end_at: expected an instant after start_at (${new Date(startAt).toISOString()}), came ${new Date(endAt).toISOString()}`,
+    );
+  }
+  if (forEach !== null && (forEach.length === 0 || forEach.length > MOST_KEYS)) {
+    throw new WorkronError('schedule_invalid', `for_each: expected 1 to ${MOST_KEYS} keys, came ${forEach.length}`);
+  }
+  return { cursor: now, nextDue: requireTicks(recurrenceOf(spec), now) };
+}
+
+/** The lines a schedule has. */
+export function keysOf({ forEach }: Pick<ScheduleSpec, 'forEach'>): readonly string[] {
+  return forEach ?? [''];
+}
+
+export interface Changed<S> {
+  schedule: S;
+  /** Where new lines begin; `null`: the change makes none. */
+  begin: { cursor: number; nextDue: number } | null;
+  /** The lines that were there begin anew as well. */
+  restart: boolean;
+}
+
+type Changeable = ScheduleSpec & Pick<Schedule, 'owner' | 'pausedAt' | 'pausedNote' | 'updatedAt'>;
+
+/** Ticks that are due have been judged by what it was. */
+export function changeSchedule<S extends Changeable>(before: S, change: ScheduleChange, now: number): Changed<S> {
+  switch (change.type) {
+    case 'pause': {
+      const paused = { pausedAt: before.pausedAt ?? now, pausedNote: change.note, updatedAt: now };
+      return { schedule: { ...before, ...paused }, begin: null, restart: false };
+    }
+    case 'resume':
+      return {
+        schedule: { ...before, pausedAt: null, pausedNote: null, updatedAt: now },
+        begin: null,
+        restart: false,
+      };
+    case 'edit': {
+      const schedule = { ...before, ...change.edit, updatedAt: now };
+      const restart = !sameTiming(before, schedule);
+      const known = new Set(keysOf(before));
+      const isNew = restart || keysOf(schedule).some((key) => !known.has(key));
+      return { schedule, begin: isNew ? beginLines(schedule, now) : null, restart };
+    }
+  }
+}

@@ -1,0 +1,152 @@
+/** What a schedule does for one of its keys, decided: which rows the ledger gets, and what runs after what. */
+
+import { jitterMs } from './jitter.ts';
+import { type Place, placeOf } from './overlap.ts';
+import { ON_TIME_MS, planTicks } from './plan-ticks.ts';
+import { recurrenceOf, unboundedOf } from './recurrence-of.ts';
+import type { Schedule, ScheduleSpec } from './schedule.ts';
+import type { TickKind, TickOfJob, TickVerdict } from './tick.ts';
+
+/** The schedule for one key: how far its ticks have been judged. */
+export interface Line {
+  id: number;
+  key: string;
+  /** The last tick that has a verdict, or the instant from which ticks count. */
+  cursor: number;
+  /** The row of the newest tick, if its verdict may cover further ones. */
+  tail: { tickId: number; verdict: TickVerdict } | null;
+}
+
+export interface LineRequest {
+  schedule: ScheduleSpec & Pick<Schedule, 'name' | 'pausedAt'>;
+  line: Line;
+  /** How many runs of this schedule and key have not ended. */
+  open: number;
+  now: number;
+}
+
+export interface PlannedRun {
+  place: Exclude<Place, 'skip'>;
+  /** Not before this instant; `null`: now. */
+  runAt: number | null;
+  tick: TickOfJob;
+}
+
+export interface PlannedTick {
+  kind: TickKind;
+  key: string;
+  scheduledFor: number;
+  through: number;
+  count: number;
+  verdict: TickVerdict;
+  latenessMs: number | null;
+  /** Of a tick that ran. */
+  run: PlannedRun | null;
+  /** It is no row of its own, but adds to this one. */
+  addsTo: number | null;
+}
+
+export interface LinePlan {
+  line: Line;
+  /** Oldest first. */
+  ticks: PlannedTick[];
+  /** The last tick judged. */
+  cursor: number;
+  /** When the next tick is due; `null`: never. */
+  nextDue: number | null;
+}
+
+/** Judges the ticks of a line that are due, with at most `limit` rows, of which there is at least one where one is due. */
+export function planLine({ schedule, line, open, now }: LineRequest, limit: number): LinePlan {
+  const recurrence = recurrenceOf(schedule);
+  const { cursor, catchup, pausedAt } = { ...schedule, cursor: line.cursor };
+  const { verdicts } = planTicks({ recurrence, cursor, now, catchup, pausedAt });
+  const ticks: PlannedTick[] = [];
+  let started = 0;
+  for (const verdict of verdicts) {
+    if (verdict.verdict !== 'ran') {
+      add(ticks, line, { ...verdict, ...NO_RUN, key: line.key });
+      continue;
+    }
+    const { scheduledFor, latenessMs, catchup: late } = verdict;
+    const place = placeOf({ policy: schedule.overlap, open, started });
+    if (place === 'skip') {
+      const skipped = { scheduledFor, through: scheduledFor, count: 1, verdict: 'skipped_overlap' } as const;
+      add(ticks, line, { ...skipped, ...NO_RUN, key: line.key });
+      continue;
+    }
+    started += 1;
+    const window = schedule.jitterMs;
+    const runAt = window === 0 ? null : scheduledFor + jitterMs(schedule.name, line.key, window);
+    const tick = tickOfJob(schedule, line, { kind: 'tick', scheduledFor, catchup: late });
+    ticks.push({ ...ranAt(tick, line.key, latenessMs), run: { place, runAt, tick } });
+  }
+  const kept = cut(ticks, limit);
+  const last = kept.at(-1)?.through ?? line.cursor;
+  return { line, ticks: kept, cursor: last, nextDue: recurrence.next(last) };
+}
+
+/** A run that a person asks for now. It does not move the line. */
+export function planManual({ schedule, line, open, now }: LineRequest): PlannedTick {
+  const place = placeOf({ policy: schedule.overlap, open, started: 0 });
+  const at = { kind: 'manual', key: line.key, scheduledFor: now, through: now, count: 1, addsTo: null } as const;
+  if (place === 'skip') return { ...at, verdict: 'skipped_overlap', latenessMs: null, run: null };
+  const tick = tickOfJob(schedule, line, { kind: 'manual', scheduledFor: now, catchup: false });
+  return { ...at, verdict: 'ran', latenessMs: 0, run: { place, runAt: null, tick } };
+}
+
+/** Past ticks that a person makes up for, oldest first: one after the other and after all else, unless overlap is allowed. */
+export function planBackfill({ schedule, line, open, now }: LineRequest, instants: readonly number[]): PlannedTick[] {
+  return instants.map((scheduledFor, index) => {
+    const tick = tickOfJob(schedule, line, {
+      kind: 'backfill',
+      scheduledFor,
+      catchup: now - scheduledFor > ON_TIME_MS,
+    });
+    const behind = index > 0 ? 'follow_previous' : open > 0 ? 'follow_open' : 'free';
+    const place = schedule.overlap === 'allow' ? 'free' : behind;
+    return { ...ranAt(tick, line.key, now - scheduledFor), run: { place, runAt: null, tick } };
+  });
+}
+
+const NO_RUN = { kind: 'tick', latenessMs: null, run: null, addsTo: null } as const;
+
+function ranAt(tick: TickOfJob, key: string, latenessMs: number): Omit<PlannedTick, 'run'> {
+  const { kind, scheduledFor } = tick;
+  return { kind, key, scheduledFor, through: scheduledFor, count: 1, verdict: 'ran', latenessMs, addsTo: null };
+}
+
+/** Neighbours with the same verdict are one row, also with the last row of the ledger. */
+function add(ticks: PlannedTick[], { tail }: Line, tick: PlannedTick): void {
+  const before = ticks.at(-1);
+  if (before?.verdict === tick.verdict) {
+    before.through = tick.through;
+    before.count += tick.count;
+  } else if (before === undefined && tail?.verdict === tick.verdict) ticks.push({ ...tick, addsTo: tail.tickId });
+  else ticks.push(tick);
+}
+
+/** What does not run goes first, so that the runs of one catch-up stay together, however many they are. */
+function cut(ticks: readonly PlannedTick[], limit: number): PlannedTick[] {
+  if (ticks.length <= limit) return [...ticks];
+  const firstRun = ticks.findIndex(({ run }) => run !== null);
+  const lastRun = ticks.findLastIndex(({ run }) => run !== null);
+  return ticks.slice(0, firstRun > 0 ? Math.min(firstRun, limit) : Math.max(limit, lastRun + 1));
+}
+
+function tickOfJob(
+  schedule: LineRequest['schedule'],
+  { id, key }: Line,
+  { kind, scheduledFor, catchup }: Pick<TickOfJob, 'kind' | 'scheduledFor' | 'catchup'>,
+): TickOfJob {
+  return {
+    schedule: schedule.name,
+    line: id,
+    key: schedule.forEach === null ? null : key,
+    kind,
+    scheduledFor,
+    intervalStart: unboundedOf(schedule).previous(scheduledFor) ?? scheduledFor,
+    intervalEnd: scheduledFor,
+    catchup,
+  };
+}

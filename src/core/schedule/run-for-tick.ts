@@ -1,0 +1,35 @@
+/** From what a schedule runs to what runs for one tick. */
+
+import type { NewWorkflow } from '../dag/new-workflow.ts';
+import type { Dependency, JobSpec, NewJob } from '../job.ts';
+import type { PlannedRun } from './plan-line.ts';
+
+/** Named after its schedule and taking turns by its key, unless told otherwise. */
+export function jobForTick(spec: JobSpec, { tick, runAt }: PlannedRun, dependsOn: readonly Dependency[]): NewJob {
+  return {
+    ...spec,
+    name: spec.name ?? tick.schedule,
+    fairKey: spec.fairKey ?? tick.key,
+    tick,
+    runAt,
+    delayMs: null,
+    unique: null,
+    dependsOn,
+  };
+}
+
+/** Every step knows the tick. The first ones are held back as the run is. */
+export function workflowForTick(
+  { steps, ...workflow }: Omit<NewWorkflow, 'rerunOf'>,
+  { tick, runAt }: PlannedRun,
+): NewWorkflow {
+  return {
+    ...workflow,
+    rerunOf: null,
+    steps: steps.map((step) => {
+      const isFirst = step.parents.length === 0 && step.job.delayMs === null;
+      const job = { ...step.job, fairKey: step.job.fairKey ?? tick.key, tick, runAt: isFirst ? runAt : null };
+      return { ...step, job };
+    }),
+  };
+}

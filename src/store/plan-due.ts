@@ -1,0 +1,38 @@
+/** Decides about the lines that are due, as many as one transaction may write. */
+
+import { type Line, type LinePlan, type LineRequest, planLine } from '../core/schedule/plan-line.ts';
+import type { Run } from '../core/schedule/tick.ts';
+
+export interface DueLine {
+  schedule: LineRequest['schedule'];
+  line: Line;
+  /** Its runs that have not ended. */
+  open: readonly Run[];
+}
+
+export interface DuePlans<D> {
+  plans: { due: D; plan: LinePlan }[];
+  failed: { due: D; error: string }[];
+}
+
+/** In order, until the ledger would get more than `limit` rows; the first one is always among them. */
+export function planDue<D extends DueLine>(
+  due: readonly D[],
+  { now, limit }: { now: number; limit: number },
+): DuePlans<D> {
+  const plans: DuePlans<D>['plans'] = [];
+  const failed: DuePlans<D>['failed'] = [];
+  let rows = 0;
+  for (const one of due) {
+    const { schedule, line, open } = one;
+    try {
+      const plan = planLine({ schedule, line, open: open.length, now }, limit);
+      if (rows > 0 && rows + plan.ticks.length > limit) break;
+      rows += plan.ticks.length;
+      plans.push({ due: one, plan });
+    } catch (error) {
+      failed.push({ due: one, error: error instanceof Error ? error.message : String(error) });
+    }
+  }
+  return { plans, failed };
+}

@@ -1,0 +1,168 @@
+/** Starts what schedules run: jobs all together, workflows one by one. */
+
+import { openEdges } from '../../../core/dag/edge-counters.ts';
+import type { Dependency, NewJob } from '../../../core/job.ts';
+import { laneKey, laneOf } from '../../../core/lane.ts';
+import type { PlannedRun } from '../../../core/schedule/plan-line.ts';
+import { jobForTick, workflowForTick } from '../../../core/schedule/run-for-tick.ts';
+import type { Schedule } from '../../../core/schedule/schedule.ts';
+import type { Run } from '../../../core/schedule/tick.ts';
+import { NO_RUN } from '../../schedule-columns.ts';
+import type { Context } from '../context.ts';
+import { FLAG } from '../flags.ts';
+import { UnknownLanes } from '../graph/again.ts';
+import { edgesOf, insertEdges, insertLinked, type Prospect, prospectOf } from '../graph/insert-linked.ts';
+import { lockParents, type ParentEnds } from '../graph/parents.ts';
+import type { Transaction } from '../graph/transaction.ts';
+import { storeWorkflow } from '../graph/workflows.ts';
+import { insertRows } from '../insert-rows.ts';
+import { numbers } from '../values.ts';
+
+export interface WantedRun {
+  schedule: Schedule;
+  run: PlannedRun;
+  /** Unfinished runs of its line from before. */
+  open: readonly Run[];
+}
+
+/** What waits for another of the list stands right behind it. Answers in order. */
+export async function startRuns(
+  context: Context,
+  transaction: Transaction,
+  wanted: readonly WantedRun[],
+): Promise<Run[]> {
+  const steps = await stepsOf(context, transaction, wanted);
+  const earlier = wanted.map(({ run: { place }, open }) => {
+    if (place === 'free' || place === 'follow_previous') return [];
+    return open.flatMap(({ jobId, workflowId }) => (jobId === null ? (steps.get(workflowId ?? 0) ?? []) : [jobId]));
+  });
+  const dependsOn = earlier.map((ids) => ids.map((jobId): Dependency => ({ jobId, condition: 'ended' })));
+  // All at once, in the order that everybody keeps to.
+  const ends = await lockParents(
+    context,
+    transaction,
+    dependsOn.map((dependencies) => ({ dependsOn: dependencies })),
+  );
+  const placed = wanted.map((one, index) => ({ ...one, index, dependsOn: dependsOn[index] ?? [] }));
+  const started = new Map<number, Run>();
+  const jobs = placed.filter(({ schedule }) => 'job' in schedule.target);
+  const ids = await startJobs(context, transaction, jobs, ends);
+  jobs.forEach(({ index }, place) => started.set(index, { jobId: ids[place] as number, workflowId: null }));
+  for (const one of placed) {
+    if ('job' in one.schedule.target) continue;
+    const previous = one.run.place === 'follow_previous' ? started.get(one.index - 1) : undefined;
+    const workflowId = await startWorkflow(context, transaction, one, { ends, previous: previous ?? NO_RUN });
+    started.set(one.index, { jobId: null, workflowId });
+  }
+  return wanted.map((_, index) => started.get(index) ?? NO_RUN);
+}
+
+interface PlacedRun extends WantedRun {
+  /** On what was there before. */
+  dependsOn: readonly Dependency[];
+}
+
+/** The unfinished steps of workflows that somebody is to follow. */
+async function stepsOf(
+  { sql }: Context,
+  { session }: Transaction,
+  wanted: readonly WantedRun[],
+): Promise<Map<number, number[]>> {
+  const ids = new Set(wanted.flatMap(({ open }) => open.flatMap(({ workflowId }) => workflowId ?? [])));
+  const steps = new Map<number, number[]>();
+  if (ids.size === 0) return steps;
+  const rows = await session.query<{ id: number; workflow_id: number }>(sql.openSteps, [numbers([...ids])]);
+  for (const { id, workflow_id } of rows) steps.set(workflow_id, [...(steps.get(workflow_id) ?? []), id]);
+  return steps;
+}
+
+async function startJobs(
+  context: Context,
+  { session, locks, tally }: Transaction,
+  runs: readonly PlacedRun[],
+  ends: ParentEnds,
+): Promise<number[]> {
+  if (runs.length === 0) return [];
+  const jobs = runs.map(({ schedule: { target }, run, dependsOn }): NewJob => {
+    if (!('job' in target)) throw new Error('a workflow among jobs');
+    return jobForTick(target.job, run, dependsOn);
+  });
+  const lanes = lanesOf(context, jobs);
+  const ids = runs.every(({ run }) => run.place === 'free')
+    ? (await insertRows(context, session, jobs, lanes)).map(({ id }) => id)
+    : await insertChains(context, session, { runs, jobs, lanes, ends });
+  locks.made(ids);
+  await session.query(context.sql.setLines, [numbers(ids), numbers(runs.map(({ run }) => run.tick.line))]);
+  for (const [index, id] of ids.entries()) {
+    const { fairKey, queue, runAt } = jobs[index] as NewJob;
+    if (fairKey !== null) tally.fair(queue);
+    tally.changed(id);
+    // Cheap to say: whoever looks finds what there is.
+    tally.stands(id, { status: 'pending', due: 0 });
+    if (runAt !== null) tally.stands(id, { status: 'scheduled', due: runAt });
+  }
+  return ids;
+}
+
+/** Nobody sees them before the transaction ends, so those that follow one another can be stored at once. */
+async function insertChains(
+  context: Context,
+  session: Transaction['session'],
+  { runs, jobs, lanes, ends }: { runs: readonly PlacedRun[]; jobs: NewJob[]; lanes: number[]; ends: ParentEnds },
+): Promise<number[]> {
+  const follows = (index: number) => runs[index]?.run.place === 'follow_previous';
+  const waits: Prospect = { counters: openEdges(1), fate: 'wait' };
+  const ids = await insertLinked(
+    context,
+    session,
+    jobs.map((job, index) => ({
+      job,
+      lane: lanes[index] as number,
+      prospect: follows(index) ? waits : prospectOf(job.dependsOn, ends, 'each'),
+      flags: follows(index + 1) ? FLAG.hasChildren : 0,
+      step: null,
+    })),
+  );
+  const edges = ids.flatMap((id, index) => {
+    if (!follows(index)) return edgesOf(id, jobs[index]?.dependsOn ?? [], ends);
+    return edgesOf(id, [{ jobId: ids[index - 1] as number, condition: 'ended' }], new Map());
+  });
+  await insertEdges(context, session, edges);
+  return ids;
+}
+
+async function startWorkflow(
+  context: Context,
+  transaction: Transaction,
+  { schedule: { target }, run, dependsOn }: PlacedRun,
+  { ends, previous }: { ends: ParentEnds; previous: Run },
+): Promise<number> {
+  if (!('workflow' in target)) throw new Error('a job among workflows');
+  const { session, tally, locks } = transaction;
+  const workflow = workflowForTick(target.workflow, run);
+  const lanes = lanesOf(
+    context,
+    workflow.steps.map(({ job }) => job),
+  );
+  const rows =
+    previous.workflowId === null
+      ? []
+      : await session.query<{ id: number }>(context.sql.openSteps, [numbers([previous.workflowId])]);
+  locks.made(rows.map(({ id }) => id));
+  if (rows.length > 0) await session.query(context.sql.markParents, [numbers(rows.map(({ id }) => id))]);
+  const after = [...dependsOn, ...rows.map(({ id }): Dependency => ({ jobId: id, condition: 'ended' }))];
+  const id = await storeWorkflow(context, session, workflow, { lanes, after, ends });
+  await session.query(context.sql.setWorkflowLine, [id, run.tick.line]);
+  for (const { job } of workflow.steps) if (job.fairKey !== null) tally.fair(job.queue);
+  tally.wakes();
+  if (run.runAt !== null) tally.wakes(run.runAt);
+  return id;
+}
+
+/** Those that this process does not know are looked up outside, and the transaction begins again. */
+function lanesOf({ lanes }: Context, jobs: readonly NewJob[]): number[] {
+  const keys = jobs.map((job) => laneKey(laneOf(job)));
+  const unknown = keys.filter((key) => lanes.idOf(key) === undefined);
+  if (unknown.length > 0) throw new UnknownLanes(unknown);
+  return keys.map((key) => lanes.idOf(key) as number);
+}

@@ -1,0 +1,106 @@
+/**
+ * The statements about schedules, as a function of the quoted schema.
+ *
+ * A schedule's row is its lock, and comes before all locks of jobs. Its lines and its ledger change under it; what is
+ * read of them and of its runs to decide is read in a later statement than the lock.
+ */
+
+const instant = (ms: string) => `to_timestamp(${ms} / 1000.0)`;
+
+export function scheduleTexts(s: string, now: string) {
+  const scheduleColumns = `s.id, s.name, s.owner, s.spec, s.created_at, s.updated_at, s.paused_at, s.paused_note, s.last_run,
+    s.last_verdict, s.last_job_id, s.last_workflow_id`;
+  const tickColumns = `id, schedule_id, kind, key, scheduled_for, through, count, verdict, job_id, workflow_id, lateness_ms,
+    created_at`;
+
+  return {
+    schedule: `select ${schedulesFrom(s)} where s.name = $1`,
+    /** Whoever waited for the lock gets the row as it is then. */
+    lockSchedule: `select ${scheduleColumns}, null as next_due from ${s}.schedule s where s.name = $1 for update`,
+    lockSchedules: `select ${scheduleColumns}, null as next_due from ${s}.schedule s where s.id = any($1::bigint[])
+      order by s.id for update skip locked`,
+    insertSchedule: `insert into ${s}.schedule (id, name, owner, spec, created_at, updated_at)
+      values (nextval('${s}.schedule_id'), $1, $2, $3, ${instant('$4::float8')}, ${instant('$4::float8')})
+      on conflict (name) do nothing returning id`,
+    updateSchedule: `update ${s}.schedule set owner = $2, spec = $3, updated_at = ${instant('$4::float8')},
+        paused_at = ${instant('$5::float8')}, paused_note = $6 where id = $1`,
+    deleteSchedule: `with gone as (delete from ${s}.schedule where id = $1)
+      delete from ${s}.schedule_line where schedule_id = $1`,
+    /** The newest tick that ran may be older than one by hand or, of another key, one that was later. */
+    noteLast: `update ${s}.schedule s set last_verdict = i.verdict,
+        last_run = greatest(s.last_run, ${instant('i.ran')}),
+        last_job_id = case when i.ran is null then s.last_job_id else i.job_id end,
+        last_workflow_id = case when i.ran is null then s.last_workflow_id else i.workflow_id end
+      from jsonb_to_recordset($1::jsonb) i(id bigint, verdict text, ran float8, job_id bigint, workflow_id bigint)
+      where s.id = i.id`,
+
+    insertLines: `insert into ${s}.schedule_line (id, schedule_id, key, cursor, next_due)
+      select nextval('${s}.schedule_line_id'), $1, i.key, ${instant('$3::float8')}, ${instant('$4::float8')}
+      from unnest($2::text[]) with ordinality i(key, place) order by i.place`,
+    linesOf: `select * from ${s}.schedule_line where schedule_id = $1 order by id`,
+    moveLines: `update ${s}.schedule_line l set cursor = ${instant('i.cursor')}, next_due = ${instant('i.next_due')},
+        tail_id = i.tail_id, tail_verdict = i.tail_verdict
+      from jsonb_to_recordset($1::jsonb) i(id bigint, cursor float8, next_due float8, tail_id bigint, tail_verdict text)
+      where l.id = i.id`,
+    postponeLines: `with ${now} update ${s}.schedule_line l set next_due = t.now + $2::float8 * interval '1 ms'
+      from t where l.id = any($1::bigint[])`,
+    deleteLines: `delete from ${s}.schedule_line where id = any($1::bigint[])`,
+    /** All that an instance with nothing to do asks for. */
+    lookDue: `select (select min(next_due) from ${s}.schedule_line where next_due is not null) as next_due,
+      exists (select 1 from ${s}.tick where stops is not null) as stops, ${s}.now() as now`,
+    /** $1 how many lines to look at. */
+    dueSchedules: `with ${now}
+      select d.schedule_id as id, min(d.next_due) as due, t.now, s.name from t, lateral (
+        select l.schedule_id, l.next_due from ${s}.schedule_line l where l.next_due <= t.now
+        order by l.next_due, l.id limit $1) d join ${s}.schedule s on s.id = d.schedule_id
+      group by d.schedule_id, t.now, s.name`,
+    /** $1 locked schedules, $2 now, $3 how many. */
+    dueLines: `select l.* from unnest($1::bigint[]) i(schedule_id) cross join lateral (
+        select * from ${s}.schedule_line l where l.schedule_id = i.schedule_id and l.next_due <= ${instant('$2::float8')}
+        order by l.next_due, l.id limit $3) l
+      order by l.next_due, l.id limit $3`,
+
+    openRuns: `select line, job_id, null::bigint as workflow_id from ${s}.live where line = any($1::bigint[])
+      union all select line, null, id from ${s}.workflow where line = any($1::bigint[]) and ended_at is null
+      order by 1, 2, 3`,
+    openSteps: `select j.id, j.workflow_id from ${s}.job j join ${s}.live l on l.job_id = j.id
+      where j.workflow_id = any($1::bigint[]) and j.group_id is null order by j.id`,
+    setLines: `update ${s}.live l set line = i.line from unnest($1::bigint[], $2::bigint[]) i(job_id, line)
+      where l.job_id = i.job_id`,
+    setWorkflowLine: `update ${s}.workflow set line = $2 where id = $1`,
+
+    /** Ids are given in the order of the rows. */
+    insertTicks: `with ${now},
+      input as materialized (
+        select nextval('${s}.tick_id') as id, i.* from (
+          select * from jsonb_to_recordset($1::jsonb) i(place integer, schedule_id bigint, kind text, key text,
+            scheduled_for float8, through float8, count bigint, verdict text, job_id bigint, workflow_id bigint,
+            lateness_ms bigint, stops jsonb) order by place) i),
+      stored as (
+        insert into ${s}.tick (${tickColumns}, stops)
+        select id, schedule_id, kind, key, ${instant('scheduled_for')}, ${instant('through')}, count, verdict, job_id,
+          workflow_id, lateness_ms, t.now, stops from input, t
+        returning ${tickColumns})
+      select * from stored order by id`,
+    addToTicks: `with ${now}
+      update ${s}.tick k set through = ${instant('i.through')}, count = k.count + i.count, created_at = t.now
+      from t, jsonb_to_recordset($1::jsonb) i(id bigint, through float8, count bigint) where k.id = i.id
+      returning k.id`,
+    ticksByIds: `select ${tickColumns} from ${s}.tick where id = any($1::bigint[]) order by id`,
+    ranTicks: `select scheduled_for from ${s}.tick where schedule_id = $1 and key = $2
+      and scheduled_for between ${instant('$3::float8')} and ${instant('$4::float8')} and kind <> 'manual' and verdict = 'ran'`,
+    stops: `select id, stops from ${s}.tick where stops is not null order by id limit 1000`,
+    stopped: `update ${s}.tick set stops = null where id = any($1::bigint[])`,
+    pruneTicks: `delete from ${s}.tick where id = any(array(
+      select id from ${s}.tick where created_at < (select ${s}.now()) - $1::float8 * interval '1 ms'
+      order by created_at limit $2 for update skip locked)) returning id`,
+  };
+}
+
+/** Where a list of schedules is read from. */
+export function schedulesFrom(s: string): string {
+  return `s.id, s.name, s.owner, s.spec, s.created_at, s.updated_at, s.paused_at, s.paused_note, s.last_run, s.last_verdict,
+      s.last_job_id, s.last_workflow_id,
+      (select min(l.next_due) from ${s}.schedule_line l where l.schedule_id = s.id) as next_due
+    from ${s}.schedule s`;
+}

@@ -1,0 +1,107 @@
+/** Ticks that are due. Of several instances at once, each takes other schedules. */
+
+import type { Schedule } from '../../../core/schedule/schedule.ts';
+import type { Run } from '../../../core/schedule/tick.ts';
+import { planDue } from '../../plan-due.ts';
+import { decodeLine, type LineColumns } from '../../schedule-columns.ts';
+import { FAILED_AGAIN_MS, type Ticked, type TickRequest } from '../../store.ts';
+import type { Context } from '../context.ts';
+import type { Session } from '../database.ts';
+import { transactAgain } from '../graph/again.ts';
+import { Locks } from '../graph/locks.ts';
+import { Tally } from '../graph/tally.ts';
+import { numbers } from '../values.ts';
+import { openRuns, type ScheduleRow, toSchedule } from './rows.ts';
+import { writePlans } from './write-ticks.ts';
+
+interface LookRow {
+  next_due: number | null;
+  stops: boolean;
+  now: number;
+}
+
+type Judged = Pick<Ticked, 'ticks' | 'contended' | 'failed'>;
+
+export async function tick(context: Context, request: TickRequest, signal: AbortSignal): Promise<Ticked> {
+  const { database, sql } = context;
+  const look = async () => (await database.query<LookRow>(sql.lookDue, [], signal))[0] as LookRow;
+  const before = await look();
+  const isDue = ({ next_due, now }: LookRow) => next_due !== null && next_due <= now;
+  const judged = isDue(before) ? await judgeDue(context, request, signal) : NOTHING;
+  const after = isDue(before) ? await look() : before;
+  const stops = after.stops ? await database.query<{ id: number; stops: Run[] }>(sql.stops, [], signal) : [];
+  return {
+    ...judged,
+    nextDueAt: after.next_due,
+    now: after.now,
+    more: isDue(after) && judged.ticks.length > 0,
+    stop: stops.map(({ id, stops: runs }) => ({ tickId: id, runs })),
+  };
+}
+
+const NOTHING: Judged = { ticks: [], contended: [], failed: [] };
+
+async function judgeDue(context: Context, request: TickRequest, signal: AbortSignal): Promise<Judged> {
+  const { judged, tally } = await transactAgain(context, signal, async (session) => {
+    const ledger = new Tally();
+    const answer = await judge(context, session, { request, tally: ledger });
+    await ledger.write(context, session);
+    return { judged: answer, tally: ledger };
+  });
+  tally.tell(context);
+  return judged;
+}
+
+async function judge(
+  context: Context,
+  session: Session,
+  { request: { limit }, tally }: { request: TickRequest; tally: Tally },
+): Promise<Judged> {
+  const { sql } = context;
+  type Due = { id: number; name: string; due: number; now: number };
+  const due = await session.query<Due>(sql.dueSchedules, [limit]);
+  const [first] = due;
+  if (first === undefined) return NOTHING;
+  const { now } = first;
+  const ids = numbers(due.map(({ id }) => id));
+  const locked = (await session.query<ScheduleRow>(sql.lockSchedules, [ids])).map(toSchedule);
+  const schedules = new Map(locked.map((schedule) => [schedule.id, schedule]));
+  // In a later statement than the lock: whoever held it before may have judged them.
+  const lines = await session.query<LineColumns>(sql.dueLines, [numbers([...schedules.keys()]), now, limit]);
+  const open = await openRuns(
+    context,
+    session,
+    lines.map(({ id }) => id),
+  );
+  const { plans, failed } = planDue(
+    lines.map((row) => ({
+      schedule: schedules.get(row.schedule_id) as Schedule,
+      line: decodeLine(row),
+      open: open.get(row.id) ?? [],
+    })),
+    { now, limit },
+  );
+  const transaction = { session, locks: new Locks(context, session), tally };
+  const ticks = await writePlans(
+    context,
+    transaction,
+    plans.map(({ due: { schedule, open: runs }, plan }) => ({ schedule, open: runs, plan })),
+  );
+  if (failed.length > 0) {
+    await session.query(sql.postponeLines, [numbers(failed.map((one) => one.due.line.id)), FAILED_AGAIN_MS]);
+  }
+  const taken = new Set(lines.map(({ schedule_id }) => schedule_id));
+  return {
+    ticks,
+    contended: due.filter(({ id }) => !taken.has(id)).map(({ name, due: at }) => ({ schedule: name, dueAt: at })),
+    failed: failed.map(({ due: one, error }) => ({ schedule: one.schedule.name, error })),
+  };
+}
+
+export async function stoppedOthers(
+  { database, sql }: Context,
+  tickIds: readonly number[],
+  signal: AbortSignal,
+): Promise<void> {
+  await database.query(sql.stopped, [numbers(tickIds)], signal);
+}

@@ -1,0 +1,124 @@
+/** Writes what was decided about schedules: rows of the ledger with what they start, and how far each line is. */
+
+import type { LinePlan, PlannedTick } from '../../../core/schedule/plan-line.ts';
+import type { Schedule } from '../../../core/schedule/schedule.ts';
+import type { Run, Tick } from '../../../core/schedule/tick.ts';
+import { decodeTick, NO_RUN, type TickColumns } from '../../schedule-columns.ts';
+import type { Context } from '../context.ts';
+import type { Session } from '../database.ts';
+import type { Transaction } from '../graph/transaction.ts';
+import { numbers } from '../values.ts';
+import { startRuns } from './start-runs.ts';
+
+/** Of one line, oldest first. */
+export interface Decided {
+  schedule: Schedule;
+  ticks: readonly PlannedTick[];
+  open: readonly Run[];
+}
+
+/** Answers with the rows of each. */
+export async function writeTicks(
+  context: Context,
+  transaction: Transaction,
+  decided: readonly Decided[],
+): Promise<Tick[][]> {
+  const { session } = transaction;
+  const wanted = decided.flatMap(({ schedule, ticks, open }) =>
+    ticks.flatMap(({ run }) => (run === null ? [] : [{ schedule, run, open }])),
+  );
+  const runs = wanted.length === 0 ? [] : await startRuns(context, transaction, wanted);
+  const rows = decided.flatMap(({ schedule, ticks, open }) =>
+    ticks.map((tick) => ({
+      schedule,
+      tick,
+      run: tick.run === null ? NO_RUN : (runs.shift() as Run),
+      stops: tick.run?.place === 'replace_open' ? open : null,
+    })),
+  );
+  const stored = await store(context, session, rows);
+  await noteLast(context, session, rows);
+  return decided.map(({ ticks }) => stored.splice(0, ticks.length));
+}
+
+interface Row {
+  schedule: Schedule;
+  tick: PlannedTick;
+  run: Run;
+  stops: readonly Run[] | null;
+}
+
+async function store({ sql }: Context, session: Session, rows: readonly Row[]): Promise<Tick[]> {
+  const added = rows.flatMap(({ tick: { addsTo, through, count } }) =>
+    addsTo === null ? [] : [{ id: addsTo, through, count }],
+  );
+  const found = added.length === 0 ? [] : await session.query<{ id: number }>(sql.addToTicks, [JSON.stringify(added)]);
+  // Retention may have taken the row that they would have been added to.
+  const there = new Set(found.map(({ id }) => id));
+  const fresh = rows.filter(({ tick: { addsTo } }) => addsTo === null || !there.has(addsTo));
+  const input = fresh.map(({ schedule, tick, run, stops }, place) => ({
+    place,
+    schedule_id: schedule.id,
+    kind: tick.kind,
+    key: tick.key,
+    scheduled_for: tick.scheduledFor,
+    through: tick.through,
+    count: tick.count,
+    verdict: tick.verdict,
+    job_id: run.jobId,
+    workflow_id: run.workflowId,
+    lateness_ms: tick.latenessMs,
+    stops,
+  }));
+  const inserted = input.length === 0 ? [] : await session.query<TickColumns>(sql.insertTicks, [JSON.stringify(input)]);
+  const grown = there.size === 0 ? [] : await session.query<TickColumns>(sql.ticksByIds, [numbers([...there])]);
+  const byId = new Map(grown.map((row) => [row.id, row]));
+  return rows.map(({ tick: { addsTo } }) =>
+    decodeTick((addsTo === null || !there.has(addsTo) ? inserted.shift() : byId.get(addsTo)) as TickColumns),
+  );
+}
+
+/** One row per schedule: of its last verdict, and of its newest run. */
+async function noteLast({ sql }: Context, session: Session, rows: readonly Row[]): Promise<void> {
+  type Note = { id: number; verdict: string; ran: number | null } & {
+    job_id: number | null;
+    workflow_id: number | null;
+  };
+  const notes = new Map<number, Note>();
+  for (const { schedule, tick, run } of rows) {
+    const before = notes.get(schedule.id);
+    const ran = tick.verdict === 'ran';
+    notes.set(schedule.id, {
+      id: schedule.id,
+      verdict: tick.verdict,
+      ran: ran ? Math.max(tick.scheduledFor, before?.ran ?? tick.scheduledFor) : (before?.ran ?? null),
+      job_id: ran ? run.jobId : (before?.job_id ?? null),
+      workflow_id: ran ? run.workflowId : (before?.workflow_id ?? null),
+    });
+  }
+  if (notes.size > 0) await session.query(sql.noteLast, [JSON.stringify([...notes.values()])]);
+}
+
+/** Writes plans of lines, and moves the lines on. */
+export async function writePlans(
+  context: Context,
+  transaction: Transaction,
+  plans: readonly { schedule: Schedule; open: readonly Run[]; plan: LinePlan }[],
+): Promise<(Tick & { schedule: string })[]> {
+  if (plans.length === 0) return [];
+  const written = await writeTicks(
+    context,
+    transaction,
+    plans.map(({ schedule, open, plan }) => ({ schedule, open, ticks: plan.ticks })),
+  );
+  const moves = plans.map(({ plan: { line, cursor, nextDue } }, index) => {
+    const last = written[index]?.at(-1);
+    const tail = last === undefined ? line.tail : { tickId: last.id, verdict: last.verdict };
+    const ends = { tail_id: tail?.tickId ?? null, tail_verdict: tail?.verdict ?? null };
+    return { id: line.id, cursor, next_due: nextDue, ...ends };
+  });
+  await transaction.session.query(context.sql.moveLines, [JSON.stringify(moves)]);
+  return plans.flatMap(({ schedule }, index) =>
+    (written[index] ?? []).map((tick) => ({ ...tick, schedule: schedule.name })),
+  );
+}

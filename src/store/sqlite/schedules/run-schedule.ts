@@ -1,0 +1,109 @@
+/** Runs of a schedule that a person asks for, and the ledger. */
+
+import { planBackfill, planManual } from '../../../core/schedule/plan-line.ts';
+import type { Schedule } from '../../../core/schedule/schedule.ts';
+import type { Tick } from '../../../core/schedule/tick.ts';
+import { unknownKeys } from '../../refusals.ts';
+import { decodeLine, decodeTick, type LineColumns, type TickColumns } from '../../schedule-columns.ts';
+import type { InsertOptions, RunRequest, TickFilter } from '../../store.ts';
+import type { Context } from '../context.ts';
+import type { Param } from '../database.ts';
+import { answeredBefore, remember } from '../idempotency.ts';
+import { openRuns, scheduleNamed } from './rows.ts';
+import { sql, ticksFrom } from './statements.ts';
+import { writeTicks } from './tick.ts';
+
+export interface RunInput extends InsertOptions {
+  name: string;
+  request: RunRequest;
+}
+
+export function runSchedule(
+  context: Context,
+  { name, request, idempotency }: RunInput,
+): { ticks: Tick[]; replayed: boolean } | undefined {
+  const answered = idempotency === undefined ? undefined : answeredBefore(context, idempotency);
+  if (answered !== undefined) return { ticks: replay(context, answered.items), replayed: true };
+  const schedule = scheduleNamed(context, name);
+  if (schedule === undefined) return undefined;
+  const { now } = context;
+  const ticks = linesOf(context, schedule, request.keys).flatMap((row) => {
+    const open = openRuns(context, row.id);
+    const asked = { schedule, line: decodeLine(row), open: open.length, now };
+    const planned =
+      request.kind === 'manual'
+        ? [planManual(asked)]
+        : planBackfill(asked, withoutRun(context, schedule, { key: row.key, instants: request.instants }));
+    return writeTicks(context, schedule, { ticks: planned, open });
+  });
+  if (idempotency !== undefined) {
+    remember(context, idempotency, { items: ticks.map(({ id }) => [id, false]), workflowId: null });
+  }
+  return { ticks, replayed: false };
+}
+
+/** What retention has deleted meanwhile is left out. */
+function replay({ database }: Context, items: readonly (readonly [number, boolean])[]): Tick[] {
+  const ids = JSON.stringify(items.map(([id]) => id));
+  return database.all<TickColumns>(sql.ticksByIds, ids).map(decodeTick);
+}
+
+function linesOf({ database }: Context, { id, name }: Schedule, keys: readonly string[] | null): LineColumns[] {
+  const lines = database.all<LineColumns>(sql.linesOf, id);
+  if (keys === null) return lines;
+  const byKey = new Map(lines.map((line) => [line.key, line]));
+  const unknown = keys.filter((key) => !byKey.has(key));
+  if (unknown.length > 0) throw unknownKeys(name, unknown);
+  return keys.map((key) => byKey.get(key) as LineColumns);
+}
+
+export interface WithoutRunInput {
+  name: string;
+  key: string;
+  instants: readonly number[];
+}
+
+export function ticksWithoutRun(context: Context, { name, ...request }: WithoutRunInput): number[] | undefined {
+  const schedule = scheduleNamed(context, name);
+  return schedule === undefined ? undefined : withoutRun(context, schedule, request);
+}
+
+function withoutRun(
+  { database }: Context,
+  { id }: Schedule,
+  { key, instants }: { key: string; instants: readonly number[] },
+): number[] {
+  const [first, last] = [instants[0], instants.at(-1)];
+  if (first === undefined || last === undefined) return [];
+  const rows = database.all<{ scheduled_for: number }>(sql.ranTicks, id, key, first, last);
+  const ran = new Set(rows.map((row) => row.scheduled_for));
+  return instants.filter((instant) => !ran.has(instant));
+}
+
+export interface TicksInput {
+  name: string;
+  filter: TickFilter;
+  before: number | null;
+  limit: number;
+}
+
+export function ticks(context: Context, { name, filter, before, limit }: TicksInput): Tick[] | undefined {
+  const schedule = scheduleNamed(context, name);
+  if (schedule === undefined) return undefined;
+  const conditions: string[] = ['schedule_id = ?'];
+  const params: Param[] = [schedule.id];
+  const must = (condition: string, value: Param) => {
+    conditions.push(condition);
+    params.push(value);
+  };
+  if (filter.key !== undefined) must('key = ?', filter.key);
+  if (filter.kind !== undefined) must('kind = ?', filter.kind);
+  if (filter.verdict !== undefined) must('verdict = ?', filter.verdict);
+  if (before !== null) must('id < ?', before);
+  const statement = `select ${ticksFrom} where ${conditions.join(' and ')} order by id desc limit ?`;
+  return context.database.all<TickColumns>(statement, ...params, limit).map(decodeTick);
+}
+
+export function pruneTicks({ database, now }: Context, { keepMs, limit }: { keepMs: number; limit: number }): number {
+  return database.run(sql.pruneTicks, now - keepMs, limit);
+}

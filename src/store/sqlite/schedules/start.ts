@@ -1,0 +1,41 @@
+/** Starts what a schedule runs. */
+
+import type { PlannedRun } from '../../../core/schedule/plan-line.ts';
+import { jobForTick, workflowForTick } from '../../../core/schedule/run-for-tick.ts';
+import type { Schedule } from '../../../core/schedule/schedule.ts';
+import type { Run } from '../../../core/schedule/tick.ts';
+import type { Context } from '../context.ts';
+import { insertDependent } from '../insert-dependent.ts';
+import { addWorkflow } from '../insert-workflow.ts';
+import { encodeDependencies, encodeNewJobs, type NewJobRow } from '../new-job-row.ts';
+import { encodeNewWorkflow } from '../new-workflow.ts';
+import { parentEndsOf } from '../parents.ts';
+import { sql } from './statements.ts';
+
+/** It waits for the end of those that it follows. */
+export function start(context: Context, { target }: Schedule, run: PlannedRun, follows: readonly Run[]): Run {
+  const { database, now } = context;
+  const after = follows.flatMap((one) => unfinishedJobsOf(context, one));
+  const { line } = run.tick;
+  if ('workflow' in target) {
+    const wanted = encodeNewWorkflow(workflowForTick(target.workflow, run), now);
+    const workflowId = addWorkflow(context, { ...wanted, now }, after);
+    database.run(sql.setWorkflowLine, workflowId, line);
+    return { jobId: null, workflowId };
+  }
+  const dependsOn = after.map((jobId) => ({ jobId, condition: 'ended' as const }));
+  const job = jobForTick(target.job, run, dependsOn);
+  const { rows, lanes } = encodeNewJobs([job], now);
+  const dependencies = encodeDependencies(job);
+  const wanted = { row: rows[0] as NewJobRow, flags: 0, dependencies };
+  if (job.fairKey !== null) context.fairQueues.add(job.queue);
+  const [jobId] = insertDependent(context, [wanted], { lanes, ends: parentEndsOf(context, [dependencies]) });
+  database.run(sql.setLine, jobId as number, line);
+  return { jobId: jobId as number, workflowId: null };
+}
+
+/** The jobs whose end is the end of a run. */
+function unfinishedJobsOf({ database }: Context, { jobId, workflowId }: Run): number[] {
+  if (jobId !== null) return [jobId];
+  return database.all<{ id: number }>(sql.openSteps, workflowId).map(({ id }) => id);
+}

@@ -3,9 +3,11 @@
 export type { Attempt, Job, JobDetail } from './api/job.ts';
 export { type ErrorCode, isWorkronError, WorkronError } from './core/error.ts';
 export { Cancel, Fatal, RetryAfter, Snooze, Stopped } from './core/handler-errors.ts';
+export type { Mounted, MountOptions } from './http/mount.ts';
 export type { ChildOptions, JobContext } from './library/context.ts';
 export { type Handle, JobFailed, type WaitOptions } from './library/handle.ts';
 export { type DeclaredJob, type JobType, job, type RunnableJob } from './library/job.ts';
+export type { Middleware, RunCall, SubmitCall } from './library/middleware.ts';
 export { type OpenOptions, open } from './library/open.ts';
 export type { Duration, JobOptions, SubmitOptions } from './library/options.ts';
 export type { Schema } from './library/schema.ts';

@@ -1,7 +1,8 @@
 /** The HTTP server: limits and authentication in front, one handler per route behind. */
 
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { PROBLEM_TYPE, problemFrom } from '../api/problem.ts';
 import { WorkronError } from '../core/error.ts';
 import type { Log } from '../ops/log.ts';
@@ -24,6 +25,8 @@ export interface ServerOptions {
   scheduler: Scheduler;
   /** `null`: whoever reaches this machine's own address may do everything. */
   token: string | null;
+  /** Somebody in front decides who may call: any Host will do. */
+  trusted?: boolean;
   /** Names under which the server may be reached without a token, and whose pages may call it. */
   allowedHosts: readonly string[];
   log: Log;
@@ -38,8 +41,16 @@ export interface ServerOptions {
 }
 
 export interface HttpServer {
+  /** Answers requests that somebody else's server has received. */
+  mount(): Promise<MountableServer>;
   /** Starts listening; port 0 takes a free one. Refuses what `assertSafeBind` refuses. */
   listen(address: { host: string; port: number }): Promise<ListeningServer>;
+}
+
+export interface MountableServer {
+  handle(request: IncomingMessage, response: ServerResponse): void;
+  inject: FastifyInstance['inject'];
+  close(): Promise<void>;
 }
 
 export interface ListeningServer {
@@ -109,7 +120,7 @@ export function createServer(options: ServerOptions): HttpServer {
       throw new WorkronError('shutting_down', 'The server is shutting down');
     }
     checkOrigin(request.headers, options.allowedHosts);
-    if (token === null) checkHost(request.headers, options.allowedHosts);
+    if (token === null && !options.trusted) checkHost(request.headers, options.allowedHosts);
     const route = request.routeOptions.config.route;
     if (request.routeOptions.config.page || route?.scope === null) return;
     if (leadsToPage(request)) return reply.redirect('/ui/', 302);
@@ -168,6 +179,10 @@ export function createServer(options: ServerOptions): HttpServer {
   }
 
   return {
+    async mount() {
+      await app.ready();
+      return { handle: (request, response) => app.routing(request, response), inject: app.inject.bind(app), close };
+    },
     async listen({ host, port }) {
       assertSafeBind(host, token);
       try {

@@ -24,6 +24,7 @@ export interface JobContext {
   readonly id: string;
   /** Rises with every start of the job; the first is 1. */
   readonly attempt: number;
+  readonly queue: string;
   /** Aborts when the attempt should end; its reason is a `Stopped`: timeout, cancelled, shutdown, lost. */
   readonly signal: AbortSignal;
   /** The variables it was submitted with. */
@@ -50,7 +51,7 @@ export interface JobContext {
   /** Submits another job. A retried parent does not submit it again: the same content, or `key`, is the same child. */
   readonly submit: <Input, Result>(
     job: JobType<Input, Result>,
-    ...rest: SubmitArguments<Input, ChildOptions>
+    ...rest: SubmitArguments<NoInfer<Input>, ChildOptions>
   ) => Promise<Handle<Result>>;
 }
 
@@ -78,6 +79,10 @@ export class Context implements JobContext {
 
   get attempt(): number {
     return this.#inner.attempt;
+  }
+
+  get queue(): string {
+    return this.#inner.queue;
   }
 
   get signal(): AbortSignal {

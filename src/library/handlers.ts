@@ -4,7 +4,9 @@ import { WorkronError } from '../core/error.ts';
 import { Fatal } from '../core/handler-errors.ts';
 import type { Handler, HandlerContext, Handlers } from '../worker/handler-executor.ts';
 import { Context, type JobContext } from './context.ts';
+import { runIsolated } from './isolated.ts';
 import type { RunnableJob } from './job.ts';
+import { aroundRun } from './middleware.ts';
 import { type Checked, describeIssues } from './schema.ts';
 import type { Submitter } from './submitter.ts';
 
@@ -20,17 +22,36 @@ export function handlersOf(jobs: readonly RunnableJob[], submitter: Submitter): 
   return handlers;
 }
 
-function handlerOf({ name, input: schema, run }: RunnableJob, submitter: Submitter): Handler {
-  const call = run as (input: unknown, context: JobContext) => unknown;
-  const contextOf = (inner: HandlerContext) => new Context(inner, submitter);
-  if (schema === null) return (input, inner) => call(input, contextOf(inner));
+function handlerOf(job: RunnableJob, submitter: Submitter): Handler {
+  const { name, input: schema } = job;
+  const run = runnerOf(job, submitter);
+  if (schema === null || job.isolate !== null) return run;
   const { validate } = schema['~standard'];
   return (input, inner) => {
     const checked = validate(input);
-    if (checked instanceof Promise) return checked.then((later) => call(valueOf(later, name), contextOf(inner)));
-    return call(valueOf(checked, name), contextOf(inner));
+    if (checked instanceof Promise) return checked.then((later) => run(valueOf(later, name), inner));
+    return run(valueOf(checked, name), inner);
   };
 }
+
+/** What is not asked for costs nothing: no middleware, no thread. */
+function runnerOf(job: RunnableJob, submitter: Submitter): Handler {
+  const { middleware } = submitter;
+  const call = job.run as (input: unknown, context: JobContext) => unknown;
+  const plain: Call =
+    job.isolate === null
+      ? (input, context) => call(input, context)
+      : (input, _, inner) => runIsolated(job, input, inner);
+  if (middleware.every(({ run }) => run === undefined)) {
+    return (input, inner) => plain(input, new Context(inner, submitter), inner);
+  }
+  return (input, inner) => {
+    const context = new Context(inner, submitter);
+    return aroundRun(middleware, { job: job.name, input, context }, () => plain(input, context, inner));
+  };
+}
+
+type Call = (input: unknown, context: JobContext, inner: HandlerContext) => unknown;
 
 /** What was stored may have been submitted by an older version of the program: trying again would not help. */
 function valueOf(checked: Checked<unknown>, name: string): unknown {

@@ -1,4 +1,5 @@
 import { Client } from '../api/client.ts';
+import { WorkronError } from '../core/error.ts';
 import type { Log } from '../ops/log.ts';
 import { httpSource } from '../worker/http-source.ts';
 import type { Home } from './home.ts';
@@ -17,6 +18,7 @@ export function openHttpHome({ url, token, log }: HttpHomeOptions): Home {
     engine: httpEngine(new Client({ url, token })),
     source: () => httpSource({ urls: [url], token, log, version }),
     runDuties: () => Promise.resolve(),
+    mount: () => Promise.reject(new WorkronError('bad_request', 'A Workron elsewhere has an API of its own')),
     drain: () => undefined,
     close: () => Promise.resolve(),
   };

@@ -14,7 +14,7 @@ export interface JobType<Input = never, Result = unknown> {
   readonly form: Form;
   readonly options: JobOptions;
   /** For the compiler only. */
-  readonly '~types'?: { input(value: Input): void; result: Result } | undefined;
+  readonly '~types'?: { input: (value: Input) => void; result: Result } | undefined;
 }
 
 /** A kind of job that can also be run. */

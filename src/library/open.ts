@@ -10,7 +10,10 @@ import { chooseStore } from '../ops/settings-store.ts';
 import type { Store } from '../store/store.ts';
 import { msOf } from './handle.ts';
 import type { Home } from './home.ts';
+import type { Middleware } from './middleware.ts';
 import type { Duration } from './options.ts';
+import { tracing } from './tracing.ts';
+import { version } from './version.ts';
 import { Workron } from './workron.ts';
 
 export interface OpenOptions {
@@ -29,6 +32,10 @@ export interface OpenOptions {
   /** How long a worker may be silent before its jobs are given to others; 30 s. */
   lease?: Duration;
   heartbeat?: Duration;
+  /** What is to happen around every submission and every run; the first is the outermost. */
+  middleware?: readonly Middleware[];
+  /** OpenTelemetry spans where `@opentelemetry/api` is installed; `true`. */
+  tracing?: boolean;
 }
 
 /**
@@ -37,7 +44,9 @@ export interface OpenOptions {
  */
 export async function open(url: string, options: OpenOptions = {}): Promise<Workron> {
   const log = logOf(options.log ?? 'warn');
-  return new Workron(await openHome(url, options, log), log);
+  const traced = (options.tracing ?? true) ? await tracing(version) : null;
+  const middleware = [...(traced === null ? [] : [traced]), ...(options.middleware ?? [])];
+  return new Workron(await openHome(url, options, log), log, middleware);
 }
 
 async function openHome(url: string, options: OpenOptions, log: Log): Promise<Home> {

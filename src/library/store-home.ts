@@ -1,5 +1,6 @@
 import type { Clock } from '../core/clock.ts';
 import { WorkronError } from '../core/error.ts';
+import type { Mounted } from '../http/mount.ts';
 import { systemClock } from '../ops/clock.ts';
 import type { Log } from '../ops/log.ts';
 import { Metrics } from '../ops/metrics.ts';
@@ -33,6 +34,7 @@ export async function openStoreHome(store: Store, { log, leaseMs, heartbeatMs }:
   const closing = new AbortController();
   if (store.exclusive) await takeBackFromEarlierLives(context, closing.signal);
   const statistics = runStatistics(parts, closing.signal);
+  const mounts: Mounted[] = [];
   const engine = schedulerEngine(scheduler, store.transactional);
 
   return {
@@ -55,9 +57,16 @@ export async function openStoreHome(store: Store, { log, leaseMs, heartbeatMs }:
     },
     source: () => localSource({ scheduler, attachment: store.exclusive ? 'local' : 'direct', version }),
     runDuties: (signal) => runDuties(parts, dutySettings(leaseMs), signal),
+    async mount(options) {
+      const { mountServer } = await import('../http/mount.ts');
+      const mounted = await mountServer({ scheduler, log, version }, options);
+      mounts.push(mounted);
+      return mounted;
+    },
     drain: () => scheduler.drain(),
     async close() {
       closing.abort(new WorkronError('shutting_down', 'Workron was stopped'));
+      await Promise.all(mounts.map((mounted) => mounted.close()));
       await statistics;
       await scheduler[Symbol.asyncDispose]();
       await store[Symbol.asyncDispose]();

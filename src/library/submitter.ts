@@ -7,12 +7,14 @@ import type { Completion, Engine, Request, Submitted } from './engine.ts';
 import { Handle } from './handle.ts';
 import type { JobType } from './job.ts';
 import { toJson } from './json.ts';
+import { aroundSubmit, type Middleware } from './middleware.ts';
 import { type Form, formOf, type SubmitOptions } from './options.ts';
 import { describeIssues } from './schema.ts';
 import { runnerOf, type Transaction } from './transaction.ts';
 
 export interface SubmitterOptions {
   engine: Engine;
+  middleware?: readonly Middleware[];
 }
 
 const NEVER = new AbortController().signal;
@@ -20,21 +22,36 @@ const NEVER = new AbortController().signal;
 export class Submitter {
   readonly #engine: Engine;
 
-  constructor({ engine }: SubmitterOptions) {
+  readonly middleware: readonly Middleware[];
+
+  constructor({ engine, middleware = [] }: SubmitterOptions) {
     this.#engine = engine;
+    this.middleware = middleware;
   }
 
   /** One job for each input: all or none, in order. */
-  async jobs(type: JobType, inputs: readonly unknown[], options: SubmitOptions | undefined): Promise<Handle[]> {
+  jobs(type: JobType, inputs: readonly unknown[], options: SubmitOptions | undefined): Promise<readonly Handle[]> {
+    if (this.#isPlain) return this.#jobs(type, inputs, options);
+    const call = { job: type.name, inputs, options: options ?? {} };
+    return aroundSubmit(this.middleware, call, (wanted) => this.#jobs(type, inputs, wanted));
+  }
+
+  async command(line: string, options: SubmitOptions | undefined): Promise<Handle> {
+    const submit = (wanted: SubmitOptions) => this.#send([{ form: formOf({ command: line }, wanted) }], wanted);
+    const call = { job: null, inputs: [undefined], options: options ?? {} };
+    const [handle] = await aroundSubmit(this.middleware, call, submit);
+    return handle as Handle;
+  }
+
+  get #isPlain(): boolean {
+    return this.middleware.every(({ submit }) => submit === undefined);
+  }
+
+  async #jobs(type: JobType, inputs: readonly unknown[], options: SubmitOptions | undefined): Promise<Handle[]> {
     const form = options === undefined ? type.form : formOf({ handler: type.name }, type.options, options);
     const requests: Request[] = [];
     for (const input of inputs) requests.push({ form, input: await checked(type, input) });
     return this.#send(requests, options);
-  }
-
-  async command(line: string, options: SubmitOptions | undefined): Promise<Handle> {
-    const [handle] = await this.#send([{ form: formOf({ command: line }, options ?? {}) }], options);
-    return handle as Handle;
   }
 
   /** Ends an attempt as done inside a transaction of the application's own. */

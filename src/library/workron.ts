@@ -2,6 +2,7 @@
 
 import type { Attempt, Job, JobDetail } from '../api/job.ts';
 import { WorkronError } from '../core/error.ts';
+import type { Mounted, MountOptions } from '../http/mount.ts';
 import { systemClock } from '../ops/clock.ts';
 import type { Log } from '../ops/log.ts';
 import { Worker } from '../worker/worker.ts';
@@ -11,6 +12,7 @@ import { handlersOf } from './handlers.ts';
 import type { Home } from './home.ts';
 import { newInstanceId } from './instance-id.ts';
 import type { JobType, RunnableJob } from './job.ts';
+import type { Middleware } from './middleware.ts';
 import type { Duration, SubmitOptions } from './options.ts';
 import { Submitter } from './submitter.ts';
 
@@ -52,16 +54,16 @@ export class Workron implements AsyncDisposable {
   #running: Running | undefined;
   #stopped: Promise<void> | undefined;
 
-  constructor(home: Home, log: Log) {
+  constructor(home: Home, log: Log, middleware: readonly Middleware[]) {
     this.#home = home;
     this.#log = log;
-    this.#submitter = new Submitter({ engine: home.engine });
+    this.#submitter = new Submitter({ engine: home.engine, middleware });
   }
 
   /** Resolves once the job is on disk. */
   async submit<Input, Result>(
     job: JobType<Input, Result>,
-    ...[input, options]: SubmitArguments<Input, SubmitOptions>
+    ...[input, options]: SubmitArguments<NoInfer<Input>, SubmitOptions>
   ): Promise<Handle<Result>> {
     const [handle] = await this.#submitter.jobs(job, [input], options);
     return handle as Handle<Result>;
@@ -70,7 +72,7 @@ export class Workron implements AsyncDisposable {
   /** One job for each input: all of them or none, in order. */
   async submitAll<Input, Result>(
     job: JobType<Input, Result>,
-    inputs: readonly Input[],
+    inputs: readonly NoInfer<Input>[],
     options?: SubmitOptions,
   ): Promise<Handle<Result>[]> {
     return (await this.#submitter.jobs(job, inputs, options)) as Handle<Result>[];
@@ -102,6 +104,11 @@ export class Workron implements AsyncDisposable {
 
   retry(id: string): Promise<Job> {
     return this.#home.engine.retry(id, NEVER);
+  }
+
+  /** The HTTP API for a server of the application's own, which decides who may reach it. */
+  mount(options: MountOptions = {}): Promise<Mounted> {
+    return this.#home.mount(options);
   }
 
   /** Runs jobs in this process from now on. Resolves once its worker is known to the scheduler. */

@@ -23,6 +23,9 @@ export interface HandlerContext {
   readonly attempt: number;
   /** Aborts when the attempt should end: cancelled, timed out, the worker stops. Its reason is a `Stopped`. */
   readonly signal: AbortSignal;
+  readonly queue: string;
+  /** How long it may take to stop once its signal has aborted. */
+  readonly killGraceMs: number;
   /** The variables it was submitted with. */
   readonly env: Readonly<Record<string, string>>;
   /** Of its workflow; empty where it has none. */
@@ -114,6 +117,14 @@ class Context implements HandlerContext {
 
   get signal(): AbortSignal {
     return this.#assignment.signal;
+  }
+
+  get queue(): string {
+    return this.#assignment.job.queue;
+  }
+
+  get killGraceMs(): number {
+    return this.#assignment.job.killGraceMs;
   }
 
   get env(): Readonly<Record<string, string>> {

@@ -1,0 +1,14 @@
+/** A client of a Workron elsewhere, for browsers and edge runtimes too: nothing but `fetch`. */
+
+export {
+  type CallOptions,
+  Client,
+  type ClientOptions,
+  type ListQuery,
+  type LogEvent,
+  type SubmitOptions,
+  type WorkflowQuery,
+} from './api/client.ts';
+export type { Attempt, Job, JobDetail, JobPage, SubmittedJob } from './api/job.ts';
+export type { JobSubmissionInput } from './api/job-submission.ts';
+export { type ErrorCode, isWorkronError, WorkronError } from './core/error.ts';

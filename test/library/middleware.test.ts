@@ -1,0 +1,95 @@
+/** What applications put around submissions and runs, and spans. */
+
+import assert from 'node:assert/strict';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { test } from 'node:test';
+import { SpanKind, trace } from '@opentelemetry/api';
+import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node';
+import { job, type Middleware, open } from '../../src/index.ts';
+
+test('middleware: goes around submissions and runs, the first outermost, and can carry a context', async () => {
+  const tenant = new AsyncLocalStorage<string>();
+  const seen: string[] = [];
+  const tell = (name: string): Middleware => ({
+    async submit(call, next) {
+      seen.push(`${name} submits ${call.job} ${call.inputs.length}`);
+      const handles = await next();
+      seen.push(`${name} submitted ${handles.length}`);
+      return handles;
+    },
+    async run(call, next) {
+      seen.push(`${name} runs ${call.job} ${JSON.stringify(call.input)}`);
+      return next();
+    },
+  });
+  const carry: Middleware = {
+    submit(call, next) {
+      call.options = { ...call.options, env: { TENANT: tenant.getStore() ?? '' } };
+      return next();
+    },
+    run: ({ context }, next) => tenant.run(context.env['TENANT'] ?? '', () => next()),
+  };
+  await using workron = await open('memory:', {
+    log: 'silent',
+    tracing: false,
+    middleware: [tell('a'), tell('b'), carry],
+  });
+  const who = job('who', { run: (n: number) => (n > 0 ? tenant.getStore() : null) });
+  await workron.start({ jobs: [who] });
+  const [one] = await tenant.run('acme', () => workron.submitAll(who, [1, 2]));
+  assert.equal(await one?.result(), 'acme');
+  const [submissions, runs] = [seen.filter((line) => /submit/.test(line)), seen.filter((line) => /runs/.test(line))];
+  assert.deepEqual(submissions, ['a submits who 2', 'b submits who 2', 'b submitted 2', 'a submitted 2']);
+  assert.deepEqual(runs.slice(0, 2), ['a runs who 1', 'b runs who 1']);
+});
+
+test('middleware: what it throws is the failure of the submission or the job', async () => {
+  const strict: Middleware = {
+    submit: (call, next) => (call.job === 'bad' ? Promise.reject(new Error('not allowed')) : next()),
+    run() {
+      throw new Error('no');
+    },
+  };
+  await using workron = await open('memory:', { log: 'silent', middleware: [strict] });
+  const good = job('good', { run: () => 1, maxAttempts: 1 });
+  await workron.start({ jobs: [good] });
+  await assert.rejects(workron.submit(job('bad', { run: () => 1 })), /not allowed/);
+  await assert.rejects((await workron.submit(good)).result(), /no/);
+});
+
+test('tracing: a run is a child of its submission, wherever it runs', async () => {
+  const exporter = new InMemorySpanExporter();
+  const provider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
+  provider.register();
+  await using workron = await open('memory:', { log: 'silent' });
+  const child = job('child', { run: () => 1 });
+  const parent = job('parent', { queue: 'q', run: async (_: unknown, { submit }) => (await submit(child)).result() });
+  const broken = job('broken', {
+    maxAttempts: 1,
+    run: () => {
+      throw new Error('no');
+    },
+  });
+  await workron.start({ jobs: [parent, child, broken] });
+  await trace.getTracer('test').startActiveSpan('request', async (span) => {
+    await (await workron.submit(parent, null, { queue: 'q' })).result();
+    span.end();
+  });
+  await (await workron.submit(broken)).ended();
+  const spans = exporter.getFinishedSpans();
+  const named = (name: string, jobName: string) => {
+    const found = spans.find((span) => span.name === name && span.attributes['workron.job'] === jobName);
+    assert.ok(found, `${name} ${jobName}`);
+    return found;
+  };
+  const [submitted, ran] = [named('submit q', 'parent'), named('run q', 'parent')];
+  assert.equal(ran.parentSpanContext?.spanId, submitted.spanContext().spanId);
+  assert.equal(named('submit default', 'child').parentSpanContext?.spanId, ran.spanContext().spanId);
+  const { traceId } = submitted.spanContext();
+  assert.equal(named('run default', 'child').spanContext().traceId, traceId);
+  assert.deepEqual([submitted.kind, ran.kind], [SpanKind.PRODUCER, SpanKind.CONSUMER]);
+  assert.equal(ran.attributes['messaging.system'], 'workron');
+  assert.equal(ran.attributes['messaging.message.id'], submitted.attributes['messaging.message.id']);
+  assert.equal(named('run default', 'broken').events[0]?.name, 'exception');
+  await provider.shutdown();
+});

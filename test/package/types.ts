@@ -1,0 +1,57 @@
+/** What must not compile. Checked by `npm run check`: an expected error that does not come is an error itself. */
+
+import { type } from 'arktype';
+import * as v from 'valibot';
+import { z } from 'zod';
+import { job, type RunnableJob, type Workron } from '../../src/index.ts';
+
+export async function mistakes(workron: Workron): Promise<void> {
+  const mail = job('mail', {
+    input: z.object({ to: z.string(), copies: z.number().default(1) }),
+    run: ({ to, copies }) => ({ id: to, copies, at: new Date() }),
+  });
+  const declared = job('declared', { input: v.object({ n: v.number() }), result: z.object({ ok: z.boolean() }) });
+  const none = job('none', { run: () => 'fine' });
+  const typed = job('typed', { run: (input: { width: number }) => input.width });
+  const parsed = job('parsed', { input: type({ n: 'string.integer.parse' }), run: ({ n }) => n + 1 });
+
+  // Right: with the schema's defaults, without an input, with a handle's result typed as it is after JSON.
+  const handle = await workron.submit(mail, { to: 'ada' }, { delay: '5m' });
+  const result: { id: string; copies: number; at: string } = await handle.result();
+  const text: string = await (await workron.submit(none)).result();
+  const ok: boolean = (await (await workron.submit(declared, { n: 1 })).result()).ok;
+  const one: number = await (await workron.submit(parsed, { n: '1' })).result();
+  await workron.submit(typed, { width: 3 });
+  const handled: RunnableJob = declared.handle(({ n }) => ({ ok: n > 0 }));
+  await workron.start({ jobs: [mail, none, typed, parsed, handled] });
+
+  // @ts-expect-error wrong input
+  await workron.submit(mail, { to: 5 });
+  // @ts-expect-error missing input
+  await workron.submit(mail);
+  // @ts-expect-error wrong input of a job without a schema
+  await workron.submit(typed, { width: '3' });
+  // @ts-expect-error wrong input of one of many
+  await workron.submitAll(mail, [{ to: 'ada' }, { from: 'ada' }]);
+  // @ts-expect-error not a job
+  await workron.submit('mail', { to: 'ada' });
+  // @ts-expect-error an option that is not there
+  await workron.submit(none, undefined, { prio: 5 });
+  // @ts-expect-error a wrong result
+  const wrong: number = await handle.result();
+  // @ts-expect-error Date is text after JSON
+  const at: Date = result.at;
+  // @ts-expect-error a job without its function cannot be run
+  await workron.start({ jobs: [declared] });
+  // @ts-expect-error the function must answer with what was declared
+  declared.handle(() => ({ ok: 'yes' }));
+  // @ts-expect-error the function does not get what the schema does not give
+  job('bad', { input: z.object({ n: z.number() }), run: ({ m }) => m });
+  job('child', {
+    run: async (_: unknown, { submit }) => {
+      // @ts-expect-error children are checked too
+      await submit(mail, { to: 1 });
+    },
+  });
+  void [text, ok, one, wrong, at];
+}

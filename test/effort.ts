@@ -40,6 +40,8 @@ export const effort = {
   /** Queued jobs of one tenant, and tenants of one queue. */
   fairJobs: full ? 10_000 : 1_000,
   fairKeys: full ? 10_000 : 500,
+  /** Jobs of a worker that is killed while many of them wait for its slots. */
+  aheadJobs: full ? 5_000 : 600,
   /** Random cron expressions compared with brute force. */
   cronExpressions: full ? 3_000 : 50,
 };

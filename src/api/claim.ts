@@ -18,6 +18,9 @@ export const ClaimRequest = named(
   z.object({
     worker_id: storeId,
     limit: wholeNumber(1, 10_000).default(1),
+    ahead: z.boolean().default(false).meta({
+      description: 'They will wait at the worker before they start: only jobs that may are handed out.',
+    }),
     wait: duration().default(0).meta({ description: 'How long to wait for work; at most a minute.' }),
     claim_seq: wholeNumber(0, Number.MAX_SAFE_INTEGER).nullable().default(null).meta({
       description: 'Rising per worker. With it, what an answer that got lost handed out is given back early.',
@@ -40,6 +43,7 @@ export const ClaimedJob = named(
     failures: z.number(),
     run_at: wireInstant,
     started_at: wireInstant,
+    ahead: z.literal(true).exactOptional().meta({ description: 'It may wait at the worker; say when it starts.' }),
     ...specShape,
     env: z.record(z.string(), z.string()),
     // Schedulers of an earlier version do not say it.
@@ -58,6 +62,7 @@ export function claimedJobToWire(job: DomainClaimedJob): ClaimedJob {
     failures: job.failures,
     run_at: toInstant(job.dueAt),
     started_at: toInstant(job.startedAt),
+    ...(job.ahead ? { ahead: true } : {}),
     ...specToWire(job),
     env: { ...job.env },
     surroundings: job.surroundings === null ? null : surroundingsToWire(job.surroundings),
@@ -72,6 +77,7 @@ export function claimedJobFromWire(wire: ClaimedJob): DomainClaimedJob {
     failures: wire.failures,
     dueAt: parseInstant(wire.run_at) ?? 0,
     startedAt: parseInstant(wire.started_at) ?? 0,
+    ...(wire.ahead ? { ahead: true } : {}),
     name: wire.name,
     queue: wire.queue,
     priority: wire.priority,

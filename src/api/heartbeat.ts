@@ -1,7 +1,7 @@
 /** A worker says that it lives and what it holds, and hears what it should stop. */
 
 import { z } from 'zod';
-import { storeId, wholeNumber, wireId } from './fields.ts';
+import { instant, storeId, wholeNumber, wireId } from './fields.ts';
 import { named } from './schemas.ts';
 
 export const attemptNumber = wholeNumber(1, 2 ** 31 - 1);
@@ -15,6 +15,11 @@ export const Heartbeat = named(
       .nullable()
       .default(null)
       .meta({ description: 'All that it holds. null: renew whatever it holds.' }),
+    started: z
+      .array(z.object({ job_id: storeId, attempt: attemptNumber, started_at: instant }))
+      .max(100_000)
+      .default([])
+      .meta({ description: 'Of jobs that were claimed ahead: those that have started, and when.' }),
     seen_claim: wholeNumber(0, Number.MAX_SAFE_INTEGER)
       .nullable()
       .default(null)

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import type { Outcome, Settlement } from '../core/outcome.ts';
 import { cleanJson, cleanText } from '../core/text.ts';
-import { duration, storeId, wholeNumber, wireId } from './fields.ts';
+import { duration, instant, storeId, toInstant, wholeNumber, wireId } from './fields.ts';
 import { attemptNumber } from './heartbeat.ts';
 import { itemsOf, named } from './schemas.ts';
 
@@ -48,7 +48,15 @@ const outcome = z.discriminatedUnion('type', [
   z.object({ type: z.literal('returned') }),
 ]);
 
-export const SettleItem = named('SettleItem', z.object({ job_id: storeId, attempt: attemptNumber, outcome }));
+export const SettleItem = named(
+  'SettleItem',
+  z.object({
+    job_id: storeId,
+    attempt: attemptNumber,
+    started_at: instant.exactOptional().meta({ description: 'Of a job that was claimed ahead: when it started.' }),
+    outcome,
+  }),
+);
 export type SettleItem = z.output<typeof SettleItem>;
 
 /** Items are looked at one by one: a malformed one is answered `invalid`, the others are served. */
@@ -141,8 +149,9 @@ export function outcomeFromWire(wire: SettleItem['outcome']): Outcome {
   }
 }
 
-export function settlementToWire({ jobId, attempt, outcome }: Settlement): z.input<typeof SettleItem> {
-  return { job_id: String(jobId), attempt, outcome: outcomeToWire(outcome) };
+export function settlementToWire({ jobId, attempt, startedAt, outcome }: Settlement): z.input<typeof SettleItem> {
+  const wire = { job_id: String(jobId), attempt, outcome: outcomeToWire(outcome) };
+  return startedAt === undefined ? wire : { ...wire, started_at: toInstant(startedAt) };
 }
 
 function outcomeToWire(outcome: Outcome): z.input<typeof SettleItem>['outcome'] {

@@ -169,7 +169,7 @@ export interface Job extends JobSpec, Counters {
   createdAt: number;
   /** When it is, or was, due. */
   dueAt: number;
-  /** Start of the present or last attempt. */
+  /** Start of the present or last attempt; `null` while a job that was claimed ahead waits at its worker. */
   startedAt: number | null;
   doneAt: number | null;
   /** The worker of the present or last attempt. */
@@ -210,7 +210,10 @@ export interface ClaimedJob extends JobSpec {
   attempt: number;
   failures: number;
   dueAt: number;
+  /** When it was claimed: the start, unless it was claimed ahead. */
   startedAt: number;
+  /** It may wait at the worker, which tells when it starts. */
+  ahead?: true;
   /** What it can know of those around it; `null` for a job that stands alone. */
   surroundings: Surroundings | null;
 }

@@ -85,6 +85,10 @@ export function transition(job: Job, event: JobEvent, random: number): Change | 
     }
     case 'lose':
       if (job.status !== 'running') throw illegal(job, 'lose');
+      // It waited at its worker and had not started: nothing is lost but the claim.
+      if (job.startedAt === null) {
+        return settle(job, { ...fence, workerSeenAt: event.workerSeenAt }, { type: 'returned' }, random);
+      }
       return lose(job, { ...fence, workerSeenAt: event.workerSeenAt }, random);
     case 'settle':
       if (job.status !== 'running') throw illegal(job, 'settle');

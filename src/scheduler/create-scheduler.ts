@@ -144,7 +144,15 @@ export function createScheduler(options: SchedulerOptions): SchedulerParts {
 
     register: (worker, signal) => store.registerWorker(worker, signal),
     claim: (request, signal) => claim(context, request, untilDrained(signal)),
-    heartbeat: (beat, signal) => store.heartbeat(beat, signal),
+    async heartbeat({ started = [], ...beat }, signal) {
+      const { workerId } = beat;
+      if (started.length > 0)
+        await store.start(
+          started.map((start) => ({ ...start, workerId })),
+          signal,
+        );
+      return await store.heartbeat(beat, signal);
+    },
     settle: (settlements, signal) => settle(context, settlements, signal),
     writeLogs: (chunks, signal) => store.appendLogs(chunks, signal),
     report: (reports, signal) => store.report(reports, signal),

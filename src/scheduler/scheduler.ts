@@ -21,6 +21,7 @@ import type {
   QueueSettings,
   QueueState,
   Report,
+  Start,
   StatRow,
   WorkerRow,
   Workflow,
@@ -133,7 +134,11 @@ export interface Scheduler extends AsyncDisposable {
   register(worker: NewWorker, signal: AbortSignal): Promise<WorkerRow>;
   /** Waits up to `waitMs` for work, then answers with nothing. */
   claim(request: ClaimRequest & { waitMs: number }, signal: AbortSignal): Promise<ClaimedJob[]>;
-  heartbeat(beat: Heartbeat, signal: AbortSignal): Promise<HeartbeatAnswer | undefined>;
+  /** `started`: of jobs that were claimed ahead. */
+  heartbeat(
+    beat: Heartbeat & { started?: readonly Omit<Start, 'workerId'>[] },
+    signal: AbortSignal,
+  ): Promise<HeartbeatAnswer | undefined>;
   /** In order: accepted (or accepted before, the same), or no longer this worker's to say. */
   settle(settlements: readonly Settlement[], signal: AbortSignal): Promise<('ok' | 'lease_lost')[]>;
   writeLogs(chunks: readonly LogChunk[], signal: AbortSignal): Promise<boolean[]>;

@@ -3,7 +3,7 @@
 import type { Job } from '../core/job.ts';
 import type { Outcome, Settlement } from '../core/outcome.ts';
 import { recordOf } from '../core/transition.ts';
-import type { Success } from '../store/store.ts';
+import type { Start, Success } from '../store/store.ts';
 import type { SchedulerContext } from './context.ts';
 import { decide } from './decide.ts';
 
@@ -18,10 +18,15 @@ export async function settle(
   const answers = settlements.map((): SettleAnswer => 'lease_lost');
   const successes: { index: number; success: Success }[] = [];
   const others: number[] = [];
-  settlements.forEach(({ jobId, attempt, workerId, outcome }, index) => {
-    if (outcome.type !== 'succeeded') return others.push(index);
+  const starts: Start[] = [];
+  settlements.forEach(({ jobId, attempt, workerId, startedAt, outcome }, index) => {
+    if (outcome.type !== 'succeeded') {
+      if (startedAt !== undefined) starts.push({ jobId, attempt, workerId, startedAt });
+      return others.push(index);
+    }
     const success: Success = { jobId, attempt, workerId, exitCode: outcome.exitCode };
     if (outcome.result !== undefined) success.result = outcome.result;
+    if (startedAt !== undefined) success.startedAt = startedAt;
     return successes.push({ index, success });
   });
   if (successes.length > 0) {
@@ -30,8 +35,10 @@ export async function settle(
       signal,
     );
     context.telemetry.settled(settled);
+    context.telemetry.waited(settled.filter((_, position) => successes[position]?.success.startedAt !== undefined));
     successes.forEach(({ index }, position) => (answers[index] = settled[position]?.result ?? 'lease_lost'));
   }
+  if (starts.length > 0) await context.store.start(starts, signal);
   if (others.length > 0) await settleOthers(context, settlements, { others, answers, signal });
   context.telemetry.leaseLost(answers.filter((answer) => answer === 'lease_lost').length);
   return answers;

@@ -40,9 +40,11 @@ export class Telemetry {
     }
   }
 
-  claimed(jobs: readonly { queue: string; dueAt: number; startedAt: number }[]): void {
+  claimed(jobs: readonly { queue: string; dueAt: number; startedAt: number; ahead?: true }[]): void {
     for (const job of jobs) {
       this.metrics.count('claimed', job.queue);
+      // How long it will have waited shows when it starts.
+      if (job.ahead) continue;
       this.metrics.wait.observe({ queue: job.queue }, Math.max(0, job.startedAt - job.dueAt) / 1_000);
     }
   }
@@ -58,6 +60,14 @@ export class Telemetry {
         startedAt: answer.startedAt,
         endedAt: answer.endedAt,
       });
+    }
+  }
+
+  /** Jobs that were claimed ahead, and started later. */
+  waited(answers: readonly Settled[]): void {
+    for (const answer of answers) {
+      if (answer.result !== 'ok' || !answer.fresh) continue;
+      this.metrics.wait.observe({ queue: answer.queue }, Math.max(0, answer.startedAt - answer.dueAt) / 1_000);
     }
   }
 

@@ -67,6 +67,12 @@ export interface Store extends NoticeStore, ScheduleStore, AsyncDisposable {
   claim(request: ClaimRequest, signal: AbortSignal): Promise<ClaimedJob[]>;
 
   /**
+   * Notes when jobs that were claimed ahead have started, where they are still at this attempt of this worker. Until then
+   * (or until a settle says so) they count as not started: one whose worker is lost goes back uncharged.
+   */
+  start(starts: readonly Start[], signal: AbortSignal): Promise<void>;
+
+  /**
    * Renews a worker's lease on all it holds, and gives back at once what it was handed by a claim up to `seenClaim` but
    * does not list (recorded as `returned`, not charged; `cancelled` if that was asked). `undefined`: no such worker, it
    * must register again. An offline worker that reports is online again.
@@ -271,6 +277,17 @@ export interface ClaimRequest {
   offer: Offer;
   /** Rising per worker; `null` for a worker that does not count its claims: then only the lease decides. */
   claimSeq: number | null;
+  /**
+   * They will wait at the worker before they start, so only what may is taken, from the most urgent job on up to the first
+   * that may not: handlers without resources, `rerun: safe`, not failed yet nor on the last attempt, in queues without a limit.
+   */
+  ahead?: boolean;
+}
+
+export interface Start extends LeaseRef {
+  workerId: number;
+  /** By the store's clock. */
+  startedAt: number;
 }
 
 export interface LeaseRef {
@@ -302,6 +319,8 @@ export interface Success {
   attempt: number;
   workerId: number;
   exitCode: number | null;
+  /** Of a job that was claimed ahead, if nobody has told before. */
+  startedAt?: number;
   /** JSON; absent where there is none. */
   result?: unknown;
 }

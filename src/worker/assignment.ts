@@ -18,6 +18,10 @@ const REASONS: Readonly<Record<StopReason, () => Stopped>> = {
 export class Assignment implements LeaseRef {
   readonly job: ClaimedJob;
   readonly workerId: number;
+  /** When it started here, by the scheduler's clock; `null` until then. Of a job that was claimed ahead it has to be told. */
+  startedAt: number | null = null;
+  /** The scheduler knows that it has started. */
+  startTold: boolean;
   /** The first reason counts. */
   stopped: StopReason | null = null;
   /** Its lease was given away: whatever it ends with is dropped. */
@@ -28,16 +32,25 @@ export class Assignment implements LeaseRef {
   stillBusy: Promise<unknown> | undefined;
   /** Called once nothing of it runs any more. */
   afterwards: (() => void) | undefined;
+  readonly #takenAt: number;
   #listener: (() => void) | undefined;
   #controller: AbortController | undefined;
 
-  constructor(job: ClaimedJob, workerId: number) {
+  /** `takenAt`: when it arrived here, by the clock of the process. */
+  constructor(job: ClaimedJob, workerId: number, takenAt: number) {
     this.job = job;
     this.workerId = workerId;
+    this.startTold = !job.ahead;
+    this.#takenAt = takenAt;
   }
 
   get jobId(): number {
     return this.job.id;
+  }
+
+  /** `now` by the same clock. */
+  begin(now: number): void {
+    this.startedAt = Math.round(this.job.startedAt + now - this.#takenAt);
   }
 
   get attempt(): number {

@@ -22,7 +22,7 @@ export interface ClaimerOptions {
   /** What to ask for; `undefined` while there is no room. */
   request: () => ClaimWish | undefined;
   /** Takes the jobs over. `false`: they cannot be taken any more, and go back with the next heartbeat. */
-  onJobs: (jobs: ClaimedJob[], workerId: number) => boolean;
+  onJobs: (jobs: ClaimedJob[], wish: ClaimWish) => boolean;
 }
 
 export class Claimer {
@@ -94,7 +94,7 @@ export class Claimer {
     try {
       const claim = { ...request, claimSeq };
       const jobs = await within(request.waitMs + ANSWER_MS, current, (inner) => source.claim(claim, inner));
-      taken = jobs.length === 0 || onJobs(jobs, request.workerId);
+      taken = onJobs(jobs, request) || jobs.length === 0;
     } finally {
       this.#seen = claimSeq;
       if (!taken) this.#gaveUp = true;

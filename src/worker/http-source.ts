@@ -3,6 +3,7 @@
 import { hostname } from 'node:os';
 import type { z } from 'zod';
 import { ClaimedJobs, claimedJobFromWire } from '../api/claim.ts';
+import { toInstant } from '../api/fields.ts';
 import { HeartbeatAnswer, leaseFromWire, leaseToWire } from '../api/heartbeat.ts';
 import { encodeFrames, OUTPUT_TYPE, OutputAnswer } from '../api/output-frames.ts';
 import { Left, PROTOCOL, Registered } from '../api/registration.ts';
@@ -61,15 +62,26 @@ export function httpSource({ urls, token, log, version }: HttpSourceOptions): Jo
       return { workerId: Number(answer.worker_id), leaseMs: answer.lease, heartbeatMs: answer.heartbeat };
     },
 
-    async claim({ workerId, limit, offer, claimSeq, waitMs }, signal) {
+    async claim({ workerId, limit, ahead, offer, claimSeq, waitMs }, signal) {
       const wait = Math.min(waitMs, LONGEST_WAIT_MS);
-      const message = JSON.stringify({ worker_id: String(workerId), limit, wait, claim_seq: claimSeq, ...offer });
+      const message = JSON.stringify({
+        worker_id: String(workerId),
+        limit,
+        ahead,
+        wait,
+        claim_seq: claimSeq,
+        ...offer,
+      });
       const { items } = await post('/jobs/claim', message, ClaimedJobs, { signal, waitMs: wait });
       return items.map(claimedJobFromWire);
     },
 
-    async heartbeat({ workerId, leases, seenClaim }, signal) {
-      const message = JSON.stringify({ leases: leases.map(leaseToWire), seen_claim: seenClaim });
+    async heartbeat({ workerId, leases, started = [], seenClaim }, signal) {
+      const message = JSON.stringify({
+        leases: leases.map(leaseToWire),
+        started: started.map((start) => ({ ...leaseToWire(start), started_at: toInstant(start.startedAt) })),
+        seen_claim: seenClaim,
+      });
       try {
         const answer = await post(`/workers/${workerId}/heartbeat`, message, HeartbeatAnswer, { signal });
         return { cancel: answer.cancel.map(leaseFromWire), lost: answer.lost.map(leaseFromWire), drain: answer.drain };

@@ -33,6 +33,8 @@ export interface SourceClaim {
   limit: number;
   offer: Offer;
   claimSeq: number;
+  /** They will wait here before they start: only jobs that may are handed out. */
+  ahead?: boolean;
   /** How long to wait for work before answering with nothing. */
   waitMs: number;
 }
@@ -40,6 +42,8 @@ export interface SourceClaim {
 export interface Beat {
   workerId: number;
   leases: readonly LeaseRef[];
+  /** Of jobs that were claimed ahead: those that have started since, and when by the scheduler's clock. */
+  started?: readonly (LeaseRef & { startedAt: number })[];
   seenClaim: number;
 }
 

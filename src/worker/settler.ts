@@ -48,7 +48,9 @@ export class Settler {
 
   add(assignment: Assignment, outcome: Outcome): void {
     const { jobId, attempt, workerId } = assignment;
-    this.#waiting.push({ assignment, settlement: { jobId, attempt, workerId, outcome } });
+    const settlement: Settlement = { jobId, attempt, workerId, outcome };
+    if (!assignment.startTold && assignment.startedAt !== null) settlement.startedAt = assignment.startedAt;
+    this.#waiting.push({ assignment, settlement });
     if (this.#sending) return;
     this.#sending = true;
     // What ends in the same turn of the event loop goes together.

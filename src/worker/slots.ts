@@ -14,6 +14,10 @@ export class Slots {
     this.#resources = resources;
   }
 
+  get total(): number {
+    return this.#total;
+  }
+
   get used(): number {
     return this.#used;
   }

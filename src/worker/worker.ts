@@ -6,7 +6,9 @@ import { isWorkronError } from '../core/error.ts';
 import type { ClaimedJob } from '../core/job.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { Log } from '../ops/log.ts';
+import { Appetite } from './appetite.ts';
 import { Assignment } from './assignment.ts';
+import { Backlog } from './backlog.ts';
 import { Claimer, type ClaimWish } from './claimer.ts';
 import { commandExecutor } from './command-executor.ts';
 import { passedOn } from './environment.ts';
@@ -30,6 +32,10 @@ const CLAIM_WAIT_MS = 20_000;
 /** While some of its resources are taken. */
 const SHORT_WAIT_MS = 1_000;
 const ANSWER_MS = 10_000;
+/** Jobs that one claim asks for ahead of their slots. */
+const MOST_AHEAD_PER_CLAIM = 1_000;
+/** A lease is longer than this by far. */
+const DOUBT_EVERY_MS = 100;
 /** Outcomes that wait to be reported, beyond which no more work is asked for. */
 const MOST_UNREPORTED = 10_000;
 
@@ -59,6 +65,16 @@ export class Worker {
   readonly #held = new Map<number, Assignment>();
   /** What occupies a slot, by job: a lost attempt may still be stopping. */
   readonly #running = new Map<number, Assignment>();
+  /** Claimed ahead; they are held, but have no slot. */
+  readonly #backlog = new Backlog();
+  readonly #appetite = new Appetite(() => performance.now());
+  /** The last claim brought all that it asked for. */
+  #moreWaits = false;
+  /** Whose start the heartbeat under way tells. */
+  #telling: Assignment[] = [];
+  #filling = false;
+  /** By the wall clock, which a sleeping machine moves too. */
+  #doubtedAt = 0;
   readonly #draining = new AbortController();
   readonly #leaving = new AbortController();
   readonly #ended = Promise.withResolvers<void>();
@@ -86,7 +102,7 @@ export class Worker {
       random,
       log,
       request: () => this.#request(),
-      onJobs: (jobs, workerId) => this.#take(jobs, workerId),
+      onJobs: (jobs, wish) => this.#take(jobs, wish),
     });
     this.#heartbeater = new Heartbeater({
       source,
@@ -97,6 +113,7 @@ export class Worker {
       beat: () => ({
         workerId: this.#registered.workerId,
         leases: Array.from(this.#held.values(), ({ jobId, attempt }) => ({ jobId, attempt })),
+        started: this.#startsToTell(),
         seenClaim: this.#claimer.seen,
       }),
       onAnswer: (answer, sentAt) => this.#hear(answer, sentAt),
@@ -138,13 +155,14 @@ export class Worker {
 
   /** No new work: what runs ends by itself or by its timeout, is reported, then the worker leaves. */
   async drain(): Promise<void> {
-    this.#draining.abort(new Error('draining'));
+    this.#beginDraining();
     if (this.#started) await this.#ended.promise;
   }
 
   /** Like `drain`, but what runs is stopped and goes back to be run elsewhere. */
   async stop(): Promise<void> {
     this.#interrupted = true;
+    this.#returnBacklog();
     for (const assignment of this.#running.values()) assignment.stop('interrupted');
     await this.drain();
   }
@@ -227,29 +245,93 @@ export class Worker {
 
   #request(): ClaimWish | undefined {
     const { profile } = this.#options;
-    const limit = this.#settler.waiting > MOST_UNREPORTED ? 0 : this.#slots.free;
-    if (limit <= 0 || this.#lease.cutOffInMs <= 0) return undefined;
+    if (this.#settler.waiting > MOST_UNREPORTED || this.#lease.cutOffInMs <= 0) return undefined;
     const { queues, commands, handlers, tags } = profile;
     const offer = { queues, commands, handlers, tags, free: this.#slots.freeResources() };
+    const wish = { workerId: this.#registered.workerId, offer };
+    const ahead = this.#wantedAhead();
+    if (ahead > 0) return { ...wish, ahead: true, limit: ahead, waitMs: 0 };
+    const limit = this.#backlog.size > 0 ? 0 : this.#slots.free;
+    if (limit <= 0) return undefined;
     const longestMs = this.#options.claimWaitMs ?? CLAIM_WAIT_MS;
     // What comes free meanwhile is offered by the next claim only.
     const waitMs = this.#slots.isShort ? Math.min(longestMs, SHORT_WAIT_MS) : longestMs;
-    return { workerId: this.#registered.workerId, limit, offer, waitMs };
+    return { ...wish, ahead: false, limit, waitMs };
+  }
+
+  /** How many more handlers' jobs to claim than there are slots for; only where that is worth a claim. */
+  #wantedAhead(): number {
+    if (!this.#moreWaits || this.#options.profile.handlers.length === 0) return 0;
+    const wanted = this.#appetite.jobs;
+    if (wanted <= this.#slots.total || this.#backlog.size > wanted / 2) return 0;
+    return Math.min(wanted - this.#backlog.size, MOST_AHEAD_PER_CLAIM);
   }
 
   /** After a long sleep an answer may be older than the lease that it gave. */
-  #take(jobs: ClaimedJob[], workerId: number): boolean {
+  #take(jobs: ClaimedJob[], { workerId, limit }: ClaimWish): boolean {
+    this.#moreWaits = jobs.length >= limit;
     if (workerId !== this.#registered.workerId || this.#lease.isOver) return false;
+    const takenAt = performance.now();
     for (const job of jobs) {
-      const assignment = new Assignment(job, workerId);
+      const assignment = new Assignment(job, workerId, takenAt);
       this.#held.set(job.id, assignment);
-      this.#slots.take(job);
-      const earlier = this.#running.get(job.id);
-      if (earlier === undefined || earlier.ended) this.#start(assignment);
-      // What is left of an earlier attempt must be gone before the next one starts.
-      else earlier.afterwards = () => this.#start(assignment);
+      if (job.ahead) this.#backlog.add(assignment);
+      else this.#occupy(assignment);
     }
+    if (this.#draining.signal.aborted) this.#returnBacklog();
+    this.#fill();
     return true;
+  }
+
+  /** Gives free slots to what waits here. Jobs may end while they are started, so this may be called from within itself. */
+  #fill(): void {
+    if (this.#filling) return;
+    this.#filling = true;
+    if (this.#backlog.size > 0 && this.#isInDoubt()) this.#returnBacklog();
+    while (this.#slots.free > 0) {
+      const next = this.#backlog.take();
+      if (next === undefined) break;
+      this.#occupy(next);
+    }
+    this.#filling = false;
+  }
+
+  /** Whether others may have been given what waits here: after a long sleep, say. Asks for the exact time only now and then. */
+  #isInDoubt(): boolean {
+    const now = Date.now();
+    if (Math.abs(now - this.#doubtedAt) < DOUBT_EVERY_MS) return false;
+    this.#doubtedAt = now;
+    return this.#lease.cutOffInMs <= 0;
+  }
+
+  #occupy(assignment: Assignment): void {
+    this.#slots.take(assignment.job);
+    const earlier = this.#running.get(assignment.jobId);
+    if (earlier === undefined || earlier.ended) this.#start(assignment);
+    // What is left of an earlier attempt must be gone before the next one starts.
+    else earlier.afterwards = () => this.#start(assignment);
+  }
+
+  #beginDraining(): void {
+    this.#draining.abort(new Error('draining'));
+    this.#returnBacklog();
+  }
+
+  /** What has not started goes back at once. */
+  #returnBacklog(): void {
+    for (const assignment of this.#backlog.takeAll()) this.#return(assignment);
+  }
+
+  #return(assignment: Assignment): void {
+    assignment.ended = true;
+    this.#settler.add(assignment, { type: 'returned' });
+  }
+
+  #startsToTell(): (LeaseRef & { startedAt: number })[] {
+    this.#telling = [...this.#running.values()].filter(({ startTold, ended }) => !startTold && !ended);
+    return this.#telling.flatMap(({ jobId, attempt, startedAt }) =>
+      startedAt === null ? [] : [{ jobId, attempt, startedAt }],
+    );
   }
 
   #start(assignment: Assignment): void {
@@ -258,6 +340,8 @@ export class Worker {
     if (this.#interrupted) assignment.stop('interrupted');
     const executor = job.command === null ? this.#handlers : this.#commands;
     if (assignment.stopped !== null || executor === null) return this.#finish(assignment, { type: 'returned' });
+    if (job.command === null) this.#appetite.consumed();
+    assignment.begin(performance.now());
     const outcome = executor.run(assignment);
     if (!(outcome instanceof Promise)) return this.#finish(assignment, outcome);
     outcome.then(
@@ -290,6 +374,7 @@ export class Worker {
     if (this.#running.get(assignment.jobId) === assignment) this.#running.delete(assignment.jobId);
     this.#slots.giveBack(assignment.job);
     assignment.afterwards?.();
+    this.#fill();
     this.#claimer.nudge();
     this.#checkIdle();
   }
@@ -301,12 +386,18 @@ export class Worker {
 
   #lose(assignment: Assignment): void {
     assignment.stop('lost');
+    this.#backlog.delete(assignment);
     this.#letGo(assignment);
   }
 
   #hear(answer: BeatAnswer, sentAt: number): void {
     this.#renew(sentAt);
-    for (const lease of answer.cancel) this.#holding(lease)?.stop('cancelled');
+    for (const assignment of this.#telling) assignment.startTold = assignment.startedAt !== null;
+    for (const lease of answer.cancel) {
+      const assignment = this.#holding(lease);
+      assignment?.stop('cancelled');
+      if (assignment !== undefined && this.#backlog.delete(assignment)) this.#return(assignment);
+    }
     for (const lease of answer.lost) {
       const assignment = this.#holding(lease);
       // One whose report is on its way may be gone because that has arrived: its answer decides.
@@ -316,7 +407,7 @@ export class Worker {
     }
     if (answer.drain && !this.#draining.signal.aborted) {
       this.#options.log.info({ worker_id: this.#registered.workerId }, 'the worker was asked to drain');
-      this.#draining.abort(new Error('draining'));
+      this.#beginDraining();
     }
   }
 
@@ -343,6 +434,7 @@ export class Worker {
   }
 
   #cutOff(log: Log): void {
+    this.#returnBacklog();
     for (const assignment of this.#running.values()) {
       if (assignment.stopped !== null || assignment.ended || assignment.job.onDisconnect === 'finish') continue;
       log.warn({ job_id: assignment.jobId }, 'contact is lost; the job is stopped before its lease ends');

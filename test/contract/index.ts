@@ -3,6 +3,7 @@
 import { describe } from 'node:test';
 import type { OpenStore } from '../kit/store.ts';
 import { exerciseAbort } from './abort.ts';
+import { exerciseAhead } from './ahead.ts';
 import { exerciseCascade } from './cascade.ts';
 import { exerciseCatchUp } from './catch-up.ts';
 import { exerciseChanges } from './changes.ts';
@@ -43,6 +44,7 @@ const THEMES = [
   exerciseClaim,
   exerciseOrder,
   exerciseTurns,
+  exerciseAhead,
   exerciseLanes,
   exerciseQueues,
   exerciseHeartbeat,

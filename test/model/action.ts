@@ -46,7 +46,16 @@ export type Action =
   | { type: 'insert'; jobs: WantedJob[]; idempotency: { key: string; fingerprint: string } | null }
   | { type: 'workflow'; steps: WantedStep[] }
   | { type: 'register'; patient: boolean }
-  | { type: 'claim'; worker: number; limit: number; free: number; gpu: boolean; handlers: boolean; counted: boolean }
+  | {
+      type: 'claim';
+      worker: number;
+      limit: number;
+      free: number;
+      gpu: boolean;
+      handlers: boolean;
+      counted: boolean;
+      ahead: boolean;
+    }
   | { type: 'heartbeat'; worker: number; drops: boolean[] | null; seen: 'all' | 'earlier' | 'uncounted' }
   | { type: 'settle'; leases: number[] }
   | { type: 'report'; lease: number; ending: Ending; fatal: boolean }
@@ -152,6 +161,7 @@ export const action: fc.Arbitrary<Action> = fc.oneof(
       gpu: fc.constantFrom(true, true, false),
       handlers: fc.constantFrom(true, true, false),
       counted: fc.constantFrom(true, true, false),
+      ahead: fc.constantFrom(false, false, true),
     }),
   },
   {

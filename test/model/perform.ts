@@ -53,7 +53,10 @@ export async function perform(world: World, action: Action): Promise<unknown> {
         handlers: action.handlers ? ['h'] : [],
         free: { m: action.free },
       });
-      const claimed = await store.claim({ workerId, limit: action.limit, offer, claimSeq }, forever);
+      const claimed = await store.claim(
+        { workerId, limit: action.limit, offer, claimSeq, ahead: action.ahead },
+        forever,
+      );
       for (const { id, attempt } of claimed) world.leases.push({ jobId: id, attempt, workerId });
       return claimed;
     }

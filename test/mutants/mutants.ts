@@ -10,6 +10,28 @@ export interface Mutant {
 
 export const MUTANTS: Mutant[] = [
   {
+    name: 'a job that waited at its lost worker is charged',
+    edits: [
+      {
+        file: 'src/core/transition.ts',
+        from: 'if (job.startedAt === null) {',
+        to: 'if (job.startedAt === undefined) {',
+      },
+    ],
+    tests: ['test/store-memory.test.ts'],
+  },
+  {
+    name: 'a claim ahead takes jobs that must not run twice',
+    edits: [
+      {
+        file: 'src/core/claim-ahead.ts',
+        from: `rerun === 'safe' && maxAttempts > 1`,
+        to: 'maxAttempts > 0 || rerun === rerun',
+      },
+    ],
+    tests: ['test/store-memory.test.ts'],
+  },
+  {
     name: 'a new key starts behind all that waits, not in the present round',
     edits: [
       {

@@ -31,6 +31,8 @@ function command(more: Partial<NewJob> = {}): NewJob {
   return { ...DEFAULT_SPEC, command: 'true', runAt: null, delayMs: null, unique: null, dependsOn: [], ...more };
 }
 
+type Started = { jobId: number; attempt: number; startedAt: number };
+
 async function claimOne(source: JobSource, { workerId }: Registration, claimSeq = 1) {
   const [job] = await source.claim({ workerId, limit: 1, offer: OFFER, claimSeq, waitMs: 0 }, signal);
   assert.ok(job);
@@ -248,6 +250,38 @@ export function exerciseSource(name: string, open: () => Promise<TestSource>): v
         await it.source.heartbeat({ workerId: workerId + 1_000, leases: [], seenClaim: 0 }, signal),
         undefined,
       );
+    });
+
+    test('what was claimed ahead has started when the worker says so: by heartbeat, or with its outcome', async () => {
+      await using it = await open();
+      const { workerId } = await it.source.register(PROFILE, signal);
+      const mail = command({ command: null, handler: 'mail' });
+      await it.scheduler.submit([mail, mail, mail, mail], {}, signal);
+      const claim = { workerId, limit: 3, offer: OFFER, claimSeq: 1, waitMs: 0, ahead: true };
+      const jobs = await it.source.claim(claim, signal);
+      assert.deepEqual(
+        jobs.map(({ ahead }) => ahead),
+        [true, true, true],
+      );
+      const [told, done, failed] = jobs.map(({ id, attempt, startedAt }) => ({ jobId: id, attempt, startedAt })) as [
+        Started,
+        Started,
+        Started,
+      ];
+      await it.source.heartbeat({ workerId, leases: [told, done, failed], started: [told], seenClaim: 1 }, signal);
+      const startOf = async ({ jobId }: Started) => (await it.scheduler.job(jobId, signal)).startedAt;
+      assert.deepEqual([await startOf(told), await startOf(done)], [told.startedAt, null]);
+
+      const succeeded: Outcome = { type: 'succeeded', exitCode: null };
+      const broken: Outcome = { type: 'failed', exitCode: null, signal: null, error: 'broken' };
+      const reports = [
+        { ...done, workerId, outcome: succeeded },
+        { ...failed, workerId, outcome: broken },
+      ];
+      assert.deepEqual(await it.source.settle(reports, signal), ['ok', 'ok']);
+      assert.equal(await startOf(done), done.startedAt);
+      const [attempt] = await it.scheduler.attempts(failed.jobId, signal);
+      assert.deepEqual([attempt?.outcome, attempt?.startedAt], ['failed', failed.startedAt]);
     });
 
     test('heartbeat: what a seen claim handed out but is not listed goes back at once', async () => {

@@ -21,6 +21,7 @@ export const claimJobs = defineRoute({
       {
         workerId: body.worker_id,
         limit: body.limit,
+        ahead: body.ahead,
         claimSeq: body.claim_seq,
         offer: {
           queues: body.queues,

@@ -16,9 +16,14 @@ export const heartbeatWorker = defineRoute({
   async handle({ scheduler, params, body, signal }) {
     const workerId = pathId(params, 'worker_not_found');
     // Nothing sent is {}: renew whatever it holds.
-    const { leases, seen_claim: seenClaim } = body ?? { leases: null, seen_claim: null };
+    const { leases, seen_claim: seenClaim, started } = body ?? { leases: null, seen_claim: null, started: [] };
     const held = leases?.map(({ job_id: jobId, attempt }) => ({ jobId, attempt })) ?? null;
-    const answer = await scheduler.heartbeat({ workerId, leases: held, seenClaim }, signal);
+    const begun = started.map((start) => ({
+      jobId: start.job_id,
+      attempt: start.attempt,
+      startedAt: start.started_at,
+    }));
+    const answer = await scheduler.heartbeat({ workerId, leases: held, seenClaim, started: begun }, signal);
     if (answer === undefined) throw new WorkronError('worker_not_found', `No worker ${workerId}: register again`);
     const json: HeartbeatAnswer = {
       cancel: answer.cancel.map(leaseToWire),

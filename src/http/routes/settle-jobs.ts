@@ -21,8 +21,9 @@ export const settleJobs = defineRoute({
     for (const raw of body.items) {
       const item = SettleItem.safeParse(raw);
       if (item.success) {
-        const { job_id: jobId, attempt, outcome } = item.data;
-        settlements.push({ jobId, attempt, workerId, outcome: outcomeFromWire(outcome) });
+        const { job_id: jobId, attempt, started_at: startedAt, outcome } = item.data;
+        const settlement = { jobId, attempt, workerId, outcome: outcomeFromWire(outcome) };
+        settlements.push(startedAt === undefined ? settlement : { ...settlement, startedAt });
         const place: SettleResult = { job_id: String(jobId), attempt, result: 'invalid' };
         places.push(place);
         answers.push(place);

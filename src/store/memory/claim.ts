@@ -1,6 +1,7 @@
+import { laneMayWait, mayWait } from '../../core/claim-ahead.ts';
 import { WorkronError } from '../../core/error.ts';
 import type { ClaimedJob } from '../../core/job.ts';
-import { fits, serves } from '../../core/lane.ts';
+import { fits, type Lane, serves } from '../../core/lane.ts';
 import type { ClaimRequest } from '../store.ts';
 import { type Entry, toClaimedJob } from './entry.ts';
 import { isAhead, type LaneLine } from './live.ts';
@@ -23,6 +24,7 @@ export function claim(tables: Tables, request: ClaimRequest): ClaimedJob[] {
     const best = bestOf(tables, lanes, free);
     if (best === undefined) break;
     const entry = best.line.peek() as Entry;
+    if (request.ahead && !canWait(tables, entry, best.lane)) break;
     for (const [name, amount] of Object.entries(best.lane.resources)) free[name] = (free[name] ?? 0) - amount;
     claimed.push(hand(tables, entry, request));
     if (best.line.size === 0) lanes.delete(best);
@@ -47,18 +49,23 @@ function hasRoom(tables: Tables, queue: string): boolean {
   return row.maxRunning === null || tables.live.counts(queue).running < row.maxRunning;
 }
 
-function hand(tables: Tables, entry: Entry, { workerId, claimSeq }: ClaimRequest): ClaimedJob {
+function canWait(tables: Tables, entry: Entry, lane: Lane): boolean {
+  const isLimited = tables.queues.get(lane.queue)?.maxRunning != null;
+  return laneMayWait(lane) && mayWait(entry.spec) && entry.counters.failures === 0 && !isLimited;
+}
+
+function hand(tables: Tables, entry: Entry, { workerId, claimSeq, ahead = false }: ClaimRequest): ClaimedJob {
   const now = tables.clock.now();
   change(tables, entry, {
     status: 'running',
     attempt: entry.attempt + 1,
     workerId,
     claimSeq,
-    startedAt: now,
+    startedAt: ahead ? null : now,
     renewedAt: claimSeq === null ? now : null,
   });
   dropKey(tables, entry, ['pending']);
   tables.hints.job(entry.id);
   stepStarted(tables, entry);
-  return toClaimedJob({ ...entry, startedAt: now }, surroundingsOf(tables, entry));
+  return toClaimedJob({ ...entry, startedAt: now }, ahead, surroundingsOf(tables, entry));
 }

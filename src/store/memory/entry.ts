@@ -112,9 +112,14 @@ function progressOf({ progress, attempt }: Entry): Progress | null {
   return progress?.attempt === attempt ? { fraction: progress.fraction, text: progress.text } : null;
 }
 
-export function toClaimedJob(entry: Entry & { startedAt: number }, surroundings: Surroundings | null): ClaimedJob {
+export function toClaimedJob(
+  entry: Entry & { startedAt: number },
+  ahead: boolean,
+  surroundings: Surroundings | null,
+): ClaimedJob {
   const { id, attempt, dueAt, startedAt, counters } = entry;
-  return { ...copySpec(entry.spec), id, attempt, failures: counters.failures, dueAt, startedAt, surroundings };
+  const job = { ...copySpec(entry.spec), id, attempt, failures: counters.failures, dueAt, startedAt, surroundings };
+  return ahead ? { ...job, ahead } : job;
 }
 
 /** Whether it has ever been claimed or, a group, been free. */

@@ -19,7 +19,7 @@ import { queues, setQueue } from './queues.ts';
 import { attempts, count, countAhead, list, read } from './reading.ts';
 import { runSchedule, ticks, ticksWithoutRun } from './run-schedule.ts';
 import { changeSchedule, createSchedule, deleteSchedule, schedule, schedules } from './schedules.ts';
-import { settle } from './settle.ts';
+import { settle, start } from './settle.ts';
 import { addStats, stats } from './stats.ts';
 import { createTables } from './tables.ts';
 import { stoppedOthers, tick } from './tick.ts';
@@ -58,6 +58,7 @@ export function openMemory({ clock }: { clock: Clock }): Store {
 
     insert: (jobs, options, signal) => run(signal, () => insert(tables, jobs, options)),
     claim: (request, signal) => run(signal, () => claim(tables, request)),
+    start: (starts, signal) => run(signal, () => start(tables, starts)),
     heartbeat: (beat, signal) => run(signal, () => heartbeat(tables, beat)),
     settle: (successes, signal) => run(signal, () => settle(tables, successes)),
     applyChanges: (changes, signal) => run(signal, () => applyChanges(tables, changes)),

@@ -1,4 +1,4 @@
-import type { Settled, Success } from '../store.ts';
+import type { Settled, Start, Success } from '../store.ts';
 import { carry, named } from './carry.ts';
 import { copyJson } from './copy.ts';
 import type { Entry } from './entry.ts';
@@ -19,10 +19,26 @@ function settleOne(tables: Tables, success: Success): Settled {
   if (entry.status === 'done') return accepted(entry, false);
   if (entry.status !== 'running') return { result: 'lease_lost' };
 
+  entry.startedAt ??= startOf(tables, success.startedAt);
   entry.result = copyJson(success.result ?? null);
   const record = { outcome: 'done', exitCode: success.exitCode, signal: null, error: null } as const;
   end(tables, entry, { status: 'done', reason: null, record, error: null });
   return accepted(entry, true);
+}
+
+/** Never in the future. */
+function startOf({ clock }: Tables, startedAt: number | undefined): number {
+  const now = clock.now();
+  return Math.min(startedAt ?? now, now);
+}
+
+/** Notes when jobs have started that were claimed ahead. */
+export function start(tables: Tables, starts: readonly Start[]): void {
+  for (const { jobId, attempt, workerId, startedAt } of starts) {
+    const entry = tables.jobs.get(jobId);
+    if (entry?.status !== 'running' || entry.attempt !== attempt || entry.workerId !== workerId) continue;
+    entry.startedAt ??= startOf(tables, startedAt);
+  }
 }
 
 function accepted(entry: Entry, fresh: boolean): Settled {

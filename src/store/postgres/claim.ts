@@ -1,5 +1,6 @@
 /** Handing out jobs. */
 
+import { laneMayWait } from '../../core/claim-ahead.ts';
 import { WorkronError } from '../../core/error.ts';
 import type { ClaimedJob } from '../../core/job.ts';
 import { fits, needsResources } from '../../core/lane.ts';
@@ -50,6 +51,8 @@ export async function claim(
   const wasFresh = lanes.isFresh;
   if (!wasFresh) await lanes.refresh(signal);
   let taken = await look(context, request, signal);
+  // One that claims ahead does not wait.
+  if (request.ahead && taken.length === 0) return [];
   // Before it waits, it looks at lanes that are new, and says that it waits before it looks for the last time.
   if (taken.length === 0 && wasFresh && (await lanes.refresh(signal))) taken = await look(context, request, signal);
   if (taken.length === 0 && hints.hasListeners && (await waiting.begin(signal))) {
@@ -68,19 +71,39 @@ function byUrgency(a: TakenJob, b: TakenJob): number {
 async function look(context: Context, request: ClaimRequest, signal: AbortSignal): Promise<TakenJob[]> {
   const { database, sql, lanes } = context;
   const served = lanes.servedBy(request.offer);
+  const ahead = request.ahead ? askAhead(context, request, served) : undefined;
+  const single: Session = { query: (statement, values = []) => database.query(statement, values, signal) };
   for (let tries = 1; ; tries += 1) {
-    const { taken, wanted } = served.some(({ lane }) => needsResources(lane) || lanes.isLimited(lane.queue))
-      ? await database.transaction(signal, (session) => takeByPlan(context, session, request, served))
-      : await take(
-          lanes,
-          { query: (statement, values = []) => database.query(statement, values, signal) },
-          request,
-          served.length === 1
-            ? { statement: sql.claimPlanned, values: [numbers([served[0]?.id ?? 0]), numbers([request.limit]), true] }
-            : { statement: sql.claimMerged, values: [numbers(served.map(({ id }) => id)), request.limit] },
-        );
+    const { taken, wanted } =
+      ahead !== undefined
+        ? await take(lanes, single, request, ahead)
+        : served.some(({ lane }) => needsResources(lane) || lanes.isLimited(lane.queue))
+          ? await database.transaction(signal, (session) => takeByPlan(context, session, request, served))
+          : await take(
+              lanes,
+              single,
+              request,
+              served.length === 1
+                ? {
+                    statement: sql.claimPlanned,
+                    values: [numbers([served[0]?.id ?? 0]), numbers([request.limit]), true],
+                  }
+                : { statement: sql.claimMerged, values: [numbers(served.map(({ id }) => id)), request.limit] },
+            );
     if (taken.length > 0 || wanted === 0 || tries === MAX_TRIES) return taken;
   }
+}
+
+interface Ask {
+  statement: Statement;
+  values: readonly unknown[];
+}
+
+function askAhead({ sql, lanes }: Context, { limit }: ClaimRequest, served: readonly KnownLane[]): Ask {
+  const may = served.map(({ lane }) => laneMayWait(lane) && !lanes.isLimited(lane.queue));
+  const ids = numbers(served.map(({ id }) => id));
+  if (served.length === 1 && may[0]) return { statement: sql.claimAheadOne, values: [ids, limit] };
+  return { statement: sql.claimAhead, values: [ids, limit, may] };
 }
 
 interface Taken {
@@ -92,17 +115,24 @@ interface Taken {
 async function take(
   lanes: Lanes,
   session: Session,
-  { workerId, claimSeq }: ClaimRequest,
-  { statement, values }: { statement: Statement; values: readonly unknown[] },
+  { workerId, claimSeq, ahead = false }: ClaimRequest,
+  { statement, values }: Ask,
 ): Promise<Taken> {
   const [row] = await session.query<TakenRow>(statement, [workerId, claimSeq, ...values]);
   if (row === undefined || row.state === null || row.state === 'offline') {
     throw new WorkronError('worker_not_found', `Worker ${workerId} is not registered; register again`);
   }
-  return { taken: (row.ids ?? []).map((id, place) => decodeTaken(lanes, row, id, place)), wanted: row.wanted };
+  return {
+    taken: (row.ids ?? []).map((id, place) => decodeTaken(lanes, row, { id, place, ahead })),
+    wanted: row.wanted,
+  };
 }
 
-function decodeTaken(lanes: Lanes, row: TakenRow, id: number, place: number): TakenJob {
+function decodeTaken(
+  lanes: Lanes,
+  row: TakenRow,
+  { id, place, ahead }: { id: number; place: number; ahead: boolean },
+): TakenJob {
   const lane = lanes.lane(row.lanes[place] as number);
   if (lane === undefined) throw new Error(`job ${id} was taken from a lane that nobody asked for`);
   const spec = decodeSpec({
@@ -119,6 +149,7 @@ function decodeTaken(lanes: Lanes, row: TakenRow, id: number, place: number): Ta
     failures: row.failures[place] as number,
     dueAt: row.dues[place] as number,
     startedAt: row.now,
+    ...(ahead ? { ahead } : {}),
   });
   return {
     job,

@@ -1,9 +1,11 @@
+import { mayWait } from '../../core/claim-ahead.ts';
 import type { Job, JobSpec } from '../../core/job.ts';
 import { laneKey, laneOf } from '../../core/lane.ts';
 import { encodeSpec } from '../spec.ts';
 import type { JobEdit } from '../store.ts';
 import type { Context } from './context.ts';
 import type { Session } from './database.ts';
+import { FLAG } from './flags.ts';
 import { decodeJob, type JobRow, type SpecRow, specOf } from './job-row.ts';
 import { giveTurnsTo } from './turns.ts';
 import { numbers } from './values.ts';
@@ -59,9 +61,18 @@ async function editOnce(
   const beside = Object.fromEntries(BESIDE.flatMap((key) => (key in row.spec ? [[key, row.spec[key]]] : [])));
   const kept = { ...stored.spec, ...beside };
   await session.query(sql.editJob, [jobId, stored.queue, stored.priority, stored.tags, JSON.stringify(kept)]);
+  const onceFlag = mayWait(spec) ? 0 : FLAG.startsAtOnce;
   // What was moved waits in line anew.
   const isMoved = runAt !== undefined || wanted.queue !== undefined || wanted.priority !== undefined;
-  await session.query(sql.editLive, [jobId, lane, -stored.priority, runAt ?? null, spec.startTimeoutMs, isMoved]);
+  await session.query(sql.editLive, [
+    jobId,
+    lane,
+    -stored.priority,
+    runAt ?? null,
+    spec.startTimeoutMs,
+    isMoved,
+    onceFlag,
+  ]);
   const queues = spec.fairKey === null ? [] : [spec.queue];
   await giveTurnsTo(context, session, { jobIds: isMoved ? [jobId] : [], fairQueues: queues });
   const [edited] = await session.query<JobRow>(sql.jobs, [numbers([jobId])]);

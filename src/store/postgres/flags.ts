@@ -15,6 +15,8 @@ export const FLAG = {
   /** Somebody wants to be told if it fails, or if it is done. */
   tellsFailure: 128,
   tellsSuccess: 256,
+  /** It must not wait at a worker: no claim takes it ahead. */
+  startsAtOnce: 512,
   /** Submitted in a transaction of the application's own, and not judged since. */
   unjudged: 1024,
 } as const;

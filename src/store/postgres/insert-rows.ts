@@ -1,5 +1,6 @@
 /** The one statement that stores a batch of jobs, and what is told of them afterwards. */
 
+import { mayWait } from '../../core/claim-ahead.ts';
 import type { Job, NewJob } from '../../core/job.ts';
 import { encodeSpec } from '../spec.ts';
 import type { Context } from './context.ts';
@@ -62,9 +63,10 @@ export function columnsOf(jobs: readonly NewJob[], lanes: readonly number[]): un
 }
 
 /** Those flags that follow from the job alone. */
-export function ownFlags({ unique, notify }: Pick<NewJob, 'unique' | 'notify'>): number {
+export function ownFlags(job: Pick<NewJob, 'unique' | 'notify' | 'rerun' | 'maxAttempts'>): number {
+  const { unique, notify } = job;
   const keyFlag = unique === null || typeof unique.while === 'number' ? 0 : FLAG.holdsKey;
-  return keyFlag | watchFlags(notify);
+  return keyFlag | watchFlags(notify) | (mayWait(job) ? 0 : FLAG.startsAtOnce);
 }
 
 function newlyStored(asked: NewJob, id: number, now: number): Job {

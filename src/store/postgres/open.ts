@@ -31,7 +31,7 @@ import { attempts, count, countAhead, list, read } from './reading.ts';
 import { pruneTicks, runSchedule, ticks, ticksWithoutRun } from './schedules/run-schedule.ts';
 import { changeSchedule, createSchedule, deleteSchedule, schedule, schedules } from './schedules/schedules.ts';
 import { stoppedOthers, tick } from './schedules/tick.ts';
-import { settle } from './settle.ts';
+import { settle, start } from './settle.ts';
 import { statements } from './sql.ts';
 import { addStats, stats } from './stats.ts';
 import { FairQueues } from './turns.ts';
@@ -124,6 +124,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
 
     insert: (jobs, insertOptions, signal) => insert(context, jobs, insertOptions, signal),
     claim: (request, signal) => claim(context, waiting, request, signal),
+    start: (starts, signal) => start(context, starts, signal),
     heartbeat: (beat, signal) => heartbeat(context, beat, signal),
     settle: (successes, signal) => settle(context, successes, signal),
     applyChanges: (changes, signal) => applyChanges(context, changes, signal),

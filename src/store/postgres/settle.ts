@@ -1,4 +1,4 @@
-import type { Settled, Success } from '../store.ts';
+import type { Settled, Start, Success } from '../store.ts';
 import type { Context } from './context.ts';
 import type { Session } from './database.ts';
 import { FLAG } from './flags.ts';
@@ -165,6 +165,7 @@ function columnsOf(successes: readonly Success[]): unknown[] {
     numbers(successes.map(({ workerId }) => workerId)),
     numbers(successes.map(({ exitCode }) => exitCode)),
     texts(successes.map(({ result }) => (result == null ? null : JSON.stringify(result)))),
+    numbers(successes.map(({ startedAt }) => startedAt ?? null)),
   ];
 }
 
@@ -224,4 +225,16 @@ async function endedBefore(
       },
     ]),
   );
+}
+
+/** Notes when jobs have started that were claimed ahead. */
+export async function start({ database, sql }: Context, starts: readonly Start[], signal: AbortSignal): Promise<void> {
+  const inOrder = [...starts].sort((a, b) => a.jobId - b.jobId);
+  const columns = [
+    numbers(inOrder.map(({ jobId }) => jobId)),
+    numbers(inOrder.map(({ attempt }) => attempt)),
+    numbers(inOrder.map(({ workerId }) => workerId)),
+    numbers(inOrder.map(({ startedAt }) => startedAt)),
+  ];
+  await database.queryReserved(sql.startJobs, columns, signal);
 }

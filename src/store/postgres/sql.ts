@@ -27,7 +27,7 @@ const jobColumns = `
   j.workflow_id, j.step_key, j.group_id, j.group_index, j.rerun_of, n.depends_on`;
 
 /** What a job's replacement decides anew. */
-const REPLACED = FLAG.holdsKey | FLAG.tellsFailure | FLAG.tellsSuccess;
+const REPLACED = FLAG.holdsKey | FLAG.tellsFailure | FLAG.tellsSuccess | FLAG.startsAtOnce;
 
 /** The order in which jobs are taken. */
 const order = 'l.rank, l.turn, l.due, l.job_id';
@@ -77,9 +77,9 @@ function texts(s: string) {
    * is one row of columns: a message per job would cost as much as the claim. It is there even if nothing was taken, to
    * tell the worker's state and how many were wanted, so that a claim that missed some tries again.
    */
-  const takePicked = (wanted: string) => `taken as (
+  const takePicked = (wanted: string, startedAt = 't.now') => `taken as (
       update ${s}.live l
-      set status = 'running', attempt = l.attempt + 1, worker_id = $1, claim_seq = $2::bigint, started_at = t.now,
+      set status = 'running', attempt = l.attempt + 1, worker_id = $1, claim_seq = $2::bigint, started_at = ${startedAt},
         renewed_at = case when $2::bigint is null then t.now end
       from t where l.ctid = any(array(select ctid from picked))
       returning l.job_id, l.attempt, l.failures, l.due, l.turn, l.lane, l.flags),
@@ -90,6 +90,8 @@ function texts(s: string) {
       array_agg(k.lane) as lanes, array_agg(j.priority) as priorities, json_agg(j.name) as names,
       json_agg(j.tags) as tags, json_agg(j.spec) as specs, array_agg(k.flags) as flags
     from taken k join ${s}.job j on j.id = k.job_id`;
+  /** Whether a job may wait at a worker, if its lane may. */
+  const canWait = (row: string) => `${row}.failures = 0 and ${row}.flags & ${FLAG.startsAtOnce} = 0`;
   const mayClaim = `exists (select 1 from ${s}.worker where id = $1 and state = 'online')`;
   const isOpen = (lane: string, limited: string) => `not exists (
       select 1 from ${s}.lane n join ${s}.queue q on q.name = n.queue
@@ -101,16 +103,19 @@ function texts(s: string) {
    */
   const isHeld = `l.job_id = i.job_id and l.attempt = i.attempt and l.worker_id = i.worker_id and l.status || '' = 'running'`;
 
+  /** When a job that was claimed ahead has started, as its worker told: never in the future. */
+  const began = (ms: string) => `least(to_timestamp(${ms} / 1000.0)::timestamptz(3), (select now from t))`;
+
   /** Ends jobs as done, without letting go of their keys. A condition with a constant would make the planner expect no rows. */
   const endDone = (condition: string) => `with ${now},
       input as materialized (
-        select i.*, 0 as none from unnest($1::bigint[], $2::integer[], $3::integer[], $4::integer[], $5::jsonb[])
-          i(job_id, attempt, worker_id, exit_code, result)),
+        select i.*, 0 as none from unnest($1::bigint[], $2::integer[], $3::integer[], $4::integer[], $5::jsonb[], $6::float8[])
+          i(job_id, attempt, worker_id, exit_code, result, began_at)),
       gone as (
         delete from ${s}.live l using input i
         where ${isHeld} and ${condition}
         returning l.job_id, l.attempt, l.lane, l.due, l.failures, l.interruptions, l.snoozes, l.losses, l.flags, l.worker_id,
-          l.started_at, l.cancel_requested_at, i.exit_code, i.result),
+          coalesce(l.started_at, ${began('i.began_at')}) as started_at, l.cancel_requested_at, i.exit_code, i.result),
       runs as (
         insert into ${s}.run (job_id, attempt, status, outcome, worker_id, started_at, ended_at, due, exit_code, attempts,
           failures, interruptions, snoozes, losses, cancel_requested_at)
@@ -276,6 +281,38 @@ function texts(s: string) {
           order by ${order} limit h.n for update skip locked) p
         where ${isOpen('h.lane', '$5')} and ${mayClaim}),
       ${takePicked('select count(*)::integer from picked')}`,
+    /**
+     * $3 lanes, $4 limit, $5 whether jobs of the lane may wait at a worker. As claimMerged, but only up to the first job that
+     * may not, so that nobody is overtaken.
+     */
+    claimAhead: `with ${now},
+      best as materialized (
+        select c.*, u.may, row_number() over (order by c.rank, c.turn, c.due, c.job_id) as place
+        from unnest($3::integer[], $5::boolean[]) u(lane, may) cross join lateral (
+          select l.lane, l.rank, l.turn, l.due, l.job_id, l.failures, l.flags from ${s}.live l
+          where l.status = 'pending' and l.lane = u.lane order by ${order} limit $4) c
+        where ${isOpen('u.lane', 'false')} and ${mayClaim}
+        order by c.rank, c.turn, c.due, c.job_id limit $4),
+      heads as materialized (
+        select lane, count(*) as n from best
+        where place < coalesce((select min(place) from best where not (may and ${canWait('best')})), $4 + 1)
+        group by lane),
+      picked as materialized (
+        select p.ctid from heads h cross join lateral (
+          select l.ctid from ${s}.live l where l.status = 'pending' and l.lane = h.lane and ${canWait('l')}
+          order by ${order} limit h.n for update skip locked) p),
+      ${takePicked('select coalesce(sum(n), 0)::integer from heads', 'null')}`,
+    /** The same for one lane, whose jobs may wait. */
+    claimAheadOne: `with ${now},
+      found as materialized (
+        select p.*, row_number() over () as place from unnest($3::integer[]) h(lane) cross join lateral (
+          select l.ctid, l.failures, l.flags from ${s}.live l where l.status = 'pending' and l.lane = h.lane
+          order by ${order} limit $4 for update skip locked) p
+        where ${isOpen('h.lane', 'true')} and ${mayClaim}),
+      picked as materialized (
+        select ctid from found
+        where place < coalesce((select min(place) from found where not (${canWait('found')})), $4 + 1)),
+      ${takePicked('select count(*)::integer from picked', 'null')}`,
     /** The queue's row is the lock under which its running jobs are counted, in the next statement. */
     lockQueues: `select name, max_running from ${s}.queue where name = any($1::text[]) and max_running is not null
       order by name collate "C" for update`,
@@ -292,6 +329,11 @@ function texts(s: string) {
     forgetWaiting: `delete from ${s}.waiter where instance_id = $1 or until < clock_timestamp() - interval '1 hour'`,
 
     // ---- heartbeat
+
+    startJobs: `with ${now}
+      update ${s}.live l set started_at = ${began('i.began_at')}
+      from unnest($1::bigint[], $2::integer[], $3::integer[], $4::float8[]) i(job_id, attempt, worker_id, began_at)
+      where ${isHeld} and l.started_at is null`,
 
     hearWorker: `with ${now}
       update ${s}.worker set seen_at = t.now,
@@ -352,7 +394,7 @@ function texts(s: string) {
         delete from ${s}.live l using held h where l.job_id = h.job_id and h.kind = 'end'),
       recorded as (
         insert into ${s}.run (job_id, attempt, outcome, worker_id, started_at, ended_at, exit_code, signal, error)
-        select job_id, attempt, outcome, held_by, started_at, t.now, exit_code, signal, error
+        select job_id, attempt, outcome, held_by, coalesce(started_at, t.now), t.now, exit_code, signal, error
         from held, t where kind = 'requeue'),
       finished as (
         insert into ${s}.run (job_id, attempt, status, reason, outcome, worker_id, started_at, ended_at, due, exit_code,
@@ -410,7 +452,7 @@ function texts(s: string) {
     editLive: `with ${now}
       update ${s}.live l
       set lane = $2, rank = $3, due = coalesce(d.moved, l.due), turn = case when $6 then 0 else l.turn end,
-        fair_key = case when not $6 then l.fair_key end,
+        fair_key = case when not $6 then l.fair_key end, flags = l.flags & ~${FLAG.startsAtOnce} | $7::integer,
         status = case when d.moved is null or l.status = 'blocked' then l.status
           when d.moved > t.now then 'scheduled' else 'pending' end,
         expires_at = case when d.moved is null or l.expires_at is null then l.expires_at
@@ -501,7 +543,7 @@ function texts(s: string) {
     // ---- reading
 
     jobs: `select ${jobsFrom(s)} where j.id = any($1::bigint[])`,
-    attempts: `select job_id, attempt, worker_id, started_at, ended_at, outcome, exit_code, signal, error from ${s}.run
+    attempts: `select job_id, attempt, worker_id, coalesce(started_at, ended_at) as started_at, ended_at, outcome, exit_code, signal, error from ${s}.run
       where job_id = $1 and attempt > 0 order by attempt`,
     countAhead: `select count(*) as count from (
       select 1 from ${s}.live me join ${s}.lane mine on mine.id = me.lane

@@ -1,3 +1,4 @@
+import { laneMayWait } from '../../core/claim-ahead.ts';
 import { WorkronError } from '../../core/error.ts';
 import { fits, type Lane, serves } from '../../core/lane.ts';
 import type { ClaimRequest } from '../store.ts';
@@ -29,10 +30,10 @@ function claimRows(context: Context, request: ClaimRequest): ClaimedRow[] {
   }
   if (worker.draining) return [];
 
-  const ids = choose(context, request);
+  const ids = request.ahead ? chooseAhead(context, request) : choose(context, request);
   if (ids.length === 0) return [];
   const chosen = JSON.stringify(ids);
-  database.run(sql.takeJobs, chosen, request.workerId, request.claimSeq, now);
+  database.run(sql.takeJobs, chosen, request.workerId, request.claimSeq, now, request.ahead ? 1 : 0);
   const rows = database.tuples<ClaimedRow>(sql.claimedJobs, chosen);
   const keyed = rows.filter((row) => row[10] & HOLDS_KEY).map(([id]) => id);
   if (keyed.length > 0) database.run(sql.releasePendingKeys, JSON.stringify(keyed));
@@ -40,8 +41,16 @@ function claimRows(context: Context, request: ClaimRequest): ClaimedRow[] {
   return inOrder(rows, ids);
 }
 
+/** Up to the first that must not wait at a worker. */
+function chooseAhead(context: Context, request: ClaimRequest): number[] {
+  const ids = choose(context, request);
+  const must = new Set(context.database.tuples<[number]>(sql.mustStart, JSON.stringify(ids)).map(([id]) => id));
+  const first = ids.findIndex((id) => must.has(id));
+  return first === -1 ? ids : ids.slice(0, first);
+}
+
 /** The most urgent jobs of all lanes that this worker can run, in order. */
-function choose(context: Context, { offer, limit }: ClaimRequest): number[] {
+function choose(context: Context, { offer, limit, ahead = false }: ClaimRequest): number[] {
   const { database, lanes } = context;
   const room = new Room(context, offer.free);
   const open = database
@@ -54,6 +63,7 @@ function choose(context: Context, { offer, limit }: ClaimRequest): number[] {
     cursors = cursors.filter(({ lane, head }) => head !== undefined && room.has(lane));
     const [best, next] = twoBest(cursors);
     if (best === undefined) break;
+    if (ahead && (!laneMayWait(best.lane) || room.isLimited(best.lane))) break;
     const rival = next?.head;
     while (ids.length < limit && best.head !== undefined && room.has(best.lane)) {
       if (rival !== undefined && isAhead(rival, best.head)) break;
@@ -100,6 +110,10 @@ class Room {
 
   has(lane: Lane): boolean {
     return this.#leftIn(lane.queue) > 0 && fits(lane, this.#free, 1) > 0;
+  }
+
+  isLimited({ queue }: Lane): boolean {
+    return this.#limits.get(queue)?.maxRunning != null;
   }
 
   take(lane: Lane): void {

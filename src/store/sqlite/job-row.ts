@@ -103,13 +103,14 @@ export type ClaimedRow = readonly [
 
 export function decodeClaimedJob(
   row: ClaimedRow,
-  startedAt: number,
+  { startedAt, ahead }: { startedAt: number; ahead: boolean },
   surroundings: Surroundings | null = null,
 ): ClaimedJob {
   const [id, attempt, failures, dueAt, ...rest] = row;
   const [queue, kind, name, priority, tags, stored] = rest;
   const spec = decodeSpecRow([queue, kind, name, priority, tags, stored]);
-  return { ...spec, id, attempt, failures, dueAt, startedAt, surroundings };
+  const job = { ...spec, id, attempt, failures, dueAt, startedAt, surroundings };
+  return ahead ? { ...job, ahead } : job;
 }
 
 export function decodeSpecRow([queue, kind, name, priority, tags, spec]: SpecRow): JobSpec {

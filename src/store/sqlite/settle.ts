@@ -1,14 +1,17 @@
+import type { Start } from '../store.ts';
 import type { Context } from './context.ts';
 import { HOLDS_KEY, TOUCHES_OTHERS } from './flags.ts';
 import { sql } from './sql.ts';
 
-/** One success: job, attempt, worker, exit code, result as JSON text. */
+/** One success: job, attempt, worker, exit code, result as JSON text, start. */
 export type SuccessRow = readonly [
   jobId: number,
   attempt: number,
   workerId: number,
   exitCode: number | null,
   result: string | null,
+  /** Of a job that was claimed ahead. */
+  startedAt: number | null,
 ];
 
 export interface SettleInput {
@@ -37,7 +40,7 @@ type EndedRow = readonly [
   flags: number,
   lane: number,
   dueAt: number,
-  startedAt: number,
+  startedAt: number | null,
 ];
 
 /** Those accepted, in no particular order, as JSON of `SettledRow[]`: text is the cheapest to send. */
@@ -58,6 +61,7 @@ export function settle(context: Context, { rows, count, hasResults }: SettleInpu
     );
   }
 
+  const told = ended.some((row) => row[6] === null) ? startsIn(rows) : null;
   const settled = ended.map(
     ([jobId, attempt, workerId, , lane, dueAt, startedAt]): SettledRow => [
       jobId,
@@ -66,12 +70,23 @@ export function settle(context: Context, { rows, count, hasResults }: SettleInpu
       true,
       lanes.laneOf(lane).queue,
       dueAt,
-      startedAt,
+      startedAt ?? Math.min(told?.get(jobId) ?? now, now),
       now,
     ],
   );
   if (ended.length < count) settled.push(...settledBefore(context, JSON.parse(rows) as SuccessRow[], ended));
   return JSON.stringify(settled);
+}
+
+/** What the reports themselves say of when jobs started. */
+function startsIn(rows: string): Map<number, number | null> {
+  return new Map((JSON.parse(rows) as SuccessRow[]).map(([jobId, , , , , startedAt]) => [jobId, startedAt]));
+}
+
+export function start({ database, now }: Context, starts: readonly Start[]): void {
+  for (const { jobId, attempt, workerId, startedAt } of starts) {
+    database.run(sql.startJob, jobId, attempt, workerId, Math.round(startedAt), now);
+  }
 }
 
 function settledBefore(

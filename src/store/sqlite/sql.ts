@@ -147,8 +147,11 @@ export const sql = {
       and (rank, turn, due, job_id) > (?3, ?4, ?5, ?6)
     order by rank, turn, due, job_id limit ?2`,
   takeJobs: `update live set status = 'running', attempt = attempt + 1, worker_id = ?2, claim_seq = ?3,
-      started_at = ?4, renewed_at = iif(?3 is null, ?4, null)
+      started_at = iif(?5, null, ?4), renewed_at = iif(?3 is null, ?4, null)
     where job_id in (select value from json_each(?1)) and status = 'pending'`,
+  /** Of jobs ?1, those that must not wait at a worker. */
+  mustStart: `select l.job_id from json_each(?1) i join live l on l.job_id = i.value join job j on j.id = l.job_id
+    where l.failures > 0 or j.spec ->> 'rerun' = 'never' or j.spec ->> 'max_attempts' <= 1`,
   claimedJobs: `select l.job_id, l.attempt, l.failures, l.due, j.queue, j.kind, j.name, j.priority, j.tags, j.spec, l.flags
     from json_each(?1) i join live l on l.job_id = i.value join job j on j.id = l.job_id`,
 
@@ -178,7 +181,7 @@ export const sql = {
   /** ?1 rows [job, attempt, worker, exit code, result as text]. One row twice in a batch counts once. */
   settleRuns: `insert into run (job_id, attempt, status, outcome, worker_id, started_at, ended_at, due, exit_code,
       attempts, failures, interruptions, snoozes, losses, cancel_requested_at)
-    select l.job_id, l.attempt, 'done', 'done', l.worker_id, l.started_at, ?2, l.due, i.value ->> 3,
+    select l.job_id, l.attempt, 'done', 'done', l.worker_id, coalesce(l.started_at, min(i.value ->> 5, ?2), ?2), ?2, l.due, i.value ->> 3,
       l.attempt, l.failures, l.interruptions, l.snoozes, l.losses, l.cancel_requested_at
     from json_each(?1) i join live l on l.job_id = i.value ->> 0
     where l.attempt = i.value ->> 1 and l.worker_id = i.value ->> 2 and l.status = 'running'
@@ -192,6 +195,8 @@ export const sql = {
       select l.job_id from json_each(?1) i join live l on l.job_id = i.value ->> 0
       where l.attempt = i.value ->> 1 and l.worker_id = i.value ->> 2 and l.status = 'running')
     returning job_id, attempt, worker_id, flags, lane, due, started_at`,
+  startJob: `update live set started_at = min(?4, ?5)
+    where job_id = ?1 and attempt = ?2 and worker_id = ?3 and status = 'running' and started_at is null`,
   settledBefore: `select j.queue, r.due, r.started_at, r.ended_at from run r join job j on j.id = r.job_id
     where r.job_id = ?1 and r.attempt = ?2 and r.worker_id = ?3 and r.status = 'done'`,
 
@@ -208,7 +213,7 @@ export const sql = {
       and r.failures = ?5 and r.interruptions = ?6 and r.snoozes = ?7 and r.losses = ?8`,
   flag: 'update live set cancel_requested_at = ?2, flags = flags | ?3 where job_id = ?1',
   recordAttempt: `insert into run (job_id, attempt, outcome, worker_id, started_at, ended_at, exit_code, signal, error)
-    select job_id, attempt, ?3, worker_id, started_at, ?2, ?4, ?5, ?6 from live where job_id = ?1`,
+    select job_id, attempt, ?3, worker_id, coalesce(started_at, ?2), ?2, ?4, ?5, ?6 from live where job_id = ?1`,
   requeue: `update live set status = ?2, due = coalesce(?3, due), failures = ?4, interruptions = ?5, snoozes = ?6, losses = ?7,
       claim_seq = null, renewed_at = null, expires_at = iif(?8, expires_at, null)
     where job_id = ?1`,

@@ -29,6 +29,7 @@ import type {
   RunRequest,
   ScheduleFilter,
   Settled,
+  Start,
   StatRow,
   Store,
   Success,
@@ -127,11 +128,16 @@ export class SqliteStore implements Store {
   }
 
   async claim(request: ClaimRequest, signal: AbortSignal): Promise<ClaimedJob[]> {
+    const { ahead = false } = request;
     const { rows, startedAt, surroundings } = await this.#writer.call('claim', request, signal);
     const claimed = JSON.parse(rows) as ClaimedRow[];
-    if (surroundings === null) return claimed.map((row) => decodeClaimedJob(row, startedAt));
+    if (surroundings === null) return claimed.map((row) => decodeClaimedJob(row, { startedAt, ahead }));
     const around = decodeSurroundings(surroundings, new Map(claimed.map((row) => [row[0], row[9]])));
-    return claimed.map((row) => decodeClaimedJob(row, startedAt, around.get(row[0]) ?? null));
+    return claimed.map((row) => decodeClaimedJob(row, { startedAt, ahead }, around.get(row[0]) ?? null));
+  }
+
+  start(starts: readonly Start[], signal: AbortSignal): Promise<void> {
+    return this.#writer.call('start', starts, signal);
   }
 
   heartbeat(beat: Heartbeat, signal: AbortSignal) {

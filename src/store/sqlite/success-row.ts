@@ -3,8 +3,9 @@
 import type { Settled, Success } from '../store.ts';
 import type { SettledRow, SuccessRow } from './settle.ts';
 
-export function encodeSuccess({ jobId, attempt, workerId, exitCode, result }: Success): SuccessRow {
-  return [jobId, attempt, workerId, exitCode, result === undefined || result === null ? null : JSON.stringify(result)];
+export function encodeSuccess({ jobId, attempt, workerId, exitCode, startedAt, result }: Success): SuccessRow {
+  const text = result === undefined || result === null ? null : JSON.stringify(result);
+  return [jobId, attempt, workerId, exitCode, text, startedAt === undefined ? null : Math.round(startedAt)];
 }
 
 /** Who is not among the settled has lost the lease; who is there twice repeats the first. */

@@ -22,7 +22,7 @@ import { read } from './reading.ts';
 import { pruneTicks, runSchedule, ticksWithoutRun } from './schedules/run-schedule.ts';
 import { changeSchedule, createSchedule, deleteSchedule, schedule } from './schedules/schedules.ts';
 import { stoppedOthers, tick } from './schedules/tick.ts';
-import { settle } from './settle.ts';
+import { settle, start } from './settle.ts';
 import { addStats } from './stats.ts';
 import { drainWorker, leaveWorker, registerWorker } from './workers.ts';
 import { workflow } from './workflows.ts';
@@ -32,6 +32,7 @@ export const writerMethods = {
   insert,
   insertWorkflow,
   claim,
+  start,
   heartbeat,
   settle,
   applyChanges,

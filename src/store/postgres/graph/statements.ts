@@ -302,7 +302,7 @@ export function graphTexts(s: string, now: string) {
     /** $2 the first index, $3 how many, $4 whether there is room for more; an item is a copy of its group's job. */
     insertItems: `with ${now},
       parent as materialized (
-        select j.*, l.lane, l.rank, l.flags & 4 as flags, greatest(l.due, t.now) as due,
+        select j.*, l.lane, l.rank, l.flags & 516 as flags, greatest(l.due, t.now) as due,
           (j.spec ->> 'start_timeout_ms')::float8 as start_timeout_ms
         from t, ${s}.job j join ${s}.live l on l.job_id = j.id where j.id = $1),
       item as materialized (
@@ -389,7 +389,8 @@ export function flagsOf(s: string): string {
       | case when exists (select 1 from ${s}.edge o where o.child_id = j.id) then 16 else 0 end
       | case when j.group_id is not null then 32
           when j.spec @? '$.notify[*].on[*] ? (@ == "recovered")' then 384
-          when j.spec @? '$.notify[*].on[*] ? (@ == "failed")' then 128 else 0 end)`;
+          when j.spec @? '$.notify[*].on[*] ? (@ == "failed")' then 128 else 0 end
+      | case when j.spec ->> 'rerun' = 'never' or (j.spec -> 'max_attempts')::integer <= 1 then 512 else 0 end)`;
 }
 
 /** The counters of a child's edges, each in the state given; all 0 where there are none. */

@@ -50,7 +50,7 @@ export async function scenes(driver: Driver): Promise<Scenes> {
     const retention = { doneMs: 7 * 86_400_000, otherMs: 30 * 86_400_000, statsMs: 90 * 86_400_000 };
     const duties = runDuties(
       parts,
-      { leaseMs: 30_000, reapEveryMs: 10_000, forgetWorkersAfterMs: 86_400_000, retention },
+      { leaseMs: 30_000, reapEveryMs: 10_000, forgetWorkersAfterMs: 86_400_000, retention, ledgerMs: 90 * 86_400_000 },
       abort.signal,
     );
     const statistics = runStatistics(parts, abort.signal);

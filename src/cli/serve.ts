@@ -118,6 +118,7 @@ function dutySettings(settings: Settings) {
       otherMs: settings.retentionFailedMs,
       statsMs: settings.retentionStatsMs,
     },
+    ledgerMs: settings.retentionLedgerMs,
   };
 }
 

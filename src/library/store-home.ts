@@ -94,5 +94,6 @@ function dutySettings(leaseMs: number) {
       otherMs: SETTINGS.retentionFailedMs.default,
       statsMs: SETTINGS.retentionStatsMs.default,
     },
+    ledgerMs: SETTINGS.retentionLedgerMs.default,
   };
 }

@@ -36,6 +36,8 @@ export class Metrics {
   /** Likewise, by whoever opened the store. */
   storeDeadlocks: () => number = () => 0;
   readonly leader: Gauge<'duty'>;
+  readonly ticks: Counter<'verdict'>;
+  readonly lateness: Histogram;
   readonly loopErrors: Counter<'loop'>;
   readonly httpRequests: Counter<'route' | 'status'>;
 
@@ -112,6 +114,18 @@ export class Metrics {
       name: 'workron_leader',
       help: '1 where this instance performs the duty',
       labelNames: ['duty'],
+      registers,
+    });
+    this.ticks = new Counter({
+      name: 'workron_schedule_ticks_total',
+      help: 'Ticks of schedules by what became of them',
+      labelNames: ['verdict'],
+      registers,
+    });
+    this.lateness = new Histogram({
+      name: 'workron_schedule_lateness_seconds',
+      help: 'From the tick of a schedule to the moment at which its run was submitted',
+      buckets: SECONDS,
       registers,
     });
     this.loopErrors = new Counter({

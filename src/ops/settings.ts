@@ -324,6 +324,16 @@ export const SETTINGS = {
     sentence: 'How long failed, cancelled and skipped jobs are kept.',
     commands: SERVERS,
   }),
+  retentionLedgerMs: setting({
+    name: 'retention-ledger',
+    group: 'Retention',
+    value: 'DURATION',
+    default: 90 * 86_400_000,
+    defaultText: '90d',
+    parse: durationFrom(0),
+    sentence: 'How long the ledger of schedules is kept.',
+    commands: SERVERS,
+  }),
   retentionStatsMs: setting({
     name: 'retention-stats',
     group: 'Retention',

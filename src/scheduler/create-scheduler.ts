@@ -14,6 +14,7 @@ import { NOBODY, type NotifyContext, watchJob, watchWorkflow } from './notify-co
 import { cancel, edit, jobNotFound, retry } from './operate.ts';
 import { readLog } from './read-log.ts';
 import { rerunWorkflow } from './rerun.ts';
+import { schedulesOf } from './schedule.ts';
 import type { Readiness, Scheduler } from './scheduler.ts';
 import { scrape } from './scrape.ts';
 import { settle } from './settle.ts';
@@ -131,6 +132,8 @@ export function createScheduler(options: SchedulerOptions): SchedulerParts {
     cancelWorkflow: (id, signal) => cancelWorkflow(context, id, signal),
     retryWorkflow: (id, signal) => retryWorkflow(context, id, signal),
     rerunWorkflow: (id, request, signal) => rerunWorkflow(context, id, request, signal),
+
+    ...schedulesOf(context),
 
     queues: (signal) => store.queues(signal),
     setQueue: (name, settings, signal) => store.setQueue(name, settings, signal),

@@ -10,12 +10,15 @@ import { notifier } from './notifier.ts';
 import { expirer, promoter } from './promoter.ts';
 import { pruner } from './pruner.ts';
 import { lockWatcher, reaper } from './reaper.ts';
+import { ticker } from './ticker.ts';
 
 export interface DutySettings {
   leaseMs: number;
   reapEveryMs: number;
   forgetWorkersAfterMs: number;
   retention: Retention;
+  /** How long the ledger of schedules is kept. */
+  ledgerMs: number;
 }
 
 /** Runs until `signal` aborts; resolves once every round in progress has ended. */
@@ -26,6 +29,7 @@ export async function runDuties(
 ): Promise<void> {
   await using promote = promoter(context, new Wake());
   using graph = grapher(context, new Wake());
+  using tick = ticker(context, new Wake());
   const loops: Loop[] = [
     reaper(context, {
       everyMs: settings.reapEveryMs,
@@ -34,8 +38,9 @@ export async function runDuties(
     }),
     promote,
     graph,
+    tick,
     expirer(context),
-    pruner(context, settings.retention),
+    pruner(context, settings.retention, settings.ledgerMs),
     bulkRunner(context, bulkWake),
     notifier(context),
   ];

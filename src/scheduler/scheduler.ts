@@ -28,6 +28,7 @@ import type {
   WorkflowFilter,
   WorkflowStep,
 } from '../store/store.ts';
+import type { Schedules } from './schedules.ts';
 import type { Told } from './told.ts';
 
 export interface JobView extends Job, Told {
@@ -70,7 +71,7 @@ export interface Readiness {
   problems: string[];
 }
 
-export interface Scheduler extends AsyncDisposable {
+export interface Scheduler extends Schedules, AsyncDisposable {
   readonly instanceId: string;
   readonly leaseMs: number;
   readonly heartbeatMs: number;
@@ -166,7 +167,10 @@ export interface LogSlice {
   ended: boolean;
 }
 
+export type { Schedule } from '../core/schedule/schedule.ts';
+export type { Tick } from '../core/schedule/tick.ts';
 export { STAT_BUCKETS_MS } from '../store/store.ts';
+export type { Backfilled, BackfillRequest, SchedulePage, Schedules, TickPage } from './schedules.ts';
 export type {
   Hint,
   JobFilter,

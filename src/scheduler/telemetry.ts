@@ -1,6 +1,7 @@
 /** Counts what happens: at once for Prometheus, and added up per minute for `GET /stats`. */
 
 import type { Job } from '../core/job.ts';
+import type { TickVerdict } from '../core/schedule/tick.ts';
 import type { Change } from '../core/transition.ts';
 import type { LifecycleEvent, Metrics } from '../ops/metrics.ts';
 import { type Settled, STAT_BUCKETS_MS, type StatRow, type Store } from '../store/store.ts';
@@ -38,6 +39,15 @@ export class Telemetry {
       this.metrics.count(deduplicated ? 'deduplicated' : 'submitted', job.queue);
       if (!deduplicated) this.#row(job.createdAt, job.queue, 'submitted').count += 1;
     }
+  }
+
+  /** `counts` are those of the verdicts: a row of the ledger may have covered ticks before. */
+  ticked(
+    ticks: readonly { latenessMs: number | null }[],
+    counts: Readonly<Partial<Record<TickVerdict, number>>>,
+  ): void {
+    for (const [verdict, count] of Object.entries(counts)) this.metrics.ticks.inc({ verdict }, count);
+    for (const { latenessMs } of ticks) if (latenessMs !== null) this.metrics.lateness.observe(latenessMs / 1_000);
   }
 
   claimed(jobs: readonly { queue: string; dueAt: number; startedAt: number; ahead?: true }[]): void {

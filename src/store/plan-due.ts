@@ -1,7 +1,7 @@
 /** Decides about the lines that are due, as many as one transaction may write. */
 
 import { type Line, type LinePlan, type LineRequest, planLine } from '../core/schedule/plan-line.ts';
-import type { Run } from '../core/schedule/tick.ts';
+import type { Run, TickVerdict } from '../core/schedule/tick.ts';
 
 export interface DueLine {
   schedule: LineRequest['schedule'];
@@ -11,6 +11,7 @@ export interface DueLine {
 }
 
 export interface DuePlans<D> {
+  counts: Partial<Record<TickVerdict, number>>;
   plans: { due: D; plan: LinePlan }[];
   failed: { due: D; error: string }[];
 }
@@ -22,6 +23,7 @@ export function planDue<D extends DueLine>(
 ): DuePlans<D> {
   const plans: DuePlans<D>['plans'] = [];
   const failed: DuePlans<D>['failed'] = [];
+  const counts: DuePlans<D>['counts'] = {};
   let rows = 0;
   for (const one of due) {
     const { schedule, line, open } = one;
@@ -30,9 +32,10 @@ export function planDue<D extends DueLine>(
       if (rows > 0 && rows + plan.ticks.length > limit) break;
       rows += plan.ticks.length;
       plans.push({ due: one, plan });
+      for (const { verdict, count } of plan.ticks) counts[verdict] = (counts[verdict] ?? 0) + count;
     } catch (error) {
       failed.push({ due: one, error: error instanceof Error ? error.message : String(error) });
     }
   }
-  return { plans, failed };
+  return { plans, failed, counts };
 }

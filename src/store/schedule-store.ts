@@ -100,8 +100,10 @@ export interface TickRequest {
 export const FAILED_AGAIN_MS = 60_000;
 
 export interface Ticked {
-  /** What was judged. */
+  /** The rows written, or added to. */
   ticks: (Tick & { schedule: string })[];
+  /** How many ticks were judged so. */
+  counts: Partial<Record<TickVerdict, number>>;
   /** When the next tick is due, by the store's clock; `null`: none is. */
   nextDueAt: number | null;
   now: number;

@@ -9,6 +9,11 @@ export class VirtualClock implements Clock {
     this.#now = start;
   }
 
+  /** How many wait for their moment. */
+  get sleeping(): number {
+    return this.#sleepers.length;
+  }
+
   now(): number {
     return this.#now;
   }

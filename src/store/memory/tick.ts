@@ -18,7 +18,7 @@ export function tick(tables: Tables, { limit }: TickRequest): Ticked {
     schedule: tables.schedules.get(line.schedule) as ScheduleRow,
     open: openRuns(tables, line.id),
   }));
-  const { plans, failed } = planDue(due, { now, limit });
+  const { plans, failed, counts } = planDue(due, { now, limit });
   const ticks = plans.flatMap(({ due: { schedule, line, open }, plan }) =>
     writePlan(tables, schedule, line, { plan, open }).map((row) => ({ ...toTick(row), schedule: schedule.name })),
   );
@@ -26,6 +26,7 @@ export function tick(tables: Tables, { limit }: TickRequest): Ticked {
   const next = tables.dueLines.peek()?.nextDue ?? null;
   return {
     ticks,
+    counts,
     nextDueAt: next,
     now,
     more: next !== null && next <= now,

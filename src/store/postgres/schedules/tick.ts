@@ -20,7 +20,7 @@ interface LookRow {
   now: number;
 }
 
-type Judged = Pick<Ticked, 'ticks' | 'contended' | 'failed'>;
+type Judged = Pick<Ticked, 'ticks' | 'counts' | 'contended' | 'failed'>;
 
 export async function tick(context: Context, request: TickRequest, signal: AbortSignal): Promise<Ticked> {
   const { database, sql } = context;
@@ -39,7 +39,7 @@ export async function tick(context: Context, request: TickRequest, signal: Abort
   };
 }
 
-const NOTHING: Judged = { ticks: [], contended: [], failed: [] };
+const NOTHING: Judged = { ticks: [], counts: {}, contended: [], failed: [] };
 
 async function judgeDue(context: Context, request: TickRequest, signal: AbortSignal): Promise<Judged> {
   const { judged, tally } = await transactAgain(context, signal, async (session) => {
@@ -73,7 +73,7 @@ async function judge(
     session,
     lines.map(({ id }) => id),
   );
-  const { plans, failed } = planDue(
+  const { plans, failed, counts } = planDue(
     lines.map((row) => ({
       schedule: schedules.get(row.schedule_id) as Schedule,
       line: decodeLine(row),
@@ -93,6 +93,7 @@ async function judge(
   const taken = new Set(lines.map(({ schedule_id }) => schedule_id));
   return {
     ticks,
+    counts,
     contended: due.filter(({ id }) => !taken.has(id)).map(({ name, due: at }) => ({ schedule: name, dueAt: at })),
     failed: failed.map(({ due: one, error }) => ({ schedule: one.schedule.name, error })),
   };

@@ -19,7 +19,7 @@ export function tick(context: Context, { limit }: TickRequest): Ticked {
     schedules.set(row.schedule_id, schedule);
     return { schedule, line: decodeLine(row), open: openRuns(context, row.id) };
   });
-  const { plans, failed } = planDue(due, { now, limit });
+  const { plans, failed, counts } = planDue(due, { now, limit });
   const ticks = plans.flatMap(({ due: { schedule, open }, plan }) =>
     writePlan(context, schedule, { plan, open }).map((row) => ({ ...row, schedule: schedule.name })),
   );
@@ -27,6 +27,7 @@ export function tick(context: Context, { limit }: TickRequest): Ticked {
   const nextDueAt = database.get<{ due: number | null }>(sql.nextDue)?.due ?? null;
   return {
     ticks,
+    counts,
     nextDueAt,
     now,
     more: nextDueAt !== null && nextDueAt <= now,

@@ -1,0 +1,70 @@
+/** Judges the ticks of schedules when they are due. */
+
+import { isWorkronError } from '../core/error.ts';
+import type { Run } from '../core/schedule/tick.ts';
+import type { Loop } from '../ops/loop.ts';
+import type { Wake } from '../ops/wake.ts';
+import type { Ticked } from '../store/store.ts';
+import type { SchedulerContext } from './context.ts';
+import { cancel } from './operate.ts';
+import { cancelWorkflow } from './workflow.ts';
+
+/** Rows of the ledger per transaction. */
+const BATCH = 1_000;
+/** A schedule made by another process is known by then even if its hint was lost. Naps are up to a tenth shorter. */
+const SHARED_POLL_MS = 1_200;
+const EXCLUSIVE_POLL_MS = 10_000;
+
+/** Sleeps until the next tick is due; woken when a schedule is made or changed. */
+export function ticker(context: SchedulerContext, wake: Wake): Loop & Disposable {
+  const { store } = context;
+  const pollMs = store.exclusive ? EXCLUSIVE_POLL_MS : SHARED_POLL_MS;
+  const unsubscribe = store.subscribe((hint) => {
+    if (hint.topic === 'schedules') wake.fire();
+  });
+  return {
+    name: 'ticker',
+    everyMs: pollMs,
+    wake,
+    async tick(signal) {
+      const told = await store.tick({ limit: BATCH }, signal);
+      report(context, told);
+      await stopOthers(context, told.stop, signal);
+      if (told.more) return 0;
+      if (told.nextDueAt === null) return undefined;
+      return Math.min(pollMs, Math.max(0, told.nextDueAt - told.now) + 1);
+    },
+    [Symbol.dispose]: unsubscribe,
+  };
+}
+
+function report({ telemetry, log, instanceId }: SchedulerContext, { ticks, counts, contended, failed }: Ticked): void {
+  telemetry.ticked(ticks, counts);
+  for (const { schedule, dueAt } of contended) {
+    const due = new Date(dueAt).toISOString();
+    log.debug({ schedule, due, instance_id: instanceId }, 'another instance is judging this tick, or has');
+  }
+  for (const { schedule, error } of failed) log.warn({ schedule, error }, 'a schedule cannot be judged');
+}
+
+/** Asks runs to stop that a tick has replaced. What is left undone here is told again by the next round of any instance. */
+async function stopOthers(context: SchedulerContext, stop: Ticked['stop'], signal: AbortSignal): Promise<void> {
+  for (const { runs } of stop) for (const run of runs) await stopRun(context, run, signal);
+  if (stop.length > 0) {
+    await context.store.stoppedOthers(
+      stop.map(({ tickId }) => tickId),
+      signal,
+    );
+  }
+}
+
+async function stopRun(context: SchedulerContext, { jobId, workflowId }: Run, signal: AbortSignal): Promise<void> {
+  try {
+    if (jobId !== null) await cancel(context, { id: jobId, quiet: false }, signal);
+    else if (workflowId !== null) await cancelWorkflow(context, workflowId, signal);
+  } catch (error) {
+    // It has ended meanwhile, or is gone: either way it does not run.
+    const isOver = ['illegal_transition', 'job_not_found', 'workflow_not_found'] as const;
+    if (!isOver.some((code) => isWorkronError(error, code))) throw error;
+  }
+}

@@ -10,6 +10,50 @@ export interface Mutant {
 
 export const MUTANTS: Mutant[] = [
   {
+    name: 'ticks are counted from now, not from the last one',
+    edits: [
+      {
+        file: 'src/core/schedule/plan-line.ts',
+        from: 'cursor: line.cursor };',
+        to: 'cursor: Math.max(line.cursor, now - 60_000) };',
+      },
+    ],
+    tests: ['test/store-memory.test.ts'],
+  },
+  {
+    name: 'a tick may have two rows',
+    edits: [
+      {
+        file: 'src/store/postgres/migrations/006_schedules.sql',
+        from: 'create unique index tick_once',
+        to: 'create index tick_once',
+      },
+    ],
+    tests: ['test/postgres-schedules.test.ts'],
+  },
+  {
+    name: 'fixed times treated as wildcards when clocks change',
+    edits: [
+      {
+        file: 'src/core/schedule/cron.ts',
+        from: `? 'wildcard' : 'fixed'`,
+        to: `? 'wildcard' : 'wildcard'`,
+      },
+    ],
+    tests: ['test/schedule-cron.test.ts', 'test/schedule-reference.test.ts'],
+  },
+  {
+    name: 'overlap is looked at without the lock of the schedule',
+    edits: [
+      {
+        file: 'src/store/postgres/schedules/statements.ts',
+        from: 'where s.name = $1 for update`',
+        to: 'where s.name = $1`',
+      },
+    ],
+    tests: ['test/postgres-schedules.test.ts'],
+  },
+  {
     name: 'a job that waited at its lost worker is charged',
     edits: [
       {

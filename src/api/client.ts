@@ -12,7 +12,16 @@ import type { JobSubmissionInput } from './job-submission.ts';
 import type { BulkAnswer, BulkRequestInput, Operation } from './operation.ts';
 import { errorFromProblem } from './problem.ts';
 import type { Queue, QueueEdit } from './queue.ts';
+import type {
+  BackfillRequestInput,
+  Schedule,
+  ScheduleEditInput,
+  SchedulePage,
+  ScheduleSubmissionInput,
+} from './schedule.ts';
+import type { SchedulePreview, SchedulePreviewRequestInput } from './schedule-preview.ts';
 import type { Stats } from './stats.ts';
+import type { Backfill, Tick, TickPage } from './tick.ts';
 import type { Worker } from './worker.ts';
 import type { RerunRequestInput, Workflow, WorkflowDetail, WorkflowPage, WorkflowSubmissionInput } from './workflow.ts';
 
@@ -33,6 +42,16 @@ export interface SubmitOptions extends CallOptions {
 export type ListQuery = Omit<JobFilterInput, 'ids'> & { ids?: string; limit?: number; cursor?: string };
 
 export type StatsRequest = { from?: string; to?: string; step?: string; by?: 'queue' | 'outcome' };
+
+export type ScheduleQuery = { owner?: string; q?: string; limit?: number; cursor?: string };
+
+export type TickQuery = {
+  key?: string;
+  kind?: Tick['kind'];
+  verdict?: Tick['verdict'];
+  limit?: number;
+  cursor?: string;
+};
 
 export type WorkflowQuery = { status?: Workflow['status']; name?: string; limit?: number; cursor?: string };
 
@@ -173,6 +192,54 @@ export class Client {
     return this.#json('GET', `/operations/${encodeURIComponent(id)}`, options);
   }
 
+  schedules(query: ScheduleQuery = {}, options: CallOptions = {}): Promise<SchedulePage> {
+    return this.#json('GET', '/schedules', { query, ...options });
+  }
+
+  schedule(name: string, options: CallOptions = {}): Promise<Schedule> {
+    return this.#json('GET', schedulePath(name), options);
+  }
+
+  createSchedule(schedule: ScheduleSubmissionInput, options: CallOptions = {}): Promise<Schedule> {
+    return this.#json('POST', '/schedules', { body: schedule, ...options });
+  }
+
+  editSchedule(name: string, edit: ScheduleEditInput, options: CallOptions = {}): Promise<Schedule> {
+    return this.#json('PATCH', schedulePath(name), { body: edit, ...options });
+  }
+
+  deleteSchedule(name: string, options: CallOptions = {}): Promise<Schedule> {
+    return this.#json('DELETE', schedulePath(name), options);
+  }
+
+  pauseSchedule(name: string, { note, ...options }: CallOptions & { note?: string } = {}): Promise<Schedule> {
+    return this.#json('POST', `${schedulePath(name)}/pause`, { body: { note }, ...options });
+  }
+
+  resumeSchedule(name: string, options: CallOptions = {}): Promise<Schedule> {
+    return this.#json('POST', `${schedulePath(name)}/resume`, options);
+  }
+
+  /** Runs it now, whatever the clock says. */
+  runSchedule(name: string, options: SubmitOptions = {}): Promise<Tick[]> {
+    return this.#items<Tick>('POST', `${schedulePath(name)}/run`, submitRequest(options));
+  }
+
+  /** Makes up for past ticks that have no run; with `dry_run`, only tells which those are. */
+  backfillSchedule(name: string, request: BackfillRequestInput, options: SubmitOptions = {}): Promise<Backfill> {
+    return this.#json('POST', `${schedulePath(name)}/backfill`, { body: request, ...submitRequest(options) });
+  }
+
+  /** The ledger, newest first. */
+  ticks(name: string, query: TickQuery = {}, options: CallOptions = {}): Promise<TickPage> {
+    return this.#json('GET', `${schedulePath(name)}/ticks`, { query, ...options });
+  }
+
+  /** What an expression means and when it would be due; nothing is stored. */
+  previewSchedule(request: SchedulePreviewRequestInput, options: CallOptions = {}): Promise<SchedulePreview> {
+    return this.#json('POST', '/schedules/preview', { body: request, ...options });
+  }
+
   queues(options: CallOptions = {}): Promise<Queue[]> {
     return this.#items<Queue>('GET', '/queues', options);
   }
@@ -277,6 +344,10 @@ async function refusal(response: Response): Promise<WorkronError> {
 
 function jobPath(id: string): string {
   return `/jobs/${encodeURIComponent(id)}`;
+}
+
+function schedulePath(name: string): string {
+  return `/schedules/${encodeURIComponent(name)}`;
 }
 
 function workflowPath(id: string): string {

@@ -21,6 +21,7 @@ import { listWorkers } from './routes/list-workers.ts';
 import { listWorkflows } from './routes/list-workflows.ts';
 import { nudgeWorker } from './routes/nudge-worker.ts';
 import { openSessionRoute } from './routes/open-session.ts';
+import { previewSchedule } from './routes/preview-schedule.ts';
 import { readCheckpoint } from './routes/read-checkpoint.ts';
 import { readDocument } from './routes/read-document.ts';
 import { readHealth } from './routes/read-health.ts';
@@ -70,6 +71,7 @@ export const ROUTES: readonly Route[] = [
   editQueue,
   listWorkers,
   drainWorker,
+  previewSchedule,
   readStats,
   listFailures,
   streamEvents,

@@ -1,0 +1,46 @@
+/** When an expression would be due, before anything is made of it. */
+
+import { z } from 'zod';
+import { duration, instant, label, text, wholeNumber, wireInstant } from './fields.ts';
+import { named, strict } from './schemas.ts';
+
+export const SchedulePreviewRequest = named(
+  'SchedulePreviewRequest',
+  strict({
+    cron: text(256)
+      .meta({ examples: ['0 2 * * *'] })
+      .exactOptional(),
+    every: duration(1_000)
+      .meta({ examples: ['15m'] })
+      .exactOptional(),
+    anchor: instant.exactOptional(),
+    timezone: label(64)
+      .meta({ description: 'An IANA name. UTC by default.', examples: ['Europe/Berlin'] })
+      .exactOptional(),
+    from: instant.meta({ description: 'Ticks from then on; now by default.' }).exactOptional(),
+    count: wholeNumber(1, 100).meta({ description: '10 by default.' }).exactOptional(),
+  }).refine(
+    (wire) => (wire.cron === undefined) !== (wire.every === undefined),
+    'expected exactly one of cron and every',
+  ),
+);
+export type SchedulePreviewRequestInput = z.input<typeof SchedulePreviewRequest>;
+
+export const SchedulePreview = named(
+  'SchedulePreview',
+  z.object({
+    words: z.string().nullable().meta({ description: 'The expression in words, where there are any.' }),
+    timezone: z.string(),
+    items: z.array(
+      z.object({
+        utc: wireInstant,
+        local: z.string().meta({ description: 'In the zone, with its offset.' }),
+        note: z
+          .string()
+          .nullable()
+          .meta({ description: 'What the clock does here, or has done since the tick before.' }),
+      }),
+    ),
+  }),
+);
+export type SchedulePreview = z.output<typeof SchedulePreview>;

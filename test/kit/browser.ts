@@ -20,10 +20,8 @@ export async function openBrowser(): Promise<Browser> {
   const given = process.env['CHROMIUM_PATH'] ?? INSTALLED.find((path) => existsSync(path));
   if (given !== undefined) return launcher.launch({ executablePath: given, args: QUIET });
   const { default: chromium } = await import('@sparticuz/chromium');
-  return launcher.launch({
-    executablePath: await chromium.executablePath(),
-    args: [...chromium.args.filter((arg) => !arg.startsWith('--headless')), ...QUIET],
-  });
+  // Not with the flags it recommends: one process for all windows, and no web security.
+  return launcher.launch({ executablePath: await chromium.executablePath(), args: QUIET });
 }
 
 export interface Watched {

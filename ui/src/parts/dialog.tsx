@@ -7,6 +7,8 @@ export interface DialogProps {
   wide?: boolean;
 }
 
+const FIRST_FIELD = 'textarea, select, input:not([type="radio"]):not([type="checkbox"])';
+
 /** A window of its own: the browser keeps the focus inside, closes it with Escape and gives the focus back. */
 export function Dialog({ title, onClose, children, wide = false }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
@@ -14,7 +16,11 @@ export function Dialog({ title, onClose, children, wide = false }: DialogProps) 
   useEffect(() => {
     const element = dialog.current;
     const before = document.activeElement;
-    if (element !== null && !element.open) element.showModal();
+    if (element !== null && !element.open) {
+      element.showModal();
+      // The browser would begin with the button that closes it.
+      element.querySelector<HTMLElement>(FIRST_FIELD)?.focus();
+    }
     return () => {
       element?.close();
       if (before instanceof HTMLElement && before.isConnected) before.focus();

@@ -15,11 +15,11 @@ export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => vo
   );
 }
 
-/** There is nothing to show, and what to do about it. */
-export function Empty({ title, children }: { title: string; children?: ReactNode }) {
+/** There is nothing to show, and what to do about it; `alone` on the screen, it is its heading. */
+export function Empty({ title, children, alone = false }: { title: string; children?: ReactNode; alone?: boolean }) {
   return (
     <div className="empty">
-      <p className="empty-title">{title}</p>
+      {alone ? <h1 className="empty-title">{title}</h1> : <p className="empty-title">{title}</p>}
       {children}
     </div>
   );

@@ -1,11 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
-import { useDeferredValue, useId, useState } from 'react';
+import { useId, useState } from 'react';
 import { useLocation } from 'wouter';
 import { client } from '../data/client.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { State } from '../parts/state.tsx';
 import { jobTitle } from '../words/job-title.ts';
-import { visibleLine } from '../words/visible-text.ts';
 import { PLACES } from './places.ts';
 import { nextTheme } from './theme.ts';
 
@@ -23,7 +22,7 @@ export function Palette({ onClose, onNewJob }: { onClose: () => void; onNewJob: 
   const [index, setIndex] = useState(0);
   const [, go] = useLocation();
   const id = useId();
-  const wanted = useDeferredValue(text.trim());
+  const wanted = text.trim();
   const found = useFound(wanted, go);
   const fixed: Entry[] = [
     { key: 'new', title: 'New job', hint: 'n', run: onNewJob },
@@ -37,7 +36,8 @@ export function Palette({ onClose, onNewJob }: { onClose: () => void; onNewJob: 
     { key: 'theme', title: 'Switch between light and dark', hint: 't', run: nextTheme },
   ];
   const lower = wanted.toLowerCase();
-  const entries = [...found, ...fixed.filter(({ title }) => title.toLowerCase().includes(lower))];
+  // What comes from the server comes later, and below: what Enter would choose must not change by itself.
+  const entries = [...byId(wanted, go), ...fixed.filter(({ title }) => title.toLowerCase().includes(lower)), ...found];
   if (wanted !== '') {
     entries.push({
       key: 'search',
@@ -103,37 +103,30 @@ export function Palette({ onClose, onNewJob }: { onClose: () => void; onNewJob: 
   );
 }
 
-/** A job or workflow by its id, and the newest jobs that have the text. */
+/** A number is the id of a job or a workflow. */
+function byId(wanted: string, go: (path: string) => void): Entry[] {
+  const id = /^#?(\d+)$/.exec(wanted)?.[1];
+  if (id === undefined) return [];
+  return [
+    { key: 'job', title: `Job ${id}`, hint: 'go', run: () => go(`/jobs/${id}`) },
+    { key: 'workflow', title: `Workflow ${id}`, hint: 'go', run: () => go(`/workflows/${id}`) },
+  ];
+}
+
+/** The newest jobs that have the text. */
 function useFound(wanted: string, go: (path: string) => void): Entry[] {
   const query = useQuery({
     queryKey: ['palette', wanted],
     enabled: wanted !== '',
     queryFn: async ({ signal }): Promise<Entry[]> => {
-      const id = /^#?(\d+)$/.exec(wanted)?.[1];
-      const byId = id === undefined ? undefined : await client.job(id, { signal }).catch(() => undefined);
-      const workflow = id === undefined ? undefined : await client.workflow(id, { signal }).catch(() => undefined);
-      const { items } = await client.jobs({ q: wanted, limit: 6 }, { signal });
-      const jobs = [...(byId === undefined ? [] : [byId]), ...items.filter((job) => job.id !== byId?.id)];
-      return [
-        ...jobs.map((job) => ({
-          key: `job-${job.id}`,
-          title: jobTitle(job),
-          hint: `job ${job.id}`,
-          state: job.status,
-          run: () => go(`/jobs/${job.id}`),
-        })),
-        ...(workflow === undefined
-          ? []
-          : [
-              {
-                key: `workflow-${workflow.id}`,
-                title: visibleLine(workflow.name),
-                hint: `workflow ${workflow.id}`,
-                state: workflow.status,
-                run: () => go(`/workflows/${workflow.id}`),
-              },
-            ]),
-      ];
+      const { items } = await client.jobs({ q: wanted, limit: 8 }, { signal });
+      return items.map((job) => ({
+        key: `job-${job.id}`,
+        title: jobTitle(job),
+        hint: `job ${job.id}`,
+        state: job.status,
+        run: () => go(`/jobs/${job.id}`),
+      }));
     },
   });
   return wanted === '' ? [] : (query.data ?? []);

@@ -37,7 +37,7 @@ export function Screens({ onNewJob }: { onNewJob: () => void }) {
           <Workers />
         </Route>
         <Route>
-          <Empty title="There is nothing at this address">
+          <Empty alone title="There is nothing at this address">
             <Link href="/">Go to the overview</Link>
           </Empty>
         </Route>

@@ -26,7 +26,7 @@ export function JobScreen({ id }: { id: string }) {
   useTitle(job.data === undefined ? `Job ${id}` : `${job.data.status}: ${jobTitle(job.data)}`);
   if (isMissing(job.error)) {
     return (
-      <Empty title={`There is no job ${id}`}>
+      <Empty alone title={`There is no job ${id}`}>
         <Link href="/jobs">All jobs</Link>
       </Empty>
     );

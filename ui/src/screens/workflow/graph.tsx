@@ -68,24 +68,12 @@ export function Graph({ workflow, onRerun }: { workflow: WorkflowDetail; onRerun
                     );
               const tone = STATE_TONES[each.status] ?? 'grey';
               return (
-                // biome-ignore lint/a11y/useSemanticElements: there are no buttons in SVG
                 <g
                   key={each.key}
-                  role="button"
-                  tabIndex={0}
-                  aria-label={`${each.key}, ${each.status}${each.depends_on.length === 0 ? '' : `, after ${each.depends_on.join(', ')}`}`}
-                  aria-pressed={each.key === chosen}
                   className={`node tone-${tone}${each.key === chosen ? ' node-chosen' : ''}${critical.has(each.key) ? ' node-critical' : ''}`}
                   transform={`translate(${place.x} ${place.y})`}
-                  onClick={() => setChosen(each.key)}
-                  onKeyDown={(event) => {
-                    if (event.key !== 'Enter' && event.key !== ' ') return;
-                    event.preventDefault();
-                    event.stopPropagation();
-                    setChosen(each.key);
-                  }}
                 >
-                  <rect width={NODE_WIDTH} height={NODE_HEIGHT} rx="8" />
+                  <rect className="node-box" width={NODE_WIDTH} height={NODE_HEIGHT} rx="8" />
                   <text className="node-icon" x="14" y="26">
                     {STATE_ICONS[each.status]}
                   </text>
@@ -95,6 +83,24 @@ export function Graph({ workflow, onRerun }: { workflow: WorkflowDetail; onRerun
                   <text className="node-sub" x="34" y="37">
                     {short(each.group === null ? took : `${took} · ${howItWent(each)}`, 22)}
                   </text>
+                  {/* biome-ignore lint/a11y/useSemanticElements: there are no buttons in SVG */}
+                  <rect
+                    className="node-hit"
+                    role="button"
+                    tabIndex={0}
+                    aria-label={`${each.key}, ${each.status}${each.depends_on.length === 0 ? '' : `, after ${each.depends_on.join(', ')}`}`}
+                    aria-pressed={each.key === chosen}
+                    width={NODE_WIDTH}
+                    height={NODE_HEIGHT}
+                    rx="8"
+                    onClick={() => setChosen(each.key)}
+                    onKeyDown={(event) => {
+                      if (event.key !== 'Enter' && event.key !== ' ') return;
+                      event.preventDefault();
+                      event.stopPropagation();
+                      setChosen(each.key);
+                    }}
+                  />
                 </g>
               );
             })}

@@ -45,7 +45,7 @@ export function WorkflowScreen({ id }: { id: string }) {
   useTitle(data === undefined ? `Workflow ${id}` : `${data.status}: ${visibleLine(data.name)}`);
   if (isMissing(workflow.error)) {
     return (
-      <Empty title={`There is no workflow ${id}`}>
+      <Empty alone title={`There is no workflow ${id}`}>
         <Link href="/workflows">All workflows</Link>
       </Empty>
     );

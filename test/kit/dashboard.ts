@@ -1,0 +1,105 @@
+/** The dashboard as people have it: a real server with its worker, and a real browser before it. */
+
+import assert from 'node:assert/strict';
+import AxeBuilder from '@axe-core/playwright';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { Client } from '../../src/api/client.ts';
+import { openBrowser, watch } from './browser.ts';
+import { buildPage } from './page-build.ts';
+import { startWorkron, temporaryFolder, type WorkronProcess } from './workron-process.ts';
+
+export interface Dashboard extends AsyncDisposable {
+  url: string;
+  client: Client;
+  /** Opens an address of the page in a window of its own; what must never happen there fails the test when it is closed. */
+  open(path: string, options?: ScreenOptions): Promise<Screen>;
+  /** Ends the server without a word and starts it again on the same port and file. */
+  restart(): Promise<void>;
+}
+
+export interface ScreenOptions extends BrowserContextOptions {
+  /** Console messages that are part of the test. */
+  allow?: RegExp;
+}
+
+export interface Screen extends AsyncDisposable {
+  page: Page;
+  problems: string[];
+}
+
+/** Far beyond what anything takes. */
+const PATIENCE_MS = 30_000;
+
+export async function openDashboard({
+  token,
+  args = [],
+}: {
+  token?: string;
+  args?: string[];
+} = {}): Promise<Dashboard> {
+  buildPage();
+  const folder = await temporaryFolder();
+  const start = (port: string): Promise<WorkronProcess> =>
+    startWorkron({
+      args: ['up', '--port', port, ...args],
+      cwd: folder.path,
+      env: { LANG: 'C.UTF-8', ...(token === undefined ? {} : { WORKRON_TOKEN: token }) },
+    });
+  let [server, browser] = await Promise.all([start('0'), openBrowser()]);
+  const { url } = server;
+  return {
+    url,
+    client: new Client({ url, token: token ?? null }),
+    open: (path, options) => openScreen(browser, url, path, options),
+    async restart() {
+      await server[Symbol.asyncDispose]();
+      server = await start(new URL(url).port);
+    },
+    async [Symbol.asyncDispose]() {
+      await browser.close();
+      await server[Symbol.asyncDispose]();
+      await folder[Symbol.asyncDispose]();
+    },
+  };
+}
+
+export async function openScreen(
+  browser: Browser,
+  url: string,
+  path: string,
+  { allow, ...options }: ScreenOptions = {},
+): Promise<Screen> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-GB', ...options });
+  context.setDefaultTimeout(PATIENCE_MS);
+  const page = await context.newPage();
+  const { problems } = watch(page, url);
+  await page.goto(url + path);
+  return {
+    page,
+    problems,
+    async [Symbol.asyncDispose]() {
+      await context.close();
+      assert.deepEqual(
+        problems.filter((problem) => !allow?.test(problem)),
+        [],
+        `at ${path}`,
+      );
+    },
+  };
+}
+
+/** No violation of WCAG A and AA that a machine can find, and nothing wider than the window. */
+export async function assertAccessible(page: Page, name: string): Promise<void> {
+  const { violations } = await new AxeBuilder({ page })
+    .options({ resultTypes: ['violations'] })
+    .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'])
+    .analyze();
+  const told = violations.map(
+    ({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html}\n${failureSummary}`).join('\n')}`,
+  );
+  assert.deepEqual(told, [], name);
+  const overflow = await page.evaluate<number>(
+    'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+  );
+  assert.ok(overflow <= 0, `${name} is ${overflow}px wider than the window`);
+}

@@ -1,0 +1,78 @@
+/** Every screen for everybody: axe-core finds nothing, dark and light, wide and 320 px. */
+
+import { after, before, test } from 'node:test';
+import { effort } from './effort.ts';
+import { assertAccessible, type Dashboard, openDashboard } from './kit/dashboard.ts';
+import { type Seeded, seedPage } from './kit/page-seed.ts';
+
+let dashboard: Dashboard;
+let seeded: Seeded;
+
+before(async () => {
+  dashboard = await openDashboard();
+});
+after(() => dashboard[Symbol.asyncDispose]());
+
+/** Where to go, and what is there once all is shown. */
+function screens(): [path: string, ready: string][] {
+  return [
+    ['/ui/', '.chart-key'],
+    ['/ui/jobs', '.job-row[data-job]'],
+    ['/ui/jobs?status=failed&q=nothing-has-this', '.empty-title'],
+    [`/ui/jobs/${seeded.orderJob}`, '.log-line'],
+    [`/ui/jobs/${seeded.failedJob}?tab=attempts`, '.attempts li'],
+    [`/ui/jobs/${seeded.failedJob}?tab=timeline`, '.timeline li'],
+    [`/ui/jobs/${seeded.failedJob}?tab=details`, '.json'],
+    [`/ui/jobs/${seeded.failedJob}?tab=related`, '.details-grid .card'],
+    ['/ui/workflows', 'tbody tr'],
+    [`/ui/workflows/${seeded.failedWorkflow}`, '.node'],
+    [`/ui/workflows/${seeded.doneWorkflow}?view=gantt`, '.gantt-row'],
+    [`/ui/workflows/${seeded.doneWorkflow}?view=list`, 'tbody tr'],
+    ['/ui/queues', 'tbody tr'],
+    ['/ui/workers', 'article'],
+    ['/ui/nowhere', '.empty-title'],
+  ];
+}
+
+test('access: an empty installation', async () => {
+  await using screen = await dashboard.open('/ui/');
+  await screen.page.getByRole('heading', { name: 'Welcome' }).waitFor();
+  await assertAccessible(screen.page, 'welcome');
+  seeded = await seedPage(dashboard.url);
+});
+
+/** Every day each colour and each width once; in full, each with each. */
+const LOOKS = effort.full
+  ? (['light', 'dark'] as const).flatMap((colorScheme) => [1280, 320].map((width) => ({ colorScheme, width })))
+  : [
+      { colorScheme: 'light' as const, width: 1280 },
+      { colorScheme: 'dark' as const, width: 320 },
+    ];
+
+for (const { colorScheme, width } of LOOKS) {
+  test(`access: every screen, ${colorScheme}, ${width} px wide`, async () => {
+    await using screen = await dashboard.open('/ui/', {
+      colorScheme,
+      viewport: { width, height: 700 },
+      reducedMotion: 'reduce',
+    });
+    for (const [path, ready] of screens()) {
+      await screen.page.evaluate(`history.pushState(null, '', ${JSON.stringify(path)})`);
+      await screen.page.locator(ready).first().waitFor();
+      await assertAccessible(screen.page, `${path} ${colorScheme} ${width}`);
+    }
+  });
+}
+
+test('access: what opens over a screen', async () => {
+  await using screen = await dashboard.open('/ui/jobs', { colorScheme: 'dark' });
+  const { page } = screen;
+  await page.locator('.job-row[data-job]').first().waitFor();
+  for (const key of ['Control+k', '?', 'n']) {
+    await page.keyboard.press(key);
+    await page.locator('dialog[open]').waitFor();
+    await assertAccessible(page, `dialog of ${key}`);
+    await page.keyboard.press('Escape');
+    await page.locator('dialog[open]').waitFor({ state: 'detached' });
+  }
+});

@@ -1,0 +1,107 @@
+import { useState } from 'react';
+import type { Backfill } from '../../../../src/api/tick.ts';
+import { client } from '../../data/client.ts';
+import { serverNow } from '../../data/server-clock.ts';
+import { useAction } from '../../data/use-action.ts';
+import { Dialog } from '../../parts/dialog.tsx';
+import { countText } from '../../words/count.ts';
+import { dayText } from '../../words/instant.ts';
+
+const DAY_MS = 86_400_000;
+const SHOWN = 12;
+
+export interface BackfillDialogProps {
+  name: string;
+  onClose: () => void;
+  onDone: () => void;
+}
+
+/** Makes up for ticks that never ran: first says which, then asks, then runs them. */
+export function BackfillDialog({ name, onClose, onDone }: BackfillDialogProps) {
+  const [from, setFrom] = useState(() => localInput(serverNow() - DAY_MS));
+  const [to, setTo] = useState(() => localInput(serverNow()));
+  const [plan, setPlan] = useState<Backfill | null>(null);
+  const range = () => ({ from: new Date(from).toISOString(), to: new Date(to).toISOString() });
+  const look = useAction({
+    run: () => client.backfillSchedule(name, { ...range(), dry_run: true }),
+    done: () => null,
+    after: setPlan,
+  });
+  const run = useAction({
+    run: () => client.backfillSchedule(name, range()),
+    done: (made) => `${countText(made.items.length, 'tick')} of ${name} made up for`,
+    after: () => {
+      onClose();
+      onDone();
+    },
+  });
+  const missing = plan?.missing ?? [];
+  return (
+    <Dialog title={`Backfill ${name}`} onClose={onClose}>
+      <form
+        className="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (plan === null) look.run();
+          else run.run();
+        }}
+      >
+        <div className="field-grid">
+          {(
+            [
+              ['From', from, setFrom],
+              ['To', to, setTo],
+            ] as const
+          ).map(([label, value, set]) => (
+            <label key={label} className="field">
+              <span>{label}</span>
+              <input
+                type="datetime-local"
+                required
+                value={value}
+                onChange={(event) => {
+                  set(event.target.value);
+                  setPlan(null);
+                }}
+              />
+            </label>
+          ))}
+        </div>
+        {plan !== null && (
+          <div role="status">
+            <p>
+              {missing.length === 0
+                ? 'Every tick in this range has run.'
+                : `${countText(missing.length, 'tick')} of this range never ran:`}
+            </p>
+            <ul className="small-text faint">
+              {missing.slice(0, SHOWN).map((tick) => (
+                <li key={`${tick.key} ${tick.scheduled_for}`}>
+                  {dayText(Date.parse(tick.scheduled_for))} {tick.key}
+                </li>
+              ))}
+              {missing.length > SHOWN && <li>… and {missing.length - SHOWN} more</li>}
+            </ul>
+          </div>
+        )}
+        <div className="dialog-actions">
+          {plan === null ? (
+            <button type="submit" className="primary" disabled={look.running}>
+              Show what would run
+            </button>
+          ) : (
+            <button type="submit" className="primary" disabled={run.running || missing.length === 0}>
+              Run {countText(missing.length, 'tick')}
+            </button>
+          )}
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+/** As the browser's own field takes it, in the viewer's zone. */
+function localInput(at: number): string {
+  const date = new Date(at);
+  return new Date(at - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}

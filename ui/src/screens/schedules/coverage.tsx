@@ -1,0 +1,45 @@
+import { Link } from 'wouter';
+import type { Tick } from '../../../../src/api/tick.ts';
+import { client } from '../../data/client.ts';
+import { useLive } from '../../data/use-live.ts';
+import { tickSentence, VERDICTS } from './verdict.ts';
+
+/** The last ticks, a cell each, oldest first: whether it ran, or why not. */
+export function Coverage({ name, cells = 30 }: { name: string; cells?: number }) {
+  const ticks = useLive({
+    key: ['ticks', name, cells],
+    about: { topics: ['jobs'] },
+    fetch: (signal) => client.ticks(name, { limit: cells }, { signal }),
+  });
+  const items = (ticks.data?.items ?? []).toReversed();
+  if (items.length === 0) return <span className="faint">no tick yet</span>;
+  return (
+    <ol className="coverage" aria-label={`Last ticks of ${name}`}>
+      {items.map((tick) => (
+        <li key={tick.id}>
+          <Cell tick={tick} />
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function Cell({ tick }: { tick: Tick }) {
+  const { icon, tone } = VERDICTS[tick.verdict];
+  const sentence = tickSentence(tick);
+  const href =
+    tick.job_id !== null ? `/jobs/${tick.job_id}` : tick.workflow_id !== null ? `/workflows/${tick.workflow_id}` : null;
+  const className = `cell fill-${tone}`;
+  if (href === null) {
+    return (
+      <span className={className} role="img" title={sentence} aria-label={sentence}>
+        <span aria-hidden="true">{icon}</span>
+      </span>
+    );
+  }
+  return (
+    <Link href={href} className={className} title={sentence} aria-label={sentence}>
+      <span aria-hidden="true">{icon}</span>
+    </Link>
+  );
+}

@@ -1,0 +1,46 @@
+import { useState } from 'react';
+import { client } from '../../data/client.ts';
+import { useAction } from '../../data/use-action.ts';
+import { Dialog } from '../../parts/dialog.tsx';
+
+export interface PauseDialogProps {
+  name: string;
+  onClose: () => void;
+  onDone: () => void;
+}
+
+/** Pauses a schedule, with a note for whoever finds it so. */
+export function PauseDialog({ name, onClose, onDone }: PauseDialogProps) {
+  const [note, setNote] = useState('');
+  const pause = useAction({
+    run: () => client.pauseSchedule(name, note.trim() === '' ? {} : { note: note.trim() }),
+    done: () => `${name} is paused`,
+    after: () => {
+      onClose();
+      onDone();
+    },
+  });
+  return (
+    <Dialog title={`Pause ${name}`} onClose={onClose}>
+      <form
+        className="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          pause.run();
+        }}
+      >
+        <p>Its ticks are kept on record as paused, and are not caught up; a backfill can run them later.</p>
+        <label className="field">
+          <span>Why, for whoever finds it paused</span>
+          {/* biome-ignore lint/a11y/noAutofocus: the dialog's only field */}
+          <input autoFocus value={note} maxLength={1_000} onChange={(event) => setNote(event.target.value)} />
+        </label>
+        <div className="dialog-actions">
+          <button type="submit" className="primary" disabled={pause.running}>
+            Pause
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

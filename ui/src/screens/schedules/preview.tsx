@@ -1,0 +1,68 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import type { SchedulePreview } from '../../../../src/api/schedule-preview.ts';
+import { client } from '../../data/client.ts';
+import { useNow } from '../../data/use-now.ts';
+import { relativeText } from '../../words/duration.ts';
+import { messageOf } from '../../words/message-of.ts';
+
+const TYPING_MS = 250;
+
+/** The expression in words and the next ten fires, as it is typed; clock changes are flagged. */
+export function Preview({ kind, text, timezone }: { kind: 'cron' | 'every'; text: string; timezone: string }) {
+  const wanted = useLater(JSON.stringify({ kind, text: text.trim(), timezone: timezone.trim() }));
+  const now = useNow();
+  const preview = useQuery({
+    queryKey: ['preview', wanted],
+    retry: false,
+    placeholderData: keepPreviousData,
+    queryFn: async ({ signal }): Promise<SchedulePreview | null> => {
+      const { kind: chosen, text: expression, timezone: zone } = JSON.parse(wanted) as Record<string, string>;
+      if (expression === '') return null;
+      const base = zone === '' ? {} : { timezone: zone ?? 'UTC' };
+      return client.previewSchedule(
+        chosen === 'cron' ? { cron: expression ?? '', ...base } : { every: expression ?? '', ...base },
+        { signal },
+      );
+    },
+  });
+  if (preview.error !== null) {
+    return (
+      <p className="problem-text" id="schedule-preview">
+        {messageOf(preview.error)}
+      </p>
+    );
+  }
+  if (preview.data == null)
+    return (
+      <p className="faint" id="schedule-preview">
+        The next fires appear here.
+      </p>
+    );
+  return (
+    <div className="preview" id="schedule-preview">
+      <p className="preview-words">
+        {preview.data.words ?? `every ${text}`} <span className="faint">({preview.data.timezone})</span>
+      </p>
+      <ol aria-label="Next fires">
+        {preview.data.items.map(({ utc, local, note }) => (
+          <li key={utc}>
+            <time dateTime={utc}>{local.replace('T', ' ')}</time>
+            <span className="faint">{relativeText(Date.parse(utc), now)}</span>
+            {note !== null && <span className="badge tone-amber">⚠ {note}</span>}
+          </li>
+        ))}
+      </ol>
+    </div>
+  );
+}
+
+/** The value, once it has rested for a moment. */
+function useLater(value: string): string {
+  const [later, setLater] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setLater(value), TYPING_MS);
+    return () => clearTimeout(timer);
+  }, [value]);
+  return later;
+}

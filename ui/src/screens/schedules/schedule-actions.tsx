@@ -1,0 +1,72 @@
+import { useState } from 'react';
+import type { Schedule } from '../../../../src/api/schedule.ts';
+import { client } from '../../data/client.ts';
+import { useAction } from '../../data/use-action.ts';
+import { Confirm } from '../../parts/confirm.tsx';
+import { countText } from '../../words/count.ts';
+import { BackfillDialog } from './backfill-dialog.tsx';
+import { PauseDialog } from './pause-dialog.tsx';
+
+export interface ScheduleActionsProps {
+  schedule: Schedule;
+  onEdit: () => void;
+  onChanged: () => void;
+  onDeleted: () => void;
+}
+
+/** Run now, pause with a note, backfill, edit, delete. */
+export function ScheduleActions({ schedule, onEdit, onChanged, onDeleted }: ScheduleActionsProps) {
+  const [opened, setOpened] = useState<'pause' | 'backfill' | 'delete' | null>(null);
+  const { name } = schedule;
+  const run = useAction({
+    run: () => client.runSchedule(name),
+    done: (ticks) => `${name} runs now: ${countText(ticks.length, 'run')}`,
+    after: onChanged,
+  });
+  const resume = useAction({ run: () => client.resumeSchedule(name), done: () => `${name} goes on`, after: onChanged });
+  const remove = useAction({
+    run: () => client.deleteSchedule(name),
+    done: () => `${name} is deleted`,
+    after: onDeleted,
+  });
+  const close = (): void => setOpened(null);
+  return (
+    <>
+      <button type="button" className="primary" disabled={run.running} onClick={() => run.run()}>
+        Run now
+      </button>
+      {schedule.paused_at === null ? (
+        <button type="button" onClick={() => setOpened('pause')}>
+          Pause…
+        </button>
+      ) : (
+        <button type="button" disabled={resume.running} onClick={() => resume.run()}>
+          Resume
+        </button>
+      )}
+      <button type="button" onClick={() => setOpened('backfill')}>
+        Backfill…
+      </button>
+      <button type="button" onClick={onEdit}>
+        Edit…
+      </button>
+      <button type="button" className="danger" onClick={() => setOpened('delete')}>
+        Delete…
+      </button>
+      {opened === 'pause' && <PauseDialog name={name} onClose={close} onDone={onChanged} />}
+      {opened === 'backfill' && <BackfillDialog name={name} onClose={close} onDone={onChanged} />}
+      {opened === 'delete' && (
+        <Confirm
+          title={`Delete ${name}?`}
+          verb="Delete it"
+          danger
+          typed={name}
+          onConfirm={() => remove.run()}
+          onClose={close}
+        >
+          <p>It is not due any more. Jobs that it has started go on.</p>
+        </Confirm>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,98 @@
+import { useState } from 'react';
+import { Link, useLocation } from 'wouter';
+import { client } from '../../data/client.ts';
+import { useLive } from '../../data/use-live.ts';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Empty, Loading, Problem } from '../../parts/notes.tsx';
+import { PageHead, useTitle } from '../../parts/page-head.tsx';
+import { When } from '../../parts/when.tsx';
+import { isMissing } from '../../words/message-of.ts';
+import { visibleLine } from '../../words/visible-text.ts';
+import { Coverage } from './coverage.tsx';
+import { Ledger } from './ledger.tsx';
+import { Preview } from './preview.tsx';
+import { ScheduleActions } from './schedule-actions.tsx';
+import { ScheduleForm } from './schedule-form.tsx';
+import { whatItRuns, whenText } from './schedules.tsx';
+
+/** One schedule: when it is due, what became of every tick, and what can be done about it. */
+export function ScheduleScreen({ name }: { name: string }) {
+  useTitle(name);
+  const [editing, setEditing] = useState(false);
+  const [, go] = useLocation();
+  const schedule = useLive({
+    key: ['schedule', name],
+    about: { topics: ['jobs'] },
+    everyMs: 10_000,
+    fetch: (signal) => client.schedule(name, { signal }),
+  });
+  const { data } = schedule;
+  const again = (): void => void schedule.refetch();
+  if (isMissing(schedule.error)) {
+    return (
+      <Empty alone title={`There is no schedule ${name}`}>
+        <Link href="/schedules">All schedules</Link>
+      </Empty>
+    );
+  }
+  if (data === undefined)
+    return schedule.error === null ? <Loading /> : <Problem error={schedule.error} onRetry={again} />;
+  return (
+    <section className="screen">
+      <PageHead title={data.name} sub={<span className="muted">{whenText(data)}</span>}>
+        <ScheduleActions
+          schedule={data}
+          onEdit={() => setEditing(true)}
+          onChanged={again}
+          onDeleted={() => go('/schedules')}
+        />
+      </PageHead>
+      {data.paused_at !== null && (
+        <p className="note">
+          Paused <When at={data.paused_at} />
+          {data.paused_note !== null && <>: {visibleLine(data.paused_note)}</>}
+        </p>
+      )}
+      <dl className="facts">
+        {(
+          [
+            ['Next', <When key="next" at={data.next_run} />],
+            ['Last run', <When key="last" at={data.last_run} />],
+            ['Runs', whatItRuns(data)],
+            ['Time zone', data.timezone],
+            ['Overlap', data.overlap.replace('_', ' ')],
+            ['Catch-up', data.catchup.policy],
+          ] as const
+        ).map(([title, value]) => (
+          <div key={title}>
+            <dt>{title}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      <Coverage name={data.name} cells={100} />
+      <div className="details-grid">
+        <section className="card">
+          <h2>Next fires</h2>
+          <Preview
+            kind={data.cron === null ? 'every' : 'cron'}
+            text={data.cron ?? `${data.every}ms`}
+            timezone={data.timezone}
+          />
+        </section>
+        <Ledger name={data.name} />
+      </div>
+      {editing && (
+        <Dialog title={`Edit ${data.name}`} onClose={() => setEditing(false)} wide>
+          <ScheduleForm
+            existing={data}
+            onDone={() => {
+              setEditing(false);
+              again();
+            }}
+          />
+        </Dialog>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,116 @@
+import { useState } from 'react';
+import { Link } from 'wouter';
+import type { Schedule } from '../../../../src/api/schedule.ts';
+import { client } from '../../data/client.ts';
+import { useLive } from '../../data/use-live.ts';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Empty, Loading, Problem } from '../../parts/notes.tsx';
+import { PageHead, useTitle } from '../../parts/page-head.tsx';
+import { When } from '../../parts/when.tsx';
+import { durationText } from '../../words/duration.ts';
+import { visibleLine } from '../../words/visible-text.ts';
+import { Coverage } from './coverage.tsx';
+import { ScheduleForm } from './schedule-form.tsx';
+import { VERDICTS } from './verdict.ts';
+
+/** Everything that is due by the clock: when next, how it went, and whether any tick was lost. */
+export function Schedules() {
+  useTitle('Schedules');
+  const [making, setMaking] = useState(false);
+  const list = useLive({
+    key: ['schedules'],
+    about: { topics: ['jobs'] },
+    everyMs: 10_000,
+    fetch: (signal) => client.schedules({ limit: 200 }, { signal }),
+  });
+  return (
+    <section className="screen">
+      <PageHead title="Schedules">
+        <button type="button" className="primary" onClick={() => setMaking(true)}>
+          New schedule
+        </button>
+      </PageHead>
+      {list.error !== null && <Problem error={list.error} onRetry={() => void list.refetch()} />}
+      {list.data === undefined ? (
+        list.error === null && <Loading />
+      ) : list.data.items.length === 0 ? (
+        <Empty title="No schedules yet">
+          <p>A schedule runs a command or a workflow by the clock, and keeps a record of every tick.</p>
+          <button type="button" className="primary" onClick={() => setMaking(true)}>
+            Make the first
+          </button>
+        </Empty>
+      ) : (
+        <div className="table-frame">
+          <table className="table">
+            <thead>
+              <tr>
+                <th scope="col">Schedule</th>
+                <th scope="col">When</th>
+                <th scope="col">Next</th>
+                <th scope="col">Last</th>
+                <th scope="col">Coverage</th>
+              </tr>
+            </thead>
+            <tbody>
+              {list.data.items.map((schedule) => (
+                <Row key={schedule.name} schedule={schedule} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {making && (
+        <Dialog title="New schedule" onClose={() => setMaking(false)} wide>
+          <ScheduleForm
+            onDone={() => {
+              setMaking(false);
+              void list.refetch();
+            }}
+          />
+        </Dialog>
+      )}
+    </section>
+  );
+}
+
+function Row({ schedule }: { schedule: Schedule }) {
+  const last = schedule.last_verdict === null ? null : VERDICTS[schedule.last_verdict];
+  return (
+    <tr>
+      <th scope="row">
+        <Link href={`/schedules/${schedule.name}`}>{schedule.name}</Link>
+        {schedule.paused_at !== null && <span className="badge tone-amber">❚❚ paused</span>}
+        <div className="faint small-text clip">{whatItRuns(schedule)}</div>
+      </th>
+      <td>
+        {whenText(schedule)}
+        <div className="faint small-text">{schedule.timezone}</div>
+      </td>
+      <td>{schedule.paused_at === null ? <When at={schedule.next_run} /> : <span className="faint">paused</span>}</td>
+      <td>
+        {last !== null && (
+          <span className={`state tone-${last.tone}`} title={last.words}>
+            <span aria-hidden="true">{last.icon}</span> {schedule.last_verdict?.replace('_', ' ')}
+          </span>
+        )}{' '}
+        <When at={schedule.last_run} />
+      </td>
+      <td>
+        <Coverage name={schedule.name} />
+      </td>
+    </tr>
+  );
+}
+
+/** In words where the server has them. */
+export function whenText(schedule: Schedule): string {
+  const words = 'words' in schedule && typeof schedule.words === 'string' ? schedule.words : null;
+  return words ?? schedule.cron ?? `every ${durationText(schedule.every ?? 0)}`;
+}
+
+export function whatItRuns({ job, workflow }: Schedule): string {
+  return visibleLine(
+    workflow === null ? (job?.name ?? job?.command ?? job?.handler ?? '') : `workflow ${workflow.name}`,
+  );
+}

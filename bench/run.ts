@@ -1,6 +1,6 @@
 /**
  * What one Workron reaches on this machine, per store. Absolute figures drift with the machine: compare within one run.
- * `npm run bench [-- --store sqlite,postgres] [--only drain,latency] [--rounds 3] [--jobs 20000]`
+ * `npm run bench [-- --store sqlite,postgres] [--only drain,latency] [--rounds 3] [--jobs 20000] [--schedules 1,1000]`
  */
 
 import { parseArgs } from 'node:util';
@@ -12,13 +12,15 @@ import { type Figure, table } from './measure.ts';
 import { scenes } from './scene.ts';
 import { measureShell } from './shell.ts';
 import { measureBulk, measureDrain, measureSingles } from './throughput.ts';
+import { measureTicks } from './ticks.ts';
 
 const { values } = parseArgs({
   options: {
     store: { type: 'string', default: DRIVERS.join(',') },
-    only: { type: 'string', default: 'singles,bulk,drain,graph,latency,shell,idle' },
+    only: { type: 'string', default: 'singles,bulk,drain,graph,latency,shell,idle,ticks' },
     rounds: { type: 'string', default: '3' },
     jobs: { type: 'string', default: '20000' },
+    schedules: { type: 'string', default: '1,1000,100000' },
   },
 });
 const rounds = Number(values.rounds);
@@ -76,6 +78,14 @@ for (const driver of values.store.split(',') as Driver[]) {
       ours.values.push(shell.ours);
       bare.values.push(shell.bare);
       ratio.values.push(shell.ours / shell.bare);
+    }
+  }
+  if (only.includes('ticks')) {
+    for (const count of values.schedules.split(',').map(Number)) {
+      const { p50, p99 } = await measureTicks(on.open, count);
+      const named = (what: string, value: number): Figure => ({ what, store: driver, unit: 'ms', values: [value] });
+      const among = `tick lateness, ${count.toLocaleString('en')} schedules`;
+      figures.push(named(`${among}, p50`, p50), named(`${among}, p99`, p99));
     }
   }
   if (only.includes('idle')) figures.push(...(await measureIdle(driver, on)));

@@ -4,10 +4,11 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { test } from 'node:test';
 import type { ParentEnd, Surroundings } from '../src/core/job.ts';
+import type { TickOfJob } from '../src/core/schedule/tick.ts';
 import { ScriptedSource } from './kit/scripted-source.ts';
 import { TestWorker } from './kit/worker.ts';
 
-const NAMES = /^WORKRON_(PARAM|ITEM|INDEX|PARENT)/;
+const NAMES = /^WORKRON_(PARAM|ITEM|INDEX|PARENT|SCHEDULE|INTERVAL|IS_CATCHUP|KEY)/;
 
 function around(more: Partial<Surroundings>): Surroundings {
   return { params: {}, item: null, parents: [], ...more };
@@ -18,10 +19,15 @@ function parent(key: string, result: unknown, more: Partial<ParentEnd> = {}): Pa
 }
 
 /** The variables that a command with these surroundings finds, without the file's. */
-async function variables(surroundings: Surroundings): Promise<Record<string, string>> {
+async function variables(
+  surroundings: Surroundings | null,
+  tick: TickOfJob | null = null,
+): Promise<Record<string, string>> {
   const source = new ScriptedSource();
   await using _ = new TestWorker(source);
-  const [id] = source.submit({ command: `env -0 | sed -z 's/\\n/\\\\n/g' | tr '\\0' '\\n'`, surroundings }) as [number];
+  const [id] = source.submit({ command: `env -0 | sed -z 's/\\n/\\\\n/g' | tr '\\0' '\\n'`, surroundings, tick }) as [
+    number,
+  ];
   assert.equal((await source.outcome(id)).type, 'succeeded');
   const entries = source
     .output(id)
@@ -47,6 +53,30 @@ test('worker: an item is text as it is, everything else as JSON, with its place'
   });
   const item = (await variables(around({ item: { value: { id: 1, list: ['x'] }, index: 0 } })))['WORKRON_ITEM'];
   assert.equal(item, '{"id":1,"list":["x"]}');
+});
+
+test('worker: the tick that a command runs for is in its variables; its key is its item, unless it is an item', async () => {
+  const tick: TickOfJob = {
+    schedule: 'nightly',
+    line: 1,
+    key: 'tenant-a',
+    kind: 'tick',
+    scheduledFor: Date.UTC(2026, 0, 2, 1),
+    intervalStart: Date.UTC(2026, 0, 1, 1),
+    intervalEnd: Date.UTC(2026, 0, 2, 1),
+    catchup: true,
+  };
+  const told = {
+    WORKRON_SCHEDULE: 'nightly',
+    WORKRON_SCHEDULED_FOR: '2026-01-02T01:00:00.000Z',
+    WORKRON_INTERVAL_START: '2026-01-01T01:00:00.000Z',
+    WORKRON_INTERVAL_END: '2026-01-02T01:00:00.000Z',
+    WORKRON_IS_CATCHUP: 'true',
+    WORKRON_KEY: 'tenant-a',
+  };
+  assert.deepEqual(await variables(null, tick), { ...told, WORKRON_ITEM: 'tenant-a' });
+  const item = { value: 'file', index: 0 };
+  assert.deepEqual(await variables(around({ item }), tick), { ...told, WORKRON_ITEM: 'file', WORKRON_INDEX: '0' });
 });
 
 test('worker: scalars of parents are variables, within 4 KiB each and 64 KiB together', async () => {

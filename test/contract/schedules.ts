@@ -49,6 +49,10 @@ export function exerciseSchedules(open: OpenStore): void {
       { endAt: now - HOUR },
       { startAt: now + HOUR, endAt: now + HOUR },
       { forEach: [] },
+      { forEach: ['a', 'a'] },
+      { catchup: { ...ALL, max: 1_001 } },
+      { catchup: { ...ALL, windowMs: -1 } },
+      { jitterMs: -1 },
     ]) {
       const wanted = { ...aSchedule(wrong), ...wrong };
       await assert.rejects(store.createSchedule(wanted, forever), (error) => isWorkronError(error, 'schedule_invalid'));
@@ -149,6 +153,8 @@ export function exerciseSchedules(open: OpenStore): void {
     await advance(MINUTE);
     const refused = store.changeSchedule('nightly', edit({ cron: '0 0 30 2 *', everyMs: null }), forever);
     await assert.rejects(refused, (error) => isWorkronError(error, 'schedule_invalid'));
+    const wide = store.changeSchedule('nightly', edit({ catchup: { ...ALL, max: 0 } }), forever);
+    await assert.rejects(wide, (error) => isWorkronError(error, 'schedule_invalid'));
     assert.deepEqual(await store.schedule('nightly', forever), made);
   });
 

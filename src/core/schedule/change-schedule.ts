@@ -1,13 +1,19 @@
 /** How a schedule begins, and what a person makes of it. Decides; does not write. */
 
 import { WorkronError } from '../error.ts';
+import { MOST_CAUGHT_UP } from './plan-ticks.ts';
 import { recurrenceOf, sameTiming } from './recurrence-of.ts';
 import { requireTicks } from './require-ticks.ts';
 import { MOST_KEYS, type Schedule, type ScheduleChange, type ScheduleSpec } from './schedule.ts';
 
 /** Where a line begins: ticks count from now. Throws `schedule_invalid` where there would be none. */
 export function beginLines(spec: ScheduleSpec, now: number): { cursor: number; nextDue: number } {
-  const { startAt, endAt, forEach } = spec;
+  checkSpec(spec);
+  return { cursor: now, nextDue: requireTicks(recurrenceOf(spec), now) };
+}
+
+/** Throws `schedule_invalid` for values that no schedule may have. */
+function checkSpec({ startAt, endAt, forEach, catchup, jitterMs }: ScheduleSpec): void {
   if (startAt !== null && endAt !== null && startAt >= endAt) {
     throw new WorkronError(
       'schedule_invalid',
@@ -17,7 +23,15 @@ export function beginLines(spec: ScheduleSpec, now: number): { cursor: number; n
   if (forEach !== null && (forEach.length === 0 || forEach.length > MOST_KEYS)) {
     throw new WorkronError('schedule_invalid', `for_each: expected 1 to ${MOST_KEYS} keys, came ${forEach.length}`);
   }
-  return { cursor: now, nextDue: requireTicks(recurrenceOf(spec), now) };
+  if (forEach !== null && new Set(forEach).size < forEach.length) {
+    throw new WorkronError('schedule_invalid', 'for_each: expected each key once');
+  }
+  if (!Number.isInteger(catchup.max) || catchup.max < 1 || catchup.max > MOST_CAUGHT_UP) {
+    throw new WorkronError('schedule_invalid', `catchup.max: expected 1 to ${MOST_CAUGHT_UP}, came ${catchup.max}`);
+  }
+  if (!(catchup.windowMs >= 0) || !(jitterMs >= 0)) {
+    throw new WorkronError('schedule_invalid', 'catchup.window, jitter: expected durations of 0 or more');
+  }
 }
 
 /** The lines a schedule has. */
@@ -50,6 +64,7 @@ export function changeSchedule<S extends Changeable>(before: S, change: Schedule
       };
     case 'edit': {
       const schedule = { ...before, ...change.edit, updatedAt: now };
+      checkSpec(schedule);
       const restart = !sameTiming(before, schedule);
       const known = new Set(keysOf(before));
       const isNew = restart || keysOf(schedule).some((key) => !known.has(key));

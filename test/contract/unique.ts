@@ -161,6 +161,61 @@ export function exerciseUnique(open: OpenStore): void {
     assert.equal(await store.count({}, 10, forever), 3);
   });
 
+  test('unique: one that is skipped at once lets go of its key for the next of the same call', async ({ store }) => {
+    const { id: parent } = await submitOne(store, aJob());
+    await succeed(store, await claimOne(store));
+    const inVain = { dependsOn: [{ jobId: parent, condition: 'failure' as const }] };
+    const { items } = await store.insert(
+      [
+        aJob({ ...inVain, unique: unique() }),
+        aJob({ unique: unique() }),
+        aJob({ unique: unique() }),
+        aJob({ ...inVain, unique: unique({ key: 'timed', while: 60_000 }) }),
+        aJob({ unique: unique({ key: 'timed', onConflict: 'replace' }) }),
+      ],
+      {},
+      forever,
+    );
+    const [first, second, third, timed, late] = items;
+    assert.deepEqual(
+      items.map(({ job, deduplicated }) => [job.status, deduplicated]),
+      [
+        ['skipped', false],
+        ['pending', false],
+        ['pending', true],
+        ['skipped', false],
+        ['skipped', true],
+      ],
+    );
+    assert.notEqual(first?.job.id, second?.job.id);
+    assert.equal(third?.job.id, second?.job.id);
+    assert.equal(late?.job.id, timed?.job.id);
+    assert.equal((await insertOne(store, aJob({ unique: unique() }))).job.id, second?.job.id);
+  });
+
+  test('unique: a holder that is replaced in vain lets go of its key for the next of the same call', async ({
+    store,
+  }) => {
+    const { id: parent } = await submitOne(store, aJob());
+    await succeed(store, await claimOne(store));
+    const holder = await submitOne(store, aJob({ unique: unique() }));
+    const { items } = await store.insert(
+      [
+        aJob({
+          dependsOn: [{ jobId: parent, condition: 'failure' }],
+          unique: unique({ onConflict: 'replace' }),
+        }),
+        aJob({ command: 'next', unique: unique({ onConflict: 'replace' }) }),
+      ],
+      {},
+      forever,
+    );
+    assert.equal(items[0]?.job.id, holder.id);
+    assert.equal((await readOne(store, holder.id)).status, 'skipped');
+    assert.deepEqual([items[1]?.deduplicated, items[1]?.job.command, items[1]?.job.status], [false, 'next', 'pending']);
+    assert.equal((await insertOne(store, aJob({ unique: unique() }))).job.id, items[1]?.job.id);
+  });
+
   test('unique: of many at once exactly one is stored', async ({ store }) => {
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, i) => insertOne(store, aJob({ command: `${i}`, unique: unique() }))),

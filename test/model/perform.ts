@@ -20,11 +20,7 @@ export async function perform(world: World, action: Action): Promise<unknown> {
   switch (action.type) {
     case 'insert': {
       const now = await store.now(forever);
-      // Whether a job that is skipped at once still holds its key for the next one of the same call is nobody's business.
-      const alone = action.jobs.length === 1;
-      const wanted = action.jobs.map((job, index) =>
-        newJob(world, alone || job.unique === null ? job : { ...job, dependsOn: [] }, now, index),
-      );
+      const wanted = action.jobs.map((job, index) => newJob(world, job, now, index));
       const options = action.idempotency === null ? {} : { idempotency: action.idempotency };
       const { items, replayed } = await store.insert(wanted, options, forever);
       for (const { job } of items) world.learnJob(job.id);

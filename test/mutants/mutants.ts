@@ -291,12 +291,53 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/store-memory.test.ts'],
   },
   {
+    name: 'the counter of open edges decremented twice (PostgreSQL)',
+    edits: [
+      {
+        file: 'src/store/postgres/graph/tell-of-success.ts',
+        from: 'set open_edges = l.open_edges - c.count,',
+        to: 'set open_edges = l.open_edges - 2 * c.count,',
+      },
+    ],
+    tests: ['test/postgres-dependencies.test.ts'],
+  },
+  {
+    name: 'a condition that nobody reads (PostgreSQL)',
+    edits: [
+      {
+        file: 'src/store/postgres/graph/tell-of-success.ts',
+        from: "bool_and(e.condition <> 'failure' and",
+        to: 'bool_and(',
+      },
+      {
+        file: 'src/store/postgres/graph/statements.ts',
+        from: "and e.state <> case when e.condition = 'failure' then 'impossible' else 'held' end offset 0",
+        to: "and e.state <> 'held' offset 0",
+      },
+    ],
+    tests: ['test/store-postgres.test.ts'],
+  },
+  {
+    name: 'edges read in the statement that deletes',
+    edits: [
+      {
+        file: 'src/store/postgres/settle.ts',
+        from: 'conclusion.done(done, await hasStaleEdges(context, session, done));',
+        to: 'conclusion.done(done, false);',
+      },
+    ],
+    tests: ['test/postgres-dependencies.test.ts'],
+  },
+  {
     name: 'an edge inserted without its parent’s lock',
     edits: [
       {
-        file: 'src/store/postgres/graph/statements.ts',
-        from: 'lockParent: `select job_id from ${s}.live where job_id = any($1::bigint[]) for no key update`,',
-        to: 'lockParent: `select job_id from ${s}.live where job_id = any($1::bigint[])`,',
+        file: 'src/store/postgres/graph/parents.ts',
+        from: '  await locks.live(ids);\n  const live = ids.filter((id) => locks.holds(id));',
+        to: [
+          '  type Row = { job_id: number };',
+          '  const live = (await session.query<Row>(sql.liveOf, [numbers(ids)])).map(({ job_id }) => job_id);',
+        ].join('\n'),
       },
     ],
     tests: ['test/postgres-dependencies.test.ts'],

@@ -22,6 +22,7 @@ import type { Transaction } from './graph/transaction.ts';
 import { beginIdempotent } from './idempotency.ts';
 import { announce, insertRows, ownFlags } from './insert-rows.ts';
 import { decodeJob, type JobRow } from './job-row.ts';
+import { type Holders, type InsertPlan, planInsert } from './plan-insert.ts';
 import { numbers } from './values.ts';
 
 export interface GuardedInsert {
@@ -85,39 +86,26 @@ async function insertUnique(
   const ends = await lockParents(context, transaction, jobs);
   const holders = await lockHolders(context, transaction, jobs, seen);
 
-  // Of several new jobs with one key the first is stored; one that replaces it is stored in its place.
-  const fresh: { job: NewJob; lane: number }[] = [];
-  const firstOf = new Map<string, number>();
-  const places = jobs.map((job, index) => {
-    const entry = { job, lane: lanes[index] as number };
-    if (job.unique === null) return { fresh: fresh.push(entry) - 1, deduplicated: false };
-    const held = holders.byKey.get(job.unique.key);
-    if (held !== undefined) return { held, deduplicated: true };
-    const earlier = firstOf.get(job.unique.key);
-    if (earlier !== undefined) {
-      if (job.unique.onConflict === 'replace') fresh[earlier] = entry;
-      return { fresh: earlier, deduplicated: true };
-    }
-    firstOf.set(job.unique.key, fresh.length);
-    return { fresh: fresh.push(entry) - 1, deduplicated: false };
-  });
-
+  const placed = jobs.map((job, index) => ({ job, lane: lanes[index] as number }));
+  const { fresh, takers, replacements, answers, deduplicated } = planInsert(placed, holders, ends);
   const stored = await insertFresh(context, session, fresh, ends);
+  const held = await replaceHolders(context, transaction, { replacements, holders, ends });
+  // After those who were replaced: one that ended by it has let go of its key for a later one.
+  const keyed = fresh.map(({ job }, place) => ({ job, jobId: (stored[place] as Job).id }));
   await giveKeys(
     context,
     session,
-    fresh.map(({ job }, index) => ({ job, jobId: (stored[index] as Job).id })),
+    keyed.filter((_, place) => takers.has(place)),
   );
   for (const { id, fairKey, queue } of stored) {
     tally.claimable(id);
     if (fairKey !== null) tally.fair(queue);
   }
-  const over = stored.filter(({ status }, index) => status === 'skipped' && fresh[index]?.job.unique !== null);
+  const over = stored.filter(({ status }, place) => status === 'skipped' && fresh[place]?.job.unique !== null);
   for (const { id } of over) tally.freeKey(id);
-  const held = await replaceHolders(context, transaction, { asked, holders, ends });
-  return places.map(({ fresh: place, held: holder, deduplicated }) => ({
-    job: (place === undefined ? held.get(holder) : stored[place]) as Job,
-    deduplicated,
+  return answers.map((answer, index) => ({
+    job: ('fresh' in answer ? stored[answer.fresh] : held.get(answer.held)) as Job,
+    deduplicated: deduplicated[index] as boolean,
   }));
 }
 
@@ -156,12 +144,6 @@ async function insertFresh(
 interface KeyRow {
   key: string;
   job_id: number;
-}
-
-interface Holders {
-  byKey: ReadonlyMap<string, number>;
-  /** The flags of those that wait and can be replaced. */
-  locked: ReadonlyMap<number, number>;
 }
 
 /** Who holds which of the jobs' keys, before anything is locked. */
@@ -264,7 +246,7 @@ async function giveKeys(
 }
 
 interface Replacements {
-  asked: GuardedInsert;
+  replacements: InsertPlan['replacements'];
   holders: Holders;
   ends: ParentEnds;
 }
@@ -273,7 +255,7 @@ interface Replacements {
 async function replaceHolders(
   context: Context,
   transaction: Transaction,
-  { asked: { jobs, lanes }, holders: { byKey, locked }, ends }: Replacements,
+  { replacements, holders: { byKey, locked }, ends }: Replacements,
 ): Promise<ReadonlyMap<number, Job>> {
   const { session, tally } = transaction;
   const ids = [...new Set(byKey.values())];
@@ -283,18 +265,13 @@ async function replaceHolders(
     return new Map(rows.map((row) => [row.id, decodeJob(row)]));
   };
   const before = await read();
-  let replaced = 0;
-  for (const [index, job] of jobs.entries()) {
-    const jobId = job.unique?.onConflict === 'replace' ? byKey.get(job.unique.key) : undefined;
-    const flags = jobId === undefined ? undefined : locked.get(jobId);
-    if (jobId === undefined || flags === undefined) continue;
-    await replace(context, session, { job, jobId, lane: lanes[index] as number });
-    await relink(context, transaction, { job, jobId, flags, ends });
+  for (const { job, lane, jobId } of replacements) {
+    await replace(context, session, { job, jobId, lane });
+    await relink(context, transaction, { job, jobId, flags: locked.get(jobId) as number, ends });
     tally.claimable(jobId);
     if (job.fairKey !== null) tally.fair(job.queue);
-    replaced += 1;
   }
-  return replaced === 0 ? before : await read();
+  return replacements.length === 0 ? before : await read();
 }
 
 async function replace(

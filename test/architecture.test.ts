@@ -67,3 +67,10 @@ test('architecture: core has no clock, timer or chance of its own', () => {
   }
   assert.deepEqual(wrong, []);
 });
+
+test('architecture: each migration has a number of its own, the same in both dialects', () => {
+  const named = (dialect: string) => globSync('*.sql', { cwd: join(src, 'store', dialect, 'migrations') }).sort();
+  assert.deepEqual(named('sqlite'), named('postgres'));
+  const numbers = named('postgres').map((name) => name.slice(0, 3));
+  assert.deepEqual(numbers, [...new Set(numbers)]);
+});

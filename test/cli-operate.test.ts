@@ -75,10 +75,10 @@ describe('command line', { concurrency: 2 }, () => {
     assert.equal(code, 0);
     assert.match(
       stdout,
-      /^well +sqlite, up .*, version .*\n1 worker, 0 of 3 slots busy\nrunning 0 {2}pending 0 {2}scheduled 1 {2}blocked 0\n$/,
+      /^well +sqlite, up .*, version .*\n1 worker, 0 of 3 slots busy\n1 instance \(1 scheduler\), led by \S+\nrunning 0 {2}pending 0 {2}scheduled 1 {2}blocked 0\n$/,
     );
     const parts = JSON.parse((await workron('status', '--json')).stdout) as Record<string, unknown>;
-    assert.deepEqual(Object.keys(parts), ['health', 'ready', 'queues', 'workers']);
+    assert.deepEqual(Object.keys(parts), ['health', 'ready', 'queues', 'workers', 'cluster']);
   });
 
   test('token: without it refused (4), with it by variable, flag or file welcome', async () => {

@@ -326,7 +326,7 @@ test('an earlier owner of the store: what its own workers held is taken back at 
 test('promoter: makes due jobs claimable and sleeps until the next is due', async () => {
   const { scheduler, context, clock } = scene();
   const { items } = await scheduler.submit([command({ delayMs: 1_000 }), command({ delayMs: 5_000 })], {}, signal);
-  await using loop = promoter(context, new Wake());
+  using loop = promoter(context, new Wake());
   assert.equal(await loop.tick(signal), 1_001);
   clock.advance(1_001);
   assert.equal(await loop.tick(signal), 4_000);

@@ -1,6 +1,7 @@
 /** A client of the API for programs and pages: nothing but `fetch`. */
 
 import { WorkronError } from '../core/error.ts';
+import type { Cluster } from './cluster.ts';
 import type { CutEvent, Event, OutputEvent } from './event.ts';
 import { readEvents } from './event-stream.ts';
 import type { Failures } from './failures.ts';
@@ -238,6 +239,11 @@ export class Client {
   /** What an expression means and when it would be due; nothing is stored. */
   previewSchedule(request: SchedulePreviewRequestInput, options: CallOptions = {}): Promise<SchedulePreview> {
     return this.#json('POST', '/schedules/preview', { body: request, ...options });
+  }
+
+  /** The instances on the server's store, and which of them performs which duty. */
+  cluster(options: CallOptions = {}): Promise<Cluster> {
+    return this.#json('GET', '/cluster', options);
   }
 
   queues(options: CallOptions = {}): Promise<Queue[]> {

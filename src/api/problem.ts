@@ -40,6 +40,7 @@ export const ERROR_TITLES: Readonly<Record<ErrorCode, string>> = {
   method_not_allowed: 'This address does not take this method',
   illegal_transition: 'The job is not in a state that allows this',
   lease_lost: 'The attempt no longer belongs to this worker',
+  leadership_lost: 'Another instance performs this duty now',
   unique_conflict: 'Another job holds the unique key',
   schedule_exists: 'Another schedule has this name',
   payload_too_large: 'The request is too large',

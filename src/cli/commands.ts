@@ -30,6 +30,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   ]),
   ...inGroup('Look:', [
     [['status'], async () => (await import('./commands/status.ts')).statusCommand()],
+    [['cluster'], async () => (await import('./commands/cluster.ts')).clusterCommand()],
     [['jobs', 'ls'], async () => (await import('./commands/jobs.ts')).jobsCommand()],
     [['job', 'show'], async () => (await import('./commands/job.ts')).jobCommand()],
     [['why'], async () => (await import('./commands/why.ts')).whyCommand()],

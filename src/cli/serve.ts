@@ -1,6 +1,7 @@
 /** Runs the roles that a process was given until it is told to stop. The one place where all parts are put together. */
 
 import { once } from 'node:events';
+import { hostname } from 'node:os';
 import { WEBHOOK_HANDLER } from '../core/notify.ts';
 import type { Engine } from '../library/engine.ts';
 import { newInstanceId } from '../library/instance-id.ts';
@@ -11,7 +12,7 @@ import { createLog, type Log } from '../ops/log.ts';
 import { Metrics } from '../ops/metrics.ts';
 import type { Role, Settings } from '../ops/settings.ts';
 import { createScheduler, type SchedulerParts } from '../scheduler/create-scheduler.ts';
-import { runDuties, runStatistics } from '../scheduler/duties.ts';
+import { runDuties, runPresence, runStatistics } from '../scheduler/duties.ts';
 import { takeBackFromEarlierLives } from '../scheduler/reaper.ts';
 import type { Handlers } from '../worker/handler-executor.ts';
 import type { JobSource } from '../worker/job-source.ts';
@@ -85,7 +86,8 @@ async function serveWithStore(settings: Settings, roles: readonly Role[], { log,
     await takeBackFromEarlierLives(parts.context, background.signal);
   }
   const api = roles.includes('api') ? await startApi(settings, parts, log) : null;
-  const loops = [runStatistics(parts, background.signal)];
+  const instance = { id: instanceId, host: hostname(), pid: process.pid, roles, version, url: api?.url ?? null };
+  const loops = [runStatistics(parts, background.signal), runPresence(parts, instance, background.signal)];
   if (roles.includes('scheduler')) loops.push(runDuties(parts, dutySettings(settings), background.signal));
   process.stdout.write(banner({ settings, roles, url: api?.url ?? null, location: store.location }));
   log.info({ instance_id: instanceId, roles, store: store.driver, location: store.location, url: api?.url }, 'started');

@@ -18,6 +18,7 @@ export const ERROR_CODES = {
   method_not_allowed: 405,
   illegal_transition: 409,
   lease_lost: 409,
+  leadership_lost: 409,
   unique_conflict: 409,
   schedule_exists: 409,
   payload_too_large: 413,

@@ -23,6 +23,7 @@ import { nudgeWorker } from './routes/nudge-worker.ts';
 import { openSessionRoute } from './routes/open-session.ts';
 import { previewSchedule } from './routes/preview-schedule.ts';
 import { readCheckpoint } from './routes/read-checkpoint.ts';
+import { readCluster } from './routes/read-cluster.ts';
 import { readDocument } from './routes/read-document.ts';
 import { readHealth } from './routes/read-health.ts';
 import { readJob } from './routes/read-job.ts';
@@ -72,6 +73,7 @@ export const ROUTES: readonly Route[] = [
   listWorkers,
   drainWorker,
   previewSchedule,
+  readCluster,
   readStats,
   listFailures,
   streamEvents,

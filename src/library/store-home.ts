@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import type { Clock } from '../core/clock.ts';
 import { WorkronError } from '../core/error.ts';
 import type { Mounted } from '../http/mount.ts';
@@ -6,7 +7,7 @@ import type { Log } from '../ops/log.ts';
 import { Metrics } from '../ops/metrics.ts';
 import { SETTINGS } from '../ops/settings.ts';
 import { createScheduler } from '../scheduler/create-scheduler.ts';
-import { runDuties, runStatistics } from '../scheduler/duties.ts';
+import { runDuties, runPresence, runStatistics } from '../scheduler/duties.ts';
 import { takeBackFromEarlierLives } from '../scheduler/reaper.ts';
 import type { Store } from '../store/store.ts';
 import type { Home } from './home.ts';
@@ -36,6 +37,7 @@ export async function openStoreHome(store: Store, { log, leaseMs, heartbeatMs }:
   const statistics = runStatistics(parts, closing.signal);
   const mounts: Mounted[] = [];
   const engine = schedulerEngine(scheduler, store.transactional);
+  const instance = { id: instanceId, host: hostname(), pid: process.pid, version, url: null };
 
   return {
     engine: {
@@ -56,7 +58,12 @@ export async function openStoreHome(store: Store, { log, leaseMs, heartbeatMs }:
       },
     },
     source: () => localSource({ scheduler, attachment: store.exclusive ? 'local' : 'direct', version }),
-    runDuties: (signal) => runDuties(parts, dutySettings(leaseMs), signal),
+    async runDuties(signal) {
+      await Promise.all([
+        runDuties(parts, dutySettings(leaseMs), signal),
+        runPresence(parts, { ...instance, roles: ['scheduler', 'worker'] }, signal),
+      ]);
+    },
     async mount(options) {
       const { mountServer } = await import('../http/mount.ts');
       const mounted = await mountServer({ scheduler, log, version }, options);

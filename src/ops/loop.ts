@@ -10,6 +10,8 @@ export interface Loop {
   everyMs: number;
   /** One round. May answer with how long to wait instead of `everyMs`. */
   tick(signal: AbortSignal): Promise<number | undefined>;
+  /** Instead of a round, where another instance has them: whatever keeps this one ready to take over. */
+  standby?(signal: AbortSignal): Promise<void>;
   /** Ends the wait early. */
   wake?: Wake;
 }

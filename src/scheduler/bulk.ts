@@ -9,6 +9,9 @@ import { decide } from './decide.ts';
 
 const COUNT_AT_MOST = 1_000_000;
 const BATCH = 500;
+/** An operation may have been asked for at another instance. */
+const SHARED_POLL_MS = 1_000;
+const EXCLUSIVE_POLL_MS = 5_000;
 
 export interface BulkRequest extends Omit<NewOperation, 'total'> {
   dryRun: boolean;
@@ -33,7 +36,7 @@ export async function readOperation(context: SchedulerContext, id: number, signa
 export function bulkRunner(context: SchedulerContext, wake: Wake): Loop {
   return {
     name: 'bulk',
-    everyMs: 5_000,
+    everyMs: context.store.exclusive ? EXCLUSIVE_POLL_MS : SHARED_POLL_MS,
     wake,
     async tick(signal) {
       const open = await context.store.openOperations(signal);

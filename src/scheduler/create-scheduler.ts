@@ -144,6 +144,10 @@ export function createScheduler(options: SchedulerOptions): SchedulerParts {
       return worker;
     },
     stats: (range, signal) => store.stats(range, signal),
+    async cluster(signal) {
+      const [instances, duties] = await Promise.all([store.instances(signal), store.duties(signal)]);
+      return { instances, duties };
+    },
 
     register: (worker, signal) => store.registerWorker(worker, signal),
     claim: (request, signal) => claim(context, request, untilDrained(signal)),

@@ -1,16 +1,20 @@
-/** The background duties of a scheduler. Each would be correct on two instances at once. */
+/** The background duties of a scheduler. Each would be correct on two instances at once; leadership only saves work. */
 
 import { type Loop, type LoopContext, runLoop } from '../ops/loop.ts';
 import { Wake } from '../ops/wake.ts';
-import type { Retention } from '../store/store.ts';
+import type { NewInstance, Retention } from '../store/store.ts';
 import { bulkRunner } from './bulk.ts';
 import type { SchedulerParts } from './create-scheduler.ts';
 import { grapher } from './grapher.ts';
+import { Leader } from './leader.ts';
 import { notifier } from './notifier.ts';
+import { presence } from './presence.ts';
 import { expirer, promoter } from './promoter.ts';
 import { pruner } from './pruner.ts';
 import { lockWatcher, reaper } from './reaper.ts';
 import { ticker } from './ticker.ts';
+
+const RESIGN_TIMEOUT_MS = 5_000;
 
 export interface DutySettings {
   leaseMs: number;
@@ -27,30 +31,31 @@ export async function runDuties(
   settings: DutySettings,
   signal: AbortSignal,
 ): Promise<void> {
-  await using promote = promoter(context, new Wake());
-  using graph = grapher(context, new Wake());
-  using tick = ticker(context, new Wake());
+  using stack = new DisposableStack();
+  const leader = stack.use(new Leader(context));
   const loops: Loop[] = [
-    reaper(context, {
-      everyMs: settings.reapEveryMs,
-      leaseMs: settings.leaseMs,
-      forgetAfterMs: settings.forgetWorkersAfterMs,
-    }),
-    promote,
-    graph,
-    tick,
-    expirer(context),
-    pruner(context, settings.retention, settings.ledgerMs),
-    bulkRunner(context, bulkWake),
-    notifier(context),
+    leader.lead('reaper', (led) =>
+      reaper(led, {
+        everyMs: settings.reapEveryMs,
+        leaseMs: settings.leaseMs,
+        forgetAfterMs: settings.forgetWorkersAfterMs,
+      }),
+    ),
+    leader.lead('promoter', (led) => stack.use(promoter(led, new Wake()))),
+    leader.lead('grapher', (led) => stack.use(grapher(led, new Wake()))),
+    leader.lead('ticker', (led) => stack.use(ticker(led, new Wake()))),
+    leader.lead('expirer', expirer),
+    leader.lead('pruner', (led) => pruner(led, settings.retention, settings.ledgerMs)),
+    leader.lead('bulk', (led) => bulkRunner(led, bulkWake)),
+    leader.lead('notifier', notifier),
   ];
-  if (!context.store.exclusive) loops.push(lockWatcher(context));
-  const { metrics } = context.telemetry;
-  for (const { name } of loops) metrics.leader.set({ duty: name }, 1);
+  if (!context.store.exclusive) loops.push(leader.lead('lock-watcher', lockWatcher));
   const { clock, random, log } = context;
   const loopContext: LoopContext = { signal, clock, random, log, rounds };
-  await Promise.all(loops.map((loop) => runLoop(loop, loopContext)));
-  for (const { name } of loops) metrics.leader.set({ duty: name }, 0);
+  await Promise.all([leader.loop, ...loops].map((loop) => runLoop(loop, loopContext)));
+  await leader.resign(AbortSignal.timeout(RESIGN_TIMEOUT_MS)).catch((error: unknown) => {
+    log.warn({ error }, 'the duties could not be handed over: another instance takes them when they run out');
+  });
 }
 
 /** Writes statistics once a second, where there are any. Every instance has its own to write. */
@@ -65,4 +70,17 @@ export async function runStatistics({ context, rounds }: SchedulerParts, signal:
     },
   };
   await runLoop(loop, { signal, clock, random, log, rounds });
+}
+
+/** Lists this process among the instances until `signal` aborts. */
+export async function runPresence(
+  { context, rounds }: SchedulerParts,
+  instance: Omit<NewInstance, 'beatMs'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { clock, random, log, store } = context;
+  await runLoop(presence(context, instance), { signal, clock, random, log, rounds });
+  await store.leaveInstance(instance.id, AbortSignal.timeout(RESIGN_TIMEOUT_MS)).catch((error: unknown) => {
+    log.warn({ error }, 'this instance stays listed as silent: it could not say good-bye');
+  });
 }

@@ -27,7 +27,8 @@ export function notifier(context: SchedulerContext): Loop {
         try {
           await tell(context, notice, signal);
         } catch (error) {
-          if (signal.aborted || (isWorkronError(error) && error.retryable)) throw error;
+          if (signal.aborted || isWorkronError(error, 'leadership_lost')) throw error;
+          if (isWorkronError(error) && error.retryable) throw error;
           context.log.error({ notice: notice.id, job_id: notice.jobId, error }, 'a notice could not be told');
         }
       }

@@ -11,7 +11,7 @@ const SHARED_POLL_MS = 1_000;
 const EXCLUSIVE_POLL_MS = 10_000;
 
 /** Sleeps until the next moment at which something is due; woken when that moment moves closer. */
-export function promoter(context: SchedulerContext, wake: Wake): Loop & AsyncDisposable {
+export function promoter(context: SchedulerContext, wake: Wake): Loop & Disposable {
   const { store, clock } = context;
   const pollMs = store.exclusive ? EXCLUSIVE_POLL_MS : SHARED_POLL_MS;
   const unsubscribe = store.subscribe((hint) => {
@@ -28,9 +28,7 @@ export function promoter(context: SchedulerContext, wake: Wake): Loop & AsyncDis
       const now = store.exclusive ? clock.now() : await store.now(signal);
       return Math.min(pollMs, Math.max(0, nextDueAt - now) + 1);
     },
-    async [Symbol.asyncDispose]() {
-      unsubscribe();
-    },
+    [Symbol.dispose]: unsubscribe,
   };
 }
 

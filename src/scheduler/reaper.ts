@@ -1,5 +1,6 @@
 /** Takes back what silent workers hold. */
 
+import { isWorkronError } from '../core/error.ts';
 import type { Job } from '../core/job.ts';
 import type { Loop } from '../ops/loop.ts';
 import type { LostJob } from '../store/store.ts';
@@ -13,7 +14,7 @@ export const LOOK_EVERY_MS = 5_000;
 export interface ReaperSettings {
   everyMs: number;
   leaseMs: number;
-  /** Workers that have been offline for so long are forgotten. */
+  /** Workers and instances that have been offline for so long are forgotten. */
   forgetAfterMs: number;
 }
 
@@ -25,26 +26,40 @@ export function reaper(context: SchedulerContext, settings: ReaperSettings): Loo
   const { store, clock, log } = context;
   let watchingSince: number | null = null;
   let lastRoundAt: number | null = null;
+  /** Answers with how long the store has been seen. */
+  async function watch(signal: AbortSignal): Promise<number> {
+    const now = clock.now();
+    if (lastRoundAt !== null && now - lastRoundAt > 2 * settings.everyMs + LOOK_EVERY_MS) watchingSince = null;
+    lastRoundAt = now;
+    try {
+      await store.now(signal);
+    } catch (error) {
+      watchingSince = null;
+      throw error;
+    }
+    watchingSince ??= now;
+    return now - watchingSince;
+  }
   return {
     name: 'reaper',
     everyMs: settings.everyMs,
     async tick(signal) {
-      const now = clock.now();
-      if (lastRoundAt !== null && now - lastRoundAt > 2 * settings.everyMs + LOOK_EVERY_MS) watchingSince = null;
-      lastRoundAt = now;
+      const watchedMs = await watch(signal);
+      if (watchedMs < settings.leaseMs) return Math.min(settings.everyMs, settings.leaseMs - watchedMs + 50);
       try {
-        await store.now(signal);
-        watchingSince ??= now;
-        if (now - watchingSince < settings.leaseMs)
-          return Math.min(settings.everyMs, settings.leaseMs - (now - watchingSince) + 50);
         await takeBack(context, [], signal);
         const offline = await store.retireWorkers(settings.forgetAfterMs, signal);
         if (offline.length > 0) log.warn({ workers: offline }, 'workers went silent and are offline');
+        await store.forgetInstances(settings.forgetAfterMs, signal);
       } catch (error) {
-        watchingSince = null;
+        if (!isWorkronError(error, 'leadership_lost')) watchingSince = null;
         throw error;
       }
       return undefined;
+    },
+    /** Whoever takes over has watched all along, and need not wait for another lease. */
+    async standby(signal) {
+      await watch(signal);
     },
   };
 }

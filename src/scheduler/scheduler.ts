@@ -4,11 +4,13 @@ import type { Attempt, ClaimedJob, Job, NewJob } from '../core/job.ts';
 import type { Settlement } from '../core/outcome.ts';
 import type {
   ClaimRequest,
+  DutyState,
   Heartbeat,
   HeartbeatAnswer,
   Hint,
   Inserted,
   InsertOptions,
+  InstanceRow,
   JobEdit,
   JobFilter,
   LogChunk,
@@ -56,6 +58,11 @@ export interface WorkflowPage {
 export interface RerunRequest {
   from: string;
   only: boolean;
+}
+
+export interface ClusterView {
+  instances: InstanceRow[];
+  duties: DutyState[];
 }
 
 export interface Health {
@@ -130,6 +137,8 @@ export interface Scheduler extends Schedules, AsyncDisposable {
   workers(signal: AbortSignal): Promise<WorkerRow[]>;
   drainWorker(id: number, signal: AbortSignal): Promise<WorkerRow>;
   stats(range: { from: number; to: number }, signal: AbortSignal): Promise<StatRow[]>;
+  /** The processes on this store, and which of them performs which duty. */
+  cluster(signal: AbortSignal): Promise<ClusterView>;
 
   // for workers
   register(worker: NewWorker, signal: AbortSignal): Promise<WorkerRow>;
@@ -172,7 +181,9 @@ export type { Tick } from '../core/schedule/tick.ts';
 export { STAT_BUCKETS_MS } from '../store/store.ts';
 export type { Backfilled, BackfillRequest, SchedulePage, Schedules, TickPage } from './schedules.ts';
 export type {
+  DutyState,
   Hint,
+  InstanceRow,
   JobFilter,
   NewStep,
   NewWorker,

@@ -1,7 +1,8 @@
-/** What every store says when it will not have something. */
+/** What every store says when it will not do as it is asked. */
 
 import { WorkronError } from '../core/error.ts';
 import type { Unique } from '../core/job.ts';
+import type { Fence } from './store.ts';
 
 export function unknownParents(ids: readonly number[]): WorkronError {
   const names = ids.slice(0, 20).join(', ') + (ids.length > 20 ? `, … (${ids.length})` : '');
@@ -30,4 +31,9 @@ export function unknownKeys(schedule: string, keys: readonly string[]): WorkronE
 
 export function scheduleExists(name: string): WorkronError {
   return new WorkronError('schedule_exists', `There is a schedule ${name} already`);
+}
+
+/** A leader whose term is over. */
+export function leadershipLost({ duty, term }: Fence): WorkronError {
+  return new WorkronError('leadership_lost', `Term ${term} of the ${duty} is over: another instance may lead it`);
 }

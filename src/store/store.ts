@@ -10,6 +10,7 @@
 import type { Condition } from '../core/dag/conditions.ts';
 import type { NewWorkflow } from '../core/dag/new-workflow.ts';
 import type { StepCounts, WorkflowStatus } from '../core/dag/workflow-status.ts';
+import type { Duty } from '../core/duty.ts';
 import type { Attempt, ClaimedJob, Job, NewJob, Progress, Reason, Status } from '../core/job.ts';
 import type { Offer } from '../core/lane.ts';
 import type { Notify } from '../core/notify.ts';
@@ -237,6 +238,40 @@ export interface Store extends NoticeStore, ScheduleStore, AsyncDisposable {
   /** Moves an operation on, adding to its counts, if it has not ended and its cursor is still `from`; `false` where another instance was faster. */
   advanceOperation(id: number, from: number | null, step: OperationStep, signal: AbortSignal): Promise<boolean>;
 
+  // ---- instances and their duties ------------------------------------------------------------------------------
+
+  /**
+   * Keeps or takes duties for an instance, and answers in order with how each stands. A duty whose term is given is kept
+   * for another `termMs` if that term is still this instance's and not over. Any other is taken if its term is over, or
+   * where the store knows that its leader's session has ended: that raises the term, and this instance leads.
+   */
+  lead(request: LeadRequest, signal: AbortSignal): Promise<Led[]>;
+
+  /** What this instance leads is free at once. */
+  resign(instanceId: string, signal: AbortSignal): Promise<void>;
+
+  /** Every duty that was ever led, by name. */
+  duties(signal: AbortSignal): Promise<DutyState[]>;
+
+  /**
+   * This store for the writes of a leader: while one is made nobody else can take the duty, and where the term that
+   * `fence` answers with is no longer the present one, it changes nothing and throws `leadership_lost`. Reads
+   * are free. Dispose of the store that it comes from, not of it.
+   */
+  fenced(fence: () => Fence): Store;
+
+  /** This process is there; to be said every `beatMs`. */
+  beatInstance(instance: NewInstance, signal: AbortSignal): Promise<void>;
+
+  /** Every process that is there, and those that went silent, the oldest first. */
+  instances(signal: AbortSignal): Promise<InstanceRow[]>;
+
+  /** A process that says good-bye is not listed any more. */
+  leaveInstance(id: string, signal: AbortSignal): Promise<void>;
+
+  /** Forgets processes that have been silent for so long; answers with how many. */
+  forgetInstances(silentMs: number, signal: AbortSignal): Promise<number>;
+
   // ---- hints ---------------------------------------------------------------------------------------------------
 
   /** Calls `listener` soon after something changed here, or, where the backend can tell, elsewhere. Hints may be lost or false. */
@@ -256,7 +291,9 @@ export type Hint =
   /** A schedule was made or changed: it may be due earlier than was known. */
   | { topic: 'schedules' }
   /** A scheduled job may be due earlier than was known. */
-  | { topic: 'due'; at: number };
+  | { topic: 'due'; at: number }
+  /** This process leads nothing any more: its session with the store has ended. */
+  | { topic: 'leadership' };
 
 /** How long an idempotency key is remembered. */
 export const IDEMPOTENCY_MS = 24 * 3_600_000;
@@ -544,3 +581,59 @@ export interface OperationStep {
   skipped: number;
   status: Operation['status'];
 }
+
+export interface LeadRequest {
+  instanceId: string;
+  /** With the term in which this instance leads each, `null` where it does not. */
+  duties: readonly { duty: Duty; term: number | null }[];
+  termMs: number;
+}
+
+/** A leader's right to write: as long as the duty's term is this one. */
+export interface Fence {
+  duty: Duty;
+  term: number;
+}
+
+export interface DutyState {
+  duty: Duty;
+  /** Raised whenever the duty is taken. */
+  term: number;
+  /** Who leads in this term. */
+  instanceId: string;
+  expiresAt: number;
+  /** Nobody leads: the term has ended. */
+  over: boolean;
+  /** The leader holds the duty's session lock; else its row alone says that it leads. */
+  locked: boolean;
+  /** Of the session lock; `null` where the store has none. */
+  lockKey: readonly [space: number, number: number] | null;
+}
+
+export interface Led extends DutyState {
+  /** Whether the instance that asked leads. */
+  leads: boolean;
+  /** It tried the session lock, which another session holds. */
+  contended: boolean;
+}
+
+export interface NewInstance {
+  id: string;
+  host: string;
+  pid: number;
+  roles: readonly string[];
+  version: string;
+  /** Of its API; `null` where it has none. */
+  url: string | null;
+  beatMs: number;
+}
+
+export interface InstanceRow extends NewInstance {
+  /** Offline: not heard for three beats. */
+  state: 'online' | 'offline';
+  startedAt: number;
+  seenAt: number;
+}
+
+/** An instance that missed so many beats is offline. */
+export const MISSED_BEATS = 3;

@@ -16,7 +16,9 @@ import { exerciseHeartbeat } from './heartbeat.ts';
 import { exerciseHints } from './hints.ts';
 import { exerciseIdempotency } from './idempotency.ts';
 import { exerciseInsert } from './insert.ts';
+import { exerciseInstances } from './instances.ts';
 import { exerciseLanes } from './lanes.ts';
+import { exerciseLeadership } from './leadership.ts';
 import { exerciseList } from './list.ts';
 import { exerciseLogs } from './logs.ts';
 import { exerciseLost } from './lost.ts';
@@ -73,6 +75,8 @@ const THEMES = [
   exercisePrune,
   exerciseStats,
   exerciseOperations,
+  exerciseLeadership,
+  exerciseInstances,
   exerciseHints,
   exerciseAbort,
   exerciseRaces,

@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
+import type { Cluster } from '../../api/cluster.ts';
 import type { Health, Readiness } from '../../api/health.ts';
 import type { Queue } from '../../api/queue.ts';
 import type { Worker } from '../../api/worker.ts';
 import { clientCommand, connect, outputOf, print, printJson } from '../client-command.ts';
 import { EXIT } from '../exit-code.ts';
-import { styled } from '../style.ts';
+import { oneLine, styled } from '../style.ts';
 import { span } from '../when.ts';
 
 interface Status {
@@ -12,6 +13,8 @@ interface Status {
   ready: Readiness;
   queues: Queue[];
   workers: Worker[];
+  /** `null` while the store is away. */
+  cluster: Cluster | null;
 }
 
 /** `workron status`: is it well, what runs, what waits. Code 1 where something is wrong. */
@@ -22,23 +25,28 @@ export function statusCommand(): Command {
     // Both answer 503 with a document that says what is wrong.
     const health = await connection.report<Health>('/health');
     const ready = await connection.report<Readiness>('/ready');
-    const [queues, workers] = await Promise.all([
+    const [queues, workers, cluster] = await Promise.all([
       ready.ready ? connection.json<{ items: Queue[] }>('GET', '/queues') : { items: [] },
       ready.ready ? connection.json<{ items: Worker[] }>('GET', '/workers') : { items: [] },
+      ready.ready ? connection.json<Cluster>('GET', '/cluster') : null,
     ]);
-    const status: Status = { health, ready, queues: queues.items, workers: workers.items };
+    const status: Status = { health, ready, queues: queues.items, workers: workers.items, cluster };
     if (outputOf(command).json) printJson(status);
     else print(describe(status));
     process.exitCode = isWell(status) ? EXIT.ok : EXIT.failed;
   });
 }
 
-function isWell({ health, ready }: Status): boolean {
-  return health.status === 'ok' && ready.ready;
+function isWell({ health, ready, cluster }: Status): boolean {
+  return health.status === 'ok' && ready.ready && leaderless(cluster).length === 0;
+}
+
+function leaderless(cluster: Cluster | null): string[] {
+  return (cluster?.duties ?? []).filter(({ leader }) => leader === null).map(({ duty }) => duty);
 }
 
 function describe(status: Status): string {
-  const { health, ready, queues } = status;
+  const { health, ready, queues, cluster } = status;
   const workers = status.workers.filter((worker) => worker.state !== 'offline');
   const slots = sum(workers.map((worker) => worker.slots));
   const well = isWell(status);
@@ -47,13 +55,28 @@ function describe(status: Status): string {
   const lines = [
     `${word}  ${health.driver}, up ${span(health.uptime_seconds * 1_000)}, version ${health.version}`,
     `${count(workers.length, 'worker')}, ${sum(workers.map((worker) => worker.running))} of ${count(slots, 'slot')} busy`,
+    ...describeCluster(cluster),
     `running ${total(queues, 'running')}  pending ${total(queues, 'pending')}${oldest(queues)}  scheduled ${total(queues, 'scheduled')}  blocked ${total(queues, 'blocked')}`,
   ];
   const paused = queues.filter((queue) => queue.paused).map((queue) => queue.name);
   if (paused.length > 0) lines.push(`paused: ${paused.join(', ')}`);
-  for (const problem of [...ready.problems, ...health.stuck.map((loop) => `the ${loop} is stuck`)])
+  const unled = leaderless(cluster).map((duty) => `nobody leads the ${duty}`);
+  for (const problem of [...ready.problems, ...unled, ...health.stuck.map((loop) => `the ${loop} is stuck`)])
     lines.push(`problem: ${problem}`);
   return lines.join('\n');
+}
+
+/** `3 instances (2 schedulers), led by host-4711-a1b2c3`, and those that went silent. */
+function describeCluster(cluster: Cluster | null): string[] {
+  if (cluster === null) return [];
+  const online = cluster.instances.filter(({ state }) => state === 'online');
+  const schedulers = online.filter(({ roles }) => roles.includes('scheduler')).length;
+  const leaders = new Set(cluster.duties.flatMap(({ leader }) => (leader === null ? [] : [oneLine(leader)])));
+  const led = leaders.size === 0 ? 'led by nobody' : `led by ${[...leaders].join(', ')}`;
+  const lines = [`${count(online.length, 'instance')} (${count(schedulers, 'scheduler')}), ${led}`];
+  const silent = cluster.instances.filter(({ state }) => state === 'offline').map(({ id }) => oneLine(id));
+  if (silent.length > 0) lines.push(`silent: ${silent.join(', ')}`);
+  return lines;
 }
 
 function oldest(queues: readonly Queue[]): string {

@@ -1,7 +1,7 @@
 /** Jobs in this process's memory, gone with it: for tests, for trying things, and the plainest statement of what a store does. */
 
 import type { Clock } from '../../core/clock.ts';
-import type { Store } from '../store.ts';
+import type { Fence, Store } from '../store.ts';
 import { applyChanges } from './apply-changes.ts';
 import { cascade } from './carry.ts';
 import { claim } from './claim.ts';
@@ -10,6 +10,8 @@ import { edit } from './edit.ts';
 import { expand } from './expand.ts';
 import { heartbeat } from './heartbeat.ts';
 import { insert } from './insert.ts';
+import { beatInstance, forgetInstances, instances, leaveInstance } from './instances.ts';
+import { duties, lead, requireTerm, resign } from './leadership.ts';
 import { appendLog, readLog } from './logs.ts';
 import { deliver, notices, notifications } from './notices.ts';
 import { advanceOperation, createOperation, openOperations, operation } from './operations.ts';
@@ -27,6 +29,8 @@ import { giveTurnsTo } from './turns.ts';
 import { drainWorker, leaveWorker, registerWorker, retireWorkers, workers } from './workers.ts';
 import { insertWorkflow, steps, workflow, workflows } from './workflows.ts';
 
+type Run = <T>(signal: AbortSignal, body: () => T) => Promise<T>;
+
 export function openMemory({ clock }: { clock: Clock }): Store {
   let instant: number | null = null;
   const tables = createTables({
@@ -35,7 +39,7 @@ export function openMemory({ clock }: { clock: Clock }): Store {
   });
 
   /** One call is one turn of the event loop at most, and one instant: nobody sees it half done. */
-  async function run<T>(signal: AbortSignal, body: () => T): Promise<T> {
+  async function look<T>(signal: AbortSignal, body: () => T): Promise<T> {
     signal.throwIfAborted();
     instant = clock.now();
     try {
@@ -47,14 +51,21 @@ export function openMemory({ clock }: { clock: Clock }): Store {
       instant = null;
     }
   }
+  const runFenced =
+    (fence: () => Fence): Run =>
+    (signal, body) =>
+      look(signal, () => {
+        requireTerm(tables, fence());
+        return body();
+      });
 
-  return {
+  const storeBy = (run: Run): Store => ({
     driver: 'memory',
     location: 'memory',
     exclusive: true,
     transactional: null,
     deadlocks: () => 0,
-    now: (signal) => run(signal, () => clock.now()),
+    now: (signal) => look(signal, () => clock.now()),
 
     insert: (jobs, options, signal) => run(signal, () => insert(tables, jobs, options)),
     claim: (request, signal) => run(signal, () => claim(tables, request)),
@@ -65,63 +76,73 @@ export function openMemory({ clock }: { clock: Clock }): Store {
     edit: (jobId, wanted, signal) => run(signal, () => edit(tables, jobId, wanted)),
 
     promote: (limit, signal) => run(signal, () => promote(tables, limit)),
-    findExpired: (limit, signal) => run(signal, () => findExpired(tables, limit)),
-    findLost: (request, signal) => run(signal, () => findLost(tables, request)),
-    findUnlocked: (signal) => run(signal, () => ({ workers: [], serverUpMs: 0 })),
+    findExpired: (limit, signal) => look(signal, () => findExpired(tables, limit)),
+    findLost: (request, signal) => look(signal, () => findLost(tables, request)),
+    findUnlocked: (signal) => look(signal, () => ({ workers: [], serverUpMs: 0 })),
     cascade: (limit, signal) => run(signal, () => cascade(tables, limit)),
     expand: (limit, signal) => run(signal, () => expand(tables, limit)),
     adopt: (_limit, signal) => run(signal, () => 0),
     retireWorkers: (forgetAfterMs, signal) => run(signal, () => retireWorkers(tables, forgetAfterMs)),
     prune: (retention, limit, signal) => run(signal, () => prune(tables, retention, limit)),
 
-    notices: (limit, signal) => run(signal, () => notices(tables, limit)),
+    notices: (limit, signal) => look(signal, () => notices(tables, limit)),
     deliver: (noticeId, delivery, signal) => run(signal, () => deliver(tables, noticeId, delivery)),
-    notifications: (about, signal) => run(signal, () => notifications(tables, about)),
+    notifications: (about, signal) => look(signal, () => notifications(tables, about)),
 
-    read: (ids, signal) => run(signal, () => read(tables, ids)),
-    list: (filter, page, signal) => run(signal, () => list(tables, filter, page)),
-    count: (filter, atMost, signal) => run(signal, () => count(tables, filter, atMost)),
-    attempts: (jobId, signal) => run(signal, () => attempts(tables, jobId)),
-    countAhead: (jobId, atMost, signal) => run(signal, () => countAhead(tables, jobId, atMost)),
+    read: (ids, signal) => look(signal, () => read(tables, ids)),
+    list: (filter, page, signal) => look(signal, () => list(tables, filter, page)),
+    count: (filter, atMost, signal) => look(signal, () => count(tables, filter, atMost)),
+    attempts: (jobId, signal) => look(signal, () => attempts(tables, jobId)),
+    countAhead: (jobId, atMost, signal) => look(signal, () => countAhead(tables, jobId, atMost)),
 
     insertWorkflow: (wanted, options, signal) => run(signal, () => insertWorkflow(tables, wanted, options)),
-    workflow: (id, signal) => run(signal, () => workflow(tables, id)),
-    workflows: (filter, page, signal) => run(signal, () => workflows(tables, filter, page)),
-    steps: (workflowId, signal) => run(signal, () => steps(tables, workflowId)),
+    workflow: (id, signal) => look(signal, () => workflow(tables, id)),
+    workflows: (filter, page, signal) => look(signal, () => workflows(tables, filter, page)),
+    steps: (workflowId, signal) => look(signal, () => steps(tables, workflowId)),
 
     createSchedule: (wanted, signal) => run(signal, () => createSchedule(tables, wanted)),
     changeSchedule: (name, change, signal) => run(signal, () => changeSchedule(tables, name, change)),
     deleteSchedule: (name, signal) => run(signal, () => deleteSchedule(tables, name)),
-    schedule: (name, signal) => run(signal, () => schedule(tables, name)),
-    schedules: (filter, page, signal) => run(signal, () => schedules(tables, filter, page)),
+    schedule: (name, signal) => look(signal, () => schedule(tables, name)),
+    schedules: (filter, page, signal) => look(signal, () => schedules(tables, filter, page)),
     runSchedule: (name, request, options, signal) => run(signal, () => runSchedule(tables, name, request, options)),
-    ticksWithoutRun: (name, request, signal) => run(signal, () => ticksWithoutRun(tables, name, request)),
+    ticksWithoutRun: (name, request, signal) => look(signal, () => ticksWithoutRun(tables, name, request)),
     tick: (request, signal) => run(signal, () => tick(tables, request)),
     stoppedOthers: (tickIds, signal) => run(signal, () => stoppedOthers(tables, tickIds)),
-    ticks: (name, filter, page, signal) => run(signal, () => ticks(tables, name, filter, page)),
+    ticks: (name, filter, page, signal) => look(signal, () => ticks(tables, name, filter, page)),
     pruneTicks: (keepMs, limit, signal) => run(signal, () => pruneTicks(tables, keepMs, limit)),
 
     appendLogs: (chunks, signal) => run(signal, () => chunks.map((chunk) => appendLog(tables, chunk))),
-    readLog: (request, signal) => run(signal, () => readLog(tables, request)),
+    readLog: (request, signal) => look(signal, () => readLog(tables, request)),
 
     report: (reports, signal) => run(signal, () => reports.map((one) => report(tables, one))),
-    checkpoint: (jobId, signal) => run(signal, () => checkpoint(tables, jobId)),
+    checkpoint: (jobId, signal) => look(signal, () => checkpoint(tables, jobId)),
 
-    queues: (signal) => run(signal, () => queues(tables)),
+    queues: (signal) => look(signal, () => queues(tables)),
     setQueue: (name, settings, signal) => run(signal, () => setQueue(tables, name, settings)),
     registerWorker: (worker, signal) => run(signal, () => registerWorker(tables, worker)),
-    workers: (signal) => run(signal, () => workers(tables)),
+    workers: (signal) => look(signal, () => workers(tables)),
     drainWorker: (id, signal) => run(signal, () => drainWorker(tables, id)),
     leaveWorker: (id, signal) => run(signal, () => leaveWorker(tables, id)),
 
     addStats: (rows, signal) => run(signal, () => addStats(tables, rows)),
-    stats: (range, signal) => run(signal, () => stats(tables, range)),
+    stats: (range, signal) => look(signal, () => stats(tables, range)),
     createOperation: (wanted, signal) => run(signal, () => createOperation(tables, wanted)),
-    operation: (id, signal) => run(signal, () => operation(tables, id)),
-    openOperations: (signal) => run(signal, () => openOperations(tables)),
+    operation: (id, signal) => look(signal, () => operation(tables, id)),
+    openOperations: (signal) => look(signal, () => openOperations(tables)),
     advanceOperation: (id, from, step, signal) => run(signal, () => advanceOperation(tables, id, from, step)),
+
+    lead: (request, signal) => run(signal, () => lead(tables, request)),
+    resign: (instanceId, signal) => run(signal, () => resign(tables, instanceId)),
+    duties: (signal) => look(signal, () => duties(tables)),
+    fenced: (fence) => storeBy(runFenced(fence)),
+    beatInstance: (instance, signal) => run(signal, () => beatInstance(tables, instance)),
+    instances: (signal) => look(signal, () => instances(tables)),
+    leaveInstance: (id, signal) => run(signal, () => leaveInstance(tables, id)),
+    forgetInstances: (silentMs, signal) => run(signal, () => forgetInstances(tables, silentMs)),
 
     subscribe: (listener) => tables.hints.subscribe(listener),
     [Symbol.asyncDispose]: () => Promise.resolve(),
-  };
+  });
+  return storeBy(look);
 }

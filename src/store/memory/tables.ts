@@ -1,11 +1,13 @@
 /** All that this store knows. Each verb is a function of it that runs to its end at once, so nothing is ever half done. */
 
 import type { Clock } from '../../core/clock.ts';
+import type { Duty } from '../../core/duty.ts';
 import { isTerminal, type Job } from '../../core/job.ts';
 import { Hints } from '../local-hints.ts';
-import type { NewWorker, Notice, Notification, Operation, StatRow } from '../store.ts';
+import type { InstanceRow, NewWorker, Notice, Notification, Operation, StatRow } from '../store.ts';
 import { type Entry, toJob } from './entry.ts';
 import { Heap } from './heap.ts';
+import type { LeaderRow } from './leadership.ts';
 import { isHeld, isLive, Live } from './live.ts';
 import { isDueEarlier, type LineRow, type ScheduleRow, type TickRow } from './schedule-row.ts';
 import { TurnLines } from './turn-lines.ts';
@@ -33,6 +35,8 @@ export interface Tables {
   readonly idempotency: Map<string, IdempotentAnswer>;
   readonly stats: Map<string, StatRow>;
   readonly operations: Map<number, Operation>;
+  readonly leaders: Map<Duty, LeaderRow>;
+  readonly instances: Map<string, Omit<InstanceRow, 'state'>>;
   readonly notices: Map<number, Notice>;
   /** By the job that carries it. */
   readonly notifications: Map<number, Notification>;
@@ -101,6 +105,8 @@ export function createTables(clock: Clock): Tables {
     idempotency: new Map(),
     stats: new Map(),
     operations: new Map(),
+    leaders: new Map(),
+    instances: new Map(),
     notices: new Map(),
     notifications: new Map(),
     alarms: new Map(),

@@ -25,6 +25,14 @@ export interface DatabaseOptions {
   log: Log;
 }
 
+interface Pools {
+  calls: pg.Pool;
+  reserved: pg.Pool;
+}
+
+/** Begins a transaction; throws where it must not be made. */
+export type Begin = (client: pg.ClientBase) => Promise<void>;
+
 /** The server gives up on a statement before we do, so that a time-out on our side means that nobody is there. */
 const STATEMENT_TIMEOUT_MS = 10_000;
 const QUERY_TIMEOUT_MS = 12_000;
@@ -58,44 +66,53 @@ const SESSION = `
   set jit = off`;
 
 export class Database implements AsyncDisposable {
-  readonly #pool: pg.Pool;
-  readonly #reserved: pg.Pool;
+  readonly #pools: Pools;
   readonly #log: Log;
-  /** How many transactions had to be done again because two waited for each other. */
-  deadlocks = 0;
+  readonly #begin: Begin;
+  readonly #counts: { deadlocks: number };
 
-  constructor({ url, poolSize, log }: DatabaseOptions) {
+  private constructor(pools: Pools, log: Log, begin: Begin, counts = { deadlocks: 0 }) {
+    this.#counts = counts;
+    this.#pools = pools;
     this.#log = log;
-    this.#pool = this.#open({ connectionString: url, max: poolSize, idleTimeoutMillis: IDLE_TIMEOUT_MS });
-    this.#reserved = this.#open({ connectionString: url, max: 1, idleTimeoutMillis: 0 });
+    this.#begin = begin;
+  }
+
+  static open({ url, poolSize, log }: DatabaseOptions): Database {
+    const pools = {
+      calls: openPool({ connectionString: url, max: poolSize, idleTimeoutMillis: IDLE_TIMEOUT_MS }, log),
+      reserved: openPool({ connectionString: url, max: 1, idleTimeoutMillis: 0 }, log),
+    };
+    return new Database(pools, log, async (client) => void (await client.query('begin')));
+  }
+
+  /** How many transactions had to be done again because two waited for each other. */
+  get deadlocks(): number {
+    return this.#counts.deadlocks;
+  }
+
+  /** The same connections, where `transaction` begins in another way. */
+  beginning(begin: Begin): Database {
+    return new Database(this.#pools, this.#log, begin, this.#counts);
   }
 
   /** One statement, which is one transaction. */
   query<Row>(statement: Statement, values: readonly unknown[], signal: AbortSignal): Promise<Row[]> {
-    return this.#with(this.#pool, signal, (client) => send<Row>(client, statement, values));
+    return this.#with(this.#pools.calls, signal, (client) => send<Row>(client, statement, values));
   }
 
   /** The same on the reserved connection. */
   queryReserved<Row>(statement: Statement, values: readonly unknown[], signal: AbortSignal): Promise<Row[]> {
-    return this.#with(this.#reserved, signal, (client) => send<Row>(client, statement, values));
+    return this.#with(this.#pools.reserved, signal, (client) => send<Row>(client, statement, values));
   }
 
   /** All that `body` does, or none of it. `body` may be called again, so it must change nothing of ours. */
   transaction<T>(signal: AbortSignal, body: (session: Session) => Promise<T>): Promise<T> {
-    return this.#with(this.#pool, signal, (client) => runTransaction(client, body));
+    return this.#with(this.#pools.calls, signal, (client) => runTransaction(client, this.#begin, body));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all([this.#pool.end(), this.#reserved.end()]);
-  }
-
-  #open(config: pg.PoolConfig): pg.Pool {
-    const settings = { ...config, ...connectionSettings, onConnect: (client: pg.ClientBase) => client.query(SESSION) };
-    const pool = new pg.Pool(settings);
-    // A connection may break at any moment, in use or not: whoever uses it next is told, the process goes on.
-    pool.on('connect', (client) => client.on('error', () => undefined));
-    pool.on('error', (error) => this.#log.debug({ error }, 'an idle database connection broke'));
-    return pool;
+    await Promise.all([this.#pools.calls.end(), this.#pools.reserved.end()]);
   }
 
   /** Does again what had to give way to another transaction. */
@@ -106,7 +123,7 @@ export class Database implements AsyncDisposable {
       } catch (error) {
         if (signal.aborted && error === signal.reason) throw error;
         if (codeOf(error) !== DEADLOCK || round > DEADLOCK_RETRIES) throw toStoreError(error);
-        this.deadlocks += 1;
+        this.#counts.deadlocks += 1;
         const { detail } = error as { detail?: string };
         this.#log.warn(
           { deadlocks: this.deadlocks, detail },
@@ -115,6 +132,15 @@ export class Database implements AsyncDisposable {
       }
     }
   }
+}
+
+function openPool(config: pg.PoolConfig, log: Log): pg.Pool {
+  const settings = { ...config, ...connectionSettings, onConnect: (client: pg.ClientBase) => client.query(SESSION) };
+  const pool = new pg.Pool(settings);
+  // A connection may break at any moment, in use or not: whoever uses it next is told, the process goes on.
+  pool.on('connect', (client) => client.on('error', () => undefined));
+  pool.on('error', (error) => log.debug({ error }, 'an idle database connection broke'));
+  return pool;
 }
 
 async function withClient<T>(
@@ -154,9 +180,13 @@ function acquire(pool: pg.Pool, signal: AbortSignal): Promise<pg.PoolClient> {
   });
 }
 
-async function runTransaction<T>(client: pg.PoolClient, body: (session: Session) => Promise<T>): Promise<T> {
-  await client.query('begin');
+async function runTransaction<T>(
+  client: pg.PoolClient,
+  begin: Begin,
+  body: (session: Session) => Promise<T>,
+): Promise<T> {
   try {
+    await begin(client);
     const answer = await body({ query: (statement, values = []) => send(client, statement, values) });
     await client.query('commit');
     return answer;

@@ -1,17 +1,22 @@
 /**
  * The one connection of this process that must be the same session for long: it listens for notifications and holds the
- * locks of workers. Made when first needed, pinged, and made again with all that it held whenever it breaks.
+ * locks of workers and duties. Made when first needed, pinged, and made again whenever it breaks: with the locks of
+ * workers, which nobody else can want, but not with those of duties, which others may have taken meanwhile.
  */
 
+import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { WorkronError } from '../../core/error.ts';
 import { systemClock } from '../../ops/clock.ts';
 import type { Log } from '../../ops/log.ts';
 import { connectionSettings } from './database.ts';
+import { toStoreError } from './postgres-error.ts';
 
 const PING_EVERY_MS = 5_000;
 const PING_TIMEOUT_MS = 5_000;
 const HOLD_TIMEOUT_MS = 10_000;
+/** The setting that holds `Lent.mark`. */
+export const SESSION_MARK = 'workron.session';
 const BACKOFF_MS = { first: 100, most: 5_000 };
 
 export interface DirectSessionOptions {
@@ -21,8 +26,19 @@ export interface DirectSessionOptions {
   onNotification: (text: string) => void;
   /** Listening again after a break: notifications may have been missed. */
   onResumed: () => void;
+  /** The session ended, and with it every lock that it held. */
+  onEnded: () => void;
   log: Log;
 }
+
+/** The session as it is lent out. */
+export interface Lent {
+  query<Row>(text: string, values: readonly unknown[]): Promise<Row[]>;
+  /** New with every connection. A pooler may let others use our session; this, as the session's own setting, tells. */
+  readonly mark: string;
+}
+
+type Task = (lent: Lent) => Promise<void>;
 
 export class DirectSession implements AsyncDisposable {
   readonly #options: DirectSessionOptions;
@@ -34,6 +50,7 @@ export class DirectSession implements AsyncDisposable {
   readonly #waiting = new Map<number, () => void>();
   #wake = new AbortController();
   #loop: Promise<void> | undefined;
+  #tasks: Task[] = [];
 
   constructor(options: DirectSessionOptions) {
     this.#options = options;
@@ -72,6 +89,30 @@ export class DirectSession implements AsyncDisposable {
     if (this.#wanted.delete(workerId)) this.#nudge();
   }
 
+  /** Runs `body` on the session, when it is there and what was asked before is done. */
+  async use<T>(body: (lent: Lent) => Promise<T>, signal: AbortSignal): Promise<T> {
+    signal.throwIfAborted();
+    const given = AbortSignal.any([signal, this.#closed.signal, AbortSignal.timeout(HOLD_TIMEOUT_MS)]);
+    return await new Promise<T>((resolve, reject) => {
+      const task: Task = async (lent) => {
+        given.removeEventListener('abort', giveUp);
+        await body(lent).then(resolve, (error: unknown) => {
+          reject(toStoreError(error));
+          // What the server itself refused leaves the session as it was.
+          if (!(error instanceof pg.DatabaseError)) throw error;
+        });
+      };
+      const giveUp = () => {
+        this.#tasks = this.#tasks.filter((other) => other !== task);
+        const away = new WorkronError('store_unavailable', 'The database gives this process no session of its own');
+        reject(signal.aborted ? (signal.reason as Error) : away);
+      };
+      given.addEventListener('abort', giveUp, { once: true });
+      this.#tasks.push(task);
+      this.#nudge();
+    });
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed.abort();
     await this.#loop;
@@ -101,9 +142,10 @@ export class DirectSession implements AsyncDisposable {
 
   /** From connecting until the connection breaks (throws) or the store is closed. */
   async #serve(again: boolean, onServed: () => void): Promise<void> {
-    const { url, channel, onNotification, onResumed } = this.#options;
+    const { url, channel, onNotification, onResumed, onEnded } = this.#options;
     const client = new pg.Client({ ...connectionSettings, connectionString: url, query_timeout: PING_TIMEOUT_MS });
     const broken = new AbortController();
+    broken.signal.addEventListener('abort', onEnded);
     client.on('error', () => broken.abort());
     client.on('end', () => broken.abort());
     client.on('notification', ({ payload }) => onNotification(payload ?? ''));
@@ -111,6 +153,7 @@ export class DirectSession implements AsyncDisposable {
     let listens = false;
     try {
       await client.connect();
+      const lent = await prepare(client);
       while (!this.#closed.signal.aborted && !broken.signal.aborted) {
         this.#wake = new AbortController();
         if (this.#listening && !listens) {
@@ -119,12 +162,14 @@ export class DirectSession implements AsyncDisposable {
           if (again) onResumed();
         }
         await this.#matchLocks(client);
-        await client.query('select 1');
+        if (this.#tasks.length === 0) await client.query('select 1');
+        for (let task = this.#tasks.shift(); task !== undefined; task = this.#tasks.shift()) await task(lent);
         onServed();
         const disturbed = AbortSignal.any([this.#closed.signal, broken.signal, this.#wake.signal]);
         await systemClock.sleep(PING_EVERY_MS, disturbed);
       }
     } finally {
+      broken.abort();
       await client.end().catch(() => undefined);
     }
   }
@@ -147,4 +192,14 @@ export class DirectSession implements AsyncDisposable {
       this.#waiting.get(id)?.();
     }
   }
+}
+
+async function prepare(client: pg.Client): Promise<Lent> {
+  const mark = randomUUID();
+  await client.query(`select set_config('${SESSION_MARK}', $1, false)`, [mark]);
+  return {
+    mark,
+    query: async <Row>(text: string, values: readonly unknown[]) =>
+      (await client.query(text, [...values])).rows as Row[],
+  };
 }

@@ -16,14 +16,12 @@ export async function promote(context: Context, limit: number, signal: AbortSign
   if (next.due === null || next.due > next.now) return { count: 0, nextDueAt: next.due };
 
   type Id = { job_id: number };
-  const promoted =
-    fairQueues.names.length === 0
-      ? await database.query<Id>(sql.promote, [limit], signal)
-      : await database.transaction(signal, async (session) => {
-          const rows = await session.query<Id>(sql.promote, [limit]);
-          await giveTurnsTo(context, session, { jobIds: rows.map(({ job_id }) => job_id), fairQueues: [] });
-          return rows;
-        });
+  const promoted = await database.transaction(signal, async (session) => {
+    const rows = await session.query<Id>(sql.promote, [limit]);
+    const jobIds = rows.map(({ job_id }) => job_id);
+    if (fairQueues.names.length > 0) await giveTurnsTo(context, session, { jobIds, fairQueues: [] });
+    return rows;
+  });
   if (promoted.length > 0) hints.tell({ work: true, jobs: promoted.map(({ job_id }) => job_id) });
   // In a later statement: the one that promotes still sees them as they were.
   return { count: promoted.length, nextDueAt: (await nextDue()).due };

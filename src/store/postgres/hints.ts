@@ -105,6 +105,11 @@ export class Hints implements AsyncDisposable {
     this.#tellHere({ work: true, graph: true, schedules: true, dueAt: 0 });
   }
 
+  /** At once, not with others: until it is heard, this process believes that it leads. */
+  tellLeadershipLost(): void {
+    for (const listener of this.#listeners) listener({ topic: 'leadership' });
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#timer);
@@ -163,6 +168,8 @@ export class Hints implements AsyncDisposable {
   }
 }
 
+type GatheredHint = Exclude<Hint, { topic: 'leadership' }>;
+
 /** What is to be told, until it is. */
 class Gathered {
   readonly jobs = new Set<number>();
@@ -188,8 +195,8 @@ class Gathered {
     if (dueAt !== null) this.#dueAt = Math.min(dueAt, this.#dueAt ?? dueAt);
   }
 
-  take(maxIds: number, withJobs = true): Hint[] {
-    const hints: Hint[] = [];
+  take(maxIds: number, withJobs = true): GatheredHint[] {
+    const hints: GatheredHint[] = [];
     if (this.#work) hints.push({ topic: 'work' });
     if (withJobs && this.jobs.size > 0) {
       hints.push({ topic: 'jobs', ids: [...this.jobs].slice(0, maxIds) });

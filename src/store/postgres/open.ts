@@ -19,7 +19,9 @@ import { insertWorkflow, steps, workflow, workflows } from './graph/workflows.ts
 import { heartbeat } from './heartbeat.ts';
 import { Hints } from './hints.ts';
 import { insert } from './insert.ts';
+import { beatInstance, forgetInstances, instances, leaveInstance } from './instances.ts';
 import { Lanes } from './lanes.ts';
+import { beginFenced, Leadership } from './leadership.ts';
 import { appendLogs, readLog } from './logs.ts';
 import { migrate, requireMigrated } from './migrate.ts';
 import { deliver, notices, notifications } from './notices.ts';
@@ -65,7 +67,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   await ((options.migrate ?? true) ? migrate : requireMigrated)({ url: directUrl, schema });
 
   const sql = statements(schema);
-  const database = new Database({ url, poolSize, log });
+  const database = Database.open({ url, poolSize, log });
   const never = new AbortController().signal;
   const [meta] = await database
     .query<{ lock_space: number; folds: boolean }>(sql.meta, [], never)
@@ -93,10 +95,14 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     log,
     onNotification: (text) => hints.receive(text),
     onResumed: () => hints.receiveAnything(),
+    onEnded: () => {
+      leadership.forgetLocks();
+      hints.tellLeadershipLost();
+    },
   });
   const fairQueues = new FairQueues();
   const lanes = new Lanes(database, sql, fairQueues);
-  const context: Context = {
+  const own: Context = {
     schema: `"${schema}"`,
     folds: meta?.folds ?? false,
     database,
@@ -105,10 +111,10 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     lanes,
     fairQueues,
   };
+  const leadership = new Leadership({ database, direct, sql, lockSpace, log });
   const waiting = new Waiting(database, sql, instanceId);
-  const pruner = new Pruner(context);
 
-  return {
+  const storeOn = (context: Context, pruner = new Pruner(context)): Store => ({
     driver: 'postgres',
     location: locationOf(url, schema),
     exclusive: false,
@@ -188,6 +194,15 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     openOperations: (signal) => openOperations(context, signal),
     advanceOperation: (id, from, step, signal) => advanceOperation(context, { id, from, step }, signal),
 
+    lead: (request, signal) => leadership.lead(request, signal),
+    resign: (instance, signal) => leadership.resign(instance, signal),
+    duties: (signal) => leadership.duties(signal),
+    fenced: (fence) => storeOn({ ...context, database: database.beginning(beginFenced(context.schema, fence)) }),
+    beatInstance: (instance, signal) => beatInstance(context, instance, signal),
+    instances: (signal) => instances(context, signal),
+    leaveInstance: (id, signal) => leaveInstance(context, id, signal),
+    forgetInstances: (silentMs, signal) => forgetInstances(context, silentMs, signal),
+
     subscribe: (listener) => hints.subscribe(listener),
     async [Symbol.asyncDispose]() {
       await hints[Symbol.asyncDispose]();
@@ -195,7 +210,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
       await waiting.end(never).catch(() => undefined);
       await database[Symbol.asyncDispose]();
     },
-  };
+  });
+  return storeOn(own);
 }
 
 /** The address without its password. */

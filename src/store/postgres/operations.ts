@@ -32,7 +32,7 @@ export async function advanceOperation(
   signal: AbortSignal,
 ): Promise<boolean> {
   const values = [id, from, step.cursor, step.changed, step.skipped, step.status];
-  const rows = await database.query(sql.advanceOperation, values, signal);
+  const rows = await database.transaction(signal, (session) => session.query(sql.advanceOperation, values));
   return rows.length > 0;
 }
 

@@ -2,7 +2,7 @@ import type { WorkflowStatus } from '../../core/dag/workflow-status.ts';
 import type { TerminalStatus } from '../../core/job.ts';
 import { IDEMPOTENCY_MS, type Retention } from '../store.ts';
 import type { Context } from './context.ts';
-import type { Session } from './database.ts';
+import type { Session, Statement } from './database.ts';
 import { numbers } from './values.ts';
 
 /** Ended jobs looked at per call and status. */
@@ -33,10 +33,12 @@ export class Pruner {
 
   async prune({ doneMs, otherMs, statsMs }: Retention, limit: number, signal: AbortSignal): Promise<number> {
     const { database, sql } = this.#context;
-    await database.query(sql.pruneKeys, [], signal);
-    await database.query(sql.pruneIdempotency, [IDEMPOTENCY_MS], signal);
-    await database.query(sql.pruneStats, [statsMs], signal);
-    await database.query(sql.pruneAlarms, [otherMs], signal);
+    const sweep = (statement: Statement, values: readonly unknown[]) =>
+      database.transaction(signal, (session) => session.query(statement, values));
+    await sweep(sql.pruneKeys, []);
+    await sweep(sql.pruneIdempotency, [IDEMPOTENCY_MS]);
+    await sweep(sql.pruneStats, [statsMs]);
+    await sweep(sql.pruneAlarms, [otherMs]);
     let count = await this.#pruneEnded('done', doneMs, limit, signal);
     for (const status of ['failed', 'cancelled', 'skipped'] as const) {
       if (count < limit) count += await this.#pruneEnded(status, otherMs, limit - count, signal);

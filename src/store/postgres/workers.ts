@@ -95,7 +95,7 @@ export async function retireWorkers(
   forgetAfterMs: number,
   signal: AbortSignal,
 ): Promise<number[]> {
-  const marked = await database.query<{ id: number }>(sql.retireWorkers, [], signal);
-  await database.query(sql.forgetWorkers, [forgetAfterMs], signal);
+  const marked = await database.transaction(signal, (session) => session.query<{ id: number }>(sql.retireWorkers, []));
+  await database.transaction(signal, (session) => session.query(sql.forgetWorkers, [forgetAfterMs]));
   return marked.map(({ id }) => id).sort((a, b) => a - b);
 }

@@ -1,6 +1,7 @@
 /** What goes to and fro between the calling side and a thread. */
 
 import type { MessagePort, Worker } from 'node:worker_threads';
+import type { Fence } from '../store.ts';
 import type { Context } from './context.ts';
 import type { Effects } from './effects.ts';
 import type { Failure } from './failure.ts';
@@ -13,6 +14,8 @@ export interface Request {
   method: string;
   now: number;
   input: unknown;
+  /** Of a leader: where its term is over, nothing is done. */
+  fence?: Fence;
 }
 
 export interface Answer {

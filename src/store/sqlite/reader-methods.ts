@@ -1,6 +1,8 @@
 /** What the reader's thread does: reads that may take their time. */
 
 import { hasIntake } from './adopt.ts';
+import { instances } from './instances.ts';
+import { duties } from './leadership.ts';
 import { count, list } from './list.ts';
 import { readLog } from './logs.ts';
 import { notifications } from './notices.ts';
@@ -30,6 +32,8 @@ export const readerMethods = {
   queues,
   workers,
   stats,
+  duties,
+  instances,
 } satisfies Methods;
 
 export type ReaderMethods = typeof readerMethods;

@@ -10,6 +10,7 @@ import type { Database } from './database.ts';
 import { Effects } from './effects.ts';
 import { encodeFailure } from './failure.ts';
 import { Lanes } from './lanes.ts';
+import { requireTerm } from './leadership.ts';
 import { type Answer, type Methods, type Request, send, type ToThread } from './protocol.ts';
 import { isBusy, translate } from './sqlite-error.ts';
 import { FairQueues } from './turns.ts';
@@ -97,9 +98,10 @@ function performInSavepoint(served: Served, memo: Memo, request: Request): Answe
   }
 }
 
-function perform({ database, methods }: Served, memo: Memo, { id, method, now, input }: Request): Answer {
+function perform({ database, methods }: Served, memo: Memo, { id, method, now, input, fence }: Request): Answer {
   const effects = new Effects();
   const context = { database, ...memo, now, effects, aftermath: new Aftermath() };
+  if (fence !== undefined) requireTerm(context, fence);
   const value = methods[method]?.(context, input);
   context.aftermath.finish(context);
   return effects.isEmpty ? { id, value } : { id, value, effects };

@@ -9,14 +9,17 @@ import { Hints } from '../local-hints.ts';
 import type {
   ClaimRequest,
   Delivery,
+  Fence,
   Heartbeat,
   Hint,
   Inserted,
   InsertOptions,
   JobEdit,
   JobFilter,
+  LeadRequest,
   LogChunk,
   LostJob,
+  NewInstance,
   NewOperation,
   NewWorker,
   NewWorkflow,
@@ -51,9 +54,9 @@ import type { ReaderMethods } from './reader-methods.ts';
 import type { SettledRow } from './settle.ts';
 import { encodeSuccess, settledInOrder } from './success-row.ts';
 import { decodeSurroundings } from './surroundings.ts';
-import { Thread } from './thread.ts';
+import { type Calls, Thread } from './thread.ts';
 import { decodeStep } from './workflows.ts';
-import type { WriterMethods } from './writer-methods.ts';
+import { WRITER_READS, type WriterMethods } from './writer-methods.ts';
 
 export interface SqliteOptions {
   file: string;
@@ -66,13 +69,13 @@ export class SqliteStore implements Store {
   readonly transactional: Transactional;
   readonly location: string;
   readonly #clock: Clock;
-  readonly #writer: Thread<WriterMethods>;
-  readonly #reader: Thread<ReaderMethods>;
+  readonly #writer: Calls<WriterMethods>;
+  readonly #reader: Calls<ReaderMethods>;
   readonly #hints: Hints;
 
   private constructor(
     options: SqliteOptions,
-    threads: { writer: Thread<WriterMethods>; reader: Thread<ReaderMethods> },
+    threads: { writer: Calls<WriterMethods>; reader: Calls<ReaderMethods> },
     hints: Hints,
   ) {
     this.location = options.file;
@@ -374,6 +377,43 @@ export class SqliteStore implements Store {
 
   advanceOperation(id: number, from: number | null, step: OperationStep, signal: AbortSignal) {
     return this.#writer.call('advanceOperation', { id, from, step }, signal);
+  }
+
+  lead(request: LeadRequest, signal: AbortSignal) {
+    return this.#writer.call('lead', request, signal);
+  }
+
+  resign(instanceId: string, signal: AbortSignal): Promise<void> {
+    return this.#writer.call('resign', instanceId, signal);
+  }
+
+  duties(signal: AbortSignal) {
+    return this.#reader.call('duties', undefined, signal);
+  }
+
+  fenced(fence: () => Fence): SqliteStore {
+    const options = { file: this.location, clock: this.#clock };
+    return new SqliteStore(
+      options,
+      { writer: this.#writer.fenced(fence, WRITER_READS), reader: this.#reader },
+      this.#hints,
+    );
+  }
+
+  beatInstance(instance: NewInstance, signal: AbortSignal): Promise<void> {
+    return this.#writer.call('beatInstance', instance, signal);
+  }
+
+  instances(signal: AbortSignal) {
+    return this.#reader.call('instances', undefined, signal);
+  }
+
+  leaveInstance(id: string, signal: AbortSignal): Promise<void> {
+    return this.#writer.call('leaveInstance', id, signal);
+  }
+
+  forgetInstances(silentMs: number, signal: AbortSignal) {
+    return this.#writer.call('forgetInstances', silentMs, signal);
   }
 
   subscribe(listener: (hint: Hint) => void): () => void {

@@ -3,6 +3,7 @@
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '../../core/clock.ts';
 import { WorkronError } from '../../core/error.ts';
+import type { Fence } from '../store.ts';
 import type { Effects } from './effects.ts';
 import { decodeFailure } from './failure.ts';
 import { type Answer, type FromThread, type Methods, type Request, send, type ToThread } from './protocol.ts';
@@ -19,6 +20,9 @@ export interface ThreadOptions {
   /** Told after the commit, before the caller is answered. */
   onEffects?: (effects: Effects) => void;
 }
+
+/** What a store asks a thread for. */
+export type Calls<M extends Methods> = Pick<Thread<M>, 'call' | 'close' | 'fenced'>;
 
 export class Thread<M extends Methods> {
   readonly #options: ThreadOptions;
@@ -56,11 +60,21 @@ export class Thread<M extends Methods> {
     return thread;
   }
 
+  /** The same thread for a leader: all but `reads` is done only in its term. */
+  fenced(fence: () => Fence, reads: ReadonlySet<keyof M>): Calls<M> {
+    return {
+      call: async (method, input, signal) => this.call(method, input, signal, reads.has(method) ? undefined : fence()),
+      close: () => this.close(),
+      fenced: (other) => this.fenced(other, reads),
+    };
+  }
+
   /** An abort before the call is sent means that nothing happens; after that it only ends the caller's waiting. */
   call<K extends keyof M & string>(
     method: K,
     input: Parameters<M[K]>[1],
     signal: AbortSignal,
+    fence?: Fence,
   ): Promise<ReturnType<M[K]>> {
     if (signal.aborted) return Promise.reject(signal.reason as Error);
     if (this.#over !== null) return Promise.reject(this.#over);
@@ -82,7 +96,8 @@ export class Thread<M extends Methods> {
         },
       });
       try {
-        this.#post({ id, method, now: this.#options.clock.now(), input } satisfies Request);
+        const request: Request = { id, method, now: this.#options.clock.now(), input };
+        this.#post(fence === undefined ? request : { ...request, fence });
       } catch (error) {
         this.#pending.delete(id);
         throw error;

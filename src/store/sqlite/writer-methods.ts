@@ -11,6 +11,8 @@ import { expand } from './expand.ts';
 import { heartbeat } from './heartbeat.ts';
 import { insert } from './insert.ts';
 import { insertWorkflow } from './insert-workflow.ts';
+import { beatInstance, forgetInstances, leaveInstance } from './instances.ts';
+import { lead, resign } from './leadership.ts';
 import { appendLogs } from './logs.ts';
 import { deliver, notices } from './notices.ts';
 import { advanceOperation, createOperation, openOperations, operation } from './operations.ts';
@@ -70,6 +72,22 @@ export const writerMethods = {
   operation,
   openOperations,
   advanceOperation,
+  lead,
+  resign,
+  beatInstance,
+  leaveInstance,
+  forgetInstances,
 } satisfies Methods;
 
 export type WriterMethods = typeof writerMethods;
+
+/** What of it only reads. */
+export const WRITER_READS: ReadonlySet<keyof WriterMethods> = new Set([
+  'now',
+  'findExpired',
+  'findLost',
+  'read',
+  'workflow',
+  'operation',
+  'openOperations',
+]);

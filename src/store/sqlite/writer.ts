@@ -7,6 +7,7 @@ import { installedVersion, migrate } from './migrate.ts';
 import { own } from './owner.ts';
 import { send } from './protocol.ts';
 import { serve } from './serve.ts';
+import { sql } from './sql.ts';
 import { translate } from './sqlite-error.ts';
 import { writerMethods } from './writer-methods.ts';
 
@@ -34,6 +35,7 @@ try {
     pragma cache_size = -${CACHE_KIB};
   `);
   migrate(database, installed);
+  database.run(sql.endTerms);
   serve(parentPort, {
     database,
     file,

@@ -165,5 +165,6 @@ export async function pruneTicks(
   { keepMs, limit }: { keepMs: number; limit: number },
   signal: AbortSignal,
 ): Promise<number> {
-  return (await database.query(sql.pruneTicks, [keepMs, limit], signal)).length;
+  const gone = await database.transaction(signal, (session) => session.query(sql.pruneTicks, [keepMs, limit]));
+  return gone.length;
 }

@@ -104,5 +104,5 @@ export async function stoppedOthers(
   tickIds: readonly number[],
   signal: AbortSignal,
 ): Promise<void> {
-  await database.query(sql.stopped, [numbers(tickIds)], signal);
+  await database.transaction(signal, (session) => session.query(sql.stopped, [numbers(tickIds)]));
 }

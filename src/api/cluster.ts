@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import { wireInstant } from './fields.ts';
+import { named } from './schemas.ts';
+
+export const Instance = named(
+  'Instance',
+  z.object({
+    id: z.string(),
+    state: z.enum(['online', 'offline']).meta({ description: 'offline: not heard for three beats.' }),
+    host: z.string(),
+    pid: z.number(),
+    roles: z.array(z.string()),
+    version: z.string(),
+    url: z.string().nullable().meta({ description: 'Where its API listens; null where it has none.' }),
+    leads: z.array(z.string()).meta({ description: 'The duties that it performs.' }),
+    started_at: wireInstant,
+    seen_at: wireInstant,
+  }),
+);
+export type Instance = z.output<typeof Instance>;
+
+export const DutyStatus = named(
+  'DutyStatus',
+  z.object({
+    duty: z.string(),
+    leader: z.string().nullable().meta({ description: 'The instance that performs it; null where nobody does.' }),
+    term: z.number().meta({ description: 'Raised whenever the duty is taken.' }),
+    expires_at: wireInstant.meta({ description: 'When it is free, unless it is renewed.' }),
+    held_by: z
+      .enum(['lock', 'row'])
+      .nullable()
+      .meta({ description: 'lock: the leader has the session lock too, so that its death is noticed at once.' }),
+    lock_key: z
+      .tuple([z.number(), z.number()])
+      .nullable()
+      .meta({ description: 'Both parts of the key of the advisory lock; null where the store has no such locks.' }),
+  }),
+);
+export type DutyStatus = z.output<typeof DutyStatus>;
+
+export const Cluster = named(
+  'Cluster',
+  z.object({
+    driver: z.string(),
+    location: z.string(),
+    answered_by: z.string().meta({ description: 'The instance that answered.' }),
+    instances: z.array(Instance),
+    duties: z.array(DutyStatus),
+  }),
+);
+export type Cluster = z.output<typeof Cluster>;

@@ -1,0 +1,52 @@
+import type { Command } from 'commander';
+import type { Cluster, DutyStatus, Instance } from '../../api/cluster.ts';
+import { clientCommand, connect, outputOf, print, printJson, refuseExtra, terminalWidth } from '../client-command.ts';
+import { oneLine } from '../style.ts';
+import { type Column, renderTable } from '../table.ts';
+import { when } from '../when.ts';
+
+const INSTANCES: readonly Column<Instance>[] = [
+  { title: 'INSTANCE', text: (instance) => oneLine(instance.id), flexible: true },
+  {
+    title: 'STATE',
+    text: (instance) => instance.state,
+    format: (instance) => (instance.state === 'online' ? 'green' : 'red'),
+  },
+  { title: 'ROLES', text: (instance) => oneLine(instance.roles.join(',')) },
+  { title: 'LEADS', text: (instance) => String(instance.leads.length), align: 'right' },
+  { title: 'VERSION', text: (instance) => oneLine(instance.version) },
+  { title: 'STARTED', text: (instance) => when(instance.started_at) },
+  { title: 'SEEN', text: (instance) => when(instance.seen_at) },
+  { title: 'API', text: (instance) => oneLine(instance.url ?? '–'), flexible: true },
+];
+
+const DUTIES: readonly Column<DutyStatus>[] = [
+  { title: 'DUTY', text: ({ duty }) => duty },
+  {
+    title: 'LEADER',
+    text: ({ leader }) => oneLine(leader ?? 'nobody'),
+    flexible: true,
+    format: ({ leader }) => (leader === null ? 'red' : 'reset'),
+  },
+  { title: 'TERM', text: ({ term }) => String(term), align: 'right' },
+  { title: 'HELD BY', text: ({ held_by: heldBy }) => heldBy ?? '–' },
+  { title: 'UNTIL', text: ({ expires_at: expiresAt }) => when(expiresAt) },
+  { title: 'LOCK KEY', text: ({ lock_key: key }) => key?.join(', ') ?? '–' },
+];
+
+/** `workron cluster`: the instances on one store, and who performs which duty. */
+export function clusterCommand(): Command {
+  const command = clientCommand('cluster', 'List the instances on this store, and which of them leads which duty');
+  return command.allowExcessArguments().action(async () => {
+    refuseExtra(command);
+    const cluster = await connect(command).json<Cluster>('GET', '/cluster');
+    const { json, quiet } = outputOf(command);
+    if (json) printJson(cluster);
+    else if (quiet) print(cluster.instances.map(({ id }) => `${id}\n`).join(''));
+    else {
+      const tables = [renderTable(INSTANCES, cluster.instances, terminalWidth())];
+      if (cluster.duties.length > 0) tables.push(renderTable(DUTIES, cluster.duties, terminalWidth()));
+      print(tables.join('\n'));
+    }
+  });
+}

@@ -44,4 +44,7 @@ export const effort = {
   aheadJobs: full ? 5_000 : 600,
   /** Random cron expressions compared with brute force. */
   cronExpressions: full ? 3_000 : 50,
+  /** Worker processes that share jobs through three schedulers, and how many jobs. */
+  clusterWorkers: full ? 8 : 2,
+  clusterJobs: full ? 20_000 : 200,
 };

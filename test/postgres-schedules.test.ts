@@ -3,6 +3,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pg from 'pg';
+import { type Log, silentLog } from '../src/ops/log.ts';
+import { Metrics } from '../src/ops/metrics.ts';
+import { Wake } from '../src/ops/wake.ts';
+import { createScheduler } from '../src/scheduler/create-scheduler.ts';
+import { ticker } from '../src/scheduler/ticker.ts';
+import { VirtualClock } from './kit/clock.ts';
 import { openTestPostgres, type PostgresTestStore } from './kit/postgres.ts';
 import { ledger, MINUTE, makeSchedule, PERIOD, story, tickAll } from './kit/schedules.ts';
 import { forever } from './kit/steps.ts';
@@ -53,6 +59,16 @@ test('postgres: a schedule that somebody else is at work on is left to them, and
     ['free'],
   );
   assert.deepEqual(told.contended, [{ schedule: 'held', dueAt: held.anchor + PERIOD }]);
+  const logged: unknown[] = [];
+  const log: Log = { ...silentLog, debug: (fields) => logged.push(fields) };
+  const metrics = new Metrics('0', 'me');
+  const clock = new VirtualClock();
+  const options = { store, clock, random: () => 0.5, log, metrics, instanceId: 'me' };
+  const { context } = createScheduler({ ...options, leaseMs: 30_000, heartbeatMs: 5_000 });
+  using loop = ticker(context, new Wake());
+  assert.equal(await loop.tick(forever), 50, 'it does not ask again and again');
+  const due = new Date(held.anchor + PERIOD).toISOString();
+  assert.deepEqual(logged, [{ schedule: 'held', due, instance_id: 'me' }]);
   await holder.query('rollback');
   await holder.end();
   assert.deepEqual(

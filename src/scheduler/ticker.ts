@@ -14,6 +14,8 @@ const BATCH = 1_000;
 /** A schedule made by another process is known by then even if its hint was lost. Naps are up to a tenth shorter. */
 const SHARED_POLL_MS = 1_200;
 const EXCLUSIVE_POLL_MS = 10_000;
+/** Whoever is at work on what is due needs a moment. */
+const CONTENDED_MS = 50;
 
 /** Sleeps until the next tick is due; woken when a schedule is made or changed. */
 export function ticker(context: SchedulerContext, wake: Wake): Loop & Disposable {
@@ -32,6 +34,7 @@ export function ticker(context: SchedulerContext, wake: Wake): Loop & Disposable
       await stopOthers(context, told.stop, signal);
       if (told.more) return 0;
       if (told.nextDueAt === null) return undefined;
+      if (told.nextDueAt <= told.now && told.contended.length > 0) return CONTENDED_MS;
       return Math.min(pollMs, Math.max(0, told.nextDueAt - told.now) + 1);
     },
     [Symbol.dispose]: unsubscribe,

@@ -14,8 +14,8 @@ export const MUTANTS: Mutant[] = [
     edits: [
       {
         file: 'src/core/schedule/plan-line.ts',
-        from: 'cursor: line.cursor };',
-        to: 'cursor: Math.max(line.cursor, now - 60_000) };',
+        from: 'const last = kept.at(-1)?.through ?? line.cursor;',
+        to: 'const last = now;',
       },
     ],
     tests: ['test/store-memory.test.ts'],

@@ -11,6 +11,7 @@ import { measureLatency } from './latency.ts';
 import { type Figure, table } from './measure.ts';
 import { scenes } from './scene.ts';
 import { measureShell } from './shell.ts';
+import { measureTakeover } from './takeover.ts';
 import { measureBulk, measureDrain, measureSingles } from './throughput.ts';
 import { measureTicks } from './ticks.ts';
 
@@ -90,4 +91,5 @@ for (const driver of values.store.split(',') as Driver[]) {
   }
   if (only.includes('idle')) figures.push(...(await measureIdle(driver, on)));
 }
+if (only.includes('takeover')) figures.push(...(await measureTakeover(rounds)));
 console.log(table(figures));

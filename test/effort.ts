@@ -47,4 +47,8 @@ export const effort = {
   /** Worker processes that share jobs through three schedulers, and how many jobs. */
   clusterWorkers: full ? 8 : 2,
   clusterJobs: full ? 20_000 : 200,
+  /** Schedules with a tick a second, for how long schedulers are killed and frozen under them, and workers. */
+  tickSchedules: full ? 200 : 5,
+  tickMs: full ? 120_000 : 1_000,
+  tickWorkers: full ? 4 : 1,
 };

@@ -342,4 +342,15 @@ export const MUTANTS: Mutant[] = [
     ],
     tests: ['test/postgres-dependencies.test.ts'],
   },
+  {
+    name: "a leader's write without its term (PostgreSQL)",
+    edits: [
+      {
+        file: 'src/store/postgres/leadership.ts',
+        from: ' and term = ${term} for key share',
+        to: ' for key share',
+      },
+    ],
+    tests: ['test/store-postgres.test.ts'],
+  },
 ];

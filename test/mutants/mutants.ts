@@ -24,7 +24,7 @@ export const MUTANTS: Mutant[] = [
     name: 'a tick may have two rows',
     edits: [
       {
-        file: 'src/store/postgres/migrations/006_schedules.sql',
+        file: 'src/store/postgres/migrations/008_schedules.sql',
         from: 'create unique index tick_once',
         to: 'create index tick_once',
       },

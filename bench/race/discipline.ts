@@ -1,0 +1,115 @@
+/** The rows of the race: who takes part, what is measured, and what Workron has to reach against whom. */
+
+import type { ContenderName } from './contender.ts';
+import { bulk, drain, latency, singles } from './events.ts';
+
+export interface Discipline {
+  title: string;
+  unit: string;
+  /** The first is ours. */
+  contenders: readonly ContenderName[];
+  jobs: number;
+  /** Ours against this one has to be at least, or, where lower is better, at most so much. */
+  goals: readonly { against: ContenderName; ratio: number; figure?: number }[];
+  lowerIsBetter: boolean;
+  /** What the figures are, where a round gives several. */
+  figures: readonly string[];
+  run(name: ContenderName, url: string, jobs: number): Promise<number[]>;
+}
+
+const LATENCY = ['p50', 'p99'];
+
+export const DISCIPLINES: readonly Discipline[] = [
+  {
+    title: 'drain, 1 process × 24',
+    unit: 'jobs/s',
+    contenders: ['workron', 'graphile-batch', 'pg-boss', 'bullmq', 'graphile'],
+    jobs: 100_000,
+    goals: [{ against: 'graphile-batch', ratio: 2.5 }],
+    lowerIsBetter: false,
+    figures: [''],
+    run: async (name, url, jobs) => [await drain(name, url, { jobs, processes: 1 })],
+  },
+  {
+    title: 'drain, 4 processes × 24',
+    unit: 'jobs/s',
+    contenders: ['workron', 'graphile-batch', 'bullmq'],
+    jobs: 100_000,
+    goals: [{ against: 'graphile-batch', ratio: 1.6 }],
+    lowerIsBetter: false,
+    figures: [''],
+    run: async (name, url, jobs) => [await drain(name, url, { jobs, processes: 4 })],
+  },
+  {
+    title: 'drain on SQLite, synchronous=FULL',
+    unit: 'jobs/s',
+    contenders: ['workron-sqlite', 'graphile-batch'],
+    jobs: 50_000,
+    goals: [{ against: 'graphile-batch', ratio: 2 }],
+    lowerIsBetter: false,
+    figures: [''],
+    run: async (name, url, jobs) => [await drain(name, url, { jobs, processes: 1 })],
+  },
+  {
+    title: 'drain over HTTP, 2 workers × 24, against 1 process',
+    unit: 'jobs/s',
+    contenders: ['workron-http', 'graphile-batch'],
+    jobs: 50_000,
+    goals: [{ against: 'graphile-batch', ratio: 1 }],
+    lowerIsBetter: false,
+    figures: [''],
+    run: async (name, url, jobs) => [await drain(name, url, { jobs, processes: name === 'workron-http' ? 2 : 1 })],
+  },
+  {
+    title: 'single submits, 50 in flight',
+    unit: 'jobs/s',
+    contenders: ['workron', 'pg-boss', 'graphile-batch', 'bullmq', 'workron-http'],
+    jobs: 20_000,
+    goals: [
+      { against: 'pg-boss', ratio: 25 },
+      { against: 'graphile-batch', ratio: 25 },
+      { against: 'bullmq', ratio: 2 },
+    ],
+    lowerIsBetter: false,
+    figures: [''],
+    run: async (name, url, jobs) => [await singles(name, url, { jobs, inFlight: 50 })],
+  },
+  {
+    title: 'bulk submits, 1,000 a call',
+    unit: 'jobs/s',
+    contenders: ['workron', 'graphile-batch', 'pg-boss', 'bullmq'],
+    jobs: 50_000,
+    goals: [{ against: 'graphile-batch', ratio: 2.5 }],
+    lowerIsBetter: false,
+    figures: [''],
+    run: async (name, url, jobs) => [await bulk(name, url, { jobs })],
+  },
+  {
+    title: 'submit to start, from another process',
+    unit: 'ms',
+    contenders: ['workron', 'graphile', 'pg-boss', 'bullmq'],
+    jobs: 200,
+    goals: [
+      { against: 'graphile', ratio: 0.6, figure: 0 },
+      { against: 'graphile', ratio: 0.8, figure: 1 },
+    ],
+    lowerIsBetter: true,
+    figures: LATENCY,
+    run: (name, url, jobs) => latencies(name, url, { jobs, apart: true }),
+  },
+  {
+    title: 'submit to start, in one process',
+    unit: 'ms',
+    contenders: ['workron', 'bullmq', 'graphile'],
+    jobs: 200,
+    goals: [{ against: 'bullmq', ratio: 0.6, figure: 0 }],
+    lowerIsBetter: true,
+    figures: LATENCY,
+    run: (name, url, jobs) => latencies(name, url, { jobs, apart: false }),
+  },
+];
+
+async function latencies(name: ContenderName, url: string, options: { jobs: number; apart: boolean }) {
+  const { p50, p99 } = await latency(name, url, options);
+  return [p50, p99];
+}

@@ -1,0 +1,45 @@
+/** Workron whose workers reach it over HTTP. The process that prepares has the server, with the database behind it. */
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Contender, OpenContender } from '../contender.ts';
+import { dropSchema, open as openDirect } from './workron.ts';
+
+const MAIN = join(import.meta.dirname, '..', '..', '..', 'src', 'cli', 'main.ts');
+
+/** `url` is where the server is to be, with the database's address as `?db=…`. */
+export const open: OpenContender = async ({ url }): Promise<Contender> => {
+  const { origin, port, searchParams } = new URL(url);
+  const database = searchParams.get('db') ?? '';
+  const remote = await openDirect({ url: origin });
+  const direct = await openDirect({ url: database });
+  const stack = new AsyncDisposableStack();
+  return {
+    ...remote,
+    async prepare() {
+      await dropSchema(database, 'workron');
+      const args = ['up', '--workers', '0', '--port', port, '--db-url', database, '--log-level', 'error'];
+      const server = spawn(process.execPath, [MAIN, ...args], { stdio: ['ignore', 'ignore', 'inherit'] });
+      stack.defer(async () => {
+        server.kill('SIGTERM');
+        await once(server, 'exit');
+      });
+      while (
+        !(await fetch(`${origin}/ready`).then(
+          ({ ok }) => ok,
+          () => false,
+        ))
+      )
+        await sleep(50);
+      await remote.connect();
+    },
+    isDrained: () => direct.isDrained(),
+    async [Symbol.asyncDispose]() {
+      await remote[Symbol.asyncDispose]();
+      await direct[Symbol.asyncDispose]();
+      await stack.disposeAsync();
+    },
+  };
+};

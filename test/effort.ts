@@ -42,6 +42,8 @@ export const effort = {
   fairKeys: full ? 10_000 : 500,
   /** Jobs of a worker that is killed while many of them wait for its slots. */
   aheadJobs: full ? 5_000 : 600,
+  /** How often the example application is killed. */
+  shopKills: full ? 500 : 3,
   /** Random cron expressions compared with brute force. */
   cronExpressions: full ? 3_000 : 50,
   /** Worker processes that share jobs through three schedulers, and how many jobs. */

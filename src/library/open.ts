@@ -1,5 +1,6 @@
 /** Opens the place where jobs live, by its URL. */
 
+import type { Clock } from '../core/clock.ts';
 import { WorkronError } from '../core/error.ts';
 import { systemClock } from '../ops/clock.ts';
 import { createLog, type Log, silentLog } from '../ops/log.ts';
@@ -57,7 +58,7 @@ async function openHome(url: string, options: OpenOptions, log: Log): Promise<Ho
   const { openStoreHome } = await import('./store-home.ts');
   const leaseMs = msOf(options.lease ?? SETTINGS.leaseMs.default);
   const heartbeatMs = msOf(options.heartbeat ?? Math.min(SETTINGS.heartbeatMs.default, leaseMs / 3));
-  const store = await openStore(url, options, log);
+  const store = await openStore(url, options, log, systemClock);
   try {
     return await openStoreHome(store, { log, leaseMs, heartbeatMs });
   } catch (error) {
@@ -67,16 +68,16 @@ async function openHome(url: string, options: OpenOptions, log: Log): Promise<Ho
 }
 
 /** Drivers are loaded on demand. */
-async function openStore(url: string, options: OpenOptions, log: Log): Promise<Store> {
+export async function openStore(url: string, options: OpenOptions, log: Log, clock: Clock): Promise<Store> {
   const choice = choiceOf(url);
   switch (choice.driver) {
     case 'memory': {
       const { openMemory } = await import('../store/memory/open.ts');
-      return openMemory({ clock: systemClock });
+      return openMemory({ clock });
     }
     case 'sqlite': {
       const { openSqlite } = await import('../store/sqlite/open.ts');
-      return openSqlite({ file: choice.file, clock: systemClock, log });
+      return openSqlite({ file: choice.file, clock, log });
     }
     case 'postgres': {
       const { openPostgres } = await import('../store/postgres/open.ts');

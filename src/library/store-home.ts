@@ -9,6 +9,7 @@ import { SETTINGS } from '../ops/settings.ts';
 import { createScheduler } from '../scheduler/create-scheduler.ts';
 import { runDuties, runPresence, runStatistics } from '../scheduler/duties.ts';
 import { takeBackFromEarlierLives } from '../scheduler/reaper.ts';
+import type { Scheduler } from '../scheduler/scheduler.ts';
 import type { Store } from '../store/store.ts';
 import type { Home } from './home.ts';
 import { newInstanceId } from './instance-id.ts';
@@ -16,20 +17,28 @@ import { localSource } from './local-source.ts';
 import { schedulerEngine } from './scheduler-engine.ts';
 import { version } from './version.ts';
 
+/** With what the test kit drives by hand. */
+export interface StoreHome extends Home {
+  readonly scheduler: Scheduler;
+  readonly store: Store;
+}
+
 export interface StoreHomeOptions {
   log: Log;
   leaseMs: number;
   heartbeatMs: number;
+  /** The process's own unless told otherwise. */
+  clock?: Clock;
 }
 
 /** Workers that have been offline for a day are forgotten. */
 const FORGET_WORKERS_AFTER_MS = 86_400_000;
 
 /** Takes the store over: it is closed with the home. */
-export async function openStoreHome(store: Store, { log, leaseMs, heartbeatMs }: StoreHomeOptions): Promise<Home> {
+export async function openStoreHome(store: Store, options: StoreHomeOptions): Promise<StoreHome> {
+  const { log, leaseMs, heartbeatMs, clock = systemClock } = options;
   const instanceId = newInstanceId();
   const metrics = new Metrics(version, instanceId);
-  const clock = systemClock;
   const parts = createScheduler({ store, clock, random: Math.random, log, metrics, instanceId, leaseMs, heartbeatMs });
   const { scheduler, context } = parts;
   const closing = new AbortController();
@@ -40,6 +49,8 @@ export async function openStoreHome(store: Store, { log, leaseMs, heartbeatMs }:
   const instance = { id: instanceId, host: hostname(), pid: process.pid, version, url: null };
 
   return {
+    scheduler,
+    store,
     engine: {
       ...engine,
       async wait(id, timeoutMs, signal) {
@@ -64,9 +75,9 @@ export async function openStoreHome(store: Store, { log, leaseMs, heartbeatMs }:
         runPresence(parts, { ...instance, roles: ['scheduler', 'worker'] }, signal),
       ]);
     },
-    async mount(options) {
+    async mount(mountOptions) {
       const { mountServer } = await import('../http/mount.ts');
-      const mounted = await mountServer({ scheduler, log, version }, options);
+      const mounted = await mountServer({ scheduler, log, version }, mountOptions);
       mounts.push(mounted);
       return mounted;
     },

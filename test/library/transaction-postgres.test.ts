@@ -235,6 +235,10 @@ test('transaction: the SQL function writes the rows that the library writes', as
   const parent = await workron.submit(mail, 'parent');
   const pairs: [string, string][] = [
     [await submit(`handler => 'mail', input => '"ada"'`), (await workron.submit(mail, 'ada')).id],
+    [
+      await submit(`handler => 'mail', max_attempts => 1`),
+      (await workron.submit(job('mail'), undefined, { maxAttempts: 1 })).id,
+    ],
     [await submit(`'echo "hi\t"'`), (await workron.submitCommand('echo "hi\t"')).id],
     [
       await submit(`handler => 'mail', input => '{"n": 1}', name => 'n', queue => 'q "x"', priority => -7, delay => '1 hour',

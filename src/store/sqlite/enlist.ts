@@ -63,7 +63,8 @@ async function requireParents(run: RunStatement, jobs: readonly NewJob[]): Promi
 
 interface GoneRow {
   flags: number;
-  started_at: number;
+  /** `null` where nobody has told that it started. */
+  started_at: number | null;
   due: number;
   failures: number;
   interruptions: number;
@@ -80,7 +81,7 @@ async function complete(run: RunStatement, success: Success, now: number): Promi
   }
   const { failures, interruptions, snoozes, losses } = gone;
   const counters = [failures, interruptions, snoozes, losses];
-  const times = [gone.started_at, now, gone.due];
+  const times = [gone.started_at ?? now, now, gone.due];
   await run(sql.completeRun, [jobId, attempt, workerId, ...times, ...counters, gone.cancel_requested_at]);
   if (result !== undefined && result !== null) await run(sql.completeResult, [jobId, JSON.stringify(result)]);
   if (gone.flags & HOLDS_KEY) await run(sql.completeKeys, [jobId]);

@@ -1,0 +1,1 @@
+-- Nothing to do here: on PostgreSQL this is about functions of the schema.

@@ -1,0 +1,80 @@
+/**
+ * docs/library-reference.md from the types themselves: `node test/kit/library-reference.ts > docs/library-reference.md`.
+ * TypeScript writes the declarations; this puts those that an entry exports below each other.
+ */
+
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+const root = join(import.meta.dirname, '..', '..');
+
+const ENTRIES = [
+  { entry: 'index', title: 'workron' },
+  { entry: 'testing', title: 'workron/testing' },
+];
+
+export function libraryReference(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'workron-types-'));
+  try {
+    const args = ['-p', join(root, 'tsconfig.build.json'), '--outDir', folder, '--emitDeclarationOnly'];
+    execFileSync(join(root, 'node_modules', '.bin', 'tsc'), args);
+    const parts = ENTRIES.map(({ entry, title }) => `## ${title}\n\n${exportsOf(folder, entry).join('\n\n')}\n`);
+    return `${HEAD}\n${parts.join('\n')}`;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const HEAD = `# Reference of the library
+
+Every exported name with its type, as the compiler sees it. [library.md](library.md) says how to use them.
+`;
+
+/** Each name once, in the order of its entry. */
+function exportsOf(folder: string, entry: string): string[] {
+  const file = join(folder, `${entry}.d.ts`);
+  const text = readFileSync(file, 'utf8');
+  const found: string[] = [];
+  for (const [, names = '', path = ''] of text.matchAll(/export (?:type )?\{([^}]+)\} from '([^']+)\.[jt]s'/g)) {
+    const module = readFileSync(join(dirname(file), `${path}.d.ts`), 'utf8');
+    for (const name of names.split(',').map((part) => part.replace(/\btype\b/, '').trim())) {
+      const declarations = declarationsOf(module, name);
+      // What is on the wire is described there, once.
+      const wire = declarations.some((text) => /\bz\.(Zod|output|input|infer)/.test(text));
+      const body = wire ? `As the API has it: \`GET /openapi.json\`.` : `\`\`\`ts\n${declarations.join('\n')}\n\`\`\``;
+      found.push(`### ${name}\n\n${body}`);
+    }
+  }
+  return found;
+}
+
+/** With their comments; several for a function with several forms, or a name that is a type and a value. */
+function declarationsOf(module: string, name: string): string[] {
+  const pattern = new RegExp(
+    `^(?:export )?(?:declare )?(?:abstract )?(interface|type|class|function|const) ${name}\\b`,
+    'gm',
+  );
+  return [...module.matchAll(pattern)].map((match) => {
+    const end = endOf(module, match.index, match[1] === 'interface' || match[1] === 'class');
+    const comment = /\/\*\*(?:(?!\*\/)[^])*\*\/\s*$/.exec(module.slice(0, match.index))?.[0] ?? '';
+    const text = module.slice(match.index, end).replace(/^(export )?(declare )?/, '');
+    return `${comment.trimEnd()}${comment === '' ? '' : '\n'}${text.replace(/^ +#private;\n/gm, '').replace(/^ {4}/gm, '  ')}`;
+  });
+}
+
+/** Where a declaration ends: at its last brace, or at a semicolon outside of all. */
+function endOf(text: string, start: number, braced: boolean): number {
+  let depth = 0;
+  for (let at = start; at < text.length; at += 1) {
+    const letter = text[at] as string;
+    if ('{([<'.includes(letter)) depth += 1;
+    // The arrow of a function type closes nothing.
+    else if ('})]'.includes(letter) || (letter === '>' && text[at - 1] !== '=')) depth -= 1;
+    if (depth === 0 && (letter === ';' || (braced && letter === '}'))) return at + 1;
+  }
+  throw new Error(`a declaration does not end: ${text.slice(start, start + 80)}`);
+}
+
+if (import.meta.main) process.stdout.write(libraryReference());

@@ -1,0 +1,17 @@
+/** Preloaded by tests: `workron` means these sources, as it would mean the package in an application. */
+
+import { registerHooks } from 'node:module';
+
+const ENTRIES: Readonly<Record<string, string>> = {
+  workron: '../../src/index.ts',
+  'workron/client': '../../src/client.ts',
+  'workron/testing': '../../src/testing.ts',
+};
+
+registerHooks({
+  resolve(specifier, context, next) {
+    const entry = ENTRIES[specifier];
+    if (entry === undefined) return next(specifier, context);
+    return { url: new URL(entry, import.meta.url).href, shortCircuit: true };
+  },
+});

@@ -1,0 +1,111 @@
+/** The example application, killed again and again while it takes orders. */
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { effort } from '../effort.ts';
+import { eventually } from '../kit/eventually.ts';
+import { openTestPostgres } from '../kit/postgres.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+
+interface Shop {
+  url: string;
+  kill(): Promise<void>;
+}
+
+/** Answers once the shop is open; `kill` is as hard as it gets. */
+async function openShop(env: Record<string, string>): Promise<Shop> {
+  const preload = join(root, 'test', 'kit', 'resolve-workron.ts');
+  const child = spawn(process.execPath, ['--import', preload, join(root, 'examples', 'fastify-shop', 'shop.ts')], {
+    env: { ...process.env, ...env, PORT: '0' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const exited = once(child, 'exit');
+  let output = '';
+  const url = await new Promise<string>((resolve, reject) => {
+    const take = (data: Buffer) => {
+      output += data.toString();
+      const found = /open at (\S+)/.exec(output)?.[1];
+      if (found !== undefined) resolve(found);
+    };
+    child.stdout.on('data', take);
+    child.stderr.on('data', take);
+    void exited.then(() => reject(new Error(`the shop did not open:\n${output}`)));
+  });
+  return {
+    url,
+    async kill() {
+      child.kill('SIGKILL');
+      await exited;
+    },
+  };
+}
+
+/** Orders, one after the other, until the shop is gone. */
+async function order(url: string, counter: { taken: number }): Promise<void> {
+  for (;;) {
+    try {
+      const response = await fetch(`${url}/orders`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ item: `item ${counter.taken}` }),
+      });
+      if (!response.ok) return;
+      counter.taken += 1;
+    } catch {
+      return;
+    }
+  }
+}
+
+test('shop: killed at random moments, orders and jobs always match, and no order is confirmed twice', async () => {
+  await using place = await openTestPostgres();
+  const database = `shop_${place.schema}`;
+  await place.query(`create database ${database}`);
+  const url = new URL(place.url);
+  url.pathname = `/${database}`;
+  const query = async <Row>(text: string): Promise<Row[]> => {
+    const { default: pg } = await import('pg');
+    const client = new pg.Client({ connectionString: url.href });
+    await client.connect();
+    try {
+      return (await client.query(text)).rows as Row[];
+    } finally {
+      await client.end();
+    }
+  };
+  const counter = { taken: 0 };
+  try {
+    for (let kill = 0; kill < effort.shopKills; kill += 1) {
+      const shop = await openShop({ DATABASE_URL: url.href });
+      const customers = Promise.all([order(shop.url, counter), order(shop.url, counter), order(shop.url, counter)]);
+      await sleep(Math.random() * 400);
+      await shop.kill();
+      await customers;
+      const [seen] = await query<{ orders: string; jobs: string }>(
+        'select (select count(*) from orders) as orders, (select count(*) from workron.job) as jobs',
+      );
+      assert.equal(seen?.orders, seen?.jobs, `after kill ${kill}`);
+    }
+    const shop = await openShop({ DATABASE_URL: url.href });
+    await eventually(async () => (await query('select 1 from workron.live limit 1')).length === 0);
+    await shop.kill();
+    const [end] = await query<Record<'orders' | 'mails' | 'confirmed' | 'done', string>>(`
+      select (select count(*) from orders) as orders, (select count(*) from mails) as mails,
+        (select count(distinct order_id) from mails) as confirmed,
+        (select count(*) from workron.run where status = 'done') as done`);
+    assert.ok(counter.taken > 0, 'some orders were taken');
+    assert.ok(Number(end?.orders) >= counter.taken, 'every order that was answered is there');
+    assert.deepEqual(
+      [end?.mails, end?.confirmed, end?.done],
+      [end?.orders, end?.orders, end?.orders],
+      'one mail and one done job each',
+    );
+  } finally {
+    await place.query(`drop database ${database} with (force)`);
+  }
+});

@@ -1,0 +1,78 @@
+/** The kit with which applications test their jobs, the same on every store. */
+
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { z } from 'zod';
+import { job } from '../../src/index.ts';
+import { openTestKit } from '../../src/testing.ts';
+import { openTestPostgres } from '../kit/postgres.ts';
+import { aFolder } from '../kit/sqlite.ts';
+
+const mail = job('mail', { input: z.object({ to: z.string() }), run: ({ to }) => `sent to ${to}` });
+const flaky = job('flaky', {
+  maxAttempts: 3,
+  backoff: { type: 'fixed', base: '1h', jitter: 0 },
+  run(_: unknown, { attempt }) {
+    if (attempt < 3) throw new Error('not yet');
+    return attempt;
+  },
+});
+const order = job('order', {
+  async run(items: readonly string[], { submit }) {
+    for (const to of items) await submit(mail, { to });
+  },
+});
+
+const PLACES: Record<string, () => Promise<{ url: string; schema?: string } & AsyncDisposable>> = {
+  memory: async () => ({ url: 'memory:', [Symbol.asyncDispose]: () => Promise.resolve() }),
+  async sqlite() {
+    const folder = await aFolder();
+    return { url: join(folder.path, 'w.db'), [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() };
+  },
+  postgres: () => openTestPostgres(),
+};
+
+for (const [name, openPlace] of Object.entries(PLACES)) {
+  describe(`test kit: ${name}`, () => {
+    test('jobs run one by one, when the test says so, and what they submit can be asked for', async () => {
+      await using place = await openPlace();
+      await using kit = await openTestKit({ jobs: [mail, order], url: place.url, ...schemaOf(place) });
+      const handle = await kit.workron.submit(order, ['ada', 'bob']);
+      const later = await kit.workron.submit(mail, { to: 'child' }, { dependsOn: [handle] });
+      assert.equal((await handle.job()).status, 'pending', 'nothing runs by itself');
+      assert.equal((await kit.runNext())?.status, 'done');
+      assert.deepEqual(await kit.submitted(mail), [{ to: 'child' }, { to: 'ada' }, { to: 'bob' }]);
+      const ran = await kit.runAll();
+      assert.deepEqual(
+        new Set(ran.map(({ result }) => result)),
+        new Set(['sent to child', 'sent to ada', 'sent to bob']),
+      );
+      assert.equal(await later.result(), 'sent to child');
+      assert.equal(await kit.runNext(), null);
+    });
+
+    test('time moves when the test says so: delays and next attempts come due', async () => {
+      await using place = await openPlace();
+      await using kit = await openTestKit({ jobs: [mail, flaky], url: place.url, ...schemaOf(place) });
+      const delayed = await kit.workron.submit(mail, { to: 'zoe' }, { delay: '1d' });
+      const handle = await kit.workron.submit(flaky);
+      assert.equal((await kit.runNext())?.status, 'scheduled');
+      assert.equal(await kit.runNext(), null);
+      await kit.advance('59m');
+      assert.equal(await kit.runNext(), null, 'too early');
+      await kit.advance('1m');
+      assert.equal((await kit.runAll()).length, 1);
+      await kit.advance('1h');
+      await kit.runAll();
+      assert.equal(await handle.result(), 3);
+      await kit.advance('1d');
+      await kit.runAll();
+      assert.equal(await delayed.result(), 'sent to zoe');
+    });
+  });
+}
+
+function schemaOf({ schema }: { schema?: string }): { schema?: string } {
+  return schema === undefined ? {} : { schema };
+}

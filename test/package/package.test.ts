@@ -1,0 +1,128 @@
+/** What npm gets: built, checked by those who check packages, installed in an empty folder, and used. */
+
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
+import { build } from 'vite';
+import { effort } from '../effort.ts';
+import { openBrowser } from '../kit/browser.ts';
+import { openTestServer } from '../kit/http.ts';
+import { temporaryFolder } from '../kit/workron-process.ts';
+
+const run = promisify(execFile);
+const root = join(import.meta.dirname, '..', '..');
+const bin = (name: string) => join(root, 'node_modules', '.bin', name);
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let tarball: string;
+
+before(async () => {
+  folder = await temporaryFolder();
+  const source = join(folder.path, 'source');
+  for (const name of ['package.json', 'README.md', 'LICENSE', 'bin', 'docs']) {
+    await cp(join(root, name), join(source, name), { recursive: true });
+  }
+  await run(bin('tsc'), ['-p', join(root, 'tsconfig.build.json'), '--outDir', join(source, 'dist')]);
+  for (const dialect of ['postgres', 'sqlite']) {
+    const migrations = join('store', dialect, 'migrations');
+    await cp(join(root, 'src', migrations), join(source, 'dist', migrations), { recursive: true });
+  }
+  const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--pack-destination', folder.path], { cwd: source });
+  tarball = join(folder.path, stdout.trim().split('\n').at(-1) as string);
+});
+after(() => folder[Symbol.asyncDispose]());
+
+test('package: publint and are-the-types-wrong have nothing to say', async () => {
+  const { stdout } = await run(bin('publint'), [tarball, '--strict']);
+  assert.match(stdout, /All good!/);
+  // Half a minute of a processor.
+  if (effort.full) await run(bin('attw'), [tarball, '--profile', 'esm-only', '--no-color', '--no-emoji']);
+});
+
+const APPLICATION = `
+  import { open, job } from 'workron';
+  import { Client } from 'workron/client';
+  import { openTestKit } from 'workron/testing';
+  const hello = job('hello', { run: (name) => 'hello ' + name });
+  const workron = await open('./jobs.db', { log: 'silent' });
+  await workron.start({ jobs: [hello], commands: true });
+  console.log(await (await workron.submit(hello, 'world')).result());
+  console.log((await (await workron.submitCommand('true')).ended()).status);
+  const { fetch } = await workron.mount();
+  console.log((await fetch(new Request('http://x/health'))).status);
+  await workron.stop();
+  await using kit = await openTestKit({ jobs: [hello] });
+  await kit.workron.submit(hello, 'kit');
+  console.log((await kit.runNext()).result, typeof Client);
+`;
+
+/** An empty folder with the package, and beside it what it depends on, as npm would have put it there. */
+async function install(): Promise<string> {
+  const app = join(folder.path, 'app');
+  await mkdir(join(app, 'node_modules'), { recursive: true });
+  await run('tar', ['-xzf', tarball, '-C', join(app, 'node_modules')]);
+  await run('mv', [join(app, 'node_modules', 'package'), join(app, 'node_modules', 'workron')]);
+  const { dependencies } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
+    dependencies: Record<string, string>;
+  };
+  for (const name of Object.keys(dependencies)) {
+    await symlink(join(root, 'node_modules', name), join(app, 'node_modules', name));
+  }
+  await writeFile(join(app, 'app.mjs'), APPLICATION);
+  return app;
+}
+
+test('package: installed in an empty folder it works, on each runtime that is here, and its command too', async () => {
+  const app = await install();
+  // The oldest version that `engines` names, where it is given.
+  const runtimes = [process.execPath, ...(process.env['WORKRON_TEST_OLD_NODE']?.split(':') ?? [])];
+  for (const node of runtimes) {
+    const { stdout, stderr } = await run(node, ['--no-warnings', 'app.mjs'], { cwd: app });
+    assert.equal(stdout, 'hello world\ndone\n200\nhello kit function\n', node);
+    assert.equal(stderr, '');
+  }
+  const { stdout } = await run(join(app, 'node_modules', 'workron', 'bin', 'workron'), ['--version'], { cwd: app });
+  assert.match(stdout, /^\d+\.\d+\.\d+/);
+});
+
+test('package: importing the library does nothing by itself', async () => {
+  const app = join(folder.path, 'app');
+  const script = `
+    for (const name of ['workron', 'workron/client', 'workron/testing']) await import(name);
+    const { setImmediate } = await import('node:timers/promises');
+    await setImmediate();
+    const open = process.getActiveResourcesInfo().filter((name) => !/^(Pipe|TTY|FSReq|CloseReq|Immediate)/.test(name));
+    console.log(open.join(), process.listenerCount('SIGTERM'));`;
+  const { stdout } = await run(process.execPath, ['--input-type=module', '-e', script], { cwd: app });
+  assert.equal(stdout, ' 0\n');
+});
+
+test('package: workron/client has nothing of Node in it, and runs in a browser', async () => {
+  const built = await build({
+    configFile: false,
+    logLevel: 'silent',
+    build: { write: false, lib: { entry: join(root, 'src', 'client.ts'), formats: ['iife'], name: 'workronClient' } },
+  });
+  const [first] = (Array.isArray(built) ? built : [built]) as { output: { code?: string }[] }[];
+  const code = first?.output[0]?.code ?? '';
+  assert.doesNotMatch(code, /node:|__vite-browser-external|\bBuffer\b|\bprocess\./);
+  await using server = await openTestServer();
+  const browser = await openBrowser();
+  try {
+    const page = await browser.newPage();
+    await page.goto(`${server.url}/health`);
+    const seen = await page.evaluate(`(async () => {
+      ${code}
+      const client = new workronClient.Client({ url: location.origin });
+      const job = await client.submit({ command: 'true', delay: '1h' });
+      const wrong = await client.submit({ command: 'true', priority: 1e9 }).catch((error) => error.code);
+      return [(await client.job(job.id)).status, wrong, (await client.cancel(job.id)).status];
+    })()`);
+    assert.deepEqual(seen, ['scheduled', 'bad_request', 'cancelled']);
+  } finally {
+    await browser.close();
+  }
+});

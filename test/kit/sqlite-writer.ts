@@ -1,6 +1,5 @@
 /** Submits, claims and settles without end on the file it is given, and prints what was acknowledged. */
 
-import { writeSync } from 'node:fs';
 import { systemClock } from '../../src/ops/clock.ts';
 import { silentLog } from '../../src/ops/log.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
@@ -9,10 +8,15 @@ import { claim, forever, register, submit, success } from './steps.ts';
 
 const store = await openSqlite({ file: process.argv[2] ?? '', clock: systemClock, log: silentLog });
 const worker = await register(store);
-writeSync(1, 'open\n');
+await say('open');
+
+/** Waits where nobody reads. */
+async function say(line: string): Promise<void> {
+  await new Promise<void>((resolve) => process.stdout.write(`${line}\n`, () => resolve()));
+}
 
 async function submitOn(): Promise<never> {
-  for (;;) for (const { id } of await submit(store, jobs(3))) writeSync(1, `stored ${id}\n`);
+  for (;;) for (const { id } of await submit(store, jobs(3))) await say(`stored ${id}`);
 }
 
 async function settleOn(): Promise<never> {
@@ -20,7 +24,7 @@ async function settleOn(): Promise<never> {
     const claimed = await claim(store, worker.id, { limit: 2 });
     const successes = claimed.map((job) => success({ job, workerId: worker.id }));
     const settled = await store.settle(successes, forever);
-    settled.forEach(({ result }, index) => writeSync(1, `${result} ${claimed[index]?.id}\n`));
+    for (const [index, { result }] of settled.entries()) await say(`${result} ${claimed[index]?.id}`);
   }
 }
 

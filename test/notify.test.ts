@@ -14,6 +14,7 @@ import { openMemory } from '../src/store/memory/open.ts';
 import { aJob, aStep, aWorkflow } from './kit/builders.ts';
 import { VirtualClock } from './kit/clock.ts';
 import { Hands } from './kit/graph.ts';
+import { aSchedule, PERIOD } from './kit/schedules.ts';
 import { forever } from './kit/steps.ts';
 
 const HOOK = 'https://example.com/hook';
@@ -39,6 +40,7 @@ async function scene(notify: Partial<NotifyContext> = {}) {
   const loop = notifier(context);
   const known = new Set<number>();
   return {
+    clock,
     store,
     scheduler,
     submit: async (job: Partial<NewJob>): Promise<Job> => {
@@ -140,4 +142,64 @@ test('notify: a job that is gone when its turn comes leaves nothing behind', asy
   await store.prune({ doneMs: -1, otherMs: -1, statsMs: 0 }, 100, forever);
   assert.deepEqual(await messages(), []);
   assert.deepEqual(await store.notices(10, forever), []);
+});
+
+test('notify: ticks that were missed are told of to those of the schedule and of the installation', async () => {
+  const { store, clock, messages } = await scene({ list: [command('missed')] });
+  const anchor = clock.now();
+  const schedule = aSchedule({ name: 'nightly', anchor, notify: [hook('missed'), hook('failed')] });
+  await store.createSchedule(schedule, forever);
+  clock.advance(PERIOD * 20);
+  await store.tick({ limit: 100 }, forever);
+  clock.advance(5_000);
+  const [first, second, ...more] = await messages();
+  assert.deepEqual([more, second?.command], [[], 'mail']);
+  const { event, text, schedule: about, links } = bodyOf(first);
+  const at = new Date(anchor + PERIOD).toISOString();
+  assert.deepEqual(
+    [event, about.name, about.scheduled_for, links.schedule],
+    ['missed', 'nightly', at, '/schedules/nightly'],
+  );
+  assert.match(text, /^schedule nightly missed \d+ runs, first at /);
+  assert.equal(second?.env['WORKRON_NOTIFY_SCHEDULED_FOR'], at);
+});
+
+test('notify: a run is late if it has not started in time, waiting, running or ended', async () => {
+  const { store, clock, hands, messages } = await scene();
+  const notify = [hook('late')];
+  await store.createSchedule(aSchedule({ anchor: clock.now(), notify, overlap: 'allow' }), forever);
+  const due = async () => {
+    clock.advance(PERIOD);
+    const { ticks } = await store.tick({ limit: 10 }, forever);
+    return ticks[0]?.jobId as number;
+  };
+  const inTime = await due();
+  await hands.lease(inTime);
+  clock.advance(61_000);
+  assert.deepEqual(await messages(), [], 'it started in time');
+  const waiting = await due();
+  clock.advance(61_000);
+  const [late, ...more] = await messages();
+  assert.deepEqual([more, bodyOf(late).event, bodyOf(late).job.id], [[], 'late', String(waiting)]);
+  assert.equal(bodyOf(late).job.schedule, 'nightly');
+  clock.advance(61_000);
+  assert.deepEqual(await messages(), [], 'once');
+});
+
+test('notify: runs of one schedule and key recover together, whatever their job is called', async () => {
+  const { store, clock, hands, messages } = await scene();
+  const notify = [hook('recovered')];
+  await store.createSchedule(
+    aSchedule({ anchor: clock.now(), notify, overlap: 'allow', forEach: ['a', 'b'] }),
+    forever,
+  );
+  const ends = async (a: 'done' | 'failed', b: 'done' | 'failed') => {
+    clock.advance(PERIOD);
+    const { ticks } = await store.tick({ limit: 10 }, forever);
+    for (const { key, jobId } of ticks) await hands[key === 'a' ? a : b](jobId as number);
+    return (await messages()).map((message) => bodyOf(message).job.key);
+  };
+  assert.deepEqual(await ends('failed', 'done'), []);
+  assert.deepEqual(await ends('done', 'done'), ['a']);
+  assert.deepEqual(await ends('done', 'failed'), []);
 });

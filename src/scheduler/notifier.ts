@@ -7,6 +7,7 @@
 import { isWorkronError } from '../core/error.ts';
 import type { Job } from '../core/job.ts';
 import type { Notify, NotifyEvent } from '../core/notify.ts';
+import { listenersOf } from '../core/schedule/tick-notices.ts';
 import type { Loop } from '../ops/loop.ts';
 import type { Delivery, Notice, Workflow } from '../store/store.ts';
 import type { SchedulerContext } from './context.ts';
@@ -44,19 +45,44 @@ async function tell(context: SchedulerContext, notice: Notice, signal: AbortSign
   if (jobs !== undefined) telemetry.submitted(jobs.map((job) => ({ job, deduplicated: false })));
 }
 
-/** What became of it meanwhile decides: retention may have deleted it. */
+/** What became of it meanwhile decides: retention may have deleted it, a late run may have started in time. */
 async function deliveryOf(context: SchedulerContext, notice: Notice, signal: AbortSignal): Promise<Delivery> {
   const { store } = context;
   const [job = null] = notice.jobId === null ? [] : await store.read([notice.jobId], signal);
   const workflow = notice.workflowId === null ? null : ((await store.workflow(notice.workflowId, signal)) ?? null);
   const subject = { notice, job, workflow };
-  if (job === null && workflow === null) return NOTHING;
-  const list = job?.notify ?? workflow?.notify ?? [];
-  const event = notice.status === 'done' ? 'recovered' : 'failed';
-  return {
-    alarm: alarmOf(subject, list),
-    messages: messages(context, { ...subject, event, list }),
-  };
+  switch (notice.kind) {
+    case 'ended': {
+      const list = job?.notify ?? workflow?.notify ?? [];
+      const event = notice.status === 'done' ? 'recovered' : 'failed';
+      if (job === null && workflow === null) return NOTHING;
+      return { alarm: alarmOf(subject, list), messages: messages(context, { ...subject, event, list }) };
+    }
+    case 'late': {
+      if ((job === null && workflow === null) || (await startedInTime(context, subject, signal))) return NOTHING;
+      const patience = notice.detail['late_after'];
+      const list = (job?.notify ?? workflow?.notify ?? []).filter(({ lateAfterMs }) => lateAfterMs === patience);
+      return { alarm: null, messages: messages(context, { ...subject, event: 'late', list }) };
+    }
+    case 'missed': {
+      const schedule = await store.schedule(notice.schedule ?? '', signal);
+      if (schedule === undefined) return NOTHING;
+      const list = listenersOf(schedule, context.notify.list);
+      return { alarm: null, messages: messages(context, { ...subject, event: 'missed', list }) };
+    }
+  }
+}
+
+async function startedInTime(
+  { store }: SchedulerContext,
+  { notice, job, workflow }: Subject,
+  signal: AbortSignal,
+): Promise<boolean> {
+  // An attempt that is not the first says nothing about when the first one started.
+  const first = job !== null && job.attempt > 1 ? (await store.attempts(job.id, signal))[0] : undefined;
+  const startedAt = first?.startedAt ?? job?.startedAt ?? workflow?.startedAt ?? null;
+  const ended = job === null ? workflow?.endedAt : job.doneAt;
+  return startedAt === null ? ended != null && ended <= notice.dueAt : startedAt <= notice.dueAt;
 }
 
 interface Subject {
@@ -65,11 +91,19 @@ interface Subject {
   workflow: Workflow | null;
 }
 
-/** Jobs and workflows of one name fail and recover together; without a name there is nothing that could recover. */
+/**
+ * Runs of one schedule and key fail and recover together, else jobs and workflows of one name; without either there is
+ * nothing that could recover.
+ */
 function alarmOf({ notice, job, workflow }: Subject, list: readonly Notify[]): Delivery['alarm'] {
   if (!list.some(({ on }) => on.includes('recovered'))) return null;
-  const subject = workflow === null ? (job?.name == null ? null : `job ${job.name}`) : `workflow ${workflow.name}`;
+  const subject = job === null ? `workflow ${workflow?.name}` : subjectOf(job);
   return subject === null ? null : { subject, failing: notice.status === 'failed' };
+}
+
+function subjectOf({ tick, name }: Job): string | null {
+  if (tick !== null) return `schedule ${tick.schedule} ${tick.key ?? ''}`;
+  return name === null ? null : `job ${name}`;
 }
 
 function messages(

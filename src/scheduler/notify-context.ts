@@ -19,7 +19,9 @@ export const NOBODY: NotifyContext = { list: [], secret: null, publicUrl: null }
 export function withInstallation(list: readonly Notify[], { list: own }: NotifyContext): readonly Notify[] {
   if (own.length === 0 || list.some(({ target }) => target.type === 'installation')) return list;
   const on = [...new Set(own.flatMap((entry) => entry.on))];
-  return [...list, { on, target: { type: 'installation' }, lateAfterMs: DEFAULT_LATE_AFTER_MS }];
+  const patience = own.filter((entry) => entry.on.includes('late')).map(({ lateAfterMs }) => lateAfterMs);
+  const lateAfterMs = patience.length === 0 ? DEFAULT_LATE_AFTER_MS : Math.min(...patience);
+  return [...list, { on, target: { type: 'installation' }, lateAfterMs }];
 }
 
 /** Messages about messages would have no end. */

@@ -59,8 +59,9 @@ export function variablesOf(payload: NotifyPayload): Record<string, string> {
     STATUS: subject['status'],
     REASON: job?.['reason'],
     ERROR: job?.['error'],
-    SCHEDULE: schedule?.['name'],
-    SCHEDULED_FOR: schedule?.['scheduled_for'],
+    SCHEDULE: schedule?.['name'] ?? job?.['schedule'],
+    SCHEDULED_FOR: schedule?.['scheduled_for'] ?? job?.['scheduled_for'],
+    KEY: schedule?.['key'] ?? job?.['key'],
     LINK: links['job'] ?? links['workflow'] ?? links['schedule'],
     JSON: JSON.stringify(payload),
   };
@@ -89,6 +90,9 @@ function jobFields(job: Job, { status }: Notice): Record<string, unknown> {
     done_at: job.doneAt === null ? null : instant(job.doneAt),
     workflow_id: job.workflowId === null ? null : String(job.workflowId),
     step: job.stepKey,
+    schedule: job.tick?.schedule ?? null,
+    scheduled_for: job.tick === null ? null : instant(job.tick.scheduledFor),
+    key: job.tick?.key ?? null,
   };
 }
 

@@ -2,6 +2,7 @@
 
 import { type Line, type LinePlan, type LineRequest, planLine } from '../core/schedule/plan-line.ts';
 import type { Run, TickVerdict } from '../core/schedule/tick.ts';
+import type { TickRequest } from './schedule-store.ts';
 
 export interface DueLine {
   schedule: LineRequest['schedule'];
@@ -19,7 +20,7 @@ export interface DuePlans<D> {
 /** In order, until the ledger would get more than `limit` rows; the first one is always among them. */
 export function planDue<D extends DueLine>(
   due: readonly D[],
-  { now, limit }: { now: number; limit: number },
+  { now, limit, notify = [] }: { now: number } & TickRequest,
 ): DuePlans<D> {
   const plans: DuePlans<D>['plans'] = [];
   const failed: DuePlans<D>['failed'] = [];
@@ -28,7 +29,7 @@ export function planDue<D extends DueLine>(
   for (const one of due) {
     const { schedule, line, open } = one;
     try {
-      const plan = planLine({ schedule, line, open: open.length, now }, limit);
+      const plan = planLine({ schedule, line, open: open.length, now, notify }, limit);
       if (rows > 0 && rows + plan.ticks.length > limit) break;
       rows += plan.ticks.length;
       plans.push({ due: one, plan });

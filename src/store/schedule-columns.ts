@@ -7,7 +7,8 @@ import type { Run, Tick, TickKind, TickVerdict } from '../core/schedule/tick.ts'
 /** Everything of a schedule that has no column of its own. */
 export function specOfSchedule(schedule: NewSchedule): ScheduleSpec {
   const { cron, everyMs, anchor, timezone, overlap, catchup, jitterMs, startAt, endAt, forEach, target } = schedule;
-  return { cron, everyMs, anchor, timezone, overlap, catchup, jitterMs, startAt, endAt, forEach, target };
+  const { notify = [] } = schedule;
+  return { cron, everyMs, anchor, timezone, overlap, catchup, jitterMs, startAt, endAt, forEach, target, notify };
 }
 
 export interface ScheduleColumns {

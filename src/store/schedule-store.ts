@@ -4,6 +4,7 @@
  * it has running to the last row written: tick, run and cursor are written together or not at all.
  */
 
+import type { Notify } from '../core/notify.ts';
 import type { NewSchedule, Schedule, ScheduleChange } from '../core/schedule/schedule.ts';
 import type { Run, Tick, TickKind, TickVerdict } from '../core/schedule/tick.ts';
 
@@ -89,11 +90,15 @@ export interface RunRequest {
   keys: readonly string[] | null;
   /** Of a backfill: ticks to make up for, rising. */
   instants: readonly number[];
+  /** Who wants to hear of every schedule. */
+  notify?: readonly Notify[];
 }
 
 export interface TickRequest {
   /** Rows of the ledger. */
   limit: number;
+  /** Who wants to hear of every schedule. */
+  notify?: readonly Notify[];
 }
 
 /** A schedule that cannot be judged (its zone is known no longer) must not stand in the way of others. */

@@ -35,6 +35,7 @@ import { exerciseSchedules } from './schedules.ts';
 import { exerciseSettle } from './settle.ts';
 import { exerciseStats } from './stats.ts';
 import { exerciseSurroundings } from './surroundings.ts';
+import { exerciseTickNotices } from './tick-notices.ts';
 import { exerciseTicks } from './ticks.ts';
 import { exerciseTurns } from './turns.ts';
 import { exerciseUnique } from './unique.ts';
@@ -70,6 +71,7 @@ const THEMES = [
   exerciseProgress,
   exerciseSchedules,
   exerciseTicks,
+  exerciseTickNotices,
   exerciseCatchUp,
   exerciseRunSchedule,
   exercisePrune,

@@ -1,11 +1,13 @@
 /** What a schedule does for one of its keys, decided: which rows the ledger gets, and what runs after what. */
 
+import type { Notify } from '../notify.ts';
 import { jitterMs } from './jitter.ts';
 import { type Place, placeOf } from './overlap.ts';
 import { ON_TIME_MS, planTicks } from './plan-ticks.ts';
 import { recurrenceOf, unboundedOf } from './recurrence-of.ts';
 import type { Schedule, ScheduleSpec } from './schedule.ts';
 import type { TickKind, TickOfJob, TickVerdict } from './tick.ts';
+import { listenersOf } from './tick-notices.ts';
 
 /** The schedule for one key: how far its ticks have been judged. */
 export interface Line {
@@ -18,6 +20,8 @@ export interface Line {
 }
 
 export interface LineRequest {
+  /** The installation's, who want to hear of every schedule. */
+  notify?: readonly Notify[];
   schedule: ScheduleSpec & Pick<Schedule, 'name' | 'pausedAt'>;
   line: Line;
   /** How many runs of this schedule and key have not ended. */
@@ -30,6 +34,8 @@ export interface PlannedRun {
   /** Not before this instant; `null`: now. */
   runAt: number | null;
   tick: TickOfJob;
+  /** Who is told of its end, beside what it says itself. */
+  notify?: readonly Notify[];
 }
 
 export interface PlannedTick {
@@ -44,6 +50,8 @@ export interface PlannedTick {
   run: PlannedRun | null;
   /** It is no row of its own, but adds to this one. */
   addsTo: number | null;
+  /** Who may have to be told of it. */
+  listeners?: readonly Notify[];
 }
 
 export interface LinePlan {
@@ -57,7 +65,8 @@ export interface LinePlan {
 }
 
 /** Judges the ticks of a line that are due, with at most `limit` rows, of which there is at least one where one is due. */
-export function planLine({ schedule, line, open, now }: LineRequest, limit: number): LinePlan {
+export function planLine(request: LineRequest, limit: number): LinePlan {
+  const { schedule, line, open, now } = request;
   const recurrence = recurrenceOf(schedule);
   const { cursor, catchup, pausedAt } = { ...schedule, cursor: line.cursor };
   const { verdicts } = planTicks({ recurrence, cursor, now, catchup, pausedAt });
@@ -83,20 +92,22 @@ export function planLine({ schedule, line, open, now }: LineRequest, limit: numb
   }
   const kept = cut(ticks, limit);
   const last = kept.at(-1)?.through ?? line.cursor;
-  return { line, ticks: kept, cursor: last, nextDue: recurrence.next(last) };
+  return { line, ticks: kept.map((tick) => heard(request, tick)), cursor: last, nextDue: recurrence.next(last) };
 }
 
 /** A run that a person asks for now. It does not move the line. */
-export function planManual({ schedule, line, open, now }: LineRequest): PlannedTick {
+export function planManual(request: LineRequest): PlannedTick {
+  const { schedule, line, open, now } = request;
   const place = placeOf({ policy: schedule.overlap, open, started: 0 });
   const at = { kind: 'manual', key: line.key, scheduledFor: now, through: now, count: 1, addsTo: null } as const;
   if (place === 'skip') return { ...at, verdict: 'skipped_overlap', latenessMs: null, run: null };
   const tick = tickOfJob(schedule, line, { kind: 'manual', scheduledFor: now, catchup: false });
-  return { ...at, verdict: 'ran', latenessMs: 0, run: { place, runAt: null, tick } };
+  return heard(request, { ...at, verdict: 'ran', latenessMs: 0, run: { place, runAt: null, tick } });
 }
 
 /** Past ticks that a person makes up for, oldest first: one after the other and after all else, unless overlap is allowed. */
-export function planBackfill({ schedule, line, open, now }: LineRequest, instants: readonly number[]): PlannedTick[] {
+export function planBackfill(request: LineRequest, instants: readonly number[]): PlannedTick[] {
+  const { schedule, line, open, now } = request;
   return instants.map((scheduledFor, index) => {
     const tick = tickOfJob(schedule, line, {
       kind: 'backfill',
@@ -105,8 +116,14 @@ export function planBackfill({ schedule, line, open, now }: LineRequest, instant
     });
     const behind = index > 0 ? 'follow_previous' : open > 0 ? 'follow_open' : 'free';
     const place = schedule.overlap === 'allow' ? 'free' : behind;
-    return { ...ranAt(tick, line.key, now - scheduledFor), run: { place, runAt: null, tick } };
+    return heard(request, { ...ranAt(tick, line.key, now - scheduledFor), run: { place, runAt: null, tick } });
   });
+}
+
+/** With those who want to hear of it. What runs knows its own list already. */
+function heard({ schedule, notify = [] }: LineRequest, tick: PlannedTick): PlannedTick {
+  const run = tick.run === null ? null : { ...tick.run, notify: [...(schedule.notify ?? []), ...notify] };
+  return { ...tick, run, listeners: listenersOf(schedule, notify) };
 }
 
 const NO_RUN = { kind: 'tick', latenessMs: null, run: null, addsTo: null } as const;

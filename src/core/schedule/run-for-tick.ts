@@ -5,11 +5,16 @@ import type { Dependency, JobSpec, NewJob } from '../job.ts';
 import type { PlannedRun } from './plan-line.ts';
 
 /** Named after its schedule and taking turns by its key, unless told otherwise. */
-export function jobForTick(spec: JobSpec, { tick, runAt }: PlannedRun, dependsOn: readonly Dependency[]): NewJob {
+export function jobForTick(
+  spec: JobSpec,
+  { tick, runAt, notify = [] }: PlannedRun,
+  dependsOn: readonly Dependency[],
+): NewJob {
   return {
     ...spec,
     name: spec.name ?? tick.schedule,
     fairKey: spec.fairKey ?? tick.key,
+    notify: [...notify, ...spec.notify],
     tick,
     runAt,
     delayMs: null,
@@ -20,11 +25,12 @@ export function jobForTick(spec: JobSpec, { tick, runAt }: PlannedRun, dependsOn
 
 /** Every step knows the tick. The first ones are held back as the run is. */
 export function workflowForTick(
-  { steps, ...workflow }: Omit<NewWorkflow, 'rerunOf'>,
-  { tick, runAt }: PlannedRun,
+  { steps, notify: own = [], ...workflow }: Omit<NewWorkflow, 'rerunOf'>,
+  { tick, runAt, notify = [] }: PlannedRun,
 ): NewWorkflow {
   return {
     ...workflow,
+    notify: [...notify, ...own],
     rerunOf: null,
     steps: steps.map((step) => {
       const isFirst = step.parents.length === 0 && step.job.delayMs === null;

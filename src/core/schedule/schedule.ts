@@ -2,6 +2,7 @@
 
 import type { NewWorkflow } from '../dag/new-workflow.ts';
 import type { JobSpec } from '../job.ts';
+import type { Notify } from '../notify.ts';
 import type { Catchup } from './plan-ticks.ts';
 import type { TickVerdict } from './tick.ts';
 
@@ -36,6 +37,8 @@ export interface ScheduleSpec {
   /** Each tick is one for each of these; `null`: there is only one. */
   forEach: readonly string[] | null;
   target: Target;
+  /** Who is told of its runs and of those that it missed, beside what its target says itself. */
+  notify?: readonly Notify[];
 }
 
 export interface NewSchedule extends ScheduleSpec {

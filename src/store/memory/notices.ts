@@ -2,6 +2,7 @@
 
 import type { Job, TerminalStatus } from '../../core/job.ts';
 import { isWatched } from '../../core/notify.ts';
+import { GATHER_MS, mergeMissed, type TickNotice } from '../../core/schedule/tick-notices.ts';
 import type { Delivery, Notice, Notification, NotificationFilter } from '../store.ts';
 import { copyJson } from './copy.ts';
 import type { Entry } from './entry.ts';
@@ -16,6 +17,13 @@ export function addNotice(tables: Tables, notice: NewNotice): void {
   const id = (tables.lastId.notice += 1);
   const nothing = { jobId: null, workflowId: null, status: null, schedule: null, detail: {} };
   tables.notices.set(id, { ...nothing, dueAt: now, ...notice, id, createdAt: now });
+}
+
+export function addTickNotice(tables: Tables, schedule: string, { dueAt, ...notice }: TickNotice): void {
+  if (notice.kind === 'late') return addNotice(tables, { ...notice, schedule, dueAt: dueAt ?? tables.clock.now() });
+  const untold = [...tables.notices.values()].find((one) => one.kind === 'missed' && one.schedule === schedule);
+  if (untold !== undefined) untold.detail = mergeMissed(untold.detail, notice.detail);
+  else addNotice(tables, { ...notice, schedule, dueAt: tables.clock.now() + GATHER_MS });
 }
 
 export function noteEnd(tables: Tables, { id, groupId, spec }: Entry, status: TerminalStatus): void {

@@ -45,9 +45,14 @@ function linesOf({ name, lines }: ScheduleRow, keys: readonly string[] | null): 
   return keys.map((key) => lines.get(key) as LineRow);
 }
 
-function planned(tables: Tables, row: ScheduleRow, line: LineRow, { kind, instants }: RunRequest): PlannedTick[] {
+function planned(
+  tables: Tables,
+  row: ScheduleRow,
+  line: LineRow,
+  { kind, instants, notify = [] }: RunRequest,
+): PlannedTick[] {
   const open = openRuns(tables, line.id).length;
-  const request = { schedule: row, line, open, now: tables.clock.now() };
+  const request = { schedule: row, line, open, now: tables.clock.now(), notify };
   if (kind === 'manual') return [planManual(request)];
   return planBackfill(request, withoutRun(row, line.key, instants));
 }

@@ -3,22 +3,25 @@
 import type { LinePlan, PlannedTick } from '../../core/schedule/plan-line.ts';
 import { jobForTick, workflowForTick } from '../../core/schedule/run-for-tick.ts';
 import type { Run } from '../../core/schedule/tick.ts';
+import { tickNotices } from '../../core/schedule/tick-notices.ts';
 import { planDue } from '../plan-due.ts';
 import { FAILED_AGAIN_MS, type Ticked, type TickRequest } from '../store.ts';
 import { insert } from './insert.ts';
+import { addTickNotice } from './notices.ts';
 import type { LineRow, ScheduleRow, TickRow } from './schedule-row.ts';
 import { toTick } from './schedule-row.ts';
 import type { Tables } from './tables.ts';
 import { addWorkflow } from './workflows.ts';
 
-export function tick(tables: Tables, { limit }: TickRequest): Ticked {
+export function tick(tables: Tables, request: TickRequest): Ticked {
+  const { limit } = request;
   const now = tables.clock.now();
   const due = dueLines(tables, now, limit).map((line) => ({
     line,
     schedule: tables.schedules.get(line.schedule) as ScheduleRow,
     open: openRuns(tables, line.id),
   }));
-  const { plans, failed, counts } = planDue(due, { now, limit });
+  const { plans, failed, counts } = planDue(due, { ...request, now });
   const ticks = plans.flatMap(({ due: { schedule, line, open }, plan }) =>
     writePlan(tables, schedule, line, { plan, open }).map((row) => ({ ...toTick(row), schedule: schedule.name })),
   );
@@ -128,8 +131,9 @@ function unfinishedJobsOf(tables: Tables, { jobId, workflowId }: Run): number[] 
 }
 
 function writeTick(tables: Tables, row: ScheduleRow, planned: PlannedTick, { jobId, workflowId }: Run): TickRow {
+  for (const notice of tickNotices(planned, { jobId, workflowId })) addTickNotice(tables, row.name, notice);
   const now = tables.clock.now();
-  const { run: _, addsTo, ...fields } = planned;
+  const { run: _run, listeners: _listeners, addsTo, ...fields } = planned;
   row.lastVerdict = planned.verdict;
   if (planned.verdict === 'ran') {
     row.lastRun = Math.max(planned.scheduledFor, row.lastRun ?? planned.scheduledFor);

@@ -8,6 +8,18 @@ export function noticeTexts(s: string, now: string) {
       select 'ended', t.now, t.now, i.job_id, i.workflow_id, i.status, '{}'
       from t, unnest($1::bigint[], $2::bigint[], $3::text[]) with ordinality i(job_id, workflow_id, status, place)
       order by i.place`,
+    /** $1 JSON rows, of a schedule at most one that is missed; $2 how long those are gathered. Theirs is the schedule's lock. */
+    insertTickNotices: `with ${now}
+      insert into ${s}.notice as n (kind, due, created_at, job_id, workflow_id, schedule, detail)
+      select i.kind, coalesce(to_timestamp(i.due_at / 1000.0), t.now + $2::float8 * interval '1 ms'), t.now, i.job_id,
+        i.workflow_id, i.schedule, i.detail
+      from t, jsonb_to_recordset($1::jsonb) i(kind text, due_at float8, job_id bigint, workflow_id bigint, schedule text,
+        detail jsonb)
+      on conflict (schedule) where kind = 'missed' do update set detail = jsonb_build_object(
+        'scheduled_for', least(n.detail ->> 'scheduled_for', excluded.detail ->> 'scheduled_for'),
+        'through', greatest(n.detail ->> 'through', excluded.detail ->> 'through'),
+        'count', (n.detail ->> 'count')::bigint + (excluded.detail ->> 'count')::bigint,
+        'verdict', excluded.detail ->> 'verdict')`,
     notices: `select * from ${s}.notice where due <= (select ${s}.now()) order by id limit $1`,
     takeNotice: `delete from ${s}.notice where id = $1 returning *`,
     raiseAlarm: `with ${now}

@@ -3,6 +3,7 @@
 import type { Job, TerminalStatus } from '../../core/job.ts';
 import { laneKey, laneOf } from '../../core/lane.ts';
 import type { NotifyEvent } from '../../core/notify.ts';
+import { GATHER_MS, mergeMissed, type TickNotice } from '../../core/schedule/tick-notices.ts';
 import type { Delivery, Notice, Notification, NotificationFilter } from '../store.ts';
 import type { Context } from './context.ts';
 import type { Session } from './database.ts';
@@ -22,6 +23,29 @@ export async function insertNotices(sql: Context['sql'], session: Session, ended
     numbers(ended.map(({ workflowId }) => workflowId)),
     ended.map(({ status }) => status),
   ]);
+}
+
+export async function insertTickNotices(
+  { sql }: Context,
+  session: Session,
+  notices: readonly (TickNotice & { schedule: string })[],
+): Promise<void> {
+  if (notices.length === 0) return;
+  const missed = new Map<string, TickNotice & { schedule: string }>();
+  for (const notice of notices.filter(({ kind }) => kind === 'missed')) {
+    const before = missed.get(notice.schedule);
+    const detail = before === undefined ? notice.detail : mergeMissed(before.detail, notice.detail);
+    missed.set(notice.schedule, { ...notice, detail });
+  }
+  const rows = [...missed.values(), ...notices.filter(({ kind }) => kind === 'late')].map((notice) => ({
+    kind: notice.kind,
+    due_at: notice.dueAt,
+    job_id: notice.jobId,
+    workflow_id: notice.workflowId,
+    schedule: notice.schedule,
+    detail: notice.detail,
+  }));
+  await session.query(sql.insertTickNotices, [JSON.stringify(rows), GATHER_MS]);
 }
 
 interface NoticeRow {

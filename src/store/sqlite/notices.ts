@@ -2,6 +2,7 @@
 
 import type { TerminalStatus } from '../../core/job.ts';
 import { isWatched, type NotifyEvent } from '../../core/notify.ts';
+import { GATHER_MS, mergeMissed, type TickNotice } from '../../core/schedule/tick-notices.ts';
 import type { Delivery, Notice, Notification, NotificationFilter } from '../store.ts';
 import type { Context } from './context.ts';
 import { TELLS_FAILURE, TELLS_SUCCESS } from './flags.ts';
@@ -15,6 +16,15 @@ type NewNotice = Pick<Notice, 'kind'> & Partial<Omit<Notice, 'id' | 'createdAt'>
 export function addNotice({ database, now }: Context, notice: NewNotice): void {
   const { kind, dueAt = now, jobId = null, workflowId = null, status = null, schedule = null, detail = {} } = notice;
   database.run(sql.insertNotice, kind, dueAt, now, jobId, workflowId, status, schedule, JSON.stringify(detail));
+}
+
+export function addTickNotice(context: Context, schedule: string, { dueAt, ...notice }: TickNotice): void {
+  const { database, now } = context;
+  if (notice.kind === 'late') return addNotice(context, { ...notice, schedule, dueAt: dueAt ?? now });
+  const untold = database.get<{ id: number; detail: string }>(sql.untoldMissed, schedule);
+  if (untold === undefined) return addNotice(context, { ...notice, schedule, dueAt: now + GATHER_MS });
+  const detail = mergeMissed(JSON.parse(untold.detail) as TickNotice['detail'], notice.detail);
+  database.run(sql.setNoticeDetail, untold.id, JSON.stringify(detail));
 }
 
 /** Of jobs that have just ended, those whose flags ask for it. */

@@ -345,6 +345,8 @@ export const sql = {
 
   insertNotice: `insert into notice (kind, due, created_at, job_id, workflow_id, status, schedule, detail)
     values (?, ?, ?, ?, ?, ?, ?, ?)`,
+  untoldMissed: `select id, detail from notice where kind = 'missed' and schedule = ?`,
+  setNoticeDetail: 'update notice set detail = ?2 where id = ?1',
   notices: 'select * from notice where due <= ?1 order by id limit ?2',
   takeNotice: 'delete from notice where id = ? returning *',
   raiseAlarm: `insert into alarm (subject, raised_at) values (?1, ?2)

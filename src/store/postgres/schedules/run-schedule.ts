@@ -67,7 +67,7 @@ async function decide(
   context: Context,
   session: Session,
   schedule: Schedule,
-  { kind, keys, instants }: RunRequest,
+  { kind, keys, instants, notify = [] }: RunRequest,
 ): Promise<Decided[]> {
   const lines = await linesOf(context, session, schedule, keys);
   const open = await openRuns(
@@ -79,7 +79,7 @@ async function decide(
   const decided: Decided[] = [];
   for (const row of lines) {
     const runs = open.get(row.id) ?? [];
-    const request = { schedule, line: decodeLine(row), open: runs.length, now };
+    const request = { schedule, line: decodeLine(row), open: runs.length, now, notify };
     const ticks =
       kind === 'manual'
         ? [planManual(request)]

@@ -55,9 +55,10 @@ async function judgeDue(context: Context, request: TickRequest, signal: AbortSig
 async function judge(
   context: Context,
   session: Session,
-  { request: { limit }, tally }: { request: TickRequest; tally: Tally },
+  { request, tally }: { request: TickRequest; tally: Tally },
 ): Promise<Judged> {
   const { sql } = context;
+  const { limit } = request;
   type Due = { id: number; name: string; due: number; now: number };
   const due = await session.query<Due>(sql.dueSchedules, [limit]);
   const [first] = due;
@@ -79,7 +80,7 @@ async function judge(
       line: decodeLine(row),
       open: open.get(row.id) ?? [],
     })),
-    { now, limit },
+    { ...request, now },
   );
   const transaction = { session, locks: new Locks(context, session), tally };
   const ticks = await writePlans(

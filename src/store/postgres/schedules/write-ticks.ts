@@ -3,10 +3,12 @@
 import type { LinePlan, PlannedTick } from '../../../core/schedule/plan-line.ts';
 import type { Schedule } from '../../../core/schedule/schedule.ts';
 import type { Run, Tick } from '../../../core/schedule/tick.ts';
+import { tickNotices } from '../../../core/schedule/tick-notices.ts';
 import { decodeTick, NO_RUN, type TickColumns } from '../../schedule-columns.ts';
 import type { Context } from '../context.ts';
 import type { Session } from '../database.ts';
 import type { Transaction } from '../graph/transaction.ts';
+import { insertTickNotices } from '../notices.ts';
 import { numbers } from '../values.ts';
 import { startRuns } from './start-runs.ts';
 
@@ -38,6 +40,13 @@ export async function writeTicks(
   );
   const stored = await store(context, session, rows);
   await noteLast(context, session, rows);
+  await insertTickNotices(
+    context,
+    session,
+    rows.flatMap(({ schedule, tick, run }) =>
+      tickNotices(tick, run).map((notice) => ({ ...notice, schedule: schedule.name })),
+    ),
+  );
   return decided.map(({ ticks }) => stored.splice(0, ticks.length));
 }
 

@@ -29,7 +29,7 @@ export function runSchedule(
   const { now } = context;
   const ticks = linesOf(context, schedule, request.keys).flatMap((row) => {
     const open = openRuns(context, row.id);
-    const asked = { schedule, line: decodeLine(row), open: open.length, now };
+    const asked = { schedule, line: decodeLine(row), open: open.length, now, notify: request.notify ?? [] };
     const planned =
       request.kind === 'manual'
         ? [planManual(asked)]

@@ -3,15 +3,18 @@
 import type { LinePlan, PlannedTick } from '../../../core/schedule/plan-line.ts';
 import type { Schedule } from '../../../core/schedule/schedule.ts';
 import type { Run, Tick } from '../../../core/schedule/tick.ts';
+import { tickNotices } from '../../../core/schedule/tick-notices.ts';
 import { planDue } from '../../plan-due.ts';
 import { decodeLine, type LineColumns, NO_RUN } from '../../schedule-columns.ts';
 import { FAILED_AGAIN_MS, type Ticked, type TickRequest } from '../../store.ts';
 import type { Context } from '../context.ts';
+import { addTickNotice } from '../notices.ts';
 import { openRuns, type ScheduleRow, tickById, toSchedule } from './rows.ts';
 import { start } from './start.ts';
 import { sql } from './statements.ts';
 
-export function tick(context: Context, { limit }: TickRequest): Ticked {
+export function tick(context: Context, request: TickRequest): Ticked {
+  const { limit } = request;
   const { database, now } = context;
   const schedules = new Map<number, Schedule>();
   const due = database.all<LineColumns>(sql.dueLines, now, limit).map((row) => {
@@ -19,7 +22,7 @@ export function tick(context: Context, { limit }: TickRequest): Ticked {
     schedules.set(row.schedule_id, schedule);
     return { schedule, line: decodeLine(row), open: openRuns(context, row.id) };
   });
-  const { plans, failed, counts } = planDue(due, { now, limit });
+  const { plans, failed, counts } = planDue(due, { ...request, now });
   const ticks = plans.flatMap(({ due: { schedule, open }, plan }) =>
     writePlan(context, schedule, { plan, open }).map((row) => ({ ...row, schedule: schedule.name })),
   );
@@ -79,11 +82,12 @@ export function writeTicks(
 
 function writeTick(
   context: Context,
-  { id: scheduleId }: Schedule,
+  { id: scheduleId, name }: Schedule,
   planned: PlannedTick,
   { run: { jobId, workflowId }, stops }: { run: Run; stops: readonly Run[] | null },
 ): Tick {
   const { database, now } = context;
+  for (const notice of tickNotices(planned, { jobId, workflowId })) addTickNotice(context, name, notice);
   const { addsTo, kind, key, scheduledFor, through, count, verdict, latenessMs } = planned;
   database.run(sql.noteLast, scheduleId, verdict, verdict === 'ran' ? scheduledFor : null, jobId, workflowId);
   if (addsTo !== null && database.run(sql.addToTick, addsTo, through, count, now) > 0) return tickById(context, addsTo);

@@ -1,0 +1,70 @@
+/** What a tick leaves to be told, beside what its run will tell of itself. */
+
+import type { Notify } from '../notify.ts';
+import type { PlannedTick } from './plan-line.ts';
+import type { ScheduleSpec } from './schedule.ts';
+import type { Run } from './tick.ts';
+
+export interface TickNotice {
+  kind: 'missed' | 'late';
+  /** Not to be looked at before; `null`: now. */
+  dueAt: number | null;
+  jobId: number | null;
+  workflowId: number | null;
+  detail: Readonly<Record<string, unknown>>;
+}
+
+/** All who want to hear of a schedule: its own list, that of what it runs, and those of the whole installation. */
+export function listenersOf({ notify = [], target }: ScheduleSpec, installation: readonly Notify[]): readonly Notify[] {
+  const own = 'job' in target ? target.job.notify : (target.workflow.notify ?? []);
+  return [...notify, ...own, ...installation];
+}
+
+/**
+ * Ticks that will not run are missed. A run may be late: whether it is will be seen when its time has come, so that one
+ * that waits for ever is told of too.
+ */
+export function tickNotices({ listeners = [], ...tick }: PlannedTick, { jobId, workflowId }: Run): TickNotice[] {
+  if (tick.kind !== 'tick') return [];
+  const { key, scheduledFor, through, count, verdict, run } = tick;
+  const detail = { scheduled_for: instant(scheduledFor), ...(key === '' ? {} : { key }) };
+  if (verdict === 'missed' || verdict === 'dropped') {
+    if (!listeners.some(({ on }) => on.includes('missed'))) return [];
+    const span = { through: instant(through), count, verdict };
+    return [{ kind: 'missed', dueAt: null, jobId: null, workflowId: null, detail: { ...detail, ...span } }];
+  }
+  if (run === null) return [];
+  const patience = new Set(listeners.filter(({ on }) => on.includes('late')).map(({ lateAfterMs }) => lateAfterMs));
+  return [...patience].map((lateAfterMs) => ({
+    kind: 'late',
+    dueAt: (run.runAt ?? scheduledFor) + lateAfterMs,
+    jobId,
+    workflowId,
+    detail: { ...detail, late_after: lateAfterMs },
+  }));
+}
+
+/** How long missed ticks of one schedule are gathered: after an outage every key of every schedule may have some. */
+export const GATHER_MS = 2_000;
+
+interface MissedDetail {
+  scheduled_for: string;
+  through: string;
+  count: number;
+  verdict: string;
+}
+
+/** Missed ticks of one schedule that nobody has been told of yet are one notice. */
+export function mergeMissed(before: TickNotice['detail'], more: TickNotice['detail']): TickNotice['detail'] {
+  const [a, b] = [before, more] as unknown as [MissedDetail, MissedDetail];
+  return {
+    scheduled_for: a.scheduled_for < b.scheduled_for ? a.scheduled_for : b.scheduled_for,
+    through: a.through > b.through ? a.through : b.through,
+    count: a.count + b.count,
+    verdict: b.verdict,
+  };
+}
+
+function instant(at: number): string {
+  return new Date(at).toISOString();
+}

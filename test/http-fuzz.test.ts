@@ -61,6 +61,50 @@ function agreeOnSteps(workflow: Record<string, unknown>): Record<string, unknown
   return agreeOnNotify(workflow);
 }
 
+/** A time and something to run, each once, and no bounds that are over. A whole schedule has both, an edit may have neither. */
+function agreeOnSchedule(schedule: Record<string, unknown>, isWhole: boolean): Record<string, unknown> {
+  if (schedule['cron'] !== undefined) schedule['cron'] = '0 2 * * *';
+  else if (isWhole) schedule['every'] ??= '7d';
+  if (schedule['cron'] !== undefined) delete schedule['every'];
+  for (const field of ['anchor', 'start_at', 'end_at']) delete schedule[field];
+  if (schedule['timezone'] !== undefined) schedule['timezone'] = 'Europe/Berlin';
+  if (Array.isArray(schedule['for_each'])) schedule['for_each'] = ['a', 'b'];
+  if (schedule['job'] !== undefined) {
+    delete schedule['workflow'];
+    schedule['job'] = agree(schedule['job']);
+  } else if (schedule['workflow'] !== undefined) {
+    schedule['workflow'] = agreeOnSteps(schedule['workflow'] as Record<string, unknown>);
+  } else if (isWhole) schedule['job'] = { command: 'true' };
+  return agreeOnNotify(schedule);
+}
+
+/** What is asked of a schedule that is there. */
+function agreeOnScheduleCall(path: string, value: Record<string, unknown>): Record<string, unknown> {
+  const ago = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
+  switch (path) {
+    case '/schedules':
+      return agreeOnSchedule(value, true);
+    case '/schedules/apply': {
+      const schedules = value['schedules'] as Record<string, unknown>[];
+      value['schedules'] = schedules.map((each, place) => agreeOnSchedule({ ...each, name: `applied-${place}` }, true));
+      return value;
+    }
+    case '/schedules/{name}':
+      return { jitter: '1m', ...agreeOnSchedule(value, false) };
+    case '/schedules/preview': {
+      const { every, cron = every === undefined ? '0 2 * * *' : undefined, count } = value;
+      const timing = cron === undefined ? { every } : { cron: '0 2 * * *' };
+      return { ...timing, ...(count === undefined ? {} : { count }) };
+    }
+    case '/schedules/{name}/run':
+      return {};
+    case '/schedules/{name}/backfill':
+      return { ...value, from: ago(2), to: ago(1), keys: undefined };
+    default:
+      return value;
+  }
+}
+
 class Fuzzer {
   readonly #values: SchemaValues;
   readonly #ids: Record<string, readonly string[]>;
@@ -103,6 +147,7 @@ class Fuzzer {
     let value = this.#values.valid(schema) as Record<string, unknown>;
     if (path === '/jobs') value = agree(value) as Record<string, unknown>;
     if (path === '/workflows') value = agreeOnSteps(value);
+    if (path.startsWith('/schedules')) value = agreeOnScheduleCall(path, value);
     // An edit must edit something; the document has no word for that.
     if (path === '/jobs/{id}') value['priority'] ??= 1;
     if (path === '/jobs/claim') value['wait'] = 0;
@@ -186,11 +231,15 @@ async function furnish(server: TestServer): Promise<Record<string, readonly stri
   for (const name of ['one', 'two']) {
     await server.call('POST', '/workflows', { name, steps: [{ key: 'deploy', command: 'true', delay: '1h' }] });
   }
+  for (const name of ['hourly', 'daily']) {
+    await server.call('POST', '/schedules', { name, cron: `@${name}`, overlap: 'allow', job: { command: 'true' } });
+  }
   const { body } = await server.call('POST', '/jobs/bulk', { action: 'retry', filter: { name: 'nobody' } });
   return {
     jobs: ['1', '2', '3', '4'],
     workers: [worker.worker_id],
     workflows: ['1', '2'],
+    schedules: ['hourly', 'daily'],
     operations: [body.operation.id],
     queues: ['default', 'mäil/a b'],
   };
@@ -204,6 +253,8 @@ const REFUSALS: readonly ErrorCode[] = [
   'worker_not_found',
   'not_found',
   'dependency_unknown',
+  'schedule_exists',
+  'schedule_not_found',
 ];
 
 const document = await (async () => {

@@ -1,4 +1,4 @@
-/** The examples of docs/schedules-rules.md are what the source does. */
+/** The examples of docs/schedules.md are what the source does. */
 
 /// <reference lib="esnext.temporal" />
 
@@ -12,7 +12,7 @@ import { ON_TIME_MS } from '../src/core/schedule/plan-ticks.ts';
 import { oldestTicks } from '../src/core/schedule/recurrence.ts';
 import { zoneOf } from '../src/core/schedule/zone.ts';
 
-const text = readFileSync(join(import.meta.dirname, '..', 'docs', 'schedules-rules.md'), 'utf8');
+const text = readFileSync(join(import.meta.dirname, '..', 'docs', 'schedules.md'), 'utf8');
 const rows = [...text.matchAll(/^\| `([^`]+)` \| (\w+\/\w+) \| (\d{4}-\d\d-\d\d) \| ([^|]+) \| ([^|]+) \|$/gm)];
 
 test('docs: the table of clock changes is there, and the grace is the one of the source', () => {

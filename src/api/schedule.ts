@@ -7,12 +7,15 @@ import { TICK_VERDICTS } from '../core/schedule/tick.ts';
 import { duration, instant, label, numberInQuery, text, wholeNumber, wireId, wireInstant } from './fields.ts';
 import { specShape } from './job.ts';
 import { JobSubmission } from './job-submission.ts';
+import { NotifyList, NotifyView } from './notify.ts';
 import { named, pageOf, strict } from './schemas.ts';
 import { WorkflowSubmission } from './workflow.ts';
 
 export const scheduleName = z
   .string()
   .regex(SCHEDULE_NAME, 'expected a name of a-z, 0-9, ".", "_" and "-", at most 128 long')
+  // As the last part of an address these two mean other places.
+  .refine((name) => name !== '.' && name !== '..', 'expected a name that is not "." or ".."')
   .meta({ examples: ['nightly-report'] });
 
 /** A key of `for_each`: a tenant, a shop, a region. */
@@ -50,7 +53,8 @@ const catchup = strict({
     .exactOptional(),
 });
 
-const specFields = {
+/** All that a schedule may say, apart from its name and owner. */
+export const scheduleSpecShape = {
   cron: text(256)
     .meta({ description: '5 fields, or 6 with seconds first, or a macro such as @daily.', examples: ['0 2 * * *'] })
     .exactOptional(),
@@ -86,6 +90,10 @@ const specFields = {
     .exactOptional(),
   job: ScheduledJob.exactOptional(),
   workflow: WorkflowSubmission.exactOptional(),
+  notify: NotifyList.exactOptional(),
+};
+
+const ownerShape = {
   owner: label(256)
     .nullable()
     .meta({ description: 'Who keeps it: `workron apply` removes only what has its own owner.' })
@@ -96,10 +104,9 @@ type Fields = { [Field in 'cron' | 'every' | 'job' | 'workflow' | 'anchor']?: un
 
 const ofBoth = (a: keyof Fields, b: keyof Fields) => (wire: Fields) => wire[a] === undefined || wire[b] === undefined;
 
-/** One schedule, as it is made. */
-export const ScheduleSubmission = named(
-  'ScheduleSubmission',
-  strict({ name: scheduleName, ...specFields })
+/** Rules about fields that belong together. */
+export function coherent<S extends z.ZodType<Fields>>(schema: S) {
+  return schema
     .refine(
       (wire) => (wire.cron === undefined) !== (wire.every === undefined),
       'expected exactly one of cron and every',
@@ -108,7 +115,13 @@ export const ScheduleSubmission = named(
       (wire) => (wire.job === undefined) !== (wire.workflow === undefined),
       'expected exactly one of job and workflow',
     )
-    .refine(ofBoth('anchor', 'cron'), { path: ['anchor'], message: 'anchor goes with every' }),
+    .refine(ofBoth('anchor', 'cron'), { path: ['anchor'], message: 'anchor goes with every' });
+}
+
+/** One schedule, as it is made. */
+export const ScheduleSubmission = named(
+  'ScheduleSubmission',
+  coherent(strict({ name: scheduleName, ...scheduleSpecShape, ...ownerShape })),
 );
 export type ScheduleSubmission = z.output<typeof ScheduleSubmission>;
 export type ScheduleSubmissionInput = z.input<typeof ScheduleSubmission>;
@@ -116,7 +129,7 @@ export type ScheduleSubmissionInput = z.input<typeof ScheduleSubmission>;
 /** What is left out stays; `cron` and `every` take each other's place, and so do `job` and `workflow`. */
 export const ScheduleEdit = named(
   'ScheduleEdit',
-  strict(specFields)
+  strict({ ...scheduleSpecShape, ...ownerShape })
     .refine((edit) => Object.keys(edit).length > 0, 'expected at least one field to change')
     .refine(ofBoth('cron', 'every'), { path: ['every'], message: 'expected cron or every, not both' })
     .refine(ofBoth('job', 'workflow'), { path: ['workflow'], message: 'expected job or workflow, not both' })
@@ -131,6 +144,7 @@ export const Schedule = named(
   'Schedule',
   z.object({
     name: z.string(),
+    words: z.string().nullable().meta({ description: 'When it is due, in words.' }),
     cron: z.string().nullable(),
     every: ms.nullable(),
     anchor: wireInstant.nullable(),
@@ -142,6 +156,7 @@ export const Schedule = named(
     end_at: wireInstant.nullable(),
     for_each: z.array(z.string()).nullable(),
     job: z.object({ ...specShape, env: z.array(z.string()).meta({ description: 'Names only.' }) }).nullable(),
+    notify: NotifyView,
     workflow: z
       .object({
         name: z.string(),
@@ -172,7 +187,11 @@ export const ScheduleListQuery = strict({
   owner: label(256).exactOptional(),
   q: text(128).meta({ description: 'Part of the name.' }).exactOptional(),
   limit: numberInQuery(1, 200).exactOptional(),
-  cursor: z.string().max(1_024).meta({ description: 'next_cursor of the page before.' }).exactOptional(),
+  cursor: z
+    .string()
+    .max(1_024)
+    .meta({ description: 'next_cursor of the page before.', examples: ['YWZ0ZXI6YQ'] })
+    .exactOptional(),
 });
 
 export const PauseRequest = named(

@@ -1,6 +1,7 @@
 /** The ledger of a schedule, as it is read. */
 
 import { z } from 'zod';
+import { CLOCK_NOTES } from '../core/schedule/clock-note.ts';
 import { type Tick as DomainTick, TICK_KINDS, TICK_VERDICTS } from '../core/schedule/tick.ts';
 import { numberInQuery, toIdOrNull, toInstant, wireId, wireInstant } from './fields.ts';
 import { scheduleKey } from './schedule.ts';
@@ -32,7 +33,11 @@ export const TickListQuery = strict({
   kind: z.enum(TICK_KINDS).exactOptional(),
   verdict: z.enum(TICK_VERDICTS).exactOptional(),
   limit: numberInQuery(1, 200).exactOptional(),
-  cursor: z.string().max(256).meta({ description: 'next_cursor of the page before.' }).exactOptional(),
+  cursor: z
+    .string()
+    .max(256)
+    .meta({ description: 'next_cursor of the page before.', examples: ['YmVmb3JlOjEwMDA'] })
+    .exactOptional(),
 });
 
 /** What ran, or in a dry run of a backfill what would. */
@@ -58,7 +63,11 @@ export const NextTicks = named(
   z.object({
     timezone: z.string(),
     items: z.array(
-      z.object({ utc: wireInstant, local: z.string().meta({ description: 'In the zone, with its offset.' }) }),
+      z.object({
+        utc: wireInstant,
+        local: z.string().meta({ description: 'In the zone, with its offset.' }),
+        note: z.enum(CLOCK_NOTES).nullable().meta({ description: 'Where the clock is changed around it.' }),
+      }),
     ),
   }),
 );

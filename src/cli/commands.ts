@@ -46,6 +46,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   ]),
   ...inGroup('Schedules:', [
     [['schedule'], async () => (await import('./commands/schedule.ts')).scheduleCommand()],
+    [['apply'], async () => (await import('./commands/apply.ts')).applyCommand()],
     [['import'], async () => (await import('./commands/import.ts')).importCommand()],
   ]),
 ];

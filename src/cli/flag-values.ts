@@ -2,6 +2,7 @@
 
 import { InvalidArgumentError } from 'commander';
 import { parseDuration } from '../core/duration.ts';
+import { NOTIFY_EVENTS } from '../core/notify.ts';
 import { didYouMean } from '../core/suggest.ts';
 
 export function integerFlag(text: string): number {
@@ -96,6 +97,21 @@ export function collectAmounts(text: string, before: Record<string, number> | un
     amounts[match[1] as string] = Number(match[2]);
   }
   return amounts;
+}
+
+export interface NotifyFlag {
+  on: string[];
+  webhook?: string;
+  command?: string;
+}
+
+/** `failed,recovered=https://…` or `failed=SHELL LINE`; the flag may be repeated. */
+export function collectNotify(text: string, before: NotifyFlag[] | undefined): NotifyFlag[] {
+  const equals = text.indexOf('=');
+  const target = text.slice(equals + 1);
+  if (equals < 1 || target === '') throw new InvalidArgumentError('expected EVENT,…=URL or EVENT,…=COMMAND');
+  const on = collectOneOf(NOTIFY_EVENTS)(text.slice(0, equals), undefined);
+  return [...(before ?? []), { on, ...(/^https?:\/\//.test(target) ? { webhook: target } : { command: target }) }];
 }
 
 export function limitFlag(text: string): number | 'none' {

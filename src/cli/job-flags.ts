@@ -10,21 +10,21 @@ import {
   collectCodes,
   collectIds,
   collectList,
+  collectNotify,
   collectVariables,
   durationFlag,
   instantFlag,
   integerFlag,
+  type NotifyFlag,
   oneOfFlag,
 } from './flag-values.ts';
 
-export function addJobFlags(command: Command): Command {
+/** What it does and how, for jobs and for what schedules run. */
+export function addWorkFlags(command: Command): Command {
   return command
     .optionsGroup('Job:')
-    .option('--name <NAME>', 'What people call it')
     .option('--queue <NAME>', 'Queue (default: default)')
     .option('-p, --priority <NUMBER>', 'Higher runs first (default: 0)', integerFlag)
-    .option('--delay <DURATION>', 'Not before so long from now', durationFlag)
-    .option('--at <INSTANT>', 'Not before this instant', instantFlag)
     .option('--timeout <DURATION>', 'Per attempt (default: 5m)', durationFlag)
     .option('--start-timeout <DURATION>', 'Fail it unless it has started by then', durationFlag)
     .option('--kill-grace <DURATION>', 'From SIGTERM to SIGKILL (default: 10s)', durationFlag)
@@ -40,13 +40,28 @@ export function addJobFlags(command: Command): Command {
     .option('--requires <TAG,…>', 'Tags that its worker must have', collectList)
     .option('--resources <NAME=AMOUNT,…>', 'What it takes of a worker, such as memory_mb=512,gpu=1', collectAmounts)
     .option('--fair-key <KEY>', 'Whose job it is: keys of one queue take turns')
-    .option('--after <ID,…>', 'Not before these jobs are done', collectIds)
-    .option('--after-failure <ID,…>', 'Not before these jobs have failed', collectIds)
-    .option('--after-any <ID,…>', 'Not before these jobs have ended, however', collectIds)
-    .option('--unique <KEY>', 'At most one unfinished job with this key')
-    .option('--unique-while <SPAN>', 'pending, active or a duration (default: active)')
-    .option('--on-conflict <WHAT>', 'existing, replace or reject (default: existing)', oneOfFlag(UNIQUE_CONFLICTS))
+    .option(
+      '--notify <EVENT,…=TARGET>',
+      'Whom to tell: failed,recovered=URL, or =COMMAND; may be repeated',
+      collectNotify,
+    )
     .optionsGroup('Options:');
+}
+
+export function addJobFlags(command: Command): Command {
+  return addWorkFlags(
+    command
+      .optionsGroup('Job:')
+      .option('--name <NAME>', 'What people call it')
+      .option('--delay <DURATION>', 'Not before so long from now', durationFlag)
+      .option('--at <INSTANT>', 'Not before this instant', instantFlag)
+      .option('--after <ID,…>', 'Not before these jobs are done', collectIds)
+      .option('--after-failure <ID,…>', 'Not before these jobs have failed', collectIds)
+      .option('--after-any <ID,…>', 'Not before these jobs have ended, however', collectIds)
+      .option('--unique <KEY>', 'At most one unfinished job with this key')
+      .option('--unique-while <SPAN>', 'pending, active or a duration (default: active)')
+      .option('--on-conflict <WHAT>', 'existing, replace or reject (default: existing)', oneOfFlag(UNIQUE_CONFLICTS)),
+  );
 }
 
 interface JobFlags {
@@ -70,6 +85,7 @@ interface JobFlags {
   requires?: string[];
   resources?: Record<string, number>;
   fairKey?: string;
+  notify?: NotifyFlag[];
   after?: string[];
   afterFailure?: string[];
   afterAny?: string[];
@@ -102,6 +118,7 @@ export function jobFrom(command: Command): Record<string, unknown> {
     requires: flags.requires,
     resources: flags.resources,
     fair_key: flags.fairKey,
+    notify: flags.notify,
     depends_on: dependenciesFrom(flags),
     unique: uniqueFrom(flags),
   };

@@ -2,8 +2,9 @@
 
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
-import type { WorkflowDefinition } from '../api/workflow-definition.ts';
+import { toSteps, type WorkflowDefinition } from '../api/workflow-definition.ts';
 import { type ReadWorkflow, readWorkflowFile } from '../api/workflow-file.ts';
+import { resolveParams } from '../api/workflow-params.ts';
 import type { SourceProblem } from '../api/workflow-source.ts';
 import { CliError } from './cli-error.ts';
 import { displayWidth } from './display-width.ts';
@@ -15,7 +16,7 @@ const LONGEST_LINE = 160;
 
 /** Reads and checks a file; `-` is standard input. Only a file that cannot be read is an error here. */
 export async function readWorkflow(path: string): Promise<ReadWorkflow> {
-  return readWorkflowFile(decodeText(path, path === '-' ? await buffer(process.stdin) : await read(path)));
+  return readWorkflowFile(await readText(path));
 }
 
 /** As `readWorkflow`, but what is wrong is told on stderr, and errors end the command. */
@@ -25,6 +26,19 @@ export async function definedWorkflow(path: string): Promise<WorkflowDefinition>
   if (definition !== null) return definition;
   for (const problem of problems) process.stderr.write(problemText(name, problem));
   throw new CliError(EXIT.usage, `${name} is not a valid workflow`);
+}
+
+/** The workflow of a file as the API takes it, with its parameters resolved. */
+export async function submittedWorkflow(path: string, params: Record<string, string>): Promise<object> {
+  const definition = await definedWorkflow(path);
+  const values = resolveParams(definition.params, params);
+  const { name, notify } = definition;
+  return { name, notify, params: Object.fromEntries(values), steps: toSteps(definition, values) };
+}
+
+/** The text of a file; `-` is standard input. */
+export async function readText(path: string): Promise<string> {
+  return decodeText(path, path === '-' ? await buffer(process.stdin) : await read(path));
 }
 
 export function nameOfInput(path: string): string {

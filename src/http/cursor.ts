@@ -15,3 +15,17 @@ export function fromCursor(cursor: string): number {
   if (before === undefined) throw invalid([{ pointer: '/cursor', detail: 'expected a next_cursor of this list' }]);
   return before;
 }
+
+const NAME_PREFIX = 'after:';
+
+export function toNameCursor(after: string): string {
+  return Buffer.from(`${NAME_PREFIX}${after}`).toString('base64url');
+}
+
+export function fromNameCursor(cursor: string): string {
+  const text = Buffer.from(cursor, 'base64url').toString('latin1');
+  if (!text.startsWith(NAME_PREFIX)) {
+    throw invalid([{ pointer: '/cursor', detail: 'expected a next_cursor of this list' }]);
+  }
+  return text.slice(NAME_PREFIX.length);
+}

@@ -7,6 +7,7 @@ import { recurrenceOf } from '../core/schedule/recurrence-of.ts';
 import { MOST_BACKFILLED, SCHEDULE_NAME, type Schedule } from '../core/schedule/schedule.ts';
 import type { Tick } from '../core/schedule/tick.ts';
 import type { SchedulerContext } from './context.ts';
+import { withInstallation } from './notify-context.ts';
 import type { Backfilled, BackfillRequest, Schedules } from './schedules.ts';
 
 /** Of a range that somebody wants to backfill; more are looked at in several requests. */
@@ -38,7 +39,7 @@ export function schedulesOf(context: SchedulerContext): Schedules {
       there(await store.changeSchedule(name, { type: 'pause', note }, signal), name),
     resumeSchedule: async (name, signal) => there(await store.changeSchedule(name, { type: 'resume' }, signal), name),
     async runSchedule(name, { keys }, options, signal) {
-      const request = { kind: 'manual', keys, instants: [] } as const;
+      const request = { kind: 'manual', keys, instants: [], notify: withInstallation([], context.notify) } as const;
       const answer = there(await store.runSchedule(name, request, options, signal), name);
       if (answer.ticks.some(({ verdict }) => verdict === 'ran')) return answer;
       const { overlap } = await find(name, signal);
@@ -105,7 +106,12 @@ async function backfill(
   }
   missing.sort((a, b) => a.scheduledFor - b.scheduledFor);
   if (request.dryRun) return { missing, ticks: [], replayed: false };
-  const wanted = { kind: 'backfill', keys: request.keys, instants } as const;
+  const wanted = {
+    kind: 'backfill',
+    keys: request.keys,
+    instants,
+    notify: withInstallation([], context.notify),
+  } as const;
   const { ticks, replayed } = there(await store.runSchedule(name, wanted, options, signal), name);
   return { missing: ticks.map(missingOf), ticks, replayed };
 }

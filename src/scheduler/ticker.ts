@@ -6,6 +6,7 @@ import type { Loop } from '../ops/loop.ts';
 import type { Wake } from '../ops/wake.ts';
 import type { Ticked } from '../store/store.ts';
 import type { SchedulerContext } from './context.ts';
+import { withInstallation } from './notify-context.ts';
 import { cancel } from './operate.ts';
 import { cancelWorkflow } from './workflow.ts';
 
@@ -29,7 +30,7 @@ export function ticker(context: SchedulerContext, wake: Wake): Loop & Disposable
     everyMs: pollMs,
     wake,
     async tick(signal) {
-      const told = await store.tick({ limit: BATCH }, signal);
+      const told = await store.tick({ limit: BATCH, notify: withInstallation([], context.notify) }, signal);
       report(context, told);
       await stopOthers(context, told.stop, signal);
       if (told.more) return 0;

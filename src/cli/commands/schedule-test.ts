@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { isWorkronError } from '../../core/error.ts';
-import { type ClockNote, type WallTime, wallTimeOf } from '../../core/schedule/clock-note.ts';
+import { type WallTime, wallTimeOf } from '../../core/schedule/clock-note.ts';
 import { clockRuleOf, parseCron, splitCron } from '../../core/schedule/cron.ts';
 import { oldestTicks } from '../../core/schedule/recurrence.ts';
 import { requireTicks } from '../../core/schedule/require-ticks.ts';
@@ -10,6 +10,7 @@ import { CliError } from '../cli-error.ts';
 import { print, printJson, terminalWidth } from '../client-command.ts';
 import { EXIT } from '../exit-code.ts';
 import { countFlag, instantFlag } from '../flag-values.ts';
+import { CLOCK_TEXTS } from '../schedule-text.ts';
 import { bold, dim } from '../style.ts';
 import { type Column, renderTable } from '../table.ts';
 
@@ -29,12 +30,6 @@ interface Fire {
 }
 
 const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
-
-const NOTES: Readonly<Record<ClockNote, string>> = {
-  after_gap: 'the clock has just gone forward',
-  first_of_two: 'the clock shows this twice: the first time',
-  second_of_two: 'the clock shows this twice: the second time',
-};
 
 const RULES = {
   fixed: 'fixed times: one that the clock leaves out fires right after the gap, one that it repeats fires once',
@@ -72,7 +67,7 @@ function firesOf(expression: string, { timezone, count }: TestOptions, from: num
   let before = wallTimeOf(zone, from);
   return oldestTicks(recurrence, from - 1, Number.POSITIVE_INFINITY, count).map((tick) => {
     const wall = wallTimeOf(zone, tick);
-    const note = wall.note === null ? changeSince(before, wall) : NOTES[wall.note];
+    const note = wall.note === null ? changeSince(before, wall) : CLOCK_TEXTS[wall.note];
     before = wall;
     return { at: new Date(tick).toISOString(), wall, note };
   });

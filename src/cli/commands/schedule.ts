@@ -1,13 +1,32 @@
 import { Command } from 'commander';
 import { refuseExtra } from '../client-command.ts';
+import { scheduleAddCommand, scheduleEditCommand } from './schedule-add.ts';
+import { schedulePauseCommand, scheduleResumeCommand, scheduleRmCommand } from './schedule-change.ts';
+import { scheduleLsCommand } from './schedule-ls.ts';
+import { scheduleBackfillCommand, scheduleRunCommand } from './schedule-run.ts';
+import { scheduleSchemaCommand } from './schedule-schema.ts';
+import { scheduleNextCommand, scheduleShowCommand, scheduleTicksCommand } from './schedule-show.ts';
 import { scheduleTestCommand } from './schedule-test.ts';
 
-/** `workron schedule`: all about schedules. */
+/** `workron schedule …` */
 export function scheduleCommand(): Command {
-  const command = new Command('schedule').description('Explain a cron expression and list when it fires');
+  const command = new Command('schedule').description('Make, look at, pause and run schedules; explain expressions');
   command.allowExcessArguments().action(() => {
     refuseExtra(command);
     command.outputHelp();
   });
-  return command.addCommand(scheduleTestCommand());
+  return command
+    .addCommand(scheduleAddCommand())
+    .addCommand(scheduleLsCommand())
+    .addCommand(scheduleShowCommand())
+    .addCommand(scheduleNextCommand())
+    .addCommand(scheduleTicksCommand())
+    .addCommand(scheduleEditCommand())
+    .addCommand(schedulePauseCommand())
+    .addCommand(scheduleResumeCommand())
+    .addCommand(scheduleRunCommand())
+    .addCommand(scheduleBackfillCommand())
+    .addCommand(scheduleRmCommand())
+    .addCommand(scheduleTestCommand())
+    .addCommand(scheduleSchemaCommand());
 }

@@ -1,12 +1,10 @@
 import type { Command } from 'commander';
 import type { Workflow } from '../../api/workflow.ts';
-import { toSteps } from '../../api/workflow-definition.ts';
-import { resolveParams } from '../../api/workflow-params.ts';
 import { clientCommand, connect, outputOf, print, printJson } from '../client-command.ts';
 import { collectPairs } from '../flag-values.ts';
 import { note } from '../report.ts';
 import { followToEnd } from '../show-workflow.ts';
-import { definedWorkflow } from '../workflow-input.ts';
+import { submittedWorkflow } from '../workflow-input.ts';
 
 interface Flags {
   param?: Record<string, string>;
@@ -22,10 +20,7 @@ export function workflowRunCommand(): Command {
     .option('-f, --follow', 'Show its steps until it has ended; exit with 0 if it is done, else with 1')
     .option('--idempotency-key <KEY>', 'Sending the same again with the same key submits nothing new');
   return command.action(async (path: string, flags: Flags) => {
-    const definition = await definedWorkflow(path);
-    const values = resolveParams(definition.params, flags.param ?? {});
-    const { name, notify } = definition;
-    const body = { name, notify, params: Object.fromEntries(values), steps: toSteps(definition, values) };
+    const body = await submittedWorkflow(path, flags.param ?? {});
     const headers = flags.idempotencyKey === undefined ? {} : { 'idempotency-key': flags.idempotencyKey };
     const connection = connect(command);
     const output = outputOf(command);

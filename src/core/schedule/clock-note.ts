@@ -6,7 +6,8 @@ import type { Stretch, Zone } from './zone.ts';
  * `after_gap`: the clock has just left out some time. `first_of_two`: this wall time comes once more later.
  * `second_of_two`: it was there before.
  */
-export type ClockNote = 'after_gap' | 'first_of_two' | 'second_of_two';
+export const CLOCK_NOTES = ['after_gap', 'first_of_two', 'second_of_two'] as const;
+export type ClockNote = (typeof CLOCK_NOTES)[number];
 
 export interface WallTime {
   /** As the clock shows it: `2027-03-14T03:00:00-04:00`. */

@@ -1,0 +1,71 @@
+import { basename } from 'node:path';
+import type { Command } from 'commander';
+import type { ScheduleApplied } from '../../api/schedule-apply.ts';
+import { type ReadSchedules, readScheduleFile } from '../../api/schedule-file.ts';
+import { CliError, usageError } from '../cli-error.ts';
+import { clientCommand, connect, outputOf, print, printJson } from '../client-command.ts';
+import { EXIT } from '../exit-code.ts';
+import { styled } from '../style.ts';
+import { nameOfInput, problemText, readText } from '../workflow-input.ts';
+
+type Item = ScheduleApplied['items'][number];
+
+const SIGNS = { add: '+', change: '~', remove: '-', keep: ' ' } as const;
+const FORMATS = { add: 'green', change: 'yellow', remove: 'red', keep: 'dim' } as const;
+
+/** `workron apply FILE`: makes the owner's schedules what the file says. */
+export function applyCommand(): Command {
+  const command = clientCommand('apply', "Make an owner's schedules what a file says: add, change and remove")
+    .argument('<file>', 'YAML or JSON; - is standard input')
+    .option('--owner <NAME>', "Whose schedules these are (default: the file's owner, else its name)")
+    .option('--dry-run', 'Only print the plan');
+  return command.action(
+    async (path: string, { owner: given, dryRun = false }: { owner?: string; dryRun?: boolean }) => {
+      const read = readScheduleFile(await readText(path), Date.now());
+      if (read.file === null) throw refusal(path, read.problems);
+      const owner = given ?? read.file.owner ?? (path === '-' ? undefined : basename(path));
+      if (owner === undefined) throw usageError('expected an owner: in the file, or by --owner');
+      const body = { owner, schedules: read.file.schedules, dry_run: dryRun };
+      const applied = await placing(path, read, () =>
+        connect(command).json<ScheduleApplied>('POST', '/schedules/apply', { body }),
+      );
+      const { json, quiet } = outputOf(command);
+      if (json) return printJson(applied);
+      const changed = applied.items.filter(({ action }) => action !== 'keep');
+      if (quiet) return print(changed.map(({ name }) => name).join('\n'));
+      for (const item of changed) print(styled(FORMATS[item.action], lineOf(item)));
+      print(summary(applied));
+    },
+  );
+}
+
+/** What the server refuses is shown at its place in the file. */
+async function placing<T>(path: string, { locate }: ReadSchedules, send: () => Promise<T>): Promise<T> {
+  try {
+    return await send();
+  } catch (error) {
+    const errors = error instanceof CliError ? error.problem?.['errors'] : undefined;
+    if (!Array.isArray(errors) || errors.length === 0) throw error;
+    throw refusal(
+      path,
+      (errors as { pointer: string; detail: string }[]).map(({ pointer, detail }) => locate(pointer, detail)),
+    );
+  }
+}
+
+function refusal(path: string, problems: ReadSchedules['problems']): CliError {
+  const name = nameOfInput(path);
+  for (const problem of problems) process.stderr.write(problemText(name, problem));
+  return new CliError(EXIT.usage, `${name} is not a valid list of schedules; nothing was changed`);
+}
+
+function lineOf({ action, name, fields }: Item): string {
+  return `${SIGNS[action]} ${action.padEnd(6)} ${name}${fields.length === 0 ? '' : `  (${fields.join(', ')})`}`;
+}
+
+function summary({ owner, dry_run, items }: ScheduleApplied): string {
+  const count = (action: Item['action']) => items.filter((item) => item.action === action).length;
+  const words = dry_run ? ['to add', 'to change', 'to remove'] : ['added', 'changed', 'removed'];
+  const counts = (['add', 'change', 'remove'] as const).map((action, place) => `${count(action)} ${words[place]}`);
+  return `${owner}: ${counts.join(', ')}, ${count('keep')} as they were`;
+}

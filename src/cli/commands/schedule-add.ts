@@ -1,0 +1,52 @@
+import type { Command } from 'commander';
+import type { Schedule } from '../../api/schedule.ts';
+import { usageError } from '../cli-error.ts';
+import { clientCommand, connect, type Output, outputOf, print, printJson } from '../client-command.ts';
+import { addScheduleFlags, scheduleFrom } from '../schedule-flags.ts';
+import { whenText } from '../schedule-text.ts';
+import { when } from '../when.ts';
+
+const EXAMPLE = 'workron schedule add nightly --cron "0 2 * * *" --timezone Europe/Berlin -- ./report.sh';
+
+/** `workron schedule add NAME --cron … -- CMD…` */
+export function scheduleAddCommand(): Command {
+  const command = clientCommand('add', 'Make a schedule')
+    .usage('NAME --cron EXPRESSION [flags] -- COMMAND [ARGUMENT…]')
+    .argument('<name>', 'Letters a-z, digits, ".", "_" and "-"')
+    .argument('[command...]', 'One argument is a shell line; several are quoted and joined');
+  return addScheduleFlags(command).action(async (name: string, words: string[]) => {
+    const wanted = await scheduleFrom(command, words);
+    if ((wanted['cron'] === undefined) === (wanted['every'] === undefined)) {
+      throw usageError('expected exactly one of --cron and --every', EXAMPLE);
+    }
+    if (wanted['job'] === undefined && wanted['workflow'] === undefined) {
+      throw usageError('expected a command after --, or --workflow FILE', EXAMPLE);
+    }
+    const schedule = await connect(command).json<Schedule>('POST', '/schedules', { body: { name, ...wanted } });
+    showSchedule(schedule, outputOf(command), 'added');
+  });
+}
+
+/** `workron schedule edit NAME …`: what is not given stays. */
+export function scheduleEditCommand(): Command {
+  const command = clientCommand('edit', 'Change a schedule; new times count from now')
+    .usage('NAME [flags] [-- COMMAND [ARGUMENT…]]')
+    .argument('<name>', 'Its name')
+    .argument('[command...]', 'What to run instead');
+  return addScheduleFlags(command).action(async (name: string, words: string[]) => {
+    const edit = await scheduleFrom(command, words);
+    if (Object.keys(edit).length === 0) {
+      throw usageError('expected something to change', 'workron schedule edit nightly --cron "0 3 * * *"');
+    }
+    const path = `/schedules/${encodeURIComponent(name)}`;
+    const schedule = await connect(command).json<Schedule>('PATCH', path, { body: edit });
+    showSchedule(schedule, outputOf(command), 'changed');
+  });
+}
+
+function showSchedule(schedule: Schedule, { json, quiet }: Output, verb: string): void {
+  if (json) return printJson(schedule);
+  if (quiet) return print(schedule.name);
+  const next = schedule.next_run === null ? '' : `; next run ${when(schedule.next_run)}`;
+  print(`${verb} schedule ${schedule.name}: ${whenText(schedule)}${next}`);
+}

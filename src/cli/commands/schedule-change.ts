@@ -1,0 +1,63 @@
+/** What a person does to schedules: each named one gets its turn, the first error decides the exit code. */
+
+import type { Command } from 'commander';
+import type { Schedule } from '../../api/schedule.ts';
+import { CliError } from '../cli-error.ts';
+import { clientCommand, connect, outputOf, print, printJson } from '../client-command.ts';
+import type { Connection } from '../connection.ts';
+import { reportError } from '../report.ts';
+import { when } from '../when.ts';
+
+type Act = (connection: Connection, path: string) => Promise<Schedule>;
+
+export function schedulePauseCommand(): Command {
+  const command = clientCommand('pause', 'Run nothing more of these schedules until they are resumed')
+    .argument('<name...>', 'Their names')
+    .option('--note <TEXT>', 'Why, for whoever finds them paused');
+  return command.action(async (names: string[], { note }: { note?: string }) => {
+    const body = note === undefined ? {} : { note };
+    const act: Act = (connection, path) => connection.json('POST', `${path}/pause`, { body });
+    await changeEach(command, names, act, ({ name }) => `schedule ${name} is paused`);
+  });
+}
+
+export function scheduleResumeCommand(): Command {
+  const command = clientCommand('resume', 'Let paused schedules go on, from now').argument('<name...>', 'Their names');
+  return command.action(async (names: string[]) => {
+    const act: Act = (connection, path) => connection.json('POST', `${path}/resume`);
+    const told = ({ name, next_run }: Schedule) =>
+      `schedule ${name} goes on${next_run === null ? '' : `, next run ${when(next_run)}`}`;
+    await changeEach(command, names, act, told);
+  });
+}
+
+export function scheduleRmCommand(): Command {
+  const command = clientCommand('rm', 'Delete schedules; their runs go on').argument('<name...>', 'Their names');
+  return command.action(async (names: string[]) => {
+    const act: Act = (connection, path) => connection.json('DELETE', path);
+    await changeEach(command, names, act, ({ name }) => `schedule ${name} is deleted`);
+  });
+}
+
+async function changeEach(
+  command: Command,
+  names: readonly string[],
+  act: Act,
+  told: (schedule: Schedule) => string,
+): Promise<void> {
+  const connection = connect(command);
+  const { json, quiet } = outputOf(command);
+  const changed: Schedule[] = [];
+  for (const name of names) {
+    try {
+      changed.push(await act(connection, `/schedules/${encodeURIComponent(name)}`));
+    } catch (error) {
+      if (!(error instanceof CliError)) throw error;
+      reportError(error, json);
+      process.exitCode ??= error.exitCode;
+    }
+  }
+  if (!json) for (const schedule of changed) print(quiet ? schedule.name : told(schedule));
+  else if (names.length > 1) printJson(changed);
+  else if (changed[0] !== undefined) printJson(changed[0]);
+}

@@ -1,0 +1,41 @@
+import type { Command } from 'commander';
+import type { Schedule, SchedulePage } from '../../api/schedule.ts';
+import { clientCommand, connect, outputOf, print, printJson, terminalWidth } from '../client-command.ts';
+import { countFlag } from '../flag-values.ts';
+import { note } from '../report.ts';
+import { SCHEDULE_COLUMNS } from '../schedule-text.ts';
+import { renderTable } from '../table.ts';
+
+const LARGEST_PAGE = 200;
+
+interface Flags {
+  owner?: string;
+  limit: number;
+}
+
+/** `workron schedule ls [TEXT]`: by name. */
+export function scheduleLsCommand(): Command {
+  const command = clientCommand('ls', 'List schedules by name')
+    .argument('[text]', 'Part of the name')
+    .option('--owner <NAME>', 'Of this owner')
+    .option('-n, --limit <NUMBER>', 'How many at most', countFlag(1, 1_000_000), 50);
+  return command.action(async (text: string | undefined, { owner, limit }: Flags) => {
+    const { json, quiet } = outputOf(command);
+    const schedules: Schedule[] = [];
+    let cursor: string | undefined;
+    do {
+      const size = String(Math.min(LARGEST_PAGE, limit - schedules.length));
+      const query = { q: text, owner, limit: size, cursor };
+      const page: SchedulePage = await connect(command).json<SchedulePage>('GET', '/schedules', { query });
+      schedules.push(...page.items);
+      cursor = page.next_cursor ?? undefined;
+    } while (cursor !== undefined && schedules.length < limit);
+    if (json) return printJson(schedules);
+    if (quiet) {
+      process.stdout.write(schedules.map(({ name }) => `${name}\n`).join(''));
+      return;
+    }
+    print(schedules.length === 0 ? 'no schedules' : renderTable(SCHEDULE_COLUMNS, schedules, terminalWidth()));
+    if (cursor !== undefined) note(`there are more: --limit ${limit * 2}`);
+  });
+}

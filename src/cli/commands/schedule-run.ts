@@ -1,0 +1,65 @@
+import type { Command } from 'commander';
+import type { Backfill, ScheduleRuns, Tick } from '../../api/tick.ts';
+import { usageError } from '../cli-error.ts';
+import { clientCommand, connect, type Output, outputOf, print, printJson, terminalWidth } from '../client-command.ts';
+import { collectList, pastFlag } from '../flag-values.ts';
+import { note } from '../report.ts';
+import { TICK_COLUMNS } from '../schedule-text.ts';
+import { renderTable } from '../table.ts';
+
+const keyed = (keys: string[] | undefined, idempotencyKey: string | undefined) => ({
+  body: keys === undefined ? {} : { keys },
+  headers: idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey },
+});
+
+/** `workron schedule run NAME`: now, paused or not. */
+export function scheduleRunCommand(): Command {
+  const command = clientCommand('run', 'Run what a schedule runs now, paused or not')
+    .argument('<name>', 'Its name')
+    .option('--key <KEY,…>', 'Only for these keys of its for_each', collectList)
+    .option('--idempotency-key <KEY>', 'The same again with the same key runs nothing new');
+  return command.action(async (name: string, flags: { key?: string[]; idempotencyKey?: string }) => {
+    const path = `/schedules/${encodeURIComponent(name)}/run`;
+    const call = keyed(flags.key, flags.idempotencyKey);
+    const { items } = await connect(command).json<ScheduleRuns>('POST', path, call);
+    showRuns(items, items, outputOf(command));
+  });
+}
+
+interface BackfillFlags {
+  from?: string;
+  to?: string;
+  key?: string[];
+  dryRun?: boolean;
+  idempotencyKey?: string;
+}
+
+/** `workron schedule backfill NAME --from … --to …`: past ticks that have no run. */
+export function scheduleBackfillCommand(): Command {
+  const command = clientCommand('backfill', 'Run past ticks of a schedule that have no run')
+    .argument('<name>', 'Its name')
+    .option('--from <INSTANT>', 'Ticks from then on; 2h is two hours ago', pastFlag)
+    .option('--to <INSTANT>', 'Ticks before then (default: now)', pastFlag)
+    .option('--key <KEY,…>', 'Only for these keys of its for_each', collectList)
+    .option('--dry-run', 'Only list those ticks')
+    .option('--idempotency-key <KEY>', 'The same again with the same key runs nothing new');
+  return command.action(async (name: string, { from, to, key, dryRun, idempotencyKey }: BackfillFlags) => {
+    if (from === undefined)
+      throw usageError('expected --from', 'workron schedule backfill nightly --from 3d --dry-run');
+    const call = keyed(key, idempotencyKey);
+    const body = { ...call.body, from, to: to ?? new Date().toISOString(), ...(dryRun ? { dry_run: true } : {}) };
+    const path = `/schedules/${encodeURIComponent(name)}/backfill`;
+    const answer = await connect(command).json<Backfill>('POST', path, { ...call, body });
+    const output = outputOf(command);
+    if (!dryRun || output.json) return showRuns(answer.items, answer, output);
+    for (const { key: one, scheduled_for } of answer.missing)
+      print(one === null ? scheduled_for : `${scheduled_for}  ${one}`);
+    if (!output.quiet) note(`${answer.missing.length} ticks have no run; without --dry-run they run now`);
+  });
+}
+
+function showRuns(ticks: readonly Tick[], answer: unknown, { json, quiet }: Output): void {
+  if (json) return printJson(answer);
+  if (quiet) return print(ticks.map(({ job_id, workflow_id }) => job_id ?? workflow_id ?? '').join('\n'));
+  print(ticks.length === 0 ? 'nothing to run' : renderTable(TICK_COLUMNS, ticks, terminalWidth()));
+}

@@ -1,0 +1,73 @@
+import type { Command } from 'commander';
+import type { Schedule } from '../../api/schedule.ts';
+import type { NextTicks, TickPage } from '../../api/tick.ts';
+import { TICK_KINDS, TICK_VERDICTS } from '../../core/schedule/tick.ts';
+import { clientCommand, connect, outputOf, print, printJson, terminalWidth } from '../client-command.ts';
+import { countFlag, oneOfFlag } from '../flag-values.ts';
+import { note } from '../report.ts';
+import { describeSchedule, nextColumns, TICK_COLUMNS } from '../schedule-text.ts';
+import { renderTable } from '../table.ts';
+
+const pathOf = (name: string): string => `/schedules/${encodeURIComponent(name)}`;
+
+/** `workron schedule show NAME`: what it is, when it runs next, what became of its last ticks. */
+export function scheduleShowCommand(): Command {
+  const command = clientCommand('show', 'Show a schedule, its next runs and its last ticks').argument(
+    '<name>',
+    'Its name',
+  );
+  return command.action(async (name: string) => {
+    const connection = connect(command);
+    const { json, quiet } = outputOf(command);
+    const schedule = await connection.json<Schedule>('GET', pathOf(name));
+    if (json) return printJson(schedule);
+    if (quiet) return print(schedule.name);
+    const [next, ticks] = await Promise.all([
+      connection.json<NextTicks>('GET', `${pathOf(name)}/next`, { query: { count: '3' } }),
+      connection.json<TickPage>('GET', `${pathOf(name)}/ticks`, { query: { limit: '5' } }),
+    ]);
+    print(describeSchedule(schedule, next, ticks.items));
+  });
+}
+
+/** `workron schedule next NAME`: in its zone and in UTC. */
+export function scheduleNextCommand(): Command {
+  const command = clientCommand('next', 'List the next ticks of a schedule, in its zone and in UTC')
+    .argument('<name>', 'Its name')
+    .option('-n, --count <NUMBER>', 'How many', countFlag(1, 1_000), 10);
+  return command.action(async (name: string, { count }: { count: number }) => {
+    const query = { count: String(count) };
+    const next = await connect(command).json<NextTicks>('GET', `${pathOf(name)}/next`, { query });
+    const { json, quiet } = outputOf(command);
+    if (json) return printJson(next);
+    if (quiet) return print(next.items.map(({ utc }) => utc).join('\n'));
+    const table = renderTable(nextColumns(next.timezone), next.items, terminalWidth());
+    print(next.items.length === 0 ? 'no further ticks' : table);
+  });
+}
+
+interface TickFlags {
+  key?: string;
+  kind?: string;
+  verdict?: string;
+  limit: number;
+}
+
+/** `workron schedule ticks NAME`: the ledger. */
+export function scheduleTicksCommand(): Command {
+  const command = clientCommand('ticks', 'List the ticks of a schedule and what became of each, newest first')
+    .argument('<name>', 'Its name')
+    .option('--key <KEY>', 'Of this key')
+    .option('--kind <KIND>', `One of ${TICK_KINDS.join(', ')}`, oneOfFlag(TICK_KINDS))
+    .option('--verdict <VERDICT>', `One of ${TICK_VERDICTS.join(', ')}`, oneOfFlag(TICK_VERDICTS))
+    .option('-n, --limit <NUMBER>', 'How many rows at most', countFlag(1, 200), 50);
+  return command.action(async (name: string, { limit, key, kind, verdict }: TickFlags) => {
+    const query = { key, kind, verdict, limit: String(limit) };
+    const page = await connect(command).json<TickPage>('GET', `${pathOf(name)}/ticks`, { query });
+    const { json, quiet } = outputOf(command);
+    if (json) return printJson(page.items);
+    if (quiet) return print(page.items.map(({ scheduled_for }) => scheduled_for).join('\n'));
+    print(page.items.length === 0 ? 'no ticks yet' : renderTable(TICK_COLUMNS, page.items, terminalWidth()));
+    if (page.next_cursor !== null) note(`there are more: --limit ${Math.min(limit * 2, 200)}`);
+  });
+}

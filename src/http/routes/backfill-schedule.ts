@@ -1,0 +1,31 @@
+import { toInstant } from '../../api/fields.ts';
+import { BackfillRequest } from '../../api/schedule.ts';
+import { Backfill, tickToWire } from '../../api/tick.ts';
+import { pathName } from '../path-id.ts';
+import { defineRoute } from '../route.ts';
+import { idempotencyOf, replayHeader } from '../submission.ts';
+
+export const backfillSchedule = defineRoute({
+  method: 'POST',
+  path: '/schedules/:name/backfill',
+  scope: 'submit',
+  summary: 'Make up for past ticks that have no run (201), or only tell which those are (200)',
+  body: BackfillRequest,
+  answers: { 200: Backfill, 201: Backfill },
+  async handle(call) {
+    const name = pathName(call.params);
+    const { from, to, keys = null, dry_run: dryRun = false } = call.body;
+    const options = idempotencyOf(call, `/schedules/${name}/backfill`);
+    const request = { from, to, keys, dryRun };
+    const { missing, ticks, replayed } = await call.scheduler.backfillSchedule(name, request, options, call.signal);
+    const json = {
+      dry_run: dryRun,
+      missing: missing.map(({ key, scheduledFor }) => ({
+        key: key === '' ? null : key,
+        scheduled_for: toInstant(scheduledFor),
+      })),
+      items: ticks.map(tickToWire),
+    };
+    return { status: dryRun ? 200 : 201, json, headers: replayHeader(replayed) };
+  },
+});

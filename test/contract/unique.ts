@@ -256,4 +256,11 @@ export function exerciseUnique(open: OpenStore): void {
     await succeed(store, lease);
     assert.equal(await holder(), third.job.id, 'its end let go of what is not its own');
   });
+
+  test('unique: an unknown parent is told before a key that is taken', async ({ store }) => {
+    const unique = { key: 'k', while: 'active', onConflict: 'reject' } as const;
+    await submitOne(store, aJob({ unique }));
+    const dependsOn = [{ jobId: 999, condition: 'success' } as const];
+    await assert.rejects(submitOne(store, aJob({ unique, dependsOn })), { code: 'dependency_unknown' });
+  });
 }

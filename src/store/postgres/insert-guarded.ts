@@ -84,6 +84,8 @@ async function insertUnique(
   const seen = await seenHolders(context, session, jobs);
   await lockReplaced(context, transaction, jobs, seen);
   const ends = await lockParents(context, transaction, jobs);
+  // After the parents: a job that could never run is told so first, on every store.
+  refuseConflicts(jobs, seen);
   const holders = await lockHolders(context, transaction, jobs, seen);
 
   const placed = jobs.map((job, index) => ({ job, lane: lanes[index] as number }));
@@ -151,9 +153,7 @@ async function seenHolders({ sql }: Context, session: Session, jobs: readonly Ne
   const keys = keysOf(jobs);
   if (keys.length === 0) return new Map();
   const rows = await session.query<KeyRow>(sql.keyHolders, [keys]);
-  const byKey = new Map(rows.map(({ key, job_id }) => [key, job_id]));
-  refuseConflicts(jobs, byKey);
-  return byKey;
+  return new Map(rows.map(({ key, job_id }) => [key, job_id]));
 }
 
 /** With the parents, and with those who hear of it if one that is replaced ends by its new parents. */

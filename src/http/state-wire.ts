@@ -26,6 +26,8 @@ export function resolveInstant(value: InstantOrAgo, now: number): number {
 export function filterFromWire(wire: WireFilter, now: number): JobFilter {
   return {
     ...(wire.status && { statuses: wire.status }),
+    // Only these have one: with them, three among millions are found at once.
+    ...(wire.reason && !wire.status && { statuses: ['failed', 'cancelled', 'skipped'] as const }),
     ...(wire.queue !== undefined && { queue: wire.queue }),
     ...(wire.name !== undefined && { name: wire.name }),
     ...(wire.tag && { tags: wire.tag }),

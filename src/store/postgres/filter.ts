@@ -102,7 +102,8 @@ function conditionsOf({ schema: s, folds }: Place, filter: JobFilter, bind: (val
   }
   if (queue !== undefined) conditions.push(`j.queue = ${bind(queue)}`);
   if (name !== undefined) conditions.push(`j.name = ${bind(name)}`);
-  if (tags !== undefined) conditions.push(`j.tags @> ${bind(tags)}::text[]`);
+  // Said twice, so that the index of tagged jobs is of use.
+  if (tags !== undefined && tags.length > 0) conditions.push(`j.tags <> '{}' and j.tags @> ${bind(tags)}::text[]`);
   if (workerId !== undefined) {
     conditions.push(`case when l.job_id is null then r.worker_id else l.worker_id end = ${bind(workerId)}::integer`);
   }

@@ -42,8 +42,8 @@ interface Search {
 }
 
 function searches(filter: JobFilter, before: number | null): Search[] {
-  const { workflowId, groupId, parentId } = filter;
-  if (workflowId !== undefined || groupId !== undefined || parentId !== undefined) return [searchPart(filter, before)];
+  const few = [filter.workflowId, filter.groupId, filter.parentId, filter.name, filter.tags?.[0]];
+  if (few.some((wanted) => wanted !== undefined)) return [searchPart(filter, before)];
   if (filter.statuses === undefined) return [search(filter, before, { from: jobsFrom.all, id: 'j.id', status: null })];
   return [...new Set(filter.statuses)].map((status) =>
     isTerminal(status)
@@ -56,7 +56,7 @@ function searches(filter: JobFilter, before: number | null): Search[] {
   );
 }
 
-/** The jobs of a workflow, group or parent are few: they are looked for by that, whatever their status. */
+/** The jobs of a workflow, group or parent, of a name or tag, are few: they are looked for by that, whatever their status. */
 function searchPart(filter: JobFilter, before: number | null): Search {
   const found = search(filter, before, { from: jobsFrom.all, id: 'j.id', status: null });
   if (filter.statuses === undefined) return found;
@@ -65,6 +65,11 @@ function searchPart(filter: JobFilter, before: number | null): Search {
     where: `${found.where} and coalesce(l.status, r.status) in (select value from json_each(?))`,
     params: [...found.params, JSON.stringify(filter.statuses)],
   };
+}
+
+/** SQLite compares ASCII by itself, and quickly; only text beyond that is handed to us. */
+function speaksOf(place: string): string {
+  return `instr(lower(${place}), ?) > 0 or (${place} glob '*[^\u0001-\u007f]*' and contains(${place}, ?))`;
 }
 
 interface Start {
@@ -92,6 +97,9 @@ function search(filter: JobFilter, before: number | null, { from, id, status }: 
   if (filter.newest !== undefined) must(`${id} > (select coalesce(max(id), 0) from job) - ?`, filter.newest);
   if (filter.queue !== undefined) must('j.queue = ?', filter.queue);
   if (filter.name !== undefined) must('j.name = ?', filter.name);
+  // The index of tagged jobs, and a look for the text before the list is taken apart.
+  if (filter.tags !== undefined && filter.tags.length > 0) must(`j.tags <> '[]'`);
+  for (const tag of filter.tags ?? []) must('instr(j.tags, ?) > 0', JSON.stringify(tag));
   for (const tag of filter.tags ?? []) must('exists (select 1 from json_each(j.tags) t where t.value = ?)', tag);
   if (filter.workerId !== undefined) must('iif(l.job_id is null, r.worker_id, l.worker_id) = ?', filter.workerId);
   if (filter.reason !== undefined) must('r.reason = ?', filter.reason);
@@ -99,9 +107,9 @@ function search(filter: JobFilter, before: number | null, { from, id, status }: 
   if (filter.createdTo !== undefined) must('j.created_at < ?', filter.createdTo);
   if (filter.text !== undefined) {
     const text = filter.text.toLowerCase();
-    const places = ['j.name', `j.spec ->> 'command'`, 'r.error'].map((place) => `contains(${place}, ?)`);
-    const input = `contains(replace(j.spec ->> 'input', ' ', ''), ?)`;
-    must(`(${[...places, input].join(' or ')})`, text, text, text, text.replaceAll(' ', ''));
+    const places = ['j.name', `j.spec ->> 'command'`, 'r.error', `replace(j.spec ->> 'input', ' ', '')`];
+    const texts = [text, text, text, text.replaceAll(' ', '')];
+    must(`(${places.map(speaksOf).join(' or ')})`, ...texts.flatMap((part) => [part, part]));
   }
   return { from, where: conditions.join(' and '), params, id };
 }

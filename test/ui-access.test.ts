@@ -30,6 +30,7 @@ function screens(): [path: string, ready: string][] {
     [`/ui/workflows/${seeded.doneWorkflow}?view=list`, 'tbody tr'],
     ['/ui/queues', 'tbody tr'],
     ['/ui/workers', 'article'],
+    ['/ui/cluster', 'tbody tr'],
     ['/ui/nowhere', '.empty-title'],
   ];
 }

@@ -12,6 +12,13 @@ const WorkflowScreen = lazy(() =>
   import('../screens/workflow/workflow-screen.tsx').then((file) => ({ default: file.WorkflowScreen })),
 );
 const Queues = lazy(() => import('../screens/queues/queues.tsx').then((file) => ({ default: file.Queues })));
+const Schedules = lazy(() =>
+  import('../screens/schedules/schedules.tsx').then((file) => ({ default: file.Schedules })),
+);
+const ScheduleScreen = lazy(() =>
+  import('../screens/schedules/schedule-screen.tsx').then((file) => ({ default: file.ScheduleScreen })),
+);
+const Cluster = lazy(() => import('../screens/cluster/cluster.tsx').then((file) => ({ default: file.Cluster })));
 const Workers = lazy(() => import('../screens/workers/workers.tsx').then((file) => ({ default: file.Workers })));
 
 /** Which screen an address shows. */
@@ -32,6 +39,13 @@ export function Screens({ onNewJob }: { onNewJob: () => void }) {
         <Route path="/workflows/:id">{({ id }) => <WorkflowScreen key={id} id={id} />}</Route>
         <Route path="/queues">
           <Queues />
+        </Route>
+        <Route path="/schedules">
+          <Schedules />
+        </Route>
+        <Route path="/schedules/:name">{({ name }) => <ScheduleScreen key={name} name={name} />}</Route>
+        <Route path="/cluster">
+          <Cluster />
         </Route>
         <Route path="/workers">
           <Workers />

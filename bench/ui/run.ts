@@ -1,0 +1,153 @@
+/**
+ * How fast the dashboard is: what it weighs, when it is there, how it scrolls and filters a million jobs.
+ *
+ *   npm run bench:ui [-- --jobs 1000000] [sqlite postgres]
+ */
+
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { openBrowser } from '../../test/kit/browser.ts';
+import { openScreen } from '../../test/kit/dashboard.ts';
+import { buildPage } from '../../test/kit/page-build.ts';
+import { startPostgres } from '../../test/kit/postgres.ts';
+import { startWorkron } from '../../test/kit/workron-process.ts';
+import { percentile } from '../measure.ts';
+import { fillPostgres, fillSqlite } from './million.ts';
+
+const { values, positionals } = parseArgs({
+  options: { jobs: { type: 'string', default: '1000000' } },
+  allowPositionals: true,
+});
+const count = Number(values.jobs);
+const stores = positionals.length === 0 ? ['sqlite', 'postgres'] : positionals;
+
+const QUESTIONS: readonly [string, string][] = [
+  ['list', ''],
+  ['status', 'status=failed'],
+  ['queue', 'queue=queue-7'],
+  ['status and queue', 'status=failed&queue=queue-10'],
+  ['name', 'name=needle'],
+  ['name that is not there', 'name=nobody'],
+  ['tag', 'tag=rare'],
+  ['worker', 'worker_id=3'],
+  ['reason', 'reason=exit'],
+  ['last hour', 'from=1h'],
+  ['text', 'q=echo%20999'],
+  ['text that is not there', 'q=no%20such%20thing'],
+];
+
+buildPage();
+await weigh();
+for (const store of stores) await measure(store);
+
+/** What the first screen fetches, compressed as the server sends it. */
+async function weigh(): Promise<void> {
+  const folder = join(import.meta.dirname, '..', '..', 'dist-ui');
+  const html = await readFile(join(folder, 'index.html'), 'utf8');
+  const files = [
+    'index.html',
+    ...[...html.matchAll(/\/ui\/([\w./-]+\.(?:js|css))/g)].map(([, file]) => file as string),
+  ];
+  const sizes = await Promise.all(files.map(async (file) => gzipSync(await readFile(join(folder, file))).length));
+  say('first screen, gzipped', `${kilobytes(sizes.reduce((sum, size) => sum + size, 0))} (at most 350 kB)`);
+}
+
+async function measure(store: string): Promise<void> {
+  await using stack = new AsyncDisposableStack();
+  const folder = await mkdtemp(join(tmpdir(), 'workron-bench-ui-'));
+  stack.defer(() => rm(folder, { recursive: true, force: true }));
+  const postgres = store === 'postgres' ? stack.use(await startPostgres({ durable: true })) : null;
+  const env = postgres === null ? {} : { WORKRON_DB_URL: postgres.url, WORKRON_DB_SCHEMA: 'bench' };
+  const start = () => startWorkron({ args: ['up', '--port', '0'], cwd: folder, env: { LANG: 'C.UTF-8', ...env } });
+  // Once for the tables, and again on the full store.
+  await (await start())[Symbol.asyncDispose]();
+  if (postgres === null) fillSqlite(join(folder, 'workron.db'), count);
+  else await fillPostgres(postgres.url, 'bench', count);
+  const server = stack.use(await start());
+  await ask(store, server.url);
+  await look(store, server.url);
+  await drain(store, server.url);
+}
+
+/** Lists and filters, as the page asks for them. */
+async function ask(store: string, url: string): Promise<void> {
+  for (const [what, query] of QUESTIONS) {
+    const times: number[] = [];
+    for (let round = -1; round < 20; round += 1) {
+      const startedAt = performance.now();
+      const response = await fetch(`${url}/jobs?limit=100&${query}`);
+      await response.arrayBuffer();
+      // The first one is to warm up.
+      if (round >= 0) times.push(performance.now() - startedAt);
+    }
+    say(`${store}: ${what}`, `p95 ${percentile(times, 0.95).toFixed(0)} ms`);
+  }
+}
+
+/** The first paint that says something, and a long scroll. */
+async function look(store: string, url: string): Promise<void> {
+  const browser = await openBrowser();
+  try {
+    await using screen = await openScreen(browser, url, '/ui/');
+    const { page } = screen;
+    await page.locator('.tile-count').first().waitFor();
+    const times: number[] = [];
+    for (let round = 0; round < 5; round += 1) {
+      await page.goto(`${url}/ui/`);
+      times.push(
+        await page
+          .locator('.tile-count')
+          .first()
+          .evaluate(() => performance.now()),
+      );
+    }
+    say(`${store}: overview is there after`, `median ${percentile(times, 0.5).toFixed(0)} ms (at most 1,000)`);
+    await page.goto(`${url}/ui/jobs`);
+    await page.locator('.job-row[data-job]').first().waitFor();
+    await page.evaluate(`
+      globalThis.longTasks = [];
+      new PerformanceObserver((list) => globalThis.longTasks.push(...list.getEntries().map((entry) => entry.duration))).observe({ type: 'longtask' });
+    `);
+    await page.locator('.job-scroll').hover();
+    let most = 0;
+    for (let turn = 0; turn < 300; turn += 1) {
+      await page.mouse.wheel(0, 900);
+      await page.waitForTimeout(16);
+      if (turn % 20 === 0) most = Math.max(most, await page.locator('.job-space .job-row').count());
+    }
+    const long = await page.evaluate<number[]>('globalThis.longTasks');
+    const last = await page.locator('.job-row[data-job]').last().getAttribute('aria-rowindex');
+    say(
+      `${store}: scrolled to row ${last}`,
+      `${most} rows in the page (at most 200), longest task ${Math.max(0, ...long).toFixed(0)} ms (at most 100)`,
+    );
+  } finally {
+    await browser.close();
+  }
+}
+
+/** Commands still run with a million jobs behind them and all indexes there. */
+async function drain(store: string, url: string): Promise<void> {
+  const jobs = Array.from({ length: 10_000 }, () => ({ command: 'true', delay: '1h' }));
+  const startedAt = performance.now();
+  await fetch(`${url}/jobs`, {
+    method: 'POST',
+    body: JSON.stringify(jobs),
+    headers: { 'content-type': 'application/json' },
+  });
+  say(
+    `${store}: submits in one call`,
+    `${Math.round(10_000 / ((performance.now() - startedAt) / 1_000)).toLocaleString('en')} a second`,
+  );
+}
+
+function say(what: string, figure: string): void {
+  console.log(`${what.padEnd(44)} ${figure}`);
+}
+
+function kilobytes(bytes: number): string {
+  return `${(bytes / 1_000).toFixed(0)} kB`;
+}

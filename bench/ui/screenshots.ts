@@ -1,0 +1,74 @@
+/**
+ * Pictures of every screen, dark and light, for docs/dashboard.md.
+ *
+ *   npm run screenshots [part of a name …]
+ */
+
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client } from '../../src/api/client.ts';
+import { openDashboard } from '../../test/kit/dashboard.ts';
+import { seedPage } from '../../test/kit/page-seed.ts';
+
+interface Picture {
+  name: string;
+  path: string;
+  /** What is there once all is shown. */
+  ready: string;
+  /** Pressed before the picture is taken. */
+  key?: string;
+  width?: number;
+}
+
+const folder = join(import.meta.dirname, '..', '..', 'docs', 'images');
+const wanted = process.argv.slice(2);
+mkdirSync(folder, { recursive: true });
+
+await using dashboard = await openDashboard();
+await shoot({ name: 'welcome', path: '/ui/', ready: '.welcome' });
+const seeded = await seedPage(dashboard.url);
+await busy(dashboard.client);
+for (const picture of pictures()) await shoot(picture);
+
+function pictures(): Picture[] {
+  return [
+    { name: 'overview', path: '/ui/', ready: '.chart-key' },
+    { name: 'jobs', path: '/ui/jobs', ready: '.job-row[data-job]' },
+    { name: 'job', path: `/ui/jobs/${seeded.orderJob}`, ready: '.log-line' },
+    { name: 'job-failed', path: `/ui/jobs/${seeded.failedJob}?tab=attempts`, ready: '.attempts li' },
+    { name: 'workflows', path: '/ui/workflows', ready: 'tbody tr' },
+    { name: 'workflow-graph', path: `/ui/workflows/${seeded.failedWorkflow}`, ready: '.node' },
+    { name: 'workflow-gantt', path: `/ui/workflows/${seeded.doneWorkflow}?view=gantt`, ready: '.gantt-row' },
+    { name: 'queues', path: '/ui/queues', ready: 'tbody tr' },
+    { name: 'workers', path: '/ui/workers', ready: 'article' },
+    { name: 'cluster', path: '/ui/cluster', ready: 'tbody tr' },
+    { name: 'palette', path: '/ui/jobs', ready: '.job-row[data-job]', key: 'Control+k' },
+    { name: 'phone', path: '/ui/jobs', ready: '.job-row[data-job]', width: 390 },
+  ];
+}
+
+async function shoot({ name, path, ready, key, width = 1180 }: Picture): Promise<void> {
+  if (wanted.length > 0 && !wanted.some((part) => name.includes(part))) return;
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await using screen = await dashboard.open(path, {
+      colorScheme,
+      viewport: { width, height: 720 },
+      reducedMotion: 'reduce',
+    });
+    await screen.page.locator(ready).first().waitFor();
+    await screen.page.locator('.live-live').waitFor();
+    if (key !== undefined) await screen.page.keyboard.press(key);
+    // Charts are drawn a moment after their legend is.
+    await screen.page.waitForTimeout(500);
+    await screen.page.screenshot({ path: join(folder, `${name}-${colorScheme}.png`) });
+  }
+}
+
+/** Something that runs while the pictures are taken. */
+async function busy(client: Client): Promise<void> {
+  await client.submitAll([
+    { name: 'transcode-video', queue: 'images', command: 'sleep 120', tags: ['4k'] },
+    { name: 'rebuild-search-index', queue: 'imports', command: 'sleep 120' },
+    ...Array.from({ length: 6 }, () => ({ name: 'resize-image', queue: 'images', command: 'sleep 120' })),
+  ]);
+}

@@ -1,0 +1,121 @@
+import type { Cluster as ClusterState } from '../../../../src/api/cluster.ts';
+import { client } from '../../data/client.ts';
+import { useLive } from '../../data/use-live.ts';
+import { Loading, Problem } from '../../parts/notes.tsx';
+import { PageHead, useTitle } from '../../parts/page-head.tsx';
+import { State } from '../../parts/state.tsx';
+import { When } from '../../parts/when.tsx';
+import { visibleLine } from '../../words/visible-text.ts';
+
+const EVERY_MS = 2_000;
+
+/** The processes on this store, and which of them does what. */
+export function Cluster() {
+  useTitle('Cluster');
+  const cluster = useLive({
+    key: ['cluster'],
+    about: { topics: ['workers'] },
+    // Leadership is renewed every two seconds.
+    everyMs: EVERY_MS,
+    fetch: (signal) => client.cluster({ signal }),
+  });
+  return (
+    <section className="screen">
+      <PageHead
+        title="Cluster"
+        sub={
+          cluster.data !== undefined && (
+            <span className="faint">
+              {cluster.data.driver} {visibleLine(cluster.data.location)}, answered by {cluster.data.answered_by}
+            </span>
+          )
+        }
+      />
+      {cluster.error !== null && <Problem error={cluster.error} onRetry={() => void cluster.refetch()} />}
+      {cluster.data === undefined ? (
+        cluster.error === null && <Loading />
+      ) : (
+        <>
+          <Instances instances={cluster.data.instances} />
+          <Duties duties={cluster.data.duties} />
+        </>
+      )}
+    </section>
+  );
+}
+
+function Instances({ instances }: { instances: ClusterState['instances'] }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls where there is little room
+    <div className="table-frame" role="region" aria-label="Instances" tabIndex={0}>
+      <table className="table">
+        <caption className="visually-hidden">Instances</caption>
+        <thead>
+          <tr>
+            {['State', 'Instance', 'Roles', 'Leads', 'Version', 'Up since', 'Heard'].map((title) => (
+              <th key={title} scope="col">
+                {title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {instances.map((instance) => (
+            <tr key={instance.id}>
+              <td>
+                <State of={instance.state} />
+              </td>
+              <th scope="row">
+                <bdi>{visibleLine(instance.id)}</bdi>
+                <div className="faint small-text">
+                  {visibleLine(instance.host)} · pid {instance.pid}
+                  {instance.url !== null && ` · ${visibleLine(instance.url)}`}
+                </div>
+              </th>
+              <td>{instance.roles.join(', ')}</td>
+              <td>{instance.leads.join(', ') || <span className="faint">nothing</span>}</td>
+              <td>{instance.version}</td>
+              <td>
+                <When at={instance.started_at} />
+              </td>
+              <td>
+                <When at={instance.seen_at} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Duties({ duties }: { duties: ClusterState['duties'] }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls where there is little room
+    <div className="table-frame" role="region" aria-label="Duties" tabIndex={0}>
+      <table className="table">
+        <caption className="visually-hidden">Duties</caption>
+        <thead>
+          <tr>
+            {['Duty', 'Leader', 'Term', 'Held by', 'Lock key'].map((title) => (
+              <th key={title} scope="col">
+                {title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {duties.map((duty) => (
+            <tr key={duty.duty}>
+              <th scope="row">{duty.duty}</th>
+              <td>{duty.leader === null ? <span className="why-bad">nobody</span> : visibleLine(duty.leader)}</td>
+              <td>{duty.term}</td>
+              <td>{duty.held_by ?? <span className="faint">–</span>}</td>
+              <td className="faint">{duty.lock_key === null ? '–' : duty.lock_key.join(', ')}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

@@ -6,7 +6,7 @@
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { Client } from '../../src/api/client.ts';
+import type { Client } from '../../src/api/client.ts';
 import { openDashboard } from '../../test/kit/dashboard.ts';
 import { seedPage } from '../../test/kit/page-seed.ts';
 

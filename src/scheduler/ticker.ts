@@ -10,7 +10,7 @@ import { withInstallation } from './notify-context.ts';
 import { cancel } from './operate.ts';
 import { cancelWorkflow } from './workflow.ts';
 
-/** Rows of the ledger per transaction. */
+/** Rows of the ledger, and lines, per transaction. */
 const BATCH = 1_000;
 /** A schedule made by another process is known by then even if its hint was lost. Naps are up to a tenth shorter. */
 const SHARED_POLL_MS = 1_200;
@@ -25,12 +25,30 @@ export function ticker(context: SchedulerContext, wake: Wake): Loop & Disposable
   const unsubscribe = store.subscribe((hint) => {
     if (hint.topic === 'schedules') wake.fire();
   });
+  // Halved when a batch fails, until what cannot be written stands alone and is put off; doubled when one is written.
+  let lines = BATCH;
+  const judge = async (signal: AbortSignal): Promise<Ticked | undefined> => {
+    try {
+      const told = await store.tick({ limit: BATCH, lines, notify: withInstallation([], context.notify) }, signal);
+      lines = Math.min(BATCH, lines * 2);
+      return told;
+    } catch (error) {
+      const isAway = isWorkronError(error) && (error.retryable || error.code === 'leadership_lost');
+      if (isAway || signal.aborted || lines === 1) {
+        lines = 1;
+        throw error;
+      }
+      lines = Math.ceil(lines / 2);
+      return undefined;
+    }
+  };
   return {
     name: 'ticker',
     everyMs: pollMs,
     wake,
     async tick(signal) {
-      const told = await store.tick({ limit: BATCH, notify: withInstallation([], context.notify) }, signal);
+      const told = await judge(signal);
+      if (told === undefined) return 0;
       report(context, told);
       await stopOthers(context, told.stop, signal);
       if (told.more) return 0;
@@ -48,7 +66,9 @@ function report({ telemetry, log, instanceId }: SchedulerContext, { ticks, count
     const due = new Date(dueAt).toISOString();
     log.debug({ schedule, due, instance_id: instanceId }, 'another instance is judging this tick, or has');
   }
-  for (const { schedule, error } of failed) log.warn({ schedule, error }, 'a schedule cannot be judged');
+  for (const { schedule, error, againInMs } of failed) {
+    log.error({ schedule, error, again_in_ms: againInMs }, 'a due schedule could not be judged; others go on');
+  }
 }
 
 /** Asks runs to stop that a tick has replaced. What is left undone here is told again by the next round of any instance. */

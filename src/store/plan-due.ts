@@ -2,6 +2,7 @@
 
 import { type Line, type LinePlan, type LineRequest, planLine } from '../core/schedule/plan-line.ts';
 import type { Run, TickVerdict } from '../core/schedule/tick.ts';
+import { messageOf, putOffMs } from './put-off.ts';
 import type { TickRequest } from './schedule-store.ts';
 
 export interface DueLine {
@@ -12,9 +13,8 @@ export interface DueLine {
 }
 
 export interface DuePlans<D> {
-  counts: Partial<Record<TickVerdict, number>>;
   plans: { due: D; plan: LinePlan }[];
-  failed: { due: D; error: string }[];
+  failed: { due: D; error: string; againInMs: number }[];
 }
 
 /** In order, until the ledger would get more than `limit` rows; the first one is always among them. */
@@ -24,7 +24,6 @@ export function planDue<D extends DueLine>(
 ): DuePlans<D> {
   const plans: DuePlans<D>['plans'] = [];
   const failed: DuePlans<D>['failed'] = [];
-  const counts: DuePlans<D>['counts'] = {};
   let rows = 0;
   for (const one of due) {
     const { schedule, line, open } = one;
@@ -33,10 +32,18 @@ export function planDue<D extends DueLine>(
       if (rows > 0 && rows + plan.ticks.length > limit) break;
       rows += plan.ticks.length;
       plans.push({ due: one, plan });
-      for (const { verdict, count } of plan.ticks) counts[verdict] = (counts[verdict] ?? 0) + count;
     } catch (error) {
-      failed.push({ due: one, error: error instanceof Error ? error.message : String(error) });
+      failed.push({ due: one, error: messageOf(error), againInMs: putOffMs({ schedule, line, now }) });
     }
   }
-  return { plans, failed, counts };
+  return { plans, failed };
+}
+
+/** How many ticks these plans judge, by verdict. */
+export function countVerdicts(plans: readonly { plan: LinePlan }[]): Partial<Record<TickVerdict, number>> {
+  const counts: Partial<Record<TickVerdict, number>> = {};
+  for (const { plan } of plans) {
+    for (const { verdict, count } of plan.ticks) counts[verdict] = (counts[verdict] ?? 0) + count;
+  }
+  return counts;
 }

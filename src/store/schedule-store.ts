@@ -52,7 +52,9 @@ export interface ScheduleStore {
 
   /**
    * Judges ticks that are due: writes their verdicts, starts what runs, and moves on. Writes at most `limit` rows of the
-   * ledger. What another call is at work on is left to it. Never judges a tick twice.
+   * ledger. What another call is at work on is left to it. Never judges a tick twice. A line that cannot be judged is put
+   * off. So is one that cannot be written, where it is the only one; among others it may fail the call, and then nothing is
+   * written.
    */
   tick(request: TickRequest, signal: AbortSignal): Promise<Ticked>;
 
@@ -99,10 +101,9 @@ export interface TickRequest {
   limit: number;
   /** Who wants to hear of every schedule. */
   notify?: readonly Notify[];
+  /** Lines to judge at most; as many as rows unless told otherwise. */
+  lines?: number;
 }
-
-/** A schedule that cannot be judged (its zone is known no longer) must not stand in the way of others. */
-export const FAILED_AGAIN_MS = 60_000;
 
 export interface Ticked {
   /** The rows written, or added to. */
@@ -118,6 +119,6 @@ export interface Ticked {
   stop: { tickId: number; runs: readonly Run[] }[];
   /** Schedules that were due, but that another call was at work on. */
   contended: { schedule: string; dueAt: number }[];
-  /** Schedules that cannot be judged; they are tried again after `FAILED_AGAIN_MS`. */
-  failed: { schedule: string; error: string }[];
+  /** Schedules that cannot be judged or written; they are tried again after a time that grows with every failure. */
+  failed: { schedule: string; error: string; againInMs: number }[];
 }

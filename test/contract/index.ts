@@ -11,6 +11,7 @@ import { exerciseClaim } from './claim.ts';
 import { exerciseDependencies } from './dependencies.ts';
 import { exerciseDue } from './due.ts';
 import { exerciseEdit } from './edit.ts';
+import { exerciseFailingTicks } from './failing-ticks.ts';
 import { exerciseGroups } from './groups.ts';
 import { exerciseHeartbeat } from './heartbeat.ts';
 import { exerciseHints } from './hints.ts';
@@ -72,6 +73,7 @@ const THEMES = [
   exerciseSchedules,
   exerciseTicks,
   exerciseTickNotices,
+  exerciseFailingTicks,
   exerciseCatchUp,
   exerciseRunSchedule,
   exercisePrune,

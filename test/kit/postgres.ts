@@ -68,7 +68,8 @@ export async function openEmptiedPostgres(): Promise<PostgresTestStore> {
       await given.store[Symbol.asyncDispose]();
       await empty(given);
       emptied.push(schema);
-      process.off('beforeExit', beforeExit).once('beforeExit', beforeExit);
+      // A server of our own goes with all that is in it.
+      if (own === undefined) process.off('beforeExit', beforeExit).once('beforeExit', beforeExit);
     },
   };
 }

@@ -4,8 +4,9 @@ import type { LinePlan, PlannedTick } from '../../core/schedule/plan-line.ts';
 import { jobForTick, workflowForTick } from '../../core/schedule/run-for-tick.ts';
 import type { Run } from '../../core/schedule/tick.ts';
 import { tickNotices } from '../../core/schedule/tick-notices.ts';
-import { planDue } from '../plan-due.ts';
-import { FAILED_AGAIN_MS, type Ticked, type TickRequest } from '../store.ts';
+import { countVerdicts, planDue } from '../plan-due.ts';
+import { isOfTheRow, messageOf, putOffMs } from '../put-off.ts';
+import type { Ticked, TickRequest } from '../store.ts';
 import { insert } from './insert.ts';
 import { addTickNotice } from './notices.ts';
 import type { LineRow, ScheduleRow, TickRow } from './schedule-row.ts';
@@ -14,28 +15,39 @@ import type { Tables } from './tables.ts';
 import { addWorkflow } from './workflows.ts';
 
 export function tick(tables: Tables, request: TickRequest): Ticked {
-  const { limit } = request;
+  const { limit, lines = limit } = request;
   const now = tables.clock.now();
-  const due = dueLines(tables, now, limit).map((line) => ({
+  const due = dueLines(tables, now, lines).map((line) => ({
     line,
     schedule: tables.schedules.get(line.schedule) as ScheduleRow,
     open: openRuns(tables, line.id),
   }));
-  const { plans, failed, counts } = planDue(due, { ...request, now });
-  const ticks = plans.flatMap(({ due: { schedule, line, open }, plan }) =>
-    writePlan(tables, schedule, line, { plan, open }).map((row) => ({ ...toTick(row), schedule: schedule.name })),
-  );
-  for (const { due: one } of failed) moveTo(tables, one.line, now + FAILED_AGAIN_MS);
+  const { plans, failed } = planDue(due, { ...request, now });
+  const written: typeof plans = [];
+  const ticks = plans.flatMap(({ due: one, plan }) => {
+    const { schedule, line, open } = one;
+    try {
+      const rows = writePlan(tables, schedule, line, { plan, open });
+      written.push({ due: one, plan });
+      return rows.map((row) => ({ ...toTick(row), schedule: schedule.name }));
+    } catch (error) {
+      // What was written of others stays written: there is no way back here, so there is one way on for all.
+      if (!isOfTheRow(error)) throw error;
+      failed.push({ due: one, error: messageOf(error), againInMs: putOffMs({ schedule, line, now }) });
+      return [];
+    }
+  });
+  for (const { due: one, againInMs } of failed) moveTo(tables, one.line, now + againInMs);
   const next = tables.dueLines.peek()?.nextDue ?? null;
   return {
     ticks,
-    counts,
+    counts: countVerdicts(written),
     nextDueAt: next,
     now,
     more: next !== null && next <= now,
     stop: [...tables.stopping].map(({ id, stops }) => ({ tickId: id, runs: stops ?? [] })),
     contended: [],
-    failed: failed.map(({ due: one, error }) => ({ schedule: one.schedule.name, error })),
+    failed: failed.map(({ due: one, ...rest }) => ({ schedule: one.schedule.name, ...rest })),
   };
 }
 

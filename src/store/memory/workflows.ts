@@ -27,7 +27,6 @@ export function insertWorkflow(
 ): { workflow: Workflow; replayed: boolean } {
   const answered = idempotency === undefined ? undefined : answeredBefore(tables, idempotency);
   if (answered !== undefined) return { workflow: replay(tables, answered.workflowId), replayed: true };
-  refuseUnknown(tables, wanted.steps);
   const row = addWorkflow(tables, wanted);
   if (idempotency !== undefined) {
     const answer = { fingerprint: idempotency.fingerprint, items: [], workflowId: row.id, createdAt: row.createdAt };
@@ -44,6 +43,7 @@ export interface RunPlace {
 }
 
 export function addWorkflow(tables: Tables, wanted: NewWorkflow, place?: RunPlace): WorkflowRow {
+  refuseUnknown(tables, wanted.steps);
   const row: WorkflowRow = {
     id: (tables.lastId.workflow += 1),
     name: wanted.name,

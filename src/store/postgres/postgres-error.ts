@@ -5,6 +5,8 @@ import { isWorkronError, WorkronError } from '../../core/error.ts';
 /** Two transactions waited for each other, and this one was chosen to give way. */
 export const DEADLOCK = '40P01';
 const DISK_FULL = '53100';
+const LOCK_TIMEOUT = '55P03';
+const STATEMENT_TIMEOUT = '57014';
 
 const AWAY_STATES = new Set([
   '25006', // read-only: a standby answered
@@ -14,8 +16,8 @@ const AWAY_STATES = new Set([
   DEADLOCK,
   '53200', // out of memory
   '53300', // too many connections
-  '55P03', // waited too long for a lock
-  '57014', // the statement took too long
+  LOCK_TIMEOUT,
+  STATEMENT_TIMEOUT,
   '57P01', // shut down by its administrator
   '57P02', // crashed
   '57P03', // starting up
@@ -38,6 +40,12 @@ export function toStoreError(error: unknown): unknown {
     });
   }
   return error;
+}
+
+/** The server is there, but what was asked took too long, or another transaction stands in its way. */
+export function isTooSlow(error: unknown): boolean {
+  const code = codeOf(isWorkronError(error) ? error.cause : error);
+  return code === LOCK_TIMEOUT || code === STATEMENT_TIMEOUT;
 }
 
 export function codeOf(error: unknown): string {

@@ -42,8 +42,9 @@ export function scheduleTexts(s: string, now: string) {
         tail_id = i.tail_id, tail_verdict = i.tail_verdict
       from jsonb_to_recordset($1::jsonb) i(id bigint, cursor float8, next_due float8, tail_id bigint, tail_verdict text)
       where l.id = i.id`,
-    postponeLines: `with ${now} update ${s}.schedule_line l set next_due = t.now + $2::float8 * interval '1 ms'
-      from t where l.id = any($1::bigint[])`,
+    /** $2 how far it was judged when it failed. */
+    putOffLine: `with ${now} update ${s}.schedule_line l set next_due = t.now + $3::float8 * interval '1 ms'
+      from t where l.id = $1 and l.cursor = ${instant('$2::float8')}`,
     deleteLines: `delete from ${s}.schedule_line where id = any($1::bigint[])`,
     /** All that an instance with nothing to do asks for. */
     lookDue: `select (select min(next_due) from ${s}.schedule_line where next_due is not null) as next_due,

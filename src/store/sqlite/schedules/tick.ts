@@ -4,33 +4,45 @@ import type { LinePlan, PlannedTick } from '../../../core/schedule/plan-line.ts'
 import type { Schedule } from '../../../core/schedule/schedule.ts';
 import type { Run, Tick } from '../../../core/schedule/tick.ts';
 import { tickNotices } from '../../../core/schedule/tick-notices.ts';
-import { planDue } from '../../plan-due.ts';
+import { countVerdicts, planDue } from '../../plan-due.ts';
+import { messageOf, putOffMs } from '../../put-off.ts';
 import { decodeLine, type LineColumns, NO_RUN } from '../../schedule-columns.ts';
-import { FAILED_AGAIN_MS, type Ticked, type TickRequest } from '../../store.ts';
+import type { Ticked, TickRequest } from '../../store.ts';
 import type { Context } from '../context.ts';
 import { addTickNotice } from '../notices.ts';
+import { alone } from './alone.ts';
 import { openRuns, type ScheduleRow, tickById, toSchedule } from './rows.ts';
 import { start } from './start.ts';
 import { sql } from './statements.ts';
 
 export function tick(context: Context, request: TickRequest): Ticked {
-  const { limit } = request;
+  const { limit, lines = limit } = request;
   const { database, now } = context;
   const schedules = new Map<number, Schedule>();
-  const due = database.all<LineColumns>(sql.dueLines, now, limit).map((row) => {
+  const due = database.all<LineColumns>(sql.dueLines, now, lines).map((row) => {
     const schedule = schedules.get(row.schedule_id) ?? scheduleById(context, row.schedule_id);
     schedules.set(row.schedule_id, schedule);
     return { schedule, line: decodeLine(row), open: openRuns(context, row.id) };
   });
-  const { plans, failed, counts } = planDue(due, { ...request, now });
-  const ticks = plans.flatMap(({ due: { schedule, open }, plan }) =>
-    writePlan(context, schedule, { plan, open }).map((row) => ({ ...row, schedule: schedule.name })),
-  );
-  for (const { due: one } of failed) database.run(sql.postponeLine, one.line.id, now + FAILED_AGAIN_MS);
+  const { plans, failed } = planDue(due, { ...request, now });
+  const write = (own: Context) =>
+    plans.flatMap(({ due: { schedule, open }, plan }) =>
+      writePlan(own, schedule, { plan, open }).map((row) => ({ ...row, schedule: schedule.name })),
+    );
+  const ticks =
+    lines > 1
+      ? write(context)
+      : alone(context, write, (error) => {
+          for (const { due: one } of plans.splice(0)) {
+            failed.push({ due: one, error: messageOf(error), againInMs: putOffMs({ ...one, now }) });
+          }
+          return [];
+        });
+  for (const { due: one, againInMs } of failed) database.run(sql.postponeLine, one.line.id, now + againInMs);
   const nextDueAt = database.get<{ due: number | null }>(sql.nextDue)?.due ?? null;
   return {
     ticks,
-    counts,
+    counts: countVerdicts(plans),
     nextDueAt,
     now,
     more: nextDueAt !== null && nextDueAt <= now,
@@ -38,7 +50,7 @@ export function tick(context: Context, request: TickRequest): Ticked {
       .all<{ id: number; stops: string }>(sql.stops)
       .map(({ id, stops }) => ({ tickId: id, runs: JSON.parse(stops) as Run[] })),
     contended: [],
-    failed: failed.map(({ due: one, error }) => ({ schedule: one.schedule.name, error })),
+    failed: failed.map(({ due: one, ...rest }) => ({ schedule: one.schedule.name, ...rest })),
   };
 }
 

@@ -1,0 +1,27 @@
+/** A part of a call that may fail without the rest of it. */
+
+import { isOfTheRow } from '../../put-off.ts';
+import { Aftermath } from '../aftermath.ts';
+import type { Context } from '../context.ts';
+import { translate } from '../sqlite-error.ts';
+
+/** Does `write`; where that fails because of what it writes, nothing of it is there, and `instead` answers. */
+export function alone<T>(context: Context, write: (own: Context) => T, instead: (error: unknown) => T): T {
+  const { database, lanes, fairQueues } = context;
+  database.run('savepoint alone');
+  try {
+    const own = { ...context, aftermath: new Aftermath() };
+    const answer = write(own);
+    own.aftermath.finish(own);
+    database.run('release alone');
+    return answer;
+  } catch (error) {
+    // A full disk may have ended the whole transaction.
+    if (!database.inTransaction || !isOfTheRow(translate(error, ''))) throw error;
+    database.run('rollback to alone');
+    database.run('release alone');
+    lanes.forget();
+    fairQueues.forget();
+    return instead(error);
+  }
+}

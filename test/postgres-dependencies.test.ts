@@ -10,7 +10,7 @@ import { Child } from './kit/child.ts';
 import { eventually } from './kit/eventually.ts';
 import { after, Hands, on, readWorkflow, settleDown, statuses, submitWorkflow } from './kit/graph.ts';
 import { openTestPostgres, type PostgresTestStore } from './kit/postgres.ts';
-import { cancel, claim, forever, register, retry, submit, submitOne } from './kit/steps.ts';
+import { cancel, claim, forever, register, retry, submit, submitOne, success } from './kit/steps.ts';
 
 /** Rounds that are under way at the same time. */
 const AT_ONCE = 20;
@@ -105,6 +105,22 @@ test('postgres: of two last parents that end in overlapping transactions, the se
   assert.deepEqual(await Promise.all(settling), ['ok', 'ok']);
   assert.deepEqual(await statuses(here, [child]), ['pending']);
   assert.deepEqual(two.deadlocks(), []);
+});
+
+test('postgres: a step that one process handed out and another is told of ends as any other', async () => {
+  await using two = await openTwo();
+  const { here, there } = two;
+  const steps = [aStep('a'), aStep('b'), aStep('c', { parents: [0, 1] })];
+  const { workflow, step } = await submitWorkflow(here, aWorkflow(steps));
+  const { id: workerId } = await register(here);
+  const claimed = await claim(here, workerId);
+  const [first, second] = claimed.map((job) => success({ job, workerId }));
+  assert.ok(first !== undefined && second !== undefined);
+  assert.equal((await there.settle([first], forever))[0]?.result, 'ok');
+  assert.equal((await here.settle([second], forever))[0]?.result, 'ok');
+  assert.deepEqual(await statuses(here, [step['c'] ?? 0]), ['pending']);
+  const { status, counts } = await readWorkflow(here, workflow);
+  assert.deepEqual({ status, counts }, { status: 'running', counts: { open: 1, fine: 2, failed: 0, cancelled: 0 } });
 });
 
 test('postgres: two last parents ending together free their child exactly once', async () => {

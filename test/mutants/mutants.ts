@@ -322,8 +322,8 @@ export const MUTANTS: Mutant[] = [
     edits: [
       {
         file: 'src/store/postgres/settle.ts',
-        from: 'conclusion.done(done, await hasStaleEdges(context, session, done));',
-        to: 'conclusion.done(done, false);',
+        from: 'return { tellsChildren: row?.stale ?? true, counted: new Set(row?.counted) };',
+        to: 'return { tellsChildren: false, counted: new Set(row?.counted) };',
       },
     ],
     tests: ['test/postgres-dependencies.test.ts'],

@@ -8,6 +8,7 @@ import { decodeSpec, type StoredSpec } from '../spec.ts';
 import type { ClaimRequest } from '../store.ts';
 import type { Context } from './context.ts';
 import type { Session, Statement } from './database.ts';
+import { LINKED } from './flags.ts';
 import { surroundingsOf } from './graph/surroundings.ts';
 import type { KnownLane, Lanes } from './lanes.ts';
 import { numbers } from './values.ts';
@@ -32,6 +33,10 @@ interface TakenRow {
   tags: string[][];
   specs: StoredSpec[];
   flags: number[];
+  /** 0: none. */
+  workflows: number[];
+  groups: number[];
+  indexes: number[];
 }
 
 interface TakenJob {
@@ -39,6 +44,9 @@ interface TakenJob {
   turn: number;
   flags: number;
   spec: StoredSpec;
+  workflowId: number | null;
+  groupId: number | null;
+  groupIndex: number;
 }
 
 export async function claim(
@@ -59,8 +67,8 @@ export async function claim(
     taken = await look(context, request, signal);
   }
   if (taken.length > 0) hints.tell({ jobs: taken.map(({ job }) => job.id) });
-  const claimed = taken.map(({ job, flags, spec }) => ({ id: job.id, startedAt: job.startedAt, flags, spec }));
-  const surroundings = await surroundingsOf(context, claimed, signal);
+  context.linkedClaims.remember(taken.flatMap(({ job, flags }) => (flags & LINKED ? [job.id] : [])));
+  const surroundings = await surroundingsOf(context, taken, signal);
   return taken.sort(byUrgency).map(({ job }) => Object.assign(job, { surroundings: surroundings.get(job.id) ?? null }));
 }
 
@@ -156,6 +164,9 @@ function decodeTaken(
     turn: row.turns[place] as number,
     flags: row.flags[place] as number,
     spec: row.specs[place] as StoredSpec,
+    workflowId: row.workflows[place] || null,
+    groupId: row.groups[place] || null,
+    groupIndex: row.indexes[place] as number,
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Database } from './database.ts';
+import type { LinkedClaims } from './graph/linked-claims.ts';
 import type { Hints } from './hints.ts';
 import type { Lanes } from './lanes.ts';
 import type { Sql } from './sql.ts';
@@ -15,4 +16,5 @@ export interface Context {
   lanes: Lanes;
   fairQueues: FairQueues;
   hints: Hints;
+  linkedClaims: LinkedClaims;
 }

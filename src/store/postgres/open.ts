@@ -15,6 +15,7 @@ import { edit } from './edit.ts';
 import { complete, enlist } from './enlist.ts';
 import { cascade } from './graph/cascade.ts';
 import { expand } from './graph/expand.ts';
+import { LinkedClaims } from './graph/linked-claims.ts';
 import { insertWorkflow, steps, workflow, workflows } from './graph/workflows.ts';
 import { heartbeat } from './heartbeat.ts';
 import { Hints } from './hints.ts';
@@ -108,6 +109,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     database,
     sql,
     hints,
+    linkedClaims: new LinkedClaims(),
     lanes,
     fairQueues,
   };

@@ -3,7 +3,7 @@ import type { Context } from './context.ts';
 import type { Session } from './database.ts';
 import { FLAG } from './flags.ts';
 import { transactAgain } from './graph/again.ts';
-import { Conclusion, type Done } from './graph/conclusion.ts';
+import { type Concluded, Conclusion, type Done } from './graph/conclusion.ts';
 import { Locks } from './graph/locks.ts';
 import { Tally } from './graph/tally.ts';
 import { numbers, texts } from './values.ts';
@@ -57,17 +57,13 @@ interface EarlierRow {
  */
 export async function settle(context: Context, successes: readonly Success[], signal: AbortSignal): Promise<Settled[]> {
   const first = firstOfEach(successes);
-  const [columns] = await context.database.query<EndedColumns>(context.sql.settle, columnsOf(first), signal);
-  const rows = columns === undefined ? [] : rowsOf(columns);
+  const linked = new Set(first.filter(({ jobId }) => context.linkedClaims.take(jobId)).map(({ jobId }) => jobId));
+  const simple = first.filter(({ jobId }) => !linked.has(jobId));
+  const rows = simple.length === 0 ? [] : await endSimple(context, simple, signal);
   if (rows.length < first.length) {
     const ended = new Set(rows.map(({ job_id }) => job_id));
-    rows.push(
-      ...(await endLinked(
-        context,
-        first.filter(({ jobId }) => !ended.has(jobId)),
-        signal,
-      )),
-    );
+    const left = first.filter(({ jobId }) => !ended.has(jobId));
+    rows.push(...(await endLinked(context, left, signal)));
   }
   const fresh = await answered(context, rows, signal);
   const answers = successes.map((success): Settled | undefined => {
@@ -95,6 +91,11 @@ function firstOfEach(successes: readonly Success[]): Success[] {
     if (!first.has(fence)) first.set(fence, success);
   }
   return [...first.values()].sort((a, b) => a.jobId - b.jobId);
+}
+
+async function endSimple(context: Context, successes: readonly Success[], signal: AbortSignal): Promise<EndedRow[]> {
+  const [columns] = await context.database.query<EndedColumns>(context.sql.settle, columnsOf(successes), signal);
+  return columns === undefined ? [] : rowsOf(columns);
 }
 
 /** In pieces, so that those who are freed by the first can be claimed while the next is at work. */
@@ -126,7 +127,7 @@ async function endPiece(context: Context, successes: readonly Success[], signal:
     ledger.at(columns.now);
     tellOf(columns.told, ledger);
     const conclusion = new Conclusion(context, { session, locks, tally: ledger });
-    conclusion.done(done, await hasStaleEdges(context, session, done));
+    conclusion.done(done, await concludeDone(context, session, done));
     await conclusion.write();
     await ledger.write(context, session);
     return { rows: rowsOf(columns), tally: ledger };
@@ -135,12 +136,21 @@ async function endPiece(context: Context, successes: readonly Success[], signal:
   return rows;
 }
 
-/** In a later statement than the one that waited for the jobs: whoever was adding a child to one of them has done so. */
-async function hasStaleEdges({ sql }: Context, session: Session, done: readonly Done[]): Promise<boolean> {
+/**
+ * In a later statement than the one that waited for the jobs: whoever was adding a child to one of them has done so. Where
+ * nobody is left to hear of it, the workflows that go on are counted by the way; it is their turn, as no group is concerned.
+ */
+async function concludeDone({ sql }: Context, session: Session, done: readonly Done[]): Promise<Concluded> {
   const parents = done.filter(({ flags }) => flags & FLAG.hasChildren).map(({ jobId }) => jobId);
-  if (parents.length === 0) return false;
-  const [row] = await session.query<{ count: number }>(sql.staleEdges, [numbers(parents)]);
-  return row?.count !== 0;
+  const steps = new Map<number, number>();
+  const countsNow = done.every(({ groupId }) => groupId === null);
+  for (const { workflowId } of countsNow ? done : []) {
+    if (workflowId !== null) steps.set(workflowId, (steps.get(workflowId) ?? 0) + 1);
+  }
+  if (parents.length + steps.size === 0) return { tellsChildren: false, counted: new Set() };
+  const values = [numbers(parents), numbers([...steps.keys()]), numbers([...steps.values()])];
+  const [row] = await session.query<{ stale: boolean; counted: number[] | null }>(sql.concludeDone, values);
+  return { tellsChildren: row?.stale ?? true, counted: new Set(row?.counted) };
 }
 
 function linkedOf({ ids, flags, workflows, groups }: LinkedColumns): Done[] {

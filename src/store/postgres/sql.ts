@@ -96,7 +96,9 @@ function texts(s: string) {
       (select ${epochMs('now')} from t) as now, array_agg(k.job_id) as ids, array_agg(k.attempt) as attempts,
       array_agg(k.failures) as failures, array_agg(${epochMs('k.due')}) as dues, array_agg(k.turn) as turns,
       array_agg(k.lane) as lanes, array_agg(j.priority) as priorities, json_agg(j.name) as names,
-      json_agg(j.tags) as tags, json_agg(j.spec) as specs, array_agg(k.flags) as flags
+      json_agg(j.tags) as tags, json_agg(j.spec) as specs, array_agg(k.flags) as flags,
+      array_agg(coalesce(j.workflow_id, 0)) as workflows, array_agg(coalesce(j.group_id, 0)) as groups,
+      array_agg(coalesce(j.group_index, 0)) as indexes
     from taken k join ${s}.job j on j.id = k.job_id`;
   /** Whether a job may wait at a worker, if its lane may. */
   const canWait = (row: string) => `${row}.failures = 0 and ${row}.flags & ${FLAG.startsAtOnce} = 0`;

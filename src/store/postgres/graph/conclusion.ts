@@ -36,6 +36,14 @@ export interface Done {
   groupId: number | null;
 }
 
+/** What is known of such jobs together. */
+export interface Concluded {
+  /** Some of their children have not heard of it. */
+  tellsChildren: boolean;
+  /** Workflows whose rows count these ends already. */
+  counted: ReadonlySet<number>;
+}
+
 /** A job may end and be retried in one transaction: its children hear only what it is in the end. */
 export class Conclusion {
   readonly #context: Context;
@@ -72,16 +80,15 @@ export class Conclusion {
     if (items.length > 0) this.#items.push({ ended: true, items });
   }
 
-  /** `tellsChildren`: some of their children have not heard of it. */
-  done(jobs: readonly Done[], tellsChildren: boolean): void {
+  done(jobs: readonly Done[], { tellsChildren, counted }: Concluded): void {
     const { tally } = this.#transaction;
     const end = { status: 'done', continueOnFailure: false } as const;
     const items: ItemEnd[] = [];
     for (const { jobId, flags, workflowId, groupId } of jobs) {
       if (flags & FLAG.holdsKey) tally.freeKey(jobId);
       tally.note({ jobId, flags, status: 'done' });
-      if (groupId === null) tally.ended(workflowId, end);
-      else items.push({ ...end, groupId });
+      if (groupId !== null) items.push({ ...end, groupId });
+      else if (workflowId === null || !counted.has(workflowId)) tally.ended(workflowId, end);
       if (tellsChildren && flags & FLAG.hasChildren) {
         this.#parents.set(jobId, { id: jobId, end: 'done', cancelled: false });
       }

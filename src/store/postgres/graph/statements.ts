@@ -119,10 +119,23 @@ export function graphTexts(s: string, now: string) {
 
     kin: `select j.id, j.workflow_id, j.step_key, j.group_id, ${CONTINUES}, c.job_id is not null as pending
       from ${s}.job j left join ${s}.cascade c on c.job_id = j.id where j.id = any($1::bigint[])`,
-    /** How many edges from jobs $1, which are done, do not say so. */
-    staleEdges: `select count(*) from unnest($1::bigint[]) i(id) cross join lateral (
-        select 1 from ${s}.edge e where e.parent_id = i.id
-          and e.state <> case when e.condition = 'failure' then 'impossible' else 'held' end offset 0) e`,
+    /**
+     * Whether some edge from jobs $1, which are done, does not say so. If none, workflows $2 that go on have $3 more steps
+     * done; the others, whose ends are to be told, are only locked.
+     */
+    concludeDone: `with stale as materialized (
+        select exists (
+          select 1 from unnest($1::bigint[]) i(id) cross join lateral (
+            select 1 from ${s}.edge e where e.parent_id = i.id
+              and e.state <> case when e.condition = 'failure' then 'impossible' else 'held' end offset 0) e) as found),
+      counted as (
+        update ${s}.workflow w
+        set open_steps = w.open_steps - i.count, fine_steps = w.fine_steps + i.count, status = 'running'
+        from unnest($2::bigint[], $3::integer[]) i(id, count), (
+          select w.id from ${s}.workflow w, stale where w.id = any($2::bigint[]) and not stale.found
+          order by w.id for update of w) l
+        where l.id = i.id and w.id = l.id and w.open_steps > i.count returning w.id)
+      select (select found from stale) as stale, (select array_agg(id) from counted) as counted`,
     edgesFrom: `select parent_id, child_id, condition, state from ${s}.edge
       where parent_id = any($1::bigint[]) order by parent_id, child_id`,
     /** By child, then by parent: with both as arrays, the index would be asked for every pair. */
@@ -349,30 +362,23 @@ export function graphTexts(s: string, now: string) {
     // ---- what a claimed job is told
 
     /**
-     * Jobs $1 with the ends of their parents, an item's being those of its group; each end is told once, however many wait
-     * for it. `offset 0` makes each look one by the primary key, whatever the planner believes of the tables.
+     * The ends of the parents of jobs $1, each told once, however many wait for it; and workflows $2. `offset 0` makes each
+     * look one by the primary key, whatever the planner believes of the tables.
      */
-    surroundings: `with asked as materialized (
-        select j.* from unnest($1::bigint[]) i(id) cross join lateral (
-          select j.id, j.workflow_id, j.group_id, j.group_index from ${s}.job j where j.id = i.id offset 0) j),
-      pair as materialized (
-        select e.child_id, e.parent_id from (select distinct coalesce(group_id, id) as id from asked) c cross join lateral (
-          select e.child_id, e.parent_id from ${s}.edge e where e.child_id = c.id offset 0) e),
+    surroundings: `with pair as materialized (
+        select e.child_id, e.parent_id from unnest($1::bigint[]) c(id) cross join lateral (
+          select e.child_id, e.parent_id from ${s}.edge e where e.child_id = c.id order by e.parent_id offset 0) e),
       parent as materialized (
         select p.id, coalesce(j.step_key, j.name, p.id::text) as key, r.status, x.value
         from (select distinct parent_id as id from pair) p
           cross join lateral (select j.step_key, j.name from ${s}.job j where j.id = p.id offset 0) j
           cross join lateral (select r.status from ${s}.run r where r.job_id = p.id and ${isFinal('r')} offset 0) r
           left join lateral (select x.value from ${s}.result x where x.job_id = p.id offset 0) x on true)
-      select array_agg(id) as ids, array_agg(coalesce(workflow_id, 0)) as workflows, array_agg(coalesce(group_id, 0)) as groups,
-        array_agg(coalesce(group_index, 0)) as indexes,
-        (select array_agg(child_id order by child_id, parent_id) from pair) as children,
-        (select array_agg(parent_id order by child_id, parent_id) from pair) as parents,
-        (select array_agg(id) from parent) as ended, (select json_agg(key) from parent) as keys,
-        (select json_agg(status) from parent) as statuses, (select json_agg(value) from parent) as results,
+      select (select array_agg(child_id) from pair) as children, (select array_agg(parent_id) from pair) as parents,
+        array_agg(id) as ended, json_agg(key) as keys, json_agg(status) as statuses, json_agg(value) as results,
         (select json_agg(json_build_object('id', w.id, 'params', w.params, 'fresh', w.started_at is null))
-          from ${s}.workflow w where w.id in (select workflow_id from asked)) as about
-      from asked`,
+          from ${s}.workflow w where w.id = any($2::bigint[])) as about
+      from parent`,
     /** A statement of its own after the claim: one that dies between the two was never answered, so nothing has started. */
     beginWorkflows: `update ${s}.workflow w set started_at = to_timestamp(o.started_at / 1000.0), status = 'running' from (
         select f.id, i.started_at from unnest($1::bigint[], $2::float8[]) i(id, started_at) join ${s}.workflow f on f.id = i.id

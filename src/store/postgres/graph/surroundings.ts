@@ -6,18 +6,17 @@ import { numbers } from '../values.ts';
 
 /** A job that was just claimed. */
 export interface Claimed {
-  id: number;
-  startedAt: number;
+  job: { id: number; startedAt: number };
   flags: number;
   spec: StoredSpec;
+  workflowId: number | null;
+  groupId: number | null;
+  /** Of an item, its place in the group. */
+  groupIndex: number;
 }
 
-/** Columns of equal length, three times: jobs, pairs of child and parent, parents that have ended. 0: none. */
+/** Columns of equal length, twice: pairs of child and parent, parents that have ended. */
 interface Around {
-  ids: number[] | null;
-  workflows: number[];
-  groups: number[];
-  indexes: number[];
   children: number[] | null;
   parents: number[];
   ended: number[] | null;
@@ -40,25 +39,26 @@ export async function surroundingsOf(
   claimed: readonly Claimed[],
   signal: AbortSignal,
 ): Promise<ReadonlyMap<number, Surroundings>> {
-  const jobs = new Map(claimed.filter(({ flags }) => flags & SURROUNDED).map((job) => [job.id, job]));
-  if (jobs.size === 0) return new Map();
-  const [around] = await database.query<Around>(sql.surroundings, [numbers([...jobs.keys()])], signal);
-  const { ids, workflows, groups, indexes, about } = around as Around;
-  const startedAt = claimed[0]?.startedAt ?? 0;
-  await beginWorkflows({ database, sql }, about ?? [], { startedAt, signal });
-  const params = new Map((about ?? []).map((workflow) => [workflow.id, workflow.params]));
+  const jobs = claimed.filter(({ flags }) => flags & SURROUNDED);
+  if (jobs.length === 0) return new Map();
+  // An item has the parents of its group, which many items share.
+  const askedOf = ({ job, groupId }: Claimed) => groupId ?? job.id;
+  const workflowIds = new Set(jobs.flatMap(({ workflowId }) => workflowId ?? []));
+  const values = [numbers([...new Set(jobs.map(askedOf))]), numbers([...workflowIds])];
+  const [around] = await database.query<Around>(sql.surroundings, values, signal);
+  const about = around?.about ?? [];
+  await beginWorkflows({ database, sql }, about, { startedAt: jobs[0]?.job.startedAt ?? 0, signal });
+  const params = new Map(about.map((workflow) => [workflow.id, workflow.params]));
   const ends = parentEnds(around as Around);
   return new Map(
-    (ids ?? []).map((id, place) => {
-      const groupId = groups[place] || null;
-      const value = () => itemOf(jobs.get(id)?.spec ?? {});
+    jobs.map((claim) => {
+      const { job, spec, workflowId, groupId, groupIndex } = claim;
       const surroundings = {
-        params: params.get(workflows[place] as number) ?? {},
-        item: groupId === null ? null : { value: value(), index: indexes[place] as number },
-        // An item has the parents of its group, which many items share.
-        parents: ends.get(groupId ?? id) ?? [],
+        params: (workflowId === null ? undefined : params.get(workflowId)) ?? {},
+        item: groupId === null ? null : { value: itemOf(spec), index: groupIndex },
+        parents: ends.get(askedOf(claim)) ?? [],
       };
-      return [id, surroundings];
+      return [job.id, surroundings];
     }),
   );
 }

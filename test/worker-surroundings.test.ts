@@ -1,6 +1,7 @@
 /** What commands and handlers find of the workflow, item and parents around them. */
 
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { test } from 'node:test';
 import type { ParentEnd, Surroundings } from '../src/core/job.ts';
@@ -121,6 +122,47 @@ test('worker: all that parents left is in a file that goes with the attempt', as
   });
   assert.ok(!existsSync(path));
   assert.equal(source.output(alone), '[none]\n');
+});
+
+test('worker: an item or parameter that no variable can hold is in a file that goes with the attempt', async () => {
+  const source = new ScriptedSource();
+  await using _ = new TestWorker(source);
+  const [text, long] = [`é"$x"\n${'y'.repeat(128 * 1024)}\n`, 'z'.repeat(200 * 1024)];
+  const command = `echo "[\${WORKRON_ITEM-none}\${WORKRON_PARAM_LONG-none}] $WORKRON_PARAM_SHORT"
+    echo "$WORKRON_FILE_ITEM"; echo "$WORKRON_FILE_PARAM_LONG"
+    cat "$WORKRON_FILE_ITEM" "$WORKRON_FILE_PARAM_LONG" | sha256sum`;
+  const surroundings = around({ params: { long, short: 's' }, item: { value: text, index: 0 } });
+  const [id] = source.submit({ command, surroundings }) as [number];
+  assert.equal((await source.outcome(id)).type, 'succeeded');
+  const [short, itemFile = '', paramFile = '', sum] = source.output(id).split('\n');
+  assert.equal(short, '[nonenone] s');
+  assert.equal(
+    sum?.split(' ')[0],
+    createHash('sha256')
+      .update(text + long)
+      .digest('hex'),
+  );
+  assert.deepEqual([existsSync(itemFile), existsSync(paramFile)], [false, false]);
+});
+
+test('worker: parameters beyond 512 KiB together are in files, the item before them is not', async () => {
+  const params = Object.fromEntries(Array.from({ length: 30 }, (_, place) => [`p${place}`, 'x'.repeat(100 * 1024)]));
+  const source = new ScriptedSource();
+  await using _ = new TestWorker(source);
+  const command = `env | grep -c ^WORKRON_PARAM_; env | grep -c ^WORKRON_FILE_PARAM_; echo "\${#WORKRON_ITEM}"`;
+  const item = { value: 'i'.repeat(100 * 1024), index: 0 };
+  const [id] = source.submit({ command, surroundings: around({ params, item }) }) as [number];
+  assert.equal((await source.outcome(id)).type, 'succeeded');
+  assert.equal(source.output(id), `4\n26\n${100 * 1024}\n`);
+});
+
+test('worker: a command whose own environment is too large for the system fails and says so', async () => {
+  const source = new ScriptedSource();
+  await using _ = new TestWorker(source);
+  const [id] = source.submit({ command: 'true', env: { LONG: 'x'.repeat(128 * 1024) } }) as [number];
+  const outcome = await source.outcome(id);
+  assert.ok(outcome.type === 'failed');
+  assert.match(outcome.error ?? '', /^cannot be started: .*; no value in env may have 128 KiB$/);
 });
 
 test('worker: who the job is cannot be changed from around it', async () => {

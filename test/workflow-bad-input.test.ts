@@ -279,6 +279,16 @@ const DOUBTFUL: Case[] = [
     /^WORKRON_ITEM is set only where the step has for_each$/,
   ],
   [
+    'the file of an item where there is none',
+    'name: x\nsteps: {a: {command: «cat $WORKRON_FILE_ITEM}}',
+    /^WORKRON_ITEM is set only where the step has for_each$/,
+  ],
+  [
+    'the file of a parameter that is none',
+    'name: x\nsteps: {a: {command: «cat $WORKRON_FILE_PARAM_DAY}}',
+    /^no parameter sets WORKRON_PARAM_DAY$/,
+  ],
+  [
     'a template as in CI files',
     'name: x\nsteps:\n  a:\n    command: «echo ${{ params.day }}\n',
     /is not replaced; parameters are variables/,

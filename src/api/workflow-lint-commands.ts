@@ -3,16 +3,16 @@
 import { nearestWord } from '../core/suggest.ts';
 import type { StepDefinition, WorkflowDefinition } from './workflow-definition.ts';
 import type { StepPaths } from './workflow-lint.ts';
-import { ITEM_VARIABLES, paramVariable, parentPrefix } from './workflow-names.ts';
+import { ITEM_VARIABLES, paramVariable, parentPrefix, plainVariable } from './workflow-names.ts';
 import type { Finding } from './workflow-source.ts';
 
-const VARIABLE = /\bWORKRON_(?:PARAM_\w+|PARENT_\w+|ITEM\b|INDEX\b)/g;
+const VARIABLE = /\bWORKRON_(?:PARENT_\w+|INDEX\b|(?:FILE_)?(?:PARAM_\w+|ITEM\b))/g;
 
 export function lintCommands(definition: WorkflowDefinition, pathOf: StepPaths): Finding[] {
   const known = definition.params.filter(({ type }) => type !== 'list').map(({ name }) => paramVariable(name));
   const read = new Set<string>();
   const findings = definition.steps.flatMap((step, place): Finding[] => {
-    const variables = new Set(step.job.command?.match(VARIABLE));
+    const variables = new Set(step.job.command?.match(VARIABLE)?.map(plainVariable));
     for (const variable of variables) read.add(variable);
     const messages = [...variables].flatMap(
       (variable) => problemOf(variable, { step, known, steps: definition.steps }) ?? [],

@@ -9,11 +9,22 @@ export const workflowKey = z.string(NAME_MESSAGE).regex(NAME, NAME_MESSAGE);
 
 /** Names that begin so are Workron's own. */
 export const RESERVED_PREFIX = 'WORKRON_';
+const FILE_PREFIX = 'WORKRON_FILE_';
 export const ITEM_VARIABLES = ['WORKRON_ITEM', 'WORKRON_INDEX'] as const;
 
 /** `WORKRON_PARAM_START_DATE` for `start-date`. */
 export function paramVariable(param: string): string {
   return `WORKRON_PARAM_${inCapitals(param)}`;
+}
+
+/** Where a command finds an item or a parameter that no variable can hold: `WORKRON_FILE_ITEM` for `WORKRON_ITEM`. */
+export function fileVariable(variable: string): string {
+  return variable.replace(RESERVED_PREFIX, FILE_PREFIX);
+}
+
+/** The variable that such a one stands for; any other is itself. */
+export function plainVariable(variable: string): string {
+  return variable.replace(FILE_PREFIX, RESERVED_PREFIX);
 }
 
 /** What the variables with the results of a parent begin with: `WORKRON_PARENT_EXTRACT_` for `extract`. */

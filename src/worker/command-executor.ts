@@ -12,6 +12,7 @@ import { type AttemptFiles, attemptEnvironment } from './environment.ts';
 import type { Executor } from './executor.ts';
 import type { CommandExit, Launcher } from './launcher/launcher.ts';
 import { shellArgument } from './long-command.ts';
+import { shortenVariables } from './long-variables.ts';
 import type { OutputWriter } from './output-writer.ts';
 import { removeFile, takeResult } from './result-file.ts';
 import { parentsDocument } from './surrounding-variables.ts';
@@ -54,6 +55,8 @@ async function runWithFiles(
   const { launcher, output, log } = options;
   const { job } = assignment;
   const commandFile = join(options.folder, `command-${job.id}-${job.attempt}`);
+  const variablePrefix = join(options.folder, `variable-${job.id}-${job.attempt}`);
+  const env = shortenVariables(attemptEnvironment(job, files), variablePrefix);
   const stream = output.open(assignment, (bytes) => launcher.credit(command, bytes));
   let timedOut = false;
   let command = 0;
@@ -62,7 +65,7 @@ async function runWithFiles(
       {
         command: shellArgument(job.command as string, commandFile),
         cwd: job.cwd,
-        env: attemptEnvironment(job, files),
+        env: env.variables,
         graceMs: job.killGraceMs,
         finish: job.onDisconnect === 'finish',
       },
@@ -82,7 +85,7 @@ async function runWithFiles(
   });
   if (exit.left > 0) log.error({ job_id: job.id, processes: exit.left }, 'processes of a command would not die');
   await stream.end();
-  removeFile(commandFile);
+  for (const file of [commandFile, ...env.files]) removeFile(file);
   const stopped = exit.stopped === 'asked' && timedOut ? 'timeout' : stopOf(exit, assignment);
   if (stopped === null && exit.exitCode === 0) return succeed(files.result);
   removeFile(files.result);
@@ -127,11 +130,17 @@ function outcomeOf(exit: CommandExit, stopped: Stop | null, told: { timeoutMs: n
       return { type: 'interrupted', error: 'the process that ran the command died, and the command with it' };
     case null: {
       if (exit.startError !== null) {
-        const error = cleanText(`cannot be started: ${exit.startError}`);
+        const error = cleanText(`cannot be started: ${reasonOf(exit.startError)}`);
         return { type: 'failed', exitCode: null, signal: null, error };
       }
       const error = withTail(signal === null ? `exit ${exitCode}` : `signal ${signal}`);
       return { type: 'failed', exitCode, signal, error };
     }
   }
+}
+
+/** What the system says of a command, or of its environment, that is too large for it names neither. */
+function reasonOf(startError: string): string {
+  if (!startError.includes('E2BIG')) return startError;
+  return `${startError}: its environment is larger than the system takes; no value in env may have 128 KiB`;
 }

@@ -105,6 +105,22 @@ export function exerciseSurroundings(open: OpenStore): void {
     ]);
   });
 
+  test('surroundings: an item is told whole, however long it is', async ({ store }) => {
+    const hands = await Hands.of(store);
+    const long = `${'é"\\'.repeat(60_000)}.`;
+    const forEach = { items: { parent: 0, path: [] }, maxParallel: null };
+    const params = { long };
+    const steps = [aStep('list'), aStep('each', { parents: [0], forEach })];
+    const { step } = await submitWorkflow(store, aWorkflow(steps, { params }));
+    await hands.done(step['list'] ?? 0, [long, { long }]);
+    await settleDown(store);
+    const first = await claimOne(store);
+    const second = await claimOne(store);
+    assert.deepEqual(first.job.surroundings?.item, { value: long, index: 0 });
+    assert.deepEqual(second.job.surroundings?.item, { value: { long }, index: 1 });
+    assert.deepEqual(second.job.surroundings?.params, params);
+  });
+
   test('surroundings: an edited item keeps what it is to work on', async ({ store }) => {
     const hands = await Hands.of(store);
     const { step } = await submitWorkflow(

@@ -264,6 +264,21 @@ test('reaper: an outage, or a long sleep of its own, starts the watch anew', asy
   assert.equal((await scheduler.job(lease.jobId, signal)).status, 'pending');
 });
 
+test('reaper: one that was kept from a round lets workers report before it takes anything back', async () => {
+  const { scheduler, context, claimOne, clock } = scene();
+  await scheduler.submit([command()], {}, signal);
+  const lease = await claimOne();
+  const loop = reaper(context, { everyMs: 20_000, leaseMs: LEASE, forgetAfterMs: 1e9 });
+  for (let round = 0; round < 5; round += 1) {
+    await scheduler.heartbeat({ workerId: lease.workerId, leases: [lease], seenClaim: 1 }, signal);
+    await loop.tick(signal);
+    clock.advance(20_000);
+  }
+  clock.advance(20_000);
+  await loop.tick(signal);
+  assert.equal((await scheduler.job(lease.jobId, signal)).status, 'running');
+});
+
 test('reaper: a worker that reports keeps its jobs', async () => {
   const { scheduler, context, claimOne, clock } = scene();
   await scheduler.submit([command()], {}, signal);

@@ -94,7 +94,12 @@ async function serveWithStore(settings: Settings, roles: readonly Role[], { log,
   try {
     shutdown.drain.addEventListener('abort', () => scheduler.drain());
     if (roles.includes('worker')) {
-      const source = localSource({ scheduler, attachment: store.exclusive ? 'local' : 'direct', version });
+      const source = localSource({
+        scheduler,
+        attachment: store.exclusive ? 'local' : 'direct',
+        pulse: store.pulse,
+        version,
+      });
       const engine = async () =>
         (await import('../library/scheduler-engine.ts')).schedulerEngine(scheduler, store.transactional);
       await runWorker({ source, engine, settings, log, shutdown, metrics });

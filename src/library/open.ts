@@ -57,7 +57,7 @@ async function openHome(url: string, options: OpenOptions, log: Log): Promise<Ho
   }
   const { openStoreHome } = await import('./store-home.ts');
   const leaseMs = msOf(options.lease ?? SETTINGS.leaseMs.default);
-  const heartbeatMs = msOf(options.heartbeat ?? Math.min(SETTINGS.heartbeatMs.default, leaseMs / 3));
+  const heartbeatMs = msOf(options.heartbeat ?? Math.min(SETTINGS.heartbeatMs.default, Math.floor(leaseMs / 3)));
   const store = await openStore(url, options, log, systemClock);
   try {
     return await openStoreHome(store, { log, leaseMs, heartbeatMs });

@@ -68,7 +68,8 @@ export async function openStoreHome(store: Store, options: StoreHomeOptions): Pr
         if (store.exclusive) void adoptSoon(store, clock, closing.signal);
       },
     },
-    source: () => localSource({ scheduler, attachment: store.exclusive ? 'local' : 'direct', version }),
+    source: () =>
+      localSource({ scheduler, attachment: store.exclusive ? 'local' : 'direct', pulse: store.pulse, version }),
     async runDuties(signal) {
       await Promise.all([
         runDuties(parts, dutySettings(leaseMs), signal),

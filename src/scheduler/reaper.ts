@@ -24,12 +24,14 @@ export interface ReaperSettings {
  */
 export function reaper(context: SchedulerContext, settings: ReaperSettings): Loop {
   const { store, clock, log } = context;
+  // A loop that was kept from its rounds for half a lease may have kept heartbeats waiting too.
+  const longestGapMs = 1.5 * settings.everyMs + Math.min(LOOK_EVERY_MS, settings.leaseMs / 2);
   let watchingSince: number | null = null;
   let lastRoundAt: number | null = null;
   /** Answers with how long the store has been seen. */
   async function watch(signal: AbortSignal): Promise<number> {
     const now = clock.now();
-    if (lastRoundAt !== null && now - lastRoundAt > 2 * settings.everyMs + LOOK_EVERY_MS) watchingSince = null;
+    if (lastRoundAt !== null && now - lastRoundAt > longestGapMs) watchingSince = null;
     lastRoundAt = now;
     try {
       await store.now(signal);

@@ -14,6 +14,7 @@ import type { Duty } from '../core/duty.ts';
 import type { Attempt, ClaimedJob, Job, NewJob, Progress, Reason, Status } from '../core/job.ts';
 import type { Offer } from '../core/lane.ts';
 import type { Notify } from '../core/notify.ts';
+import type { PulsePlan } from '../core/pulse.ts';
 import type { Change } from '../core/transition.ts';
 import type { NoticeStore } from './notice-store.ts';
 import type { ScheduleStore } from './schedule-store.ts';
@@ -34,6 +35,8 @@ export interface Store extends NoticeStore, ScheduleStore, AsyncDisposable {
   readonly exclusive: boolean;
   /** What can be done in transactions of the application's own; `null`: nothing. */
   readonly transactional: Transactional | null;
+  /** How a worker's thread can renew its lease while the process's loop is blocked; `null`: one process owns the store, and reaps on the same loop. */
+  readonly pulse: PulsePlan | null;
 
   /** The store's clock. Also the cheapest proof that the store is there. */
   now(signal: AbortSignal): Promise<number>;

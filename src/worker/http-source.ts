@@ -14,6 +14,7 @@ import type { Settlement } from '../core/outcome.ts';
 import type { Log } from '../ops/log.ts';
 import { HttpExchange } from './http-exchange.ts';
 import { listenForNudges } from './http-nudges.ts';
+import { httpPulse } from './http-pulse.ts';
 import type { AttemptReport, JobSource, OutputChunk, SettleResult } from './job-source.ts';
 
 export interface HttpSourceOptions {
@@ -33,7 +34,8 @@ const MOST_BODY_BYTES = 8 * 1024 * 1024;
 const MOST_ITEMS = 5_000;
 
 export function httpSource({ urls, token, log, version }: HttpSourceOptions): JobSource & AsyncDisposable {
-  const exchange = new HttpExchange({ urls, token, userAgent: `workron/${version}` });
+  const way = { urls, token, userAgent: `workron/${version}` };
+  const exchange = new HttpExchange(way);
   const ended = new AbortController();
 
   async function post<S extends z.ZodType>(
@@ -50,6 +52,8 @@ export function httpSource({ urls, token, log, version }: HttpSourceOptions): Jo
   }
 
   return {
+    pulse: httpPulse(way),
+
     async register(profile, signal) {
       const message = JSON.stringify({
         protocol: PROTOCOL,

@@ -6,6 +6,7 @@
 import type { ClaimedJob, Progress } from '../core/job.ts';
 import type { Offer } from '../core/lane.ts';
 import type { Settlement } from '../core/outcome.ts';
+import type { PulsePlan } from '../core/pulse.ts';
 
 export interface LeaseRef {
   jobId: number;
@@ -69,6 +70,8 @@ export interface AttemptReport extends LeaseRef {
 export type SettleResult = 'ok' | 'lease_lost' | 'invalid';
 
 export interface JobSource {
+  /** How a thread can keep the lease while this one is blocked; absent where the scheduler shares our loop, and waits with us. */
+  readonly pulse?: PulsePlan;
   register(profile: WorkerProfile, signal: AbortSignal): Promise<Registration>;
   /** Jobs that are now this worker's, most urgent first; an empty answer after `waitMs` at the latest. */
   claim(request: SourceClaim, signal: AbortSignal): Promise<ClaimedJob[]>;

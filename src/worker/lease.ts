@@ -11,11 +11,14 @@ const LONGEST_MARGIN_MS = 1_000;
 
 export class Lease {
   readonly #monotonicMs: () => number;
+  readonly #renewedElsewhereAt: () => number;
   #renewedAt = 0;
   #lengthMs = 0;
 
-  constructor(monotonicMs: () => number) {
+  /** `renewedElsewhereAt`: when somebody else sent a renewal for us that was answered. */
+  constructor(monotonicMs: () => number, renewedElsewhereAt: () => number = () => 0) {
     this.#monotonicMs = monotonicMs;
+    this.#renewedElsewhereAt = renewedElsewhereAt;
   }
 
   renew(sentAt: number, lengthMs: number): void {
@@ -42,6 +45,7 @@ export class Lease {
   }
 
   #remainingMs(): number {
-    return this.#renewedAt + this.#lengthMs - this.#monotonicMs();
+    const renewedAt = Math.max(this.#renewedAt, this.#renewedElsewhereAt());
+    return renewedAt + this.#lengthMs - this.#monotonicMs();
   }
 }

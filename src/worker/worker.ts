@@ -21,6 +21,7 @@ import { Lease } from './lease.ts';
 import { monotonicMs } from './monotonic.ts';
 import { OutputWriter } from './output-writer.ts';
 import { Patience } from './patience.ts';
+import { Pulse } from './pulse.ts';
 import { Reporter } from './reporter.ts';
 import { Settler } from './settler.ts';
 import { Slots } from './slots.ts';
@@ -56,7 +57,8 @@ export interface WorkerOptions {
 export class Worker {
   readonly #options: WorkerOptions;
   readonly #slots: Slots;
-  readonly #lease = new Lease(monotonicMs);
+  #pulse: Pulse | undefined;
+  readonly #lease = new Lease(monotonicMs, () => this.#pulse?.renewedAt ?? 0);
   readonly #claimer: Claimer;
   readonly #heartbeater: Heartbeater;
   readonly #settler: Settler;
@@ -181,20 +183,26 @@ export class Worker {
   }
 
   async #work(): Promise<void> {
-    const { source, log } = this.#options;
+    const { source, profile, log } = this.#options;
     const leaving = this.#leaving.signal;
+    await using pulse =
+      source.pulse === undefined || profile.handlers.length === 0
+        ? undefined
+        : new Pulse(source.pulse, this.#registered.heartbeatMs, log);
+    this.#pulse = pulse;
     const loops = [
+      ...(pulse === undefined ? [] : [this.#tellPulse(pulse, leaving)]),
       this.#heartbeater.run(() => this.#registered, leaving),
       this.#watchContact(leaving),
-      this.#claimer.run(this.#draining.signal),
     ];
-    await loops[2];
+    await this.#claimer.run(this.#draining.signal);
     await new Promise<void>((resolve) => {
       this.#onIdle = resolve;
       this.#checkIdle();
     });
     this.#leaving.abort(new Error('leaving'));
     await Promise.all(loops);
+    await pulse?.[Symbol.asyncDispose]();
     this.#stopNudges?.();
     const last = new AbortController().signal;
     try {
@@ -340,7 +348,10 @@ export class Worker {
     if (this.#interrupted) assignment.stop('interrupted');
     const executor = job.command === null ? this.#handlers : this.#commands;
     if (assignment.stopped !== null || executor === null) return this.#finish(assignment, { type: 'returned' });
-    if (job.command === null) this.#appetite.consumed();
+    if (job.command === null) {
+      this.#appetite.consumed();
+      this.#pulse?.starting(longestMsOf(job));
+    }
     assignment.begin(performance.now());
     const outcome = executor.run(assignment);
     if (!(outcome instanceof Promise)) return this.#finish(assignment, outcome);
@@ -426,10 +437,26 @@ export class Worker {
   /** Without an answered heartbeat for too long, what runs must be gone before the lease is. */
   async #watchContact(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#options;
+    let dueAt = monotonicMs();
     while (!signal.aborted) {
+      const { heartbeatMs } = this.#registered;
       const leftMs = this.#lease.cutOffInMs;
-      if (leftMs <= 0) this.#cutOff(log);
-      await clock.sleep(leftMs > 0 ? leftMs : this.#registered.heartbeatMs, signal);
+      // Whoever was kept from looking was kept from asking too: only an answer that does not come now is a sign.
+      const late = monotonicMs() - dueAt > heartbeatMs / 2;
+      if (leftMs <= 0 && !late) this.#cutOff(log);
+      const waitMs = leftMs > 0 ? leftMs : heartbeatMs;
+      dueAt = monotonicMs() + waitMs;
+      await clock.sleep(waitMs, signal);
+    }
+  }
+
+  /** Says that the loop turns, and for how long it may stand still if it does. */
+  async #tellPulse(pulse: Pulse, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const handlers = this.#running.values().filter(({ ended, job }) => !ended && job.command === null);
+      const longestMs = handlers.reduce((longest, { job }) => Math.max(longest, longestMsOf(job)), 0);
+      pulse.alive(this.#registered.workerId, longestMs);
+      await this.#options.clock.sleep(pulse.aliveEveryMs, signal);
     }
   }
 
@@ -452,4 +479,9 @@ export class Worker {
   #checkIdle(): void {
     if (this.#onIdle !== undefined && this.#held.size === 0 && this.#nothingRuns()) this.#onIdle();
   }
+}
+
+/** How long one attempt may take, with the time to stop. */
+function longestMsOf({ timeoutMs, killGraceMs }: ClaimedJob): number {
+  return timeoutMs + killGraceMs;
 }

@@ -63,6 +63,7 @@ export function openMemory({ clock }: { clock: Clock }): Store {
     driver: 'memory',
     location: 'memory',
     exclusive: true,
+    pulse: null,
     transactional: null,
     deadlocks: () => 0,
     now: (signal) => look(signal, () => clock.now()),

@@ -13,26 +13,16 @@ interface HeldRow {
   cancel: boolean;
 }
 
-/** On the reserved connection up to the point where a lease is renewed: that must not wait behind other calls. */
 export async function heartbeat(
   context: Context,
   { workerId, leases, seenClaim }: Heartbeat,
   signal: AbortSignal,
 ): Promise<HeartbeatAnswer | undefined> {
-  const { database, sql } = context;
-  const [worker] = await database.queryReserved<{ state: string }>(sql.hearWorker, [workerId], signal);
-  if (worker === undefined) return undefined;
-  const held = await database.queryReserved<HeldRow>(sql.heldBy, [workerId], signal);
-
   const listed = new Map((leases ?? []).map(({ jobId, attempt }) => [jobId, attempt]));
   const isListed = (row: HeldRow) => leases === null || listed.get(row.job_id) === row.attempt;
-  const renewed = held.filter((row) => row.renews && isListed(row));
-  if (renewed.length > 0) {
-    const ids = numbers(renewed.map(({ job_id }) => job_id));
-    const attempts = numbers(renewed.map(({ attempt }) => attempt));
-    const workers = numbers(renewed.map(() => workerId));
-    await database.queryReserved(sql.renewLeases, [ids, attempts, workers], signal);
-  }
+  const heard = await hear(context, workerId, isListed, signal);
+  if (heard === undefined) return undefined;
+  const { worker, held } = heard;
 
   const missed = held.filter(
     (row) => !isListed(row) && row.claim_seq !== null && seenClaim !== null && row.claim_seq <= seenClaim,
@@ -48,6 +38,26 @@ export async function heartbeat(
     drain: worker.state === 'draining',
     returned,
   };
+}
+
+/** On the reserved connection: that a lease is renewed must not wait behind other calls. `undefined`: nobody knows the worker. */
+export async function hear(
+  { database, sql }: Pick<Context, 'database' | 'sql'>,
+  workerId: number,
+  isListed: (row: HeldRow) => boolean,
+  signal: AbortSignal,
+): Promise<{ worker: { state: string }; held: HeldRow[] } | undefined> {
+  const [worker] = await database.queryReserved<{ state: string }>(sql.hearWorker, [workerId], signal);
+  if (worker === undefined) return undefined;
+  const held = await database.queryReserved<HeldRow>(sql.heldBy, [workerId], signal);
+  const renewed = held.filter((row) => row.renews && isListed(row));
+  if (renewed.length > 0) {
+    const ids = numbers(renewed.map(({ job_id }) => job_id));
+    const attempts = numbers(renewed.map(({ attempt }) => attempt));
+    const workers = numbers(renewed.map(() => workerId));
+    await database.queryReserved(sql.renewLeases, [ids, attempts, workers], signal);
+  }
+  return { worker, held };
 }
 
 /** Jobs that were handed out but never arrived. What has moved on meanwhile is left as it is. */

@@ -29,6 +29,7 @@ import { deliver, notices, notifications } from './notices.ts';
 import { advanceOperation, createOperation, openOperations, operation } from './operations.ts';
 import { checkpoint, report } from './progress.ts';
 import { Pruner } from './prune.ts';
+import { postgresPulse } from './pulse.ts';
 import { queues, setQueue } from './queues.ts';
 import { attempts, count, countAhead, list, read } from './reading.ts';
 import { pruneTicks, runSchedule, ticks, ticksWithoutRun } from './schedules/run-schedule.ts';
@@ -120,6 +121,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     driver: 'postgres',
     location: locationOf(url, schema),
     exclusive: false,
+    pulse: postgresPulse({ url, schema }),
     transactional: {
       enlist: (run, jobs, signal) => enlist(context, run, jobs, signal),
       complete: (run, success) => complete(context, run, success),

@@ -66,6 +66,7 @@ export interface SqliteOptions {
 export class SqliteStore implements Store {
   readonly driver = 'sqlite';
   readonly exclusive = true;
+  readonly pulse = null;
   readonly transactional: Transactional;
   readonly location: string;
   readonly #clock: Clock;

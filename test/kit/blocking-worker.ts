@@ -1,0 +1,32 @@
+/**
+ * An application that runs two jobs: `block` keeps the event loop from turning until a file appears, `wait` goes on
+ * meanwhile. Arguments: URL, schema, lease in milliseconds.
+ */
+
+import { existsSync } from 'node:fs';
+import { job, open } from '../../src/index.ts';
+
+const [url = '', schema = '', lease = ''] = process.argv.slice(2);
+const released = Promise.withResolvers<void>();
+
+const block = job('block', {
+  run: (file: string) => {
+    console.log('blocked');
+    const cell = new Int32Array(new SharedArrayBuffer(4));
+    while (!existsSync(file)) Atomics.wait(cell, 0, 0, 20);
+    released.resolve();
+    return 'blocked here';
+  },
+});
+const wait = job('wait', {
+  run: async (_: void, { signal }) => {
+    console.log('waits');
+    signal.addEventListener('abort', () => released.reject(signal.reason as Error));
+    await released.promise;
+    return 'waited here';
+  },
+});
+
+const workron = await open(url, { log: 'silent', lease: Number(lease), ...(schema === '' ? {} : { schema }) });
+await workron.start({ jobs: [block, wait], duties: false });
+process.once('SIGTERM', () => void workron.stop());

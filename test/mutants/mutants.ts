@@ -113,8 +113,8 @@ export const MUTANTS: Mutant[] = [
     edits: [
       {
         file: 'src/store/postgres/sql.ts',
-        from: 'l.job_id = i.job_id and l.attempt = i.attempt and l.worker_id + 0 = i.worker_id',
-        to: 'l.job_id = i.job_id and l.worker_id + 0 = i.worker_id',
+        from: 'l.job_id = i.job_id and l.attempt = i.attempt and l.worker_id = i.worker_id',
+        to: 'l.job_id = i.job_id and l.worker_id = i.worker_id',
       },
     ],
     tests: ['test/store-postgres.test.ts'],
@@ -227,9 +227,9 @@ export const MUTANTS: Mutant[] = [
     name: 'retry reuses an attempt number (memory)',
     edits: [
       {
-        file: 'src/store/memory/apply-changes.ts',
-        from: "        status: 'pending',\n        counters: { ...decided.counters },",
-        to: "        status: 'pending',\n        attempt: 0,\n        counters: { ...decided.counters },",
+        file: 'src/store/memory/reopen.ts',
+        from: "status: 'blocked',",
+        to: "status: 'blocked',\n    attempt: 0,",
       },
     ],
     tests: ['test/store-memory.test.ts'],

@@ -12,8 +12,8 @@ import { MUTANTS, type Mutant } from './mutants.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
-async function plant(mutant: Mutant): Promise<string> {
-  const copy = await mkdtemp(join(tmpdir(), 'workron-mutant-'));
+/** Throws where the text to change is gone: the fault can no longer be planted, and proves nothing. */
+async function plant(mutant: Mutant, copy: string): Promise<void> {
   for (const part of ['src', 'test', 'bin', 'docs', 'README.md', 'package.json', 'tsconfig.json']) {
     await cp(join(root, part), join(copy, part), { recursive: true });
   }
@@ -21,20 +21,19 @@ async function plant(mutant: Mutant): Promise<string> {
   for (const { file, from, to } of mutant.edits) {
     const path = join(copy, file);
     const text = await readFile(path, 'utf8');
-    if (text.split(from).length !== 2)
-      throw new Error(`${mutant.name}: the text to change is not there exactly once in ${file}`);
+    if (text.split(from).length !== 2) throw new Error(`the text to change is not there exactly once in ${file}`);
     await writeFile(
       path,
       text.replace(from, () => to),
     );
   }
-  return copy;
 }
 
 /** Whether the tests named by the mutant fail on it. The first failure is enough; a test that hangs has failed. */
 async function isKilled(mutant: Mutant, pgUrl: string): Promise<boolean> {
-  const copy = await plant(mutant);
+  const copy = await mkdtemp(join(tmpdir(), 'workron-mutant-'));
   try {
+    await plant(mutant, copy);
     const args = ['--test', '--test-timeout=60000', '--test-reporter=tap', ...mutant.tests];
     const child = spawn(process.execPath, args, {
       cwd: copy,
@@ -60,9 +59,13 @@ const chosen = MUTANTS.filter(({ name }) => wanted.length === 0 || wanted.some((
 await using postgres = await startPostgres();
 let passed = 0;
 for (const mutant of chosen) {
-  const killed = await isKilled(mutant, postgres.url);
-  if (killed) passed += 1;
-  console.log(`${killed ? 'killed  ' : 'SURVIVED'}  ${mutant.name}`);
+  try {
+    const killed = await isKilled(mutant, postgres.url);
+    if (killed) passed += 1;
+    console.log(`${killed ? 'killed  ' : 'SURVIVED'}  ${mutant.name}`);
+  } catch (error) {
+    console.log(`UNPLANTED ${mutant.name}: ${(error as Error).message}`);
+  }
 }
 console.log(`${passed} passed, ${chosen.length - passed} failed`);
 process.exitCode = passed === chosen.length ? 0 : 1;

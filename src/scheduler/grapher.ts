@@ -20,9 +20,10 @@ export function grapher({ store }: SchedulerContext, wake: Wake): Loop & Disposa
     wake,
     async tick(signal) {
       for (;;) {
-        const adopted = await store.adopt(BATCH, signal);
-        const carried = await store.cascade(BATCH, signal);
-        const inserted = await store.expand(BATCH, signal);
+        const due = await store.graphWork(signal);
+        const adopted = due.adopt ? await store.adopt(BATCH, signal) : 0;
+        const carried = due.cascade ? await store.cascade(BATCH, signal) : 0;
+        const inserted = due.expand ? await store.expand(BATCH, signal) : 0;
         if (adopted + carried + inserted === 0 || signal.aborted) return undefined;
       }
     },

@@ -117,6 +117,9 @@ export interface Store extends NoticeStore, ScheduleStore, AsyncDisposable {
   /** Workers attached to the database whose session lock is free: a hint that their process died. Empty where there are no such locks. */
   findUnlocked(signal: AbortSignal): Promise<Unlocked>;
 
+  /** For which of `adopt`, `cascade` and `expand` there is something to do. Asked all the time, and cheap. */
+  graphWork(signal: AbortSignal): Promise<GraphWork>;
+
   /**
    * Carries ends and reopenings of jobs further down, for up to `limit` jobs; answers with how many it carried. Safe to
    * stop anywhere and to run twice at once. Nothing to do: 0.
@@ -388,6 +391,12 @@ export interface Promoted {
   count: number;
   /** `null`: nothing is scheduled. */
   nextDueAt: number | null;
+}
+
+export interface GraphWork {
+  adopt: boolean;
+  cascade: boolean;
+  expand: boolean;
 }
 
 export interface LostJob {

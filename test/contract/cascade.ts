@@ -1,8 +1,18 @@
 import assert from 'node:assert/strict';
 import type { Job } from '../../src/core/job.ts';
 import { type Change, transition } from '../../src/core/transition.ts';
-import { aJob, jobs } from '../kit/builders.ts';
-import { after, cancelQuietly, fates, Hands, on, settleDown, statuses, submitChain } from '../kit/graph.ts';
+import { aJob, aStep, aWorkflow, jobs } from '../kit/builders.ts';
+import {
+  after,
+  cancelQuietly,
+  fates,
+  Hands,
+  on,
+  settleDown,
+  statuses,
+  submitChain,
+  submitWorkflow,
+} from '../kit/graph.ts';
 import { nextHint } from '../kit/hints.ts';
 import { cancel, forever, readOne, submit, submitOne } from '../kit/steps.ts';
 import { type OpenStore, withStore } from '../kit/store.ts';
@@ -28,6 +38,22 @@ export function exerciseCascade(open: OpenStore): void {
     assert.equal(carried, 6, 'the last one has no children to tell');
     assert.deepEqual(await fates(store, chain.slice(1)), Array<string>(7).fill(SKIPPED));
     assert.equal(await store.cascade(10, forever), 0);
+  });
+
+  test('graph work: is there while something waits to be carried or filled, and not when it is done', async ({
+    store,
+  }) => {
+    const nothing = { adopt: false, cascade: false, expand: false };
+    assert.deepEqual(await store.graphWork(forever), nothing);
+    const hands = await Hands.of(store);
+    const chain = await submitChain(store, 4);
+    assert.deepEqual(await store.graphWork(forever), nothing);
+    await hands.failed(chain[0] as Job);
+    assert.deepEqual(await store.graphWork(forever), { ...nothing, cascade: true });
+    await submitWorkflow(store, aWorkflow([aStep('each', { forEach: { items: ['a'], maxParallel: null } })]));
+    assert.deepEqual(await store.graphWork(forever), { ...nothing, cascade: true, expand: true });
+    await settleDown(store);
+    assert.deepEqual(await store.graphWork(forever), nothing);
   });
 
   test('cascade: nothing to carry is 0', async ({ store }) => {

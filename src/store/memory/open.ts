@@ -80,6 +80,8 @@ export function openMemory({ clock }: { clock: Clock }): Store {
     findExpired: (limit, signal) => look(signal, () => findExpired(tables, limit)),
     findLost: (request, signal) => look(signal, () => findLost(tables, request)),
     findUnlocked: (signal) => look(signal, () => ({ workers: [], serverUpMs: 0 })),
+    graphWork: (signal) =>
+      look(signal, () => ({ adopt: false, cascade: tables.cascade.size > 0, expand: tables.due.size > 0 })),
     cascade: (limit, signal) => run(signal, () => cascade(tables, limit)),
     expand: (limit, signal) => run(signal, () => expand(tables, limit)),
     adopt: (_limit, signal) => run(signal, () => 0),

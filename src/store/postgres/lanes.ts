@@ -13,6 +13,9 @@ export interface KnownLane {
   lane: Lane;
 }
 
+/** A lane is named by its key. */
+type Finding = { what: 'lane'; id: number; name: string } | { what: 'limited' | 'fair'; id: null; name: string };
+
 export class Lanes {
   readonly #database: Database;
   readonly #sql: Sql;
@@ -66,15 +69,13 @@ export class Lanes {
   /** Answers with whether anything is new. */
   async refresh(signal: AbortSignal): Promise<boolean> {
     const startedAt = performance.now();
-    const [later, peculiar] = await Promise.all([
-      this.#database.query<{ id: number; key: string }>(this.#sql.lanesAfter, [this.#last], signal),
-      this.#database.query<{ name: string; why: 'limited' | 'fair' }>(this.#sql.peculiarQueues, [], signal),
-    ]);
-    const namesOf = (kind: 'limited' | 'fair') => peculiar.filter(({ why }) => why === kind).map(({ name }) => name);
+    const rows = await this.#database.query<Finding>(this.#sql.lanesAfter, [this.#last], signal);
+    const later = rows.filter((row) => row.what === 'lane');
+    const namesOf = (kind: 'limited' | 'fair') => rows.filter(({ what }) => what === kind).map(({ name }) => name);
     this.#fairQueues.learn(namesOf('fair'));
     const names = new Set(namesOf('limited'));
     const isNew = later.some(({ id }) => !this.#lanes.has(id)) || !sameNames(names, this.#limited);
-    for (const { id, key } of later) this.#know(id, key);
+    for (const { id, name } of later) this.#know(id, name);
     this.#last = Math.max(this.#last, later.at(-1)?.id ?? 0);
     this.#limited = names;
     this.#refreshedAt = startedAt;

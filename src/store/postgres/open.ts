@@ -15,6 +15,7 @@ import { edit } from './edit.ts';
 import { complete, enlist } from './enlist.ts';
 import { cascade } from './graph/cascade.ts';
 import { expand } from './graph/expand.ts';
+import { graphWork } from './graph/graph-work.ts';
 import { LinkedClaims } from './graph/linked-claims.ts';
 import { insertWorkflow, steps, workflow, workflows } from './graph/workflows.ts';
 import { heartbeat } from './heartbeat.ts';
@@ -144,6 +145,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     findExpired: (limit, signal) => findExpired(context, limit, signal),
     findLost: (request, signal) => findLost(context, request, signal),
     findUnlocked: (signal) => findUnlocked(context, signal),
+    graphWork: (signal) => graphWork(context, signal),
     cascade: (limit, signal) => cascade(context, limit, signal),
     expand: (limit, signal) => expand(context, limit, signal),
     adopt: (limit, signal) => adopt(context, limit, signal),

@@ -168,7 +168,11 @@ function texts(s: string) {
 
     // ---- lanes
 
-    lanesAfter: `select id, key from ${s}.lane where id > $1 order by id`,
+    /** Lanes that are new, in the order of their ids, and all queues that have a limit or take turns. */
+    lanesAfter: `select 'lane' as what, id, key as name from ${s}.lane where id > $1
+      union all select 'limited', null, name from ${s}.queue where max_running is not null
+      union all select 'fair', null, name from ${s}.fair_queue
+      order by id`,
     /** Lanes are made one after the other: then ids are seen in their order, and asking for later ones misses none. */
     lockLanes: `lock table ${s}.lane in share row exclusive mode`,
     insertLanes: `insert into ${s}.lane (key, queue)
@@ -266,8 +270,6 @@ function texts(s: string) {
 
     workerState: `select state from ${s}.worker where id = $1`,
     /** Queues that are not like any other. */
-    peculiarQueues: `select name, 'limited' as why from ${s}.queue where max_running is not null
-      union all select name, 'fair' from ${s}.fair_queue`,
     /** $3 lanes, $4 limit. Which lanes the most urgent jobs are in; then as many from each, whoever else is taking some. */
     claimMerged: `with ${now},
       heads as materialized (

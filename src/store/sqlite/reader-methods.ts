@@ -1,6 +1,7 @@
 /** What the reader's thread does: reads that may take their time. */
 
 import { hasIntake } from './adopt.ts';
+import { graphWork } from './graph-work.ts';
 import { instances } from './instances.ts';
 import { duties } from './leadership.ts';
 import { count, list } from './list.ts';
@@ -27,6 +28,7 @@ export const readerMethods = {
   ticks,
   readLog,
   hasIntake,
+  graphWork,
   findOld,
   notifications,
   queues,

@@ -286,6 +286,8 @@ export const sql = {
       cancelled_items as cancelled
     from fan where job_id = ?`,
   fanList: 'select source, items, total from fan where job_id = ?',
+  graphWork: `select exists (select 1 from intake) as adopt, exists (select 1 from cascade) as cascade,
+    exists (select 1 from fan where due = 1) as expand`,
   dueFans: 'select job_id from fan where due = 1 order by job_id limit ?',
   setFanDue: 'update fan set due = ?2 where job_id = ?1',
   setFanItems: 'update fan set items = ?2, total = ?3 where job_id = ?1',

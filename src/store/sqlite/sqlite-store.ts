@@ -183,6 +183,10 @@ export class SqliteStore implements Store {
     return { workers: [], serverUpMs: 0 };
   }
 
+  graphWork(signal: AbortSignal) {
+    return this.#reader.call('graphWork', undefined, signal);
+  }
+
   cascade(limit: number, signal: AbortSignal) {
     return this.#writer.call('cascade', limit, signal);
   }

@@ -17,9 +17,7 @@ import { type Herald, Tally } from './tally.ts';
  * level: a chain is carried as fast as a bush. What it cannot finish stays on the list, so it can be stopped anywhere.
  */
 export async function cascade(context: Context, limit: number, signal: AbortSignal): Promise<number> {
-  const { database, sql } = context;
-  // Nearly always there is nothing, and that is no transaction.
-  if ((await database.query(sql.cascadeHeads, [1], signal)).length === 0) return 0;
+  const { sql } = context;
   const { carried, tally } = await transactAgain(context, signal, async (session) => {
     const heads = await session.query<Herald>(sql.cascadeHeads, [limit]);
     const ledger = new Tally();

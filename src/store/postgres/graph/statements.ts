@@ -305,6 +305,8 @@ export function graphTexts(s: string, now: string) {
       select i.job_id, 'running', i.lane, -j.priority::integer, d.due, d.attempts, d.failures, d.interruptions, d.snoozes,
         d.losses, d.worker_id, d.started_at, ${flagsOf(s)}, n.open, n.held, n.broken, n.missed
       from input i join dropped d on d.job_id = i.job_id join ${s}.job j on j.id = i.job_id, ${countersOf(s, 'i.job_id', 'e.state')} n`,
+    graphWork: `select exists (select 1 from ${s}.intake) as adopt, exists (select 1 from ${s}.cascade) as cascade,
+      exists (select 1 from ${s}.fan where due) as expand`,
     dueFans: `select job_id from ${s}.fan where due order by job_id limit $1`,
     fanSource: `select source from ${s}.fan where job_id = $1`,
     resultOf: `select value from ${s}.result where job_id = any($1::bigint[])`,

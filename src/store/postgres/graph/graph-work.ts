@@ -1,0 +1,7 @@
+import type { GraphWork } from '../../store.ts';
+import type { Context } from '../context.ts';
+
+export async function graphWork({ database, sql }: Context, signal: AbortSignal): Promise<GraphWork> {
+  const [row] = await database.query<GraphWork>(sql.graphWork, [], signal);
+  return row as GraphWork;
+}

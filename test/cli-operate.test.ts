@@ -79,6 +79,17 @@ describe('command line', { concurrency: 2 }, () => {
     );
     const parts = JSON.parse((await workron('status', '--json')).stdout) as Record<string, unknown>;
     assert.deepEqual(Object.keys(parts), ['health', 'ready', 'queues', 'workers', 'cluster']);
+
+    const { stdout: id } = await workron('submit', '-q', '--', 'sleep 300');
+    await eventually(async () => (await workron('status')).stdout.includes('running 1 '));
+    setup.server.signal('SIGTERM');
+    await eventually(async () => (await workron('status')).code === 1);
+    const draining = (await workron('status')).stdout;
+    assert.match(draining, /^not well /);
+    assert.match(draining, /^1 worker, 1 of 3 slots busy$/m, 'what it still does is no secret');
+    assert.match(draining, /^running 1 {2}pending 0 {2}scheduled 1 {2}blocked 0$/m);
+    assert.match(draining, /^problem: shutting down$/m);
+    await workron('cancel', id.trim());
   });
 
   test('token: without it refused (4), with it by variable, flag or file welcome', async () => {

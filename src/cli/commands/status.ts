@@ -11,11 +11,14 @@ import { span } from '../when.ts';
 interface Status {
   health: Health;
   ready: Readiness;
-  queues: Queue[];
-  workers: Worker[];
-  /** `null` while the store is away. */
+  /** `null`, as what follows, where there is no answer: the store is away. */
+  queues: Queue[] | null;
+  workers: Worker[] | null;
   cluster: Cluster | null;
 }
+
+/** One that is not ready may still know: it drains. Or it waits for its store, and is not waited for. */
+const PATIENCE_MS = 3_000;
 
 /** `workron status`: is it well, what runs, what waits. Code 1 where something is wrong. */
 export function statusCommand(): Command {
@@ -25,12 +28,16 @@ export function statusCommand(): Command {
     // Both answer 503 with a document that says what is wrong.
     const health = await connection.report<Health>('/health');
     const ready = await connection.report<Readiness>('/ready');
+    const ask = <T>(path: string): Promise<T | null> =>
+      ready.ready
+        ? connection.json<T>('GET', path)
+        : connection.json<T>('GET', path, { signal: AbortSignal.timeout(PATIENCE_MS) }).catch(() => null);
     const [queues, workers, cluster] = await Promise.all([
-      ready.ready ? connection.json<{ items: Queue[] }>('GET', '/queues') : { items: [] },
-      ready.ready ? connection.json<{ items: Worker[] }>('GET', '/workers') : { items: [] },
-      ready.ready ? connection.json<Cluster>('GET', '/cluster') : null,
+      ask<{ items: Queue[] }>('/queues'),
+      ask<{ items: Worker[] }>('/workers'),
+      ask<Cluster>('/cluster'),
     ]);
-    const status: Status = { health, ready, queues: queues.items, workers: workers.items, cluster };
+    const status: Status = { health, ready, queues: queues?.items ?? null, workers: workers?.items ?? null, cluster };
     if (outputOf(command).json) printJson(status);
     else print(describe(status));
     process.exitCode = isWell(status) ? EXIT.ok : EXIT.failed;
@@ -46,29 +53,38 @@ function leaderless(cluster: Cluster | null): string[] {
 }
 
 function describe(status: Status): string {
-  const { health, ready, queues, cluster } = status;
-  const workers = status.workers.filter((worker) => worker.state !== 'offline');
-  const slots = sum(workers.map((worker) => worker.slots));
+  const { health, ready, queues, workers, cluster } = status;
   const well = isWell(status);
   const icon = process.stdout.isTTY ? '● ' : '';
   const word = styled(well ? 'green' : 'red', `${icon}${well ? 'well' : 'not well'}`);
   const lines = [
     `${word}  ${health.driver}, up ${span(health.uptime_seconds * 1_000)}, version ${health.version}`,
-    `${count(workers.length, 'worker')}, ${sum(workers.map((worker) => worker.running))} of ${count(slots, 'slot')} busy`,
-    ...describeCluster(cluster),
-    `running ${total(queues, 'running')}  pending ${total(queues, 'pending')}${oldest(queues)}  scheduled ${total(queues, 'scheduled')}  blocked ${total(queues, 'blocked')}`,
+    ...(workers === null ? [] : [describeWorkers(workers)]),
+    ...(cluster === null ? [] : describeCluster(cluster)),
+    ...(queues === null ? [] : describeQueues(queues)),
   ];
-  const paused = queues.filter((queue) => queue.paused).map((queue) => queue.name);
-  if (paused.length > 0) lines.push(`paused: ${paused.join(', ')}`);
   const unled = leaderless(cluster).map((duty) => `nobody leads the ${duty}`);
   for (const problem of [...ready.problems, ...unled, ...health.stuck.map((loop) => `the ${loop} is stuck`)])
     lines.push(`problem: ${problem}`);
   return lines.join('\n');
 }
 
+function describeWorkers(workers: readonly Worker[]): string {
+  const here = workers.filter((worker) => worker.state !== 'offline');
+  const slots = sum(here.map((worker) => worker.slots));
+  return `${count(here.length, 'worker')}, ${sum(here.map((worker) => worker.running))} of ${count(slots, 'slot')} busy`;
+}
+
+function describeQueues(queues: readonly Queue[]): string[] {
+  const paused = queues.filter((queue) => queue.paused).map((queue) => queue.name);
+  return [
+    `running ${total(queues, 'running')}  pending ${total(queues, 'pending')}${oldest(queues)}  scheduled ${total(queues, 'scheduled')}  blocked ${total(queues, 'blocked')}`,
+    ...(paused.length > 0 ? [`paused: ${paused.join(', ')}`] : []),
+  ];
+}
+
 /** `3 instances (2 schedulers), led by host-4711-a1b2c3`, and those that went silent. */
-function describeCluster(cluster: Cluster | null): string[] {
-  if (cluster === null) return [];
+function describeCluster(cluster: Cluster): string[] {
   const online = cluster.instances.filter(({ state }) => state === 'online');
   const schedulers = online.filter(({ roles }) => roles.includes('scheduler')).length;
   const leaders = new Set(cluster.duties.flatMap(({ leader }) => (leader === null ? [] : [oneLine(leader)])));

@@ -2,7 +2,10 @@ import { z } from 'zod';
 import { named } from '../../api/schemas.ts';
 import { defineRoute } from '../route.ts';
 
-const Welcome = named('Welcome', z.object({ name: z.string(), version: z.string(), api: z.string(), try: z.string() }));
+const Welcome = named(
+  'Welcome',
+  z.object({ name: z.string(), version: z.string(), page: z.string(), api: z.string(), try: z.string() }),
+);
 
 export const readRoot = defineRoute({
   method: 'GET',
@@ -15,6 +18,7 @@ export const readRoot = defineRoute({
     json: {
       name: 'workron',
       version,
+      page: '/ui/',
       api: '/openapi.json',
       try: `curl -d '{"command":"echo hi"}' http://${headers.host ?? 'localhost'}/jobs`,
     },

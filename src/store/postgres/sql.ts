@@ -269,7 +269,6 @@ function texts(s: string) {
     // ---- claim
 
     workerState: `select state from ${s}.worker where id = $1`,
-    /** Queues that are not like any other. */
     /** $3 lanes, $4 limit. Which lanes the most urgent jobs are in; then as many from each, whoever else is taking some. */
     claimMerged: `with ${now},
       heads as materialized (

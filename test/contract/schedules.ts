@@ -21,6 +21,7 @@ export function exerciseSchedules(open: OpenStore): void {
       startAt: now + HOUR,
       endAt: now + 3_000 * HOUR,
       forEach: ['b', 'a', 'ß/"'],
+      notify: [{ on: ['failed', 'missed'], target: { type: 'command', command: 'page me' }, lateAfterMs: 60_000 }],
       target: aTarget({ env: { A: '1' }, tags: ['x'], backoff: { ...aJobBackoff(), baseMs: 1 } }),
     });
     const made = await store.createSchedule(wanted, forever);

@@ -17,6 +17,8 @@ interface Picture {
   ready: string;
   /** Pressed before the picture is taken. */
   key?: string;
+  /** The button that is pressed before. */
+  press?: string;
   width?: number;
 }
 
@@ -27,6 +29,7 @@ mkdirSync(folder, { recursive: true });
 await using dashboard = await openDashboard();
 await shoot({ name: 'welcome', path: '/ui/', ready: '.welcome' });
 const seeded = await seedPage(dashboard.url);
+await fillLedger(dashboard.client);
 await busy(dashboard.client);
 for (const picture of pictures()) await shoot(picture);
 
@@ -39,6 +42,9 @@ function pictures(): Picture[] {
     { name: 'workflows', path: '/ui/workflows', ready: 'tbody tr' },
     { name: 'workflow-graph', path: `/ui/workflows/${seeded.failedWorkflow}`, ready: '.node' },
     { name: 'workflow-gantt', path: `/ui/workflows/${seeded.doneWorkflow}?view=gantt`, ready: '.gantt-row' },
+    { name: 'schedules', path: '/ui/schedules', ready: '.cell' },
+    { name: 'schedule', path: '/ui/schedules/nightly-backup', ready: '.ledger li' },
+    { name: 'schedule-form', path: '/ui/schedules', ready: '.cell', press: 'New schedule' },
     { name: 'queues', path: '/ui/queues', ready: 'tbody tr' },
     { name: 'workers', path: '/ui/workers', ready: 'article' },
     { name: 'cluster', path: '/ui/cluster', ready: 'tbody tr' },
@@ -47,7 +53,7 @@ function pictures(): Picture[] {
   ];
 }
 
-async function shoot({ name, path, ready, key, width = 1180 }: Picture): Promise<void> {
+async function shoot({ name, path, ready, key, press, width = 1180 }: Picture): Promise<void> {
   if (wanted.length > 0 && !wanted.some((part) => name.includes(part))) return;
   for (const colorScheme of ['light', 'dark'] as const) {
     await using screen = await dashboard.open(path, {
@@ -58,10 +64,21 @@ async function shoot({ name, path, ready, key, width = 1180 }: Picture): Promise
     await screen.page.locator(ready).first().waitFor();
     await screen.page.locator('.live-live').waitFor();
     if (key !== undefined) await screen.page.keyboard.press(key);
+    if (press !== undefined) {
+      await screen.page.getByRole('button', { name: press }).click();
+      await screen.page.locator('.preview li').first().waitFor();
+    }
     // Charts are drawn a moment after their legend is.
     await screen.page.waitForTimeout(500);
     await screen.page.screenshot({ path: join(folder, `${name}-${colorScheme}.png`) });
   }
+}
+
+/** Ticks of the last weeks, for the coverage bars. */
+async function fillLedger(client: Client): Promise<void> {
+  const ago = (days: number): string => new Date(Date.now() - days * 86_400_000).toISOString();
+  await client.backfillSchedule('nightly-backup', { from: ago(20), to: ago(0) });
+  await client.backfillSchedule('poll-carriers', { from: ago(0.2), to: ago(0) });
 }
 
 /** Something that runs while the pictures are taken. */

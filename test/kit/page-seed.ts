@@ -45,9 +45,31 @@ export async function seedPage(url: string): Promise<Seeded> {
     params: { day: '2026-01-30' },
     steps: steps(false),
   });
+  await seedSchedules(client);
   for (const id of [order.id, failed.id]) await client.wait(id, { timeout: '60s' });
   for (const id of [broken.id, fine.id]) await ended(client, id);
   return { orderJob: order.id, failedJob: failed.id, failedWorkflow: broken.id, doneWorkflow: fine.id };
+}
+
+/** One that has run, one that is paused, one for several shops. */
+async function seedSchedules(client: Client): Promise<void> {
+  const timezone = 'Europe/Berlin';
+  await client.createSchedule({
+    name: 'nightly-backup',
+    cron: '30 2 * * *',
+    timezone,
+    job: { name: 'backup', queue: 'imports', command: 'echo 4.2 GB' },
+  });
+  await client.createSchedule({ name: 'poll-carriers', every: '15m', job: { name: 'poll', command: 'true' } });
+  await client.createSchedule({
+    name: 'weekly-invoices',
+    cron: '0 7 * * MON',
+    timezone,
+    for_each: ['berlin', 'lyon', 'turin'],
+    job: { name: 'send-invoices', queue: 'mail', command: 'true' },
+  });
+  await client.runSchedule('nightly-backup');
+  await client.pauseSchedule('weekly-invoices', { note: 'until the new tax rates are in' });
 }
 
 function steps(breaks: boolean) {

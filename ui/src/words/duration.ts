@@ -22,6 +22,19 @@ export function durationText(ms: number): string {
   return '0s';
 }
 
+/** All of it, as the API reads it: `1h30m`, `90061500ms` where seconds are not enough. */
+export function exactDuration(ms: number): string {
+  if (ms === 0 || ms % 1_000 !== 0) return `${ms}ms`;
+  let rest = ms;
+  let text = '';
+  for (const [unit, size] of UNITS) {
+    const whole = Math.floor(rest / size);
+    if (whole > 0) text += `${whole}${unit}`;
+    rest -= whole * size;
+  }
+  return text;
+}
+
 /** One unit, for tables: `41s`, `2m`, `3h`, `12d`. */
 export function shortSpan(ms: number): string {
   const span = Math.max(0, ms);

@@ -1,7 +1,6 @@
 import { useState } from 'react';
 import { useLocation } from 'wouter';
 import type { JobDetail } from '../../../../src/api/job.ts';
-import type { JobSubmissionInput } from '../../../../src/api/job-submission.ts';
 import { client } from '../../data/client.ts';
 import { useAction } from '../../data/use-action.ts';
 import { CopyLine } from '../../parts/copy.tsx';
@@ -9,6 +8,7 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { JobForm } from '../../shell/job-form.tsx';
 import { asCli, asCurl } from '../../words/as-command.ts';
 import { hasEnded, mayRetry } from '../../words/state.ts';
+import { submissionOf } from '../../words/submission-of.ts';
 
 /** What a person may do to a job, depending on where it is. */
 export function JobActions({ job, onRetried }: { job: JobDetail; onRetried: () => void }) {
@@ -55,7 +55,7 @@ export function JobActions({ job, onRetried }: { job: JobDetail; onRetried: () =
             </p>
           )}
           <JobForm
-            start={submissionOf(job)}
+            start={{ ...submissionOf(job), backoff: job.backoff }}
             verb="Submit as a new job"
             onDone={(made) => {
               close();
@@ -78,29 +78,4 @@ export function JobActions({ job, onRetried }: { job: JobDetail; onRetried: () =
       )}
     </>
   );
-}
-
-/** The job as it could be submitted again: what was asked for, without the defaults. */
-function submissionOf(job: JobDetail): JobSubmissionInput {
-  return {
-    ...(job.command !== null && { command: job.command }),
-    ...(job.handler !== null && { handler: job.handler }),
-    ...(job.handler !== null && job.input != null && { input: job.input }),
-    ...(job.name !== null && { name: job.name }),
-    ...(job.queue !== 'default' && { queue: job.queue }),
-    ...(job.priority !== 0 && { priority: job.priority }),
-    ...(job.max_attempts !== 3 && { max_attempts: job.max_attempts }),
-    ...(job.timeout !== 300_000 && { timeout: job.timeout }),
-    ...(job.start_timeout !== null && { start_timeout: job.start_timeout }),
-    ...(job.kill_grace !== 10_000 && { kill_grace: job.kill_grace }),
-    ...(job.retry_on !== null && { retry_on: job.retry_on }),
-    ...(job.no_retry_on !== null && { no_retry_on: job.no_retry_on }),
-    ...(job.rerun !== 'safe' && { rerun: job.rerun }),
-    ...(job.on_disconnect !== 'stop' && { on_disconnect: job.on_disconnect }),
-    ...(job.cwd !== null && { cwd: job.cwd }),
-    ...(job.tags.length > 0 && { tags: job.tags }),
-    ...(job.requires.length > 0 && { requires: job.requires }),
-    ...(Object.keys(job.resources).length > 0 && { resources: job.resources }),
-    ...(job.fair_key !== null && { fair_key: job.fair_key }),
-  };
 }

@@ -2,10 +2,12 @@ import type { Queue } from '../../../../src/api/queue.ts';
 import type { Stats } from '../../../../src/api/stats.ts';
 import type { Worker } from '../../../../src/api/worker.ts';
 import { useNow } from '../../data/use-now.ts';
-import { countText } from '../../words/count.ts';
+import { countText, numberText } from '../../words/count.ts';
 import { shortSpan } from '../../words/duration.ts';
 
 const LATE_MS = 5 * 60_000;
+/** The share of failures from which they are a worry of their own. */
+const MANY = 0.05;
 
 /** One sentence: is something wrong? */
 export function HealthLine({
@@ -29,17 +31,18 @@ export function HealthLine({
   if (oldest !== null && now - oldest.at > LATE_MS)
     worries.push(`queue ${oldest.queue} waits since ${shortSpan(now - oldest.at)}`);
   const failed = day?.totals.failed ?? 0;
-  if (worries.length > 0) {
-    return (
-      <p className="health health-bad" role="status">
-        <span aria-hidden="true">⚠</span> {capital(worries.join('; '))}.
-      </p>
-    );
-  }
+  const ended = failed + (day?.totals.done ?? 0);
+  const failures = `${numberText(failed)} of ${countText(ended, 'job')} failed in 24 hours`;
+  if (failed > 0 && failed >= ended * MANY) worries.push(failures);
+  if (worries.length > 0) return <Sentence tone="bad" icon="⚠" text={capital(worries.join('; '))} />;
+  if (failed > 0) return <Sentence tone="fair" icon="●" text={`Work goes on; ${failures}`} />;
+  return <Sentence tone="good" icon="●" text="All is well" />;
+}
+
+function Sentence({ tone, icon, text }: { tone: 'good' | 'fair' | 'bad'; icon: string; text: string }) {
   return (
-    <p className="health health-good" role="status">
-      <span aria-hidden="true">●</span> All is well
-      {failed > 0 ? `; ${countText(failed, 'job')} failed in 24 hours` : ''}.
+    <p className={`health health-${tone}`} role="status">
+      <span aria-hidden="true">{icon}</span> {text}.
     </p>
   );
 }

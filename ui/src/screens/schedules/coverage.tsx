@@ -1,14 +1,19 @@
 import { Link } from 'wouter';
+import type { Schedule } from '../../../../src/api/schedule.ts';
 import type { Tick } from '../../../../src/api/tick.ts';
 import { client } from '../../data/client.ts';
 import { useLive } from '../../data/use-live.ts';
 import { tickSentence, VERDICTS } from './verdict.ts';
 
 /** The last ticks, a cell each, oldest first: whether it ran, or why not. */
-export function Coverage({ name, cells = 30 }: { name: string; cells?: number }) {
+export function Coverage({ schedule, cells }: { schedule: Schedule; cells: number }) {
+  const { name, next_run, last_run } = schedule;
   const ticks = useLive({
-    key: ['ticks', name, cells],
-    about: { topics: ['jobs'] },
+    // A tick moves one of these instants, so that a list of many schedules asks only for those that had one.
+    key: ['ticks', name, cells, next_run, last_run],
+    about: { topics: [] },
+    keep: true,
+    everyMs: 30_000,
     fetch: (signal) => client.ticks(name, { limit: cells }, { signal }),
   });
   const items = (ticks.data?.items ?? []).toReversed();

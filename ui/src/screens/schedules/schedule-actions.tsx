@@ -11,11 +11,11 @@ export interface ScheduleActionsProps {
   schedule: Schedule;
   onEdit: () => void;
   onChanged: () => void;
-  onDeleted: () => void;
+  onDelete: () => void;
 }
 
 /** Run now, pause with a note, backfill, edit, delete. */
-export function ScheduleActions({ schedule, onEdit, onChanged, onDeleted }: ScheduleActionsProps) {
+export function ScheduleActions({ schedule, onEdit, onChanged, onDelete }: ScheduleActionsProps) {
   const [opened, setOpened] = useState<'pause' | 'backfill' | 'delete' | null>(null);
   const { name } = schedule;
   const run = useAction({
@@ -24,11 +24,6 @@ export function ScheduleActions({ schedule, onEdit, onChanged, onDeleted }: Sche
     after: onChanged,
   });
   const resume = useAction({ run: () => client.resumeSchedule(name), done: () => `${name} goes on`, after: onChanged });
-  const remove = useAction({
-    run: () => client.deleteSchedule(name),
-    done: () => `${name} is deleted`,
-    after: onDeleted,
-  });
   const close = (): void => setOpened(null);
   return (
     <>
@@ -56,14 +51,7 @@ export function ScheduleActions({ schedule, onEdit, onChanged, onDeleted }: Sche
       {opened === 'pause' && <PauseDialog name={name} onClose={close} onDone={onChanged} />}
       {opened === 'backfill' && <BackfillDialog name={name} onClose={close} onDone={onChanged} />}
       {opened === 'delete' && (
-        <Confirm
-          title={`Delete ${name}?`}
-          verb="Delete it"
-          danger
-          typed={name}
-          onConfirm={() => remove.run()}
-          onClose={close}
-        >
+        <Confirm title={`Delete ${name}?`} verb="Delete it" danger typed={name} onConfirm={onDelete} onClose={close}>
           <p>It is not due any more. Jobs that it has started go on.</p>
         </Confirm>
       )}

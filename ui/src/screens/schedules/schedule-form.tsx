@@ -1,9 +1,10 @@
 import { type FormEvent, useState } from 'react';
 import type { Schedule } from '../../../../src/api/schedule.ts';
 import { client } from '../../data/client.ts';
-import { durationText } from '../../words/duration.ts';
+import { exactDuration } from '../../words/duration.ts';
 import { messageOf } from '../../words/message-of.ts';
 import { Preview } from './preview.tsx';
+import { editFrom, type Fields, mayEditJob, submissionFrom } from './schedule-fields.ts';
 
 const OVERLAPS = [
   ['skip', 'skip the new one'],
@@ -22,7 +23,7 @@ export function ScheduleForm({ existing, onDone }: { existing?: Schedule; onDone
   const [kind, setKind] = useState<'cron' | 'every'>(existing?.every == null ? 'cron' : 'every');
   const [name, setName] = useState(existing?.name ?? '');
   const [text, setText] = useState(
-    existing?.cron ?? (existing?.every == null ? '0 9 * * MON-FRI' : durationText(existing.every).replaceAll(' ', '')),
+    existing?.cron ?? (existing?.every == null ? '0 9 * * MON-FRI' : exactDuration(existing.every)),
   );
   const [timezone, setTimezone] = useState(existing?.timezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone);
   const [command, setCommand] = useState(existing?.job?.command ?? '');
@@ -30,21 +31,22 @@ export function ScheduleForm({ existing, onDone }: { existing?: Schedule; onDone
   const [overlap, setOverlap] = useState<Schedule['overlap']>(existing?.overlap ?? 'skip');
   const [catchup, setCatchup] = useState<Schedule['catchup']['policy']>(existing?.catchup.policy ?? 'latest');
   const [problem, setProblem] = useState<string | null>(null);
-  const editsJob = existing === undefined || (existing.job !== null && existing.job.command !== null);
+  const editsJob = existing === undefined || mayEditJob(existing);
   const submit = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
-    const when = kind === 'cron' ? { cron: text.trim() } : { every: text.trim() };
-    const rest = { timezone: timezone.trim() || 'UTC', overlap, catchup: { policy: catchup } };
-    const job = { command, ...(queue.trim() === '' ? {} : { queue: queue.trim() }) };
+    const fields: Fields = {
+      kind,
+      text: text.trim(),
+      timezone: timezone.trim() || 'UTC',
+      overlap,
+      catchup,
+      command,
+      queue: queue.trim(),
+    };
     try {
-      const made =
-        existing === undefined
-          ? await client.createSchedule({ name: name.trim(), ...when, ...rest, job })
-          : await client.editSchedule(existing.name, {
-              ...when,
-              ...rest,
-              ...(command === existing.job?.command && queue === existing.job.queue ? {} : editsJob ? { job } : {}),
-            });
+      const made = await (existing === undefined
+        ? client.createSchedule(submissionFrom(name.trim(), fields))
+        : client.editSchedule(existing.name, editFrom(existing, fields)));
       onDone(made);
     } catch (error) {
       setProblem(messageOf(error));
@@ -132,6 +134,11 @@ export function ScheduleForm({ existing, onDone }: { existing?: Schedule; onDone
             />
           </label>
         </>
+      )}
+      {existing?.job?.command != null && !editsJob && (
+        <p className="faint small-text">
+          What it runs has values that cannot be read back, so it is changed with <code>workron schedule</code> only.
+        </p>
       )}
       <div className="field-grid">
         <Choice

@@ -1,6 +1,9 @@
+import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
+import type { AllSchedules } from '../../data/all-schedules.ts';
 import { client } from '../../data/client.ts';
+import { useAction } from '../../data/use-action.ts';
 import { useLive } from '../../data/use-live.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Empty, Loading, Problem } from '../../parts/notes.tsx';
@@ -13,15 +16,29 @@ import { Ledger } from './ledger.tsx';
 import { Preview } from './preview.tsx';
 import { ScheduleActions } from './schedule-actions.tsx';
 import { ScheduleForm } from './schedule-form.tsx';
-import { whatItRuns, whenText } from './schedules.tsx';
+import { whatItRuns, whenText } from './schedule-words.ts';
 
 /** One schedule: when it is due, what became of every tick, and what can be done about it. */
 export function ScheduleScreen({ name }: { name: string }) {
   useTitle(name);
   const [editing, setEditing] = useState(false);
   const [, go] = useLocation();
+  const queries = useQueryClient();
+  const remove = useAction({
+    run: () => client.deleteSchedule(name),
+    done: () => `${name} is deleted`,
+    after: () => {
+      queries.setQueryData<AllSchedules>(
+        ['schedules'],
+        (all) => all && { ...all, items: all.items.filter((each) => each.name !== name) },
+      );
+      go('/schedules');
+    },
+  });
   const schedule = useLive({
     key: ['schedule', name],
+    // Nothing asks for it while it is being deleted.
+    enabled: !remove.running,
     about: { topics: ['jobs'] },
     everyMs: 10_000,
     fetch: (signal) => client.schedule(name, { signal }),
@@ -44,7 +61,7 @@ export function ScheduleScreen({ name }: { name: string }) {
           schedule={data}
           onEdit={() => setEditing(true)}
           onChanged={again}
-          onDeleted={() => go('/schedules')}
+          onDelete={() => remove.run()}
         />
       </PageHead>
       {data.paused_at !== null && (
@@ -70,7 +87,7 @@ export function ScheduleScreen({ name }: { name: string }) {
           </div>
         ))}
       </dl>
-      <Coverage name={data.name} cells={100} />
+      {!remove.running && <Coverage schedule={data} cells={100} />}
       <div className="details-grid">
         <section className="card">
           <h2>Next fires</h2>
@@ -80,7 +97,7 @@ export function ScheduleScreen({ name }: { name: string }) {
             timezone={data.timezone}
           />
         </section>
-        <Ledger name={data.name} />
+        {!remove.running && <Ledger name={data.name} />}
       </div>
       {editing && (
         <Dialog title={`Edit ${data.name}`} onClose={() => setEditing(false)} wide>

@@ -1,16 +1,15 @@
 import { useState } from 'react';
 import { Link } from 'wouter';
 import type { Schedule } from '../../../../src/api/schedule.ts';
-import { client } from '../../data/client.ts';
+import { allSchedules } from '../../data/all-schedules.ts';
 import { useLive } from '../../data/use-live.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Empty, Loading, Problem } from '../../parts/notes.tsx';
 import { PageHead, useTitle } from '../../parts/page-head.tsx';
 import { When } from '../../parts/when.tsx';
-import { durationText } from '../../words/duration.ts';
-import { visibleLine } from '../../words/visible-text.ts';
 import { Coverage } from './coverage.tsx';
 import { ScheduleForm } from './schedule-form.tsx';
+import { whatItRuns, whenText } from './schedule-words.ts';
 import { VERDICTS } from './verdict.ts';
 
 /** Everything that is due by the clock: when next, how it went, and whether any tick was lost. */
@@ -21,7 +20,7 @@ export function Schedules() {
     key: ['schedules'],
     about: { topics: ['jobs'] },
     everyMs: 10_000,
-    fetch: (signal) => client.schedules({ limit: 200 }, { signal }),
+    fetch: allSchedules,
   });
   return (
     <section className="screen">
@@ -58,6 +57,9 @@ export function Schedules() {
               ))}
             </tbody>
           </table>
+          {list.data.more && (
+            <p className="faint">The first {list.data.items.length} of more; the command line lists all.</p>
+          )}
         </div>
       )}
       {making && (
@@ -97,20 +99,8 @@ function Row({ schedule }: { schedule: Schedule }) {
         <When at={schedule.last_run} />
       </td>
       <td>
-        <Coverage name={schedule.name} />
+        <Coverage schedule={schedule} cells={30} />
       </td>
     </tr>
-  );
-}
-
-/** In words where the server has them. */
-export function whenText(schedule: Schedule): string {
-  const words = 'words' in schedule && typeof schedule.words === 'string' ? schedule.words : null;
-  return words ?? schedule.cron ?? `every ${durationText(schedule.every ?? 0)}`;
-}
-
-export function whatItRuns({ job, workflow }: Schedule): string {
-  return visibleLine(
-    workflow === null ? (job?.name ?? job?.command ?? job?.handler ?? '') : `workflow ${workflow.name}`,
   );
 }

@@ -1,0 +1,106 @@
+/** Schedules in a real browser: made, watched, changed, made up for and deleted in the page. */
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { assertAccessible, type Dashboard, openDashboard } from './kit/dashboard.ts';
+
+let dashboard: Dashboard;
+before(async () => {
+  dashboard = await openDashboard();
+});
+after(() => dashboard[Symbol.asyncDispose]());
+
+test('a schedule: its next fires are shown as it is typed, and its tick appears by itself', async () => {
+  await using screen = await dashboard.open('/ui/schedules', { allow: /400/ });
+  const { page } = screen;
+  await page.getByRole('button', { name: 'Make the first' }).click();
+  const dialog = page.getByRole('dialog', { name: 'New schedule' });
+  await dialog.getByLabel('Name').fill('heartbeat');
+  await dialog.getByLabel('Time zone').fill('Europe/Berlin');
+  await dialog.getByLabel('Cron expression').fill('30 2 * * 7,');
+  await dialog.locator('#schedule-preview.problem-text').waitFor();
+  await dialog.getByLabel('Cron expression').fill('30 2 * * SUN');
+  await dialog.getByText('At 02:30, only on Sunday').waitFor();
+  await dialog.getByRole('list', { name: 'Next fires' }).getByRole('listitem').nth(9).waitFor();
+  await assertAccessible(page, 'the form of a schedule');
+  await dialog.getByText('Every so often').click();
+  await dialog.getByLabel('Every', { exact: true }).fill('1s');
+  await dialog.getByLabel('Command').fill('echo alive');
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  await page
+    .getByRole('row', { name: /heartbeat/ })
+    .locator('.cell.fill-green')
+    .first()
+    .waitFor();
+  await page.getByRole('link', { name: 'heartbeat', exact: true }).click();
+  await page.locator('.ledger [data-verdict="ran"]').nth(1).getByRole('link', { name: /^job / }).click();
+  await page.locator('.log-text', { hasText: 'alive' }).waitFor();
+});
+
+test('a schedule: edited, run by hand, paused with a note, resumed, made up for, deleted', async () => {
+  const { client } = dashboard;
+  await client.createSchedule({
+    name: 'report',
+    cron: '0 9 * * *',
+    catchup: { policy: 'latest', window: '2h' },
+    job: { command: 'echo', tags: ['kept'] },
+  });
+  await using screen = await dashboard.open('/ui/schedules/report', { timezoneId: 'UTC' });
+  const { page } = screen;
+  await page.getByRole('button', { name: 'Edit…' }).click();
+  const form = page.getByRole('dialog', { name: 'Edit report' });
+  await form.getByLabel('Cron expression').fill('30 6 * * *');
+  await form.getByLabel('Command').fill('true');
+  await form.getByLabel('While an earlier run goes on').selectOption('run both');
+  await form.getByRole('button', { name: 'Save' }).click();
+  await page.locator('.page-head').getByText('06:30').waitFor();
+  const { cron, overlap, catchup, job } = await client.schedule('report');
+  assert.deepEqual(
+    { cron, overlap, window: catchup.window, command: job?.command, tags: job?.tags },
+    { cron: '30 6 * * *', overlap: 'allow', window: 7_200_000, command: 'true', tags: ['kept'] },
+    'what the form does not show is left as it was',
+  );
+
+  await page.getByRole('button', { name: 'Run now' }).click();
+  await page.getByText('report runs now: 1 run').waitFor();
+  await page.locator('.ledger li', { hasText: 'manual' }).waitFor();
+
+  await page.getByRole('button', { name: 'Pause…' }).click();
+  await page.getByLabel('Why, for whoever finds it paused').fill('the warehouse moves');
+  await page.getByRole('button', { name: 'Pause', exact: true }).click();
+  await page.getByText('the warehouse moves').waitFor();
+  await page.getByRole('button', { name: 'Resume' }).click();
+  await page.getByText('report goes on').waitFor();
+
+  await page.getByRole('button', { name: 'Backfill…' }).click();
+  const backfill = page.getByRole('dialog', { name: 'Backfill report' });
+  await backfill.getByLabel('From').fill('2026-01-01T00:00');
+  await backfill.getByLabel('To').fill('2026-01-04T00:00');
+  await backfill.getByRole('button', { name: 'Show what would run' }).click();
+  await backfill.getByText('3 ticks of this range never ran:').waitFor();
+  await backfill.getByRole('button', { name: 'Run 3 ticks' }).click();
+  await page.getByText('3 ticks of report made up for').waitFor();
+  await page.locator('.ledger li', { hasText: 'backfill' }).nth(2).waitFor();
+
+  await page.getByRole('link', { name: 'Overview' }).click();
+  await page.getByRole('list', { name: 'Next ticks' }).getByRole('link', { name: 'report' }).click();
+  await page.getByRole('button', { name: 'Delete…' }).click();
+  const sure = page.getByRole('dialog', { name: 'Delete report?' });
+  await sure.getByRole('textbox').fill('report');
+  await sure.getByRole('button', { name: 'Delete it' }).click();
+  await page.getByText('report is deleted').waitFor();
+  await page.getByRole('heading', { name: 'Schedules', exact: true }).waitFor();
+  await page.getByRole('link', { name: 'report', exact: true }).waitFor({ state: 'detached' });
+});
+
+test('the overview says all is well only while nothing fails', async () => {
+  await using screen = await dashboard.open('/ui/');
+  const { page } = screen;
+  await page.getByText('All is well.').waitFor();
+  await dashboard.client.submit({ command: 'exit 1', max_attempts: 1 });
+  await page
+    .getByRole('status')
+    .getByText(/1 of \d+ jobs failed in 24 hours/)
+    .waitFor();
+  assert.equal(await page.getByText('All is well').count(), 0);
+});

@@ -1,0 +1,27 @@
+import type { Schedule } from '../../../src/api/schedule.ts';
+import { client } from './client.ts';
+
+const PAGE = 200;
+const MOST_PAGES = 10;
+
+export interface AllSchedules {
+  items: Schedule[];
+  /** Whether there are more than these. */
+  more: boolean;
+}
+
+/** The schedules by name, page after page; of very many, the first 2,000. */
+export async function allSchedules(signal: AbortSignal): Promise<AllSchedules> {
+  const items: Schedule[] = [];
+  let cursor: string | null = null;
+  for (let page = 0; page < MOST_PAGES; page += 1) {
+    const { items: some, next_cursor } = await client.schedules(
+      { limit: PAGE, ...(cursor === null ? {} : { cursor }) },
+      { signal },
+    );
+    items.push(...some);
+    cursor = next_cursor;
+    if (cursor === null) break;
+  }
+  return { items, more: cursor !== null };
+}

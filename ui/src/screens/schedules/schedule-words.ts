@@ -1,0 +1,16 @@
+/** A schedule in words. */
+
+import type { Schedule } from '../../../../src/api/schedule.ts';
+import { exactDuration } from '../../words/duration.ts';
+import { visibleLine } from '../../words/visible-text.ts';
+
+/** When it is due, in words where there are some. */
+export function whenText({ words, cron, every }: Schedule): string {
+  return words ?? cron ?? `every ${exactDuration(every ?? 0)}`;
+}
+
+export function whatItRuns({ job, workflow }: Schedule): string {
+  return visibleLine(
+    workflow === null ? (job?.name ?? job?.command ?? job?.handler ?? '') : `workflow ${workflow.name}`,
+  );
+}

@@ -11,6 +11,7 @@ import { runDuties, runPresence, runStatistics } from '../scheduler/duties.ts';
 import { takeBackFromEarlierLives } from '../scheduler/reaper.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 import type { Store } from '../store/store.ts';
+import { Completions } from './completions.ts';
 import type { Home } from './home.ts';
 import { newInstanceId } from './instance-id.ts';
 import { localSource } from './local-source.ts';
@@ -44,6 +45,7 @@ export async function openStoreHome(store: Store, options: StoreHomeOptions): Pr
   const closing = new AbortController();
   if (store.exclusive) await takeBackFromEarlierLives(context, closing.signal);
   const statistics = runStatistics(parts, closing.signal);
+  const completions = new Completions(store, context.telemetry);
   const mounts: Mounted[] = [];
   const engine = schedulerEngine(scheduler, store.transactional);
   const instance = { id: instanceId, host: hostname(), pid: process.pid, version, url: null };
@@ -65,11 +67,26 @@ export async function openStoreHome(store: Store, options: StoreHomeOptions): Pr
       },
       async complete(success, run) {
         await engine.complete(success, run);
+        completions.add(success);
         if (store.exclusive) void adoptSoon(store, clock, closing.signal);
       },
     },
-    source: () =>
-      localSource({ scheduler, attachment: store.exclusive ? 'local' : 'direct', pulse: store.pulse, version }),
+    source() {
+      const attachment = store.exclusive ? 'local' : 'direct';
+      const source = localSource({ scheduler, attachment, pulse: store.pulse, version });
+      return {
+        ...source,
+        async heartbeat(beat, signal) {
+          const answer = await source.heartbeat(beat, signal);
+          if (answer !== undefined) await completions.count(answer.lost, signal);
+          return answer;
+        },
+        async settle(settlements, signal) {
+          await completions.count(settlements, signal);
+          return source.settle(settlements, signal);
+        },
+      };
+    },
     async runDuties(signal) {
       await Promise.all([
         runDuties(parts, dutySettings(leaseMs), signal),

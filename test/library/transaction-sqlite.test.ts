@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { job, open, type Workron } from '../../src/index.ts';
+import { eventually } from '../kit/eventually.ts';
 import { aFolder } from '../kit/sqlite.ts';
 
 const mail = job('mail', { run: (to: string) => `sent to ${to}` });
@@ -82,4 +83,29 @@ test('transaction: on SQLite a success and the application’s writes are there 
 test('transaction: in memory, and over HTTP, there is none to share', async () => {
   await using workron = await open('memory:', { log: 'silent' });
   await assert.rejects(workron.submit(mail, 'x', { tx: async () => [] }), /memory cannot be part of a transaction/);
+});
+
+test('transaction: a success that was committed with the application’s writes counts as done, once', async () => {
+  await using given = await openPlace();
+  const { workron, db } = given;
+  const ship = job('ship', {
+    maxAttempts: 1,
+    async run(how: string, { complete }) {
+      db.exec('begin immediate');
+      await complete(db);
+      db.exec(how === 'rolled back' ? 'rollback' : 'commit');
+      if (how === 'throws') throw new Error('too late to matter');
+    },
+  });
+  await workron.start({ jobs: [ship], concurrency: 1 });
+  const handles = await workron.submitAll(ship, ['committed', 'throws', 'rolled back', 'last']);
+  for (const handle of handles) assert.equal((await handle.ended()).status, 'done');
+  const { fetch } = await workron.mount();
+  const counted = async () => {
+    const metrics = await (await fetch(new Request('http://localhost/metrics'))).text();
+    return /^workron_job_events_total\{event="done",queue="default"[^}]*\} (\d+)$/m.exec(metrics)?.[1];
+  };
+  await eventually(async () => Number(await counted()) >= 4);
+  assert.equal(await counted(), '4');
+  await assert.rejects(workron.retry(handles[0]?.id as string), { code: 'illegal_transition' });
 });

@@ -43,6 +43,33 @@ test('ahead: as many jobs wait as the slots consume in a quarter of a second, an
   assert.equal(appetite.jobs, 2_000);
 });
 
+test('ahead: where claims take long, the slots that wait for them are not taken for slow', () => {
+  let now = 0;
+  const appetite = new Appetite(() => now);
+  for (let claim = 0; claim < 20; claim += 1) {
+    appetite.begin();
+    for (let each = 0; each < 24; each += 1) appetite.consumed();
+    now += 3;
+    appetite.rest();
+    now += 800;
+    assert.ok(appetite.jobs >= 1_900, `${appetite.jobs} after ${claim + 1} claims`);
+  }
+  now += 60_000;
+  appetite.begin();
+  assert.equal(appetite.jobs, 0, 'what comes after a long rest may be of another kind');
+});
+
+test('ahead: handlers that have only begun tell nothing', () => {
+  let now = 0;
+  const appetite = new Appetite(() => now);
+  appetite.begin();
+  now += 5;
+  for (let each = 0; each < 9; each += 1) appetite.consumed();
+  assert.equal(appetite.jobs, 0);
+  appetite.consumed();
+  assert.equal(appetite.jobs, 500);
+});
+
 test('ahead: the most urgent of those that wait goes first, then the one that was claimed first', () => {
   const backlog = new Backlog();
   const all = [0, 5, 0, -1, 5].map((priority, id) => new Assignment(claimedJob(id, priority), 1, 0));

@@ -1,42 +1,74 @@
-/** How many jobs may wait here for a slot: what the slots consume in a quarter of a second. */
+/** How many jobs may wait here for a slot: what the slots consume in a quarter of a second of work. */
 
 const WINDOW_MS = 250;
-/** Before so much time has passed, a rate says nothing. */
+/** No less is taken for granted: a few empty handlers end before the clock moves. */
 const LEAST_MS = 2;
+/** Before so many have ended, a rate says nothing. */
+const LEAST_ENDED = 10;
 const MOST = 2_000;
+/** After a rest of so long, what comes next may be of another kind. */
+const FORGET_AFTER_MS = 5_000;
 
 export class Appetite {
   readonly #nowMs: () => number;
   /** The window before, and the one that runs. */
   #before = { count: 0, ms: 0 };
   #count = 0;
-  #since: number | undefined;
+  #since = 0;
+  /** Time spent resting, which does not count: where a claim takes long, the slots are not to blame. */
+  #restedMs = 0;
+  #restsSince: number | undefined = 0;
 
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs;
+    this.#forget();
   }
 
-  /** A handler has started. */
+  /** There is something to run. */
+  begin(): void {
+    if (this.#restsSince === undefined) return;
+    const restMs = this.#nowMs() - this.#restsSince;
+    this.#restsSince = undefined;
+    this.#restedMs += restMs;
+    if (restMs > FORGET_AFTER_MS) this.#forget();
+  }
+
+  /** A handler has ended. */
   consumed(): void {
+    this.begin();
     this.#roll();
     this.#count += 1;
   }
 
-  get jobs(): number {
-    const passedMs = this.#roll();
-    const ms = passedMs + this.#before.ms;
-    if (ms < LEAST_MS) return 0;
-    return Math.min(MOST, Math.floor(((this.#count + this.#before.count) * WINDOW_MS) / ms));
+  /** Nothing runs, and nothing waits here. */
+  rest(): void {
+    this.#restsSince ??= this.#nowMs();
   }
 
-  /** How long the present window has been running. After a pause, it begins anew. */
+  get jobs(): number {
+    const passedMs = this.#roll();
+    const count = this.#count + this.#before.count;
+    if (count < LEAST_ENDED) return 0;
+    return Math.min(MOST, Math.floor((count * WINDOW_MS) / Math.max(LEAST_MS, passedMs + this.#before.ms)));
+  }
+
+  /** How long the present window has been running. After a window without an end, it begins anew. */
   #roll(): number {
-    const now = this.#nowMs();
-    const passedMs = this.#since === undefined ? Infinity : now - this.#since;
+    const passedMs = this.#workedMs() - this.#since;
     if (passedMs < WINDOW_MS) return passedMs;
     this.#before = passedMs < 2 * WINDOW_MS ? { count: this.#count, ms: passedMs } : { count: 0, ms: 0 };
     this.#count = 0;
-    this.#since = now;
+    this.#since += passedMs;
     return 0;
+  }
+
+  #workedMs(): number {
+    return (this.#restsSince ?? this.#nowMs()) - this.#restedMs;
+  }
+
+  #forget(): void {
+    this.#before = { count: 0, ms: 0 };
+    this.#count = 0;
+    this.#since = this.#workedMs();
   }
 }

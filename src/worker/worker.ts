@@ -349,7 +349,7 @@ export class Worker {
     const executor = job.command === null ? this.#handlers : this.#commands;
     if (assignment.stopped !== null || executor === null) return this.#finish(assignment, { type: 'returned' });
     if (job.command === null) {
-      this.#appetite.consumed();
+      this.#appetite.begin();
       this.#pulse?.starting(longestMsOf(job));
     }
     assignment.begin(performance.now());
@@ -371,6 +371,7 @@ export class Worker {
 
   #finish(assignment: Assignment, outcome: Outcome): void {
     assignment.ended = true;
+    if (assignment.job.command === null && assignment.startedAt !== null) this.#appetite.consumed();
     this.#settler.add(assignment, outcome);
     const { stillBusy } = assignment;
     if (stillBusy === undefined) return this.#free(assignment);
@@ -386,6 +387,7 @@ export class Worker {
     this.#slots.giveBack(assignment.job);
     assignment.afterwards?.();
     this.#fill();
+    if (this.#slots.used === 0 && this.#backlog.size === 0) this.#appetite.rest();
     this.#claimer.nudge();
     this.#checkIdle();
   }

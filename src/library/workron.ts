@@ -117,12 +117,12 @@ export class Workron implements AsyncDisposable {
     if (this.#running !== undefined) throw new WorkronError('bad_request', 'Workron has been started already');
     const duties = new AbortController();
     const worker = this.#worker(options);
-    const loops: Promise<unknown>[] = [];
-    if (options.duties ?? true) loops.push(this.#home.runDuties(duties.signal));
     const ran = worker === undefined ? undefined : run(worker);
-    this.#running = { worker: worker?.worker ?? null, ended: Promise.all([ran, ...loops]), duties };
+    const known = worker === undefined ? undefined : Promise.race([worker.worker.registered, ran]);
+    const loops = (options.duties ?? true) ? this.#runDuties(known, duties.signal) : undefined;
+    this.#running = { worker: worker?.worker ?? null, ended: Promise.all([ran, loops]), duties };
     this.#running.ended.catch((error: unknown) => this.#log.error({ error }, 'the worker ended'));
-    if (worker !== undefined) await Promise.race([worker.worker.registered, ran]);
+    await known;
   }
 
   /** No new work; what runs ends; then everything is closed. Twice is fine. */
@@ -147,6 +147,12 @@ export class Workron implements AsyncDisposable {
     }
     this.#home.drain();
     await this.#home.close();
+  }
+
+  /** After the worker is known: the duties' first rounds would make its first claim wait. */
+  async #runDuties(known: Promise<unknown> | undefined, signal: AbortSignal): Promise<void> {
+    await known?.catch(() => undefined);
+    if (!signal.aborted) await this.#home.runDuties(signal);
   }
 
   #worker(options: StartOptions) {

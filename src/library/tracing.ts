@@ -6,7 +6,7 @@
 import type * as OpenTelemetry from '@opentelemetry/api';
 import type { Middleware } from './middleware.ts';
 
-const CARRIED = ['traceparent', 'tracestate', 'baggage'];
+const CARRIED = ['traceparent', 'tracestate', 'baggage'].map((name) => [name, name.toUpperCase()] as const);
 
 /** `null` where the package is not there. */
 export async function tracing(version: string): Promise<Middleware | null> {
@@ -18,10 +18,15 @@ export async function tracing(version: string): Promise<Middleware | null> {
 }
 
 function middlewareOf(
-  { trace, context, propagation, SpanKind, SpanStatusCode }: typeof OpenTelemetry,
+  { trace, context, propagation, ProxyTracerProvider, SpanKind, SpanStatusCode }: typeof OpenTelemetry,
   version: string,
 ): Middleware {
   const tracer = trace.getTracer('workron', version);
+  /** Whether anybody records; the application may set that up at any time. */
+  const isOn = () => {
+    const provider = trace.getTracerProvider();
+    return !(provider instanceof ProxyTracerProvider) || provider.getDelegateTracer('workron') !== undefined;
+  };
   const fail = (span: OpenTelemetry.Span, error: unknown) => {
     span.recordException(error instanceof Error ? error : String(error));
     span.setStatus({ code: SpanStatusCode.ERROR });
@@ -57,10 +62,14 @@ function middlewareOf(
     },
     run({ job, context: { id, attempt, env, queue } }, next) {
       const carrier: Record<string, string> = {};
-      for (const name of CARRIED) {
-        const value = env[name.toUpperCase()];
-        if (value !== undefined) carrier[name] = value;
+      let isCarried = false;
+      for (const [name, variable] of CARRIED) {
+        const value = env[variable];
+        if (value === undefined) continue;
+        carrier[name] = value;
+        isCarried = true;
       }
+      if (!isCarried && !isOn()) return next();
       const attributes = {
         'messaging.system': 'workron',
         'messaging.operation.type': 'process',

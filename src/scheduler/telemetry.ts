@@ -28,6 +28,8 @@ export class Telemetry {
   readonly metrics: Metrics;
   readonly #instanceId: string;
   #rows = new Map<string, Row>();
+  /** The one that was asked for last: those that follow mostly want the same. */
+  #lastRow: Row | undefined;
 
   constructor(metrics: Metrics, instanceId: string) {
     this.metrics = metrics;
@@ -51,8 +53,8 @@ export class Telemetry {
   }
 
   claimed(jobs: readonly { queue: string; dueAt: number; startedAt: number; ahead?: true }[]): void {
+    for (const [queue, count] of countByQueue(jobs)) this.metrics.count('claimed', queue, count);
     for (const job of jobs) {
-      this.metrics.count('claimed', job.queue);
       // How long it will have waited shows when it starts.
       if (job.ahead) continue;
       this.metrics.wait.observe({ queue: job.queue }, Math.max(0, job.startedAt - job.dueAt) / 1_000);
@@ -60,9 +62,9 @@ export class Telemetry {
   }
 
   settled(answers: readonly Settled[]): void {
-    for (const answer of answers) {
-      if (answer.result !== 'ok' || !answer.fresh) continue;
-      this.metrics.count('done', answer.queue);
+    const fresh = answers.filter(isFresh);
+    for (const [queue, count] of countByQueue(fresh)) this.metrics.count('done', queue, count);
+    for (const answer of fresh) {
       this.#ended({
         queue: answer.queue,
         outcome: 'done',
@@ -76,7 +78,7 @@ export class Telemetry {
   /** Jobs that were claimed ahead, and started later. */
   waited(answers: readonly Settled[]): void {
     for (const answer of answers) {
-      if (answer.result !== 'ok' || !answer.fresh) continue;
+      if (!isFresh(answer)) continue;
       this.metrics.wait.observe({ queue: answer.queue }, Math.max(0, answer.startedAt - answer.dueAt) / 1_000);
     }
   }
@@ -120,6 +122,8 @@ export class Telemetry {
 
   #row(at: number, queue: string, outcome: Outcome): Row {
     const minute = at - (at % 60_000);
+    const last = this.#lastRow;
+    if (last?.minute === minute && last.outcome === outcome && last.queue === queue) return last;
     const key = `${minute} ${outcome} ${queue}`;
     let row = this.#rows.get(key);
     if (row === undefined) {
@@ -127,6 +131,7 @@ export class Telemetry {
       row = { minute, instanceId: this.#instanceId, queue, outcome, count: 0, wait: zeros(), run: zeros() };
       this.#rows.set(key, row);
     }
+    this.#lastRow = row;
     return row;
   }
 
@@ -135,6 +140,7 @@ export class Telemetry {
     if (this.#rows.size === 0) return;
     const rows = this.#rows;
     this.#rows = new Map();
+    this.#lastRow = undefined;
     try {
       await store.addStats([...rows.values()], signal);
     } catch (error) {
@@ -147,6 +153,18 @@ export class Telemetry {
       throw error;
     }
   }
+}
+
+type Accepted = Extract<Settled, { result: 'ok' }>;
+
+function isFresh(answer: Settled): answer is Accepted {
+  return answer.result === 'ok' && answer.fresh;
+}
+
+function countByQueue(jobs: readonly { queue: string }[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { queue } of jobs) counts.set(queue, (counts.get(queue) ?? 0) + 1);
+  return counts;
 }
 
 function increment(histogram: number[], ms: number): void {

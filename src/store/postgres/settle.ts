@@ -56,7 +56,8 @@ interface EarlierRow {
  * first kind takes a transaction.
  */
 export async function settle(context: Context, successes: readonly Success[], signal: AbortSignal): Promise<Settled[]> {
-  const first = firstOfEach(successes);
+  const keyOf = keyFor(successes);
+  const first = firstOfEach(successes, keyOf);
   const linked = new Set(first.filter(({ jobId }) => context.linkedClaims.take(jobId)).map(({ jobId }) => jobId));
   const simple = first.filter(({ jobId }) => !linked.has(jobId));
   const rows = simple.length === 0 ? [] : await endSimple(context, simple, signal);
@@ -65,30 +66,40 @@ export async function settle(context: Context, successes: readonly Success[], si
     const left = first.filter(({ jobId }) => !ended.has(jobId));
     rows.push(...(await endLinked(context, left, signal)));
   }
-  const fresh = await answered(context, rows, signal);
+  const fresh = await answered(context, rows, keyOf, signal);
   const answers = successes.map((success): Settled | undefined => {
-    const answer = fresh.get(fenceOf(success));
+    const answer = fresh.get(keyOf(success));
     // The same report twice in one call: the second repeats the first.
-    fresh.delete(fenceOf(success));
+    fresh.delete(keyOf(success));
     return answer;
   });
   const open = successes.filter((_, index) => answers[index] === undefined);
-  const earlier = open.length === 0 ? new Map<string, Settled>() : await endedBefore(context, open, signal);
+  if (open.length === 0) return answers as Settled[];
+  const earlier = await endedBefore(context, open, signal);
   return answers.map(
     (answer, index) => answer ?? earlier.get(fenceOf(successes[index] as Success)) ?? { result: 'lease_lost' },
   );
 }
 
-function fenceOf({ jobId, attempt, workerId }: Pick<Success, 'jobId' | 'attempt' | 'workerId'>): string {
+type Fence = Pick<Success, 'jobId' | 'attempt' | 'workerId'>;
+type KeyOf = (fence: Fence) => number | string;
+
+function fenceOf({ jobId, attempt, workerId }: Fence): string {
   return `${jobId} ${attempt} ${workerId}`;
 }
 
+/** Among reports of different jobs, the job tells which one is meant. */
+function keyFor(successes: readonly Success[]): KeyOf {
+  const jobs = new Set(successes.map(({ jobId }) => jobId));
+  return jobs.size === successes.length ? ({ jobId }) => jobId : fenceOf;
+}
+
 /** By id, as all who lock several jobs do. */
-function firstOfEach(successes: readonly Success[]): Success[] {
-  const first = new Map<string, Success>();
+function firstOfEach(successes: readonly Success[], keyOf: KeyOf): Success[] {
+  const first = new Map<number | string, Success>();
   for (const success of successes) {
-    const fence = fenceOf(success);
-    if (!first.has(fence)) first.set(fence, success);
+    const key = keyOf(success);
+    if (!first.has(key)) first.set(key, success);
   }
   return [...first.values()].sort((a, b) => a.jobId - b.jobId);
 }
@@ -182,14 +193,15 @@ function columnsOf(successes: readonly Success[]): unknown[] {
 async function answered(
   { lanes, hints }: Context,
   rows: readonly EndedRow[],
+  keyOf: KeyOf,
   signal: AbortSignal,
-): Promise<Map<string, Settled>> {
+): Promise<Map<number | string, Settled>> {
   // An end makes room only where the number of running jobs is limited.
   hints.tell({ work: lanes.anyLimited && rows.length > 0, jobs: rows.map((row) => row.job_id) });
   if (rows.some(({ lane }) => lanes.lane(lane) === undefined)) await lanes.refresh(signal);
   return new Map(
     rows.map((row) => [
-      fenceOf({ jobId: row.job_id, attempt: row.attempt, workerId: row.worker_id }),
+      keyOf({ jobId: row.job_id, attempt: row.attempt, workerId: row.worker_id }),
       {
         result: 'ok',
         fresh: true,

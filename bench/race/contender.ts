@@ -30,7 +30,6 @@ export type OpenContender = (place: Place) => Promise<Contender>;
 export const CONTENDERS = {
   workron: { title: 'Workron', needs: 'postgres', load: () => import('./peers/workron.ts') },
   'workron-sqlite': { title: 'Workron on SQLite', needs: 'file', load: () => import('./peers/workron.ts') },
-
   'workron-http': { title: 'Workron over HTTP', needs: 'postgres', load: () => import('./peers/workron-http.ts') },
   'graphile-batch': {
     title: 'graphile-worker, batched',
@@ -39,10 +38,21 @@ export const CONTENDERS = {
   },
   graphile: { title: 'graphile-worker', needs: 'postgres', load: () => import('./peers/graphile.ts') },
   'pg-boss': { title: 'pg-boss', needs: 'postgres', load: () => import('./peers/pg-boss.ts') },
+  'workron-shell': {
+    title: 'Workron, commands',
+    needs: 'postgres',
+    load: () => import('./peers/workron-shell.ts'),
+  },
+  'workron-shell-heap': {
+    title: 'Workron, commands, 1 GB in the worker',
+    needs: 'postgres',
+    load: () => import('./peers/workron-shell-heap.ts'),
+  },
+  spawn: { title: 'bare spawn loop', needs: 'nothing', load: () => import('./peers/spawn.ts') },
   bullmq: { title: 'BullMQ on Redis', needs: 'redis', load: () => import('./peers/bullmq.ts') },
 } as const satisfies Record<
   string,
-  { title: string; needs: 'postgres' | 'file' | 'redis'; load: () => Promise<{ open: OpenContender }> }
+  { title: string; needs: 'postgres' | 'file' | 'redis' | 'nothing'; load: () => Promise<{ open: OpenContender }> }
 >;
 
 export type ContenderName = keyof typeof CONTENDERS;

@@ -1,7 +1,7 @@
 /** The rows of the race: who takes part, what is measured, and what Workron has to reach against whom. */
 
 import type { ContenderName } from './contender.ts';
-import { bulk, drain, latency, singles } from './events.ts';
+import { bulk, drain, latency, shell, singles } from './events.ts';
 
 export interface Discipline {
   title: string;
@@ -106,6 +106,26 @@ export const DISCIPLINES: readonly Discipline[] = [
     lowerIsBetter: true,
     figures: LATENCY,
     run: (name, url, jobs) => latencies(name, url, { jobs, apart: false }),
+  },
+  {
+    title: 'shell jobs, true, 4 slots',
+    unit: 'jobs/s',
+    contenders: ['workron-shell', 'spawn'],
+    jobs: 1_500,
+    goals: [{ against: 'spawn', ratio: 1.2 }],
+    lowerIsBetter: false,
+    figures: [''],
+    run: async (name, url, jobs) => [await shell(name, url, { jobs, slots: 4 })],
+  },
+  {
+    title: 'shell jobs with 1 GB in the worker, against itself',
+    unit: 'jobs/s',
+    contenders: ['workron-shell-heap', 'workron-shell'],
+    jobs: 1_500,
+    goals: [{ against: 'workron-shell', ratio: 0.9 }],
+    lowerIsBetter: false,
+    figures: [''],
+    run: async (name, url, jobs) => [await shell(name, url, { jobs, slots: 4 })],
   },
 ];
 

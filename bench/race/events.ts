@@ -40,6 +40,22 @@ async function countOf(workers: readonly RaceProcess[]): Promise<number> {
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
+/** Commands per second, submitted to a worker that is there already. */
+export async function shell(name: ContenderName, url: string, { jobs, slots }: { jobs: number; slots: number }) {
+  await using worker = startProcess(name, url);
+  await worker.ask({ do: 'prepare' });
+  await worker.ask({ do: 'work', slots });
+  await worker.ask({ do: 'bulk', count: slots, size: slots });
+  const drained = async () => {
+    while (!(await worker.ask<boolean>({ do: 'drained' }))) await sleep(1);
+  };
+  await drained();
+  const startedAt = performance.now();
+  await worker.ask({ do: 'bulk', count: jobs, size: jobs });
+  await drained();
+  return (jobs * 1_000) / (performance.now() - startedAt);
+}
+
 /** Submits per second, one job a call, each resolved after its commit. */
 export async function singles(
   name: ContenderName,

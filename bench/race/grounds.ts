@@ -38,6 +38,7 @@ export async function openGrounds({ redis }: { redis: boolean }): Promise<Ground
   return {
     hasRedis,
     async urlFor(name) {
+      if (CONTENDERS[name].needs === 'nothing') return '';
       if (CONTENDERS[name].needs === 'redis') return redisUrl;
       if (CONTENDERS[name].needs === 'file') return join(folder, `race-${(files += 1)}.db`);
       if (name !== 'workron-http') return postgres.url;

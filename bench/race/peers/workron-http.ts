@@ -20,19 +20,17 @@ export const open: OpenContender = async ({ url }): Promise<Contender> => {
     ...remote,
     async prepare() {
       await dropSchema(database, 'workron');
-      const args = ['up', '--workers', '0', '--port', port, '--db-url', database, '--log-level', 'error'];
+      const args = ['up', '--role', 'api,scheduler', '--port', port, '--db-url', database, '--log-level', 'error'];
       const server = spawn(process.execPath, [MAIN, ...args], { stdio: ['ignore', 'ignore', 'inherit'] });
       stack.defer(async () => {
+        if (server.exitCode !== null) return;
         server.kill('SIGTERM');
         await once(server, 'exit');
       });
-      while (
-        !(await fetch(`${origin}/ready`).then(
-          ({ ok }) => ok,
-          () => false,
-        ))
-      )
+      while (!(await isReady(origin))) {
+        if (server.exitCode !== null) throw new Error(`workron up ended with ${server.exitCode}`);
         await sleep(50);
+      }
       await remote.connect();
     },
     isDrained: () => direct.isDrained(),
@@ -43,3 +41,10 @@ export const open: OpenContender = async ({ url }): Promise<Contender> => {
     },
   };
 };
+
+function isReady(origin: string): Promise<boolean> {
+  return fetch(`${origin}/ready`).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+}

@@ -57,6 +57,9 @@ async function isKilled(mutant: Mutant, pgUrl: string): Promise<boolean> {
 const wanted = process.argv.slice(2);
 const chosen = MUTANTS.filter(({ name }) => wanted.length === 0 || wanted.some((word) => name.includes(word)));
 await using postgres = await startPostgres();
+// A test that is red without any fault would seem to kill every mutant.
+const sound: Mutant = { name: 'none', edits: [], tests: [...new Set(chosen.flatMap(({ tests }) => tests))] };
+if (await isKilled(sound, postgres.url)) throw new Error(`red without any fault: one of ${sound.tests.join(', ')}`);
 let passed = 0;
 for (const mutant of chosen) {
   try {

@@ -132,27 +132,27 @@ test('whatever a job is called or prints stays text', async () => {
   await visit('/ui/', evil);
 });
 
-test('a burst of thousands of changes a second does not freeze the page', async () => {
+test('a burst: 10,000 changes cost the page a few requests, all of them are seen, and it still obeys', async () => {
   await using screen = await dashboard.open('/ui/jobs', await loggedIn());
   const { page } = screen;
   await page.locator('.job-row[data-job]').first().waitFor();
-  await page.evaluate(`
-    globalThis.longest = 0;
-    let last = performance.now();
-    const beat = () => { const now = performance.now(); globalThis.longest = Math.max(globalThis.longest, now - last); last = now; setTimeout(beat, 10); };
-    beat();
-  `);
   let requests = 0;
   page.on('request', () => {
     requests += 1;
   });
+  const startedAt = performance.now();
   for (let round = 0; round < 5; round += 1) {
     await dashboard.client.submitAll(
       Array.from({ length: 1_000 }, () => ({ queue: 'burst', command: 'true', delay: '1h' })),
     );
   }
+  assert.ok((await page.locator('.job-row').count()) <= 200, 'only the rows that are seen are drawn');
   await page.getByRole('link', { name: 'Queues' }).click();
-  await page.locator('tr', { hasText: 'burst' }).getByText('5,000').waitFor();
-  assert.ok(requests < 60, `${requests} requests for 5,000 changes`);
+  const all = page.locator('tr', { hasText: 'burst' }).getByText('5,000');
+  await all.waitFor();
   await dashboard.client.bulk({ action: 'cancel', filter: { queue: 'burst' } });
+  await all.waitFor({ state: 'detached' });
+  // However slow the machine: so many for opening a screen, and a few for each second that it took.
+  const most = 30 + 4 * ((performance.now() - startedAt) / 1_000);
+  assert.ok(requests <= most, `${requests} requests for 10,000 changes, at most ${most}`);
 });

@@ -20,6 +20,7 @@ interface Picture {
   /** The button that is pressed before. */
   press?: string;
   width?: number;
+  height?: number;
 }
 
 const folder = join(import.meta.dirname, '..', '..', 'docs', 'images');
@@ -35,7 +36,7 @@ for (const picture of pictures()) await shoot(picture);
 
 function pictures(): Picture[] {
   return [
-    { name: 'overview', path: '/ui/', ready: '.chart-key' },
+    { name: 'overview', path: '/ui/', ready: '.chart-key', height: 1060 },
     { name: 'jobs', path: '/ui/jobs', ready: '.job-row[data-job]' },
     { name: 'job', path: `/ui/jobs/${seeded.orderJob}`, ready: '.log-line' },
     { name: 'job-failed', path: `/ui/jobs/${seeded.failedJob}?tab=attempts`, ready: '.attempts li' },
@@ -53,12 +54,12 @@ function pictures(): Picture[] {
   ];
 }
 
-async function shoot({ name, path, ready, key, press, width = 1180 }: Picture): Promise<void> {
+async function shoot({ name, path, ready, key, press, width = 1180, height = 720 }: Picture): Promise<void> {
   if (wanted.length > 0 && !wanted.some((part) => name.includes(part))) return;
   for (const colorScheme of ['light', 'dark'] as const) {
     await using screen = await dashboard.open(path, {
       colorScheme,
-      viewport: { width, height: 720 },
+      viewport: { width, height },
       reducedMotion: 'reduce',
     });
     await screen.page.locator(ready).first().waitFor();

@@ -148,7 +148,8 @@ export class LiveStream {
     else {
       const known = this.#topics.get(event.topic);
       if (event.ids === undefined || known === null) this.#topics.set(event.topic, null);
-      else this.#topics.set(event.topic, new Set([...(known ?? []), ...event.ids]));
+      else if (known === undefined) this.#topics.set(event.topic, new Set(event.ids));
+      else for (const id of event.ids) known.add(id);
     }
     if (this.#bundle === undefined) this.#bundle = setTimeout(() => this.#flush(), BUNDLE_MS);
   }

@@ -81,7 +81,9 @@ function Row({ schedule }: { schedule: Schedule }) {
   return (
     <tr>
       <th scope="row">
-        <Link href={`/schedules/${schedule.name}`}>{schedule.name}</Link>
+        <Link href={`/schedules/${schedule.name}`} className="schedule-name">
+          {schedule.name}
+        </Link>
         {schedule.paused_at !== null && <span className="badge tone-amber">❚❚ paused</span>}
         <div className="faint small-text clip">{whatItRuns(schedule)}</div>
       </th>
@@ -99,7 +101,7 @@ function Row({ schedule }: { schedule: Schedule }) {
         <When at={schedule.last_run} />
       </td>
       <td>
-        <Coverage schedule={schedule} cells={30} />
+        <Coverage schedule={schedule} cells={15} />
       </td>
     </tr>
   );

@@ -123,3 +123,30 @@ test('postgres: a tick that has a row is not run again, even if the line has for
   assert.deepEqual(await story(store, made), ['ran 1']);
   assert.equal(await countJobs(given), 1);
 });
+
+test('postgres: a look at schedules that are not due is one statement, which reads the end of an index', async (t) => {
+  await using given = await openTestPostgres();
+  const { store, schema, query } = given;
+  await makeSchedule(store);
+  const sent = t.mock.method(pg.Client.prototype, 'query');
+  const { nextDueAt, now } = await store.tick({ limit: 1_000 }, forever);
+  assert.ok((nextDueAt ?? 0) > now);
+  const looks = sent.mock.calls
+    .map(({ arguments: [statement] }) => statement as unknown as string | { text: string })
+    .map((statement) => (typeof statement === 'string' ? statement : statement.text))
+    .filter((text) => text.includes(`"${schema}".schedule_line`));
+  sent.mock.restore();
+  assert.equal(looks.length, 1);
+
+  await query(`insert into "${schema}".schedule_line (id, schedule_id, key, cursor, next_due)
+    select 1000 + n, 1000 + n, '', now(), now() + interval '1 day' + n * interval '1 s' from generate_series(1, 5000) n`);
+  await query(`insert into "${schema}".tick (id, schedule_id, kind, key, scheduled_for, through, count, verdict, created_at)
+    select 1000 + n, 1, 'tick', '', now() - n * interval '1 s', now(), 1, 'missed', now() from generate_series(1, 5000) n`);
+  await query(`analyze "${schema}".schedule_line, "${schema}".tick`);
+  const plan = await query<{ 'QUERY PLAN': string }>(`explain (costs off) ${looks[0]}`);
+  const lines = plan.map((row) => row['QUERY PLAN']).join('\n');
+  assert.match(lines, /Index Only Scan using schedule_line_due on schedule_line/);
+  assert.match(lines, /Limit\s+->\s+Index Only Scan using schedule_line_due/, 'one entry of it');
+  assert.match(lines, /using tick_stops on tick/);
+  assert.doesNotMatch(lines, /Seq Scan|Sort/);
+});

@@ -12,7 +12,7 @@ import { ticker } from '../src/scheduler/ticker.ts';
 import { openMemory } from '../src/store/memory/open.ts';
 import { VirtualClock } from './kit/clock.ts';
 import { eventually } from './kit/eventually.ts';
-import { aSchedule, HOUR, MINUTE, PERIOD } from './kit/schedules.ts';
+import { aSchedule, aTarget, HOUR, MINUTE, PERIOD } from './kit/schedules.ts';
 import { claimOne, readOne } from './kit/steps.ts';
 
 const signal = new AbortController().signal;
@@ -59,6 +59,32 @@ test('ticker: counts verdicts, not rows, and measures lateness', async () => {
   ]);
   const text = await metrics.registry.getSingleMetricAsString('workron_schedule_lateness_seconds');
   assert.match(text, /workron_schedule_lateness_seconds_count 1/);
+});
+
+test('ticker: jobs of schedules count as submitted, whoever started them', async () => {
+  const { context, scheduler, clock, store, anchor, metrics } = scene();
+  using loop = ticker(context, new Wake());
+  const target = aTarget({ queue: 'reports' });
+  await scheduler.createSchedule(aSchedule({ anchor, target, overlap: 'allow' }), signal);
+  const options = { idempotency: { key: 'k', fingerprint: 'f' } };
+  for (let twice = 0; twice < 2; twice += 1) await scheduler.runSchedule('nightly', { keys: null }, options, signal);
+  const range = { from: anchor - 2 * PERIOD, to: anchor, keys: null, dryRun: false };
+  await scheduler.backfillSchedule('nightly', range, {}, signal);
+  clock.advance(PERIOD);
+  await loop.tick(signal);
+  const counted = (await metrics.jobs.get()).values.filter(({ labels }) => labels.event === 'submitted');
+  assert.deepEqual(
+    counted.map(({ labels, value }) => [labels.queue, value]),
+    [['reports', 1 + 2 + 1]],
+    'by hand (asked twice, run once), backfilled and by tick',
+  );
+  await context.telemetry.flush(store, signal);
+  const stats = await store.stats({ from: anchor - HOUR, to: anchor + HOUR }, signal);
+  const submitted = stats.filter(({ outcome }) => outcome === 'submitted');
+  assert.equal(
+    submitted.reduce((sum, { count }) => sum + count, 0),
+    4,
+  );
 });
 
 test('ticker: a run that a tick replaces is asked to stop, and then the new one runs', async () => {

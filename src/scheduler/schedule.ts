@@ -41,7 +41,10 @@ export function schedulesOf(context: SchedulerContext): Schedules {
     async runSchedule(name, { keys }, options, signal) {
       const request = { kind: 'manual', keys, instants: [], notify: withInstallation([], context.notify) } as const;
       const answer = there(await store.runSchedule(name, request, options, signal), name);
-      if (answer.ticks.some(({ verdict }) => verdict === 'ran')) return answer;
+      if (answer.ticks.some(({ verdict }) => verdict === 'ran')) {
+        await count(context, answer, signal);
+        return answer;
+      }
       const { overlap } = await find(name, signal);
       throw new WorkronError(
         'illegal_transition',
@@ -112,7 +115,9 @@ async function backfill(
     instants,
     notify: withInstallation([], context.notify),
   } as const;
-  const { ticks, replayed } = there(await store.runSchedule(name, wanted, options, signal), name);
+  const answer = there(await store.runSchedule(name, wanted, options, signal), name);
+  await count(context, answer, signal);
+  const { ticks, replayed } = answer;
   return { missing: ticks.map(missingOf), ticks, replayed };
 }
 
@@ -134,4 +139,19 @@ function instantsOf(schedule: Schedule, { from, to }: BackfillRequest, now: numb
     throw new WorkronError('bad_request', `${count} ticks of ${schedule.name} are in this range; choose a shorter one`);
   }
   return oldestTicks(recurrence, from - 1, to - 1, count);
+}
+
+/** What a person has started. It has been done, so nothing here may fail it. */
+async function count(
+  { store, telemetry, log }: SchedulerContext,
+  { ticks, replayed }: { ticks: readonly Tick[]; replayed: boolean },
+  signal: AbortSignal,
+): Promise<void> {
+  const ids = ticks.flatMap(({ jobId }) => jobId ?? []);
+  if (replayed || ids.length === 0) return;
+  try {
+    telemetry.submitted((await store.read(ids, signal)).map((job) => ({ job, deduplicated: false })));
+  } catch (error) {
+    log.debug({ error }, 'jobs that a schedule was asked to run could not be counted');
+  }
 }

@@ -43,6 +43,14 @@ export class Telemetry {
     }
   }
 
+  /** Jobs that schedules have put into queues. */
+  started(started: Readonly<Record<string, number>>, at: number): void {
+    for (const [queue, count] of Object.entries(started)) {
+      this.metrics.count('submitted', queue, count);
+      this.#row(at, queue, 'submitted').count += count;
+    }
+  }
+
   /** `counts` are those of the verdicts: a row of the ledger may have covered ticks before. */
   ticked(
     ticks: readonly { latenessMs: number | null }[],

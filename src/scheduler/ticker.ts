@@ -60,8 +60,12 @@ export function ticker(context: SchedulerContext, wake: Wake): Loop & Disposable
   };
 }
 
-function report({ telemetry, log, instanceId }: SchedulerContext, { ticks, counts, contended, failed }: Ticked): void {
+function report(
+  { telemetry, log, instanceId }: SchedulerContext,
+  { ticks, counts, started, now, contended, failed }: Ticked,
+): void {
   telemetry.ticked(ticks, counts);
+  telemetry.started(started, now);
   for (const { schedule, dueAt } of contended) {
     const due = new Date(dueAt).toISOString();
     log.debug({ schedule, due, instance_id: instanceId }, 'another instance is judging this tick, or has');

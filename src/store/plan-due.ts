@@ -47,3 +47,16 @@ export function countVerdicts(plans: readonly { plan: LinePlan }[]): Partial<Rec
   }
   return counts;
 }
+
+/** How many jobs these plans start, by queue. */
+export function countStarted(plans: readonly { due: DueLine; plan: LinePlan }[]): Record<string, number> {
+  const started: Record<string, number> = {};
+  for (const { due, plan } of plans) {
+    const { target } = due.schedule;
+    if (!('job' in target)) continue;
+    const { queue } = target.job;
+    const count = plan.ticks.filter(({ run }) => run !== null).length;
+    if (count > 0) started[queue] = (started[queue] ?? 0) + count;
+  }
+  return started;
+}

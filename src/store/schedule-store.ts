@@ -110,6 +110,8 @@ export interface Ticked {
   ticks: (Tick & { schedule: string })[];
   /** How many ticks were judged so. */
   counts: Partial<Record<TickVerdict, number>>;
+  /** How many jobs were put into each queue. */
+  started: Record<string, number>;
   /** When the next tick is due, by the store's clock; `null`: none is. */
   nextDueAt: number | null;
   now: number;

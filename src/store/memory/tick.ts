@@ -4,7 +4,7 @@ import type { LinePlan, PlannedTick } from '../../core/schedule/plan-line.ts';
 import { jobForTick, workflowForTick } from '../../core/schedule/run-for-tick.ts';
 import type { Run } from '../../core/schedule/tick.ts';
 import { tickNotices } from '../../core/schedule/tick-notices.ts';
-import { countVerdicts, planDue } from '../plan-due.ts';
+import { countStarted, countVerdicts, planDue } from '../plan-due.ts';
 import { isOfTheRow, messageOf, putOffMs } from '../put-off.ts';
 import type { Ticked, TickRequest } from '../store.ts';
 import { insert } from './insert.ts';
@@ -42,6 +42,7 @@ export function tick(tables: Tables, request: TickRequest): Ticked {
   return {
     ticks,
     counts: countVerdicts(written),
+    started: countStarted(written),
     nextDueAt: next,
     now,
     more: next !== null && next <= now,

@@ -2,7 +2,7 @@
 
 import type { Schedule } from '../../../core/schedule/schedule.ts';
 import type { Run } from '../../../core/schedule/tick.ts';
-import { countVerdicts, type DueLine, planDue } from '../../plan-due.ts';
+import { countStarted, countVerdicts, type DueLine, planDue } from '../../plan-due.ts';
 import { isOfTheRow, messageOf, putOffMs } from '../../put-off.ts';
 import { decodeLine, type LineColumns } from '../../schedule-columns.ts';
 import type { Ticked, TickRequest } from '../../store.ts';
@@ -22,7 +22,7 @@ interface LookRow {
   now: number;
 }
 
-type Judged = Pick<Ticked, 'ticks' | 'counts' | 'contended' | 'failed'>;
+type Judged = Pick<Ticked, 'ticks' | 'counts' | 'started' | 'contended' | 'failed'>;
 
 export async function tick(context: Context, request: TickRequest, signal: AbortSignal): Promise<Ticked> {
   const { database, sql } = context;
@@ -53,7 +53,7 @@ interface Judgement {
   begin: (due: DueNow[]) => void;
 }
 
-const NOTHING: Judged = { ticks: [], counts: {}, contended: [], failed: [] };
+const NOTHING: Judged = { ticks: [], counts: {}, started: {}, contended: [], failed: [] };
 
 async function judgeDue(context: Context, request: TickRequest, signal: AbortSignal): Promise<Judged> {
   let begun: DueNow[] = [];
@@ -124,6 +124,7 @@ async function judge(context: Context, session: Session, { request, tally, begin
   return {
     ticks,
     counts: countVerdicts(plans),
+    started: countStarted(plans),
     contended: due.filter(({ id }) => !taken.has(id)).map(({ name, due: at }) => ({ schedule: name, dueAt: at })),
     failed: failed.map(({ due: one, ...rest }) => ({ schedule: one.schedule.name, ...rest })),
   };

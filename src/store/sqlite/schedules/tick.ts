@@ -4,7 +4,7 @@ import type { LinePlan, PlannedTick } from '../../../core/schedule/plan-line.ts'
 import type { Schedule } from '../../../core/schedule/schedule.ts';
 import type { Run, Tick } from '../../../core/schedule/tick.ts';
 import { tickNotices } from '../../../core/schedule/tick-notices.ts';
-import { countVerdicts, planDue } from '../../plan-due.ts';
+import { countStarted, countVerdicts, planDue } from '../../plan-due.ts';
 import { messageOf, putOffMs } from '../../put-off.ts';
 import { decodeLine, type LineColumns, NO_RUN } from '../../schedule-columns.ts';
 import type { Ticked, TickRequest } from '../../store.ts';
@@ -43,6 +43,7 @@ export function tick(context: Context, request: TickRequest): Ticked {
   return {
     ticks,
     counts: countVerdicts(plans),
+    started: countStarted(plans),
     nextDueAt,
     now,
     more: nextDueAt !== null && nextDueAt <= now,

@@ -6,10 +6,12 @@ import { systemClock } from '../ops/clock.ts';
 import type { Log } from '../ops/log.ts';
 import { Metrics } from '../ops/metrics.ts';
 import { SETTINGS } from '../ops/settings.ts';
+import { Wake } from '../ops/wake.ts';
 import { createScheduler } from '../scheduler/create-scheduler.ts';
 import { runDuties, runPresence, runStatistics } from '../scheduler/duties.ts';
 import { takeBackFromEarlierLives } from '../scheduler/reaper.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
+import { ticker } from '../scheduler/ticker.ts';
 import type { Store } from '../store/store.ts';
 import { Completions } from './completions.ts';
 import type { Home } from './home.ts';
@@ -22,6 +24,8 @@ import { version } from './version.ts';
 export interface StoreHome extends Home {
   readonly scheduler: Scheduler;
   readonly store: Store;
+  /** Judges every tick that is due. */
+  tickSchedules(signal: AbortSignal): Promise<void>;
 }
 
 export interface StoreHomeOptions {
@@ -53,6 +57,10 @@ export async function openStoreHome(store: Store, options: StoreHomeOptions): Pr
   return {
     scheduler,
     store,
+    async tickSchedules(signal) {
+      using loop = ticker(context, new Wake());
+      while ((await loop.tick(signal)) === 0) signal.throwIfAborted();
+    },
     engine: {
       ...engine,
       async wait(id, timeoutMs, signal) {

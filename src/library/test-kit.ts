@@ -140,7 +140,7 @@ export class TestKit implements AsyncDisposable {
     }
   }
 
-  /** Moves time on: what is scheduled or waits for its next attempt comes due. Nothing is run by it. */
+  /** Moves time on: schedules fire, what is scheduled or waits for its next attempt comes due. Nothing is run by it. */
   async advance(duration: Duration): Promise<void> {
     await this.#move(msOf(duration));
     await this.#settleDown();
@@ -165,6 +165,7 @@ export class TestKit implements AsyncDisposable {
   /** What duties would do at this moment. */
   async #settleDown(): Promise<void> {
     const { store } = this.#home;
+    await this.#home.tickSchedules(NEVER);
     for (;;) {
       const { count } = await store.promote(1_000, NEVER);
       const adopted = await store.adopt(1_000, NEVER);

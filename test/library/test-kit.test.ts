@@ -70,6 +70,37 @@ for (const [name, openPlace] of Object.entries(PLACES)) {
       await kit.runAll();
       assert.equal(await delayed.result(), 'sent to zoe');
     });
+
+    test('time fires schedules', async () => {
+      await using place = await openPlace();
+      await using kit = await openTestKit({ jobs: [mail], url: place.url, ...schemaOf(place) });
+      const { fetch } = await kit.workron.mount();
+      const anchor = new Date(Date.now() + 1_800_000).toISOString();
+      const hourly = {
+        name: 'hourly',
+        every: '1h',
+        anchor,
+        overlap: 'allow',
+        job: { handler: 'mail', input: { to: 'ada' } },
+      };
+      const made = await fetch(
+        new Request('http://localhost/schedules', {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify(hourly),
+        }),
+      );
+      assert.equal(made.status, 201);
+      assert.equal(await kit.runNext(), null, 'nothing is due yet');
+      for (let hour = 1; hour <= 2; hour += 1) {
+        await kit.advance('1h');
+        assert.deepEqual(
+          (await kit.runAll()).map(({ result }) => result),
+          ['sent to ada'],
+        );
+      }
+      assert.deepEqual(await kit.submitted(mail), [{ to: 'ada' }, { to: 'ada' }]);
+    });
   });
 }
 

@@ -83,6 +83,7 @@ test('shop: killed at random moments, orders and jobs always match, and no order
     for (let kill = 0; kill < effort.shopKills; kill += 1) {
       const shop = await openShop({ DATABASE_URL: url.href });
       const customers = Promise.all([order(shop.url, counter), order(shop.url, counter), order(shop.url, counter)]);
+      if (kill === 0) await eventually(() => Promise.resolve(counter.taken > 0));
       await sleep(Math.random() * 400);
       await shop.kill();
       await customers;

@@ -2,8 +2,8 @@
 
 import type { Job, TerminalStatus } from '../../core/job.ts';
 import { laneKey, laneOf } from '../../core/lane.ts';
-import type { NotifyEvent } from '../../core/notify.ts';
 import { GATHER_MS, mergeMissed, type TickNotice } from '../../core/schedule/tick-notices.ts';
+import { type NoticeRow, type NotificationRow, noticeOf, notificationOf } from '../notice-columns.ts';
 import type { Delivery, Notice, Notification, NotificationFilter } from '../store.ts';
 import type { Context } from './context.ts';
 import type { Session } from './database.ts';
@@ -48,31 +48,9 @@ export async function insertTickNotices(
   await session.query(sql.insertTickNotices, [JSON.stringify(rows), GATHER_MS]);
 }
 
-interface NoticeRow {
-  id: number;
-  kind: Notice['kind'];
-  due: number;
-  created_at: number;
-  job_id: number | null;
-  workflow_id: number | null;
-  status: Notice['status'];
-  schedule: string | null;
-  detail: Record<string, unknown>;
-}
-
 export async function notices({ database, sql }: Context, limit: number, signal: AbortSignal): Promise<Notice[]> {
-  const rows = await database.query<NoticeRow>(sql.notices, [limit], signal);
-  return rows.map((row) => ({
-    id: row.id,
-    kind: row.kind,
-    dueAt: row.due,
-    createdAt: row.created_at,
-    jobId: row.job_id,
-    workflowId: row.workflow_id,
-    status: row.status,
-    schedule: row.schedule,
-    detail: row.detail,
-  }));
+  const rows = await database.query<NoticeRow<Notice['detail']>>(sql.notices, [limit], signal);
+  return rows.map(noticeOf);
 }
 
 /** Deleting the notice is the lock: of two that deliver it, the second finds it gone. */
@@ -88,7 +66,7 @@ export async function deliver(
     signal,
   );
   const jobs = await database.transaction(signal, async (session) => {
-    const [notice] = await session.query<NoticeRow>(sql.takeNotice, [noticeId]);
+    const [notice] = await session.query<NoticeRow<Notice['detail']>>(sql.takeNotice, [noticeId]);
     if (notice === undefined) return undefined;
     const cleared = alarm !== null && (await moveAlarm(context, session, alarm));
     const due = messages
@@ -125,15 +103,6 @@ async function moveAlarm(
   return false;
 }
 
-interface NotificationRow {
-  job_id: number;
-  event: NotifyEvent;
-  subject_job_id: number | null;
-  workflow_id: number | null;
-  schedule: string | null;
-  created_at: number;
-}
-
 export async function notifications(
   { database, sql }: Context,
   about: NotificationFilter,
@@ -144,12 +113,5 @@ export async function notifications(
   >;
   const values = [jobId ?? null, workflowId ?? null, schedule ?? null, carriedBy ?? null];
   const rows = await database.query<NotificationRow>(sql.notifications, values, signal);
-  return rows.map((row) => ({
-    event: row.event,
-    carriedBy: row.job_id,
-    jobId: row.subject_job_id,
-    workflowId: row.workflow_id,
-    schedule: row.schedule,
-    createdAt: row.created_at,
-  }));
+  return rows.map(notificationOf);
 }

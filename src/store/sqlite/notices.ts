@@ -3,6 +3,7 @@
 import type { TerminalStatus } from '../../core/job.ts';
 import { isWatched, type NotifyEvent } from '../../core/notify.ts';
 import { GATHER_MS, mergeMissed, type TickNotice } from '../../core/schedule/tick-notices.ts';
+import { type NoticeRow, type NotificationRow, noticeOf, notificationOf } from '../notice-columns.ts';
 import type { Delivery, Notice, Notification, NotificationFilter } from '../store.ts';
 import type { Context } from './context.ts';
 import { TELLS_FAILURE, TELLS_SUCCESS } from './flags.ts';
@@ -44,30 +45,10 @@ export function noteWorkflowEnd(context: Context, row: WorkflowRow, status: stri
   addNotice(context, { kind: 'ended', workflowId: row.id, status: status as 'done' | 'failed' });
 }
 
-interface NoticeRow {
-  id: number;
-  kind: Notice['kind'];
-  due: number;
-  created_at: number;
-  job_id: number | null;
-  workflow_id: number | null;
-  status: Notice['status'];
-  schedule: string | null;
-  detail: string;
-}
-
 export function notices({ database, now }: Context, limit: number): Notice[] {
-  return database.all<NoticeRow>(sql.notices, now, limit).map((row) => ({
-    id: row.id,
-    kind: row.kind,
-    dueAt: row.due,
-    createdAt: row.created_at,
-    jobId: row.job_id,
-    workflowId: row.workflow_id,
-    status: row.status,
-    schedule: row.schedule,
-    detail: JSON.parse(row.detail) as Record<string, unknown>,
-  }));
+  return database
+    .all<NoticeRow<string>>(sql.notices, now, limit)
+    .map((row) => noticeOf({ ...row, detail: JSON.parse(row.detail) as Notice['detail'] }));
 }
 
 export interface DeliverInput extends Pick<Delivery, 'alarm'> {
@@ -81,7 +62,7 @@ export interface DeliverInput extends Pick<Delivery, 'alarm'> {
 export function deliver(sent: Context, { noticeId, alarm, messages, now }: DeliverInput): number[] | undefined {
   const context = { ...sent, now };
   const { database } = context;
-  const notice = database.get<NoticeRow>(sql.takeNotice, noticeId);
+  const notice = database.get<NoticeRow<string>>(sql.takeNotice, noticeId);
   if (notice === undefined) return undefined;
   const cleared = alarm !== null && moveAlarm(context, alarm);
   return messages
@@ -101,15 +82,6 @@ function moveAlarm({ database, now }: Context, { subject, failing }: NonNullable
   return false;
 }
 
-interface NotificationRow {
-  job_id: number;
-  event: NotifyEvent;
-  subject_job_id: number | null;
-  workflow_id: number | null;
-  schedule: string | null;
-  created_at: number;
-}
-
 export function notifications({ database }: Context, about: NotificationFilter): Notification[] {
   const {
     jobId = null,
@@ -117,12 +89,5 @@ export function notifications({ database }: Context, about: NotificationFilter):
     schedule = null,
     carriedBy = null,
   } = about as Partial<Record<'jobId' | 'workflowId' | 'carriedBy', number> & { schedule: string }>;
-  return database.all<NotificationRow>(sql.notifications, jobId, workflowId, schedule, carriedBy).map((row) => ({
-    event: row.event,
-    carriedBy: row.job_id,
-    jobId: row.subject_job_id,
-    workflowId: row.workflow_id,
-    schedule: row.schedule,
-    createdAt: row.created_at,
-  }));
+  return database.all<NotificationRow>(sql.notifications, jobId, workflowId, schedule, carriedBy).map(notificationOf);
 }

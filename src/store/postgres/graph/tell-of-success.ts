@@ -4,7 +4,7 @@
  * this was the last. All others, groups among them, are left to carrier.ts, which knows everything.
  *
  * Children are not waited for: those whom somebody else holds are left as well. And as this is the statement that waited
- * for the jobs it ends, it does not see a child that was submitted meanwhile; `staleEdges`, a later one, does.
+ * for the jobs it ends, it does not see a child that was submitted meanwhile; `concludeDone`, a later one, does.
  */
 
 /** After `gone`, the rows that were ended, and `t`, the present moment. */

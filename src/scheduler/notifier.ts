@@ -24,16 +24,19 @@ export function notifier(context: SchedulerContext): Loop {
     everyMs: 1_000,
     async tick(signal) {
       const notices = await context.store.notices(BATCH, signal);
+      let told = 0;
       for (const notice of notices) {
         try {
           await tell(context, notice, signal);
+          told += 1;
         } catch (error) {
           if (signal.aborted || isWorkronError(error, 'leadership_lost')) throw error;
           if (isWorkronError(error) && error.retryable) throw error;
           context.log.error({ notice: notice.id, job_id: notice.jobId, error }, 'a notice could not be told');
         }
       }
-      return notices.length === BATCH ? 0 : undefined;
+      // Those that stay would be read again at once, and for ever.
+      return told === BATCH ? 0 : undefined;
     },
   };
 }

@@ -7,10 +7,13 @@ import { spawn } from 'node:child_process';
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { endsWithUs } from '../kit/ends-with-us.ts';
 import { startPostgres } from '../kit/postgres-server.ts';
 import { MUTANTS, type Mutant } from './mutants.ts';
 
 const root = join(import.meta.dirname, '..', '..');
+/** The runner's own time-out does not end a loop that never yields. */
+const HANGS_AFTER_MS = 20 * 60_000;
 
 /** Throws where the text to change is gone: the fault can no longer be planted, and proves nothing. */
 async function plant(mutant: Mutant, copy: string): Promise<void> {
@@ -41,13 +44,18 @@ async function isKilled(mutant: Mutant, pgUrl: string): Promise<boolean> {
       detached: true,
       env: { ...process.env, WORKRON_TEST_PG_URL: pgUrl },
     });
+    endsWithUs('group', child);
     let failed = false;
-    child.stdout.on('data', (data: Buffer) => {
-      if (failed || !/^\s*not ok/m.test(data.toString())) return;
+    const fail = () => {
       failed = true;
       process.kill(-(child.pid as number), 'SIGKILL');
+    };
+    const hangs = setTimeout(fail, HANGS_AFTER_MS);
+    child.stdout.on('data', (data: Buffer) => {
+      if (!failed && /^\s*not ok/m.test(data.toString())) fail();
     });
     const code = await new Promise<number | null>((resolve) => child.on('close', resolve));
+    clearTimeout(hangs);
     return failed || code !== 0;
   } finally {
     await rm(copy, { recursive: true, force: true });

@@ -6,6 +6,7 @@ import { oldestTicks } from '../core/schedule/recurrence.ts';
 import { recurrenceOf } from '../core/schedule/recurrence-of.ts';
 import { MOST_BACKFILLED, SCHEDULE_NAME, type Schedule } from '../core/schedule/schedule.ts';
 import type { Tick } from '../core/schedule/tick.ts';
+import { changeSchedule } from './change-schedule.ts';
 import type { SchedulerContext } from './context.ts';
 import { withInstallation } from './notify-context.ts';
 import type { Backfilled, BackfillRequest, Schedules } from './schedules.ts';
@@ -31,13 +32,14 @@ export function schedulesOf(context: SchedulerContext): Schedules {
       return { items, nextAfter: found.length > page.limit ? (items.at(-1)?.name ?? null) : null };
     },
     editSchedule: async (name, edit, signal) =>
-      there(await store.changeSchedule(name, { type: 'edit', edit }, signal), name),
+      there(await changeSchedule(context, name, { type: 'edit', edit }, signal), name),
     async deleteSchedule(name, signal) {
       if (!(await store.deleteSchedule(name, signal))) throw notFound(name);
     },
     pauseSchedule: async (name, note, signal) =>
-      there(await store.changeSchedule(name, { type: 'pause', note }, signal), name),
-    resumeSchedule: async (name, signal) => there(await store.changeSchedule(name, { type: 'resume' }, signal), name),
+      there(await changeSchedule(context, name, { type: 'pause', note }, signal), name),
+    resumeSchedule: async (name, signal) =>
+      there(await changeSchedule(context, name, { type: 'resume' }, signal), name),
     async runSchedule(name, { keys }, options, signal) {
       const request = { kind: 'manual', keys, instants: [], notify: withInstallation([], context.notify) } as const;
       const answer = there(await store.runSchedule(name, request, options, signal), name);

@@ -8,10 +8,10 @@ import type { Ticked } from '../store/store.ts';
 import type { SchedulerContext } from './context.ts';
 import { withInstallation } from './notify-context.ts';
 import { cancel } from './operate.ts';
+import { BATCH, Pieces } from './pieces.ts';
+import { reportTicks } from './report-ticks.ts';
 import { cancelWorkflow } from './workflow.ts';
 
-/** Rows of the ledger, and lines, per transaction. */
-const BATCH = 1_000;
 /** A schedule made by another process is known by then even if its hint was lost. Naps are up to a tenth shorter. */
 const SHARED_POLL_MS = 1_200;
 const EXCLUSIVE_POLL_MS = 10_000;
@@ -25,29 +25,14 @@ export function ticker(context: SchedulerContext, wake: Wake): Loop & Disposable
   const unsubscribe = store.subscribe((hint) => {
     if (hint.topic === 'schedules') wake.fire();
   });
-  // Halved when a batch fails, until what cannot be written stands alone and is put off; doubled when one is written.
-  let lines = BATCH;
-  const judge = async (signal: AbortSignal): Promise<Ticked | undefined> => {
-    try {
-      const told = await store.tick({ limit: BATCH, lines, notify: withInstallation([], context.notify) }, signal);
-      lines = Math.min(BATCH, lines * 2);
-      return told;
-    } catch (error) {
-      const isAway = isWorkronError(error) && (error.retryable || error.code === 'leadership_lost');
-      if (isAway || signal.aborted || lines === 1) {
-        lines = 1;
-        throw error;
-      }
-      lines = Math.ceil(lines / 2);
-      return undefined;
-    }
-  };
+  const pieces = new Pieces();
+  const notify = withInstallation([], context.notify);
   return {
     name: 'ticker',
     everyMs: pollMs,
     wake,
     async tick(signal) {
-      const told = await judge(signal);
+      const told = await pieces.attempt((lines) => store.tick({ limit: BATCH, lines, notify }, signal), signal);
       if (told === undefined) return 0;
       report(context, told);
       await stopOthers(context, told.stop, signal);
@@ -60,18 +45,12 @@ export function ticker(context: SchedulerContext, wake: Wake): Loop & Disposable
   };
 }
 
-function report(
-  { telemetry, log, instanceId }: SchedulerContext,
-  { ticks, counts, started, now, contended, failed }: Ticked,
-): void {
-  telemetry.ticked(ticks, counts);
-  telemetry.started(started, now);
-  for (const { schedule, dueAt } of contended) {
+function report(context: SchedulerContext, told: Ticked): void {
+  reportTicks(context, told);
+  for (const { schedule, dueAt } of told.contended) {
     const due = new Date(dueAt).toISOString();
-    log.debug({ schedule, due, instance_id: instanceId }, 'another instance is judging this tick, or has');
-  }
-  for (const { schedule, error, againInMs } of failed) {
-    log.error({ schedule, error, again_in_ms: againInMs }, 'a due schedule could not be judged; others go on');
+    const fields = { schedule, due, instance_id: context.instanceId };
+    context.log.debug(fields, 'another instance is judging this tick, or has');
   }
 }
 

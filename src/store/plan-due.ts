@@ -3,7 +3,7 @@
 import { type Line, type LinePlan, type LineRequest, planLine } from '../core/schedule/plan-line.ts';
 import type { Run, TickVerdict } from '../core/schedule/tick.ts';
 import { messageOf, putOffMs } from './put-off.ts';
-import type { TickRequest } from './schedule-store.ts';
+import type { Judged, TickRequest } from './schedule-store.ts';
 
 export interface DueLine {
   schedule: LineRequest['schedule'];
@@ -14,13 +14,17 @@ export interface DueLine {
 
 export interface DuePlans<D> {
   plans: { due: D; plan: LinePlan }[];
-  failed: { due: D; error: string; againInMs: number }[];
+  failed: { due: D; error: string; againInMs: number | null }[];
 }
+
+/** Whether the ticks of a key must have their verdict now, and there is no later; as a change of its schedule says. */
+export type Closes = (key: string) => boolean;
+export const closesNone: Closes = () => false;
 
 /** In order, until the ledger would get more than `limit` rows; the first one is always among them. */
 export function planDue<D extends DueLine>(
   due: readonly D[],
-  { now, limit, notify = [] }: { now: number } & TickRequest,
+  { now, limit, notify = [], closes = closesNone }: { now: number; closes?: Closes } & TickRequest,
 ): DuePlans<D> {
   const plans: DuePlans<D>['plans'] = [];
   const failed: DuePlans<D>['failed'] = [];
@@ -33,10 +37,15 @@ export function planDue<D extends DueLine>(
       rows += plan.ticks.length;
       plans.push({ due: one, plan });
     } catch (error) {
+      if (closes(line.key)) throw error;
       failed.push({ due: one, error: messageOf(error), againInMs: putOffMs({ schedule, line, now }) });
     }
   }
   return { plans, failed };
+}
+
+export function nothingJudged(now: number): Judged {
+  return { ticks: [], counts: {}, started: {}, now, failed: [] };
 }
 
 /** How many ticks these plans judge, by verdict. */

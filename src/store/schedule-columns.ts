@@ -1,5 +1,6 @@
 /** How schedules and their ledger lie in a database, and back. Both databases store the same. */
 
+import type { LineState } from '../core/schedule/change-lines.ts';
 import type { Line } from '../core/schedule/plan-line.ts';
 import type { NewSchedule, Schedule, ScheduleSpec } from '../core/schedule/schedule.ts';
 import type { Run, Tick, TickKind, TickVerdict } from '../core/schedule/tick.ts';
@@ -56,6 +57,10 @@ export interface LineColumns {
 export function decodeLine({ id, key, cursor, tail_id, tail_verdict }: LineColumns): Line {
   const tail = tail_id === null || tail_verdict === null ? null : { tickId: tail_id, verdict: tail_verdict };
   return { id, key, cursor, tail };
+}
+
+export function decodeLineState(row: LineColumns): LineState {
+  return { ...decodeLine(row), nextDue: row.next_due };
 }
 
 export interface TickColumns {

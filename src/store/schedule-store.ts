@@ -13,10 +13,13 @@ export interface ScheduleStore {
   createSchedule(schedule: NewSchedule, signal: AbortSignal): Promise<Schedule>;
 
   /**
-   * Judges the ticks that are due by what the schedule was, then changes it. A new timing, and each new key, starts from
-   * now. `undefined`: no such schedule. Throws `schedule_invalid` where it would never fire, and changes nothing.
+   * Changes it, once no tick up to `at` is without a verdict; a new timing, and each new key, starts from there. While one
+   * is, a call judges some of them by what the schedule is, and changes nothing: it is to be called again, with the `at`
+   * that it answered. Lines that a new timing, another list of keys or the end of a pause would take their ticks from are
+   * judged though they were put off, and what cannot be started is `missed`. In all else as `tick`. `undefined`: no such
+   * schedule. Throws `schedule_invalid` where it would never fire, and changes and judges nothing.
    */
-  changeSchedule(name: string, change: ScheduleChange, signal: AbortSignal): Promise<Schedule | undefined>;
+  changeSchedule(name: string, request: ChangeRequest, signal: AbortSignal): Promise<ScheduleStep | undefined>;
 
   /** Its runs go on; its ledger is out of reach. `false`: no such schedule. */
   deleteSchedule(name: string, signal: AbortSignal): Promise<boolean>;
@@ -105,22 +108,42 @@ export interface TickRequest {
   lines?: number;
 }
 
-export interface Ticked {
+export interface ChangeRequest extends TickRequest {
+  change: ScheduleChange;
+  /** The instant of the change; `null`: now. */
+  at: number | null;
+}
+
+export interface ScheduleStep extends Judged {
+  /** As it is now. */
+  schedule: Schedule;
+  changed: boolean;
+  at: number;
+}
+
+/** What became of ticks that were due. */
+export interface Judged {
   /** The rows written, or added to. */
   ticks: (Tick & { schedule: string })[];
   /** How many ticks were judged so. */
   counts: Partial<Record<TickVerdict, number>>;
   /** How many jobs were put into each queue. */
   started: Record<string, number>;
+  now: number;
+  /**
+   * Schedules that cannot be judged or written; they are tried again after a time that grows with every failure. `null`:
+   * they are not, as a change left no time for it; what would have run is `missed`.
+   */
+  failed: { schedule: string; error: string; againInMs: number | null }[];
+}
+
+export interface Ticked extends Judged {
   /** When the next tick is due, by the store's clock; `null`: none is. */
   nextDueAt: number | null;
-  now: number;
   /** There is more that is due now. */
   more: boolean;
   /** Runs that are to be asked to stop because a tick replaced them: of this call, and what earlier ones left undone. */
   stop: { tickId: number; runs: readonly Run[] }[];
   /** Schedules that were due, but that another call was at work on. */
   contended: { schedule: string; dueAt: number }[];
-  /** Schedules that cannot be judged or written; they are tried again after a time that grows with every failure. */
-  failed: { schedule: string; error: string; againInMs: number }[];
 }

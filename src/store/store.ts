@@ -22,7 +22,16 @@ import type { Transactional } from './transactional.ts';
 
 export type { NewForEach, NewStep, NewWorkflow } from '../core/dag/new-workflow.ts';
 export type { Delivery, Notice, Notification, NotificationFilter } from './notice-store.ts';
-export type { RunRequest, ScheduleFilter, Ticked, TickFilter, TickRequest } from './schedule-store.ts';
+export type {
+  ChangeRequest,
+  Judged,
+  RunRequest,
+  ScheduleFilter,
+  ScheduleStep,
+  Ticked,
+  TickFilter,
+  TickRequest,
+} from './schedule-store.ts';
 
 export const DRIVERS = ['memory', 'sqlite', 'postgres'] as const;
 export type Driver = (typeof DRIVERS)[number];

@@ -7,7 +7,7 @@ import { ticker } from '../../src/scheduler/ticker.ts';
 import type { Store } from '../../src/store/store.ts';
 import { aStep } from '../kit/builders.ts';
 import { VirtualClock } from '../kit/clock.ts';
-import { ledger, makeSchedule, PERIOD, story } from '../kit/schedules.ts';
+import { changeSchedule, ledger, makeSchedule, PERIOD, story } from '../kit/schedules.ts';
 import { forever } from '../kit/steps.ts';
 import { type OpenStore, withStore } from '../kit/store.ts';
 
@@ -66,10 +66,28 @@ export function exerciseFailingTicks(open: OpenStore): void {
     await advance(PERIOD + 10);
     await rounds();
     const { target } = await makeSchedule(store, { name: 'other' });
-    await store.changeSchedule('nightly', { type: 'edit', edit: { target } }, forever);
+    await changeSchedule(store, 'nightly', { type: 'edit', edit: { target } });
     await advance(10_000);
     await rounds();
     assert.deepEqual(await story(store, made), ['ran 1']);
+  });
+
+  test('ticks: a person changes the times of a schedule that cannot be written: what was due is missed', async ({
+    store,
+    advance,
+  }) => {
+    using duty = watch(store);
+    await makeSchedule(store, { name: 'refused', forEach: ['a', 'b', 'c'], target: REFUSED });
+    await advance(PERIOD + 10);
+    const edited = await duty.scheduler.editSchedule('refused', { everyMs: 2 * PERIOD }, forever);
+    assert.equal(edited.everyMs, 2 * PERIOD);
+    assert.deepEqual(await verdicts(store, 'refused'), ['missed', 'missed', 'missed']);
+    assert.deepEqual(
+      duty.errors.map(({ schedule, again_in_ms }) => [schedule, again_in_ms]),
+      Array.from({ length: 3 }, () => ['refused', undefined]),
+    );
+    const metric = (await duty.metrics.ticks.get()).values.find(({ labels }) => labels.verdict === 'missed');
+    assert.equal(metric?.value, 3, 'counted as the duty counts them');
   });
 }
 
@@ -83,10 +101,10 @@ function watch(store: Store) {
   const log: Log = { ...silentLog, error: (fields) => errors.push(fields as (typeof errors)[number]) };
   const options = { store, clock: new VirtualClock(), random: () => 0.5, log, instanceId: 'me' };
   const metrics = new Metrics('0', 'me');
-  const { context } = createScheduler({ ...options, metrics, leaseMs: 30_000, heartbeatMs: 5_000 });
+  const { context, scheduler } = createScheduler({ ...options, metrics, leaseMs: 30_000, heartbeatMs: 5_000 });
   const loop = ticker(context, new Wake());
   const rounds = async (): Promise<void> => {
     while ((await loop.tick(forever)) === 0);
   };
-  return { errors, rounds, [Symbol.dispose]: () => loop[Symbol.dispose]() };
+  return { errors, rounds, scheduler, metrics, [Symbol.dispose]: () => loop[Symbol.dispose]() };
 }

@@ -6,6 +6,7 @@ import { exerciseAbort } from './abort.ts';
 import { exerciseAhead } from './ahead.ts';
 import { exerciseCascade } from './cascade.ts';
 import { exerciseCatchUp } from './catch-up.ts';
+import { exerciseChangeSchedule } from './change-schedule.ts';
 import { exerciseChanges } from './changes.ts';
 import { exerciseClaim } from './claim.ts';
 import { exerciseDependencies } from './dependencies.ts';
@@ -71,6 +72,7 @@ const THEMES = [
   exerciseNotices,
   exerciseProgress,
   exerciseSchedules,
+  exerciseChangeSchedule,
   exerciseTicks,
   exerciseTickNotices,
   exerciseFailingTicks,

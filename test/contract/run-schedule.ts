@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { isWorkronError } from '../../src/core/error.ts';
 import type { OverlapPolicy } from '../../src/core/schedule/schedule.ts';
 import type { Store } from '../../src/store/store.ts';
-import { ledger, MINUTE, makeSchedule, PERIOD, tickAll } from '../kit/schedules.ts';
+import { changeSchedule, ledger, MINUTE, makeSchedule, PERIOD, tickAll } from '../kit/schedules.ts';
 import { claimOne, forever, readOne, succeed } from '../kit/steps.ts';
 import { type OpenStore, withStore } from '../kit/store.ts';
 
@@ -11,7 +11,7 @@ export function exerciseRunSchedule(open: OpenStore): void {
 
   test('run: by hand, paused or not, as a row of its own kind that moves nothing', async ({ store }) => {
     const made = await makeSchedule(store);
-    await store.changeSchedule('nightly', { type: 'pause', note: null }, forever);
+    await changeSchedule(store, 'nightly', { type: 'pause', note: null });
     const [tick] = await run(store);
     assert.equal(tick?.kind, 'manual');
     assert.equal(tick?.verdict, 'ran');
@@ -19,7 +19,7 @@ export function exerciseRunSchedule(open: OpenStore): void {
     assert.equal(job.status, 'pending');
     assert.deepEqual([job.tick?.kind, job.tick?.catchup], ['manual', false]);
     assert.ok((job.tick?.intervalStart ?? 0) <= (tick?.scheduledFor ?? 0));
-    await store.changeSchedule('nightly', { type: 'resume' }, forever);
+    await changeSchedule(store, 'nightly', { type: 'resume' });
     const after = await store.schedule('nightly', forever);
     assert.equal(after?.nextRun, made.nextRun);
     assert.equal(after?.lastJobId, job.id);
@@ -85,7 +85,7 @@ export function exerciseRunSchedule(open: OpenStore): void {
     await advance(PERIOD + 1_000);
     await tickAll(store);
     await succeed(store, await claimOne(store));
-    await store.changeSchedule('nightly', { type: 'pause', note: null }, forever);
+    await changeSchedule(store, 'nightly', { type: 'pause', note: null });
     await advance(3 * PERIOD);
     await tickAll(store);
     const instants = [-1, 0, 1, 2, 3].map(at);

@@ -1,7 +1,18 @@
 import assert from 'node:assert/strict';
 import { isWorkronError } from '../../src/core/error.ts';
 import type { ScheduleChange } from '../../src/core/schedule/schedule.ts';
-import { aSchedule, aTarget, HOUR, ledger, MINUTE, makeSchedule, PERIOD, story, tickAll } from '../kit/schedules.ts';
+import {
+  aSchedule,
+  aTarget,
+  changeSchedule,
+  HOUR,
+  ledger,
+  MINUTE,
+  makeSchedule,
+  PERIOD,
+  story,
+  tickAll,
+} from '../kit/schedules.ts';
 import { forever } from '../kit/steps.ts';
 import { type OpenStore, withStore } from '../kit/store.ts';
 
@@ -79,7 +90,7 @@ export function exerciseSchedules(open: OpenStore): void {
   });
 
   test('schedules: nobody changes, deletes or runs what is not there', async ({ store }) => {
-    assert.equal(await store.changeSchedule('none', { type: 'resume' }, forever), undefined);
+    assert.equal(await changeSchedule(store, 'none', { type: 'resume' }), undefined);
     assert.equal(await store.deleteSchedule('none', forever), false);
     assert.equal(await store.schedule('none', forever), undefined);
     assert.equal(await store.ticks('none', {}, { before: null, limit: 1 }, forever), undefined);
@@ -127,7 +138,7 @@ export function exerciseSchedules(open: OpenStore): void {
     const made = await makeSchedule(store, { overlap: 'allow' });
     await advance(2 * PERIOD + MINUTE);
     const now = await store.now(forever);
-    const edited = await store.changeSchedule('nightly', edit({ everyMs: HOUR, anchor: now }), forever);
+    const edited = await changeSchedule(store, 'nightly', edit({ everyMs: HOUR, anchor: now }));
     assert.equal(edited?.nextRun, now + HOUR);
     assert.deepEqual(await story(store, made), ['dropped 1', 'ran 2']);
     await advance(30 * MINUTE);
@@ -142,7 +153,7 @@ export function exerciseSchedules(open: OpenStore): void {
   test('schedules: an edit that leaves the timing alone does not move the next tick', async ({ store, advance }) => {
     const made = await makeSchedule(store);
     await advance(MINUTE);
-    const edited = await store.changeSchedule('nightly', edit({ overlap: 'allow', owner: 'me' }), forever);
+    const edited = await changeSchedule(store, 'nightly', edit({ overlap: 'allow', owner: 'me' }));
     assert.equal(edited?.nextRun, made.nextRun);
     assert.equal(edited?.overlap, 'allow');
     assert.equal(edited?.owner, 'me');
@@ -152,9 +163,9 @@ export function exerciseSchedules(open: OpenStore): void {
   test('schedules: an edit to what never fires is refused, and changes nothing', async ({ store, advance }) => {
     const made = await makeSchedule(store);
     await advance(MINUTE);
-    const refused = store.changeSchedule('nightly', edit({ cron: '0 0 30 2 *', everyMs: null }), forever);
+    const refused = changeSchedule(store, 'nightly', edit({ cron: '0 0 30 2 *', everyMs: null }));
     await assert.rejects(refused, (error) => isWorkronError(error, 'schedule_invalid'));
-    const wide = store.changeSchedule('nightly', edit({ catchup: { ...ALL, max: 0 } }), forever);
+    const wide = changeSchedule(store, 'nightly', edit({ catchup: { ...ALL, max: 0 } }));
     await assert.rejects(wide, (error) => isWorkronError(error, 'schedule_invalid'));
     assert.deepEqual(await store.schedule('nightly', forever), made);
   });
@@ -165,17 +176,17 @@ export function exerciseSchedules(open: OpenStore): void {
   }) => {
     const made = await makeSchedule(store, { overlap: 'allow', catchup: ALL });
     await advance(PERIOD + MINUTE);
-    const paused = await store.changeSchedule('nightly', { type: 'pause', note: 'moving house' }, forever);
+    const paused = await changeSchedule(store, 'nightly', { type: 'pause', note: 'moving house' });
     assert.equal(paused?.pausedNote, 'moving house');
     assert.equal(paused?.nextRun, null);
     assert.deepEqual(await story(store, made), ['ran 1']);
     await advance(PERIOD);
     await tickAll(store);
     assert.deepEqual(await story(store, made), ['ran 1', 'paused 2']);
-    const again = await store.changeSchedule('nightly', { type: 'pause', note: null }, forever);
+    const again = await changeSchedule(store, 'nightly', { type: 'pause', note: null });
     assert.equal(again?.pausedAt, paused?.pausedAt, 'twice is fine');
     await advance(2 * PERIOD);
-    const resumed = await store.changeSchedule('nightly', { type: 'resume' }, forever);
+    const resumed = await changeSchedule(store, 'nightly', { type: 'resume' });
     assert.equal(resumed?.pausedAt, null);
     assert.equal(resumed?.nextRun, made.anchor + 5 * PERIOD);
     await tickAll(store);
@@ -193,7 +204,7 @@ export function exerciseSchedules(open: OpenStore): void {
     await makeSchedule(store);
     await told.promise;
     told = Promise.withResolvers<void>();
-    await store.changeSchedule('nightly', { type: 'pause', note: null }, forever);
+    await changeSchedule(store, 'nightly', { type: 'pause', note: null });
     await told.promise;
     unsubscribe();
   });

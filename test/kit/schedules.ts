@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { DEFAULT_CATCHUP } from '../../src/core/schedule/plan-ticks.ts';
-import type { NewSchedule, Schedule } from '../../src/core/schedule/schedule.ts';
+import type { NewSchedule, Schedule, ScheduleChange } from '../../src/core/schedule/schedule.ts';
 import type { Tick } from '../../src/core/schedule/tick.ts';
 import type { Store, Ticked } from '../../src/store/store.ts';
 import { aJob } from './builders.ts';
@@ -52,6 +52,21 @@ export async function tickAll(store: Store): Promise<Ticked['ticks']> {
     assert.deepEqual(told.failed, []);
     ticks.push(...told.ticks);
     if (!told.more) return ticks;
+  }
+}
+
+/** Changes it as the use case does: step by step, until nothing is due before. `undefined`: no such schedule. */
+export async function changeSchedule(
+  store: Store,
+  name: string,
+  change: ScheduleChange,
+  limit = 1_000,
+): Promise<Schedule | undefined> {
+  for (let at: number | null = null; ; ) {
+    const step = await store.changeSchedule(name, { change, at, limit }, forever);
+    assert.deepEqual(step?.failed ?? [], []);
+    if (step === undefined || step.changed) return step?.schedule;
+    at = step.at;
   }
 }
 

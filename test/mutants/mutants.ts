@@ -21,6 +21,28 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/store-memory.test.ts'],
   },
   {
+    name: 'a new timing forgets the ticks that were put off',
+    edits: [
+      {
+        file: 'src/core/schedule/change-lines.ts',
+        from: 'if (!changed.closes(key)) return',
+        to: 'if (key === key) return',
+      },
+    ],
+    tests: ['test/store-memory.test.ts'],
+  },
+  {
+    name: 'a changed schedule goes back to ticks that were judged meanwhile',
+    edits: [
+      {
+        file: 'src/core/schedule/change-lines.ts',
+        from: 'restart ? Math.max(at, line.cursor) : line.cursor',
+        to: 'restart ? at : line.cursor',
+      },
+    ],
+    tests: ['test/store-memory.test.ts'],
+  },
+  {
     name: 'a tick may have two rows',
     edits: [
       {

@@ -45,6 +45,8 @@ export interface Changed<S> {
   begin: { cursor: number; nextDue: number } | null;
   /** The lines that were there begin anew as well. */
   restart: boolean;
+  /** Whether ticks of this key that are due must have their verdict first: as what they were, nobody looks at them again. */
+  closes: (key: string) => boolean;
 }
 
 type Changeable = ScheduleSpec & Pick<Schedule, 'owner' | 'pausedAt' | 'pausedNote' | 'updatedAt'>;
@@ -54,21 +56,24 @@ export function changeSchedule<S extends Changeable>(before: S, change: Schedule
   switch (change.type) {
     case 'pause': {
       const paused = { pausedAt: before.pausedAt ?? now, pausedNote: change.note, updatedAt: now };
-      return { schedule: { ...before, ...paused }, begin: null, restart: false };
+      return { schedule: { ...before, ...paused }, begin: null, restart: false, closes: () => false };
     }
     case 'resume':
       return {
         schedule: { ...before, pausedAt: null, pausedNote: null, updatedAt: now },
         begin: null,
         restart: false,
+        closes: () => before.pausedAt !== null,
       };
     case 'edit': {
       const schedule = { ...before, ...change.edit, updatedAt: now };
       checkSpec(schedule);
       const restart = !sameTiming(before, schedule);
       const known = new Set(keysOf(before));
-      const isNew = restart || keysOf(schedule).some((key) => !known.has(key));
-      return { schedule, begin: isNew ? beginLines(schedule, now) : null, restart };
+      const keys = new Set(keysOf(schedule));
+      const isNew = restart || [...keys].some((key) => !known.has(key));
+      const begin = isNew ? beginLines(schedule, now) : null;
+      return { schedule, begin, restart, closes: (key) => restart || !keys.has(key) };
     }
   }
 }

@@ -95,6 +95,16 @@ export function planLine(request: LineRequest, limit: number): LinePlan {
   return { line, ticks: kept.map((tick) => heard(request, tick)), cursor: last, nextDue: recurrence.next(last) };
 }
 
+/** The same where nothing can be started: what would have run is missed. */
+export function missInstead({ ticks, ...plan }: LinePlan): LinePlan {
+  const missed: PlannedTick[] = [];
+  for (const { addsTo: _, ...tick } of ticks) {
+    const verdict = tick.run === null ? tick.verdict : 'missed';
+    add(missed, plan.line, { ...tick, ...NO_RUN, verdict });
+  }
+  return { ...plan, ticks: missed };
+}
+
 /** A run that a person asks for now. It does not move the line. */
 export function planManual(request: LineRequest): PlannedTick {
   const { schedule, line, open, now } = request;

@@ -104,7 +104,7 @@ export function openMemory({ clock }: { clock: Clock }): Store {
     steps: (workflowId, signal) => look(signal, () => steps(tables, workflowId)),
 
     createSchedule: (wanted, signal) => run(signal, () => createSchedule(tables, wanted)),
-    changeSchedule: (name, change, signal) => run(signal, () => changeSchedule(tables, name, change)),
+    changeSchedule: (name, request, signal) => run(signal, () => changeSchedule(tables, name, request)),
     deleteSchedule: (name, signal) => run(signal, () => deleteSchedule(tables, name)),
     schedule: (name, signal) => look(signal, () => schedule(tables, name)),
     schedules: (filter, page, signal) => look(signal, () => schedules(tables, filter, page)),

@@ -7,7 +7,7 @@ import type { InsertOptions, RunRequest, TickFilter } from '../store.ts';
 import { answeredBefore } from './idempotency.ts';
 import { type LineRow, type ScheduleRow, toTick } from './schedule-row.ts';
 import type { Tables } from './tables.ts';
-import { openRuns, writeTicks } from './tick.ts';
+import { openRuns, writeTicks } from './write-ticks.ts';
 
 export function runSchedule(
   tables: Tables,

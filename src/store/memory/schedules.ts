@@ -1,12 +1,14 @@
+import { changeLines, dueBeforeChange } from '../../core/schedule/change-lines.ts';
 import { beginLines, changeSchedule as decideChange, keysOf } from '../../core/schedule/change-schedule.ts';
-import { planLine } from '../../core/schedule/plan-line.ts';
-import type { NewSchedule, Schedule, ScheduleChange } from '../../core/schedule/schedule.ts';
+import type { NewSchedule, Schedule } from '../../core/schedule/schedule.ts';
+import { nothingJudged } from '../plan-due.ts';
 import { scheduleExists } from '../refusals.ts';
-import type { ScheduleFilter } from '../store.ts';
+import type { ChangeRequest, ScheduleFilter, ScheduleStep } from '../store.ts';
 import { copyJson } from './copy.ts';
+import { judge } from './judge.ts';
 import { newScheduleRow, type ScheduleRow, toSchedule } from './schedule-row.ts';
 import type { Tables } from './tables.ts';
-import { openRuns, writePlan } from './tick.ts';
+import { moveTo } from './write-ticks.ts';
 
 export function createSchedule(tables: Tables, schedule: NewSchedule): Schedule {
   const now = tables.clock.now();
@@ -19,36 +21,39 @@ export function createSchedule(tables: Tables, schedule: NewSchedule): Schedule 
   return toSchedule(row);
 }
 
-export function changeSchedule(tables: Tables, name: string, change: ScheduleChange): Schedule | undefined {
+export function changeSchedule(tables: Tables, name: string, request: ChangeRequest): ScheduleStep | undefined {
   const row = tables.schedules.get(name);
   if (row === undefined) return undefined;
   const now = tables.clock.now();
-  const { schedule, begin, restart } = decideChange<ScheduleRow>(row, copyJson(change), now);
-  judgeAll(tables, row, now);
-  const { lastRun: _run, lastVerdict: _verdict, lastJobId: _job, lastWorkflowId: _workflow, ...fields } = schedule;
+  const { change, at: asked, ...pieces } = request;
+  const at = asked ?? now;
+  const changed = decideChange<ScheduleRow>(row, copyJson(change), at);
+  const about = { before: row, changed, lines: [...row.lines.values()], at };
+  const due = dueBeforeChange(about).slice(0, pieces.lines ?? pieces.limit);
+  if (due.length > 0) {
+    const judged = judge(tables, due, pieces, changed.closes);
+    return { ...judged, schedule: toSchedule(row), changed: false, at };
+  }
+  const {
+    lastRun: _run,
+    lastVerdict: _verdict,
+    lastJobId: _job,
+    lastWorkflowId: _workflow,
+    ...fields
+  } = changed.schedule;
   Object.assign(row, fields);
-  const keys = new Set(keysOf(row));
-  for (const [key, line] of row.lines) {
-    if (!keys.has(key)) row.lines.delete(key);
-    else if (!restart || begin === null) continue;
+  const { gone, moves, newKeys } = changeLines(about);
+  for (const line of gone) {
+    row.lines.delete(line.key);
     tables.dueLines.delete(line);
-    if (!keys.has(key)) continue;
-    Object.assign(line, begin, { tail: null });
-    tables.dueLines.add(line);
   }
-  for (const key of keys) if (!row.lines.has(key) && begin !== null) addLine(tables, row, key, begin);
+  for (const { line, cursor, nextDue, tail } of moves) {
+    Object.assign(line, { cursor, tail });
+    moveTo(tables, line, nextDue);
+  }
+  if (changed.begin !== null) for (const key of newKeys) addLine(tables, row, key, changed.begin);
   tables.hints.schedule();
-  return toSchedule(row);
-}
-
-/** What is due by what the schedule is now. */
-function judgeAll(tables: Tables, row: ScheduleRow, now: number): void {
-  for (const line of row.lines.values()) {
-    while (line.nextDue !== null && line.nextDue <= now) {
-      const open = openRuns(tables, line.id);
-      writePlan(tables, row, line, { plan: planLine({ schedule: row, line, open: open.length, now }, Infinity), open });
-    }
-  }
+  return { ...nothingJudged(now), schedule: toSchedule(row), changed: true, at };
 }
 
 export function deleteSchedule(tables: Tables, name: string): boolean {

@@ -33,8 +33,9 @@ import { Pruner } from './prune.ts';
 import { postgresPulse } from './pulse.ts';
 import { queues, setQueue } from './queues.ts';
 import { attempts, count, countAhead, list, read } from './reading.ts';
+import { changeSchedule } from './schedules/change.ts';
 import { pruneTicks, runSchedule, ticks, ticksWithoutRun } from './schedules/run-schedule.ts';
-import { changeSchedule, createSchedule, deleteSchedule, schedule, schedules } from './schedules/schedules.ts';
+import { createSchedule, deleteSchedule, schedule, schedules } from './schedules/schedules.ts';
 import { stoppedOthers, tick } from './schedules/tick.ts';
 import { settle, start } from './settle.ts';
 import { statements } from './sql.ts';
@@ -168,7 +169,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     steps: (workflowId, signal) => steps(context, workflowId, signal),
 
     createSchedule: (wanted, signal) => createSchedule(context, wanted, signal),
-    changeSchedule: (name, change, signal) => changeSchedule(context, name, change, signal),
+    changeSchedule: (name, request, signal) => changeSchedule(context, { name, request }, signal),
     deleteSchedule: (name, signal) => deleteSchedule(context, name, signal),
     schedule: (name, signal) => schedule(context, name, signal),
     schedules: (filter, page, signal) => schedules(context, filter, page, signal),

@@ -3,10 +3,11 @@
 import { resolve } from 'node:path';
 import type { Clock } from '../../core/clock.ts';
 import type { ClaimedJob, Job, NewJob } from '../../core/job.ts';
-import type { NewSchedule, ScheduleChange } from '../../core/schedule/schedule.ts';
+import type { NewSchedule } from '../../core/schedule/schedule.ts';
 import type { Change } from '../../core/transition.ts';
 import { Hints } from '../local-hints.ts';
 import type {
+  ChangeRequest,
   ClaimRequest,
   Delivery,
   Fence,
@@ -276,8 +277,8 @@ export class SqliteStore implements Store {
     return this.#writer.call('createSchedule', schedule, signal);
   }
 
-  changeSchedule(name: string, change: ScheduleChange, signal: AbortSignal) {
-    return this.#writer.call('changeSchedule', { name, change }, signal);
+  changeSchedule(name: string, request: ChangeRequest, signal: AbortSignal) {
+    return this.#writer.call('changeSchedule', { name, request }, signal);
   }
 
   deleteSchedule(name: string, signal: AbortSignal) {

@@ -5,7 +5,7 @@ import type { Run } from '../../../core/schedule/tick.ts';
 import { decodeSchedule, type ScheduleColumns } from '../../schedule-columns.ts';
 import type { Context } from '../context.ts';
 import type { Session } from '../database.ts';
-import { numbers } from '../values.ts';
+import { numbers, texts } from '../values.ts';
 
 export interface ScheduleRow extends ScheduleColumns {
   spec: ScheduleSpec;
@@ -20,6 +20,27 @@ export function toSchedule(row: ScheduleRow): Schedule {
 export async function lockSchedule({ sql }: Context, session: Session, name: string): Promise<Schedule | undefined> {
   const [row] = await session.query<ScheduleRow>(sql.lockSchedule, [name]);
   return row === undefined ? undefined : toSchedule(row);
+}
+
+export async function readSchedule({ sql }: Context, session: Session, name: string): Promise<Schedule | undefined> {
+  const [row] = await session.query<ScheduleRow>(sql.schedule, [name]);
+  return row === undefined ? undefined : toSchedule(row);
+}
+
+interface NewLines {
+  /** Of the schedule. */
+  id: number;
+  keys: readonly string[];
+  cursor: number;
+  nextDue: number;
+}
+
+export async function insertLines(
+  { sql }: Context,
+  session: Session,
+  { id, keys, cursor, nextDue }: NewLines,
+): Promise<void> {
+  if (keys.length > 0) await session.query(sql.insertLines, [id, texts(keys), cursor, nextDue]);
 }
 
 export async function nowOf({ sql }: Context, session: Session): Promise<number> {

@@ -2,7 +2,6 @@
 
 import type { Schedule } from '../../../core/schedule/schedule.ts';
 import type { Run } from '../../../core/schedule/tick.ts';
-import { countStarted, countVerdicts, type DueLine, planDue } from '../../plan-due.ts';
 import { isOfTheRow, messageOf, putOffMs } from '../../put-off.ts';
 import { decodeLine, type LineColumns } from '../../schedule-columns.ts';
 import type { Ticked, TickRequest } from '../../store.ts';
@@ -13,8 +12,8 @@ import { Locks } from '../graph/locks.ts';
 import { Tally } from '../graph/tally.ts';
 import { isTooSlow } from '../postgres-error.ts';
 import { numbers } from '../values.ts';
-import { openRuns, type ScheduleRow, toSchedule } from './rows.ts';
-import { writePlans } from './write-ticks.ts';
+import { type DueNow, judge } from './judge.ts';
+import { type ScheduleRow, toSchedule } from './rows.ts';
 
 interface LookRow {
   next_due: number | null;
@@ -22,14 +21,16 @@ interface LookRow {
   now: number;
 }
 
-type Judged = Pick<Ticked, 'ticks' | 'counts' | 'started' | 'contended' | 'failed'>;
+type Taken = Pick<Ticked, 'ticks' | 'counts' | 'started' | 'contended' | 'failed'>;
+
+const NOTHING = { ticks: [], counts: {}, started: {}, failed: [] };
 
 export async function tick(context: Context, request: TickRequest, signal: AbortSignal): Promise<Ticked> {
   const { database, sql } = context;
   const look = async () => (await database.query<LookRow>(sql.lookDue, [], signal))[0] as LookRow;
   const before = await look();
   const isDue = ({ next_due, now }: LookRow) => next_due !== null && next_due <= now;
-  const judged = isDue(before) ? await judgeDue(context, request, signal) : NOTHING;
+  const judged = isDue(before) ? await judgeDue(context, request, signal) : { ...NOTHING, contended: [] };
   const after = isDue(before) ? await look() : before;
   const stops = after.stops ? await database.query<{ id: number; stops: Run[] }>(sql.stops, [], signal) : [];
   return {
@@ -41,29 +42,16 @@ export async function tick(context: Context, request: TickRequest, signal: Abort
   };
 }
 
-interface DueNow extends DueLine {
-  schedule: Schedule;
-  now: number;
-}
-
-interface Judgement {
-  request: TickRequest;
-  tally: Tally;
-  /** Told what is to be judged before any of it is written. */
-  begin: (due: DueNow[]) => void;
-}
-
-const NOTHING: Judged = { ticks: [], counts: {}, started: {}, contended: [], failed: [] };
-
-async function judgeDue(context: Context, request: TickRequest, signal: AbortSignal): Promise<Judged> {
+async function judgeDue(context: Context, request: TickRequest, signal: AbortSignal): Promise<Taken> {
   let begun: DueNow[] = [];
   try {
     const { judged, tally } = await transactAgain(context, signal, async (session) => {
-      const ledger = new Tally();
-      const begin = (due: DueNow[]) => void (begun = due);
-      const answer = await judge(context, session, { request, tally: ledger, begin });
-      await ledger.write(context, session);
-      return { judged: answer, tally: ledger };
+      const transaction = { session, locks: new Locks(context, session), tally: new Tally() };
+      const { due, ...taken } = await takeDue(context, session, request);
+      begun = due;
+      const answer = due.length === 0 ? NOTHING : await judge(context, transaction, due, { request });
+      await transaction.tally.write(context, session);
+      return { judged: { ...answer, ...taken }, tally: transaction.tally };
     });
     tally.tell(context);
     return judged;
@@ -76,57 +64,37 @@ async function judgeDue(context: Context, request: TickRequest, signal: AbortSig
 }
 
 /** Unless somebody has judged it meanwhile. */
-async function putOff(context: Context, due: DueNow, error: unknown, signal: AbortSignal): Promise<Judged> {
+async function putOff(context: Context, due: DueNow, error: unknown, signal: AbortSignal): Promise<Taken> {
   const { schedule, line } = due;
   const againInMs = putOffMs(due);
   await context.database.transaction(signal, (session) =>
     session.query(context.sql.putOffLine, [line.id, line.cursor, againInMs]),
   );
-  return { ...NOTHING, failed: [{ schedule: schedule.name, error: messageOf(error), againInMs }] };
+  return { ...NOTHING, contended: [], failed: [{ schedule: schedule.name, error: messageOf(error), againInMs }] };
 }
 
-async function judge(context: Context, session: Session, { request, tally, begin }: Judgement): Promise<Judged> {
+/** What is due and nobody else is at work on; from now on nobody else is. */
+async function takeDue(
+  context: Context,
+  session: Session,
+  { limit, lines: most = limit }: TickRequest,
+): Promise<{ due: DueNow[]; contended: Ticked['contended'] }> {
   const { sql } = context;
-  const { limit, lines: most = limit } = request;
   type Due = { id: number; name: string; due: number; now: number };
   const due = await session.query<Due>(sql.dueSchedules, [most]);
   const [first] = due;
-  if (first === undefined) return NOTHING;
+  if (first === undefined) return { due: [], contended: [] };
   const { now } = first;
   const ids = numbers(due.map(({ id }) => id));
   const locked = (await session.query<ScheduleRow>(sql.lockSchedules, [ids])).map(toSchedule);
   const schedules = new Map(locked.map((schedule) => [schedule.id, schedule]));
   // In a later statement than the lock: whoever held it before may have judged them.
   const lines = await session.query<LineColumns>(sql.dueLines, [numbers([...schedules.keys()]), now, most]);
-  const open = await openRuns(
-    context,
-    session,
-    lines.map(({ id }) => id),
-  );
-  const dueNow = lines.map((row) => ({
-    schedule: schedules.get(row.schedule_id) as Schedule,
-    line: decodeLine(row),
-    open: open.get(row.id) ?? [],
-    now,
-  }));
-  begin(dueNow);
-  const { plans, failed } = planDue(dueNow, { ...request, now });
-  const transaction = { session, locks: new Locks(context, session), tally };
-  const ticks = await writePlans(
-    context,
-    transaction,
-    plans.map(({ due: { schedule, open: runs }, plan }) => ({ schedule, open: runs, plan })),
-  );
-  for (const { due: one, againInMs } of failed) {
-    await session.query(sql.putOffLine, [one.line.id, one.line.cursor, againInMs]);
-  }
   const taken = new Set(lines.map(({ schedule_id }) => schedule_id));
+  const schedule = ({ schedule_id }: LineColumns) => schedules.get(schedule_id) as Schedule;
   return {
-    ticks,
-    counts: countVerdicts(plans),
-    started: countStarted(plans),
+    due: lines.map((row) => ({ schedule: schedule(row), line: decodeLine(row), now })),
     contended: due.filter(({ id }) => !taken.has(id)).map(({ name, due: at }) => ({ schedule: name, dueAt: at })),
-    failed: failed.map(({ due: one, ...rest }) => ({ schedule: one.schedule.name, ...rest })),
   };
 }
 

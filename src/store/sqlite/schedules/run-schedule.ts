@@ -11,7 +11,7 @@ import type { Param } from '../database.ts';
 import { answeredBefore, remember } from '../idempotency.ts';
 import { openRuns, scheduleNamed } from './rows.ts';
 import { sql, ticksFrom } from './statements.ts';
-import { writeTicks } from './tick.ts';
+import { writeTicks } from './write-ticks.ts';
 
 export interface RunInput extends InsertOptions {
   name: string;

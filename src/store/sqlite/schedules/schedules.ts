@@ -1,16 +1,17 @@
 /** Schedules: made, changed, deleted, read. */
 
+import { changeLines, dueBeforeChange } from '../../../core/schedule/change-lines.ts';
 import { beginLines, changeSchedule as decideChange, keysOf } from '../../../core/schedule/change-schedule.ts';
-import { planLine } from '../../../core/schedule/plan-line.ts';
-import type { NewSchedule, Schedule, ScheduleChange } from '../../../core/schedule/schedule.ts';
+import type { NewSchedule, Schedule } from '../../../core/schedule/schedule.ts';
+import { nothingJudged } from '../../plan-due.ts';
 import { scheduleExists } from '../../refusals.ts';
-import { decodeLine, type LineColumns, specOfSchedule } from '../../schedule-columns.ts';
-import type { ScheduleFilter } from '../../store.ts';
+import { decodeLineState, type LineColumns, specOfSchedule } from '../../schedule-columns.ts';
+import type { ChangeRequest, ScheduleFilter, ScheduleStep } from '../../store.ts';
 import type { Context } from '../context.ts';
 import type { Param } from '../database.ts';
-import { openRuns, type ScheduleRow, scheduleNamed, toSchedule } from './rows.ts';
+import { judge } from './judge.ts';
+import { type ScheduleRow, scheduleNamed, toSchedule } from './rows.ts';
 import { schedulesFrom, sql } from './statements.ts';
-import { writePlan } from './tick.ts';
 
 export function createSchedule(context: Context, schedule: NewSchedule): Schedule {
   const { database, now, effects } = context;
@@ -26,35 +27,37 @@ export function createSchedule(context: Context, schedule: NewSchedule): Schedul
 
 export function changeSchedule(
   context: Context,
-  { name, change }: { name: string; change: ScheduleChange },
-): Schedule | undefined {
+  { name, request }: { name: string; request: ChangeRequest },
+): ScheduleStep | undefined {
   const { database, now, effects } = context;
   const before = scheduleNamed(context, name);
   if (before === undefined) return undefined;
-  const { schedule, begin, restart } = decideChange(before, change, now);
-  judgeAll(context, before);
-  const { id, owner, updatedAt, pausedAt, pausedNote } = schedule;
-  const spec = JSON.stringify(specOfSchedule(schedule));
+  const { change, at: asked, ...pieces } = request;
+  const at = asked ?? now;
+  const changed = decideChange(before, change, at);
+  const lines = database.all<LineColumns>(sql.linesOf, before.id).map(decodeLineState);
+  const due = dueBeforeChange({ before, changed, lines, at }).slice(0, pieces.lines ?? pieces.limit);
+  if (due.length > 0) {
+    const judged = judge(
+      context,
+      due.map((line) => ({ schedule: before, line })),
+      pieces,
+      changed.closes,
+    );
+    return { ...judged, schedule: scheduleNamed(context, name) as Schedule, changed: false, at };
+  }
+  const { id, owner, updatedAt, pausedAt, pausedNote } = changed.schedule;
+  const spec = JSON.stringify(specOfSchedule(changed.schedule));
   database.run(sql.updateSchedule, id, owner, spec, updatedAt, pausedAt, pausedNote);
-  const keys = new Set(keysOf(schedule));
-  for (const line of database.all<LineColumns>(sql.linesOf, id)) {
-    if (!keys.delete(line.key)) database.run(sql.deleteLine, line.id);
-    else if (restart && begin !== null) database.run(sql.moveLine, line.id, begin.cursor, begin.nextDue, null, null);
+  const { gone, moves, newKeys } = changeLines({ before, changed, lines, at });
+  for (const line of gone) database.run(sql.deleteLine, line.id);
+  for (const { id: line, cursor, nextDue, tail } of moves) {
+    database.run(sql.moveLine, line, cursor, nextDue, tail?.tickId ?? null, tail?.verdict ?? null);
   }
-  if (begin !== null) for (const key of keys) database.run(sql.insertLine, id, key, begin.cursor, begin.nextDue);
+  const { begin } = changed;
+  if (begin !== null) for (const key of newKeys) database.run(sql.insertLine, id, key, begin.cursor, begin.nextDue);
   effects.changedSchedule();
-  return scheduleNamed(context, name);
-}
-
-/** What is due by what the schedule is now. */
-function judgeAll(context: Context, schedule: Schedule): void {
-  const { database, now } = context;
-  for (const row of database.all<LineColumns>(sql.linesOf, schedule.id)) {
-    if (row.next_due === null || row.next_due > now) continue;
-    const open = openRuns(context, row.id);
-    const plan = planLine({ schedule, line: decodeLine(row), open: open.length, now }, Infinity);
-    writePlan(context, schedule, { plan, open });
-  }
+  return { ...nothingJudged(now), schedule: scheduleNamed(context, name) as Schedule, changed: true, at };
 }
 
 export function deleteSchedule(context: Context, name: string): boolean {

@@ -1,0 +1,82 @@
+/** What a change of a schedule does to its lines. Decides; does not write. */
+
+import { type Changed, keysOf } from './change-schedule.ts';
+import type { Line } from './plan-line.ts';
+import type { Recurrence } from './recurrence.ts';
+import { recurrenceOf } from './recurrence-of.ts';
+import type { ScheduleSpec } from './schedule.ts';
+
+export interface LineState extends Line {
+  /** When it is looked at next: its next tick, or later where it was put off. `null`: never. */
+  nextDue: number | null;
+}
+
+export interface ChangeRequest<L> {
+  before: ScheduleSpec;
+  changed: Changed<ScheduleSpec>;
+  lines: readonly L[];
+  /** The instant of the change. */
+  at: number;
+}
+
+/**
+ * The lines that have to be judged by what the schedule is before it is changed: all that are due, and of those whose
+ * ticks nobody would look at again as what they were, also the ones that were put off.
+ */
+export function dueBeforeChange<L extends LineState>({ before, changed, lines, at }: ChangeRequest<L>): L[] {
+  const next = nextOf(before);
+  return lines.filter(({ key, cursor, nextDue }) => {
+    if (!changed.closes(key)) return nextDue !== null && nextDue <= at;
+    // What cannot be read any more has no ticks.
+    const due = next?.(cursor) ?? null;
+    return due !== null && due <= at;
+  });
+}
+
+export interface LineChanges<L> {
+  gone: L[];
+  moves: (LineState & { line: L })[];
+  /** They begin where the change says. */
+  newKeys: string[];
+}
+
+/** To be asked when nothing is due before the change. A line that was put off is due again: what failed may be mended. */
+export function changeLines<L extends LineState>({ changed, lines, at }: ChangeRequest<L>): LineChanges<L> {
+  const { schedule, begin, restart } = changed;
+  const next = nextOf(schedule);
+  const keys = new Set(keysOf(schedule));
+  const kept = lines.filter(({ key }) => keys.has(key));
+  const known = new Set(kept.map(({ key }) => key));
+  const moves = kept.flatMap((line) => {
+    const { id, key, tail } = line;
+    // Others may have judged ticks after the change was asked for.
+    const cursor = restart ? Math.max(at, line.cursor) : line.cursor;
+    const nextDue = next === undefined ? line.nextDue : next(cursor);
+    if (!restart && nextDue === line.nextDue) return [];
+    return [{ line, id, key, cursor, nextDue, tail: restart ? null : tail }];
+  });
+  return {
+    gone: lines.filter(({ key }) => !keys.has(key)),
+    moves,
+    newKeys: begin === null ? [] : [...keys].filter((key) => !known.has(key)),
+  };
+}
+
+/** The next tick after an instant; thousands of lines share few. `undefined`: its timing cannot be read any more. */
+function nextOf(spec: ScheduleSpec): ((cursor: number) => number | null) | undefined {
+  let recurrence: Recurrence;
+  try {
+    recurrence = recurrenceOf(spec);
+  } catch {
+    return undefined;
+  }
+  const known = new Map<number, number | null>();
+  return (cursor) => {
+    let next = known.get(cursor);
+    if (next === undefined) {
+      next = recurrence.next(cursor);
+      known.set(cursor, next);
+    }
+    return next;
+  };
+}

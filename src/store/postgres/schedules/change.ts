@@ -1,0 +1,136 @@
+/** What a person makes of a schedule, in steps that one transaction can hold. */
+
+import { changeLines, dueBeforeChange, type LineState } from '../../../core/schedule/change-lines.ts';
+import { type Changed, changeSchedule as decideChange } from '../../../core/schedule/change-schedule.ts';
+import type { Schedule } from '../../../core/schedule/schedule.ts';
+import { nothingJudged } from '../../plan-due.ts';
+import { isOfTheRow, messageOf, putOffMs } from '../../put-off.ts';
+import { decodeLineState, type LineColumns, specOfSchedule } from '../../schedule-columns.ts';
+import type { ChangeRequest, ScheduleStep } from '../../store.ts';
+import type { Context } from '../context.ts';
+import type { Session } from '../database.ts';
+import { transactAgain } from '../graph/again.ts';
+import { Locks } from '../graph/locks.ts';
+import { Tally } from '../graph/tally.ts';
+import type { Transaction } from '../graph/transaction.ts';
+import { numbers } from '../values.ts';
+import { type DueNow, judge } from './judge.ts';
+import { insertLines, lockSchedule, nowOf, readSchedule } from './rows.ts';
+
+interface Asked {
+  name: string;
+  request: ChangeRequest;
+}
+
+/** A line that could not be written, alone in its step. */
+interface Unable extends DueNow {
+  isLast: boolean;
+  error: string;
+}
+
+export async function changeSchedule(
+  context: Context,
+  asked: Asked,
+  signal: AbortSignal,
+): Promise<ScheduleStep | undefined> {
+  const begun: Begun = { alone: null };
+  try {
+    return await takeStep(context, asked, begun, signal);
+  } catch (error) {
+    const { alone } = begun;
+    if (alone === null || signal.aborted || !isOfTheRow(error)) throw error;
+    return await takeStep(context, asked, { alone: null, unable: { ...alone, error: messageOf(error) } }, signal);
+  }
+}
+
+interface Begun {
+  /** The only line of the step, once it is known. */
+  alone: Omit<Unable, 'error'> | null;
+  unable?: Unable;
+}
+
+async function takeStep(
+  context: Context,
+  asked: Asked,
+  begun: Begun,
+  signal: AbortSignal,
+): Promise<ScheduleStep | undefined> {
+  const { answer, tally } = await transactAgain(context, signal, async (session) => {
+    const transaction = { session, locks: new Locks(context, session), tally: new Tally() };
+    const step = await stepOf(context, transaction, asked, begun);
+    await transaction.tally.write(context, session);
+    return { answer: step, tally: transaction.tally };
+  });
+  tally.tell(context);
+  if (answer?.changed === true) context.hints.tell({ schedules: true });
+  return answer;
+}
+
+async function stepOf(
+  context: Context,
+  transaction: Transaction,
+  { name, request }: Asked,
+  begun: Begun,
+): Promise<ScheduleStep | undefined> {
+  const { session } = transaction;
+  const before = await lockSchedule(context, session, name);
+  if (before === undefined) return undefined;
+  const now = await nowOf(context, session);
+  const { change, at: asked, ...pieces } = request;
+  const at = asked ?? now;
+  const changed = decideChange(before, change, at);
+  const lines = (await session.query<LineColumns>(context.sql.linesOf, [before.id])).map(decodeLineState);
+  const most = pieces.lines ?? pieces.limit;
+  const due = dueBeforeChange({ before, changed, lines, at })
+    .slice(0, most)
+    .map((line) => ({ schedule: before, line, now }));
+  const [first] = due;
+  const answer = { ...nothingJudged(now), changed: first === undefined, at };
+  if (first === undefined) {
+    await writeChange(context, session, { before, changed, lines, at });
+    return { ...answer, schedule: (await readSchedule(context, session, name)) as Schedule };
+  }
+  if (most === 1) begun.alone = { ...first, isLast: changed.closes(first.line.key) };
+  const { unable } = begun;
+  const isAgain = unable !== undefined && unable.line.id === first.line.id && unable.line.cursor === first.line.cursor;
+  if (isAgain && !unable.isLast) {
+    const againInMs = putOffMs(unable);
+    await session.query(context.sql.putOffLine, [unable.line.id, unable.line.cursor, againInMs]);
+    answer.failed = [{ schedule: name, error: unable.error, againInMs }];
+    return { ...answer, schedule: before };
+  }
+  const { closes } = changed;
+  const judged = await judge(context, transaction, due, {
+    request: pieces,
+    closes,
+    ...(isAgain ? { unable: first.line.id } : {}),
+  });
+  const failed = isAgain ? [{ schedule: name, error: unable.error, againInMs: null }] : judged.failed;
+  return { ...answer, ...judged, failed, schedule: (await readSchedule(context, session, name)) as Schedule };
+}
+
+interface Change {
+  before: Schedule;
+  changed: Changed<Schedule>;
+  lines: readonly LineState[];
+  at: number;
+}
+
+async function writeChange(context: Context, session: Session, about: Change): Promise<void> {
+  const { sql } = context;
+  const { schedule, begin } = about.changed;
+  const { id, owner, updatedAt, pausedAt, pausedNote } = schedule;
+  const spec = JSON.stringify(specOfSchedule(schedule));
+  await session.query(sql.updateSchedule, [id, owner, spec, updatedAt, pausedAt, pausedNote]);
+  const { gone, moves, newKeys } = changeLines(about);
+  if (gone.length > 0) await session.query(sql.deleteLines, [numbers(gone.map((line) => line.id))]);
+  const moved = moves.map(({ id: line, cursor, nextDue, tail }) => ({
+    id: line,
+    cursor,
+    next_due: nextDue,
+    tail_id: tail?.tickId ?? null,
+    tail_verdict: tail?.verdict ?? null,
+  }));
+  if (moved.length > 0) await session.query(sql.moveLines, [JSON.stringify(moved)]);
+  if (begin !== null) await insertLines(context, session, { id, keys: newKeys, ...begin });
+}

@@ -1,0 +1,59 @@
+/** Lines that are due, of schedules that are locked: their verdicts, and what they start. */
+
+import { type Line, missInstead } from '../../../core/schedule/plan-line.ts';
+import type { Schedule } from '../../../core/schedule/schedule.ts';
+import { type Closes, countStarted, countVerdicts, planDue } from '../../plan-due.ts';
+import type { Judged, TickRequest } from '../../store.ts';
+import type { Context } from '../context.ts';
+import type { Transaction } from '../graph/transaction.ts';
+import { openRuns } from './rows.ts';
+import { writePlans } from './write-ticks.ts';
+
+export interface DueNow {
+  schedule: Schedule;
+  line: Line;
+  now: number;
+}
+
+export interface Judgement {
+  request: TickRequest;
+  closes?: Closes;
+  /** The id of a line that is known to start nothing: what would have run is missed. */
+  unable?: number;
+}
+
+export async function judge(
+  context: Context,
+  transaction: Transaction,
+  lines: readonly DueNow[],
+  { request, closes, unable }: Judgement,
+): Promise<Omit<Judged, 'now'>> {
+  const { session } = transaction;
+  const now = lines[0]?.now as number;
+  const open = await openRuns(
+    context,
+    session,
+    lines.map(({ line }) => line.id),
+  );
+  const due = lines.map((one) => ({ ...one, open: open.get(one.line.id) ?? [] }));
+  const planned = planDue(due, { ...request, now, ...(closes === undefined ? {} : { closes }) });
+  const { failed } = planned;
+  const plans = planned.plans.map(({ due: one, plan }) => ({
+    due: one,
+    plan: one.line.id === unable ? missInstead(plan) : plan,
+  }));
+  const ticks = await writePlans(
+    context,
+    transaction,
+    plans.map(({ due: { schedule, open: runs }, plan }) => ({ schedule, open: runs, plan })),
+  );
+  for (const { due: one, againInMs } of failed) {
+    await session.query(context.sql.putOffLine, [one.line.id, one.line.cursor, againInMs]);
+  }
+  return {
+    ticks,
+    counts: countVerdicts(plans),
+    started: countStarted(plans),
+    failed: failed.map(({ due: one, ...rest }) => ({ schedule: one.schedule.name, ...rest })),
+  };
+}

@@ -1,0 +1,52 @@
+/** Lines that are due: their verdicts, and what they start. */
+
+import { type Line, type LinePlan, missInstead } from '../../../core/schedule/plan-line.ts';
+import type { Schedule } from '../../../core/schedule/schedule.ts';
+import { type Closes, closesNone, countStarted, countVerdicts, planDue } from '../../plan-due.ts';
+import { messageOf, putOffMs } from '../../put-off.ts';
+import type { Judged, TickRequest } from '../../store.ts';
+import type { Context } from '../context.ts';
+import { alone } from './alone.ts';
+import { openRuns } from './rows.ts';
+import { sql } from './statements.ts';
+import { writePlan } from './write-ticks.ts';
+
+export function judge(
+  context: Context,
+  lines: readonly { schedule: Schedule; line: Line }[],
+  request: TickRequest,
+  closes: Closes = closesNone,
+): Judged {
+  const { database, now } = context;
+  const due = lines.map((one) => ({ ...one, open: openRuns(context, one.line.id) }));
+  const planned = planDue(due, { ...request, now, closes });
+  const { failed } = planned;
+  let { plans } = planned;
+  const write = (own: Context) =>
+    plans.flatMap(({ due: { schedule, open }, plan }) =>
+      writePlan(own, schedule, { plan, open }).map((row) => ({ ...row, schedule: schedule.name })),
+    );
+  const ticks =
+    (request.lines ?? request.limit) > 1
+      ? write(context)
+      : alone(context, write, (error) => {
+          const last: { due: (typeof due)[number]; plan: LinePlan }[] = [];
+          for (const { due: one, plan } of plans) {
+            const isLast = closes(one.line.key);
+            failed.push({ due: one, error: messageOf(error), againInMs: isLast ? null : putOffMs({ ...one, now }) });
+            if (isLast) last.push({ due: one, plan: missInstead(plan) });
+          }
+          plans = last;
+          return write(context);
+        });
+  for (const { due: one, againInMs } of failed) {
+    if (againInMs !== null) database.run(sql.postponeLine, one.line.id, now + againInMs);
+  }
+  return {
+    ticks,
+    counts: countVerdicts(plans),
+    started: countStarted(plans),
+    now,
+    failed: failed.map(({ due: one, ...rest }) => ({ schedule: one.schedule.name, ...rest })),
+  };
+}

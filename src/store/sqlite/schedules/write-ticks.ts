@@ -1,0 +1,57 @@
+/** Writes what was decided about schedules: rows of the ledger with what they start, and how far each line is. */
+
+import type { LinePlan, PlannedTick } from '../../../core/schedule/plan-line.ts';
+import type { Schedule } from '../../../core/schedule/schedule.ts';
+import type { Run, Tick } from '../../../core/schedule/tick.ts';
+import { tickNotices } from '../../../core/schedule/tick-notices.ts';
+import { NO_RUN } from '../../schedule-columns.ts';
+import type { Context } from '../context.ts';
+import { addTickNotice } from '../notices.ts';
+import { tickById } from './rows.ts';
+import { start } from './start.ts';
+import { sql } from './statements.ts';
+
+/** Writes what was decided about a line, and moves it on. */
+export function writePlan(
+  context: Context,
+  schedule: Schedule,
+  { plan, open }: { plan: LinePlan; open: readonly Run[] },
+): Tick[] {
+  const written = writeTicks(context, schedule, { ticks: plan.ticks, open });
+  const { line, cursor, nextDue } = plan;
+  const last = written.at(-1);
+  const tail = last === undefined ? line.tail : { tickId: last.id, verdict: last.verdict };
+  context.database.run(sql.moveLine, line.id, cursor, nextDue, tail?.tickId ?? null, tail?.verdict ?? null);
+  return written;
+}
+
+/** Rows of one line, oldest first, with what they start. */
+export function writeTicks(
+  context: Context,
+  schedule: Schedule,
+  { ticks, open }: { ticks: readonly PlannedTick[]; open: readonly Run[] },
+): Tick[] {
+  let previous = NO_RUN;
+  return ticks.map((planned) => {
+    if (planned.run === null) return writeTick(context, schedule, planned, { run: NO_RUN, stops: null });
+    const { place } = planned.run;
+    const follows = place === 'follow_previous' ? [previous] : place === 'free' ? [] : open;
+    previous = start(context, schedule, planned.run, follows);
+    return writeTick(context, schedule, planned, { run: previous, stops: place === 'replace_open' ? open : null });
+  });
+}
+
+function writeTick(
+  context: Context,
+  { id: scheduleId, name }: Schedule,
+  planned: PlannedTick,
+  { run: { jobId, workflowId }, stops }: { run: Run; stops: readonly Run[] | null },
+): Tick {
+  const { database, now } = context;
+  for (const notice of tickNotices(planned, { jobId, workflowId })) addTickNotice(context, name, notice);
+  const { addsTo, kind, key, scheduledFor, through, count, verdict, latenessMs } = planned;
+  database.run(sql.noteLast, scheduleId, verdict, verdict === 'ran' ? scheduledFor : null, jobId, workflowId);
+  if (addsTo !== null && database.run(sql.addToTick, addsTo, through, count, now) > 0) return tickById(context, addsTo);
+  const columns = [scheduleId, kind, key, scheduledFor, through, count, verdict, jobId, workflowId, latenessMs, now];
+  return tickById(context, database.insert(sql.insertTick, ...columns, stops === null ? null : JSON.stringify(stops)));
+}

@@ -12,13 +12,13 @@ import { DagReference, type PlannedNode } from './kit/dag-reference.ts';
 import { readWorkflow } from './kit/graph.ts';
 import { openTestMemory } from './kit/memory.ts';
 import { openEmptiedPostgres } from './kit/postgres.ts';
-import { openTestSqlite } from './kit/sqlite.ts';
+import { openEmptiedSqlite } from './kit/sqlite.ts';
 import { forever } from './kit/steps.ts';
 import type { OpenStore } from './kit/store.ts';
 
 const STORES: [string, OpenStore][] = [
   ['memory', openTestMemory],
-  ['sqlite', openTestSqlite],
+  ['sqlite', openEmptiedSqlite],
   ['postgres', () => openEmptiedPostgres()],
 ];
 

@@ -9,13 +9,13 @@ import { aJob } from './kit/builders.ts';
 import { claimOverHttp, openTestServer } from './kit/http.ts';
 import { openTestMemory } from './kit/memory.ts';
 import { openTestPostgres } from './kit/postgres.ts';
-import { openTestSqlite } from './kit/sqlite.ts';
+import { openEmptiedSqlite } from './kit/sqlite.ts';
 import { forever } from './kit/steps.ts';
 import type { OpenStore } from './kit/store.ts';
 
 const STORES: [string, OpenStore][] = [
   ['memory', openTestMemory],
-  ['sqlite', openTestSqlite],
+  ['sqlite', openEmptiedSqlite],
   ['postgres', () => openTestPostgres()],
 ];
 

@@ -7,7 +7,7 @@ import { isWorkronError } from '../src/core/error.ts';
 import { effort } from './effort.ts';
 import { openTestMemory } from './kit/memory.ts';
 import { openEmptiedPostgres } from './kit/postgres.ts';
-import { openTestSqlite } from './kit/sqlite.ts';
+import { openEmptiedSqlite } from './kit/sqlite.ts';
 import type { OpenStore } from './kit/store.ts';
 import { type Action, action, wantedJob } from './model/action.ts';
 import { carryOn, history, observe, perform } from './model/perform.ts';
@@ -15,7 +15,7 @@ import { MAX_ACTIONS, World } from './model/world.ts';
 
 const STORES: [string, OpenStore][] = [
   ['memory', openTestMemory],
-  ['sqlite', openTestSqlite],
+  ['sqlite', openEmptiedSqlite],
   ['postgres', () => openEmptiedPostgres()],
 ];
 

@@ -1,4 +1,4 @@
 import { exerciseStore } from './contract/index.ts';
-import { openTestSqlite } from './kit/sqlite.ts';
+import { openEmptiedSqlite } from './kit/sqlite.ts';
 
-exerciseStore('sqlite', openTestSqlite);
+exerciseStore('sqlite', openEmptiedSqlite);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Job, JobDetail, SubmittedJob } from '../src/api/job.ts';
+import { searchedBackTo } from '../src/http/text-window.ts';
 import { claimOverHttp, openTestServer } from './kit/http.ts';
 
 test('POST /jobs: 201, the job and its address', async () => {
@@ -215,6 +216,18 @@ test('GET /jobs: filters, pages, newest first', async () => {
     assert.deepEqual([status, body.code], [400, 'bad_request'], bad);
   }
   assert.match((await server.call('GET', '/jobs?queu=a')).body.detail, /did you mean queue/);
+});
+
+test('GET /jobs?q: the answer says how far back it looked', async () => {
+  await using server = await openTestServer();
+  assert.equal((await server.call('GET', '/jobs?q=x')).body.searched_back_to, null, 'nothing was left out');
+  const { body } = await server.call('POST', '/jobs', [{ command: 'a' }, { command: 'b' }, { command: 'c' }]);
+  assert.equal((await server.call('GET', '/jobs?q=x')).body.searched_back_to, null);
+  assert.ok(!('searched_back_to' in (await server.call('GET', '/jobs')).body), 'without text it looks at all');
+  const backTo = (newest: number) => searchedBackTo(server.scheduler, newest, AbortSignal.timeout(60_000));
+  assert.equal(await backTo(1), Date.parse(body.items[1].created_at));
+  assert.equal(await backTo(2), Date.parse(body.items[0].created_at));
+  assert.equal(await backTo(3), null);
 });
 
 test('PATCH /jobs/{id} while it waits, 409 after', async () => {

@@ -36,8 +36,8 @@ export async function fillPostgres(url: string, schema: string, count: number): 
   await client.connect();
   await client.query(`set search_path to "${schema}"; set synchronous_commit = off`);
   await client.query(`
-    insert into job (queue, kind, name, priority, tags, created_at, spec)
-    select 'queue-' || (i % ${QUEUES}), '', case when i % 1000 = 0 then 'needle' else 'name-' || (i % ${NAMES}) end, 0,
+    insert into job (id, queue, kind, name, priority, tags, created_at, spec)
+    select nextval('job_id'), 'queue-' || (i % ${QUEUES}), '', case when i % 1000 = 0 then 'needle' else 'name-' || (i % ${NAMES}) end, 0,
       case when i % 10000 = 0 then '{rare}'::text[] else '{}'::text[] end, now() - (${count} - i) * interval '1 ms' * ${SPAN_MS} / ${count},
       jsonb_build_object('command', 'echo ' || i)
     from generate_series(1, ${count}) i`);
@@ -49,8 +49,7 @@ export async function fillPostgres(url: string, schema: string, count: number): 
       case when id % 50 = 0 then 1 else 0 end, case when id % 50 = 0 then E'exit 1\\nno such file' end,
       1, case when id % 50 = 0 then 1 else 0 end, 0, 0, 0
     from job where not exists (select 1 from live where job_id = job.id)`);
-  await client.query('vacuum analyze job; ').catch(() => undefined);
-  await client.query('analyze');
+  await client.query('vacuum analyze');
   await client.end();
 }
 

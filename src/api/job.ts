@@ -104,7 +104,17 @@ export const SubmittedJobs = named('SubmittedJobs', itemsOf(SubmittedJob));
 /** One for one, a list for an array. */
 export const Submitted = named('Submitted', z.union([SubmittedJob, SubmittedJobs]));
 
-export const JobPage = named('JobPage', pageOf(Job));
+export const JobPage = named(
+  'JobPage',
+  pageOf(Job).extend({
+    searched_back_to: wireInstant
+      .nullable()
+      .meta({
+        description: 'With q: what was submitted until then was not looked at; null: all there are were looked at.',
+      })
+      .exactOptional(),
+  }),
+);
 export type JobPage = z.output<typeof JobPage>;
 
 export const Attempt = named(

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { DEFAULT_SPEC } from '../../src/core/job.ts';
 import type { JobFilter, Store } from '../../src/store/store.ts';
 import { aJob, jobs } from '../kit/builders.ts';
 import { cancel, claimOne, fail, forever, ids, report, submit, submitOne, succeed } from '../kit/steps.ts';
@@ -158,6 +159,30 @@ export function exerciseList(open: OpenStore): void {
     assert.deepEqual(await found(store, { text: 'null' }), []);
   });
 
+  test('list: by text that JSON writes in another way, and by the error that stands beside the job', async ({
+    store,
+  }) => {
+    const [quoted, item] = ids(
+      await submit(store, [
+        aJob({ command: 'printf "a\tb"\necho C:\\temp' }),
+        aJob({ command: null, handler: 'h', input: { note: 'two\nlines' } }),
+      ]),
+    );
+    assert.deepEqual(await found(store, { text: '"A\tB"\nECHO' }), [quoted]);
+    assert.deepEqual(await found(store, { text: 'c:\\temp' }), [quoted]);
+    assert.deepEqual(await found(store, { text: 'lines"}' }), [item]);
+    assert.deepEqual(await found(store, { text: ' ' }), [item, quoted]);
+
+    const mended = await claimOne(
+      store,
+      aJob({ priority: 9, command: 'x', backoff: { ...DEFAULT_SPEC.backoff, type: 'none' } }),
+    );
+    await fail(store, mended);
+    assert.deepEqual(await found(store, { text: 'exit 7' }), [mended.job.id]);
+    await succeed(store, await claimOne(store));
+    assert.deepEqual(await found(store, { text: 'exit 7' }), [], 'an error of the past is not its error');
+  });
+
   test('list: children of a job, whatever their state', async ({ store }) => {
     const [parent, other] = ids(await submit(store, jobs(2))) as [number, number];
     const on = (jobId: number) => ({ jobId, condition: 'success' as const });
@@ -177,6 +202,8 @@ export function exerciseList(open: OpenStore): void {
     assert.deepEqual(await found(store, { newest: 2 }), all.slice(0, 2));
     assert.deepEqual(await found(store, { newest: 2, statuses: ['pending'] }), all.slice(0, 2));
     assert.deepEqual(await found(store, { newest: 99 }), all);
+    assert.deepEqual(await found(store, { newest: 2, text: 'true' }), all.slice(0, 2));
+    assert.deepEqual(await found(store, { newest: 2, text: 'true', statuses: ['pending'] }), all.slice(0, 2));
     const page = await store.list({ newest: 3 }, { before: all[1] as number, limit: 9 }, forever);
     assert.deepEqual(ids(page), all.slice(2, 3));
   });

@@ -22,9 +22,11 @@ export function jobsCommand(): Command {
       const output = outputOf(command);
       const filter = filterFrom(command);
       const read = async (): Promise<string> => {
-        const { jobs, more } = await listJobs(connection, filter, options.limit);
-        if (more && !output.json && !output.quiet && !options.watch)
-          note(`there are more: --limit ${options.limit * 2}`);
+        const { jobs, more, searchedBackTo } = await listJobs(connection, filter, options.limit);
+        if (!output.json && !output.quiet && !options.watch) {
+          if (more) note(`there are more: --limit ${options.limit * 2}`);
+          else if (searchedBackTo !== null) note(`looked for text back to ${searchedBackTo}, not in older jobs`);
+        }
         return render(jobs, output);
       };
       if (options.watch) await watch(read, WATCH_EVERY_MS);

@@ -1,13 +1,13 @@
+import { toInstantOrNull } from '../../api/fields.ts';
 import { JobPage } from '../../api/job.ts';
 import { JobListQuery } from '../../api/job-filter.ts';
 import { jobToWire } from '../../api/job-wire.ts';
 import { fromCursor, toCursor } from '../cursor.ts';
 import { defineRoute } from '../route.ts';
 import { filterFromWire } from '../state-wire.ts';
+import { NEWEST_WITH_TEXT, searchedBackTo } from '../text-window.ts';
 
 const DEFAULT_LIMIT = 50;
-/** Free text is looked for job by job: no further back than this. */
-const NEWEST_WITH_TEXT = 100_000;
 
 export const listJobs = defineRoute({
   method: 'GET',
@@ -25,6 +25,10 @@ export const listJobs = defineRoute({
     };
     const page = await scheduler.jobs(wanted, { before, limit }, signal);
     const next_cursor = page.nextBefore === null ? null : toCursor(page.nextBefore);
-    return { status: 200, json: { items: page.items.map(jobToWire), next_cursor } };
+    const json: JobPage = { items: page.items.map(jobToWire), next_cursor };
+    if (filter.q !== undefined) {
+      json.searched_back_to = toInstantOrNull(await searchedBackTo(scheduler, NEWEST_WITH_TEXT, signal));
+    }
+    return { status: 200, json };
   },
 });

@@ -4,6 +4,7 @@ import { isTerminal, STATUSES, type Status } from '../../core/job.ts';
 import type { JobFilter } from '../store.ts';
 import type { Context } from './context.ts';
 import { jobsFrom, lastRun } from './sql.ts';
+import { textSearch } from './text-search.ts';
 import { numbers } from './values.ts';
 
 export interface Built {
@@ -13,8 +14,11 @@ export interface Built {
 
 type Place = Pick<Context, 'schema' | 'folds'>;
 
+/** `above`: only jobs with larger ids. A number and not a subquery, so that the planner knows how few they are. */
+export type Bounded = Omit<JobFilter, 'newest'> & { above?: number };
+
 /** Jobs that match, newest first, below `before` where given. */
-export function listQuery(place: Place, filter: JobFilter, page: { before: number | null; limit: number }): Built {
+export function listQuery(place: Place, filter: Bounded, page: { before: number | null; limit: number }): Built {
   const { text, values } = idsQuery(place, filter, page);
   return {
     text: `with page as materialized (${text}) select ${jobsFrom(place.schema)} where j.id = any(array(select id from page)) order by j.id desc`,
@@ -23,7 +27,7 @@ export function listQuery(place: Place, filter: JobFilter, page: { before: numbe
 }
 
 /** How many match, counting no further than `atMost`. */
-export function countQuery(place: Place, filter: JobFilter, atMost: number): Built {
+export function countQuery(place: Place, filter: Bounded, atMost: number): Built {
   const { text, values } = idsQuery(place, filter, { before: null, limit: atMost });
   return { text: `select count(*) as count from (${text}) found`, values };
 }
@@ -32,64 +36,62 @@ export function countQuery(place: Place, filter: JobFilter, atMost: number): Bui
  * With a status, the walk follows the index that has only such jobs, so that three failures among millions are found
  * at once; without one it follows the ids.
  */
-function idsQuery(place: Place, filter: JobFilter, { before, limit }: { before: number | null; limit: number }): Built {
+function idsQuery(place: Place, filter: Bounded, { before, limit }: { before: number | null; limit: number }): Built {
   const { schema: s } = place;
   const values: unknown[] = [];
   const bind = (value: unknown) => `$${values.push(value)}`;
   const conditions = conditionsOf(place, filter, bind);
   if (before !== null) conditions.push(`j.id < ${bind(before)}::bigint`);
-  const where = conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`;
+  const search = filter.text === undefined ? null : textSearch(place, { text: filter.text, above: filter.above }, bind);
+  if (search !== null) conditions.push(search.exact);
+  const rough = (): string[] => (search === null ? [] : [search.rough()]);
   const most = `${bind(limit)}::bigint`;
 
   if (filter.statuses === undefined || filter.ids !== undefined) {
     const status = filter.statuses === undefined ? '' : `coalesce(l.status, r.status) = any(${bind(filter.statuses)})`;
-    const all = [...conditions, ...(status === '' ? [] : [status])];
+    const all = [...conditions, ...rough(), ...(status === '' ? [] : [status])];
     const text = `select j.id from ${s}.job j left join ${s}.live l on l.job_id = j.id ${lastRun(s)}
-      ${all.length === 0 ? '' : `where ${all.join(' and ')}`} order by j.id desc limit ${most}`;
+      ${whereAll(all)} order by j.id desc limit ${most}`;
     return { text, values };
   }
   const wanted = STATUSES.filter((status) => filter.statuses?.includes(status));
   const parts = partsOf(s, wanted, bind).map(
-    ({ from, id }) => `(select j.id from ${from} ${where} order by ${id} desc limit ${most})`,
+    ({ from, id, seeksRun }) =>
+      `(select j.id from ${from} ${whereAll(seeksRun ? [...conditions, ...rough()] : conditions)} order by ${id} desc limit ${most})`,
   );
   if (parts.length === 0) return { text: 'select null::bigint as id where false', values: [] };
   return { text: `select id from (${parts.join(' union all ')}) part order by id desc limit ${most}`, values };
 }
 
-function partsOf(
-  s: string,
-  wanted: readonly Status[],
-  bind: (value: unknown) => string,
-): { from: string; id: string }[] {
+function whereAll(conditions: readonly string[]): string {
+  return conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`;
+}
+
+interface Part {
+  from: string;
+  id: string;
+  /** Whether the last run is sought job by job. */
+  seeksRun: boolean;
+}
+
+function partsOf(s: string, wanted: readonly Status[], bind: (value: unknown) => string): Part[] {
   const live = wanted.filter((status) => !isTerminal(status));
   const parts = wanted.filter(isTerminal).map((status) => ({
     from: `(select * from ${s}.run where status = ${bind(status)}::text) r
       join ${s}.job j on j.id = r.job_id left join ${s}.live l on false`,
     id: 'r.job_id',
+    seeksRun: false,
   }));
   if (live.length === 0) return parts;
   const from = `(select * from ${s}.live where status = any(${bind(live)}::text[])) l
     join ${s}.job j on j.id = l.job_id ${lastRun(s)}`;
-  return [...parts, { from, id: 'l.job_id' }];
+  return [...parts, { from, id: 'l.job_id', seeksRun: true }];
 }
 
-function conditionsOf({ schema: s, folds }: Place, filter: JobFilter, bind: (value: unknown) => string): string[] {
+function conditionsOf({ schema: s }: Place, filter: Bounded, bind: (value: unknown) => string): string[] {
   const conditions: string[] = [];
-  const {
-    ids,
-    workflowId,
-    groupId,
-    parentId,
-    newest,
-    queue,
-    name,
-    tags,
-    workerId,
-    reason,
-    createdFrom,
-    createdTo,
-    text,
-  } = filter;
+  const { ids, workflowId, groupId, parentId, above, queue, name, tags, workerId, reason, createdFrom, createdTo } =
+    filter;
   const instant = (ms: number) => `to_timestamp(${bind(ms)}::float8 / 1000.0)`;
   if (ids !== undefined) conditions.push(`j.id = any(${bind(numbers(ids))}::bigint[])`);
   if (workflowId !== undefined) conditions.push(`j.workflow_id = ${bind(workflowId)}::bigint`);
@@ -97,9 +99,7 @@ function conditionsOf({ schema: s, folds }: Place, filter: JobFilter, bind: (val
   if (parentId !== undefined) {
     conditions.push(`j.id = any(array(select child_id from ${s}.edge where parent_id = ${bind(parentId)}::bigint))`);
   }
-  if (newest !== undefined) {
-    conditions.push(`j.id > (select coalesce(max(id), 0) from ${s}.job) - ${bind(newest)}::bigint`);
-  }
+  if (above !== undefined) conditions.push(`j.id > ${bind(above)}::bigint`);
   if (queue !== undefined) conditions.push(`j.queue = ${bind(queue)}`);
   if (name !== undefined) conditions.push(`j.name = ${bind(name)}`);
   // Said twice, so that the index of tagged jobs is of use.
@@ -110,15 +110,5 @@ function conditionsOf({ schema: s, folds }: Place, filter: JobFilter, bind: (val
   if (reason !== undefined) conditions.push(`r.reason = ${bind(reason)}`);
   if (createdFrom !== undefined) conditions.push(`j.created_at >= ${instant(createdFrom)}`);
   if (createdTo !== undefined) conditions.push(`j.created_at < ${instant(createdTo)}`);
-  if (text !== undefined) {
-    // The database's own collation may know the cases of ASCII only, but is the faster one.
-    const isPlain = !/[^\p{ASCII}]/u.test(text);
-    const folded = (part: string) => `lower((${part})${folds && !isPlain ? ' collate "und-x-icu"' : ''})`;
-    const wanted = folded(`${bind(text)}::text`);
-    const places = ['j.name', `j.spec ->> 'command'`, 'r.error'];
-    const found = places.map((place) => `position(${wanted} in ${folded(place)}) > 0`);
-    found.push(`position(replace(${wanted}, ' ', '') in replace(${folded(`j.spec ->> 'input'`)}, ' ', '')) > 0`);
-    conditions.push(`(${found.join(' or ')})`);
-  }
   return conditions;
 }

@@ -1,7 +1,7 @@
 import type { Attempt, Job } from '../../core/job.ts';
 import type { JobFilter } from '../store.ts';
 import type { Context } from './context.ts';
-import { countQuery, listQuery } from './filter.ts';
+import { type Bounded, countQuery, listQuery } from './filter.ts';
 import { decodeJob, type JobRow } from './job-row.ts';
 import { numbers } from './values.ts';
 
@@ -20,15 +20,25 @@ export async function list(
   page: { before: number | null; limit: number },
   signal: AbortSignal,
 ): Promise<Job[]> {
-  const { text, values } = listQuery(context, filter, page);
+  const { text, values } = listQuery(context, await bounded(context, filter, signal), page);
   const rows = await context.database.query<JobRow>({ text }, values, signal);
   return rows.map(decodeJob);
 }
 
 export async function count(context: Context, filter: JobFilter, atMost: number, signal: AbortSignal): Promise<number> {
-  const { text, values } = countQuery(context, filter, atMost);
+  const { text, values } = countQuery(context, await bounded(context, filter, signal), atMost);
   const [row] = await context.database.query<{ count: number }>({ text }, values, signal);
   return row?.count ?? 0;
+}
+
+async function bounded(
+  { database, sql }: Context,
+  { newest, ...filter }: JobFilter,
+  signal: AbortSignal,
+): Promise<Bounded> {
+  if (newest === undefined) return filter;
+  const [row] = await database.query<{ id: number }>(sql.newestJobId, [], signal);
+  return { ...filter, above: (row?.id ?? 0) - newest };
 }
 
 export async function attempts({ database, sql }: Context, jobId: number, signal: AbortSignal): Promise<Attempt[]> {

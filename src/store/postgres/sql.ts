@@ -554,6 +554,7 @@ function texts(s: string) {
     // ---- reading
 
     jobs: `select ${jobsFrom(s)} where j.id = any($1::bigint[])`,
+    newestJobId: `select max(id) as id from ${s}.job`,
     attempts: `select job_id, attempt, worker_id, coalesce(started_at, ended_at) as started_at, ended_at, outcome, exit_code, signal, error from ${s}.run
       where job_id = $1 and attempt > 0 order by attempt`,
     countAhead: `select count(*) as count from (

@@ -6,6 +6,7 @@ import type { Context } from './context.ts';
 import type { Param } from './database.ts';
 import type { JobRow } from './job-row.ts';
 import { jobColumns, jobsFrom } from './sql.ts';
+import { textSearch, windowStart } from './text-search.ts';
 
 export interface ListInput {
   filter: JobFilter;
@@ -67,11 +68,6 @@ function searchPart(filter: JobFilter, before: number | null): Search {
   };
 }
 
-/** SQLite compares ASCII by itself, and quickly; only text beyond that is handed to us. */
-function speaksOf(place: string): string {
-  return `instr(lower(${place}), ?) > 0 or (${place} glob '*[^\u0001-\u007f]*' and contains(${place}, ?))`;
-}
-
 interface Start {
   from: string;
   id: string;
@@ -94,7 +90,7 @@ function search(filter: JobFilter, before: number | null, { from, id, status }: 
   if (filter.parentId !== undefined) {
     must(`${id} in (select child_id from edge where parent_id = ?)`, filter.parentId);
   }
-  if (filter.newest !== undefined) must(`${id} > (select coalesce(max(id), 0) from job) - ?`, filter.newest);
+  if (filter.newest !== undefined) must(`${id} > ${windowStart}`, filter.newest);
   if (filter.queue !== undefined) must('j.queue = ?', filter.queue);
   if (filter.name !== undefined) must('j.name = ?', filter.name);
   // The index of tagged jobs, and a look for the text before the list is taken apart.
@@ -106,10 +102,8 @@ function search(filter: JobFilter, before: number | null, { from, id, status }: 
   if (filter.createdFrom !== undefined) must('j.created_at >= ?', filter.createdFrom);
   if (filter.createdTo !== undefined) must('j.created_at < ?', filter.createdTo);
   if (filter.text !== undefined) {
-    const text = filter.text.toLowerCase();
-    const places = ['j.name', `j.spec ->> 'command'`, 'r.error', `replace(j.spec ->> 'input', ' ', '')`];
-    const texts = [text, text, text, text.replaceAll(' ', '')];
-    must(`(${places.map(speaksOf).join(' or ')})`, ...texts.flatMap((part) => [part, part]));
+    const found = textSearch({ text: filter.text, newest: filter.newest, seeksRun: from !== jobsFrom.ended });
+    must(found.condition, ...found.params);
   }
   return { from, where: conditions.join(' and '), params, id };
 }

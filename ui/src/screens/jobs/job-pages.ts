@@ -25,6 +25,8 @@ export interface ListState {
   error: unknown;
   /** Of jobs newer than the first row. */
   newer: number;
+  /** Free text was not looked for in what was submitted until then; `null`: it was looked for in all. */
+  searchedBackTo: string | null;
   /** Changes with every change. */
   version: number;
 }
@@ -38,7 +40,15 @@ export class JobPages {
   #pages: Page[] = [];
   #next: string | null | undefined;
   #busy = false;
-  #state: ListState = { length: 0, complete: false, loading: true, error: null, newer: 0, version: 0 };
+  #state: ListState = {
+    length: 0,
+    complete: false,
+    loading: true,
+    error: null,
+    newer: 0,
+    searchedBackTo: null,
+    version: 0,
+  };
 
   constructor(fetch: FetchPage) {
     this.#fetch = fetch;
@@ -88,7 +98,7 @@ export class JobPages {
       if (takeIn || first === undefined) {
         this.#pages = [{ cursor: undefined, items: page.items, length: page.items.length }];
         this.#next = page.next_cursor;
-        this.#state = { ...this.#state, newer: 0 };
+        this.#state = { ...this.#state, newer: 0, searchedBackTo: page.searched_back_to ?? null };
       } else {
         const newer = page.items.filter((job) => Number(job.id) > Number(first.id)).length;
         this.#state = { ...this.#state, newer };

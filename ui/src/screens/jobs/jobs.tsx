@@ -2,6 +2,7 @@ import { useCallback, useRef, useState } from 'react';
 import { useSearchParams } from 'wouter';
 import { Empty, Loading, Problem } from '../../parts/notes.tsx';
 import { PageHead, useTitle } from '../../parts/page-head.tsx';
+import { When } from '../../parts/when.tsx';
 import { BulkBar } from './bulk-bar.tsx';
 import { Filters } from './filters.tsx';
 import { filterAsCli, filterFrom, type JobQuery, queryFrom, searchFrom } from './job-query.ts';
@@ -45,7 +46,12 @@ export function Jobs({ onNewJob }: { onNewJob: () => void }) {
         />
       </PageHead>
       <Filters query={query} onChange={change} />
-      {query.q !== undefined && <p className="faint small-text">Text is looked for among the newest 100,000 jobs.</p>}
+      {state.searchedBackTo !== null && (
+        <p className="faint small-text">
+          Text is looked for among the newest 100,000 jobs: back to <When at={state.searchedBackTo} />. Cancel and retry
+          mean all that match, older ones too.
+        </p>
+      )}
       {state.error !== null && <Problem error={state.error} onRetry={refresh} />}
       {state.newer > 0 && (
         <button type="button" className="new-pill" onClick={refresh}>

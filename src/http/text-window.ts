@@ -1,0 +1,19 @@
+/** How far back lists look for free text, which has no index. */
+
+import type { Scheduler } from '../scheduler/scheduler.ts';
+
+/** The newest so many ids. */
+export const NEWEST_WITH_TEXT = 100_000;
+
+/** When the newest job was submitted that such a search did not look at; `null`: it looked at all there are. */
+export async function searchedBackTo(
+  scheduler: Pick<Scheduler, 'jobs'>,
+  newest: number,
+  signal: AbortSignal,
+): Promise<number | null> {
+  const { items: last } = await scheduler.jobs({}, { before: null, limit: 1 }, signal);
+  const before = (last[0]?.id ?? 0) - newest + 1;
+  if (before <= 1) return null;
+  const { items: outside } = await scheduler.jobs({}, { before, limit: 1 }, signal);
+  return outside[0]?.createdAt ?? null;
+}

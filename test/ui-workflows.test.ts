@@ -132,6 +132,25 @@ test('whatever a job is called or prints stays text', async () => {
   await visit('/ui/', evil);
 });
 
+test('the overview counts by the stream, and asks no more often for all that happens', async () => {
+  await dashboard.client.submit({ command: 'true' });
+  await using screen = await dashboard.open('/ui/', await loggedIn());
+  const { page } = screen;
+  await page.locator('.chart-key').first().waitFor();
+  let asked = 0;
+  page.on('request', (request) => {
+    if (new URL(request.url()).pathname === '/queues') asked += 1;
+  });
+  const startedAt = performance.now();
+  for (let round = 1; round <= 8; round += 1) {
+    await dashboard.client.submitAll([{ queue: 'counted', command: 'true', delay: '1h' }]);
+    await page.locator('.tile', { hasText: 'scheduled' }).getByText(String(round), { exact: true }).waitFor();
+  }
+  const most = 2 + (performance.now() - startedAt) / 4_000;
+  assert.ok(asked <= most, `${asked} requests for 8 counts, at most ${most}`);
+  await dashboard.client.bulk({ action: 'cancel', filter: { queue: 'counted' } });
+});
+
 test('a burst: 10,000 changes cost the page a few requests, all of them are seen, and it still obeys', async () => {
   await using screen = await dashboard.open('/ui/jobs', await loggedIn());
   const { page } = screen;

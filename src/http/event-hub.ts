@@ -59,8 +59,8 @@ export class EventHub {
     this.#listeners.add(listener);
     try {
       yield `retry: 1000\n${this.#catchUp(lastEventId)}`;
-      // What was told while nobody listened has no counts.
-      if (lastEventId !== undefined && lastEventId !== '') this.#add('queues', null);
+      // Nobody else tells them the counts before the next change.
+      this.#add('queues', null);
       while (!signal.aborted && !tooSlow.signal.aborted) {
         wake.reset();
         const frames = queue.splice(0);

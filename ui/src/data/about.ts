@@ -6,6 +6,8 @@ export interface About {
   topics: readonly EventTopic[];
   /** Only these; all of the topic where absent. */
   ids?: readonly string[];
+  /** So long at least between two fetches, where what matters at once comes by the stream itself. */
+  restMs?: number;
 }
 
 /** Whether the hints may mean that it is out of date. */

@@ -1,4 +1,5 @@
 import { createContext, useContext, useSyncExternalStore } from 'react';
+import type { LiveCounts } from '../../../src/api/event.ts';
 import type { LiveState, LiveStream } from './live-stream.ts';
 
 export const LiveContext = createContext<LiveStream | null>(null);
@@ -12,4 +13,10 @@ export function useLiveStream(): LiveStream {
 export function useLiveState(): LiveState {
   const stream = useLiveStream();
   return useSyncExternalStore(stream.onState, () => stream.state);
+}
+
+/** How many unfinished jobs there are in each state, four times a second; `null` while nobody tells. */
+export function useLiveCounts(): LiveCounts | null {
+  const stream = useLiveStream();
+  return useSyncExternalStore(stream.onState, () => stream.counts);
 }

@@ -3,7 +3,7 @@
  * tab is hidden, and hands hints on in bundles, so that thousands of changes a second are a few calls.
  */
 
-import type { Event } from '../../../src/api/event.ts';
+import type { Event, LiveCounts } from '../../../src/api/event.ts';
 import { readEvents } from '../../../src/api/event-stream.ts';
 import { heedServerDate } from './server-clock.ts';
 
@@ -29,6 +29,7 @@ export class LiveStream {
   readonly #watchers = new Set<() => void>();
   readonly #onUnauthorized: () => void;
   #state: LiveState = 'connecting';
+  #counts: LiveCounts | null = null;
   #topics = new Map<string, Set<string> | null>();
   #everything = false;
   #bundle: ReturnType<typeof setTimeout> | undefined;
@@ -42,6 +43,11 @@ export class LiveStream {
 
   get state(): LiveState {
     return this.#state;
+  }
+
+  /** How many unfinished jobs there are, as last told; `null` where what was told may be old. */
+  get counts(): LiveCounts | null {
+    return this.#state === 'live' ? this.#counts : null;
   }
 
   start(): () => void {
@@ -69,6 +75,7 @@ export class LiveStream {
     return () => this.#listeners.delete(listener);
   }
 
+  /** Called with every new state and with every count. */
   readonly onState = (watcher: () => void): (() => void) => {
     this.#watchers.add(watcher);
     return () => this.#watchers.delete(watcher);
@@ -124,6 +131,8 @@ export class LiveStream {
     heedServerDate(response.headers.get('date'));
     if (response.status === 401) this.#onUnauthorized();
     if (!response.ok || response.body === null) throw new Error(`/events answered ${response.status}`);
+    // Those of the connection before are of its time.
+    this.#counts = null;
     onOpen();
     const text = response.body.pipeThrough(new TextDecoderStream());
     const alive = async function* () {
@@ -138,7 +147,9 @@ export class LiveStream {
     };
     for await (const { event, id, data } of readEvents(alive())) {
       this.#lastEventId = id ?? this.#lastEventId;
-      this.#tell(event === 'reset' ? null : (JSON.parse(data) as Event));
+      const told = event === 'reset' ? null : (JSON.parse(data) as Event);
+      if (told?.counts !== undefined) this.#setCounts(told.counts);
+      this.#tell(told);
     }
   }
 
@@ -160,6 +171,11 @@ export class LiveStream {
     this.#topics = new Map();
     this.#everything = false;
     for (const listener of this.#listeners) listener(hints);
+  }
+
+  #setCounts(counts: LiveCounts): void {
+    this.#counts = counts;
+    for (const watcher of this.#watchers) watcher();
   }
 
   #setState(state: LiveState): void {

@@ -33,12 +33,17 @@ export function keepFresh(queries: QueryClient, stream: LiveStream): () => void 
     const startedAt = performance.now();
     await queries.refetchQueries({ queryKey: query.queryKey, exact: true, type: 'active' });
     const endedAt = performance.now();
-    turn.notBefore = endedAt + Math.max(LEAST_PAUSE_MS, PAUSE_FACTOR * (endedAt - startedAt));
+    const { restMs = LEAST_PAUSE_MS } = aboutOf(query) ?? {};
+    turn.notBefore = endedAt + Math.max(restMs, PAUSE_FACTOR * (endedAt - startedAt));
   };
   return stream.onHints((hints) => {
     for (const query of queries.getQueryCache().findAll({ type: 'active' })) {
-      const about = query.meta?.['about'] as About | undefined;
+      const about = aboutOf(query);
       if (about !== undefined && concerns(hints, about)) refresh(query);
     }
   });
+}
+
+function aboutOf(query: Query): About | undefined {
+  return query.meta?.['about'] as About | undefined;
 }

@@ -1,4 +1,7 @@
 import { Link, useLocation } from 'wouter';
+import { useLiveCounts } from '../data/live-context.tsx';
+import { compactText } from '../words/count.ts';
+import { STATE_ICONS } from '../words/state.ts';
 import { Icon } from './icon.tsx';
 import { PLACES } from './places.ts';
 
@@ -14,6 +17,7 @@ export function SideNav({ onKeys }: { onKeys: () => void }) {
               <Link href={place.path} aria-current={here ? 'page' : undefined} title={`g ${place.key}`}>
                 <Icon name={place.icon} />
                 {place.title}
+                {place.path === '/jobs' && <RunningBadge />}
               </Link>
             </li>
           );
@@ -26,5 +30,17 @@ export function SideNav({ onKeys }: { onKeys: () => void }) {
         </button>
       </div>
     </nav>
+  );
+}
+
+/** How many jobs run now, wherever one is. */
+function RunningBadge() {
+  const counts = useLiveCounts();
+  if (counts === null || counts.running === 0) return null;
+  return (
+    <span className="nav-badge tone-blue" title={`${counts.running} running, ${counts.pending} pending`}>
+      <span aria-hidden="true">{STATE_ICONS['running']}</span> {compactText(counts.running)}
+      <span className="visually-hidden"> running</span>
+    </span>
   );
 }

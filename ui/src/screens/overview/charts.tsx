@@ -24,7 +24,7 @@ export function Charts() {
   const range = RANGES.find(({ key }) => key === chosen) ?? RANGES[0];
   const stats = useLive({
     key: ['stats', range?.key],
-    about: { topics: ['jobs'] },
+    about: { topics: ['jobs'], restMs: 2_000 },
     keep: true,
     everyMs: 30_000,
     fetch: (signal) => client.stats({ from: range?.from ?? '1h', step: range?.step ?? '1m', by: 'outcome', signal }),

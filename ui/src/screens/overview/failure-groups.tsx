@@ -11,7 +11,7 @@ const MOST = 8;
 export function FailureGroups() {
   const failures = useLive({
     key: ['failures'],
-    about: { topics: ['jobs'] },
+    about: { topics: ['jobs'], restMs: 3_000 },
     fetch: (signal) => client.failures({ from: '24h', signal }),
   });
   const groups = failures.data?.items ?? [];

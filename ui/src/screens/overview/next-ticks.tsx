@@ -12,7 +12,7 @@ const MOST = 10;
 export function NextTicks() {
   const schedules = useLive({
     key: ['schedules'],
-    about: { topics: ['jobs'] },
+    about: { topics: ['jobs'], restMs: 3_000 },
     everyMs: 10_000,
     fetch: allSchedules,
   });

@@ -1,4 +1,4 @@
-import { lazy, Suspense } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 import { Link } from 'wouter';
 import { client } from '../../data/client.ts';
 import { useLive } from '../../data/use-live.ts';
@@ -21,30 +21,35 @@ export function Overview() {
   useTitle('Overview');
   const queues = useLive({
     key: ['queues'],
-    about: { topics: ['queues'] },
+    // The counts come by the stream.
+    about: { topics: ['queues'], restMs: 4_000 },
     fetch: (signal) => client.queues({ signal }),
   });
   const workers = useLive({
     key: ['workers'],
-    about: { topics: ['workers', 'queues'] },
+    about: { topics: ['workers', 'queues'], restMs: 2_000 },
     everyMs: 5_000,
     fetch: (signal) => client.workers({ signal }),
   });
   const day = useLive({
     key: ['stats', 'day'],
-    about: { topics: ['jobs'] },
+    about: { topics: ['jobs'], restMs: 2_000 },
     fetch: (signal) => client.stats({ from: '24h', step: '1h', by: 'outcome', signal }),
   });
+  const [greeted, setGreeted] = useState(false);
   const newest = useLive({
     key: ['jobs', 'newest'],
-    about: { topics: ['jobs'] },
+    // Only until there is one.
+    about: { topics: greeted ? [] : ['jobs'] },
     fetch: (signal) => client.jobs({ limit: 1 }, { signal }),
   });
+  const some = (newest.data?.items.length ?? 0) > 0;
+  useEffect(() => setGreeted(some), [some]);
   const error = queues.error ?? workers.error ?? newest.error;
   if (queues.data === undefined || workers.data === undefined || newest.data === undefined) {
     return error === null ? <Loading /> : <Problem error={error} onRetry={() => void queues.refetch()} />;
   }
-  if (newest.data.items.length === 0) return <Welcome />;
+  if (!some) return <Welcome />;
   return (
     <section className="screen">
       <PageHead title="Overview" sub={<HealthLine queues={queues.data} workers={workers.data} day={day.data} />} />

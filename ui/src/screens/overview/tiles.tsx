@@ -1,7 +1,9 @@
 import { Link } from 'wouter';
+import type { LiveCounts } from '../../../../src/api/event.ts';
 import type { Queue } from '../../../../src/api/queue.ts';
 import type { Stats } from '../../../../src/api/stats.ts';
 import type { Worker } from '../../../../src/api/worker.ts';
+import { useLiveCounts } from '../../data/live-context.tsx';
 import { useNow } from '../../data/use-now.ts';
 import { compactText } from '../../words/count.ts';
 import { durationText } from '../../words/duration.ts';
@@ -27,8 +29,9 @@ export function Tiles({
   day: Stats | undefined;
 }) {
   const now = useNow();
-  const sum = (field: 'running' | 'pending' | 'scheduled' | 'blocked'): number =>
-    queues.reduce((total, queue) => total + queue[field], 0);
+  const counts = useLiveCounts();
+  const sum = (field: keyof LiveCounts): number =>
+    counts?.[field] ?? queues.reduce((total, queue) => total + queue[field], 0);
   const slots = workers.filter(({ state }) => state === 'online').reduce((total, worker) => total + worker.slots, 0);
   const oldest = oldestPending(queues);
   const oldestText =

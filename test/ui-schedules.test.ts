@@ -93,6 +93,63 @@ test('a schedule: edited, run by hand, paused with a note, resumed, made up for,
   await page.getByRole('link', { name: 'report', exact: true }).waitFor({ state: 'detached' });
 });
 
+test('a schedule: of a handler with input for several keys, and of a workflow; each is edited', async () => {
+  const { client } = dashboard;
+  await using screen = await dashboard.open('/ui/schedules');
+  const { page } = screen;
+  await page.getByRole('button', { name: 'New schedule' }).click();
+  let form = page.getByRole('dialog', { name: 'New schedule' });
+  await form.getByLabel('Name').fill('mails');
+  await form.getByText('Handler', { exact: true }).click();
+  await form.getByLabel('Handler', { exact: true }).last().fill('send-mail');
+  await form.getByLabel('Input (JSON)').fill('{"list": ');
+  await form.getByRole('button', { name: 'Create' }).click();
+  await form.getByText('The input is not JSON').waitFor();
+  await form.getByLabel('Input (JSON)').fill('{"list": "weekly"}');
+  await form.getByLabel('For each of these keys').fill('berlin, lyon\nlyon');
+  await form.getByRole('button', { name: 'Create' }).click();
+  await page.getByRole('link', { name: 'mails', exact: true }).click();
+  await page.locator('.facts').getByText('berlin, lyon').waitFor();
+  const { job, for_each } = await client.schedule('mails');
+  assert.deepEqual([job?.handler, job?.input, for_each], ['send-mail', { list: 'weekly' }, ['berlin', 'lyon']]);
+
+  await page.getByRole('button', { name: 'Edit…' }).click();
+  form = page.getByRole('dialog', { name: 'Edit mails' });
+  await form.getByText('Workflow', { exact: true }).click();
+  const field = form.getByLabel('Workflow (YAML or JSON)');
+  await field.fill('name: digest\nsteps:\n  a:\n    comand: x\n');
+  await form.getByText('Line 4: ').waitFor();
+  await form.getByLabel('Or a file from this machine').setInputFiles({
+    name: 'digest.yaml',
+    mimeType: 'text/yaml',
+    buffer: Buffer.from('name: digest\nparams:\n  day: {}\nsteps:\n  a:\n    command: echo $WORKRON_PARAM_DAY\n'),
+  });
+  await form.getByText('digest, 1 step').waitFor();
+  await assertAccessible(page, 'a schedule of a workflow');
+  await form.getByRole('button', { name: 'Save' }).click();
+  await form.getByText('missing: the parameter has no default').waitFor();
+  await form.getByLabel('day (needed)').fill('monday');
+  await form.getByLabel('For each of these keys').fill('');
+  await form.getByRole('button', { name: 'Save' }).click();
+  await page.locator('.facts').getByText('workflow digest').waitFor();
+  const made = await client.schedule('mails');
+  assert.deepEqual([made.job, made.workflow?.params, made.for_each], [null, { day: 'monday' }, null]);
+
+  await page.getByRole('button', { name: 'Edit…' }).click();
+  form = page.getByRole('dialog', { name: 'Edit mails' });
+  await form.getByText('Left empty, it goes on with digest (1 step).').waitFor();
+  await form.getByLabel('While an earlier run goes on').selectOption('run both');
+  await form.getByRole('button', { name: 'Save' }).click();
+  await page.locator('.facts').getByText('allow').waitFor();
+  assert.equal((await client.schedule('mails')).workflow?.name, 'digest');
+  await page.getByRole('button', { name: 'Run now' }).click();
+  await page
+    .locator('.ledger')
+    .getByRole('link', { name: /^workflow / })
+    .click();
+  await page.locator('.page-head [data-state="done"]').waitFor();
+});
+
 test('the overview says all is well only while nothing fails', async () => {
   await using screen = await dashboard.open('/ui/');
   const { page } = screen;

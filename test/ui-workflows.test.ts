@@ -83,6 +83,23 @@ test('a failing workflow: seen, mended, rerun from the step, green', async () =>
   await page.locator('.log-text', { hasText: 'shipped' }).waitFor();
 });
 
+test('a workflow is pasted, told what is wrong with it, and run', async () => {
+  await using screen = await dashboard.open('/ui/workflows', await loggedIn());
+  const { page } = screen;
+  await page.getByRole('button', { name: 'Run a workflow' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Run a workflow' });
+  const field = dialog.getByLabel('Workflow (YAML or JSON)');
+  await field.fill('name: pasted\nsteps:\n  a: { command: "true", depends_on: [b] }\n');
+  await dialog.getByText(/Line 3: .*b/).waitFor();
+  await field.fill(
+    '{"name": "pasted", "steps": {"a": {"command": "true"}, "b": {"command": "true", "depends_on": ["a"]}}}',
+  );
+  await dialog.getByText('pasted, 2 steps').waitFor();
+  await dialog.getByRole('button', { name: 'Run it' }).click();
+  await page.locator('.page-head [data-state="done"]').waitFor();
+  await page.getByRole('heading', { name: 'pasted' }).waitFor();
+});
+
 test('whatever a job is called or prints stays text', async () => {
   const evil = '<img src=x onerror=alert(1)>';
   const turned = 'gpj.\u202Eexe.evil';

@@ -1,12 +1,10 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
 import type { SchedulePreview } from '../../../../src/api/schedule-preview.ts';
 import { client } from '../../data/client.ts';
+import { useLater } from '../../data/use-later.ts';
 import { useNow } from '../../data/use-now.ts';
 import { relativeText } from '../../words/duration.ts';
 import { messageOf } from '../../words/message-of.ts';
-
-const TYPING_MS = 250;
 
 /** The expression in words and the next ten fires, as it is typed; clock changes are flagged. */
 export function Preview({ kind, text, timezone }: { kind: 'cron' | 'every'; text: string; timezone: string }) {
@@ -55,14 +53,4 @@ export function Preview({ kind, text, timezone }: { kind: 'cron' | 'every'; text
       </ol>
     </div>
   );
-}
-
-/** The value, once it has rested for a moment. */
-function useLater(value: string): string {
-  const [later, setLater] = useState(value);
-  useEffect(() => {
-    const timer = setTimeout(() => setLater(value), TYPING_MS);
-    return () => clearTimeout(timer);
-  }, [value]);
-  return later;
 }

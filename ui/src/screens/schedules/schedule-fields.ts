@@ -1,7 +1,11 @@
 /** What the form of a schedule says, as the API takes it. */
 
 import type { Schedule, ScheduleEditInput, ScheduleSubmissionInput } from '../../../../src/api/schedule.ts';
+import { NO_WORKFLOW, type WorkflowText } from '../../shell/workflow-field.tsx';
+import { exactDuration } from '../../words/duration.ts';
 import { submissionOf } from '../../words/submission-of.ts';
+
+export type Target = 'command' | 'handler' | 'workflow';
 
 export interface Fields {
   kind: 'cron' | 'every';
@@ -9,37 +13,113 @@ export interface Fields {
   timezone: string;
   overlap: Schedule['overlap'];
   catchup: Schedule['catchup']['policy'];
+  target: Target;
   command: string;
+  handler: string;
+  input: string;
   queue: string;
+  workflow: WorkflowText;
+  keys: string;
 }
 
-export function submissionFrom(name: string, fields: Fields): ScheduleSubmissionInput {
-  const { timezone, overlap, catchup, command, queue } = fields;
-  const job = { command, ...(queue === '' ? {} : { queue }) };
-  return { name, ...whenOf(fields), timezone, overlap, catchup: { policy: catchup }, job };
+type Job = NonNullable<ScheduleEditInput['job']>;
+
+export function fieldsFrom(existing: Schedule | undefined): Fields {
+  const job = existing?.job;
+  return {
+    kind: existing?.every == null ? 'cron' : 'every',
+    text: existing?.cron ?? (existing?.every == null ? '0 9 * * MON-FRI' : exactDuration(existing.every)),
+    timezone: existing?.timezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
+    overlap: existing?.overlap ?? 'skip',
+    catchup: existing?.catchup.policy ?? 'latest',
+    target: existing?.workflow != null ? 'workflow' : job?.handler != null ? 'handler' : 'command',
+    command: job?.command ?? '',
+    handler: job?.handler ?? '',
+    input: job?.handler != null && job.input != null ? JSON.stringify(job.input, null, 2) : '',
+    queue: job?.queue ?? '',
+    workflow: NO_WORKFLOW,
+    keys: (existing?.for_each ?? []).join('\n'),
+  };
 }
 
-/** Changes what the form shows, and nothing else of the schedule or its job. */
-export function editFrom(existing: Schedule, fields: Fields): ScheduleEditInput {
-  const { timezone, overlap, catchup, command, queue } = fields;
+/** Throws, in words for the one who filled it in, where the fields cannot be meant. */
+export async function submissionFrom(name: string, fields: Fields): Promise<ScheduleSubmissionInput> {
+  const { overlap, catchup } = fields;
+  const keys = keysOf(fields);
+  return {
+    name,
+    ...whenOf(fields),
+    overlap,
+    catchup: { policy: catchup },
+    ...(keys.length === 0 ? {} : { for_each: keys }),
+    ...(fields.target === 'workflow' ? await workflowOf(fields) : { job: jobOf(fields, {}) }),
+  };
+}
+
+/** Changes what the form shows, and nothing else of the schedule or its job. Throws as `submissionFrom` does. */
+export async function editFrom(existing: Schedule, fields: Fields): Promise<ScheduleEditInput> {
+  const keys = keysOf(fields);
+  const sameKeys = JSON.stringify(keys) === JSON.stringify(existing.for_each ?? []);
   return {
     ...whenOf(fields),
-    timezone,
-    overlap,
-    catchup: { ...existing.catchup, policy: catchup },
-    ...(existing.job !== null &&
-    mayEditJob(existing) &&
-    (command !== existing.job.command || queue !== existing.job.queue)
-      ? { job: { ...submissionOf(existing.job), backoff: existing.job.backoff, command, queue: queue || 'default' } }
-      : {}),
+    overlap: fields.overlap,
+    catchup: { ...existing.catchup, policy: fields.catchup },
+    ...(sameKeys ? {} : { for_each: keys.length === 0 ? null : keys }),
+    ...(mayEditTarget(existing) ? await targetEdit(existing, fields) : {}),
   };
 }
 
 /** A job is replaced as a whole, which would lose what cannot be read back: its environment, and where it notifies. */
-export function mayEditJob({ job, notify }: Schedule): boolean {
-  return job !== null && job.command !== null && job.env.length === 0 && notify.length === 0;
+export function mayEditTarget({ job, notify }: Schedule): boolean {
+  return job === null || (job.env.length === 0 && notify.length === 0);
 }
 
-function whenOf({ kind, text }: Fields) {
-  return kind === 'cron' ? { cron: text } : { every: text };
+const JOB_FIELDS = ['target', 'command', 'handler', 'input', 'queue'] as const;
+
+async function targetEdit(existing: Schedule, fields: Fields): Promise<Pick<ScheduleEditInput, 'job' | 'workflow'>> {
+  const { job } = existing;
+  if (fields.target === 'workflow') {
+    // A workflow cannot be read back as a whole: left empty, it stays.
+    return job === null && fields.workflow.text.trim() === '' ? {} : workflowOf(fields);
+  }
+  const before = fieldsFrom(existing);
+  if (JOB_FIELDS.every((field) => fields[field] === before[field])) return {};
+  return { job: jobOf(fields, job === null ? {} : { ...submissionOf(job), backoff: job.backoff }) };
+}
+
+function jobOf({ target, command, handler, input, queue }: Fields, before: Job): Job {
+  const { command: _command, handler: _handler, input: _input, queue: _queue, ...rest } = before;
+  const job: Job = { ...rest, ...(queue.trim() === '' ? {} : { queue: queue.trim() }) };
+  if (target === 'command') return { ...job, command };
+  if (handler.trim() === '') throw new Error('The name of a handler is needed');
+  return { ...job, handler: handler.trim(), ...(input.trim() === '' ? {} : { input: jsonOf(input) }) };
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Error(`The input is not JSON: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+async function workflowOf({ workflow: { text, params } }: Fields) {
+  if (text.trim() === '') throw new Error('A workflow is needed: type, paste or choose one');
+  const { workflowFrom } = await import('../../data/workflow-text.ts');
+  return { workflow: workflowFrom(text, params) };
+}
+
+function keysOf({ keys }: Fields): string[] {
+  return [
+    ...new Set(
+      keys
+        .split(/[\n,]/)
+        .map((key) => key.trim())
+        .filter((key) => key !== ''),
+    ),
+  ];
+}
+
+function whenOf({ kind, text, timezone }: Fields) {
+  return { ...(kind === 'cron' ? { cron: text.trim() } : { every: text.trim() }), timezone: timezone.trim() || 'UTC' };
 }

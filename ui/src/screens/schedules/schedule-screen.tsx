@@ -79,13 +79,16 @@ export function ScheduleScreen({ name }: { name: string }) {
             ['Time zone', data.timezone],
             ['Overlap', data.overlap.replace('_', ' ')],
             ['Catch-up', data.catchup.policy],
+            ['For each of', data.for_each === null ? null : visibleLine(data.for_each.join(', '))],
           ] as const
-        ).map(([title, value]) => (
-          <div key={title}>
-            <dt>{title}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
+        )
+          .filter(([, value]) => value !== null)
+          .map(([title, value]) => (
+            <div key={title}>
+              <dt>{title}</dt>
+              <dd>{value}</dd>
+            </div>
+          ))}
       </dl>
       {!remove.running && <Coverage schedule={data} cells={100} />}
       <div className="details-grid">

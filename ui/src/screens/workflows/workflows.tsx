@@ -1,3 +1,4 @@
+import { useState } from 'react';
 import { Link, useSearchParams } from 'wouter';
 import type { Workflow } from '../../../../src/api/workflow.ts';
 import { client } from '../../data/client.ts';
@@ -8,6 +9,7 @@ import { PageHead, useTitle } from '../../parts/page-head.tsx';
 import { State } from '../../parts/state.tsx';
 import { Elapsed, When } from '../../parts/when.tsx';
 import { visibleLine } from '../../words/visible-text.ts';
+import { NewWorkflow } from './new-workflow.tsx';
 import { StepBar } from './step-bar.tsx';
 
 const STATUSES = ['pending', 'running', 'done', 'failed', 'cancelled'] as const;
@@ -16,6 +18,7 @@ const STATUSES = ['pending', 'running', 'done', 'failed', 'cancelled'] as const;
 export function Workflows() {
   useTitle('Workflows');
   const [search, setSearch] = useSearchParams();
+  const [making, setMaking] = useState(false);
   const status = STATUSES.find((each) => each === search.get('status'));
   const name = search.get('name') ?? undefined;
   const cursor = search.get('cursor') ?? undefined;
@@ -33,7 +36,12 @@ export function Workflows() {
   const narrowed = status !== undefined || name !== undefined;
   return (
     <section className="screen">
-      <PageHead title="Workflows" />
+      <PageHead title="Workflows">
+        <button type="button" className="primary" onClick={() => setMaking(true)}>
+          Run a workflow
+        </button>
+      </PageHead>
+      {making && <NewWorkflow onClose={() => setMaking(false)} />}
       <div className="state-filter" role="group" aria-label="States">
         {STATUSES.map((each) => (
           <button

@@ -1,0 +1,93 @@
+import type { Schedule } from '../../../../src/api/schedule.ts';
+import { WorkflowField } from '../../shell/workflow-field.tsx';
+import { countText } from '../../words/count.ts';
+import { visibleLine } from '../../words/visible-text.ts';
+import type { Target } from './schedule-fields.ts';
+import type { FieldsProps } from './when-fields.tsx';
+
+const TARGETS: readonly [Target, string][] = [
+  ['command', 'Command'],
+  ['handler', 'Handler'],
+  ['workflow', 'Workflow'],
+];
+
+/** What a tick runs: a command, a handler with its input, or a workflow. */
+export function TargetFields({ fields, onChange, existing }: FieldsProps & { existing: Schedule | undefined }) {
+  return (
+    <>
+      <fieldset className="choice">
+        <legend className="visually-hidden">What it runs</legend>
+        {TARGETS.map(([target, words]) => (
+          <label key={target}>
+            <input
+              type="radio"
+              name="target"
+              checked={fields.target === target}
+              onChange={() => onChange({ target })}
+            />
+            <span>{words}</span>
+          </label>
+        ))}
+      </fieldset>
+      {fields.target === 'command' && (
+        <label className="field">
+          <span>Command</span>
+          <textarea
+            name="command"
+            rows={2}
+            spellCheck={false}
+            value={fields.command}
+            onChange={(event) => onChange({ command: event.target.value })}
+          />
+        </label>
+      )}
+      {fields.target === 'handler' && (
+        <>
+          <label className="field">
+            <span>Handler</span>
+            <input
+              name="handler"
+              spellCheck={false}
+              value={fields.handler}
+              onChange={(event) => onChange({ handler: event.target.value })}
+            />
+          </label>
+          <label className="field">
+            <span>Input (JSON)</span>
+            <textarea
+              name="input"
+              rows={4}
+              className="code-field"
+              spellCheck={false}
+              value={fields.input}
+              onChange={(event) => onChange({ input: event.target.value })}
+            />
+          </label>
+        </>
+      )}
+      {fields.target === 'workflow' ? (
+        <WorkflowField
+          value={fields.workflow}
+          onChange={(workflow) => onChange({ workflow })}
+          {...hintOf(existing?.workflow ?? null)}
+        />
+      ) : (
+        <label className="field">
+          <span>Queue</span>
+          <input
+            name="queue"
+            placeholder="default"
+            value={fields.queue}
+            onChange={(event) => onChange({ queue: event.target.value })}
+          />
+        </label>
+      )}
+    </>
+  );
+}
+
+function hintOf(workflow: Schedule['workflow']): { hint?: string } {
+  if (workflow === null) return {};
+  const steps = countText(workflow.steps.length, 'step');
+  return { hint: `Left empty, it goes on with ${visibleLine(workflow.name)} (${steps}).` };
+}

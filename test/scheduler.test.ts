@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import { WorkronError } from '../src/core/error.ts';
 import { DEFAULT_SPEC, type NewJob } from '../src/core/job.ts';
 import type { Outcome } from '../src/core/outcome.ts';
@@ -79,28 +80,46 @@ function scene(wrap: (store: Store) => Store = (store) => store): Scene {
 
 const FAILED: Outcome = { type: 'failed', exitCode: 7, signal: null, error: 'exit 7' };
 
-test('submit: what arrives while a call is in flight goes together into the next', async () => {
+/** A scheduler whose store takes a while, and how many jobs each insert had. */
+function slowInserts(): Scene & { sizes: number[] } {
   const sizes: number[] = [];
-  const { scheduler } = scene((store) => ({
+  const slow = scene((store) => ({
     ...store,
     insert: async (jobs, options, abort) => {
       sizes.push(jobs.length);
-      await new Promise((resolve) => setImmediate(resolve));
+      await setTimeout(5);
       return store.insert(jobs, options, abort);
     },
   }));
+  return { ...slow, sizes };
+}
+
+test('submit: what arrives while a call is in flight goes together into the next', async () => {
+  const { scheduler, sizes } = slowInserts();
+  const first = scheduler.submit([command({ name: 'first' })], {}, signal);
+  while (sizes.length === 0) await setImmediate();
   const answers = await Promise.all(
-    Array.from({ length: 50 }, (_, index) => scheduler.submit([command({ name: `n${index}` })], {}, signal)),
+    Array.from({ length: 49 }, (_, index) => scheduler.submit([command({ name: `n${index}` })], {}, signal)),
   );
+  assert.equal((await first).items[0]?.job.name, 'first');
   assert.deepEqual(sizes, [1, 49]);
   answers.forEach((answer, index) => assert.equal(answer.items[0]?.job.name, `n${index}`));
+});
+
+test('submit: those who are answered together and ask again go together again', async () => {
+  const { scheduler, sizes } = slowInserts();
+  const submitter = async () => {
+    for (let round = 0; round < 3; round += 1) await scheduler.submit([command()], {}, signal);
+  };
+  await Promise.all(Array.from({ length: 50 }, submitter));
+  assert.deepEqual(sizes, [50, 50, 50]);
 });
 
 test('submit: one bad row does not fail the batch it happens to be in', async () => {
   const { scheduler } = scene((store) => ({
     ...store,
     insert: async (jobs, options, abort) => {
-      await new Promise((resolve) => setImmediate(resolve));
+      await setImmediate();
       if (jobs.some(({ name }) => name === 'bad')) throw new WorkronError('bad_request', 'bad row');
       return store.insert(jobs, options, abort);
     },
@@ -125,7 +144,7 @@ test('submit: is answered only after the store has it', async () => {
   }));
   let answered = false;
   const submitting = scheduler.submit([command()], {}, signal).then(() => (answered = true));
-  await new Promise((resolve) => setImmediate(resolve));
+  await setImmediate();
   assert.equal(answered, false);
   stored.resolve();
   await submitting;
@@ -199,7 +218,7 @@ test('wait: answers with the job as it is when the time is up', async () => {
   const { items } = await scheduler.submit([command()], {}, signal);
   const waiting = scheduler.wait(items[0]?.job.id ?? 0, 1_000, signal);
   for (let step = 0; step < 4; step += 1) {
-    await new Promise((resolve) => setImmediate(resolve));
+    await setImmediate();
     clock.advance(500);
   }
   assert.equal((await waiting).status, 'pending');
@@ -211,11 +230,11 @@ test('claim: a long poll is woken by a submit and ended by a drain', async () =>
   const offer = { queues: null, commands: true, handlers: [], tags: [], free: {} };
   const claim = () => scheduler.claim({ workerId, limit: 5, offer, claimSeq: 1, waitMs: 1_000_000 }, signal);
   const first = claim();
-  await new Promise((resolve) => setImmediate(resolve));
+  await setImmediate();
   await scheduler.submit([command()], {}, signal);
   assert.equal((await first).length, 1);
   const second = claim();
-  await new Promise((resolve) => setImmediate(resolve));
+  await setImmediate();
   scheduler.drain();
   assert.deepEqual(await second, []);
 });

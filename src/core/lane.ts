@@ -37,6 +37,22 @@ export function laneKey(lane: Lane): string {
   return JSON.stringify([lane.queue, lane.kind, requires, resources]);
 }
 
+/** The key of each spec's lane. Neighbours that are alike are worked out once. */
+export function laneKeysOf(specs: readonly Pick<JobSpec, 'queue' | 'handler' | 'requires' | 'resources'>[]): string[] {
+  let last: (typeof specs)[number] | undefined;
+  let key = '';
+  return specs.map((spec) => {
+    const isSame =
+      last?.queue === spec.queue &&
+      last.handler === spec.handler &&
+      last.requires === spec.requires &&
+      last.resources === spec.resources;
+    if (!isSame) key = laneKey(laneOf(spec));
+    last = spec;
+    return key;
+  });
+}
+
 /** The inverse of `laneKey`. */
 export function laneFromKey(key: string): Lane {
   const [queue, kind, requires, resources] = JSON.parse(key) as [string, string, string[], [string, number][]];

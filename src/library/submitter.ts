@@ -48,9 +48,13 @@ export class Submitter {
   }
 
   async #jobs(type: JobType, inputs: readonly unknown[], options: SubmitOptions | undefined): Promise<Handle[]> {
-    const form = options === undefined ? type.form : formOf({ handler: type.name }, type.options, options);
+    const form = formFor(type, options);
     const requests: Request[] = [];
-    for (const input of inputs) requests.push({ form, input: await checked(type, input) });
+    for (const input of inputs) {
+      const json = toJson(input, `the input of ${type.name}`);
+      if (type.input !== null) await check(type, type.input, json);
+      requests.push({ form, input: json });
+    }
     return this.#send(requests, options);
   }
 
@@ -61,7 +65,7 @@ export class Submitter {
 
   /** What makes two submissions of a job alike. */
   async contentOf(type: JobType, input: unknown, options: SubmitOptions | undefined): Promise<string> {
-    const form = options === undefined ? type.form : formOf({ handler: type.name }, type.options, options);
+    const form = formFor(type, options);
     return fingerprint([{ form, input: toJson(input, 'the input') }]);
   }
 
@@ -90,13 +94,16 @@ export class Submitter {
   }
 }
 
-/** The input as it will be stored, if that is what the job takes. */
-async function checked({ name, input: schema }: JobType, input: unknown): Promise<unknown> {
-  const json = toJson(input, `the input of ${name}`);
-  if (schema === null) return json;
+/** The job's own form where nothing else is said: it has been looked at before. */
+function formFor(type: JobType, options: SubmitOptions = {}): Form {
+  return Object.keys(options).length === 0 ? type.form : formOf({ handler: type.name }, type.options, options);
+}
+
+/** Rejects where the input is not what the job takes. */
+async function check({ name }: JobType, schema: NonNullable<JobType['input']>, json: unknown): Promise<void> {
   let result = schema['~standard'].validate(json);
   if (result instanceof Promise) result = await result;
-  if (result.issues === undefined) return json;
+  if (result.issues === undefined) return;
   throw invalid([{ pointer: '/input', detail: `the input of ${name}: ${describeIssues(result.issues)}` }]);
 }
 

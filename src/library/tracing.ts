@@ -33,6 +33,7 @@ function middlewareOf(
   };
   return {
     submit(call, next) {
+      if (!isOn() && propagation.fields().length === 0) return next();
       const queue = call.options.queue ?? 'default';
       const attributes = {
         'messaging.system': 'workron',

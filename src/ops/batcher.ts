@@ -1,6 +1,6 @@
 /**
- * Natural batching: while one call is in flight, what arrives meanwhile goes together into the next. No timer, no delay
- * when idle, group commit under load.
+ * Natural batching: what arrives in one turn of the event loop, or while a call is in flight, goes together into the next
+ * call. No timer, no delay when idle, group commit under load.
  */
 
 import { WorkronError } from '../core/error.ts';
@@ -29,6 +29,7 @@ export class Batcher<In, Out> {
   readonly #options: BatcherOptions<In, Out>;
   #waiting: Entry<In, Out>[] = [];
   #inFlight = 0;
+  #pumpsSoon = false;
   readonly #closed = new AbortController();
 
   constructor(options: BatcherOptions<In, Out>) {
@@ -61,6 +62,19 @@ export class Batcher<In, Out> {
         reject(error instanceof Error ? error : new Error(String(error)));
       };
       this.#waiting.push(entry);
+      this.#pumpSoon();
+    });
+  }
+
+  /**
+   * At the end of this turn of the loop: those who were just answered ask again in the same turn, and would come too late
+   * for a call that is sent at once.
+   */
+  #pumpSoon(): void {
+    if (this.#pumpsSoon || this.#waiting.length === 0) return;
+    this.#pumpsSoon = true;
+    setImmediate(() => {
+      this.#pumpsSoon = false;
       this.#pump();
     });
   }
@@ -71,7 +85,7 @@ export class Batcher<In, Out> {
       this.#inFlight += 1;
       void this.#send(batch).finally(() => {
         this.#inFlight -= 1;
-        this.#pump();
+        this.#pumpSoon();
       });
     }
   }

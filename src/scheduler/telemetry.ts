@@ -37,10 +37,11 @@ export class Telemetry {
   }
 
   submitted(items: readonly { job: Job; deduplicated: boolean }[]): void {
-    for (const { job, deduplicated } of items) {
-      this.metrics.count(deduplicated ? 'deduplicated' : 'submitted', job.queue);
-      if (!deduplicated) this.#row(job.createdAt, job.queue, 'submitted').count += 1;
-    }
+    const fresh = items.filter(({ deduplicated }) => !deduplicated).map(({ job }) => job);
+    const found = items.filter(({ deduplicated }) => deduplicated).map(({ job }) => job);
+    for (const [queue, count] of countByQueue(fresh)) this.metrics.count('submitted', queue, count);
+    for (const [queue, count] of countByQueue(found)) this.metrics.count('deduplicated', queue, count);
+    for (const { createdAt, queue } of fresh) this.#row(createdAt, queue, 'submitted').count += 1;
   }
 
   /** Jobs that schedules have put into queues. */

@@ -42,6 +42,7 @@ const STORED_AS = {
 
 const PROPERTIES = Object.entries(STORED_AS) as [keyof typeof STORED_AS, string][];
 const PROPERTY_OF: ReadonlyMap<string, keyof JobSpec> = new Map(PROPERTIES.map(([property, key]) => [key, property]));
+const BESIDE_INPUT = (Object.keys(DEFAULT_SPEC) as (keyof JobSpec)[]).filter((property) => property !== 'input');
 const DEFAULT_JSON = Object.fromEntries(
   PROPERTIES.map(([property]) => [property, JSON.stringify(DEFAULT_SPEC[property])]),
 ) as Record<keyof typeof STORED_AS, string>;
@@ -61,6 +62,11 @@ export function encodeSpec(spec: JobSpec): SpecColumns {
     tags: spec.tags,
     spec: stored,
   };
+}
+
+/** Whether they are the same but for their inputs. Nobody writes into a spec, so what is the same object has the same content. */
+export function sameButInput(a: JobSpec, b: JobSpec): boolean {
+  return BESIDE_INPUT.every((property) => a[property] === b[property]);
 }
 
 /** The inverse of `encodeSpec`: every default filled in again, nothing shared with other specs. */

@@ -105,6 +105,29 @@ export function exerciseInsert(open: OpenStore): void {
     );
   });
 
+  test('insert: of many jobs that differ in their input alone, each keeps its own', async ({ store }) => {
+    const inputs = [null, 'a"b\\"\\\\', '{"x": "\\n"}', { text: 'a\nb\t"c" \\ ü 漢 🚀 \u2028' }, null, [[], {}], -0.5];
+    const alike = aJob({
+      handler: 'h',
+      name: 'x,"{}\\',
+      tags: ['a b', '"'],
+      priority: 7,
+      maxAttempts: 1,
+      delayMs: 60_000,
+    });
+    const stored = await submit(
+      store,
+      inputs.map((input) => ({ ...alike, input })),
+    );
+    const read = await store.read(ids(stored), forever);
+    assert.deepEqual(read, stored);
+    const { name, tags, priority, maxAttempts } = alike;
+    read.forEach((job, place) => {
+      assert.deepEqual(job, { ...job, name, tags, priority, maxAttempts, status: 'scheduled', input: inputs[place] });
+      assert.equal(job.dueAt, job.createdAt + 60_000);
+    });
+  });
+
   test('insert: a delayed job is scheduled, due so long after its submission', async ({ store }) => {
     const job = await submitOne(store, aJob({ delayMs: 60_000, startTimeoutMs: 5_000 }));
     assert.equal(job.status, 'scheduled');

@@ -2,11 +2,12 @@
 
 import { mayWait } from '../../core/claim-ahead.ts';
 import type { Job, NewJob } from '../../core/job.ts';
-import { encodeSpec } from '../spec.ts';
+import { encodeSpec, type StoredSpec, sameButInput } from '../spec.ts';
 import type { Context } from './context.ts';
-import type { Session } from './database.ts';
+import type { Session, Statement } from './database.ts';
 import { FLAG, watchFlags } from './flags.ts';
-import { numbers, texts } from './values.ts';
+import type { Sql } from './sql.ts';
+import { jsons, numbers, texts } from './values.ts';
 
 /** Jobs per statement: beyond it, several in one transaction. */
 export const PIECE = 5_000;
@@ -21,13 +22,40 @@ export async function insertRows(
   const stored: Job[] = [];
   for (let start = 0; start < jobs.length; start += PIECE) {
     const piece = jobs.slice(start, start + PIECE);
-    const values = [...columnsOf(piece, lanes.slice(start, start + PIECE)), numbers(piece.map(ownFlags))];
-    const [row] = await session.query<{ ids: number[]; now: number; fair: string[] | null }>(sql.insertJobs, values);
+    const { statement, values } = askFor(sql, piece, lanes.slice(start, start + PIECE));
+    const [row] = await session.query<Stored>(statement, values);
     if (row === undefined) throw new Error('an insert answered with nothing');
     if (row.fair !== null) fairQueues.learn(row.fair);
     piece.forEach((job, place) => stored.push(newlyStored(job, row.ids[place] as number, row.now)));
   }
   return stored;
+}
+
+interface Stored {
+  ids: number[];
+  now: number;
+  /** Queues that take turns. */
+  fair: string[] | null;
+}
+
+/** Most batches are one kind of job with many inputs: then all but the specs is sent once. */
+function askFor(
+  sql: Sql,
+  jobs: readonly NewJob[],
+  lanes: readonly number[],
+): { statement: Statement; values: unknown[] } {
+  const [first] = jobs;
+  if (first === undefined || !jobs.every((job) => isAlike(first, job))) {
+    return { statement: sql.insertJobs, values: [...columnsOf(jobs, lanes), numbers(jobs.map(ownFlags))] };
+  }
+  const { spec } = encodeSpec({ ...first, input: null });
+  const specs = jobs.map(({ input, unique }) => withKey(input === null ? spec : { ...spec, input }, unique));
+  const values = [...columnsOf([first], lanes.slice(0, 1)), numbers([ownFlags(first)])];
+  return { statement: sql.insertAlike, values: values.with(SPEC, jsons(specs)) };
+}
+
+function isAlike(a: NewJob, b: NewJob): boolean {
+  return a.runAt === b.runAt && a.delayMs === b.delayMs && a.unique === b.unique && sameButInput(a, b);
 }
 
 /** Tells who waits that there is something new. */
@@ -40,6 +68,9 @@ export function announce({ hints }: Context, stored: readonly Job[]): void {
   });
 }
 
+/** Where the specs stand among the columns. */
+const SPEC = 5;
+
 /** What every new job has, in the order of the statements. */
 export function columnsOf(jobs: readonly NewJob[], lanes: readonly number[]): unknown[] {
   const specs = jobs.map(encodeSpec);
@@ -49,17 +80,16 @@ export function columnsOf(jobs: readonly NewJob[], lanes: readonly number[]): un
     texts(specs.map(({ name }) => name)),
     numbers(specs.map(({ priority }) => priority)),
     texts(specs.map(({ tags }) => (tags.length === 0 ? null : texts(tags)))),
-    texts(
-      specs.map(({ spec }, place) => {
-        const unique = jobs[place]?.unique;
-        return JSON.stringify(unique == null ? spec : { ...spec, unique_key: unique.key });
-      }),
-    ),
+    jsons(specs.map(({ spec }, place) => withKey(spec, jobs[place]?.unique ?? null))),
     numbers(lanes),
     numbers(jobs.map(({ runAt }) => runAt)),
     numbers(jobs.map(({ delayMs }) => delayMs)),
     numbers(jobs.map(({ startTimeoutMs }) => startTimeoutMs)),
   ];
+}
+
+function withKey(spec: StoredSpec, unique: NewJob['unique']): StoredSpec {
+  return unique === null ? spec : { ...spec, unique_key: unique.key };
 }
 
 /** Those flags that follow from the job alone. */
@@ -69,11 +99,35 @@ export function ownFlags(job: Pick<NewJob, 'unique' | 'notify' | 'rerun' | 'maxA
   return keyFlag | watchFlags(notify) | (mayWait(job) ? 0 : FLAG.startsAtOnce);
 }
 
+/** Written out: a copy by spreading takes several times as long, and this is made for every job. */
 function newlyStored(asked: NewJob, id: number, now: number): Job {
-  const { runAt, delayMs, unique: _, ...spec } = asked;
-  const dueAt = Math.max(now, runAt ?? now + (delayMs ?? 0));
+  const dueAt = Math.max(now, asked.runAt ?? now + (asked.delayMs ?? 0));
   return {
-    ...spec,
+    name: asked.name,
+    queue: asked.queue,
+    priority: asked.priority,
+    command: asked.command,
+    handler: asked.handler,
+    input: asked.input,
+    maxAttempts: asked.maxAttempts,
+    backoff: asked.backoff,
+    retryOn: asked.retryOn,
+    noRetryOn: asked.noRetryOn,
+    timeoutMs: asked.timeoutMs,
+    startTimeoutMs: asked.startTimeoutMs,
+    killGraceMs: asked.killGraceMs,
+    rerun: asked.rerun,
+    onDisconnect: asked.onDisconnect,
+    env: asked.env,
+    cwd: asked.cwd,
+    tags: asked.tags,
+    requires: asked.requires,
+    resources: asked.resources,
+    fairKey: asked.fairKey,
+    continueOnFailure: asked.continueOnFailure,
+    notify: asked.notify,
+    tick: asked.tick,
+    dependsOn: asked.dependsOn,
     id,
     status: dueAt > now ? 'scheduled' : 'pending',
     attempt: 0,
@@ -88,7 +142,7 @@ function newlyStored(asked: NewJob, id: number, now: number): Job {
     workerId: null,
     lastHeartbeatAt: null,
     cancelRequestedAt: null,
-    expiresAt: spec.startTimeoutMs === null ? null : dueAt + spec.startTimeoutMs,
+    expiresAt: asked.startTimeoutMs === null ? null : dueAt + asked.startTimeoutMs,
     exitCode: null,
     signal: null,
     error: null,

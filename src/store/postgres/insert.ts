@@ -1,7 +1,7 @@
 /** Jobs on their way in. The plain ones need no lock: one statement stores a whole batch. */
 
 import type { Job, NewJob } from '../../core/job.ts';
-import { laneKey, laneOf } from '../../core/lane.ts';
+import { laneKeysOf } from '../../core/lane.ts';
 import type { Inserted, InsertOptions } from '../store.ts';
 import type { Context } from './context.ts';
 import { insertGuarded } from './insert-guarded.ts';
@@ -65,8 +65,5 @@ function takesTurns({ fairQueues }: Context, jobs: readonly NewJob[]): boolean {
 }
 
 function lanesOf({ lanes }: Context, jobs: readonly NewJob[], signal: AbortSignal): Promise<number[]> {
-  return lanes.idsOf(
-    jobs.map((job) => laneKey(laneOf(job))),
-    signal,
-  );
+  return lanes.idsOf(laneKeysOf(jobs), signal);
 }

@@ -6,7 +6,7 @@ import { transactAgain } from './graph/again.ts';
 import { type Concluded, Conclusion, type Done } from './graph/conclusion.ts';
 import { Locks } from './graph/locks.ts';
 import { Tally } from './graph/tally.ts';
-import { numbers, texts } from './values.ts';
+import { jsons, numbers } from './values.ts';
 
 /** Linked jobs that end in one transaction. */
 const PIECE = 500;
@@ -185,7 +185,7 @@ function columnsOf(successes: readonly Success[]): unknown[] {
     numbers(successes.map(({ attempt }) => attempt)),
     numbers(successes.map(({ workerId }) => workerId)),
     numbers(successes.map(({ exitCode }) => exitCode)),
-    texts(successes.map(({ result }) => (result == null ? null : JSON.stringify(result)))),
+    jsons(successes.map(({ result }) => result)),
     numbers(successes.map(({ startedAt }) => startedAt ?? null)),
   ];
 }

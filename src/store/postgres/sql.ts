@@ -158,6 +158,22 @@ function texts(s: string) {
   const standsAlone = (id: string) => `not ${isNeeded(id)}
       and not exists (select 1 from ${s}.job j where j.id = ${id} and j.workflow_id is not null)`;
 
+  const insertFrom = (rows: string) => `with ${now},
+      input as materialized (
+        select nextval('${s}.job_id') as id, i.*,
+          greatest(t.now, coalesce(to_timestamp(i.run_at / 1000.0), t.now + i.delay_ms * interval '1 ms', t.now)) as due
+        from t, ${rows}),
+      jobs as (
+        insert into ${s}.job (id, queue, kind, name, priority, tags, created_at, spec)
+        select id, queue, kind, name, priority, coalesce(tags::text[], '{}'), t.now, spec from input, t),
+      lives as (
+        insert into ${s}.live (job_id, status, lane, rank, due, expires_at, flags)
+        select id, case when due > t.now then 'scheduled' else 'pending' end, lane, -priority::integer, due,
+          due + start_timeout_ms * interval '1 ms', flags
+        from input, t)
+      select array_agg(i.id order by i.place) as ids, min(t.now) as now, (select array_agg(name) from ${s}.fair_queue) as fair
+      from input i, t`;
+
   return {
     now: `select ${s}.now() as now`,
     /** `folds`: there is a collation that knows the cases of all letters, whatever the database's own knows. */
@@ -183,23 +199,16 @@ function texts(s: string) {
     // ---- insert
 
     /** Ids are given in the order of the rows. */
-    insertJobs: `with ${now},
-      input as materialized (
-        select nextval('${s}.job_id') as id, i.*,
-          greatest(t.now, coalesce(to_timestamp(i.run_at / 1000.0), t.now + i.delay_ms * interval '1 ms', t.now)) as due
-        from t, unnest($1::text[], $2::text[], $3::text[], $4::smallint[], $5::text[], $6::jsonb[], $7::integer[],
+    insertJobs:
+      insertFrom(`unnest($1::text[], $2::text[], $3::text[], $4::smallint[], $5::text[], $6::jsonb[], $7::integer[],
+          $8::float8[], $9::float8[], $10::float8[], $11::integer[]) with ordinality
+          i(queue, kind, name, priority, tags, spec, lane, run_at, delay_ms, start_timeout_ms, flags, place)`),
+    /** The same for jobs that differ in their spec alone: all other arrays hold one value, which is that of all. */
+    insertAlike:
+      insertFrom(`(select * from unnest($1::text[], $2::text[], $3::text[], $4::smallint[], $5::text[], $7::integer[],
           $8::float8[], $9::float8[], $10::float8[], $11::integer[])
-          with ordinality i(queue, kind, name, priority, tags, spec, lane, run_at, delay_ms, start_timeout_ms, flags, place)),
-      jobs as (
-        insert into ${s}.job (id, queue, kind, name, priority, tags, created_at, spec)
-        select id, queue, kind, name, priority, coalesce(tags::text[], '{}'), t.now, spec from input, t),
-      lives as (
-        insert into ${s}.live (job_id, status, lane, rank, due, expires_at, flags)
-        select id, case when due > t.now then 'scheduled' else 'pending' end, lane, -priority::integer, due,
-          due + start_timeout_ms * interval '1 ms', flags
-        from input, t)
-      select array_agg(i.id order by i.place) as ids, min(t.now) as now, (select array_agg(name) from ${s}.fair_queue) as fair
-      from input i, t`,
+          f(queue, kind, name, priority, tags, lane, run_at, delay_ms, start_timeout_ms, flags),
+          unnest($6::jsonb[]) with ordinality s(spec, place)) i`),
 
     keyHolders: `select k.key, k.job_id from ${s}.unique_key k
       where k.key = any($1::text[]) and (k.expires_at is null or k.expires_at > ${s}.now()) order by k.key collate "C"`,

@@ -54,7 +54,20 @@ export function numbers(values: readonly (number | null)[]): string {
 
 /** An array of texts as PostgreSQL writes it; also for one inside an array of rows, which need not be of equal length. */
 export function texts(values: readonly (string | null)[]): string {
-  return `{${values.map((value) => (value === null ? 'NULL' : quoted(value))).join(',')}}`;
+  let last: string | null = null;
+  let written = 'NULL';
+  const all = values.map((value) => {
+    // Neighbours are mostly the same.
+    if (value !== last) written = value === null ? 'NULL' : quoted(value);
+    last = value;
+    return written;
+  });
+  return `{${all.join(',')}}`;
+}
+
+/** The same for values as JSON, which knows no other characters that would have to be quoted. */
+export function jsons(values: readonly unknown[]): string {
+  return `{${values.map((value) => (value == null ? 'NULL' : JSON.stringify(JSON.stringify(value)))).join(',')}}`;
 }
 
 function quoted(text: string): string {

@@ -80,6 +80,33 @@ test('ahead: the most urgent of those that wait goes first, then the one that wa
     Array.from({ length: 5 }, () => backlog.take()?.jobId),
     [1, 4, 0, 3, undefined],
   );
+  for (const assignment of all) backlog.add(assignment);
+  assert.deepEqual(
+    [2, 0].map((most) => backlog.takeBeyond(most).map(({ jobId }) => jobId)),
+    [
+      [0, 2, 3],
+      [1, 4],
+    ],
+  );
+  assert.equal(backlog.size, 0);
+});
+
+test('ahead: what waits behind handlers that have become slow goes back, and others run it', async () => {
+  await using workron = await open('memory:', { log: 'silent' });
+  const gate = Promise.withResolvers<void>();
+  const work = job('work', { run: (place: number) => (place < 100 ? undefined : gate.promise) });
+  const places = Array.from({ length: 400 }, (_, place) => place);
+  const handles = await workron.submitAll(work, places);
+  await workron.start({ jobs: [work], concurrency: 4 });
+  const back = await eventually(async () => {
+    const jobs = await Promise.all(handles.map(({ id }) => workron.job(id)));
+    const left = jobs.filter(({ status }) => status !== 'done');
+    return left.length === 300 && left.filter(({ status }) => status === 'running').length === 4 && left;
+  });
+  assert.ok(back.some(({ attempts, status }) => attempts > 0 && status === 'pending'));
+  gate.resolve();
+  const ended = await Promise.all(handles.map((handle) => handle.ended()));
+  assert.ok(ended.every(({ status, failures, interruptions }) => status === 'done' && failures + interruptions === 0));
 });
 
 test('ahead: a worker that leaves gives back at once what has not started, uncharged', async () => {

@@ -48,11 +48,10 @@ export class Backlog {
     return true;
   }
 
-  takeAll(): Assignment[] {
-    const all = this.#priorities.flatMap((priority) => [...(this.#lines.get(priority) ?? [])]);
-    this.#lines.clear();
-    this.#priorities = [];
-    this.#size = 0;
-    return all;
+  /** Takes all but the `most` that would be taken first. */
+  takeBeyond(most: number): Assignment[] {
+    const beyond = this.#priorities.flatMap((priority) => [...(this.#lines.get(priority) ?? [])]).slice(most);
+    for (const assignment of beyond) this.delete(assignment);
+    return beyond;
   }
 }

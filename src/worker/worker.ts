@@ -35,6 +35,9 @@ const SHORT_WAIT_MS = 1_000;
 const ANSWER_MS = 10_000;
 /** Jobs that one claim asks for ahead of their slots. */
 const MOST_AHEAD_PER_CLAIM = 1_000;
+/** What would wait here for longer than so many times what the slots consume in a window is better off elsewhere. */
+const PATIENT_WINDOWS = 4;
+const SHED_EVERY_MS = 500;
 /** A lease is longer than this by far. */
 const DOUBT_EVERY_MS = 100;
 /** Outcomes that wait to be reported, beyond which no more work is asked for. */
@@ -75,6 +78,7 @@ export class Worker {
   /** Whose start the heartbeat under way tells. */
   #telling: Assignment[] = [];
   #filling = false;
+  #shedding = false;
   /** By the wall clock, which a sleeping machine moves too. */
   #doubtedAt = 0;
   readonly #draining = new AbortController();
@@ -288,6 +292,7 @@ export class Worker {
     }
     if (this.#draining.signal.aborted) this.#returnBacklog();
     this.#fill();
+    void this.#shed();
     return true;
   }
 
@@ -327,7 +332,19 @@ export class Worker {
 
   /** What has not started goes back at once. */
   #returnBacklog(): void {
-    for (const assignment of this.#backlog.takeAll()) this.#return(assignment);
+    for (const assignment of this.#backlog.takeBeyond(0)) this.#return(assignment);
+  }
+
+  /** Handlers may have become slow: then others shall have what waits here behind them. */
+  async #shed(): Promise<void> {
+    if (this.#shedding) return;
+    this.#shedding = true;
+    while (this.#backlog.size > 0) {
+      await this.#options.clock.sleep(SHED_EVERY_MS, this.#leaving.signal);
+      const most = this.#appetite.jobs * PATIENT_WINDOWS;
+      for (const assignment of this.#backlog.takeBeyond(most)) this.#return(assignment);
+    }
+    this.#shedding = false;
   }
 
   #return(assignment: Assignment): void {

@@ -1,6 +1,8 @@
 /** The library's public names. */
 
 export type { Attempt, Job, JobDetail } from './api/job.ts';
+export type { Schedule } from './api/schedule.ts';
+export type { Backfill, Tick } from './api/tick.ts';
 export { type ErrorCode, isWorkronError, WorkronError } from './core/error.ts';
 export { Cancel, Fatal, RetryAfter, Snooze, Stopped } from './core/handler-errors.ts';
 export type { Mounted, MountOptions } from './http/mount.ts';
@@ -8,8 +10,19 @@ export type { ChildOptions, JobContext } from './library/context.ts';
 export { type Handle, JobFailed, type WaitOptions } from './library/handle.ts';
 export { type DeclaredJob, type JobType, job, type RunnableJob } from './library/job.ts';
 export type { Middleware, RunCall, SubmitCall } from './library/middleware.ts';
+export type { Notify } from './library/notify.ts';
 export { type OpenOptions, open } from './library/open.ts';
 export type { Duration, JobOptions, SubmitOptions } from './library/options.ts';
+export type { RunTick } from './library/run-tick.ts';
+export type {
+  BackfillOptions,
+  CommandSchedule,
+  JobSchedule,
+  ScheduledOptions,
+  ScheduleHandle,
+  ScheduleRules,
+  ScheduleTiming,
+} from './library/schedule.ts';
 export type { Schema } from './library/schema.ts';
 export type { RunStatement, Transaction } from './library/transaction.ts';
 export type { StartOptions, StopOptions, Workron } from './library/workron.ts';

@@ -79,7 +79,10 @@ function agreeOnSchedule(schedule: Record<string, unknown>, isWhole: boolean): R
 }
 
 /** What is asked of a schedule that is there. */
-function agreeOnScheduleCall(path: string, value: Record<string, unknown>): Record<string, unknown> {
+function agreeOnScheduleCall(
+  { path, isWhole }: { path: string; isWhole: boolean },
+  value: Record<string, unknown>,
+): Record<string, unknown> {
   const ago = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
   switch (path) {
     case '/schedules':
@@ -90,7 +93,9 @@ function agreeOnScheduleCall(path: string, value: Record<string, unknown>): Reco
       return value;
     }
     case '/schedules/{name}':
-      return { jitter: '1m', ...agreeOnSchedule(value, false) };
+      // Whoever says the whole of it must be its owner.
+      if (isWhole) delete value['owner'];
+      return { jitter: '1m', ...agreeOnSchedule(value, isWhole) };
     case '/schedules/preview': {
       const { every, cron = every === undefined ? '0 2 * * *' : undefined, count } = value;
       const timing = cron === undefined ? { every } : { cron: '0 2 * * *' };
@@ -133,10 +138,15 @@ class Fuzzer {
     if (path === '/stats' && query.has('to')) query.set('to', '1d');
     if (path === '/stats' && query.has('step')) query.set('step', '1h');
     const suffix = query.size === 0 ? '' : `?${query.toString()}`;
-    return { method: method.toUpperCase(), path: filled + suffix, ...this.#body(path, operation['requestBody']) };
+    const body = this.#body({ path, isWhole: method === 'put' }, operation['requestBody']);
+    return { method: method.toUpperCase(), path: filled + suffix, ...body };
   }
 
-  #body(path: string, requestBody: JsonSchema | undefined): Pick<Attack, 'headers' | 'body'> {
+  #body(
+    call: { path: string; isWhole: boolean },
+    requestBody: JsonSchema | undefined,
+  ): Pick<Attack, 'headers' | 'body'> {
+    const { path } = call;
     if (requestBody === undefined || (!requestBody['required'] && this.#values.chance(0.5))) {
       return { headers: {}, body: undefined };
     }
@@ -147,7 +157,7 @@ class Fuzzer {
     let value = this.#values.valid(schema) as Record<string, unknown>;
     if (path === '/jobs') value = agree(value) as Record<string, unknown>;
     if (path === '/workflows') value = agreeOnSteps(value);
-    if (path.startsWith('/schedules')) value = agreeOnScheduleCall(path, value);
+    if (path.startsWith('/schedules')) value = agreeOnScheduleCall(call, value);
     // An edit must edit something; the document has no word for that.
     if (path === '/jobs/{id}') value['priority'] ??= 1;
     if (path === '/jobs/claim') value['wait'] = 0;

@@ -86,6 +86,31 @@ describe('schedules over HTTP', { concurrency: 4 }, () => {
       assert.equal((await call('POST', '/schedules', NIGHTLY)).status, 201);
     }));
 
+  test('PUT /schedules/{name}: made, changed, or left alone; another owner’s is not touched', () =>
+    withServer(async ({ call }) => {
+      const { name, ...nightly } = NIGHTLY;
+      const made = await call('PUT', `/schedules/${name}`, nightly);
+      assert.deepEqual([made.status, made.headers.get('location')], [201, '/schedules/nightly']);
+      await call('POST', '/schedules/nightly/pause', { note: 'the move' });
+      const paused = (await call('GET', '/schedules/nightly')).body;
+      const kept = await call('PUT', '/schedules/nightly', nightly);
+      assert.deepEqual([kept.status, kept.body], [200, paused]);
+      const changed = await call('PUT', '/schedules/nightly', { every: '1h', job: { command: 'other' } });
+      assert.deepEqual(
+        [changed.status, changed.body.cron, changed.body.timezone, changed.body.paused_note],
+        [200, null, 'UTC', 'the move'],
+      );
+      await call('PATCH', '/schedules/nightly', { owner: 'team-a' });
+      const foreign = await call('PUT', '/schedules/nightly', nightly);
+      assert.deepEqual([foreign.status, foreign.body.code], [409, 'schedule_exists']);
+      assert.equal((await call('PUT', '/schedules/nightly', { ...nightly, owner: 'team-a' })).status, 200);
+      for (const wrong of [NIGHTLY, {}, { cron: '0 2 * * *' }, { ...nightly, cron: '0 0 31 2 *' }]) {
+        assert.equal((await call('PUT', '/schedules/other', wrong)).status, 400, JSON.stringify(wrong));
+      }
+      assert.equal((await call('PUT', '/schedules/Not%20A%20Name', nightly)).status, 400);
+      assert.equal((await call('GET', '/schedules')).body.items.length, 1);
+    }));
+
   test('what is about a schedule that is not there is 404, whatever its name', () =>
     withServer(async ({ call }) => {
       const range = { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' };

@@ -16,13 +16,14 @@ import type { Queue, QueueEdit } from './queue.ts';
 import type {
   BackfillRequestInput,
   Schedule,
+  ScheduleDeclarationInput,
   ScheduleEditInput,
   SchedulePage,
   ScheduleSubmissionInput,
 } from './schedule.ts';
 import type { SchedulePreview, SchedulePreviewRequestInput } from './schedule-preview.ts';
 import type { Stats } from './stats.ts';
-import type { Backfill, Tick, TickPage } from './tick.ts';
+import type { Backfill, NextTicks, Tick, TickPage } from './tick.ts';
 import type { Worker } from './worker.ts';
 import type { RerunRequestInput, Workflow, WorkflowDetail, WorkflowPage, WorkflowSubmissionInput } from './workflow.ts';
 
@@ -205,6 +206,11 @@ export class Client {
     return this.#json('POST', '/schedules', { body: schedule, ...options });
   }
 
+  /** Makes it what is said, whether it is there or not; one that is so already is left alone. */
+  putSchedule(name: string, schedule: ScheduleDeclarationInput, options: CallOptions = {}): Promise<Schedule> {
+    return this.#json('PUT', schedulePath(name), { body: schedule, ...options });
+  }
+
   editSchedule(name: string, edit: ScheduleEditInput, options: CallOptions = {}): Promise<Schedule> {
     return this.#json('PATCH', schedulePath(name), { body: edit, ...options });
   }
@@ -222,13 +228,19 @@ export class Client {
   }
 
   /** Runs it now, whatever the clock says. */
-  runSchedule(name: string, options: SubmitOptions = {}): Promise<Tick[]> {
-    return this.#items<Tick>('POST', `${schedulePath(name)}/run`, submitRequest(options));
+  runSchedule(name: string, { keys, ...options }: SubmitOptions & { keys?: readonly string[] } = {}): Promise<Tick[]> {
+    const body = keys === undefined ? {} : { body: { keys } };
+    return this.#items<Tick>('POST', `${schedulePath(name)}/run`, { ...body, ...submitRequest(options) });
   }
 
   /** Makes up for past ticks that have no run; with `dry_run`, only tells which those are. */
   backfillSchedule(name: string, request: BackfillRequestInput, options: SubmitOptions = {}): Promise<Backfill> {
     return this.#json('POST', `${schedulePath(name)}/backfill`, { body: request, ...submitRequest(options) });
+  }
+
+  /** When it is due next, whether it is paused or not. */
+  nextTicks(name: string, { count, ...options }: CallOptions & { count?: number } = {}): Promise<NextTicks> {
+    return this.#json('GET', `${schedulePath(name)}/next`, { query: { count }, ...options });
   }
 
   /** The ledger, newest first. */

@@ -126,6 +126,13 @@ export const ScheduleSubmission = named(
 export type ScheduleSubmission = z.output<typeof ScheduleSubmission>;
 export type ScheduleSubmissionInput = z.input<typeof ScheduleSubmission>;
 
+/** The same where its name is in the address: what it is to be, as a whole. */
+export const ScheduleDeclaration = named(
+  'ScheduleDeclaration',
+  coherent(strict({ ...scheduleSpecShape, ...ownerShape })),
+);
+export type ScheduleDeclarationInput = z.input<typeof ScheduleDeclaration>;
+
 /** What is left out stays; `cron` and `every` take each other's place, and so do `job` and `workflow`. */
 export const ScheduleEdit = named(
   'ScheduleEdit',

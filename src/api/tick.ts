@@ -56,6 +56,20 @@ export const Backfill = named(
 );
 export type Backfill = z.output<typeof Backfill>;
 
+export function backfillToWire(
+  dryRun: boolean,
+  { missing, ticks }: { missing: readonly { key: string; scheduledFor: number }[]; ticks: readonly DomainTick[] },
+): Backfill {
+  return {
+    dry_run: dryRun,
+    missing: missing.map(({ key, scheduledFor }) => ({
+      key: key === '' ? null : key,
+      scheduled_for: toInstant(scheduledFor),
+    })),
+    items: ticks.map(tickToWire),
+  };
+}
+
 export const NextTicksQuery = strict({ count: numberInQuery(1, 1_000).exactOptional() });
 
 export const NextTicks = named(

@@ -101,7 +101,11 @@ async function serveWithStore(settings: Settings, roles: readonly Role[], { log,
         version,
       });
       const engine = async () =>
-        (await import('../library/scheduler-engine.ts')).schedulerEngine(scheduler, store.transactional);
+        (await import('../library/scheduler-engine.ts')).schedulerEngine(
+          scheduler,
+          store.transactional,
+          parts.context.notify,
+        );
       await runWorker({ source, engine, settings, log, shutdown, metrics });
     }
     // A worker may be drained from afar; the other roles of its process go on.

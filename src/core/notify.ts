@@ -6,7 +6,7 @@ export type NotifyEvent = (typeof NOTIFY_EVENTS)[number];
 /** Where messages wait to be delivered, as jobs like any other. */
 export const NOTIFY_QUEUE = 'workron.notify';
 
-/** The handler that delivers to a webhook; every worker of the command line has it. */
+/** The handler that delivers to a webhook; every worker has it, of the command line and of the library. */
 export const WEBHOOK_HANDLER = 'workron.webhook';
 
 export const DEFAULT_LATE_AFTER_MS = 300_000;

@@ -50,7 +50,7 @@ export type Answer = { status: number; headers?: Readonly<Record<string, string>
 export type AnswerSchema = z.ZodType | { type: string; schema?: z.ZodType };
 
 export interface Route<Query = unknown, Body = unknown> {
-  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** With `:name` for its parameters. */
   path: string;
   /** `null`: open to everybody who reaches the server. */

@@ -31,6 +31,7 @@ import { nudgeWorker } from './routes/nudge-worker.ts';
 import { openSessionRoute } from './routes/open-session.ts';
 import { pauseSchedule } from './routes/pause-schedule.ts';
 import { previewSchedule } from './routes/preview-schedule.ts';
+import { putSchedule } from './routes/put-schedule.ts';
 import { readCheckpoint } from './routes/read-checkpoint.ts';
 import { readCluster } from './routes/read-cluster.ts';
 import { readDocument } from './routes/read-document.ts';
@@ -83,6 +84,7 @@ export const ROUTES: readonly Route[] = [
   listSchedules,
   applySchedules,
   readSchedule,
+  putSchedule,
   editSchedule,
   deleteSchedule,
   pauseSchedule,

@@ -6,6 +6,7 @@ import type { Handle } from './handle.ts';
 import type { JobType } from './job.ts';
 import { toJson } from './json.ts';
 import type { SubmitOptions } from './options.ts';
+import { type RunTick, runTickOf } from './run-tick.ts';
 import type { Submitter } from './submitter.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -35,6 +36,8 @@ export interface JobContext {
   readonly item: HandlerContext['item'];
   /** How its parents ended, with their results. */
   readonly parents: HandlerContext['parents'];
+  /** The tick of a schedule that it runs for; `null` where somebody submitted it. */
+  readonly tick: RunTick | null;
   /** Adds a line to the attempt's output. */
   readonly log: (line: string) => void;
   /** How far it is, 0 to 1, and where: shown live on the job. */
@@ -103,6 +106,10 @@ export class Context implements JobContext {
 
   get parents(): HandlerContext['parents'] {
     return this.#inner.parents;
+  }
+
+  get tick(): RunTick | null {
+    return runTickOf(this.#inner.tick);
   }
 
   get log(): JobContext['log'] {

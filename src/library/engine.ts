@@ -3,6 +3,7 @@
 import type { Attempt, Job, JobDetail } from '../api/job.ts';
 import type { RunStatement } from '../store/transactional.ts';
 import type { Form } from './options.ts';
+import type { ScheduleCalls } from './schedule-calls.ts';
 
 export interface Request {
   form: Form;
@@ -41,4 +42,8 @@ export interface Engine {
   attempts(id: string, signal: AbortSignal): Promise<Attempt[]>;
   cancel(id: string, signal: AbortSignal): Promise<Job>;
   retry(id: string, signal: AbortSignal): Promise<Job>;
+  readonly schedules: ScheduleCalls;
 }
+
+/** What a handle asks for. */
+export type JobCalls = Pick<Engine, 'wait' | 'job' | 'cancel' | 'retry'>;

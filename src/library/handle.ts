@@ -4,7 +4,7 @@ import type { Job, JobDetail } from '../api/job.ts';
 import { parseDuration } from '../core/duration.ts';
 import { WorkronError } from '../core/error.ts';
 import { isTerminal } from '../core/job.ts';
-import type { Engine } from './engine.ts';
+import type { JobCalls } from './engine.ts';
 import type { Duration } from './options.ts';
 
 export interface WaitOptions {
@@ -20,10 +20,10 @@ export class Handle<Result = unknown> {
   readonly id: string;
   /** A unique key led to this job, which was there before. */
   readonly deduplicated: boolean;
-  readonly #engine: Engine;
+  readonly #calls: JobCalls;
 
-  constructor(engine: Engine, id: string, deduplicated = false) {
-    this.#engine = engine;
+  constructor(calls: JobCalls, id: string, deduplicated = false) {
+    this.#calls = calls;
     this.id = id;
     this.deduplicated = deduplicated;
   }
@@ -40,22 +40,22 @@ export class Handle<Result = unknown> {
     const limit = timeout === undefined ? signal : AbortSignal.any([signal, AbortSignal.timeout(msOf(timeout))]);
     for (;;) {
       limit.throwIfAborted();
-      const job = await this.#engine.wait(this.id, POLL_MS, limit);
+      const job = await this.#calls.wait(this.id, POLL_MS, limit);
       if (isTerminal(job.status)) return job;
     }
   }
 
   /** The job as it is now, with what it waits for. */
   job({ signal = NEVER }: { signal?: AbortSignal } = {}): Promise<JobDetail> {
-    return this.#engine.job(this.id, signal);
+    return this.#calls.job(this.id, signal);
   }
 
   cancel({ signal = NEVER }: { signal?: AbortSignal } = {}): Promise<Job> {
-    return this.#engine.cancel(this.id, signal);
+    return this.#calls.cancel(this.id, signal);
   }
 
   retry({ signal = NEVER }: { signal?: AbortSignal } = {}): Promise<Job> {
-    return this.#engine.retry(this.id, signal);
+    return this.#calls.retry(this.id, signal);
   }
 }
 

@@ -41,7 +41,7 @@ function runnerOf(job: RunnableJob, submitter: Submitter): Handler {
   const plain: Call =
     job.isolate === null
       ? (input, context) => call(input, context)
-      : (input, _, inner) => runIsolated(job, input, inner);
+      : (input, context, { killGraceMs }) => runIsolated(job, { input, context, killGraceMs, calls: submitter.calls });
   if (middleware.every(({ run }) => run === undefined)) {
     return (input, inner) => plain(input, new Context(inner, submitter), inner);
   }

@@ -4,6 +4,7 @@ import type { Client } from '../api/client.ts';
 import type { JobSubmissionInput } from '../api/job-submission.ts';
 import { WorkronError } from '../core/error.ts';
 import type { Engine } from './engine.ts';
+import { httpSchedules } from './http-schedules.ts';
 
 export function httpEngine(client: Client): Engine {
   return {
@@ -25,6 +26,7 @@ export function httpEngine(client: Client): Engine {
     attempts: (id, signal) => client.attempts(id, { signal }),
     cancel: (id, signal) => client.cancel(id, { signal }),
     retry: (id, signal) => client.retry(id, { signal }),
+    schedules: httpSchedules(client),
   };
 }
 

@@ -1,44 +1,55 @@
 /** What an isolated job's thread and its caller tell each other. */
 
+import { type ErrorCode, isWorkronError, WorkronError } from '../core/error.ts';
 import { Cancel, Fatal, RetryAfter, Snooze } from '../core/handler-errors.ts';
-import type { HandlerContext } from '../worker/handler-executor.ts';
+import type { ChildOptions, JobContext } from './context.ts';
+import type { JobOptions } from './options.ts';
 
 export interface ThreadData {
   /** Exports the job. */
   module: string;
   name: string;
   input: unknown;
-  context: Pick<HandlerContext, 'jobId' | 'attempt' | 'queue' | 'env' | 'params' | 'item' | 'parents'>;
+  context: Pick<JobContext, 'id' | 'attempt' | 'queue' | 'env' | 'params' | 'item' | 'parents' | 'tick'>;
 }
+
+/** What the thread asks for, and waits for the answer. */
+export type ThreadCall =
+  | { what: 'checkpoint'; value: unknown }
+  | { what: 'lastCheckpoint' }
+  /** Input and options are checked, and plain. */
+  | { what: 'submit'; job: { name: string; options: JobOptions }; input: unknown; options: ChildOptions }
+  | { what: 'wait'; id: string; timeoutMs: number }
+  | { what: 'job' | 'cancel' | 'retry'; id: string };
 
 export type ThreadEvent =
   | { type: 'log'; line: string }
   | { type: 'progress'; fraction: number; text?: string }
-  | { type: 'checkpoint'; call: number; value: unknown }
-  | { type: 'lastCheckpoint'; call: number }
+  | ({ type: 'call'; call: number } & ThreadCall)
   | { type: 'done'; value: unknown }
   | { type: 'failed'; error: ThreadError };
 
-export type ThreadAnswer = { type: 'answer'; call: number; value?: unknown; error?: string };
-
-export type ToIsolated = ThreadAnswer | { type: 'abort'; reason: { reason: string; message: string } };
+export type ToIsolated =
+  | { type: 'answer'; call: number; value?: unknown; error?: ThreadError }
+  | { type: 'abort'; reason: { reason: string; message: string } };
 
 export interface ThreadError {
   name: string;
   message: string;
   stack: string | undefined;
   delayMs: number | undefined;
+  code: ErrorCode | undefined;
 }
 
 export function toThread(error: unknown): ThreadError {
-  if (!(error instanceof Error)) return { name: 'Error', message: String(error), stack: undefined, delayMs: undefined };
-  const { name, message, stack } = error;
-  return { name, message, stack, delayMs: (error as { delayMs?: number }).delayMs };
+  const { name, message, stack } = error instanceof Error ? error : new Error(String(error));
+  const code = isWorkronError(error) ? error.code : undefined;
+  return { name, message, stack, delayMs: (error as { delayMs?: number } | null)?.delayMs, code };
 }
 
 /** The same kind of error on this side. */
-export function fromThread({ name, message, stack, delayMs = 0 }: ThreadError): Error {
-  const error = again(name, message, delayMs);
+export function fromThread({ name, message, stack, delayMs = 0, code }: ThreadError): Error {
+  const error = code === undefined ? again(name, message, delayMs) : new WorkronError(code, message);
   if (stack !== undefined) error.stack = stack;
   return error;
 }

@@ -3,9 +3,13 @@
 import { pathToFileURL } from 'node:url';
 import { parentPort, workerData } from 'node:worker_threads';
 import { Fatal, type StopCause, Stopped } from '../core/handler-errors.ts';
-import type { JobContext } from './context.ts';
-import { send, type ThreadData, type ThreadEvent, type ToIsolated, toThread } from './isolated-protocol.ts';
-import { isRunnable } from './job.ts';
+import { checkInput } from './check-input.ts';
+import type { ChildOptions, JobContext } from './context.ts';
+import type { JobCalls, Submitted } from './engine.ts';
+import { Handle } from './handle.ts';
+import { fromThread, send, type ThreadCall, type ThreadData, type ToIsolated, toThread } from './isolated-protocol.ts';
+import { isRunnable, type JobType } from './job.ts';
+import { parentsOf } from './options.ts';
 import { describeIssues } from './schema.ts';
 
 if (parentPort === null) throw new Error('runs as a thread only');
@@ -13,6 +17,7 @@ const port = parentPort;
 const { module, name, input, context } = workerData as ThreadData;
 const stopping = new AbortController();
 const calls = new Map<number, PromiseWithResolvers<unknown>>();
+let lastCall = 0;
 
 port.on('message', (message: ToIsolated) => {
   if (message.type === 'abort') {
@@ -22,39 +27,61 @@ port.on('message', (message: ToIsolated) => {
   const waiting = calls.get(message.call);
   calls.delete(message.call);
   if (message.error === undefined) waiting?.resolve(message.value);
-  else waiting?.reject(new Error(message.error));
+  else waiting?.reject(fromThread(message.error));
 });
 
-function ask(make: (call: number) => ThreadEvent): Promise<unknown> {
+/** What only the process can do. */
+async function ask(call: ThreadCall): Promise<unknown> {
   const waiting = Promise.withResolvers<unknown>();
-  const call = calls.size === 0 ? 1 : Math.max(...calls.keys()) + 1;
-  calls.set(call, waiting);
-  send(port, make(call));
+  lastCall += 1;
+  calls.set(lastCall, waiting);
+  send(port, { type: 'call', call: lastCall, ...call });
   return waiting.promise;
 }
 
-function notHere(what: string): () => never {
-  return () => {
-    throw new Fatal(`${what} is not possible in an isolated job`);
-  };
+/** For handles of children. A wait that is given up here ends there by itself. */
+const children: JobCalls = {
+  async wait(id, timeoutMs, signal) {
+    const givenUp = Promise.withResolvers<never>();
+    const giveUp = () => givenUp.reject(signal.reason as Error);
+    signal.addEventListener('abort', giveUp, { once: true });
+    try {
+      const ended = ask({ what: 'wait', id, timeoutMs });
+      return (await Promise.race([ended, givenUp.promise])) as Awaited<ReturnType<JobCalls['wait']>>;
+    } finally {
+      signal.removeEventListener('abort', giveUp);
+    }
+  },
+  job: async (id) => (await ask({ what: 'job', id })) as Awaited<ReturnType<JobCalls['job']>>,
+  cancel: async (id) => (await ask({ what: 'cancel', id })) as Awaited<ReturnType<JobCalls['cancel']>>,
+  retry: async (id) => (await ask({ what: 'retry', id })) as Awaited<ReturnType<JobCalls['retry']>>,
+};
+
+/** The schema stays here: it is code. */
+async function submit(type: JobType, given?: unknown, options: ChildOptions = {}): Promise<Handle<never>> {
+  const { signal: _, dependsOn, ...plain } = options;
+  const submitted = await ask({
+    what: 'submit',
+    job: { name: type.name, options: type.options },
+    input: await checkInput(type, given),
+    options: { ...plain, ...(dependsOn === undefined ? {} : { dependsOn: parentsOf(dependsOn) }) },
+  });
+  const { id, deduplicated } = submitted as Submitted;
+  return new Handle<never>(children, id, deduplicated);
 }
 
 const own: JobContext = {
-  id: String(context.jobId),
-  attempt: context.attempt,
-  queue: context.queue,
+  ...context,
   signal: stopping.signal,
-  env: context.env,
-  params: context.params,
-  item: context.item,
-  parents: context.parents,
-  log: (line) => send(port, { type: 'log', line } satisfies ThreadEvent),
-  progress: (fraction, text) =>
-    send(port, { type: 'progress', fraction, ...(text === undefined ? {} : { text }) } satisfies ThreadEvent),
-  checkpoint: async (value) => void (await ask((call) => ({ type: 'checkpoint', call, value }))),
-  lastCheckpoint: async <Value>() => (await ask((call) => ({ type: 'lastCheckpoint', call }))) as Value | null,
-  complete: notHere('complete'),
-  submit: notHere('submit'),
+  log: (line) => send(port, { type: 'log', line }),
+  progress: (fraction, text) => send(port, { type: 'progress', fraction, ...(text === undefined ? {} : { text }) }),
+  checkpoint: async (value) => void (await ask({ what: 'checkpoint', value })),
+  lastCheckpoint: async <Value>() => (await ask({ what: 'lastCheckpoint' })) as Value | null,
+  complete: () =>
+    Promise.reject(
+      new Fatal('complete is not possible in an isolated job: its transaction cannot leave the thread; drop isolate'),
+    ),
+  submit: (type: JobType, ...[given, options]: [unknown?, ChildOptions?]) => submit(type, given, options),
 };
 
 try {
@@ -68,7 +95,7 @@ try {
   if (checked.issues !== undefined)
     throw new Fatal(`the input of ${name} is not valid: ${describeIssues(checked.issues)}`);
   const run = job.run as (input: unknown, context: JobContext) => unknown;
-  send(port, { type: 'done', value: await run(checked.value, own) } satisfies ThreadEvent);
+  send(port, { type: 'done', value: await run(checked.value, own) });
 } catch (error) {
-  send(port, { type: 'failed', error: toThread(error) } satisfies ThreadEvent);
+  send(port, { type: 'failed', error: toThread(error) });
 }

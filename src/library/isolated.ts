@@ -2,33 +2,42 @@
 
 import { Worker } from 'node:worker_threads';
 import { Fatal } from '../core/handler-errors.ts';
-import type { HandlerContext } from '../worker/handler-executor.ts';
-import { fromThread, send, type ThreadAnswer, type ThreadData, type ThreadEvent } from './isolated-protocol.ts';
-import type { RunnableJob } from './job.ts';
+import type { JobContext } from './context.ts';
+import type { JobCalls } from './engine.ts';
+import { fromThread, send, type ThreadCall, type ThreadData, type ThreadEvent, toThread } from './isolated-protocol.ts';
+import { type JobType, job, type RunnableJob } from './job.ts';
 
 /** How long before the grace is over the thread is ended, so that the attempt is settled with nothing left of it. */
 const EARLY_MS = 50;
 
+export interface IsolatedRun {
+  input: unknown;
+  context: JobContext;
+  /** How long it may take to stop once its signal has aborted. */
+  killGraceMs: number;
+  /** Where its children are. */
+  calls: JobCalls;
+}
+
 /** Resolves with the function's answer, rejects with what it threw, or because the thread was ended. */
-export function runIsolated({ name, isolate }: RunnableJob, input: unknown, context: HandlerContext): Promise<unknown> {
+export function runIsolated({ name, isolate }: RunnableJob, run: IsolatedRun): Promise<unknown> {
   const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
-  const { jobId, attempt, queue, env, params, item, parents } = context;
+  const { id, attempt, queue, env, params, item, parents, tick, signal, log, progress } = run.context;
   const data: ThreadData = {
     module: isolate as string,
     name,
-    input,
-    context: { jobId, attempt, queue, env, params, item, parents },
+    input: run.input,
+    context: { id, attempt, queue, env, params, item, parents, tick },
   };
   return new Promise((resolve, reject) => {
     const thread = new Worker(new URL(`./isolated-thread${extension}`, import.meta.url), {
       workerData: data,
-      name: `workron-job-${jobId}`,
+      name: `workron-job-${id}`,
     });
     let end: NodeJS.Timeout | undefined;
-    const { signal } = context;
     const stop = () => {
       send(thread, { type: 'abort', reason: reasonOf(signal) });
-      end = setTimeout(() => void thread.terminate(), Math.max(0, context.killGraceMs - EARLY_MS));
+      end = setTimeout(() => void thread.terminate(), Math.max(0, run.killGraceMs - EARLY_MS));
     };
     if (signal.aborted) stop();
     else signal.addEventListener('abort', stop, { once: true });
@@ -37,23 +46,21 @@ export function runIsolated({ name, isolate }: RunnableJob, input: unknown, cont
       signal.removeEventListener('abort', stop);
       settled();
     };
-    const answer = (call: number, result: Promise<unknown>) => {
-      const reply = (message: ThreadAnswer) => send(thread, message);
-      result.then(
-        (value) => reply({ type: 'answer', call, value }),
-        (error: unknown) => reply({ type: 'answer', call, error: String(error) }),
-      );
+    const answer = async (call: number, wanted: ThreadCall) => {
+      try {
+        send(thread, { type: 'answer', call, value: await answerOf(wanted, run) });
+      } catch (error) {
+        send(thread, { type: 'answer', call, error: toThread(error) });
+      }
     };
     thread.on('message', (event: ThreadEvent) => {
       switch (event.type) {
         case 'log':
-          return context.log(event.line);
+          return log(event.line);
         case 'progress':
-          return context.progress(event.fraction, event.text);
-        case 'checkpoint':
-          return answer(event.call, context.checkpoint(event.value));
-        case 'lastCheckpoint':
-          return answer(event.call, context.lastCheckpoint());
+          return progress(event.fraction, event.text);
+        case 'call':
+          return void answer(event.call, event);
         case 'done':
           settle(() => resolve(event.value));
           return void thread.terminate();
@@ -71,6 +78,27 @@ export function runIsolated({ name, isolate }: RunnableJob, input: unknown, cont
       ),
     );
   });
+}
+
+/** Plain values: they go to another thread. */
+async function answerOf(wanted: ThreadCall, { context, calls }: IsolatedRun): Promise<unknown> {
+  switch (wanted.what) {
+    case 'checkpoint':
+      return context.checkpoint(wanted.value);
+    case 'lastCheckpoint':
+      return context.lastCheckpoint();
+    case 'submit': {
+      const type: JobType<unknown> = job(wanted.job.name, wanted.job.options);
+      const { id, deduplicated } = await context.submit(type, wanted.input, wanted.options);
+      return { id, deduplicated };
+    }
+    case 'wait':
+      return calls.wait(wanted.id, wanted.timeoutMs, context.signal);
+    case 'job':
+    case 'cancel':
+    case 'retry':
+      return calls[wanted.what](wanted.id, context.signal);
+  }
 }
 
 function reasonOf({ reason }: AbortSignal): { reason: string; message: string } {

@@ -1,5 +1,8 @@
 /** Opens the place where jobs live, by its URL. */
 
+import type { BlockList } from 'node:net';
+import { decode } from '../api/decode.ts';
+import { NotifyList, notifyFrom } from '../api/notify.ts';
 import type { Clock } from '../core/clock.ts';
 import { WorkronError } from '../core/error.ts';
 import { systemClock } from '../ops/clock.ts';
@@ -8,10 +11,14 @@ import type { LogLevel } from '../ops/log-level.ts';
 import { SETTINGS, type StoreChoice } from '../ops/settings.ts';
 import { SettingsError } from '../ops/settings-error.ts';
 import { chooseStore } from '../ops/settings-store.ts';
+import type { NotifyContext } from '../scheduler/notify-context.ts';
 import type { Store } from '../store/store.ts';
+import { listOf } from '../worker/private-address.ts';
+import { webhookHandler } from '../worker/webhook.ts';
 import { msOf } from './handle.ts';
 import type { Home } from './home.ts';
 import type { Middleware } from './middleware.ts';
+import { type Notify, notifyToWire } from './notify.ts';
 import type { Duration } from './options.ts';
 import { tracing } from './tracing.ts';
 import { version } from './version.ts';
@@ -37,6 +44,14 @@ export interface OpenOptions {
   middleware?: readonly Middleware[];
   /** OpenTelemetry spans where `@opentelemetry/api` is installed; `true`. */
   tracing?: boolean;
+  /** Who is told of every job and schedule, beside what those say themselves. The same on all processes of a database. */
+  notify?: readonly Notify[];
+  /** Signs what goes to webhooks. */
+  notifySecret?: string;
+  /** Where people find this installation's dashboard, for links in messages. */
+  publicUrl?: string;
+  /** Private addresses at which this process may call webhooks: `10.0.0.0/8`, `127.0.0.1`, or `all`. */
+  notifyAllowPrivate?: readonly string[];
 }
 
 /**
@@ -47,20 +62,25 @@ export async function open(url: string, options: OpenOptions = {}): Promise<Work
   const log = logOf(options.log ?? 'warn');
   const traced = (options.tracing ?? true) ? await tracing(version) : null;
   const middleware = [...(traced === null ? [] : [traced]), ...(options.middleware ?? [])];
-  return new Workron(await openHome(url, options, log), log, middleware);
+  const webhooks = webhookHandler({ allowed: networksOf(options.notifyAllowPrivate ?? []), version });
+  return new Workron({ home: await openHome(url, options, log), log, middleware, webhooks });
 }
 
 async function openHome(url: string, options: OpenOptions, log: Log): Promise<Home> {
   if (/^https?:/i.test(url)) {
+    if (options.notify !== undefined) {
+      throw new WorkronError('bad_request', 'notify: belongs to the Workron that is asked, not to those who ask it');
+    }
     const { openHttpHome } = await import('./http-home.ts');
     return openHttpHome({ url, token: options.token ?? null, log });
   }
   const { openStoreHome } = await import('./store-home.ts');
   const leaseMs = msOf(options.lease ?? SETTINGS.leaseMs.default);
   const heartbeatMs = msOf(options.heartbeat ?? Math.min(SETTINGS.heartbeatMs.default, Math.floor(leaseMs / 3)));
+  const notify = installationNotify(options);
   const store = await openStore(url, options, log, systemClock);
   try {
-    return await openStoreHome(store, { log, leaseMs, heartbeatMs });
+    return await openStoreHome(store, { log, leaseMs, heartbeatMs, notify });
   } catch (error) {
     await store[Symbol.asyncDispose]();
     throw error;
@@ -91,6 +111,20 @@ export async function openStore(url: string, options: OpenOptions, log: Log, clo
         ...(migrate === undefined ? {} : { migrate }),
       });
     }
+  }
+}
+
+function installationNotify({ notify = [], notifySecret, publicUrl }: OpenOptions): NotifyContext {
+  const list = notifyFrom(decode(NotifyList, notifyToWire(notify)));
+  return { list, secret: notifySecret ?? null, publicUrl: publicUrl ?? null };
+}
+
+function networksOf(list: readonly string[]): BlockList {
+  try {
+    return listOf(list);
+  } catch {
+    const hint = 'networks such as 10.0.0.0/8, single addresses, or all';
+    throw new WorkronError('bad_request', `notifyAllowPrivate: expected ${hint}, came ${list.join(', ')}`);
   }
 }
 

@@ -3,6 +3,7 @@
 import type { JobSubmissionInput } from '../api/job-submission.ts';
 import type { Condition } from '../core/dag/conditions.ts';
 import type { Backoff, JobSpec, Unique } from '../core/job.ts';
+import { type Notify, notifyToWire } from './notify.ts';
 import type { Transaction } from './transaction.ts';
 
 /** `'90s'`, `'1h30m'`, `'7d'`, or milliseconds. */
@@ -33,6 +34,8 @@ export interface JobOptions {
   requires?: readonly string[];
   /** What it takes of a worker's capacity while it runs. */
   resources?: Readonly<Record<string, number>>;
+  /** Who is told of its end. */
+  notify?: readonly Notify[];
 }
 
 export interface SubmitOptions extends JobOptions {
@@ -96,6 +99,7 @@ const FIELDS: Readonly<Record<keyof SubmitOptions, string | null>> = {
   tags: 'tags',
   requires: 'requires',
   resources: 'resources',
+  notify: 'notify',
   name: 'name',
   delay: 'delay',
   runAt: 'run_at',
@@ -113,9 +117,9 @@ function encode(property: string, value: unknown): unknown {
     case 'runAt':
       return value instanceof Date ? value.toISOString() : value;
     case 'dependsOn':
-      return (value as NonNullable<SubmitOptions['dependsOn']>).map((entry) =>
-        typeof entry === 'object' && 'if' in entry ? { job: idOf(entry.job), if: entry.if } : idOf(entry),
-      );
+      return parentsOf(value as NonNullable<SubmitOptions['dependsOn']>);
+    case 'notify':
+      return notifyToWire(value as readonly Notify[]);
     case 'unique': {
       const { onConflict, ...unique } = value as NonNullable<SubmitOptions['unique']>;
       return onConflict === undefined ? unique : { ...unique, on_conflict: onConflict };
@@ -123,6 +127,13 @@ function encode(property: string, value: unknown): unknown {
     default:
       return value;
   }
+}
+
+/** By their ids. */
+export function parentsOf(list: NonNullable<SubmitOptions['dependsOn']>) {
+  return list.map((entry) =>
+    typeof entry === 'object' && 'if' in entry ? { job: idOf(entry.job), if: entry.if } : idOf(entry),
+  );
 }
 
 function idOf(parent: Parent): string {

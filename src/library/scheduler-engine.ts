@@ -5,13 +5,19 @@ import { JobSubmission } from '../api/job-submission.ts';
 import { attemptToWire, jobDetailToWire, jobToWire, newJobFrom } from '../api/job-wire.ts';
 import { WorkronError } from '../core/error.ts';
 import type { NewJob } from '../core/job.ts';
+import { type NotifyContext, watchJob } from '../scheduler/notify-context.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 import type { Transactional } from '../store/transactional.ts';
 import type { Engine, Request } from './engine.ts';
 import type { Form } from './options.ts';
+import { schedulerSchedules } from './scheduler-schedules.ts';
 
 /** `transactional` is what the store behind it can do in transactions of the application's own. */
-export function schedulerEngine(scheduler: Scheduler, transactional: Transactional | null): Engine {
+export function schedulerEngine(
+  scheduler: Scheduler,
+  transactional: Transactional | null,
+  notify: NotifyContext,
+): Engine {
   const inTransaction = (): Transactional => {
     if (transactional !== null) return transactional;
     throw new WorkronError('bad_request', `Jobs in ${scheduler.driver} cannot be part of a transaction`);
@@ -23,7 +29,8 @@ export function schedulerEngine(scheduler: Scheduler, transactional: Transaction
       return items.map(({ job, deduplicated }) => ({ id: String(job.id), deduplicated }));
     },
     async enlist(requests, run, signal) {
-      const enlisted = await inTransaction().enlist(run, requests.map(newJob), signal);
+      const jobs = requests.map((request) => watchJob(newJob(request), notify));
+      const enlisted = await inTransaction().enlist(run, jobs, signal);
       return enlisted.map(({ id, deduplicated }) => ({ id: String(id), deduplicated }));
     },
     async complete(success, run) {
@@ -34,6 +41,7 @@ export function schedulerEngine(scheduler: Scheduler, transactional: Transaction
     attempts: async (id, signal) => (await scheduler.attempts(storeId(id), signal)).map(attemptToWire),
     cancel: async (id, signal) => jobToWire(await scheduler.cancel(storeId(id), { quiet: false }, signal)),
     retry: async (id, signal) => jobToWire(await scheduler.retry(storeId(id), signal)),
+    schedules: schedulerSchedules(scheduler),
   };
 }
 

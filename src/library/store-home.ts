@@ -9,6 +9,7 @@ import { SETTINGS } from '../ops/settings.ts';
 import { Wake } from '../ops/wake.ts';
 import { createScheduler } from '../scheduler/create-scheduler.ts';
 import { runDuties, runPresence, runStatistics } from '../scheduler/duties.ts';
+import { NOBODY, type NotifyContext } from '../scheduler/notify-context.ts';
 import { takeBackFromEarlierLives } from '../scheduler/reaper.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 import { ticker } from '../scheduler/ticker.ts';
@@ -32,6 +33,8 @@ export interface StoreHomeOptions {
   log: Log;
   leaseMs: number;
   heartbeatMs: number;
+  /** Nobody in particular is told of anything unless told otherwise. */
+  notify?: NotifyContext;
   /** The process's own unless told otherwise. */
   clock?: Clock;
 }
@@ -41,17 +44,27 @@ const FORGET_WORKERS_AFTER_MS = 86_400_000;
 
 /** Takes the store over: it is closed with the home. */
 export async function openStoreHome(store: Store, options: StoreHomeOptions): Promise<StoreHome> {
-  const { log, leaseMs, heartbeatMs, clock = systemClock } = options;
+  const { log, leaseMs, heartbeatMs, clock = systemClock, notify = NOBODY } = options;
   const instanceId = newInstanceId();
   const metrics = new Metrics(version, instanceId);
-  const parts = createScheduler({ store, clock, random: Math.random, log, metrics, instanceId, leaseMs, heartbeatMs });
+  const parts = createScheduler({
+    store,
+    clock,
+    random: Math.random,
+    log,
+    metrics,
+    instanceId,
+    leaseMs,
+    heartbeatMs,
+    notify,
+  });
   const { scheduler, context } = parts;
   const closing = new AbortController();
   if (store.exclusive) await takeBackFromEarlierLives(context, closing.signal);
   const statistics = runStatistics(parts, closing.signal);
   const completions = new Completions(store, context.telemetry);
   const mounts: Mounted[] = [];
-  const engine = schedulerEngine(scheduler, store.transactional);
+  const engine = schedulerEngine(scheduler, store.transactional, notify);
   const instance = { id: instanceId, host: hostname(), pid: process.pid, version, url: null };
 
   return {

@@ -1,15 +1,15 @@
 /** From a call of `submit` to stored jobs: the input is checked, the options take their wire form, the engine does the rest. */
 
 import { createHash } from 'node:crypto';
-import { invalid } from '../api/decode.ts';
 import { WorkronError } from '../core/error.ts';
-import type { Completion, Engine, Request, Submitted } from './engine.ts';
+import { checkInput } from './check-input.ts';
+import type { Completion, Engine, JobCalls, Request, Submitted } from './engine.ts';
 import { Handle } from './handle.ts';
 import type { JobType } from './job.ts';
 import { toJson } from './json.ts';
 import { aroundSubmit, type Middleware } from './middleware.ts';
 import { type Form, formOf, type SubmitOptions } from './options.ts';
-import { describeIssues } from './schema.ts';
+import { type AnySchedule, declarationOf, ScheduleHandle } from './schedule.ts';
 import { runnerOf, type Transaction } from './transaction.ts';
 
 export interface SubmitterOptions {
@@ -27,6 +27,11 @@ export class Submitter {
   constructor({ engine, middleware = [] }: SubmitterOptions) {
     this.#engine = engine;
     this.middleware = middleware;
+  }
+
+  /** For handles elsewhere. */
+  get calls(): JobCalls {
+    return this.#engine;
   }
 
   /** One job for each input: all or none, in order. */
@@ -50,12 +55,22 @@ export class Submitter {
   async #jobs(type: JobType, inputs: readonly unknown[], options: SubmitOptions | undefined): Promise<Handle[]> {
     const form = formFor(type, options);
     const requests: Request[] = [];
-    for (const input of inputs) {
-      const json = toJson(input, `the input of ${type.name}`);
-      if (type.input !== null) await check(type, type.input, json);
-      requests.push({ form, input: json });
+    for (const given of inputs) {
+      const input = checkInput(type, given);
+      requests.push({ form, input: input instanceof Promise ? await input : input });
     }
     return this.#send(requests, options);
+  }
+
+  async schedule(name: string, definition: AnySchedule): Promise<ScheduleHandle> {
+    const { job, input } = definition;
+    const declaration = declarationOf(definition, job === undefined ? undefined : await checkInput(job, input));
+    await this.#engine.schedules.put(name, declaration, NEVER);
+    return this.scheduleHandle(name);
+  }
+
+  scheduleHandle(name: string): ScheduleHandle {
+    return new ScheduleHandle(this.#engine, name);
   }
 
   /** Ends an attempt as done inside a transaction of the application's own. */
@@ -97,14 +112,6 @@ export class Submitter {
 /** The job's own form where nothing else is said: it has been looked at before. */
 function formFor(type: JobType, options: SubmitOptions = {}): Form {
   return Object.keys(options).length === 0 ? type.form : formOf({ handler: type.name }, type.options, options);
-}
-
-/** Rejects where the input is not what the job takes. */
-async function check({ name }: JobType, schema: NonNullable<JobType['input']>, json: unknown): Promise<void> {
-  let result = schema['~standard'].validate(json);
-  if (result instanceof Promise) result = await result;
-  if (result.issues === undefined) return;
-  throw invalid([{ pointer: '/input', detail: `the input of ${name}: ${describeIssues(result.issues)}` }]);
 }
 
 function fingerprint(requests: readonly { form: Form; input?: unknown }[]): string {

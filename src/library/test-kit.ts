@@ -34,6 +34,9 @@ const LEASE_MS = 30_000;
 /** A chain of jobs that submit each other would else never end. */
 const MOST_RUNS = 10_000;
 
+/** Nothing leaves the test. */
+const handlesNothing = () => undefined;
+
 /** The clock of this process, as far ahead as the test wants it. */
 class MovedClock implements Clock {
   offsetMs = 0;
@@ -104,7 +107,7 @@ export class TestKit implements AsyncDisposable {
     this.#workerId = workerId;
     this.#move = move;
     this.#handlers = jobs.map(({ name }) => name);
-    this.workron = new Workron(home, silentLog, middleware);
+    this.workron = new Workron({ home, log: silentLog, middleware, webhooks: handlesNothing });
     const source = home.source();
     const shared = { source, clock: systemClock, random: Math.random, monotonicMs, log: silentLog };
     const lease = new Lease(monotonicMs);

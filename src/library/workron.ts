@@ -1,10 +1,13 @@
 /** An application's Workron: submits jobs, and runs them where it was started. */
 
 import type { Attempt, Job, JobDetail } from '../api/job.ts';
+import type { Schedule } from '../api/schedule.ts';
 import { WorkronError } from '../core/error.ts';
+import { WEBHOOK_HANDLER } from '../core/notify.ts';
 import type { Mounted, MountOptions } from '../http/mount.ts';
 import { systemClock } from '../ops/clock.ts';
 import type { Log } from '../ops/log.ts';
+import type { Handler } from '../worker/handler-executor.ts';
 import { Worker } from '../worker/worker.ts';
 import type { SubmitArguments } from './context.ts';
 import { type Handle, msOf } from './handle.ts';
@@ -14,6 +17,7 @@ import { newInstanceId } from './instance-id.ts';
 import type { JobType, RunnableJob } from './job.ts';
 import type { Middleware } from './middleware.ts';
 import type { Duration, SubmitOptions } from './options.ts';
+import type { AnySchedule, CommandSchedule, JobSchedule, ScheduleHandle } from './schedule.ts';
 import { Submitter } from './submitter.ts';
 
 export interface StartOptions {
@@ -41,6 +45,14 @@ export interface StopOptions {
 
 const NEVER = new AbortController().signal;
 
+export interface WorkronParts {
+  home: Home;
+  log: Log;
+  middleware: readonly Middleware[];
+  /** Delivers messages of `notify`. */
+  webhooks: Handler;
+}
+
 interface Running {
   worker: Worker | null;
   ended: Promise<unknown>;
@@ -50,13 +62,15 @@ interface Running {
 export class Workron implements AsyncDisposable {
   readonly #home: Home;
   readonly #log: Log;
+  readonly #webhooks: Handler;
   readonly #submitter: Submitter;
   #running: Running | undefined;
   #stopped: Promise<void> | undefined;
 
-  constructor(home: Home, log: Log, middleware: readonly Middleware[]) {
+  constructor({ home, log, middleware, webhooks }: WorkronParts) {
     this.#home = home;
     this.#log = log;
+    this.#webhooks = webhooks;
     this.#submitter = new Submitter({ engine: home.engine, middleware });
   }
 
@@ -104,6 +118,26 @@ export class Workron implements AsyncDisposable {
 
   retry(id: string): Promise<Job> {
     return this.#home.engine.retry(id, NEVER);
+  }
+
+  /**
+   * Runs a job, or a shell line, whenever it is due. Resolves once the schedule is what is said here: made, changed, or left
+   * alone where it is so already, so that a program may say it each time it starts. One that is paused stays so.
+   */
+  schedule<Input, Result>(name: string, schedule: JobSchedule<Input, Result>): Promise<ScheduleHandle<Result>>;
+  schedule(name: string, schedule: CommandSchedule): Promise<ScheduleHandle>;
+  schedule(name: string, schedule: object): Promise<ScheduleHandle<never>> {
+    return this.#submitter.schedule(name, schedule as AnySchedule) as Promise<ScheduleHandle<never>>;
+  }
+
+  /** All there are, by name. */
+  schedules(): Promise<Schedule[]> {
+    return this.#home.engine.schedules.list(NEVER);
+  }
+
+  /** The handle of a schedule that was made earlier, or elsewhere. */
+  scheduleHandle<Result = unknown>(name: string): ScheduleHandle<Result> {
+    return this.#submitter.scheduleHandle(name) as ScheduleHandle<Result>;
   }
 
   /** The HTTP API for a server of the application's own, which decides who may reach it. */
@@ -161,7 +195,7 @@ export class Workron implements AsyncDisposable {
     if (!Number.isInteger(concurrency) || concurrency < 1) {
       throw new WorkronError('bad_request', `concurrency: expected a whole number from 1, got ${concurrency}`);
     }
-    const handlers = handlersOf(jobs, this.#submitter);
+    const handlers = { [WEBHOOK_HANDLER]: this.#webhooks, ...handlersOf(jobs, this.#submitter) };
     const source = this.#home.source();
     const worker = new Worker({
       source,

@@ -75,14 +75,20 @@ async function refuseForeign(schedules: Schedules, name: string, signal: AbortSi
     if (isWorkronError(error, 'schedule_not_found')) return;
     throw error;
   }
-  const whose = other.owner === null ? 'nobody' : JSON.stringify(other.owner);
-  throw new WorkronError(
+  throw belongsTo(other);
+}
+
+/** Whoever keeps it would change it back. */
+export function belongsTo({ name, owner }: Pick<Schedule, 'name' | 'owner'>): WorkronError {
+  const whose = owner === null ? 'nobody' : JSON.stringify(owner);
+  return new WorkronError(
     'schedule_exists',
     `The schedule ${name} is there already and belongs to ${whose}; change its owner to hand it over, or rename one`,
   );
 }
 
-function compared(wanted: NewSchedule, present: Schedule | undefined): Applied {
+/** What it takes to make the present one the wanted one. */
+export function compared(wanted: NewSchedule, present: Schedule | undefined): Applied {
   const { name } = wanted;
   if (present === undefined) return { name, action: 'add', fields: [] };
   const fields = differences(specOf(present), specOf(wanted));

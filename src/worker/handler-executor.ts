@@ -5,6 +5,7 @@ import { formatDuration } from '../core/duration.ts';
 import { Cancel, Fatal, RetryAfter, Snooze, Stopped } from '../core/handler-errors.ts';
 import type { Surroundings } from '../core/job.ts';
 import type { Outcome } from '../core/outcome.ts';
+import type { TickOfJob } from '../core/schedule/tick.ts';
 import { cleanJson, cleanText } from '../core/text.ts';
 import type { Assignment } from './assignment.ts';
 import type { Executor } from './executor.ts';
@@ -34,6 +35,8 @@ export interface HandlerContext {
   readonly item: Surroundings['item'];
   /** How its parents ended, with their results. */
   readonly parents: Surroundings['parents'];
+  /** The tick of a schedule that it runs for; `null` where somebody submitted it. */
+  readonly tick: TickOfJob | null;
   /** Adds a line to the attempt's output. */
   log(line: string): void;
   /** How far it is, 0 to 1, and where, for those who watch. */
@@ -141,6 +144,10 @@ class Context implements HandlerContext {
 
   get parents(): Surroundings['parents'] {
     return this.#surroundings.parents;
+  }
+
+  get tick(): TickOfJob | null {
+    return this.#assignment.job.tick;
   }
 
   get #surroundings(): Surroundings {

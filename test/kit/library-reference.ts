@@ -39,7 +39,9 @@ function exportsOf(folder: string, entry: string): string[] {
   const found: string[] = [];
   for (const [, names = '', path = ''] of text.matchAll(/export (?:type )?\{([^}]+)\} from '([^']+)\.[jt]s'/g)) {
     const module = readFileSync(join(dirname(file), `${path}.d.ts`), 'utf8');
-    for (const name of names.split(',').map((part) => part.replace(/\btype\b/, '').trim())) {
+    // A list over several lines ends in a comma.
+    const listed = names.split(',').map((part) => part.replace(/\btype\b/, '').trim());
+    for (const name of listed.filter((part) => part !== '')) {
       const declarations = declarationsOf(module, name);
       // What is on the wire is described there, once.
       const wire = declarations.some((text) => /\bz\.(Zod|output|input|infer)/.test(text));

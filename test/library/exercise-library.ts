@@ -6,8 +6,8 @@ import { type } from 'arktype';
 import * as v from 'valibot';
 import { z } from 'zod';
 import { Fatal, type JobFailed, job, RetryAfter, Stopped, type Workron } from '../../src/index.ts';
-
 import { eventually } from '../kit/eventually.ts';
+import { exerciseSchedules } from './exercise-schedules.ts';
 
 export interface TestLibrary extends AsyncDisposable {
   workron: Workron;
@@ -19,6 +19,8 @@ const double = job('double', { input: z.object({ n: z.number() }), run: ({ n }) 
 
 export function exerciseLibrary(name: string, open: () => Promise<TestLibrary>): void {
   describe(`library: ${name}`, () => {
+    exerciseSchedules(open);
+
     test('a submitted job runs, and its handle answers with its result', async () => {
       await using it = await open();
       const { workron } = it;

@@ -1,10 +1,13 @@
 /** Jobs in threads of their own. */
 
 import assert from 'node:assert/strict';
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { test } from 'node:test';
-import { job, open } from '../../src/index.ts';
+import { job, type Middleware, open } from '../../src/index.ts';
 import { eventually } from '../kit/eventually.ts';
-import { deaf, inThread, listens } from './isolated-jobs.ts';
+import { child, completes, deaf, inThread, listens, parent, refused } from './isolated-jobs.ts';
+
+const around = new AsyncLocalStorage<string>();
 
 test('isolate: a job in a thread has its input, log, progress and checkpoints, and fails as others do', async () => {
   await using workron = await open('memory:', { log: 'silent' });
@@ -38,4 +41,47 @@ test('isolate: a job that its module does not export cannot be', async () => {
   const hidden = job('hidden', { isolate: import.meta.resolve('./isolated-jobs.ts'), run: () => 1 });
   await workron.start({ jobs: [hidden] });
   await assert.rejects((await workron.submit(hidden)).result(), /exports no job hidden/);
+});
+
+test('isolate: a job in a thread submits children, and finds those of its first attempt', async () => {
+  const seen: string[] = [];
+  const middleware = [
+    {
+      submit(call, next) {
+        seen.push(`${call.job} by ${around.getStore()}`);
+        return next();
+      },
+      run: ({ job: name }, next) => around.run(name, next),
+    } satisfies Middleware,
+  ];
+  await using workron = await open('memory:', { log: 'silent', middleware });
+  await workron.start({ jobs: [parent, child] });
+  const handle = await workron.submit(parent);
+  const { before, ids, ...rest } = await handle.result();
+  assert.deepEqual(ids, before);
+  assert.equal(new Set(ids).size, 3);
+  assert.deepEqual(rest, { deduplicated: true, result: 2, priority: 5 });
+  assert.deepEqual(seen.slice(1), Array(6).fill('child by parent'), 'middleware is around their submissions too');
+  const second = await workron.job(ids[1] as string);
+  assert.deepEqual(second.depends_on, [{ job: ids[0], if: 'ended' }]);
+});
+
+test('isolate: what a thread is refused it is told as others are', async () => {
+  await using workron = await open('memory:', { log: 'silent' });
+  await workron.start({ jobs: [refused] });
+  const told = (await (await workron.submit(refused)).result()) as Record<string, unknown>[];
+  assert.deepEqual([told[0]?.['name'], told[0]?.['code']], ['WorkronError', 'bad_request']);
+  assert.match(String(told[0]?.['message']), /the input of child: \/n/);
+  assert.deepEqual([told[1]?.['name'], told[1]?.['code']], ['WorkronError', 'bad_request']);
+  assert.equal(told[2]?.['name'], 'TimeoutError');
+  assert.equal(told[3]?.['status'], 'cancelled');
+  assert.equal(told[4]?.['name'], 'JobFailed');
+});
+
+test('isolate: a transaction cannot leave the thread, and trying again would not help', async () => {
+  await using workron = await open('memory:', { log: 'silent' });
+  await workron.start({ jobs: [completes] });
+  const ended = await (await workron.submit(completes)).ended();
+  assert.deepEqual([ended.reason, ended.attempts], ['fatal', 1]);
+  assert.match(ended.error ?? '', /complete is not possible in an isolated job/);
 });

@@ -74,23 +74,8 @@ for (const [name, openPlace] of Object.entries(PLACES)) {
     test('time fires schedules', async () => {
       await using place = await openPlace();
       await using kit = await openTestKit({ jobs: [mail], url: place.url, ...schemaOf(place) });
-      const { fetch } = await kit.workron.mount();
-      const anchor = new Date(Date.now() + 1_800_000).toISOString();
-      const hourly = {
-        name: 'hourly',
-        every: '1h',
-        anchor,
-        overlap: 'allow',
-        job: { handler: 'mail', input: { to: 'ada' } },
-      };
-      const made = await fetch(
-        new Request('http://localhost/schedules', {
-          method: 'POST',
-          headers: { 'content-type': 'application/json' },
-          body: JSON.stringify(hourly),
-        }),
-      );
-      assert.equal(made.status, 201);
+      const anchor = new Date(Date.now() + 1_800_000);
+      const hourly = await kit.workron.schedule('hourly', { every: '1h', anchor, job: mail, input: { to: 'ada' } });
       assert.equal(await kit.runNext(), null, 'nothing is due yet');
       for (let hour = 1; hour <= 2; hour += 1) {
         await kit.advance('1h');
@@ -100,6 +85,21 @@ for (const [name, openPlace] of Object.entries(PLACES)) {
         );
       }
       assert.deepEqual(await kit.submitted(mail), [{ to: 'ada' }, { to: 'ada' }]);
+      const [next] = await hourly.next(1);
+      assert.equal(next?.getTime(), anchor.getTime() + 2 * 3_600_000, 'by the time of the test');
+      await hourly.pause();
+      await kit.advance('1h');
+      assert.equal(await kit.runNext(), null);
+      await hourly.resume();
+      await kit.advance('3h');
+      assert.equal((await kit.runAll()).length, 1, 'a jump is like downtime: the latest is caught up');
+      assert.deepEqual((await hourly.ticks()).map(({ verdict, count }) => `${verdict} ${count}`).reverse(), [
+        'ran 1',
+        'ran 1',
+        'paused 1',
+        'missed 2',
+        'ran 1',
+      ]);
     });
   });
 }

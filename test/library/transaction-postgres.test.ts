@@ -6,9 +6,10 @@ import { drizzle } from 'drizzle-orm/node-postgres';
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import postgres from 'postgres';
-import { job, open, type Transaction, type Workron } from '../../src/index.ts';
+import { job, type OpenOptions, open, type Transaction, type Workron } from '../../src/index.ts';
 import { eventually } from '../kit/eventually.ts';
 import { openTestPostgres, type PostgresTestStore } from '../kit/postgres.ts';
+import { exerciseTransaction } from './exercise-transaction.ts';
 
 const mail = job('mail', { run: (to: string) => `sent to ${to}` });
 
@@ -18,9 +19,9 @@ interface Place extends AsyncDisposable {
   pool: pg.Pool;
 }
 
-async function openPlace(): Promise<Place> {
+async function openPlace(options: OpenOptions = {}): Promise<Place> {
   const place = await openTestPostgres();
-  const workron = await open(place.url, { schema: place.schema, log: 'silent' });
+  const workron = await open(place.url, { schema: place.schema, log: 'silent', ...options });
   const pool = new pg.Pool({ connectionString: place.url });
   await pool.query(`create table "${place.schema}".orders (id serial primary key, item text)`);
   return {
@@ -139,6 +140,22 @@ for (const [name, driver] of Object.entries(DRIVERS)) {
     }
   });
 }
+
+exerciseTransaction('PostgreSQL', async (options) => {
+  const place = await openPlace(options);
+  const { run } = DRIVERS.pg(place);
+  return {
+    workron: place.workron,
+    async transact<T>(body: (tx: Transaction) => Promise<T>) {
+      let answer: T | undefined;
+      await run(async (tx) => {
+        answer = await body(tx);
+      });
+      return answer as T;
+    },
+    [Symbol.asyncDispose]: () => place[Symbol.asyncDispose](),
+  };
+});
 
 test('transaction: parents are judged after the commit, whatever became of them meanwhile', async () => {
   await using given = await openPlace();

@@ -4,16 +4,17 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { job, open, type Workron } from '../../src/index.ts';
+import { job, type OpenOptions, open, type Workron } from '../../src/index.ts';
 import { eventually } from '../kit/eventually.ts';
 import { aFolder } from '../kit/sqlite.ts';
+import { exerciseTransaction } from './exercise-transaction.ts';
 
 const mail = job('mail', { run: (to: string) => `sent to ${to}` });
 
-async function openPlace(): Promise<{ workron: Workron; db: DatabaseSync } & AsyncDisposable> {
+async function openPlace(options: OpenOptions = {}): Promise<{ workron: Workron; db: DatabaseSync } & AsyncDisposable> {
   const folder = await aFolder();
   const file = join(folder.path, 'shop.db');
-  const workron = await open(file, { log: 'silent' });
+  const workron = await open(file, { log: 'silent', ...options });
   const db = new DatabaseSync(file, { timeout: 5_000 });
   db.exec('create table orders (id integer primary key, item text)');
   return {
@@ -26,6 +27,21 @@ async function openPlace(): Promise<{ workron: Workron; db: DatabaseSync } & Asy
     },
   };
 }
+
+exerciseTransaction('SQLite', async (options) => {
+  const place = await openPlace(options);
+  const { workron, db } = place;
+  return {
+    workron,
+    async transact(body) {
+      db.exec('begin immediate');
+      const answer = await body(db);
+      db.exec('commit');
+      return answer;
+    },
+    [Symbol.asyncDispose]: () => place[Symbol.asyncDispose](),
+  };
+});
 
 test('transaction: on SQLite a job is there on commit, with its parents judged, and vanishes on rollback', async () => {
   await using given = await openPlace();

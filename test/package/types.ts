@@ -47,11 +47,32 @@ export async function mistakes(workron: Workron): Promise<void> {
   declared.handle(() => ({ ok: 'yes' }));
   // @ts-expect-error the function does not get what the schema does not give
   job('bad', { input: z.object({ n: z.number() }), run: ({ m }) => m });
+  const nightly = await workron.schedule('nightly', { cron: '0 2 * * *', job: mail, input: { to: 'ada' } });
+  const [run] = await nightly.run();
+  const ran: { id: string; copies: number; at: string } | undefined = await run?.result();
+  await workron.schedule('none', { every: '1h', anchor: new Date(0), job: none, options: { priority: 5 } });
+  await workron.schedule('command', { every: '1h', command: 'true' });
+  // @ts-expect-error wrong input
+  await workron.schedule('nightly', { cron: '0 2 * * *', job: mail, input: { to: 5 } });
+  // @ts-expect-error missing input
+  await workron.schedule('nightly', { cron: '0 2 * * *', job: mail });
+  // @ts-expect-error both kinds of timing
+  await workron.schedule('nightly', { cron: '0 2 * * *', every: '1h', job: none });
+  // @ts-expect-error no timing
+  await workron.schedule('nightly', { job: none });
+  // @ts-expect-error a rule that is not there
+  await workron.schedule('nightly', { cron: '0 2 * * *', overlap: 'maybe', job: none });
+  // @ts-expect-error a tick says when a run is due
+  await workron.schedule('nightly', { cron: '0 2 * * *', job: none, options: { delay: '5m' } });
+  // @ts-expect-error neither a webhook nor a command
+  await workron.submit(none, undefined, { notify: [{ on: ['failed'] }] });
+  // @ts-expect-error an event that is not there
+  await workron.submit(none, undefined, { notify: [{ on: ['broken'], command: 'true' }] });
   job('child', {
     run: async (_: unknown, { submit }) => {
       // @ts-expect-error children are checked too
       await submit(mail, { to: 1 });
     },
   });
-  void [text, ok, one, wrong, at];
+  void [text, ok, one, wrong, at, ran];
 }

@@ -1,6 +1,5 @@
-import { toInstant } from '../../api/fields.ts';
 import { BackfillRequest } from '../../api/schedule.ts';
-import { Backfill, tickToWire } from '../../api/tick.ts';
+import { Backfill, backfillToWire } from '../../api/tick.ts';
 import { pathName } from '../path-id.ts';
 import { defineRoute } from '../route.ts';
 import { idempotencyOf, replayHeader } from '../submission.ts';
@@ -17,15 +16,8 @@ export const backfillSchedule = defineRoute({
     const { from, to, keys = null, dry_run: dryRun = false } = call.body;
     const options = idempotencyOf(call, `/schedules/${name}/backfill`);
     const request = { from, to, keys, dryRun };
-    const { missing, ticks, replayed } = await call.scheduler.backfillSchedule(name, request, options, call.signal);
-    const json = {
-      dry_run: dryRun,
-      missing: missing.map(({ key, scheduledFor }) => ({
-        key: key === '' ? null : key,
-        scheduled_for: toInstant(scheduledFor),
-      })),
-      items: ticks.map(tickToWire),
-    };
+    const { replayed, ...backfilled } = await call.scheduler.backfillSchedule(name, request, options, call.signal);
+    const json = backfillToWire(dryRun, backfilled);
     return { status: dryRun ? 200 : 201, json, headers: replayHeader(replayed) };
   },
 });

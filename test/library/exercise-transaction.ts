@@ -1,0 +1,85 @@
+/** What comes of jobs that were submitted or ended in an application's own transaction, on any database. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { job, type OpenOptions, type Transaction, type Workron } from '../../src/index.ts';
+import { eventually } from '../kit/eventually.ts';
+import { openHookReceiver } from '../kit/hook-receiver.ts';
+
+export interface TransactionPlace extends AsyncDisposable {
+  workron: Workron;
+  /** Runs `body` in a transaction and commits. */
+  transact: <T>(body: (tx: Transaction) => Promise<T>) => Promise<T>;
+}
+
+export function exerciseTransaction(name: string, open: (options: OpenOptions) => Promise<TransactionPlace>): void {
+  test(`transaction: on ${name}, tenants take turns with what it submits`, async () => {
+    await using given = await open({});
+    const { workron, transact } = given;
+    const order: string[] = [];
+    const work = job('work', { queue: 'fair', run: (tenant: string) => void order.push(tenant) });
+    const api = await workron.mount();
+    const pause = async (paused: boolean) => {
+      const headers = { 'content-type': 'application/json' };
+      const body = JSON.stringify({ paused });
+      const answer = await api.fetch(new Request('http://localhost/queues/fair', { method: 'PATCH', headers, body }));
+      assert.equal(answer.status, 200);
+    };
+    await pause(true);
+    await workron.start({ jobs: [work], concurrency: 1 });
+    const handles = await transact(async (tx) => {
+      const many = await workron.submitAll(work, ['a', 'a', 'a'], { tx, fairKey: 'a' });
+      return [...many, await workron.submit(work, 'b', { tx, fairKey: 'b' })];
+    });
+    handles.push(await workron.submit(work, 'c', { fairKey: 'c' }));
+    await eventually(async () => {
+      const jobs = await Promise.all(handles.map((handle) => handle.job()));
+      return jobs.every(({ status }) => status === 'pending');
+    });
+    assert.equal((await handles[0]?.job())?.fair_key, 'a');
+    await pause(false);
+    await Promise.all(handles.map((handle) => handle.ended()));
+    assert.deepEqual(order, ['a', 'b', 'c', 'a', 'a']);
+  });
+
+  test(`transaction: on ${name}, who wants to be told of what it submits or ends is told`, async () => {
+    await using receiver = await openHookReceiver();
+    await using given = await open({
+      notify: [{ on: ['failed'], webhook: `${receiver.url}/installation` }],
+      notifyAllowPrivate: ['127.0.0.1'],
+    });
+    const { workron, transact } = given;
+    const flaky = job('flaky', {
+      maxAttempts: 1,
+      async run(fails: boolean, { complete }) {
+        if (fails) throw new Error('no');
+        await transact((tx) => complete(tx));
+      },
+    });
+    await workron.start({ jobs: [flaky] });
+    const submit = (fails: boolean) =>
+      transact((tx) =>
+        workron.submit(flaky, fails, {
+          tx,
+          name: 'nightly',
+          notify: [{ on: ['failed', 'recovered'], webhook: `${receiver.url}/own` }],
+        }),
+      );
+    const told = () =>
+      receiver.received.map(({ path, body }) => {
+        const { event, job: about } = JSON.parse(body) as { event: string; job: { id: string } };
+        return `${path} ${event} ${about.id}`;
+      });
+    const failed = await submit(true);
+    assert.equal((await failed.ended()).status, 'failed');
+    await eventually(async () => told().length >= 2);
+    const done = await submit(false);
+    assert.equal((await done.ended()).status, 'done');
+    await eventually(async () => told().length >= 3);
+    assert.deepEqual(told().sort(), [
+      `/installation failed ${failed.id}`,
+      `/own failed ${failed.id}`,
+      `/own recovered ${done.id}`,
+    ]);
+  });
+}

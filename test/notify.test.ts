@@ -25,11 +25,13 @@ const command = (...on: NotifyEvent[]) => entry({ type: 'command', command: 'mai
 async function scene(notify: Partial<NotifyContext> = {}) {
   const clock = new VirtualClock();
   const store = openMemory({ clock });
+  /** How long notices that could not be told were put off. */
+  const errors: number[] = [];
   const { scheduler, context } = createScheduler({
     store,
     clock,
     random: () => 0.5,
-    log: silentLog,
+    log: { ...silentLog, error: (fields) => errors.push((fields as { again_in_ms: number }).again_in_ms) },
     metrics: new Metrics('0', 'test'),
     instanceId: 'test',
     leaseMs: 30_000,
@@ -48,6 +50,13 @@ async function scene(notify: Partial<NotifyContext> = {}) {
       return items[0]?.job as Job;
     },
     hands,
+    errors,
+    /** What each of so many rounds asks for: the next at once, or in its own time. */
+    rounds: async (count: number): Promise<(number | undefined)[]> => {
+      const answers: (number | undefined)[] = [];
+      for (let round = 0; round < count; round += 1) answers.push(await loop.tick(forever));
+      return answers;
+    },
     /** Messages that came since the last call, oldest first. */
     messages: async (): Promise<Job[]> => {
       await loop.tick(forever);
@@ -134,6 +143,43 @@ test('notify: the installation is told of all jobs and workflows, but not of ste
     (await messages()).filter(({ id }) => id !== direct.id),
     [],
   );
+});
+
+test('notify: notices that cannot be told starve nobody, are told when that is mended, and make no haste', async () => {
+  const { clock, store, submit, hands, messages, rounds, errors } = await scene();
+  // What the store refuses: more than one round reads at a time.
+  const refused = new Set<number>();
+  const deliver = store.deliver.bind(store);
+  store.deliver = async (id, ...rest) => {
+    if (refused.has(id)) throw new Error('refused');
+    return await deliver(id, ...rest);
+  };
+  for (let count = 0; count < 130; count += 1) await hands.failed(await submit({ notify: [hook('failed')] }));
+  for (const { id } of await store.notices(1_000, forever)) refused.add(id);
+  const fine = await submit({ name: 'fine', notify: [hook('failed')] });
+  await hands.failed(fine);
+  // The first round reads nothing but what is refused, and asks for the next at once; that one has room to spare.
+  assert.deepEqual(await rounds(2), [0, undefined]);
+  const [told, ...more] = await messages();
+  assert.deepEqual([bodyOf(told).job.id, more], [String(fine.id), []]);
+  assert.deepEqual(errors, Array(130).fill(5_000));
+  assert.deepEqual(await store.notices(1_000, forever), [], 'nothing is asked for in vain');
+
+  const waits: (number | undefined)[] = [];
+  for (const wait of [5_000, 5_000, 10_000]) {
+    clock.advance(wait - 1);
+    assert.deepEqual(await store.notices(1_000, forever), []);
+    clock.advance(1);
+    await rounds(2);
+    waits.push(errors.at(-1));
+  }
+  assert.deepEqual(waits, [5_000, 10_000, 20_000], 'ever longer');
+  refused.clear();
+  clock.advance(20_000);
+  await rounds(2);
+  assert.deepEqual(await store.notices(1_000, forever), []);
+  const all = await store.list({ queue: 'workron.notify' }, { before: null, limit: 1_000 }, forever);
+  assert.equal(all.length, 131);
 });
 
 test('notify: a job that is gone when its turn comes leaves nothing behind', async () => {

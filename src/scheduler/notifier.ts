@@ -1,12 +1,13 @@
 /**
  * Turns notices into messages. The notice was written with what it tells of, and goes in the transaction that stores its
- * messages: whoever dies between, each message is stored once. A notice that cannot be made into a message stays, and
- * the others go on.
+ * messages: whoever dies between, each message is stored once. A notice that cannot be made into a message is put off,
+ * each time twice as long, and the others go on.
  */
 
 import { isWorkronError } from '../core/error.ts';
 import type { Job } from '../core/job.ts';
 import type { Notify, NotifyEvent } from '../core/notify.ts';
+import { againAfter } from '../core/put-off.ts';
 import { listenersOf } from '../core/schedule/tick-notices.ts';
 import type { Loop } from '../ops/loop.ts';
 import type { Delivery, Notice, Workflow } from '../store/store.ts';
@@ -24,19 +25,16 @@ export function notifier(context: SchedulerContext): Loop {
     everyMs: 1_000,
     async tick(signal) {
       const notices = await context.store.notices(BATCH, signal);
-      let told = 0;
       for (const notice of notices) {
         try {
           await tell(context, notice, signal);
-          told += 1;
         } catch (error) {
           if (signal.aborted || isWorkronError(error, 'leadership_lost')) throw error;
           if (isWorkronError(error) && error.retryable) throw error;
-          context.log.error({ notice: notice.id, job_id: notice.jobId, error }, 'a notice could not be told');
+          await putOff(context, notice, error, signal);
         }
       }
-      // Those that stay would be read again at once, and for ever.
-      return told === BATCH ? 0 : undefined;
+      return notices.length === BATCH ? 0 : undefined;
     },
   };
 }
@@ -46,6 +44,14 @@ async function tell(context: SchedulerContext, notice: Notice, signal: AbortSign
   const delivery = await deliveryOf(context, notice, signal);
   const jobs = await store.deliver(notice.id, delivery, signal);
   if (jobs !== undefined) telemetry.submitted(jobs.map((job) => ({ job, deduplicated: false })));
+}
+
+async function putOff({ store, log }: SchedulerContext, notice: Notice, error: unknown, signal: AbortSignal) {
+  const againInMs = againAfter((await store.now(signal)) - notice.dueAt);
+  await store.putOffNotice(notice.id, againInMs, signal);
+  const { id, jobId, workflowId, schedule } = notice;
+  const about = { notice: id, job_id: jobId, workflow_id: workflowId, schedule };
+  log.error({ ...about, error, again_in_ms: againInMs }, 'a notice could not be told; others go on');
 }
 
 /** What became of it meanwhile decides: retention may have deleted it, a late run may have started in time. */

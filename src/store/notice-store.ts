@@ -5,7 +5,7 @@ import type { NotifyEvent } from '../core/notify.ts';
 
 export interface NoticeStore {
   /**
-   * Up to `limit` notices that are due, the oldest first. The end of a job or workflow that its `notify` asks for leaves one,
+   * Up to `limit` notices that are due, those that have waited longest first. The end of a job or workflow that its `notify` asks for leaves one,
    * in the transaction of the end.
    */
   notices(limit: number, signal: AbortSignal): Promise<Notice[]>;
@@ -17,6 +17,9 @@ export interface NoticeStore {
    */
   deliver(noticeId: number, delivery: Delivery, signal: AbortSignal): Promise<Job[] | undefined>;
 
+  /** A notice that cannot be told now is not looked at for so long. One that is gone stays so. */
+  putOffNotice(noticeId: number, forMs: number, signal: AbortSignal): Promise<void>;
+
   /** What was sent about a job or a workflow, or which message a job carries; the oldest first. */
   notifications(about: NotificationFilter, signal: AbortSignal): Promise<Notification[]>;
 }
@@ -25,7 +28,7 @@ export interface NoticeStore {
 export interface Notice {
   id: number;
   kind: 'ended' | 'missed' | 'late';
-  /** Not to be looked at before. */
+  /** Not to be looked at before; it stays where the notice is put off. */
   dueAt: number;
   createdAt: number;
   jobId: number | null;

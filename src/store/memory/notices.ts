@@ -10,13 +10,18 @@ import { insert } from './insert.ts';
 import type { Tables } from './tables.ts';
 import { toWorkflow, type WorkflowRow } from './workflow-row.ts';
 
+export interface NoticeRow extends Notice {
+  /** Not before; later than it was due where it was put off. */
+  lookAt: number;
+}
+
 type NewNotice = Pick<Notice, 'kind'> & Partial<Omit<Notice, 'id' | 'createdAt'>>;
 
 export function addNotice(tables: Tables, notice: NewNotice): void {
   const now = tables.clock.now();
   const id = (tables.lastId.notice += 1);
   const nothing = { jobId: null, workflowId: null, status: null, schedule: null, detail: {} };
-  tables.notices.set(id, { ...nothing, dueAt: now, ...notice, id, createdAt: now });
+  tables.notices.set(id, { ...nothing, dueAt: now, lookAt: notice.dueAt ?? now, ...notice, id, createdAt: now });
 }
 
 export function addTickNotice(tables: Tables, schedule: string, { dueAt, ...notice }: TickNotice): void {
@@ -40,9 +45,15 @@ export function noteWorkflowEnd(tables: Tables, row: WorkflowRow): void {
 export function notices(tables: Tables, limit: number): Notice[] {
   const now = tables.clock.now();
   return [...tables.notices.values()]
-    .filter(({ dueAt }) => dueAt <= now)
+    .filter(({ lookAt }) => lookAt <= now)
+    .sort((a, b) => a.lookAt - b.lookAt || a.id - b.id)
     .slice(0, limit)
-    .map(copyJson);
+    .map(({ lookAt: _lookAt, ...notice }) => copyJson(notice));
+}
+
+export function putOffNotice(tables: Tables, noticeId: number, forMs: number): void {
+  const notice = tables.notices.get(noticeId);
+  if (notice !== undefined) notice.lookAt = tables.clock.now() + forMs;
 }
 
 export function deliver(tables: Tables, noticeId: number, { alarm, messages }: Delivery): Job[] | undefined {

@@ -13,7 +13,7 @@ import { insert } from './insert.ts';
 import { beatInstance, forgetInstances, instances, leaveInstance } from './instances.ts';
 import { duties, lead, requireTerm, resign } from './leadership.ts';
 import { appendLog, readLog } from './logs.ts';
-import { deliver, notices, notifications } from './notices.ts';
+import { deliver, notices, notifications, putOffNotice } from './notices.ts';
 import { advanceOperation, createOperation, openOperations, operation } from './operations.ts';
 import { checkpoint, report } from './progress.ts';
 import { prune, pruneTicks } from './prune.ts';
@@ -90,6 +90,7 @@ export function openMemory({ clock }: { clock: Clock }): Store {
 
     notices: (limit, signal) => look(signal, () => notices(tables, limit)),
     deliver: (noticeId, delivery, signal) => run(signal, () => deliver(tables, noticeId, delivery)),
+    putOffNotice: (noticeId, forMs, signal) => run(signal, () => putOffNotice(tables, noticeId, forMs)),
     notifications: (about, signal) => look(signal, () => notifications(tables, about)),
 
     read: (ids, signal) => look(signal, () => read(tables, ids)),

@@ -4,11 +4,12 @@ import type { Clock } from '../../core/clock.ts';
 import type { Duty } from '../../core/duty.ts';
 import { isTerminal, type Job } from '../../core/job.ts';
 import { Hints } from '../local-hints.ts';
-import type { InstanceRow, NewWorker, Notice, Notification, Operation, StatRow } from '../store.ts';
+import type { InstanceRow, NewWorker, Notification, Operation, StatRow } from '../store.ts';
 import { type Entry, toJob } from './entry.ts';
 import { Heap } from './heap.ts';
 import type { LeaderRow } from './leadership.ts';
 import { isHeld, isLive, Live } from './live.ts';
+import type { NoticeRow } from './notices.ts';
 import { isDueEarlier, type LineRow, type ScheduleRow, type TickRow } from './schedule-row.ts';
 import { TurnLines } from './turn-lines.ts';
 import type { WorkflowRow } from './workflow-row.ts';
@@ -37,7 +38,7 @@ export interface Tables {
   readonly operations: Map<number, Operation>;
   readonly leaders: Map<Duty, LeaderRow>;
   readonly instances: Map<string, Omit<InstanceRow, 'state'>>;
-  readonly notices: Map<number, Notice>;
+  readonly notices: Map<number, NoticeRow>;
   /** By the job that carries it. */
   readonly notifications: Map<number, Notification>;
   /** Subjects that failed last, and since when. */

@@ -20,7 +20,9 @@ export function noticeTexts(s: string, now: string) {
         'through', greatest(n.detail ->> 'through', excluded.detail ->> 'through'),
         'count', (n.detail ->> 'count')::bigint + (excluded.detail ->> 'count')::bigint,
         'verdict', excluded.detail ->> 'verdict')`,
-    notices: `select * from ${s}.notice where due <= (select ${s}.now()) order by id limit $1`,
+    notices: `select * from ${s}.notice where coalesce(look_at, due) <= (select ${s}.now())
+      order by coalesce(look_at, due), id limit $1`,
+    putOffNotice: `with ${now} update ${s}.notice set look_at = t.now + $2::float8 * interval '1 ms' from t where id = $1`,
     takeNotice: `delete from ${s}.notice where id = $1 returning *`,
     raiseAlarm: `with ${now}
       insert into ${s}.alarm (subject, raised_at) select $1, t.now from t

@@ -53,6 +53,15 @@ export async function notices({ database, sql }: Context, limit: number, signal:
   return rows.map(noticeOf);
 }
 
+export async function putOffNotice(
+  { database, sql }: Context,
+  noticeId: number,
+  forMs: number,
+  signal: AbortSignal,
+): Promise<void> {
+  await database.transaction(signal, (session) => session.query(sql.putOffNotice, [noticeId, forMs]));
+}
+
 /** Deleting the notice is the lock: of two that deliver it, the second finds it gone. */
 export async function deliver(
   context: Context,

@@ -26,7 +26,7 @@ import { Lanes } from './lanes.ts';
 import { beginFenced, Leadership } from './leadership.ts';
 import { appendLogs, readLog } from './logs.ts';
 import { migrate, requireMigrated } from './migrate.ts';
-import { deliver, notices, notifications } from './notices.ts';
+import { deliver, notices, notifications, putOffNotice } from './notices.ts';
 import { advanceOperation, createOperation, openOperations, operation } from './operations.ts';
 import { checkpoint, report } from './progress.ts';
 import { Pruner } from './prune.ts';
@@ -155,6 +155,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
 
     notices: (limit, signal) => notices(context, limit, signal),
     deliver: (noticeId, delivery, signal) => deliver(context, noticeId, delivery, signal),
+    putOffNotice: (noticeId, forMs, signal) => putOffNotice(context, noticeId, forMs, signal),
     notifications: (about, signal) => notifications(context, about, signal),
 
     read: (ids, signal) => read(context, ids, signal),

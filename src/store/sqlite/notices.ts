@@ -51,6 +51,13 @@ export function notices({ database, now }: Context, limit: number): Notice[] {
     .map((row) => noticeOf({ ...row, detail: JSON.parse(row.detail) as Notice['detail'] }));
 }
 
+export function putOffNotice(
+  { database, now }: Context,
+  { noticeId, forMs }: { noticeId: number; forMs: number },
+): void {
+  database.run(sql.putOffNotice, noticeId, now + forMs);
+}
+
 export interface DeliverInput extends Pick<Delivery, 'alarm'> {
   noticeId: number;
   /** By which the rows were made. */

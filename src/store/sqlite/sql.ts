@@ -349,7 +349,8 @@ export const sql = {
     values (?, ?, ?, ?, ?, ?, ?, ?)`,
   untoldMissed: `select id, detail from notice where kind = 'missed' and schedule = ?`,
   setNoticeDetail: 'update notice set detail = ?2 where id = ?1',
-  notices: 'select * from notice where due <= ?1 order by id limit ?2',
+  notices: `select * from notice where coalesce(look_at, due) <= ?1 order by coalesce(look_at, due), id limit ?2`,
+  putOffNotice: 'update notice set look_at = ?2 where id = ?1',
   takeNotice: 'delete from notice where id = ? returning *',
   raiseAlarm: `insert into alarm (subject, raised_at) values (?1, ?2)
     on conflict (subject) do update set raised_at = excluded.raised_at`,

@@ -215,6 +215,10 @@ export class SqliteStore implements Store {
     return this.#writer.call('notices', limit, signal);
   }
 
+  putOffNotice(noticeId: number, forMs: number, signal: AbortSignal): Promise<void> {
+    return this.#writer.call('putOffNotice', { noticeId, forMs }, signal);
+  }
+
   async deliver(noticeId: number, { alarm, messages }: Delivery, signal: AbortSignal): Promise<Job[] | undefined> {
     signal.throwIfAborted();
     const now = this.#clock.now();

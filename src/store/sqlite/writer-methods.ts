@@ -14,7 +14,7 @@ import { insertWorkflow } from './insert-workflow.ts';
 import { beatInstance, forgetInstances, leaveInstance } from './instances.ts';
 import { lead, resign } from './leadership.ts';
 import { appendLogs } from './logs.ts';
-import { deliver, notices } from './notices.ts';
+import { deliver, notices, putOffNotice } from './notices.ts';
 import { advanceOperation, createOperation, openOperations, operation } from './operations.ts';
 import { checkpointOf, report } from './progress.ts';
 import type { Methods } from './protocol.ts';
@@ -68,6 +68,7 @@ export const writerMethods = {
   addStats,
   createOperation,
   notices,
+  putOffNotice,
   deliver,
   operation,
   openOperations,

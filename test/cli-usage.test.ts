@@ -21,6 +21,9 @@ describe('command line', { concurrency: 2 }, () => {
     const wrong: [string[], RegExp][] = [
       [['jbos'], /unknown command 'jbos'\nhint: did you mean jobs\?/],
       [['jobs', '--statsu', 'done'], /unknown option '--statsu'\nhint: did you mean --status\?/],
+      [['submit', '--prio', '5', '--', 'true'], /unknown option '--prio'\nhint: did you mean --priority\?/],
+      [['submit', '--prio=5', '--', 'true'], /unknown option '--prio=5'\nhint: did you mean --priority\?/],
+      [['up', '--heart', '5s'], /unknown option '--heart'\nhint: did you mean --heartbeat\?/],
       [['jobs', '--status', 'runing'], /expected blocked.*\nhint: did you mean running\?/],
       [['queues', 'puase', 'mail'], /unknown command 'queues puase'\nhint: did you mean pause\?/],
       [['run', 'ls', '-la'], /unknown option '-la'\nhint: put -- before the command of the job/],

@@ -3,6 +3,7 @@
 import { Command } from 'commander';
 import { version } from '../library/version.ts';
 import { COMMANDS } from './commands.ts';
+import { withSuggestion } from './flag-suggestion.ts';
 
 /**
  * Parsing it runs the command; usage errors are thrown, nothing exits the process. With the name of a command, that
@@ -28,7 +29,9 @@ async function addHelp(program: Command): Promise<void> {
 
 /** The same manners for every command, at any depth. */
 function prepare(command: Command): void {
-  command.exitOverride();
+  command.exitOverride((error) => {
+    throw withSuggestion(command, error);
+  });
   command.configureOutput({ outputError: () => {} });
   command.helpOption('-h, --help', 'Print help').helpCommand(false);
   for (const child of command.commands) prepare(child);

@@ -7,7 +7,7 @@ import type { ClockNote } from '../core/schedule/clock-note.ts';
 import { notifyText } from './describe-job.ts';
 import { bold, dim, oneLine, styled } from './style.ts';
 import { type Column, renderTable } from './table.ts';
-import { span, when } from './when.ts';
+import { plain, span, when } from './when.ts';
 
 export const CLOCK_TEXTS: Readonly<Record<ClockNote, string>> = {
   after_gap: 'the clock has just gone forward',
@@ -57,23 +57,21 @@ export function describeSchedule(schedule: Schedule, next: NextTicks, ticks: rea
   line('owner', schedule.owner === null ? null : oneLine(schedule.owner));
   line('paused', schedule.paused_at === null ? null : `${when(schedule.paused_at)}${noteText(schedule)}`);
   line('last run', schedule.last_run === null ? null : `${when(schedule.last_run)}, ${lastRunText(schedule)}`);
-  const nextText = next.items.length === 0 ? 'no further ticks\n' : renderTable(nextColumns(next.timezone), next.items);
+  const nextText = next.items.length === 0 ? 'no further ticks\n' : renderTable(nextColumns(next), next.items);
   const ledger = ticks.length === 0 ? '' : `\n${renderTable(TICK_COLUMNS, ticks)}`;
   return `${lines.join('\n')}\n\n${nextText}${ledger}`;
 }
 
-export function nextColumns(timezone: string): Column<NextTicks['items'][number]>[] {
-  return [
+export function nextColumns({ timezone, items }: NextTicks): Column<NextTicks['items'][number]>[] {
+  const columns: Column<NextTicks['items'][number]>[] = [
     { title: 'NEXT', text: ({ utc }) => (process.stdout.isTTY ? when(utc) : plain(utc)) },
     { title: timezone.toUpperCase(), text: ({ local }) => spaced(local) },
     { title: 'UTC', text: ({ utc }) => plain(utc) },
-    {
-      title: 'CLOCK',
-      text: ({ note }) => (note === null ? '' : CLOCK_TEXTS[note]),
-      format: () => 'yellow',
-      flexible: true,
-    },
   ];
+  // Most of the year there is nothing to say.
+  if (items.every(({ note }) => note === null)) return columns;
+  const text = ({ note }: NextTicks['items'][number]) => (note === null ? '' : CLOCK_TEXTS[note]);
+  return [...columns, { title: 'CLOCK', text, format: () => 'yellow', flexible: true }];
 }
 
 /** `At 02:00, Europe/Berlin`. */
@@ -93,6 +91,7 @@ function stateFormat(schedule: Schedule): Parameters<typeof styled>[0] {
 }
 
 function verdictFormat(verdict: string | null): Parameters<typeof styled>[0] {
+  if (verdict === null) return 'dim';
   if (verdict === 'ran') return 'green';
   return verdict === 'missed' || verdict === 'dropped' ? 'red' : 'yellow';
 }
@@ -129,8 +128,4 @@ function runOf({ job_id, workflow_id }: Tick): string {
 /** `2027-03-14T03:00:00-04:00` as `2027-03-14 03:00:00 -04:00`. */
 function spaced(local: string): string {
   return `${local.slice(0, 10)} ${local.slice(11, 19)} ${local.slice(19)}`;
-}
-
-function plain(instant: string): string {
-  return instant.replace('.000Z', 'Z');
 }

@@ -8,7 +8,7 @@ import { newInstanceId } from '../library/instance-id.ts';
 import { localSource } from '../library/local-source.ts';
 import { version } from '../library/version.ts';
 import { systemClock } from '../ops/clock.ts';
-import { createLog, type Log } from '../ops/log.ts';
+import type { Log } from '../ops/log.ts';
 import { Metrics } from '../ops/metrics.ts';
 import type { Role, Settings } from '../ops/settings.ts';
 import { createScheduler, type SchedulerParts } from '../scheduler/create-scheduler.ts';
@@ -19,6 +19,7 @@ import type { JobSource } from '../worker/job-source.ts';
 import { banner } from './banner.ts';
 import { notifyContext } from './installation-notify.ts';
 import { openStore } from './open-store.ts';
+import { ownLog } from './own-log.ts';
 import { listenForShutdown, type Shutdown } from './shutdown.ts';
 
 /** Workers that have been offline for a day are forgotten. */
@@ -26,7 +27,7 @@ const FORGET_WORKERS_AFTER_MS = 86_400_000;
 
 /** Resolves with the exit code once everything has ended. */
 export async function serve(settings: Settings, roles: readonly Role[]): Promise<number> {
-  const log = createLog(settings.logLevel);
+  const log = ownLog(settings.logLevel);
   using shutdown = listenForShutdown(log);
   const worksRemotely = roles.length === 1 && roles[0] === 'worker' && settings.schedulerUrls.length > 0;
   await (worksRemotely

@@ -21,12 +21,18 @@ export function span(ms: number): string {
   return parts.join('');
 }
 
-/** `41s ago`, `in 5m`; in a pipe the instant itself. */
+/** `41s ago`, `in 5m`, within a second `now`; in a pipe the instant itself. */
 export function when(instant: string | null | undefined, now = Date.now()): string {
   if (instant === null || instant === undefined) return '–';
-  if (!process.stdout.isTTY) return instant;
+  if (!process.stdout.isTTY) return plain(instant);
   const difference = Date.parse(instant) - now;
+  if (Math.abs(difference) < 1_000) return 'now';
   return difference > 0 ? `in ${span(difference)}` : `${span(-difference)} ago`;
+}
+
+/** Whole seconds are shown as such. */
+export function plain(instant: string): string {
+  return instant.replace('.000Z', 'Z');
 }
 
 /** From one instant to another, or to now. */

@@ -6,7 +6,7 @@ export function didYouMean(word: string, known: readonly string[]): string | und
   return nearest === undefined ? undefined : `did you mean ${nearest}?`;
 }
 
-/** The nearest word within about a third of its length, or `undefined`. */
+/** The nearest word within about a third of its length, else the only one that begins so, or `undefined`. */
 export function nearestWord(word: string, known: readonly string[]): string | undefined {
   let best: string | undefined;
   let bestDistance = Number.POSITIVE_INFINITY;
@@ -17,7 +17,12 @@ export function nearestWord(word: string, known: readonly string[]): string | un
       bestDistance = distance;
     }
   }
-  return best;
+  return best ?? onlyBeginning(word.toLowerCase(), known);
+}
+
+function onlyBeginning(start: string, known: readonly string[]): string | undefined {
+  const found = start.length < 2 ? [] : known.filter((candidate) => candidate.toLowerCase().startsWith(start));
+  return found.length === 1 ? found[0] : undefined;
 }
 
 /** Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`. */

@@ -393,7 +393,7 @@ export const SETTINGS = {
     default: 'info',
     defaultText: 'info',
     parse: oneOf(LOG_LEVELS),
-    sentence: `What goes to the log (JSON lines on stderr): ${LOG_LEVELS.join(', ')}.`,
+    sentence: `What goes to the log (stderr; JSON lines, or, on a terminal, lines for people): ${LOG_LEVELS.join(', ')}.`,
     commands: DATABASE,
   }),
 } as const;

@@ -41,7 +41,7 @@ export function scheduleNextCommand(): Command {
     const { json, quiet } = outputOf(command);
     if (json) return printJson(next);
     if (quiet) return print(next.items.map(({ utc }) => utc).join('\n'));
-    const table = renderTable(nextColumns(next.timezone), next.items, terminalWidth());
+    const table = renderTable(nextColumns(next), next.items, terminalWidth());
     print(next.items.length === 0 ? 'no further ticks' : table);
   });
 }

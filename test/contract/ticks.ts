@@ -265,6 +265,40 @@ export function exerciseTicks(open: OpenStore): void {
     });
   }
 
+  for (const overlap of ['buffer_one', 'cancel_other'] as const) {
+    test(`ticks: ${overlap}: a run waits for a step of the one before that a person retries`, async ({
+      store,
+      advance,
+    }) => {
+      const steps = [aStep('a', { job: { maxAttempts: 1 } }), aStep('b'), aStep('c', { parents: [0] })];
+      await makeSchedule(store, { overlap, target: { workflow: { name: 'etl', params: {}, steps } } });
+      await advance(PERIOD + 1_000);
+      const [first] = await tickAll(store);
+      const [a, b] = [await claimOne(store), await claimOne(store)];
+      await fail(store, a);
+      await settleDown(store);
+      // While b runs, the next one is due; a has failed, and c was skipped.
+      await advance(PERIOD);
+      const [second] = await tickAll(store);
+      const next = async () =>
+        (await store.steps(second?.workflowId ?? 0, forever)).slice(0, 2).map(({ job }) => job.status);
+      assert.deepEqual(await next(), ['blocked', 'blocked']);
+      await retry(store, a.job.id);
+      await settleDown(store);
+      await succeed(store, b);
+      await settleDown(store);
+      assert.deepEqual(await next(), ['blocked', 'blocked'], 'a runs again');
+      await succeed(store, await claimOne(store));
+      await settleDown(store);
+      assert.deepEqual(await next(), ['blocked', 'blocked'], 'c is left');
+      const c = await claimOne(store);
+      assert.equal((await store.steps(first?.workflowId ?? 0, forever))[2]?.job.id, c.job.id);
+      await succeed(store, c);
+      await settleDown(store);
+      assert.deepEqual(await next(), ['pending', 'pending']);
+    });
+  }
+
   test('ticks: rows of the ledger go when they are old enough, and ticks go on', async ({ store, advance }) => {
     await makeSchedule(store, { everyMs: 24 * HOUR, overlap: 'skip' });
     for (let day = 1; day <= 4; day += 1) {

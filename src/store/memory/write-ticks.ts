@@ -64,7 +64,7 @@ const NO_RUN: Run = { jobId: null, workflowId: null };
 
 function start(tables: Tables, { target }: ScheduleRow, { run }: PlannedTick, follows: readonly Run[]): Run {
   if (run === null) return NO_RUN;
-  const after = follows.flatMap((one) => unfinishedJobsOf(tables, one));
+  const after = follows.flatMap((one) => jobsOf(tables, one));
   if ('job' in target) {
     const dependsOn = after.map((jobId) => ({ jobId, condition: 'ended' as const }));
     const { items } = insert(tables, [jobForTick(target.job, run, dependsOn)], {});
@@ -74,11 +74,11 @@ function start(tables: Tables, { target }: ScheduleRow, { run }: PlannedTick, fo
   return { jobId: null, workflowId: id };
 }
 
-/** The jobs whose end is the end of a run. */
-function unfinishedJobsOf(tables: Tables, { jobId, workflowId }: Run): number[] {
+/** The jobs whose end is the end of a run. Steps that have ended in vain are among them: a person may retry them. */
+function jobsOf(tables: Tables, { jobId, workflowId }: Run): number[] {
   if (jobId !== null) return [jobId];
   const jobs = [...(tables.workflows.get(workflowId ?? 0)?.jobs ?? [])];
-  return jobs.filter(({ groupId, doneAt }) => groupId === null && doneAt === null).map(({ id }) => id);
+  return jobs.filter(({ groupId, status }) => groupId === null && status !== 'done').map(({ id }) => id);
 }
 
 function writeTick(tables: Tables, row: ScheduleRow, planned: PlannedTick, { jobId, workflowId }: Run): TickRow {

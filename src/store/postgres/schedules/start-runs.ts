@@ -62,7 +62,7 @@ interface PlacedRun extends WantedRun {
   dependsOn: readonly Dependency[];
 }
 
-/** The unfinished steps of workflows that somebody is to follow. */
+/** Of workflows that somebody is to follow: steps that run, wait, or have ended in vain and may be retried. */
 async function stepsOf(
   { sql }: Context,
   { session }: Transaction,
@@ -71,7 +71,7 @@ async function stepsOf(
   const ids = new Set(wanted.flatMap(({ open }) => open.flatMap(({ workflowId }) => workflowId ?? [])));
   const steps = new Map<number, number[]>();
   if (ids.size === 0) return steps;
-  const rows = await session.query<{ id: number; workflow_id: number }>(sql.openSteps, [numbers([...ids])]);
+  const rows = await session.query<{ id: number; workflow_id: number }>(sql.unfinishedSteps, [numbers([...ids])]);
   for (const { id, workflow_id } of rows) steps.set(workflow_id, [...(steps.get(workflow_id) ?? []), id]);
   return steps;
 }
@@ -147,7 +147,7 @@ async function startWorkflow(
   const rows =
     previous.workflowId === null
       ? []
-      : await session.query<{ id: number }>(context.sql.openSteps, [numbers([previous.workflowId])]);
+      : await session.query<{ id: number }>(context.sql.unfinishedSteps, [numbers([previous.workflowId])]);
   locks.made(rows.map(({ id }) => id));
   if (rows.length > 0) await session.query(context.sql.markParents, [numbers(rows.map(({ id }) => id))]);
   const after = [...dependsOn, ...rows.map(({ id }): Dependency => ({ jobId: id, condition: 'ended' }))];

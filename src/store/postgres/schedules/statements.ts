@@ -64,8 +64,10 @@ export function scheduleTexts(s: string, now: string) {
     openRuns: `select line, job_id, null::bigint as workflow_id from ${s}.live where line = any($1::bigint[])
       union all select line, null, id from ${s}.workflow where line = any($1::bigint[]) and ended_at is null
       order by 1, 2, 3`,
-    openSteps: `select j.id, j.workflow_id from ${s}.job j join ${s}.live l on l.job_id = j.id
-      where j.workflow_id = any($1::bigint[]) and j.group_id is null order by j.id`,
+    /** All but those that are done. */
+    unfinishedSteps: `select j.id, j.workflow_id from ${s}.job j where j.workflow_id = any($1::bigint[])
+      and j.group_id is null and not exists (select 1 from ${s}.run r where r.job_id = j.id and r.status = 'done')
+      order by j.id`,
     setLines: `update ${s}.live l set line = i.line from unnest($1::bigint[], $2::bigint[]) i(job_id, line)
       where l.job_id = i.job_id`,
     setWorkflowLine: `update ${s}.workflow set line = $2 where id = $1`,

@@ -15,7 +15,7 @@ import { sql } from './statements.ts';
 /** It waits for the end of those that it follows. */
 export function start(context: Context, { target }: Schedule, run: PlannedRun, follows: readonly Run[]): Run {
   const { database, now } = context;
-  const after = follows.flatMap((one) => unfinishedJobsOf(context, one));
+  const after = follows.flatMap((one) => jobsOf(context, one));
   const { line } = run.tick;
   if ('workflow' in target) {
     const wanted = encodeNewWorkflow(workflowForTick(target.workflow, run), now);
@@ -34,8 +34,8 @@ export function start(context: Context, { target }: Schedule, run: PlannedRun, f
   return { jobId: jobId as number, workflowId: null };
 }
 
-/** The jobs whose end is the end of a run. */
-function unfinishedJobsOf({ database }: Context, { jobId, workflowId }: Run): number[] {
+/** The jobs whose end is the end of a run. Steps that have ended in vain are among them: a person may retry them. */
+function jobsOf({ database }: Context, { jobId, workflowId }: Run): number[] {
   if (jobId !== null) return [jobId];
-  return database.all<{ id: number }>(sql.openSteps, workflowId).map(({ id }) => id);
+  return database.all<{ id: number }>(sql.unfinishedSteps, workflowId).map(({ id }) => id);
 }

@@ -34,7 +34,9 @@ export const sql = {
   /** Jobs before workflows, each by id. */
   openRuns: `select job_id, null as workflow_id from live where line = ?1
     union all select null, id from workflow where line = ?1 and ended_at is null order by 1, 2`,
-  openSteps: `select j.id from job j join live l on l.job_id = j.id where j.workflow_id = ? and j.group_id is null order by j.id`,
+  /** All but those that are done. */
+  unfinishedSteps: `select j.id from job j where j.workflow_id = ? and j.group_id is null
+    and not exists (select 1 from run r where r.job_id = j.id and r.status = 'done') order by j.id`,
   setLine: 'update live set line = ?2 where job_id = ?1',
   setWorkflowLine: 'update workflow set line = ?2 where id = ?1',
 

@@ -346,6 +346,25 @@ export function exerciseDependencies(open: OpenStore): void {
     assert.deepEqual(await hands.take(), [first.id]);
   });
 
+  test('dependencies: of several that replace a job in one call, it waits for what the last one says', async ({
+    store,
+  }) => {
+    const [parent, other] = await Promise.all([submitOne(store, aJob()), submitOne(store, aJob())]);
+    const unique = { key: 'k', while: 'active', onConflict: 'replace' } as const;
+    const held = await submitOne(store, aJob({ unique }));
+    const waitsFor = async (...each: number[][]) => {
+      const asked = each.map((ids) =>
+        aJob({ unique, dependsOn: ids.map((id) => ({ jobId: id, condition: 'ended' })) }),
+      );
+      await store.insert(asked, {}, forever);
+      const { status, dependsOn } = await readOne(store, held.id);
+      return [status, ...dependsOn.map(({ jobId }) => jobId)];
+    };
+    assert.deepEqual(await waitsFor([parent.id], []), ['pending']);
+    assert.deepEqual(await waitsFor([parent.id, other.id], [other.id]), ['blocked', other.id]);
+    assert.deepEqual(await waitsFor([], [parent.id]), ['blocked', parent.id]);
+  });
+
   test('dependencies: a replaced job cannot wait for a later one, which may wait for it', async ({ store }) => {
     const unique = { key: 'k', while: 'active', onConflict: 'replace' } as const;
     const first = await submitOne(store, aJob({ unique }));

@@ -265,13 +265,13 @@ async function replaceHolders(
     return new Map(rows.map((row) => [row.id, decodeJob(row)]));
   };
   const before = await read();
-  for (const { job, lane, jobId } of replacements) {
+  for (const [jobId, { job, lane }] of replacements) {
     await replace(context, session, { job, jobId, lane });
     await relink(context, transaction, { job, jobId, flags: locked.get(jobId) as number, ends });
     tally.claimable(jobId);
     if (job.fairKey !== null) tally.fair(job.queue);
   }
-  return replacements.length === 0 ? before : await read();
+  return replacements.size === 0 ? before : await read();
 }
 
 async function replace(

@@ -23,8 +23,8 @@ export interface InsertPlan {
   fresh: Placed[];
   /** Those whose place in `fresh` has a key in the end, or had it last. */
   takers: ReadonlySet<number>;
-  /** Holders that are overwritten, in order. */
-  replacements: (Placed & { jobId: number })[];
+  /** Holders that are overwritten, each by the last that asked for it. */
+  replacements: ReadonlyMap<number, Placed>;
   /** The answer to each job: a place in `fresh`, or the id of a holder. */
   answers: ({ fresh: number } | { held: number })[];
   /** By job. */
@@ -34,7 +34,7 @@ export interface InsertPlan {
 export function planInsert(asked: readonly Placed[], { byKey, locked }: Holders, ends: ParentEnds): InsertPlan {
   const fresh: Placed[] = [];
   const takers = new Map<string, number>();
-  const replacements: InsertPlan['replacements'] = [];
+  const replacements = new Map<number, Placed>();
   const deduplicated: boolean[] = [];
   /** Who has a key by now. */
   const now = new Map<string, { fresh: number } | { held: number }>();
@@ -61,7 +61,7 @@ export function planInsert(asked: readonly Placed[], { byKey, locked }: Holders,
     if (unique === null || unique.onConflict !== 'replace' || !waits) return holder;
     if (letsGo) now.delete(unique.key);
     if ('held' in holder) {
-      replacements.push({ ...placed, jobId: holder.held });
+      replacements.set(holder.held, placed);
       if (isSkipped) over.add(holder.held);
     } else {
       fresh[holder.fresh] = placed;

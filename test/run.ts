@@ -22,9 +22,12 @@ const root = dirname(import.meta.dirname);
 const FIRST = [
   'process-postgres',
   'store-postgres',
-  'store-sqlite',
-  'process-worker',
+  'fastify-shop',
+  'postgres-dependencies',
   'model',
+  'dag-stores',
+  'schedule-reference',
+  'process-worker',
   'cli-jobs',
   'docs-blocks',
 ];

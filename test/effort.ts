@@ -53,4 +53,6 @@ export const effort = {
   tickSchedules: full ? 200 : 5,
   tickMs: full ? 120_000 : 1_000,
   tickWorkers: full ? 4 : 1,
+  /** Schedules that are due at the same instant. */
+  dueAtOnce: full ? 100_000 : 3_500,
 };

@@ -17,8 +17,8 @@ import { makeSchedule, PERIOD } from './kit/schedules.ts';
 import { openTestSqlite } from './kit/sqlite.ts';
 import { claimOne, forever, succeed } from './kit/steps.ts';
 
-/** In one transaction, and so before another instance can judge or an application can have its turn. */
-const MOST = 1_000;
+/** In one transaction. On SQLite everybody else waits for it to end. */
+const MOST = { postgres: 1_000, sqlite: 200, memory: 200 };
 
 /** The duty of one instance; what each of its calls did is kept. */
 function instanceOn(store: Store) {
@@ -48,9 +48,9 @@ async function untilCalm({ loop, calls }: ReturnType<typeof instanceOn>): Promis
   while (calls.at(-1)?.more === true || (calls.at(-1)?.contended.length ?? 0) > 0);
 }
 
-function assertBounded(calls: readonly Ticked[]): number {
+function assertBounded({ driver }: Store, calls: readonly Ticked[]): number {
   for (const { ticks, failed } of calls) {
-    assert.ok(ticks.length <= MOST);
+    assert.ok(ticks.length <= MOST[driver]);
     assert.deepEqual(failed, []);
   }
   return calls.reduce((sum, { ticks }) => sum + ticks.length, 0);
@@ -73,7 +73,7 @@ test('flood: on PostgreSQL two instances share what is due at once, in pieces, e
   const [one, two] = [instanceOn(store), instanceOn(other.store)];
   await goesOn(store, one);
   await Promise.all([untilCalm(one), untilCalm(two)]);
-  assert.equal(assertBounded([...one.calls, ...two.calls]), effort.dueAtOnce);
+  assert.equal(assertBounded(store, [...one.calls, ...two.calls]), effort.dueAtOnce);
   const [counted] = await query(`select count(*)::integer as ticks, count(distinct schedule_id)::integer as schedules,
     count(distinct job_id)::integer as jobs, (select count(*)::integer - 1 from ${s}.job) as stored from ${s}.tick`);
   const { dueAtOnce: all } = effort;
@@ -96,7 +96,7 @@ test('flood: on SQLite what is due at once is judged in pieces, each tick once',
   const instance = instanceOn(store);
   await goesOn(store, instance);
   await untilCalm(instance);
-  assert.equal(assertBounded(instance.calls), effort.dueAtOnce);
+  assert.equal(assertBounded(store, instance.calls), effort.dueAtOnce);
   const counted = database
     .prepare(`select count(*) as ticks, count(distinct schedule_id) as schedules, count(distinct job_id) as jobs,
       (select count(*) - 1 from job) as stored from tick`)

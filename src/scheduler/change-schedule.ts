@@ -17,7 +17,7 @@ export async function changeSchedule(
   signal: AbortSignal,
 ): Promise<Schedule | undefined> {
   const notify = withInstallation([], context.notify);
-  const pieces = new Pieces();
+  const pieces = new Pieces(context.store);
   let at: number | null = null;
   for (;;) {
     const asked = at;

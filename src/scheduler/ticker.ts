@@ -25,7 +25,7 @@ export function ticker(context: SchedulerContext, wake: Wake): Loop & Disposable
   const unsubscribe = store.subscribe((hint) => {
     if (hint.topic === 'schedules') wake.fire();
   });
-  const pieces = new Pieces();
+  const pieces = new Pieces(store);
   const notify = withInstallation([], context.notify);
   return {
     name: 'ticker',

@@ -1,8 +1,9 @@
-/** Every screen for everybody: axe-core finds nothing, dark and light, wide and 320 px. */
+/** Every screen for everybody: axe-core finds nothing, dark and light, wide, 320 px and at 200 %, and nothing is cut off. */
 
 import { after, before, test } from 'node:test';
 import { effort } from './effort.ts';
-import { assertAccessible, type Dashboard, openDashboard } from './kit/dashboard.ts';
+import { assertAccessible, assertFits } from './kit/access.ts';
+import { type Dashboard, openDashboard } from './kit/dashboard.ts';
 import { type Seeded, seedPage } from './kit/page-seed.ts';
 
 let dashboard: Dashboard;
@@ -45,25 +46,43 @@ test('access: an empty installation', async () => {
   seeded = await seedPage(dashboard.url);
 });
 
+interface Look {
+  colorScheme: 'light' | 'dark';
+  /** In CSS pixels. */
+  width: number;
+  /** 2: a window of 1,280 pixels at 200 %. */
+  zoom: number;
+  /** Whether axe-core looks at it too; else only whether all of it fits. */
+  axe: boolean;
+}
+
+const WIDTHS = [
+  { width: 1280, zoom: 1 },
+  { width: 640, zoom: 2 },
+  { width: 320, zoom: 1 },
+];
+
 /** Every day each colour and each width once; in full, each with each. */
-const LOOKS = effort.full
-  ? (['light', 'dark'] as const).flatMap((colorScheme) => [1280, 320].map((width) => ({ colorScheme, width })))
+const LOOKS: Look[] = effort.full
+  ? (['light', 'dark'] as const).flatMap((colorScheme) => WIDTHS.map((size) => ({ colorScheme, ...size, axe: true })))
   : [
-      { colorScheme: 'light' as const, width: 1280 },
-      { colorScheme: 'dark' as const, width: 320 },
+      { colorScheme: 'light', width: 1280, zoom: 1, axe: true },
+      { colorScheme: 'light', width: 640, zoom: 2, axe: false },
+      { colorScheme: 'dark', width: 320, zoom: 1, axe: true },
     ];
 
-for (const { colorScheme, width } of LOOKS) {
-  test(`access: every screen, ${colorScheme}, ${width} px wide`, async () => {
+for (const { colorScheme, width, zoom, axe } of LOOKS) {
+  test(`access: every screen, ${colorScheme}, ${width} px wide, zoom ${zoom}`, async () => {
     await using screen = await dashboard.open('/ui/', {
       colorScheme,
-      viewport: { width, height: 700 },
+      viewport: { width, height: 700 / zoom },
+      deviceScaleFactor: zoom,
       reducedMotion: 'reduce',
     });
     for (const [path, ready] of screens()) {
       await screen.page.evaluate(`history.pushState(null, '', ${JSON.stringify(path)})`);
       await screen.page.locator(ready).first().waitFor();
-      await assertAccessible(screen.page, `${path} ${colorScheme} ${width}`);
+      await (axe ? assertAccessible : assertFits)(screen.page, `${path} ${colorScheme} ${width}`);
     }
   });
 }

@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { assertAccessible, type Dashboard, openDashboard } from './kit/dashboard.ts';
+import { assertAccessible } from './kit/access.ts';
+import { type Dashboard, openDashboard } from './kit/dashboard.ts';
 
 let dashboard: Dashboard;
 before(async () => {

@@ -1,7 +1,6 @@
 /** The dashboard as people have it: a real server with its worker, and a real browser before it. */
 
 import assert from 'node:assert/strict';
-import AxeBuilder from '@axe-core/playwright';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { Client } from '../../src/api/client.ts';
 import { openBrowser, watch } from './browser.ts';
@@ -86,20 +85,4 @@ export async function openScreen(
       );
     },
   };
-}
-
-/** No violation of WCAG A and AA that a machine can find, and nothing wider than the window. */
-export async function assertAccessible(page: Page, name: string): Promise<void> {
-  const { violations } = await new AxeBuilder({ page })
-    .options({ resultTypes: ['violations'] })
-    .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'])
-    .analyze();
-  const told = violations.map(
-    ({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html}\n${failureSummary}`).join('\n')}`,
-  );
-  assert.deepEqual(told, [], name);
-  const overflow = await page.evaluate<number>(
-    'document.documentElement.scrollWidth - document.documentElement.clientWidth',
-  );
-  assert.ok(overflow <= 0, `${name} is ${overflow}px wider than the window`);
 }

@@ -144,7 +144,8 @@ test('a log: colours, carriage returns collapsed, search, link to a line, attemp
   await page.getByRole('searchbox', { name: 'Search in the log' }).fill('number 123');
   await page.getByText('1 of 1').waitFor();
   await page.keyboard.press('Enter');
-  await page.locator('mark', { hasText: 'number 123' }).waitFor();
+  await page.locator('.log-line-marked mark', { hasText: 'number 123' }).waitFor();
+  assert.equal(new URL(page.url()).hash, '#L126', 'what was found can be linked to');
   await page.goto(`${dashboard.url}/ui/jobs/${id}#L1`);
   await page.reload();
   const red = page.locator('.log-line-marked .ansi-red');

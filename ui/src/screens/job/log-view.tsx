@@ -51,7 +51,11 @@ export function LogView({ jobId, attempt, again, running }: LogViewProps) {
     const next = (place + matches.length) % matches.length;
     setFollow(false);
     setMatch(next);
-    virtual.scrollToIndex(matches[next] ?? 0, { align: 'center' });
+    const line = matches[next] ?? 0;
+    virtual.scrollToIndex(line, { align: 'center' });
+    // So that the link to a line is at hand without a pointer.
+    setMarked(line + 1);
+    history.replaceState(null, '', `#L${line + 1}`);
   };
   useKeys({
     f: () => setFollow(!follow),

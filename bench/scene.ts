@@ -34,37 +34,40 @@ export interface Scenes extends AsyncDisposable {
   transactions?: () => Promise<number>;
 }
 
+/** One Workron in this process on a store that is already open, and that is closed with it. */
+export function sceneOn(store: Store): Scene {
+  const own = new AsyncDisposableStack();
+  own.use(store);
+  const settings = { leaseMs: 30_000, heartbeatMs: 5_000 };
+  const shared = { store, clock: systemClock, random: Math.random, log: silentLog, instanceId: 'bench' };
+  const parts = createScheduler({ ...shared, ...settings, metrics: new Metrics('0', 'bench') });
+  own.use(parts.scheduler);
+  const abort = new AbortController();
+  const retention = { doneMs: 7 * 86_400_000, otherMs: 30 * 86_400_000, statsMs: 90 * 86_400_000 };
+  const duties = runDuties(
+    parts,
+    { leaseMs: 30_000, reapEveryMs: 10_000, forgetWorkersAfterMs: 86_400_000, retention, ledgerMs: 90 * 86_400_000 },
+    abort.signal,
+  );
+  const statistics = runStatistics(parts, abort.signal);
+  own.defer(async () => {
+    abort.abort();
+    await Promise.all([duties, statistics]);
+  });
+  const source = localSource({
+    scheduler: parts.scheduler,
+    attachment: store.exclusive ? 'local' : 'direct',
+    version: '0',
+  });
+  return { ...parts, store, source, [Symbol.asyncDispose]: () => own.disposeAsync() };
+}
+
 /** Opens scenes on one driver; PostgreSQL is one durable server for all of them, a schema each. */
 export async function scenes(driver: Driver): Promise<Scenes> {
   const stack = new AsyncDisposableStack();
   const postgres = driver === 'postgres' ? stack.use(await startPostgres({ durable: true })) : null;
   let count = 0;
-  const open = async (): Promise<Scene> => {
-    const own = new AsyncDisposableStack();
-    const store = own.use(await openStore());
-    const settings = { leaseMs: 30_000, heartbeatMs: 5_000 };
-    const shared = { store, clock: systemClock, random: Math.random, log: silentLog, instanceId: 'bench' };
-    const parts = createScheduler({ ...shared, ...settings, metrics: new Metrics('0', 'bench') });
-    own.use(parts.scheduler);
-    const abort = new AbortController();
-    const retention = { doneMs: 7 * 86_400_000, otherMs: 30 * 86_400_000, statsMs: 90 * 86_400_000 };
-    const duties = runDuties(
-      parts,
-      { leaseMs: 30_000, reapEveryMs: 10_000, forgetWorkersAfterMs: 86_400_000, retention, ledgerMs: 90 * 86_400_000 },
-      abort.signal,
-    );
-    const statistics = runStatistics(parts, abort.signal);
-    own.defer(async () => {
-      abort.abort();
-      await Promise.all([duties, statistics]);
-    });
-    const source = localSource({
-      scheduler: parts.scheduler,
-      attachment: store.exclusive ? 'local' : 'direct',
-      version: '0',
-    });
-    return { ...parts, store, source, [Symbol.asyncDispose]: () => own.disposeAsync() };
-  };
+  const open = async (): Promise<Scene> => sceneOn(await openStore());
   const openStore = async (): Promise<Store> => {
     count += 1;
     if (driver === 'memory') return openMemory({ clock: systemClock });

@@ -1,12 +1,9 @@
 /** What a command finds in its environment of its workflow, its item and its parents. */
 
 import { paramVariable, parentVariable } from '../api/workflow-names.ts';
+import { isScalar, LONGEST_VALUE_BYTES, MOST_VALUE_BYTES } from '../core/dag/item-parents.ts';
 import type { ParentEnd, Surroundings } from '../core/job.ts';
 import type { TickOfJob } from '../core/schedule/tick.ts';
-
-/** Results beyond these are in the file of all parents only. */
-const LONGEST_VALUE_BYTES = 4 * 1024;
-const MOST_VALUE_BYTES = 64 * 1024;
 
 export function surroundingVariables({ params, item, parents }: Surroundings): Record<string, string> {
   return { ...paramVariables(params), ...itemVariables(item), ...parentVariables(parents) };
@@ -43,7 +40,10 @@ function itemVariables(item: Surroundings['item']): Record<string, string> {
   };
 }
 
-/** The scalars in the results of the parents, in order, until they are too many; of two with the same name the first. */
+/**
+ * The scalars in the results of the parents, in order, until they are too many; of two with the same name the first. Results
+ * beyond that are in the file of all parents only.
+ */
 function parentVariables(parents: readonly ParentEnd[]): Record<string, string> {
   const variables: Record<string, string> = {};
   let left = MOST_VALUE_BYTES;
@@ -69,8 +69,4 @@ export function parentsDocument(parents: readonly ParentEnd[]): string {
     document.set(document.has(key) ? String(jobId) : key, { job_id: String(jobId), status, result: result ?? null });
   }
   return `${JSON.stringify(Object.fromEntries(document))}\n`;
-}
-
-function isScalar(value: unknown): value is string | number | boolean {
-  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
 }

@@ -328,8 +328,8 @@ export const MUTANTS: Mutant[] = [
     edits: [
       {
         file: 'src/store/postgres/graph/tell-of-success.ts',
-        from: "bool_and(e.condition <> 'failure' and",
-        to: 'bool_and(',
+        from: "filter (where e.condition <> 'failure' and",
+        to: 'filter (where',
       },
       {
         file: 'src/store/postgres/graph/statements.ts',
@@ -340,12 +340,45 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/store-postgres.test.ts'],
   },
   {
+    name: 'what a parent told its children is forgotten when one is judged anew (PostgreSQL)',
+    edits: [
+      {
+        file: 'src/store/postgres/graph/statements.ts',
+        from: "where r.job_id = e.parent_id and r.told) then 'held' else e.state end`;",
+        to: 'where r.job_id = e.parent_id and r.told) then e.state else e.state end`;',
+      },
+    ],
+    tests: ['test/store-postgres.test.ts'],
+  },
+  {
+    name: 'what a parent told its children is forgotten when one is judged anew (SQLite)',
+    edits: [
+      {
+        file: 'src/store/sqlite/sql.ts',
+        from: "where r.job_id = e.parent_id and r.told), 'held', e.state)",
+        to: 'where r.job_id = e.parent_id and r.told), e.state, e.state)',
+      },
+    ],
+    tests: ['test/store-sqlite.test.ts'],
+  },
+  {
+    name: 'the counter of open edges decremented twice (SQLite)',
+    edits: [
+      {
+        file: 'src/store/sqlite/sql.ts',
+        from: 'set open_edges = open_edges - (i.value ->> 1),',
+        to: 'set open_edges = open_edges - 2 * (i.value ->> 1),',
+      },
+    ],
+    tests: ['test/store-sqlite.test.ts'],
+  },
+  {
     name: 'edges read in the statement that deletes',
     edits: [
       {
         file: 'src/store/postgres/settle.ts',
-        from: 'return { tellsChildren: row?.stale ?? true, counted: new Set(row?.counted) };',
-        to: 'return { tellsChildren: false, counted: new Set(row?.counted) };',
+        from: 'return { tellsChildren: row?.stale ?? true, told: new Set(told), counted: new Set(row?.counted) };',
+        to: 'return { tellsChildren: false, told: new Set(told), counted: new Set(row?.counted) };',
       },
     ],
     tests: ['test/postgres-dependencies.test.ts'],

@@ -59,7 +59,7 @@ function judge(tables: Tables, child: Entry, { anew, cancelled }: Touch): void {
     else if (child.status === 'skipped') child.reason = fate.skip;
     return;
   }
-  block(tables, child);
+  if (child.status !== 'blocked') block(tables, child);
   if (fate === 'free') free(tables, child);
 }
 

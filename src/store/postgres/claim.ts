@@ -30,6 +30,7 @@ interface TakenRow {
   lanes: number[];
   priorities: number[];
   names: (string | null)[];
+  steps: (string | null)[];
   tags: string[][];
   specs: StoredSpec[];
   flags: number[];
@@ -47,6 +48,7 @@ interface TakenJob {
   workflowId: number | null;
   groupId: number | null;
   groupIndex: number;
+  stepKey: string | null;
 }
 
 export async function claim(
@@ -67,9 +69,13 @@ export async function claim(
     taken = await look(context, request, signal);
   }
   if (taken.length > 0) hints.tell({ jobs: taken.map(({ job }) => job.id) });
-  context.linkedClaims.remember(taken.flatMap(({ job, flags }) => (flags & LINKED ? [job.id] : [])));
+  context.linkedClaims.remember(taken.filter(({ flags }) => flags & LINKED).map(linkedClaimOf));
   const surroundings = await surroundingsOf(context, taken, signal);
   return taken.sort(byUrgency).map(({ job }) => Object.assign(job, { surroundings: surroundings.get(job.id) ?? null }));
+}
+
+function linkedClaimOf({ job: { id, name }, stepKey, workflowId, groupId }: TakenJob) {
+  return { id, workflowId, groupId, key: stepKey ?? name ?? String(id) };
 }
 
 function byUrgency(a: TakenJob, b: TakenJob): number {
@@ -167,6 +173,7 @@ function decodeTaken(
     workflowId: row.workflows[place] || null,
     groupId: row.groups[place] || null,
     groupIndex: row.indexes[place] as number,
+    stepKey: row.steps[place] as string | null,
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Database } from './database.ts';
 import type { LinkedClaims } from './graph/linked-claims.ts';
+import type { RecentSuccesses } from './graph/recent-successes.ts';
 import type { Hints } from './hints.ts';
 import type { Lanes } from './lanes.ts';
 import type { Sql } from './sql.ts';
@@ -17,4 +18,5 @@ export interface Context {
   fairQueues: FairQueues;
   hints: Hints;
   linkedClaims: LinkedClaims;
+  recentSuccesses: RecentSuccesses;
 }

@@ -19,6 +19,8 @@ export const FLAG = {
   startsAtOnce: 512,
   /** Submitted in a transaction of the application's own, and not judged since. */
   unjudged: 1024,
+  /** Known to have no start timeout: its end need not be looked up when it is freed. */
+  startsAnyTime: 2048,
 } as const;
 
 /** With none of these, a job's end concerns nobody else: it is one statement. */

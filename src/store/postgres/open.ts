@@ -17,6 +17,7 @@ import { cascade } from './graph/cascade.ts';
 import { expand } from './graph/expand.ts';
 import { graphWork } from './graph/graph-work.ts';
 import { LinkedClaims } from './graph/linked-claims.ts';
+import { RecentSuccesses } from './graph/recent-successes.ts';
 import { insertWorkflow, steps, workflow, workflows } from './graph/workflows.ts';
 import { heartbeat } from './heartbeat.ts';
 import { Hints } from './hints.ts';
@@ -113,6 +114,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     sql,
     hints,
     linkedClaims: new LinkedClaims(),
+    recentSuccesses: new RecentSuccesses(),
     lanes,
     fairQueues,
   };

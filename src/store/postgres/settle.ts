@@ -4,6 +4,7 @@ import type { Session } from './database.ts';
 import { FLAG } from './flags.ts';
 import { transactAgain } from './graph/again.ts';
 import { type Concluded, Conclusion, type Done } from './graph/conclusion.ts';
+import type { LinkedClaim } from './graph/linked-claims.ts';
 import { Locks } from './graph/locks.ts';
 import { Tally } from './graph/tally.ts';
 import { jsons, numbers } from './values.ts';
@@ -34,9 +35,6 @@ interface EndedColumns {
 
 interface LinkedColumns extends EndedColumns {
   flags: number[];
-  /** 0: none. */
-  workflows: number[];
-  groups: number[];
   /** Children that heard of it; `due` is the first of those that are due later. */
   told: { ids: number[] | null; pending: number[] | null; due: number | null };
 }
@@ -58,13 +56,17 @@ interface EarlierRow {
 export async function settle(context: Context, successes: readonly Success[], signal: AbortSignal): Promise<Settled[]> {
   const keyOf = keyFor(successes);
   const first = firstOfEach(successes, keyOf);
-  const linked = new Set(first.filter(({ jobId }) => context.linkedClaims.take(jobId)).map(({ jobId }) => jobId));
-  const simple = first.filter(({ jobId }) => !linked.has(jobId));
+  const linked = new Map<number, LinkedClaim>();
+  const simple = first.filter(({ jobId }) => {
+    const claim = context.linkedClaims.take(jobId);
+    if (claim !== undefined) linked.set(jobId, claim);
+    return claim === undefined;
+  });
   const rows = simple.length === 0 ? [] : await endSimple(context, simple, signal);
   if (rows.length < first.length) {
     const ended = new Set(rows.map(({ job_id }) => job_id));
     const left = first.filter(({ jobId }) => !ended.has(jobId));
-    rows.push(...(await endLinked(context, left, signal)));
+    rows.push(...(await endLinked(context, left, linked, signal)));
   }
   const fresh = await answered(context, rows, keyOf, signal);
   const answers = successes.map((success): Settled | undefined => {
@@ -109,11 +111,18 @@ async function endSimple(context: Context, successes: readonly Success[], signal
   return columns === undefined ? [] : rowsOf(columns);
 }
 
+type LinkedById = ReadonlyMap<number, LinkedClaim>;
+
 /** In pieces, so that those who are freed by the first can be claimed while the next is at work. */
-async function endLinked(context: Context, successes: readonly Success[], signal: AbortSignal): Promise<EndedRow[]> {
+async function endLinked(
+  context: Context,
+  successes: readonly Success[],
+  known: LinkedById,
+  signal: AbortSignal,
+): Promise<EndedRow[]> {
   const rows: EndedRow[] = [];
   for (let start = 0; start < successes.length; start += PIECE) {
-    rows.push(...(await endPiece(context, successes.slice(start, start + PIECE), signal)));
+    rows.push(...(await endPiece(context, successes.slice(start, start + PIECE), known, signal)));
   }
   return rows;
 }
@@ -122,7 +131,12 @@ async function endLinked(context: Context, successes: readonly Success[], signal
  * The jobs end and those around them hear of it. That takes no look ahead as long as nobody else is at work on the same
  * children; else it is done again, and all are locked first, in their order.
  */
-async function endPiece(context: Context, successes: readonly Success[], signal: AbortSignal): Promise<EndedRow[]> {
+async function endPiece(
+  context: Context,
+  successes: readonly Success[],
+  known: LinkedById,
+  signal: AbortSignal,
+): Promise<EndedRow[]> {
   const { sql } = context;
   let inTurn = false;
   const { rows, tally } = await transactAgain(context, signal, async (session) => {
@@ -134,43 +148,73 @@ async function endPiece(context: Context, successes: readonly Success[], signal:
     locks.outOfTurn();
     const [columns] = await session.query<LinkedColumns>(sql.settleLinked, columnsOf(successes));
     if (columns === undefined || columns.ids === null) return { rows: [], tally: ledger };
-    const done = linkedOf(columns);
+    const done = await linkedOf(context, session, columns, known);
     ledger.at(columns.now);
     tellOf(columns.told, ledger);
     const conclusion = new Conclusion(context, { session, locks, tally: ledger });
-    conclusion.done(done, await concludeDone(context, session, done));
+    conclusion.done(done, await concludeDone(context, session, done, columns.told.ids ?? []));
     await conclusion.write();
     await ledger.write(context, session);
     return { rows: rowsOf(columns), tally: ledger };
   });
+  rememberSuccesses(context, successes, { rows, known });
   tally.tell(context);
   return rows;
+}
+
+/** For their children, who hear at once. */
+function rememberSuccesses(
+  { recentSuccesses }: Context,
+  successes: readonly Success[],
+  { rows, known }: { rows: readonly EndedRow[]; known: LinkedById },
+): void {
+  const left = new Set(successes.flatMap(({ jobId, result }) => (result == null ? [] : [jobId])));
+  for (const { job_id } of rows) {
+    const claim = known.get(job_id);
+    if (claim !== undefined && !left.has(job_id)) recentSuccesses.remember(job_id, claim.key);
+  }
 }
 
 /**
  * In a later statement than the one that waited for the jobs: whoever was adding a child to one of them has done so. Where
  * nobody is left to hear of it, the workflows that go on are counted by the way; it is their turn, as no group is concerned.
  */
-async function concludeDone({ sql }: Context, session: Session, done: readonly Done[]): Promise<Concluded> {
+async function concludeDone(
+  { sql }: Context,
+  session: Session,
+  done: readonly Done[],
+  told: readonly number[],
+): Promise<Concluded> {
   const parents = done.filter(({ flags }) => flags & FLAG.hasChildren).map(({ jobId }) => jobId);
   const steps = new Map<number, number>();
   const countsNow = done.every(({ groupId }) => groupId === null);
   for (const { workflowId } of countsNow ? done : []) {
     if (workflowId !== null) steps.set(workflowId, (steps.get(workflowId) ?? 0) + 1);
   }
-  if (parents.length + steps.size === 0) return { tellsChildren: false, counted: new Set() };
-  const values = [numbers(parents), numbers([...steps.keys()]), numbers([...steps.values()])];
+  if (parents.length + steps.size === 0) return { tellsChildren: false, told: new Set(), counted: new Set() };
+  const values = [numbers(parents), numbers([...steps.keys()]), numbers([...steps.values()]), numbers(told)];
   const [row] = await session.query<{ stale: boolean; counted: number[] | null }>(sql.concludeDone, values);
-  return { tellsChildren: row?.stale ?? true, counted: new Set(row?.counted) };
+  return { tellsChildren: row?.stale ?? true, told: new Set(told), counted: new Set(row?.counted) };
 }
 
-function linkedOf({ ids, flags, workflows, groups }: LinkedColumns): Done[] {
-  return (ids ?? []).map((jobId, place) => ({
-    jobId,
-    flags: flags[place] as number,
-    workflowId: workflows[place] || null,
-    groupId: groups[place] || null,
-  }));
+/** Where they belong is asked of the store only for jobs that somebody else handed out. */
+async function linkedOf(
+  { sql }: Context,
+  session: Session,
+  { ids, flags }: LinkedColumns,
+  known: LinkedById,
+): Promise<Done[]> {
+  const ended = ids ?? [];
+  const unknown = ended.filter((id) => !known.has(id));
+  type Row = { id: number; workflow_id: number | null; group_id: number | null };
+  const rows = unknown.length === 0 ? [] : await session.query<Row>(sql.kin, [numbers(unknown)]);
+  const found = new Map(
+    rows.map(({ id, workflow_id, group_id }) => [id, { workflowId: workflow_id, groupId: group_id }]),
+  );
+  return ended.map((jobId, place) => {
+    const { workflowId, groupId } = known.get(jobId) ?? found.get(jobId) ?? { workflowId: null, groupId: null };
+    return { jobId, flags: flags[place] as number, workflowId, groupId };
+  });
 }
 
 function tellOf({ ids, pending, due }: LinkedColumns['told'], tally: Tally): void {

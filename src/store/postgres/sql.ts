@@ -7,7 +7,7 @@
 import type { Statement } from './database.ts';
 import { SESSION_MARK } from './direct-session.ts';
 import { FLAG, LINKED } from './flags.ts';
-import { countersOf, flagsOf, graphTexts, lineOfJob } from './graph/statements.ts';
+import { countersOf, edgeState, flagsOf, graphTexts, lineOfJob } from './graph/statements.ts';
 import { tellOfSuccess, toldColumns } from './graph/tell-of-success.ts';
 import { noticeTexts } from './notice-statements.ts';
 import { scheduleTexts } from './schedules/statements.ts';
@@ -28,7 +28,7 @@ const jobColumns = `
   j.workflow_id, j.step_key, j.group_id, j.group_index, j.rerun_of, n.depends_on`;
 
 /** What a job's replacement decides anew. */
-const REPLACED = FLAG.holdsKey | FLAG.tellsFailure | FLAG.tellsSuccess | FLAG.startsAtOnce;
+const REPLACED = FLAG.holdsKey | FLAG.tellsFailure | FLAG.tellsSuccess | FLAG.startsAtOnce | FLAG.startsAnyTime;
 
 /** The order in which jobs are taken. */
 const order = 'l.rank, l.turn, l.due, l.job_id';
@@ -96,7 +96,7 @@ function texts(s: string) {
       (select ${epochMs('now')} from t) as now, array_agg(k.job_id) as ids, array_agg(k.attempt) as attempts,
       array_agg(k.failures) as failures, array_agg(${epochMs('k.due')}) as dues, array_agg(k.turn) as turns,
       array_agg(k.lane) as lanes, array_agg(j.priority) as priorities, json_agg(j.name) as names,
-      json_agg(j.tags) as tags, json_agg(j.spec) as specs, array_agg(k.flags) as flags,
+      json_agg(j.step_key) as steps, json_agg(j.tags) as tags, json_agg(j.spec) as specs, array_agg(k.flags) as flags,
       array_agg(coalesce(j.workflow_id, 0)) as workflows, array_agg(coalesce(j.group_id, 0)) as groups,
       array_agg(coalesce(j.group_index, 0)) as indexes
     from taken k join ${s}.job j on j.id = k.job_id`;
@@ -128,9 +128,9 @@ function texts(s: string) {
           coalesce(l.started_at, ${began('i.began_at')}) as started_at, l.cancel_requested_at, i.exit_code, i.result),
       runs as (
         insert into ${s}.run (job_id, attempt, status, outcome, worker_id, started_at, ended_at, due, exit_code, attempts,
-          failures, interruptions, snoozes, losses, cancel_requested_at)
+          failures, interruptions, snoozes, losses, cancel_requested_at, told)
         select job_id, attempt, 'done', 'done', worker_id, started_at, t.now, due, exit_code, attempt,
-          failures, interruptions, snoozes, losses, cancel_requested_at
+          failures, interruptions, snoozes, losses, cancel_requested_at, case when flags & 1 <> 0 then true end
         from gone, t),
       results as (
         insert into ${s}.result (job_id, value) select job_id, result from gone where result is not null)`;
@@ -377,9 +377,7 @@ function texts(s: string) {
      */
     settleLinked: `${endDone('true')},
       ${tellOfSuccess(s)}
-      select ${endedColumns}, array_agg(flags) as flags, array_agg(coalesce(workflow_id, 0)) as workflows,
-        array_agg(coalesce(group_id, 0)) as groups, ${toldColumns}
-      from kin`,
+      select ${endedColumns}, array_agg(flags) as flags, ${toldColumns} from gone`,
     settledBefore: `select r.job_id, r.attempt, r.worker_id, j.queue, r.due, r.started_at, r.ended_at
       from ${s}.run r join ${s}.job j on j.id = r.job_id where r.job_id = any($1::bigint[]) and r.status = 'done'`,
 
@@ -456,7 +454,7 @@ function texts(s: string) {
           case when b.status = 'pending' then t.now + h.start_timeout_ms * interval '1 ms' end,
           ${flagsOf(s)}, ${lineOfJob}, n.open, n.held, n.broken, n.missed
         from t, held h join ${s}.job j on j.id = h.job_id left join ${s}.fan g on g.job_id = h.job_id,
-          ${countersOf(s, 'h.job_id', `case when ${runsAgain} then 'open' else e.state end`)} n,
+          ${countersOf(s, 'h.job_id', `case when ${runsAgain} then 'open' else ${edgeState(s)} end`)} n,
           lateral (select case when n.open > 0 then 'blocked' when g.job_id is not null then 'running'
             else 'pending' end as status) b
         returning job_id, status, flags),
@@ -472,7 +470,7 @@ function texts(s: string) {
     editLive: `with ${now}
       update ${s}.live l
       set lane = $2, rank = $3, due = coalesce(d.moved, l.due), turn = case when $6 then 0 else l.turn end,
-        fair_key = case when not $6 then l.fair_key end, flags = l.flags & ~${FLAG.startsAtOnce} | $7::integer,
+        fair_key = case when not $6 then l.fair_key end, flags = l.flags & ~${FLAG.startsAtOnce | FLAG.startsAnyTime} | $7::integer,
         status = case when d.moved is null or l.status = 'blocked' then l.status
           when d.moved > t.now then 'scheduled' else 'pending' end,
         expires_at = case when d.moved is null or l.expires_at is null then l.expires_at

@@ -8,6 +8,7 @@ import type { Context } from './context.ts';
 import { HAS_CHILDREN, IN_WORKFLOW, IS_ITEM, IS_QUIET } from './flags.ts';
 import { endItems, reopenItem } from './groups.ts';
 import { noteEnds } from './notices.ts';
+import { tellOfSuccess } from './tell-of-success.ts';
 import { giveTurnsTo } from './turns.ts';
 import { WorkflowTally } from './workflow-tally.ts';
 
@@ -23,6 +24,8 @@ export class Aftermath {
   readonly #claimable = new Set<number>();
   /** Whose children hear of it in this call. */
   readonly #parents = new Map<number, CarryMode>();
+  /** Likewise, and it may be good news. */
+  readonly #successes: number[] = [];
   /** Whose children are left to the cascade. */
   #left = new Map<number, CarryMode>();
 
@@ -34,6 +37,12 @@ export class Aftermath {
   ended(context: Context, jobs: readonly Moved[]): void {
     this.#countEnds(context, jobs);
     for (const job of jobs) if (job.flags & HAS_CHILDREN) this.#parents.set(job.jobId, modeOf(job));
+  }
+
+  /** They were stored as having told their children. */
+  succeeded(context: Context, jobs: readonly Moved[]): void {
+    this.#countEnds(context, jobs);
+    for (const { jobId, flags } of jobs) if (flags & HAS_CHILDREN) this.#successes.push(jobId);
   }
 
   /** Not by the call itself, but by what it did: the job's children are left to the cascade. */
@@ -61,7 +70,9 @@ export class Aftermath {
   }
 
   finish(context: Context): void {
-    if (this.#parents.size > 0) carry(context, this.#parents);
+    const told = this.#successes.length > 0 ? tellOfSuccess(context, this.#successes) : null;
+    if (told?.leaves) for (const jobId of this.#successes) this.#parents.set(jobId, 'ended');
+    if (this.#parents.size > 0) carry(context, this.#parents, told?.children);
     if (this.#left.size > 0) leaveToCascade(context, this.#left);
     this.#tally.write(context);
     if (this.#claimable.size > 0) giveTurnsTo(context, [...this.#claimable]);

@@ -67,8 +67,15 @@ interface Touched {
 /** Parents whose edges are read at once. */
 const PIECE = 100;
 
-/** Makes the out-edges of these jobs agree with what they are now, then judges their children by all that came to light. */
-export function carry(context: Context, parents: ReadonlyMap<number, CarryMode>): void {
+/**
+ * Makes the out-edges of these jobs agree with what they are now, then judges their children by all that came to light; those
+ * that were told already are left out.
+ */
+export function carry(
+  context: Context,
+  parents: ReadonlyMap<number, CarryMode>,
+  told: ReadonlySet<number> = new Set(),
+): void {
   const { database } = context;
   const ids = [...parents.keys()];
   database.run(sql.dropCascades, JSON.stringify(ids));
@@ -78,7 +85,8 @@ export function carry(context: Context, parents: ReadonlyMap<number, CarryMode>)
     const states = new Map(database.tuples<ParentRow>(sql.parentStates, piece).map((row) => [row[0], row]));
     for (const row of database.tuples<EdgeRow>(sql.childEdges, piece)) {
       const parent = states.get(row[0]);
-      if (parent !== undefined) touch(context, touched, { row, parent, mode: parents.get(row[0]) });
+      if (parent !== undefined && !told.has(row[1]))
+        touch(context, touched, { row, parent, mode: parents.get(row[0]) });
     }
   }
   for (const [childId, child] of touched) judge(context, childId, child);

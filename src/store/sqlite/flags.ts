@@ -17,6 +17,9 @@ export const TELLS_SUCCESS = 256;
 /** Submitted in a transaction of the application's own, and not judged since. */
 export const UNJUDGED = 1024;
 
+/** Known to have no start timeout: its end need not be looked up when it is freed. */
+export const STARTS_ANY_TIME = 2048;
+
 /** The end of a job with one of these changes other rows than its own. */
 export const TOUCHES_OTHERS = HAS_CHILDREN | IN_WORKFLOW | IS_ITEM | TELLS_SUCCESS;
 

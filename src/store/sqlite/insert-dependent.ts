@@ -3,7 +3,7 @@
 import { type SkipReason, verdict } from '../../core/dag/judge.ts';
 import type { Context } from './context.ts';
 import { endWaiting } from './end-waiting.ts';
-import { HAS_PARENTS } from './flags.ts';
+import { HAS_PARENTS, STARTS_ANY_TIME } from './flags.ts';
 import type { NewJobRow } from './new-job-row.ts';
 import { type DependencyRow, type EdgeRow, link, type ParentEnds } from './parents.ts';
 import { sql } from './sql.ts';
@@ -47,7 +47,7 @@ function insertPiece(
       tell(context, row);
       return [...row.slice(0, 10), row[10] | given, null, null, null, null];
     }
-    const flags = row[10] | given | HAS_PARENTS;
+    const flags = row[10] | given | HAS_PARENTS | (row[9] === null ? STARTS_ANY_TIME : 0);
     const { edges, counters } = link(dependencies, ends);
     linked.push({ jobId, edges });
     const { open, held, broken, missed } = counters;

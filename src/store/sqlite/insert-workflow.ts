@@ -7,7 +7,7 @@ import { WorkronError } from '../../core/error.ts';
 import type { Reason, Status, TerminalStatus } from '../../core/job.ts';
 import type { GroupState, InsertOptions, Workflow } from '../store.ts';
 import type { Context } from './context.ts';
-import { HAS_CHILDREN, HAS_PARENTS, IN_WORKFLOW, IS_GROUP } from './flags.ts';
+import { HAS_CHILDREN, HAS_PARENTS, IN_WORKFLOW, IS_GROUP, STARTS_ANY_TIME } from './flags.ts';
 import { answeredBefore, remember } from './idempotency.ts';
 import { PIECE } from './insert-dependent.ts';
 import type { NewJobRow } from './new-job-row.ts';
@@ -142,7 +142,8 @@ function place(steps: readonly NewStepRow[], rows: readonly NewJobRow[], beginni
         row[10] |
         (forEach === null ? 0 : IS_GROUP) |
         (dependencies.length > 0 ? HAS_PARENTS : 0) |
-        (parents.has(index) ? HAS_CHILDREN : 0),
+        (parents.has(index) ? HAS_CHILDREN : 0) |
+        (row[9] === null ? STARTS_ANY_TIME : 0),
       live:
         end === null
           ? { status, counters: dependencies.length > 0 ? [open, held, broken, missed] : NO_COUNTERS }

@@ -55,7 +55,7 @@ export function settle(context: Context, { rows, count, hasResults }: SettleInpu
   for (const [jobId] of ended) effects.changedJob(jobId);
   const noticed = ended.filter((row) => row[3] & TOUCHES_OTHERS);
   if (noticed.length > 0) {
-    aftermath.ended(
+    aftermath.succeeded(
       context,
       noticed.map(([jobId, , , flags]) => ({ jobId, flags, status: 'done' })),
     );

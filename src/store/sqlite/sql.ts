@@ -4,6 +4,8 @@
  * statement has read stays true until the commit.
  */
 
+import { STARTS_ANY_TIME } from './flags.ts';
+
 /** A job as `decodeJob` takes it, from the aliases j (job), l (live), r (run), w (worker), x (result). */
 export const jobColumns = `
   j.id, j.queue, j.kind, j.name, j.priority, j.tags, j.spec, j.created_at,
@@ -180,9 +182,9 @@ export const sql = {
 
   /** ?1 rows [job, attempt, worker, exit code, result as text]. One row twice in a batch counts once. */
   settleRuns: `insert into run (job_id, attempt, status, outcome, worker_id, started_at, ended_at, due, exit_code,
-      attempts, failures, interruptions, snoozes, losses, cancel_requested_at)
+      attempts, failures, interruptions, snoozes, losses, cancel_requested_at, told)
     select l.job_id, l.attempt, 'done', 'done', l.worker_id, coalesce(l.started_at, min(i.value ->> 5, ?2), ?2), ?2, l.due, i.value ->> 3,
-      l.attempt, l.failures, l.interruptions, l.snoozes, l.losses, l.cancel_requested_at
+      l.attempt, l.failures, l.interruptions, l.snoozes, l.losses, l.cancel_requested_at, iif(l.flags & 1, 1, null)
     from json_each(?1) i join live l on l.job_id = i.value ->> 0
     where l.attempt = i.value ->> 1 and l.worker_id = i.value ->> 2 and l.status = 'running'
     on conflict do nothing`,
@@ -247,7 +249,22 @@ export const sql = {
     from json_each(?1) i cross join edge e on e.parent_id = i.value left join live l on l.job_id = e.child_id`,
   endedStarted: `select attempts > 0 or started_at is not null as started from run where job_id = ? and status is not null`,
   setEdge: `update edge set state = ?3 where child_id = ?1 and parent_id = ?2`,
-  edgesOf: 'select condition, state from edge where child_id = ?',
+  /** What its parent told all its children of its success holds, though it was not written. */
+  edgesOf: `select e.condition, iif(e.state = 'open' and exists (
+      select 1 from run r where r.job_id = e.parent_id and r.told), 'held', e.state)
+    from edge e where e.child_id = ?`,
+  /** How often a child waits for one of these, and whether their success can only be good news for it. */
+  childrenOf: `select e.child_id, count(*), min(e.condition <> 'failure' and e.state = 'open'), l.status, l.flags, l.due,
+      l.open_edges, l.broken_edges, l.missed_edges
+    from json_each(?1) i cross join edge e on e.parent_id = i.value left join live l on l.job_id = e.child_id
+    group by e.child_id`,
+  /** ?1 rows [child, edges that hold now], ?2 now. */
+  tellChildren: `update live set open_edges = open_edges - (i.value ->> 1), held_edges = held_edges + (i.value ->> 1),
+      status = iif(open_edges > i.value ->> 1, 'blocked', iif(due > ?2, 'scheduled', 'pending')),
+      expires_at = iif(open_edges > i.value ->> 1 or flags & ${STARTS_ANY_TIME}, null, (
+        select cast(round(max(live.due, ?2) + (j.spec ->> 'start_timeout_ms')) as integer) from job j
+        where j.id = live.job_id))
+    from json_each(?1) i where live.job_id = i.value ->> 0`,
   /** Edges to parents that have not ended, or wait again. */
   reopenInEdges: `update edge set state = 'open' where child_id = ?1
     and parent_id in (select l.job_id from live l where l.job_id = edge.parent_id)`,
@@ -427,7 +444,7 @@ export const sql = {
   waiting: `select l.status, l.due, l.expires_at, j.created_at from live l join job j on j.id = l.job_id
     where l.job_id = ? and l.status in ('blocked', 'scheduled', 'pending')`,
   editLive: `update live set lane = ?2, rank = ?3, status = ?4, due = ?5, expires_at = ?6, turn = iif(?7, 0, turn),
-      fair_key = iif(?7, null, fair_key)
+      fair_key = iif(?7, null, fair_key), flags = flags & ~${STARTS_ANY_TIME}
     where job_id = ?1`,
 
   // ---- logs

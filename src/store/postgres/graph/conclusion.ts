@@ -8,6 +8,7 @@ import { numbers } from '../values.ts';
 import { Carrier, heraldOf, type Parent, stateOf } from './carrier.ts';
 import { endItems, type ItemEnd, reopenItems } from './groups.ts';
 import { type EdgeRow, type Kin, lockKin } from './kin.ts';
+import type { Belonging } from './linked-claims.ts';
 import type { Transaction } from './transaction.ts';
 
 /** A job that has just ended; it was locked before. */
@@ -29,17 +30,17 @@ interface KinRow {
 }
 
 /** A job that has just ended well, with all that is to be known of it. */
-export interface Done {
+export interface Done extends Belonging {
   jobId: number;
   flags: number;
-  workflowId: number | null;
-  groupId: number | null;
 }
 
 /** What is known of such jobs together. */
 export interface Concluded {
   /** Some of their children have not heard of it. */
   tellsChildren: boolean;
+  /** These have, from all of them. */
+  told: ReadonlySet<number>;
   /** Workflows whose rows count these ends already. */
   counted: ReadonlySet<number>;
 }
@@ -51,6 +52,7 @@ export class Conclusion {
   readonly #parents = new Map<number, Parent>();
   readonly #items: { ended: boolean; items: ItemEnd[] }[] = [];
   readonly #pending: number[] = [];
+  #told: ReadonlySet<number> = new Set();
 
   constructor(context: Context, transaction: Transaction) {
     this.#context = context;
@@ -80,8 +82,10 @@ export class Conclusion {
     if (items.length > 0) this.#items.push({ ended: true, items });
   }
 
-  done(jobs: readonly Done[], { tellsChildren, counted }: Concluded): void {
+  /** Once in a transaction, and alone: whatever else ends in it is not among what the children were told. */
+  done(jobs: readonly Done[], { tellsChildren, told, counted }: Concluded): void {
     const { tally } = this.#transaction;
+    this.#told = told;
     const end = { status: 'done', continueOnFailure: false } as const;
     const items: ItemEnd[] = [];
     for (const { jobId, flags, workflowId, groupId } of jobs) {
@@ -128,7 +132,10 @@ export class Conclusion {
       parents.length === 0
         ? []
         : await session.query<EdgeRow>(this.#context.sql.edgesFrom, [numbers(parents.map(({ id }) => id))]);
-    const stale = edges.filter((edge) => edge.state !== stateOf(edge, this.#parents.get(edge.parent_id)?.end ?? null));
+    const stale = edges.filter((edge) => {
+      if (this.#told.has(edge.child_id)) return false;
+      return edge.state !== stateOf(edge, this.#parents.get(edge.parent_id)?.end ?? null);
+    });
     const children = [...new Set(stale.map(({ child_id }) => child_id))];
     const wanted = { ids: children, groupIds: groups };
     const { kin } = await lockKin(this.#context, this.#transaction, wanted);

@@ -75,7 +75,10 @@ export async function insertLinked(
     const [row] = await session.query<{ ids: number[] }>(sql.insertLinked, [
       ...columns,
       numbers(
-        piece.map(({ job, prospect, flags }) => ownFlags(job) | flags | (hasParents(prospect) ? FLAG.hasParents : 0)),
+        piece.map(({ job, prospect, flags }) => {
+          const timeFlag = job.startTimeoutMs === null ? FLAG.startsAnyTime : 0;
+          return ownFlags(job) | flags | timeFlag | (hasParents(prospect) ? FLAG.hasParents : 0);
+        }),
       ),
       piece.map(({ prospect }) => prospect.fate),
       counter('open'),

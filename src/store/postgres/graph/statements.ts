@@ -16,6 +16,15 @@ function isFinal(row: string): string {
   return `coalesce(${row}.status, '') <> ''`;
 }
 
+/**
+ * How an edge `e` stands. Where its parent told all its children of its success, the edge itself was not written: what is
+ * `open` holds. Such a parent never runs again.
+ */
+export function edgeState(s: string): string {
+  return `case when e.state = 'open' and exists (
+        select 1 from ${s}.run r where r.job_id = e.parent_id and r.told) then 'held' else e.state end`;
+}
+
 /** The line of a schedule that a job `j` runs for. Of a step, the workflow is the run. */
 export const lineOfJob = `case when j.workflow_id is null then (j.spec -> 'tick' ->> 'line')::bigint end`;
 
@@ -120,14 +129,15 @@ export function graphTexts(s: string, now: string) {
     kin: `select j.id, j.workflow_id, j.step_key, j.group_id, ${CONTINUES}, c.job_id is not null as pending
       from ${s}.job j left join ${s}.cascade c on c.job_id = j.id where j.id = any($1::bigint[])`,
     /**
-     * Whether some edge from jobs $1, which are done, does not say so. If none, workflows $2 that go on have $3 more steps
-     * done; the others, whose ends are to be told, are only locked.
+     * Whether some child of jobs $1, which are done, has not heard of it; $4 are those that just have. If none, workflows $2
+     * that go on have $3 more steps done; the others, whose ends are to be told, are only locked.
      */
     concludeDone: `with stale as materialized (
         select exists (
           select 1 from unnest($1::bigint[]) i(id) cross join lateral (
-            select 1 from ${s}.edge e where e.parent_id = i.id
-              and e.state <> case when e.condition = 'failure' then 'impossible' else 'held' end offset 0) e) as found),
+            select e.child_id from ${s}.edge e where e.parent_id = i.id
+              and e.state <> case when e.condition = 'failure' then 'impossible' else 'held' end offset 0) e
+          where e.child_id not in (select unnest($4::bigint[]))) as found),
       counted as (
         update ${s}.workflow w
         set open_steps = w.open_steps - i.count, fine_steps = w.fine_steps + i.count, status = 'running'
@@ -142,7 +152,8 @@ export function graphTexts(s: string, now: string) {
     edgesWithin: `select e.parent_id, e.child_id, e.condition, e.state from unnest($2::bigint[]) c(id) cross join lateral (
         select e.parent_id, e.child_id, e.condition, e.state from ${s}.edge e where e.child_id = c.id offset 0) e
       where e.parent_id in (select unnest($1::bigint[])) order by e.parent_id, e.child_id`,
-    edgesInto: `select parent_id, child_id, condition, state from ${s}.edge where child_id = any($1::bigint[])`,
+    edgesInto: `select e.parent_id, e.child_id, e.condition, ${edgeState(s)} as state from ${s}.edge e
+      where e.child_id = any($1::bigint[])`,
     liveKin: `select l.job_id, l.status, l.flags, l.attempt > 0 or l.started_at is not null as started,
         l.cancel_requested_at is not null as cancelled, l.open_edges, l.held_edges, l.broken_edges, l.missed_edges,
         j.workflow_id, j.step_key, j.group_id, j.spec -> 'start_timeout_ms' as start_timeout_ms, ${CONTINUES}
@@ -304,7 +315,7 @@ export function graphTexts(s: string, now: string) {
         started_at, flags, open_edges, held_edges, broken_edges, missed_edges)
       select i.job_id, 'running', i.lane, -j.priority::integer, d.due, d.attempts, d.failures, d.interruptions, d.snoozes,
         d.losses, d.worker_id, d.started_at, ${flagsOf(s)}, n.open, n.held, n.broken, n.missed
-      from input i join dropped d on d.job_id = i.job_id join ${s}.job j on j.id = i.job_id, ${countersOf(s, 'i.job_id', 'e.state')} n`,
+      from input i join dropped d on d.job_id = i.job_id join ${s}.job j on j.id = i.job_id, ${countersOf(s, 'i.job_id', edgeState(s))} n`,
     graphWork: `select exists (select 1 from ${s}.intake) as adopt, exists (select 1 from ${s}.cascade) as cascade,
       exists (select 1 from ${s}.fan where due) as expand`,
     dueFans: `select job_id from ${s}.fan where due order by job_id limit $1`,
@@ -363,24 +374,23 @@ export function graphTexts(s: string, now: string) {
 
     // ---- what a claimed job is told
 
-    /**
-     * The ends of the parents of jobs $1, each told once, however many wait for it; and workflows $2. `offset 0` makes each
-     * look one by the primary key, whatever the planner believes of the tables.
-     */
-    surroundings: `with pair as materialized (
-        select e.child_id, e.parent_id from unnest($1::bigint[]) c(id) cross join lateral (
-          select e.child_id, e.parent_id from ${s}.edge e where e.child_id = c.id order by e.parent_id offset 0) e),
-      parent as materialized (
-        select p.id, coalesce(j.step_key, j.name, p.id::text) as key, r.status, x.value
-        from (select distinct parent_id as id from pair) p
-          cross join lateral (select j.step_key, j.name from ${s}.job j where j.id = p.id offset 0) j
-          cross join lateral (select r.status from ${s}.run r where r.job_id = p.id and ${isFinal('r')} offset 0) r
-          left join lateral (select x.value from ${s}.result x where x.job_id = p.id offset 0) x on true)
-      select (select array_agg(child_id) from pair) as children, (select array_agg(parent_id) from pair) as parents,
-        array_agg(id) as ended, json_agg(key) as keys, json_agg(status) as statuses, json_agg(value) as results,
+    /** Who the parents of jobs $1 are; and workflows $2. `offset 0` makes each look one by the primary key, here and below. */
+    around: `select array_agg(e.child_id) as children, array_agg(e.parent_id) as parents,
         (select json_agg(json_build_object('id', w.id, 'params', w.params, 'fresh', w.started_at is null))
           from ${s}.workflow w where w.id = any($2::bigint[])) as about
-      from parent`,
+      from unnest($1::bigint[]) c(id) cross join lateral (
+        select e.child_id, e.parent_id from ${s}.edge e where e.child_id = c.id order by e.parent_id offset 0) e`,
+    /** The ends of jobs $1; $2 whether an item asks, who gets scalars only: what cannot be one of those need not be sent. */
+    parentEnds: `select array_agg(p.id) as ids, json_agg(coalesce(j.step_key, j.name, p.id::text)) as keys,
+        json_agg(r.status) as statuses, json_agg(case when not $2::boolean then x.value
+          when jsonb_typeof(x.value) = 'object' then (
+            select coalesce(jsonb_object_agg(o.key, o.value), '{}') from jsonb_each(x.value) o
+            where jsonb_typeof(o.value) in ('string', 'number', 'boolean') and octet_length(o.value::text) <= 16384)
+          when jsonb_typeof(x.value) <> 'array' and octet_length(x.value::text) <= 16384 then x.value end) as results
+      from unnest($1::bigint[]) p(id)
+        cross join lateral (select j.step_key, j.name from ${s}.job j where j.id = p.id offset 0) j
+        cross join lateral (select r.status from ${s}.run r where r.job_id = p.id and ${isFinal('r')} offset 0) r
+        left join lateral (select x.value from ${s}.result x where x.job_id = p.id offset 0) x on true`,
     /** A statement of its own after the claim: one that dies between the two was never answered, so nothing has started. */
     beginWorkflows: `update ${s}.workflow w set started_at = to_timestamp(o.started_at / 1000.0), status = 'running' from (
         select f.id, i.started_at from unnest($1::bigint[], $2::float8[]) i(id, started_at) join ${s}.workflow f on f.id = i.id
@@ -398,7 +408,8 @@ export function flagsOf(s: string): string {
       | case when j.group_id is not null then 32
           when j.spec @? '$.notify[*].on[*] ? (@ == "recovered")' then 384
           when j.spec @? '$.notify[*].on[*] ? (@ == "failed")' then 128 else 0 end
-      | case when j.spec ->> 'rerun' = 'never' or (j.spec -> 'max_attempts')::integer <= 1 then 512 else 0 end)`;
+      | case when j.spec ->> 'rerun' = 'never' or (j.spec -> 'max_attempts')::integer <= 1 then 512 else 0 end
+      | case when j.spec ->> 'start_timeout_ms' is null then 2048 else 0 end)`;
 }
 
 /** The counters of a child's edges, each in the state given; all 0 where there are none. */

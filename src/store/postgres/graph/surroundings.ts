@@ -1,3 +1,4 @@
+import { forItems } from '../../../core/dag/item-parents.ts';
 import type { ParentEnd, Surroundings, TerminalStatus } from '../../../core/job.ts';
 import { itemOf, type StoredSpec } from '../../spec.ts';
 import type { Context } from '../context.ts';
@@ -15,14 +16,10 @@ export interface Claimed {
   groupIndex: number;
 }
 
-/** Columns of equal length, twice: pairs of child and parent, parents that have ended. */
+/** Columns of equal length: pairs of child and parent. */
 interface Around {
   children: number[] | null;
   parents: number[];
-  ended: number[] | null;
-  keys: string[];
-  statuses: TerminalStatus[];
-  results: unknown[];
   about: WorkflowRow[] | null;
 }
 
@@ -35,21 +32,23 @@ interface WorkflowRow {
 
 /** What claimed jobs can know of those around them, by id; those that stand alone have nothing and cost nothing. */
 export async function surroundingsOf(
-  { database, sql }: Context,
+  context: Context,
   claimed: readonly Claimed[],
   signal: AbortSignal,
 ): Promise<ReadonlyMap<number, Surroundings>> {
+  const { database, sql } = context;
   const jobs = claimed.filter(({ flags }) => flags & SURROUNDED);
   if (jobs.length === 0) return new Map();
   // An item has the parents of its group, which many items share.
   const askedOf = ({ job, groupId }: Claimed) => groupId ?? job.id;
   const workflowIds = new Set(jobs.flatMap(({ workflowId }) => workflowId ?? []));
   const values = [numbers([...new Set(jobs.map(askedOf))]), numbers([...workflowIds])];
-  const [around] = await database.query<Around>(sql.surroundings, values, signal);
+  const [around] = await database.query<Around>(sql.around, values, signal);
   const about = around?.about ?? [];
   await beginWorkflows({ database, sql }, about, { startedAt: jobs[0]?.job.startedAt ?? 0, signal });
   const params = new Map(about.map((workflow) => [workflow.id, workflow.params]));
-  const ends = parentEnds(around as Around);
+  const groups = new Set(jobs.flatMap(({ groupId }) => groupId ?? []));
+  const ends = await parentEnds(context, { around: around as Around, groups }, signal);
   return new Map(
     jobs.map((claim) => {
       const { job, spec, workflowId, groupId, groupIndex } = claim;
@@ -63,21 +62,49 @@ export async function surroundingsOf(
   );
 }
 
-/** By child. */
-function parentEnds({ children, parents, ended, keys, statuses, results }: Around): ReadonlyMap<number, ParentEnd[]> {
-  const known = new Map(
-    (ended ?? []).map((jobId, place): [number, ParentEnd] => {
-      const end = { key: keys[place] as string, status: statuses[place] as TerminalStatus };
-      return [jobId, { jobId, ...end, result: results[place] }];
-    }),
-  );
+/** By child. Each parent is asked for once, however many wait for it; groups are asked for by their items. */
+async function parentEnds(
+  context: Context,
+  { around: { children, parents }, groups }: { around: Around; groups: ReadonlySet<number> },
+  signal: AbortSignal,
+): Promise<ReadonlyMap<number, ParentEnd[]>> {
+  const pairs = (children ?? []).map((childId, place) => ({ childId, parentId: parents[place] as number }));
+  const forJobs = new Set(pairs.filter(({ childId }) => !groups.has(childId)).map(({ parentId }) => parentId));
+  const forGroups = new Set(pairs.filter(({ childId }) => groups.has(childId)).map(({ parentId }) => parentId));
+  const toJobs = await endsOf(context, [...forJobs], { items: false, signal });
+  const toItems = await endsOf(context, [...forGroups], { items: true, signal });
   const ends = new Map<number, ParentEnd[]>();
-  for (const [place, childId] of (children ?? []).entries()) {
-    const end = known.get(parents[place] as number);
+  for (const { childId, parentId } of pairs) {
+    const end = (groups.has(childId) ? toItems : toJobs).get(parentId);
     if (end === undefined) continue;
     const siblings = ends.get(childId);
     if (siblings === undefined) ends.set(childId, [end]);
     else siblings.push(end);
+  }
+  for (const groupId of groups) ends.set(groupId, forItems(ends.get(groupId) ?? []));
+  return ends;
+}
+
+/** Those among them that have ended. */
+async function endsOf(
+  { database, sql, recentSuccesses }: Context,
+  ids: readonly number[],
+  { items, signal }: { items: boolean; signal: AbortSignal },
+): Promise<ReadonlyMap<number, ParentEnd>> {
+  const ends = new Map<number, ParentEnd>();
+  const unknown: number[] = [];
+  for (const jobId of ids) {
+    const key = recentSuccesses.keyOf(jobId);
+    if (key === undefined) unknown.push(jobId);
+    else ends.set(jobId, { jobId, key, status: 'done', result: null });
+  }
+  if (unknown.length === 0) return ends;
+  type Columns = { ids: number[] | null; keys: string[]; statuses: TerminalStatus[]; results: unknown[] };
+  const values = [numbers(unknown), items];
+  const [row] = await database.query<Columns>(sql.parentEnds, values, signal);
+  for (const [place, jobId] of (row?.ids ?? []).entries()) {
+    const end = { key: row?.keys[place] as string, status: row?.statuses[place] as TerminalStatus };
+    ends.set(jobId, { jobId, ...end, result: row?.results[place] });
   }
   return ends;
 }

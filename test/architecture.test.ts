@@ -17,6 +17,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   worker: ['core', 'api', 'ops'],
   http: ['core', 'api', 'ops', 'scheduler'],
   library: ['core', 'api', 'ops', 'store', 'scheduler', 'worker', 'http'],
+  testing: ['core', 'ops', 'store', 'scheduler'],
   cli: ['core', 'api', 'ops', 'store', 'scheduler', 'worker', 'http', 'library'],
 };
 

@@ -1,5 +1,7 @@
 /** How hard the tests try: small counts for every day, the full ones with `npm run test:full`. */
 
+import { EVERYDAY } from '../src/testing/contract/effort.ts';
+
 const full = process.env['WORKRON_TEST_EFFORT'] === 'full';
 
 export const effort = {
@@ -7,7 +9,7 @@ export const effort = {
   /** Jobs that three workers share. */
   sharedJobs: full ? 5_000 : 150,
   /** Cancel against settle against reap on one job. */
-  races: full ? 10_000 : 120,
+  races: full ? 10_000 : EVERYDAY.races,
   /** Random sequences of store calls compared across stores, and their length. */
   modelRuns: full ? 300 : 14,
   modelLength: full ? 60 : 40,
@@ -17,7 +19,7 @@ export const effort = {
   dagStoreRuns: full ? 60 : 4,
   dagNodes: full ? 200 : 30,
   /** Ends, submissions and cancels that meet on the same edges. */
-  graphRaces: full ? 1_000 : 20,
+  graphRaces: full ? 1_000 : EVERYDAY.graphRaces,
   /** The same on PostgreSQL, in transactions that overlap. */
   edgeRaces: full ? 10_000 : 60,
   /** Turns of each worker in a wide graph. */
@@ -38,8 +40,8 @@ export const effort = {
   /** Commands that run at once. */
   commandsAtOnce: full ? 500 : 60,
   /** Queued jobs of one tenant, and tenants of one queue. */
-  fairJobs: full ? 10_000 : 1_000,
-  fairKeys: full ? 10_000 : 500,
+  fairJobs: full ? 10_000 : EVERYDAY.fairJobs,
+  fairKeys: full ? 10_000 : EVERYDAY.fairKeys,
   /** Jobs of a worker that is killed while many of them wait for its slots. */
   aheadJobs: full ? 5_000 : 600,
   /** How often the example application is killed. */

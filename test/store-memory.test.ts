@@ -1,4 +1,5 @@
-import { exerciseStore } from './contract/index.ts';
+import { exerciseStore } from '../src/testing/contract/index.ts';
+import { effort } from './effort.ts';
 import { openTestMemory } from './kit/memory.ts';
 
-exerciseStore('memory', openTestMemory);
+exerciseStore('memory', openTestMemory, effort);

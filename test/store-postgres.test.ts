@@ -1,4 +1,5 @@
-import { exerciseStore } from './contract/index.ts';
+import { exerciseStore } from '../src/testing/contract/index.ts';
+import { effort } from './effort.ts';
 import { openEmptiedPostgres } from './kit/postgres.ts';
 
-exerciseStore('postgres', () => openEmptiedPostgres());
+exerciseStore('postgres', () => openEmptiedPostgres(), effort);

@@ -1,4 +1,5 @@
-import { exerciseStore } from './contract/index.ts';
+import { exerciseStore } from '../src/testing/contract/index.ts';
+import { effort } from './effort.ts';
 import { openEmptiedSqlite } from './kit/sqlite.ts';
 
-exerciseStore('sqlite', openEmptiedSqlite);
+exerciseStore('sqlite', openEmptiedSqlite, effort);

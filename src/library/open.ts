@@ -55,10 +55,10 @@ export interface OpenOptions {
 }
 
 /**
- * `postgres://…`, `./workron.db` (SQLite), `memory:`, or `http://…` for a Workron that runs elsewhere. Resolves once the
- * store is there and its tables are up to date.
+ * `postgres://…`, `./workron.db` (SQLite), `memory:`, or `http://…` for a Workron that runs elsewhere; or a store of one's
+ * own, which is closed with it. Resolves once the store is there and its tables are up to date.
  */
-export async function open(url: string, options: OpenOptions = {}): Promise<Workron> {
+export async function open(url: string | Store, options: OpenOptions = {}): Promise<Workron> {
   const log = logOf(options.log ?? 'warn');
   const traced = (options.tracing ?? true) ? await tracing(version) : null;
   const middleware = [...(traced === null ? [] : [traced]), ...(options.middleware ?? [])];
@@ -66,8 +66,8 @@ export async function open(url: string, options: OpenOptions = {}): Promise<Work
   return new Workron({ home: await openHome(url, options, log), log, middleware, webhooks });
 }
 
-async function openHome(url: string, options: OpenOptions, log: Log): Promise<Home> {
-  if (/^https?:/i.test(url)) {
+async function openHome(url: string | Store, options: OpenOptions, log: Log): Promise<Home> {
+  if (typeof url === 'string' && /^https?:/i.test(url)) {
     if (options.notify !== undefined) {
       throw new WorkronError('bad_request', 'notify: belongs to the Workron that is asked, not to those who ask it');
     }
@@ -78,7 +78,7 @@ async function openHome(url: string, options: OpenOptions, log: Log): Promise<Ho
   const leaseMs = msOf(options.lease ?? SETTINGS.leaseMs.default);
   const heartbeatMs = msOf(options.heartbeat ?? Math.min(SETTINGS.heartbeatMs.default, Math.floor(leaseMs / 3)));
   const notify = installationNotify(options);
-  const store = await openStore(url, options, log, systemClock);
+  const store = typeof url === 'string' ? await openStore(url, options, log, systemClock) : url;
   try {
     return await openStoreHome(store, { log, leaseMs, heartbeatMs, notify });
   } catch (error) {

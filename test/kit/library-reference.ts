@@ -13,6 +13,7 @@ const root = join(import.meta.dirname, '..', '..');
 const ENTRIES = [
   { entry: 'index', title: 'workron' },
   { entry: 'testing', title: 'workron/testing' },
+  { entry: 'testing/contract', title: 'workron/testing/contract' },
 ];
 
 export function libraryReference(): string {

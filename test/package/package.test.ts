@@ -75,10 +75,24 @@ async function install(): Promise<string> {
   return app;
 }
 
+/** The oldest version that `engines` names, from the registry; `WORKRON_TEST_OLD_NODE` where that cannot be reached. */
+async function oldestNode(): Promise<string> {
+  const given = process.env['WORKRON_TEST_OLD_NODE'];
+  if (given !== undefined) return given;
+  const { engines } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { engines: { node: string } };
+  const oldest = /^>=(\d+\.\d+)$/.exec(engines.node)?.[1];
+  assert.ok(oldest, 'engines.node is >=MAJOR.MINOR');
+  const place = join(folder.path, 'oldest');
+  await mkdir(place);
+  await writeFile(join(place, 'package.json'), '{ "private": true }');
+  const name = `node-${process.platform}-${process.arch}`;
+  await run('npm', ['install', '--ignore-scripts', '--no-save', `${name}@${oldest}.0`], { cwd: place });
+  return join(place, 'node_modules', name, 'bin', 'node');
+}
+
 test('package: installed in an empty folder it works, on each runtime that is here, and its command too', async () => {
   const app = await install();
-  // The oldest version that `engines` names, where it is given.
-  const runtimes = [process.execPath, ...(process.env['WORKRON_TEST_OLD_NODE']?.split(':') ?? [])];
+  const runtimes = [process.execPath, ...(effort.full ? [await oldestNode()] : [])];
   for (const node of runtimes) {
     const { stdout, stderr } = await run(node, ['--no-warnings', 'app.mjs'], { cwd: app });
     assert.equal(stdout, 'hello world\ndone\n200\nhello kit function\n', node);
@@ -88,10 +102,47 @@ test('package: installed in an empty folder it works, on each runtime that is he
   assert.match(stdout, /^\d+\.\d+\.\d+/);
 });
 
+/** What its author would write; the second breaks a promise, by handing out what was not asked for. */
+const CONTRACT = `
+  import { exerciseStore, openTestMemory } from 'workron/testing/contract';
+  import { open } from 'workron';
+  const effort = { races: 8, graphRaces: 2, fairJobs: 100, fairKeys: 50 };
+  exerciseStore('of my own', openTestMemory, effort);
+  const { store } = await openTestMemory();
+  await (await open(store, { log: 'silent' })).stop();
+`;
+const BROKEN = `
+  import { exerciseStore, openTestMemory } from 'workron/testing/contract';
+  exerciseStore('broken', async () => {
+    const opened = await openTestMemory();
+    const claim = opened.store.claim.bind(opened.store);
+    opened.store.claim = (request, signal) => claim({ ...request, limit: request.limit + 1 }, signal);
+    return opened;
+  });
+`;
+
+test('package: a store of one’s own proves itself by the contract suite, or does not', async () => {
+  const app = join(folder.path, 'app');
+  await writeFile(join(app, 'store.test.mjs'), CONTRACT);
+  await writeFile(join(app, 'broken.test.mjs'), BROKEN);
+  const suite = async (file: string, ...args: string[]) => {
+    const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+    const ran = await run(process.execPath, ['--test', '--test-reporter=tap', ...args, file], { cwd: app, env }).catch(
+      (error: { stdout: string }) => error,
+    );
+    const count = (what: string) => Number(new RegExp(`^# ${what} (\\d+)$`, 'm').exec(ran.stdout)?.[1]);
+    return { pass: count('pass'), fail: count('fail'), text: ran.stdout };
+  };
+  const { pass, fail, text } = await suite('store.test.mjs');
+  assert.equal(fail, 0, text);
+  assert.ok(pass > 300, `${pass} tests`);
+  assert.ok((await suite('broken.test.mjs', '--test-name-pattern=^claim')).fail > 0);
+});
+
 test('package: importing the library does nothing by itself', async () => {
   const app = join(folder.path, 'app');
   const script = `
-    for (const name of ['workron', 'workron/client', 'workron/testing']) await import(name);
+    for (const name of ['workron', 'workron/client', 'workron/testing', 'workron/testing/contract']) await import(name);
     const { setImmediate } = await import('node:timers/promises');
     await setImmediate();
     const open = process.getActiveResourcesInfo().filter((name) => !/^(Pipe|TTY|FSReq|CloseReq|Immediate)/.test(name));

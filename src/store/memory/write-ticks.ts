@@ -4,6 +4,7 @@ import type { LinePlan, PlannedTick } from '../../core/schedule/plan-line.ts';
 import { jobForTick, workflowForTick } from '../../core/schedule/run-for-tick.ts';
 import type { Run } from '../../core/schedule/tick.ts';
 import { tickNotices } from '../../core/schedule/tick-notices.ts';
+import { waitTogether } from '../../core/schedule/wait-together.ts';
 import { insert } from './insert.ts';
 import { addTickNotice } from './notices.ts';
 import type { LineRow, ScheduleRow, TickRow } from './schedule-row.ts';
@@ -70,7 +71,8 @@ function start(tables: Tables, { target }: ScheduleRow, { run }: PlannedTick, fo
     const { items } = insert(tables, [jobForTick(target.job, run, dependsOn)], {});
     return { jobId: items[0]?.job.id ?? null, workflowId: null };
   }
-  const { id } = addWorkflow(tables, workflowForTick(target.workflow, run), { line: run.tick.line, after });
+  const workflow = waitTogether(workflowForTick(target.workflow, run), after.length);
+  const { id } = addWorkflow(tables, workflow, { line: run.tick.line, after });
   return { jobId: null, workflowId: id };
 }
 

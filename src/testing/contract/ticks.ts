@@ -3,7 +3,7 @@ import { jitterMs } from '../../core/schedule/jitter.ts';
 import type { OverlapPolicy, Schedule } from '../../core/schedule/schedule.ts';
 import type { Store } from '../../store/store.ts';
 import { aStep } from '../kit/builders.ts';
-import { settleDown } from '../kit/graph.ts';
+import { Hands, settleDown } from '../kit/graph.ts';
 import {
   aTarget,
   changeSchedule,
@@ -264,6 +264,49 @@ export function exerciseTicks(open: OpenStore): void {
       await exerciseWorkflows(store, advance, overlap);
     });
   }
+
+  test('ticks: a wide run waits for a wide one through one step, not through steps times steps', async ({
+    store,
+    advance,
+  }) => {
+    const wide = Array.from({ length: 40 }, (_, n) => aStep(`s${n}`));
+    const each = { items: { parent: 0, path: [] }, maxParallel: null };
+    const steps = [...wide, aStep('previous-run', { parents: [0], forEach: each }), aStep('last', { parents: [40] })];
+    await makeSchedule(store, { overlap: 'buffer_one', target: { workflow: { name: 'etl', params: {}, steps } } });
+    await advance(PERIOD + 1_000);
+    const [first] = await tickAll(store);
+    const hands = await Hands.of(store);
+    const running = await hands.take();
+    assert.equal(running.length, 40);
+    await advance(PERIOD);
+    const [second] = await tickAll(store);
+    const stepsOf = async (run: { workflowId: number | null } | undefined) =>
+      await store.steps(run?.workflowId ?? 0, forever);
+    const [before, next] = [await stepsOf(first), await stepsOf(second)];
+    const gate = next[0];
+    assert.deepEqual([before.length, next.length, gate?.key], [42, 43, 'previous-run-']);
+    assert.equal(gate?.job.dependsOn.length, 42);
+    for (const { job } of next.slice(1, 41)) {
+      assert.deepEqual(job.dependsOn, [{ jobId: gate?.job.id, condition: 'ended' }]);
+    }
+    const standing = async () => new Set((await stepsOf(second)).slice(1, 41).map(({ job }) => job.status));
+    for (const id of running) await hands.done(id, ['x']);
+    await settleDown(store);
+    assert.deepEqual(await standing(), new Set(['blocked']));
+    for (const id of await hands.take()) await hands.done(id);
+    await settleDown(store);
+    assert.deepEqual(await standing(), new Set(['blocked']), 'the last step runs');
+    for (const id of await hands.take()) await hands.done(id);
+    await settleDown(store);
+    assert.deepEqual(await standing(), new Set(['pending']));
+    for (let round = 0; round < 3; round += 1) {
+      for (const id of await hands.take()) await hands.done(id, ['x']);
+      await settleDown(store);
+    }
+    const ends = (await stepsOf(second)).map(({ job }) => job.status);
+    assert.deepEqual(new Set(ends), new Set(['done']));
+    assert.equal((await store.workflow(second?.workflowId ?? 0, forever))?.status, 'done');
+  });
 
   for (const overlap of ['buffer_one', 'cancel_other'] as const) {
     test(`ticks: ${overlap}: a run waits for a step of the one before that a person retries`, async ({

@@ -7,6 +7,7 @@ import type { PlannedRun } from '../../../core/schedule/plan-line.ts';
 import { jobForTick, workflowForTick } from '../../../core/schedule/run-for-tick.ts';
 import type { Schedule } from '../../../core/schedule/schedule.ts';
 import type { Run } from '../../../core/schedule/tick.ts';
+import { waitTogether } from '../../../core/schedule/wait-together.ts';
 import { NO_RUN } from '../../schedule-columns.ts';
 import type { Context } from '../context.ts';
 import { FLAG } from '../flags.ts';
@@ -139,11 +140,6 @@ async function startWorkflow(
 ): Promise<number> {
   if (!('workflow' in target)) throw new Error('a job among workflows');
   const { session, tally, locks } = transaction;
-  const workflow = workflowForTick(target.workflow, run);
-  const lanes = lanesOf(
-    context,
-    workflow.steps.map(({ job }) => job),
-  );
   const rows =
     previous.workflowId === null
       ? []
@@ -151,6 +147,11 @@ async function startWorkflow(
   locks.made(rows.map(({ id }) => id));
   if (rows.length > 0) await session.query(context.sql.markParents, [numbers(rows.map(({ id }) => id))]);
   const after = [...dependsOn, ...rows.map(({ id }): Dependency => ({ jobId: id, condition: 'ended' }))];
+  const workflow = waitTogether(workflowForTick(target.workflow, run), after.length);
+  const lanes = lanesOf(
+    context,
+    workflow.steps.map(({ job }) => job),
+  );
   const id = await storeWorkflow(context, session, workflow, { lanes, after, ends });
   await session.query(context.sql.setWorkflowLine, [id, run.tick.line]);
   for (const { job } of workflow.steps) if (job.fairKey !== null) tally.fair(job.queue);

@@ -4,6 +4,7 @@ import type { PlannedRun } from '../../../core/schedule/plan-line.ts';
 import { jobForTick, workflowForTick } from '../../../core/schedule/run-for-tick.ts';
 import type { Schedule } from '../../../core/schedule/schedule.ts';
 import type { Run } from '../../../core/schedule/tick.ts';
+import { waitTogether } from '../../../core/schedule/wait-together.ts';
 import type { Context } from '../context.ts';
 import { insertDependent } from '../insert-dependent.ts';
 import { addWorkflow } from '../insert-workflow.ts';
@@ -18,7 +19,7 @@ export function start(context: Context, { target }: Schedule, run: PlannedRun, f
   const after = follows.flatMap((one) => jobsOf(context, one));
   const { line } = run.tick;
   if ('workflow' in target) {
-    const wanted = encodeNewWorkflow(workflowForTick(target.workflow, run), now);
+    const wanted = encodeNewWorkflow(waitTogether(workflowForTick(target.workflow, run), after.length), now);
     const workflowId = addWorkflow(context, { ...wanted, now }, after);
     database.run(sql.setWorkflowLine, workflowId, line);
     return { jobId: null, workflowId };

@@ -9,6 +9,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
+import type { Browser, Page } from 'playwright-core';
+import { Client } from '../../src/api/client.ts';
 import { openBrowser } from '../../test/kit/browser.ts';
 import { openScreen } from '../../test/kit/dashboard.ts';
 import { buildPage } from '../../test/kit/page-build.ts';
@@ -126,12 +128,34 @@ async function look(store: string, url: string, isBeyondWindow: boolean): Promis
       `${store}: scrolled to row ${last}`,
       `${most} rows in the page (at most 200), longest task ${wallMs.toFixed(0)} ms, ${processorMs.toFixed(0)} ms of processor (at most 100)`,
     );
+    await readLog(store, browser, page, url);
     if (!isBeyondWindow) return;
     await page.goto(`${url}/ui/jobs?q=no%20such%20thing`);
     await page.getByText('Text is looked for among the newest 100,000 jobs').waitFor();
   } finally {
     await browser.close();
   }
+}
+
+/** A log of ten MiB: from opening it to its end, and back to the top. */
+async function readLog(store: string, browser: Browser, page: Page, url: string): Promise<void> {
+  const client = new Client({ url });
+  const command = `awk 'BEGIN { for (i = 0; i < 131072; i++) printf "\\033[32mline\\033[0m %08d of a log that is ten MiB long, with a colour. .......\\n", i }'`;
+  const { id } = await client.submit({ command });
+  await client.wait(id, { timeout: '120s' });
+  const { wallMs, processorMs } = await longestTask(browser, page, async () => {
+    await page.goto(`${url}/ui/jobs/${id}`);
+    await page.locator('.log-text', { hasText: '00131071' }).waitFor();
+    await page.locator('.log-scroll').hover();
+    for (let turn = 0; turn < 60; turn += 1) {
+      await page.mouse.wheel(0, -2_000);
+      await page.waitForTimeout(16);
+    }
+  });
+  say(
+    `${store}: a log of 10 MiB`,
+    `longest task ${wallMs.toFixed(0)} ms, ${processorMs.toFixed(0)} ms of processor (at most 100)`,
+  );
 }
 
 /** Jobs are still drained as fast with all of these behind them and the indexes that lists need. */

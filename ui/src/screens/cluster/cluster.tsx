@@ -72,13 +72,13 @@ function Instances({ instances }: { instances: ClusterState['instances'] }) {
                   {instance.url !== null && ` · ${visibleLine(instance.url)}`}
                 </div>
               </th>
-              <td>{instance.roles.join(', ')}</td>
-              <td>{instance.leads.join(', ') || <span className="faint">nothing</span>}</td>
-              <td>{instance.version}</td>
-              <td>
+              <td data-label="Roles">{instance.roles.join(', ')}</td>
+              <td data-label="Leads">{instance.leads.join(', ') || <span className="faint">nothing</span>}</td>
+              <td data-label="Version">{instance.version}</td>
+              <td data-label="Up since">
                 <When at={instance.started_at} />
               </td>
-              <td>
+              <td data-label="Heard">
                 <When at={instance.seen_at} />
               </td>
             </tr>
@@ -108,10 +108,14 @@ function Duties({ duties }: { duties: ClusterState['duties'] }) {
           {duties.map((duty) => (
             <tr key={duty.duty}>
               <th scope="row">{duty.duty}</th>
-              <td>{duty.leader === null ? <span className="why-bad">nobody</span> : visibleLine(duty.leader)}</td>
-              <td>{duty.term}</td>
-              <td>{duty.held_by ?? <span className="faint">–</span>}</td>
-              <td className="faint">{duty.lock_key === null ? '–' : duty.lock_key.join(', ')}</td>
+              <td data-label="Leader">
+                {duty.leader === null ? <span className="why-bad">nobody</span> : visibleLine(duty.leader)}
+              </td>
+              <td data-label="Term">{duty.term}</td>
+              <td data-label="Held by">{duty.held_by ?? <span className="faint">–</span>}</td>
+              <td className="faint" data-label="Lock key">
+                {duty.lock_key === null ? '–' : duty.lock_key.join(', ')}
+              </td>
             </tr>
           ))}
         </tbody>

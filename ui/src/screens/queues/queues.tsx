@@ -92,7 +92,7 @@ function QueueRow({ queue, onEdit }: { queue: Queue; onEdit: () => void }) {
           </span>
         )}
       </th>
-      <td>
+      <td data-label="Running">
         <span className="with-meter">
           {link('running', queue.running)}
           {queue.max_running !== null && (
@@ -103,12 +103,18 @@ function QueueRow({ queue, onEdit }: { queue: Queue; onEdit: () => void }) {
           )}
         </span>
       </td>
-      <td className="num">{link('pending', queue.pending)}</td>
-      <td>
+      <td className="num" data-label="Pending">
+        {link('pending', queue.pending)}
+      </td>
+      <td data-label="Oldest waits since">
         <When at={queue.oldest_pending_at} />
       </td>
-      <td className="num">{link('scheduled', queue.scheduled)}</td>
-      <td className="num">{link('blocked', queue.blocked)}</td>
+      <td className="num" data-label="Scheduled">
+        {link('scheduled', queue.scheduled)}
+      </td>
+      <td className="num" data-label="Blocked">
+        {link('blocked', queue.blocked)}
+      </td>
       <td className="row-actions">
         <button
           type="button"

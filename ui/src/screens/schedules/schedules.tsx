@@ -87,12 +87,14 @@ function Row({ schedule }: { schedule: Schedule }) {
         {schedule.paused_at !== null && <span className="badge tone-amber">❚❚ paused</span>}
         <div className="faint small-text clip">{whatItRuns(schedule)}</div>
       </th>
-      <td>
+      <td data-label="When">
         {whenText(schedule)}
         <div className="faint small-text">{schedule.timezone}</div>
       </td>
-      <td>{schedule.paused_at === null ? <When at={schedule.next_run} /> : <span className="faint">paused</span>}</td>
-      <td>
+      <td data-label="Next">
+        {schedule.paused_at === null ? <When at={schedule.next_run} /> : <span className="faint">paused</span>}
+      </td>
+      <td data-label="Last">
         {last !== null && (
           <span className={`state tone-${last.tone}`} title={last.words}>
             <span aria-hidden="true">{last.icon}</span> {schedule.last_verdict?.replace('_', ' ')}
@@ -100,7 +102,7 @@ function Row({ schedule }: { schedule: Schedule }) {
         )}{' '}
         <When at={schedule.last_run} />
       </td>
-      <td>
+      <td data-label="Coverage">
         <Coverage schedule={schedule} cells={15} />
       </td>
     </tr>

@@ -37,8 +37,14 @@ export function StepList({ workflow, onRerun }: { workflow: WorkflowDetail; onRe
                   </span>
                 )}
               </th>
-              <td className="faint">{step.depends_on.join(', ')}</td>
-              <td>
+              {step.depends_on.length === 0 ? (
+                <td />
+              ) : (
+                <td className="faint" data-label="After">
+                  {step.depends_on.join(', ')}
+                </td>
+              )}
+              <td data-label="Took">
                 <Elapsed
                   from={step.started_at}
                   to={step.status === 'running' ? null : (step.done_at ?? step.started_at)}

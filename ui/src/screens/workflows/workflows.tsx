@@ -118,13 +118,13 @@ function WorkflowTable({ workflows }: { workflows: readonly Workflow[] }) {
                 <span className="faint">#{workflow.id}</span>
                 {workflow.rerun_of !== null && <span className="faint"> repeats #{workflow.rerun_of}</span>}
               </th>
-              <td>
+              <td data-label="Steps">
                 <StepBar counts={workflow.step_counts} />
               </td>
-              <td>
+              <td data-label="Took">
                 <Elapsed from={workflow.started_at} to={workflow.ended_at} />
               </td>
-              <td>
+              <td data-label="Submitted">
                 <When at={workflow.created_at} />
               </td>
             </tr>

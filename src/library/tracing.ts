@@ -8,6 +8,11 @@ import type { Middleware } from './middleware.ts';
 
 const CARRIED = ['traceparent', 'tracestate', 'baggage'].map((name) => [name, name.toUpperCase()] as const);
 
+function isCarriedBy(env: Readonly<Record<string, string>>): boolean {
+  for (const _ in env) return CARRIED.some(([, variable]) => env[variable] !== undefined);
+  return false;
+}
+
 /** `null` where the package is not there. */
 export async function tracing(version: string): Promise<Middleware | null> {
   try {
@@ -62,15 +67,9 @@ function middlewareOf(
       });
     },
     run({ job, context: { id, attempt, env, queue } }, next) {
-      const carrier: Record<string, string> = {};
-      let isCarried = false;
-      for (const [name, variable] of CARRIED) {
-        const value = env[variable];
-        if (value === undefined) continue;
-        carrier[name] = value;
-        isCarried = true;
-      }
-      if (!isCarried && !isOn()) return next();
+      if (!isOn() && !isCarriedBy(env)) return next();
+      const carried = CARRIED.filter(([, variable]) => env[variable] !== undefined);
+      const carrier = Object.fromEntries(carried.map(([name, variable]) => [name, env[variable]]));
       const attributes = {
         'messaging.system': 'workron',
         'messaging.operation.type': 'process',

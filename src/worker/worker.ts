@@ -291,8 +291,11 @@ export class Worker {
       else this.#occupy(assignment);
     }
     if (this.#draining.signal.aborted) this.#returnBacklog();
-    this.#fill();
-    void this.#shed();
+    // In the next turn of the loop, so that the next claim is on its way before these keep the loop busy.
+    setImmediate(() => {
+      this.#fill();
+      void this.#shed();
+    });
     return true;
   }
 

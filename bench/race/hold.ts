@@ -23,31 +23,53 @@ export interface Held {
 const FAR_BEHIND = 5;
 
 export async function hold(discipline: Discipline, grounds: Grounds, { rounds, share, until }: Held): Promise<Result> {
-  const names = discipline.contenders.filter((name) => name !== 'bullmq' || grounds.hasRedis);
-  const values = new Map<ContenderName, number[][]>(names.map((name) => [name, discipline.figures.map(() => [])]));
-  const jobs = Math.max(20, Math.round(discipline.jobs * share));
+  const result = begin(discipline, grounds);
   for (let round = 0; round < rounds && (round === 0 || performance.now() < until); round += 1) {
-    for (const name of names) {
-      const isBehind = !discipline.lowerIsBetter && isFarBehind(values, name, names[0] as ContenderName, round);
-      const figures = await discipline.run(name, await grounds.urlFor(name), isBehind ? Math.ceil(jobs / 10) : jobs);
-      for (const [figure, value] of figures.entries()) values.get(name)?.[figure]?.push(value);
-      console.error(`${discipline.title}: ${name} ${figures.map((value) => value.toPrecision(4)).join(' / ')}`);
-    }
+    await holdRound(result, grounds, share);
   }
-  return { discipline, values };
+  return result;
+}
+
+/** Before the first round. */
+export function begin(discipline: Discipline, grounds: Grounds): Result {
+  const names = discipline.contenders.filter((name) => name !== 'bullmq' || grounds.hasRedis);
+  return { discipline, values: new Map(names.map((name) => [name, discipline.figures.map(() => [])])) };
+}
+
+/** Every contender once. One that fails has no figure (NaN) in this round; the others go on. */
+export async function holdRound(result: Result, grounds: Grounds, share: number): Promise<void> {
+  const { discipline, values } = result;
+  const jobs = Math.max(20, Math.round(discipline.jobs * share));
+  const ours = discipline.contenders[0] as ContenderName;
+  for (const [name, columns] of values) {
+    const isBehind = !discipline.lowerIsBetter && isFarBehind(values, name, ours);
+    const figures = await discipline
+      .run(name, await grounds.urlFor(name), isBehind ? Math.ceil(jobs / 10) : jobs)
+      .catch((error: unknown) => {
+        console.error(`${discipline.title}: ${name} failed: ${String(error)}`);
+        return columns.map(() => Number.NaN);
+      });
+    for (const [place, column] of columns.entries()) column.push(figures[place] ?? Number.NaN);
+    console.error(`${discipline.title}: ${name} ${figures.map((value) => value.toPrecision(4)).join(' / ')}`);
+  }
 }
 
 /** Before the first round nobody knows; plain graphile-worker is known to be. */
-function isFarBehind(values: Result['values'], name: ContenderName, ours: ContenderName, round: number): boolean {
-  if (round === 0) return name === 'graphile';
-  const [own = [], first = []] = [values.get(name)?.[0], values.get(ours)?.[0]];
+function isFarBehind(values: Result['values'], name: ContenderName, ours: ContenderName): boolean {
+  const [own, first] = [finite(values.get(name)?.[0]), finite(values.get(ours)?.[0])];
+  if (own.length === 0 || first.length === 0) return name === 'graphile';
   return median(own) * FAR_BEHIND < median(first);
 }
 
 /** Ours against another, round by round: the median of the rounds' ratios. */
 export function ratioOf({ discipline, values }: Result, against: ContenderName, figure = 0): number | undefined {
-  const ours = values.get(discipline.contenders[0] as ContenderName)?.[figure];
-  const theirs = values.get(against)?.[figure];
-  if (ours === undefined || theirs === undefined || theirs.length === 0) return undefined;
-  return median(theirs.map((value, round) => (ours[round] as number) / value));
+  const ours = values.get(discipline.contenders[0] as ContenderName)?.[figure] ?? [];
+  const theirs = values.get(against)?.[figure] ?? [];
+  const ratios = finite(theirs.map((value, round) => (ours[round] as number) / value));
+  return ratios.length === 0 ? undefined : median(ratios);
+}
+
+/** The rounds in which there was a figure. */
+export function finite(values: readonly number[] = []): number[] {
+  return values.filter(Number.isFinite);
 }

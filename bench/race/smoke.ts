@@ -3,6 +3,7 @@
 import { DISCIPLINES, type Discipline } from './discipline.ts';
 import { installPeers, openGrounds } from './grounds.ts';
 import { hold, ratioOf } from './hold.ts';
+import { buildWorkron } from './peers/built.ts';
 
 const LEAST = 1.7;
 const ROUNDS = 3;
@@ -12,6 +13,7 @@ const LONGEST_MS = 45_000;
 const SHARE = { first: 0.03, most: 0.3 };
 
 installPeers();
+buildWorkron();
 const startedAt = performance.now();
 await using grounds = await openGrounds({ redis: false });
 const [drain] = DISCIPLINES as [Discipline, ...Discipline[]];

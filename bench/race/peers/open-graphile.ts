@@ -1,7 +1,7 @@
 import pg from 'pg';
 import type { Contender, JobInput } from '../contender.ts';
+import { dropSchema } from './drop-schema.ts';
 import { installed } from './installed.ts';
-import { dropSchema } from './workron.ts';
 
 interface Graphile {
   run(options: object): Promise<{ stop(): Promise<void> }>;

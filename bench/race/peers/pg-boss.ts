@@ -2,8 +2,8 @@
 
 import pg from 'pg';
 import type { Contender, JobInput, OpenContender } from '../contender.ts';
+import { dropSchema } from './drop-schema.ts';
 import { installed } from './installed.ts';
-import { dropSchema } from './workron.ts';
 
 interface Boss {
   on(event: string, listener: () => void): void;

@@ -2,12 +2,11 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Contender, OpenContender } from '../contender.ts';
-import { dropSchema, open as openDirect } from './workron.ts';
-
-const MAIN = join(import.meta.dirname, '..', '..', '..', 'src', 'cli', 'main.ts');
+import { MAIN } from './built.ts';
+import { dropSchema } from './drop-schema.ts';
+import { open as openDirect } from './workron.ts';
 
 /** `url` is where the server is to be, with the database's address as `?db=…`. */
 export const open: OpenContender = async ({ url }): Promise<Contender> => {

@@ -1,8 +1,12 @@
 /** Workron's shell jobs: `true`, its output captured, through the launcher that workers start commands by. */
 
-import { open as openWorkron, type Workron } from '../../../src/index.ts';
+import type { Workron } from '../../../src/index.ts';
 import type { Contender, OpenContender } from '../contender.ts';
-import { dropSchema, open as openHandlers } from './workron.ts';
+import { built } from './built.ts';
+import { dropSchema } from './drop-schema.ts';
+import { open as openHandlers } from './workron.ts';
+
+const { open: openWorkron } = await built();
 
 export const open: OpenContender = async ({ url }): Promise<Contender> => {
   const handlers = await openHandlers({ url });

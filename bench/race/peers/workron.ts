@@ -1,9 +1,12 @@
 /** Workron through its library, with its defaults: history, statistics, indexes, timeouts, abort signals, results. */
 
 import pg from 'pg';
-import { job, open as openWorkron, type Workron } from '../../../src/index.ts';
+import type { Workron } from '../../../src/index.ts';
 import type { Contender, JobInput, Place } from '../contender.ts';
+import { built } from './built.ts';
+import { dropSchema } from './drop-schema.ts';
 
+const { job, open: openWorkron } = await built();
 const declared = job('noop');
 
 export async function open({ url }: Place): Promise<Contender> {
@@ -42,13 +45,6 @@ export async function open({ url }: Place): Promise<Contender> {
       await stack.disposeAsync();
     },
   };
-}
-
-export async function dropSchema(url: string, schema: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  await client.query(`drop schema if exists ${schema} cascade`);
-  await client.end();
 }
 
 async function askFile(stack: AsyncDisposableStack, file: string): Promise<() => Promise<boolean>> {

@@ -49,17 +49,19 @@ export function scheduleTexts(s: string, now: string) {
     /** All that an instance with nothing to do asks for. */
     lookDue: `select (select min(next_due) from ${s}.schedule_line where next_due is not null) as next_due,
       exists (select 1 from ${s}.tick where stops is not null) as stops, ${s}.now() as now`,
-    /** $1 how many lines to look at. */
-    dueSchedules: `with ${now}
-      select d.schedule_id as id, min(d.next_due) as due, t.now, s.name from t, lateral (
-        select l.schedule_id, l.next_due from ${s}.schedule_line l where l.next_due <= t.now
-        order by l.next_due, l.id limit $1) d join ${s}.schedule s on s.id = d.schedule_id
-      group by d.schedule_id, t.now, s.name`,
-    /** $1 locked schedules, $2 now, $3 how many. */
-    dueLines: `select l.* from unnest($1::bigint[]) i(schedule_id) cross join lateral (
-        select * from ${s}.schedule_line l where l.schedule_id = i.schedule_id and l.next_due <= ${instant('$2::float8')}
-        order by l.next_due, l.id limit $3) l
-      order by l.next_due, l.id limit $3`,
+    /** $1 how many. */
+    dueLines: `with ${now}
+      select l.id as line, l.schedule_id as id, l.next_due as due, t.now, s.name from t, lateral (
+        select l.id, l.schedule_id, l.next_due from ${s}.schedule_line l where l.next_due <= t.now
+        order by l.next_due, l.id limit $1) l join ${s}.schedule s on s.id = l.schedule_id
+      order by l.next_due, l.id`,
+    /**
+     * $1 lines, $2 their schedules that are locked, $3 now. By their ids: to look for what is due among the lines of
+     * each schedule is a thousand scans of all that is due, where the planner has not heard of it yet.
+     */
+    stillDue: `select l.* from ${s}.schedule_line l where l.id = any($1::bigint[])
+        and l.schedule_id = any($2::bigint[]) and l.next_due <= ${instant('$3::float8')}
+      order by l.next_due, l.id`,
 
     openRuns: `select line, job_id, null::bigint as workflow_id from ${s}.live where line = any($1::bigint[])
       union all select line, null, id from ${s}.workflow where line = any($1::bigint[]) and ended_at is null

@@ -80,21 +80,23 @@ async function takeDue(
   { limit, lines: most = limit }: TickRequest,
 ): Promise<{ due: DueNow[]; contended: Ticked['contended'] }> {
   const { sql } = context;
-  type Due = { id: number; name: string; due: number; now: number };
-  const due = await session.query<Due>(sql.dueSchedules, [most]);
-  const [first] = due;
+  type Due = { line: number; id: number; name: string; due: number; now: number };
+  const found = await session.query<Due>(sql.dueLines, [most]);
+  const [first] = found;
   if (first === undefined) return { due: [], contended: [] };
   const { now } = first;
-  const ids = numbers(due.map(({ id }) => id));
-  const locked = (await session.query<ScheduleRow>(sql.lockSchedules, [ids])).map(toSchedule);
+  // The first of each is the one that has waited longest.
+  const due = new Map(found.toReversed().map((one) => [one.id, one]));
+  const locked = (await session.query<ScheduleRow>(sql.lockSchedules, [numbers([...due.keys()])])).map(toSchedule);
   const schedules = new Map(locked.map((schedule) => [schedule.id, schedule]));
+  const ids = numbers(found.map(({ line }) => line));
   // In a later statement than the lock: whoever held it before may have judged them.
-  const lines = await session.query<LineColumns>(sql.dueLines, [numbers([...schedules.keys()]), now, most]);
-  const taken = new Set(lines.map(({ schedule_id }) => schedule_id));
+  const lines = await session.query<LineColumns>(sql.stillDue, [ids, numbers([...schedules.keys()]), now]);
+  for (const { schedule_id } of lines) due.delete(schedule_id);
   const schedule = ({ schedule_id }: LineColumns) => schedules.get(schedule_id) as Schedule;
   return {
     due: lines.map((row) => ({ schedule: schedule(row), line: decodeLine(row), now })),
-    contended: due.filter(({ id }) => !taken.has(id)).map(({ name, due: at }) => ({ schedule: name, dueAt: at })),
+    contended: [...due.values()].map(({ name, due: at }) => ({ schedule: name, dueAt: at })),
   };
 }
 

@@ -3,9 +3,10 @@ import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 
 /** `npm run build:ui` makes static files that the scheduler serves; `npm run dev:ui` serves the sources before a running one. */
-export default defineConfig({
+export default defineConfig(({ command }) => ({
   root: import.meta.dirname,
-  base: '/ui/',
+  // Built files name each other by relative addresses, so that a server may mount them anywhere.
+  base: command === 'build' ? './' : '/ui/',
   plugins: [react()],
   build: {
     outDir: join(import.meta.dirname, '..', 'dist-ui'),
@@ -17,4 +18,4 @@ export default defineConfig({
     chunkSizeWarningLimit: 800,
   },
   server: { proxy: { '^/(?!ui/|@|src/|node_modules/)': process.env['WORKRON_URL'] ?? 'http://127.0.0.1:8080' } },
-});
+}));

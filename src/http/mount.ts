@@ -32,12 +32,18 @@ export async function mountServer(
   { scheduler, log, version }: Mountable,
   { prefix = '' }: MountOptions = {},
 ): Promise<Mounted> {
-  const server = await createServer({ scheduler, token: null, allowedHosts: [], trusted: true, log, version }).mount();
+  const bases = new WeakMap<IncomingMessage, string>();
+  const baseOf = (request: IncomingMessage) => bases.get(request) ?? prefix;
+  const options = { scheduler, token: null, allowedHosts: [], trusted: true, log, version, baseOf };
+  const server = await createServer(options).mount();
   const below = (url: string) => (prefix !== '' && url.startsWith(prefix) ? url.slice(prefix.length) || '/' : url);
   return {
     node(request, response) {
+      const { originalUrl = request.url ?? '/' } = request as { originalUrl?: string };
       const whole = unread(request);
+      if (whole === undefined) return refuseRead(response);
       whole.url = below(request.url ?? '/');
+      bases.set(whole, baseIn(originalUrl, whole.url));
       server.handle(whole, response);
     },
     async fetch(request) {
@@ -66,10 +72,32 @@ export async function mountServer(
   };
 }
 
-/** A body that a parser in front has read is given back; else whoever reads it again would wait for ever. */
-function unread(request: IncomingMessage): IncomingMessage {
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+/** What the host's router has taken away: of `/workron/jobs` and `/jobs`, `/workron`. */
+function baseIn(original: string, inner: string): string {
+  const [path, rest] = [pathOf(original), pathOf(inner)];
+  if (path.endsWith(rest)) return path.slice(0, path.length - rest.length);
+  return rest === '/' ? path : '';
+}
+
+function pathOf(url: string): string {
+  return url.split('?', 1)[0] as string;
+}
+
+/** A body that was read and is not there: the host has to hand it on. */
+function refuseRead(response: ServerResponse): void {
+  const detail = 'Something in front of Workron has read the body of this request and kept it';
+  response.writeHead(500, { 'content-type': 'text/plain' }).end(`${detail}\n`);
+}
+
+/** A body that a parser in front has read is given back; else whoever reads it again would wait for ever. `undefined`: it is gone. */
+function unread(request: IncomingMessage): IncomingMessage | undefined {
   const { body } = request as { body?: unknown };
-  if (body === undefined || !request.readableEnded) return request;
+  if (!request.readableEnded) return request;
+  if (body === undefined) return hasBody(request) ? undefined : request;
   const bytes = Buffer.isBuffer(body) ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
   const again = new IncomingMessage(request.socket);
   again.method = request.method ?? 'GET';

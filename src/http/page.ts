@@ -40,6 +40,13 @@ export interface PageFile {
   body: Buffer;
 }
 
+export interface PageRequest {
+  'accept-encoding'?: string;
+  'if-none-match'?: string;
+  /** From the address that was asked for to the folder of the page: `./`, `../` … */
+  up: string;
+}
+
 interface Stored {
   body: Buffer;
   packed: Buffer;
@@ -55,9 +62,9 @@ export class Page {
   }
 
   /** The file at this place below `/ui/`; every place that is no file is one of the page's own screens. */
-  answer(place: string, headers: { 'accept-encoding'?: string; 'if-none-match'?: string }): PageFile {
+  answer(place: string, { up, ...headers }: PageRequest): PageFile {
     const asset = /^(?:assets\/)?[\w.-]+\.(?:js|css|svg|png)$/.test(place);
-    const found = this.#find(asset ? place : 'index.html');
+    const found = asset ? this.#find(place) : this.#screen(up);
     if (found === undefined) {
       const text = asset ? `There is no ${place}\n` : NO_BUILD;
       return { status: asset ? 404 : 503, headers: plain('text/plain; charset=utf-8'), body: Buffer.from(text) };
@@ -76,6 +83,13 @@ export class Page {
       : { status: 200, headers: common, body: found.body };
   }
 
+  /** The page names its files by where they are from `./`, which depends on how deep the screen's address is. */
+  #screen(up: string): Stored | undefined {
+    const found = this.#find('index.html');
+    if (found === undefined || up === './') return found;
+    return pack(Buffer.from(found.body.toString().replaceAll('="./', `="${up}`)));
+  }
+
   #find(name: string): Stored | undefined {
     const known = this.#files.get(name);
     if (known !== undefined) return known;
@@ -85,11 +99,15 @@ export class Page {
     } catch {
       return undefined;
     }
-    const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
-    const stored = { body, packed: gzipSync(body, { level: 9 }), etag };
+    const stored = pack(body);
     this.#files.set(name, stored);
     return stored;
   }
+}
+
+function pack(body: Buffer): Stored {
+  const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
+  return { body, packed: gzipSync(body, { level: 9 }), etag };
 }
 
 function plain(type: string): Record<string, string> {

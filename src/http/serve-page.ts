@@ -12,11 +12,19 @@ export function servePage(app: FastifyInstance, page: Page): void {
         const { status, headers, body } = page.answer(request.params['*'] ?? '', {
           'accept-encoding': request.headers['accept-encoding'] ?? '',
           'if-none-match': request.headers['if-none-match'] ?? '',
+          up: upFrom(request.url),
         });
         return reply.code(status).headers(headers).send(body);
       },
     });
   }
+}
+
+/** Relative, so that it holds wherever the server is mounted. By the address as sent: an escaped slash is no step. */
+function upFrom(url: string): string {
+  const below = (url.split('?', 1)[0] as string).slice('/ui'.length);
+  if (below === '') return './ui/';
+  return '../'.repeat(below.split('/').length - 2) || './';
 }
 
 /** A person's browser at the root wants the dashboard; programs get the API's welcome. */

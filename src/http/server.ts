@@ -36,6 +36,8 @@ export interface ServerOptions {
   /** Long polls, and event and log streams, that may be open at once. */
   maxPolls?: number;
   maxStreams?: number;
+  /** What stands before the address of a request that another server has received: `/workron`. */
+  baseOf?: (request: IncomingMessage) => string;
   /** Where the built dashboard is, unless in its usual place. */
   pageFolder?: string;
 }
@@ -127,6 +129,13 @@ export function createServer(options: ServerOptions): HttpServer {
     request.principal = authenticate(request.headers, token, shared.now());
     if (route?.scope) authorize(request.principal, route.scope);
   });
+  const { baseOf } = options;
+  if (baseOf !== undefined) {
+    app.addHook('onSend', async (request, reply) => {
+      const location = reply.getHeader('location');
+      if (typeof location === 'string') reply.header('location', baseOf(request.raw) + location);
+    });
+  }
   app.addHook('onResponse', async (request, reply) => {
     if (request.routeOptions.config.route?.quiet && reply.statusCode < 500) return;
     const line = {

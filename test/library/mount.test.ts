@@ -5,8 +5,12 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import express from 'express';
+import fastify from 'fastify';
 import { Client } from '../../src/client.ts';
 import { job, open } from '../../src/index.ts';
+import { openBrowser } from '../kit/browser.ts';
+import { openScreen } from '../kit/dashboard.ts';
+import { buildPage } from '../kit/page-build.ts';
 
 const echo = job('echo', { run: (input: unknown) => input });
 
@@ -63,6 +67,9 @@ test('mount: as a fetch handler, with a prefix, streams included', async () => {
   const { id } = (await submitted.json()) as { id: string };
   assert.equal(((await (await call(`/jobs/${id}/wait`)).json()) as { result: unknown }).result, 5);
   assert.equal((await call('/nowhere')).status, 404);
+  const hourly = JSON.stringify({ name: 'hourly', every: '1h', job: { handler: 'echo' } });
+  const made = await call('/schedules', { method: 'POST', headers, body: hourly });
+  assert.equal(made.headers.get('location'), '/api/jobs/schedules/hourly');
   const leave = new AbortController();
   const events = await call('/events', { headers: { accept: 'text/event-stream' }, signal: leave.signal });
   assert.match(events.headers.get('content-type') ?? '', /text\/event-stream/);
@@ -76,4 +83,116 @@ test('mount: as a fetch handler, with a prefix, streams included', async () => {
   }
   leave.abort();
   await reader.cancel().catch(() => undefined);
+});
+
+test('mount: the dashboard lives below the host’s own address, behind its log-in, and is live', {
+  timeout: 120_000,
+}, async () => {
+  buildPage();
+  await using workron = await open('memory:', { log: 'silent' });
+  await workron.start({ jobs: [echo] });
+  const { node } = await workron.mount();
+  const app = express();
+  const credentials = { username: 'ada', password: 'secret' };
+  const known = `Basic ${Buffer.from('ada:secret').toString('base64')}`;
+  app.use('/admin/workron', (request, response, next) => {
+    if (request.headers.authorization === known) next();
+    else response.set('www-authenticate', 'Basic').sendStatus(401);
+  });
+  app.use('/admin/workron', node);
+  await using host = await listening(app as RequestListener);
+  const first = await workron.submit(echo, 1, { name: 'first' });
+  await first.result();
+  const browser = await openBrowser();
+  try {
+    // Without the slash that its relative addresses would need.
+    await using screen = await openScreen(browser, host.url, '/admin/workron', { httpCredentials: credentials });
+    const { page } = screen;
+    await page.getByRole('link', { name: 'Jobs', exact: true }).click();
+    await page.locator('.job-row[data-job]').first().waitFor();
+    assert.equal(new URL(page.url()).pathname, '/admin/workron/ui/jobs');
+    await workron.submit(echo, 2, { name: 'second' });
+    await page.getByText('second').first().waitFor();
+    await using deep = await openScreen(browser, host.url, `/admin/workron/ui/jobs/${first.id}`, {
+      httpCredentials: credentials,
+    });
+    await deep.page.getByText('first').first().waitFor();
+    const links = await deep.page.locator('a[href]').evaluateAll((all) => all.map((each) => each.getAttribute('href')));
+    assert.deepEqual(
+      links.filter((href) => href?.startsWith('/') && !href.startsWith('/admin/workron/')),
+      [],
+    );
+  } finally {
+    await browser.close();
+  }
+  assert.equal((await fetch(`${host.url}/admin/workron/ui/`)).status, 401);
+});
+
+test('mount: in Fastify, with a prefix: bodies, addresses in answers, streams, and the page at any depth', async () => {
+  buildPage();
+  await using workron = await open('memory:', { log: 'silent' });
+  await workron.start({ jobs: [echo] });
+  const { node } = await workron.mount({ prefix: '/workron' });
+  const app = fastify();
+  await app.register(async (scope) => {
+    scope.addHook('onRequest', async (request, reply) => {
+      if (request.headers.authorization !== 'Bearer host') return reply.code(401).send();
+    });
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
+    const all = (
+      request: { raw: Parameters<typeof node>[0] },
+      reply: { hijack(): unknown; raw: Parameters<typeof node>[1] },
+    ) => {
+      reply.hijack();
+      node(request.raw, reply.raw);
+    };
+    scope.all('/workron', all);
+    scope.all('/workron/*', all);
+  });
+  app.all('/parsed/*', (request, reply) => {
+    reply.hijack();
+    node(request.raw, reply.raw);
+  });
+  const url = await app.listen({ port: 0, host: '127.0.0.1' });
+  try {
+    const headers = { authorization: 'Bearer host' };
+    const client = new Client({ url: `${url}/workron`, token: 'host' });
+    const events = client.events();
+    const hint = events.next();
+    const submitted = await client.submit({ handler: 'echo', input: 'ü' });
+    assert.equal((await client.wait(submitted.id)).result, 'ü');
+    assert.ok((await hint).value);
+    await events.return(undefined);
+    assert.equal((await fetch(`${url}/workron/jobs`)).status, 401);
+
+    const json = { ...headers, 'content-type': 'application/json' };
+    const body = JSON.stringify({ name: 'nightly', cron: '@daily', job: { handler: 'echo' } });
+    const made = await fetch(`${url}/workron/schedules`, { method: 'POST', headers: json, body });
+    const location = made.headers.get('location') ?? '';
+    assert.deepEqual([made.status, location], [201, '/workron/schedules/nightly']);
+    assert.equal((await fetch(url + location, { headers })).status, 200);
+
+    for (const path of ['/workron', '/workron/']) {
+      const browser = { headers: { ...headers, accept: 'text/html' }, redirect: 'manual' } as const;
+      assert.equal((await fetch(url + path, browser)).headers.get('location'), '/workron/ui/', path);
+    }
+    for (const path of ['/ui', '/ui/', '/ui/jobs', '/ui/jobs/5?tab=log', '/ui/jobs/5/x', '/ui/a%2Fb']) {
+      const html = await (await fetch(`${url}/workron${path}`, { headers })).text();
+      const files = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, file]) => file as string);
+      assert.ok(files.length > 3, path);
+      for (const file of files) {
+        const address = new URL(file, `${url}/workron${path}`);
+        assert.match(address.pathname, /^\/workron\/ui\//, path);
+        const { status, headers: told } = await fetch(address, { headers });
+        assert.equal(status, 200, `${file} of ${path}`);
+        assert.doesNotMatch(told.get('content-type') ?? '', /html/, `${file} of ${path}`);
+      }
+    }
+    const parsed = await fetch(`${url}/parsed/jobs`, { method: 'POST', headers: json, body: '{}' });
+    assert.equal(parsed.status, 500);
+    assert.match(await parsed.text(), /has read the body/);
+  } finally {
+    await app.close();
+  }
 });

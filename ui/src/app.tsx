@@ -3,6 +3,7 @@ import { useEffect, useMemo, useState } from 'react';
 import { Router } from 'wouter';
 import { LiveContext } from './data/live-context.tsx';
 import { LiveStream } from './data/live-stream.ts';
+import { PAGE } from './data/place.ts';
 import { keepFresh } from './data/refresher.ts';
 import { ToastProvider } from './parts/toasts.tsx';
 import { Login } from './screens/login.tsx';
@@ -36,7 +37,7 @@ function Live({ onUnauthorized }: { onUnauthorized: () => void }) {
   return (
     <QueryClientProvider client={queries}>
       <LiveContext value={stream}>
-        <Router base="/ui">
+        <Router base={PAGE}>
           <Shell onLogOut={onUnauthorized} />
         </Router>
       </LiveContext>

@@ -1,4 +1,5 @@
 import { Client } from '../../../src/api/client.ts';
+import { API_URL } from './place.ts';
 
 /** The scheduler that served this page. The browser adds the session's cookie. */
-export const client = new Client({ url: location.origin });
+export const client = new Client({ url: API_URL });

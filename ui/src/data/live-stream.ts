@@ -5,6 +5,7 @@
 
 import type { Event, LiveCounts } from '../../../src/api/event.ts';
 import { readEvents } from '../../../src/api/event-stream.ts';
+import { API } from './place.ts';
 import { heedServerDate } from './server-clock.ts';
 
 /** The server writes at least every 5 s. */
@@ -121,7 +122,7 @@ export class LiveStream {
   async #listen(signal: AbortSignal, onOpen: () => void): Promise<void> {
     const silence = new AbortController();
     let timer = setTimeout(() => silence.abort(), SILENCE_MS);
-    const response = await fetch('/events', {
+    const response = await fetch(`${API}/events`, {
       headers: {
         accept: 'text/event-stream',
         ...(this.#lastEventId === undefined ? {} : { 'last-event-id': this.#lastEventId }),

@@ -2,6 +2,7 @@
 
 import { errorFromProblem } from '../../../src/api/problem.ts';
 import type { Session } from '../../../src/api/session.ts';
+import { API } from './place.ts';
 
 export async function logIn(token: string): Promise<void> {
   await call('POST', { authorization: `Bearer ${token}` });
@@ -16,7 +17,7 @@ export async function readSession(): Promise<Session> {
 }
 
 async function call(method: string, headers: Record<string, string> = {}): Promise<Response> {
-  const response = await fetch('/session', { method, headers });
+  const response = await fetch(`${API}/session`, { method, headers });
   if (response.ok) return response;
   throw errorFromProblem(response.status, await response.json().catch(() => null));
 }

@@ -2,6 +2,7 @@ import { type FormEvent, useState } from 'react';
 import type { SubmittedJob } from '../../../src/api/job.ts';
 import type { JobSubmissionInput } from '../../../src/api/job-submission.ts';
 import { client } from '../data/client.ts';
+import { API_URL } from '../data/place.ts';
 import { CopyLine } from '../parts/copy.tsx';
 import { asCli, asCurl } from '../words/as-command.ts';
 import { messageOf } from '../words/message-of.ts';
@@ -105,7 +106,7 @@ export function JobForm({ start, verb, onDone, short = false }: JobFormProps) {
         <details className="more">
           <summary>The same for the terminal</summary>
           {asCli(made.job) !== null && <CopyLine label="Command line" text={asCli(made.job) ?? ''} />}
-          <CopyLine label="curl" text={asCurl(made.job, location.origin)} />
+          <CopyLine label="curl" text={asCurl(made.job, API_URL)} />
         </details>
       )}
       <div className="dialog-actions">

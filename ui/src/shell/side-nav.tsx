@@ -1,5 +1,6 @@
 import { Link, useLocation } from 'wouter';
 import { useLiveCounts } from '../data/live-context.tsx';
+import { API } from '../data/place.ts';
 import { compactText } from '../words/count.ts';
 import { STATE_ICONS } from '../words/state.ts';
 import { Icon } from './icon.tsx';
@@ -24,7 +25,7 @@ export function SideNav({ onKeys }: { onKeys: () => void }) {
         })}
       </ul>
       <div className="side-foot">
-        <a href="/openapi.json">API document</a>
+        <a href={`${API}/openapi.json`}>API document</a>
         <button type="button" className="plain" onClick={onKeys}>
           Keys <kbd>?</kbd>
         </button>

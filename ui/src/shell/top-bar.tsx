@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useSyncExternalStore } from 'react';
 import { Link } from 'wouter';
+import { PAGE } from '../data/place.ts';
 import { logOut, readSession } from '../data/session.ts';
 import { useAction } from '../data/use-action.ts';
 import { LiveChip } from './live-chip.tsx';
@@ -19,7 +20,7 @@ export function TopBar({ onSearch, onNewJob, onLogOut }: TopBarProps) {
   return (
     <header className="top-bar">
       <Link href="/" className="brand">
-        <img src="/ui/favicon.svg" alt="" width="22" height="22" />
+        <img src={`${PAGE}/favicon.svg`} alt="" width="22" height="22" />
         <span>Workron</span>
       </Link>
       <button type="button" className="search-button" onClick={onSearch}>

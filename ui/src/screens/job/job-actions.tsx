@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { useLocation } from 'wouter';
 import type { JobDetail } from '../../../../src/api/job.ts';
 import { client } from '../../data/client.ts';
+import { API_URL } from '../../data/place.ts';
 import { useAction } from '../../data/use-action.ts';
 import { CopyLine } from '../../parts/copy.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
@@ -70,7 +71,7 @@ export function JobActions({ job, onRetried }: { job: JobDetail; onRetried: () =
             {asCli(submissionOf(job)) !== null && (
               <CopyLine label="Command line" text={asCli(submissionOf(job)) ?? ''} />
             )}
-            <CopyLine label="curl" text={asCurl(submissionOf(job), location.origin)} />
+            <CopyLine label="curl" text={asCurl(submissionOf(job), API_URL)} />
             <CopyLine label="Follow its log" text={`workron logs -f ${job.id}`} />
             <CopyLine label="Link to this job" text={location.href} />
           </div>

@@ -1,3 +1,4 @@
+import { API } from '../../data/place.ts';
 import { numberText } from '../../words/count.ts';
 
 export interface LogToolsProps {
@@ -17,7 +18,7 @@ export interface LogToolsProps {
 /** What can be done with a log. */
 export function LogTools(props: LogToolsProps) {
   const { jobId, attempt, follow, onFollow, wrap, onWrap, wanted, onWanted, matches, match, onMatch } = props;
-  const raw = `/jobs/${jobId}/logs${attempt === null ? '' : `?attempt=${attempt}`}`;
+  const raw = `${API}/jobs/${jobId}/logs${attempt === null ? '' : `?attempt=${attempt}`}`;
   return (
     <div className="log-tools">
       <label className="field log-search">

@@ -1,4 +1,5 @@
 import { useLocation } from 'wouter';
+import { API_URL } from '../../data/place.ts';
 import { CopyLine } from '../../parts/copy.tsx';
 import { useTitle } from '../../parts/page-head.tsx';
 import { JobForm } from '../../shell/job-form.tsx';
@@ -25,7 +26,7 @@ export function Welcome() {
         </section>
         <section className="card stack" aria-labelledby="try-there">
           <h2 id="try-there">From a terminal</h2>
-          <CopyLine label="With curl" text={`curl -d '{"command":"echo hello"}' ${location.origin}/jobs`} />
+          <CopyLine label="With curl" text={`curl -d '{"command":"echo hello"}' ${API_URL}/jobs`} />
           <CopyLine label="With the command line" text="./bin/workron run -- 'echo hello'" />
           <CopyLine label="A workflow" text="./bin/workron workflow run examples/build-test-deploy.yaml --follow" />
         </section>

@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import type { Worker } from '../../../../src/api/worker.ts';
 import { client } from '../../data/client.ts';
+import { API_URL } from '../../data/place.ts';
 import { useAction } from '../../data/use-action.ts';
 import { useLive } from '../../data/use-live.ts';
 import { Confirm } from '../../parts/confirm.tsx';
@@ -39,7 +40,7 @@ export function Workers() {
         workers.error === null && <Loading />
       ) : workers.data.length === 0 ? (
         <Empty title="No worker is here">
-          <CopyLine label="Start one" text={`workron worker --scheduler ${location.origin}`} />
+          <CopyLine label="Start one" text={`workron worker --scheduler ${API_URL}`} />
         </Empty>
       ) : (
         <div className="cards">
@@ -49,7 +50,7 @@ export function Workers() {
         </div>
       )}
       {workers.data !== undefined && workers.data.length > 0 && (
-        <CopyLine label="Add another, on any machine" text={`workron worker --scheduler ${location.origin}`} />
+        <CopyLine label="Add another, on any machine" text={`workron worker --scheduler ${API_URL}`} />
       )}
       {draining !== null && (
         <Confirm

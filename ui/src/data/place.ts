@@ -1,0 +1,14 @@
+/**
+ * Where the page lives, by the address of its own code: at `/ui/`, or at `/workron/ui/` in a server that has mounted it
+ * there. Its screens are below, the API is beside it.
+ */
+
+const { pathname } = new URL(import.meta.url);
+const root = pathname.slice(0, pathname.lastIndexOf('/ui/'));
+
+/** Without a slash at its end. */
+export const PAGE = `${root}/ui`;
+/** The path of the API; empty where it is at the root of its host. */
+export const API = root;
+/** The API as others reach it. */
+export const API_URL = location.origin + root;

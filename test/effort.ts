@@ -47,7 +47,7 @@ export const effort = {
   /** How often the example application is killed. */
   shopKills: full ? 500 : 3,
   /** Random cron expressions compared with brute force. */
-  cronExpressions: full ? 3_000 : 50,
+  cronExpressions: full ? 1_000 : 50,
   /** Worker processes that share jobs through three schedulers, and how many jobs. */
   clusterWorkers: full ? 8 : 2,
   clusterJobs: full ? 20_000 : 200,

@@ -39,6 +39,20 @@ export function exerciseReopen(open: OpenStore): void {
     );
   });
 
+  test('retry: a child that is judged anew still knows of its parents that were done before', async ({ store }) => {
+    const hands = await Hands.of(store);
+    const [fine, failing] = (await submit(store, jobs(2))) as [Job, Job];
+    const child = await submitOne(store, after([fine, failing]));
+    await hands.done(fine);
+    await hands.failed(failing);
+    assert.equal((await readOne(store, child.id)).status, 'skipped');
+    await retry(store, failing.id);
+    await settleDown(store);
+    assert.equal((await readOne(store, child.id)).status, 'blocked');
+    await hands.done(failing);
+    assert.equal((await readOne(store, child.id)).status, 'pending');
+  });
+
   test('retry: as often as it fails, they are skipped again', async ({ store }) => {
     const hands = await Hands.of(store);
     const chain = await submitChain(store, 4);

@@ -53,7 +53,7 @@ async function weigh(): Promise<void> {
   const html = await readFile(join(folder, 'index.html'), 'utf8');
   const files = [
     'index.html',
-    ...[...html.matchAll(/\/ui\/([\w./-]+\.(?:js|css))/g)].map(([, file]) => file as string),
+    ...[...html.matchAll(/"\.\/([\w./-]+\.(?:js|css))"/g)].map(([, file]) => file as string),
   ];
   const sizes = await Promise.all(files.map(async (file) => gzipSync(await readFile(join(folder, file))).length));
   say('first screen, gzipped', `${kilobytes(sizes.reduce((sum, size) => sum + size, 0))} (at most 350 kB)`);

@@ -6,6 +6,8 @@
  * `cascade` row under the lock of that job. What is read to decide is read in a later statement than the lock.
  */
 
+import { FLAG } from '../flags.ts';
+
 const CONTINUES = `coalesce((j.spec -> 'continue_on_failure')::boolean, false) as continues`;
 
 /**
@@ -110,7 +112,8 @@ export function graphTexts(s: string, now: string) {
     /** A waiting job that was replaced stands as it would if it were new; $2 the verdict as in insertLinked. */
     relinkLive: `with ${now}
       update ${s}.live l
-      set open_edges = $3, held_edges = $4, broken_edges = $5, missed_edges = $6, flags = l.flags & ~16 | $7,
+      set open_edges = $3, held_edges = $4, broken_edges = $5, missed_edges = $6,
+        flags = l.flags & ~16 | $7 | case when $7 <> 0 and l.expires_at is null then ${FLAG.startsAnyTime} else 0 end,
         status = case when $2 = 'wait' then 'blocked' else l.status end,
         expires_at = case when $2 = 'wait' then null else l.expires_at end
       where l.job_id = $1`,

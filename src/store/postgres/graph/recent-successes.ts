@@ -1,4 +1,4 @@
-/** The oldest are forgotten first. */
+/** Of so many the older half is forgotten. */
 const MOST = 50_000;
 
 /**
@@ -8,18 +8,18 @@ const MOST = 50_000;
  */
 export class RecentSuccesses {
   /** As their children know them. */
-  readonly #keys = new Map<number, string>();
+  #keys = new Map<number, string>();
+  #older = new Map<number, string>();
 
   remember(jobId: number, key: string): void {
-    this.#keys.set(jobId, key);
-    if (this.#keys.size <= MOST) return;
-    for (const oldest of this.#keys.keys()) {
-      this.#keys.delete(oldest);
-      break;
+    if (this.#keys.size >= MOST / 2) {
+      this.#older = this.#keys;
+      this.#keys = new Map();
     }
+    this.#keys.set(jobId, key);
   }
 
   keyOf(jobId: number): string | undefined {
-    return this.#keys.get(jobId);
+    return this.#keys.get(jobId) ?? this.#older.get(jobId);
   }
 }

@@ -30,6 +30,9 @@ export const ClaimRequest = named(
     handlers: z.array(label(256)).max(10_000).default([]),
     tags: tagList.default([]),
     free: amounts.default({}).meta({ description: 'What is left of its capacity, by name.' }),
+    results_once: z.boolean().default(false).meta({
+      description: 'The result of a parent that several jobs of the answer share comes with the first of them only.',
+    }),
   }),
 );
 export type ClaimRequest = z.output<typeof ClaimRequest>;
@@ -55,7 +58,8 @@ export type ClaimedJob = z.output<typeof ClaimedJob>;
 
 export const ClaimedJobs = named('ClaimedJobs', itemsOf(ClaimedJob));
 
-export function claimedJobToWire(job: DomainClaimedJob): ClaimedJob {
+/** `told`: parents whose results an earlier job of the same answer has; `null` says them with every job. */
+export function claimedJobToWire(job: DomainClaimedJob, told: Set<number> | null = null): ClaimedJob {
   return {
     id: String(job.id),
     attempt: job.attempt,
@@ -65,12 +69,18 @@ export function claimedJobToWire(job: DomainClaimedJob): ClaimedJob {
     ...(job.ahead ? { ahead: true } : {}),
     ...specToWire(job),
     env: { ...job.env },
-    surroundings: job.surroundings === null ? null : surroundingsToWire(job.surroundings),
+    surroundings: job.surroundings === null ? null : surroundingsToWire(job.surroundings, told),
     tick: tickOfJobToWire(job.tick),
   };
 }
 
-export function claimedJobFromWire(wire: ClaimedJob): DomainClaimedJob {
+/** Jobs of one answer: what is said of a parent once holds for all of them. */
+export function claimedJobsFromWire(items: readonly ClaimedJob[]): DomainClaimedJob[] {
+  const results = new Map<string, unknown>();
+  return items.map((wire) => claimedJobFromWire(wire, results));
+}
+
+function claimedJobFromWire(wire: ClaimedJob, results: Map<string, unknown>): DomainClaimedJob {
   return {
     id: Number(wire.id),
     attempt: wire.attempt,
@@ -108,7 +118,7 @@ export function claimedJobFromWire(wire: ClaimedJob): DomainClaimedJob {
     // Decided where jobs are judged; a worker has no use for them.
     continueOnFailure: DEFAULT_SPEC.continueOnFailure,
     notify: DEFAULT_SPEC.notify,
-    surroundings: wire.surroundings === null ? null : surroundingsFromWire(wire.surroundings),
+    surroundings: wire.surroundings === null ? null : surroundingsFromWire(wire.surroundings, results),
     tick: tickOfJobFromWire(wire.tick),
   };
 }

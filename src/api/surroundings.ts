@@ -18,30 +18,43 @@ export const Surroundings = named(
         job_id: wireId,
         key: z.string().meta({ description: 'Key of the step, else name of the job, else its id.' }),
         status: z.enum(TERMINAL_STATUSES),
-        result: z.unknown(),
+        result: z.unknown().optional().meta({
+          description: 'With `results_once`: absent where an earlier job of the same answer has it.',
+        }),
       }),
     ),
   }),
 );
 export type Surroundings = z.output<typeof Surroundings>;
 
-export function surroundingsToWire({ params, item, parents }: DomainSurroundings): Surroundings {
+/** `told`: parents whose results need not be said again; those of this job are added. */
+export function surroundingsToWire(
+  { params, item, parents }: DomainSurroundings,
+  told: Set<number> | null = null,
+): Surroundings {
   return {
     params: { ...params },
     item: item === null ? null : { value: item.value ?? null, index: item.index },
-    parents: parents.map(({ jobId, key, status, result }) => ({
-      job_id: String(jobId),
-      key,
-      status,
-      result: result ?? null,
-    })),
+    parents: parents.map(({ jobId, key, status, result }) => {
+      const parent = { job_id: String(jobId), key, status };
+      if (told?.has(jobId)) return parent;
+      told?.add(jobId);
+      return { ...parent, result: result ?? null };
+    }),
   };
 }
 
-export function surroundingsFromWire({ params, item, parents }: Surroundings): DomainSurroundings {
+/** `results`: of the parents of earlier jobs, by id; those of this job are added. */
+export function surroundingsFromWire(
+  { params, item, parents }: Surroundings,
+  results: Map<string, unknown>,
+): DomainSurroundings {
   return {
     params,
     item,
-    parents: parents.map(({ job_id, key, status, result }) => ({ jobId: Number(job_id), key, status, result })),
+    parents: parents.map(({ job_id, key, status, result }) => {
+      if (result !== undefined) results.set(job_id, result);
+      return { jobId: Number(job_id), key, status, result: results.get(job_id) ?? null };
+    }),
   };
 }

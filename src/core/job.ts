@@ -223,7 +223,7 @@ export interface Surroundings {
   params: Readonly<Record<string, unknown>>;
   /** Of an item: what to work on, and its place in the list. */
   item: { value: unknown; index: number } | null;
-  /** In the order of their ids; an item has those of its group, with the scalars of their results only. */
+  /** In the order of their ids; an item has those of its group. Jobs of one claim may share them. */
   parents: readonly ParentEnd[];
 }
 

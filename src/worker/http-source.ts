@@ -2,7 +2,7 @@
 
 import { hostname } from 'node:os';
 import type { z } from 'zod';
-import { ClaimedJobs, claimedJobFromWire } from '../api/claim.ts';
+import { ClaimedJobs, claimedJobsFromWire } from '../api/claim.ts';
 import { toInstant } from '../api/fields.ts';
 import { HeartbeatAnswer, leaseFromWire, leaseToWire } from '../api/heartbeat.ts';
 import { encodeFrames, OUTPUT_TYPE, OutputAnswer } from '../api/output-frames.ts';
@@ -74,10 +74,11 @@ export function httpSource({ urls, token, log, version }: HttpSourceOptions): Jo
         ahead,
         wait,
         claim_seq: claimSeq,
+        results_once: true,
         ...offer,
       });
       const { items } = await post('/jobs/claim', message, ClaimedJobs, { signal, waitMs: wait });
-      return items.map(claimedJobFromWire);
+      return claimedJobsFromWire(items);
     },
 
     async heartbeat({ workerId, leases, started = [], seenClaim }, signal) {

@@ -1,9 +1,12 @@
 /** What a command finds in its environment of its workflow, its item and its parents. */
 
 import { paramVariable, parentVariable } from '../api/workflow-names.ts';
-import { isScalar, LONGEST_VALUE_BYTES, MOST_VALUE_BYTES } from '../core/dag/item-parents.ts';
 import type { ParentEnd, Surroundings } from '../core/job.ts';
 import type { TickOfJob } from '../core/schedule/tick.ts';
+
+/** A scalar of at most so many bytes is a variable; so are no more than these together. */
+const LONGEST_VALUE_BYTES = 4 * 1024;
+const MOST_VALUE_BYTES = 64 * 1024;
 
 export function surroundingVariables({ params, item, parents }: Surroundings): Record<string, string> {
   return { ...paramVariables(params), ...itemVariables(item), ...parentVariables(parents) };
@@ -69,4 +72,8 @@ export function parentsDocument(parents: readonly ParentEnd[]): string {
     document.set(document.has(key) ? String(jobId) : key, { job_id: String(jobId), status, result: result ?? null });
   }
   return `${JSON.stringify(Object.fromEntries(document))}\n`;
+}
+
+function isScalar(value: unknown): value is string | number | boolean {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
 }

@@ -34,19 +34,19 @@ export const claimJobs = defineRoute({
       },
       call.signal,
     );
-    const texts = withinLimit(jobs);
+    const texts = withinLimit(jobs, body.results_once ? new Set() : null);
     await giveBack(call, body.worker_id, call.signal.aborted ? jobs : jobs.slice(texts.length));
     call.signal.throwIfAborted();
     return { status: 200, type: 'application/json; charset=utf-8', text: `{"items":[${texts.join(',')}]}` };
   },
 });
 
-/** The first jobs, as many as make an answer that can be read: what their parents left comes with each of them. */
-function withinLimit(jobs: readonly ClaimedJob[]): string[] {
+/** The first jobs, as many as make an answer that can be read. `told`: parents whose results are in it, where once is enough. */
+function withinLimit(jobs: readonly ClaimedJob[], told: Set<number> | null): string[] {
   const texts: string[] = [];
   let size = 0;
   for (const job of jobs) {
-    const text = JSON.stringify(claimedJobToWire(job));
+    const text = JSON.stringify(claimedJobToWire(job, told));
     size += text.length;
     if (size > LARGEST_ANSWER && texts.length > 0) break;
     texts.push(text);

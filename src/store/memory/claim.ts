@@ -1,6 +1,6 @@
 import { laneMayWait, mayWait } from '../../core/claim-ahead.ts';
 import { WorkronError } from '../../core/error.ts';
-import type { ClaimedJob } from '../../core/job.ts';
+import type { ClaimedJob, ParentEnd } from '../../core/job.ts';
 import { fits, type Lane, serves } from '../../core/lane.ts';
 import type { ClaimRequest } from '../store.ts';
 import { type Entry, toClaimedJob } from './entry.ts';
@@ -20,13 +20,14 @@ export function claim(tables: Tables, request: ClaimRequest): ClaimedJob[] {
   const lanes = new Set([...tables.live.lanes()].filter(({ lane }) => serves(request.offer, lane)));
   const free = { ...request.offer.free };
   const claimed: ClaimedJob[] = [];
+  const told = new Map<number, ParentEnd>();
   while (claimed.length < request.limit) {
     const best = bestOf(tables, lanes, free);
     if (best === undefined) break;
     const entry = best.line.peek() as Entry;
     if (request.ahead && !canWait(tables, entry, best.lane)) break;
     for (const [name, amount] of Object.entries(best.lane.resources)) free[name] = (free[name] ?? 0) - amount;
-    claimed.push(hand(tables, entry, request));
+    claimed.push(hand(tables, entry, { request, told }));
     if (best.line.size === 0) lanes.delete(best);
   }
   return claimed;
@@ -54,7 +55,12 @@ function canWait(tables: Tables, entry: Entry, lane: Lane): boolean {
   return laneMayWait(lane) && mayWait(entry.spec) && entry.counters.failures === 0 && !isLimited;
 }
 
-function hand(tables: Tables, entry: Entry, { workerId, claimSeq, ahead = false }: ClaimRequest): ClaimedJob {
+function hand(
+  tables: Tables,
+  entry: Entry,
+  { request, told }: { request: ClaimRequest; told: Map<number, ParentEnd> },
+): ClaimedJob {
+  const { workerId, claimSeq, ahead = false } = request;
   const now = tables.clock.now();
   change(tables, entry, {
     status: 'running',
@@ -67,5 +73,5 @@ function hand(tables: Tables, entry: Entry, { workerId, claimSeq, ahead = false 
   dropKey(tables, entry, ['pending']);
   tables.hints.job(entry.id);
   stepStarted(tables, entry);
-  return toClaimedJob({ ...entry, startedAt: now }, ahead, surroundingsOf(tables, entry));
+  return toClaimedJob({ ...entry, startedAt: now }, ahead, surroundingsOf(tables, entry, told));
 }

@@ -1,6 +1,5 @@
 /** What claimed jobs can know of those around them. */
 
-import { forItems } from '../../core/dag/item-parents.ts';
 import type { ParentEnd, Surroundings, TerminalStatus } from '../../core/job.ts';
 import { itemOf, type StoredSpec } from '../spec.ts';
 import type { Context } from './context.ts';
@@ -36,30 +35,8 @@ export function readSurroundings(context: Context, claimed: readonly ClaimedRow[
   return {
     places,
     params: workflows === '[]' ? [] : database.tuples(sql.paramsOf, workflows),
-    parents: parentsOf(
-      context,
-      children,
-      new Set(places.flatMap(([, , childId, index]) => (index === null ? [] : childId))),
-    ),
+    parents: database.tuples(sql.parentEnds, children),
   };
-}
-
-/** Items are told less of the results, which therefore are not handed over. */
-function parentsOf({ database }: Context, children: string, groups: ReadonlySet<number>): ParentRow[] {
-  const rows = database.tuples<ParentRow>(sql.parentEnds, children);
-  if (groups.size === 0) return rows;
-  const ofGroups = [
-    ...Map.groupBy(
-      rows.filter(([childId]) => groups.has(childId)),
-      ([childId]) => childId,
-    ),
-  ];
-  const trimmed = ofGroups.flatMap(([childId, ends]) =>
-    forItems(ends.map(decodeParent)).map(({ jobId, key, status, result }): ParentRow => {
-      return [childId, jobId, key, status, result === null ? null : JSON.stringify(result)];
-    }),
-  );
-  return [...rows.filter(([childId]) => !groups.has(childId)), ...trimmed];
 }
 
 /** By job. Jobs of one workflow share its parameters, items of one group its parents. An `item` is found in the spec of the claimed row. */

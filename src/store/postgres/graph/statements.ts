@@ -385,11 +385,7 @@ export function graphTexts(s: string, now: string) {
         select e.child_id, e.parent_id from ${s}.edge e where e.child_id = c.id order by e.parent_id offset 0) e`,
     /** The ends of jobs $1; $2 whether an item asks, who gets scalars only: what cannot be one of those need not be sent. */
     parentEnds: `select array_agg(p.id) as ids, json_agg(coalesce(j.step_key, j.name, p.id::text)) as keys,
-        json_agg(r.status) as statuses, json_agg(case when not $2::boolean then x.value
-          when jsonb_typeof(x.value) = 'object' then (
-            select coalesce(jsonb_object_agg(o.key, o.value), '{}') from jsonb_each(x.value) o
-            where jsonb_typeof(o.value) in ('string', 'number', 'boolean') and octet_length(o.value::text) <= 16384)
-          when jsonb_typeof(x.value) <> 'array' and octet_length(x.value::text) <= 16384 then x.value end) as results
+        json_agg(r.status) as statuses, json_agg(x.value) as results
       from unnest($1::bigint[]) p(id)
         cross join lateral (select j.step_key, j.name from ${s}.job j where j.id = p.id offset 0) j
         cross join lateral (select r.status from ${s}.run r where r.job_id = p.id and ${isFinal('r')} offset 0) r

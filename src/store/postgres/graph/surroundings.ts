@@ -1,4 +1,3 @@
-import { forItems } from '../../../core/dag/item-parents.ts';
 import type { ParentEnd, Surroundings, TerminalStatus } from '../../../core/job.ts';
 import { itemOf, type StoredSpec } from '../../spec.ts';
 import type { Context } from '../context.ts';
@@ -47,8 +46,7 @@ export async function surroundingsOf(
   const about = around?.about ?? [];
   await beginWorkflows({ database, sql }, about, { startedAt: jobs[0]?.job.startedAt ?? 0, signal });
   const params = new Map(about.map((workflow) => [workflow.id, workflow.params]));
-  const groups = new Set(jobs.flatMap(({ groupId }) => groupId ?? []));
-  const ends = await parentEnds(context, { around: around as Around, groups }, signal);
+  const ends = await parentEnds(context, around as Around, signal);
   return new Map(
     jobs.map((claim) => {
       const { job, spec, workflowId, groupId, groupIndex } = claim;
@@ -65,23 +63,19 @@ export async function surroundingsOf(
 /** By child. Each parent is asked for once, however many wait for it; groups are asked for by their items. */
 async function parentEnds(
   context: Context,
-  { around: { children, parents }, groups }: { around: Around; groups: ReadonlySet<number> },
+  { children, parents }: Around,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<number, ParentEnd[]>> {
   const pairs = (children ?? []).map((childId, place) => ({ childId, parentId: parents[place] as number }));
-  const forJobs = new Set(pairs.filter(({ childId }) => !groups.has(childId)).map(({ parentId }) => parentId));
-  const forGroups = new Set(pairs.filter(({ childId }) => groups.has(childId)).map(({ parentId }) => parentId));
-  const toJobs = await endsOf(context, [...forJobs], { items: false, signal });
-  const toItems = await endsOf(context, [...forGroups], { items: true, signal });
+  const ended = await endsOf(context, [...new Set(pairs.map(({ parentId }) => parentId))], signal);
   const ends = new Map<number, ParentEnd[]>();
   for (const { childId, parentId } of pairs) {
-    const end = (groups.has(childId) ? toItems : toJobs).get(parentId);
+    const end = ended.get(parentId);
     if (end === undefined) continue;
     const siblings = ends.get(childId);
     if (siblings === undefined) ends.set(childId, [end]);
     else siblings.push(end);
   }
-  for (const groupId of groups) ends.set(groupId, forItems(ends.get(groupId) ?? []));
   return ends;
 }
 
@@ -89,7 +83,7 @@ async function parentEnds(
 async function endsOf(
   { database, sql, recentSuccesses }: Context,
   ids: readonly number[],
-  { items, signal }: { items: boolean; signal: AbortSignal },
+  signal: AbortSignal,
 ): Promise<ReadonlyMap<number, ParentEnd>> {
   const ends = new Map<number, ParentEnd>();
   const unknown: number[] = [];
@@ -100,8 +94,7 @@ async function endsOf(
   }
   if (unknown.length === 0) return ends;
   type Columns = { ids: number[] | null; keys: string[]; statuses: TerminalStatus[]; results: unknown[] };
-  const values = [numbers(unknown), items];
-  const [row] = await database.query<Columns>(sql.parentEnds, values, signal);
+  const [row] = await database.query<Columns>(sql.parentEnds, [numbers(unknown)], signal);
   for (const [place, jobId] of (row?.ids ?? []).entries()) {
     const end = { key: row?.keys[place] as string, status: row?.statuses[place] as TerminalStatus };
     ends.set(jobId, { jobId, ...end, result: row?.results[place] });

@@ -67,16 +67,16 @@ async function waiters({ query, schema }: PostgresTestStore, count: number): Pro
 const liveRow = ({ schema }: PostgresTestStore, { id }: { id: number }) =>
   `select 1 from "${schema}".live where job_id = ${id} for update`;
 
-/** Runs `round` so often, several at a time. */
-async function rounds(count: number, round: () => Promise<void>): Promise<void> {
+/** Runs `round` so often, several at a time. Those with the same number follow each other, so they may share queues. */
+async function rounds(count: number, round: (line: number) => Promise<void>): Promise<void> {
   let left = count;
-  const lane = async () => {
+  const follow = async (_: unknown, line: number) => {
     while (left > 0) {
       left -= 1;
-      await round();
+      await round(line);
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, lane));
+  await Promise.all(Array.from({ length: AT_ONCE }, follow));
 }
 
 /** A worker of this store that has claimed a job nobody else can take. */
@@ -89,9 +89,6 @@ async function running(store: Store, queue: string): Promise<{ job: Job; done: (
   const success = { jobId: job.id, attempt: 1, workerId, exitCode: 0 };
   return { job, done: async (by) => ((await by.settle([success], forever))[0] ?? assert.fail()).result };
 }
-
-let queues = 0;
-const nextQueue = () => `q${(queues += 1)}`;
 
 test('postgres: of two last parents that end in overlapping transactions, the second frees the child', async () => {
   await using two = await openTwo();
@@ -126,9 +123,9 @@ test('postgres: a step that one process handed out and another is told of ends a
 test('postgres: two last parents ending together free their child exactly once', async () => {
   await using two = await openTwo();
   const { given, here, there } = two;
-  await rounds(effort.edgeRaces, async () => {
-    const [first, second] = [await running(here, nextQueue()), await running(there, nextQueue())];
-    const queue = nextQueue();
+  await rounds(effort.edgeRaces, async (line) => {
+    const [first, second] = [await running(here, `first-${line}`), await running(there, `second-${line}`)];
+    const queue = `child-${line}`;
     const child = await submitOne(here, after([first.job, second.job], { queue }));
     assert.deepEqual(await Promise.all([first.done(here), second.done(there)]), ['ok', 'ok']);
     const { id } = await register(here);
@@ -191,8 +188,8 @@ test('postgres: a submit that waited for an end sees how its parent ended', asyn
 test('postgres: a child submitted while its parent settles is never left blocked', async () => {
   await using two = await openTwo();
   const { given, here, there } = two;
-  await rounds(effort.edgeRaces, async () => {
-    const parent = await running(here, nextQueue());
+  await rounds(effort.edgeRaces, async (line) => {
+    const parent = await running(here, `parent-${line}`);
     const [settled] = await Promise.all([
       parent.done(here),
       submitOne(there, after([parent.job])),
@@ -210,8 +207,8 @@ test('postgres: a child submitted while its parent settles is never left blocked
 test('postgres: settle against cancel on shared rows: each job ends once, and the counts are those of the jobs', async () => {
   await using two = await openTwo();
   const { given, here, there } = two;
-  await rounds(effort.edgeRaces, async () => {
-    const queue = nextQueue();
+  await rounds(effort.edgeRaces, async (line) => {
+    const queue = `steps-${line}`;
     const job = { queue };
     const { workflow, step } = await submitWorkflow(
       here,
@@ -219,7 +216,7 @@ test('postgres: settle against cancel on shared rows: each job ends once, and th
         aStep('left', { job }),
         aStep('right', { job }),
         aStep('both', { parents: [0, 1], job }),
-        aStep('tidy', { parents: [0, 1, 2], condition: 'ended', job }),
+        aStep('tidy', { parents: [0, 1, 2], condition: 'ended', job: { queue: 'tidy' } }),
       ]),
     );
     const { id: workerId } = await register(here);

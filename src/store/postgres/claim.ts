@@ -113,7 +113,9 @@ interface Ask {
   values: readonly unknown[];
 }
 
-function askAhead({ sql, lanes }: Context, { limit }: ClaimRequest, served: readonly KnownLane[]): Ask {
+/** What does not fit cannot start now, so it holds up nobody. */
+function askAhead({ sql, lanes }: Context, { limit, offer }: ClaimRequest, known: readonly KnownLane[]): Ask {
+  const served = known.filter(({ lane }) => fits(lane, offer.free, 1) > 0);
   const may = served.map(({ lane }) => laneMayWait(lane) && !lanes.isLimited(lane.queue));
   const ids = numbers(served.map(({ id }) => id));
   if (served.length === 1 && may[0]) return { statement: sql.claimAheadOne, values: [ids, limit] };

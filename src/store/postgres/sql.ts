@@ -107,6 +107,13 @@ function texts(s: string) {
       select 1 from ${s}.lane n join ${s}.queue q on q.name = n.queue
       where n.id = ${lane} and (q.paused_at is not null or (${limited} and q.max_running is not null)))`;
 
+  /** Whether a job of this lane could start now, as far as its queue is concerned. */
+  const hasRoom = (lane: string) => `not exists (
+      select 1 from ${s}.lane n join ${s}.queue q on q.name = n.queue
+      where n.id = ${lane} and (q.paused_at is not null or q.max_running <= (
+        select count(*) from ${s}.live r join ${s}.lane k on k.id = r.lane
+        where r.status = 'running' and r.flags & 2 = 0 and k.queue = n.queue)))`;
+
   /**
    * Whether a live row `l` is still the attempt that `i` speaks of. Written so that the index of running jobs, where one
    * worker's jobs are one heap of equal entries, is of no use to the planner: the primary key has to do it.
@@ -311,7 +318,7 @@ function texts(s: string) {
         from unnest($3::integer[], $5::boolean[]) u(lane, may) cross join lateral (
           select l.lane, l.rank, l.turn, l.due, l.job_id, l.failures, l.flags from ${s}.live l
           where l.status = 'pending' and l.lane = u.lane order by ${order} limit $4) c
-        where ${isOpen('u.lane', 'false')} and ${mayClaim}
+        where ${hasRoom('u.lane')} and ${mayClaim}
         order by c.rank, c.turn, c.due, c.job_id limit $4),
       heads as materialized (
         select lane, count(*) as n from best

@@ -91,6 +91,22 @@ export function exerciseAhead(open: OpenStore): void {
     assert.equal((await claim(store, id, { offer })).length, 2);
   });
 
+  test('ahead: what cannot start now holds up nobody', async ({ store }) => {
+    const { id } = await register(store);
+    await store.setQueue('paused', { paused: true }, forever);
+    await store.setQueue('full', { maxRunning: 1 }, forever);
+    const handler = { command: null, handler: 'h', priority: 9 };
+    await claimOne(store, aJob({ ...handler, queue: 'full' }));
+    await submit(store, [
+      aJob({ ...handler, queue: 'full' }),
+      aJob({ ...handler, queue: 'paused' }),
+      aJob({ ...handler, resources: { memory_mb: 2 } }),
+    ]);
+    const behind = ids(await submit(store, handled(2)));
+    const free = { ...offer.free, memory_mb: 1 };
+    assert.deepEqual(ids(await claim(store, id, { offer: { ...offer, free }, ahead: true })), behind);
+  });
+
   test('ahead: an edit that makes the attempt the last one, or no longer so, counts', async ({ store }) => {
     const [job] = await submit(store, handled(1));
     const { id } = await register(store);

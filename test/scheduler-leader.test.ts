@@ -6,6 +6,7 @@ import { type Log, silentLog } from '../src/ops/log.ts';
 import type { Loop } from '../src/ops/loop.ts';
 import { Metrics } from '../src/ops/metrics.ts';
 import type { SchedulerContext } from '../src/scheduler/context.ts';
+import { IdleClaims } from '../src/scheduler/idle-claims.ts';
 import { Leader } from '../src/scheduler/leader.ts';
 import { NOBODY } from '../src/scheduler/notify-context.ts';
 import { reaper } from '../src/scheduler/reaper.ts';
@@ -43,7 +44,7 @@ function cluster() {
     const metrics = new Metrics('0', instanceId);
     const telemetry = new Telemetry(metrics, instanceId);
     const shared = { store, clock, random: () => 0.5, log, telemetry, instanceId };
-    const context: SchedulerContext = { ...shared, notify: NOBODY };
+    const context: SchedulerContext = { ...shared, notify: NOBODY, idle: new IdleClaims() };
     const gauge = async () => (await metrics.leader.get()).values.map(({ value }) => value);
     return { context, leader: new Leader(context), told, gauge };
   };

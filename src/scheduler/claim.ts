@@ -15,7 +15,7 @@ export async function claim(
   { waitMs, ...request }: ClaimRequest & { waitMs: number },
   { signal, stopped }: { signal: AbortSignal; stopped: AbortSignal },
 ): Promise<ClaimedJob[]> {
-  const { store, clock, telemetry } = context;
+  const { store, clock, telemetry, idle } = context;
   const until = clock.now() + waitMs;
   const wake = new Wake();
   const ended = AbortSignal.any([signal, stopped]);
@@ -26,15 +26,15 @@ export async function claim(
     for (;;) {
       if (stopped.aborted) return [];
       wake.reset();
-      const jobs = await store.claim(request, signal);
-      if (jobs.length > 0) {
-        telemetry.claimed(jobs);
-        return jobs;
-      }
+      let jobs = await store.claim(request, signal);
       const left = until - clock.now();
-      if (left <= 0) return [];
-      await wake.sleep(clock, Math.min(left, store.exclusive ? EXCLUSIVE_POLL_MS : SHARED_POLL_MS), ended);
-      signal.throwIfAborted();
+      if (jobs.length === 0 && left > 0) {
+        const waitMs = Math.min(left, store.exclusive ? EXCLUSIVE_POLL_MS : SHARED_POLL_MS);
+        jobs = await idle.wait(request, wake, () => wake.sleep(clock, waitMs, ended));
+        signal.throwIfAborted();
+      }
+      if (jobs.length > 0) telemetry.claimed(jobs);
+      if (jobs.length > 0 || left <= 0) return jobs;
     }
   } finally {
     unsubscribe();

@@ -3,6 +3,7 @@
 import type { Clock, Random } from '../core/clock.ts';
 import type { Log } from '../ops/log.ts';
 import type { Store } from '../store/store.ts';
+import type { IdleClaims } from './idle-claims.ts';
 import type { NotifyContext } from './notify-context.ts';
 import type { Telemetry } from './telemetry.ts';
 
@@ -14,4 +15,5 @@ export interface SchedulerContext {
   telemetry: Telemetry;
   instanceId: string;
   notify: NotifyContext;
+  idle: IdleClaims;
 }

@@ -10,6 +10,7 @@ import type { Store } from '../store/store.ts';
 import { readOperation, startBulk } from './bulk.ts';
 import { claim } from './claim.ts';
 import type { SchedulerContext } from './context.ts';
+import { IdleClaims } from './idle-claims.ts';
 import { NOBODY, type NotifyContext, watchJob, watchWorkflow } from './notify-context.ts';
 import { cancel, edit, jobNotFound, retry } from './operate.ts';
 import { readLog } from './read-log.ts';
@@ -58,6 +59,7 @@ export function createScheduler(options: SchedulerOptions): SchedulerParts {
     log,
     instanceId,
     notify: options.notify ?? NOBODY,
+    idle: new IdleClaims(),
     telemetry: new Telemetry(metrics, instanceId),
   };
   metrics.storeDeadlocks = () => store.deadlocks();

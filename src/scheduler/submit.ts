@@ -42,8 +42,18 @@ export class Submitter {
     );
   }
 
+  /** Where a worker of this process waits for such jobs, it gets them with the same commit. */
+  async #insert(jobs: readonly NewJob[], signal: AbortSignal): Promise<Inserted['items']> {
+    const { store, idle } = this.#context;
+    const [first] = jobs;
+    const handed =
+      first === undefined ? undefined : idle.give(first, (request) => store.insertAndClaim(jobs, request, signal));
+    const { items } = await (handed ?? store.insert(jobs, {}, signal));
+    return items;
+  }
+
   async #insertTogether(submits: readonly (readonly NewJob[])[], signal: AbortSignal): Promise<Inserted[]> {
-    const { items } = await this.#context.store.insert(submits.flat(), {}, signal);
+    const items = await this.#insert(submits.flat(), signal);
     let start = 0;
     return submits.map((jobs) => {
       const mine = items.slice(start, start + jobs.length);

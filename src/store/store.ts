@@ -70,6 +70,14 @@ export interface Store extends NoticeStore, ScheduleStore, AsyncDisposable {
   insert(jobs: readonly NewJob[], options: InsertOptions, signal: AbortSignal): Promise<Inserted>;
 
   /**
+   * Stores jobs that have neither keys nor parents, as `insert` does, while a worker waits for them, and hands out in the
+   * same step what `claim` would right after it; or nothing, and then `claim` has to be asked. So nobody is overtaken. A
+   * worker that may not claim is given nothing, and the jobs are stored all the same. `items` tells of the jobs as they were
+   * stored, before any was handed out.
+   */
+  insertAndClaim(jobs: readonly NewJob[], request: ClaimRequest, signal: AbortSignal): Promise<InsertedAndClaimed>;
+
+  /**
    * Moves up to `limit` claimable jobs that the offer can run to `running`, counts the attempt, and returns them, most
    * urgent first (priority, fair turn, due, id). No job is ever handed to two claimers. Takes nothing from paused
    * queues, no more than `max_running` of a queue allows, no more than the offer's free resources hold.
@@ -320,6 +328,12 @@ export interface Inserted {
   /** In the order of the call. `deduplicated`: this job was there before. */
   items: { job: Job; deduplicated: boolean }[];
   replayed: boolean;
+}
+
+export interface InsertedAndClaimed {
+  items: Inserted['items'];
+  /** Most urgent first. */
+  claimed: ClaimedJob[];
 }
 
 export interface ClaimRequest {

@@ -268,6 +268,39 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/postgres-locking.test.ts'],
   },
   {
+    name: 'a job that is handed out with its submit overtakes those that wait',
+    edits: [
+      {
+        file: 'src/store/postgres/sql.ts',
+        from: 'l.lane = u.lane order by ${order} limit 1) c)\n          then',
+        to: 'l.lane = u.lane order by ${order} limit 0) c)\n          then',
+      },
+    ],
+    tests: ['test/store-postgres.test.ts'],
+  },
+  {
+    name: 'a job that is handed out with its submit overtakes those in lanes that are new',
+    edits: [
+      {
+        file: 'src/store/postgres/sql.ts',
+        from: 'select 1 from ${s}.lane where id > $16)',
+        to: 'select 1 from ${s}.lane where id > $16 and id < 0)',
+      },
+    ],
+    tests: ['test/postgres-insert-and-claim.test.ts'],
+  },
+  {
+    name: 'a claim goes on as if nothing had been handed to it when that answer was lost',
+    edits: [
+      {
+        file: 'src/scheduler/idle-claims.ts',
+        from: 'handed.then(({ claimed }) => claimed);',
+        to: 'handed.then(({ claimed }) => claimed).catch(() => []);',
+      },
+    ],
+    tests: ['test/scheduler-idle-claims.test.ts'],
+  },
+  {
     name: 'order within a claim dropped',
     edits: [
       {

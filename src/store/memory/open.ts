@@ -10,6 +10,7 @@ import { edit } from './edit.ts';
 import { expand } from './expand.ts';
 import { heartbeat } from './heartbeat.ts';
 import { insert } from './insert.ts';
+import { insertAndClaim } from './insert-and-claim.ts';
 import { beatInstance, forgetInstances, instances, leaveInstance } from './instances.ts';
 import { duties, lead, requireTerm, resign } from './leadership.ts';
 import { appendLog, readLog } from './logs.ts';
@@ -69,6 +70,7 @@ export function openMemory({ clock }: { clock: Clock }): Store {
     now: (signal) => look(signal, () => clock.now()),
 
     insert: (jobs, options, signal) => run(signal, () => insert(tables, jobs, options)),
+    insertAndClaim: (jobs, request, signal) => run(signal, () => insertAndClaim(tables, jobs, request)),
     claim: (request, signal) => run(signal, () => claim(tables, request)),
     start: (starts, signal) => run(signal, () => start(tables, starts)),
     heartbeat: (beat, signal) => run(signal, () => heartbeat(tables, beat)),

@@ -7,6 +7,7 @@ import type { Context } from './context.ts';
 import type { Session, Statement } from './database.ts';
 import { FLAG, watchFlags } from './flags.ts';
 import type { Sql } from './sql.ts';
+import type { FairQueues } from './turns.ts';
 import { jsons, numbers, texts } from './values.ts';
 
 /** Jobs per statement: beyond it, several in one transaction. */
@@ -23,19 +24,24 @@ export async function insertRows(
   for (let start = 0; start < jobs.length; start += PIECE) {
     const piece = jobs.slice(start, start + PIECE);
     const { statement, values } = askFor(sql, piece, lanes.slice(start, start + PIECE));
-    const [row] = await session.query<Stored>(statement, values);
-    if (row === undefined) throw new Error('an insert answered with nothing');
-    if (row.fair !== null) fairQueues.learn(row.fair);
-    piece.forEach((job, place) => stored.push(newlyStored(job, row.ids[place] as number, row.now)));
+    const [row] = await session.query<StoredRow>(statement, values);
+    stored.push(...storedJobs(fairQueues, piece, row));
   }
   return stored;
 }
 
-interface Stored {
+/** What a statement that stores jobs answers with. */
+export interface StoredRow {
   ids: number[];
   now: number;
   /** Queues that take turns. */
   fair: string[] | null;
+}
+
+export function storedJobs(fairQueues: FairQueues, jobs: readonly NewJob[], row: StoredRow | undefined): Job[] {
+  if (row === undefined) throw new Error('an insert answered with nothing');
+  if (row.fair !== null) fairQueues.learn(row.fair);
+  return jobs.map((job, place) => newlyStored(job, row.ids[place] as number, row.now));
 }
 
 /** Most batches are one kind of job with many inputs: then all but the specs is sent once. */
@@ -44,14 +50,27 @@ function askFor(
   jobs: readonly NewJob[],
   lanes: readonly number[],
 ): { statement: Statement; values: unknown[] } {
-  const [first] = jobs;
-  if (first === undefined || !jobs.every((job) => isAlike(first, job))) {
+  if (!areAlike(jobs)) {
     return { statement: sql.insertJobs, values: [...columnsOf(jobs, lanes), numbers(jobs.map(ownFlags))] };
   }
+  return { statement: sql.insertAlike, values: alikeColumns(jobs, lanes[0] as number) };
+}
+
+type Some<T> = readonly [T, ...T[]];
+
+/** Whether they differ in nothing but their inputs. */
+export function areAlike(jobs: readonly NewJob[]): jobs is Some<NewJob> {
+  const [first] = jobs;
+  return first !== undefined && jobs.every((job) => isAlike(first, job));
+}
+
+/** Of jobs that are alike: all but the specs once, in the order of the statements. */
+export function alikeColumns(jobs: Some<NewJob>, lane: number): unknown[] {
+  const [first] = jobs;
   const { spec } = encodeSpec({ ...first, input: null });
   const specs = jobs.map(({ input, unique }) => withKey(input === null ? spec : { ...spec, input }, unique));
-  const values = [...columnsOf([first], lanes.slice(0, 1)), numbers([ownFlags(first)])];
-  return { statement: sql.insertAlike, values: values.with(SPEC, jsons(specs)) };
+  const values = [...columnsOf([first], [lane]), numbers([ownFlags(first)])];
+  return values.with(SPEC, jsons(specs));
 }
 
 function isAlike(a: NewJob, b: NewJob): boolean {

@@ -38,15 +38,18 @@ async function insertPlain(context: Context, { jobs, lanes }: Placed, signal: Ab
     jobs.length <= PIECE
       ? await insertRows(context, { query: (sql, values = []) => database.query(sql, values, signal) }, jobs, lanes)
       : await database.transaction(signal, (session) => insertRows(context, session, jobs, lanes));
-  // Only now it is known that another process has submitted jobs with keys: until here these had no turns.
-  if (takesTurns(context, jobs)) {
-    await database.transaction(signal, async (session) => {
-      const jobIds = stored.map(({ id }) => id);
-      await session.query(context.sql.lockPending, [numbers(jobIds)]);
-      await giveTurnsTo(context, session, { jobIds, fairQueues: [] });
-    });
-  }
+  await giveLateTurns(context, stored, signal);
   return stored;
+}
+
+/** Only now it may be known that another process has submitted jobs with keys: until here these had no turns. */
+export async function giveLateTurns(context: Context, stored: readonly Job[], signal: AbortSignal): Promise<void> {
+  if (!takesTurns(context, stored)) return;
+  await context.database.transaction(signal, async (session) => {
+    const jobIds = stored.map(({ id }) => id);
+    await session.query(context.sql.lockPending, [numbers(jobIds)]);
+    await giveTurnsTo(context, session, { jobIds, fairQueues: [] });
+  });
 }
 
 async function insertInTurn(context: Context, { jobs, lanes }: Placed, signal: AbortSignal): Promise<Job[]> {
@@ -60,10 +63,10 @@ async function insertInTurn(context: Context, { jobs, lanes }: Placed, signal: A
   return stored;
 }
 
-function takesTurns({ fairQueues }: Context, jobs: readonly NewJob[]): boolean {
+export function takesTurns({ fairQueues }: Context, jobs: readonly Pick<NewJob, 'fairKey' | 'queue'>[]): boolean {
   return jobs.some(({ fairKey, queue }) => fairKey !== null || fairQueues.has(queue));
 }
 
-function lanesOf({ lanes }: Context, jobs: readonly NewJob[], signal: AbortSignal): Promise<number[]> {
+export function lanesOf({ lanes }: Context, jobs: readonly NewJob[], signal: AbortSignal): Promise<number[]> {
   return lanes.idsOf(laneKeysOf(jobs), signal);
 }

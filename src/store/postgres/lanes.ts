@@ -21,7 +21,6 @@ export class Lanes {
   readonly #sql: Sql;
   readonly #ids = new Map<string, number>();
   readonly #lanes = new Map<number, Lane>();
-  /** All lanes up to this one are known. */
   #last = 0;
   #refreshedAt = Number.NEGATIVE_INFINITY;
   #limited = new Set<string>();
@@ -52,6 +51,11 @@ export class Lanes {
 
   servedBy(offer: Offer): KnownLane[] {
     return [...this.#lanes].filter(([, lane]) => serves(offer, lane)).map(([id, lane]) => ({ id, lane }));
+  }
+
+  /** All lanes up to this one are known. */
+  get last(): number {
+    return this.#last;
   }
 
   isLimited(queue: string): boolean {

@@ -22,6 +22,7 @@ import { insertWorkflow, steps, workflow, workflows } from './graph/workflows.ts
 import { heartbeat } from './heartbeat.ts';
 import { Hints } from './hints.ts';
 import { insert } from './insert.ts';
+import { insertAndClaim } from './insert-and-claim.ts';
 import { beatInstance, forgetInstances, instances, leaveInstance } from './instances.ts';
 import { Lanes } from './lanes.ts';
 import { beginFenced, Leadership } from './leadership.ts';
@@ -137,6 +138,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     deadlocks: () => database.deadlocks,
 
     insert: (jobs, insertOptions, signal) => insert(context, jobs, insertOptions, signal),
+    insertAndClaim: (jobs, request, signal) => insertAndClaim(context, jobs, request, signal),
     claim: (request, signal) => claim(context, waiting, request, signal),
     start: (starts, signal) => start(context, starts, signal),
     heartbeat: (beat, signal) => heartbeat(context, beat, signal),

@@ -14,6 +14,7 @@ import type {
   Heartbeat,
   Hint,
   Inserted,
+  InsertedAndClaimed,
   InsertOptions,
   JobEdit,
   JobFilter,
@@ -44,12 +45,13 @@ import type {
   WorkflowStep,
 } from '../store.ts';
 import type { Transactional } from '../transactional.ts';
+import type { ClaimAnswer } from './claim.ts';
 import type { Effects } from './effects.ts';
 import { transactional } from './enlist.ts';
-import type { InsertedRow } from './insert.ts';
+import { insertCall } from './insert-call.ts';
 import { type ClaimedRow, decodeClaimedJob, decodeJob } from './job-row.ts';
 import type { ReadLogInput } from './logs.ts';
-import { encodeDependencies, encodeNewJobs, fairQueuesOf, freshJob, type NewJobRow } from './new-job-row.ts';
+import { encodeNewJobs } from './new-job-row.ts';
 import { encodeNewWorkflow } from './new-workflow.ts';
 import type { ReaderMethods } from './reader-methods.ts';
 import type { SettledRow } from './settle.ts';
@@ -113,32 +115,23 @@ export class SqliteStore implements Store {
 
   async insert(jobs: readonly NewJob[], options: InsertOptions, signal: AbortSignal): Promise<Inserted> {
     signal.throwIfAborted();
-    const now = this.#clock.now();
-    const { rows, lanes } = encodeNewJobs(jobs, now);
-    const later = rows.filter((row) => row[7] === 'scheduled').map((row) => row[8]);
-    const input = {
-      ...options,
-      rows: JSON.stringify(rows),
-      count: rows.length,
-      lanes,
-      fairQueues: fairQueuesOf(rows),
-      work: later.length < rows.length,
-      dueAt: later.length === 0 ? null : later.reduce((a, b) => Math.min(a, b)),
-      uniques: jobs.some((job) => job.unique !== null) ? jobs.map((job) => job.unique) : null,
-      dependencies: jobs.some((job) => job.dependsOn.length > 0) ? jobs.map(encodeDependencies) : null,
-      now,
-    };
-    const { items, replayed } = await this.#writer.call('insert', input, signal);
-    return { items: items.map((item, index) => decodeInserted(item, rows[index] as NewJobRow, now)), replayed };
+    const { input, decode } = insertCall(jobs, this.#clock.now(), options);
+    return decode(await this.#writer.call('insert', input, signal));
+  }
+
+  async insertAndClaim(
+    jobs: readonly NewJob[],
+    request: ClaimRequest,
+    signal: AbortSignal,
+  ): Promise<InsertedAndClaimed> {
+    signal.throwIfAborted();
+    const { input, decode } = insertCall(jobs, this.#clock.now());
+    const { inserted, claimed } = await this.#writer.call('insertAndClaim', { jobs: input, request }, signal);
+    return { items: decode(inserted).items, claimed: claimed === null ? [] : decodeClaimed(claimed, request) };
   }
 
   async claim(request: ClaimRequest, signal: AbortSignal): Promise<ClaimedJob[]> {
-    const { ahead = false } = request;
-    const { rows, startedAt, surroundings } = await this.#writer.call('claim', request, signal);
-    const claimed = JSON.parse(rows) as ClaimedRow[];
-    if (surroundings === null) return claimed.map((row) => decodeClaimedJob(row, { startedAt, ahead }));
-    const around = decodeSurroundings(surroundings, new Map(claimed.map((row) => [row[0], row[9]])));
-    return claimed.map((row) => decodeClaimedJob(row, { startedAt, ahead }, around.get(row[0]) ?? null));
+    return decodeClaimed(await this.#writer.call('claim', request, signal), request);
   }
 
   start(starts: readonly Start[], signal: AbortSignal): Promise<void> {
@@ -454,8 +447,9 @@ function tell(hints: Hints, { work, graph, schedules, jobs, workers, dueAt }: Ef
   if (dueAt !== null) hints.due(dueAt);
 }
 
-function decodeInserted(item: InsertedRow, row: NewJobRow, now: number): Inserted['items'][number] {
-  if (typeof item === 'number') return { job: freshJob(row, item, now), deduplicated: false };
-  const [job, deduplicated] = item;
-  return { job: decodeJob(job), deduplicated };
+function decodeClaimed({ rows, startedAt, surroundings }: ClaimAnswer, { ahead = false }: ClaimRequest): ClaimedJob[] {
+  const claimed = JSON.parse(rows) as ClaimedRow[];
+  if (surroundings === null) return claimed.map((row) => decodeClaimedJob(row, { startedAt, ahead }));
+  const around = decodeSurroundings(surroundings, new Map(claimed.map((row) => [row[0], row[9]])));
+  return claimed.map((row) => decodeClaimedJob(row, { startedAt, ahead }, around.get(row[0]) ?? null));
 }

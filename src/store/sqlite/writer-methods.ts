@@ -10,6 +10,7 @@ import { edit } from './edit.ts';
 import { expand } from './expand.ts';
 import { heartbeat } from './heartbeat.ts';
 import { insert } from './insert.ts';
+import { insertAndClaim } from './insert-and-claim.ts';
 import { insertWorkflow } from './insert-workflow.ts';
 import { beatInstance, forgetInstances, leaveInstance } from './instances.ts';
 import { lead, resign } from './leadership.ts';
@@ -32,6 +33,7 @@ import { workflow } from './workflows.ts';
 export const writerMethods = {
   now: ({ now }: Context) => now,
   insert,
+  insertAndClaim,
   insertWorkflow,
   claim,
   start,

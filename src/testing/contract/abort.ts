@@ -15,6 +15,7 @@ function callsOf(store: Store, lease: Lease, waitingId: number): ((signal: Abort
   return [
     (signal) => store.now(signal),
     (signal) => store.insert([aJob()], {}, signal),
+    (signal) => store.insertAndClaim([aJob()], { workerId, limit: 1, offer: anOffer(), claimSeq: 1 }, signal),
     (signal) => store.claim({ workerId, limit: 1, offer: anOffer(), claimSeq: 1 }, signal),
     (signal) => store.heartbeat({ workerId, leases: [], seenClaim: 1 }, signal),
     (signal) => store.settle([success(lease)], signal),

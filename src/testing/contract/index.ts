@@ -19,6 +19,7 @@ import { exerciseHeartbeat } from './heartbeat.ts';
 import { exerciseHints } from './hints.ts';
 import { exerciseIdempotency } from './idempotency.ts';
 import { exerciseInsert } from './insert.ts';
+import { exerciseInsertAndClaim } from './insert-and-claim.ts';
 import { exerciseInstances } from './instances.ts';
 import { exerciseLanes } from './lanes.ts';
 import { exerciseLeadership } from './leadership.ts';
@@ -48,6 +49,7 @@ import { exerciseWorkflows } from './workflows.ts';
 const THEMES = [
   exerciseInsert,
   exerciseClaim,
+  exerciseInsertAndClaim,
   exerciseOrder,
   exerciseTurns,
   exerciseAhead,

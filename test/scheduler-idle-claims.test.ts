@@ -1,0 +1,156 @@
+/** A claim that waits is handed jobs with their submit: never twice, never more than it asked for, never for good if the answer is lost. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { WorkronError } from '../src/core/error.ts';
+import { silentLog } from '../src/ops/log.ts';
+import { Metrics } from '../src/ops/metrics.ts';
+import { createScheduler } from '../src/scheduler/create-scheduler.ts';
+import type { Scheduler } from '../src/scheduler/scheduler.ts';
+import { openMemory } from '../src/store/memory/open.ts';
+import type { ClaimRequest, Store } from '../src/store/store.ts';
+import { aJob, anOffer, aWorker } from './kit/builders.ts';
+import { VirtualClock } from './kit/clock.ts';
+import { forever, ids } from './kit/steps.ts';
+
+interface Scene {
+  scheduler: Scheduler;
+  store: Store;
+  clock: VirtualClock;
+  /** The calls that the scheduler made, in order. */
+  calls: string[];
+  workerId: number;
+  claim: (request?: Partial<ClaimRequest>, signal?: AbortSignal) => ReturnType<Scheduler['claim']>;
+  submit: () => Promise<number[]>;
+  /** Resolves once all claims wait. */
+  idle: () => Promise<void>;
+}
+
+async function scene(around: Partial<Pick<Store, 'insertAndClaim'>> = {}, memory?: Store): Promise<Scene> {
+  const clock = new VirtualClock();
+  const kept = memory ?? openMemory({ clock });
+  const calls: string[] = [];
+  const noted = { ...kept, ...around };
+  const store: Store = {
+    ...noted,
+    claim: (...args) => (calls.push('claim'), noted.claim(...args)),
+    insert: (...args) => (calls.push('insert'), noted.insert(...args)),
+    insertAndClaim: (...args) => (calls.push('insertAndClaim'), noted.insertAndClaim(...args)),
+  };
+  const { scheduler } = createScheduler({
+    store,
+    clock,
+    random: () => 0.5,
+    log: silentLog,
+    metrics: new Metrics('0', 'me'),
+    instanceId: 'me',
+    leaseMs: 30_000,
+    heartbeatMs: 5_000,
+  });
+  const { id: workerId } = await scheduler.register(aWorker(), forever);
+  return {
+    scheduler,
+    store: kept,
+    clock,
+    calls,
+    workerId,
+    claim: (request = {}, signal = forever) =>
+      scheduler.claim({ workerId, limit: 2, offer: anOffer(), claimSeq: 1, waitMs: 20_000, ...request }, signal),
+    submit: async () => {
+      const { items } = await scheduler.submit([aJob()], {}, forever);
+      return items.map(({ job }) => job.id);
+    },
+    idle: async () => {
+      for (let turn = 0; turn < 10; turn += 1) await setImmediate();
+    },
+  };
+}
+
+test('idle claims: one that waits gets a new job with one call of the store', async () => {
+  const { claim, submit, idle, calls, scheduler } = await scene();
+  const claiming = claim();
+  await idle();
+  const submitted = await submit();
+  assert.deepEqual(ids(await claiming), submitted);
+  assert.deepEqual(calls, ['claim', 'insertAndClaim']);
+  const { body } = await scheduler.metrics(forever);
+  assert.match(body, /workron_job_events_total\{event="submitted",queue="default"\} 1/);
+  assert.match(body, /workron_job_events_total\{event="claimed",queue="default"\} 1/);
+  assert.match(body, /workron_job_wait_seconds_count\{queue="default"\} 1/);
+});
+
+test('idle claims: while one is being handed jobs it takes no others', async () => {
+  const gate = Promise.withResolvers<void>();
+  const memory = openMemory({ clock: new VirtualClock() });
+  const slow = async (...args: Parameters<Store['insertAndClaim']>) => {
+    await gate.promise;
+    return memory.insertAndClaim(...args);
+  };
+  const { claim, submit, idle, calls, store } = await scene({ insertAndClaim: slow }, memory);
+  const claiming = claim();
+  await idle();
+  const submitting = submit();
+  await idle();
+  // Others put jobs into the store, and it says so.
+  await store.insert([aJob(), aJob()], {}, forever);
+  await idle();
+  assert.deepEqual(calls, ['claim', 'insertAndClaim']);
+  gate.resolve();
+  await submitting;
+  assert.equal((await claiming).length, 2, 'no more than it asked for');
+});
+
+test('idle claims: two submits go to two that wait', async () => {
+  const { claim, submit, idle } = await scene();
+  const claiming = [claim({ limit: 1, claimSeq: 1 }), claim({ limit: 1, claimSeq: 2 })];
+  await idle();
+  const submitted = [...(await submit()), ...(await submit())];
+  assert.deepEqual((await Promise.all(claiming)).flatMap(ids), submitted);
+});
+
+test('idle claims: one that was given up is handed nothing', async () => {
+  const { claim, submit, idle, calls, store } = await scene();
+  const giveUp = new AbortController();
+  const claiming = claim({}, giveUp.signal);
+  await idle();
+  giveUp.abort(new Error('given up'));
+  await assert.rejects(claiming, /given up/);
+  const [id = 0] = await submit();
+  assert.deepEqual(calls, ['claim', 'insert']);
+  assert.equal((await store.read([id], forever))[0]?.status, 'pending');
+});
+
+test('idle claims: an answer that is lost fails submit and claim, and what was handed out goes back uncharged', async () => {
+  const memory = openMemory({ clock: new VirtualClock() });
+  const losing = async (...args: Parameters<Store['insertAndClaim']>) => {
+    await memory.insertAndClaim(...args);
+    throw new WorkronError('store_unavailable', 'the connection broke');
+  };
+  const { claim, submit, idle, scheduler, workerId } = await scene({ insertAndClaim: losing }, memory);
+  const claiming = claim({ claimSeq: 5 });
+  await idle();
+  await assert.rejects(submit(), { code: 'store_unavailable' });
+  await assert.rejects(claiming, { code: 'store_unavailable' });
+
+  const [held] = (await scheduler.jobs({}, { before: null, limit: 10 }, forever)).items;
+  assert.equal(held?.status, 'running');
+  // A worker whose claim failed says that it has seen it, and lists nothing of it.
+  await scheduler.heartbeat({ workerId, leases: [], seenClaim: 5 }, forever);
+  const job = await scheduler.job(held.id, forever);
+  assert.deepEqual([job.status, job.failures], ['pending', 0]);
+  assert.deepEqual(ids(await claim({ claimSeq: 6 })), [held.id]);
+});
+
+test('idle claims: a worker that does not count its claims asks for itself, as do those that cannot run the job', async () => {
+  const { claim, submit, idle, calls } = await scene();
+  const offer = anOffer({ commands: false, handlers: ['h'] });
+  const leave = new AbortController();
+  const others = [claim({ claimSeq: null }), claim({ offer }, leave.signal)];
+  await idle();
+  const submitted = await submit();
+  assert.deepEqual(ids((await others[0]) ?? []), submitted);
+  assert.ok(!calls.includes('insertAndClaim'));
+  leave.abort(new Error('enough'));
+  await assert.rejects(others[1] ?? Promise.resolve(), /enough/);
+});

@@ -39,6 +39,8 @@ export const effort = {
   noisyBytes: full ? 100_000_000 : 15_000_000,
   /** Commands that run at once. */
   commandsAtOnce: full ? 500 : 60,
+  /** Commands that one launcher runs before its files are counted. */
+  commandsInTurn: full ? 1_000 : 40,
   /** Queued jobs of one tenant, and tenants of one queue. */
   fairJobs: full ? 10_000 : EVERYDAY.fairJobs,
   fairKeys: full ? 10_000 : EVERYDAY.fairKeys,

@@ -57,13 +57,14 @@ async function runWithFiles(
   const commandFile = join(options.folder, `command-${job.id}-${job.attempt}`);
   const variablePrefix = join(options.folder, `variable-${job.id}-${job.attempt}`);
   const env = shortenVariables(attemptEnvironment(job, files), variablePrefix);
+  const argument = shellArgument(job.command as string, commandFile);
   const stream = output.open(assignment, (bytes) => launcher.credit(command, bytes));
   let timedOut = false;
   let command = 0;
   const exit = await new Promise<CommandExit>((resolve) => {
     command = launcher.run(
       {
-        command: shellArgument(job.command as string, commandFile),
+        command: argument,
         cwd: job.cwd,
         env: env.variables,
         graceMs: job.killGraceMs,
@@ -85,7 +86,8 @@ async function runWithFiles(
   });
   if (exit.left > 0) log.error({ job_id: job.id, processes: exit.left }, 'processes of a command would not die');
   await stream.end();
-  for (const file of [commandFile, ...env.files]) removeFile(file);
+  if (argument !== job.command) removeFile(commandFile);
+  for (const file of env.files) removeFile(file);
   const stopped = exit.stopped === 'asked' && timedOut ? 'timeout' : stopOf(exit, assignment);
   if (stopped === null && exit.exitCode === 0) return succeed(files.result);
   removeFile(files.result);

@@ -4,9 +4,15 @@ import { join } from 'node:path';
 import { silentLog } from '../../src/ops/log.ts';
 import { passedOn } from '../../src/worker/environment.ts';
 import type { StartMessage } from '../../src/worker/launcher/frames.ts';
-import { type CommandExit, Launcher, PID_NAMESPACE } from '../../src/worker/launcher/launcher.ts';
+import { type CommandExit, Launcher, type LauncherOptions, PID_NAMESPACE } from '../../src/worker/launcher/launcher.ts';
 
 export const MODES = PID_NAMESPACE;
+
+/** With and without a namespace, by posix_spawn where it can be called, and by Node's own spawn. */
+export const WAYS = [
+  ...MODES.map((pidNamespace) => ({ pidNamespace, starter: 'auto' as const })),
+  { pidNamespace: 'off', starter: 'node' },
+] as const satisfies readonly Pick<LauncherOptions, 'pidNamespace' | 'starter'>[];
 
 export interface Ended extends CommandExit {
   output: string;
@@ -18,12 +24,21 @@ export class TestLauncher implements AsyncDisposable {
   readonly launcher: Launcher;
   #lastId = 0;
 
-  constructor(pidNamespace: (typeof MODES)[number]) {
-    this.launcher = new Launcher({ pidNamespace, folder: this.folder, env: passedOn(process.env), log: silentLog });
+  constructor(pidNamespace: LauncherOptions['pidNamespace'], starter: Required<LauncherOptions>['starter']) {
+    this.launcher = new Launcher({
+      pidNamespace,
+      starter,
+      folder: this.folder,
+      env: passedOn(process.env),
+      log: silentLog,
+    });
   }
 
-  static async open(pidNamespace: (typeof MODES)[number]): Promise<TestLauncher> {
-    const opened = new TestLauncher(pidNamespace);
+  static async open(
+    pidNamespace: LauncherOptions['pidNamespace'],
+    starter: Required<LauncherOptions>['starter'] = 'auto',
+  ): Promise<TestLauncher> {
+    const opened = new TestLauncher(pidNamespace, starter);
     await opened.launcher.open();
     return opened;
   }

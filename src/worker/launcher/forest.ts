@@ -100,7 +100,7 @@ class ProcessForest implements Forest {
   }
 
   left(root: Root): Left[] {
-    const left: Left[] = [];
+    const left: Left[] = root.exited ? [] : [{ pid: root.pid, group: root.pid }];
     for (const pid of this.#members.get(root.id) ?? []) {
       const stat = this.#alive(pid);
       if (stat !== undefined) left.push({ pid, group: stat.group });
@@ -119,6 +119,9 @@ class ProcessForest implements Forest {
   }
 
   #attribute(pid: number): number | null {
+    // Our own child until we collect it: there is nothing to read about it.
+    const root = this.#byPid.get(pid);
+    if (root?.exited === false) return root.id;
     const known = this.#known.get(pid);
     if (known !== undefined) return known.root;
     const stat = pid === process.pid || pid === 1 ? undefined : readStat(pid);

@@ -29,9 +29,12 @@ const YOUNG_MS = 5_000;
 const PAUSE_MS = 2_000;
 
 export const PID_NAMESPACE = ['auto', 'off'] as const;
+export const STARTERS = ['auto', 'node'] as const;
 
 export interface LauncherOptions {
   pidNamespace: (typeof PID_NAMESPACE)[number];
+  /** `auto`: the cheapest way to start a shell that this Node offers. */
+  starter?: (typeof STARTERS)[number];
   /** For its pipes. */
   folder: string;
   /** All that commands get besides their own. */
@@ -58,11 +61,13 @@ export class Launcher implements AsyncDisposable {
   #child: ChildProcess | undefined;
   #input: Socket | undefined;
   #deadline: { message: DeadlineMessage; at: number } | undefined;
+  #starter: (typeof STARTERS)[number];
   #nextId = 1;
   #closing = false;
 
   constructor(options: LauncherOptions) {
     this.#options = options;
+    this.#starter = options.starter ?? 'auto';
   }
 
   /** Of the process that the worker started; `undefined` while there is none. */
@@ -85,12 +90,12 @@ export class Launcher implements AsyncDisposable {
     const id = this.#nextId++;
     if (this.#child === undefined) this.#start();
     this.#running.set(id, listener);
-    this.#input?.write(encodeMessage(FRAME.start, id, message));
+    this.#send(encodeMessage(FRAME.start, id, message));
     return id;
   }
 
   stop(id: number, graceMs: number): void {
-    if (this.#running.has(id)) this.#input?.write(encodeMessage(FRAME.stop, id, { graceMs }));
+    if (this.#running.has(id)) this.#send(encodeMessage(FRAME.stop, id, { graceMs }));
   }
 
   /** So many bytes of its output have been dealt with. */
@@ -98,12 +103,12 @@ export class Launcher implements AsyncDisposable {
     if (!this.#running.has(id)) return;
     const payload = Buffer.allocUnsafe(4);
     payload.writeUInt32LE(bytes, 0);
-    this.#input?.write(encodeFrame(FRAME.credit, id, payload));
+    this.#send(encodeFrame(FRAME.credit, id, payload));
   }
 
   setDeadline(message: DeadlineMessage): void {
     this.#deadline = { message, at: monotonicMs() };
-    this.#input?.write(encodeMessage(FRAME.deadline, 0, message));
+    this.#send(encodeMessage(FRAME.deadline, 0, message));
   }
 
   /** Stops what still runs and ends the launcher. */
@@ -119,8 +124,10 @@ export class Launcher implements AsyncDisposable {
   #start(): void {
     const { folder, env, log } = this.#options;
     const pipes = mkdtempSync(join(folder, 'pipes-'));
-    const node = [process.execPath, `--max-old-space-size=${HEAP_MB}`, ENTRY, pipes];
-    const [command, ...args] = this.#enclosed ? enclose([...node, 'enclosed']) : [...node, 'open'];
+    const flags = [`--max-old-space-size=${HEAP_MB}`, '--disable-warning=ExperimentalWarning'];
+    const place = this.#enclosed ? 'enclosed' : 'open';
+    const node = [process.execPath, ...flags, ENTRY, pipes, place, this.#starter];
+    const [command, ...args] = this.#enclosed ? enclose(node) : node;
     const child = spawn(command as string, args, {
       stdio: ['pipe', 'pipe', 'pipe'],
       // Away from the terminal: Ctrl-C is for the worker, which knows what to do.
@@ -139,6 +146,8 @@ export class Launcher implements AsyncDisposable {
       rmSync(pipes, { recursive: true, force: true });
       if (this.#closing && this.#running.size === 0) return;
       log.error({ exit_code: exitCode, signal, commands: this.#running.size }, 'the launcher died');
+      // Whatever it died of, the next one takes no risks.
+      this.#starter = 'node';
       void this.#afterDeath(monotonicMs() - startedAt < YOUNG_MS);
     });
     this.#child = child;
@@ -159,6 +168,17 @@ export class Launcher implements AsyncDisposable {
     for (const listener of orphans) {
       listener.onExit({ exitCode: null, signal: null, stopped: 'launcher', startError: null, left: 0 });
     }
+  }
+
+  /** What is said in one turn of the event loop goes together. */
+  #send(frame: Buffer): void {
+    const input = this.#input;
+    if (input === undefined) return;
+    if (input.writableCorked === 0) {
+      input.cork();
+      process.nextTick(() => input.uncork());
+    }
+    input.write(frame);
   }
 
   #receive(kind: number, id: number, payload: Buffer): void {

@@ -15,13 +15,15 @@ import {
   type StartMessage,
   type StopMessage,
 } from './frames.ts';
+import { nodeStarter } from './node-starter.ts';
+import { openPosixStarter } from './posix-starter.ts';
 import { hasProcessTable, LAUNCHER_MARK } from './process-table.ts';
 import { Supervisor } from './supervisor.ts';
 
 const WATCH_MS = 100;
 const O_CLOEXEC = 0o2000000;
 
-const [folder, place] = process.argv.slice(2) as [string, string];
+const [folder, place, means] = process.argv.slice(2) as [string, string, string];
 const enclosed = place === 'enclosed';
 process.title = 'workron launcher';
 // The worker decides when it is time to go: by closing the pipe.
@@ -38,6 +40,7 @@ const supervisor = new Supervisor({
   folder,
   enclosed,
   env,
+  starter: (means === 'auto' ? await openPosixStarter() : undefined) ?? nodeStarter,
   monotonicMs,
   onOutput: (id, data) => send(encodeFrame(FRAME.output, id, data)),
   onExit: (id, exit) => send(encodeMessage(FRAME.exit, id, exit)),

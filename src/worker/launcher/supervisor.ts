@@ -4,6 +4,7 @@ import { createForest, type Forest, type Left } from './forest.ts';
 import type { DeadlineMessage, ExitMessage, StartMessage } from './frames.ts';
 import { OutputPipes } from './output-pipes.ts';
 import { canSignal, identityOf, TREE_MARK } from './process-table.ts';
+import type { ShellStarter } from './shell-starter.ts';
 import { Tree } from './tree.ts';
 
 /** How long after SIGKILL a process that will not die (a broken disk, say) is waited for. */
@@ -18,6 +19,7 @@ export interface SupervisorOptions {
   enclosed: boolean;
   /** What every command gets. */
   env: Readonly<Record<string, string | undefined>>;
+  starter: ShellStarter;
   monotonicMs: () => number;
   onOutput: (id: number, data: Buffer) => void;
   onExit: (id: number, exit: ExitMessage) => void;
@@ -58,10 +60,11 @@ export class Supervisor {
         mark: marks.slice(marks.lastIndexOf(' ') + 1),
         message,
         env: { ...this.#options.env, ...message.env, [TREE_MARK]: marks },
+        starter: this.#options.starter,
         pipes: this.#pipes,
         events: {
           onOutput: (data) => this.#options.onOutput(id, data),
-          onExit: () => this.#end(tree, null, tree.graceMs),
+          onExit: () => this.#wantGone(tree),
           onDrained: () => this.#gone(tree),
         },
       });
@@ -104,10 +107,14 @@ export class Supervisor {
   }
 
   #end(tree: Tree, why: ExitMessage['stopped'], graceMs: number): void {
-    // One that would not die was given up, and died after all.
-    if (!this.#trees.has(tree.id)) return;
     if (!tree.exited) tree.stopped ??= why;
     tree.killAt = Math.min(tree.killAt ?? Number.POSITIVE_INFINITY, this.#now() + graceMs);
+    this.#wantGone(tree);
+  }
+
+  #wantGone(tree: Tree): void {
+    // One that would not die was given up, and died after all.
+    if (!this.#trees.has(tree.id)) return;
     this.#ending.add(tree);
     this.#lookMs = FIRST_LOOK_MS;
     this.#lookSoon();
@@ -130,7 +137,8 @@ export class Supervisor {
     const now = this.#now();
     let nextKill = Number.POSITIVE_INFINITY;
     for (const tree of this.#ending) {
-      const killAt = this.#killAt(tree);
+      tree.killAt ??= now + tree.graceMs;
+      const killAt = this.#killAt(tree.killAt, tree);
       const left = this.#forest.left(tree);
       if ((tree.exited && left.length === 0) || now >= killAt + UNKILLABLE_MS) {
         this.#ending.delete(tree);
@@ -148,8 +156,7 @@ export class Supervisor {
   }
 
   /** Never beyond the lease, unless the command may outlive it. */
-  #killAt(tree: Tree): number {
-    const killAt = tree.killAt as number;
+  #killAt(killAt: number, tree: Tree): number {
     return tree.finishes && !this.#abandoned ? killAt : Math.min(killAt, this.#killBy);
   }
 

@@ -1,11 +1,11 @@
 /** One command: a shell that leads a session of its own, and the pipe that all its output goes through. */
 
-import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, statSync } from 'node:fs';
+import { closeSync } from 'node:fs';
 import type { Root } from './forest.ts';
 import { type ExitMessage, OUTPUT_WINDOW_BYTES, type StartMessage } from './frames.ts';
 import type { OutputPipes } from './output-pipes.ts';
 import { OutputReader } from './output-reader.ts';
+import type { ShellStarter } from './shell-starter.ts';
 
 export interface TreeEvents {
   onOutput: (data: Buffer) => void;
@@ -19,7 +19,8 @@ export interface TreeOptions {
   id: number;
   mark: string;
   message: StartMessage;
-  env: NodeJS.ProcessEnv;
+  env: Readonly<Record<string, string | undefined>>;
+  starter: ShellStarter;
   pipes: OutputPipes;
   events: TreeEvents;
 }
@@ -45,20 +46,20 @@ export class Tree implements Root {
   #finishing = false;
 
   /** Throws where the command cannot be started. */
-  constructor({ id, mark, message, env, pipes, events }: TreeOptions) {
+  constructor({ id, mark, message, env, starter, pipes, events }: TreeOptions) {
     this.id = id;
     this.mark = mark;
     this.graceMs = message.graceMs;
     this.finishes = message.finish;
     this.#onDrained = events.onDrained;
     const pipe = pipes.open();
-    let child: ChildProcess;
     try {
-      child = spawn('/bin/sh', ['-c', message.command], {
-        stdio: ['ignore', pipe.writeFd, pipe.writeFd],
-        detached: true,
-        env,
-        ...(message.cwd === null ? {} : { cwd: message.cwd }),
+      const { command, cwd } = message;
+      this.pid = starter.start({ command, cwd, env, outputFd: pipe.writeFd }, (exitCode, signal) => {
+        this.exited = true;
+        this.exitCode = exitCode;
+        this.signal = signal;
+        events.onExit();
       });
     } catch (error) {
       closeSync(pipe.readFd);
@@ -67,20 +68,6 @@ export class Tree implements Root {
     } finally {
       closeSync(pipe.writeFd);
     }
-    // Without a pid an error event says why, later than we want to know.
-    child.on('error', () => undefined);
-    if (child.pid === undefined) {
-      closeSync(pipe.readFd);
-      pipes.giveBack(pipe.path, true);
-      throw new Error(whyNot(message));
-    }
-    this.pid = child.pid;
-    child.on('exit', (exitCode, signal) => {
-      this.exited = true;
-      this.exitCode = exitCode;
-      this.signal = signal;
-      events.onExit();
-    });
     this.#reader = new OutputReader(pipe.readFd, OUTPUT_WINDOW_BYTES, {
       onData: events.onOutput,
       onEnd: (clean) => {
@@ -100,14 +87,5 @@ export class Tree implements Root {
     this.#finishing = true;
     if (this.#drained) this.#onDrained();
     else this.#reader.finish();
-  }
-}
-
-function whyNot({ cwd }: StartMessage): string {
-  if (cwd === null) return '/bin/sh could not be started';
-  try {
-    return statSync(cwd).isDirectory() ? `${cwd} cannot be entered` : `${cwd} is not a folder`;
-  } catch {
-    return `the working directory ${cwd} does not exist`;
   }
 }

@@ -1,0 +1,147 @@
+/**
+ * Starts shells by the C library's `posix_spawn`. Node's own `spawn` forks the launcher first, and the kernel copies the
+ * page tables of sixty megabytes to throw them away at once: on Linux that costs more than the shell itself. Node's way to
+ * the C library is experimental, so it is tried before it is trusted, and where it is missing there is `nodeStarter`.
+ */
+
+import type * as Ffi from 'node:ffi';
+import { constants } from 'node:os';
+import { getSystemErrorName } from 'node:util';
+import { whyNot } from './node-starter.ts';
+import type { OnShellExit, Shell, ShellStarter } from './shell-starter.ts';
+
+const { EACCES, ENOENT, ENOTDIR } = constants.errno;
+const POINTER_BYTES = 8;
+/** More than any C library needs for one of the structures that only it looks into. */
+const STRUCTURE_BYTES = 1_024;
+/** The same in every C library for Linux. */
+const SET_SIGNAL_DEFAULTS = 0x04;
+const SET_SIGNAL_MASK = 0x08;
+const SET_SESSION = 0x80;
+const READ_ONLY = 0;
+const DO_NOT_WAIT = 1;
+const ANY_CHILD = -1;
+
+const FUNCTIONS = {
+  getpid: { arguments: [], return: 'int32' },
+  abs: { arguments: ['int32'], return: 'int32' },
+  posix_spawn: { arguments: ['buffer', 'string', 'buffer', 'buffer', 'buffer', 'buffer'], return: 'int32' },
+  posix_spawnattr_init: { arguments: ['buffer'], return: 'int32' },
+  posix_spawnattr_setflags: { arguments: ['buffer', 'int16'], return: 'int32' },
+  posix_spawnattr_setsigdefault: { arguments: ['buffer', 'buffer'], return: 'int32' },
+  posix_spawnattr_setsigmask: { arguments: ['buffer', 'buffer'], return: 'int32' },
+  posix_spawn_file_actions_init: { arguments: ['buffer'], return: 'int32' },
+  posix_spawn_file_actions_destroy: { arguments: ['buffer'], return: 'int32' },
+  posix_spawn_file_actions_addopen: { arguments: ['buffer', 'int32', 'string', 'int32', 'uint32'], return: 'int32' },
+  posix_spawn_file_actions_adddup2: { arguments: ['buffer', 'int32', 'int32'], return: 'int32' },
+  posix_spawn_file_actions_addchdir_np: { arguments: ['buffer', 'string'], return: 'int32' },
+  waitpid: { arguments: ['int32', 'buffer', 'int32'], return: 'int32' },
+} as const;
+
+type Functions = ReturnType<typeof Ffi.dlopen<typeof FUNCTIONS>>['functions'];
+
+/** `undefined` where the C library cannot be called, or not as we know it. No other child may be started beside its shells. */
+export async function openPosixStarter(): Promise<ShellStarter | undefined> {
+  if (process.platform !== 'linux' || !['x64', 'arm64'].includes(process.arch)) return undefined;
+  try {
+    const ffi = await import('node:ffi');
+    const { functions } = ffi.dlopen(null, FUNCTIONS);
+    // Signatures that this Node does not understand are taken for empty ones.
+    if (functions.getpid() !== process.pid || functions.abs(-7) !== 7) return undefined;
+    return new PosixStarter(functions, ffi.getRawPointer);
+  } catch {
+    return undefined;
+  }
+}
+
+class PosixStarter implements ShellStarter {
+  readonly #c: Functions;
+  readonly #addressOf: (block: Buffer) => bigint;
+  readonly #attributes = memory(STRUCTURE_BYTES);
+  readonly #actions = memory(STRUCTURE_BYTES);
+  readonly #pid = memory(POINTER_BYTES);
+  readonly #status = memory(POINTER_BYTES);
+  readonly #running = new Map<number, OnShellExit>();
+
+  constructor(c: Functions, addressOf: (block: Buffer) => bigint) {
+    this.#c = c;
+    this.#addressOf = addressOf;
+    must(c.posix_spawnattr_init(this.#attributes));
+    must(c.posix_spawnattr_setflags(this.#attributes, SET_SIGNAL_DEFAULTS | SET_SIGNAL_MASK | SET_SESSION));
+    const none = memory(STRUCTURE_BYTES);
+    must(c.posix_spawnattr_setsigmask(this.#attributes, none));
+    // Node ignores SIGPIPE; a shell must not. `sigfillset` would leave out the two that threads use among themselves.
+    must(c.posix_spawnattr_setsigdefault(this.#attributes, none.fill(0xff)));
+    process.on('SIGCHLD', () => this.#collect());
+  }
+
+  start({ command, cwd, env, outputFd }: Shell, onExit: OnShellExit): number {
+    const argv = this.#vector(['/bin/sh', '-c', command]);
+    const envp = this.#vector(
+      Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : `${name}=${value}`)),
+    );
+    const c = this.#c;
+    must(c.posix_spawn_file_actions_init(this.#actions));
+    let error: number;
+    try {
+      must(c.posix_spawn_file_actions_addopen(this.#actions, 0, '/dev/null', READ_ONLY, 0));
+      must(c.posix_spawn_file_actions_adddup2(this.#actions, outputFd, 1));
+      must(c.posix_spawn_file_actions_adddup2(this.#actions, outputFd, 2));
+      if (cwd !== null) must(c.posix_spawn_file_actions_addchdir_np(this.#actions, withoutNul(cwd)));
+      error = c.posix_spawn(this.#pid, '/bin/sh', this.#actions, this.#attributes, argv, envp);
+    } finally {
+      c.posix_spawn_file_actions_destroy(this.#actions);
+    }
+    if (error === ENOENT || error === ENOTDIR || error === EACCES) throw new Error(whyNot({ cwd }));
+    must(error);
+    const pid = this.#pid.readInt32LE(0);
+    this.#running.set(pid, onExit);
+    return pid;
+  }
+
+  /** Signals of children that end together come as one. */
+  #collect(): void {
+    for (;;) {
+      const pid = this.#c.waitpid(ANY_CHILD, this.#status, DO_NOT_WAIT);
+      if (pid <= 0) return;
+      const onExit = this.#running.get(pid);
+      this.#running.delete(pid);
+      const status = this.#status.readInt32LE(0);
+      const signal = status & 0x7f;
+      if (signal === 0) onExit?.((status >> 8) & 0xff, null);
+      else onExit?.(null, nameOfSignal(signal));
+    }
+  }
+
+  /** What C takes for a list of texts: their addresses, a zero, and behind it the texts. */
+  #vector(texts: readonly string[]): Buffer {
+    const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text) + 1, 0);
+    let at = (texts.length + 1) * POINTER_BYTES;
+    const block = memory(at + bytes);
+    const address = this.#addressOf(block);
+    for (const [index, text] of texts.entries()) {
+      block.writeBigUInt64LE(address + BigInt(at), index * POINTER_BYTES);
+      at += block.write(withoutNul(text), at) + 1;
+    }
+    return block;
+  }
+}
+
+/** Zeroes that stay where they are: V8 moves what it keeps in its own heap, as it does with small buffers. */
+function memory(bytes: number): Buffer {
+  return Buffer.from(new ArrayBuffer(bytes));
+}
+
+function must(error: number): void {
+  if (error !== 0) throw new Error(`posix_spawn ${getSystemErrorName(-error)}`);
+}
+
+/** C would take it for the end. */
+function withoutNul(text: string): string {
+  if (text.includes('\0')) throw new Error('neither a command nor its environment can hold a NUL');
+  return text;
+}
+
+function nameOfSignal(number: number): string {
+  return Object.entries(constants.signals).find(([, value]) => value === number)?.[0] ?? `SIG${number}`;
+}

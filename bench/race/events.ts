@@ -6,6 +6,8 @@ import { type RaceProcess, startProcess } from './process.ts';
 
 export const SLOTS = 24;
 const BULK = 1_000;
+/** A look at the store is dear beside a command; one command more or less in ten milliseconds is within the spread. */
+const SHELL_LOOK_MS = 10;
 
 /** From a full queue until the store shows nothing waiting or running; every job handled exactly once. */
 export async function drain(
@@ -47,7 +49,7 @@ export async function shell(name: ContenderName, url: string, { jobs, slots }: {
   await worker.ask({ do: 'work', slots });
   await worker.ask({ do: 'bulk', count: slots, size: slots });
   const drained = async () => {
-    while (!(await worker.ask<boolean>({ do: 'drained' }))) await sleep(1);
+    while (!(await worker.ask<boolean>({ do: 'drained' }))) await sleep(SHELL_LOOK_MS);
   };
   await drained();
   const startedAt = performance.now();

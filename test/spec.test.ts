@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DEFAULT_SPEC, type JobSpec } from '../src/core/job.ts';
-import { decodeSpec, encodeSpec, itemOf, withItem } from '../src/store/spec.ts';
+import { decodeSpec, encodeSpec, itemOf, sameButInput, withItem } from '../src/store/spec.ts';
 
 const EVERYTHING: JobSpec = {
   name: 'report',
@@ -77,4 +77,12 @@ test('spec: an item has its value beside its spec, whatever it is', () => {
     assert.deepEqual(decodeSpec(stored), decodeSpec(columns));
   }
   assert.equal(itemOf(columns.spec), undefined);
+});
+
+test('spec: two are the same but for their inputs only if nothing else differs', () => {
+  assert.ok(sameButInput({ ...EVERYTHING, input: 1 }, { ...EVERYTHING, input: 2 }));
+  for (const property of Object.keys(DEFAULT_SPEC) as (keyof JobSpec)[]) {
+    if (property === 'input') continue;
+    assert.ok(!sameButInput(EVERYTHING, { ...EVERYTHING, [property]: 'other' }), property);
+  }
 });

@@ -44,7 +44,7 @@ export function storedJobs(fairQueues: FairQueues, jobs: readonly NewJob[], row:
   return jobs.map((job, place) => newlyStored(job, row.ids[place] as number, row.now));
 }
 
-/** Most batches are one kind of job with many inputs: then all but the specs is sent once. */
+/** Most batches are one kind of job with many inputs: then all but the specs is sent, and worked out, once. */
 function askFor(
   sql: Sql,
   jobs: readonly NewJob[],
@@ -67,10 +67,10 @@ export function areAlike(jobs: readonly NewJob[]): jobs is Some<NewJob> {
 /** Of jobs that are alike: all but the specs once, in the order of the statements. */
 export function alikeColumns(jobs: Some<NewJob>, lane: number): unknown[] {
   const [first] = jobs;
-  const { spec } = encodeSpec({ ...first, input: null });
+  const { queue, kind, name, priority, tags, spec } = encodeSpec({ ...first, input: null });
   const specs = jobs.map(({ input, unique }) => withKey(input === null ? spec : { ...spec, input }, unique));
-  const values = [...columnsOf([first], [lane]), numbers([ownFlags(first)])];
-  return values.with(SPEC, jsons(specs));
+  const times = [first.runAt, first.delayMs, first.startTimeoutMs];
+  return [queue, kind, name, priority, texts(tags), jsons(specs), lane, ...times, ownFlags(first)];
 }
 
 function isAlike(a: NewJob, b: NewJob): boolean {
@@ -86,9 +86,6 @@ export function announce({ hints }: Context, stored: readonly Job[]): void {
     dueAt: scheduled.length === 0 ? null : scheduled.reduce((min, { dueAt }) => Math.min(min, dueAt), Infinity),
   });
 }
-
-/** Where the specs stand among the columns. */
-const SPEC = 5;
 
 /** What every new job has, in the order of the statements. */
 export function columnsOf(jobs: readonly NewJob[], lanes: readonly number[]): unknown[] {

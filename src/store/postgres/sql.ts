@@ -168,29 +168,25 @@ function texts(s: string) {
   /** The commit of this statement does not wait for the disk: for what changes no row. */
   const notDurable = `(select set_config('synchronous_commit', 'off', true) offset 0) o`;
 
-  /** New jobs of the form `rows`, in `input`, with their rows in `job`. */
-  const newJobs = (rows: string) => `${now},
+  /** When a job is due that is submitted at t. */
+  const dueOf = (runAt: string, delayMs: string) => `greatest(t.now,
+          coalesce(to_timestamp(${runAt} / 1000.0), t.now + ${delayMs} * interval '1 ms', t.now))::timestamptz(3)`;
+  /**
+   * New jobs that differ in their spec alone, in `input`, with their rows in `job`. What is alike is worked out once, in
+   * `alike`, and no row carries it along.
+   */
+  const newAlike = `${now},
+      alike as materialized (
+        select t.now::timestamptz(3) as now, d.due, case when d.due > t.now then 'scheduled' else 'pending' end as status,
+          (d.due + $10::float8 * interval '1 ms')::timestamptz(3) as expires_at
+        from t, lateral (select ${dueOf('$8::float8', '$9::float8')} as due) d),
       input as materialized (
-        select nextval('${s}.job_id') as id, i.*,
-          greatest(t.now, coalesce(to_timestamp(i.run_at / 1000.0), t.now + i.delay_ms * interval '1 ms', t.now)) as due
-        from t, ${rows}),
+        select nextval('${s}.job_id') as id, i.spec, i.place from unnest($6::jsonb[]) with ordinality i(spec, place)),
       jobs as (
         insert into ${s}.job (id, queue, kind, name, priority, tags, created_at, spec)
-        select id, queue, kind, name, priority, coalesce(tags::text[], '{}'), t.now, spec from input, t)`;
-  const newIds = `array_agg(i.id order by i.place) as ids, min(t.now) as now,
+        select i.id, $1::text, $2::text, $3::text, $4::smallint, $5::text[], a.now, i.spec from alike a, input i)`;
+  const newIds = `array_agg(id order by place) as ids, (select ${epochMs('now')} from t) as now,
         (select array_agg(name) from ${s}.fair_queue) as fair`;
-  const insertFrom = (rows: string) => `with ${newJobs(rows)},
-      lives as (
-        insert into ${s}.live (job_id, status, lane, rank, due, expires_at, flags)
-        select id, case when due > t.now then 'scheduled' else 'pending' end, lane, -priority::integer, due,
-          due + start_timeout_ms * interval '1 ms', flags
-        from input, t)
-      select ${newIds} from input i, t`;
-  /** Jobs that differ in their spec alone: all other arrays hold one value, which is that of all. */
-  const alike = `(select * from unnest($1::text[], $2::text[], $3::text[], $4::smallint[], $5::text[], $7::integer[],
-          $8::float8[], $9::float8[], $10::float8[], $11::integer[])
-          f(queue, kind, name, priority, tags, lane, run_at, delay_ms, start_timeout_ms, flags),
-          unnest($6::jsonb[]) with ordinality s(spec, place)) i`;
 
   return {
     now: `select ${s}.now() as now`,
@@ -217,19 +213,34 @@ function texts(s: string) {
     // ---- insert
 
     /** Ids are given in the order of the rows. */
-    insertJobs:
-      insertFrom(`unnest($1::text[], $2::text[], $3::text[], $4::smallint[], $5::text[], $6::jsonb[], $7::integer[],
+    insertJobs: `with ${now},
+      input as materialized (
+        select nextval('${s}.job_id') as id, i.*, ${dueOf('i.run_at', 'i.delay_ms')} as due
+        from t, unnest($1::text[], $2::text[], $3::text[], $4::smallint[], $5::text[], $6::jsonb[], $7::integer[],
           $8::float8[], $9::float8[], $10::float8[], $11::integer[]) with ordinality
-          i(queue, kind, name, priority, tags, spec, lane, run_at, delay_ms, start_timeout_ms, flags, place)`),
-    insertAlike: insertFrom(alike),
+          i(queue, kind, name, priority, tags, spec, lane, run_at, delay_ms, start_timeout_ms, flags, place)),
+      jobs as (
+        insert into ${s}.job (id, queue, kind, name, priority, tags, created_at, spec)
+        select id, queue, kind, name, priority, coalesce(tags::text[], '{}'), t.now, spec from input, t),
+      lives as (
+        insert into ${s}.live (job_id, status, lane, rank, due, expires_at, flags)
+        select id, case when due > t.now then 'scheduled' else 'pending' end, lane, -priority::integer, due,
+          due + start_timeout_ms * interval '1 ms', flags
+        from input, t)
+      select ${newIds} from input`,
+    insertAlike: `with ${newAlike},
+      lives as (
+        insert into ${s}.live (job_id, status, lane, rank, due, expires_at, flags)
+        select i.id, a.status, $7::integer, -$4::smallint::integer, a.due, a.expires_at, $11::integer from alike a, input i)
+      select ${newIds} from input`,
     /**
      * The same while worker $12 waits by its claim $13 for up to $14 jobs of lanes $15: those that are due start as running
      * if nothing waits in any of these lanes, and no lane beyond $16 is there, which this process would not know.
      */
-    insertAndClaim: `with ${newJobs(alike)},
+    insertAndClaim: `with ${newAlike},
       room as materialized (
         select case when exists (select 1 from ${s}.worker where id = $12 and state = 'online')
-          and ${isOpen('($7::integer[])[1]', 'true')}
+          and ${isOpen('$7::integer', 'true')}
           and not exists (select 1 from ${s}.lane where id > $16)
           and not exists (
             select 1 from unnest($15::integer[]) u(lane) cross join lateral (
@@ -237,11 +248,11 @@ function texts(s: string) {
           then $14::integer else 0 end as n),
       lives as (
         insert into ${s}.live (job_id, status, lane, rank, due, expires_at, flags, attempt, worker_id, claim_seq, started_at)
-        select i.id, case when i.due > t.now then 'scheduled' when c.starts then 'running' else 'pending' end, i.lane,
-          -i.priority::integer, i.due, i.due + i.start_timeout_ms * interval '1 ms', i.flags, c.starts::integer,
-          case when c.starts then $12::integer end, case when c.starts then $13::bigint end, case when c.starts then t.now end
-        from input i, t, room, lateral (select i.due <= t.now and i.place <= room.n as starts) c)
-      select ${newIds}, (select n from room) as room from input i, t`,
+        select i.id, case when c.starts then 'running' else a.status end, $7::integer,
+          -$4::smallint::integer, a.due, a.expires_at, $11::integer, c.starts::integer,
+          case when c.starts then $12::integer end, case when c.starts then $13::bigint end, case when c.starts then a.now end
+        from alike a, room, input i, lateral (select a.due <= a.now and i.place <= room.n as starts) c)
+      select ${newIds}, (select n from room) as room from input`,
 
     keyHolders: `select k.key, k.job_id from ${s}.unique_key k
       where k.key = any($1::text[]) and (k.expires_at is null or k.expires_at > ${s}.now()) order by k.key collate "C"`,

@@ -1,0 +1,1 @@
+-- Rows are changed in place here; only PostgreSQL needs room for their versions.

@@ -2,8 +2,8 @@
 
 import type { Status, WaitingStatus } from '../../core/job.ts';
 import { type Lane, laneFromKey } from '../../core/lane.ts';
+import { Heap } from '../heap.ts';
 import type { Entry } from './entry.ts';
-import { Heap } from './heap.ts';
 import type { TurnLines } from './turn-lines.ts';
 
 export type LiveStatus = WaitingStatus | 'running';

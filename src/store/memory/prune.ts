@@ -1,8 +1,8 @@
 import { isTerminal } from '../../core/job.ts';
+import type { Heap } from '../heap.ts';
 import { IDEMPOTENCY_MS, type Retention } from '../store.ts';
 import { cutOff } from './edges.ts';
 import type { Entry } from './entry.ts';
-import type { Heap } from './heap.ts';
 import type { Tables } from './tables.ts';
 import { dropKey, isOver } from './unique.ts';
 import { toWorkflow } from './workflow-row.ts';

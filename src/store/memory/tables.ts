@@ -3,10 +3,10 @@
 import type { Clock } from '../../core/clock.ts';
 import type { Duty } from '../../core/duty.ts';
 import { isTerminal, type Job } from '../../core/job.ts';
+import { Heap } from '../heap.ts';
 import { Hints } from '../local-hints.ts';
 import type { InstanceRow, NewWorker, Notification, Operation, StatRow } from '../store.ts';
 import { type Entry, toJob } from './entry.ts';
-import { Heap } from './heap.ts';
 import type { LeaderRow } from './leadership.ts';
 import { isHeld, isLive, Live } from './live.ts';
 import type { NoticeRow } from './notices.ts';

@@ -1,8 +1,8 @@
 /** Who waits in the queues whose keys take turns. */
 
 import type { Standing } from '../../core/turn.ts';
+import { Heap } from '../heap.ts';
 import type { Entry } from './entry.ts';
-import { Heap } from './heap.ts';
 
 function turnsEarlier(a: Entry, b: Entry): boolean {
   return a.turn === b.turn ? a.id < b.id : a.turn < b.turn;

@@ -1,11 +1,12 @@
 import { laneMayWait } from '../../core/claim-ahead.ts';
 import { WorkronError } from '../../core/error.ts';
 import { fits, type Lane, serves } from '../../core/lane.ts';
+import { Heap } from '../heap.ts';
 import type { ClaimRequest } from '../store.ts';
 import type { Context } from './context.ts';
 import { HOLDS_KEY } from './flags.ts';
 import type { ClaimedRow } from './job-row.ts';
-import { isAhead, LaneCursor } from './lane-cursor.ts';
+import { isAhead, LaneCursor, type Place } from './lane-cursor.ts';
 import { sql } from './sql.ts';
 import { readSurroundings, type SurroundingsAnswer } from './surroundings.ts';
 
@@ -57,32 +58,31 @@ function choose(context: Context, { offer, limit, ahead = false }: ClaimRequest)
     .tuples<[number]>(sql.pendingLanes)
     .map(([id]) => ({ id, lane: lanes.laneOf(id) }))
     .filter(({ lane }) => serves(offer, lane));
-  let cursors = open.map(({ id, lane }) => new LaneCursor(database, { id, lane, limit, alone: open.length === 1 }));
+  const cursors = new Heap<LaneCursor>(isMoreUrgent);
+  for (const { id, lane } of open) {
+    const cursor = new LaneCursor(database, { id, lane, limit, alone: open.length === 1 });
+    if (cursor.head !== undefined) cursors.add(cursor);
+  }
   const ids: number[] = [];
-  while (ids.length < limit) {
-    cursors = cursors.filter(({ lane, head }) => head !== undefined && room.has(lane));
-    const [best, next] = twoBest(cursors);
-    if (best === undefined) break;
+  for (let best = cursors.peek(); best !== undefined && ids.length < limit; best = cursors.peek()) {
+    // Out of the heap while its head changes.
+    cursors.delete(best);
+    if (!room.has(best.lane)) continue;
     if (ahead && (!laneMayWait(best.lane) || room.isLimited(best.lane))) break;
-    const rival = next?.head;
+    const rival = cursors.peek();
     while (ids.length < limit && best.head !== undefined && room.has(best.lane)) {
-      if (rival !== undefined && isAhead(rival, best.head)) break;
+      if (rival !== undefined && isMoreUrgent(rival, best)) break;
       ids.push(best.take());
       room.take(best.lane);
     }
+    if (best.head !== undefined) cursors.add(best);
   }
   return ids;
 }
 
-function twoBest(cursors: readonly LaneCursor[]): [LaneCursor | undefined, LaneCursor | undefined] {
-  let best: LaneCursor | undefined;
-  let next: LaneCursor | undefined;
-  for (const cursor of cursors) {
-    if (cursor.head === undefined) continue;
-    if (best?.head === undefined || isAhead(cursor.head, best.head)) [best, next] = [cursor, best];
-    else if (next?.head === undefined || isAhead(cursor.head, next.head)) next = cursor;
-  }
-  return [best, next];
+/** By their heads, which must be there. */
+function isMoreUrgent(a: LaneCursor, b: LaneCursor): boolean {
+  return isAhead(a.head as Place, b.head as Place);
 }
 
 function inOrder(rows: readonly ClaimedRow[], ids: readonly number[]): ClaimedRow[] {

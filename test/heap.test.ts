@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { Heap } from '../src/store/memory/heap.ts';
+import { Heap } from '../src/store/heap.ts';
 
 interface Item {
   rank: number;

@@ -107,12 +107,31 @@ function texts(s: string) {
       select 1 from ${s}.lane n join ${s}.queue q on q.name = n.queue
       where n.id = ${lane} and (q.paused_at is not null or (${limited} and q.max_running is not null)))`;
 
-  /** Whether a job of this lane could start now, as far as its queue is concerned. */
-  const hasRoom = (lane: string) => `not exists (
-      select 1 from ${s}.lane n join ${s}.queue q on q.name = n.queue
-      where n.id = ${lane} and (q.paused_at is not null or q.max_running <= (
-        select count(*) from ${s}.live r join ${s}.lane k on k.id = r.lane
-        where r.status = 'running' and r.flags & 2 = 0 and k.queue = n.queue)))`;
+  /** Whether so many jobs of the queue `q` run that no other could start now. */
+  const isFull = `q.max_running <= (
+          select count(*) from ${s}.live r join ${s}.lane k on k.id = r.lane
+          where r.status = 'running' and r.flags & 2 = 0 and k.queue = q.name)`;
+  /** Lanes that nothing is taken from now. Looked up once: for each of many lanes it would cost more than the lane's head. */
+  const closed = (isClosed: string) => `closed as materialized (
+        select n.id from ${s}.queue q join ${s}.lane n on n.queue = q.name
+        where q.paused_at is not null or ${isClosed})`;
+  /**
+   * `tops`: the heads of open `lanes` (as u), of which the $4 most urgent matter: a lane whose head is not among them has none
+   * of the $4 most urgent jobs. `bound`: no job beyond the last of these is among them either, so that lanes are not
+   * read further.
+   */
+  const tops = (lanes: string, isClosed: string) => `${closed(isClosed)},
+      tops as materialized (
+        select u.*, c.rank, c.turn, c.due, c.job_id from ${lanes} cross join lateral (
+          select l.rank, l.turn, l.due, l.job_id from ${s}.live l
+          where l.status = 'pending' and l.lane = u.lane order by ${order} limit 1) c
+        where u.lane not in (select id from closed) and ${mayClaim}
+        order by c.rank, c.turn, c.due, c.job_id limit $4),
+      bound as materialized (
+        select * from (select rank, turn, due, job_id from tops order by rank, turn, due, job_id offset $4 - 1) last
+        union all select 2147483647, 9223372036854775807, 'infinity'::timestamptz, 9223372036854775807
+        where (select count(*) from tops) < $4)`;
+  const withinBound = '(l.rank, l.turn, l.due, l.job_id) <= (b.rank, b.turn, b.due, b.job_id)';
 
   /**
    * Whether a live row `l` is still the attempt that `i` speaks of. Written so that the index of running jobs, where one
@@ -323,13 +342,12 @@ function texts(s: string) {
 
     workerState: `select state from ${s}.worker where id = $1`,
     /** $3 lanes, $4 limit. Which lanes the most urgent jobs are in; then as many from each, whoever else is taking some. */
-    claimMerged: `with ${now},
+    claimMerged: `with ${now}, ${tops('unnest($3::integer[]) u(lane)', 'q.max_running is not null')},
       heads as materialized (
         select m.lane, count(*) as n from (
-          select c.* from unnest($3::integer[]) u(lane) cross join lateral (
+          select c.* from bound b, tops cross join lateral (
             select l.lane, l.rank, l.turn, l.due, l.job_id from ${s}.live l
-            where l.status = 'pending' and l.lane = u.lane order by ${order} limit $4) c
-          where ${isOpen('u.lane', 'true')} and ${mayClaim}
+            where l.status = 'pending' and l.lane = tops.lane and ${withinBound} order by ${order} limit $4) c
           order by c.rank, c.turn, c.due, c.job_id limit $4) m
         group by m.lane),
       picked as materialized (
@@ -349,13 +367,12 @@ function texts(s: string) {
      * $3 lanes, $4 limit, $5 whether jobs of the lane may wait at a worker. As claimMerged, but only up to the first job that
      * may not, so that nobody is overtaken.
      */
-    claimAhead: `with ${now},
+    claimAhead: `with ${now}, ${tops('unnest($3::integer[], $5::boolean[]) u(lane, may)', isFull)},
       best as materialized (
-        select c.*, u.may, row_number() over (order by c.rank, c.turn, c.due, c.job_id) as place
-        from unnest($3::integer[], $5::boolean[]) u(lane, may) cross join lateral (
+        select c.*, tops.may, row_number() over (order by c.rank, c.turn, c.due, c.job_id) as place
+        from bound b, tops cross join lateral (
           select l.lane, l.rank, l.turn, l.due, l.job_id, l.failures, l.flags from ${s}.live l
-          where l.status = 'pending' and l.lane = u.lane order by ${order} limit $4) c
-        where ${hasRoom('u.lane')} and ${mayClaim}
+          where l.status = 'pending' and l.lane = tops.lane and ${withinBound} order by ${order} limit $4) c
         order by c.rank, c.turn, c.due, c.job_id limit $4),
       heads as materialized (
         select lane, count(*) as n from best

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { aJob } from '../kit/builders.ts';
+import { aJob, anOffer } from '../kit/builders.ts';
 import { claim, claimOne, decide, forever, ids, register, report, submit } from '../kit/steps.ts';
 import { type OpenStore, withStore } from '../kit/store.ts';
 
@@ -55,6 +55,30 @@ export function exerciseOrder(open: OpenStore): void {
     const offer = { queues: null, commands: true, handlers: ['h'], tags: ['gpu'], free: { memory_mb: 8 } };
     assert.deepEqual(ids(await claim(store, id, { offer, limit: 4 })), [p4, p4too, p3, p2]);
     assert.deepEqual(ids(await claim(store, id, { offer, limit: 4 })), [p1, p1too]);
+  });
+
+  test('order: holds across more queues than a claim takes jobs, with few and with many waiting in one', async ({
+    store,
+  }) => {
+    const { id } = await register(store);
+    const offer = anOffer({ handlers: ['h'] });
+    for (const limit of [1, 5, 13]) {
+      const made = await submit(
+        store,
+        Array.from({ length: 60 }, (_, place) => {
+          const queue = `q${place < 24 ? place % 12 : place % 5 < 3 ? 12 : place % 12}`;
+          return aJob({ command: null, handler: 'h', queue, priority: (place * 7) % 4 });
+        }),
+      );
+      const wanted = ids(made.sort((a, b) => b.priority - a.priority || a.id - b.id));
+      const claimed: number[] = [];
+      for (let round = 0; claimed.length < wanted.length; round += 1) {
+        const some = ids(await claim(store, id, { limit, offer, ahead: round % 2 === 0 }));
+        assert.equal(some.length, Math.min(limit, wanted.length - claimed.length));
+        claimed.push(...some);
+      }
+      assert.deepEqual(claimed, wanted);
+    }
   });
 
   test('order: a job that was interrupted keeps its place', async ({ store, advance }) => {

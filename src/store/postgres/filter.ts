@@ -14,8 +14,8 @@ export interface Built {
 
 type Place = Pick<Context, 'schema' | 'folds'>;
 
-/** `above`: only jobs with larger ids. A number and not a subquery, so that the planner knows how few they are. */
-export type Bounded = Omit<JobFilter, 'newest'> & { above?: number };
+/** Only jobs with ids `above` one and `upTo` another. Numbers and not subqueries, so that the planner knows how few they are. */
+export type Bounded = Omit<JobFilter, 'newest'> & { above?: number; upTo?: number };
 
 /** Jobs that match, newest first, below `before` where given. */
 export function listQuery(place: Place, filter: Bounded, page: { before: number | null; limit: number }): Built {
@@ -41,7 +41,7 @@ function idsQuery(place: Place, filter: Bounded, { before, limit }: { before: nu
   const values: unknown[] = [];
   const bind = (value: unknown) => `$${values.push(value)}`;
   const conditions = conditionsOf(place, filter, bind);
-  if (before !== null) conditions.push(`j.id < ${bind(before)}::bigint`);
+  const bounds = boundsOf({ ...filter, before }, bind);
   const search = filter.text === undefined ? null : textSearch(place, { text: filter.text, above: filter.above }, bind);
   if (search !== null) conditions.push(search.exact);
   const rough = (): string[] => (search === null ? [] : [search.rough()]);
@@ -49,22 +49,34 @@ function idsQuery(place: Place, filter: Bounded, { before, limit }: { before: nu
 
   if (filter.statuses === undefined || filter.ids !== undefined) {
     const status = filter.statuses === undefined ? '' : `coalesce(l.status, r.status) = any(${bind(filter.statuses)})`;
-    const all = [...conditions, ...rough(), ...(status === '' ? [] : [status])];
+    const all = [...bounds('j.id'), ...conditions, ...rough(), ...(status === '' ? [] : [status])];
     const text = `select j.id from ${s}.job j left join ${s}.live l on l.job_id = j.id ${lastRun(s)}
       ${whereAll(all)} order by j.id desc limit ${most}`;
     return { text, values };
   }
   const wanted = STATUSES.filter((status) => filter.statuses?.includes(status));
-  const parts = partsOf(s, wanted, bind).map(
-    ({ from, id, seeksRun }) =>
-      `(select j.id from ${from} ${whereAll(seeksRun ? [...conditions, ...rough()] : conditions)} order by ${id} desc limit ${most})`,
-  );
+  const parts = partsOf(s, wanted, bind).map(({ from, id, seeksRun }) => {
+    const all = [...bounds(id), ...conditions, ...(seeksRun ? rough() : [])];
+    return `(select j.id from ${from} ${whereAll(all)} order by ${id} desc limit ${most})`;
+  });
   if (parts.length === 0) return { text: 'select null::bigint as id where false', values: [] };
   return { text: `select id from (${parts.join(' union all ')}) part order by id desc limit ${most}`, values };
 }
 
 function whereAll(conditions: readonly string[]): string {
   return conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`;
+}
+
+/** Of the column that the walk follows: the planner does not see that what holds for a job's id holds for it, too. */
+function boundsOf(
+  { above, upTo, before }: Pick<Bounded, 'above' | 'upTo'> & { before: number | null },
+  bind: (value: unknown) => string,
+): (id: string) => string[] {
+  const ends: string[] = [];
+  if (above !== undefined) ends.push(`> ${bind(above)}::bigint`);
+  if (upTo !== undefined) ends.push(`<= ${bind(upTo)}::bigint`);
+  if (before !== null) ends.push(`< ${bind(before)}::bigint`);
+  return (id) => ends.map((end) => `${id} ${end}`);
 }
 
 interface Part {
@@ -90,8 +102,7 @@ function partsOf(s: string, wanted: readonly Status[], bind: (value: unknown) =>
 
 function conditionsOf({ schema: s }: Place, filter: Bounded, bind: (value: unknown) => string): string[] {
   const conditions: string[] = [];
-  const { ids, workflowId, groupId, parentId, above, queue, name, tags, workerId, reason, createdFrom, createdTo } =
-    filter;
+  const { ids, workflowId, groupId, parentId, queue, name, tags, workerId, reason, createdFrom, createdTo } = filter;
   const instant = (ms: number) => `to_timestamp(${bind(ms)}::float8 / 1000.0)`;
   if (ids !== undefined) conditions.push(`j.id = any(${bind(numbers(ids))}::bigint[])`);
   if (workflowId !== undefined) conditions.push(`j.workflow_id = ${bind(workflowId)}::bigint`);
@@ -99,7 +110,6 @@ function conditionsOf({ schema: s }: Place, filter: Bounded, bind: (value: unkno
   if (parentId !== undefined) {
     conditions.push(`j.id = any(array(select child_id from ${s}.edge where parent_id = ${bind(parentId)}::bigint))`);
   }
-  if (above !== undefined) conditions.push(`j.id > ${bind(above)}::bigint`);
   if (queue !== undefined) conditions.push(`j.queue = ${bind(queue)}`);
   if (name !== undefined) conditions.push(`j.name = ${bind(name)}`);
   // Said twice, so that the index of tagged jobs is of use.

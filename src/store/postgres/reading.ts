@@ -1,6 +1,8 @@
 import type { Attempt, Job } from '../../core/job.ts';
+import { CREATION_SLACK_MS } from '../creation-slack.ts';
 import type { JobFilter } from '../store.ts';
 import type { Context } from './context.ts';
+import type { Statement } from './database.ts';
 import { type Bounded, countQuery, listQuery } from './filter.ts';
 import { decodeJob, type JobRow } from './job-row.ts';
 import { numbers } from './values.ts';
@@ -31,14 +33,22 @@ export async function count(context: Context, filter: JobFilter, atMost: number,
   return row?.count ?? 0;
 }
 
+/** Where ids alone tell that a job is not meant, none beyond is looked at. */
 async function bounded(
   { database, sql }: Context,
   { newest, ...filter }: JobFilter,
   signal: AbortSignal,
 ): Promise<Bounded> {
-  if (newest === undefined) return filter;
-  const [row] = await database.query<{ id: number }>(sql.newestJobId, [], signal);
-  return { ...filter, above: (row?.id ?? 0) - newest };
+  const idFrom = async (statement: Statement, ...values: unknown[]) =>
+    (await database.query<{ id: number | null }>(statement, values, signal))[0]?.id ?? 0;
+  const { createdFrom, createdTo } = filter;
+  const [newestId, lastBefore, lastWithin] = await Promise.all([
+    newest === undefined ? undefined : idFrom(sql.newestJobId),
+    createdFrom === undefined ? undefined : idFrom(sql.lastJobBefore, createdFrom - CREATION_SLACK_MS),
+    createdTo === undefined ? undefined : idFrom(sql.lastJobBefore, createdTo + CREATION_SLACK_MS),
+  ]);
+  const above = Math.max((newestId ?? 0) - (newest ?? 0), lastBefore ?? 0);
+  return { ...filter, ...(above > 0 ? { above } : {}), ...(lastWithin === undefined ? {} : { upTo: lastWithin }) };
 }
 
 export async function attempts({ database, sql }: Context, jobId: number, signal: AbortSignal): Promise<Attempt[]> {

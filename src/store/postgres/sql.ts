@@ -623,6 +623,15 @@ function texts(s: string) {
 
     jobs: `select ${jobsFrom(s)} where j.id = any($1::bigint[])`,
     newestJobId: `select max(id) as id from ${s}.job`,
+    /** The last job that was created before $1, by halving. */
+    lastJobBefore: `with recursive found(low, high) as (
+        select 0::bigint, coalesce(max(id), 0) + 1 from ${s}.job
+        union all
+        select case when p.is_later then f.low else f.middle end, case when p.is_later then p.id else f.high end
+        from (select low, high, (low + high) / 2 as middle from found where high - low > 1) f left join lateral (
+          select j.id, j.created_at >= to_timestamp($1::float8 / 1000.0) as is_later from ${s}.job j
+          where j.id > f.low and j.id <= f.middle order by j.id desc limit 1) p on true)
+      select max(low) as id from found`,
     attempts: `select job_id, attempt, worker_id, coalesce(started_at, ended_at) as started_at, ended_at, outcome, exit_code, signal, error from ${s}.run
       where job_id = $1 and attempt > 0 order by attempt`,
     countAhead: `select count(*) as count from (

@@ -1,10 +1,12 @@
 /** Lists and counts by any filter. Each status is looked for where its jobs are, and the findings are merged. */
 
 import { isTerminal, type Status } from '../../core/job.ts';
+import { CREATION_SLACK_MS } from '../creation-slack.ts';
 import type { JobFilter } from '../store.ts';
 import type { Context } from './context.ts';
-import type { Param } from './database.ts';
+import type { Database, Param } from './database.ts';
 import type { JobRow } from './job-row.ts';
+import { lastJobBefore } from './last-job-before.ts';
 import { jobColumns, jobsFrom } from './sql.ts';
 import { textSearch, windowStart } from './text-search.ts';
 
@@ -15,7 +17,7 @@ export interface ListInput {
 }
 
 export function list({ database }: Context, { filter, before, limit }: ListInput): JobRow[] {
-  const found = searches(filter, before).flatMap(({ from, where, params, id }) =>
+  const found = searches(bounded(database, { ...filter, before })).flatMap(({ from, where, params, id }) =>
     database.tuples<JobRow>(
       `select ${jobColumns} from ${from} where ${where} order by ${id} desc limit ?`,
       ...params,
@@ -27,7 +29,7 @@ export function list({ database }: Context, { filter, before, limit }: ListInput
 
 export function count({ database }: Context, { filter, atMost }: { filter: JobFilter; atMost: number }): number {
   let found = 0;
-  for (const { from, where, params } of searches(filter, null)) {
+  for (const { from, where, params } of searches(bounded(database, { ...filter, before: null }))) {
     const statement = `select count(*) as count from (select 1 from ${from} where ${where} limit ?)`;
     found += database.get<{ count: number }>(statement, ...params, atMost - found)?.count ?? 0;
   }
@@ -42,14 +44,27 @@ interface Search {
   id: string;
 }
 
-function searches(filter: JobFilter, before: number | null): Search[] {
+/** Only jobs with ids `before` one, `above` another, and `upTo` a third. */
+type Bounded = JobFilter & { before: number | null; above?: number; upTo?: number };
+
+/** Where ids alone tell that a job is not meant, none beyond is looked at. */
+function bounded(database: Database, filter: Bounded): Bounded {
+  const { createdFrom, createdTo } = filter;
+  return {
+    ...filter,
+    ...(createdFrom === undefined ? {} : { above: lastJobBefore(database, createdFrom - CREATION_SLACK_MS) }),
+    ...(createdTo === undefined ? {} : { upTo: lastJobBefore(database, createdTo + CREATION_SLACK_MS) }),
+  };
+}
+
+function searches(filter: Bounded): Search[] {
   const few = [filter.workflowId, filter.groupId, filter.parentId, filter.name, filter.tags?.[0]];
-  if (few.some((wanted) => wanted !== undefined)) return [searchPart(filter, before)];
-  if (filter.statuses === undefined) return [search(filter, before, { from: jobsFrom.all, id: 'j.id', status: null })];
+  if (few.some((wanted) => wanted !== undefined)) return [searchPart(filter)];
+  if (filter.statuses === undefined) return [search(filter, { from: jobsFrom.all, id: 'j.id', status: null })];
   return [...new Set(filter.statuses)].map((status) =>
     isTerminal(status)
-      ? search(filter, before, { from: jobsFrom.ended, id: 'r.job_id', status: ['r.status', status] })
-      : search(filter, before, {
+      ? search(filter, { from: jobsFrom.ended, id: 'r.job_id', status: ['r.status', status] })
+      : search(filter, {
           from: status === 'running' ? jobsFrom.running : jobsFrom.waiting,
           id: 'l.job_id',
           status: ['l.status', status],
@@ -58,8 +73,8 @@ function searches(filter: JobFilter, before: number | null): Search[] {
 }
 
 /** The jobs of a workflow, group or parent, of a name or tag, are few: they are looked for by that, whatever their status. */
-function searchPart(filter: JobFilter, before: number | null): Search {
-  const found = search(filter, before, { from: jobsFrom.all, id: 'j.id', status: null });
+function searchPart(filter: Bounded): Search {
+  const found = search(filter, { from: jobsFrom.all, id: 'j.id', status: null });
   if (filter.statuses === undefined) return found;
   return {
     ...found,
@@ -74,7 +89,7 @@ interface Start {
   status: [column: string, value: Status] | null;
 }
 
-function search(filter: JobFilter, before: number | null, { from, id, status }: Start): Search {
+function search(filter: Bounded, { from, id, status }: Start): Search {
   const conditions: string[] = ['true'];
   const params: Param[] = [];
   const must = (condition: string, ...values: Param[]) => {
@@ -83,7 +98,9 @@ function search(filter: JobFilter, before: number | null, { from, id, status }: 
   };
   // Statuses are written out: a partial index is not used for a parameter.
   if (status !== null) must(`${status[0]} = '${status[1]}'`);
-  if (before !== null) must(`${id} < ?`, before);
+  if (filter.before !== null) must(`${id} < ?`, filter.before);
+  if (filter.above !== undefined) must(`${id} > ?`, filter.above);
+  if (filter.upTo !== undefined) must(`${id} <= ?`, filter.upTo);
   if (filter.ids !== undefined) must(`${id} in (select value from json_each(?))`, JSON.stringify(filter.ids));
   if (filter.workflowId !== undefined) must('j.workflow_id = ?', filter.workflowId);
   if (filter.groupId !== undefined) must('j.group_id = ?', filter.groupId);

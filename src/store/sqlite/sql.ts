@@ -431,6 +431,9 @@ export const sql = {
   // ---- reading
 
   jobs: `select ${jobColumns} from ${jobsFrom.all} where j.id in (select value from json_each(?))`,
+  newestJobId: 'select coalesce(max(id), 0) as id from job',
+  /** The last one above ?1, up to ?2. */
+  jobUpTo: 'select id, created_at from job where id > ?1 and id <= ?2 order by id desc limit 1',
   attempts: `select job_id, attempt, worker_id, started_at, ended_at, outcome, exit_code, signal, error from run
     where job_id = ? and attempt > 0 order by attempt`,
   placeOf: `select l.rank, iif(l.status = 'pending', l.turn, 0) as turn, l.due, n.queue from live l join lane n on n.id = l.lane

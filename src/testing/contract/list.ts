@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { DEFAULT_SPEC } from '../../core/job.ts';
+import { DEFAULT_SPEC, type Job } from '../../core/job.ts';
 import type { JobFilter, Store } from '../../store/store.ts';
 import { aJob, jobs } from '../kit/builders.ts';
 import { cancel, claimOne, fail, forever, ids, report, submit, submitOne, succeed } from '../kit/steps.ts';
@@ -9,6 +9,10 @@ async function found(store: Store, filter: JobFilter): Promise<number[]> {
   const listed = ids(await store.list(filter, { before: null, limit: 100 }, forever));
   assert.equal(await store.count(filter, 100, forever), listed.length, 'what is counted is what is listed');
   return listed;
+}
+
+function newest(wanted: readonly Job[]): number[] {
+  return ids(wanted).reverse();
 }
 
 export function exerciseList(open: OpenStore): void {
@@ -101,6 +105,38 @@ export function exerciseList(open: OpenStore): void {
     assert.deepEqual(await found(store, { createdFrom: b.createdAt }), [c.id, b.id]);
     assert.deepEqual(await found(store, { createdTo: b.createdAt }), [a.id]);
     assert.deepEqual(await found(store, { createdFrom: a.createdAt + 1, createdTo: c.createdAt }), [b.id]);
+  });
+
+  test('list: by when it was created, days apart, with any other filter', async ({ store, advance }) => {
+    const created: Job[] = [];
+    for (let day = 0; day < 6; day += 1) {
+      created.push(...(await submit(store, jobs(2, { queue: `q${day % 2}` }))));
+      await advance(86_400_000);
+    }
+    const cancelled = created.filter((_, place) => place % 3 === 0).map(({ id }) => id);
+    await Promise.all(cancelled.map((id) => cancel(store, id)));
+    const instants = created.flatMap(({ createdAt }) => [createdAt - 1, createdAt, createdAt + 1]);
+    for (const createdFrom of instants) {
+      assert.deepEqual(
+        await found(store, { createdFrom }),
+        newest(created.filter((job) => job.createdAt >= createdFrom)),
+      );
+    }
+    for (const createdTo of instants) {
+      assert.deepEqual(await found(store, { createdTo }), newest(created.filter((job) => job.createdAt < createdTo)));
+    }
+    const [from, to] = [created[2]?.createdAt ?? 0, created[10]?.createdAt ?? 0];
+    const within = created.filter(({ createdAt }) => createdAt >= from && createdAt < to);
+    const times = { createdFrom: from, createdTo: to };
+    const isCancelled = ({ id }: Job) => cancelled.includes(id);
+    assert.deepEqual(await found(store, { ...times, statuses: ['cancelled'] }), newest(within.filter(isCancelled)));
+    assert.deepEqual(
+      await found(store, { ...times, statuses: ['pending'] }),
+      newest(within.filter((job) => !isCancelled(job))),
+    );
+    assert.deepEqual(await found(store, { ...times, queue: 'q1' }), newest(within.filter((job) => job.queue === 'q1')));
+    const page = await store.list(times, { before: created[6]?.id ?? 0, limit: 2 }, forever);
+    assert.deepEqual(ids(page), [created[5]?.id, created[4]?.id]);
   });
 
   test('list: by a part of name, command or error, whatever the case, every character meaning itself', async ({

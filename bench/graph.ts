@@ -2,7 +2,7 @@
 
 import type { NewStep } from '../src/store/store.ts';
 import { rate } from './measure.ts';
-import { noop, type OpenScene } from './scene.ts';
+import { noop, type OpenScene, type Scene } from './scene.ts';
 import { measureDrain, noopWorker } from './throughput.ts';
 
 const never = new AbortController().signal;
@@ -16,16 +16,25 @@ export interface GraphRates {
   share: number;
 }
 
-/** Layers of a thousand steps; each step waits for two of the layer before. */
 export async function measureGraph(open: OpenScene, count: number): Promise<GraphRates> {
   const alone = await measureDrain(open, count);
   await using scene = await open();
-  const { scheduler } = scene;
   let id = 0;
   const stored = await rate(count, async () => {
-    const workflow = { name: 'bench', params: {}, steps: layers(count), rerunOf: null };
-    id = (await scheduler.submitWorkflow(workflow, {}, never)).workflow.id;
+    id = await storeGraph(scene, count);
   });
+  const drained = await drainGraph(scene, { id, count });
+  return { stored, drained, share: drained / alone };
+}
+
+/** Layers of a thousand steps; each step waits for two of the layer before. Answers with the workflow's id. */
+export async function storeGraph({ scheduler }: Scene, count: number): Promise<number> {
+  const workflow = { name: 'bench', params: {}, steps: layers(count), rerunOf: null };
+  return (await scheduler.submitWorkflow(workflow, {}, never)).workflow.id;
+}
+
+/** Runs all of its steps; answers with how many per second. */
+export async function drainGraph(scene: Scene, { id, count }: { id: number; count: number }): Promise<number> {
   let handled = 0;
   const finished = Promise.withResolvers<void>();
   const worker = noopWorker(scene, () => {
@@ -39,7 +48,7 @@ export async function measureGraph(open: OpenScene, count: number): Promise<Grap
   });
   await worker.drain();
   await running;
-  return { stored, drained, share: drained / alone };
+  return drained;
 }
 
 function layers(count: number): NewStep[] {

@@ -1,145 +1,48 @@
 /**
- * What a job costs PostgreSQL as the work around it grows: pages per claimed and per settled job, last to first. Time
- * drifts on shared machines; it is printed beside.
- * `npm run bench:growth [-- --share 1] [--jobs 10000] [--minutes 30]`
+ * What a job costs as the work around it grows, and what an installation costs that has grown. Prints one table after the
+ * other, ready for docs/performance.md; a section begins only while there is time.
+ * `npm run bench:growth [-- --only backlog,lists] [--share 1] [--jobs 10000] [--minutes 30]`
  */
 
 import { parseArgs } from 'node:util';
-import { silentLog } from '../../src/ops/log.ts';
-import { openPostgres } from '../../src/store/postgres/open.ts';
-import type { Store } from '../../src/store/store.ts';
-import { startPostgres } from '../../test/kit/postgres-server.ts';
-import { noop } from '../scene.ts';
-import { PILES } from './backlog.ts';
-import { keysAndQueues } from './keys.ts';
-import { connect, type Work, workOf } from './work.ts';
+import { backlog, history, spread } from './cost.ts';
+import { graph } from './graph.ts';
+import { openGrounds } from './grounds.ts';
+import { idle } from './idle.ts';
+import { lists } from './lists.ts';
+import { memory } from './memory.ts';
+import type { Section } from './section.ts';
+import { snapshot } from './snapshot.ts';
+import { sqlite } from './sqlite.ts';
+
+const SECTIONS: readonly Section[] = [backlog, spread, memory, snapshot, history, lists, idle, graph, sqlite];
 
 const { values } = parseArgs({
   options: {
+    only: { type: 'string', default: SECTIONS.map(({ name }) => name).join(',') },
     share: { type: 'string', default: '1' },
     jobs: { type: 'string', default: '10000' },
     minutes: { type: 'string', default: '30' },
   },
 });
-const BATCH = 500;
-const jobs = Number(values.jobs);
-const share = Number(values.share);
-const never = new AbortController().signal;
-const deadline = performance.now() + Number(values.minutes) * 60_000;
+const only = values.only.split(',');
+const unknown = only.find((wanted) => !SECTIONS.some(({ name }) => name === wanted));
+if (unknown !== undefined) {
+  throw new Error(`no section ${unknown}; there are ${SECTIONS.map(({ name }) => name).join(', ')}`);
+}
 
-await using server = await startPostgres({ durable: true });
-const first = await connect(server.url);
-await first.query(`alter system set shared_preload_libraries = 'pg_stat_statements'`);
-await first.end();
-await server.restart('fast');
-const client = await connect(server.url);
-await client.query('create extension pg_stat_statements');
-
-/** Submits jobs of the highest priority, claims and settles them all; answers with what that cost. */
-async function drain(store: Store, submit: (store: Store) => Promise<void>): Promise<Work> {
-  await submit(store);
-  await client.query('analyze');
-  const worker = await store.registerWorker(
-    {
-      name: 'growth',
-      attachment: 'remote',
-      instanceId: 'growth',
-      host: 'localhost',
-      pid: null,
-      address: null,
-      slots: BATCH,
-      queues: null,
-      commands: false,
-      handlers: ['noop'],
-      tags: [],
-      resources: {},
-      leaseMs: 600_000,
-      version: '0',
-    },
-    never,
-  );
-  const offer = { queues: null, commands: false, handlers: ['noop'], tags: [], free: {} };
-  let done = 0;
-  return await workOf(client, jobs, async () => {
-    for (let claimSeq = 1; done < jobs; claimSeq += 1) {
-      const claimed = await store.claim({ workerId: worker.id, limit: BATCH, offer, claimSeq, ahead: true }, never);
-      if (claimed.length === 0) throw new Error(`nothing to claim after ${done} jobs`);
-      await store.settle(
-        claimed.map(({ id, attempt }) => ({ jobId: id, attempt, workerId: worker.id, exitCode: null })),
-        never,
-      );
-      done += claimed.length;
-    }
+const startedAt = performance.now();
+const minutes = () => (performance.now() - startedAt) / 60_000;
+await using grounds = await openGrounds({ share: Number(values.share), jobs: Number(values.jobs) });
+for (const { name, title, run } of SECTIONS.filter((section) => only.includes(section.name))) {
+  if (minutes() > Number(values.minutes)) {
+    console.log(`\nNo time was left for ${name}.`);
+    continue;
+  }
+  console.log(`\n### ${title}\n`);
+  await run(grounds).catch((error: unknown) => {
+    process.exitCode = 1;
+    console.log(`\n${name} failed: ${error instanceof Error ? error.message : String(error)}`);
   });
-}
-
-async function submitPlain(store: Store): Promise<void> {
-  for (let sent = 0; sent < jobs; sent += 1_000) {
-    await store.insert(
-      Array.from({ length: Math.min(1_000, jobs - sent) }, () => noop({ priority: 9 })),
-      {},
-      never,
-    );
-  }
-}
-
-async function fresh(body: (store: Store) => Promise<void>): Promise<void> {
-  await client.query('drop schema if exists workron cascade');
-  await using store = await openPostgres({ url: server.url, log: silentLog });
-  await body(store);
-}
-
-interface Grown {
-  title: string;
-  most: number;
-  steps: { size: number; work: Work }[];
-}
-
-const grown: Grown[] = [];
-for (const { title, most, sizes, add } of PILES) {
-  if (performance.now() > deadline) break;
-  await fresh(async (store) => {
-    const steps: Grown['steps'] = [];
-    let size = 0;
-    // The first drain makes the lane that the piles stand in, and fills the caches.
-    await drain(store, submitPlain);
-    for (const wanted of sizes.map((one) => Math.round(one * share))) {
-      for (; size < wanted; size += Math.min(100_000, wanted - size))
-        await add(client, Math.min(100_000, wanted - size));
-      await client.query('vacuum workron.live');
-      steps.push({ size, work: await drain(store, submitPlain) });
-    }
-    grown.push({ title, most, steps });
-  });
-}
-for (const { title, most, sizes, submit } of keysAndQueues(jobs)) {
-  if (performance.now() > deadline) break;
-  const steps: Grown['steps'] = [];
-  for (const size of sizes) {
-    await fresh(async (store) => {
-      await drain(store, (into) => submit(into, size));
-      steps.push({ size, work: await drain(store, (into) => submit(into, size)) });
-    });
-  }
-  grown.push({ title, most, steps });
-}
-await client.end();
-print(grown);
-
-function print(all: readonly Grown[]): void {
-  console.log(
-    '| what grows | from → to | pages per claim | pages per settle | last to first | goal | µs per claim | µs per settle |',
-  );
-  console.log('| --- | --- | --- | --- | --- | --- | --- | --- |');
-  for (const { title, most, steps } of all) {
-    const [few, many] = [steps[0], steps.at(-1)];
-    if (few === undefined || many === undefined) continue;
-    const pair = (of: keyof Work) => `${few.work[of].toFixed(1)} → ${many.work[of].toFixed(1)}`;
-    const ratio = Math.max(many.work.claimPages / few.work.claimPages, many.work.settlePages / few.work.settlePages);
-    const sizes = `${few.size.toLocaleString('en-US')} → ${many.size.toLocaleString('en-US')}`;
-    const verdict = `≤ ${most} ${ratio <= most ? 'met' : 'not met'}`;
-    console.log(
-      `| ${title} | ${sizes} | ${pair('claimPages')} | ${pair('settlePages')} | ${ratio.toFixed(2)} | ${verdict} | ${pair('claimMs')} | ${pair('settleMs')} |`,
-    );
-  }
+  console.error(`${name}: ${minutes().toFixed(1)} minutes so far`);
 }

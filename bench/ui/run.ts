@@ -20,6 +20,7 @@ import { percentile } from '../measure.ts';
 import { compareDrain, type FullStore, fullPostgres, fullSqlite } from './drain.ts';
 import { longestTask } from './longest-task.ts';
 import { fillPostgres, fillSqlite } from './million.ts';
+import { p95Of, QUESTIONS } from './questions.ts';
 
 const { values, positionals } = parseArgs({
   options: { jobs: { type: 'string', default: '1000000' } },
@@ -27,21 +28,6 @@ const { values, positionals } = parseArgs({
 });
 const count = Number(values.jobs);
 const stores = positionals.length === 0 ? ['sqlite', 'postgres'] : positionals;
-
-const QUESTIONS: readonly [string, string][] = [
-  ['list', ''],
-  ['status', 'status=failed'],
-  ['queue', 'queue=queue-7'],
-  ['status and queue', 'status=failed&queue=queue-10'],
-  ['name', 'name=needle'],
-  ['name that is not there', 'name=nobody'],
-  ['tag', 'tag=rare'],
-  ['worker', 'worker_id=3'],
-  ['reason', 'reason=exit'],
-  ['last hour', 'from=1h'],
-  ['text', 'q=echo%20999'],
-  ['text that is not there', 'q=no%20such%20thing'],
-];
 
 buildPage();
 await weigh();
@@ -82,15 +68,7 @@ async function measure(store: string): Promise<void> {
 /** Lists and filters, as the page asks for them. */
 async function ask(store: string, url: string): Promise<void> {
   for (const [what, query] of QUESTIONS) {
-    const times: number[] = [];
-    for (let round = -1; round < 20; round += 1) {
-      const startedAt = performance.now();
-      const response = await fetch(`${url}/jobs?limit=100&${query}`);
-      await response.arrayBuffer();
-      // The first one is to warm up.
-      if (round >= 0) times.push(performance.now() - startedAt);
-    }
-    say(`${store}: ${what}`, `p95 ${percentile(times, 0.95).toFixed(0)} ms`);
+    say(`${store}: ${what}`, `p95 ${(await p95Of(url, query)).toFixed(0)} ms`);
   }
 }
 

@@ -1,0 +1,82 @@
+/** Claims and settles in large batches, as a busy worker does. */
+
+import type { Store } from '../../src/store/store.ts';
+import { noop } from '../scene.ts';
+import type { Grounds } from './grounds.ts';
+import { type Work, workOf } from './work.ts';
+
+export const BATCH = 500;
+
+const never = new AbortController().signal;
+
+export type Submit = (store: Store) => Promise<void>;
+
+/** Submits jobs, then claims and settles as many; answers with what the latter cost. */
+export async function measureDrain(grounds: Grounds, schema: string, submit: Submit): Promise<Work> {
+  const { client, jobs } = grounds;
+  {
+    await using store = await grounds.open(schema);
+    await submit(store);
+  }
+  await client.query(`analyze "${schema}".live, "${schema}".job, "${schema}".run`);
+  return await workOf(client, { schema, jobs }, async () => {
+    await using store = await grounds.open(schema);
+    await drain(store, jobs);
+  });
+}
+
+/** `onClaim` hears how long each claim took. */
+export async function drain(
+  store: Store,
+  jobs: number,
+  onClaim: (ms: number) => void = () => undefined,
+): Promise<void> {
+  const worker = await store.registerWorker(
+    {
+      name: 'growth',
+      attachment: 'remote',
+      instanceId: 'growth',
+      host: 'localhost',
+      pid: null,
+      address: null,
+      slots: BATCH,
+      queues: null,
+      commands: false,
+      handlers: ['noop'],
+      tags: [],
+      resources: {},
+      leaseMs: 600_000,
+      version: '0',
+    },
+    never,
+  );
+  const offer = { queues: null, commands: false, handlers: ['noop'], tags: [], free: {} };
+  for (let claimSeq = 1, done = 0; done < jobs; claimSeq += 1) {
+    const startedAt = performance.now();
+    const limit = Math.min(BATCH, jobs - done);
+    const claimed = await store.claim({ workerId: worker.id, limit, offer, claimSeq, ahead: true }, never);
+    onClaim(performance.now() - startedAt);
+    if (claimed.length === 0) throw new Error(`nothing to claim after ${done} jobs`);
+    await store.settle(
+      claimed.map(({ id, attempt }) => ({ jobId: id, attempt, workerId: worker.id, exitCode: null })),
+      never,
+    );
+    done += claimed.length;
+  }
+}
+
+/** A thousand a call. */
+export async function submitMany(
+  store: Store,
+  count: number,
+  job: (place: number) => Parameters<typeof noop>[0],
+): Promise<void> {
+  for (let sent = 0; sent < count; sent += 1_000) {
+    const size = Math.min(1_000, count - sent);
+    await store.insert(
+      Array.from({ length: size }, (_, place) => noop(job(sent + place))),
+      {},
+      never,
+    );
+  }
+}

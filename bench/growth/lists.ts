@@ -1,0 +1,53 @@
+/** What the dashboard asks for with millions of jobs kept, while another process submits and drains as fast as it can. */
+
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { endsWithUs } from '../../test/kit/ends-with-us.ts';
+import { p95Of, QUESTIONS } from '../ui/questions.ts';
+import type { Grounds } from './grounds.ts';
+import { ENDED, piled } from './piles.ts';
+import { printHead, printRow, type Section, verdict, whole } from './section.ts';
+import { startScheduler } from './workron.ts';
+
+const MOST_MS = 200;
+
+export const lists: Section = {
+  name: 'lists',
+  title: 'Lists and filters while jobs are drained',
+  async run(grounds) {
+    const jobs = grounds.sized(ENDED.many);
+    const schema = await piled(grounds, ENDED, jobs);
+    await using scheduler = await startScheduler(grounds, schema);
+    const drainer = await startDrainer(grounds, schema);
+    printHead([`list, ${whole(jobs)} jobs kept`, 'p95', 'goal']);
+    for (const [what, query] of QUESTIONS) {
+      const p95 = await p95Of(scheduler.url, query);
+      printRow([what, `${p95.toFixed(0)} ms`, verdict(p95, MOST_MS, ' ms')]);
+    }
+    console.log(`\nMeanwhile ${whole(await drainer.stop())} jobs a second were submitted and drained.`);
+  },
+};
+
+interface Drainer {
+  /** Answers with how many jobs a second it submitted and drained. */
+  stop: () => Promise<number>;
+}
+
+async function startDrainer({ url }: Grounds, schema: string): Promise<Drainer> {
+  const file = new URL('drainer.ts', import.meta.url).pathname;
+  const child = spawn(process.execPath, [file, url, schema], { stdio: ['pipe', 'pipe', 'inherit'] });
+  endsWithUs('process', child);
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const next = async () => {
+    const line = await lines.next();
+    if (line.done) throw new Error('the process that drains ended');
+    return line.value;
+  };
+  await next();
+  return {
+    stop: async () => {
+      child.stdin.end();
+      return Number(await next());
+    },
+  };
+}

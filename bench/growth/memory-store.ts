@@ -1,0 +1,20 @@
+/** Prints how many bytes a pending job takes in the memory store. `node --expose-gc memory-store.ts JOBS` */
+
+import { systemClock } from '../../src/ops/clock.ts';
+import { openMemory } from '../../src/store/memory/open.ts';
+import { submitMany } from './drain.ts';
+
+const jobs = Number(process.argv[2]);
+const { gc } = globalThis;
+if (gc === undefined) throw new Error('to be run with --expose-gc');
+
+function heap(collect: () => void): number {
+  collect();
+  return process.memoryUsage().heapUsed;
+}
+
+await using store = openMemory({ clock: systemClock });
+await submitMany(store, 1_000, () => ({}));
+const before = heap(gc);
+await submitMany(store, jobs, () => ({}));
+console.log((heap(gc) - before) / jobs);

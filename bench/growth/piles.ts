@@ -1,0 +1,84 @@
+/** What may pile up beside the jobs that are worked on, written straight into the tables: millions take minutes otherwise. */
+
+import { noop } from '../scene.ts';
+import { fillPostgres } from '../ui/million.ts';
+import type { Grounds } from './grounds.ts';
+
+export interface Pile {
+  name: string;
+  title: string;
+  /** How many, few and many. */
+  few: number;
+  many: number;
+  add: (grounds: Grounds, schema: string, count: number) => Promise<void>;
+}
+
+const PIECE = 100_000;
+const never = new AbortController().signal;
+
+/** Jobs in the state given, behind what is worked on. */
+function jobsThat(status: 'pending' | 'scheduled' | 'blocked', due: string): Pile['add'] {
+  return async ({ client }, schema, count) => {
+    for (let made = 0; made < count; made += PIECE) {
+      await client.query(
+        `with input as (select nextval('${schema}.job_id') as id from generate_series(1, ${Math.min(PIECE, count - made)})),
+          jobs as (insert into ${schema}.job (id, queue, kind, name, priority, tags, created_at, spec)
+            select id, 'default', 'noop', null, -1, '{}', ${schema}.now(), '{}' from input)
+        insert into ${schema}.live (job_id, status, lane, rank, due)
+        select id, '${status}', (select min(id) from ${schema}.lane where queue = 'default'), 1, ${due} from input`,
+      );
+    }
+  };
+}
+
+export const PENDING: Pile = {
+  name: 'pending',
+  title: 'pending behind',
+  few: 10_000,
+  many: 1_000_000,
+  add: jobsThat('pending', 'clock_timestamp()'),
+};
+
+export const ENDED: Pile = {
+  name: 'ended',
+  title: 'ended and kept',
+  few: 10_000,
+  many: 5_000_000,
+  add: ({ url }, schema, count) => fillPostgres(url, schema, count),
+};
+
+export const LATER: Pile = {
+  name: 'later',
+  title: 'due later',
+  few: 10_000,
+  many: 1_000_000,
+  add: jobsThat('scheduled', `clock_timestamp() + interval '1 day'`),
+};
+
+export const BLOCKED: Pile = {
+  name: 'blocked',
+  title: 'blocked',
+  few: 1_000,
+  many: 100_000,
+  add: jobsThat('blocked', 'clock_timestamp()'),
+};
+
+/** A schema with this pile in it; the same one for whoever asks again. */
+export async function piled(grounds: Grounds, pile: Pile, count: number): Promise<string> {
+  const schema = `${pile.name}_${count}`;
+  if (!grounds.filled.has(schema)) {
+    {
+      // Makes the lane that the pile stands in.
+      await using store = await grounds.open(schema);
+      await store.insert([noop()], {}, never);
+    }
+    const startedAt = performance.now();
+    await pile.add(grounds, schema, count);
+    await grounds.client.query(
+      `vacuum analyze ${['live', 'job', 'run'].map((table) => `${schema}.${table}`).join(', ')}`,
+    );
+    console.error(`${schema} filled in ${Math.round((performance.now() - startedAt) / 1_000)} s`);
+    grounds.filled.set(schema, schema);
+  }
+  return schema;
+}

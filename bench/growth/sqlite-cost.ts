@@ -1,0 +1,115 @@
+/**
+ * What a claimed and settled job costs SQLite with few and with many beside it: steps of its virtual machine, bytes that go
+ * to and from files (pages beyond its cache, and the log), and time. `node --import ./sqlite-steps.ts sqlite-cost.ts A_MILLION JOBS`
+ */
+
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { systemClock } from '../../src/ops/clock.ts';
+import { silentLog } from '../../src/ops/log.ts';
+import { openSqlite } from '../../src/store/sqlite/open.ts';
+import { temporaryFolder } from '../../test/kit/workron-process.ts';
+import { median } from '../measure.ts';
+import { drain, type Submit, submitMany } from './drain.ts';
+import { printHead, printRow, verdict, whole } from './section.ts';
+import { SPREADS } from './spreads.ts';
+import { type FillSqlite, fillBlocked, fillEnded, fillLater, fillPending } from './sqlite-piles.ts';
+import { stepsSoFar } from './sqlite-steps.ts';
+
+const [million = 0, jobs = 0] = process.argv.slice(2).map(Number);
+const PAIRS = 3;
+const MOST = 1.15;
+/** One that writes, one that reads. */
+const THREADS = 2;
+
+interface Work {
+  steps: number;
+  kibRead: number;
+  kibWritten: number;
+  us: number;
+}
+
+interface Side {
+  size: number;
+  fill: FillSqlite;
+  submit: Submit;
+}
+
+printHead([
+  'what grows',
+  'from → to',
+  'steps per job',
+  'last to first',
+  'goal',
+  'KiB read',
+  'KiB written',
+  'µs per job',
+  `time, last to first (${PAIRS} pairs)`,
+]);
+for (const [title, fill, few, many] of [
+  ['pending behind', fillPending, million / 100, million],
+  ['due later', fillLater, million / 100, million],
+  ['blocked', fillBlocked, million / 1_000, million / 10],
+  ['ended and kept', fillEnded, million / 100, million * 5],
+] as const) {
+  const submit: Submit = (store) => submitMany(store, jobs, () => ({ priority: 9 }));
+  await compare(title, MOST, { size: Math.ceil(few), fill, submit }, { size: Math.ceil(many), fill, submit });
+}
+for (const { title, most, few, many, submit } of SPREADS) {
+  const side = (size: number): Side => ({
+    size,
+    fill: () => Promise.resolve(),
+    submit: (store) => submit(store, jobs, size),
+  });
+  await compare(title, most, side(few), side(Math.min(many, jobs)));
+}
+
+async function compare(title: string, most: number, few: Side, many: Side): Promise<void> {
+  await using folder = await temporaryFolder();
+  const files = { few: join(folder.path, 'few.db'), many: join(folder.path, 'many.db') };
+  await few.fill(files.few, few.size);
+  await many.fill(files.many, many.size);
+  const works: { few: Work; many: Work }[] = [];
+  // The first pair fills the caches.
+  for (let pair = 0; pair <= PAIRS; pair += 1) {
+    works.push({ few: await work(files.few, few.submit), many: await work(files.many, many.submit) });
+  }
+  works.shift();
+  const of = (side: 'few' | 'many', what: keyof Work) => median(works.map((pair) => pair[side][what]));
+  const both = (what: keyof Work) => `${of('few', what).toFixed(1)} → ${of('many', what).toFixed(1)}`;
+  const steps = of('many', 'steps') / of('few', 'steps');
+  const times = works.map((pair) => pair.many.us / pair.few.us);
+  printRow([
+    title,
+    `${whole(few.size)} → ${whole(many.size)}`,
+    both('steps'),
+    steps.toFixed(2),
+    verdict(steps, most),
+    both('kibRead'),
+    both('kibWritten'),
+    both('us'),
+    `${median(times).toFixed(2)} (${Math.min(...times).toFixed(2)} … ${Math.max(...times).toFixed(2)})`,
+  ]);
+}
+
+async function work(file: string, submit: Submit): Promise<Work> {
+  await using store = await openSqlite({ file, clock: systemClock, log: silentLog });
+  await submit(store);
+  const before = { steps: await stepsSoFar(THREADS), io: await bytesMoved(), at: performance.now() };
+  await drain(store, jobs);
+  const us = (1_000 * (performance.now() - before.at)) / jobs;
+  const io = await bytesMoved();
+  return {
+    steps: ((await stepsSoFar(THREADS)) - before.steps) / jobs,
+    kibRead: (io.read - before.io.read) / 1_024 / jobs,
+    kibWritten: (io.written - before.io.written) / 1_024 / jobs,
+    us,
+  };
+}
+
+/** By this process, as Linux counts them. */
+async function bytesMoved(): Promise<{ read: number; written: number }> {
+  const counts = await readFile('/proc/self/io', 'utf8').catch(() => '');
+  const of = (name: string) => Number(new RegExp(`${name}: (\\d+)`).exec(counts)?.[1] ?? Number.NaN);
+  return { read: of('rchar'), written: of('wchar') };
+}

@@ -1,0 +1,25 @@
+/** The cost per job on SQLite, in a process whose statements are counted. */
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { endsWithUs } from '../../test/kit/ends-with-us.ts';
+import type { Section } from './section.ts';
+
+export const sqlite: Section = {
+  name: 'sqlite',
+  title: 'Cost per job on SQLite',
+  async run({ sized, jobs }) {
+    const [steps, file] = ['sqlite-steps.ts', 'sqlite-cost.ts'].map((name) => new URL(name, import.meta.url).href);
+    const args = [
+      '--import',
+      steps as string,
+      new URL(file as string).pathname,
+      String(sized(1_000_000)),
+      String(jobs),
+    ];
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit'] });
+    endsWithUs('process', child);
+    const [code] = (await once(child, 'exit')) as [number | null];
+    if (code !== 0) throw new Error(`it ended with ${code}`);
+  },
+};

@@ -1,0 +1,36 @@
+/** Lists and filters as the dashboard asks for them, on the jobs of million.ts. */
+
+import { percentile } from '../measure.ts';
+
+export const QUESTIONS: readonly [what: string, query: string][] = [
+  ['list', ''],
+  ['status', 'status=failed'],
+  ['queue', 'queue=queue-7'],
+  ['status and queue', 'status=failed&queue=queue-10'],
+  ['name', 'name=needle'],
+  ['name that is not there', 'name=nobody'],
+  ['tag', 'tag=rare'],
+  ['worker', 'worker_id=3'],
+  ['reason', 'reason=exit'],
+  ['last hour', 'from=1h'],
+  ['nothing so late', 'from=0s'],
+  ['one day of four', 'from=3d&to=2d'],
+  ['text', 'q=echo%20999'],
+  ['text that is not there', 'q=no%20such%20thing'],
+];
+
+const ROUNDS = 20;
+
+/** The 95th percentile in milliseconds, of one question after the other. */
+export async function p95Of(url: string, query: string): Promise<number> {
+  const times: number[] = [];
+  for (let round = -1; round < ROUNDS; round += 1) {
+    const startedAt = performance.now();
+    const response = await fetch(`${url}/jobs?limit=100&${query}`);
+    await response.arrayBuffer();
+    if (!response.ok) throw new Error(`${query} was answered with ${response.status}`);
+    // The first one is to warm up.
+    if (round >= 0) times.push(performance.now() - startedAt);
+  }
+  return percentile(times, 0.95);
+}

@@ -8,14 +8,12 @@ import { measureDrain } from '../throughput.ts';
 const [url = '', schema = ''] = process.argv.slice(2);
 const PIECE = 5_000;
 
-let isOver = false;
-process.stdin.once('end', () => {
-  isOver = true;
-});
+const over = new AbortController();
+process.stdin.once('end', () => over.abort());
 process.stdin.resume();
 let drained = 0;
 const startedAt = performance.now();
-while (!isOver) {
+while (!over.signal.aborted) {
   await measureDrain(
     async () => sceneOn(await openPostgres({ url, schema, poolSize: 10, migrate: false, log: silentLog })),
     PIECE,

@@ -15,6 +15,14 @@ function heap(collect: () => void): number {
 
 await using store = openMemory({ clock: systemClock });
 await submitMany(store, 1_000, () => ({}));
-const before = heap(gc);
+const before = heap(() => {
+  gc();
+});
 await submitMany(store, jobs, () => ({}));
-console.log((heap(gc) - before) / jobs);
+console.log(
+  (heap(() => {
+    gc();
+  }) -
+    before) /
+    jobs,
+);

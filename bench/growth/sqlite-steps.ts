@@ -11,23 +11,31 @@ interface Counted extends StatementSync {
   stat(counter: 'vmStep'): number;
 }
 
-export const CHANNEL = 'workron-sqlite-steps';
+const CHANNEL = 'workron-sqlite-steps';
 
 if (!isMainThread) {
   const statements: Counted[] = [];
-  const prepare = DatabaseSync.prototype.prepare;
-  DatabaseSync.prototype.prepare = function (this: DatabaseSync, ...input: Parameters<typeof prepare>) {
-    const statement = prepare.apply(this, input) as Counted;
+  const prepare: (this: DatabaseSync, sql: string) => StatementSync = Reflect.get(DatabaseSync.prototype, 'prepare');
+  DatabaseSync.prototype.prepare = function (this: DatabaseSync, sql) {
+    const statement = prepare.call(this, sql) as Counted;
     statements.push(statement);
     return statement;
   };
   const channel = new BroadcastChannel(CHANNEL);
-  channel.onmessage = (event) => {
-    const { data } = event as { data: unknown };
-    if (data === 'ask')
-      channel.postMessage(statements.reduce((total, statement) => total + statement.stat('vmStep'), 0));
-  };
+  channel.addEventListener('message', (event) => {
+    if ((event as { data: unknown }).data !== 'ask') return;
+    tell(
+      channel,
+      statements.reduce((total, statement) => total + statement.stat('vmStep'), 0),
+    );
+  });
   channel.unref();
+}
+
+function tell(channel: BroadcastChannel, message: 'ask' | number): void {
+  // Of threads, not of windows.
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin
+  channel.postMessage(message);
 }
 
 /** The sum of what so many threads answer. */
@@ -35,13 +43,13 @@ export async function stepsSoFar(threads: number): Promise<number> {
   const channel = new BroadcastChannel(CHANNEL);
   const answers: number[] = [];
   await new Promise<void>((resolve) => {
-    channel.onmessage = (event) => {
+    channel.addEventListener('message', (event) => {
       const { data } = event as { data: unknown };
       if (typeof data !== 'number') return;
       answers.push(data);
       if (answers.length === threads) resolve();
-    };
-    channel.postMessage('ask');
+    });
+    tell(channel, 'ask');
   });
   channel.close();
   return answers.reduce((total, steps) => total + steps, 0);

@@ -8,14 +8,14 @@ import type { Section } from './section.ts';
 export const sqlite: Section = {
   name: 'sqlite',
   title: 'Cost per job on SQLite',
-  async run({ sized, jobs }) {
+  async run(grounds) {
     const [steps, file] = ['sqlite-steps.ts', 'sqlite-cost.ts'].map((name) => new URL(name, import.meta.url).href);
     const args = [
       '--import',
       steps as string,
       new URL(file as string).pathname,
-      String(sized(1_000_000)),
-      String(jobs),
+      String(grounds.sized(1_000_000)),
+      String(grounds.jobs),
     ];
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit'] });
     endsWithUs('process', child);

@@ -21,14 +21,14 @@ export const QUESTIONS: readonly [what: string, query: string][] = [
 
 const ROUNDS = 20;
 
-/** The 95th percentile in milliseconds, of one question after the other. */
+/** The 95th percentile in milliseconds, of one question after the other. What is not answered with jobs counts as endless. */
 export async function p95Of(url: string, query: string): Promise<number> {
   const times: number[] = [];
   for (let round = -1; round < ROUNDS; round += 1) {
     const startedAt = performance.now();
     const response = await fetch(`${url}/jobs?limit=100&${query}`);
     await response.arrayBuffer();
-    if (!response.ok) throw new Error(`${query} was answered with ${response.status}`);
+    if (!response.ok) return Number.POSITIVE_INFINITY;
     // The first one is to warm up.
     if (round >= 0) times.push(performance.now() - startedAt);
   }

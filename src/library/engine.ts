@@ -30,8 +30,12 @@ export interface Completion {
 }
 
 export interface Engine {
-  /** All or none, in order. Resolves once they are on disk. */
-  submit(requests: readonly Request[], options: EngineSubmitOptions, signal: AbortSignal): Promise<Submitted[]>;
+  /** All or none, in order. Resolves once they are on disk. `signal` where the caller may give up. */
+  submit(
+    requests: readonly Request[],
+    options: EngineSubmitOptions,
+    signal: AbortSignal | undefined,
+  ): Promise<Submitted[]>;
   /** The same inside a transaction of the application's own; `bad_request` where that cannot be. */
   enlist(requests: readonly Request[], run: RunStatement, signal: AbortSignal): Promise<Submitted[]>;
   /** Ends an attempt as done inside such a transaction. */

@@ -1,22 +1,34 @@
 /** The library's calls to a scheduler behind HTTP. */
 
-import type { Client } from '../api/client.ts';
+import type { Client, SubmitOptions } from '../api/client.ts';
+import type { SubmittedJob } from '../api/job.ts';
 import type { JobSubmissionInput } from '../api/job-submission.ts';
 import { WorkronError } from '../core/error.ts';
 import type { Engine } from './engine.ts';
 import { httpSchedules } from './http-schedules.ts';
+import { httpSubmits, mayShare } from './http-submits.ts';
+
+const NEVER = new AbortController().signal;
 
 export function httpEngine(client: Client): Engine {
+  const singles = httpSubmits(client);
+  /** Whoever wants to be able to hang up has a request of its own. */
+  function submitOne(job: JobSubmissionInput, options: SubmitOptions): Promise<SubmittedJob> {
+    const sharing = Object.keys(options).length === 0 && mayShare(job);
+    return sharing ? singles.add(job, NEVER) : client.submit(job, options);
+  }
   return {
     async submit(requests, { idempotency }, signal) {
       const jobs = requests.map(
         ({ form, input }): JobSubmissionInput => (input === undefined ? form : { ...form, input }),
       );
-      const options = { signal, ...(idempotency === undefined ? {} : { idempotencyKey: idempotency.key }) };
+      const options = {
+        ...(signal === undefined ? {} : { signal }),
+        ...(idempotency === undefined ? {} : { idempotencyKey: idempotency.key }),
+      };
       const [first, ...others] = jobs;
       if (first === undefined) return [];
-      const submitted =
-        others.length === 0 ? [await client.submit(first, options)] : await client.submitAll(jobs, options);
+      const submitted = others.length === 0 ? [await submitOne(first, options)] : await client.submitAll(jobs, options);
       return submitted.map(({ id, deduplicated }) => ({ id, deduplicated }));
     },
     enlist: () => Promise.reject(notHere()),

@@ -12,6 +12,8 @@ import type { Engine, Request } from './engine.ts';
 import type { Form } from './options.ts';
 import { schedulerSchedules } from './scheduler-schedules.ts';
 
+const NEVER = new AbortController().signal;
+
 /** `transactional` is what the store behind it can do in transactions of the application's own. */
 export function schedulerEngine(
   scheduler: Scheduler,
@@ -24,7 +26,7 @@ export function schedulerEngine(
   };
   const newJob = jobMaker();
   return {
-    async submit(requests, options, signal) {
+    async submit(requests, options, signal = NEVER) {
       const { items } = await scheduler.submit(requests.map(newJob), options, signal);
       return items.map(({ job, deduplicated }) => ({ id: String(job.id), deduplicated }));
     },

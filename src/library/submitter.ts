@@ -101,7 +101,7 @@ export class Submitter {
   }
 
   async #send(requests: readonly Request[], options: SubmitOptions = {}): Promise<Handle[]> {
-    const { idempotencyKey: key, signal = NEVER } = options;
+    const { idempotencyKey: key, signal } = options;
     const idempotency = key === undefined ? {} : { idempotency: { key, fingerprint: fingerprint(requests) } };
     if (options.tx !== undefined) return await this.#enlist(requests, options.tx, options);
     const submitted = await this.#engine.submit(requests, idempotency, signal);

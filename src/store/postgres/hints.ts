@@ -5,8 +5,7 @@
  * something it would hold a lock of the whole database until that commit is on disk; and it could not ask whether
  * somebody waits without a gap, because a statement sees who waited when it began. Sent afterwards there is no gap: a
  * claimer says that it waits and then looks once more, a submitter commits and then looks who waits, so one of the two
- * sees the other. What a process that dies in between leaves unsaid, polling finds. Its commit does not wait for the disk:
- * it changes no row, and would hold that lock meanwhile.
+ * sees the other. What a process that dies in between leaves unsaid, polling finds.
  */
 
 import type { Log } from '../../ops/log.ts';

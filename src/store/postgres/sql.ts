@@ -184,9 +184,6 @@ function texts(s: string) {
   const standsAlone = (id: string) => `not ${isNeeded(id)}
       and not exists (select 1 from ${s}.job j where j.id = ${id} and j.workflow_id is not null)`;
 
-  /** The commit of this statement does not wait for the disk: for what changes no row. */
-  const notDurable = `(select set_config('synchronous_commit', 'off', true) offset 0) o`;
-
   /** When a job is due that is submitted at t. */
   const dueOf = (runAt: string, delayMs: string) => `greatest(t.now,
           coalesce(to_timestamp(${runAt} / 1000.0), t.now + ${delayMs} * interval '1 ms', t.now))::timestamptz(3)`;
@@ -813,8 +810,8 @@ function texts(s: string) {
     ...graphTexts(s, now),
     ...scheduleTexts(s, now),
 
-    notify: `select pg_notify($1, $2) from ${notDurable}`,
-    notifyWaiting: `select pg_notify($1, $2) from ${notDurable} where exists (
+    notify: 'select pg_notify($1, $2)',
+    notifyWaiting: `select pg_notify($1, $2) where exists (
       select 1 from ${s}.waiter where until > clock_timestamp() and instance_id <> $3)`,
   };
 }

@@ -18,7 +18,13 @@ const never = new AbortController().signal;
 
 /** Jobs in the state given, behind what is worked on. */
 function jobsThat(status: 'pending' | 'scheduled' | 'blocked', due: string): Pile['add'] {
-  return async ({ client }, schema, count) => {
+  return async (grounds, schema, count) => {
+    const { client } = grounds;
+    {
+      // Makes the lane that the pile stands in.
+      await using store = await grounds.open(schema);
+      await store.insert([noop()], {}, never);
+    }
     for (let made = 0; made < count; made += PIECE) {
       await client.query(
         `with input as (select nextval('${schema}.job_id') as id from generate_series(1, ${Math.min(PIECE, count - made)})),
@@ -67,11 +73,7 @@ export const BLOCKED: Pile = {
 export async function piled(grounds: Grounds, pile: Pile, count: number): Promise<string> {
   const schema = `${pile.name}_${count}`;
   if (!grounds.filled.has(schema)) {
-    {
-      // Makes the lane that the pile stands in.
-      await using store = await grounds.open(schema);
-      await store.insert([noop()], {}, never);
-    }
+    await (await grounds.open(schema))[Symbol.asyncDispose]();
     const startedAt = performance.now();
     await pile.add(grounds, schema, count);
     await grounds.client.query(

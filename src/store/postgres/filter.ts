@@ -55,7 +55,7 @@ function idsQuery(place: Place, filter: Bounded, { before, limit }: { before: nu
     return { text, values };
   }
   const wanted = STATUSES.filter((status) => filter.statuses?.includes(status));
-  const parts = partsOf(s, wanted, bind).map(({ from, id, seeksRun }) => {
+  const parts = partsOf(s, { wanted, isNarrow: isNarrow(filter) }, bind).map(({ from, id, seeksRun }) => {
     const all = [...bounds(id), ...conditions, ...(seeksRun ? rough() : [])];
     return `(select j.id from ${from} ${whereAll(all)} order by ${id} desc limit ${most})`;
   });
@@ -86,11 +86,23 @@ interface Part {
   seeksRun: boolean;
 }
 
-function partsOf(s: string, wanted: readonly Status[], bind: (value: unknown) => string): Part[] {
+/** Whether there is an index that finds them by more than their id. */
+function isNarrow({ workflowId, groupId, parentId, queue, name, tags }: Bounded): boolean {
+  return [workflowId, groupId, parentId, queue, name, tags?.[0]].some((wanted) => wanted !== undefined);
+}
+
+function partsOf(
+  s: string,
+  { wanted, isNarrow }: { wanted: readonly Status[]; isNarrow: boolean },
+  bind: (value: unknown) => string,
+): Part[] {
   const live = wanted.filter((status) => !isTerminal(status));
+  // Side by side with all jobs, the walk would pass every newer one of another status. `offset 0`: job by job.
+  const job = isNarrow
+    ? `join ${s}.job j on j.id = r.job_id`
+    : `cross join lateral (select * from ${s}.job where id = r.job_id offset 0) j`;
   const parts = wanted.filter(isTerminal).map((status) => ({
-    from: `(select * from ${s}.run where status = ${bind(status)}::text) r
-      join ${s}.job j on j.id = r.job_id left join ${s}.live l on false`,
+    from: `(select * from ${s}.run where status = ${bind(status)}::text) r ${job} left join ${s}.live l on false`,
     id: 'r.job_id',
     seeksRun: false,
   }));

@@ -1,6 +1,7 @@
 /** What the dashboard asks for with millions of jobs kept, while another process submits and drains as fast as it can. */
 
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { endsWithUs } from '../../test/kit/ends-with-us.ts';
 import { p95Of, QUESTIONS } from '../ui/questions.ts';
@@ -18,7 +19,7 @@ export const lists: Section = {
     const jobs = grounds.sized(ENDED.many);
     const schema = await piled(grounds, ENDED, jobs);
     await using scheduler = await startScheduler(grounds, schema);
-    const drainer = await startDrainer(grounds, schema);
+    await using drainer = await startDrainer(grounds, schema);
     printHead([`list, ${whole(jobs)} jobs kept`, 'p95', 'goal']);
     for (const [what, query] of QUESTIONS) {
       const p95 = await p95Of(scheduler.url, query);
@@ -28,7 +29,7 @@ export const lists: Section = {
   },
 };
 
-interface Drainer {
+interface Drainer extends AsyncDisposable {
   /** Answers with how many jobs a second it submitted and drained. */
   stop: () => Promise<number>;
 }
@@ -48,6 +49,11 @@ async function startDrainer({ url }: Grounds, schema: string): Promise<Drainer> 
     stop: async () => {
       child.stdin.end();
       return Number(await next());
+    },
+    async [Symbol.asyncDispose]() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      child.kill('SIGKILL');
+      await once(child, 'exit');
     },
   };
 }

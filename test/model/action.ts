@@ -56,6 +56,17 @@ export type Action =
       counted: boolean;
       ahead: boolean;
     }
+  | {
+      /** Jobs that are alike come while the worker waits; then it claims the rest. */
+      type: 'hand';
+      job: WantedJob;
+      count: number;
+      worker: number;
+      limit: number;
+      free: number;
+      gpu: boolean;
+      handlers: boolean;
+    }
   | { type: 'heartbeat'; worker: number; drops: boolean[] | null; seen: 'all' | 'earlier' | 'uncounted' }
   | { type: 'settle'; leases: number[] }
   | { type: 'report'; lease: number; ending: Ending; fatal: boolean }
@@ -162,6 +173,19 @@ export const action: fc.Arbitrary<Action> = fc.oneof(
       handlers: fc.constantFrom(true, true, false),
       counted: fc.constantFrom(true, true, false),
       ahead: fc.constantFrom(false, false, true),
+    }),
+  },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      type: fc.constant('hand'),
+      job: wantedJob.map((job) => ({ ...job, dependsOn: [], unique: null })),
+      count: few,
+      worker: pick,
+      limit: few,
+      free: fc.integer({ min: 1, max: 4 }),
+      gpu: fc.constantFrom(true, true, false),
+      handlers: fc.constantFrom(true, true, false),
     }),
   },
   {

@@ -44,17 +44,28 @@ export async function perform(world: World, action: Action): Promise<unknown> {
       const workerId = pickOf(world.workers, action.worker);
       if (workerId === undefined) return 'no worker';
       const claimSeq = action.counted ? (world.claimSeq += 1) : null;
-      const offer = anOffer({
-        tags: action.gpu ? ['gpu'] : [],
-        handlers: action.handlers ? ['h'] : [],
-        free: { m: action.free },
-      });
-      const claimed = await store.claim(
-        { workerId, limit: action.limit, offer, claimSeq, ahead: action.ahead },
-        forever,
-      );
+      const { limit, ahead } = action;
+      const claimed = await store.claim({ workerId, limit, offer: offerOf(action), claimSeq, ahead }, forever);
       for (const { id, attempt } of claimed) world.leases.push({ jobId: id, attempt, workerId });
       return claimed;
+    }
+    case 'hand': {
+      const workerId = pickOf(world.workers, action.worker);
+      if (workerId === undefined) return 'no worker';
+      const now = await store.now(forever);
+      const wanted = Array.from({ length: action.count }, () => newJob(world, action.job, now, 0));
+      const offer = offerOf(action);
+      const request = { workerId, limit: action.limit, offer, claimSeq: (world.claimSeq += 1) };
+      const { items, claimed } = await store.insertAndClaim(wanted, request, forever);
+      for (const { job } of items) world.learnJob(job.id);
+      const taken = [...claimed];
+      if (claimed.length < action.limit) {
+        const used = claimed.reduce((sum, { resources }) => sum + (resources['m'] ?? 0), 0);
+        const rest = { limit: action.limit - claimed.length, offer: { ...offer, free: { m: action.free - used } } };
+        taken.push(...(await store.claim({ ...request, ...rest }, forever)));
+      }
+      for (const { id, attempt } of taken) world.leases.push({ jobId: id, attempt, workerId });
+      return { items: items.map(({ job: { id, status } }) => ({ id, status })), taken };
     }
     case 'heartbeat': {
       const workerId = pickOf(world.workers, action.worker);
@@ -189,6 +200,10 @@ export function history({ store, jobs }: World): Promise<unknown> {
 }
 
 /** No two jobs of a call are due at the same later time. */
+function offerOf({ gpu, handlers, free }: { gpu: boolean; handlers: boolean; free: number }) {
+  return anOffer({ tags: gpu ? ['gpu'] : [], handlers: handlers ? ['h'] : [], free: { m: free } });
+}
+
 function newJob(world: World, wanted: WantedJob, now: number, index: number) {
   const { delay, byInstant, startTimeout, unique, dependsOn, ...spec } = wanted;
   const parents = new Map(dependsOn.map(({ job, condition }) => [pickOf(world.jobs, job), condition]));

@@ -4,7 +4,7 @@
  * statement has read stays true until the commit.
  */
 
-import { STARTS_ANY_TIME } from './flags.ts';
+import { HAS_PARENTS, STARTS_ANY_TIME, TELLS_FAILURE, TELLS_SUCCESS } from './flags.ts';
 
 /** A job as `decodeJob` takes it, from the aliases j (job), l (live), r (run), w (worker), x (result). */
 export const jobColumns = `
@@ -48,6 +48,9 @@ const standsAlone = `
 const nobodyWaits = `
   not exists (select 1 from job j join edge e on e.parent_id = j.id join live l on l.job_id = e.child_id
     where j.workflow_id = w.id)`;
+
+/** What a job is told to be anew when it is replaced. */
+const REPLACED = HAS_PARENTS | TELLS_FAILURE | TELLS_SUCCESS | STARTS_ANY_TIME;
 
 export const sql = {
   // ---- schema
@@ -122,7 +125,7 @@ export const sql = {
   /** The holder of a key becomes what was asked for now; its id and its attempts stay. */
   replaceJob: 'update job set queue = ?2, kind = ?3, name = ?4, priority = ?5, tags = ?6, spec = ?7 where id = ?1',
   replaceLive: `update live set lane = ?2, rank = ?3, status = ?4, due = ?5, expires_at = ?6, turn = 0, fair_key = null,
-      failures = 0, interruptions = 0, snoozes = 0, losses = 0, flags = (flags & ~400) | ?7,
+      failures = 0, interruptions = 0, snoozes = 0, losses = 0, flags = (flags & ~${REPLACED}) | ?7,
       open_edges = ?8, held_edges = ?9, broken_edges = ?10, missed_edges = ?11
     where job_id = ?1`,
 

@@ -346,6 +346,24 @@ export function exerciseDependencies(open: OpenStore, effort: Effort): void {
     assert.deepEqual(await hands.take(), [first.id]);
   });
 
+  test('dependencies: a job that waits is replaced by one with another time to start', async ({ store }) => {
+    const hands = await Hands.of(store);
+    const unique = { key: 'k', while: 'active', onConflict: 'replace' } as const;
+    for (const [before, then] of [
+      [null, 60_000],
+      [60_000, null],
+    ] as const) {
+      const parent = await submitOne(store, aJob());
+      const first = await submitOne(store, after([parent], { unique, startTimeoutMs: before }));
+      const child = await submitOne(store, after([parent], { unique, startTimeoutMs: then }));
+      assert.equal(child.id, first.id);
+      await hands.done(parent);
+      const { status, expiresAt } = await readOne(store, child.id);
+      assert.deepEqual([status, expiresAt !== null], ['pending', then !== null]);
+      await cancel(store, child.id);
+    }
+  });
+
   test('dependencies: of several that replace a job in one call, it waits for what the last one says', async ({
     store,
   }) => {

@@ -43,7 +43,7 @@ export class IdleClaims {
     if (claim === undefined) return undefined;
     this.#claims.delete(claim);
     const handed = hand(claim.request);
-    claim.given = handed.then(({ claimed }) => claimed).catch(() => []);
+    claim.given = handed.then(({ claimed }) => claimed);
     const wake = () => claim.wake.fire();
     claim.given.then(wake, wake);
     return handed;

@@ -89,7 +89,7 @@ async function insertUnique(
   const holders = await lockHolders(context, transaction, jobs, seen);
 
   const placed = jobs.map((job, index) => ({ job, lane: lanes[index] as number }));
-  const { fresh, takers, replacements, answers, deduplicated } = planInsert(placed, holders, ends);
+  const { fresh, takers, replacements, answers, deduplicated, fairQueues } = planInsert(placed, holders, ends);
   const stored = await insertFresh(context, session, fresh, ends);
   const held = await replaceHolders(context, transaction, { replacements, holders, ends });
   // After those who were replaced: one that ended by it has let go of its key for a later one.
@@ -99,10 +99,8 @@ async function insertUnique(
     session,
     keyed.filter((_, place) => takers.has(place)),
   );
-  for (const { id, fairKey, queue } of stored) {
-    tally.claimable(id);
-    if (fairKey !== null) tally.fair(queue);
-  }
+  for (const { id } of stored) tally.claimable(id);
+  for (const queue of fairQueues) tally.fair(queue);
   const over = stored.filter(({ status }, place) => status === 'skipped' && fresh[place]?.job.unique !== null);
   for (const { id } of over) tally.freeKey(id);
   return answers.map((answer, index) => ({
@@ -269,7 +267,6 @@ async function replaceHolders(
     await replace(context, session, { job, jobId, lane });
     await relink(context, transaction, { job, jobId, flags: locked.get(jobId) as number, ends });
     tally.claimable(jobId);
-    if (job.fairKey !== null) tally.fair(job.queue);
   }
   return replacements.size === 0 ? before : await read();
 }

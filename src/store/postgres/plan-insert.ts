@@ -29,6 +29,8 @@ export interface InsertPlan {
   answers: ({ fresh: number } | { held: number })[];
   /** By job. */
   deduplicated: boolean[];
+  /** Queues of all that had a fair key, were it only until the next of the same call replaced them. */
+  fairQueues: ReadonlySet<string>;
 }
 
 export function planInsert(asked: readonly Placed[], { byKey, locked }: Holders, ends: ParentEnds): InsertPlan {
@@ -36,6 +38,7 @@ export function planInsert(asked: readonly Placed[], { byKey, locked }: Holders,
   const takers = new Map<string, number>();
   const replacements = new Map<number, Placed>();
   const deduplicated: boolean[] = [];
+  const fairQueues = new Set<string>();
   /** Who has a key by now. */
   const now = new Map<string, { fresh: number } | { held: number }>();
   for (const [key, held] of byKey) now.set(key, { held });
@@ -49,7 +52,9 @@ export function planInsert(asked: readonly Placed[], { byKey, locked }: Holders,
     deduplicated.push(holder !== undefined);
     const isSkipped = skips(placed.job, ends);
     const letsGo = isSkipped && typeof unique?.while !== 'number';
+    const { fairKey, queue } = placed.job;
     if (holder === undefined) {
+      if (fairKey !== null) fairQueues.add(queue);
       const place = fresh.push(placed) - 1;
       if (unique === null) return { fresh: place };
       takers.set(unique.key, place);
@@ -59,6 +64,7 @@ export function planInsert(asked: readonly Placed[], { byKey, locked }: Holders,
     }
     const waits = 'held' in holder ? !over.has(holder.held) : !ended.has(holder.fresh);
     if (unique === null || unique.onConflict !== 'replace' || !waits) return holder;
+    if (fairKey !== null) fairQueues.add(queue);
     if (letsGo) now.delete(unique.key);
     if ('held' in holder) {
       replacements.set(holder.held, placed);
@@ -69,7 +75,7 @@ export function planInsert(asked: readonly Placed[], { byKey, locked }: Holders,
     }
     return holder;
   });
-  return { fresh, takers: new Set(takers.values()), replacements, answers, deduplicated };
+  return { fresh, takers: new Set(takers.values()), replacements, answers, deduplicated, fairQueues };
 }
 
 function skips({ dependsOn }: NewJob, ends: ParentEnds): boolean {

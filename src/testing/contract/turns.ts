@@ -178,4 +178,15 @@ export function exerciseTurns(open: OpenStore, effort: Effort): void {
     const second = await claim(store, id, { limit: keys.length });
     assert.equal(new Set(second.map(({ fairKey }) => fairKey)).size, keys.length);
   });
+
+  test('turns: a key makes its queue take turns even if the next of the same call replaces its job', async ({
+    store,
+  }) => {
+    const unique = { key: 'k', while: 'active', onConflict: 'replace' } as const;
+    await submit(store, [aJob({ fairKey: 'a', unique }), aJob({ name: '-', unique })]);
+    await submit(store, [aJob({ name: '-' }), aJob({ name: '-' })]);
+    await submit(store, [aJob({ name: 'b', queue: 'other' })]);
+    const claimed = await claim(store, (await register(store)).id);
+    assert.equal(claimed.map(({ name }) => name).join(''), '-b--');
+  });
 }

@@ -82,8 +82,8 @@ async function runFiles(files: string[]): Promise<number> {
   const stop = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort());
 
-  // Many tests wait for other processes, so there may be a few more files at work than processors.
-  const stream = run({ files, cwd: root, concurrency: availableParallelism() + 1, signal: stop.signal });
+  // Many tests wait for other processes, so there may be some more files at work than processors.
+  const stream = run({ files, cwd: root, concurrency: availableParallelism() + 2, signal: stop.signal });
   let counts: Record<string, number> | undefined;
   let passed = true;
   stream.on('test:summary', (summary) => {

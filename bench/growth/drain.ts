@@ -1,6 +1,6 @@
 /** Claims and settles in large batches, as a busy worker does. */
 
-import type { Store } from '../../src/store/store.ts';
+import type { Store, WorkerRow } from '../../src/store/store.ts';
 import { noop } from '../scene.ts';
 import type { Grounds } from './grounds.ts';
 import { type Work, workOf } from './work.ts';
@@ -31,25 +31,7 @@ export async function drain(
   jobs: number,
   onClaim: (ms: number) => void = () => undefined,
 ): Promise<void> {
-  const worker = await store.registerWorker(
-    {
-      name: 'growth',
-      attachment: 'remote',
-      instanceId: 'growth',
-      host: 'localhost',
-      pid: null,
-      address: null,
-      slots: BATCH,
-      queues: null,
-      commands: false,
-      handlers: ['noop'],
-      tags: [],
-      resources: {},
-      leaseMs: 600_000,
-      version: '0',
-    },
-    never,
-  );
+  const worker = await registerWorker(store);
   const offer = { queues: null, commands: false, handlers: ['noop'], tags: [], free: {} };
   for (let claimSeq = 1, done = 0; done < jobs; claimSeq += 1) {
     const startedAt = performance.now();
@@ -79,4 +61,26 @@ export async function submitMany(
       never,
     );
   }
+}
+
+export async function registerWorker(store: Store): Promise<WorkerRow> {
+  return await store.registerWorker(
+    {
+      name: 'growth',
+      attachment: 'remote',
+      instanceId: 'growth',
+      host: 'localhost',
+      pid: null,
+      address: null,
+      slots: BATCH,
+      queues: null,
+      commands: false,
+      handlers: ['noop'],
+      tags: [],
+      resources: {},
+      leaseMs: 600_000,
+      version: '0',
+    },
+    never,
+  );
 }

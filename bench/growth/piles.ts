@@ -1,7 +1,8 @@
 /** What may pile up beside the jobs that are worked on, written straight into the tables: millions take minutes otherwise. */
 
 import { noop } from '../scene.ts';
-import { fillPostgres } from '../ui/million.ts';
+import { fillPostgres, WORKERS } from '../ui/million.ts';
+import { registerWorker } from './drain.ts';
 import type { Grounds } from './grounds.ts';
 
 export interface Pile {
@@ -50,7 +51,13 @@ export const ENDED: Pile = {
   title: 'ended and kept',
   few: 10_000,
   many: 5_000_000,
-  add: ({ url }, schema, count) => fillPostgres(url, schema, count),
+  add: async (grounds, schema, count) => {
+    {
+      await using store = await grounds.open(schema);
+      for (let worker = 0; worker < WORKERS; worker += 1) await registerWorker(store);
+    }
+    await fillPostgres(grounds.url, schema, count);
+  },
 };
 
 export const LATER: Pile = {

@@ -5,6 +5,8 @@ import pg from 'pg';
 
 const QUEUES = 20;
 const NAMES = 200;
+/** That have run them. */
+export const WORKERS = 8;
 /** Young enough that none is deleted meanwhile. */
 const SPAN_MS = 4 * 86_400_000;
 
@@ -24,7 +26,7 @@ export function fillSqlite(file: string, count: number): void {
     from n;
     insert into run (job_id, attempt, status, reason, outcome, worker_id, started_at, ended_at, due, exit_code, error,
       attempts, failures, interruptions, snoozes, losses)
-    select id, 1, ${STATUS}, iif(id % 50 = 0, 'exit', null), iif(id % 50 = 0, 'failed', 'done'), id % 8 + 1, created_at + 50,
+    select id, 1, ${STATUS}, iif(id % 50 = 0, 'exit', null), iif(id % 50 = 0, 'failed', 'done'), id % ${WORKERS} + 1, created_at + 50,
       created_at + 90, created_at, iif(id % 50 = 0, 1, 0), iif(id % 50 = 0, 'exit 1' || char(10) || 'no such file', null),
       1, iif(id % 50 = 0, 1, 0), 0, 0, 0
     from job where not exists (select 1 from live where job_id = job.id);
@@ -47,7 +49,7 @@ export async function fillPostgres(url: string, schema: string, count: number): 
     insert into run (job_id, attempt, status, reason, outcome, worker_id, started_at, ended_at, due, exit_code, error,
       attempts, failures, interruptions, snoozes, losses)
     select id, 1, ${STATUS}, case when id % 50 = 0 then 'exit' end, case when id % 50 = 0 then 'failed' else 'done' end,
-      id % 8 + 1, created_at + interval '50 ms', created_at + interval '90 ms', created_at,
+      id % ${WORKERS} + 1, created_at + interval '50 ms', created_at + interval '90 ms', created_at,
       case when id % 50 = 0 then 1 else 0 end, case when id % 50 = 0 then E'exit 1\\nno such file' end,
       1, case when id % 50 = 0 then 1 else 0 end, 0, 0, 0
     from job where not exists (select 1 from live where job_id = job.id)`);

@@ -1,5 +1,5 @@
 import type { Attempt, Job } from '../../core/job.ts';
-import { CREATION_SLACK_MS } from '../creation-slack.ts';
+import { CREATION_SLACK_MS, WITH_REASON } from '../list-bounds.ts';
 import type { JobFilter } from '../store.ts';
 import type { Context } from './context.ts';
 import type { Statement } from './database.ts';
@@ -33,7 +33,10 @@ export async function count(context: Context, filter: JobFilter, atMost: number,
   return row?.count ?? 0;
 }
 
-/** Where ids alone tell that a job is not meant, none beyond is looked at. */
+/**
+ * Where ids alone tell that a job is not meant, none beyond is looked at: what a worker ran is no younger than the last sign
+ * of it. Only jobs that did not end well have a reason.
+ */
 async function bounded(
   { database, sql }: Context,
   { newest, ...filter }: JobFilter,
@@ -41,14 +44,21 @@ async function bounded(
 ): Promise<Bounded> {
   const idFrom = async (statement: Statement, ...values: unknown[]) =>
     (await database.query<{ id: number | null }>(statement, values, signal))[0]?.id ?? 0;
-  const { createdFrom, createdTo } = filter;
+  const { createdFrom, workerId, reason } = filter;
+  const seen = workerId === undefined ? [] : await database.query<{ at: number }>(sql.workerSeen, [workerId], signal);
+  const createdTo = Math.min(filter.createdTo ?? Infinity, seen[0]?.at ?? Infinity);
   const [newestId, lastBefore, lastWithin] = await Promise.all([
     newest === undefined ? undefined : idFrom(sql.newestJobId),
     createdFrom === undefined ? undefined : idFrom(sql.lastJobBefore, createdFrom - CREATION_SLACK_MS),
-    createdTo === undefined ? undefined : idFrom(sql.lastJobBefore, createdTo + CREATION_SLACK_MS),
+    createdTo === Infinity ? undefined : idFrom(sql.lastJobBefore, createdTo + CREATION_SLACK_MS),
   ]);
   const above = Math.max((newestId ?? 0) - (newest ?? 0), lastBefore ?? 0);
-  return { ...filter, ...(above > 0 ? { above } : {}), ...(lastWithin === undefined ? {} : { upTo: lastWithin }) };
+  return {
+    ...filter,
+    ...(reason !== undefined && filter.statuses === undefined ? { statuses: WITH_REASON } : {}),
+    ...(above > 0 ? { above } : {}),
+    ...(lastWithin === undefined ? {} : { upTo: lastWithin }),
+  };
 }
 
 export async function attempts({ database, sql }: Context, jobId: number, signal: AbortSignal): Promise<Attempt[]> {

@@ -1,13 +1,13 @@
 /** Lists and counts by any filter. Each status is looked for where its jobs are, and the findings are merged. */
 
 import { isTerminal, type Status } from '../../core/job.ts';
-import { CREATION_SLACK_MS } from '../creation-slack.ts';
+import { CREATION_SLACK_MS, WITH_REASON } from '../list-bounds.ts';
 import type { JobFilter } from '../store.ts';
 import type { Context } from './context.ts';
 import type { Database, Param } from './database.ts';
 import type { JobRow } from './job-row.ts';
 import { lastJobBefore } from './last-job-before.ts';
-import { jobColumns, jobsFrom } from './sql.ts';
+import { jobColumns, jobsFrom, sql } from './sql.ts';
 import { textSearch, windowStart } from './text-search.ts';
 
 export interface ListInput {
@@ -47,13 +47,19 @@ interface Search {
 /** Only jobs with ids `before` one, `above` another, and `upTo` a third. */
 type Bounded = JobFilter & { before: number | null; above?: number; upTo?: number };
 
-/** Where ids alone tell that a job is not meant, none beyond is looked at. */
+/**
+ * Where ids alone tell that a job is not meant, none beyond is looked at: what a worker ran is no younger than the last sign
+ * of it. Only jobs that did not end well have a reason.
+ */
 function bounded(database: Database, filter: Bounded): Bounded {
-  const { createdFrom, createdTo } = filter;
+  const { createdFrom, workerId, reason } = filter;
+  const seen = workerId === undefined ? undefined : database.get<{ seen_at: number }>(sql.workerSeen, workerId);
+  const createdTo = Math.min(filter.createdTo ?? Infinity, seen?.seen_at ?? Infinity);
   return {
     ...filter,
+    ...(reason !== undefined && filter.statuses === undefined ? { statuses: WITH_REASON } : {}),
     ...(createdFrom === undefined ? {} : { above: lastJobBefore(database, createdFrom - CREATION_SLACK_MS) }),
-    ...(createdTo === undefined ? {} : { upTo: lastJobBefore(database, createdTo + CREATION_SLACK_MS) }),
+    ...(createdTo === Infinity ? {} : { upTo: lastJobBefore(database, createdTo + CREATION_SLACK_MS) }),
   };
 }
 

@@ -2,7 +2,20 @@ import assert from 'node:assert/strict';
 import { DEFAULT_SPEC, type Job } from '../../core/job.ts';
 import type { JobFilter, Store } from '../../store/store.ts';
 import { aJob, jobs } from '../kit/builders.ts';
-import { cancel, claimOne, fail, forever, ids, report, submit, submitOne, succeed } from '../kit/steps.ts';
+import {
+  beat,
+  cancel,
+  claim,
+  claimOne,
+  fail,
+  forever,
+  ids,
+  register,
+  report,
+  submit,
+  submitOne,
+  succeed,
+} from '../kit/steps.ts';
 import { type OpenStore, withStore } from '../kit/store.ts';
 
 async function found(store: Store, filter: JobFilter): Promise<number[]> {
@@ -137,6 +150,28 @@ export function exerciseList(open: OpenStore): void {
     assert.deepEqual(await found(store, { ...times, queue: 'q1' }), newest(within.filter((job) => job.queue === 'q1')));
     const page = await store.list(times, { before: created[6]?.id ?? 0, limit: 2 }, forever);
     assert.deepEqual(ids(page), [created[5]?.id, created[4]?.id]);
+  });
+
+  test('list: by worker and by reason, with many of others since', async ({ store, advance }) => {
+    const { id: workerId } = await register(store);
+    const mine = ids(await submit(store, jobs(4, { maxAttempts: 1 })));
+    const [done, failed, running] = await claim(store, workerId, { limit: 3 });
+    assert.ok(done && failed && running);
+    await succeed(store, { job: done, workerId });
+    await fail(store, { job: failed, workerId });
+    await cancel(store, mine[3] ?? 0);
+    await beat(store, workerId, [{ job: running, workerId }]);
+    for (let day = 0; day < 3; day += 1) {
+      await advance(86_400_000);
+      await submit(store, jobs(2));
+      await succeed(store, await claimOne(store));
+      await fail(store, await claimOne(store));
+    }
+    assert.deepEqual(await found(store, { workerId }), mine.slice(0, 3).reverse());
+    assert.deepEqual(await found(store, { workerId, reason: 'exit' }), [failed.id]);
+    assert.deepEqual(await found(store, { workerId, statuses: ['running', 'done'] }), [running.id, done.id]);
+    assert.deepEqual(await found(store, { reason: 'cancelled' }), [mine[3]]);
+    assert.deepEqual(await found(store, { reason: 'cancelled', statuses: ['done'] }), []);
   });
 
   test('list: by a part of name, command or error, whatever the case, every character meaning itself', async ({

@@ -1,6 +1,6 @@
 /** What the SQL stores know of jobs that a list need not look at. */
 
-import type { Status } from '../core/job.ts';
+import type { Reason, TerminalStatus } from '../core/job.ts';
 
 /**
  * Ids and instants of creation rise together, but for so long at most: a statement reads the clock before it is given ids, and
@@ -8,5 +8,8 @@ import type { Status } from '../core/job.ts';
  */
 export const CREATION_SLACK_MS = 600_000;
 
-/** Only jobs that ended like this have a reason. */
-export const WITH_REASON: readonly Status[] = ['failed', 'cancelled', 'skipped'];
+/** How jobs ended that have this reason. */
+export function endWith(reason: Reason): TerminalStatus {
+  if (reason === 'cancelled') return 'cancelled';
+  return reason === 'upstream_failed' || reason === 'condition' ? 'skipped' : 'failed';
+}

@@ -1,5 +1,5 @@
 import type { Attempt, Job } from '../../core/job.ts';
-import { CREATION_SLACK_MS, WITH_REASON } from '../list-bounds.ts';
+import { CREATION_SLACK_MS, endWith } from '../list-bounds.ts';
 import type { JobFilter } from '../store.ts';
 import type { Context } from './context.ts';
 import type { Statement } from './database.ts';
@@ -35,7 +35,7 @@ export async function count(context: Context, filter: JobFilter, atMost: number,
 
 /**
  * Where ids alone tell that a job is not meant, none beyond is looked at: what a worker ran is no younger than the last sign
- * of it. Only jobs that did not end well have a reason.
+ * of it. A reason tells how the job ended.
  */
 async function bounded(
   { database, sql }: Context,
@@ -55,7 +55,7 @@ async function bounded(
   const above = Math.max((newestId ?? 0) - (newest ?? 0), lastBefore ?? 0);
   return {
     ...filter,
-    ...(reason !== undefined && filter.statuses === undefined ? { statuses: WITH_REASON } : {}),
+    ...(reason !== undefined && filter.statuses === undefined ? { statuses: [endWith(reason)] } : {}),
     ...(above > 0 ? { above } : {}),
     ...(lastWithin === undefined ? {} : { upTo: lastWithin }),
   };

@@ -1,7 +1,7 @@
 /** Lists and counts by any filter. Each status is looked for where its jobs are, and the findings are merged. */
 
 import { isTerminal, type Status } from '../../core/job.ts';
-import { CREATION_SLACK_MS, WITH_REASON } from '../list-bounds.ts';
+import { CREATION_SLACK_MS, endWith } from '../list-bounds.ts';
 import type { JobFilter } from '../store.ts';
 import type { Context } from './context.ts';
 import type { Database, Param } from './database.ts';
@@ -49,7 +49,7 @@ type Bounded = JobFilter & { before: number | null; above?: number; upTo?: numbe
 
 /**
  * Where ids alone tell that a job is not meant, none beyond is looked at: what a worker ran is no younger than the last sign
- * of it. Only jobs that did not end well have a reason.
+ * of it. A reason tells how the job ended.
  */
 function bounded(database: Database, filter: Bounded): Bounded {
   const { createdFrom, workerId, reason } = filter;
@@ -57,7 +57,7 @@ function bounded(database: Database, filter: Bounded): Bounded {
   const createdTo = Math.min(filter.createdTo ?? Infinity, seen?.seen_at ?? Infinity);
   return {
     ...filter,
-    ...(reason !== undefined && filter.statuses === undefined ? { statuses: WITH_REASON } : {}),
+    ...(reason !== undefined && filter.statuses === undefined ? { statuses: [endWith(reason)] } : {}),
     ...(createdFrom === undefined ? {} : { above: lastJobBefore(database, createdFrom - CREATION_SLACK_MS) }),
     ...(createdTo === Infinity ? {} : { upTo: lastJobBefore(database, createdTo + CREATION_SLACK_MS) }),
   };

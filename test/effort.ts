@@ -11,17 +11,17 @@ export const effort = {
   /** Cancel against settle against reap on one job. */
   races: full ? 10_000 : EVERYDAY.races,
   /** Random sequences of store calls compared across stores, and their length. */
-  modelRuns: full ? 300 : 14,
+  modelRuns: full ? 300 : 8,
   modelLength: full ? 60 : 40,
   /** Random graphs whose counters are compared with a rescan. */
   dagRuns: full ? 2_000 : 100,
   /** Random graphs driven through each store, and how large they are. */
-  dagStoreRuns: full ? 60 : 4,
+  dagStoreRuns: full ? 60 : 3,
   dagNodes: full ? 200 : 30,
   /** Ends, submissions and cancels that meet on the same edges. */
   graphRaces: full ? 1_000 : EVERYDAY.graphRaces,
   /** The same on PostgreSQL, in transactions that overlap. */
-  edgeRaces: full ? 10_000 : 60,
+  edgeRaces: full ? 10_000 : 40,
   /** Turns of each worker in a wide graph. */
   fanRounds: full ? 300 : 25,
   /** Steps of a large graph, and items of a large group. */

@@ -73,7 +73,7 @@ test('postgres: a claim that began before an edit runs the edited job, never the
 
   // The claim's first step is to ask for the time: it is held up there, with its snapshot taken.
   const [pool] = await given.query<{ pid: number }>(
-    `select pid from pg_stat_activity where application_name = 'workron' and query like $1 and query like '%picked%'`,
+    `select pid from pg_stat_activity where application_name = 'workron' and query like $1 and query like '%closed as%'`,
     [`%${schema}%`],
   );
   assert.ok(pool);

@@ -121,6 +121,25 @@ test('idle claims: one that was given up is handed nothing', async () => {
   assert.equal((await store.read([id], forever))[0]?.status, 'pending');
 });
 
+test('idle claims: one that is given up while it is handed a job tells of it, so that it can be given back', async () => {
+  const memory = openMemory({ clock: new VirtualClock() });
+  const gate = Promise.withResolvers<void>();
+  const slow = async (...args: Parameters<Store['insertAndClaim']>) => {
+    const answer = await memory.insertAndClaim(...args);
+    await gate.promise;
+    return answer;
+  };
+  const { claim, submit, idle } = await scene({ insertAndClaim: slow }, memory);
+  const giveUp = new AbortController();
+  const claiming = claim({}, giveUp.signal);
+  await idle();
+  const submitting = submit();
+  await idle();
+  giveUp.abort(new Error('given up'));
+  gate.resolve();
+  assert.deepEqual(ids(await claiming), await submitting);
+});
+
 test('idle claims: an answer that is lost fails submit and claim, and what was handed out goes back uncharged', async () => {
   const memory = openMemory({ clock: new VirtualClock() });
   const losing = async (...args: Parameters<Store['insertAndClaim']>) => {

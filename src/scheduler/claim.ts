@@ -31,7 +31,8 @@ export async function claim(
       if (jobs.length === 0 && left > 0) {
         const waitMs = Math.min(left, store.exclusive ? EXCLUSIVE_POLL_MS : SHARED_POLL_MS);
         jobs = await idle.wait(request, wake, () => wake.sleep(clock, waitMs, ended));
-        signal.throwIfAborted();
+        // Whoever hung up while it was handed jobs can still give them back.
+        if (jobs.length === 0) signal.throwIfAborted();
       }
       if (jobs.length > 0) telemetry.claimed(jobs);
       if (jobs.length > 0 || left <= 0) return jobs;

@@ -34,8 +34,8 @@ export async function count(context: Context, filter: JobFilter, atMost: number,
 }
 
 /**
- * Where ids alone tell that a job is not meant, none beyond is looked at: what a worker ran is no younger than the last sign
- * of it. A reason tells how the job ended.
+ * Where ids alone tell that a job is not meant, none beyond is looked at: what a worker ran that is gone is no younger than
+ * its last lease. A reason tells how the job ended.
  */
 async function bounded(
   { database, sql }: Context,
@@ -45,8 +45,8 @@ async function bounded(
   const idFrom = async (statement: Statement, ...values: unknown[]) =>
     (await database.query<{ id: number | null }>(statement, values, signal))[0]?.id ?? 0;
   const { createdFrom, workerId, reason } = filter;
-  const seen = workerId === undefined ? [] : await database.query<{ at: number }>(sql.workerSeen, [workerId], signal);
-  const createdTo = Math.min(filter.createdTo ?? Infinity, seen[0]?.at ?? Infinity);
+  const gone = workerId === undefined ? [] : await database.query<{ at: number }>(sql.workerGone, [workerId], signal);
+  const createdTo = Math.min(filter.createdTo ?? Infinity, gone[0]?.at ?? Infinity);
   const [newestId, lastBefore, lastWithin] = await Promise.all([
     newest === undefined ? undefined : idFrom(sql.newestJobId),
     createdFrom === undefined ? undefined : idFrom(sql.lastJobBefore, createdFrom - CREATION_SLACK_MS),

@@ -620,7 +620,9 @@ function texts(s: string) {
 
     jobs: `select ${jobsFrom(s)} where j.id = any($1::bigint[])`,
     newestJobId: `select max(id) as id from ${s}.job`,
-    workerSeen: `select extract(epoch from seen_at)::float8 * 1000 as at from ${s}.worker where id = $1`,
+    /** One that is offline runs nothing any more; until its lease ended it may have claimed without a sign. */
+    workerGone: `select extract(epoch from seen_at)::float8 * 1000 + lease_ms as at from ${s}.worker
+      where id = $1 and state = 'offline'`,
     /** The last job that was created before $1, by halving. */
     lastJobBefore: `with recursive found(low, high) as (
         select 0::bigint, coalesce(max(id), 0) + 1 from ${s}.job

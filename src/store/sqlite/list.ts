@@ -48,13 +48,13 @@ interface Search {
 type Bounded = JobFilter & { before: number | null; above?: number; upTo?: number };
 
 /**
- * Where ids alone tell that a job is not meant, none beyond is looked at: what a worker ran is no younger than the last sign
- * of it. A reason tells how the job ended.
+ * Where ids alone tell that a job is not meant, none beyond is looked at: what a worker ran that is gone is no younger than
+ * its last lease. A reason tells how the job ended.
  */
 function bounded(database: Database, filter: Bounded): Bounded {
   const { createdFrom, workerId, reason } = filter;
-  const seen = workerId === undefined ? undefined : database.get<{ seen_at: number }>(sql.workerSeen, workerId);
-  const createdTo = Math.min(filter.createdTo ?? Infinity, seen?.seen_at ?? Infinity);
+  const gone = workerId === undefined ? undefined : database.get<{ at: number }>(sql.workerGone, workerId);
+  const createdTo = Math.min(filter.createdTo ?? Infinity, gone?.at ?? Infinity);
   return {
     ...filter,
     ...(reason !== undefined && filter.statuses === undefined ? { statuses: [endWith(reason)] } : {}),

@@ -435,7 +435,8 @@ export const sql = {
 
   jobs: `select ${jobColumns} from ${jobsFrom.all} where j.id in (select value from json_each(?))`,
   newestJobId: 'select coalesce(max(id), 0) as id from job',
-  workerSeen: 'select seen_at from worker where id = ?',
+  /** One that is offline runs nothing any more; until its lease ended it may have claimed without a sign. */
+  workerGone: `select seen_at + lease_ms as at from worker where id = ? and state = 'offline'`,
   /** The last one above ?1, up to ?2. */
   jobUpTo: 'select id, created_at from job where id > ?1 and id <= ?2 order by id desc limit 1',
   attempts: `select job_id, attempt, worker_id, started_at, ended_at, outcome, exit_code, signal, error from run

@@ -168,6 +168,8 @@ export function exerciseList(open: OpenStore): void {
       await fail(store, await claimOne(store));
     }
     assert.deepEqual(await found(store, { workerId }), mine.slice(0, 3).reverse());
+    await store.leaveWorker(workerId, forever);
+    assert.deepEqual(await found(store, { workerId }), mine.slice(0, 3).reverse());
     assert.deepEqual(await found(store, { workerId, reason: 'exit' }), [failed.id]);
     assert.deepEqual(await found(store, { workerId, statuses: ['running', 'done'] }), [running.id, done.id]);
     assert.deepEqual(await found(store, { reason: 'cancelled' }), [mine[3]]);

@@ -23,14 +23,14 @@ interface Told {
   fields: Record<string, unknown>;
 }
 
-/** Several instances on one store that is shared, as PostgreSQL is. */
-function cluster() {
+/** Several instances on one store that is shared, as PostgreSQL is, unless one owns it. */
+function cluster({ exclusive = false } = {}) {
   const clock = new VirtualClock();
   const listeners = new Set<(hint: Hint) => void>();
   const memory = openMemory({ clock });
   const store: Store = {
     ...memory,
-    exclusive: false,
+    exclusive,
     subscribe: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
@@ -113,6 +113,36 @@ test('leader: looks again when the term is over, at the latest after a second; r
   assert.equal(one.leader.leads('promoter'), false);
   await two.leader.loop.tick(forever);
   assert.equal(two.leader.leads('promoter'), true);
+});
+
+test('leader: the owner of a store says once an hour that it leads, and leads again soon after its clock was set anew', async () => {
+  const { instance, clock, store } = cluster({ exclusive: true });
+  const { leader, context } = instance('one');
+  let calls = 0;
+  context.store = {
+    ...store,
+    lead: (request, signal) => {
+      calls += 1;
+      return store.lead(request, signal);
+    },
+  };
+  leader.lead('promoter', () => noting([], 'promoter'));
+  const pass = async (untilMs: number) => {
+    for (let past = 0; past < untilMs; ) {
+      const wait = (await leader.loop.tick(forever)) ?? 0;
+      assert.ok(wait > 0 && wait <= 10_000, `${wait}`);
+      clock.advance(wait);
+      past += wait;
+    }
+  };
+  await pass(3 * 3_600_000);
+  assert.equal(leader.leads('promoter'), true);
+  assert.ok(calls >= 3 && calls <= 4, `${calls}`);
+
+  clock.advance(3 * 86_400_000);
+  assert.equal(leader.leads('promoter'), false);
+  await leader.loop.tick(forever);
+  assert.equal(leader.leads('promoter'), true);
 });
 
 test('leader: one whose session with the store has ended stops at once', async () => {

@@ -7,10 +7,12 @@ import { WorkronError } from '../src/core/error.ts';
 import { DEFAULT_SPEC, type NewJob } from '../src/core/job.ts';
 import type { Outcome } from '../src/core/outcome.ts';
 import { silentLog } from '../src/ops/log.ts';
+import { type Loop, runLoop } from '../src/ops/loop.ts';
 import { Metrics } from '../src/ops/metrics.ts';
 import { Wake } from '../src/ops/wake.ts';
 import { bulkRunner } from '../src/scheduler/bulk.ts';
 import { createScheduler, type SchedulerParts } from '../src/scheduler/create-scheduler.ts';
+import { runDuties } from '../src/scheduler/duties.ts';
 import { expirer, promoter } from '../src/scheduler/promoter.ts';
 import { lockWatcher, reaper, takeBackFromEarlierLives } from '../src/scheduler/reaper.ts';
 import { openMemory } from '../src/store/memory/open.ts';
@@ -494,4 +496,36 @@ test('ready: not while the store is away, not while it drains', async () => {
   assert.equal((await scheduler.ready(signal)).ready, true);
   scheduler.drain();
   assert.equal((await scheduler.ready(signal)).ready, false);
+});
+
+test('health: well through quiet hours, whatever the loops wait for; not while one of them hangs', async () => {
+  let hangs = false;
+  const parts = scene((store) => ({
+    ...store,
+    lead: (request, abort) => (hangs ? new Promise(() => {}) : store.lead(request, abort)),
+  }));
+  const { clock, scheduler, rounds } = parts;
+  const ended = new AbortController();
+  const day = 86_400_000;
+  const retention = { doneMs: day, otherMs: day, statsMs: day };
+  const settings = { leaseMs: LEASE, reapEveryMs: 10_000, forgetWorkersAfterMs: day, retention, ledgerMs: day };
+  const seldom: Loop = { name: 'seldom', everyMs: 1_000, tick: async () => 7_200_000 };
+  const duties = runDuties(parts, settings, ended.signal);
+  const { random, log } = parts.context;
+  const loop = runLoop(seldom, { signal: ended.signal, clock, random, log, rounds });
+  const pass = async (seconds: number) => {
+    for (let second = 0; second < seconds; second += 5) {
+      clock.advance(5_000);
+      await setImmediate();
+      if (!hangs) assert.deepEqual(scheduler.health().stuck, [], `after ${second} s`);
+    }
+  };
+  await pass(2 * 3_600);
+  hangs = true;
+  await pass(3_700);
+  assert.deepEqual(scheduler.health().stuck, ['leader']);
+  ended.abort();
+  await loop;
+  // The round that hangs keeps the duties from ending, as it would a process.
+  void duties;
 });

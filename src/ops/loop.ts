@@ -42,6 +42,7 @@ export async function runLoop(loop: Loop, { signal, clock, random, log, rounds }
     }
     // A little early at random, so that instances do not march in step.
     const nap = waitMs * (0.9 + 0.1 * random());
+    rounds.rest(loop.name, nap);
     await (loop.wake === undefined ? clock.sleep(nap, signal) : loop.wake.sleep(clock, nap, signal));
   }
   rounds.end(loop.name);

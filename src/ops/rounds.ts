@@ -1,4 +1,4 @@
-/** The proof of life behind `/health`: when each background loop last began a round. */
+/** The proof of life behind `/health`: by when each background loop must have begun another round. */
 
 import type { Clock } from '../core/clock.ts';
 
@@ -7,27 +7,37 @@ const PATIENCE_MS = 60_000;
 
 export class Rounds {
   readonly #clock: Clock;
-  readonly #begun = new Map<string, { at: number; everyMs: number }>();
+  readonly #due = new Map<string, number>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
+  /** A round has begun. */
   begin(name: string, everyMs: number): void {
-    this.#begun.set(name, { at: this.#clock.now(), everyMs });
+    this.#expect(name, 2 * everyMs);
+  }
+
+  /** The round is over, and the next is to begin in `waitMs`, which may be much longer than the loop's usual wait. */
+  rest(name: string, waitMs: number): void {
+    this.#expect(name, 2 * waitMs);
   }
 
   end(name: string): void {
-    this.#begun.delete(name);
+    this.#due.delete(name);
   }
 
   /** Loops that have not begun a round for too long. */
   stuck(): string[] {
     const now = this.#clock.now();
-    return [...this.#begun].filter(([, { at, everyMs }]) => now - at > 2 * everyMs + PATIENCE_MS).map(([name]) => name);
+    return [...this.#due].filter(([, due]) => now > due).map(([name]) => name);
   }
 
   names(): string[] {
-    return [...this.#begun.keys()];
+    return [...this.#due.keys()];
+  }
+
+  #expect(name: string, inMs: number): void {
+    this.#due.set(name, this.#clock.now() + inMs + PATIENCE_MS);
   }
 }

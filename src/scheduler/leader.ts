@@ -11,13 +11,15 @@ interface Pace {
   /** How long a leader may be silent. */
   termMs: number;
   renewEveryMs: number;
+  /** How often one who leads looks whether it still does, which costs nothing: its clock may have been set anew. */
+  lookEveryMs: number;
   /** How often one who does not lead looks whether it may. */
   tryEveryMs: number;
 }
 
-const SHARED: Pace = { termMs: 5_000, renewEveryMs: 2_000, tryEveryMs: 1_000 };
+const SHARED: Pace = { termMs: 5_000, renewEveryMs: 2_000, lookEveryMs: 2_000, tryEveryMs: 1_000 };
 /** Nobody else can want a duty where the store has one owner, and saying again that one leads costs a write to its disk. */
-const EXCLUSIVE: Pace = { termMs: 86_400_000, renewEveryMs: 3_600_000, tryEveryMs: 1_000 };
+const EXCLUSIVE: Pace = { termMs: 86_400_000, renewEveryMs: 3_600_000, lookEveryMs: 10_000, tryEveryMs: 1_000 };
 
 /** Loops sleep up to a tenth less than they say; a wait for the end of a term must not be short. */
 const LOOP_JITTER = 0.9;
@@ -26,6 +28,7 @@ interface Term {
   term: number;
   /** By our own clock, from when the renewal was sent. */
   until: number;
+  renewAt: number;
 }
 
 export class Leader implements Disposable {
@@ -113,8 +116,9 @@ export class Leader implements Disposable {
   /** Answers with how long to wait. */
   async #round(signal: AbortSignal): Promise<number> {
     const { store, clock, instanceId } = this.#context;
-    const { termMs, renewEveryMs, tryEveryMs } = this.#pace;
+    const { termMs, lookEveryMs, tryEveryMs } = this.#pace;
     const sentAt = clock.now();
+    if (this.#leadsUntil(sentAt + lookEveryMs)) return lookEveryMs;
     const terms = new Map(this.#terms);
     const duties = [...this.#duties.keys()].map((duty) => ({ duty, term: terms.get(duty)?.term ?? null }));
     const answers = await store.lead({ instanceId, duties, termMs }, signal);
@@ -122,20 +126,28 @@ export class Leader implements Disposable {
     const heeded = answers.filter(({ duty }) => !terms.has(duty) || this.#terms.has(duty));
     this.#gain(
       heeded.filter(({ leads }) => leads),
-      sentAt + termMs,
+      sentAt,
     );
     this.#miss(heeded.filter(({ leads }) => !leads));
-    if (answers.every(({ duty }) => this.#terms.has(duty))) return renewEveryMs;
+    if (answers.every(({ duty }) => this.#terms.has(duty))) return lookEveryMs;
     const now = await store.now(signal);
     const ends = answers.filter(({ duty }) => !this.#terms.has(duty)).map(({ expiresAt }) => expiresAt - now);
     const soonest = Math.max(0, Math.min(...ends)) / LOOP_JITTER + 1;
     return Math.min(tryEveryMs, soonest);
   }
 
-  #gain(led: readonly Led[], until: number): void {
+  /** Whether it leads all its duties, and need not say so again before `instant`. */
+  #leadsUntil(instant: number): boolean {
+    return this.#duties.keys().every((duty) => this.leads(duty) && instant < (this.#terms.get(duty)?.renewAt ?? 0));
+  }
+
+  #gain(led: readonly Led[], sentAt: number): void {
     const { log, telemetry, instanceId } = this.#context;
+    const { termMs, renewEveryMs } = this.#pace;
     const fresh = led.filter(({ duty, term }) => this.#terms.get(duty)?.term !== term);
-    for (const { duty, term } of led) this.#terms.set(duty, { term, until });
+    for (const { duty, term } of led) {
+      this.#terms.set(duty, { term, until: sentAt + termMs, renewAt: sentAt + renewEveryMs });
+    }
     for (const { duty } of fresh) {
       telemetry.metrics.leader.set({ duty }, 1);
       this.#told.delete(duty);

@@ -4,6 +4,9 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, relative } from 'node:path';
 import { test } from 'node:test';
+import { statements } from '../src/store/postgres/sql.ts';
+import { sql } from '../src/store/sqlite/sql.ts';
+import { TWINS } from '../src/store/statements.ts';
 
 const src = join(import.meta.dirname, '..', 'src');
 
@@ -74,4 +77,35 @@ test('architecture: each migration has a number of its own, the same in both dia
   assert.deepEqual(named('sqlite'), named('postgres'));
   const numbers = named('postgres').map((name) => name.slice(0, 3));
   assert.deepEqual(numbers, [...new Set(numbers)]);
+});
+
+/** The names in a file of statements, in their order. */
+async function statementsOf(dialect: string, theme: string): Promise<string[]> {
+  const module = (await import(join(src, 'store', dialect, 'sql', `${theme}.ts`))) as Record<string, unknown>;
+  const found = module[`${theme}Sql`];
+  assert.ok(found, `${dialect}/sql/${theme}.ts has no ${theme}Sql`);
+  return Object.keys(typeof found === 'function' ? (found('s') as object) : found);
+}
+
+test('architecture: both SQL stores have the same statements in the same order, and then their own', async () => {
+  const own: Record<'sqlite' | 'postgres', string[]> = { sqlite: [], postgres: [] };
+  for (const [theme, twins] of Object.entries(TWINS)) {
+    const names = Object.keys(twins);
+    for (const dialect of ['sqlite', 'postgres'] as const) {
+      const found = await statementsOf(dialect, theme);
+      assert.deepEqual(found.slice(0, names.length), names, `${dialect}/sql/${theme}.ts`);
+      own[dialect].push(...found.slice(names.length));
+    }
+  }
+  for (const dialect of ['sqlite', 'postgres'] as const) own[dialect].push(...(await statementsOf(dialect, 'schema')));
+
+  const twins = Object.values(TWINS).flatMap((names) => Object.keys(names));
+  // One name, one statement: where two themes have the same, one of them is lost.
+  assert.deepEqual([...twins, ...own.sqlite].sort(), Object.keys(sql).sort());
+  assert.deepEqual([...twins, ...own.postgres].sort(), Object.keys(statements('s')).sort());
+  assert.deepEqual(
+    own.sqlite.filter((name) => own.postgres.includes(name)),
+    [],
+    'the same name in both is a twin, or a false friend',
+  );
 });

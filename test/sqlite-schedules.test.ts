@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { sql } from '../src/store/sqlite/schedules/statements.ts';
+import { sql } from '../src/store/sqlite/sql.ts';
 import type { SqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import { ledger, makeSchedule, PERIOD, story, tickAll } from './kit/schedules.ts';
 import { openTestSqlite } from './kit/sqlite.ts';
@@ -58,7 +58,7 @@ test('sqlite: a tick that has a row is not run again, even if the line has forgo
 test('sqlite: a look at schedules that are not due reads the end of an index, however many there are', async () => {
   await using given = await openTestSqlite();
   for (const [statement, expected] of [
-    [sql.nextDue, /^SEARCH schedule_line USING COVERING INDEX schedule_line_due/],
+    [sql.lookDue, /^SEARCH schedule_line USING COVERING INDEX schedule_line_due/],
     [sql.dueLines, /^SEARCH schedule_line USING INDEX schedule_line_due \(next_due<\?\)$/],
     [sql.stops, /^SCAN tick USING INDEX tick_stops$/],
   ] as const) {

@@ -68,7 +68,7 @@ export const MUTANTS: Mutant[] = [
     name: 'overlap is looked at without the lock of the schedule',
     edits: [
       {
-        file: 'src/store/postgres/schedules/statements.ts',
+        file: 'src/store/postgres/sql/schedules.ts',
         from: 'where s.name = $1 for update`',
         to: 'where s.name = $1`',
       },
@@ -112,7 +112,7 @@ export const MUTANTS: Mutant[] = [
     name: 'turns are given without the lock of their queue',
     edits: [
       {
-        file: 'src/store/postgres/sql.ts',
+        file: 'src/store/postgres/sql/turns.ts',
         from: `order by q.name collate "C" for update of q`,
         to: `order by q.name collate "C"`,
       },
@@ -134,7 +134,7 @@ export const MUTANTS: Mutant[] = [
     name: 'no attempt in the fence of a settle (PostgreSQL)',
     edits: [
       {
-        file: 'src/store/postgres/sql.ts',
+        file: 'src/store/postgres/sql/heartbeat.ts',
         from: 'l.job_id = i.job_id and l.attempt = i.attempt and l.worker_id = i.worker_id',
         to: 'l.job_id = i.job_id and l.worker_id = i.worker_id',
       },
@@ -145,7 +145,7 @@ export const MUTANTS: Mutant[] = [
     name: 'reap by id only: a worker that reported meanwhile loses its job',
     edits: [
       {
-        file: 'src/store/postgres/sql.ts',
+        file: 'src/store/postgres/sql/change.ts',
         from: "and (i.seen_at is null or i.seen_at = coalesce(${epochMs('w.seen_at')}, 0))",
         to: '',
       },
@@ -227,7 +227,7 @@ export const MUTANTS: Mutant[] = [
     name: 'cancel flag not in the guard (PostgreSQL)',
     edits: [
       {
-        file: 'src/store/postgres/sql.ts',
+        file: 'src/store/postgres/sql/change.ts',
         from: '`(${row}.cancel_requested_at is not null) = i.cancel_requested\n      and ${row}.failures',
         to: '`${row}.failures',
       },
@@ -260,7 +260,7 @@ export const MUTANTS: Mutant[] = [
     name: 'SKIP LOCKED dropped from the claim',
     edits: [
       {
-        file: 'src/store/postgres/sql.ts',
+        file: 'src/store/postgres/sql/claim.ts',
         from: "order by ${order} limit h.n for update skip locked) p\n        where ${isOpen('h.lane', '$5')}",
         to: "order by ${order} limit h.n for update) p\n        where ${isOpen('h.lane', '$5')}",
       },
@@ -271,7 +271,7 @@ export const MUTANTS: Mutant[] = [
     name: 'a job that is handed out with its submit overtakes those that wait',
     edits: [
       {
-        file: 'src/store/postgres/sql.ts',
+        file: 'src/store/postgres/sql/insert.ts',
         from: 'l.lane = u.lane order by ${order} limit 1) c)\n          then',
         to: 'l.lane = u.lane order by ${order} limit 0) c)\n          then',
       },
@@ -282,7 +282,7 @@ export const MUTANTS: Mutant[] = [
     name: 'a job that is handed out with its submit overtakes those in lanes that are new',
     edits: [
       {
-        file: 'src/store/postgres/sql.ts',
+        file: 'src/store/postgres/sql/insert.ts',
         from: 'select 1 from ${s}.lane where id > $16)',
         to: 'select 1 from ${s}.lane where id > $16 and id < 0)',
       },
@@ -365,7 +365,7 @@ export const MUTANTS: Mutant[] = [
         to: 'filter (where',
       },
       {
-        file: 'src/store/postgres/graph/statements.ts',
+        file: 'src/store/postgres/sql/dependencies.ts',
         from: "and e.state <> case when e.condition = 'failure' then 'impossible' else 'held' end offset 0",
         to: "and e.state <> 'held' offset 0",
       },
@@ -376,7 +376,7 @@ export const MUTANTS: Mutant[] = [
     name: 'what a parent told its children is forgotten when one is judged anew (PostgreSQL)',
     edits: [
       {
-        file: 'src/store/postgres/graph/statements.ts',
+        file: 'src/store/postgres/sql/standing.ts',
         from: "where r.job_id = e.parent_id and r.told) then 'held' else e.state end`;",
         to: 'where r.job_id = e.parent_id and r.told) then e.state else e.state end`;',
       },
@@ -387,7 +387,7 @@ export const MUTANTS: Mutant[] = [
     name: 'what a parent told its children is forgotten when one is judged anew (SQLite)',
     edits: [
       {
-        file: 'src/store/sqlite/sql.ts',
+        file: 'src/store/sqlite/sql/dependencies.ts',
         from: "where r.job_id = e.parent_id and r.told), 'held', e.state)",
         to: 'where r.job_id = e.parent_id and r.told), e.state, e.state)',
       },
@@ -398,7 +398,7 @@ export const MUTANTS: Mutant[] = [
     name: 'the counter of open edges decremented twice (SQLite)',
     edits: [
       {
-        file: 'src/store/sqlite/sql.ts',
+        file: 'src/store/sqlite/sql/dependencies.ts',
         from: 'set open_edges = open_edges - (i.value ->> 1),',
         to: 'set open_edges = open_edges - 2 * (i.value ->> 1),',
       },

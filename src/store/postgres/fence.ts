@@ -6,7 +6,7 @@ export interface PlacedChange {
   place: number;
 }
 
-/** What must still be so, as the statements in sql.ts read it. */
+/** What must still be so, as the statements in sql/change.ts read it. */
 export function fenceRow(fence: Fence) {
   return {
     job_id: fence.jobId,

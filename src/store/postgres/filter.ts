@@ -3,7 +3,7 @@
 import { isTerminal, STATUSES, type Status } from '../../core/job.ts';
 import type { JobFilter } from '../store.ts';
 import type { Context } from './context.ts';
-import { jobsFrom, lastRun } from './sql.ts';
+import { jobsFrom, lastRun } from './sql/read.ts';
 import { textSearch } from './text-search.ts';
 import { numbers } from './values.ts';
 

@@ -24,7 +24,7 @@ export function hasIntake({ database }: Context): boolean {
 export function adopt(context: Context, limit: number): number {
   const rows = context.database.all<IntakeRow>(sql.intake, limit);
   for (const row of rows) {
-    context.database.run(sql.endIntake, row.job_id);
+    context.database.run(sql.takeIntake, row.job_id);
     if (row.kind === 'submitted') judge(context, row);
     else tellEnd(context, row);
   }

@@ -10,7 +10,7 @@ export type Belongings = readonly [
 ];
 
 export function belongingsOf({ database }: Context, jobIds: readonly number[]): Belongings[] {
-  const found = database.tuples<Belongings>(sql.belongings, JSON.stringify(jobIds));
+  const found = database.tuples<Belongings>(sql.kin, JSON.stringify(jobIds));
   if (found.length !== jobIds.length) throw new Error(`one of the jobs ${jobIds.join(', ')} is missing`);
   return found;
 }

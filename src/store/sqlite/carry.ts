@@ -17,7 +17,7 @@ export type CarryMode = 'ended' | 'cancelled' | 'reopened';
 
 /** Carries what is left of earlier calls further down, level by level. */
 export function cascade(context: Context, limit: number): number {
-  const rows = context.database.tuples<[number, CarryMode]>(sql.nextCascades, limit);
+  const rows = context.database.tuples<[number, CarryMode]>(sql.cascadeHeads, limit);
   let next = new Map(rows);
   let carried = 0;
   while (next.size > 0) {
@@ -33,7 +33,7 @@ export function cascade(context: Context, limit: number): number {
 
 /** Their children are to hear of it in a later call. */
 export function leaveToCascade({ database, effects }: Context, parents: ReadonlyMap<number, CarryMode>): void {
-  database.run(sql.toCascade, JSON.stringify([...parents]));
+  database.run(sql.queueCascade, JSON.stringify([...parents]));
   effects.changedGraph();
 }
 
@@ -78,12 +78,12 @@ export function carry(
 ): void {
   const { database } = context;
   const ids = [...parents.keys()];
-  database.run(sql.dropCascades, JSON.stringify(ids));
+  database.run(sql.dropCascade, JSON.stringify(ids));
   const touched = new Map<number, Touched>();
   for (let start = 0; start < ids.length; start += PIECE) {
     const piece = JSON.stringify(ids.slice(start, start + PIECE));
     const states = new Map(database.tuples<ParentRow>(sql.parentStates, piece).map((row) => [row[0], row]));
-    for (const row of database.tuples<EdgeRow>(sql.childEdges, piece)) {
+    for (const row of database.tuples<EdgeRow>(sql.edgesFrom, piece)) {
       const parent = states.get(row[0]);
       if (parent !== undefined && !told.has(row[1]))
         touch(context, touched, { row, parent, mode: parents.get(row[0]) });
@@ -156,7 +156,7 @@ function judgeEnded(context: Context, jobId: number): void {
   if (counters === null) return;
   const isAStep = database.get<{ found: number }>(sql.isStep, jobId)?.found === 1;
   const fate = verdict(counters, isAStep ? 'together' : 'each');
-  if (typeof fate === 'object') database.run(sql.skipOtherwise, jobId, fate.skip);
+  if (typeof fate === 'object') database.run(sql.retell, jobId, fate.skip);
   else reviveChild(context, jobId, counters, fate);
 }
 

@@ -37,7 +37,7 @@ function claimRows(context: Context, request: ClaimRequest): ClaimedRow[] {
   database.run(sql.takeJobs, chosen, request.workerId, request.claimSeq, now, request.ahead ? 1 : 0);
   const rows = database.tuples<ClaimedRow>(sql.claimedJobs, chosen);
   const keyed = rows.filter((row) => row[10] & HOLDS_KEY).map(([id]) => id);
-  if (keyed.length > 0) database.run(sql.releasePendingKeys, JSON.stringify(keyed));
+  if (keyed.length > 0) database.run(sql.freePendingKeys, JSON.stringify(keyed));
   for (const id of ids) effects.changedJob(id);
   return inOrder(rows, ids);
 }

@@ -9,7 +9,7 @@ import { sql } from './sql.ts';
 export function promote({ database, now, effects, aftermath }: Context, limit: number): Promoted {
   const ids = database.tuples<[number]>(sql.dueJobs, now, limit).map(([id]) => id);
   if (ids.length > 0) {
-    database.run(sql.promoteJobs, JSON.stringify(ids));
+    database.run(sql.promote, JSON.stringify(ids));
     effects.madeWork();
     for (const id of ids) {
       effects.changedJob(id);

@@ -22,6 +22,6 @@ export function sumEdges(edges: readonly (readonly [condition: Condition, state:
 
 /** What an ended job's live row would say of its dependencies; `null`: it has none. */
 export function edgeSumOf({ database }: Context, jobId: number): EdgeCounters | null {
-  const edges = database.tuples<[Condition, EdgeState]>(sql.edgesOf, jobId);
+  const edges = database.tuples<[Condition, EdgeState]>(sql.edgesInto, jobId);
   return edges.length === 0 ? null : sumEdges(edges);
 }

@@ -18,7 +18,7 @@ interface WaitingRow {
 export function edit(context: Context, { jobId, wanted }: { jobId: number; wanted: JobEdit }): JobRow | undefined {
   const { database, lanes, fairQueues, effects, aftermath } = context;
   const waiting = database.get<WaitingRow>(sql.waiting, jobId);
-  const [row] = database.tuples<SpecRow>(sql.specOf, jobId);
+  const [row] = database.tuples<SpecRow>(sql.specs, jobId);
   if (waiting === undefined || row === undefined) return undefined;
 
   const { runAt, ...fields } = wanted;

@@ -17,7 +17,7 @@ export function endWaiting(
   const { database, now, effects, aftermath } = context;
   database.run(sql.endWaiting, jobId, now, status, reason, null);
   database.run(sql.endLive, jobId);
-  if (flags & HOLDS_KEY) database.run(sql.releaseKeys, JSON.stringify([jobId]));
+  if (flags & HOLDS_KEY) database.run(sql.freeKeys, JSON.stringify([jobId]));
   effects.changedJob(jobId);
   aftermath.endedBelow(context, { jobId, flags, status });
 }

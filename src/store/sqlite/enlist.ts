@@ -28,7 +28,7 @@ export function transactional(clock: Clock): Transactional {
 async function enlistOne(run: RunStatement, job: NewJob, now: number): Promise<Enlisted> {
   const { unique } = job;
   if (unique !== null) {
-    const [holder] = (await run(sql.keyHolder, [unique.key, now])) as { job_id: number }[];
+    const [holder] = (await run(sql.keyHolders, [unique.key, now])) as { job_id: number }[];
     if (holder !== undefined) return taken(unique, holder.job_id);
   }
   const { queue, kind, name, priority, tags, spec } = encodeSpec(job);
@@ -42,7 +42,7 @@ async function enlistOne(run: RunStatement, job: NewJob, now: number): Promise<E
   await run(sql.enlistIntake, [id, 'submitted', JSON.stringify({ depends_on: encodeDependencies(job) })]);
   if (unique !== null) {
     const [hold, until] = typeof unique.while === 'number' ? ['time', now + unique.while] : [unique.while, null];
-    await run(sql.takeKey, [unique.key, id, hold, until]);
+    await run(sql.giveKeys, [unique.key, id, hold, until]);
   }
   return { id, deduplicated: false };
 }

@@ -39,7 +39,7 @@ function fill(context: Context, groupId: number, limit: number): number {
 /** The list, found where it is not known yet; a group that has none ends, and there is no answer. */
 function itemsOf(context: Context, groupId: number, live: GroupLive): readonly unknown[] | undefined {
   const { database } = context;
-  const stored = database.get<{ source: string; items: string | null; total: number | null }>(sql.fanList, groupId);
+  const stored = database.get<{ source: string; items: string | null; total: number | null }>(sql.fanSource, groupId);
   if (stored === undefined) throw new Error(`group ${groupId} is missing`);
   // A list that was given is not written twice.
   if (stored.total !== null) return JSON.parse(stored.items ?? stored.source) as unknown[];
@@ -50,7 +50,7 @@ function itemsOf(context: Context, groupId: number, live: GroupLive): readonly u
     return undefined;
   }
   const { items } = found;
-  database.run(sql.setFanItems, groupId, 'parentId' in source ? JSON.stringify(items) : null, items.length);
+  database.run(sql.setItems, groupId, 'parentId' in source ? JSON.stringify(items) : null, items.length);
   return items;
 }
 
@@ -66,7 +66,7 @@ function insertItems(
   { values, live }: { values: readonly unknown[]; live: GroupLive },
 ): void {
   const { database, now, effects, aftermath } = context;
-  const [row] = database.tuples<SpecRow>(sql.specOf, groupId);
+  const [row] = database.tuples<SpecRow>(sql.specs, groupId);
   if (row === undefined) throw new Error(`group ${groupId} is missing`);
   const spec = decodeSpecRow(row);
   const columns = encodeSpec(spec);

@@ -60,7 +60,7 @@ export function end(context: Context, jobId: number, liveFlags: number, wanted: 
     record === null ? 0 : 1,
   );
   database.run(sql.endLive, jobId);
-  if (flags & HOLDS_KEY) database.run(sql.releaseKeys, JSON.stringify([jobId]));
+  if (flags & HOLDS_KEY) database.run(sql.freeKeys, JSON.stringify([jobId]));
   effects.madeWork();
   effects.changedJob(jobId);
   aftermath.ended(context, [{ jobId, flags, status }]);

@@ -22,7 +22,7 @@ export interface GroupLive {
 }
 
 export function fanOf({ database }: Context, groupId: number): FanRow {
-  const fan = database.get<FanRow>(sql.fan, groupId);
+  const fan = database.get<FanRow>(sql.fans, groupId);
   if (fan === undefined) throw new Error(`group ${groupId} is missing`);
   return fan;
 }
@@ -97,7 +97,7 @@ export function endGroup(
 }
 
 function writeCounts({ database }: Context, { job_id, open, fine, failed, cancelled }: FanRow): void {
-  database.run(sql.countItems, job_id, open, fine, failed, cancelled);
+  database.run(sql.writeFans, job_id, open, fine, failed, cancelled);
 }
 
 function progressOf({ total, inserted, ...counts }: FanRow, { cancel_requested_at }: GroupLive): GroupProgress {
@@ -107,7 +107,7 @@ function progressOf({ total, inserted, ...counts }: FanRow, { cancel_requested_a
 function outcomeOf({ database }: Context, groupId: number, status: TerminalStatus): GroupEnd {
   if (status === 'done') return { status, reason: null, error: null };
   if (status !== 'failed') return { status, reason: 'cancelled', error: null };
-  const item = database.get<Parameters<typeof groupFailure>[0]>(sql.firstFailedItem, groupId);
+  const item = database.get<Parameters<typeof groupFailure>[0]>(sql.firstFailures, groupId);
   if (item === undefined) throw new Error(`group ${groupId} has no failed item`);
   return { status, ...groupFailure(item) };
 }

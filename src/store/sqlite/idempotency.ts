@@ -14,7 +14,7 @@ export interface Answered {
 }
 
 export function answeredBefore({ database, now }: Context, { key, fingerprint }: Idempotency): Answered | undefined {
-  const stored = database.get<{ fingerprint: string; answer: string }>(sql.idempotency, key, now - IDEMPOTENCY_MS);
+  const stored = database.get<{ fingerprint: string; answer: string }>(sql.idempotentAnswer, key, now - IDEMPOTENCY_MS);
   if (stored === undefined) return undefined;
   if (stored.fingerprint !== fingerprint) {
     throw new WorkronError('idempotency_mismatch', 'This Idempotency-Key was used with another request');
@@ -25,5 +25,5 @@ export function answeredBefore({ database, now }: Context, { key, fingerprint }:
 
 export function remember({ database, now }: Context, { key, fingerprint }: Idempotency, answered: Answered): void {
   const answer = answered.workflowId === null ? answered.items : { workflow: answered.workflowId };
-  database.run(sql.insertIdempotency, key, fingerprint, JSON.stringify(answer), now);
+  database.run(sql.endIdempotent, key, fingerprint, JSON.stringify(answer), now);
 }

@@ -59,7 +59,7 @@ export function insertWorkflow(sent: Context, input: InsertWorkflowInput): Inser
   const workflowId = addWorkflow(context, input, []);
   if (idempotency !== undefined) remember(context, idempotency, { items: [], workflowId });
   return {
-    workflow: decodeWorkflow(context.database.get<WorkflowRow>(sql.workflow, workflowId) as WorkflowRow),
+    workflow: decodeWorkflow(context.database.get<WorkflowRow>(sql.workflows, workflowId) as WorkflowRow),
     replayed: false,
   };
 }
@@ -82,7 +82,7 @@ export function addWorkflow(context: Context, input: InsertWorkflowInput, after:
 }
 
 function replay({ database }: Context, id: number): Workflow {
-  const row = database.get<WorkflowRow>(sql.workflow, id);
+  const row = database.get<WorkflowRow>(sql.workflows, id);
   if (row === undefined) throw new WorkronError('workflow_not_found', `Workflow ${id} is there no longer`);
   return decodeWorkflow(row);
 }
@@ -90,7 +90,7 @@ function replay({ database }: Context, id: number): Workflow {
 /** Before anything is stored. */
 function refuseUnknown({ database }: Context, steps: readonly NewStepRow[]): void {
   for (const [, , , , keepFrom] of steps) {
-    if (keepFrom === null || database.tuples(sql.specOf, keepFrom).length > 0) continue;
+    if (keepFrom === null || database.tuples(sql.specs, keepFrom).length > 0) continue;
     throw new WorkronError('job_not_found', `No job ${keepFrom} whose result could be kept`, { jobId: keepFrom });
   }
 }
@@ -248,7 +248,7 @@ function insertGroups({ database, effects }: Context, placed: readonly Placed[])
   for (const { jobId, step, live, source } of placed) {
     if (source === null) continue;
     const isDue = live?.status === 'running';
-    database.run(sql.insertFan, jobId, JSON.stringify(source), step[3]?.[1] ?? null, isDue ? 1 : 0);
+    database.run(sql.insertFans, jobId, JSON.stringify(source), step[3]?.[1] ?? null, isDue ? 1 : 0);
     if (isDue) effects.changedGraph();
   }
 }

@@ -33,7 +33,7 @@ export class LaneCursor {
     this.#id = id;
     this.#limit = limit;
     this.#pieceSize = alone ? limit : Math.min(FIRST_PIECE, limit);
-    this.#piece = database.tuples<Place>(sql.laneHead, id, this.#pieceSize);
+    this.#piece = database.tuples<Place>(sql.laneHeads, id, this.#pieceSize);
   }
 
   /** The most urgent job not yet taken; `undefined`: none is left. */

@@ -18,8 +18,8 @@ export class Lanes {
     const known = this.#ids.get(key);
     if (known !== undefined) return known;
     const queue = laneFromKey(key).queue;
-    const stored = this.#database.get<{ id: number }>(sql.laneId, key);
-    const id = stored?.id ?? this.#database.insert(sql.insertLane, key, queue);
+    const stored = this.#database.get<{ id: number }>(sql.lanesByKey, key);
+    const id = stored?.id ?? this.#database.insert(sql.insertLanes, key, queue);
     this.#ids.set(key, id);
     return id;
   }

@@ -15,8 +15,8 @@ export function lead(context: Context, { instanceId, duties: wanted, termMs }: L
   const { database, now } = context;
   return wanted.map(({ duty, term }) => {
     const expiresAt = now + termMs;
-    const kept = term !== null && database.run(sql.keepDuty, duty, instanceId, term, expiresAt, now) > 0;
-    const leads = kept || database.run(sql.takeDuty, duty, DUTY_NUMBERS[duty], instanceId, expiresAt, now) > 0;
+    const kept = term !== null && database.run(sql.keepDuties, duty, instanceId, term, expiresAt, now) > 0;
+    const leads = kept || database.run(sql.takeDuties, duty, DUTY_NUMBERS[duty], instanceId, expiresAt, now) > 0;
     const row = database.get<LeaderRow>(sql.duty, duty) as LeaderRow;
     return { ...stateOf(row, now), leads, contended: false };
   });

@@ -7,7 +7,8 @@ import type { Context } from './context.ts';
 import type { Database, Param } from './database.ts';
 import type { JobRow } from './job-row.ts';
 import { lastJobBefore } from './last-job-before.ts';
-import { jobColumns, jobsFrom, sql } from './sql.ts';
+import { jobColumns, jobsFrom } from './sql/read.ts';
+import { sql } from './sql.ts';
 import { textSearch, windowStart } from './text-search.ts';
 
 export interface ListInput {

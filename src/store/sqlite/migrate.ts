@@ -20,7 +20,7 @@ export function installedVersion(database: Database, file: string): number {
       `${file} is a database of another program (it has a table ${tables[0]}); name another file`,
     );
   }
-  const meta = database.get<{ schema_version: number; min_code: number }>(sql.meta);
+  const meta = database.get<{ schema_version: number; min_code: number }>(sql.schemaVersion);
   if (meta === undefined)
     throw new WorkronError('store_unavailable', `${file} is incomplete; restore it from a backup`);
   if (meta.min_code > CODE) {

@@ -77,7 +77,7 @@ export function deliver(sent: Context, { noticeId, alarm, messages, now }: Deliv
     .map(({ event, rows, lanes }) => {
       const one = { rows: JSON.stringify(rows), count: 1, lanes, fairQueues: [], work: true, dueAt: null };
       const [id] = insertAll(context, one) as [number];
-      database.run(sql.insertNotification, id, event, notice.job_id, notice.workflow_id, notice.schedule, now);
+      database.run(sql.insertNotifications, id, event, notice.job_id, notice.workflow_id, notice.schedule, now);
       return id;
     });
 }

@@ -56,7 +56,7 @@ function pruneWorkflows(context: Context, ids: readonly number[], limit: number)
   let count = 0;
   for (const id of ids) {
     if (count >= limit) break;
-    const jobs = database.tuples<[number]>(sql.jobsOfWorkflow, id).map(([jobId]) => jobId);
+    const jobs = database.tuples<[number]>(sql.workflowJobs, id).map(([jobId]) => jobId);
     pruneJobs(context, jobs);
     database.run(sql.pruneWorkflow, id);
     database.run(sql.pruneWorkflowNotifications, id);
@@ -78,6 +78,6 @@ function pruneJobs({ database }: Context, ids: readonly number[]): void {
   database.run(sql.pruneFans, gone);
   database.run(sql.pruneChildEdges, gone);
   database.run(sql.pruneParentEdges, gone);
-  database.run(sql.dropCascades, gone);
+  database.run(sql.dropCascade, gone);
   database.run(sql.pruneJobs, gone);
 }

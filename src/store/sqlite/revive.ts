@@ -6,7 +6,6 @@ import type { Context } from './context.ts';
 import { edgeSumOf } from './edge-sum.ts';
 import { HAS_CHILDREN, HAS_PARENTS, IN_WORKFLOW, IS_GROUP, IS_ITEM, watchFlags } from './flags.ts';
 import { decodeSpecRow, type SpecRow } from './job-row.ts';
-import { sql as schedules } from './schedules/statements.ts';
 import { sql } from './sql.ts';
 
 export interface Revived {
@@ -22,7 +21,7 @@ export interface Revived {
 export function revive(context: Context, jobId: number, revived: Revived): number {
   const { database, lanes } = context;
   const { status, dueAt, attempt, counters, workerId, startedAt } = revived;
-  const [stored] = database.tuples<SpecRow>(sql.specOf, jobId);
+  const [stored] = database.tuples<SpecRow>(sql.specs, jobId);
   if (stored === undefined) throw new Error(`job ${jobId} is missing`);
   const spec = decodeSpecRow(stored);
   const edges = edgeSumOf(context, jobId);
@@ -47,7 +46,7 @@ export function revive(context: Context, jobId: number, revived: Revived): numbe
     edges?.missed ?? null,
   );
   // Of a step, the workflow is the run.
-  if (spec.tick !== null && !(flags & IN_WORKFLOW)) database.run(schedules.setLine, jobId, spec.tick.line);
+  if (spec.tick !== null && !(flags & IN_WORKFLOW)) database.run(sql.setLines, jobId, spec.tick.line);
   return flags;
 }
 
@@ -59,7 +58,7 @@ interface Around {
 }
 
 function placeFlags({ database }: Context, jobId: number, { notify }: JobSpec): number {
-  const around = database.get<Around>(sql.around, jobId);
+  const around = database.get<Around>(sql.links, jobId);
   if (around === undefined) throw new Error(`job ${jobId} is missing`);
   return (
     (around.children ? HAS_CHILDREN : 0) |

@@ -50,7 +50,7 @@ export function settle(context: Context, { rows, count, hasResults }: SettleInpu
   if (hasResults) database.run(sql.settleResults, rows);
   const ended = database.tuples<EndedRow>(sql.settleLive, rows);
   const keyed = ended.filter((row) => row[3] & HOLDS_KEY).map(([jobId]) => jobId);
-  if (keyed.length > 0) database.run(sql.releaseKeys, JSON.stringify(keyed));
+  if (keyed.length > 0) database.run(sql.freeKeys, JSON.stringify(keyed));
   if (ended.length > 0) effects.madeWork();
   for (const [jobId] of ended) effects.changedJob(jobId);
   const noticed = ended.filter((row) => row[3] & TOUCHES_OTHERS);
@@ -85,7 +85,7 @@ function startsIn(rows: string): Map<number, number | null> {
 
 export function start({ database, now }: Context, starts: readonly Start[]): void {
   for (const { jobId, attempt, workerId, startedAt } of starts) {
-    database.run(sql.startJob, jobId, attempt, workerId, Math.round(startedAt), now);
+    database.run(sql.startJobs, jobId, attempt, workerId, Math.round(startedAt), now);
   }
 }
 

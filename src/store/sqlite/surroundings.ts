@@ -31,7 +31,7 @@ export function readSurroundings(context: Context, claimed: readonly ClaimedRow[
   const places = database.tuples<PlaceRow>(sql.claimedPlaces, JSON.stringify(ids));
   const workflows = JSON.stringify([...new Set(places.flatMap(([, workflowId]) => workflowId ?? []))]);
   const children = JSON.stringify([...new Set(places.map(([, , childId]) => childId))]);
-  if (workflows !== '[]') database.run(sql.startWorkflows, workflows, now);
+  if (workflows !== '[]') database.run(sql.beginWorkflows, workflows, now);
   return {
     places,
     params: workflows === '[]' ? [] : database.tuples(sql.paramsOf, workflows),

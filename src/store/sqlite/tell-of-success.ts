@@ -32,7 +32,7 @@ export interface Told {
 
 export function tellOfSuccess({ database, now, effects, aftermath }: Context, parentIds: readonly number[]): Told {
   const ids = JSON.stringify(parentIds);
-  database.run(sql.dropCascades, ids);
+  database.run(sql.dropCascade, ids);
   const rows = database.tuples<ChildRow>(sql.childrenOf, ids);
   const glad = rows.filter(
     ([, , isGood, status, flags, , , broken, missed]) =>

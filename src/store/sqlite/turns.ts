@@ -24,7 +24,7 @@ export class FairQueues {
 
   add(name: string): void {
     if (this.names.has(name)) return;
-    this.#database.run(sql.addFairQueue, name);
+    this.#database.run(sql.addFairQueues, name);
     this.#names?.add(name);
   }
 
@@ -55,7 +55,7 @@ export function giveTurnsTo({ database, fairQueues }: Context, jobIds: readonly 
     dueAt: row.due,
   }));
   for (const { jobId, turn, fairKey } of giveTurns(newcomers, new Waiting(database))) {
-    database.run(sql.setTurn, jobId, turn, fairKey);
+    database.run(sql.setTurns, jobId, turn, fairKey);
   }
 }
 
@@ -77,14 +77,14 @@ class Waiting implements Standing {
 
   last(queue: string, priority: number, fairKey: string): number | undefined {
     const turns = this.#lanesOf(queue).flatMap((lane) =>
-      this.#database.tuples<[number]>(sql.lastTurn, lane, -priority, fairKey).map(([turn]) => turn),
+      this.#database.tuples<[number]>(sql.lastTurns, lane, -priority, fairKey).map(([turn]) => turn),
     );
     return turns.length === 0 ? undefined : Math.max(...turns);
   }
 
   #least(queue: string, priority: number): number | undefined {
     const turns = this.#lanesOf(queue)
-      .flatMap((lane) => this.#database.tuples<[number]>(sql.presentTurn, lane, -priority).map(([turn]) => turn))
+      .flatMap((lane) => this.#database.tuples<[number]>(sql.presentTurns, lane, -priority).map(([turn]) => turn))
       .filter((turn) => turn !== PARKED);
     return turns.length === 0 ? undefined : Math.min(...turns);
   }

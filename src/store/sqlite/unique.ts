@@ -10,14 +10,14 @@ export interface Holder {
 
 /** Who holds this key now; `undefined`: nobody. */
 export function holderOf({ database, now }: Context, key: string): Holder | undefined {
-  const row = database.get<{ job_id: number; status: Status | null }>(sql.keyHolder, key, now);
+  const row = database.get<{ job_id: number; status: Status | null }>(sql.keyHolders, key, now);
   return row === undefined ? undefined : { jobId: row.job_id, status: row.status };
 }
 
 export function takeKey({ database, now }: Context, jobId: number, unique: Unique): void {
   const timed = typeof unique.while === 'number';
   database.run(
-    sql.takeKey,
+    sql.giveKeys,
     unique.key,
     jobId,
     timed ? 'time' : unique.while,

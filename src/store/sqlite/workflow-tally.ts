@@ -27,7 +27,7 @@ export class WorkflowTally {
   write(context: Context): void {
     const { database, now } = context;
     for (const [id, change] of this.#changes) {
-      const row = database.get<WorkflowRow>(sql.workflow, id);
+      const row = database.get<WorkflowRow>(sql.workflows, id);
       if (row === undefined) continue;
       const counts = countsOf(row);
       const open = counts.open + change.open;
@@ -35,7 +35,7 @@ export class WorkflowTally {
       const failed = counts.failed + change.failed;
       const cancelled = counts.cancelled + change.cancelled;
       const status = workflowStatus({ open, fine, failed, cancelled }, row.started_at !== null);
-      database.run(sql.setWorkflow, id, status, open > 0 ? null : now, open, fine, failed, cancelled);
+      database.run(sql.writeWorkflows, id, status, open > 0 ? null : now, open, fine, failed, cancelled);
       if (open === 0) noteWorkflowEnd(context, row, status);
     }
     this.#changes.clear();

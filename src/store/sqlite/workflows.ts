@@ -9,7 +9,7 @@ import { sql } from './sql.ts';
 import { decodeWorkflow, type WorkflowRow } from './workflow-row.ts';
 
 export function workflow({ database }: Context, id: number): Workflow | undefined {
-  const row = database.get<WorkflowRow>(sql.workflow, id);
+  const row = database.get<WorkflowRow>(sql.workflows, id);
   return row === undefined ? undefined : decodeWorkflow(row);
 }
 

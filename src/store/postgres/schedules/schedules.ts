@@ -6,8 +6,8 @@ import { scheduleExists } from '../../refusals.ts';
 import { specOfSchedule } from '../../schedule-columns.ts';
 import type { ScheduleFilter } from '../../store.ts';
 import type { Context } from '../context.ts';
+import { schedulesFrom } from '../sql/schedules.ts';
 import { insertLines, lockSchedule, nowOf, readSchedule, type ScheduleRow, toSchedule } from './rows.ts';
-import { schedulesFrom } from './statements.ts';
 
 export async function createSchedule(context: Context, schedule: NewSchedule, signal: AbortSignal): Promise<Schedule> {
   const { sql, database, hints } = context;

@@ -6,9 +6,9 @@ import { type Closes, closesNone, countStarted, countVerdicts, planDue } from '.
 import { messageOf, putOffMs } from '../../put-off.ts';
 import type { Judged, TickRequest } from '../../store.ts';
 import type { Context } from '../context.ts';
+import { sql } from '../sql.ts';
 import { alone } from './alone.ts';
 import { openRuns } from './rows.ts';
-import { sql } from './statements.ts';
 import { writePlan } from './write-ticks.ts';
 
 export function judge(
@@ -40,7 +40,7 @@ export function judge(
           return write(context);
         });
   for (const { due: one, againInMs } of failed) {
-    if (againInMs !== null) database.run(sql.postponeLine, one.line.id, now + againInMs);
+    if (againInMs !== null) database.run(sql.putOffLine, one.line.id, now + againInMs);
   }
   return {
     ticks,

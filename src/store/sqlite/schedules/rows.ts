@@ -4,7 +4,7 @@ import type { Schedule, ScheduleSpec } from '../../../core/schedule/schedule.ts'
 import type { Run, Tick } from '../../../core/schedule/tick.ts';
 import { decodeSchedule, decodeTick, type ScheduleColumns, type TickColumns } from '../../schedule-columns.ts';
 import type { Context } from '../context.ts';
-import { sql } from './statements.ts';
+import { sql } from '../sql.ts';
 
 export interface ScheduleRow extends ScheduleColumns {
   /** JSON. */

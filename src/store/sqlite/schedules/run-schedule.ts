@@ -9,8 +9,9 @@ import type { InsertOptions, RunRequest, TickFilter } from '../../store.ts';
 import type { Context } from '../context.ts';
 import type { Param } from '../database.ts';
 import { answeredBefore, remember } from '../idempotency.ts';
+import { ticksFrom } from '../sql/schedules.ts';
+import { sql } from '../sql.ts';
 import { openRuns, scheduleNamed } from './rows.ts';
-import { sql, ticksFrom } from './statements.ts';
 import { writeTicks } from './write-ticks.ts';
 
 export interface RunInput extends InsertOptions {

@@ -9,9 +9,10 @@ import { decodeLineState, type LineColumns, specOfSchedule } from '../../schedul
 import type { ChangeRequest, ScheduleFilter, ScheduleStep } from '../../store.ts';
 import type { Context } from '../context.ts';
 import type { Param } from '../database.ts';
+import { schedulesFrom } from '../sql/schedules.ts';
+import { sql } from '../sql.ts';
 import { judge } from './judge.ts';
 import { type ScheduleRow, scheduleNamed, toSchedule } from './rows.ts';
-import { schedulesFrom, sql } from './statements.ts';
 
 export function createSchedule(context: Context, schedule: NewSchedule): Schedule {
   const { database, now, effects } = context;
@@ -20,7 +21,7 @@ export function createSchedule(context: Context, schedule: NewSchedule): Schedul
   const made = database.run(sql.insertSchedule, name, owner, JSON.stringify(specOfSchedule(schedule)), now);
   if (made === 0) throw scheduleExists(name);
   const { id } = scheduleNamed(context, name) as Schedule;
-  for (const key of keysOf(schedule)) database.run(sql.insertLine, id, key, begin.cursor, begin.nextDue);
+  for (const key of keysOf(schedule)) database.run(sql.insertLines, id, key, begin.cursor, begin.nextDue);
   effects.changedSchedule();
   return scheduleNamed(context, name) as Schedule;
 }
@@ -50,12 +51,12 @@ export function changeSchedule(
   const spec = JSON.stringify(specOfSchedule(changed.schedule));
   database.run(sql.updateSchedule, id, owner, spec, updatedAt, pausedAt, pausedNote);
   const { gone, moves, newKeys } = changeLines({ before, changed, lines, at });
-  for (const line of gone) database.run(sql.deleteLine, line.id);
+  for (const line of gone) database.run(sql.deleteLines, line.id);
   for (const { id: line, cursor, nextDue, tail } of moves) {
-    database.run(sql.moveLine, line, cursor, nextDue, tail?.tickId ?? null, tail?.verdict ?? null);
+    database.run(sql.moveLines, line, cursor, nextDue, tail?.tickId ?? null, tail?.verdict ?? null);
   }
   const { begin } = changed;
-  if (begin !== null) for (const key of newKeys) database.run(sql.insertLine, id, key, begin.cursor, begin.nextDue);
+  if (begin !== null) for (const key of newKeys) database.run(sql.insertLines, id, key, begin.cursor, begin.nextDue);
   effects.changedSchedule();
   return { ...nothingJudged(now), schedule: scheduleNamed(context, name) as Schedule, changed: true, at };
 }
@@ -63,7 +64,7 @@ export function changeSchedule(
 export function deleteSchedule(context: Context, name: string): boolean {
   const found = scheduleNamed(context, name);
   if (found === undefined) return false;
-  context.database.run(sql.deleteLines, found.id);
+  context.database.run(sql.deleteLinesOf, found.id);
   context.database.run(sql.deleteSchedule, found.id);
   return true;
 }

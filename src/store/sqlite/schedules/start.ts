@@ -11,7 +11,7 @@ import { addWorkflow } from '../insert-workflow.ts';
 import { encodeDependencies, encodeNewJobs, type NewJobRow } from '../new-job-row.ts';
 import { encodeNewWorkflow } from '../new-workflow.ts';
 import { parentEndsOf } from '../parents.ts';
-import { sql } from './statements.ts';
+import { sql } from '../sql.ts';
 
 /** It waits for the end of those that it follows. */
 export function start(context: Context, { target }: Schedule, run: PlannedRun, follows: readonly Run[]): Run {
@@ -31,7 +31,7 @@ export function start(context: Context, { target }: Schedule, run: PlannedRun, f
   const wanted = { row: rows[0] as NewJobRow, flags: 0, dependencies };
   if (job.fairKey !== null) context.fairQueues.add(job.queue);
   const [jobId] = insertDependent(context, [wanted], { lanes, ends: parentEndsOf(context, [dependencies]) });
-  database.run(sql.setLine, jobId as number, line);
+  database.run(sql.setLines, jobId as number, line);
   return { jobId: jobId as number, workflowId: null };
 }
 

@@ -5,9 +5,9 @@ import type { Run } from '../../../core/schedule/tick.ts';
 import { decodeLine, type LineColumns } from '../../schedule-columns.ts';
 import type { Ticked, TickRequest } from '../../store.ts';
 import type { Context } from '../context.ts';
+import { sql } from '../sql.ts';
 import { judge } from './judge.ts';
 import { type ScheduleRow, toSchedule } from './rows.ts';
-import { sql } from './statements.ts';
 
 export function tick(context: Context, request: TickRequest): Ticked {
   const { limit, lines = limit } = request;
@@ -19,7 +19,7 @@ export function tick(context: Context, request: TickRequest): Ticked {
     return { schedule, line: decodeLine(row) };
   });
   const judged = judge(context, due, request);
-  const nextDueAt = database.get<{ due: number | null }>(sql.nextDue)?.due ?? null;
+  const nextDueAt = database.get<{ due: number | null }>(sql.lookDue)?.due ?? null;
   return {
     ...judged,
     nextDueAt,

@@ -7,9 +7,9 @@ import { tickNotices } from '../../../core/schedule/tick-notices.ts';
 import { NO_RUN } from '../../schedule-columns.ts';
 import type { Context } from '../context.ts';
 import { addTickNotice } from '../notices.ts';
+import { sql } from '../sql.ts';
 import { tickById } from './rows.ts';
 import { start } from './start.ts';
-import { sql } from './statements.ts';
 
 /** Writes what was decided about a line, and moves it on. */
 export function writePlan(
@@ -21,7 +21,7 @@ export function writePlan(
   const { line, cursor, nextDue } = plan;
   const last = written.at(-1);
   const tail = last === undefined ? line.tail : { tickId: last.id, verdict: last.verdict };
-  context.database.run(sql.moveLine, line.id, cursor, nextDue, tail?.tickId ?? null, tail?.verdict ?? null);
+  context.database.run(sql.moveLines, line.id, cursor, nextDue, tail?.tickId ?? null, tail?.verdict ?? null);
   return written;
 }
 
@@ -51,7 +51,8 @@ function writeTick(
   for (const notice of tickNotices(planned, { jobId, workflowId })) addTickNotice(context, name, notice);
   const { addsTo, kind, key, scheduledFor, through, count, verdict, latenessMs } = planned;
   database.run(sql.noteLast, scheduleId, verdict, verdict === 'ran' ? scheduledFor : null, jobId, workflowId);
-  if (addsTo !== null && database.run(sql.addToTick, addsTo, through, count, now) > 0) return tickById(context, addsTo);
+  if (addsTo !== null && database.run(sql.addToTicks, addsTo, through, count, now) > 0)
+    return tickById(context, addsTo);
   const columns = [scheduleId, kind, key, scheduledFor, through, count, verdict, jobId, workflowId, latenessMs, now];
-  return tickById(context, database.insert(sql.insertTick, ...columns, stops === null ? null : JSON.stringify(stops)));
+  return tickById(context, database.insert(sql.insertTicks, ...columns, stops === null ? null : JSON.stringify(stops)));
 }

@@ -1,4 +1,6 @@
-/** The statements about schedules. */
+/** Schedules, their lines and their ledger. */
+
+import type { Twins } from '../../statements.ts';
 
 const scheduleColumns = `s.id, s.name, s.owner, s.spec, s.created_at, s.updated_at, s.paused_at, s.paused_note, s.last_run,
   s.last_verdict, s.last_job_id, s.last_workflow_id`;
@@ -11,9 +13,8 @@ export const schedulesFrom = `${scheduleColumns}, ${nextDue} from schedule s`;
 /** Where a list of ticks is read from. */
 export const ticksFrom = `${tickColumns} from tick`;
 
-export const sql = {
+export const schedulesSql = {
   schedule: `select ${schedulesFrom} where s.name = ?`,
-  scheduleById: `select ${scheduleColumns} from schedule s where s.id = ?`,
   insertSchedule: `insert into schedule (name, owner, spec, created_at, updated_at) values (?1, ?2, ?3, ?4, ?4)
     on conflict (name) do nothing`,
   updateSchedule:
@@ -21,29 +22,24 @@ export const sql = {
   deleteSchedule: 'delete from schedule where id = ?',
   noteLast: `update schedule set last_verdict = ?2, last_run = max(coalesce(last_run, ?3), coalesce(?3, last_run)),
     last_job_id = iif(?3 is null, last_job_id, ?4), last_workflow_id = iif(?3 is null, last_workflow_id, ?5) where id = ?1`,
-
-  insertLine: 'insert into schedule_line (schedule_id, key, cursor, next_due) values (?, ?, ?, ?)',
+  insertLines: 'insert into schedule_line (schedule_id, key, cursor, next_due) values (?, ?, ?, ?)',
   linesOf: 'select * from schedule_line where schedule_id = ? order by id',
-  moveLine: 'update schedule_line set cursor = ?2, next_due = ?3, tail_id = ?4, tail_verdict = ?5 where id = ?1',
-  postponeLine: 'update schedule_line set next_due = ?2 where id = ?1',
-  deleteLine: 'delete from schedule_line where id = ?',
-  deleteLines: 'delete from schedule_line where schedule_id = ?',
+  moveLines: 'update schedule_line set cursor = ?2, next_due = ?3, tail_id = ?4, tail_verdict = ?5 where id = ?1',
+  putOffLine: 'update schedule_line set next_due = ?2 where id = ?1',
+  deleteLines: 'delete from schedule_line where id = ?',
+  lookDue: 'select min(next_due) as due from schedule_line where next_due is not null',
   dueLines: 'select * from schedule_line where next_due <= ?1 order by next_due, id limit ?2',
-  nextDue: 'select min(next_due) as due from schedule_line where next_due is not null',
-
   /** Jobs before workflows, each by id. */
   openRuns: `select job_id, null as workflow_id from live where line = ?1
     union all select null, id from workflow where line = ?1 and ended_at is null order by 1, 2`,
   /** All but those that are done. */
   unfinishedSteps: `select j.id from job j where j.workflow_id = ? and j.group_id is null
     and not exists (select 1 from run r where r.job_id = j.id and r.status = 'done') order by j.id`,
-  setLine: 'update live set line = ?2 where job_id = ?1',
+  setLines: 'update live set line = ?2 where job_id = ?1',
   setWorkflowLine: 'update workflow set line = ?2 where id = ?1',
-
-  insertTick: `insert into tick (schedule_id, kind, key, scheduled_for, through, count, verdict, job_id, workflow_id,
+  insertTicks: `insert into tick (schedule_id, kind, key, scheduled_for, through, count, verdict, job_id, workflow_id,
     lateness_ms, created_at, stops) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  addToTick: 'update tick set through = ?2, count = count + ?3, created_at = ?4 where id = ?1',
-  tick: `select ${ticksFrom} where id = ?`,
+  addToTicks: 'update tick set through = ?2, count = count + ?3, created_at = ?4 where id = ?1',
   ticksByIds: `select ${ticksFrom} where id in (select value from json_each(?)) order by id`,
   ranTicks: `select scheduled_for from tick where schedule_id = ?1 and key = ?2 and scheduled_for >= ?3
     and scheduled_for <= ?4 and kind <> 'manual' and verdict = 'ran'`,
@@ -51,4 +47,9 @@ export const sql = {
   stopped: 'update tick set stops = null where id in (select value from json_each(?))',
   pruneTicks: `delete from tick where id in (
     select id from tick where created_at < ?1 order by created_at limit ?2)`,
-};
+
+  // Only here: looked up one by one.
+  scheduleById: `select ${scheduleColumns} from schedule s where s.id = ?`,
+  deleteLinesOf: 'delete from schedule_line where schedule_id = ?',
+  tick: `select ${ticksFrom} where id = ?`,
+} satisfies Twins<'schedules'>;

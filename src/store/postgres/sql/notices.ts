@@ -1,7 +1,27 @@
-/** The statements about ends that somebody wants to be told of. */
+/** Ends that somebody wants to be told of. */
 
-export function noticeTexts(s: string, now: string) {
+import type { Twins } from '../../statements.ts';
+import { nowIn } from './instants.ts';
+
+export function noticesSql(s: string) {
+  const now = nowIn(s);
+
   return {
+    notices: `select * from ${s}.notice where coalesce(look_at, due) <= (select ${s}.now())
+      order by coalesce(look_at, due), id limit $1`,
+    putOffNotice: `with ${now} update ${s}.notice set look_at = t.now + $2::float8 * interval '1 ms' from t where id = $1`,
+    takeNotice: `delete from ${s}.notice where id = $1 returning *`,
+    raiseAlarm: `with ${now}
+      insert into ${s}.alarm (subject, raised_at) select $1, t.now from t
+      on conflict (subject) do update set raised_at = excluded.raised_at`,
+    clearAlarm: `delete from ${s}.alarm where subject = $1 returning subject`,
+    insertNotifications: `with ${now}
+      insert into ${s}.notification (job_id, event, subject_job_id, workflow_id, schedule, created_at)
+      select i.job_id, i.event, $3, $4, $5, t.now from t, unnest($1::bigint[], $2::text[]) i(job_id, event)`,
+    notifications: `select * from ${s}.notification
+      where subject_job_id = $1 or workflow_id = $2 or schedule = $3 or job_id = $4 order by job_id`,
+
+    // Only here: missed ticks are gathered by the constraint.
     /** $1 jobs or null, $2 workflows or null, $3 how they ended. */
     insertEndNotices: `with ${now}
       insert into ${s}.notice (kind, due, created_at, job_id, workflow_id, status, detail)
@@ -20,19 +40,5 @@ export function noticeTexts(s: string, now: string) {
         'through', greatest(n.detail ->> 'through', excluded.detail ->> 'through'),
         'count', (n.detail ->> 'count')::bigint + (excluded.detail ->> 'count')::bigint,
         'verdict', excluded.detail ->> 'verdict')`,
-    notices: `select * from ${s}.notice where coalesce(look_at, due) <= (select ${s}.now())
-      order by coalesce(look_at, due), id limit $1`,
-    putOffNotice: `with ${now} update ${s}.notice set look_at = t.now + $2::float8 * interval '1 ms' from t where id = $1`,
-    takeNotice: `delete from ${s}.notice where id = $1 returning *`,
-    raiseAlarm: `with ${now}
-      insert into ${s}.alarm (subject, raised_at) select $1, t.now from t
-      on conflict (subject) do update set raised_at = excluded.raised_at`,
-    clearAlarm: `delete from ${s}.alarm where subject = $1 returning subject`,
-    insertNotifications: `with ${now}
-      insert into ${s}.notification (job_id, event, subject_job_id, workflow_id, schedule, created_at)
-      select i.job_id, i.event, $3, $4, $5, t.now from t, unnest($1::bigint[], $2::text[]) i(job_id, event)`,
-    notifications: `select * from ${s}.notification
-      where subject_job_id = $1 or workflow_id = $2 or schedule = $3 or job_id = $4 order by job_id`,
-    pruneWorkflowNotifications: `delete from ${s}.notification where workflow_id = $1`,
-  };
+  } satisfies Twins<'notices'>;
 }

@@ -1,13 +1,15 @@
 /**
- * The statements about schedules, as a function of the quoted schema.
+ * Schedules, their lines and their ledger.
  *
  * A schedule's row is its lock, and comes before all locks of jobs. Its lines and its ledger change under it; what is
  * read of them and of its runs to decide is read in a later statement than the lock.
  */
 
-const instant = (ms: string) => `to_timestamp(${ms} / 1000.0)`;
+import type { Twins } from '../../statements.ts';
+import { instant, nowIn } from './instants.ts';
 
-export function scheduleTexts(s: string, now: string) {
+export function schedulesSql(s: string) {
+  const now = nowIn(s);
   const scheduleColumns = `s.id, s.name, s.owner, s.spec, s.created_at, s.updated_at, s.paused_at, s.paused_note, s.last_run,
     s.last_verdict, s.last_job_id, s.last_workflow_id`;
   const tickColumns = `id, schedule_id, kind, key, scheduled_for, through, count, verdict, job_id, workflow_id, lateness_ms,
@@ -15,10 +17,6 @@ export function scheduleTexts(s: string, now: string) {
 
   return {
     schedule: `select ${schedulesFrom(s)} where s.name = $1`,
-    /** Whoever waited for the lock gets the row as it is then. */
-    lockSchedule: `select ${scheduleColumns}, null as next_due from ${s}.schedule s where s.name = $1 for update`,
-    lockSchedules: `select ${scheduleColumns}, null as next_due from ${s}.schedule s where s.id = any($1::bigint[])
-      order by s.id for update skip locked`,
     insertSchedule: `insert into ${s}.schedule (id, name, owner, spec, created_at, updated_at)
       values (nextval('${s}.schedule_id'), $1, $2, $3, ${instant('$4::float8')}, ${instant('$4::float8')})
       on conflict (name) do nothing returning id`,
@@ -33,7 +31,6 @@ export function scheduleTexts(s: string, now: string) {
         last_workflow_id = case when i.ran is null then s.last_workflow_id else i.workflow_id end
       from jsonb_to_recordset($1::jsonb) i(id bigint, verdict text, ran float8, job_id bigint, workflow_id bigint)
       where s.id = i.id`,
-
     insertLines: `insert into ${s}.schedule_line (id, schedule_id, key, cursor, next_due)
       select nextval('${s}.schedule_line_id'), $1, i.key, ${instant('$3::float8')}, ${instant('$4::float8')}
       from unnest($2::text[]) with ordinality i(key, place) order by i.place`,
@@ -55,14 +52,6 @@ export function scheduleTexts(s: string, now: string) {
         select l.id, l.schedule_id, l.next_due from ${s}.schedule_line l where l.next_due <= t.now
         order by l.next_due, l.id limit $1) l join ${s}.schedule s on s.id = l.schedule_id
       order by l.next_due, l.id`,
-    /**
-     * $1 lines, $2 their schedules that are locked, $3 now. By their ids: to look for what is due among the lines of
-     * each schedule is a thousand scans of all that is due, where the planner has not heard of it yet.
-     */
-    stillDue: `select l.* from ${s}.schedule_line l where l.id = any($1::bigint[])
-        and l.schedule_id = any($2::bigint[]) and l.next_due <= ${instant('$3::float8')}
-      order by l.next_due, l.id`,
-
     openRuns: `select line, job_id, null::bigint as workflow_id from ${s}.live where line = any($1::bigint[])
       union all select line, null, id from ${s}.workflow where line = any($1::bigint[]) and ended_at is null
       order by 1, 2, 3`,
@@ -73,7 +62,6 @@ export function scheduleTexts(s: string, now: string) {
     setLines: `update ${s}.live l set line = i.line from unnest($1::bigint[], $2::bigint[]) i(job_id, line)
       where l.job_id = i.job_id`,
     setWorkflowLine: `update ${s}.workflow set line = $2 where id = $1`,
-
     /** Ids are given in the order of the rows. */
     insertTicks: `with ${now},
       input as materialized (
@@ -99,7 +87,20 @@ export function scheduleTexts(s: string, now: string) {
     pruneTicks: `delete from ${s}.tick where id = any(array(
       select id from ${s}.tick where created_at < (select ${s}.now()) - $1::float8 * interval '1 ms'
       order by created_at limit $2 for update skip locked)) returning id`,
-  };
+
+    // Only here: a schedule's row is its lock.
+    /** Whoever waited for the lock gets the row as it is then. */
+    lockSchedule: `select ${scheduleColumns}, null as next_due from ${s}.schedule s where s.name = $1 for update`,
+    lockSchedules: `select ${scheduleColumns}, null as next_due from ${s}.schedule s where s.id = any($1::bigint[])
+      order by s.id for update skip locked`,
+    /**
+     * $1 lines, $2 their schedules that are locked, $3 now. By their ids: to look for what is due among the lines of
+     * each schedule is a thousand scans of all that is due, where the planner has not heard of it yet.
+     */
+    stillDue: `select l.* from ${s}.schedule_line l where l.id = any($1::bigint[])
+        and l.schedule_id = any($2::bigint[]) and l.next_due <= ${instant('$3::float8')}
+      order by l.next_due, l.id`,
+  } satisfies Twins<'schedules'>;
 }
 
 /** Where a list of schedules is read from. */

@@ -1,0 +1,56 @@
+/** Ends and retries that are told to many, a part at a time. */
+
+import type { Twins } from '../../statements.ts';
+import { isFinal } from './standing.ts';
+
+export function cascadeSql(s: string) {
+  /** Of the edges `e`: the child was never claimed nor, a group, free. */
+  const neverStarted = `(exists (
+        select 1 from ${s}.live l where l.job_id = e.child_id and l.attempt = 0 and l.started_at is null)
+      or exists (
+        select 1 from ${s}.run r
+        where r.job_id = e.child_id and ${isFinal('r')} and r.attempts = 0 and r.started_at is null))`;
+  /** Jobs $1 with what their children see of them; `ended` is null while they have not. */
+  const seen = `h as materialized (
+        select i.id, i.mode, case when r.status = 'failed' and (j.spec -> 'continue_on_failure')::boolean then 'done'
+          else r.status end as ended
+        from unnest($1::bigint[], $2::text[]) i(id, mode) join ${s}.job j on j.id = i.id
+          left join ${s}.run r on r.job_id = i.id and ${isFinal('r')})`;
+  /** An edge `e` that is not as its parent `h` is now, and is to be. */
+  const isStale = `e.parent_id = h.id and e.state <> case when h.ended is null then 'open'
+        when e.condition = 'ended' or (e.condition = 'success' and h.ended = 'done')
+          or (e.condition = 'failure' and h.ended = 'failed') then 'held'
+        else 'impossible' end
+      and (e.state = 'open' or ${neverStarted})`;
+
+  return {
+    cascadeHeads: `select job_id as id, mode from ${s}.cascade order by job_id limit $1`,
+    /** Jobs $1 (with mode $2) whose children are still to hear of them. */
+    queueCascade: `with ${seen}
+      insert into ${s}.cascade as c (job_id, mode)
+      select h.id, h.mode from h where exists (select 1 from ${s}.edge e where ${isStale})
+      on conflict (job_id) do update set mode = excluded.mode
+      returning job_id`,
+    dropCascade: `delete from ${s}.cascade where job_id = any($1::bigint[])`,
+
+    // Only here: whom the next part concerns is known before it is locked.
+    cascadeRows: `select job_id as id, mode from ${s}.cascade where job_id = any($1::bigint[])`,
+    /**
+     * Children that jobs $1 disagree with, then what may follow from theirs, nearest first, no more than $3. `offset 0` keeps
+     * each step from joining with all edges there are.
+     */
+    below: `with recursive ${seen},
+      down(id, live) as (
+        (select e.child_id, h.ended is null from h cross join lateral (
+          select e.child_id from ${s}.edge e where ${isStale} offset 0) e limit $3)
+        union
+        select e.child_id, d.live from down d cross join lateral (
+          select e.child_id from ${s}.edge e
+          where e.parent_id = d.id
+            and case when d.live then e.state <> 'open' and ${neverStarted} else e.state = 'open' end offset 0) e)
+      select id from down limit $3`,
+    endCascade: `with ${seen}
+      delete from ${s}.cascade c using h
+      where c.job_id = h.id and not exists (select 1 from ${s}.edge e where ${isStale})`,
+  } satisfies Twins<'cascade'>;
+}

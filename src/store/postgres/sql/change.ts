@@ -1,0 +1,117 @@
+/** All other changes of one job: requeued, ended, cancelled, retried, edited. */
+
+import type { Twins } from '../../statements.ts';
+import { FLAG } from '../flags.ts';
+import { epochMs, nowIn } from './instants.ts';
+import { countersOf, edgeState, flagsOf, lineOfJob } from './standing.ts';
+
+export function changeSql(s: string) {
+  const now = nowIn(s);
+  /** $1 JSON rows: fences with what is to follow; `held` are those that still match, and are locked. */
+  const fences = `job_id bigint, status text, attempt integer, worker_id integer, cancel_requested boolean,
+    failures integer, interruptions integer, snoozes integer, losses integer`;
+  const sameCounters = (row: string) => `(${row}.cancel_requested_at is not null) = i.cancel_requested
+      and ${row}.failures = i.failures and ${row}.interruptions = i.interruptions
+      and ${row}.snoozes = i.snoozes and ${row}.losses = i.losses`;
+  const matchesEnded = `r.job_id = i.job_id and r.status = i.status and r.attempts = i.attempt and ${sameCounters('r')}`;
+
+  /** The parent of an edge `e` has not ended, or is retried in the same call, before `h`. */
+  const runsAgain = `(exists (select 1 from ${s}.live p where p.job_id = e.parent_id)
+          or exists (select 1 from held p where p.job_id = e.parent_id and p.place < h.place))`;
+
+  return {
+    specs: `select id, queue, kind, name, priority, tags, spec from ${s}.job where id = any($1::bigint[])`,
+    /** Rewritten whatever was edited: a claim that began before must miss the row, not run the old job. */
+    editLive: `with ${now}
+      update ${s}.live l
+      set lane = $2, rank = $3, due = coalesce(d.moved, l.due), turn = case when $6 then 0 else l.turn end,
+        fair_key = case when not $6 then l.fair_key end, flags = l.flags & ~${FLAG.startsAtOnce | FLAG.startsAnyTime} | $7::integer,
+        status = case when d.moved is null or l.status = 'blocked' then l.status
+          when d.moved > t.now then 'scheduled' else 'pending' end,
+        expires_at = case when d.moved is null or l.expires_at is null then l.expires_at
+          else d.moved + $5::float8 * interval '1 ms' end
+      from t, ${s}.job j, lateral (select case when $4::float8 is not null
+        then greatest(to_timestamp($4::float8 / 1000.0), j.created_at) end as moved) d
+      where l.job_id = $1 and j.id = l.job_id`,
+
+    // Only here: a batch of changes is written by one statement, after the locks.
+    /** One alone; for the order of several see graph/locks.ts. */
+    lockWaiting: `select job_id from ${s}.live where job_id = $1 and status <> 'running' for update`,
+    /** In a later statement than the lock, so that all it reads is what the lock protects. */
+    change: `with ${now},
+      held as materialized (
+        select i.*, l.due, l.started_at, l.flags, l.cancel_requested_at, l.worker_id as held_by
+        from jsonb_to_recordset($1::jsonb) i(${fences}, kind text, seen_at float8, to_failures integer,
+          to_interruptions integer, to_snoozes integer, to_losses integer, delay_ms float8, to_status text, reason text,
+          outcome text, exit_code integer, signal text, error text, quiet boolean)
+        join ${s}.live l on l.job_id = i.job_id left join ${s}.worker w on w.id = l.worker_id
+        where l.status = i.status and l.attempt = i.attempt
+          and (l.status <> 'running' or l.worker_id is not distinct from i.worker_id)
+          and ${sameCounters('l')} and (i.seen_at is null or i.seen_at = coalesce(${epochMs('w.seen_at')}, 0))),
+      flagged as (
+        update ${s}.live l set cancel_requested_at = t.now, flags = case when h.quiet then l.flags | 64 else l.flags end
+        from held h, t where l.job_id = h.job_id and h.kind = 'flag'),
+      woken as (
+        update ${s}.fan f set due = true from held h
+        where f.job_id = h.job_id and h.kind = 'flag' and h.flags & 2 <> 0),
+      requeued as (
+        update ${s}.live l
+        set status = h.to_status, due = case when h.delay_ms = 0 then l.due else t.now + h.delay_ms * interval '1 ms' end,
+          failures = h.to_failures, interruptions = h.to_interruptions, snoozes = h.to_snoozes, losses = h.to_losses,
+          claim_seq = null, renewed_at = null, expires_at = case when h.outcome = 'returned' then l.expires_at end
+        from held h, t where l.job_id = h.job_id and h.kind = 'requeue'),
+      ended as (
+        delete from ${s}.live l using held h where l.job_id = h.job_id and h.kind = 'end'),
+      recorded as (
+        insert into ${s}.run (job_id, attempt, outcome, worker_id, started_at, ended_at, exit_code, signal, error)
+        select job_id, attempt, outcome, held_by, coalesce(started_at, t.now), t.now, exit_code, signal, error
+        from held, t where kind = 'requeue'),
+      finished as (
+        insert into ${s}.run (job_id, attempt, status, reason, outcome, worker_id, started_at, ended_at, due, exit_code,
+          signal, error, attempts, failures, interruptions, snoozes, losses, cancel_requested_at)
+        select job_id, case when outcome is null then 0 else attempt end, to_status, reason,
+          coalesce(outcome, to_status), held_by, started_at, t.now, due, exit_code, signal, error, attempt, to_failures,
+          to_interruptions, to_snoozes, to_losses, cancel_requested_at
+        from held, t where kind = 'end')
+      select h.job_id, h.kind, h.flags, t.now from held h, t`,
+    reopenConflicts: `select j.id, k.job_id as holder, k.key
+      from jsonb_to_recordset($1::jsonb) i(${fences}) join ${s}.run r on ${matchesEnded}
+      join ${s}.job j on j.id = r.job_id join ${s}.unique_key k on k.key = j.spec ->> 'unique_key'
+      where k.job_id <> j.id and (k.expires_at is null or k.expires_at > ${s}.now()) limit 1`,
+    /** An end that was no attempt's is taken away; an attempt's record stays, but no longer as the end. */
+    reopen: `with ${now},
+      input as materialized (
+        select * from jsonb_to_recordset($1::jsonb) i(${fences}, to_failures integer, to_interruptions integer,
+          to_snoozes integer, to_losses integer, lane integer, start_timeout_ms float8, place integer)),
+      held as materialized (
+        select i.*, r.attempt as run_attempt, r.worker_id as held_by, r.started_at
+        from input i join ${s}.run r on ${matchesEnded}),
+      dropped as (
+        delete from ${s}.run r using held h where r.job_id = h.job_id and r.attempt = 0 and h.run_attempt = 0),
+      cleared as (
+        update ${s}.run r set status = null, reason = null, due = null, attempts = null, failures = null,
+          interruptions = null, snoozes = null, losses = null, cancel_requested_at = null
+        from held h where r.job_id = h.job_id and r.attempt = h.run_attempt and h.run_attempt > 0),
+      opened as (
+        update ${s}.edge e set state = 'open' from held h
+        where e.child_id = h.job_id and e.state <> 'open' and ${runsAgain}),
+      results as (
+        delete from ${s}.result x using held h where x.job_id = h.job_id),
+      lives as (
+        insert into ${s}.live (job_id, status, lane, rank, due, attempt, failures, interruptions, snoozes, losses,
+          worker_id, started_at, expires_at, flags, line, open_edges, held_edges, broken_edges, missed_edges)
+        select h.job_id, b.status, h.lane, -j.priority::integer, t.now, h.attempt, h.to_failures, h.to_interruptions,
+          h.to_snoozes, h.to_losses, h.held_by, case when b.status = 'running' then t.now else h.started_at end,
+          case when b.status = 'pending' then t.now + h.start_timeout_ms * interval '1 ms' end,
+          ${flagsOf(s)}, ${lineOfJob}, n.open, n.held, n.broken, n.missed
+        from t, held h join ${s}.job j on j.id = h.job_id left join ${s}.fan g on g.job_id = h.job_id,
+          ${countersOf(s, 'h.job_id', `case when ${runsAgain} then 'open' else ${edgeState(s)} end`)} n,
+          lateral (select case when n.open > 0 then 'blocked' when g.job_id is not null then 'running'
+            else 'pending' end as status) b
+        returning job_id, status, flags),
+      woken as (
+        update ${s}.fan f set due = true from lives l where f.job_id = l.job_id and l.status = 'running')
+      select job_id, status, flags from lives`,
+    editJob: `update ${s}.job set queue = $2, priority = $3, tags = $4, spec = $5 where id = $1`,
+  } satisfies Twins<'change'>;
+}

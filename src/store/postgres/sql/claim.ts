@@ -1,0 +1,145 @@
+/** Handing jobs to workers. */
+
+import type { Twins } from '../../statements.ts';
+import { FLAG } from '../flags.ts';
+import { epochMs, nowIn } from './instants.ts';
+import { freeKeysIn } from './keys.ts';
+
+/** The order in which jobs are taken. */
+export const order = 'l.rank, l.turn, l.due, l.job_id';
+
+/** Whether jobs of a lane may be taken now; `limited` says whether a queue with a limit counts as closed. */
+export function isOpenIn(s: string) {
+  return (lane: string, limited: string) => `not exists (
+      select 1 from ${s}.lane n join ${s}.queue q on q.name = n.queue
+      where n.id = ${lane} and (q.paused_at is not null or (${limited} and q.max_running is not null)))`;
+}
+
+export function claimSql(s: string) {
+  const now = nowIn(s);
+  const isOpen = isOpenIn(s);
+  const freeKeys = freeKeysIn(s);
+
+  /**
+   * From `picked` (ctids that are locked by now) to the claimed jobs. Going by ctid, the update sees only what its
+   * snapshot saw: a row that an edit has rewritten since then is missed, never run with its old payload. The answer
+   * is one row of columns: a message per job would cost as much as the claim. It is there even if nothing was taken, to
+   * tell the worker's state and how many were wanted, so that a claim that missed some tries again.
+   */
+  const takePicked = (wanted: string, startedAt = 't.now') => `taken as (
+      update ${s}.live l
+      set status = 'running', attempt = l.attempt + 1, worker_id = $1, claim_seq = $2::bigint, started_at = ${startedAt},
+        renewed_at = case when $2::bigint is null then t.now end
+      from t where l.ctid = any(array(select ctid from picked))
+      returning l.job_id, l.attempt, l.failures, l.due, l.turn, l.lane, l.flags),
+    ${freeKeys('taken', `g.flags & 8 <> 0 and u.hold = 'pending'`)}
+    select (select state from ${s}.worker where id = $1) as state, (${wanted}) as wanted,
+      (select ${epochMs('now')} from t) as now, array_agg(k.job_id) as ids, array_agg(k.attempt) as attempts,
+      array_agg(k.failures) as failures, array_agg(${epochMs('k.due')}) as dues, array_agg(k.turn) as turns,
+      array_agg(k.lane) as lanes, array_agg(j.priority) as priorities, json_agg(j.name) as names,
+      json_agg(j.step_key) as steps, json_agg(j.tags) as tags, json_agg(j.spec) as specs, array_agg(k.flags) as flags,
+      array_agg(coalesce(j.workflow_id, 0)) as workflows, array_agg(coalesce(j.group_id, 0)) as groups,
+      array_agg(coalesce(j.group_index, 0)) as indexes
+    from taken k join ${s}.job j on j.id = k.job_id`;
+  /** Whether a job may wait at a worker, if its lane may. */
+  const canWait = (row: string) => `${row}.failures = 0 and ${row}.flags & ${FLAG.startsAtOnce} = 0`;
+  const mayClaim = `exists (select 1 from ${s}.worker where id = $1 and state = 'online')`;
+
+  /** Whether so many jobs of the queue `q` run that no other could start now. */
+  const isFull = `q.max_running <= (
+          select count(*) from ${s}.live r join ${s}.lane k on k.id = r.lane
+          where r.status = 'running' and r.flags & 2 = 0 and k.queue = q.name)`;
+  /** Lanes that nothing is taken from now. Looked up once: for each of many lanes it would cost more than the lane's head. */
+  const closed = (isClosed: string) => `closed as materialized (
+        select n.id from ${s}.queue q join ${s}.lane n on n.queue = q.name
+        where q.paused_at is not null or ${isClosed})`;
+  /**
+   * `tops`: the heads of open `lanes` (as u), of which the $4 most urgent matter: a lane whose head is not among them has none
+   * of the $4 most urgent jobs. `bound`: no job beyond the last of these is among them either, so that lanes are not
+   * read further.
+   */
+  const tops = (lanes: string, isClosed: string) => `${closed(isClosed)},
+      tops as materialized (
+        select u.*, c.rank, c.turn, c.due, c.job_id from ${lanes} cross join lateral (
+          select l.rank, l.turn, l.due, l.job_id from ${s}.live l
+          where l.status = 'pending' and l.lane = u.lane order by ${order} limit 1) c
+        where u.lane not in (select id from closed) and ${mayClaim}
+        order by c.rank, c.turn, c.due, c.job_id limit $4),
+      bound as materialized (
+        select * from (select rank, turn, due, job_id from tops order by rank, turn, due, job_id offset $4 - 1) last
+        union all select 2147483647, 9223372036854775807, 'infinity'::timestamptz, 9223372036854775807
+        where (select count(*) from tops) < $4)`;
+  const withinBound = '(l.rank, l.turn, l.due, l.job_id) <= (b.rank, b.turn, b.due, b.job_id)';
+
+  return {
+    countRunning: `select n.queue, count(*) as count from ${s}.live l join ${s}.lane n on n.id = l.lane
+      where l.status = 'running' and l.flags & 2 = 0 and n.queue = any($1::text[]) group by n.queue`,
+    /** $1 lanes, $2 how many to look at in each. */
+    laneHeads: `select c.* from unnest($1::integer[], $2::integer[]) u(lane, n) cross join lateral (
+        select l.lane, l.rank, l.turn, l.due, l.job_id from ${s}.live l
+        where l.status = 'pending' and l.lane = u.lane order by ${order} limit u.n) c
+      where ${isOpen('u.lane', 'false')} order by c.rank, c.turn, c.due, c.job_id`,
+
+    // Only here: a claim is one statement, past what others have locked; other processes know who waits for jobs.
+    /** $3 lanes, $4 limit. Which lanes the most urgent jobs are in; then as many from each, whoever else is taking some. */
+    claimMerged: `with ${now}, ${tops('unnest($3::integer[]) u(lane)', 'q.max_running is not null')},
+      heads as materialized (
+        select m.lane, count(*) as n from (
+          select c.* from bound b, tops cross join lateral (
+            select l.lane, l.rank, l.turn, l.due, l.job_id from ${s}.live l
+            where l.status = 'pending' and l.lane = tops.lane and ${withinBound} order by ${order} limit $4) c
+          order by c.rank, c.turn, c.due, c.job_id limit $4) m
+        group by m.lane),
+      picked as materialized (
+        select p.ctid from heads h cross join lateral (
+          select l.ctid from ${s}.live l where l.status = 'pending' and l.lane = h.lane
+          order by ${order} limit h.n for update skip locked) p),
+      ${takePicked('select coalesce(sum(n), 0)::integer from heads')}`,
+    /** $3 lanes, $4 how many from each, $5 whether to leave out queues that have a limit. */
+    claimPlanned: `with ${now},
+      picked as materialized (
+        select p.ctid from unnest($3::integer[], $4::integer[]) h(lane, n) cross join lateral (
+          select l.ctid from ${s}.live l where l.status = 'pending' and l.lane = h.lane
+          order by ${order} limit h.n for update skip locked) p
+        where ${isOpen('h.lane', '$5')} and ${mayClaim}),
+      ${takePicked('select count(*)::integer from picked')}`,
+    /**
+     * $3 lanes, $4 limit, $5 whether jobs of the lane may wait at a worker. As claimMerged, but only up to the first job that
+     * may not, so that nobody is overtaken.
+     */
+    claimAhead: `with ${now}, ${tops('unnest($3::integer[], $5::boolean[]) u(lane, may)', isFull)},
+      best as materialized (
+        select c.*, tops.may, row_number() over (order by c.rank, c.turn, c.due, c.job_id) as place
+        from bound b, tops cross join lateral (
+          select l.lane, l.rank, l.turn, l.due, l.job_id, l.failures, l.flags from ${s}.live l
+          where l.status = 'pending' and l.lane = tops.lane and ${withinBound} order by ${order} limit $4) c
+        order by c.rank, c.turn, c.due, c.job_id limit $4),
+      heads as materialized (
+        select lane, count(*) as n from best
+        where place < coalesce((select min(place) from best where not (may and ${canWait('best')})), $4 + 1)
+        group by lane),
+      picked as materialized (
+        select p.ctid from heads h cross join lateral (
+          select l.ctid from ${s}.live l where l.status = 'pending' and l.lane = h.lane and ${canWait('l')}
+          order by ${order} limit h.n for update skip locked) p),
+      ${takePicked('select coalesce(sum(n), 0)::integer from heads', 'null')}`,
+    /** The same for one lane, whose jobs may wait. */
+    claimAheadOne: `with ${now},
+      found as materialized (
+        select p.*, row_number() over () as place from unnest($3::integer[]) h(lane) cross join lateral (
+          select l.ctid, l.failures, l.flags from ${s}.live l where l.status = 'pending' and l.lane = h.lane
+          order by ${order} limit $4 for update skip locked) p
+        where ${isOpen('h.lane', 'true')} and ${mayClaim}),
+      picked as materialized (
+        select ctid from found
+        where place < coalesce((select min(place) from found where not (${canWait('found')})), $4 + 1)),
+      ${takePicked('select count(*)::integer from picked', 'null')}`,
+    /** The queue's row is the lock under which its running jobs are counted, in the next statement. */
+    lockQueues: `select name, max_running from ${s}.queue where name = any($1::text[]) and max_running is not null
+      order by name collate "C" for update`,
+    /** By the server's own clock: this is about processes, not jobs. */
+    markWaiting: `insert into ${s}.waiter (instance_id, until) values ($1, clock_timestamp() + $2::float8 * interval '1 ms')
+      on conflict (instance_id) do update set until = excluded.until`,
+    forgetWaiting: `delete from ${s}.waiter where instance_id = $1 or until < clock_timestamp() - interval '1 hour'`,
+  } satisfies Twins<'claim'>;
+}

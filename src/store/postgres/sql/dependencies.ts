@@ -1,0 +1,197 @@
+/**
+ * Edges between jobs, and what the end or the retry of one means for the others.
+ *
+ * The order of all locks: jobs that have not ended by id, groups after all others; ended jobs (their final run row) by id;
+ * workflows by id; keys by name (see graph/locks.ts). An edge changes under its child's lock, a group's `fan` row and a
+ * job's `cascade` row under the lock of that job. What is read to decide is read in a later statement than the lock.
+ */
+
+import type { Twins } from '../../statements.ts';
+import { FLAG } from '../flags.ts';
+import { nowIn } from './instants.ts';
+import { edgeState, flagsOf, isFinal, lineOfJob } from './standing.ts';
+
+const CONTINUES = `coalesce((j.spec -> 'continue_on_failure')::boolean, false) as continues`;
+
+export function dependenciesSql(s: string) {
+  const now = nowIn(s);
+
+  return {
+    markParents: `update ${s}.live set flags = flags | 1 where job_id = any($1::bigint[]) and flags & 1 = 0`,
+    insertEdges: `insert into ${s}.edge (child_id, parent_id, condition, state)
+      select * from unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[])`,
+    dropEdges: `delete from ${s}.edge where child_id = any($1::bigint[])`,
+    kin: `select j.id, j.workflow_id, j.step_key, j.group_id, ${CONTINUES}, c.job_id is not null as pending
+      from ${s}.job j left join ${s}.cascade c on c.job_id = j.id where j.id = any($1::bigint[])`,
+    edgesFrom: `select parent_id, child_id, condition, state from ${s}.edge
+      where parent_id = any($1::bigint[]) order by parent_id, child_id`,
+    edgesInto: `select e.parent_id, e.child_id, e.condition, ${edgeState(s)} as state from ${s}.edge e
+      where e.child_id = any($1::bigint[])`,
+    /** Ended jobs that are skipped for another reason now; $4 whether they end anew. */
+    retell: `with ${now}
+      update ${s}.run r set status = i.status, outcome = i.status, reason = i.reason,
+        ended_at = case when i.anew then t.now else r.ended_at end
+      from t, unnest($1::bigint[], $2::text[], $3::text[], $4::boolean[]) i(job_id, status, reason, anew)
+      where r.job_id = i.job_id and ${isFinal('r')}`,
+
+    // Only here: all whom a change concerns are locked first, then read, then written at once.
+    /** Whether a job is a group never changes, nor does its id: an order that still holds when the lock is had. */
+    lockLive: `select job_id, flags from ${s}.live where job_id = any($1::bigint[]) order by flags & 2, job_id for update`,
+    /** The same without waiting. */
+    takeLive: `select job_id, flags from ${s}.live where job_id = any($1::bigint[])
+      order by flags & 2, job_id for update skip locked`,
+    waitingOf: `select job_id, flags from ${s}.live where job_id = any($1::bigint[]) and status <> 'running'`,
+    liveOf: `select job_id from ${s}.live where job_id = any($1::bigint[])`,
+    /** What it was asked to be is never changed while it has ended: that may be read with the lock. */
+    lockEnded: `select r.job_id, r.status, ${CONTINUES} from ${s}.run r join ${s}.job j on j.id = r.job_id
+      where r.job_id = any($1::bigint[]) and ${isFinal('r')} order by r.job_id for update of r`,
+    takeEnded: `select r.job_id, r.status, ${CONTINUES} from ${s}.run r join ${s}.job j on j.id = r.job_id
+      where r.job_id = any($1::bigint[]) and ${isFinal('r')} order by r.job_id for update of r skip locked`,
+    /** Jobs $1 and $2; with the first, those that their ends concern: their groups and children. */
+    lockWithConcerned: `select array_agg(job_id) as ids, array_agg(flags) as flags from (
+        select l.job_id, l.flags from ${s}.live l where l.job_id = any(array(
+          select unnest($1::bigint[]) union select unnest($2::bigint[])
+          union select e.child_id from unnest($1::bigint[]) i(id) cross join lateral (
+            select e.child_id from ${s}.edge e where e.parent_id = i.id offset 0) e
+          union select j.group_id from ${s}.job j where j.id = any($1::bigint[]) and coalesce(j.group_id, 0) <> 0))
+        order by l.flags & 2, l.job_id for update) l`,
+    /** Whom the ends and retries of jobs $1 may concern: their groups and children; of retries $2, their parents too. */
+    concerned: `select 'group' as what, group_id as id from ${s}.job where id = any($1::bigint[]) and coalesce(group_id, 0) <> 0
+      union select 'child', child_id from ${s}.edge where parent_id = any($1::bigint[])
+      union select 'parent', parent_id from ${s}.edge where child_id = any($2::bigint[])`,
+    existingJobs: `select id from ${s}.job where id = any($1::bigint[])`,
+    /**
+     * As insertJobs, for jobs that are not simply due. verdict: wait, free, group (free, but never claimed), kept (done,
+     * with the result of keep_from), or why it is skipped.
+     */
+    insertLinked: `with ${now},
+      input as materialized (
+        select nextval('${s}.job_id') as id, i.*,
+          greatest(t.now, coalesce(to_timestamp(i.run_at / 1000.0), t.now + i.delay_ms * interval '1 ms', t.now)) as due
+        from t, unnest($1::text[], $2::text[], $3::text[], $4::smallint[], $5::text[], $6::jsonb[], $7::integer[],
+          $8::float8[], $9::float8[], $10::float8[], $11::integer[], $12::text[], $13::integer[], $14::integer[],
+          $15::integer[], $16::integer[], $17::bigint[], $18::text[], $19::bigint[])
+          with ordinality i(queue, kind, name, priority, tags, spec, lane, run_at, delay_ms, start_timeout_ms, flags,
+            verdict, open_edges, held_edges, broken_edges, missed_edges, workflow_id, step_key, keep_from, place)),
+      jobs as (
+        insert into ${s}.job (id, queue, kind, name, priority, tags, created_at, spec, workflow_id, step_key, rerun_of)
+        select id, queue, kind, name, priority, coalesce(tags::text[], '{}'), t.now, spec, workflow_id, step_key, keep_from from input, t),
+      lives as (
+        insert into ${s}.live (job_id, status, lane, rank, due, started_at, expires_at, flags, open_edges, held_edges,
+          broken_edges, missed_edges)
+        select id, case when verdict = 'wait' then 'blocked' when verdict = 'group' then 'running'
+            when due > t.now then 'scheduled' else 'pending' end,
+          lane, -priority::integer, due, case when verdict = 'group' then t.now end,
+          case when verdict = 'free' then due + start_timeout_ms * interval '1 ms' end, flags,
+          open_edges, held_edges, broken_edges, missed_edges
+        from input, t where verdict in ('wait', 'free', 'group')),
+      runs as (
+        insert into ${s}.run (job_id, attempt, status, reason, outcome, ended_at, due, attempts, failures, interruptions,
+          snoozes, losses)
+        select i.id, 0, e.status, case when i.verdict <> 'kept' then i.verdict end, e.status, t.now, i.due, 0, 0, 0, 0, 0
+        from input i, t, lateral (select case when i.verdict = 'kept' then 'done' else 'skipped' end as status) e
+        where i.verdict not in ('wait', 'free', 'group')),
+      results as (
+        insert into ${s}.result (job_id, value)
+        select i.id, x.value from input i join ${s}.result x on x.job_id = i.keep_from where i.verdict = 'kept')
+      select array_agg(i.id order by i.place) as ids, min(t.now) as now from input i, t`,
+    /** A waiting job that was replaced stands as it would if it were new; $2 the verdict as in insertLinked. */
+    relinkLive: `with ${now}
+      update ${s}.live l
+      set open_edges = $3, held_edges = $4, broken_edges = $5, missed_edges = $6,
+        flags = l.flags & ~16 | $7 | case when $7 <> 0 and l.expires_at is null then ${FLAG.startsAnyTime} else 0 end,
+        status = case when $2 = 'wait' then 'blocked' else l.status end,
+        expires_at = case when $2 = 'wait' then null else l.expires_at end
+      where l.job_id = $1`,
+    /** Ends a waiting job that waited in vain. */
+    skipLive: `with ${now},
+      gone as (
+        delete from ${s}.live where job_id = $1 returning *)
+      insert into ${s}.run (job_id, attempt, status, reason, outcome, worker_id, started_at, ended_at, due, attempts, failures,
+        interruptions, snoozes, losses, cancel_requested_at)
+      select job_id, 0, 'skipped', $2, 'skipped', worker_id, started_at, t.now, due, attempt, failures, interruptions,
+        snoozes, losses, cancel_requested_at
+      from gone, t`,
+    /**
+     * Whether some child of jobs $1, which are done, has not heard of it; $4 are those that just have. If none, workflows $2
+     * that go on have $3 more steps done; the others, whose ends are to be told, are only locked.
+     */
+    concludeDone: `with stale as materialized (
+        select exists (
+          select 1 from unnest($1::bigint[]) i(id) cross join lateral (
+            select e.child_id from ${s}.edge e where e.parent_id = i.id
+              and e.state <> case when e.condition = 'failure' then 'impossible' else 'held' end offset 0) e
+          where e.child_id not in (select unnest($4::bigint[]))) as found),
+      counted as (
+        update ${s}.workflow w
+        set open_steps = w.open_steps - i.count, fine_steps = w.fine_steps + i.count, status = 'running'
+        from unnest($2::bigint[], $3::integer[]) i(id, count), (
+          select w.id from ${s}.workflow w, stale where w.id = any($2::bigint[]) and not stale.found
+          order by w.id for update of w) l
+        where l.id = i.id and w.id = l.id and w.open_steps > i.count returning w.id)
+      select (select found from stale) as stale, (select array_agg(id) from counted) as counted`,
+    /** By child, then by parent: with both as arrays, the index would be asked for every pair. */
+    edgesWithin: `select e.parent_id, e.child_id, e.condition, e.state from unnest($2::bigint[]) c(id) cross join lateral (
+        select e.parent_id, e.child_id, e.condition, e.state from ${s}.edge e where e.child_id = c.id offset 0) e
+      where e.parent_id in (select unnest($1::bigint[])) order by e.parent_id, e.child_id`,
+    liveKin: `select l.job_id, l.status, l.flags, l.attempt > 0 or l.started_at is not null as started,
+        l.cancel_requested_at is not null as cancelled, l.open_edges, l.held_edges, l.broken_edges, l.missed_edges,
+        j.workflow_id, j.step_key, j.group_id, j.spec -> 'start_timeout_ms' as start_timeout_ms, ${CONTINUES}
+      from ${s}.live l join ${s}.job j on j.id = l.job_id where l.job_id = any($1::bigint[])`,
+    endedKin: `select r.job_id, r.status, r.attempts > 0 or r.started_at is not null as started,
+        j.workflow_id, j.step_key, j.group_id, j.spec -> 'start_timeout_ms' as start_timeout_ms, ${CONTINUES}
+      from ${s}.run r join ${s}.job j on j.id = r.job_id
+      where r.job_id = any($1::bigint[]) and ${isFinal('r')}`,
+    /** Edges $1-$4 (child, parent, from, to), children that wait on or are free $5-$11, children that end $12-$14. */
+    carry: `with ${now},
+      moved as (
+        update ${s}.edge e set state = i.after
+        from unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[]) i(child_id, parent_id, before, after)
+        where e.child_id = i.child_id and e.parent_id = i.parent_id and e.state = i.before returning 1),
+      kept as (
+        update ${s}.live l
+        set open_edges = i.open, held_edges = i.held, broken_edges = i.broken, missed_edges = i.missed,
+          status = case when not i.free then 'blocked' when l.flags & 2 <> 0 then 'running'
+            when l.due > t.now then 'scheduled' else 'pending' end,
+          started_at = case when i.free and l.flags & 2 <> 0 then t.now else l.started_at end,
+          expires_at = case when i.free and l.flags & 2 = 0
+            then greatest(l.due, t.now) + i.start_timeout_ms * interval '1 ms' end
+        from t, unnest($5::bigint[], $6::integer[], $7::integer[], $8::integer[], $9::integer[], $10::boolean[],
+          $11::float8[]) i(job_id, open, held, broken, missed, free, start_timeout_ms)
+        where l.job_id = i.job_id returning l.job_id, l.status, l.due, i.free),
+      gone as (
+        delete from ${s}.live l using unnest($12::bigint[], $13::text[], $14::text[]) i(job_id, status, reason)
+        where l.job_id = i.job_id returning l.*, i.status as to_status, i.reason),
+      runs as (
+        insert into ${s}.run (job_id, attempt, status, reason, outcome, worker_id, started_at, ended_at, due, attempts,
+          failures, interruptions, snoozes, losses, cancel_requested_at)
+        select job_id, 0, to_status, reason, to_status, worker_id, started_at, t.now, due, attempt, failures,
+          interruptions, snoozes, losses, cancel_requested_at
+        from gone, t),
+      fans as (
+        update ${s}.fan f set due = true from kept k where f.job_id = k.job_id and k.status = 'running')
+      select (select count(*) from moved) as moved, t.now, k.job_id, k.status, k.due from t left join kept k on k.free`,
+    /** An ended job that never started waits again, or is free. */
+    revive: `with ${now},
+      input as materialized (
+        select * from unnest($1::bigint[], $2::integer[], $3::integer[], $4::integer[], $5::integer[], $6::integer[],
+          $7::boolean[], $8::float8[]) i(job_id, lane, open, held, broken, missed, free, start_timeout_ms)),
+      dropped as (
+        delete from ${s}.run r using input i where r.job_id = i.job_id and ${isFinal('r')} returning r.*),
+      lives as (
+        insert into ${s}.live (job_id, status, lane, rank, due, attempt, failures, interruptions, snoozes, losses,
+          worker_id, started_at, cancel_requested_at, expires_at, flags, line, open_edges, held_edges, broken_edges, missed_edges)
+        select i.job_id, case when not i.free then 'blocked' when g.job_id is not null then 'running'
+            when d.due > t.now then 'scheduled' else 'pending' end,
+          i.lane, -j.priority::integer, d.due, d.attempts, d.failures, d.interruptions, d.snoozes, d.losses, d.worker_id,
+          case when i.free and g.job_id is not null then t.now else d.started_at end, d.cancel_requested_at,
+          case when i.free and g.job_id is null then greatest(d.due, t.now) + i.start_timeout_ms * interval '1 ms' end,
+          ${flagsOf(s)}, ${lineOfJob}, i.open, i.held, i.broken, i.missed
+        from t, input i join dropped d on d.job_id = i.job_id join ${s}.job j on j.id = i.job_id
+          left join ${s}.fan g on g.job_id = i.job_id
+        returning job_id, status, due),
+      fans as (
+        update ${s}.fan f set due = true from input i where f.job_id = i.job_id and i.free)
+      select job_id, status, due from lives`,
+  } satisfies Twins<'dependencies'>;
+}

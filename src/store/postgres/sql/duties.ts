@@ -1,0 +1,42 @@
+/** What is done for all: jobs become due, expire, are lost; workers go. */
+
+import type { Twins } from '../../statements.ts';
+import { epochMs, nowIn } from './instants.ts';
+
+export function dutiesSql(s: string) {
+  const now = nowIn(s);
+
+  return {
+    nextDue: `select (select min(due) from ${s}.live where status = 'scheduled') as due, ${s}.now() as now,
+      (select array_agg(name) from ${s}.fair_queue) as fair`,
+    promote: `with ${now}
+      update ${s}.live l set status = 'pending'
+      where l.ctid = any(array(
+        select l.ctid from ${s}.live l, t where l.status = 'scheduled' and l.due <= t.now
+        order by l.due, l.job_id limit $1 for update of l skip locked))
+      returning l.job_id`,
+    expiredJobs: `select job_id from ${s}.live where expires_at <= (select ${s}.now())
+      and status in ('pending', 'scheduled') order by expires_at, job_id limit $1`,
+    lostJobs: `with ${now}
+      select l.job_id, coalesce(${epochMs('w.seen_at')}, 0) as seen_at
+      from t, ${s}.live l left join ${s}.worker w on w.id = l.worker_id
+      where l.status = 'running' and l.flags & 2 = 0 and (l.worker_id = any($2::integer[]) or w.id is null
+        or coalesce(l.renewed_at, w.seen_at) + w.lease_ms * interval '1 ms' < t.now)
+      order by l.job_id limit $1`,
+    retireWorkers: `with ${now}
+      update ${s}.worker w set state = 'offline' from t
+      where w.state <> 'offline' and w.seen_at + w.lease_ms * interval '1 ms' < t.now returning w.id`,
+    forgetWorkers: `delete from ${s}.worker w
+      where w.state = 'offline' and w.seen_at + $1::float8 * interval '1 ms' < (select ${s}.now())
+        and not exists (select 1 from ${s}.live l where l.status = 'running' and l.worker_id = w.id)`,
+
+    // Only here: a worker in a process of its own is known to be gone by the lock that its session held.
+    /** The lock is held by whichever session of the worker's process is alive; two-part keys have objsubid 2. */
+    unlockedWorkers: `select w.id, w.seen_at,
+        (extract(epoch from clock_timestamp() - pg_postmaster_start_time()) * 1000)::bigint as up_ms
+      from (select 1) one left join ${s}.worker w on w.attachment = 'direct' and w.state <> 'offline' and not exists (
+        select 1 from pg_locks k join pg_database d on d.oid = k.database
+        where d.datname = current_database() and k.locktype = 'advisory' and k.granted and k.objsubid = 2
+          and k.classid = (select lock_space from ${s}.meta)::oid and k.objid = w.id::oid)`,
+  } satisfies Twins<'duties'>;
+}

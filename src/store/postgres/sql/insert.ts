@@ -1,0 +1,89 @@
+/** New jobs that depend on nobody, and those that take the place of a waiting one. */
+
+import type { Twins } from '../../statements.ts';
+import { FLAG } from '../flags.ts';
+import { isOpenIn, order } from './claim.ts';
+import { epochMs, nowIn } from './instants.ts';
+
+/** What a job's replacement decides anew. */
+const REPLACED = FLAG.holdsKey | FLAG.tellsFailure | FLAG.tellsSuccess | FLAG.startsAtOnce | FLAG.startsAnyTime;
+
+export function insertSql(s: string) {
+  const now = nowIn(s);
+  const isOpen = isOpenIn(s);
+
+  /** When a job is due that is submitted at t. */
+  const dueOf = (runAt: string, delayMs: string) => `greatest(t.now,
+          coalesce(to_timestamp(${runAt} / 1000.0), t.now + ${delayMs} * interval '1 ms', t.now))::timestamptz(3)`;
+  /**
+   * New jobs that differ in their spec alone, in `input`, with their rows in `job`. What is alike is worked out once, in
+   * `alike`, and no row carries it along.
+   */
+  const newAlike = `${now},
+      alike as materialized (
+        select t.now::timestamptz(3) as now, d.due, case when d.due > t.now then 'scheduled' else 'pending' end as status,
+          (d.due + $10::float8 * interval '1 ms')::timestamptz(3) as expires_at
+        from t, lateral (select ${dueOf('$8::float8', '$9::float8')} as due) d),
+      input as materialized (
+        select nextval('${s}.job_id') as id, i.spec, i.place from unnest($6::jsonb[]) with ordinality i(spec, place)),
+      jobs as (
+        insert into ${s}.job (id, queue, kind, name, priority, tags, created_at, spec)
+        select i.id, $1::text, $2::text, $3::text, $4::smallint, $5::text[], a.now, i.spec from alike a, input i)`;
+  const newIds = `array_agg(id order by place) as ids, (select ${epochMs('now')} from t) as now,
+        (select array_agg(name) from ${s}.fair_queue) as fair`;
+
+  return {
+    /** Ids are given in the order of the rows. */
+    insertJobs: `with ${now},
+      input as materialized (
+        select nextval('${s}.job_id') as id, i.*, ${dueOf('i.run_at', 'i.delay_ms')} as due
+        from t, unnest($1::text[], $2::text[], $3::text[], $4::smallint[], $5::text[], $6::jsonb[], $7::integer[],
+          $8::float8[], $9::float8[], $10::float8[], $11::integer[]) with ordinality
+          i(queue, kind, name, priority, tags, spec, lane, run_at, delay_ms, start_timeout_ms, flags, place)),
+      jobs as (
+        insert into ${s}.job (id, queue, kind, name, priority, tags, created_at, spec)
+        select id, queue, kind, name, priority, coalesce(tags::text[], '{}'), t.now, spec from input, t),
+      lives as (
+        insert into ${s}.live (job_id, status, lane, rank, due, expires_at, flags)
+        select id, case when due > t.now then 'scheduled' else 'pending' end, lane, -priority::integer, due,
+          due + start_timeout_ms * interval '1 ms', flags
+        from input, t)
+      select ${newIds} from input`,
+    replaceJob: `update ${s}.job set queue = $2, kind = $3, name = $4, priority = $5, tags = $6, spec = $7 where id = $1`,
+    replaceLive: `with ${now}
+      update ${s}.live l
+      set lane = $2, rank = $3, turn = 0, fair_key = null, due = d.due, flags = l.flags & ~${REPLACED} | $7::integer,
+        status = case when d.due > t.now then 'scheduled' else 'pending' end,
+        expires_at = d.due + $6::float8 * interval '1 ms', failures = 0, interruptions = 0, snoozes = 0, losses = 0
+      from t, lateral (select greatest(t.now,
+        coalesce(to_timestamp($4::float8 / 1000.0), t.now + $5::float8 * interval '1 ms', t.now)) as due) d
+      where l.job_id = $1`,
+
+    // Only here: the frequent kinds of submit, each in one round trip.
+    insertAlike: `with ${newAlike},
+      lives as (
+        insert into ${s}.live (job_id, status, lane, rank, due, expires_at, flags)
+        select i.id, a.status, $7::integer, -$4::smallint::integer, a.due, a.expires_at, $11::integer from alike a, input i)
+      select ${newIds} from input`,
+    /**
+     * The same while worker $12 waits by its claim $13 for up to $14 jobs of lanes $15: those that are due start as running
+     * if nothing waits in any of these lanes, and no lane beyond $16 is there, which this process would not know.
+     */
+    insertAndClaim: `with ${newAlike},
+      room as materialized (
+        select case when exists (select 1 from ${s}.worker where id = $12 and state = 'online')
+          and ${isOpen('$7::integer', 'true')}
+          and not exists (select 1 from ${s}.lane where id > $16)
+          and not exists (
+            select 1 from unnest($15::integer[]) u(lane) cross join lateral (
+              select 1 from ${s}.live l where l.status = 'pending' and l.lane = u.lane order by ${order} limit 1) c)
+          then $14::integer else 0 end as n),
+      lives as (
+        insert into ${s}.live (job_id, status, lane, rank, due, expires_at, flags, attempt, worker_id, claim_seq, started_at)
+        select i.id, case when c.starts then 'running' else a.status end, $7::integer,
+          -$4::smallint::integer, a.due, a.expires_at, $11::integer, c.starts::integer,
+          case when c.starts then $12::integer end, case when c.starts then $13::bigint end, case when c.starts then a.now end
+        from alike a, room, input i, lateral (select a.due <= a.now and i.place <= room.n as starts) c)
+      select ${newIds}, (select n from room) as room from input`,
+  } satisfies Twins<'insert'>;
+}

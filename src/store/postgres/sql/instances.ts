@@ -1,0 +1,65 @@
+/** Instances, and which of them has which duty. */
+
+import type { Twins } from '../../statements.ts';
+import { SESSION_MARK } from '../direct-session.ts';
+import { nowIn } from './instants.ts';
+
+/** A duty's row from the alias l, and whether its term is over by t, in numbers: on any connection, whatever its time zone. */
+const leaderColumns = `l.duty, l.number, l.instance_id, l.term, l.locked, l.expires_at <= t.now as over,
+  round(extract(epoch from l.expires_at) * 1000)::bigint as expires_at`;
+
+/** Whether this is the session that was marked so, and not one that a pooler lends to everybody. */
+const ownSession = (mark: string) => `coalesce(current_setting('${SESSION_MARK}', true) = ${mark}, false)`;
+
+export function instancesSql(s: string) {
+  const now = nowIn(s);
+
+  return {
+    keepDuties: `with ${now}
+      update ${s}.leader l set expires_at = t.now + $5::float8 * interval '1 ms', locked = k.locked and ${ownSession('$6')}
+      from t, unnest($2::text[], $3::bigint[], $4::boolean[]) k(duty, term, locked)
+      where l.duty = k.duty and l.term = k.term and l.instance_id = $1 and l.expires_at > t.now
+      returning ${leaderColumns}`,
+    /** Waits for nobody: a row that somebody holds is kept, taken by another, or being written under. */
+    takeDuties: `with ${now}, free as materialized (
+        select l.duty, f.locked from ${s}.leader l
+          join unnest($2::text[], $3::bigint[], $4::boolean[]) f(duty, term, locked)
+            on f.duty = l.duty and f.term = l.term
+          cross join t
+        where l.expires_at <= t.now or (l.locked and f.locked) order by l.duty for update of l skip locked)
+      update ${s}.leader l set instance_id = $1, term = l.term + 1, locked = free.locked,
+        expires_at = t.now + $5::float8 * interval '1 ms'
+      from free, t where l.duty = free.duty returning ${leaderColumns}`,
+    resign: `with ${now}
+      update ${s}.leader l set expires_at = t.now from t where l.instance_id = $1 and l.expires_at > t.now`,
+    duties: `with ${now} select ${leaderColumns} from ${s}.leader l, t where l.term > 0 order by l.duty`,
+    beatInstance: `with ${now}
+      insert into ${s}.instance (id, host, pid, roles, version, url, beat_ms, started_at, seen_at)
+      select $1, $2, $3, $4, $5, $6, $7, t.now, t.now from t
+      on conflict (id) do update set host = excluded.host, pid = excluded.pid, roles = excluded.roles,
+        version = excluded.version, url = excluded.url, beat_ms = excluded.beat_ms, seen_at = excluded.seen_at`,
+    instances: `with ${now} select i.*, t.now from ${s}.instance i, t order by i.started_at, i.id`,
+    leaveInstance: `delete from ${s}.instance where id = $1`,
+    forgetInstances: `with ${now}
+      delete from ${s}.instance i using t where i.seen_at + $1::float8 * interval '1 ms' < t.now returning i.id`,
+
+    // Only here: leaders hold locks by which others see their end at once; hints go through the server.
+    knowDuties: `insert into ${s}.leader (duty, number, instance_id, term, expires_at, locked)
+      select d.duty, d.number, '', 0, 'epoch', false from unnest($1::text[], $2::integer[]) d(duty, number)
+      on conflict do nothing`,
+    /**
+     * Tries the locks that would help: a lock marks a leader's end only where that leader had it, and a leader without
+     * one wants it. Never one that the session has: it would have it twice. In a session that is not ours, none.
+     */
+    lookAtDuties: `with ${now}
+      select ${leaderColumns}, ${ownSession('$5')} as own_session,
+        case when ${ownSession('$5')} and not l.duty = any($3::text[])
+            and (l.locked or l.expires_at <= t.now or l.instance_id = $1)
+          then pg_try_advisory_lock($4::integer, l.number) end as got
+      from ${s}.leader l, t where l.duty = any($2::text[]) order by l.duty`,
+    unlockDuties: 'select pg_advisory_unlock($1::integer, number) from unnest($2::integer[]) d(number)',
+    notify: 'select pg_notify($1, $2)',
+    notifyWaiting: `select pg_notify($1, $2) where exists (
+      select 1 from ${s}.waiter where until > clock_timestamp() and instance_id <> $3)`,
+  } satisfies Twins<'instances'>;
+}

@@ -1,0 +1,16 @@
+/** Instants in statements. */
+
+/** The present moment as `t.now`: asked for once, at the start of the statement. */
+export function nowIn(s: string): string {
+  return `t as materialized (select ${s}.now() as now)`;
+}
+
+/** Milliseconds: cheaper than an instant, for us and for the server. */
+export function epochMs(instant: string): string {
+  return `round(date_part('epoch', ${instant}) * 1000)`;
+}
+
+/** An instant from milliseconds. */
+export function instant(ms: string): string {
+  return `to_timestamp(${ms} / 1000.0)`;
+}

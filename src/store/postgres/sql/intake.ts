@@ -1,0 +1,27 @@
+/** Jobs that were submitted in applications' own transactions. */
+
+import type { Twins } from '../../statements.ts';
+import { FLAG } from '../flags.ts';
+import { nowIn } from './instants.ts';
+
+export function intakeSql(s: string) {
+  const now = nowIn(s);
+
+  return {
+    intake: `select job_id, kind, wish from ${s}.intake order by job_id limit $1`,
+    takeIntake: `delete from ${s}.intake where job_id = any(array(
+        select job_id from ${s}.intake where job_id = $1 for update skip locked))
+      returning ${s}.now() as now`,
+    /** As a job that is new and waits for nobody. Turns are given by the promoter. */
+    adoptLive: `with ${now}
+      update ${s}.live l
+      set lane = $2, flags = l.flags & ~${FLAG.unjudged},
+        status = case when l.due > t.now or exists (select 1 from ${s}.fair_queue f where f.name = j.queue) then 'scheduled' else 'pending' end,
+        expires_at = greatest(l.due, t.now) + (j.spec ->> 'start_timeout_ms')::float8 * interval '1 ms'
+      from t, ${s}.job j where l.job_id = $1 and j.id = l.job_id and l.status = 'blocked' and l.flags & ${FLAG.unjudged} <> 0
+      returning l.flags`,
+
+    // Only here: they are written by functions in the database (see migrations).
+    standing: `select status, due from ${s}.live where job_id = $1`,
+  } satisfies Twins<'intake'>;
+}

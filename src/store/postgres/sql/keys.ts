@@ -1,0 +1,51 @@
+/** Keys that one job holds at a time, and keys that make a call count once. */
+
+import type { Twins } from '../../statements.ts';
+import { nowIn } from './instants.ts';
+
+/** Lets go of keys of the jobs in `jobs`, in the order in which everybody locks keys. */
+export function freeKeysIn(s: string) {
+  return (jobs: string, condition: string) => `freed as (
+      delete from ${s}.unique_key k using (
+        select u.key from ${jobs} g join ${s}.unique_key u on u.job_id = g.job_id
+        where ${condition} order by u.key collate "C" for update of u) f
+      where k.key = f.key)`;
+}
+
+export function keysSql(s: string) {
+  const now = nowIn(s);
+
+  return {
+    keyHolders: `select k.key, k.job_id from ${s}.unique_key k
+      where k.key = any($1::text[]) and (k.expires_at is null or k.expires_at > ${s}.now()) order by k.key collate "C"`,
+    giveKeys: `with ${now}
+      update ${s}.unique_key k set job_id = i.job_id, hold = i.hold, expires_at = t.now + i.hold_ms * interval '1 ms'
+      from t, unnest($1::text[], $2::bigint[], $3::text[], $4::float8[]) i(key, job_id, hold, hold_ms)
+      where k.key = i.key`,
+    freeKeys: `delete from ${s}.unique_key k using (
+        select u.key from ${s}.unique_key u where u.job_id = any($1::bigint[]) and u.hold <> 'time'
+        order by u.key collate "C" for update) f
+      where k.key = f.key`,
+    idempotentAnswer: `select fingerprint, answer from ${s}.idempotency where key = $1`,
+    endIdempotent: `update ${s}.idempotency set answer = $2 where key = $1`,
+
+    // Only here: another transaction may be taking the same key.
+    lockKeys: `select key, job_id from ${s}.unique_key where key = any($1::text[]) order by key collate "C" for update`,
+    /**
+     * Locks keys that are there and makes those that are not, for nobody yet, in one pass: whoever locked the first
+     * kind and then made the second would wait for one who does it the other way round.
+     */
+    makeKeys: `insert into ${s}.unique_key as k (key, job_id, hold)
+      select i.key, 0, 'pending' from unnest($1::text[]) i(key) order by i.key collate "C"
+      on conflict (key) do update set key = excluded.key
+      returning k.key, case when k.expires_at <= ${s}.now() then 0 else k.job_id end as job_id`,
+    /** A twin that is at work waits here for the first to commit, and then finds its row. */
+    beginIdempotent: `with ${now}
+      insert into ${s}.idempotency as k (key, fingerprint, answer, created_at) select $1, $2, '[]', t.now from t
+      on conflict (key) do update
+      set fingerprint = excluded.fingerprint, answer = excluded.answer, created_at = excluded.created_at
+      where k.created_at + $3::float8 * interval '1 ms' <= excluded.created_at
+      returning 1`,
+    dropIdempotent: `delete from ${s}.idempotency where key = $1`,
+  } satisfies Twins<'keys'>;
+}

@@ -1,0 +1,49 @@
+/** What running jobs tell: logs, progress, checkpoints. */
+
+import type { Twins } from '../../statements.ts';
+import { isHeld } from './heartbeat.ts';
+
+export function outputSql(s: string) {
+  return {
+    /** What lies wholly between the two ends that are kept. */
+    cutLog: `delete from ${s}.log g using (
+        select max(start + octet_length(data)) as total from ${s}.log where job_id = $1 and attempt = $2) whole
+      where g.job_id = $1 and g.attempt = $2 and whole.total > 2 * $3::bigint
+        and g.start >= $3::bigint and g.start + octet_length(g.data) <= whole.total - $3::bigint`,
+    readLog: `select start, data from (
+        select start, data, octet_length(data) as size, sum(octet_length(data)) over before as bytes,
+          row_number() over before as place
+        from ${s}.log where job_id = $1 and attempt = $2 and start + octet_length(data) > $3::bigint
+        window before as (order by start)) piece
+      where bytes <= $4::bigint or place = 1 order by start`,
+
+    // Only here: the check of the lease and the write are one statement.
+    /** The check and the write are one step: nothing of an attempt that was given away is stored. */
+    appendLogs: `with input as materialized (
+        select * from unnest($1::bigint[], $2::integer[], $3::integer[], $4::bigint[], $5::bytea[])
+          with ordinality i(job_id, attempt, worker_id, start, data, place)),
+      held as materialized (
+        select i.* from input i join ${s}.live l on ${isHeld}),
+      stored as (
+        insert into ${s}.log (job_id, attempt, start, data)
+        select job_id, attempt, start, data from held where octet_length(data) > 0 order by place on conflict do nothing)
+      select place from held`,
+    /** Each job once. */
+    report: `with input as materialized (
+        select * from unnest($1::bigint[], $2::integer[], $3::integer[], $4::float8[], $5::text[], $6::jsonb[])
+          with ordinality i(job_id, attempt, worker_id, fraction, note, checkpoint, place)),
+      held as materialized (
+        select i.* from input i join ${s}.live l on ${isHeld}),
+      stored as (
+        insert into ${s}.progress as p (job_id, attempt, fraction, note, checkpoint)
+        select job_id, attempt, fraction, note, checkpoint from held order by job_id
+        on conflict (job_id) do update set attempt = excluded.attempt,
+          fraction = case when excluded.fraction is not null or p.attempt <> excluded.attempt then excluded.fraction
+            else p.fraction end,
+          note = case when excluded.fraction is not null or p.attempt <> excluded.attempt then excluded.note
+            else p.note end,
+          checkpoint = coalesce(excluded.checkpoint, p.checkpoint))
+      select place from held`,
+    checkpoint: `select checkpoint from ${s}.progress where job_id = $1`,
+  } satisfies Twins<'output'>;
+}

@@ -1,0 +1,65 @@
+/** What is old is deleted. */
+
+import type { Twins } from '../../statements.ts';
+import { freeKeysIn } from './keys.ts';
+
+export function pruneSql(s: string) {
+  const freeKeys = freeKeysIn(s);
+
+  /** Whether somebody unfinished depends on it. */
+  const isNeeded = (id: string) => `exists (
+      select 1 from ${s}.edge e join ${s}.live l on l.job_id = e.child_id where e.parent_id = ${id})`;
+  /** Steps of workflows are deleted with their workflow. */
+  const standsAlone = (id: string) => `not ${isNeeded(id)}
+      and not exists (select 1 from ${s}.job j where j.id = ${id} and j.workflow_id is not null)`;
+
+  return {
+    /** $1 status, $2 age, $3 how many. Those with steps that somebody unfinished depends on are left out. */
+    oldWorkflows: `select w.id from ${s}.workflow w
+      where w.status = $1 and w.ended_at + $2::float8 * interval '1 ms' < (select ${s}.now()) and not exists (
+        select 1 from ${s}.job j where j.workflow_id = w.id and ${isNeeded('j.id')})
+      order by w.id limit $3`,
+    workflowJobs: `select id from ${s}.job where workflow_id = $1 order by id`,
+    pruneWorkflow: `delete from ${s}.workflow where id = $1`,
+    pruneWorkflowNotifications: `delete from ${s}.notification where workflow_id = $1`,
+    pruneJobs: `with gone as (select unnest($1::bigint[]) as job_id),
+      fans as (delete from ${s}.fan f using gone where f.job_id = gone.job_id),
+      cascades as (delete from ${s}.cascade c using gone where c.job_id = gone.job_id),
+      into_them as (delete from ${s}.edge e using gone where e.child_id = gone.job_id),
+      from_them as (delete from ${s}.edge e using gone where e.parent_id = gone.job_id and not e.child_id = any($1::bigint[])),
+      runs as (delete from ${s}.run r using gone where r.job_id = gone.job_id),
+      results as (delete from ${s}.result x using gone where x.job_id = gone.job_id),
+      progresses as (delete from ${s}.progress p using gone where p.job_id = gone.job_id),
+      logs as (delete from ${s}.log g using gone where g.job_id = gone.job_id),
+      sent as (delete from ${s}.notification n using gone where n.job_id = gone.job_id),
+      told as (delete from ${s}.notification n using gone where n.subject_job_id = gone.job_id and not n.job_id = any($1::bigint[])),
+      ${freeKeys('gone', 'true')}
+      delete from ${s}.job j using gone where j.id = gone.job_id`,
+    pruneKeys: `delete from ${s}.unique_key where key = any(array(
+      select key from ${s}.unique_key where expires_at <= (select ${s}.now()) for update skip locked))`,
+    pruneIdempotency: `delete from ${s}.idempotency where key = any(array(
+      select key from ${s}.idempotency
+      where created_at + $1::float8 * interval '1 ms' <= (select ${s}.now()) for update skip locked))`,
+    pruneAlarms: `delete from ${s}.alarm where raised_at + $1::float8 * interval '1 ms' < (select ${s}.now())`,
+    pruneStats: `delete from ${s}.stat where minute + $1::float8 * interval '1 ms' < (select ${s}.now())`,
+
+    // Only here: looked for, locked, and looked at again; all rows of a job go by one statement.
+    /** $1 status, $2 age, $3 after which id, $4 how many to look at, $5 how many to answer with. */
+    oldJobs: `select c.job_id, c.ended_at, c.last, c.looked from (
+        select e.job_id, e.ended_at, max(e.job_id) over () as last, count(*) over () as looked from (
+          select job_id, ended_at from ${s}.run where status = $1 and job_id > $3 order by job_id limit $4) e) c
+      where (c.ended_at + $2::float8 * interval '1 ms' < (select ${s}.now()) and ${standsAlone('c.job_id')})
+        or c.job_id = c.last
+      order by c.ended_at, c.job_id limit $5`,
+    /** Of these, those that are still ended and old: a retry may have come between. */
+    lockOld: `select r.job_id from ${s}.run r
+      where r.job_id = any($1::bigint[]) and r.status = $2 and r.ended_at + $3::float8 * interval '1 ms' < (select ${s}.now())
+      order by r.job_id for update skip locked`,
+    /** In a later statement than their lock: whoever adds a child to one of them locks it too. */
+    prunable: `select i.job_id from unnest($1::bigint[]) i(job_id) where ${standsAlone('i.job_id')}`,
+    neededOf: `select i.job_id from unnest($1::bigint[]) i(job_id) where ${isNeeded('i.job_id')}`,
+    /** After its jobs, as all do. */
+    lockOldWorkflow: `select id from ${s}.workflow where id = $1 and status = $2
+      and ended_at + $3::float8 * interval '1 ms' < (select ${s}.now()) for update`,
+  } satisfies Twins<'prune'>;
+}

@@ -1,0 +1,24 @@
+/** Queues and their settings. */
+
+import type { Twins } from '../../statements.ts';
+import { nowIn } from './instants.ts';
+
+export function queuesSql(s: string) {
+  const now = nowIn(s);
+
+  return {
+    /** Groups are not counted as running: nobody runs them. */
+    queueCounts: `select n.queue as name, l.status, count(*) filter (where l.status <> 'running' or l.flags & 2 = 0) as count,
+        min(l.due) as due
+      from ${s}.live l join ${s}.lane n on n.id = l.lane where $1::text is null or n.queue = $1
+      group by n.queue, l.status`,
+    queueRows: `select name, paused_at, max_running from ${s}.queue where $1::text is null or name = $1`,
+    /** $2 paused or null, $3 whether to set $4, the limit. */
+    setQueue: `with ${now}
+      insert into ${s}.queue as q (name, paused_at, max_running)
+      select $1, case when $2::boolean then t.now end, case when $3::boolean then $4::integer end from t
+      on conflict (name) do update
+      set paused_at = case when $2::boolean is null then q.paused_at when $2::boolean then coalesce(q.paused_at, excluded.paused_at) end,
+        max_running = case when $3::boolean then $4::integer else q.max_running end`,
+  } satisfies Twins<'queues'>;
+}

@@ -1,0 +1,68 @@
+/** Reading jobs. */
+
+import type { Twins } from '../../statements.ts';
+import { order } from './claim.ts';
+
+/** A job as `decodeJob` takes it, from the aliases j (job), l (live), r (run), w (worker), x (result). */
+const jobColumns = `
+  j.id, j.queue, j.kind, j.name, j.priority, j.tags, j.spec, j.created_at,
+  coalesce(l.status, r.status) as status, coalesce(l.attempt, r.attempts) as attempt,
+  coalesce(l.failures, r.failures) as failures, coalesce(l.interruptions, r.interruptions) as interruptions,
+  coalesce(l.snoozes, r.snoozes) as snoozes, coalesce(l.losses, r.losses) as losses, coalesce(l.due, r.due) as due,
+  case when l.job_id is null then r.started_at else l.started_at end as started_at,
+  case when l.job_id is null then r.ended_at end as done_at,
+  case when l.job_id is null then r.worker_id else l.worker_id end as worker_id,
+  case when l.status = 'running' then coalesce(l.renewed_at, w.seen_at) end as heard_at,
+  case when l.job_id is null then r.cancel_requested_at else l.cancel_requested_at end as cancel_requested_at,
+  case when l.status <> 'running' then l.expires_at end as expires_at, r.exit_code, r.signal, r.error, r.reason, x.value as result,
+  p.attempt as progress_attempt, p.fraction, p.note,
+  j.workflow_id, j.step_key, j.group_id, j.group_index, j.rerun_of, n.depends_on`;
+
+/** Where a list of jobs is read from. */
+export function jobsFrom(s: string): string {
+  return `${jobColumns}
+    from ${s}.job j left join ${s}.live l on l.job_id = j.id ${lastRun(s)}
+    left join ${s}.worker w on w.id = l.worker_id left join ${s}.result x on x.job_id = j.id
+    left join ${s}.progress p on p.job_id = j.id
+    left join lateral (
+      select json_agg(json_build_array(e.parent_id, e.condition) order by e.parent_id) as depends_on
+      from ${s}.edge e where e.child_id = j.id) n on true`;
+}
+
+/** Beside an unfinished job stands its last attempt that left an error, beside an ended one the row that ended it. */
+export function lastRun(s: string): string {
+  return `left join lateral (
+    select * from ${s}.run e
+    where e.job_id = j.id and (e.status is not null or (l.job_id is not null and e.error is not null))
+    order by e.status is not null desc, e.attempt desc limit 1) r on true`;
+}
+
+export function readSql(s: string) {
+  return {
+    jobs: `select ${jobsFrom(s)} where j.id = any($1::bigint[])`,
+    newestJobId: `select max(id) as id from ${s}.job`,
+    /** One that is offline runs nothing any more; until its lease ended it may have claimed without a sign. */
+    workerGone: `select extract(epoch from seen_at)::float8 * 1000 + lease_ms as at from ${s}.worker
+      where id = $1 and state = 'offline'`,
+    attempts: `select job_id, attempt, worker_id, coalesce(started_at, ended_at) as started_at, ended_at, outcome, exit_code, signal, error from ${s}.run
+      where job_id = $1 and attempt > 0 order by attempt`,
+    countAhead: `select count(*) as count from (
+      select 1 from ${s}.live me join ${s}.lane mine on mine.id = me.lane
+        join ${s}.lane n on n.queue = mine.queue cross join lateral (
+          select 1 from ${s}.live l where l.status = 'pending' and l.lane = n.id
+            and (${order}) < (me.rank, case when me.status = 'pending' then me.turn else 0 end, me.due, me.job_id)
+          limit $2) ahead
+      where me.job_id = $1 and me.status in ('blocked', 'scheduled', 'pending') limit $2) counted`,
+
+    // Only here: by halving, inside of the server.
+    /** The last job that was created before $1, by halving. */
+    lastJobBefore: `with recursive found(low, high) as (
+        select 0::bigint, coalesce(max(id), 0) + 1 from ${s}.job
+        union all
+        select case when p.is_later then f.low else f.middle end, case when p.is_later then p.id else f.high end
+        from (select low, high, (low + high) / 2 as middle from found where high - low > 1) f left join lateral (
+          select j.id, j.created_at >= to_timestamp($1::float8 / 1000.0) as is_later from ${s}.job j
+          where j.id > f.low and j.id <= f.middle order by j.id desc limit 1) p on true)
+      select max(low) as id from found`,
+  } satisfies Twins<'read'>;
+}

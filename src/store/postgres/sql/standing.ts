@@ -1,0 +1,43 @@
+/** How a job stands by its other rows: pieces of statements, as functions of the quoted schema. */
+
+/**
+ * The row of `run` that ended its job. Written so that the index of such rows, where the job's id comes second, is of no
+ * use to the planner, which takes it while the table is small and keeps to it: the primary key has to do it.
+ */
+export function isFinal(row: string): string {
+  return `coalesce(${row}.status, '') <> ''`;
+}
+
+/**
+ * How an edge `e` stands. Where its parent told all its children of its success, the edge itself was not written: what is
+ * `open` holds. Such a parent never runs again.
+ */
+export function edgeState(s: string): string {
+  return `case when e.state = 'open' and exists (
+        select 1 from ${s}.run r where r.job_id = e.parent_id and r.told) then 'held' else e.state end`;
+}
+
+/** The line of a schedule that a job `j` runs for. Of a step, the workflow is the run. */
+export const lineOfJob = `case when j.workflow_id is null then (j.spec -> 'tick' ->> 'line')::bigint end`;
+
+/** What the flags of a job `j` are when it waits again. Its unique key is not taken again. */
+export function flagsOf(s: string): string {
+  return `(case when exists (select 1 from ${s}.edge o where o.parent_id = j.id) then 1 else 0 end
+      | case when exists (select 1 from ${s}.fan f where f.job_id = j.id) then 2 else 0 end
+      | case when j.workflow_id is not null then 4 else 0 end
+      | case when exists (select 1 from ${s}.edge o where o.child_id = j.id) then 16 else 0 end
+      | case when j.group_id is not null then 32
+          when j.spec @? '$.notify[*].on[*] ? (@ == "recovered")' then 384
+          when j.spec @? '$.notify[*].on[*] ? (@ == "failed")' then 128 else 0 end
+      | case when j.spec ->> 'rerun' = 'never' or (j.spec -> 'max_attempts')::integer <= 1 then 512 else 0 end
+      | case when j.spec ->> 'start_timeout_ms' is null then 2048 else 0 end)`;
+}
+
+/** The counters of a child's edges, each in the state given; all 0 where there are none. */
+export function countersOf(s: string, child: string, state: string): string {
+  return `lateral (
+        select count(*) filter (where ${state} = 'open') as open, count(*) filter (where ${state} = 'held') as held,
+          count(*) filter (where ${state} = 'impossible' and e.condition = 'success') as broken,
+          count(*) filter (where ${state} = 'impossible' and e.condition = 'failure') as missed
+        from ${s}.edge e where e.child_id = ${child})`;
+}

@@ -1,0 +1,36 @@
+/** Fair turns: who is next where jobs of several keys wait. */
+
+import type { Twins } from '../../statements.ts';
+
+export function turnsSql(s: string) {
+  return {
+    addFairQueues: `insert into ${s}.fair_queue (name) select name from unnest($1::text[]) i(name)
+      order by name collate "C" on conflict do nothing`,
+    /** Of jobs $1, those in queues $2 that are claimable: last in line until they are given their turns. */
+    parkTurns: `update ${s}.live l set turn = 9007199254740991, fair_key = null from ${s}.job j
+      where l.job_id = any($1::bigint[]) and l.status = 'pending' and j.id = l.job_id and j.queue = any($2::text[])
+      returning l.job_id, j.queue, j.priority, coalesce(j.spec ->> 'fair_key', '') as fair_key, l.due`,
+    presentTurns: `select i.place, min(c.turn) as turn
+      from unnest($1::integer[], $2::integer[], $3::integer[]) i(place, lane, rank) cross join lateral (
+          select l.turn from ${s}.live l where l.status = 'pending' and l.lane = i.lane and l.rank = i.rank
+          order by l.turn, l.due, l.job_id limit 1) c
+      group by i.place`,
+    /** $1 places, $2 lanes, $3 ranks, $4 keys. */
+    lastTurns: `select i.place, max(c.turn) as turn
+      from unnest($1::integer[], $2::integer[], $3::integer[], $4::text[]) i(place, lane, rank, fair_key)
+        cross join lateral (
+          select l.turn from ${s}.live l
+          where l.status = 'pending' and l.lane = i.lane and l.rank = i.rank and l.fair_key = i.fair_key
+          order by l.turn desc limit 1) c
+      group by i.place`,
+    setTurns: `update ${s}.live l set turn = i.turn, fair_key = i.fair_key
+      from unnest($1::bigint[], $2::bigint[], $3::text[]) i(job_id, turn, fair_key) where l.job_id = i.job_id`,
+
+    // Only here: two who give turns in one queue at once would give the same ones.
+    /** By id, as all who lock several jobs do. */
+    lockPending: `select job_id from ${s}.live where job_id = any($1::bigint[]) and status = 'pending' order by job_id for update`,
+    /** The last lock that anybody takes. What stands is read in the next statement. */
+    lockFairQueues: `select q.name, array(select n.id from ${s}.lane n where n.queue = q.name) as lanes
+      from ${s}.fair_queue q where q.name = any($1::text[]) order by q.name collate "C" for update of q`,
+  } satisfies Twins<'turns'>;
+}

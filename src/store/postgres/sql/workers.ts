@@ -1,0 +1,25 @@
+/** Workers. */
+
+import type { Twins } from '../../statements.ts';
+import { nowIn } from './instants.ts';
+
+export function workersSql(s: string) {
+  const now = nowIn(s);
+
+  return {
+    insertWorker: `with ${now}
+      insert into ${s}.worker (id, name, state, attachment, instance_id, lease_ms, registered_at, seen_at, profile)
+      select $1, $2, 'online', $3, $4, $5, t.now, t.now, $6 from t`,
+    workers: `select w.id, w.name, w.state, w.attachment, w.instance_id, w.lease_ms, w.registered_at, w.seen_at, w.profile,
+        (select count(*) from ${s}.live l where l.status = 'running' and l.worker_id = w.id) as running
+      from ${s}.worker w where $1::integer is null or w.id = $1 order by w.id`,
+    /** Remembered beside the state, for one that goes offline and comes back. */
+    drainWorker: `update ${s}.worker set profile = profile || '{"draining": true}',
+        state = case when state = 'online' then 'draining' else state end
+      where id = $1`,
+    leaveWorker: `update ${s}.worker set state = 'offline' where id = $1`,
+
+    // Only here: its lock is taken under its id before anybody can see its row.
+    nextWorkerId: `select nextval('${s}.worker_id')::integer as id`,
+  } satisfies Twins<'workers'>;
+}

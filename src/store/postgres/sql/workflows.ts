@@ -1,0 +1,26 @@
+/** Workflows, and what is counted of their steps. */
+
+import type { Twins } from '../../statements.ts';
+import { nowIn } from './instants.ts';
+
+export function workflowsSql(s: string) {
+  const now = nowIn(s);
+
+  return {
+    insertWorkflow: `with ${now}
+      insert into ${s}.workflow (id, name, params, status, created_at, rerun_of, total, open_steps, notify)
+      select nextval('${s}.workflow_id'), $1, $2, 'pending', t.now, $3, $4, $4, $5 from t returning id, created_at`,
+    workflows: `select * from ${s}.workflow where id = any($1::bigint[])`,
+    writeWorkflows: `update ${s}.workflow w
+      set open_steps = i.open, fine_steps = i.fine, failed_steps = i.failed, cancelled_steps = i.cancelled,
+        status = i.status, ended_at = case when i.open = 0 then to_timestamp($7::float8 / 1000.0) end
+      from unnest($1::bigint[], $2::integer[], $3::integer[], $4::integer[], $5::integer[], $6::text[])
+        i(id, open, fine, failed, cancelled, status)
+      where w.id = i.id`,
+
+    // Only here: steps are written by insertLinked, and read as all jobs are.
+    lockWorkflows: `select id, notify, started_at, open_steps, fine_steps, failed_steps, cancelled_steps from ${s}.workflow
+      where id = any($1::bigint[]) order by id for update`,
+    stepIds: `select id from ${s}.job where workflow_id = $1 and group_id is null order by id`,
+  } satisfies Twins<'workflows'>;
+}

@@ -1,0 +1,44 @@
+/** All other changes of one job: requeued, ended, cancelled, retried, edited. */
+
+import type { Twins } from '../../statements.ts';
+import { STARTS_ANY_TIME } from '../flags.ts';
+
+export const changeSql = {
+  specs: 'select queue, kind, name, priority, tags, spec from job where id = ?',
+  editLive: `update live set lane = ?2, rank = ?3, status = ?4, due = ?5, expires_at = ?6, turn = iif(?7, 0, turn),
+      fair_key = iif(?7, null, fair_key), flags = flags & ~${STARTS_ANY_TIME}
+    where job_id = ?1`,
+
+  // Only here: a change is guarded and then written, row by row.
+  /** The live row, if it still is what the decision was made on. */
+  guardLive: `select l.worker_id, l.flags from live l left join worker w on w.id = l.worker_id
+    where l.job_id = ?1 and l.status = ?2 and l.attempt = ?3 and (l.status <> 'running' or l.worker_id is ?4)
+      and (l.cancel_requested_at is not null) = ?5
+      and l.failures = ?6 and l.interruptions = ?7 and l.snoozes = ?8 and l.losses = ?9
+      and (?10 is null or coalesce(w.seen_at, 0) = ?10)`,
+  guardEnded: `select r.attempt, r.started_at, r.worker_id from run r
+    where r.job_id = ?1 and r.status = ?2 and r.attempts = ?3 and (r.cancel_requested_at is not null) = ?4
+      and r.failures = ?5 and r.interruptions = ?6 and r.snoozes = ?7 and r.losses = ?8`,
+  flag: 'update live set cancel_requested_at = ?2, flags = flags | ?3 where job_id = ?1',
+  recordAttempt: `insert into run (job_id, attempt, outcome, worker_id, started_at, ended_at, exit_code, signal, error)
+    select job_id, attempt, ?3, worker_id, coalesce(started_at, ?2), ?2, ?4, ?5, ?6 from live where job_id = ?1`,
+  requeue: `update live set status = ?2, due = coalesce(?3, due), failures = ?4, interruptions = ?5, snoozes = ?6, losses = ?7,
+      claim_seq = null, renewed_at = null, expires_at = iif(?8, expires_at, null)
+    where job_id = ?1`,
+  /** ?13: whether an attempt was running; where none was, the row is number 0. */
+  endRun: `insert into run (job_id, attempt, status, reason, outcome, worker_id, started_at, ended_at, due, exit_code,
+      signal, error, attempts, failures, interruptions, snoozes, losses, cancel_requested_at)
+    select job_id, iif(?13, attempt, 0), ?3, ?4, ?5, worker_id, started_at, ?2, due, ?6,
+      ?7, ?8, attempt, ?9, ?10, ?11, ?12, cancel_requested_at
+    from live where job_id = ?1`,
+  endLive: 'delete from live where job_id = ?',
+  reopenRun: `update run set status = null, reason = null, due = null, attempts = null, failures = null,
+      interruptions = null, snoozes = null, losses = null, cancel_requested_at = null
+    where job_id = ?1 and attempt = ?2`,
+  dropRun: 'delete from run where job_id = ?1 and attempt = ?2',
+  reopenLive: `insert into live (job_id, status, lane, rank, due, attempt, failures, interruptions, snoozes, losses,
+      worker_id, started_at, flags, open_edges, held_edges, broken_edges, missed_edges)
+    select id, ?11, ?2, -priority, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?12, ?13, ?14, ?15, ?16 from job where id = ?1`,
+  waiting: `select l.status, l.due, l.expires_at, j.created_at from live l join job j on j.id = l.job_id
+    where l.job_id = ? and l.status in ('blocked', 'scheduled', 'pending')`,
+} satisfies Twins<'change'>;

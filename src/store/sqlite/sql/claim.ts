@@ -1,0 +1,33 @@
+/** Handing jobs to workers. */
+
+import type { Twins } from '../../statements.ts';
+
+export const claimSql = {
+  countRunning: `select count(*) as count from live l join lane n on n.id = l.lane
+    where l.status = 'running' and l.worker_id is not null and n.queue = ?`,
+  laneHeads: `select rank, turn, due, job_id from live where status = 'pending' and lane = ?1
+    order by rank, turn, due, job_id limit ?2`,
+
+  // Only here: a claim reads along the lanes until it has enough, and takes those.
+  workerState: `select state, coalesce(profile ->> 'draining', 0) as draining from worker where id = ?`,
+  queueSettings:
+    'select name, paused_at, max_running from queue where paused_at is not null or max_running is not null',
+  /** Hops from lane to lane along the index, whatever the number of jobs in each. */
+  pendingLanes: `with recursive hop (lane) as (
+      select min(lane) from live where status = 'pending'
+      union all
+      select (select min(l.lane) from live l where l.status = 'pending' and l.lane > hop.lane) from hop
+      where hop.lane is not null)
+    select lane from hop where lane is not null`,
+  laneAfter: `select rank, turn, due, job_id from live where status = 'pending' and lane = ?1
+      and (rank, turn, due, job_id) > (?3, ?4, ?5, ?6)
+    order by rank, turn, due, job_id limit ?2`,
+  takeJobs: `update live set status = 'running', attempt = attempt + 1, worker_id = ?2, claim_seq = ?3,
+      started_at = iif(?5, null, ?4), renewed_at = iif(?3 is null, ?4, null)
+    where job_id in (select value from json_each(?1)) and status = 'pending'`,
+  /** Of jobs ?1, those that must not wait at a worker. */
+  mustStart: `select l.job_id from json_each(?1) i join live l on l.job_id = i.value join job j on j.id = l.job_id
+    where l.failures > 0 or j.spec ->> 'rerun' = 'never' or j.spec ->> 'max_attempts' <= 1`,
+  claimedJobs: `select l.job_id, l.attempt, l.failures, l.due, j.queue, j.kind, j.name, j.priority, j.tags, j.spec, l.flags
+    from json_each(?1) i join live l on l.job_id = i.value join job j on j.id = l.job_id`,
+} satisfies Twins<'claim'>;

@@ -1,0 +1,22 @@
+/** What is done for all: jobs become due, expire, are lost; workers go. */
+
+import type { Twins } from '../../statements.ts';
+
+export const dutiesSql = {
+  nextDue: `select min(due) as due from live where status = 'scheduled'`,
+  promote: `update live set status = 'pending' where job_id in (select value from json_each(?))`,
+  expiredJobs: `select job_id from live where expires_at <= ?1 and status in ('pending', 'scheduled')
+    order by expires_at, job_id limit ?2`,
+  lostJobs: `select l.job_id, coalesce(w.seen_at, 0) from live l indexed by live_running
+      left join worker w on w.id = l.worker_id
+    where l.status = 'running' and l.worker_id is not null and (w.id is null or coalesce(l.renewed_at, w.seen_at) + w.lease_ms < ?1
+      or l.worker_id in (select value from json_each(?2)))
+    order by l.job_id limit ?3`,
+  retireWorkers: `update worker set state = 'offline' where state <> 'offline' and seen_at + lease_ms < ?1
+    returning id`,
+  forgetWorkers: `delete from worker where state = 'offline' and seen_at < ?1
+    and not exists (select 1 from live l where l.status = 'running' and l.worker_id = worker.id)`,
+
+  // Only here: part of promote in PostgreSQL.
+  dueJobs: `select job_id from live where status = 'scheduled' and due <= ?1 order by due, job_id limit ?2`,
+} satisfies Twins<'duties'>;

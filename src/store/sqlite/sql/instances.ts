@@ -1,0 +1,26 @@
+/** Instances, and which of them has which duty. */
+
+import type { Twins } from '../../statements.ts';
+
+export const instancesSql = {
+  keepDuties: `update leader set expires_at = ?4
+    where duty = ?1 and instance_id = ?2 and term = ?3 and expires_at > ?5`,
+  takeDuties: `insert into leader (duty, number, instance_id, term, expires_at, locked) values (?1, ?2, ?3, 1, ?4, 0)
+    on conflict (duty) do update
+    set instance_id = excluded.instance_id, term = leader.term + 1, expires_at = excluded.expires_at
+    where leader.expires_at <= ?5`,
+  resign: 'update leader set expires_at = ?2 where instance_id = ?1 and expires_at > ?2',
+  duties: 'select * from leader order by duty',
+  beatInstance: `insert into instance (id, host, pid, roles, version, url, beat_ms, started_at, seen_at)
+    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8)
+    on conflict (id) do update set host = excluded.host, pid = excluded.pid, roles = excluded.roles,
+      version = excluded.version, url = excluded.url, beat_ms = excluded.beat_ms, seen_at = excluded.seen_at`,
+  instances: 'select * from instance order by started_at, id',
+  leaveInstance: 'delete from instance where id = ?',
+  forgetInstances: 'delete from instance where seen_at < ?',
+
+  // Only here: one process owns the file.
+  /** The process that owns the file is the only one, so whoever led before is gone. */
+  endTerms: 'update leader set expires_at = 0',
+  duty: 'select * from leader where duty = ?',
+} satisfies Twins<'instances'>;

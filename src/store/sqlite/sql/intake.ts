@@ -1,0 +1,28 @@
+/** Jobs that were submitted in applications' own transactions. */
+
+import type { Twins } from '../../statements.ts';
+
+export const intakeSql = {
+  intake: 'select job_id, kind, wish from intake order by job_id limit ?',
+  takeIntake: 'delete from intake where job_id = ?',
+  adoptLive: `update live set lane = ?2, flags = ?3, status = ?4, expires_at = ?5, open_edges = ?6, held_edges = ?7,
+      broken_edges = ?8, missed_edges = ?9
+    where job_id = ?1`,
+
+  // Only here: written on the application's own connection.
+  unjudged: `select l.flags, l.due, j.queue, j.kind, j.name, j.priority, j.tags, j.spec
+    from live l join job j on j.id = l.job_id where l.job_id = ? and l.status = 'blocked' and l.flags & 1024`,
+  isLive: 'select 1 as live from live where job_id = ?',
+  /** ?1 queue, ?2 kind, ?3 name, ?4 priority, ?5 tags, ?6 now, ?7 spec. */
+  enlistJob: `insert into job (queue, kind, name, priority, tags, created_at, spec) values (?, ?, ?, ?, ?, ?, ?)
+    returning id`,
+  enlistLive: `insert into live (job_id, status, lane, rank, due, flags) values (?, 'blocked', 0, ?, ?, ?)`,
+  enlistIntake: 'insert into intake (job_id, kind, wish) values (?, ?, ?)',
+  completeLive: `delete from live where job_id = ?1 and attempt = ?2 and worker_id = ?3 and status = 'running'
+    returning flags, started_at, due, failures, interruptions, snoozes, losses, cancel_requested_at`,
+  completeRun: `insert into run (job_id, attempt, status, outcome, worker_id, started_at, ended_at, due, attempts, failures,
+      interruptions, snoozes, losses, cancel_requested_at)
+    values (?1, ?2, 'done', 'done', ?3, ?4, ?5, ?6, ?2, ?7, ?8, ?9, ?10, ?11)`,
+  completeResult: 'insert into result (job_id, value) values (?, ?)',
+  completeKeys: `delete from unique_key where job_id = ? and hold <> 'time'`,
+} satisfies Twins<'intake'>;

@@ -1,0 +1,49 @@
+/** What is old is deleted. */
+
+import type { Twins } from '../../statements.ts';
+
+/** Of an ended job r: it goes without a workflow, and no unfinished job depends on it. */
+const standsAlone = `
+  not exists (select 1 from job j where j.id = r.job_id and j.workflow_id is not null)
+  and not exists (select 1 from edge e join live l on l.job_id = e.child_id where e.parent_id = r.job_id)`;
+
+/** Of an ended workflow w: no unfinished job of another depends on one of its own. */
+const nobodyWaits = `
+  not exists (select 1 from job j join edge e on e.parent_id = j.id join live l on l.job_id = e.child_id
+    where j.workflow_id = w.id)`;
+
+export const pruneSql = {
+  oldWorkflows: `select w.id from workflow w where w.ended_at < iif(w.status = 'done', ?1, ?2) and ${nobodyWaits}
+    order by w.ended_at, w.id limit ?3`,
+  workflowJobs: 'select id from job where workflow_id = ?',
+  pruneWorkflow: 'delete from workflow where id = ?',
+  pruneWorkflowNotifications: 'delete from notification where workflow_id = ?',
+  pruneJobs: 'delete from job where id in (select value from json_each(?))',
+  pruneKeys: 'delete from unique_key where expires_at <= ?',
+  pruneIdempotency: 'delete from idempotency where created_at <= ?',
+  pruneAlarms: 'delete from alarm where raised_at < ?',
+  pruneStats: 'delete from stat where minute < ?',
+
+  // Only here: looked for by the reader, and looked at again by the writer; table by table.
+  /** The longest ended first. All that it looks at lies in the index. */
+  oldDone: `select r.job_id from run r where r.status = 'done' and r.ended_at < ?1 and ${standsAlone}
+    order by r.ended_at, r.job_id limit ?2`,
+  oldUndone: `select r.job_id from run r where r.status in ('failed', 'cancelled', 'skipped') and r.ended_at < ?1
+      and ${standsAlone}
+    order by r.ended_at, r.job_id limit ?2`,
+  /** Of these, those that are still ended, and old: a retry may have come between. */
+  stillOld: `select i.value from json_each(?1) i join run r on r.job_id = i.value
+    where r.status is not null and r.ended_at < iif(r.status = 'done', ?2, ?3) and ${standsAlone}`,
+  stillOldWorkflows: `select w.id from json_each(?1) i join workflow w on w.id = i.value
+    where w.ended_at < iif(w.status = 'done', ?2, ?3) and ${nobodyWaits}`,
+  pruneProgress: 'delete from progress where job_id in (select value from json_each(?))',
+  pruneFans: 'delete from fan where job_id in (select value from json_each(?))',
+  pruneChildEdges: 'delete from edge where child_id in (select value from json_each(?))',
+  pruneParentEdges: 'delete from edge where parent_id in (select value from json_each(?))',
+  pruneRuns: 'delete from run where job_id in (select value from json_each(?))',
+  pruneResults: 'delete from result where job_id in (select value from json_each(?))',
+  pruneLogs: 'delete from log where job_id in (select value from json_each(?))',
+  pruneNotifications: 'delete from notification where job_id in (select value from json_each(?))',
+  pruneNotificationsOf: 'delete from notification where subject_job_id in (select value from json_each(?))',
+  pruneKeysOf: 'delete from unique_key where job_id in (select value from json_each(?))',
+} satisfies Twins<'prune'>;

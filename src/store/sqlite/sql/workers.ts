@@ -1,0 +1,16 @@
+/** Workers. */
+
+import type { Twins } from '../../statements.ts';
+
+export const workersSql = {
+  insertWorker: `insert into worker (name, state, attachment, instance_id, lease_ms, registered_at, seen_at, profile)
+    values (?1, 'online', ?2, ?3, ?4, ?5, ?5, ?6)`,
+  workers: `select w.id, w.name, w.state, w.attachment, w.instance_id, w.lease_ms, w.registered_at, w.seen_at, w.profile,
+      (select count(*) from live l where l.status = 'running' and l.worker_id = w.id) as running
+    from worker w where ?1 is null or w.id = ?1 order by w.id`,
+  /** Kept in the profile too: an offline worker that comes back is still asked to go. */
+  drainWorker: `update worker set state = iif(state = 'offline', state, 'draining'),
+      profile = json_set(profile, '$.draining', json('true'))
+    where id = ?`,
+  leaveWorker: `update worker set state = 'offline' where id = ?`,
+} satisfies Twins<'workers'>;

@@ -1,11 +1,11 @@
 /** A graph drained, against as many jobs that stand alone in the same round. */
 
+import { NEVER } from '../src/core/never.ts';
 import type { NewStep } from '../src/store/store.ts';
 import { rate } from './measure.ts';
 import { noop, type OpenScene, type Scene } from './scene.ts';
 import { measureDrain, noopWorker } from './throughput.ts';
 
-const never = new AbortController().signal;
 const WIDTH = 1_000;
 
 export interface GraphRates {
@@ -30,7 +30,7 @@ export async function measureGraph(open: OpenScene, count: number): Promise<Grap
 /** Layers of a thousand steps; each step waits for two of the layer before. Answers with the workflow's id. */
 export async function storeGraph({ scheduler }: Scene, count: number): Promise<number> {
   const workflow = { name: 'bench', params: {}, steps: layers(count), rerunOf: null };
-  return (await scheduler.submitWorkflow(workflow, {}, never)).workflow.id;
+  return (await scheduler.submitWorkflow(workflow, {}, NEVER)).workflow.id;
 }
 
 /** Runs all of its steps; answers with how many per second. */
@@ -44,7 +44,7 @@ export async function drainGraph(scene: Scene, { id, count }: { id: number; coun
   const running = worker.run();
   const drained = await rate(count, async () => {
     await finished.promise;
-    while ((await scene.store.workflow(id, never))?.status !== 'done') await new Promise(setImmediate);
+    while ((await scene.store.workflow(id, NEVER))?.status !== 'done') await new Promise(setImmediate);
   });
   await worker.drain();
   await running;

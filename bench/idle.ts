@@ -1,18 +1,17 @@
 /** What one `up` costs while nothing happens. */
 
+import { NEVER } from '../src/core/never.ts';
 import type { Driver } from '../src/store/store.ts';
 import type { Figure } from './measure.ts';
 import type { Scenes } from './scene.ts';
 import { noopWorker } from './throughput.ts';
 
 const WATCH_MS = 10_000;
-const never = new AbortController().signal;
-
 export async function measureIdle(driver: Driver, on: Scenes): Promise<Figure[]> {
   await using scene = await on.open();
   const worker = noopWorker(scene, () => undefined);
   const running = worker.run();
-  await scene.scheduler.queues(never);
+  await scene.scheduler.queues(NEVER);
   await new Promise((resolve) => setTimeout(resolve, 2_000));
   const cpu = process.cpuUsage();
   const before = await on.transactions?.();

@@ -1,12 +1,11 @@
 /** From the call of submit to the start of the handler, one job at a time on an idle system. */
 
+import { NEVER } from '../src/core/never.ts';
 import { percentile } from './measure.ts';
 import { noop, type OpenScene } from './scene.ts';
 import { noopWorker } from './throughput.ts';
 
 const ROUNDS = 300;
-const never = new AbortController().signal;
-
 export async function measureLatency(open: OpenScene): Promise<{ p50: number; p99: number }> {
   await using scene = await open();
   let started = Promise.withResolvers<number>();
@@ -16,7 +15,7 @@ export async function measureLatency(open: OpenScene): Promise<{ p50: number; p9
   for (let round = 0; round < ROUNDS; round += 1) {
     started = Promise.withResolvers();
     const submitted = performance.now();
-    await scene.scheduler.submit([noop()], {}, never);
+    await scene.scheduler.submit([noop()], {}, NEVER);
     times.push((await started.promise) - submitted);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }

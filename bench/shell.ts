@@ -2,6 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import { DEFAULT_SPEC } from '../src/core/job.ts';
+import { NEVER } from '../src/core/never.ts';
 import { systemClock } from '../src/ops/clock.ts';
 import { silentLog } from '../src/ops/log.ts';
 import { Worker } from '../src/worker/worker.ts';
@@ -10,8 +11,6 @@ import type { OpenScene } from './scene.ts';
 
 const COUNT = 500;
 const SLOTS = 4;
-const never = new AbortController().signal;
-
 export async function measureShell(open: OpenScene): Promise<{ ours: number; bare: number }> {
   return { bare: await bareSpawn(), ours: await shellJobs(open) };
 }
@@ -28,15 +27,15 @@ async function shellJobs(open: OpenScene): Promise<number> {
     log: silentLog,
   });
   const running = worker.run();
-  const [first] = (await scheduler.submit([job], {}, never)).items;
-  await scheduler.wait(first?.job.id ?? 0, 60_000, never);
+  const [first] = (await scheduler.submit([job], {}, NEVER)).items;
+  await scheduler.wait(first?.job.id ?? 0, 60_000, NEVER);
   const perSecond = await rate(COUNT, async () => {
     const { items } = await scheduler.submit(
       Array.from({ length: COUNT }, () => job),
       {},
-      never,
+      NEVER,
     );
-    for (const item of items) await scheduler.wait(item.job.id, 60_000, never);
+    for (const item of items) await scheduler.wait(item.job.id, 60_000, NEVER);
   });
   await worker.drain();
   await running;

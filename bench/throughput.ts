@@ -1,23 +1,23 @@
 /** Submits and drains per second. */
 
+import { NEVER } from '../src/core/never.ts';
 import { systemClock } from '../src/ops/clock.ts';
 import { silentLog } from '../src/ops/log.ts';
 import { Worker } from '../src/worker/worker.ts';
 import { rate } from './measure.ts';
 import { noop, type OpenScene, type Scene } from './scene.ts';
 
-const never = new AbortController().signal;
 const SLOTS = 1_000;
 
 /** Single submits, 50 in flight, each resolved after its commit. */
 export async function measureSingles(open: OpenScene, count: number): Promise<number> {
   await using scene = await open();
-  await scene.scheduler.submit([noop()], {}, never);
+  await scene.scheduler.submit([noop()], {}, NEVER);
   let left = count;
   const submitter = async () => {
     while (left > 0) {
       left -= 1;
-      await scene.scheduler.submit([noop()], {}, never);
+      await scene.scheduler.submit([noop()], {}, NEVER);
     }
   };
   return await rate(count, async () => {
@@ -33,7 +33,7 @@ export async function measureBulk(open: OpenScene, count: number): Promise<numbe
 
 async function submitMany({ scheduler }: Scene, count: number): Promise<void> {
   const thousand = Array.from({ length: 1_000 }, () => noop());
-  for (let done = 0; done < count; done += 1_000) await scheduler.submit(thousand.slice(0, count - done), {}, never);
+  for (let done = 0; done < count; done += 1_000) await scheduler.submit(thousand.slice(0, count - done), {}, NEVER);
 }
 
 /** From a full queue until the store shows nothing waiting or running. */
@@ -49,7 +49,7 @@ export async function measureDrain(open: OpenScene, count: number): Promise<numb
   const perSecond = await rate(count, async () => {
     void worker.run();
     await finished.promise;
-    while ((await scene.scheduler.queues(never)).some(({ pending, running }) => pending + running > 0));
+    while ((await scene.scheduler.queues(NEVER)).some(({ pending, running }) => pending + running > 0));
   });
   await worker.drain();
   return perSecond;

@@ -1,6 +1,7 @@
 /** How late ticks are judged, with few and with many schedules. About a hundred ticks a second at most. */
 
 import { DEFAULT_SPEC } from '../src/core/job.ts';
+import { NEVER } from '../src/core/never.ts';
 import { DEFAULT_CATCHUP } from '../src/core/schedule/plan-ticks.ts';
 import { percentile } from './measure.ts';
 import type { OpenScene } from './scene.ts';
@@ -8,8 +9,6 @@ import type { OpenScene } from './scene.ts';
 const WATCH_MS = 15_000;
 const AT_ONCE = 50;
 const PAGE = 1_000;
-const never = new AbortController().signal;
-
 export async function measureTicks(open: OpenScene, schedules: number): Promise<{ p50: number; p99: number }> {
   await using scene = await open();
   const { scheduler } = scene;
@@ -33,7 +32,7 @@ export async function measureTicks(open: OpenScene, schedules: number): Promise<
         forEach: null,
         target: { job },
       },
-      never,
+      NEVER,
     );
   for (let start = 0; start < schedules; start += AT_ONCE) {
     const count = Math.min(AT_ONCE, schedules - start);
@@ -43,10 +42,10 @@ export async function measureTicks(open: OpenScene, schedules: number): Promise<
   await new Promise((resolve) => setTimeout(resolve, WATCH_MS));
   const late: number[] = [];
   for (let after: string | null = null; ; ) {
-    const page = await scheduler.schedules({}, { after, limit: PAGE }, never);
+    const page = await scheduler.schedules({}, { after, limit: PAGE }, NEVER);
     for (const { name, lastRun } of page.items) {
       if (lastRun === null || lastRun < from) continue;
-      const { items } = await scheduler.ticks(name, { verdict: 'ran' }, { before: null, limit: 100 }, never);
+      const { items } = await scheduler.ticks(name, { verdict: 'ran' }, { before: null, limit: 100 }, NEVER);
       for (const { scheduledFor, latenessMs } of items) if (scheduledFor >= from) late.push(latenessMs ?? 0);
     }
     after = page.nextAfter;

@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { isWorkronError } from '../src/core/error.ts';
+import { NEVER as signal } from '../src/core/never.ts';
 import { silentLog } from '../src/ops/log.ts';
 import { httpSource } from '../src/worker/http-source.ts';
 import { openTestServer } from './kit/http.ts';
 import { exerciseSource } from './source/exercise-source.ts';
 
-const signal = new AbortController().signal;
 const PROFILE = { name: 'w', slots: 1, queues: null, commands: true, handlers: [], tags: [], resources: {} };
 const OFFER = { queues: null, commands: true, handlers: [], tags: [], free: {} };
 

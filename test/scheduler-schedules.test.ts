@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isWorkronError } from '../src/core/error.ts';
+import { NEVER as signal } from '../src/core/never.ts';
 import { silentLog } from '../src/ops/log.ts';
 import { runLoop } from '../src/ops/loop.ts';
 import { Metrics } from '../src/ops/metrics.ts';
@@ -14,8 +15,6 @@ import { VirtualClock } from './kit/clock.ts';
 import { eventually } from './kit/eventually.ts';
 import { aSchedule, aTarget, HOUR, MINUTE, PERIOD } from './kit/schedules.ts';
 import { claimOne, readOne } from './kit/steps.ts';
-
-const signal = new AbortController().signal;
 
 function scene() {
   const clock = new VirtualClock();

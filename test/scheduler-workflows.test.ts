@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { NEVER as signal } from '../src/core/never.ts';
 import type { Outcome } from '../src/core/outcome.ts';
 import { silentLog } from '../src/ops/log.ts';
 import { Metrics } from '../src/ops/metrics.ts';
@@ -13,7 +14,6 @@ import type { NewStep } from '../src/store/store.ts';
 import { aJob, anOffer, aStep, aWorker, aWorkflow } from './kit/builders.ts';
 import { VirtualClock } from './kit/clock.ts';
 
-const signal = new AbortController().signal;
 const DONE: Outcome = { type: 'succeeded', exitCode: 0 };
 const FAILED: Outcome = { type: 'failed', exitCode: 1, signal: null, error: 'exit 1', fatal: true };
 

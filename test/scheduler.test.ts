@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { WorkronError } from '../src/core/error.ts';
 import { DEFAULT_SPEC, type NewJob } from '../src/core/job.ts';
+import { NEVER as signal } from '../src/core/never.ts';
 import type { Outcome } from '../src/core/outcome.ts';
 import { silentLog } from '../src/ops/log.ts';
 import { type Loop, runLoop } from '../src/ops/loop.ts';
@@ -19,7 +20,6 @@ import { openMemory } from '../src/store/memory/open.ts';
 import type { NewWorker, Store } from '../src/store/store.ts';
 import { VirtualClock } from './kit/clock.ts';
 
-const signal = new AbortController().signal;
 const LEASE = 30_000;
 
 function command(more: Partial<NewJob> = {}): NewJob {

@@ -1,13 +1,12 @@
 /** Claims and settles in large batches, as a busy worker does. */
 
+import { NEVER } from '../../src/core/never.ts';
 import type { Store, WorkerRow } from '../../src/store/store.ts';
 import { noop } from '../scene.ts';
 import type { Grounds } from './grounds.ts';
 import { type Work, workOf } from './work.ts';
 
 export const BATCH = 500;
-
-const never = new AbortController().signal;
 
 export type Submit = (store: Store) => Promise<void>;
 
@@ -36,12 +35,12 @@ export async function drain(
   for (let claimSeq = 1, done = 0; done < jobs; claimSeq += 1) {
     const startedAt = performance.now();
     const limit = Math.min(BATCH, jobs - done);
-    const claimed = await store.claim({ workerId: worker.id, limit, offer, claimSeq, ahead: true }, never);
+    const claimed = await store.claim({ workerId: worker.id, limit, offer, claimSeq, ahead: true }, NEVER);
     onClaim(performance.now() - startedAt);
     if (claimed.length === 0) throw new Error(`nothing to claim after ${done} jobs`);
     await store.settle(
       claimed.map(({ id, attempt }) => ({ jobId: id, attempt, workerId: worker.id, exitCode: null })),
-      never,
+      NEVER,
     );
     done += claimed.length;
   }
@@ -58,7 +57,7 @@ export async function submitMany(
     await store.insert(
       Array.from({ length: size }, (_, place) => noop(job(sent + place))),
       {},
-      never,
+      NEVER,
     );
   }
 }
@@ -81,6 +80,6 @@ export async function registerWorker(store: Store): Promise<WorkerRow> {
       leaseMs: 600_000,
       version: '0',
     },
-    never,
+    NEVER,
   );
 }

@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DEFAULT_SPEC } from '../../src/core/job.ts';
+import { NEVER } from '../../src/core/never.ts';
 import { DEFAULT_CATCHUP } from '../../src/core/schedule/plan-ticks.ts';
 import type { Grounds } from './grounds.ts';
 import { idleWorkers } from './idle-workers.ts';
@@ -16,8 +17,6 @@ const WATCH_MS = 20_000;
 const MONTH_MS = 30 * 86_400_000;
 /** Of the schedules, per second and instance. */
 const MOST = 1;
-const never = new AbortController().signal;
-
 export const idle: Section = {
   name: 'idle',
   title: 'Statements per second while nothing happens',
@@ -108,7 +107,7 @@ async function addSchedules(grounds: Grounds, schema: string, count: number): Pr
       forEach: null,
       target: { job: { ...DEFAULT_SPEC, command: 'true' } },
     },
-    never,
+    NEVER,
   );
   await grounds.client.query(`
     with made as (

@@ -1,5 +1,6 @@
 /** What may pile up beside the jobs that are worked on, written straight into the tables: millions take minutes otherwise. */
 
+import { NEVER } from '../../src/core/never.ts';
 import { noop } from '../scene.ts';
 import { fillPostgres, WORKERS } from '../ui/million.ts';
 import { registerWorker } from './drain.ts';
@@ -15,8 +16,6 @@ export interface Pile {
 }
 
 const PIECE = 100_000;
-const never = new AbortController().signal;
-
 /** Jobs in the state given, behind what is worked on. */
 function jobsThat(status: 'pending' | 'scheduled' | 'blocked', due: string): Pile['add'] {
   return async (grounds, schema, count) => {
@@ -24,7 +23,7 @@ function jobsThat(status: 'pending' | 'scheduled' | 'blocked', due: string): Pil
     {
       // Makes the lane that the pile stands in.
       await using store = await grounds.open(schema);
-      await store.insert([noop()], {}, never);
+      await store.insert([noop()], {}, NEVER);
     }
     for (let made = 0; made < count; made += PIECE) {
       await client.query(

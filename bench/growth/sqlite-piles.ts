@@ -1,6 +1,7 @@
 /** The piles of piles.ts in a SQLite file. */
 
 import { DatabaseSync } from 'node:sqlite';
+import { NEVER } from '../../src/core/never.ts';
 import { systemClock } from '../../src/ops/clock.ts';
 import { silentLog } from '../../src/ops/log.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
@@ -8,8 +9,6 @@ import { noop } from '../scene.ts';
 import { fillSqlite } from '../ui/million.ts';
 
 export type FillSqlite = (file: string, count: number) => Promise<void>;
-
-const never = new AbortController().signal;
 
 /** Jobs in the state given, behind what is worked on. `file` may be new. */
 function jobsThat(status: 'pending' | 'scheduled' | 'blocked', dueIn: number): FillSqlite {
@@ -34,7 +33,7 @@ function jobsThat(status: 'pending' | 'scheduled' | 'blocked', dueIn: number): F
 
 async function makeLane(file: string): Promise<void> {
   await using store = await openSqlite({ file, clock: systemClock, log: silentLog });
-  await store.insert([noop()], {}, never);
+  await store.insert([noop()], {}, NEVER);
 }
 
 export const fillPending = jobsThat('pending', 0);

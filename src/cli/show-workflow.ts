@@ -1,6 +1,7 @@
 /** A workflow is followed to its end, and the exit code says how it ended. */
 
 import type { WorkflowDetail } from '../api/workflow.ts';
+import { NEVER } from '../core/never.ts';
 import { type Output, print, printJson } from './client-command.ts';
 import type { Connection } from './connection.ts';
 import { detachOnInterrupt } from './detach.ts';
@@ -15,7 +16,7 @@ export async function followToEnd(connection: Connection, id: string, output: Ou
     again: `workron workflow get -f ${id}`,
     async cancel() {
       await connection.json('POST', `/workflows/${id}/cancel`);
-      await followWorkflow(connection, id, { signal: new AbortController().signal, silent: true });
+      await followWorkflow(connection, id, { signal: NEVER, silent: true });
     },
   });
   const followed = followWorkflow(connection, id, { signal: interrupt.signal, silent });

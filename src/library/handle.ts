@@ -4,6 +4,7 @@ import type { Job, JobDetail } from '../api/job.ts';
 import { parseDuration } from '../core/duration.ts';
 import { WorkronError } from '../core/error.ts';
 import { isTerminal } from '../core/job.ts';
+import { NEVER } from '../core/never.ts';
 import type { JobCalls } from './engine.ts';
 import type { Duration } from './options.ts';
 
@@ -14,8 +15,6 @@ export interface WaitOptions {
 }
 
 const POLL_MS = 30_000;
-const NEVER = new AbortController().signal;
-
 export class Handle<Result = unknown> {
   readonly id: string;
   /** A unique key led to this job, which was there before. */

@@ -4,11 +4,10 @@ import type { Client, SubmitOptions } from '../api/client.ts';
 import type { SubmittedJob } from '../api/job.ts';
 import type { JobSubmissionInput } from '../api/job-submission.ts';
 import { WorkronError } from '../core/error.ts';
+import { NEVER } from '../core/never.ts';
 import type { Engine } from './engine.ts';
 import { httpSchedules } from './http-schedules.ts';
 import { httpSubmits, mayShare } from './http-submits.ts';
-
-const NEVER = new AbortController().signal;
 
 export function httpEngine(client: Client): Engine {
   const singles = httpSubmits(client);

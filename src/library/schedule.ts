@@ -2,6 +2,7 @@
 
 import type { BackfillRequestInput, Schedule, ScheduleDeclarationInput } from '../api/schedule.ts';
 import type { Backfill, Tick } from '../api/tick.ts';
+import { NEVER } from '../core/never.ts';
 import type { CatchupPolicy } from '../core/schedule/plan-ticks.ts';
 import type { OverlapPolicy } from '../core/schedule/schedule.ts';
 import type { Engine } from './engine.ts';
@@ -56,8 +57,6 @@ export interface BackfillOptions {
   /** Tell what would run, and run nothing. */
   dryRun?: boolean;
 }
-
-const NEVER = new AbortController().signal;
 
 /** A schedule, to be looked at, run, stopped or removed. Each call rejects with `schedule_not_found` where it is gone. */
 export class ScheduleHandle<Result = unknown> {

@@ -5,14 +5,13 @@ import { JobSubmission } from '../api/job-submission.ts';
 import { attemptToWire, jobDetailToWire, jobToWire, newJobFrom } from '../api/job-wire.ts';
 import { WorkronError } from '../core/error.ts';
 import type { NewJob } from '../core/job.ts';
+import { NEVER } from '../core/never.ts';
 import { type NotifyContext, watchJob } from '../scheduler/notify-context.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 import type { Transactional } from '../store/transactional.ts';
 import type { Engine, Request } from './engine.ts';
 import type { Form } from './options.ts';
 import { schedulerSchedules } from './scheduler-schedules.ts';
-
-const NEVER = new AbortController().signal;
 
 /** `transactional` is what the store behind it can do in transactions of the application's own. */
 export function schedulerEngine(

@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { WorkronError } from '../core/error.ts';
+import { NEVER } from '../core/never.ts';
 import { checkInput } from './check-input.ts';
 import type { Completion, Engine, JobCalls, Request, Submitted } from './engine.ts';
 import { Handle } from './handle.ts';
@@ -16,8 +17,6 @@ export interface SubmitterOptions {
   engine: Engine;
   middleware?: readonly Middleware[];
 }
-
-const NEVER = new AbortController().signal;
 
 export class Submitter {
   readonly #engine: Engine;

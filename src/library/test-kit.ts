@@ -4,6 +4,7 @@ import type { Job } from '../api/job.ts';
 import { jobToWire } from '../api/job-wire.ts';
 import type { Clock } from '../core/clock.ts';
 import { WorkronError } from '../core/error.ts';
+import { NEVER } from '../core/never.ts';
 import { systemClock } from '../ops/clock.ts';
 import { silentLog } from '../ops/log.ts';
 import { Assignment } from '../worker/assignment.ts';
@@ -29,7 +30,6 @@ export interface TestKitOptions extends Pick<OpenOptions, 'schema' | 'middleware
   url?: string;
 }
 
-const NEVER = new AbortController().signal;
 const LEASE_MS = 30_000;
 /** A chain of jobs that submit each other would else never end. */
 const MOST_RUNS = 10_000;

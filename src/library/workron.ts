@@ -3,6 +3,7 @@
 import type { Attempt, Job, JobDetail } from '../api/job.ts';
 import type { Schedule } from '../api/schedule.ts';
 import { WorkronError } from '../core/error.ts';
+import { NEVER } from '../core/never.ts';
 import { WEBHOOK_HANDLER } from '../core/notify.ts';
 import type { Mounted, MountOptions } from '../http/mount.ts';
 import { systemClock } from '../ops/clock.ts';
@@ -42,8 +43,6 @@ export interface StopOptions {
   /** After so long, what still runs is stopped and goes back to be run elsewhere. Without it, it may take as long as its timeout allows. */
   timeout?: Duration;
 }
-
-const NEVER = new AbortController().signal;
 
 export interface WorkronParts {
   home: Home;

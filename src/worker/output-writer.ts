@@ -1,6 +1,7 @@
 /** Sends what commands print to the source: many attempts in one call, each attempt in order. */
 
 import type { Clock, Random } from '../core/clock.ts';
+import { NEVER } from '../core/never.ts';
 import type { Log } from '../ops/log.ts';
 import type { Assignment } from './assignment.ts';
 import type { JobSource, OutputChunk } from './job-source.ts';
@@ -27,7 +28,6 @@ export interface OutputWriterOptions {
 export class OutputWriter {
   readonly #options: OutputWriterOptions;
   readonly #patience: Patience;
-  readonly #forever = new AbortController().signal;
   #due: OutputStream[] = [];
   #sending = false;
 
@@ -64,7 +64,7 @@ export class OutputWriter {
     const chunks = streams.map((stream) => stream.inFlight as OutputChunk);
     try {
       const { source } = this.#options;
-      const held = await within(ANSWER_MS, this.#forever, (signal) => source.writeOutput(chunks, signal));
+      const held = await within(ANSWER_MS, NEVER, (signal) => source.writeOutput(chunks, signal));
       this.#patience.succeeded();
       streams.forEach((stream, index) => (held[index] ? stream.written() : refused(stream)));
     } catch (error) {
@@ -88,7 +88,7 @@ export class OutputWriter {
     const { clock, log, lease, monotonicMs } = this.#options;
     const waitMs = this.#patience.failed();
     if (this.#patience.isNew) log.warn({ error }, 'output could not be written; trying again');
-    await clock.sleep(waitMs, this.#forever);
+    await clock.sleep(waitMs, NEVER);
     const now = monotonicMs();
     for (const stream of streams) {
       stream.failingSince ??= now;

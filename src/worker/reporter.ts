@@ -2,6 +2,7 @@
 
 import { Stopped } from '../core/handler-errors.ts';
 import type { Progress } from '../core/job.ts';
+import { NEVER } from '../core/never.ts';
 import type { Log } from '../ops/log.ts';
 import type { Assignment } from './assignment.ts';
 import type { JobSource } from './job-source.ts';
@@ -10,8 +11,6 @@ import { within } from './within.ts';
 const EVERY_MS = 200;
 const ANSWER_MS = 15_000;
 const MOST_AT_ONCE = 500;
-const FOREVER = new AbortController().signal;
-
 export class Reporter {
   readonly #source: JobSource;
   readonly #log: Log;
@@ -38,12 +37,12 @@ export class Reporter {
   async checkpoint(assignment: Assignment, checkpoint: unknown): Promise<void> {
     const { jobId, attempt, workerId } = assignment;
     const report = [{ jobId, attempt, workerId, checkpoint }];
-    const [held] = await within(ANSWER_MS, FOREVER, (signal) => this.#source.report(report, signal));
+    const [held] = await within(ANSWER_MS, NEVER, (signal) => this.#source.report(report, signal));
     if (held !== true) throw new Stopped('lost', `job ${jobId} is no longer this worker's`);
   }
 
   lastCheckpoint({ jobId }: Assignment): Promise<unknown> {
-    return within(ANSWER_MS, FOREVER, (signal) => this.#source.checkpoint(jobId, signal));
+    return within(ANSWER_MS, NEVER, (signal) => this.#source.checkpoint(jobId, signal));
   }
 
   async #flush(assignments: readonly Assignment[]): Promise<void> {
@@ -60,7 +59,7 @@ export class Reporter {
       this.#timer = setTimeout(() => void this.#flush([...this.#latest.keys()]), EVERY_MS);
     }
     try {
-      await within(ANSWER_MS, FOREVER, (signal) => this.#source.report(reports, signal));
+      await within(ANSWER_MS, NEVER, (signal) => this.#source.report(reports, signal));
     } catch (error) {
       // The next word will do as well.
       this.#log.debug({ error }, 'progress was not written');

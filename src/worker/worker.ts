@@ -4,6 +4,7 @@ import { rmSync } from 'node:fs';
 import type { Clock, Random } from '../core/clock.ts';
 import { isWorkronError } from '../core/error.ts';
 import type { ClaimedJob } from '../core/job.ts';
+import { NEVER } from '../core/never.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { Log } from '../ops/log.ts';
 import { Appetite } from './appetite.ts';
@@ -208,10 +209,9 @@ export class Worker {
     await Promise.all(loops);
     await pulse?.[Symbol.asyncDispose]();
     this.#stopNudges?.();
-    const last = new AbortController().signal;
     try {
-      if (this.#claimer.gaveUp) await this.#heartbeater.beat(ANSWER_MS, last);
-      await within(ANSWER_MS, last, (signal) => source.leave(this.#registered.workerId, signal));
+      if (this.#claimer.gaveUp) await this.#heartbeater.beat(ANSWER_MS, NEVER);
+      await within(ANSWER_MS, NEVER, (signal) => source.leave(this.#registered.workerId, signal));
     } catch (error) {
       log.warn({ error }, 'could not say good-bye; the lease will end by itself');
     }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../../src/core/clock.ts';
 import { isWorkronError } from '../../src/core/error.ts';
+import { NEVER } from '../../src/core/never.ts';
 import { silentLog } from '../../src/ops/log.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import type { SqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
@@ -82,7 +83,7 @@ class Reused {
   /** What the writer knows of a file it forgets with a call that fails. */
   async #forgets(): Promise<boolean> {
     try {
-      await this.store.claim({ workerId: 0, limit: 1, offer: anOffer(), claimSeq: null }, new AbortController().signal);
+      await this.store.claim({ workerId: 0, limit: 1, offer: anOffer(), claimSeq: null }, NEVER);
     } catch (error) {
       return isWorkronError(error, 'worker_not_found');
     }

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { NEVER as signal } from '../../src/core/never.ts';
 import { job, open } from '../../src/index.ts';
 import { openTestServer } from '../kit/http.ts';
 
@@ -33,7 +34,6 @@ test('submits over HTTP: those of one moment go in one request, and each gets it
   const places = Array.from({ length: 50 }, (_, place) => place);
   const handles = await Promise.all(places.map((place) => workron.submit(hello, { place })));
   assert.deepEqual(sizes, [50]);
-  const signal = new AbortController().signal;
   for (const [place, { id }] of handles.entries()) {
     assert.deepEqual((await scheduler.job(Number(id), signal)).input, { place });
   }

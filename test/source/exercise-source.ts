@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { DEFAULT_SPEC, type NewJob } from '../../src/core/job.ts';
+import { NEVER as signal } from '../../src/core/never.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
 import type { Scheduler } from '../../src/scheduler/scheduler.ts';
 import type { JobSource, Registration, WorkerProfile } from '../../src/worker/job-source.ts';
@@ -12,8 +13,6 @@ export interface TestSource extends AsyncDisposable {
   /** The scheduler behind it. */
   scheduler: Scheduler;
 }
-
-const signal = new AbortController().signal;
 
 const PROFILE: WorkerProfile = {
   name: 'w',

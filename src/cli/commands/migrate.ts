@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { NEVER } from '../../core/never.ts';
 import { print } from '../client-command.ts';
 import { addSettingFlags, settingsFrom } from '../setting-flags.ts';
 
@@ -11,7 +12,7 @@ export function migrateCommand(): Command {
     await using store = await openStore(settings, {
       log: ownLog(settings.logLevel),
       migrate: true,
-      signal: new AbortController().signal,
+      signal: NEVER,
     });
     print(`${store.driver} ${store.location}: the schema is up to date`);
   });

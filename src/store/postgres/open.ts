@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { WorkronError } from '../../core/error.ts';
+import { NEVER } from '../../core/never.ts';
 import type { Log } from '../../ops/log.ts';
 import type { Store } from '../store.ts';
 import { adopt } from './adopt.ts';
@@ -74,9 +75,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
 
   const sql = statements(schema);
   const database = Database.open({ url, poolSize, log });
-  const never = new AbortController().signal;
   const [meta] = await database
-    .query<{ lock_space: number; folds: boolean }>(sql.meta, [], never)
+    .query<{ lock_space: number; folds: boolean }>(sql.meta, [], NEVER)
     .catch(async (error: unknown) => {
       await database[Symbol.asyncDispose]();
       throw error;
@@ -90,8 +90,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     log,
     listen: () => direct.listen(),
     send: async (text, onlyWaiting) => {
-      if (onlyWaiting) await database.query(sql.notifyWaiting, [channel, text, instanceId], never);
-      else await database.query(sql.notify, [channel, text], never);
+      if (onlyWaiting) await database.query(sql.notifyWaiting, [channel, text, instanceId], NEVER);
+      else await database.query(sql.notify, [channel, text], NEVER);
     },
   });
   const direct = new DirectSession({
@@ -219,7 +219,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     async [Symbol.asyncDispose]() {
       await hints[Symbol.asyncDispose]();
       await direct[Symbol.asyncDispose]();
-      await waiting.end(never).catch(() => undefined);
+      await waiting.end(NEVER).catch(() => undefined);
       await database[Symbol.asyncDispose]();
     },
   });

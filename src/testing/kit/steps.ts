@@ -2,14 +2,14 @@
 
 import assert from 'node:assert/strict';
 import type { ClaimedJob, Job, NewJob } from '../../core/job.ts';
+import { NEVER } from '../../core/never.ts';
 import type { Outcome } from '../../core/outcome.ts';
 import { type JobEvent, transition } from '../../core/transition.ts';
 import type { ClaimRequest, NewWorker, Settled, Store, WorkerRow } from '../../store/store.ts';
 import { anOffer, aWorker, LEASE_MS } from './builders.ts';
 import type { Advance } from './store.ts';
 
-/** For calls that nobody gives up on. */
-export const forever: AbortSignal = new AbortController().signal;
+export const forever = NEVER;
 
 /** A claimed job and who has it: all that a worker needs to report on it. */
 export interface Lease {

@@ -109,3 +109,34 @@ test('architecture: both SQL stores have the same statements in the same order, 
     'the same name in both is a twin, or a false friend',
   );
 });
+
+test('architecture: a command line is read without anything that only its command needs', () => {
+  const entries = ['cli/main.ts', ...globSync('cli/commands/*.ts', { cwd: src })];
+  assert.deepEqual([...packagesBehind(entries)], ['commander']);
+});
+
+test('architecture: node:http is loaded without `fetch`', () => {
+  const files = globSync('**/*.ts', { cwd: src });
+  const wrong = files.filter((file) => staticImportsOf(file).some((target) => /^node:https?$/.test(target)));
+  assert.deepEqual(wrong, []);
+});
+
+/** What a file brings with it when it is loaded: types and imports on demand are left out. */
+function staticImportsOf(file: string): string[] {
+  const text = readFileSync(join(src, file), 'utf8');
+  return [...text.matchAll(/^(?:import|export)\s(?!type\s)(?:[^;']*?\sfrom\s)?'([^']+)';/gm)].map(
+    ([, to]) => to as string,
+  );
+}
+
+function packagesBehind(entries: readonly string[]): Set<string> {
+  const packages = new Set<string>();
+  const files = new Set(entries);
+  for (const file of files) {
+    for (const target of staticImportsOf(file)) {
+      if (target.startsWith('.')) files.add(join(dirname(file), target));
+      else if (!target.startsWith('node:')) packages.add(target);
+    }
+  }
+  return packages;
+}

@@ -5,6 +5,7 @@
 
 import { CliError, type Problem } from './cli-error.ts';
 import { EXIT, exitCodeOfStatus } from './exit-code.ts';
+import { type HttpAnswer, sendRequest, textOf } from './send-request.ts';
 
 const REQUEST_TIMEOUT_MS = 30_000;
 
@@ -33,31 +34,34 @@ export class Connection {
   /** A document that is there whether the status is a success or 503. */
   async report<T>(path: string): Promise<T> {
     const response = await this.#send('GET', path, { signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) });
-    if (!response.ok && response.status !== 503) throw await this.#refusal(response);
+    if (!isSuccess(response) && response.status !== 503) throw await this.#refusal(response);
     return this.#decode<T>(response);
   }
 
   /** The answer itself, for bodies that are read as they come. */
-  async open(method: string, path: string, call: Call = {}): Promise<Response> {
+  async open(method: string, path: string, call: Call = {}): Promise<HttpAnswer> {
     const response = await this.#send(method, path, call);
-    if (!response.ok) throw await this.#refusal(response);
+    if (!isSuccess(response)) throw await this.#refusal(response);
     return response;
   }
 
-  async #send(method: string, path: string, { query, body, headers, signal }: Call): Promise<Response> {
-    const init: RequestInit = { method, headers: { ...this.#headers(body), ...headers } };
-    if (body !== undefined) init.body = JSON.stringify(body);
-    if (signal !== undefined) init.signal = signal;
+  async #send(method: string, path: string, { query, body, headers, signal }: Call): Promise<HttpAnswer> {
+    const request = {
+      method,
+      headers: { ...this.#headers(body), ...headers },
+      body: body === undefined ? undefined : JSON.stringify(body),
+      signal,
+    };
     try {
-      return await fetch(this.#url + path + queryString(query), init);
+      return await sendRequest(this.#url + path + queryString(query), request);
     } catch (error) {
       throw this.#unreachable(error);
     }
   }
 
-  async #decode<T>(response: Response): Promise<T> {
+  async #decode<T>(response: HttpAnswer): Promise<T> {
     try {
-      return (await response.json()) as T;
+      return JSON.parse(await textOf(response)) as T;
     } catch (error) {
       throw this.#unreachable(error);
     }
@@ -73,15 +77,14 @@ export class Connection {
   /** `error` as it is where the caller gave up; else the sentence for a server that does not answer. */
   #unreachable(error: unknown): unknown {
     if (error instanceof Error && error.name === 'AbortError') return error;
-    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-    const { code, message } = cause as NodeJS.ErrnoException;
+    const { code, message } = error as NodeJS.ErrnoException;
     const why = typeof code === 'string' ? code : message;
     return new CliError(EXIT.unreachable, `no Workron answers at ${this.#url} (${why})`, {
       hint: 'start one with `workron up` (in a clone: npm start), or say where it is by --url or WORKRON_URL',
     });
   }
 
-  async #refusal(response: Response): Promise<CliError> {
+  async #refusal(response: HttpAnswer): Promise<CliError> {
     const problem = await readProblem(response);
     const exitCode = exitCodeOfStatus(response.status);
     const message = problem.detail ?? problem.title;
@@ -90,15 +93,21 @@ export class Connection {
   }
 }
 
-async function readProblem(response: Response): Promise<Problem> {
-  const text = await response.text();
+function isSuccess({ status }: HttpAnswer): boolean {
+  return status >= 200 && status < 300;
+}
+
+async function readProblem(response: HttpAnswer): Promise<Problem> {
+  const text = await textOf(response);
   try {
     const problem: unknown = JSON.parse(text);
     if (typeof problem === 'object' && problem !== null && 'title' in problem) return problem as Problem;
   } catch {
     // Not one of ours: a proxy's page, say.
   }
-  return { title: `HTTP ${response.status} ${response.statusText}`.trim(), status: response.status };
+  const { status, statusText, location } = response;
+  const elsewhere = location === undefined ? '' : `, which leads to ${location}`;
+  return { title: `HTTP ${status} ${statusText}`.trim() + elsewhere, status };
 }
 
 function queryString(query: Call['query']): string {

@@ -28,7 +28,7 @@ export async function printLog(connection: Connection, request: LogRequest): Pro
     headers: { accept: 'text/plain' },
   });
   const writer = new LogWriter(request.tail);
-  for await (const bytes of response.body ?? []) await writer.write(bytes);
+  for await (const bytes of response.body) await writer.write(bytes);
   await writer.flush();
 }
 
@@ -77,14 +77,14 @@ class Following {
     throw new CliError(EXIT.unreachable, 'the server closed the connection');
   }
 
-  async #open(signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
+  async #open(signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
     const resume = this.#lastId === undefined ? {} : { 'last-event-id': this.#lastId };
     const response = await this.#connection.open('GET', `/jobs/${this.#request.id}/logs`, {
       query: queryOf(this.#request),
       headers: { accept: 'text/event-stream', ...resume },
       signal,
     });
-    return response.body as ReadableStream<Uint8Array>;
+    return response.body;
   }
 
   async #show({ event, id, data }: StreamEvent): Promise<void> {
@@ -95,7 +95,7 @@ class Following {
 }
 
 /** `heard` is called with every sign of life, events or not. */
-async function* textOf(body: ReadableStream<Uint8Array>, heard: () => void): AsyncGenerator<string> {
+async function* textOf(body: AsyncIterable<Uint8Array>, heard: () => void): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   for await (const bytes of body) {
     heard();

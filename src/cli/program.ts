@@ -2,24 +2,31 @@
 
 import { Command } from 'commander';
 import { version } from '../library/version.ts';
-import { COMMANDS } from './commands.ts';
+import { COMMANDS, type CommandEntry } from './commands.ts';
 import { withSuggestion } from './flag-suggestion.ts';
+
+const VERSION_FLAGS = '-V, --version';
 
 /**
  * Parsing it runs the command; usage errors are thrown, nothing exits the process. With the name of a command, that
- * one alone is loaded; with anything else all are, as help and suggestions speak of all.
+ * one alone is loaded, and for the version none; with anything else all are, as help and suggestions speak of all.
  */
 export async function createProgram(name?: string): Promise<Command> {
   const program = new Command('workron')
     .description('Workron runs jobs: on this machine, on others, now or later, and never loses one.')
-    .version(version, '-V, --version', 'Print the version');
-  const wanted = COMMANDS.filter(({ names }) => name !== undefined && names.includes(name));
-  for (const { group, load } of wanted.length === 0 ? COMMANDS : wanted) {
-    program.addCommand((await load()).helpGroup(group));
-  }
-  if (wanted.length === 0) await addHelp(program);
+    .version(version, VERSION_FLAGS, 'Print the version');
+  const wanted = wantedFor(name);
+  for (const { group, load } of wanted) program.addCommand((await load()).helpGroup(group));
+  if (wanted === COMMANDS) await addHelp(program);
   prepare(program);
   return program;
+}
+
+function wantedFor(name: string | undefined): readonly CommandEntry[] {
+  if (name === undefined) return COMMANDS;
+  if (VERSION_FLAGS.split(', ').includes(name)) return [];
+  const named = COMMANDS.filter(({ names }) => names.includes(name));
+  return named.length === 0 ? COMMANDS : named;
 }
 
 async function addHelp(program: Command): Promise<void> {

@@ -2,9 +2,8 @@
 
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
-import { toSteps, type WorkflowDefinition } from '../api/workflow-definition.ts';
-import { type ReadWorkflow, readWorkflowFile } from '../api/workflow-file.ts';
-import { resolveParams } from '../api/workflow-params.ts';
+import type { WorkflowDefinition } from '../api/workflow-definition.ts';
+import type { ReadWorkflow } from '../api/workflow-file.ts';
 import type { SourceProblem } from '../api/workflow-source.ts';
 import { CliError } from './cli-error.ts';
 import { displayWidth } from './display-width.ts';
@@ -16,7 +15,10 @@ const LONGEST_LINE = 160;
 
 /** Reads and checks a file; `-` is standard input. Only a file that cannot be read is an error here. */
 export async function readWorkflow(path: string): Promise<ReadWorkflow> {
-  return readWorkflowFile(await readText(path));
+  const text = await readText(path);
+  // Loaded on demand, with zod and yaml: most commands of workflows and schedules read no file.
+  const { readWorkflowFile } = await import('../api/workflow-file.ts');
+  return readWorkflowFile(text);
 }
 
 /** As `readWorkflow`, but what is wrong is told on stderr, and errors end the command. */
@@ -31,6 +33,8 @@ export async function definedWorkflow(path: string): Promise<WorkflowDefinition>
 /** The workflow of a file as the API takes it, with its parameters resolved. */
 export async function submittedWorkflow(path: string, params: Record<string, string>): Promise<object> {
   const definition = await definedWorkflow(path);
+  const { resolveParams } = await import('../api/workflow-params.ts');
+  const { toSteps } = await import('../api/workflow-definition.ts');
   const values = resolveParams(definition.params, params);
   const { name, notify } = definition;
   return { name, notify, params: Object.fromEntries(values), steps: toSteps(definition, values) };

@@ -1,8 +1,9 @@
 /** The HTTP API inside a server of the application's own, which has asked the caller who they are. */
 
-import { IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Log } from '../ops/log.ts';
+import { http } from '../ops/node-http.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 import { createServer } from './server.ts';
 
@@ -99,7 +100,7 @@ function unread(request: IncomingMessage): IncomingMessage | undefined {
   if (!request.readableEnded) return request;
   if (body === undefined) return hasBody(request) ? undefined : request;
   const bytes = Buffer.isBuffer(body) ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
-  const again = new IncomingMessage(request.socket);
+  const again = new http.IncomingMessage(request.socket);
   again.method = request.method ?? 'GET';
   again.headers = { ...request.headers, 'content-length': String(bytes.length) };
   delete again.headers['content-encoding'];

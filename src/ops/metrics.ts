@@ -1,6 +1,6 @@
 /** What Prometheus sees. Stores and core contain no telemetry; the scheduler reports here, once per batch. */
 
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, Registry } from './prometheus.ts';
 
 export const LIFECYCLE_EVENTS = [
   'submitted',

@@ -1,9 +1,9 @@
 /** Requests to a scheduler, or to the next one where it cannot be reached. */
 
-import http from 'node:http';
-import https from 'node:https';
+import type { Agent, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { errorFromProblem } from '../api/problem.ts';
 import { WorkronError } from '../core/error.ts';
+import { http, https } from '../ops/node-http.ts';
 
 export interface ExchangeOptions {
   /** Schedulers of one installation, best first. */
@@ -27,10 +27,8 @@ export interface HttpRequest {
  */
 export class HttpExchange implements Disposable {
   readonly #options: ExchangeOptions;
-  readonly #agents = {
-    'http:': new http.Agent({ keepAlive: true, maxFreeSockets: 16 }),
-    'https:': new https.Agent({ keepAlive: true, maxFreeSockets: 16 }),
-  };
+  /** By protocol. */
+  readonly #agents = new Map<string, Agent>();
   #current = 0;
 
   constructor(options: ExchangeOptions) {
@@ -72,34 +70,35 @@ export class HttpExchange implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    for (const agent of Object.values(this.#agents)) agent.destroy();
+    for (const agent of this.#agents.values()) agent.destroy();
   }
 
-  #send(base: string, request: HttpRequest, signal: AbortSignal): Promise<http.IncomingMessage> {
+  #send(base: string, request: HttpRequest, signal: AbortSignal): Promise<IncomingMessage> {
     const url = new URL(base.replace(/\/+$/, '') + request.path);
-    const secure = url.protocol === 'https:';
-    const headers: http.OutgoingHttpHeaders = { accept: request.accept ?? 'application/json' };
+    const means = url.protocol === 'https:' ? https() : http;
+    const headers: OutgoingHttpHeaders = { accept: request.accept ?? 'application/json' };
     headers['user-agent'] = this.#options.userAgent;
     if (this.#options.token !== null) headers['authorization'] = `Bearer ${this.#options.token}`;
     if (request.body !== undefined) {
       headers['content-type'] = request.body.type;
       headers['content-length'] = Buffer.byteLength(request.body.data);
     }
-    const agent = this.#agents[secure ? 'https:' : 'http:'];
+    const agent = this.#agents.get(url.protocol) ?? new means.Agent({ keepAlive: true, maxFreeSockets: 16 });
+    this.#agents.set(url.protocol, agent);
     return new Promise((resolve, reject) => {
-      const sent = (secure ? https : http).request(url, { method: request.method, headers, agent, signal }, resolve);
+      const sent = means.request(url, { method: request.method, headers, agent, signal }, resolve);
       sent.on('error', reject);
       sent.end(request.body?.data);
     });
   }
 }
 
-async function answerOf(response: http.IncomingMessage): Promise<unknown> {
+async function answerOf(response: IncomingMessage): Promise<unknown> {
   if (response.statusCode === undefined || response.statusCode >= 300) throw await errorOf(response);
   return JSON.parse(await bodyOf(response));
 }
 
-async function errorOf(response: http.IncomingMessage): Promise<WorkronError> {
+async function errorOf(response: IncomingMessage): Promise<WorkronError> {
   const body = await bodyOf(response);
   const retryAfter = Number(response.headers['retry-after']);
   return errorFromProblem(
@@ -109,7 +108,7 @@ async function errorOf(response: http.IncomingMessage): Promise<WorkronError> {
   );
 }
 
-async function bodyOf(response: http.IncomingMessage): Promise<string> {
+async function bodyOf(response: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of response) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks).toString('utf8');

@@ -1,10 +1,10 @@
 /** Delivers a message to a webhook. */
 
 import { lookup } from 'node:dns';
-import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
-import { request as httpsRequest } from 'node:https';
+import type { IncomingMessage, RequestOptions } from 'node:http';
 import { type BlockList, isIP, type LookupFunction } from 'node:net';
 import { Fatal, RetryAfter } from '../core/handler-errors.ts';
+import { http, https } from '../ops/node-http.ts';
 import type { Handler, HandlerContext } from './handler-executor.ts';
 import { isRefused } from './private-address.ts';
 
@@ -41,7 +41,7 @@ function post(message: Message, context: HandlerContext, options: WebhookOptions
   const url = new URL(message.url);
   const literal = url.hostname.replace(/^\[|\]$/g, '');
   if (isIP(literal) !== 0 && isRefused(literal, options.allowed)) throw refusal(url.hostname, literal);
-  const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
+  const { request: send } = url.protocol === 'https:' ? https() : http;
   const settings: RequestOptions = {
     method: 'POST',
     // A connection of its own: one that is kept was made for another name.

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import type { Command } from 'commander';
 import type { ScheduleApplied } from '../../api/schedule-apply.ts';
-import { type ReadSchedules, readScheduleFile } from '../../api/schedule-file.ts';
+import type { ReadSchedules } from '../../api/schedule-file.ts';
 import { CliError, usageError } from '../cli-error.ts';
 import { clientCommand, connect, outputOf, print, printJson } from '../client-command.ts';
 import { EXIT } from '../exit-code.ts';
@@ -21,7 +21,9 @@ export function applyCommand(): Command {
     .option('--dry-run', 'Only print the plan');
   return command.action(
     async (path: string, { owner: given, dryRun = false }: { owner?: string; dryRun?: boolean }) => {
-      const read = readScheduleFile(await readText(path), Date.now());
+      const text = await readText(path);
+      const { readScheduleFile } = await import('../../api/schedule-file.ts');
+      const read = readScheduleFile(text, Date.now());
       if (read.file === null) throw refusal(path, read.problems);
       const owner = given ?? read.file.owner ?? (path === '-' ? undefined : basename(path));
       if (owner === undefined) throw usageError('expected an owner: in the file, or by --owner');

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { text as readAll } from 'node:stream/consumers';
 import { Command } from 'commander';
-import { Document } from 'yaml';
 import { CliError } from '../cli-error.ts';
 import { print, printJson } from '../client-command.ts';
 import { type Crontab, readCrontab } from '../crontab.ts';
@@ -29,14 +28,15 @@ export function importCrontabCommand(): Command {
     .action(async (file: string, { timezone, system = false, json = false }: ImportOptions) => {
       const crontab = readCrontab(await read(file), { timezone, system });
       if (json) printJson({ schedules: crontab.imported.map(({ schedule }) => schedule), refused: crontab.refused });
-      else print(yamlOf(crontab));
+      else print(await yamlOf(crontab));
       for (const { line, reason } of crontab.refused) note(`line ${line} is not imported: ${reason}`);
       if (crontab.refused.length > 0) process.exitCode = EXIT.failed;
     });
 }
 
 /** For people to review: what differs stands as a comment above the schedule it concerns. */
-function yamlOf({ imported, refused, notes }: Crontab): string {
+async function yamlOf({ imported, refused, notes }: Crontab): Promise<string> {
+  const { Document } = await import('yaml');
   const document = new Document(
     { schedules: imported.map(({ schedule }) => schedule) },
     { aliasDuplicateObjects: false },

@@ -5,7 +5,6 @@ import { clockRuleOf, parseCron, splitCron } from '../../core/schedule/cron.ts';
 import { oldestTicks } from '../../core/schedule/recurrence.ts';
 import { requireTicks } from '../../core/schedule/require-ticks.ts';
 import { zoneOf } from '../../core/schedule/zone.ts';
-import { describeCron } from '../../ops/describe-cron.ts';
 import { CliError } from '../cli-error.ts';
 import { print, printJson, terminalWidth } from '../client-command.ts';
 import { EXIT } from '../exit-code.ts';
@@ -45,10 +44,11 @@ export function scheduleTestCommand(): Command {
     .option('--from <INSTANT>', 'List fires from this instant on (default: now)', instantFlag)
     .option('--count <NUMBER>', 'How many fires', countFlag(1, 1_000), 10)
     .option('--json', 'Print JSON')
-    .action((expression: string, options: TestOptions) => {
+    .action(async (expression: string, options: TestOptions) => {
       const from = options.from === undefined ? Date.now() : Date.parse(options.from);
       const fires = refusing(() => firesOf(expression, options, from));
       const rule = clockRuleOf(splitCron(expression));
+      const { describeCron } = await import('../../ops/describe-cron.ts');
       const words = describeCron(expression);
       if (options.json) {
         const items = fires.map(({ at, wall, note }) => ({ at, local: wall.text, note }));

@@ -221,6 +221,11 @@ const MALFORMED: Case[] = [
     /^for_each: expected a list or a map, got 3$/,
   ],
   [
+    'for_each over too much',
+    `name: x\nsteps: {a: {command: x, for_each: «[${'1,'.repeat(100_001)}]}}`,
+    /^for_each: at most 100000 items$/,
+  ],
+  [
     'for_each over nothing known',
     'name: x\nsteps: {a: {command: x, for_each: {«parm: x}}}',
     /^unknown key "parm" \(did you mean "param"\?\)$/,

@@ -3,6 +3,7 @@
 import type { z } from 'zod';
 import { type ErrorDetails, WorkronError } from '../core/error.ts';
 import { findUnclean, pointerStep } from '../core/text.ts';
+import { fittingBranch } from './fitting-branch.ts';
 
 type FieldError = NonNullable<ErrorDetails['errors']>[number];
 
@@ -43,5 +44,16 @@ function fieldErrors(issue: z.core.$ZodIssue, at: string): FieldError[] {
       detail: details[index] ?? issue.message,
     }));
   }
+  if (issue.code === 'invalid_key') return [{ pointer, detail: issue.issues[0]?.message ?? issue.message }];
+  if (issue.code === 'invalid_union' && issue.message === 'Invalid input') {
+    const branch = fittingBranch(issue.errors);
+    if (branch !== undefined) return branch.flatMap((inner) => fieldErrors(inner, pointer));
+    return [{ pointer, detail: expectedTypes(issue.errors) }];
+  }
   return [{ pointer, detail: issue.message.replace(/^Invalid input: /, '') }];
+}
+
+function expectedTypes(branches: readonly (readonly z.core.$ZodIssue[])[]): string {
+  const types = branches.flat().flatMap((issue) => (issue.code === 'invalid_type' ? [issue.expected] : []));
+  return types.length === 0 ? 'not valid' : `expected ${[...new Set(types)].join(' or ')}`;
 }

@@ -2,6 +2,7 @@
 
 import type { z } from 'zod';
 import { nearestWord } from '../core/suggest.ts';
+import { fittingBranch } from './fitting-branch.ts';
 import type { Finding, SourcePath } from './workflow-source.ts';
 
 /** What people know from CI files, and what it is called here. */
@@ -117,14 +118,6 @@ function unknownKey(key: string, message: string): string {
   const meant = elsewhere !== undefined && (similar !== undefined || known?.includes(elsewhere)) ? elsewhere : similar;
   if (meant !== undefined) return `unknown key "${key}" (did you mean "${meant}"?)`;
   return known === undefined ? `unknown key "${key}"` : `unknown key "${key}"; known are ${known.join(', ')}`;
-}
-
-/** The branch of a union that has the right kind of value, and only details wrong. */
-function fittingBranch(branches: readonly (readonly z.core.$ZodIssue[])[]): readonly z.core.$ZodIssue[] | undefined {
-  const fitting = branches.filter((issues) =>
-    issues.every(({ code, path }) => path.length > 0 || code === 'unrecognized_keys' || code === 'custom'),
-  );
-  return fitting.sort((a, b) => a.length - b.length)[0];
 }
 
 function expectedKinds(branches: readonly (readonly z.core.$ZodIssue[])[]): string {

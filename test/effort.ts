@@ -46,6 +46,8 @@ export const effort = {
   fairKeys: full ? 10_000 : EVERYDAY.fairKeys,
   /** Jobs of a worker that is killed while many of them wait for its slots. */
   aheadJobs: full ? 5_000 : 600,
+  /** How often a process is killed while it takes jobs. */
+  submitKills: full ? 100 : 1,
   /** How often the example application is killed. */
   shopKills: full ? 500 : 3,
   /** Random cron expressions compared with brute force. */

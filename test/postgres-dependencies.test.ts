@@ -53,11 +53,12 @@ async function hold({ url }: PostgresTestStore, text: string): Promise<{ letGo: 
   };
 }
 
-/** Until so many statements in this schema wait for a lock. */
+/** Until so many statements in this schema wait for a lock, and longer than an end does before it tries another way. */
 async function waiters({ query, schema }: PostgresTestStore, count: number): Promise<void> {
   await eventually(async () => {
     const rows = await query(
-      `select 1 from pg_stat_activity where wait_event_type = 'Lock' and position($1 in query) > 0 and pid <> pg_backend_pid()`,
+      `select distinct a.pid from pg_stat_activity a join pg_locks k on k.pid = a.pid and not k.granted
+      where position($1 in a.query) > 0 and clock_timestamp() - k.waitstart > interval '100 ms'`,
       [schema],
     );
     return rows.length >= count;

@@ -174,10 +174,13 @@ test('postgres: a call that had to give way to another transaction is done again
     (await settling).map(({ result }) => result),
     ['ok', 'ok'],
   );
-  assert.equal(store.deadlocks(), 1);
+  // Done again, it may have been the first to get the row once more.
+  const counted = store.deadlocks();
+  assert.ok(counted >= 1);
   const metrics = new Metrics('0', 'me');
   metrics.storeDeadlocks = () => store.deadlocks();
   for (const scrape of [1, 2]) {
-    assert.match(await metrics.registry.metrics(), /^workron_store_deadlocks_total 1$/m, `scrape ${scrape}`);
+    const told = /^workron_store_deadlocks_total (\d+)$/m.exec(await metrics.registry.metrics())?.[1];
+    assert.equal(Number(told), counted, `scrape ${scrape}`);
   }
 });

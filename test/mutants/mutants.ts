@@ -131,6 +131,17 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/store-memory.test.ts'],
   },
   {
+    name: 'no attempt in the fence of a step that settles (PostgreSQL)',
+    edits: [
+      {
+        file: 'src/store/postgres/migrations/016_end_linked.sql',
+        from: 'l.attempt = i.attempt and',
+        to: '',
+      },
+    ],
+    tests: ['test/store-postgres.test.ts'],
+  },
+  {
     name: 'no attempt in the fence of a settle (PostgreSQL)',
     edits: [
       {
@@ -349,7 +360,7 @@ export const MUTANTS: Mutant[] = [
     name: 'the counter of open edges decremented twice (PostgreSQL)',
     edits: [
       {
-        file: 'src/store/postgres/graph/tell-of-success.ts',
+        file: 'src/store/postgres/migrations/016_end_linked.sql',
         from: 'set open_edges = l.open_edges - c.count,',
         to: 'set open_edges = l.open_edges - 2 * c.count,',
       },
@@ -360,14 +371,14 @@ export const MUTANTS: Mutant[] = [
     name: 'a condition that nobody reads (PostgreSQL)',
     edits: [
       {
-        file: 'src/store/postgres/graph/tell-of-success.ts',
+        file: 'src/store/postgres/migrations/016_end_linked.sql',
         from: "filter (where e.condition <> 'failure' and",
         to: 'filter (where',
       },
       {
-        file: 'src/store/postgres/sql/dependencies.ts',
-        from: "and e.state <> case when e.condition = 'failure' then 'impossible' else 'held' end offset 0",
-        to: "and e.state <> 'held' offset 0",
+        file: 'src/store/postgres/migrations/016_end_linked.sql',
+        from: "bool_or(e.state <> case when e.condition = 'failure' then 'impossible' else 'held' end)",
+        to: "bool_or(e.state <> 'held')",
       },
     ],
     tests: ['test/store-postgres.test.ts'],
@@ -409,9 +420,28 @@ export const MUTANTS: Mutant[] = [
     name: 'edges read in the statement that deletes',
     edits: [
       {
-        file: 'src/store/postgres/settle.ts',
-        from: 'return { tellsChildren: row?.stale ?? true, told: new Set(told), counted: new Set(row?.counted) };',
-        to: 'return { tellsChildren: false, told: new Set(told), counted: new Set(row?.counted) };',
+        file: 'src/store/postgres/migrations/016_end_linked.sql',
+        from: '  v_patience text;',
+        to: '  v_patience text;\n  v_seen bigint[];',
+      },
+      {
+        file: 'src/store/postgres/migrations/016_end_linked.sql',
+        from: 'array_agg(workflow_id) filter (where workflow_id <> 0)\n    into',
+        to: [
+          'array_agg(workflow_id) filter (where workflow_id <> 0),',
+          '      (select array_agg(e.child_id) from workron.edge e join gone g on g.job_id = e.parent_id)',
+          '    into',
+        ].join('\n'),
+      },
+      {
+        file: 'src/store/postgres/migrations/016_end_linked.sql',
+        from: 'v_parents, v_workflows from gone;',
+        to: 'v_parents, v_workflows, v_seen from gone;',
+      },
+      {
+        file: 'src/store/postgres/migrations/016_end_linked.sql',
+        from: 'where e.parent_id = p.id offset 0',
+        to: 'where e.parent_id = p.id and e.child_id = any(v_seen) offset 0',
       },
     ],
     tests: ['test/postgres-dependencies.test.ts'],

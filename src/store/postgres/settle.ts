@@ -1,10 +1,8 @@
 import type { Settled, Start, Success } from '../store.ts';
 import type { Context } from './context.ts';
-import type { Session } from './database.ts';
-import { FLAG } from './flags.ts';
 import { transactAgain } from './graph/again.ts';
-import { type Concluded, Conclusion, type Done } from './graph/conclusion.ts';
-import type { LinkedClaim } from './graph/linked-claims.ts';
+import { Conclusion, type Done } from './graph/conclusion.ts';
+import type { Belonging, LinkedClaim } from './graph/linked-claims.ts';
 import { Locks } from './graph/locks.ts';
 import { Tally } from './graph/tally.ts';
 import { jsons, numbers } from './values.ts';
@@ -35,8 +33,14 @@ interface EndedColumns {
 
 interface LinkedColumns extends EndedColumns {
   flags: number[];
-  /** Children that heard of it; `due` is the first of those that are due later. */
-  told: { ids: number[] | null; pending: number[] | null; due: number | null };
+  /** Children that heard of it; `told_due` is the first of those that are due later. */
+  told: number[] | null;
+  pending: number[] | null;
+  told_due: number | null;
+  /** Some of their children have not heard of it. */
+  stale: boolean;
+  /** Workflows whose rows count these ends already. */
+  counted: number[] | null;
 }
 
 interface EarlierRow {
@@ -121,10 +125,31 @@ async function endLinked(
   signal: AbortSignal,
 ): Promise<EndedRow[]> {
   const rows: EndedRow[] = [];
+  const belongings = await belongingsOf(context, successes, known, signal);
   for (let start = 0; start < successes.length; start += PIECE) {
-    rows.push(...(await endPiece(context, successes.slice(start, start + PIECE), known, signal)));
+    const piece = successes.slice(start, start + PIECE);
+    const ended = await endPiece(context, piece, belongings, signal);
+    rememberSuccesses(context, piece, { rows: ended, known });
+    rows.push(...ended);
   }
   return rows;
+}
+
+/** Asked of the store only for jobs that somebody else handed out. */
+async function belongingsOf(
+  { database, sql }: Context,
+  successes: readonly Success[],
+  known: LinkedById,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<number, Belonging>> {
+  const unknown = successes.filter(({ jobId }) => !known.has(jobId)).map(({ jobId }) => jobId);
+  if (unknown.length === 0) return known;
+  type Row = { id: number; workflow_id: number | null; group_id: number | null };
+  const rows = await database.query<Row>(sql.kin, [numbers(unknown)], signal);
+  const found = rows.map(
+    ({ id, workflow_id, group_id }) => [id, { workflowId: workflow_id, groupId: group_id }] as const,
+  );
+  return new Map<number, Belonging>([...known, ...found]);
 }
 
 /**
@@ -134,30 +159,31 @@ async function endLinked(
 async function endPiece(
   context: Context,
   successes: readonly Success[],
-  known: LinkedById,
+  belongings: ReadonlyMap<number, Belonging>,
   signal: AbortSignal,
 ): Promise<EndedRow[]> {
   const { sql } = context;
+  const values = [...columnsOf(successes), workflowsOf(successes, belongings)];
   let inTurn = false;
   const { rows, tally } = await transactAgain(context, signal, async (session) => {
     const ledger = new Tally();
     const locks = new Locks(context, session);
     if (inTurn) await locks.withConcerned(successes.map(({ jobId }) => jobId));
     inTurn = true;
-    // The statement takes what children it can get.
+    // The statement takes children after their parents, whatever their order.
     locks.outOfTurn();
-    const [columns] = await session.query<LinkedColumns>(sql.settleLinked, columnsOf(successes));
+    const [columns] = await session.query<LinkedColumns>(sql.settleLinked, values);
     if (columns === undefined || columns.ids === null) return { rows: [], tally: ledger };
-    const done = await linkedOf(context, session, columns, known);
     ledger.at(columns.now);
-    tellOf(columns.told, ledger);
+    tellOf(columns, ledger);
     const conclusion = new Conclusion(context, { session, locks, tally: ledger });
-    conclusion.done(done, await concludeDone(context, session, done, columns.told.ids ?? []));
+    const { stale, told, counted } = columns;
+    const concluded = { tellsChildren: stale, told: new Set(told), counted: new Set(counted) };
+    conclusion.done(doneOf(columns, belongings), concluded);
     await conclusion.write();
     await ledger.write(context, session);
     return { rows: rowsOf(columns), tally: ledger };
   });
-  rememberSuccesses(context, successes, { rows, known });
   tally.tell(context);
   return rows;
 }
@@ -175,52 +201,24 @@ function rememberSuccesses(
   }
 }
 
-/**
- * In a later statement than the one that waited for the jobs: whoever was adding a child to one of them has done so. Where
- * nobody is left to hear of it, the workflows that go on are counted by the way; it is their turn, as no group is concerned.
- */
-async function concludeDone(
-  { sql }: Context,
-  session: Session,
-  done: readonly Done[],
-  told: readonly number[],
-): Promise<Concluded> {
-  const parents = done.filter(({ flags }) => flags & FLAG.hasChildren).map(({ jobId }) => jobId);
-  const steps = new Map<number, number>();
-  const countsNow = done.every(({ groupId }) => groupId === null);
-  for (const { workflowId } of countsNow ? done : []) {
-    if (workflowId !== null) steps.set(workflowId, (steps.get(workflowId) ?? 0) + 1);
-  }
-  if (parents.length + steps.size === 0) return { tellsChildren: false, told: new Set(), counted: new Set() };
-  const values = [numbers(parents), numbers([...steps.keys()]), numbers([...steps.values()]), numbers(told)];
-  const [row] = await session.query<{ stale: boolean; counted: number[] | null }>(sql.concludeDone, values);
-  return { tellsChildren: row?.stale ?? true, told: new Set(told), counted: new Set(row?.counted) };
+/** Which workflow's step each is, if the statement may count those that go on: where groups are concerned, it is their turn first. */
+function workflowsOf(successes: readonly Success[], belongings: ReadonlyMap<number, Belonging>): string | null {
+  const all = successes.map(({ jobId }) => belongings.get(jobId));
+  if (all.some((belonging) => belonging?.groupId != null)) return null;
+  return numbers(all.map((belonging) => belonging?.workflowId ?? 0));
 }
 
-/** Where they belong is asked of the store only for jobs that somebody else handed out. */
-async function linkedOf(
-  { sql }: Context,
-  session: Session,
-  { ids, flags }: LinkedColumns,
-  known: LinkedById,
-): Promise<Done[]> {
-  const ended = ids ?? [];
-  const unknown = ended.filter((id) => !known.has(id));
-  type Row = { id: number; workflow_id: number | null; group_id: number | null };
-  const rows = unknown.length === 0 ? [] : await session.query<Row>(sql.kin, [numbers(unknown)]);
-  const found = new Map(
-    rows.map(({ id, workflow_id, group_id }) => [id, { workflowId: workflow_id, groupId: group_id }]),
-  );
-  return ended.map((jobId, place) => {
-    const { workflowId, groupId } = known.get(jobId) ?? found.get(jobId) ?? { workflowId: null, groupId: null };
+function doneOf({ ids, flags }: LinkedColumns, belongings: ReadonlyMap<number, Belonging>): Done[] {
+  return (ids ?? []).map((jobId, place) => {
+    const { workflowId, groupId } = belongings.get(jobId) ?? { workflowId: null, groupId: null };
     return { jobId, flags: flags[place] as number, workflowId, groupId };
   });
 }
 
-function tellOf({ ids, pending, due }: LinkedColumns['told'], tally: Tally): void {
-  for (const id of ids ?? []) tally.changed(id);
+function tellOf({ told, pending, told_due }: LinkedColumns, tally: Tally): void {
+  for (const id of told ?? []) tally.changed(id);
   for (const id of pending ?? []) tally.stands(id, { status: 'pending', due: 0 });
-  if (due !== null) tally.dueLater(due);
+  if (told_due !== null) tally.dueLater(told_due);
 }
 
 function columnsOf(successes: readonly Success[]): unknown[] {

@@ -112,24 +112,6 @@ export function dependenciesSql(s: string) {
       select job_id, 0, 'skipped', $2, 'skipped', worker_id, started_at, t.now, due, attempt, failures, interruptions,
         snoozes, losses, cancel_requested_at
       from gone, t`,
-    /**
-     * Whether some child of jobs $1, which are done, has not heard of it; $4 are those that just have. If none, workflows $2
-     * that go on have $3 more steps done; the others, whose ends are to be told, are only locked.
-     */
-    concludeDone: `with stale as materialized (
-        select exists (
-          select 1 from unnest($1::bigint[]) i(id) cross join lateral (
-            select e.child_id from ${s}.edge e where e.parent_id = i.id
-              and e.state <> case when e.condition = 'failure' then 'impossible' else 'held' end offset 0) e
-          where e.child_id not in (select unnest($4::bigint[]))) as found),
-      counted as (
-        update ${s}.workflow w
-        set open_steps = w.open_steps - i.count, fine_steps = w.fine_steps + i.count, status = 'running'
-        from unnest($2::bigint[], $3::integer[]) i(id, count), (
-          select w.id from ${s}.workflow w, stale where w.id = any($2::bigint[]) and not stale.found
-          order by w.id for update of w) l
-        where l.id = i.id and w.id = l.id and w.open_steps > i.count returning w.id)
-      select (select found from stale) as stale, (select array_agg(id) from counted) as counted`,
     /** By child, then by parent: with both as arrays, the index would be asked for every pair. */
     edgesWithin: `select e.parent_id, e.child_id, e.condition, e.state from unnest($2::bigint[]) c(id) cross join lateral (
         select e.parent_id, e.child_id, e.condition, e.state from ${s}.edge e where e.child_id = c.id offset 0) e

@@ -2,7 +2,6 @@
 
 import type { Twins } from '../../statements.ts';
 import { LINKED } from '../flags.ts';
-import { tellOfSuccess, toldColumns } from '../graph/tell-of-success.ts';
 import { began, isHeld } from './heartbeat.ts';
 import { epochMs, nowIn } from './instants.ts';
 import { freeKeysIn } from './keys.ts';
@@ -11,45 +10,39 @@ export function settleSql(s: string) {
   const now = nowIn(s);
   const freeKeys = freeKeysIn(s);
 
-  /** Ends jobs as done, without letting go of their keys. A condition with a constant would make the planner expect no rows. */
-  const endDone = (condition: string) => `with ${now},
-      input as materialized (
-        select i.*, 0 as none from unnest($1::bigint[], $2::integer[], $3::integer[], $4::integer[], $5::jsonb[], $6::float8[])
-          i(job_id, attempt, worker_id, exit_code, result, began_at)),
-      gone as (
-        delete from ${s}.live l using input i
-        where ${isHeld} and ${condition}
-        returning l.job_id, l.attempt, l.lane, l.due, l.failures, l.interruptions, l.snoozes, l.losses, l.flags, l.worker_id,
-          coalesce(l.started_at, ${began('i.began_at')}) as started_at, l.cancel_requested_at, i.exit_code, i.result),
-      runs as (
-        insert into ${s}.run (job_id, attempt, status, outcome, worker_id, started_at, ended_at, due, exit_code, attempts,
-          failures, interruptions, snoozes, losses, cancel_requested_at, told)
-        select job_id, attempt, 'done', 'done', worker_id, started_at, t.now, due, exit_code, attempt,
-          failures, interruptions, snoozes, losses, cancel_requested_at, case when flags & 1 <> 0 then true end
-        from gone, t),
-      results as (
-        insert into ${s}.result (job_id, value) select job_id, result from gone where result is not null)`;
-
-  /** One row of columns: a message per job would cost as much as its end. */
-  const endedColumns = `(select ${epochMs('now')} from t) as now, array_agg(job_id) as ids, array_agg(attempt) as attempts,
-        array_agg(worker_id) as workers, array_agg(lane) as lanes, array_agg(${epochMs('due')}) as dues,
-        array_agg(${epochMs('started_at')}) as starts`;
-
   return {
     settledBefore: `select r.job_id, r.attempt, r.worker_id, j.queue, r.due, r.started_at, r.ended_at
       from ${s}.run r join ${s}.job j on j.id = r.job_id where r.job_id = any($1::bigint[]) and r.status = 'done'`,
 
     // Only here: one statement for all that a batch of ends changes.
-    /** Rows are found by the primary key, sorted by the caller; what is deleted carries its report along. */
-    settle: `${endDone(`l.flags & ${LINKED} = i.none`)},
-      ${freeKeys('gone', `g.flags & 8 <> 0 and u.hold <> 'time'`)}
-      select ${endedColumns} from gone`,
     /**
-     * The others; their keys are let go of at the end, after all jobs that have to be locked. Children for whom a success
-     * can only be good news hear of it here.
+     * Jobs that concern nobody else. Rows are found by the primary key, sorted by the caller; what is deleted carries its report
+     * along. A condition with a constant would make the planner expect no rows. The answer is one row of columns: a
+     * message per job would cost as much as its end.
      */
-    settleLinked: `${endDone('true')},
-      ${tellOfSuccess(s)}
-      select ${endedColumns}, array_agg(flags) as flags, ${toldColumns} from gone`,
+    settle: `with ${now},
+      input as materialized (
+        select i.*, 0 as none from unnest($1::bigint[], $2::integer[], $3::integer[], $4::integer[], $5::jsonb[], $6::float8[])
+          i(job_id, attempt, worker_id, exit_code, result, began_at)),
+      gone as (
+        delete from ${s}.live l using input i
+        where ${isHeld} and l.flags & ${LINKED} = i.none
+        returning l.job_id, l.attempt, l.lane, l.due, l.failures, l.interruptions, l.snoozes, l.losses, l.flags, l.worker_id,
+          coalesce(l.started_at, ${began('i.began_at')}) as started_at, l.cancel_requested_at, i.exit_code, i.result),
+      runs as (
+        insert into ${s}.run (job_id, attempt, status, outcome, worker_id, started_at, ended_at, due, exit_code, attempts,
+          failures, interruptions, snoozes, losses, cancel_requested_at)
+        select job_id, attempt, 'done', 'done', worker_id, started_at, t.now, due, exit_code, attempt,
+          failures, interruptions, snoozes, losses, cancel_requested_at
+        from gone, t),
+      results as (
+        insert into ${s}.result (job_id, value) select job_id, result from gone where result is not null),
+      ${freeKeys('gone', `g.flags & 8 <> 0 and u.hold <> 'time'`)}
+      select (select ${epochMs('now')} from t) as now, array_agg(job_id) as ids, array_agg(attempt) as attempts,
+        array_agg(worker_id) as workers, array_agg(lane) as lanes, array_agg(${epochMs('due')}) as dues,
+        array_agg(${epochMs('started_at')}) as starts
+      from gone`,
+    /** The others, and whoever waits for them; their keys are let go of at the end, after all jobs that have to be locked. */
+    settleLinked: `select * from ${s}.end_linked($1, $2, $3, $4, $5, $6, $7)`,
   } satisfies Twins<'settle'>;
 }

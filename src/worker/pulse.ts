@@ -5,6 +5,7 @@
  */
 
 import { Worker as Thread } from 'node:worker_threads';
+import type { Clock } from '../core/clock.ts';
 import type { PulsePlan } from '../core/pulse.ts';
 import type { Log } from '../ops/log.ts';
 import { monotonicMs } from './monotonic.ts';
@@ -18,11 +19,17 @@ export interface PulseData {
   heartbeatMs: number;
 }
 
+/** Who works, and how long what runs now may take at most; 0: nothing runs. */
+interface Work {
+  workerId: number;
+  longestMs: number;
+}
+
 /** How often the loop says that it lives, in parts of a heartbeat. */
 const ALIVE_SHARE = 1 / 4;
 
 export class Pulse implements AsyncDisposable {
-  readonly aliveEveryMs: number;
+  readonly #aliveEveryMs: number;
   readonly #cells: BigInt64Array;
   readonly #thread: Thread;
   #longestMs = 0;
@@ -30,7 +37,7 @@ export class Pulse implements AsyncDisposable {
   constructor(plan: PulsePlan, heartbeatMs: number, log: Log) {
     const shared = new SharedArrayBuffer(Object.keys(CELLS).length * BigInt64Array.BYTES_PER_ELEMENT);
     this.#cells = new BigInt64Array(shared);
-    this.aliveEveryMs = heartbeatMs * ALIVE_SHARE;
+    this.#aliveEveryMs = heartbeatMs * ALIVE_SHARE;
     const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
     const data: PulseData = { plan, shared, heartbeatMs };
     this.#thread = new Thread(new URL(`./pulse-thread${extension}`, import.meta.url), {
@@ -48,11 +55,15 @@ export class Pulse implements AsyncDisposable {
     return Number(Atomics.load(this.#cells, CELLS.renewedAt));
   }
 
-  /** The loop turns. `longestMs`: how long what runs now may take at most; 0: nothing runs. */
-  alive(workerId: number, longestMs: number): void {
-    Atomics.store(this.#cells, CELLS.workerId, BigInt(workerId));
-    this.#setLongest(longestMs);
-    Atomics.store(this.#cells, CELLS.aliveAt, BigInt(Math.floor(monotonicMs())));
+  /** Says that the loop turns, and for how long it may stand still if it does, until `signal` aborts. */
+  async run(clock: Clock, look: () => Work, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const { workerId, longestMs } = look();
+      Atomics.store(this.#cells, CELLS.workerId, BigInt(workerId));
+      this.#setLongest(longestMs);
+      Atomics.store(this.#cells, CELLS.aliveAt, BigInt(Math.floor(monotonicMs())));
+      await clock.sleep(this.#aliveEveryMs, signal);
+    }
   }
 
   /** Something that may take so long is about to start, and may block the loop at once. */

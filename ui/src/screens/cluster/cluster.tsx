@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react';
 import type { Cluster as ClusterState } from '../../../../src/api/cluster.ts';
 import { client } from '../../data/client.ts';
 import { useLive } from '../../data/use-live.ts';
@@ -46,79 +47,71 @@ export function Cluster() {
 
 function Instances({ instances }: { instances: ClusterState['instances'] }) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls where there is little room
-    <div className="table-frame" role="region" aria-label="Instances" tabIndex={0}>
-      <table className="table">
-        <caption className="visually-hidden">Instances</caption>
-        <thead>
-          <tr>
-            {['State', 'Instance', 'Roles', 'Leads', 'Version', 'Up since', 'Heard'].map((title) => (
-              <th key={title} scope="col">
-                {title}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {instances.map((instance) => (
-            <tr key={instance.id}>
-              <td>
-                <State of={instance.state} />
-              </td>
-              <th scope="row">
-                <bdi>{visibleLine(instance.id)}</bdi>
-                <div className="faint small-text">
-                  {visibleLine(instance.host)} · pid {instance.pid}
-                  {instance.url !== null && ` · ${visibleLine(instance.url)}`}
-                </div>
-              </th>
-              <td data-label="Roles">{instance.roles.join(', ')}</td>
-              <td data-label="Leads">{instance.leads.join(', ') || <span className="faint">nothing</span>}</td>
-              <td data-label="Version">{instance.version}</td>
-              <td data-label="Up since">
-                <When at={instance.started_at} />
-              </td>
-              <td data-label="Heard">
-                <When at={instance.seen_at} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Listing title="Instances" columns={['State', 'Instance', 'Roles', 'Leads', 'Version', 'Up since', 'Heard']}>
+      {instances.map((instance) => (
+        <tr key={instance.id}>
+          <td>
+            <State of={instance.state} />
+          </td>
+          <th scope="row">
+            <bdi>{visibleLine(instance.id)}</bdi>
+            <div className="faint small-text">
+              {visibleLine(instance.host)} · pid {instance.pid}
+              {instance.url !== null && ` · ${visibleLine(instance.url)}`}
+            </div>
+          </th>
+          <td data-label="Roles">{instance.roles.join(', ')}</td>
+          <td data-label="Leads">{instance.leads.join(', ') || <span className="faint">nothing</span>}</td>
+          <td data-label="Version">{instance.version}</td>
+          <td data-label="Up since">
+            <When at={instance.started_at} />
+          </td>
+          <td data-label="Heard">
+            <When at={instance.seen_at} />
+          </td>
+        </tr>
+      ))}
+    </Listing>
   );
 }
 
 function Duties({ duties }: { duties: ClusterState['duties'] }) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls where there is little room
-    <div className="table-frame" role="region" aria-label="Duties" tabIndex={0}>
+    <Listing title="Duties" columns={['Duty', 'Leader', 'Term', 'Held by', 'Lock key']}>
+      {duties.map((duty) => (
+        <tr key={duty.duty}>
+          <th scope="row">{duty.duty}</th>
+          <td data-label="Leader">
+            {duty.leader === null ? <span className="why-bad">nobody</span> : visibleLine(duty.leader)}
+          </td>
+          <td data-label="Term">{duty.term}</td>
+          <td data-label="Held by">{duty.held_by ?? <span className="faint">–</span>}</td>
+          <td className="faint" data-label="Lock key">
+            {duty.lock_key === null ? '–' : duty.lock_key.join(', ')}
+          </td>
+        </tr>
+      ))}
+    </Listing>
+  );
+}
+
+/** A table that scrolls where there is little room; its rows are the children. */
+function Listing({ title, columns, children }: { title: string; columns: readonly string[]; children: ReactNode }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: who has no mouse scrolls it too
+    <div className="table-frame" role="region" aria-label={title} tabIndex={0}>
       <table className="table">
-        <caption className="visually-hidden">Duties</caption>
+        <caption className="visually-hidden">{title}</caption>
         <thead>
           <tr>
-            {['Duty', 'Leader', 'Term', 'Held by', 'Lock key'].map((title) => (
-              <th key={title} scope="col">
-                {title}
+            {columns.map((column) => (
+              <th key={column} scope="col">
+                {column}
               </th>
             ))}
           </tr>
         </thead>
-        <tbody>
-          {duties.map((duty) => (
-            <tr key={duty.duty}>
-              <th scope="row">{duty.duty}</th>
-              <td data-label="Leader">
-                {duty.leader === null ? <span className="why-bad">nobody</span> : visibleLine(duty.leader)}
-              </td>
-              <td data-label="Term">{duty.term}</td>
-              <td data-label="Held by">{duty.held_by ?? <span className="faint">–</span>}</td>
-              <td className="faint" data-label="Lock key">
-                {duty.lock_key === null ? '–' : duty.lock_key.join(', ')}
-              </td>
-            </tr>
-          ))}
-        </tbody>
+        <tbody>{children}</tbody>
       </table>
     </div>
   );

@@ -186,6 +186,9 @@ function backoffFrom(wire: JobSubmission['backoff']): NewJob['backoff'] {
   };
 }
 
+/** Shared, so that a store knows the default when it sees it. */
+const NONE = DEFAULT_SPEC.tags;
+
 function distinct(values: readonly string[] | undefined): readonly string[] {
-  return values === undefined ? [] : [...new Set(values)];
+  return values === undefined ? NONE : [...new Set(values)];
 }

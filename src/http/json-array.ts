@@ -31,19 +31,30 @@ export async function mapJsonArray<T>(
   decodeItem: (item: unknown, index: number) => T,
 ): Promise<T[]> {
   const decoded: T[] = [];
+  await walkJsonArray(bytes, limits, (item, index) => decoded.push(decodeItem(item, index)));
+  return decoded;
+}
+
+/** The same for who keeps nothing, or something else, of the items. */
+export async function walkJsonArray(
+  bytes: Buffer,
+  limits: ArrayLimits,
+  take: (item: unknown, index: number) => void,
+): Promise<void> {
   let turnEnds = performance.now() + TURN_MS;
   const place = limits.at ?? '';
+  let index = 0;
   for (const item of splitArray(bytes, limits.mostBytesPerItem, place)) {
-    if (decoded.length >= limits.mostItems) {
+    if (index >= limits.mostItems) {
       throw new WorkronError('payload_too_large', `At most ${limits.mostItems} items in one request`);
     }
-    decoded.push(decodeItem(parseJson(item, `${place}/${decoded.length}`), decoded.length));
+    take(parseJson(item, `${place}/${index}`), index);
+    index += 1;
     if (performance.now() >= turnEnds) {
       await new Promise((resolve) => setImmediate(resolve));
       turnEnds = performance.now() + TURN_MS;
     }
   }
-  return decoded;
 }
 
 /** The text of each item. Only the outermost structure is looked at: the items are still to be parsed. */

@@ -10,7 +10,7 @@ import type { JobSpec } from '../core/job.ts';
 import { DEFAULT_CATCHUP } from '../core/schedule/plan-ticks.ts';
 import type { NewSchedule, Schedule, ScheduleEdit, ScheduleSpec, Target } from '../core/schedule/schedule.ts';
 import { describeSchedule } from '../ops/describe-schedule.ts';
-import { newStepsFrom } from './workflow-wire.ts';
+import { newStepsFrom } from './new-steps.ts';
 
 /** The schedule that is asked for, with every default filled in. `at` is its pointer in the request. */
 export function newScheduleFrom(wire: ScheduleSubmission, at = ''): NewSchedule {

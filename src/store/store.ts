@@ -20,7 +20,7 @@ import type { NoticeStore } from './notice-store.ts';
 import type { ScheduleStore } from './schedule-store.ts';
 import type { Transactional } from './transactional.ts';
 
-export type { NewForEach, NewStep, NewWorkflow } from '../core/dag/new-workflow.ts';
+export type { NewForEach, NewStep, NewSteps, NewWorkflow } from '../core/dag/new-workflow.ts';
 export type { Delivery, Notice, Notification, NotificationFilter } from './notice-store.ts';
 export type {
   ChangeRequest,

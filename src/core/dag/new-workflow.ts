@@ -25,11 +25,22 @@ export interface NewForEach {
   maxParallel: number | null;
 }
 
-export interface NewWorkflow {
+/**
+ * The steps of a workflow on their way in. They may be walked several times, and are the same each time: a list of steps
+ * will do, and so will what makes each step when its turn comes, so that a hundred thousand need not be there at once.
+ */
+export interface NewSteps extends Iterable<NewStep> {
+  readonly length: number;
+}
+
+export interface NewWorkflow<Steps extends NewSteps = NewSteps> {
   name: string;
   /** Who is told of its end. */
   notify?: readonly Notify[];
   params: Readonly<Record<string, unknown>>;
-  steps: readonly NewStep[];
+  steps: Steps;
   rerunOf: number | null;
 }
+
+/** One that is kept as a whole, to be stored again and again. */
+export type ListedWorkflow = NewWorkflow<readonly NewStep[]>;

@@ -1,6 +1,6 @@
 /** From what a schedule runs to what runs for one tick. */
 
-import type { NewWorkflow } from '../dag/new-workflow.ts';
+import type { ListedWorkflow } from '../dag/new-workflow.ts';
 import type { Dependency, JobSpec, NewJob } from '../job.ts';
 import type { PlannedRun } from './plan-line.ts';
 
@@ -25,9 +25,9 @@ export function jobForTick(
 
 /** Every step knows the tick. The first ones are held back as the run is. */
 export function workflowForTick(
-  { steps, notify: own = [], ...workflow }: Omit<NewWorkflow, 'rerunOf'>,
+  { steps, notify: own = [], ...workflow }: Omit<ListedWorkflow, 'rerunOf'>,
   { tick, runAt, notify = [] }: PlannedRun,
-): NewWorkflow {
+): ListedWorkflow {
   return {
     ...workflow,
     notify: [...notify, ...own],

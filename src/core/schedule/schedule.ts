@@ -1,6 +1,6 @@
 /** What a schedule is: when something is due, what then runs, and what becomes of ticks that collide or come late. */
 
-import type { NewWorkflow } from '../dag/new-workflow.ts';
+import type { ListedWorkflow } from '../dag/new-workflow.ts';
 import type { JobSpec } from '../job.ts';
 import type { Notify } from '../notify.ts';
 import type { Catchup } from './plan-ticks.ts';
@@ -17,7 +17,7 @@ export const MOST_KEYS = 10_000;
 export const MOST_BACKFILLED = 1_000;
 
 /** What runs at each tick. */
-export type Target = { job: JobSpec } | { workflow: Omit<NewWorkflow, 'rerunOf'> };
+export type Target = { job: JobSpec } | { workflow: Omit<ListedWorkflow, 'rerunOf'> };
 
 export interface ScheduleSpec {
   /** Exactly one of `cron` and `everyMs` is set. */

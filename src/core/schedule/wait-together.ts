@@ -1,6 +1,6 @@
 /** A run that waits for a wide one, and is wide itself: through one step, so that it takes the sum of edges, not the product. */
 
-import type { NewStep, NewWorkflow } from '../dag/new-workflow.ts';
+import type { ListedWorkflow, NewStep } from '../dag/new-workflow.ts';
 import { DEFAULT_SPEC } from '../job.ts';
 
 /** Up to so many edges, each first step waits for itself. */
@@ -11,7 +11,7 @@ const KEY = 'previous-run';
  * The workflow as it is to be stored where its first steps wait for `count` jobs. Where that would be many edges, one step
  * with nothing to do, `previous-run`, waits for them, and the others for that step.
  */
-export function waitTogether(workflow: NewWorkflow, count: number): NewWorkflow {
+export function waitTogether(workflow: ListedWorkflow, count: number): ListedWorkflow {
   const { steps } = workflow;
   const first = steps.filter(({ parents }) => parents.length === 0);
   if (first.length < 2 || count * first.length <= MOST_EDGES) return workflow;

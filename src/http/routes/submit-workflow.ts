@@ -4,12 +4,14 @@ import { notifyFrom } from '../../api/notify.ts';
 import { Workflow, WorkflowHead, WorkflowSubmission } from '../../api/workflow.ts';
 import { WorkflowStep } from '../../api/workflow-step.ts';
 import { WorkronError } from '../../core/error.ts';
-import { mapJsonArray } from '../json-array.ts';
+import type { NewSteps } from '../../scheduler/scheduler.ts';
+import { walkJsonArray } from '../json-array.ts';
 import { splitJsonObject } from '../json-object.ts';
+import { StepIntake } from '../new-steps.ts';
 import { checkJsonType, firstCharacter, parseJson } from '../read-json.ts';
 import { defineRoute } from '../route.ts';
 import { idempotencyOf, replayHeader } from '../submission.ts';
-import { newStepsFrom, workflowToWire } from '../workflow-wire.ts';
+import { workflowToWire } from '../workflow-wire.ts';
 
 const EXAMPLE = '{"name": "report", "steps": [{"key": "a", "command": "echo hi"}]}';
 
@@ -25,15 +27,15 @@ export const submitWorkflow = defineRoute({
     checkJsonType(call.bytes, call.headers['content-type']);
     const options = idempotencyOf(call, '/workflows');
     const { name, params = {}, notify, steps } = await readSubmission(call.bytes);
-    const submission = { name, params, notify: notifyFrom(notify), steps: newStepsFrom(steps), rerunOf: null };
+    const submission = { name, params, notify: notifyFrom(notify), steps, rerunOf: null };
     const { workflow, replayed } = await call.scheduler.submitWorkflow(submission, options, call.signal);
     const headers = { location: `/workflows/${workflow.id}`, ...replayHeader(replayed) };
     return { status: 201, json: workflowToWire(workflow), headers };
   },
 });
 
-/** Steps one by one, so that a hundred thousand of them do not hold up others. */
-async function readSubmission(bytes: Buffer): Promise<WorkflowHead & { steps: WorkflowStep[] }> {
+/** Steps one by one, so that a hundred thousand of them neither hold up others nor take much memory. */
+async function readSubmission(bytes: Buffer): Promise<WorkflowHead & { steps: NewSteps }> {
   if (firstCharacter(bytes) !== '{')
     throw invalid([{ pointer: '', detail: `expected a JSON body such as ${EXAMPLE}` }]);
   const members = await splitJsonObject(bytes);
@@ -51,7 +53,9 @@ async function readSubmission(bytes: Buffer): Promise<WorkflowHead & { steps: Wo
     throw invalid([{ pointer: '/steps', detail: `expected a list of steps, as in ${EXAMPLE}` }]);
   }
   const limits = { mostItems: MOST_JOBS, mostBytesPerItem: LARGEST_JOB_BYTES, at: '/steps' };
-  const steps = await mapJsonArray(list, limits, (step, index) => decode(WorkflowStep, step, `/steps/${index}`));
+  const intake = new StepIntake();
+  await walkJsonArray(list, limits, (step, index) => intake.add(decode(WorkflowStep, step, `/steps/${index}`)));
+  const steps = intake.finish();
   if (steps.length === 0) throw invalid([{ pointer: '/steps', detail: 'expected at least one step' }]);
   return { ...decoded, steps };
 }

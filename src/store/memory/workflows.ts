@@ -4,6 +4,7 @@ import type {
   InsertOptions,
   NewForEach,
   NewStep,
+  NewSteps,
   NewWorkflow,
   Workflow,
   WorkflowFilter,
@@ -100,7 +101,7 @@ function replay(tables: Tables, id: number | null): Workflow {
 }
 
 /** Before anything is stored. */
-function refuseUnknown(tables: Tables, steps: readonly NewStep[]): void {
+function refuseUnknown(tables: Tables, steps: NewSteps): void {
   for (const { keepFrom } of steps) {
     if (keepFrom === null || tables.jobs.has(keepFrom)) continue;
     throw new WorkronError('job_not_found', `No job ${keepFrom} whose result could be kept`, { jobId: keepFrom });

@@ -1,47 +1,68 @@
 /** A workflow with all its steps. */
 
-import type { Condition } from '../../core/dag/conditions.ts';
+import { type Condition, meetCondition } from '../../core/dag/conditions.ts';
+import { openEdges } from '../../core/dag/edge-counters.ts';
 import { type Verdict, verdict } from '../../core/dag/judge.ts';
-import { endStep, openSteps, workflowStatus } from '../../core/dag/workflow-status.ts';
+import { endStep, openSteps, type StepCounts, workflowStatus } from '../../core/dag/workflow-status.ts';
 import { WorkronError } from '../../core/error.ts';
 import type { Reason, Status, TerminalStatus } from '../../core/job.ts';
+import { inPieces } from '../in-pieces.ts';
 import type { GroupState, InsertOptions, Workflow } from '../store.ts';
 import type { Context } from './context.ts';
-import { HAS_CHILDREN, HAS_PARENTS, IN_WORKFLOW, IS_GROUP, STARTS_ANY_TIME } from './flags.ts';
+import { HAS_PARENTS, IN_WORKFLOW, IS_GROUP, STARTS_ANY_TIME } from './flags.ts';
 import { answeredBefore, remember } from './idempotency.ts';
 import { PIECE } from './insert-dependent.ts';
-import type { NewJobRow } from './new-job-row.ts';
-import { type DependencyRow, type EdgeRow, link, type ParentEnds, parentEndsOf } from './parents.ts';
+import { type DependencyRow, link, type ParentEnds, parentEndsOf } from './parents.ts';
 import { sql } from './sql.ts';
 import { decodeWorkflow, type WorkflowRow } from './workflow-row.ts';
 
-/** One step beside the row of its job. Parents are places in the list. */
+/** The place of one step in the graph and among those that wait. Parents are places in the list. */
 export type NewStepRow = readonly [
-  key: string,
   parents: readonly number[],
   condition: Condition,
   forEach:
     | readonly [items: readonly unknown[] | { parent: number; path: readonly string[] }, maxParallel: number | null]
     | null,
   keepFrom: number | null,
+  rank: number,
+  /** Index into the lanes that come along. */
+  lane: number,
+  /** Of these, those that it has once nothing is to be waited for. */
+  status: 'scheduled' | 'pending',
+  dueAt: number,
+  expiresAt: number | null,
+  /** Whether it has children, and those that follow from the job alone. */
+  flags: number,
 ];
 
-export interface InsertWorkflowInput extends InsertOptions {
-  /** By which the rows were made. */
-  now: number;
+/** Steps in a row, as JSON in UTF-8. */
+export interface NewStepsPiece {
+  /** As `sql.insertSteps` reads them: they go there as they are. */
+  jobs: Uint8Array<ArrayBuffer>;
+  /** `NewStepRow[]`. */
+  steps: Uint8Array<ArrayBuffer>;
+}
+
+export interface NewWorkflowInput {
   name: string;
   /** As JSON. */
   params: string;
   rerunOf: number | null;
   /** As JSON; `null` for nobody. */
   notify: string | null;
-  /** `NewJobRow[]` as JSON, and the keys of the lanes that they point at. */
-  rows: string;
+  /** How many steps there are. */
+  total: number;
+  /** Each is looked at when it is stored, so that a large workflow is never there as a whole. */
+  pieces: NewStepsPiece[];
+  /** Keys of the lanes that the steps point at. */
   lanes: string[];
   /** Queues of jobs with a fair key. */
   fairQueues: string[];
-  /** `NewStepRow[]` as JSON. */
-  steps: string;
+}
+
+export interface InsertWorkflowInput extends InsertOptions, NewWorkflowInput {
+  /** By which the rows were made. */
+  now: number;
 }
 
 export interface InsertWorkflowAnswer {
@@ -64,18 +85,27 @@ export function insertWorkflow(sent: Context, input: InsertWorkflowInput): Inser
   };
 }
 
+const decoder = new TextDecoder();
+
 /** Its first steps wait for the end of the jobs `after`. Answers with its id. */
-export function addWorkflow(context: Context, input: InsertWorkflowInput, after: readonly number[]): number {
-  const steps = JSON.parse(input.steps) as NewStepRow[];
-  refuseUnknown(context, steps);
+export function addWorkflow(context: Context, input: NewWorkflowInput, after: readonly number[]): number {
   const first = (context.database.get<{ id: number }>(sql.lastJobId)?.id ?? 0) + 1;
   const earlier = after.map((id) => [id, 'ended'] as const);
   const ends = parentEndsOf(context, [earlier]);
-  const placed = place(steps, JSON.parse(input.rows) as NewJobRow[], { first, earlier, ends });
   for (const queue of input.fairQueues) context.fairQueues.add(queue);
-  const workflowId = insertRow(context, input, placed);
-  insertJobs(context, placed, { workflowId, lanes: input.lanes });
-  insertGroups(context, placed);
+  const workflowId = insertRow(context, input);
+  const progress = { first, earlier, ends: new Map(ends), counts: openSteps(input.total), stored: 0 };
+  const laneIds = input.lanes.map((key) => context.lanes.idOf(key));
+  for (const piece of input.pieces) {
+    const steps = JSON.parse(decoder.decode(piece.steps)) as NewStepRow[];
+    refuseUnknown(context, steps);
+    context.database.run(sql.insertSteps, decoder.decode(piece.jobs), context.now, workflowId, first + progress.stored);
+    const placed = place(steps, progress);
+    insertPiece(context, placed, laneIds);
+    insertEdges(context, placed, progress.ends);
+    insertGroups(context, placed);
+  }
+  countEnds(context, workflowId, progress.counts);
   const open = after.filter((id) => ends.get(id) === null);
   if (open.length > 0) context.database.run(sql.markParents, JSON.stringify(open));
   return workflowId;
@@ -87,9 +117,8 @@ function replay({ database }: Context, id: number): Workflow {
   return decodeWorkflow(row);
 }
 
-/** Before anything is stored. */
 function refuseUnknown({ database }: Context, steps: readonly NewStepRow[]): void {
-  for (const [, , , , keepFrom] of steps) {
+  for (const [, , , keepFrom] of steps) {
     if (keepFrom === null || database.tuples(sql.specs, keepFrom).length > 0) continue;
     throw new WorkronError('job_not_found', `No job ${keepFrom} whose result could be kept`, { jobId: keepFrom });
   }
@@ -99,8 +128,7 @@ function refuseUnknown({ database }: Context, steps: readonly NewStepRow[]): voi
 interface Placed {
   jobId: number;
   step: NewStepRow;
-  row: NewJobRow;
-  edges: EdgeRow[];
+  dependencies: readonly DependencyRow[];
   flags: number;
   /** `null`: it has ended. */
   live: { status: Status; counters: readonly (number | null)[] } | null;
@@ -108,42 +136,45 @@ interface Placed {
   source: GroupState['source'] | null;
 }
 
-interface Beginning {
+/** How far a workflow is stored, and what its further steps have to know of that. */
+interface Progress {
   /** The id of the first step. */
   first: number;
-  /** What steps without parents wait for, and how that stands. */
+  /** What steps without parents wait for. */
   earlier: readonly DependencyRow[];
-  ends: ParentEnds;
+  /** Of those, and of steps that had ended when they were stored. */
+  ends: Map<number, TerminalStatus | null>;
+  counts: StepCounts;
+  stored: number;
 }
 
-/** Judges all steps, parents before their children: some may have ended when they are stored. */
-function place(steps: readonly NewStepRow[], rows: readonly NewJobRow[], beginning: Beginning): Placed[] {
-  const { first, earlier } = beginning;
-  const ends = new Map<number, TerminalStatus | null>(beginning.ends);
-  const parents = new Set(steps.flatMap(([, places]) => places));
-  return steps.map((step, index) => {
-    const [, places, condition, forEach, keepFrom] = step;
-    const jobId = first + index;
-    const row = rows[index] as NewJobRow;
+/** Judges steps, parents before their children: some may have ended when they are stored. */
+function place(steps: readonly NewStepRow[], progress: Progress): Placed[] {
+  const { first, earlier, ends } = progress;
+  return steps.map((step) => {
+    const [places, condition, forEach, keepFrom, , , claimable, , expiresAt, flags] = step;
+    const jobId = first + progress.stored;
+    progress.stored += 1;
     const dependencies = places.length === 0 ? earlier : places.map((parent) => [first + parent, condition] as const);
-    const { edges, counters } = link(dependencies, ends);
+    const counters = ends.size === 0 ? openEdges(dependencies.length) : link(dependencies, ends).counters;
     const fate = keepFrom === null ? verdict(counters, 'together') : 'kept';
     const end = endBy(fate);
-    ends.set(jobId, end?.status ?? null);
+    if (end !== null) {
+      ends.set(jobId, end.status);
+      progress.counts = endStep(progress.counts, { status: end.status, continueOnFailure: false });
+    }
     const { open, held, broken, missed } = counters;
-    const status = fate === 'wait' ? 'blocked' : forEach === null ? row[7] : 'running';
+    const status = fate === 'wait' ? 'blocked' : forEach === null ? claimable : 'running';
     return {
       jobId,
       step,
-      row,
-      edges,
+      dependencies,
       flags:
         IN_WORKFLOW |
-        row[10] |
+        flags |
         (forEach === null ? 0 : IS_GROUP) |
         (dependencies.length > 0 ? HAS_PARENTS : 0) |
-        (parents.has(index) ? HAS_CHILDREN : 0) |
-        (row[9] === null ? STARTS_ANY_TIME : 0),
+        (expiresAt === null ? STARTS_ANY_TIME : 0),
       live:
         end === null
           ? { status, counters: dependencies.length > 0 ? [open, held, broken, missed] : NO_COUNTERS }
@@ -161,86 +192,69 @@ function endBy(fate: Verdict | 'kept'): Placed['end'] {
   return typeof fate === 'object' ? { status: 'skipped', reason: fate.skip } : null;
 }
 
-function sourceOf(items: NonNullable<NewStepRow[3]>[0], first: number): GroupState['source'] {
+function sourceOf(items: NonNullable<NewStepRow[2]>[0], first: number): GroupState['source'] {
   return 'parent' in items ? { parentId: first + items.parent, path: items.path } : items;
 }
 
-function insertRow({ database, now }: Context, input: InsertWorkflowInput, placed: readonly Placed[]): number {
-  const counts = placed.reduce(
-    (sum, { end }) => (end === null ? sum : endStep(sum, { status: end.status, continueOnFailure: false })),
-    openSteps(placed.length),
-  );
-  return database.insert(
-    sql.insertWorkflow,
-    input.name,
-    input.params,
-    workflowStatus(counts, false),
-    now,
-    counts.open === 0 ? now : null,
-    input.rerunOf,
-    placed.length,
-    counts.open,
-    counts.fine,
-    counts.failed,
-    counts.cancelled,
-    input.notify,
-  );
+/** As if no step had ended: see `countEnds`. */
+function insertRow({ database, now }: Context, { name, params, rerunOf, notify, total }: NewWorkflowInput): number {
+  const { open, fine, failed, cancelled } = openSteps(total);
+  const status = workflowStatus(openSteps(total), false);
+  const counts = [total, open, fine, failed, cancelled];
+  return database.insert(sql.insertWorkflow, name, params, status, now, null, rerunOf, ...counts, notify);
 }
 
-/** In pieces: what one statement takes is parsed as a whole. */
-function insertJobs(
-  context: Context,
-  placed: readonly Placed[],
-  { workflowId, lanes }: { workflowId: number; lanes: readonly string[] },
-): void {
-  const laneIds = lanes.map((key) => context.lanes.idOf(key));
-  for (let start = 0; start < placed.length; start += PIECE) {
-    insertPiece(context, placed.slice(start, start + PIECE), { workflowId, laneIds });
-  }
+/** Steps that had ended when they were stored. */
+function countEnds({ database, now }: Context, workflowId: number, counts: StepCounts): void {
+  const { open, fine, failed, cancelled } = counts;
+  if (fine + failed + cancelled === 0) return;
+  const status = workflowStatus(counts, false);
+  database.run(sql.writeWorkflows, workflowId, status, open > 0 ? null : now, open, fine, failed, cancelled);
 }
 
-function insertPiece(
-  context: Context,
-  piece: readonly Placed[],
-  { workflowId, laneIds }: { workflowId: number; laneIds: readonly number[] },
-): void {
+/** All but the jobs themselves and their edges. */
+function insertPiece(context: Context, piece: readonly Placed[], laneIds: readonly number[]): void {
   const { database, now, effects, aftermath } = context;
   const write = (statement: string, rows: unknown[], ...more: number[]): void => {
     if (rows.length > 0) database.run(statement, JSON.stringify(rows), ...more);
   };
   write(
-    sql.insertSteps,
-    piece.map(({ jobId, row, step }) => [jobId, ...row.slice(0, 6), step[0], step[4]]),
-    now,
-    workflowId,
-  );
-  write(
     sql.insertStepsLive,
-    piece.flatMap(({ jobId, row, flags, live }) => {
+    piece.flatMap(({ jobId, step: [, , , , rank, lane, , dueAt, expiresAt], flags, live }) => {
       if (live === null) return [];
       const { status, counters } = live;
       const isWaiting = status === 'scheduled' || status === 'pending';
-      if (status === 'scheduled') effects.willBeDue(row[8]);
+      if (status === 'scheduled') effects.willBeDue(dueAt);
       if (status === 'pending') {
         effects.madeWork();
         aftermath.claimable(jobId);
       }
-      return [[jobId, laneIds[row[6]], -row[3], status, row[8], isWaiting ? row[9] : null, flags, ...counters]];
+      return [[jobId, laneIds[lane], rank, status, dueAt, isWaiting ? expiresAt : null, flags, ...counters]];
     }),
     now,
   );
   write(
     sql.insertStepsEnded,
-    piece.flatMap(({ jobId, row, end }) => (end === null ? [] : [[jobId, end.status, end.reason, row[8]]])),
+    piece.flatMap(({ jobId, step, end }) => (end === null ? [] : [[jobId, end.status, end.reason, step[7]]])),
     now,
   );
-  write(
-    sql.insertEdges,
-    piece.flatMap(({ jobId, edges }) => edges.map((edge) => [jobId, ...edge])),
-  );
   for (const { jobId, step } of piece) {
-    if (step[4] !== null) database.run(sql.keepResult, jobId, step[4]);
+    if (step[3] !== null) database.run(sql.keepResult, jobId, step[3]);
     effects.changedJob(jobId);
+  }
+}
+
+/** A step that joins all others has as many as there are steps: they are written a few at a time. */
+function insertEdges({ database }: Context, placed: readonly Placed[], ends: ParentEnds): void {
+  for (const piece of inPieces(edgeRows(placed, ends), PIECE)) database.run(sql.insertEdges, JSON.stringify(piece));
+}
+
+function* edgeRows(placed: readonly Placed[], ends: ParentEnds): Generator<readonly unknown[]> {
+  for (const { jobId, dependencies } of placed) {
+    for (const [parentId, condition] of dependencies) {
+      const end = ends.get(parentId) ?? null;
+      yield [jobId, parentId, condition, end === null ? 'open' : meetCondition(condition, end)];
+    }
   }
 }
 
@@ -248,7 +262,7 @@ function insertGroups({ database, effects }: Context, placed: readonly Placed[])
   for (const { jobId, step, live, source } of placed) {
     if (source === null) continue;
     const isDue = live?.status === 'running';
-    database.run(sql.insertFans, jobId, JSON.stringify(source), step[3]?.[1] ?? null, isDue ? 1 : 0);
+    database.run(sql.insertFans, jobId, JSON.stringify(source), step[2]?.[1] ?? null, isDue ? 1 : 0);
     if (isDue) effects.changedGraph();
   }
 }

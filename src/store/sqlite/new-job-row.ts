@@ -19,7 +19,6 @@ export type NewJobRow = readonly [
   status: 'scheduled' | 'pending',
   dueAt: number,
   expiresAt: number | null,
-  /** Those that follow from the job alone. */
   flags: number,
 ];
 
@@ -30,32 +29,50 @@ export interface NewJobRows {
 }
 
 export function encodeNewJobs(jobs: readonly NewJob[], now: number): NewJobRows {
-  const lanes = new Map<string, number>();
-  const rows = jobs.map((job): NewJobRow => {
-    const { queue, kind, name, priority, tags, spec } = encodeSpec(job);
-    if (job.unique !== null) spec['unique_key'] = job.unique.key;
-    const { status, dueAt, expiresAt } = placeOf(job, now);
-    const key = laneKey(laneOf(job));
-    let lane = lanes.get(key);
-    if (lane === undefined) {
-      lane = lanes.size;
-      lanes.set(key, lane);
+  const lanes = new LanePlaces();
+  const rows = jobs.map((job) => newJobRow(job, { now, lanes, flags: 0 }));
+  return { rows, lanes: lanes.keys };
+}
+
+/** The lanes that rows point at. */
+export class LanePlaces {
+  readonly #places = new Map<string, number>();
+
+  get keys(): string[] {
+    return [...this.#places.keys()];
+  }
+
+  placeOf(key: string): number {
+    let place = this.#places.get(key);
+    if (place === undefined) {
+      place = this.#places.size;
+      this.#places.set(key, place);
     }
-    return [
-      queue,
-      kind,
-      name,
-      priority,
-      JSON.stringify(tags),
-      JSON.stringify(spec),
-      lane,
-      status,
-      dueAt,
-      expiresAt,
-      watchFlags(job.notify),
-    ];
-  });
-  return { rows, lanes: [...lanes.keys()] };
+    return place;
+  }
+}
+
+/** `flags` are those that do not follow from the job alone. */
+export function newJobRow(
+  job: NewJob,
+  { now, lanes, flags }: { now: number; lanes: LanePlaces; flags: number },
+): NewJobRow {
+  const { queue, kind, name, priority, tags, spec } = encodeSpec(job);
+  if (job.unique !== null) spec['unique_key'] = job.unique.key;
+  const { status, dueAt, expiresAt } = placeOf(job, now);
+  return [
+    queue,
+    kind,
+    name,
+    priority,
+    JSON.stringify(tags),
+    JSON.stringify(spec),
+    lanes.placeOf(laneKey(laneOf(job))),
+    status,
+    dueAt,
+    expiresAt,
+    watchFlags(job.notify) | flags,
+  ];
 }
 
 /** Queues of those that have a fair key. */

@@ -30,7 +30,11 @@ export type ToThread = Request | 'close';
 /** `ready` or a failure comes first, `closed` last. */
 export type FromThread = { ready: true } | { failed: Failure } | { answers: Answer[] } | { closed: true };
 
-/** Everything is copied, nothing handed over. */
-export function send(port: Pick<MessagePort, 'postMessage'> | Worker, message: ToThread | FromThread): void {
-  port.postMessage(message, []);
+/** Everything is copied but what is handed over: that is the other side's from then on. */
+export function send(
+  port: Pick<MessagePort, 'postMessage'> | Worker,
+  message: ToThread | FromThread,
+  handedOver: readonly ArrayBuffer[] = [],
+): void {
+  port.postMessage(message, [...handedOver]);
 }

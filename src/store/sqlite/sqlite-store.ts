@@ -52,7 +52,7 @@ import { insertCall } from './insert-call.ts';
 import { type ClaimedRow, decodeClaimedJob, decodeJob } from './job-row.ts';
 import type { ReadLogInput } from './logs.ts';
 import { encodeNewJobs } from './new-job-row.ts';
-import { encodeNewWorkflow } from './new-workflow.ts';
+import { encodeNewWorkflowInTurns } from './new-workflow.ts';
 import type { ReaderMethods } from './reader-methods.ts';
 import type { SettledRow } from './settle.ts';
 import { encodeSuccess, settledInOrder } from './success-row.ts';
@@ -248,10 +248,12 @@ export class SqliteStore implements Store {
     return this.#reader.call('countAhead', { jobId, atMost }, signal);
   }
 
-  insertWorkflow(workflow: NewWorkflow, options: InsertOptions, signal: AbortSignal) {
-    if (signal.aborted) return Promise.reject(signal.reason as Error);
+  async insertWorkflow(workflow: NewWorkflow, options: InsertOptions, signal: AbortSignal) {
+    signal.throwIfAborted();
     const now = this.#clock.now();
-    return this.#writer.call('insertWorkflow', { ...options, ...encodeNewWorkflow(workflow, now), now }, signal);
+    const encoded = await encodeNewWorkflowInTurns(workflow, now);
+    const handedOver = encoded.pieces.flatMap(({ jobs, steps }) => [jobs.buffer, steps.buffer]);
+    return this.#writer.call('insertWorkflow', { ...options, ...encoded, now }, signal, { handedOver });
   }
 
   workflow(id: number, signal: AbortSignal) {

@@ -21,6 +21,13 @@ export interface ThreadOptions {
   onEffects?: (effects: Effects) => void;
 }
 
+export interface CallOptions {
+  /** Of a leader: where its term is over, nothing is done. */
+  fence?: Fence;
+  /** Parts of the input that the thread gets instead of a copy. */
+  handedOver?: readonly ArrayBuffer[];
+}
+
 /** What a store asks a thread for. */
 export type Calls<M extends Methods> = Pick<Thread<M>, 'call' | 'close' | 'fenced'>;
 
@@ -63,7 +70,8 @@ export class Thread<M extends Methods> {
   /** The same thread for a leader: all but `reads` is done only in its term. */
   fenced(fence: () => Fence, reads: ReadonlySet<keyof M>): Calls<M> {
     return {
-      call: async (method, input, signal) => this.call(method, input, signal, reads.has(method) ? undefined : fence()),
+      call: async (method, input, signal, options) =>
+        this.call(method, input, signal, reads.has(method) ? options : { ...options, fence: fence() }),
       close: () => this.close(),
       fenced: (other) => this.fenced(other, reads),
     };
@@ -74,7 +82,7 @@ export class Thread<M extends Methods> {
     method: K,
     input: Parameters<M[K]>[1],
     signal: AbortSignal,
-    fence?: Fence,
+    { fence, handedOver }: CallOptions = {},
   ): Promise<ReturnType<M[K]>> {
     if (signal.aborted) return Promise.reject(signal.reason as Error);
     if (this.#over !== null) return Promise.reject(this.#over);
@@ -97,7 +105,7 @@ export class Thread<M extends Methods> {
       });
       try {
         const request: Request = { id, method, now: this.#options.clock.now(), input };
-        this.#post(fence === undefined ? request : { ...request, fence });
+        this.#post(fence === undefined ? request : { ...request, fence }, handedOver);
       } catch (error) {
         this.#pending.delete(id);
         throw error;
@@ -120,8 +128,8 @@ export class Thread<M extends Methods> {
     await this.#ended.promise;
   }
 
-  #post(message: ToThread): void {
-    send(this.#worker, message);
+  #post(message: ToThread, handedOver?: readonly ArrayBuffer[]): void {
+    send(this.#worker, message, handedOver);
   }
 
   #receive(message: FromThread): void {

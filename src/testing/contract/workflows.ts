@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Condition } from '../../core/dag/conditions.ts';
 import type { Workflow } from '../../store/store.ts';
-import { aStep, aWorkflow } from '../kit/builders.ts';
+import { aJob, aStep, aWorkflow } from '../kit/builders.ts';
 import {
   after,
   cancelQuietly,
@@ -90,6 +90,49 @@ export function exerciseWorkflows(open: OpenStore): void {
       ids(await store.list({ workflowId: id }, { before: null, limit: 10 }, forever)),
       ids(jobs).toReversed(),
     );
+  });
+
+  test('workflow: steps that are made one at a time are stored as a list of them would be', async ({ store }) => {
+    const hands = await Hands.of(store);
+    const first = await submitOne(store, aJob());
+    await hands.done(first.id);
+    // One that is kept, many below it in a row, and one below all of them: more than any store writes at once.
+    const many = 1_203;
+    const stepAt = (place: number) => {
+      if (place === 0) return aStep('kept', { keepFrom: first.id });
+      if (place === many - 1) return aStep('end', { parents: Array.from({ length: many - 1 }, (_, parent) => parent) });
+      return aStep(`s${place}`, { parents: [place - 1], job: { queue: `q${place % 3}` } });
+    };
+    const steps = {
+      length: many,
+      *[Symbol.iterator]() {
+        for (let place = 0; place < many; place += 1) yield stepAt(place);
+      },
+    };
+    const { workflow } = await store.insertWorkflow({ ...DIAMOND, steps }, {}, forever);
+    assert.deepEqual([workflow.total, workflow.counts.open, workflow.counts.fine], [many, many - 1, 1]);
+    const stored = await store.steps(workflow.id, forever);
+    const places = new Map(stored.map(({ job }, place) => [job.id, place]));
+    assert.deepEqual(
+      stored.map(({ key, job }) => [key, job.queue, job.dependsOn.map(({ jobId }) => places.get(jobId))]),
+      Array.from(steps, ({ key, job, parents }) => [key, job.queue, parents]),
+    );
+    assert.deepEqual(
+      stored.map(({ job }) => job.status),
+      ['done', 'pending', ...Array.from({ length: many - 2 }, () => 'blocked')],
+    );
+    for (const { job } of stored.slice(1, 4)) await hands.done(job.id);
+    assert.equal((await readOne(store, stored[4]?.job.id ?? 0)).status, 'pending');
+  });
+
+  test('workflow: a step that keeps what is not there is refused after many others, and nothing is stored', async ({
+    store,
+  }) => {
+    const steps = Array.from({ length: 1_203 }, (_, place) => aStep(`s${place}`));
+    steps.push(aStep('kept', { keepFrom: 999_999 }));
+    await assert.rejects(store.insertWorkflow({ ...DIAMOND, steps }, {}, forever), { code: 'job_not_found' });
+    assert.deepEqual(await store.workflows({}, { before: null, limit: 10 }, forever), []);
+    assert.deepEqual(await store.list({}, { before: null, limit: 10 }, forever), []);
   });
 
   test('workflow: what is not there is not there', async ({ store }) => {

@@ -3,6 +3,7 @@
 import { addCounters, closing, type EdgeCounters, openEdges } from '../../../core/dag/edge-counters.ts';
 import { type JudgeMode, verdict } from '../../../core/dag/judge.ts';
 import type { Dependency, NewJob, TerminalStatus } from '../../../core/job.ts';
+import { inPieces } from '../../in-pieces.ts';
 import type { Context } from '../context.ts';
 import type { Session } from '../database.ts';
 import { FLAG } from '../flags.ts';
@@ -94,9 +95,8 @@ export async function insertLinked(
   return ids;
 }
 
-export async function insertEdges({ sql }: Context, session: Session, edges: readonly EdgeRow[]): Promise<void> {
-  for (let start = 0; start < edges.length; start += PIECE) {
-    const piece = edges.slice(start, start + PIECE);
+export async function insertEdges({ sql }: Context, session: Session, edges: Iterable<EdgeRow>): Promise<void> {
+  for (const piece of inPieces(edges, PIECE)) {
     await session.query(sql.insertEdges, [
       numbers(piece.map(({ child_id }) => child_id)),
       numbers(piece.map(({ parent_id }) => parent_id)),

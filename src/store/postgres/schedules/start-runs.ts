@@ -13,9 +13,9 @@ import type { Context } from '../context.ts';
 import { FLAG } from '../flags.ts';
 import { UnknownLanes } from '../graph/again.ts';
 import { edgesOf, insertEdges, insertLinked, type Prospect, prospectOf } from '../graph/insert-linked.ts';
+import { outlineOf, storeWorkflow } from '../graph/insert-workflow.ts';
 import { lockParents, type ParentEnds } from '../graph/parents.ts';
 import type { Transaction } from '../graph/transaction.ts';
-import { storeWorkflow } from '../graph/workflows.ts';
 import { insertRows } from '../insert-rows.ts';
 import { numbers } from '../values.ts';
 
@@ -148,13 +148,10 @@ async function startWorkflow(
   if (rows.length > 0) await session.query(context.sql.markParents, [numbers(rows.map(({ id }) => id))]);
   const after = [...dependsOn, ...rows.map(({ id }): Dependency => ({ jobId: id, condition: 'ended' }))];
   const workflow = waitTogether(workflowForTick(target.workflow, run), after.length);
-  const lanes = lanesOf(
-    context,
-    workflow.steps.map(({ job }) => job),
-  );
-  const id = await storeWorkflow(context, session, workflow, { lanes, after, ends });
+  const outline = await outlineOf(workflow.steps);
+  const id = await storeWorkflow(context, session, workflow, { outline, after, ends });
   await session.query(context.sql.setWorkflowLine, [id, run.tick.line]);
-  for (const { job } of workflow.steps) if (job.fairKey !== null) tally.fair(job.queue);
+  for (const queue of outline.fairQueues) tally.fair(queue);
   tally.wakes();
   if (run.runAt !== null) tally.wakes(run.runAt);
   return id;

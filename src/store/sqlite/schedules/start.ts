@@ -20,7 +20,7 @@ export function start(context: Context, { target }: Schedule, run: PlannedRun, f
   const { line } = run.tick;
   if ('workflow' in target) {
     const wanted = encodeNewWorkflow(waitTogether(workflowForTick(target.workflow, run), after.length), now);
-    const workflowId = addWorkflow(context, { ...wanted, now }, after);
+    const workflowId = addWorkflow(context, wanted, after);
     database.run(sql.setWorkflowLine, workflowId, line);
     return { jobId: null, workflowId };
   }

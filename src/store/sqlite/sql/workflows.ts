@@ -13,10 +13,10 @@ export const workflowsSql = {
     where id = ?1`,
 
   // Only here: steps have rows of their own kind.
-  /** ?1 rows [id, ...new job up to its spec, key, rerun of], ?2 now, ?3 the workflow. */
+  /** ?1 rows [...new job up to its spec, key, rerun of], ?2 now, ?3 the workflow, ?4 the first one's id. */
   insertSteps: `insert into job (id, queue, kind, name, priority, tags, created_at, spec, workflow_id, step_key, rerun_of)
-    select value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, ?2, value ->> 6, ?3, value ->> 7,
-      value ->> 8
+    select ?4 + key, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, ?2, value ->> 5, ?3, value ->> 6,
+      value ->> 7
     from json_each(?1)`,
   /** ?1 rows [id, lane, rank, status, due, expires, flags, open, held, broken, missed], ?2 now: a group has started. */
   insertStepsLive: `insert into live (job_id, lane, rank, status, due, expires_at, flags, open_edges, held_edges,

@@ -1,0 +1,263 @@
+/** Stores a workflow with all its steps, piece by piece in one transaction. */
+
+import { countedEnd } from '../../../core/dag/conditions.ts';
+import { openEdges } from '../../../core/dag/edge-counters.ts';
+import { endStep, openSteps, type StepCounts, workflowStatus } from '../../../core/dag/workflow-status.ts';
+import { WorkronError } from '../../../core/error.ts';
+import type { Dependency, TerminalStatus } from '../../../core/job.ts';
+import { laneKey, laneOf } from '../../../core/lane.ts';
+import { inPieces } from '../../in-pieces.ts';
+import type { InsertOptions, NewStep, NewSteps, NewWorkflow, Workflow } from '../../store.ts';
+import type { Context } from '../context.ts';
+import type { Session } from '../database.ts';
+import { FLAG } from '../flags.ts';
+import { beginIdempotent } from '../idempotency.ts';
+import { giveTurnsTo } from '../turns.ts';
+import { numbers } from '../values.ts';
+import { transactAgain, UnknownLanes } from './again.ts';
+import { stateOf } from './carrier.ts';
+import {
+  edgesOf,
+  type Fate,
+  insertEdges,
+  insertLinked,
+  type LinkedJob,
+  type Prospect,
+  prospectOf,
+} from './insert-linked.ts';
+import type { EdgeRow } from './kin.ts';
+import type { ParentEnds } from './parents.ts';
+import { workflowIn } from './workflows.ts';
+
+/** Steps that are made, and stored, together: others get their turn in between, and no more are there at once. */
+const STEPS_PER_PIECE = 500;
+
+interface Answer {
+  workflow: Workflow;
+  replayed: boolean;
+}
+
+export async function insertWorkflow(
+  context: Context,
+  wanted: NewWorkflow,
+  { idempotency }: InsertOptions,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const { sql, hints } = context;
+  const outline = await outlineOf(wanted.steps);
+  await context.lanes.idsOf([...outline.lanes], signal);
+  const answer = await transactAgain(context, signal, async (session): Promise<Answer> => {
+    if (idempotency !== undefined) {
+      type Stored = { workflow_id: number };
+      const stored = await beginIdempotent<Stored>(context, session, idempotency);
+      if (stored !== undefined) return { workflow: await readAgain(context, session, stored), replayed: true };
+    }
+    const id = await storeWorkflow(context, session, wanted, { outline, after: [], ends: new Map() });
+    if (idempotency !== undefined) {
+      await session.query(sql.endIdempotent, [idempotency.key, JSON.stringify({ workflow_id: id })]);
+    }
+    return { workflow: (await workflowIn(context, session, id)) as Workflow, replayed: false };
+  });
+  if (answer.replayed) return answer;
+  context.fairQueues.learn(outline.fairQueues);
+  // Cheap to say: whoever looks finds what there is.
+  hints.tell({ work: true, graph: true, dueAt: firstDue(outline, answer.workflow.createdAt) });
+  return answer;
+}
+
+async function readAgain(context: Context, session: Session, { workflow_id: id }: { workflow_id: number }) {
+  const found = await workflowIn(context, session, id);
+  if (found === undefined) throw new WorkronError('workflow_not_found', `Workflow ${id} is there no longer`);
+  return found;
+}
+
+/** What must be known of all steps before the first one is stored. */
+export interface Outline {
+  /** Keys of the lanes. */
+  lanes: Set<string>;
+  /** Queues of steps that have a key. */
+  fairQueues: Set<string>;
+  /** Jobs whose results are kept. */
+  kept: number[];
+  /** By place: 1 where it has children. */
+  hasChildren: Uint8Array;
+  /** The first instant, and the least delay, that a step is put off to. */
+  runAt: number;
+  delayMs: number;
+}
+
+/** Lets others have their turn: there may be 100,000 steps. */
+export async function outlineOf(steps: NewSteps): Promise<Outline> {
+  const outline: Outline = {
+    lanes: new Set(),
+    fairQueues: new Set(),
+    kept: [],
+    hasChildren: new Uint8Array(steps.length),
+    runAt: Number.POSITIVE_INFINITY,
+    delayMs: Number.POSITIVE_INFINITY,
+  };
+  for (const piece of inPieces(steps, STEPS_PER_PIECE)) {
+    for (const { job, parents, keepFrom } of piece) {
+      outline.lanes.add(laneKey(laneOf(job)));
+      if (job.fairKey !== null) outline.fairQueues.add(job.queue);
+      if (keepFrom !== null) outline.kept.push(keepFrom);
+      for (const parent of parents) outline.hasChildren[parent] = 1;
+      if (job.runAt !== null) outline.runAt = Math.min(outline.runAt, job.runAt);
+      else if (job.delayMs !== null) outline.delayMs = Math.min(outline.delayMs, job.delayMs);
+    }
+    if (steps.length > STEPS_PER_PIECE) await new Promise((resolve) => setImmediate(resolve));
+  }
+  return outline;
+}
+
+function firstDue({ runAt, delayMs }: Outline, now: number): number | null {
+  const first = Math.min(runAt, now + delayMs);
+  return first === Number.POSITIVE_INFINITY ? null : first;
+}
+
+/** How a workflow begins. */
+export interface Beginning {
+  outline: Outline;
+  /** What its first steps wait for, locked, and how that stands. */
+  after: readonly Dependency[];
+  ends: ParentEnds;
+}
+
+/** How far a workflow is stored, and what its further steps have to know of that. */
+interface Progress {
+  /** By place. */
+  ids: number[];
+  /** Of steps that had ended when they were stored, by place. */
+  ends: Map<number, TerminalStatus>;
+  counts: StepCounts;
+}
+
+/** Nobody sees the steps before the transaction ends, so nothing of them has to be locked. Answers with its id. */
+export async function storeWorkflow(
+  context: Context,
+  session: Session,
+  wanted: NewWorkflow,
+  beginning: Beginning,
+): Promise<number> {
+  const { sql } = context;
+  const { outline } = beginning;
+  await refuseUnknown(context, session, outline.kept);
+  const total = wanted.steps.length;
+  const notify = wanted.notify === undefined || wanted.notify.length === 0 ? null : JSON.stringify(wanted.notify);
+  const values = [wanted.name, JSON.stringify(wanted.params), wanted.rerunOf, total, notify];
+  const [row] = await session.query<{ id: number; created_at: number }>(sql.insertWorkflow, values);
+  const workflowId = row?.id as number;
+  const progress: Progress = { ids: [], ends: new Map(), counts: openSteps(total) };
+  for (const piece of inPieces(wanted.steps, STEPS_PER_PIECE)) {
+    await storePiece(context, session, piece, { ...beginning, workflowId, progress });
+  }
+  if (progress.counts.open < total) {
+    const { open, fine, failed, cancelled } = progress.counts;
+    const columns = [workflowId, open, fine, failed, cancelled].map((value) => numbers([value]));
+    await session.query(sql.writeWorkflows, [...columns, [workflowStatus(progress.counts, false)], row?.created_at]);
+  }
+  await giveTurnsTo(context, session, { jobIds: progress.ids, fairQueues: [...outline.fairQueues] });
+  return workflowId;
+}
+
+async function storePiece(
+  context: Context,
+  session: Session,
+  piece: readonly NewStep[],
+  place: Beginning & { workflowId: number; progress: Progress },
+): Promise<void> {
+  const { progress } = place;
+  const start = progress.ids.length;
+  const linked = piece.map((step, index) => foresee(context, step, { ...place, at: start + index }));
+  for (const id of await insertLinked(context, session, linked)) progress.ids.push(id);
+  await insertEdges(context, session, edgesOfPiece(piece, start, place));
+  await insertFans(context, session, piece, { start, linked, ids: progress.ids });
+}
+
+/** One by one: a step that joins all others has as many as there are steps. */
+function* edgesOfPiece(
+  piece: readonly NewStep[],
+  start: number,
+  { after, ends, progress }: Beginning & { progress: Progress },
+): Generator<EdgeRow> {
+  for (const [index, { parents, condition }] of piece.entries()) {
+    const childId = progress.ids[start + index] as number;
+    if (parents.length === 0) yield* edgesOf(childId, after, ends);
+    for (const parent of parents) {
+      const state = stateOf({ condition }, progress.ends.get(parent) ?? null);
+      yield { child_id: childId, parent_id: progress.ids[parent] as number, condition, state };
+    }
+  }
+}
+
+/** How a step begins. Parents come first, so how those began is known. */
+function foresee(
+  { lanes }: Context,
+  step: NewStep,
+  {
+    outline,
+    after,
+    ends,
+    workflowId,
+    progress,
+    at,
+  }: Beginning & { workflowId: number; progress: Progress; at: number },
+): LinkedJob {
+  const { key, job, parents, forEach, keepFrom } = step;
+  const { counters, fate } =
+    parents.length === 0 ? prospectOf(after, ends, 'together') : prospectWithin(step, progress.ends);
+  const own: Fate = keepFrom !== null ? 'kept' : fate === 'free' && forEach !== null ? 'group' : fate;
+  const status = own === 'kept' ? 'done' : own === 'upstream_failed' || own === 'condition' ? 'skipped' : null;
+  if (status !== null) {
+    const { continueOnFailure } = job;
+    progress.counts = endStep(progress.counts, { status, continueOnFailure });
+    progress.ends.set(at, countedEnd(status, continueOnFailure));
+  }
+  const lane = laneKey(laneOf(job));
+  const laneId = lanes.idOf(lane);
+  if (laneId === undefined) throw new UnknownLanes([...outline.lanes]);
+  return {
+    job: job.unique === null ? job : { ...job, unique: null },
+    lane: laneId,
+    prospect: { counters, fate: own },
+    flags:
+      FLAG.inWorkflow | (forEach === null ? 0 : FLAG.group) | (outline.hasChildren[at] === 1 ? FLAG.hasChildren : 0),
+    step: { workflowId, key, keepFrom },
+  };
+}
+
+function prospectWithin({ parents, condition }: NewStep, ends: Progress['ends']): Prospect {
+  if (ends.size === 0) return { counters: openEdges(parents.length), fate: 'wait' };
+  const dependencies = parents.map((parent) => ({ jobId: parent, condition }));
+  return prospectOf(dependencies, ends, 'together');
+}
+
+async function refuseUnknown({ sql }: Context, session: Session, kept: readonly number[]): Promise<void> {
+  if (kept.length === 0) return;
+  const rows = await session.query<{ id: number }>(sql.existingJobs, [numbers(kept)]);
+  const known = new Set(rows.map(({ id }) => id));
+  const unknown = kept.find((id) => !known.has(id));
+  if (unknown === undefined) return;
+  throw new WorkronError('job_not_found', `No job ${unknown} whose result could be kept`, { jobId: unknown });
+}
+
+async function insertFans(
+  { sql }: Context,
+  session: Session,
+  piece: readonly NewStep[],
+  { start, linked, ids }: { start: number; linked: readonly LinkedJob[]; ids: readonly number[] },
+): Promise<void> {
+  const fans = piece.flatMap(({ forEach }, index) => {
+    if (forEach === null) return [];
+    const { items, maxParallel } = forEach;
+    const source = 'parent' in items ? { parentId: ids[items.parent], path: items.path } : items;
+    return [{ id: ids[start + index] as number, source, maxParallel, due: linked[index]?.prospect.fate === 'group' }];
+  });
+  if (fans.length === 0) return;
+  await session.query(sql.insertFans, [
+    numbers(fans.map(({ id }) => id)),
+    fans.map(({ source }) => JSON.stringify(source)),
+    numbers(fans.map(({ maxParallel }) => maxParallel)),
+    fans.map(({ due }) => due),
+  ]);
+}

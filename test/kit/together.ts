@@ -1,0 +1,71 @@
+/** Test files that share a process: loading the same sources takes longer than most of them. */
+
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join, matchesGlob, relative } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { folderEndsWithUs } from './ends-with-us.ts';
+
+const tests = dirname(import.meta.dirname);
+
+/** By what they load. None of them is about its own process: its memory, its environment, its end. */
+const GROUPS: Record<string, string[]> = {
+  plain: [
+    'api-*',
+    'architecture',
+    'core-*',
+    'dag-{group,judge,order,workflow}',
+    'docs-{configuration,operations}',
+    'heap',
+    'migrations',
+    'notify{,-webhook}',
+    'schedule-{cron,docs,file,plan}',
+    'scheduler{,-*}',
+    'settings-load',
+    'source/source-local',
+    'spec',
+    'step-tree',
+    'store-memory',
+    'worker-handler',
+    'workflow-{bad-input,drawing,file,params}',
+  ],
+  'http-a-to-i': ['http-[a-i]*'],
+  'http-j-to-r': ['http-[j-r]*'],
+  'http-s-to-z': ['http-[s-z]*'],
+  library: [
+    'library/{http-submits,library-http,library-memory,library-sqlite}',
+    'library/{middleware,notify,test-kit,transaction-sqlite}',
+  ],
+  'library-postgres': ['library/{library-postgres,transaction-postgres}', 'source/source-direct'],
+  postgres: ['postgres-{insert-and-claim,leadership,locking,migrate,pool,schedules}', 'schedule-flood'],
+  sqlite: ['sqlite-{claim,migrate,schedules,threads}', 'store-sqlite'],
+};
+
+/** Whoever ends the process takes the tests of others with it, and is not to do so unseen. */
+const TO_THE_END = `
+import { after } from 'node:test';
+let ended = false;
+after(() => (ended = true));
+process.once('exit', () => { if (!ended) process.exitCode = 1; });
+`;
+
+/** `files` with each group in the place of its first one. The folder with what loads them ends with us. */
+export function together(files: readonly string[]): string[] {
+  const folder = mkdtempSync(join(tmpdir(), 'workron-together-'));
+  folderEndsWithUs(folder);
+  const groups = Map.groupBy(files, (file) => groupOf(file) ?? file);
+  return [...groups].map(([name, members]) => (members.length === 1 ? (members[0] as string) : write(name, members)));
+
+  function write(name: string, members: readonly string[]): string {
+    const path = join(folder, `${basename(name)}.test.mjs`);
+    const imports = members.map((file) => `import '${pathToFileURL(file).href}';\n`);
+    writeFileSync(path, `${imports.join('')}${TO_THE_END}`);
+    return path;
+  }
+}
+
+function groupOf(file: string): string | undefined {
+  const name = relative(tests, file).replace(/\.test\.ts$/, '');
+  const found = Object.entries(GROUPS).find(([, globs]) => globs.some((glob) => matchesGlob(name, glob)));
+  return found?.[0];
+}

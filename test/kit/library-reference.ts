@@ -16,13 +16,18 @@ const ENTRIES = [
   { entry: 'testing/contract', title: 'workron/testing/contract' },
 ];
 
-export function libraryReference(): string {
+/** `types` is the folder with the declarations. */
+export function libraryReference(types: string): string {
+  const parts = ENTRIES.map(({ entry, title }) => `## ${title}\n\n${exportsOf(types, entry).join('\n\n')}\n`);
+  return `${HEAD}\n${parts.join('\n')}`;
+}
+
+function compiled(): string {
   const folder = mkdtempSync(join(tmpdir(), 'workron-types-'));
   try {
     const args = ['-p', join(root, 'tsconfig.build.json'), '--outDir', folder, '--emitDeclarationOnly'];
     execFileSync(join(root, 'node_modules', '.bin', 'tsc'), args);
-    const parts = ENTRIES.map(({ entry, title }) => `## ${title}\n\n${exportsOf(folder, entry).join('\n\n')}\n`);
-    return `${HEAD}\n${parts.join('\n')}`;
+    return libraryReference(folder);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -80,4 +85,4 @@ function endOf(text: string, start: number, braced: boolean): number {
   throw new Error(`a declaration does not end: ${text.slice(start, start + 80)}`);
 }
 
-if (import.meta.main) process.stdout.write(libraryReference());
+if (import.meta.main) process.stdout.write(compiled());

@@ -10,6 +10,7 @@ import { build } from 'vite';
 import { effort } from '../effort.ts';
 import { openBrowser } from '../kit/browser.ts';
 import { openTestServer } from '../kit/http.ts';
+import { libraryReference } from '../kit/library-reference.ts';
 import { temporaryFolder } from '../kit/workron-process.ts';
 
 const run = promisify(execFile);
@@ -17,11 +18,12 @@ const root = join(import.meta.dirname, '..', '..');
 const bin = (name: string) => join(root, 'node_modules', '.bin', name);
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let source: string;
 let tarball: string;
 
 before(async () => {
   folder = await temporaryFolder();
-  const source = join(folder.path, 'source');
+  source = join(folder.path, 'source');
   for (const name of ['package.json', 'README.md', 'LICENSE', 'bin', 'docs']) {
     await cp(join(root, name), join(source, name), { recursive: true });
   }
@@ -40,6 +42,12 @@ test('package: publint and are-the-types-wrong have nothing to say', async () =>
   assert.match(stdout, /All good!/);
   // Half a minute of a processor.
   if (effort.full) await run(bin('attw'), [tarball, '--profile', 'esm-only', '--no-color', '--no-emoji']);
+});
+
+test('docs: library-reference.md is what the types say', async () => {
+  const written = await readFile(join(root, 'docs', 'library-reference.md'), 'utf8');
+  const reference = libraryReference(join(source, 'dist'));
+  assert.equal(written, reference, 'run: node test/kit/library-reference.ts > docs/library-reference.md');
 });
 
 const APPLICATION = `

@@ -8,7 +8,7 @@ import type { Scheduler } from '../src/scheduler/scheduler.ts';
 import { aJob } from './kit/builders.ts';
 import { claimOverHttp, openTestServer } from './kit/http.ts';
 import { openTestMemory } from './kit/memory.ts';
-import { openTestPostgres } from './kit/postgres.ts';
+import { openEmptiedPostgres } from './kit/postgres.ts';
 import { openEmptiedSqlite } from './kit/sqlite.ts';
 import { forever } from './kit/steps.ts';
 import type { OpenStore } from './kit/store.ts';
@@ -16,7 +16,7 @@ import type { OpenStore } from './kit/store.ts';
 const STORES: [string, OpenStore][] = [
   ['memory', openTestMemory],
   ['sqlite', openEmptiedSqlite],
-  ['postgres', () => openTestPostgres()],
+  ['postgres', () => openEmptiedPostgres()],
 ];
 
 class Listener implements AsyncDisposable {

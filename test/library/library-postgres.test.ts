@@ -1,9 +1,9 @@
 import { open } from '../../src/index.ts';
-import { openTestPostgres } from '../kit/postgres.ts';
+import { openEmptiedPostgres } from '../kit/postgres.ts';
 import { exerciseLibrary } from './exercise-library.ts';
 
 exerciseLibrary('postgres', async () => {
-  const place = await openTestPostgres();
+  const place = await openEmptiedPostgres();
   const [workron, other] = await Promise.all([
     open(place.url, { schema: place.schema, log: 'silent' }),
     open(place.url, { schema: place.schema, log: 'silent', migrate: false }),

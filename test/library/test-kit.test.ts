@@ -6,7 +6,7 @@ import { describe, test } from 'node:test';
 import { z } from 'zod';
 import { job } from '../../src/index.ts';
 import { openTestKit } from '../../src/testing.ts';
-import { openTestPostgres } from '../kit/postgres.ts';
+import { openEmptiedPostgres } from '../kit/postgres.ts';
 import { aFolder } from '../kit/sqlite.ts';
 
 const mail = job('mail', { input: z.object({ to: z.string() }), run: ({ to }) => `sent to ${to}` });
@@ -30,7 +30,7 @@ const PLACES: Record<string, () => Promise<{ url: string; schema?: string } & As
     const folder = await aFolder();
     return { url: join(folder.path, 'w.db'), [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() };
   },
-  postgres: () => openTestPostgres(),
+  postgres: () => openEmptiedPostgres(),
 };
 
 for (const [name, openPlace] of Object.entries(PLACES)) {

@@ -8,7 +8,7 @@ import pg from 'pg';
 import postgres from 'postgres';
 import { job, type OpenOptions, open, type Transaction, type Workron } from '../../src/index.ts';
 import { eventually } from '../kit/eventually.ts';
-import { openTestPostgres, type PostgresTestStore } from '../kit/postgres.ts';
+import { openEmptiedPostgres, type PostgresTestStore } from '../kit/postgres.ts';
 import { exerciseTransaction } from './exercise-transaction.ts';
 
 const mail = job('mail', { run: (to: string) => `sent to ${to}` });
@@ -20,10 +20,10 @@ interface Place extends AsyncDisposable {
 }
 
 async function openPlace(options: OpenOptions = {}): Promise<Place> {
-  const place = await openTestPostgres();
+  const place = await openEmptiedPostgres();
   const workron = await open(place.url, { schema: place.schema, log: 'silent', ...options });
   const pool = new pg.Pool({ connectionString: place.url });
-  await pool.query(`create table "${place.schema}".orders (id serial primary key, item text)`);
+  await pool.query(`create table if not exists "${place.schema}".orders (id serial primary key, item text)`);
   return {
     workron,
     place,

@@ -32,8 +32,13 @@ async function ok(...args: string[]): Promise<string> {
   return stdout.replace(/\n$/, '');
 }
 
-async function submit(...args: string[]): Promise<string> {
-  return ok('submit', '-q', ...args);
+/** A job for other commands to act on. */
+async function given(command: string, fields: Record<string, unknown> = {}): Promise<string> {
+  return (await api<Job>(server.url, '/jobs', { command, ...fields })).id;
+}
+
+async function ended(id: string): Promise<void> {
+  await eventually(async () => !['scheduled', 'pending', 'running'].includes(await status(id)));
 }
 
 async function json<T = Job>(command: string, ...args: string[]): Promise<T> {
@@ -47,15 +52,15 @@ async function status(id: string): Promise<string> {
 describe('command line', { concurrency: 2 }, () => {
   test('submit: prints the id, alone with -q, and the object of the API with --json', async () => {
     assert.match(await ok('submit', '--', 'true'), /^submitted job \d+$/);
-    const id = await submit('--', 'true');
+    const id = await ok('submit', '-q', '--', 'true');
     assert.match(id, /^\d+$/);
-    await ok('wait', id);
+    await ended(id);
     assert.deepEqual(await json('job', id), await api(server.url, `/jobs/${id}`));
   });
 
   test('submit: one argument is a shell line, several arrive as typed', async () => {
-    const line = await submit('--', 'x="a  b"; echo "$x" | tr a-z A-Z');
-    const words = await submit('--', 'printf', '[%s]', 'a  b', "it's", '$HOME', '', '-n', '--json');
+    const line = await ok('submit', '-q', '--', 'x="a  b"; echo "$x" | tr a-z A-Z');
+    const words = await ok('submit', '-q', '--', 'printf', '[%s]', 'a  b', "it's", '$HOME', '', '-n', '--json');
     await ok('wait', line, words);
     assert.equal(await ok('logs', line), 'A  B');
     assert.equal(await ok('logs', words), "[a  b][it's][$HOME][][-n][--json]");
@@ -115,8 +120,8 @@ describe('command line', { concurrency: 2 }, () => {
   });
 
   test('submit: the same idempotency key submits once', async () => {
-    const args = ['--idempotency-key', 'cli-once', '--', 'true'];
-    assert.equal(await submit(...args), await submit(...args));
+    const args = ['submit', '-q', '--idempotency-key', 'cli-once', '--', 'true'];
+    assert.equal(await ok(...args), await ok(...args));
     assert.equal((await workron('submit', '--idempotency-key', 'cli-once', '--', 'false')).code, 2);
   });
 
@@ -143,7 +148,7 @@ describe('command line', { concurrency: 2 }, () => {
     const id = /^job (\d+)$/m.exec(said)?.[1] as string;
     assert.match(said, new RegExp(`workron logs -f ${id}`));
     assert.equal(await status(id), 'running');
-    await ok('cancel', id);
+    await api(server.url, `/jobs/${id}/cancel`, {});
 
     const cancelled = startCall(['run', '--', 'echo begun; sleep 600'], { env });
     let told = '';
@@ -157,23 +162,22 @@ describe('command line', { concurrency: 2 }, () => {
   });
 
   test('wait: the code of the first job that did not end well; 124 when it takes too long; 3 for an unknown one', async () => {
-    const well = await submit('--', 'true');
-    const badly = await submit('--max-attempts', '1', '--', 'exit 9');
-    const ended = await workron('wait', well, badly);
-    assert.deepEqual([ended.code, ended.stdout], [9, `job ${well} done\njob ${badly} failed (exit)\n`]);
+    const well = await given('true');
+    const badly = await given('exit 9', { max_attempts: 1 });
+    const waited = await workron('wait', well, badly);
+    assert.deepEqual([waited.code, waited.stdout], [9, `job ${well} done\njob ${badly} failed (exit)\n`]);
     assert.deepEqual(
       (await json<Job[]>('wait', well)).map((job) => job.id),
       [well],
     );
-    const later = await submit('--delay', '1h', '--', 'true');
+    const later = await given('true', { delay: '1h' });
     assert.equal((await workron('wait', later, '--timeout', '100ms')).code, 124);
     assert.equal((await workron('wait', '999999')).code, 3);
   });
 
   test('jobs: filters, limit over several pages, ids only, and the objects of the API', async () => {
     const names = ['cli-list-a', 'cli-list-b'];
-    for (const name of names)
-      await submit('--name', name, '--queue', 'cli-list', '--tag', `${name},x`, '--delay', '1h', '--', 'true');
+    for (const name of names) await given('true', { name, queue: 'cli-list', tags: [name, 'x'], delay: '1h' });
     const ids = (await ok('jobs', '-q', '--queue', 'cli-list')).split('\n');
     assert.equal(ids.length, 2);
     assert.ok(Number(ids[0]) > Number(ids[1]), 'newest first');
@@ -193,7 +197,7 @@ describe('command line', { concurrency: 2 }, () => {
 
   test('jobs: a list in a pipe is neither cut nor coloured, and a reader may go away', async () => {
     const command = `echo ${'long '.repeat(80)}`;
-    await submit('--queue', 'cli-long', '--delay', '1h', '--', command);
+    await given(command, { queue: 'cli-long', delay: '1h' });
     assert.ok((await ok('jobs', '--queue', 'cli-long')).includes(command.trim()));
     const env = { WORKRON_URL: server.url };
     const call = startCall(['jobs', '--watch'], { env });
@@ -201,15 +205,15 @@ describe('command line', { concurrency: 2 }, () => {
     call.stderr?.on('data', (data: Buffer) => (errors += data.toString()));
     await once(call.stdout as never, 'data');
     call.stdout?.destroy();
-    await submit('--queue', 'cli-long', '--delay', '1h', '--', 'true');
+    await given('true', { queue: 'cli-long', delay: '1h' });
     assert.deepEqual([await once(call, 'exit'), errors], [[0, null], '']);
   });
 
   test('job and why: say in words where a job stands', async () => {
-    const waiting = await submit('--queue', 'cli-why', '--delay', '1h', '--', 'true');
+    const waiting = await given('true', { queue: 'cli-why', delay: '1h' });
     assert.match(await ok('why', waiting), new RegExp(`^job ${waiting} is scheduled: `));
-    const failed = await submit('--max-attempts', '1', '--name', 'sad', '--', 'echo oh no; exit 4');
-    await workron('wait', failed);
+    const failed = await given('echo oh no; exit 4', { name: 'sad', max_attempts: 1 });
+    await ended(failed);
     assert.equal(await ok('why', failed), `job ${failed} is failed (exit): exit 4`);
     const shown = await ok('job', failed);
     assert.match(shown, /^name +sad$/m);
@@ -219,49 +223,45 @@ describe('command line', { concurrency: 2 }, () => {
   });
 
   test('job: what a job prints cannot command the terminal', async () => {
-    const id = await submit('--max-attempts', '1', '--', "printf '\\033[2Jgone\\007'; exit 1");
-    await workron('wait', id);
+    const id = await given("printf '\\033[2Jgone\\007'; exit 1", { max_attempts: 1 });
+    await ended(id);
     assert.ok(!(await ok('job', id)).includes('\u001b'));
     assert.equal(await ok('logs', id), '\u001b[2Jgone\u0007');
   });
 
   test('logs: all, the last lines, one attempt, and on to the end', async () => {
-    const id = await submit(
-      '--max-attempts',
-      '2',
-      '--backoff',
-      'none',
-      '--',
-      'echo "try $WORKRON_ATTEMPT"; echo two; echo three; exit 1',
-    );
-    await workron('wait', id);
+    const command = 'echo "try $WORKRON_ATTEMPT"; echo two; echo three; exit 1';
+    const id = await given(command, { max_attempts: 2, backoff: { type: 'none' } });
+    await ended(id);
     assert.equal(await ok('logs', id), 'try 2\ntwo\nthree');
     assert.equal(await ok('logs', id, '--attempt', '1'), 'try 1\ntwo\nthree');
     assert.equal(await ok('logs', id, '--tail', '2'), 'two\nthree');
     assert.equal(await ok('logs', id, '-f', '--tail', '1'), 'three');
     assert.equal((await workron('logs', id, '--attempt', '3')).code, 3);
-    const live = await submit('--', 'for i in 1 2 3; do echo $i; sleep 0.2; done');
+    const live = await given('for i in 1 2 3; do echo $i; sleep 0.2; done');
     assert.equal(await ok('logs', '-f', live), '1\n2\n3');
   });
 
   test('cancel: a waiting job at once, a running one by stopping it, others by their exit code', async () => {
-    const waiting = await submit('--delay', '1h', '--', 'true');
+    const waiting = await given('true', { delay: '1h' });
     assert.equal(await ok('cancel', waiting), `job ${waiting} cancelled`);
-    const running = await submit('--', 'sleep 600');
+    const running = await given('sleep 600');
     await eventually(async () => (await status(running)) === 'running');
     assert.equal((await json('cancel', running)).status, 'running');
     assert.equal((await workron('wait', running)).code, 125);
     assert.equal(await status(running), 'cancelled');
-    const mixed = await workron('cancel', '999999', await submit('--delay', '1h', '--', 'true'));
+    const mixed = await workron('cancel', '999999', await given('true', { delay: '1h' }));
     assert.equal(mixed.code, 3);
     assert.match(mixed.stdout, /^job \d+ cancelled\n$/);
   });
 
   test('retry: a failed job runs again, a done one is a conflict', async () => {
-    const id = await submit('--max-attempts', '1', '--', 'test $WORKRON_ATTEMPT = 2');
-    assert.equal((await workron('wait', id)).code, 1);
+    const id = await given('test $WORKRON_ATTEMPT = 2', { max_attempts: 1 });
+    await ended(id);
+    assert.equal(await status(id), 'failed');
     assert.match(await ok('retry', id), new RegExp(`^job ${id} \\w+ again$`));
-    await ok('wait', id);
+    await ended(id);
+    assert.equal(await status(id), 'done');
     assert.equal((await workron('retry', id)).code, 5);
   });
 
@@ -277,7 +277,7 @@ describe('command line', { concurrency: 2 }, () => {
   });
 
   test('edit: changes a job that waits; one that has ended is a conflict', async () => {
-    const id = await submit('--delay', '1h', '--', 'true');
+    const id = await given('true', { delay: '1h' });
     const edited = await json(
       'edit',
       id,
@@ -305,12 +305,12 @@ describe('command line', { concurrency: 2 }, () => {
       ],
       [-7, 'cli-edit', ['a', 'b'], 120_000, 9, '2098-01-01T00:00:00.000Z'],
     );
-    await ok('cancel', id);
+    await api(server.url, `/jobs/${id}/cancel`, {});
     assert.equal((await workron('edit', id, '--priority', '1')).code, 5);
   });
 
   test('a terminal: icons, colours and a list cut to its width', async () => {
-    await submit('--queue', 'cli-tty', '--delay', '1h', '--', `echo ${'wide '.repeat(60)}`);
+    await given(`echo ${'wide '.repeat(60)}`, { queue: 'cli-tty', delay: '1h' });
     const bin = join(import.meta.dirname, '..', 'bin', 'workron');
     const line = `stty cols 60; ${bin} jobs --queue cli-tty`;
     const { spawn } = await import('node:child_process');

@@ -30,6 +30,25 @@ async function setUp(args: readonly string[] = [], env: Record<string, string> =
   };
 }
 
+interface Job {
+  id: string;
+  status: string;
+}
+
+/** A job for other commands to act on. */
+async function given({ server }: Setup, command: string, fields: Record<string, unknown> = {}): Promise<string> {
+  return (await api<Job>(server.url, '/jobs', { command, ...fields })).id;
+}
+
+async function hasStatus({ server }: Setup, id: string, wanted: string): Promise<void> {
+  await eventually(async () => (await api<Job>(server.url, `/jobs/${id}`)).status === wanted);
+}
+
+/** The id of its own worker, once that is there. */
+async function workerOf({ server }: Setup): Promise<string> {
+  return await eventually(async () => (await api<{ items: Job[] }>(server.url, '/workers')).items[0]?.id);
+}
+
 /** For tests that do not mind others. */
 let shared: Setup;
 before(async () => {
@@ -42,13 +61,13 @@ describe('command line', { concurrency: 2 }, () => {
     const { workron, server } = shared;
     const paused = await workron('queues', 'pause', 'mail');
     assert.deepEqual([paused.code, paused.stdout], [0, 'queue mail is paused, no limit\n']);
-    const { stdout: id } = await workron('submit', '-q', '--queue', 'mail', '--', 'true');
-    assert.match((await workron('why', id.trim())).stdout, /paused/);
+    const id = await given(shared, 'true', { queue: 'mail' });
+    assert.match((await workron('why', id)).stdout, /paused/);
     assert.match((await workron('queues')).stdout, /^mail +paused +0 +– +1 +0 +0 /m);
     const set = await workron('queue', 'set', 'mail', '--max-running', '2', '--json');
     assert.equal((JSON.parse(set.stdout) as { max_running: number }).max_running, 2);
     assert.equal((await workron('queues', 'resume', 'mail')).stdout, 'queue mail is open, at most 2 at once\n');
-    assert.equal((await workron('wait', id.trim())).code, 0);
+    await hasStatus(shared, id, 'done');
     const cleared = await workron('queues', 'set', 'mail', '--max-running', 'none');
     assert.equal(cleared.stdout, 'queue mail is open, no limit\n');
     const { items } = await api<{ items: unknown[] }>(server.url, '/queues');
@@ -58,19 +77,20 @@ describe('command line', { concurrency: 2 }, () => {
   test('workers: the list is that of the API; drain is told to the worker; an unknown one is 3', async () => {
     await using setup = await setUp(['--worker-name', 'ada', '--tags', 'gpu,eu', '--queues', 'a,b', '--workers', '3']);
     const { workron } = setup;
-    const [id] = (await eventually(async () => (await workron('workers', '-q')).stdout.trim() || false)).split('\n');
+    const id = await workerOf(setup);
+    assert.equal((await workron('workers', '-q')).stdout, `${id}\n`);
     const { stdout } = await workron('workers');
     assert.match(stdout, new RegExp(`^ *${id} +online +ada +0/3 +a,b +gpu,eu +local `, 'm'));
     assert.equal((await workron('workers', 'drain', '999999')).code, 3);
-    const drained = await workron('workers', 'drain', id as string);
+    const drained = await workron('workers', 'drain', id);
     assert.deepEqual([drained.code, drained.stdout], [0, `worker ${id} (ada) is draining\n`]);
   });
 
   test('status: one look, and its parts with --json', async () => {
     await using setup = await setUp(['--workers', '3']);
     const { workron } = setup;
-    await workron('submit', '--delay', '1h', '--', 'true');
-    await eventually(async () => (await workron('workers', '-q')).stdout !== '');
+    await given(setup, 'true', { delay: '1h' });
+    await workerOf(setup);
     const { code, stdout } = await workron('status');
     assert.equal(code, 0);
     assert.match(
@@ -80,16 +100,17 @@ describe('command line', { concurrency: 2 }, () => {
     const parts = JSON.parse((await workron('status', '--json')).stdout) as Record<string, unknown>;
     assert.deepEqual(Object.keys(parts), ['health', 'ready', 'queues', 'workers', 'cluster']);
 
-    const { stdout: id } = await workron('submit', '-q', '--', 'sleep 300');
-    await eventually(async () => (await workron('status')).stdout.includes('running 1 '));
+    const id = await given(setup, 'sleep 300');
+    await hasStatus(setup, id, 'running');
     setup.server.signal('SIGTERM');
-    await eventually(async () => (await workron('status')).code === 1);
-    const draining = (await workron('status')).stdout;
+    await eventually(async () => !(await fetch(`${setup.server.url}/ready`)).ok);
+    const { code: unwell, stdout: draining } = await workron('status');
+    assert.equal(unwell, 1);
     assert.match(draining, /^not well /);
     assert.match(draining, /^1 worker, 1 of 3 slots busy$/m, 'what it still does is no secret');
     assert.match(draining, /^running 1 {2}pending 0 {2}scheduled 1 {2}blocked 0$/m);
     assert.match(draining, /^problem: shutting down$/m);
-    await workron('cancel', id.trim());
+    await api(setup.server.url, `/jobs/${id}/cancel`, {});
   });
 
   test('token: without it refused (4), with it by variable, flag or file welcome', async () => {
@@ -116,8 +137,8 @@ describe('command line', { concurrency: 2 }, () => {
     const { workron, folder, server } = shared;
     const source = ['--db-url', join(folder, 'workron.db')];
     const copy = join(folder, 'copy.db');
-    const { stdout: done } = await workron('submit', '-q', '--', 'echo kept');
-    await workron('wait', done.trim());
+    const done = await given(shared, 'echo kept');
+    await hasStatus(shared, done, 'done');
     const load = Array.from({ length: 200 }, () => ({ command: 'true' }));
     await api(server.url, '/jobs', load);
     const backup = await workron('backup', copy, ...source);
@@ -128,7 +149,7 @@ describe('command line', { concurrency: 2 }, () => {
     assert.equal((await workron('backup', 'x.db', '--db-url', 'postgres://h/d')).code, 2);
 
     await using other = await setUp(['--db-url', copy]);
-    assert.equal((await other.workron('logs', done.trim())).stdout, 'kept\n');
+    assert.equal((await other.workron('logs', done)).stdout, 'kept\n');
   });
 
   test('migrate: a fresh SQLite file gets its schema; one in use is left alone', async () => {
@@ -142,9 +163,8 @@ describe('command line', { concurrency: 2 }, () => {
   });
 
   test('wait: bears with a server that goes away while it waits, not with one that was never there', async () => {
-    const { workron, server } = shared;
-    const { stdout } = await workron('submit', '-q', '--delay', '1h', '--', 'true');
-    const id = stdout.trim();
+    const { server } = shared;
+    const id = await given(shared, 'true', { delay: '1h' });
     await using proxy = await startHttpProxy(server.url);
     let asked = 0;
     proxy.judge = () => {

@@ -5,7 +5,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { type Called, callWorkron } from './kit/command-line.ts';
-import { eventually, startWorkron, temporaryFolder, type WorkronProcess } from './kit/workron-process.ts';
+import { api, eventually, startWorkron, temporaryFolder, type WorkronProcess } from './kit/workron-process.ts';
 
 const stack = new AsyncDisposableStack();
 let server: WorkronProcess;
@@ -78,8 +78,10 @@ describe('schedule commands', { concurrency: 2 }, () => {
   });
 
   test('ls, next, ticks, pause, resume, run: a schedule at work', async () => {
-    await ok('schedule', 'add', 'beat', '--every', '1s', '--overlap', 'allow', '--', 'true');
-    await eventually(async () => (await ok('schedule', 'ticks', 'beat', '-q')).split('\n').length > 1);
+    await api(server.url, '/schedules', { name: 'beat', every: '1s', overlap: 'allow', job: { command: 'true' } });
+    const ticks = async () => (await api<{ items: unknown[] }>(server.url, '/schedules/beat/ticks')).items.length;
+    await eventually(async () => (await ticks()) > 1);
+    assert.ok((await ok('schedule', 'ticks', 'beat', '-q')).split('\n').length > 1);
     const ledger = await ok('schedule', 'ticks', 'beat');
     assert.match(
       ledger,
@@ -91,11 +93,12 @@ describe('schedule commands', { concurrency: 2 }, () => {
     assert.match(await ok('schedule', 'run', 'beat'), / ran +1 +manual +0ms +job \d+$/);
     assert.match(await ok('schedule', 'resume', 'beat'), /^schedule beat goes on, next run /);
     assert.equal((await ok('schedule', 'next', 'beat', '-n', '3', '-q')).split('\n').length, 3);
-    await ok('schedule', 'rm', 'beat');
+    await api(server.url, '/schedules/beat', undefined, 'DELETE');
   });
 
   test('backfill: --dry-run lists, then they run', async () => {
-    await ok('schedule', 'add', 'hourly', '--cron', '0 * * * *', '--overlap', 'allow', '--', 'true');
+    const job = { command: 'true' };
+    await api(server.url, '/schedules', { name: 'hourly', cron: '0 * * * *', overlap: 'allow', job });
     const dry = await workron('schedule', 'backfill', 'hourly', '--from', '3h', '--dry-run');
     assert.equal(dry.stdout.trim().split('\n').length, 3);
     assert.match(dry.stderr, /3 ticks have no run/);

@@ -122,8 +122,7 @@ describe('command line', { concurrency: 2 }, () => {
       ['nap'],
     );
     assert.match(await ok('workflow', 'ls'), new RegExp(`rerun of ${id}$`, 'm'));
-    await ok('workflow', 'cancel', id);
-    await ok('workflow', 'cancel', rerun);
+    for (const one of [id, rerun]) await api(server.url, `/workflows/${one}/cancel`, {});
     assert.equal((await workron('workflow', 'rerun', id, '--from', 'nothing')).code, 3);
     assert.equal((await workron('workflow', 'rerun', id)).code, 2);
     assert.equal((await workron('workflow', 'get', '999999')).code, 3);
@@ -148,7 +147,7 @@ describe('command line', { concurrency: 2 }, () => {
   });
 
   test('submit: --after, --after-failure and --after-any wait for other jobs', async () => {
-    const held = await ok('submit', '-q', '--delay', '1h', '--', 'true');
+    const { id: held } = await api<{ id: string }>(server.url, '/jobs', { command: 'true', delay: '1h' });
     const [then, rescue, always] = [
       await ok('submit', '-q', '--after', held, '--', 'true'),
       await ok('submit', '-q', '--after-failure', held, '--', 'true'),
@@ -156,8 +155,8 @@ describe('command line', { concurrency: 2 }, () => {
     ];
     assert.match(await ok('job', rescue), new RegExp(`^after +${held} \\(failure\\)$`, 'm'));
     assert.match(await ok('why', then), new RegExp(`^job ${then} is blocked: .*${held}`));
-    await ok('cancel', held);
-    await ok('wait', always);
+    await api(server.url, `/jobs/${held}/cancel`, {});
+    await eventually(async () => (await api<{ status: string }>(server.url, `/jobs/${always}`)).status === 'done');
     assert.match(await ok('why', then), /is cancelled/);
     const { code, stderr } = await workron('submit', '--after', '999999', '--', 'true');
     assert.equal(code, 2);
@@ -166,7 +165,7 @@ describe('command line', { concurrency: 2 }, () => {
   });
 
   test('why: a skipped job names those it waited for', async () => {
-    const bad = await ok('submit', '-q', '--max-attempts', '1', '--', 'exit 1');
+    const { id: bad } = await api<{ id: string }>(server.url, '/jobs', { command: 'exit 1', max_attempts: 1 });
     const then = await ok('submit', '-q', '--after', bad, '--', 'true');
     await eventually(async () => (await api<{ status: string }>(server.url, `/jobs/${then}`)).status === 'skipped');
     assert.equal(await ok('why', then), `job ${then} is skipped (upstream_failed): it was to run after ${bad}`);

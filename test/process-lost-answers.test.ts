@@ -3,12 +3,23 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { type HttpProxy, startHttpProxy, startTcpProxy } from './kit/http-proxy.ts';
 import { api, eventually, startWorkron, temporaryFolder, type WorkronProcess } from './kit/workron-process.ts';
 
 /** A lease so long that it cannot be what gives a job back. */
 const PATIENT = ['--lease', '10m', '--heartbeat', '200ms', '--reap-every', '1s'];
+
+const shared = new AsyncDisposableStack();
+let folder: string;
+let scheduler: WorkronProcess;
+
+before(async () => {
+  folder = shared.use(await temporaryFolder()).path;
+  const args = ['scheduler', '--port', '0', '--db-url', join(folder, 'jobs.db'), ...PATIENT];
+  scheduler = shared.use(await startWorkron({ args }));
+});
+after(() => shared.disposeAsync());
 
 interface Job {
   id: string;
@@ -31,25 +42,23 @@ async function done(url: string, id: string): Promise<Job> {
 interface Scene extends AsyncDisposable {
   url: string;
   proxy: HttpProxy;
-  worker: WorkronProcess;
   ran: string;
+  /** A job for the scene's own worker. */
+  submit(command: string, fields?: Record<string, unknown>): Promise<Job>;
 }
 
-/** A scheduler, and one worker that reaches it through a proxy. */
-async function scene(judge?: HttpProxy['judge']): Promise<Scene> {
+/** A queue with one worker, which reaches the scheduler through a proxy. */
+async function scene(queue: string): Promise<Scene> {
   const stack = new AsyncDisposableStack();
-  const folder = stack.use(await temporaryFolder());
-  const scheduler = stack.use(
-    await startWorkron({ args: ['scheduler', '--port', '0', '--db-url', join(folder.path, 'jobs.db'), ...PATIENT] }),
-  );
-  const proxy = stack.use(await startHttpProxy(scheduler.url));
-  if (judge !== undefined) proxy.judge = judge;
-  const worker = stack.use(await startWorkron({ args: ['worker', '--workers', '2', '--scheduler', proxy.url] }));
+  const { url } = scheduler;
+  const proxy = stack.use(await startHttpProxy(url));
+  const args = ['worker', '--workers', '2', '--queues', queue, '--scheduler', proxy.url];
+  stack.use(await startWorkron({ args }));
   return {
-    url: scheduler.url,
+    url,
     proxy,
-    worker,
-    ran: join(folder.path, 'ran'),
+    ran: join(folder, queue),
+    submit: (command, fields) => api<Job>(url, '/jobs', { command, queue, ...fields }),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };
 }
@@ -62,9 +71,9 @@ describe('network', { concurrency: 3 }, () => {
   test('the answer to a claim is lost: the job comes back at once, uncharged, and runs once', {
     timeout: 60_000,
   }, async () => {
-    await using it = await scene();
+    await using it = await scene('claim-lost');
     let lost = 0;
-    const { id } = await api<Job>(it.url, '/jobs', { command: `echo $WORKRON_ATTEMPT >> ${it.ran}`, delay: '500ms' });
+    const { id } = await it.submit(`echo $WORKRON_ATTEMPT >> ${it.ran}`, { delay: '500ms' });
     it.proxy.judge = (_method, path) => {
       if (!path.startsWith('/jobs/claim') || lost > 0) return 'pass';
       lost += 1;
@@ -81,7 +90,7 @@ describe('network', { concurrency: 3 }, () => {
   test('heartbeats overtake the answer to a claim: the job is not given back while its answer may still come', {
     timeout: 60_000,
   }, async () => {
-    await using it = await scene();
+    await using it = await scene('claim-late');
     let beats = 0;
     let held = false;
     const release = Promise.withResolvers<void>();
@@ -91,7 +100,7 @@ describe('network', { concurrency: 3 }, () => {
       held = true;
       return release.promise;
     };
-    const { id } = await api<Job>(it.url, '/jobs', { command: `echo $WORKRON_ATTEMPT >> ${it.ran}` });
+    const { id } = await it.submit(`echo $WORKRON_ATTEMPT >> ${it.ran}`);
     await eventually(async () => (await api<Job>(it.url, `/jobs/${id}`)).status === 'running');
     const seen = beats;
     await until(() => beats >= seen + 3);
@@ -102,14 +111,14 @@ describe('network', { concurrency: 3 }, () => {
   });
 
   test('the answer to a settle is lost: it is said again and accepted once', { timeout: 60_000 }, async () => {
-    await using it = await scene();
+    await using it = await scene('settle-lost');
     let settles = 0;
     it.proxy.judge = (_method, path) => {
       if (!path.includes('/settle')) return 'pass';
       settles += 1;
       return settles === 1 ? 'lose answer' : 'pass';
     };
-    const { id } = await api<Job>(it.url, '/jobs', { command: `echo $WORKRON_ATTEMPT >> ${it.ran}` });
+    const { id } = await it.submit(`echo $WORKRON_ATTEMPT >> ${it.ran}`);
     const job = await done(it.url, id);
     await until(() => settles >= 2);
     assert.deepEqual([job.attempts, await outcomes(it.url, id)], [1, ['done']]);
@@ -117,7 +126,7 @@ describe('network', { concurrency: 3 }, () => {
   });
 
   test('heartbeats overtake the answer to a settle: the worker goes on undisturbed', { timeout: 60_000 }, async () => {
-    await using it = await scene();
+    await using it = await scene('settle-late');
     let beats = 0;
     let held = false;
     const release = Promise.withResolvers<void>();
@@ -127,40 +136,29 @@ describe('network', { concurrency: 3 }, () => {
       held = true;
       return release.promise;
     };
-    const { id } = await api<Job>(it.url, '/jobs', { command: `echo $WORKRON_ATTEMPT >> ${it.ran}` });
+    const { id } = await it.submit(`echo $WORKRON_ATTEMPT >> ${it.ran}`);
     await done(it.url, id);
     const seen = beats;
     await until(() => beats >= seen + 3);
     release.resolve();
-    const { id: next } = await api<Job>(it.url, '/jobs', { command: 'true' });
+    const { id: next } = await it.submit('true');
     const second = await done(it.url, next);
     assert.equal(second.attempts, 1);
     assert.deepEqual(await outcomes(it.url, id), ['done']);
   });
 
   test('half-open sockets to the scheduler: the worker notices and recovers', { timeout: 120_000 }, async () => {
-    await using folder = await temporaryFolder();
-    await using scheduler = await startWorkron({
-      args: [
-        'scheduler',
-        '--port',
-        '0',
-        '--db-url',
-        join(folder.path, 'jobs.db'),
-        '--lease',
-        '10m',
-        '--heartbeat',
-        '500ms',
-      ],
-    });
     await using proxy = await startTcpProxy(Number(new URL(scheduler.url).port));
-    await using _worker = await startWorkron({ args: ['worker', '--scheduler', `http://127.0.0.1:${proxy.port}`] });
-    const { id: before } = await api<Job>(scheduler.url, '/jobs', { command: 'true' });
-    await done(scheduler.url, before);
+    await using _worker = await startWorkron({
+      args: ['worker', '--queues', 'half-open', '--scheduler', `http://127.0.0.1:${proxy.port}`],
+    });
+    const job = { command: 'true', queue: 'half-open' };
+    const { id: first } = await api<Job>(scheduler.url, '/jobs', job);
+    await done(scheduler.url, first);
     proxy.freeze();
-    const { id } = await api<Job>(scheduler.url, '/jobs', { command: 'true' });
+    const { id } = await api<Job>(scheduler.url, '/jobs', job);
     proxy.thaw();
-    const job = await done(scheduler.url, id);
-    assert.equal(job.failures, 0);
+    const { failures } = await done(scheduler.url, id);
+    assert.equal(failures, 0);
   });
 });

@@ -5,7 +5,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { startTcpProxy } from './kit/http-proxy.ts';
-import { startPostgres } from './kit/postgres.ts';
+import { openTestPostgres, startPostgres } from './kit/postgres.ts';
 import { api, eventually, startWorkron, temporaryFolder } from './kit/workron-process.ts';
 
 interface Job {
@@ -75,8 +75,8 @@ describe('PostgreSQL', { concurrency: 3 }, () => {
     timeout: 120_000,
   }, async () => {
     await using folder = await temporaryFolder();
-    await using postgres = await startPostgres();
-    const db = ['--db-url', postgres.url, '--lease', '10m'];
+    await using place = await openTestPostgres();
+    const db = ['--db-url', place.url, '--db-schema', place.schema, '--lease', '10m'];
     await using scheduler = await startWorkron({ args: ['scheduler', '--port', '0', ...db] });
     await using first = await startWorkron({ args: ['worker', ...db] });
     const { id } = await api<Job>(scheduler.url, '/jobs', {
@@ -90,11 +90,12 @@ describe('PostgreSQL', { concurrency: 3 }, () => {
   });
 
   test('half-open sockets to the database: every loop recovers', { timeout: 120_000 }, async () => {
-    await using postgres = await startPostgres();
-    const direct = new URL(postgres.url);
+    await using place = await openTestPostgres();
+    const direct = new URL(place.url);
     await using proxy = await startTcpProxy(Number(direct.port));
     direct.host = `127.0.0.1:${proxy.port}`;
-    await using up = await startWorkron({ args: ['up', '--port', '0', '--db-url', direct.href] });
+    const db = ['--db-url', direct.href, '--db-schema', place.schema];
+    await using up = await startWorkron({ args: ['up', '--port', '0', ...db] });
     const { id: before } = await api<Job>(up.url, '/jobs', { command: 'true' });
     assert.equal((await ended(up.url, before)).status, 'done');
     proxy.freeze();

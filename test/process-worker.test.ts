@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { effort } from './effort.ts';
 import { api, eventually, startWorkron, temporaryFolder, type WorkronProcess } from './kit/workron-process.ts';
 
@@ -31,6 +31,15 @@ async function startScheduler(folder: string, more: string[] = []): Promise<Work
 async function startWorker(url: string, more: string[] = []): Promise<WorkronProcess> {
   return startWorkron({ args: ['worker', '--scheduler', url, ...more] });
 }
+
+/** For tests that neither restart it nor keep it busy; each has a queue of its own. */
+let url: string;
+const shared = new AsyncDisposableStack();
+before(async () => {
+  const folder = shared.use(await temporaryFolder());
+  url = shared.use(await startScheduler(folder.path)).url;
+});
+after(() => shared.disposeAsync());
 
 function job(url: string, id: string): Promise<WireJob> {
   return api<WireJob>(url, `/jobs/${id}`);
@@ -96,13 +105,11 @@ describe('workers', { concurrency: 2 }, () => {
     timeout: 120_000,
   }, async () => {
     await using folder = await temporaryFolder();
-    await using scheduler = await startScheduler(folder.path);
-    const { url } = scheduler;
-    await using first = await startWorker(url, ['--workers', '1']);
-    const { id } = await api<WireJob>(url, '/jobs', { command: lockHolding(folder.path) });
+    await using first = await startWorker(url, ['--workers', '1', '--queues', 'killed']);
+    const { id } = await api<WireJob>(url, '/jobs', { command: lockHolding(folder.path), queue: 'killed' });
     await eventually(() => exists(join(folder.path, 'started.1')));
     const { worker_id: firstWorker } = await job(url, id);
-    await using _second = await startWorker(url, ['--workers', '1']);
+    await using _second = await startWorker(url, ['--workers', '1', '--queues', 'killed']);
     first.signal('SIGKILL');
 
     const end = await ended(url, id);
@@ -127,12 +134,14 @@ describe('workers', { concurrency: 2 }, () => {
     timeout: 120_000,
   }, async () => {
     await using folder = await temporaryFolder();
-    await using scheduler = await startScheduler(folder.path);
-    const { url } = scheduler;
-    await using first = await startWorker(url, ['--workers', '1']);
-    const { id } = await api<WireJob>(url, '/jobs', { command: lockHolding(folder.path), kill_grace: '500ms' });
+    await using first = await startWorker(url, ['--workers', '1', '--queues', 'stopped']);
+    const { id } = await api<WireJob>(url, '/jobs', {
+      command: lockHolding(folder.path),
+      kill_grace: '500ms',
+      queue: 'stopped',
+    });
     await eventually(() => exists(join(folder.path, 'started.1')));
-    await using _second = await startWorker(url, ['--workers', '1']);
+    await using _second = await startWorker(url, ['--workers', '1', '--queues', 'stopped']);
     first.signal('SIGSTOP');
 
     const end = await ended(url, id);
@@ -140,7 +149,7 @@ describe('workers', { concurrency: 2 }, () => {
     assert.equal(end.status, 'done');
     assert.equal(end.attempts, 2);
     assert.equal(await exists(join(folder.path, 'overlap')), false);
-    const { id: next } = await api<WireJob>(url, '/jobs', { command: 'echo next' });
+    const { id: next } = await api<WireJob>(url, '/jobs', { command: 'echo next', queue: 'stopped' });
     await ended(url, next);
     const after = await job(url, id);
     assert.deepEqual([after.status, after.attempts, after.failures], ['done', 2, end.failures]);
@@ -167,10 +176,11 @@ describe('workers', { concurrency: 2 }, () => {
 
   test('a worker that is drained from afar finishes what it has and leaves', { timeout: 60_000 }, async () => {
     await using folder = await temporaryFolder();
-    await using scheduler = await startScheduler(folder.path);
-    const { url } = scheduler;
-    await using worker = await startWorker(url, ['--workers', '1']);
-    const { id } = await api<WireJob>(url, '/jobs', { command: `echo on > ${folder.path}/on; sleep 1` });
+    await using worker = await startWorker(url, ['--workers', '1', '--queues', 'drained']);
+    const { id } = await api<WireJob>(url, '/jobs', {
+      command: `echo on > ${folder.path}/on; sleep 1`,
+      queue: 'drained',
+    });
     await eventually(() => exists(join(folder.path, 'on')));
     const { worker_id } = await job(url, id);
     await api(url, `/workers/${worker_id}/drain`, {});

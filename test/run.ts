@@ -7,11 +7,12 @@
  * the checks are left out.
  */
 
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { buildPage } from './kit/page-build.ts';
@@ -42,19 +43,26 @@ process.env['GOGC'] ??= 'off';
 process.env['GOMEMLIMIT'] ??= '2GiB';
 process.env['PATH'] = [join(root, 'node_modules', '.bin'), process.env['PATH']].join(delimiter);
 
-if (wanted.length === 0) check();
+if (wanted.length === 0) await check();
 process.exitCode = await test();
 
-/** The `check` script of package.json; ends the process where it fails. */
-function check(): void {
+/** The `check` script of package.json, its parts side by side; ends the process where one fails. */
+async function check(): Promise<void> {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     scripts: Record<string, string>;
   };
-  const checked = spawnSync('sh', ['-c', scripts['check'] ?? 'false'], { cwd: root, stdio: 'inherit' });
-  if (checked.status !== 0) {
-    console.error('\nThe checks failed (npm run check); no test was run.');
-    process.exit(1);
-  }
+  const codes = await Promise.all((scripts['check'] ?? 'false').split(' && ').map(checkPart));
+  if (codes.every((code) => code === 0)) return;
+  console.error('\nThe checks failed (npm run check); no test was run.');
+  process.exit(1);
+}
+
+/** What it prints is told when it has ended, so that it is not mixed with what others print. */
+async function checkPart(command: string): Promise<number | null> {
+  const child = spawn('sh', ['-c', `${command} 2>&1`], { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
+  const ended = once(child, 'exit') as Promise<[number | null]>;
+  process.stdout.write(await text(child.stdout));
+  return (await ended)[0];
 }
 
 async function test(): Promise<number> {

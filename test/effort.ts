@@ -9,9 +9,9 @@ export const effort = {
   /** Jobs that three workers share. */
   sharedJobs: full ? 5_000 : 150,
   /** Cancel against settle against reap on one job. */
-  races: full ? 10_000 : EVERYDAY.races,
+  races: full ? 10_000 : 60,
   /** Random sequences of store calls compared across stores, and their length. */
-  modelRuns: full ? 300 : 8,
+  modelRuns: full ? 300 : 6,
   modelLength: full ? 60 : 40,
   /** Random graphs whose counters are compared with a rescan. */
   dagRuns: full ? 2_000 : 100,
@@ -23,7 +23,7 @@ export const effort = {
   /** The same on PostgreSQL, in transactions that overlap. */
   edgeRaces: full ? 10_000 : 40,
   /** Turns of each worker in a wide graph. */
-  fanRounds: full ? 300 : 25,
+  fanRounds: full ? 300 : 15,
   /** Steps of a large graph, and items of a large group. */
   graphNodes: full ? 100_000 : 1_500,
   graphItems: full ? 10_000 : 1_000,
@@ -32,13 +32,13 @@ export const effort = {
   /** Jobs or steps in the largest request. */
   largestRequest: full ? 100_000 : 20_000,
   /** Requests per route in the API fuzz. */
-  fuzzPerRoute: full ? 200 : 15,
+  fuzzPerRoute: full ? 200 : 10,
   /** Jobs in all states before the scheduler is killed. */
   killedJobs: full ? 1_000 : 120,
   /** Bytes that one noisy command prints. */
   noisyBytes: full ? 100_000_000 : 15_000_000,
   /** Commands that run at once. */
-  commandsAtOnce: full ? 500 : 60,
+  commandsAtOnce: full ? 500 : 40,
   /** Commands that one launcher runs before its files are counted. */
   commandsInTurn: full ? 1_000 : 40,
   /** Queued jobs of one tenant, and tenants of one queue. */
@@ -51,7 +51,7 @@ export const effort = {
   /** How often the example application is killed. */
   shopKills: full ? 500 : 3,
   /** Random cron expressions compared with brute force. */
-  cronExpressions: full ? 1_000 : 50,
+  cronExpressions: full ? 1_000 : 32,
   /** Worker processes that share jobs through three schedulers, and how many jobs. */
   clusterWorkers: full ? 8 : 2,
   clusterJobs: full ? 20_000 : 200,

@@ -35,3 +35,16 @@ test('docs: every link to another file leads somewhere', () => {
   }
   assert.deepEqual(broken, []);
 });
+
+test('docs: dependencies.md has a reason for every package, and none for others', () => {
+  const { dependencies, devDependencies } = JSON.parse(
+    readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
+  );
+  const written = readFileSync(new URL('../docs/dependencies.md', import.meta.url), 'utf8');
+  const cells = written.split('\n').flatMap((line) => /^\| (.*?) \| /.exec(line)?.[1] ?? []);
+  const named = cells
+    .filter((cell) => cell !== 'package')
+    .flatMap((cell) => cell.replace(/\[(.*?)\]\(.*?\)/g, '$1').split(', '));
+  const used = Object.keys({ ...dependencies, ...devDependencies });
+  assert.deepEqual([...new Set(named)].sort(), used.sort());
+});

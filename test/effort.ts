@@ -47,7 +47,7 @@ export const effort = {
   /** Jobs of a worker that is killed while many of them wait for its slots. */
   aheadJobs: full ? 5_000 : 600,
   /** How often a process is killed while it takes jobs. */
-  submitKills: full ? 100 : 1,
+  submitKills: full ? 30 : 1,
   /** How often the example application is killed. */
   shopKills: full ? 500 : 3,
   /** Random cron expressions compared with brute force. */

@@ -10,7 +10,7 @@ export function within<T>(ms: number, signal: AbortSignal, call: (signal: AbortS
       reject(reason);
     };
     const onAbort = () => giveUp(signal.reason as Error);
-    const timer = setTimeout(() => giveUp(new Error(`no answer within ${ms} ms`)), ms);
+    const timer = setTimeout(() => giveUp(new Error(`no answer within ${Math.round(ms)} ms`)), ms);
     const end = () => {
       clearTimeout(timer);
       signal.removeEventListener('abort', onAbort);

@@ -46,6 +46,8 @@ export const effort = {
   fairKeys: full ? 10_000 : EVERYDAY.fairKeys,
   /** Jobs of a worker that is killed while many of them wait for its slots. */
   aheadJobs: full ? 5_000 : 600,
+  /** How often a worker is killed while it gives them back. */
+  leaveKills: full ? 30 : 1,
   /** How often a process is killed while it takes jobs. */
   submitKills: full ? 30 : 1,
   /** How often the example application is killed. */

@@ -30,7 +30,8 @@ process.title = 'workron launcher';
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
 closeInherited();
 
-const { [LAUNCHER_MARK]: _, ...env } = process.env;
+// What is for the launcher, not for commands.
+const { [LAUNCHER_MARK]: _, NODE_COMPILE_CACHE: _cache, ...env } = process.env;
 // Not process.stdout: writing there would wait for a worker that does not read, and the deadline would pass unseen.
 const output = new Socket({ fd: 1, readable: false, writable: true });
 // A worker that is gone is noticed by the end of the input.

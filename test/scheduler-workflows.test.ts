@@ -10,7 +10,7 @@ import { Wake } from '../src/ops/wake.ts';
 import { createScheduler } from '../src/scheduler/create-scheduler.ts';
 import { grapher } from '../src/scheduler/grapher.ts';
 import { openMemory } from '../src/store/memory/open.ts';
-import type { NewStep } from '../src/store/store.ts';
+import type { NewStep, WorkflowStep } from '../src/store/store.ts';
 import { aJob, anOffer, aStep, aWorker, aWorkflow } from './kit/builders.ts';
 import { VirtualClock } from './kit/clock.ts';
 
@@ -53,11 +53,18 @@ async function scene() {
   };
   const submit = async (steps: readonly NewStep[]) =>
     (await scheduler.submitWorkflow(aWorkflow(steps), {}, signal)).workflow.id;
+  const stepsOf = async (id: number) => allOf((await scheduler.workflow(id, signal)).pages);
   const states = async (id: number) => {
-    const { steps } = await scheduler.workflow(id, signal);
+    const steps = await stepsOf(id);
     return Object.fromEntries(steps.map(({ key, job }) => [key, job.status]));
   };
-  return { scheduler, runAll, submit, states, graph, store };
+  return { scheduler, runAll, submit, stepsOf, states, graph, store };
+}
+
+async function allOf(pages: AsyncIterable<WorkflowStep[]>): Promise<WorkflowStep[]> {
+  const all: WorkflowStep[] = [];
+  for await (const steps of pages) all.push(...steps);
+  return all;
 }
 
 const CHAIN = [aStep('build'), aStep('test', { parents: [0] }), aStep('deploy', { parents: [1] })];
@@ -119,7 +126,9 @@ test('the critical path is told by the keys of its steps', async () => {
   const { scheduler, runAll, submit } = await scene();
   const id = await submit(CHAIN);
   await runAll();
-  assert.deepEqual((await scheduler.workflow(id, signal)).criticalPath, ['build', 'test', 'deploy']);
+  const { pages, criticalPath } = await scheduler.workflow(id, signal);
+  assert.equal((await allOf(pages)).length, 3);
+  assert.deepEqual(criticalPath(), ['build', 'test', 'deploy']);
 });
 
 test('waiting_for names the parent', async () => {
@@ -132,7 +141,7 @@ test('waiting_for names the parent', async () => {
 });
 
 test('a group is cancelled with its items, and retried by them', async () => {
-  const { scheduler, runAll, submit, states } = await scene();
+  const { scheduler, runAll, submit, stepsOf, states } = await scene();
   const each = aStep('each', { forEach: { items: ['a', 'b', 'c'], maxParallel: null } });
   const id = await submit([each, aStep('after', { parents: [0] })]);
   let seen = 0;
@@ -143,15 +152,15 @@ test('a group is cancelled with its items, and retried by them', async () => {
   });
   assert.equal(ran.length, 3);
   assert.deepEqual(await states(id), { each: 'failed', after: 'skipped' });
-  const { steps } = await scheduler.workflow(id, signal);
+  const steps = await stepsOf(id);
   const group = steps[0]?.job.id ?? 0;
   assert.equal((await scheduler.retry(group, signal)).status, 'running');
   assert.deepEqual(await runAll(), ['each', 'after']);
   assert.equal((await scheduler.workflow(id, signal)).status, 'done');
 
   const other = await submit([aStep('each', { forEach: { items: [1, 2, 3], maxParallel: 1 } })]);
-  const view = await scheduler.workflow(other, signal);
-  await scheduler.cancel(view.steps[0]?.job.id ?? 0, { quiet: false }, signal);
+  const [waiting] = await stepsOf(other);
+  await scheduler.cancel(waiting?.job.id ?? 0, { quiet: false }, signal);
   assert.deepEqual(await runAll(), []);
   assert.deepEqual(await states(other), { each: 'cancelled' });
 });

@@ -22,9 +22,10 @@ import { settle } from './settle.ts';
 import { Submitter } from './submit.ts';
 import { Telemetry } from './telemetry.ts';
 import { told } from './told.ts';
+import { viewWorkflow } from './view-workflow.ts';
 import { wait } from './wait.ts';
 import { waitingFor } from './waiting-for.ts';
-import { cancelWorkflow, retryWorkflow, viewWorkflow } from './workflow.ts';
+import { cancelWorkflow, retryWorkflow } from './workflow.ts';
 
 export interface SchedulerOptions {
   store: Store;

@@ -46,9 +46,12 @@ export interface JobPage {
 }
 
 export interface WorkflowView extends Workflow {
-  steps: WorkflowStep[];
-  /** Keys of steps. */
-  criticalPath: string[];
+  /** Its steps, parents before their children, some at a time and once. Up to a thousand are as they stood at one moment. */
+  pages: AsyncIterable<WorkflowStep[]>;
+  /** The key of the step that a job belongs to, among those that were walked. */
+  keyOf: (jobId: number) => string;
+  /** Keys of steps, once all were walked. */
+  criticalPath: () => string[];
 }
 
 export interface WorkflowPage {

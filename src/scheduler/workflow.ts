@@ -1,28 +1,15 @@
-/** Reading workflows, and what a person does to a whole one. */
+/** What a person does to a whole workflow. */
 
-import { criticalPath } from '../core/dag/critical-path.ts';
 import { WorkronError } from '../core/error.ts';
 import type { Workflow, WorkflowStep } from '../store/store.ts';
 import { changeAll } from './change-all.ts';
 import type { SchedulerContext } from './context.ts';
-import type { WorkflowView } from './scheduler.ts';
+import { stepPages } from './step-pages.ts';
 
 export async function readWorkflow(context: SchedulerContext, id: number, signal: AbortSignal): Promise<Workflow> {
   const workflow = await context.store.workflow(id, signal);
   if (workflow === undefined) throw new WorkronError('workflow_not_found', `No workflow ${id}`);
   return workflow;
-}
-
-export async function viewWorkflow(context: SchedulerContext, id: number, signal: AbortSignal): Promise<WorkflowView> {
-  const workflow = await readWorkflow(context, id, signal);
-  const steps = await context.store.steps(id, signal);
-  const parents = parentPlaces(steps);
-  const timed = steps.map(({ job }, place) => ({
-    parents: parents[place] ?? [],
-    startedAt: job.startedAt,
-    endedAt: job.doneAt,
-  }));
-  return { ...workflow, steps, criticalPath: criticalPath(timed).map((place) => (steps[place] as WorkflowStep).key) };
 }
 
 /** Of each step, the places of its parents in the list. */
@@ -45,18 +32,20 @@ export async function cancelWorkflow(context: SchedulerContext, id: number, sign
 /** Items stand for their group: it waits again with them. A group that ended without a failed item waits again itself. */
 export async function retryWorkflow(context: SchedulerContext, id: number, signal: AbortSignal): Promise<Workflow> {
   await readWorkflow(context, id, signal);
-  const steps = await context.store.steps(id, signal);
-  const changed = await changeAll(
-    context,
-    { action: 'retry', filter: { workflowId: id, statuses: ['failed', 'cancelled'] }, except: byItems(steps) },
-    signal,
-  );
+  const except = await byItems(context, id, signal);
+  const filter = { workflowId: id, statuses: ['failed', 'cancelled'] as const };
+  const changed = await changeAll(context, { action: 'retry', filter, except }, signal);
   if (changed === 0)
     throw new WorkronError('illegal_transition', `Workflow ${id} has no failed or cancelled step to retry`);
   return await readWorkflow(context, id, signal);
 }
 
-function byItems(steps: readonly WorkflowStep[]): Set<number> {
-  const groups = steps.filter(({ group }) => group !== null && group.counts.failed + group.counts.cancelled > 0);
-  return new Set(groups.map(({ job }) => job.id));
+async function byItems(context: SchedulerContext, id: number, signal: AbortSignal): Promise<Set<number>> {
+  const found = new Set<number>();
+  for await (const steps of stepPages(context, id, signal)) {
+    for (const { job, group } of steps) {
+      if (group !== null && group.counts.failed + group.counts.cancelled > 0) found.add(job.id);
+    }
+  }
+  return found;
 }

@@ -200,8 +200,11 @@ export interface Store extends NoticeStore, ScheduleStore, AsyncDisposable {
     signal: AbortSignal,
   ): Promise<Workflow[]>;
 
-  /** The steps of a workflow without the items of its groups, by id. `dependsOn` tells the edges. */
-  steps(workflowId: number, signal: AbortSignal): Promise<WorkflowStep[]>;
+  /**
+   * The steps of a workflow without the items of its groups, by id: all of them, or a page. `dependsOn` tells the edges.
+   * One call is one look: pages of a workflow that goes on are of different moments.
+   */
+  steps(workflowId: number, signal: AbortSignal, page?: StepPage): Promise<WorkflowStep[]>;
 
   // ---- logs ----------------------------------------------------------------------------------------------------
 
@@ -473,6 +476,12 @@ export interface GroupState {
   /** Inserted so far. */
   inserted: number;
   counts: StepCounts;
+}
+
+export interface StepPage {
+  /** Steps with ids above this; `null`: from the first. */
+  after: number | null;
+  limit: number;
 }
 
 export interface WorkflowFilter {

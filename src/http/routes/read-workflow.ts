@@ -18,10 +18,14 @@ export const readWorkflow = defineRoute({
 });
 
 /** In pieces: there may be 100,000 steps. */
-async function* detail({ steps, criticalPath, ...workflow }: WorkflowView): AsyncGenerator<string> {
-  const keys = new Map(steps.map(({ job, key }) => [job.id, key]));
-  const keyOf = (jobId: number): string => keys.get(jobId) ?? String(jobId);
+async function* detail({ pages, keyOf, criticalPath, ...workflow }: WorkflowView): AsyncGenerator<string> {
   yield `${JSON.stringify(workflowToWire(workflow)).slice(0, -1)},"steps":[`;
-  yield* jsonChunks(steps, (step) => stepToWire(step, keyOf));
-  yield `],"critical_path":${JSON.stringify(criticalPath)}}`;
+  let separator = '';
+  for await (const steps of pages) {
+    if (steps.length === 0) continue;
+    yield separator;
+    yield* jsonChunks(steps, (step) => stepToWire(step, keyOf));
+    separator = ',';
+  }
+  yield `],"critical_path":${JSON.stringify(criticalPath())}}`;
 }

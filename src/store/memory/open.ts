@@ -104,7 +104,7 @@ export function openMemory({ clock }: { clock: Clock }): Store {
     insertWorkflow: (wanted, options, signal) => run(signal, () => insertWorkflow(tables, wanted, options)),
     workflow: (id, signal) => look(signal, () => workflow(tables, id)),
     workflows: (filter, page, signal) => look(signal, () => workflows(tables, filter, page)),
-    steps: (workflowId, signal) => look(signal, () => steps(tables, workflowId)),
+    steps: (workflowId, signal, page) => look(signal, () => steps(tables, workflowId, page)),
 
     createSchedule: (wanted, signal) => run(signal, () => createSchedule(tables, wanted)),
     changeSchedule: (name, request, signal) => run(signal, () => changeSchedule(tables, name, request)),

@@ -6,6 +6,7 @@ import type {
   NewStep,
   NewSteps,
   NewWorkflow,
+  StepPage,
   Workflow,
   WorkflowFilter,
   WorkflowStep,
@@ -83,9 +84,11 @@ export function workflows(
     .slice(0, limit);
 }
 
-export function steps(tables: Tables, workflowId: number): WorkflowStep[] {
+export function steps(tables: Tables, workflowId: number, page?: StepPage): WorkflowStep[] {
+  const after = page?.after ?? 0;
   return [...(tables.workflows.get(workflowId)?.jobs ?? [])]
-    .filter(({ groupId }) => groupId === null)
+    .filter(({ id, groupId }) => groupId === null && id > after)
+    .slice(0, page?.limit)
     .map((entry) => ({
       job: jobOf(tables, entry),
       key: entry.stepKey as string,

@@ -172,7 +172,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     insertWorkflow: (wanted, insertOptions, signal) => insertWorkflow(context, wanted, insertOptions, signal),
     workflow: (id, signal) => workflow(context, id, signal),
     workflows: (filter, page, signal) => workflows(context, filter, page, signal),
-    steps: (workflowId, signal) => steps(context, workflowId, signal),
+    steps: (workflowId, signal, page) => steps(context, workflowId, signal, page),
 
     createSchedule: (wanted, signal) => createSchedule(context, wanted, signal),
     changeSchedule: (name, request, signal) => changeSchedule(context, { name, request }, signal),

@@ -36,6 +36,7 @@ import type {
   Settled,
   Start,
   StatRow,
+  StepPage,
   Store,
   Success,
   TickFilter,
@@ -268,8 +269,8 @@ export class SqliteStore implements Store {
     return this.#reader.call('workflows', { filter, before, limit }, signal);
   }
 
-  async steps(workflowId: number, signal: AbortSignal): Promise<WorkflowStep[]> {
-    return (await this.#reader.call('steps', workflowId, signal)).map(decodeStep);
+  async steps(workflowId: number, signal: AbortSignal, page?: StepPage): Promise<WorkflowStep[]> {
+    return (await this.#reader.call('steps', { workflowId, page }, signal)).map(decodeStep);
   }
 
   createSchedule(schedule: NewSchedule, signal: AbortSignal) {

@@ -1,7 +1,7 @@
 /** Reading workflows. */
 
 import type { StepCounts } from '../../core/dag/workflow-status.ts';
-import type { GroupState, Workflow, WorkflowFilter, WorkflowStep } from '../store.ts';
+import type { GroupState, StepPage, Workflow, WorkflowFilter, WorkflowStep } from '../store.ts';
 import type { Context } from './context.ts';
 import type { Param } from './database.ts';
 import { decodeJob, type JobRow } from './job-row.ts';
@@ -47,8 +47,8 @@ type FanColumns = readonly [
 /** A step's job, and its group where it is one. */
 export type StepRow = readonly [...job: JobRow, ...fan: FanColumns];
 
-export function steps({ database }: Context, workflowId: number): StepRow[] {
-  return database.tuples<StepRow>(sql.steps, workflowId);
+export function steps({ database }: Context, { workflowId, page }: { workflowId: number; page: StepPage | undefined }) {
+  return database.tuples<StepRow>(sql.steps, workflowId, page?.after ?? 0, page?.limit ?? -1);
 }
 
 const FAN_COLUMNS = 8;

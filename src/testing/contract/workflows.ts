@@ -121,6 +121,10 @@ export function exerciseWorkflows(open: OpenStore): void {
       stored.map(({ job }) => job.status),
       ['done', 'pending', ...Array.from({ length: many - 2 }, () => 'blocked')],
     );
+    const after = stored[99]?.job.id ?? 0;
+    assert.deepEqual(await store.steps(workflow.id, forever, { after: null, limit: 100 }), stored.slice(0, 100));
+    assert.deepEqual(await store.steps(workflow.id, forever, { after, limit: 7 }), stored.slice(100, 107));
+    assert.deepEqual(await store.steps(workflow.id, forever, { after: stored.at(-1)?.job.id ?? 0, limit: 7 }), []);
     for (const { job } of stored.slice(1, 4)) await hands.done(job.id);
     assert.equal((await readOne(store, stored[4]?.job.id ?? 0)).status, 'pending');
   });

@@ -2,7 +2,7 @@
 
 import type { WorkflowStatus } from '../../../core/dag/workflow-status.ts';
 import type { Notify } from '../../../core/notify.ts';
-import type { GroupState, Workflow, WorkflowFilter, WorkflowStep } from '../../store.ts';
+import type { GroupState, StepPage, Workflow, WorkflowFilter, WorkflowStep } from '../../store.ts';
 import type { Context } from '../context.ts';
 import type { Session } from '../database.ts';
 import { decodeJob, type JobRow } from '../job-row.ts';
@@ -64,8 +64,10 @@ export async function steps(
   { database, sql }: Context,
   workflowId: number,
   signal: AbortSignal,
+  page?: StepPage,
 ): Promise<WorkflowStep[]> {
-  const found = await database.query<{ id: number }>(sql.stepIds, [workflowId], signal);
+  const values = [workflowId, page?.after ?? 0, page?.limit ?? null];
+  const found = await database.query<{ id: number }>(sql.stepIds, values, signal);
   if (found.length === 0) return [];
   const ids = numbers(found.map(({ id }) => id));
   type GroupRow = FanRow & { source: GroupState['source'] };

@@ -21,6 +21,8 @@ export function workflowsSql(s: string) {
     // Only here: steps are written by insertLinked, and read as all jobs are.
     lockWorkflows: `select id, notify, started_at, open_steps, fine_steps, failed_steps, cancelled_steps from ${s}.workflow
       where id = any($1::bigint[]) order by id for update`,
-    stepIds: `select id from ${s}.job where workflow_id = $1 and group_id is null order by id`,
+    /** Of the workflow $1, up to $3 after $2. */
+    stepIds: `select id from ${s}.job where workflow_id = $1 and id > $2::bigint and group_id is null
+      order by id limit $3::bigint`,
   } satisfies Twins<'workflows'>;
 }

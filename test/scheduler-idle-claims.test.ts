@@ -27,7 +27,9 @@ interface Scene {
   idle: () => Promise<void>;
 }
 
-async function scene(around: Partial<Pick<Store, 'insertAndClaim'>> = {}, memory?: Store): Promise<Scene> {
+type Around = Partial<Pick<Store, 'claim' | 'insertAndClaim' | 'subscribe' | 'exclusive'>>;
+
+async function scene(around: Around = {}, memory?: Store): Promise<Scene> {
   const clock = new VirtualClock();
   const kept = memory ?? openMemory({ clock });
   const calls: string[] = [];
@@ -172,4 +174,79 @@ test('idle claims: a worker that does not count its claims asks for itself, as d
   assert.ok(!calls.includes('insertAndClaim'));
   leave.abort(new Error('enough'));
   await assert.rejects(others[1] ?? Promise.resolve(), /enough/);
+});
+
+/** A store of several processes, none of whose hints arrive here. */
+const DEAF = { exclusive: false, subscribe: () => () => undefined };
+const INTERVAL_MS = 1_000;
+
+test('idle claims: those with the same wishes look in turn, once an interval', async () => {
+  const { claim, idle, calls, clock } = await scene(DEAF);
+  for (let claimSeq = 1; claimSeq <= 20; claimSeq += 1) void claim({ claimSeq });
+  const others = anOffer({ queues: ['others'] });
+  for (let claimSeq = 21; claimSeq <= 30; claimSeq += 1) void claim({ claimSeq, offer: others });
+  await idle();
+  assert.equal(calls.length, 30, 'each when it begins');
+  for (let interval = 0; interval < 5; interval += 1) {
+    clock.advance(INTERVAL_MS);
+    await idle();
+  }
+  assert.equal(calls.length, 30 + 5 * 2);
+});
+
+test('idle claims: what nobody is told of is found within an interval, by all whom it is for', async () => {
+  const { claim, idle, clock, store } = await scene(DEAF);
+  const claiming = Array.from({ length: 20 }, (_, place) => claim({ claimSeq: place + 1, limit: 1 }));
+  await idle();
+  const inserted = await store.insert(
+    claiming.map(() => aJob()),
+    {},
+    forever,
+  );
+  clock.advance(INTERVAL_MS);
+  const claimed = (await Promise.all(claiming)).flatMap(ids);
+  assert.equal(claimed.length, claiming.length);
+  assert.deepEqual(new Set(claimed), new Set(inserted.items.map(({ job }) => job.id)));
+});
+
+test('idle claims: where one fails while it looks, or is given up, another looks at once', async () => {
+  const memory = openMemory({ clock: new VirtualClock() });
+  const hungUp = new AbortController();
+  const claimOf: Store['claim'] = (request, signal) => {
+    if (request.claimSeq === 2 && waits) hungUp.abort(new Error('hung up'));
+    signal.throwIfAborted();
+    return memory.claim(request, signal);
+  };
+  let waits = false;
+  const { claim, idle, clock, scheduler } = await scene(
+    { ...DEAF, claim: async (...args) => claimOf(...args) },
+    memory,
+  );
+  const { id: workerId } = await scheduler.register(aWorker(), forever);
+  const claiming = [claim({ workerId, claimSeq: 1 }), claim({ claimSeq: 2 }, hungUp.signal), claim({ claimSeq: 3 })];
+  const ends = Promise.allSettled(claiming);
+  await idle();
+  waits = true;
+  await memory.leaveWorker(workerId, forever);
+  const { items } = await memory.insert([aJob()], {}, forever);
+  clock.advance(INTERVAL_MS);
+  const [forgotten, givenUp, last] = await ends;
+  assert.equal(forgotten?.status === 'rejected' && (forgotten.reason as WorkronError).code, 'worker_not_found');
+  assert.equal(givenUp?.status === 'rejected' && (givenUp.reason as Error).message, 'hung up');
+  assert.deepEqual(last?.status === 'fulfilled' && ids(last.value), [items[0]?.job.id]);
+});
+
+test('idle claims: one whose worker drains is not the only one that looks', async () => {
+  const { claim, idle, clock, store, scheduler } = await scene(DEAF);
+  const { id: workerId } = await scheduler.register(aWorker(), forever);
+  void claim({ workerId });
+  await idle();
+  const claiming = claim();
+  await idle();
+  await store.drainWorker(workerId, forever);
+  const { items } = await store.insert([aJob()], {}, forever);
+  clock.advance(INTERVAL_MS);
+  await idle();
+  clock.advance(INTERVAL_MS);
+  assert.deepEqual(ids(await claiming), [items[0]?.job.id]);
 });

@@ -10,6 +10,7 @@ import { IdleClaims } from '../src/scheduler/idle-claims.ts';
 import { Leader } from '../src/scheduler/leader.ts';
 import { NOBODY } from '../src/scheduler/notify-context.ts';
 import { reaper } from '../src/scheduler/reaper.ts';
+import { SharedLooks } from '../src/scheduler/shared-looks.ts';
 import { Telemetry } from '../src/scheduler/telemetry.ts';
 import { openMemory } from '../src/store/memory/open.ts';
 import type { Hint, Store } from '../src/store/store.ts';
@@ -44,7 +45,8 @@ function cluster({ exclusive = false } = {}) {
     const metrics = new Metrics('0', instanceId);
     const telemetry = new Telemetry(metrics, instanceId);
     const shared = { store, clock, random: () => 0.5, log, telemetry, instanceId };
-    const context: SchedulerContext = { ...shared, notify: NOBODY, idle: new IdleClaims() };
+    const looks = new SharedLooks(store, clock);
+    const context: SchedulerContext = { ...shared, notify: NOBODY, idle: new IdleClaims(), looks };
     const gauge = async () => (await metrics.leader.get()).values.map(({ value }) => value);
     return { context, leader: new Leader(context), told, gauge };
   };

@@ -5,6 +5,11 @@ export class Wake {
   #fired = false;
   readonly #sleepers = new Set<() => void>();
 
+  /** Whether it was fired since the last reset. */
+  get fired(): boolean {
+    return this.#fired;
+  }
+
   fire(): void {
     if (this.#fired) return;
     this.#fired = true;

@@ -19,6 +19,7 @@ import { schedulesOf } from './schedule.ts';
 import type { Readiness, Scheduler } from './scheduler.ts';
 import { scrape } from './scrape.ts';
 import { settle } from './settle.ts';
+import { SharedLooks } from './shared-looks.ts';
 import { Submitter } from './submit.ts';
 import { Telemetry } from './telemetry.ts';
 import { told } from './told.ts';
@@ -61,6 +62,7 @@ export function createScheduler(options: SchedulerOptions): SchedulerParts {
     instanceId,
     notify: options.notify ?? NOBODY,
     idle: new IdleClaims(),
+    looks: new SharedLooks(store, clock),
     telemetry: new Telemetry(metrics, instanceId),
   };
   metrics.storeDeadlocks = () => store.deadlocks();

@@ -5,11 +5,9 @@ import type { Schedule } from '../../../core/schedule/schedule.ts';
 import type { Tick } from '../../../core/schedule/tick.ts';
 import { unknownKeys } from '../../refusals.ts';
 import { decodeLine, decodeTick, type LineColumns, type TickColumns } from '../../schedule-columns.ts';
-import type { InsertOptions, RunRequest, TickFilter } from '../../store.ts';
+import type { InsertOptions, RunRequest } from '../../store.ts';
 import type { Context } from '../context.ts';
-import type { Param } from '../database.ts';
 import { answeredBefore, remember } from '../idempotency.ts';
-import { ticksFrom } from '../sql/schedules.ts';
 import { sql } from '../sql.ts';
 import { openRuns, scheduleNamed } from './rows.ts';
 import { writeTicks } from './write-ticks.ts';
@@ -79,30 +77,6 @@ function withoutRun(
   const rows = database.all<{ scheduled_for: number }>(sql.ranTicks, id, key, first, last);
   const ran = new Set(rows.map((row) => row.scheduled_for));
   return instants.filter((instant) => !ran.has(instant));
-}
-
-export interface TicksInput {
-  name: string;
-  filter: TickFilter;
-  before: number | null;
-  limit: number;
-}
-
-export function ticks(context: Context, { name, filter, before, limit }: TicksInput): Tick[] | undefined {
-  const schedule = scheduleNamed(context, name);
-  if (schedule === undefined) return undefined;
-  const conditions: string[] = ['schedule_id = ?'];
-  const params: Param[] = [schedule.id];
-  const must = (condition: string, value: Param) => {
-    conditions.push(condition);
-    params.push(value);
-  };
-  if (filter.key !== undefined) must('key = ?', filter.key);
-  if (filter.kind !== undefined) must('kind = ?', filter.kind);
-  if (filter.verdict !== undefined) must('verdict = ?', filter.verdict);
-  if (before !== null) must('id < ?', before);
-  const statement = `select ${ticksFrom} where ${conditions.join(' and ')} order by id desc limit ?`;
-  return context.database.all<TickColumns>(statement, ...params, limit).map(decodeTick);
 }
 
 export function pruneTicks({ database, now }: Context, { keepMs, limit }: { keepMs: number; limit: number }): number {

@@ -6,13 +6,11 @@ import type { NewSchedule, Schedule } from '../../../core/schedule/schedule.ts';
 import { nothingJudged } from '../../plan-due.ts';
 import { scheduleExists } from '../../refusals.ts';
 import { decodeLineState, type LineColumns, specOfSchedule } from '../../schedule-columns.ts';
-import type { ChangeRequest, ScheduleFilter, ScheduleStep } from '../../store.ts';
+import type { ChangeRequest, ScheduleStep } from '../../store.ts';
 import type { Context } from '../context.ts';
-import type { Param } from '../database.ts';
-import { schedulesFrom } from '../sql/schedules.ts';
 import { sql } from '../sql.ts';
 import { judge } from './judge.ts';
-import { type ScheduleRow, scheduleNamed, toSchedule } from './rows.ts';
+import { scheduleNamed } from './rows.ts';
 
 export function createSchedule(context: Context, schedule: NewSchedule): Schedule {
   const { database, now, effects } = context;
@@ -71,24 +69,4 @@ export function deleteSchedule(context: Context, name: string): boolean {
 
 export function schedule(context: Context, name: string): Schedule | undefined {
   return scheduleNamed(context, name);
-}
-
-export interface SchedulesInput {
-  filter: ScheduleFilter;
-  after: string | null;
-  limit: number;
-}
-
-export function schedules({ database }: Context, { filter, after, limit }: SchedulesInput): Schedule[] {
-  const conditions: string[] = ['true'];
-  const params: Param[] = [];
-  const must = (condition: string, value: Param) => {
-    conditions.push(condition);
-    params.push(value);
-  };
-  if (filter.owner !== undefined) must('s.owner = ?', filter.owner);
-  if (filter.text !== undefined) must('instr(s.name, ?) > 0', filter.text);
-  if (after !== null) must('s.name > ?', after);
-  const statement = `select ${schedulesFrom} where ${conditions.join(' and ')} order by s.name limit ?`;
-  return database.all<ScheduleRow>(statement, ...params, limit).map(toSchedule);
 }

@@ -1,0 +1,33 @@
+/** The ledger of a schedule, as the reader lists it: without anything that judges ticks, which only the writer does. */
+
+import type { Tick } from '../../../core/schedule/tick.ts';
+import { decodeTick, type TickColumns } from '../../schedule-columns.ts';
+import type { TickFilter } from '../../store.ts';
+import type { Context } from '../context.ts';
+import type { Param } from '../database.ts';
+import { ticksFrom } from '../sql/schedules.ts';
+import { scheduleNamed } from './rows.ts';
+
+export interface TicksInput {
+  name: string;
+  filter: TickFilter;
+  before: number | null;
+  limit: number;
+}
+
+export function ticks(context: Context, { name, filter, before, limit }: TicksInput): Tick[] | undefined {
+  const schedule = scheduleNamed(context, name);
+  if (schedule === undefined) return undefined;
+  const conditions: string[] = ['schedule_id = ?'];
+  const params: Param[] = [schedule.id];
+  const must = (condition: string, value: Param) => {
+    conditions.push(condition);
+    params.push(value);
+  };
+  if (filter.key !== undefined) must('key = ?', filter.key);
+  if (filter.kind !== undefined) must('kind = ?', filter.kind);
+  if (filter.verdict !== undefined) must('verdict = ?', filter.verdict);
+  if (before !== null) must('id < ?', before);
+  const statement = `select ${ticksFrom} where ${conditions.join(' and ')} order by id desc limit ?`;
+  return context.database.all<TickColumns>(statement, ...params, limit).map(decodeTick);
+}

@@ -39,6 +39,21 @@ export function numberInQuery(least: number, most: number) {
     .meta({ type: 'integer', minimum: least, maximum: most });
 }
 
+/** Of a list's query: how many, and from where on. */
+export function pageQuery({ longestCursor, example }: { longestCursor: number; example: string }) {
+  return {
+    limit: numberInQuery(1, 200).exactOptional(),
+    cursor: z
+      .string()
+      .max(longestCursor)
+      .meta({ description: 'next_cursor of the page before.', examples: [example] })
+      .exactOptional(),
+  };
+}
+
+/** Where the cursor is an id. */
+export const idPageQuery = pageQuery({ longestCursor: 256, example: 'YmVmb3JlOjEwMDA' });
+
 /** An id made by a store: an integer below 2^53, as text. Decodes to the number. */
 export const storeId = z
   .string('expected an id such as "12"')

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { REASONS, STATUSES, type Status } from '../core/job.ts';
-import { instantOrAgo, label, numberInQuery, storeId, text } from './fields.ts';
+import { idPageQuery, instantOrAgo, label, storeId, text } from './fields.ts';
 import { queueName } from './job-submission.ts';
 import { named, strict } from './schemas.ts';
 
@@ -67,11 +67,6 @@ const idList = z
 export const JobListQuery = strict({
   ...filterShape,
   ids: idList.exactOptional(),
-  limit: numberInQuery(1, 200).exactOptional(),
-  cursor: z
-    .string()
-    .max(256)
-    .meta({ description: 'next_cursor of the page before.', examples: ['YmVmb3JlOjEwMDA'] })
-    .exactOptional(),
+  ...idPageQuery,
 });
 export type JobListQuery = z.output<typeof JobListQuery>;

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { CATCHUP_POLICIES, MOST_CAUGHT_UP } from '../core/schedule/plan-ticks.ts';
 import { MOST_KEYS, OVERLAP_POLICIES, SCHEDULE_NAME } from '../core/schedule/schedule.ts';
 import { TICK_VERDICTS } from '../core/schedule/tick.ts';
-import { duration, instant, label, numberInQuery, text, wholeNumber, wireId, wireInstant } from './fields.ts';
+import { duration, instant, label, pageQuery, text, wholeNumber, wireId, wireInstant } from './fields.ts';
 import { specShape } from './job.ts';
 import { JobSubmission } from './job-submission.ts';
 import { NotifyList, NotifyView } from './notify.ts';
@@ -193,12 +193,7 @@ export type SchedulePage = z.output<typeof SchedulePage>;
 export const ScheduleListQuery = strict({
   owner: label(256).exactOptional(),
   q: text(128).meta({ description: 'Part of the name.' }).exactOptional(),
-  limit: numberInQuery(1, 200).exactOptional(),
-  cursor: z
-    .string()
-    .max(1_024)
-    .meta({ description: 'next_cursor of the page before.', examples: ['YWZ0ZXI6YQ'] })
-    .exactOptional(),
+  ...pageQuery({ longestCursor: 1_024, example: 'YWZ0ZXI6YQ' }),
 });
 
 export const PauseRequest = named(

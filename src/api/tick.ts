@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { CLOCK_NOTES } from '../core/schedule/clock-note.ts';
 import { type Tick as DomainTick, TICK_KINDS, TICK_VERDICTS } from '../core/schedule/tick.ts';
-import { numberInQuery, toIdOrNull, toInstant, wireId, wireInstant } from './fields.ts';
+import { idPageQuery, numberInQuery, toIdOrNull, toInstant, wireId, wireInstant } from './fields.ts';
 import { scheduleKey } from './schedule.ts';
 import { named, pageOf, strict } from './schemas.ts';
 
@@ -32,12 +32,7 @@ export const TickListQuery = strict({
   key: scheduleKey.exactOptional(),
   kind: z.enum(TICK_KINDS).exactOptional(),
   verdict: z.enum(TICK_VERDICTS).exactOptional(),
-  limit: numberInQuery(1, 200).exactOptional(),
-  cursor: z
-    .string()
-    .max(256)
-    .meta({ description: 'next_cursor of the page before.', examples: ['YmVmb3JlOjEwMDA'] })
-    .exactOptional(),
+  ...idPageQuery,
 });
 
 /** What ran, or in a dry run of a backfill what would. */

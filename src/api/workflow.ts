@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { CONDITIONS } from '../core/dag/conditions.ts';
 import { WORKFLOW_STATUSES } from '../core/dag/workflow-status.ts';
 import { REASONS, STATUSES } from '../core/job.ts';
-import { label, numberInQuery, wireId, wireInstant } from './fields.ts';
+import { idPageQuery, label, wireId, wireInstant } from './fields.ts';
 import { MOST_JOBS } from './job-submission.ts';
 import { NotifyList, NotifyView } from './notify.ts';
 import { named, pageOf, strict } from './schemas.ts';
@@ -129,12 +129,7 @@ export type WorkflowDetail = z.output<typeof WorkflowDetail>;
 export const WorkflowListQuery = strict({
   status: z.enum(WORKFLOW_STATUSES).exactOptional(),
   name: label(256).exactOptional(),
-  limit: numberInQuery(1, 200).exactOptional(),
-  cursor: z
-    .string()
-    .max(256)
-    .meta({ description: 'next_cursor of the page before.', examples: ['YmVmb3JlOjEwMDA'] })
-    .exactOptional(),
+  ...idPageQuery,
 });
 
 export const RerunRequest = named(

@@ -9,6 +9,22 @@ export function unknownParents(ids: readonly number[]): WorkronError {
   return new WorkronError('dependency_unknown', `No such job to depend on: ${names}`);
 }
 
+/** `holder` is `undefined` where an earlier job of the same request will have it. */
+export function keyHeld(key: string, holder: number | undefined): WorkronError {
+  const by = holder === undefined ? 'an earlier job of this request' : `job ${holder}`;
+  const details = holder === undefined ? {} : { jobId: holder };
+  return new WorkronError('unique_conflict', `The unique key ${JSON.stringify(key)} is held by ${by}`, details);
+}
+
+/** Of a job that is retried. */
+export function keyHeldByOther(jobId: number, key: string, holder: number): WorkronError {
+  return new WorkronError(
+    'unique_conflict',
+    `Job ${jobId} cannot run again: job ${holder} holds its unique key ${JSON.stringify(key)}`,
+    { jobId: holder },
+  );
+}
+
 /** Children are younger than their parents, so there are no cycles; a replaced job keeps its id and must keep to that. */
 export function tooYoungParent(jobId: number, parentId: number): WorkronError {
   return new WorkronError(

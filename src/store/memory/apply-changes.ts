@@ -1,6 +1,6 @@
-import { WorkronError } from '../../core/error.ts';
 import type { Job } from '../../core/job.ts';
 import type { Change, Fence } from '../../core/transition.ts';
+import { keyHeldByOther } from '../refusals.ts';
 import { carry, named } from './carry.ts';
 import type { Entry } from './entry.ts';
 import { end, requeue } from './finish.ts';
@@ -72,10 +72,6 @@ function refuseConflicts(tables: Tables, changes: readonly Change[]): void {
     if (entry === undefined || entry.uniqueKey === null) continue;
     const holder = holderOf(tables, entry.uniqueKey, tables.clock.now());
     if (holder === undefined || holder.jobId === entry.id) continue;
-    throw new WorkronError(
-      'unique_conflict',
-      `Job ${entry.id} cannot run again: job ${holder.jobId} holds its unique key ${JSON.stringify(entry.uniqueKey)}`,
-      { jobId: holder.jobId },
-    );
+    throw keyHeldByOther(entry.id, entry.uniqueKey, holder.jobId);
   }
 }

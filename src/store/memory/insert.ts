@@ -1,8 +1,7 @@
 import { judgeModeOf, verdict } from '../../core/dag/judge.ts';
-import { WorkronError } from '../../core/error.ts';
 import { isWaiting, type NewJob } from '../../core/job.ts';
 import { laneKey, laneOf } from '../../core/lane.ts';
-import { tooYoungParent, unknownParents } from '../refusals.ts';
+import { keyHeld, tooYoungParent, unknownParents } from '../refusals.ts';
 import type { Inserted, InsertOptions } from '../store.ts';
 import { skip } from './carry.ts';
 import { copySpec } from './copy.ts';
@@ -55,12 +54,7 @@ function refuseConflicts(tables: Tables, jobs: readonly NewJob[], now: number): 
     if (unique === null) continue;
     const holder = holderOf(tables, unique.key, now);
     if (unique.onConflict === 'reject' && (holder !== undefined || keys.has(unique.key))) {
-      const by = holder === undefined ? 'an earlier job of this request' : `job ${holder.jobId}`;
-      throw new WorkronError(
-        'unique_conflict',
-        `The unique key ${JSON.stringify(unique.key)} is held by ${by}`,
-        holder === undefined ? {} : { jobId: holder.jobId },
-      );
+      throw keyHeld(unique.key, holder?.jobId);
     }
     keys.add(unique.key);
     const replaced =

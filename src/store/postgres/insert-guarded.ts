@@ -3,9 +3,8 @@
  * transactions of their own. Locks are taken in the order that all follow: the call's own key, jobs, unique keys by name.
  */
 
-import { WorkronError } from '../../core/error.ts';
 import { isWaiting, type Job, type NewJob } from '../../core/job.ts';
-import { tooYoungParent } from '../refusals.ts';
+import { keyHeld, tooYoungParent } from '../refusals.ts';
 import { encodeSpec } from '../spec.ts';
 import type { Inserted, InsertOptions } from '../store.ts';
 import type { Context } from './context.ts';
@@ -207,12 +206,7 @@ function refuseConflicts(jobs: readonly NewJob[], holders: ReadonlyMap<string, n
     if (unique === null) continue;
     const holder = holders.get(unique.key);
     if (unique.onConflict === 'reject' && (holder !== undefined || keys.has(unique.key))) {
-      const by = holder === undefined ? 'an earlier job of this request' : `job ${holder}`;
-      throw new WorkronError(
-        'unique_conflict',
-        `The unique key ${JSON.stringify(unique.key)} is held by ${by}`,
-        holder === undefined ? {} : { jobId: holder },
-      );
+      throw keyHeld(unique.key, holder);
     }
     keys.add(unique.key);
   }

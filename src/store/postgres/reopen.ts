@@ -1,8 +1,8 @@
 /** A person's retry: the row that ended a job is taken back under its lock, and the job waits again. */
 
-import { WorkronError } from '../../core/error.ts';
 import { laneKey, laneOf } from '../../core/lane.ts';
 import type { Change } from '../../core/transition.ts';
+import { keyHeldByOther } from '../refusals.ts';
 import type { Context } from './context.ts';
 import type { Session } from './database.ts';
 import { fenceRow, type PlacedChange } from './fence.ts';
@@ -97,9 +97,5 @@ async function refuseConflicts(sql: Context['sql'], session: Session, input: str
   const [conflict] = await session.query<Row>(sql.reopenConflicts, [input]);
   if (conflict === undefined) return;
   const { id, holder, key } = conflict;
-  throw new WorkronError(
-    'unique_conflict',
-    `Job ${id} cannot run again: job ${holder} holds its unique key ${JSON.stringify(key)}`,
-    { jobId: holder },
-  );
+  throw keyHeldByOther(id, key, holder);
 }

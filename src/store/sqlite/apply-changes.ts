@@ -1,5 +1,5 @@
-import { WorkronError } from '../../core/error.ts';
 import type { Change, Fence } from '../../core/transition.ts';
+import { keyHeldByOther } from '../refusals.ts';
 import type { Context } from './context.ts';
 import { end, requeue } from './finish.ts';
 import { IS_GROUP, IS_QUIET } from './flags.ts';
@@ -83,11 +83,8 @@ function refuseConflict(context: Context, fence: Fence): void {
   if (matchingEnded(context, fence) === undefined) return;
   const { jobId } = fence;
   const key = context.database.get<{ key: string | null }>(sql.keyOfJob, jobId)?.key ?? null;
-  const holder = key === null ? undefined : holderOf(context, key);
+  if (key === null) return;
+  const holder = holderOf(context, key);
   if (holder === undefined || holder.jobId === jobId) return;
-  throw new WorkronError(
-    'unique_conflict',
-    `Job ${jobId} cannot run again: job ${holder.jobId} holds its unique key ${JSON.stringify(key)}`,
-    { jobId: holder.jobId },
-  );
+  throw keyHeldByOther(jobId, key, holder.jobId);
 }

@@ -3,7 +3,7 @@
 import type { Clock } from '../../core/clock.ts';
 import { WorkronError } from '../../core/error.ts';
 import type { NewJob, Unique } from '../../core/job.ts';
-import { refuseReplace, unknownParents } from '../refusals.ts';
+import { keyHeld, refuseReplace, unknownParents } from '../refusals.ts';
 import { encodeSpec } from '../spec.ts';
 import type { Success } from '../store.ts';
 import type { Enlisted, RunStatement, Transactional } from '../transactional.ts';
@@ -49,7 +49,7 @@ async function enlistOne(run: RunStatement, job: NewJob, now: number): Promise<E
 
 function taken({ key, onConflict }: Unique, jobId: number): Enlisted {
   if (onConflict !== 'reject') return { id: jobId, deduplicated: true };
-  throw new WorkronError('unique_conflict', `The unique key ${JSON.stringify(key)} is held by job ${jobId}`, { jobId });
+  throw keyHeld(key, jobId);
 }
 
 async function requireParents(run: RunStatement, jobs: readonly NewJob[]): Promise<void> {

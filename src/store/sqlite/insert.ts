@@ -1,7 +1,6 @@
 import { verdict } from '../../core/dag/judge.ts';
-import { WorkronError } from '../../core/error.ts';
 import { isWaiting, type Unique } from '../../core/job.ts';
-import { tooYoungParent } from '../refusals.ts';
+import { keyHeld, tooYoungParent } from '../refusals.ts';
 import type { InsertOptions } from '../store.ts';
 import type { Context } from './context.ts';
 import { endWaiting } from './end-waiting.ts';
@@ -165,12 +164,7 @@ function refuseConflicts(
     if (unique === null) return;
     const holder = holderOf(context, unique.key);
     if (unique.onConflict === 'reject' && (holder !== undefined || keys.has(unique.key))) {
-      const by = holder === undefined ? 'an earlier job of this request' : `job ${holder.jobId}`;
-      throw new WorkronError(
-        'unique_conflict',
-        `The unique key ${JSON.stringify(unique.key)} is held by ${by}`,
-        holder === undefined ? {} : { jobId: holder.jobId },
-      );
+      throw keyHeld(unique.key, holder?.jobId);
     }
     keys.add(unique.key);
     if (holder === undefined || !isReplaced(unique, holder)) return;

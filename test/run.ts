@@ -26,12 +26,17 @@ const FIRST = [
   'store-postgres',
   'fastify-shop',
   'postgres-dependencies',
+  'ui-access',
+  'docs-blocks',
+  'package',
+  'ui-jobs',
+  'cli-jobs',
   'model',
   'dag-stores',
   'schedule-reference',
   'process-worker',
-  'cli-jobs',
-  'docs-blocks',
+  'ui-schedules',
+  'ui-workflows',
 ];
 const wanted = process.argv.slice(2).filter((argument) => argument !== '--full');
 const full = process.argv.includes('--full');

@@ -27,7 +27,9 @@ before(async () => {
   for (const name of ['package.json', 'README.md', 'LICENSE', 'bin', 'docs']) {
     await cp(join(root, name), join(source, name), { recursive: true });
   }
-  await run(bin('tsc'), ['-p', join(root, 'tsconfig.build.json'), '--outDir', join(source, 'dist')]);
+  // The types are checked by `npm run check`; what is emitted is the same.
+  const args = ['-p', join(root, 'tsconfig.build.json'), '--outDir', join(source, 'dist'), '--noCheck'];
+  await run(bin('tsc'), args);
   for (const dialect of ['postgres', 'sqlite']) {
     const migrations = join('store', dialect, 'migrations');
     await cp(join(root, 'src', migrations), join(source, 'dist', migrations), { recursive: true });

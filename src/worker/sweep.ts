@@ -8,6 +8,7 @@ import type { Log } from '../ops/log.ts';
 import {
   canSignal,
   hasProcessTable,
+  identityOf,
   isDead,
   LAUNCHER_MARK,
   listPids,
@@ -38,9 +39,12 @@ export async function sweepOrphans(log: Log): Promise<number> {
 
 async function endAll(find: () => number[], patienceMs: number): Promise<number> {
   const ended = new Set<number>();
+  const seen = new Set<string>();
   for (let waitedMs = 0; waitedMs < GIVE_UP_MS; waitedMs += LOOK_MS) {
     const found = find();
-    if (found.length === 0) break;
+    for (const pid of found) seen.add(identityOf(pid));
+    // While a process dies its environment is gone already, so it is not found, and those it left are not yet orphans.
+    if (found.length === 0 && [...seen].every(isDead)) break;
     if (waitedMs >= patienceMs) {
       for (const pid of found) if (canSignal(pid, 'SIGKILL')) ended.add(pid);
     }

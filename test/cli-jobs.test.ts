@@ -5,6 +5,8 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { stripVTControlCharacters } from 'node:util';
+import { displayWidth } from '../src/cli/display-width.ts';
 import { type Called, callWorkron, plainEnvironment, startCall } from './kit/command-line.ts';
 import { api, eventually, startWorkron, temporaryFolder, type WorkronProcess } from './kit/workron-process.ts';
 
@@ -323,5 +325,10 @@ describe('command line', { concurrency: 2 }, () => {
     assert.match(shown, /◷ scheduled/);
     assert.ok(shown.includes('\u001b['));
     assert.match(shown, /…/);
+    const lines = stripVTControlCharacters(shown).split(/\r?\n/);
+    assert.deepEqual(
+      lines.filter((each) => displayWidth(each) > 60),
+      [],
+    );
   });
 });

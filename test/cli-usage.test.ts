@@ -144,4 +144,7 @@ test('table: columns align by what is seen, and are cut only where a width is gi
   ];
   assert.equal(renderTable(columns, rows), 'NAME               N\n日本語の名前です   1\nascii             10\n');
   assert.equal(renderTable(columns, rows, 14), 'NAME         N\n日本語の…    1\nascii       10\n');
+  // Where even that is too wide, what is on the right goes.
+  assert.equal(renderTable(columns, rows, 11), 'NAME      N\n日本語…   1\nascii     …\n');
+  assert.equal(renderTable(columns, rows, 3), 'NA…\n日…\nas…\n');
 });

@@ -1,4 +1,4 @@
-/** Aligned columns. On a terminal the widest flexible columns give way until a row fits; in a pipe nothing is cut. */
+/** Aligned columns. On a terminal the widest flexible columns give way until a row fits, then those on the right; in a pipe nothing is cut. */
 
 import { displayWidth } from './display-width.ts';
 import { dim, styled } from './style.ts';
@@ -16,13 +16,17 @@ export interface Column<Row> {
 const GAP = '  ';
 const NARROWEST = 8;
 
-export function renderTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[], width?: number): string {
-  const cells = rows.map((row) => columns.map((column) => column.text(row)));
-  const widths = columns.map((column, index) =>
+export function renderTable<Row>(all: readonly Column<Row>[], rows: readonly Row[], width?: number): string {
+  const cells = rows.map((row) => all.map((column) => column.text(row)));
+  const widths = all.map((column, index) =>
     Math.max(displayWidth(column.title), ...cells.map((row) => displayWidth(row[index] as string))),
   );
-  if (width !== undefined) shrink(columns, widths, width);
-  const titles = columns.map((column, index) => pad(column.title, widths[index] as number, column.align));
+  if (width !== undefined) shrink(all, widths, width);
+  const columns = width === undefined ? all : all.slice(0, cut(widths, width));
+  const titles = columns.map((column, index) => {
+    const columnWidth = widths[index] as number;
+    return pad(truncate(column.title, columnWidth), columnWidth, column.align);
+  });
   const lines = [dim(titles.join(GAP).trimEnd())];
   rows.forEach((row, rowIndex) => {
     const parts = columns.map((column, index) => {
@@ -66,6 +70,18 @@ function shrink<Row>(columns: readonly Column<Row>[], widths: number[], width: n
     if (widest < 0) return;
     widths[widest] = (widths[widest] as number) - 1;
   }
+}
+
+/** Cuts the column that reaches beyond `width`. Answers with how many columns are left. */
+function cut(widths: number[], width: number): number {
+  let used = 0;
+  for (const [index, each] of widths.entries()) {
+    const room = width - used;
+    if (room <= 0) return index;
+    widths[index] = Math.min(each, room);
+    used += each + GAP.length;
+  }
+  return widths.length;
 }
 
 function pad(text: string, width: number, align: 'right' | undefined): string {

@@ -21,16 +21,13 @@ export function jobsCommand(): Command {
       const connection = connect(command);
       const output = outputOf(command);
       const filter = filterFrom(command);
-      const read = async (): Promise<string> => {
-        const { jobs, more, searchedBackTo } = await listJobs(connection, filter, options.limit);
-        if (!output.json && !output.quiet && !options.watch) {
-          if (more) note(`there are more: --limit ${options.limit * 2}`);
-          else if (searchedBackTo !== null) note(`looked for text back to ${searchedBackTo}, not in older jobs`);
-        }
-        return render(jobs, output);
-      };
-      if (options.watch) await watch(read, WATCH_EVERY_MS);
-      else print(await read());
+      const read = () => listJobs(connection, filter, options.limit);
+      if (options.watch) await watch(async () => render((await read()).jobs, output), WATCH_EVERY_MS);
+      const { jobs, more, searchedBackTo } = await read();
+      print(render(jobs, output));
+      if (output.json || output.quiet) return;
+      if (more) note(`there are more: --limit ${options.limit * 2}`);
+      else if (searchedBackTo !== null) note(`looked for text back to ${searchedBackTo}, not in older jobs`);
     });
 }
 

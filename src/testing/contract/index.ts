@@ -38,6 +38,7 @@ import { exerciseRunSchedule } from './run-schedule.ts';
 import { exerciseSchedules } from './schedules.ts';
 import { exerciseSettle } from './settle.ts';
 import { exerciseStats } from './stats.ts';
+import { exerciseStepsTogether } from './steps-together.ts';
 import { exerciseSurroundings } from './surroundings.ts';
 import { exerciseTickNotices } from './tick-notices.ts';
 import { exerciseTicks } from './ticks.ts';
@@ -70,6 +71,7 @@ const THEMES = [
   exerciseCascade,
   exerciseReopen,
   exerciseWorkflows,
+  exerciseStepsTogether,
   exerciseGroups,
   exerciseSurroundings,
   exerciseNotices,

@@ -8,6 +8,7 @@ import { after, before, describe, test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import { displayWidth } from '../src/cli/display-width.ts';
 import { type Called, callWorkron, plainEnvironment, startCall } from './kit/command-line.ts';
+import { startHttpProxy } from './kit/http-proxy.ts';
 import { api, eventually, startWorkron, temporaryFolder, type WorkronProcess } from './kit/workron-process.ts';
 
 type Job = Record<string, unknown> & { id: string; status: string };
@@ -209,6 +210,25 @@ describe('command line', { concurrency: 2 }, () => {
     call.stdout?.destroy();
     await given('true', { queue: 'cli-long', delay: '1h' });
     assert.deepEqual([await once(call, 'exit'), errors], [[0, null], '']);
+  });
+
+  test('jobs: a watch waits for a server that goes away, and says so; one that was never there is an error', async () => {
+    await using proxy = await startHttpProxy(server.url);
+    const call = startCall(['jobs', '--watch', '--queue', 'cli-watch'], { env: { WORKRON_URL: proxy.url } });
+    let [printed, errors] = ['', ''];
+    call.stdout?.on('data', (data: Buffer) => (printed += data.toString()));
+    call.stderr?.on('data', (data: Buffer) => (errors += data.toString()));
+    await eventually(() => printed !== '');
+    proxy.judge = () => 'lose request';
+    await eventually(() => errors !== '');
+    const id = await given('true', { queue: 'cli-watch', delay: '1h' });
+    proxy.judge = () => 'pass';
+    await eventually(() => new RegExp(`^ *${id} +scheduled`, 'm').test(printed));
+    assert.match(errors, /^no Workron answers at .*; trying again\n$/);
+    call.kill('SIGKILL');
+    await once(call, 'exit');
+    const nobody = await callWorkron(['jobs', '--watch'], { env: { WORKRON_URL: 'http://127.0.0.1:9' } });
+    assert.deepEqual([nobody.code, nobody.stdout], [6, '']);
   });
 
   test('job and why: say in words where a job stands', async () => {

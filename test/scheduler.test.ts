@@ -454,6 +454,29 @@ test('bulk: a job that cannot be retried because its key is taken does not hold 
   await assert.rejects(scheduler.retry(ids[0] ?? 0, signal), { code: 'unique_conflict' });
 });
 
+test('bulk: an operation that fails again and again keeps no other from going on, and goes on itself one day', async () => {
+  let away = true;
+  const { scheduler, context, bulkWake } = scene((inner) => ({
+    ...inner,
+    list: (filter, page, abort) =>
+      away && filter.queue === 'slow'
+        ? Promise.reject(new WorkronError('store_unavailable', 'too slow'))
+        : inner.list(filter, page, abort),
+  }));
+  await scheduler.submit([command({ queue: 'slow' }), command({ queue: 'quick' })], {}, signal);
+  const ask = async (queue: string) => {
+    const { operation } = await scheduler.bulk({ action: 'cancel', filter: { queue }, dryRun: false }, signal);
+    return async () => (await scheduler.operation(operation?.id ?? 0, signal)).status;
+  };
+  const [slow, quick] = [await ask('slow'), await ask('quick')];
+  const loop = bulkRunner(context, bulkWake);
+  await assert.rejects(loop.tick(signal), /too slow/);
+  assert.deepEqual([await slow(), await quick()], ['running', 'done']);
+  away = false;
+  while ((await loop.tick(signal)) !== undefined);
+  assert.equal(await slow(), 'done');
+});
+
 test('statistics: what ended is added up per minute, queue and outcome, and kept where the store is away', async () => {
   let away = true;
   const { scheduler, context, claimOne, clock, store } = scene((inner) => ({

@@ -40,7 +40,13 @@ export function bulkRunner(context: SchedulerContext, wake: Wake): Loop {
     wake,
     async tick(signal) {
       const open = await context.store.openOperations(signal);
-      for (const operation of open) await step(context, operation, signal);
+      const failures: unknown[] = [];
+      for (const operation of open) {
+        signal.throwIfAborted();
+        await step(context, operation, signal).catch((error: unknown) => failures.push(error));
+      }
+      // Told when all have had their turn: one that fails again and again keeps nobody else from going on.
+      if (failures.length > 0) throw failures[0];
       return open.length > 0 ? 0 : undefined;
     },
   };

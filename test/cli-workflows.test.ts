@@ -30,6 +30,12 @@ before(async () => {
     join(folder, 'slow.yaml'),
     'name: slow\nsteps: {nap: {command: sleep 600}, next: {command: "true", depends_on: nap}}\n',
   );
+  // It takes its time when it is asked to stop, so that one can see it being stopped.
+  const lingers = `trap 'sleep 2; exit 1' TERM; sleep 600 & wait`;
+  await writeFile(
+    join(folder, 'lingering.yaml'),
+    `name: slow\nsteps: {nap: {command: "${lingers}"}, next: {command: "true", depends_on: nap}}\n`,
+  );
 });
 after(() => stack.disposeAsync());
 
@@ -96,7 +102,7 @@ describe('command line', { concurrency: 2 }, () => {
   });
 
   test('workflow: ls, get, cancel, retry, rerun', async () => {
-    const id = await ok('workflow', 'run', 'slow.yaml', '-q');
+    const id = await ok('workflow', 'run', 'lingering.yaml', '-q');
     await eventually(async () => (await workflowOf(id)).steps[0]?.status === 'running');
     assert.match(
       await ok('workflow', 'get', id),
@@ -110,7 +116,7 @@ describe('command line', { concurrency: 2 }, () => {
     assert.equal(await ok('workflow', 'cancel', id), `workflow ${id} is being stopped`);
     const ended = await workron('workflow', 'get', '-f', id);
     assert.equal(ended.code, 1);
-    assert.match(ended.stdout, /^nap: cancelled.*\nnext: cancelled/m);
+    assert.match(ended.stdout, /^next: cancelled.*\nnap: cancelled.*\nworkflow \d+ cancelled/m);
     assert.match(await ok('jobs', '--workflow', id), /cancelled +next/);
 
     const { job_id: nap } = (await workflowOf(id)).steps[0] as { job_id: string };

@@ -39,17 +39,18 @@ async function openTwo() {
   };
 }
 
-/** A transaction of somebody else, open until it is let go. */
-async function hold({ url }: PostgresTestStore, text: string): Promise<{ letGo: () => Promise<void> }> {
+/** A transaction of somebody else, open until it is let go, or until the test has failed: nobody waits for it longer. */
+async function hold(
+  { url }: PostgresTestStore,
+  text: string,
+): Promise<AsyncDisposable & { letGo: () => Promise<void> }> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   await client.query('begin');
   await client.query(text);
   return {
-    letGo: async () => {
-      await client.query('rollback');
-      await client.end();
-    },
+    letGo: async () => void (await client.query('rollback')),
+    [Symbol.asyncDispose]: () => client.end(),
   };
 }
 
@@ -96,7 +97,7 @@ test('postgres: of two last parents that end in overlapping transactions, the se
   const { given, here, there } = two;
   const [first, second] = [await running(here, 'a'), await running(there, 'b')];
   const child = await submitOne(here, after([first.job, second.job]));
-  const gate = await hold(given, liveRow(given, child));
+  await using gate = await hold(given, liveRow(given, child));
   const settling = [first.done(here), second.done(there)];
   await waiters(given, 2);
   await gate.letGo();
@@ -149,7 +150,7 @@ test('postgres: an end that waited for a submit sees the child that was submitte
   const { given, here, there } = two;
   const parent = await running(here, 'a');
   // The submit has locked its parent by the time it waits for the key.
-  const gate = await hold(
+  await using gate = await hold(
     given,
     `insert into "${given.schema}".unique_key (key, job_id, hold) values ('k', 0, 'pending')`,
   );
@@ -170,7 +171,7 @@ test('postgres: a submit that waited for an end sees how its parent ended', asyn
   const { given, here, there } = two;
   const parent = await running(here, 'a');
   const elder = await submitOne(here, after([parent.job]));
-  const gate = await hold(given, liveRow(given, elder));
+  await using gate = await hold(given, liveRow(given, elder));
   const settling = parent.done(here);
   await waiters(given, 1);
   const submitting = submit(there, [after([parent.job]), aJob({ dependsOn: [on(parent.job, 'failure')] })]);
@@ -325,7 +326,7 @@ test('postgres: a process killed while it carries an end down leaves nothing und
   );
   await process.line();
   // It has written its next piece and waits for the last lock before it commits.
-  const gate = await hold(given, `select 1 from "${schema}".workflow where id = ${workflow.id} for update`);
+  await using gate = await hold(given, `select 1 from "${schema}".workflow where id = ${workflow.id} for update`);
   await waiters(given, 1);
   await process.kill();
   await gate.letGo();
@@ -360,7 +361,7 @@ test('postgres: a process killed while it fills a group: each index exactly once
   await hands.done(step['list'] ?? 0, { files: items });
 
   const middle = items.length / 2 + 7;
-  const gate = await hold(
+  await using gate = await hold(
     given,
     `insert into "${schema}".job (id, queue, kind, priority, tags, created_at, spec, group_id, group_index)
       values (-1, '', '', 0, '{}', now(), '{}', ${step['each']}, ${middle})`,

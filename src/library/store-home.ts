@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import type { Clock } from '../core/clock.ts';
 import { WorkronError } from '../core/error.ts';
+import { isTerminal } from '../core/job.ts';
 import type { Mounted } from '../http/mount.ts';
 import { systemClock } from '../ops/clock.ts';
 import type { Log } from '../ops/log.ts';
@@ -67,6 +68,21 @@ export async function openStoreHome(store: Store, options: StoreHomeOptions): Pr
   const engine = schedulerEngine(scheduler, store.transactional, notify);
   const instance = { id: instanceId, host: hostname(), pid: process.pid, version, url: null };
 
+  const stopped = () => new WorkronError('shutting_down', 'Workron was stopped');
+  const looks = new Set<Promise<unknown>>();
+  let closed = false;
+  /** A home that closes lets those who wait go, after a last look: what ended just before is not missed. */
+  const waitOrLook: typeof engine.wait = async (id, timeoutMs, signal) => {
+    try {
+      if (!closing.signal.aborted) return await engine.wait(id, timeoutMs, AbortSignal.any([signal, closing.signal]));
+    } catch (error) {
+      if (!closing.signal.aborted || signal.aborted) throw error;
+    }
+    const job = await engine.wait(id, 0, signal);
+    if (!isTerminal(job.status)) throw stopped();
+    return job;
+  };
+
   return {
     scheduler,
     store,
@@ -77,9 +93,10 @@ export async function openStoreHome(store: Store, options: StoreHomeOptions): Pr
     engine: {
       ...engine,
       async wait(id, timeoutMs, signal) {
-        // A scheduler that closes lets those who wait go.
-        if (closing.signal.aborted) throw new WorkronError('shutting_down', 'Workron was stopped');
-        return engine.wait(id, timeoutMs, AbortSignal.any([signal, closing.signal]));
+        if (closed) throw stopped();
+        const look = waitOrLook(id, timeoutMs, signal);
+        looks.add(look);
+        return await look.finally(() => looks.delete(look));
       },
       async enlist(requests, run, signal) {
         const enlisted = await engine.enlist(requests, run, signal);
@@ -122,9 +139,11 @@ export async function openStoreHome(store: Store, options: StoreHomeOptions): Pr
     },
     drain: () => scheduler.drain(),
     async close() {
-      closing.abort(new WorkronError('shutting_down', 'Workron was stopped'));
+      closing.abort(stopped());
       await Promise.all(mounts.map((mounted) => mounted.close()));
       await statistics;
+      while (looks.size > 0) await Promise.allSettled(looks);
+      closed = true;
       await scheduler[Symbol.asyncDispose]();
       await store[Symbol.asyncDispose]();
     },

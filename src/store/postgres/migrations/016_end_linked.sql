@@ -85,7 +85,7 @@ begin
         round(date_part('epoch', min(due) filter (where status = 'scheduled')) * 1000)
       into v_told, pending, told_due from freed;
       perform set_config('lock_timeout', v_patience, true);
-    exception when lock_not_available or deadlock_detected then
+    exception when lock_not_available then
       v_told := null;
       pending := null;
       told_due := null;

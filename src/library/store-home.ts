@@ -1,7 +1,5 @@
 import { hostname } from 'node:os';
 import type { Clock } from '../core/clock.ts';
-import { WorkronError } from '../core/error.ts';
-import { isTerminal } from '../core/job.ts';
 import type { Mounted } from '../http/mount.ts';
 import { systemClock } from '../ops/clock.ts';
 import type { Log } from '../ops/log.ts';
@@ -18,6 +16,7 @@ import type { Store } from '../store/store.ts';
 import { Completions } from './completions.ts';
 import type { Home } from './home.ts';
 import { newInstanceId } from './instance-id.ts';
+import { LastLooks, stopped } from './last-looks.ts';
 import { localSource } from './local-source.ts';
 import { schedulerEngine } from './scheduler-engine.ts';
 import { version } from './version.ts';
@@ -68,20 +67,7 @@ export async function openStoreHome(store: Store, options: StoreHomeOptions): Pr
   const engine = schedulerEngine(scheduler, store.transactional, notify);
   const instance = { id: instanceId, host: hostname(), pid: process.pid, version, url: null };
 
-  const stopped = () => new WorkronError('shutting_down', 'Workron was stopped');
-  const looks = new Set<Promise<unknown>>();
-  let closed = false;
-  /** A home that closes lets those who wait go, after a last look: what ended just before is not missed. */
-  const waitOrLook: typeof engine.wait = async (id, timeoutMs, signal) => {
-    try {
-      if (!closing.signal.aborted) return await engine.wait(id, timeoutMs, AbortSignal.any([signal, closing.signal]));
-    } catch (error) {
-      if (!closing.signal.aborted || signal.aborted) throw error;
-    }
-    const job = await engine.wait(id, 0, signal);
-    if (!isTerminal(job.status)) throw stopped();
-    return job;
-  };
+  const looks = new LastLooks(engine, closing.signal);
 
   return {
     scheduler,
@@ -92,12 +78,7 @@ export async function openStoreHome(store: Store, options: StoreHomeOptions): Pr
     },
     engine: {
       ...engine,
-      async wait(id, timeoutMs, signal) {
-        if (closed) throw stopped();
-        const look = waitOrLook(id, timeoutMs, signal);
-        looks.add(look);
-        return await look.finally(() => looks.delete(look));
-      },
+      wait: (id, timeoutMs, signal) => looks.wait(id, timeoutMs, signal),
       async enlist(requests, run, signal) {
         const enlisted = await engine.enlist(requests, run, signal);
         if (store.exclusive) void adoptSoon(store, clock, closing.signal);
@@ -142,8 +123,7 @@ export async function openStoreHome(store: Store, options: StoreHomeOptions): Pr
       closing.abort(stopped());
       await Promise.all(mounts.map((mounted) => mounted.close()));
       await statistics;
-      while (looks.size > 0) await Promise.allSettled(looks);
-      closed = true;
+      await looks.done();
       await scheduler[Symbol.asyncDispose]();
       await store[Symbol.asyncDispose]();
     },

@@ -11,9 +11,9 @@ import { silentLog } from '../src/ops/log.ts';
 import { Metrics } from '../src/ops/metrics.ts';
 import { createScheduler, type SchedulerParts } from '../src/scheduler/create-scheduler.ts';
 import { runDuties, runStatistics } from '../src/scheduler/duties.ts';
-import { openMemory } from '../src/store/memory/open.ts';
-import { openPostgres } from '../src/store/postgres/open.ts';
-import { openSqlite } from '../src/store/sqlite/open.ts';
+import { openMemory } from '../src/store/memory/base/open.ts';
+import { openPostgres } from '../src/store/postgres/base/open.ts';
+import { openSqlite } from '../src/store/sqlite/base/open.ts';
 import type { Driver, Store } from '../src/store/store.ts';
 import { startPostgres } from '../test/kit/postgres.ts';
 

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, relative } from 'node:path';
 import { test } from 'node:test';
-import { statements } from '../src/store/postgres/sql.ts';
-import { sql } from '../src/store/sqlite/sql.ts';
+import { statements } from '../src/store/postgres/base/sql.ts';
+import { sql } from '../src/store/sqlite/base/sql.ts';
 import { TWINS } from '../src/store/statements.ts';
 
 const src = join(import.meta.dirname, '..', 'src');

@@ -1,6 +1,6 @@
 /** How hard the tests try: small counts for every day, the full ones with `npm run test:full`. */
 
-import { EVERYDAY } from '../src/testing/contract/effort.ts';
+import { EVERYDAY } from '../contract/effort.ts';
 
 const full = process.env['WORKRON_TEST_EFFORT'] === 'full';
 

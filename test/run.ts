@@ -1,7 +1,7 @@
 /**
  * What `npm test` runs: type check and lint, then every test file, all on one PostgreSQL.
  *
- *   node test/run.ts [--full] [part of a file's name …]
+ *   node test/run.ts [--full] [part of a file's path …]
  *
  * `--full` runs the large counts of effort.ts. With names, only the test files that contain one of them are run, and
  * the checks are left out.
@@ -22,21 +22,21 @@ import { together } from './kit/together.ts';
 const root = dirname(import.meta.dirname);
 /** Those that take longest or wait most: begun last, they would be waited for alone. */
 const FIRST = [
-  'process-postgres',
-  'store-postgres',
-  'fastify-shop',
-  'postgres-dependencies',
-  'ui-access',
-  'docs-blocks',
-  'package',
-  'ui-jobs',
-  'cli-jobs',
-  'model',
-  'dag-stores',
-  'schedule-reference',
-  'process-worker',
-  'ui-schedules',
-  'ui-workflows',
+  'process/postgres',
+  'store/postgres/contract',
+  'library/fastify-shop',
+  'store/postgres/dependencies',
+  'ui/access',
+  'docs/blocks',
+  'package/package',
+  'ui/jobs',
+  'cli/jobs',
+  'store/model',
+  'store/dag-stores',
+  'core/schedule-reference',
+  'process/worker',
+  'ui/schedules',
+  'ui/workflows',
 ];
 const wanted = process.argv.slice(2).filter((argument) => argument !== '--full');
 const full = process.argv.includes('--full');
@@ -92,7 +92,7 @@ function testFiles(): string[] {
 }
 
 function placeOf(file: string): number {
-  const place = FIRST.findIndex((name) => file.endsWith(`/${name}.test.ts`));
+  const place = FIRST.findIndex((name) => file === join('test', `${name}.test.ts`));
   return place === -1 ? FIRST.length : place;
 }
 

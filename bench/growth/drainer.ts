@@ -1,7 +1,7 @@
 /** A process that submits jobs and drains them, over and over, until its input ends. `node drainer.ts URL SCHEMA`; then it prints how many. */
 
 import { silentLog } from '../../src/ops/log.ts';
-import { openPostgres } from '../../src/store/postgres/open.ts';
+import { openPostgres } from '../../src/store/postgres/base/open.ts';
 import { sceneOn } from '../scene.ts';
 import { measureDrain } from '../throughput.ts';
 

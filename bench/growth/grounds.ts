@@ -2,7 +2,7 @@
 
 import pg from 'pg';
 import { silentLog } from '../../src/ops/log.ts';
-import { openPostgres } from '../../src/store/postgres/open.ts';
+import { openPostgres } from '../../src/store/postgres/base/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { startPostgres } from '../../test/kit/postgres-server.ts';
 

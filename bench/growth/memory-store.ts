@@ -1,7 +1,7 @@
 /** Prints how many bytes a pending job takes in the memory store. `node --expose-gc memory-store.ts JOBS` */
 
 import { systemClock } from '../../src/ops/clock.ts';
-import { openMemory } from '../../src/store/memory/open.ts';
+import { openMemory } from '../../src/store/memory/base/open.ts';
 import { submitMany } from './drain.ts';
 
 const jobs = Number(process.argv[2]);

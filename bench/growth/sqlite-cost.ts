@@ -7,7 +7,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemClock } from '../../src/ops/clock.ts';
 import { silentLog } from '../../src/ops/log.ts';
-import { openSqlite } from '../../src/store/sqlite/open.ts';
+import { openSqlite } from '../../src/store/sqlite/base/open.ts';
 import { temporaryFolder } from '../../test/kit/workron-process.ts';
 import { median } from '../measure.ts';
 import { drain, type Submit, submitMany } from './drain.ts';

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { NEVER } from '../../src/core/never.ts';
 import { systemClock } from '../../src/ops/clock.ts';
 import { silentLog } from '../../src/ops/log.ts';
-import { openSqlite } from '../../src/store/sqlite/open.ts';
+import { openSqlite } from '../../src/store/sqlite/base/open.ts';
 import { noop } from '../scene.ts';
 import { fillSqlite } from '../ui/million.ts';
 

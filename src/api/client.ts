@@ -25,7 +25,13 @@ import type { SchedulePreview, SchedulePreviewRequestInput } from './schedule-pr
 import type { Stats } from './stats.ts';
 import type { Backfill, NextTicks, Tick, TickPage } from './tick.ts';
 import type { Worker } from './worker.ts';
-import type { RerunRequestInput, Workflow, WorkflowDetail, WorkflowPage, WorkflowSubmissionInput } from './workflow.ts';
+import type {
+  RerunRequestInput,
+  Workflow,
+  WorkflowDetail,
+  WorkflowPage,
+  WorkflowSubmissionInput,
+} from './workflow/workflow.ts';
 
 export interface ClientOptions {
   url: string;

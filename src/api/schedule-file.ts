@@ -7,8 +7,8 @@ import { requireTicks } from '../core/schedule/require-ticks.ts';
 import { zoneOf } from '../core/schedule/zone.ts';
 import { type DeclaredSchedule, declaredSchedules, scheduleOwner } from './schedule-apply.ts';
 import { strict } from './schemas.ts';
-import { findingsOf } from './workflow-issues.ts';
-import { type Finding, type SourceProblem, WorkflowSource } from './workflow-source.ts';
+import { findingsOf } from './workflow/issues.ts';
+import { type Finding, type SourceProblem, WorkflowSource } from './workflow/source.ts';
 
 export const ScheduleFile = strict({
   $schema: z.string().meta({ description: 'For editors.' }).exactOptional(),

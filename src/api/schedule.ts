@@ -9,7 +9,7 @@ import { specShape } from './job.ts';
 import { JobSubmission } from './job-submission.ts';
 import { NotifyList, NotifyView } from './notify.ts';
 import { named, pageOf, strict } from './schemas.ts';
-import { WorkflowSubmission } from './workflow.ts';
+import { WorkflowSubmission } from './workflow/workflow.ts';
 
 export const scheduleName = z
   .string()

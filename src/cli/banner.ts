@@ -1,6 +1,6 @@
 /** What a person reads first: where everything is, and what to try next. */
 
-import type { Role, Settings } from '../ops/settings.ts';
+import type { Role, Settings } from '../ops/settings/settings.ts';
 
 export interface BannerFacts {
   settings: Settings;

@@ -1,7 +1,7 @@
 /** A workflow on stdout until it has ended: a tree that lives in a terminal, a line for each change in a pipe. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { StepState, WorkflowDetail } from '../api/workflow.ts';
+import type { StepState, WorkflowDetail } from '../api/workflow/workflow.ts';
 import type { Connection } from './connection.ts';
 import { isEnded } from './ended.ts';
 import { Persistence } from './persist.ts';

@@ -2,8 +2,8 @@
 
 import { decode } from '../api/decode.ts';
 import { NotifyList, notifyFrom } from '../api/notify.ts';
-import type { Settings } from '../ops/settings.ts';
-import { SettingsError } from '../ops/settings-error.ts';
+import { SettingsError } from '../ops/settings/error.ts';
+import type { Settings } from '../ops/settings/settings.ts';
 import type { NotifyContext } from '../scheduler/notify-context.ts';
 
 export function notifyContext({ notify, notifySecret: secret, publicUrl }: Settings): NotifyContext {

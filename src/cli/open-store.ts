@@ -3,7 +3,7 @@
 import { isWorkronError } from '../core/error.ts';
 import { systemClock } from '../ops/clock.ts';
 import type { Log } from '../ops/log.ts';
-import type { Settings } from '../ops/settings.ts';
+import type { Settings } from '../ops/settings/settings.ts';
 import type { Store } from '../store/store.ts';
 
 export interface OpenOptions {
@@ -20,15 +20,15 @@ export async function openStore(settings: Settings, { log, migrate, signal }: Op
   // Loaded on demand: a SQLite installation never reads the PostgreSQL driver, and the other way round.
   switch (store.driver) {
     case 'memory': {
-      const { openMemory } = await import('../store/memory/open.ts');
+      const { openMemory } = await import('../store/memory/base/open.ts');
       return openMemory({ clock: systemClock });
     }
     case 'sqlite': {
-      const { openSqlite } = await import('../store/sqlite/open.ts');
+      const { openSqlite } = await import('../store/sqlite/base/open.ts');
       return openSqlite({ file: store.file, clock: systemClock, log });
     }
     case 'postgres': {
-      const { openPostgres } = await import('../store/postgres/open.ts');
+      const { openPostgres } = await import('../store/postgres/base/open.ts');
       const { dbDirectUrl, dbSchema: schema, dbPool: poolSize } = settings;
       const directUrl = dbDirectUrl ?? store.url;
       const open = () => openPostgres({ url: store.url, directUrl, schema, poolSize, migrate, log });

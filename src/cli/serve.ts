@@ -10,7 +10,7 @@ import { version } from '../library/version.ts';
 import { systemClock } from '../ops/clock.ts';
 import type { Log } from '../ops/log.ts';
 import { Metrics } from '../ops/metrics.ts';
-import type { Role, Settings } from '../ops/settings.ts';
+import type { Role, Settings } from '../ops/settings/settings.ts';
 import { createScheduler, type SchedulerParts } from '../scheduler/create-scheduler.ts';
 import { runDuties, runPresence, runStatistics } from '../scheduler/duties.ts';
 import { takeBackFromEarlierLives } from '../scheduler/reaper.ts';

@@ -1,9 +1,9 @@
 /** Turns the table of settings into flags, and flags into settings. */
 
 import { type Command, Option } from 'commander';
-import { envName, type Setting, type SettingCommand, type Settings, settingsOf } from '../ops/settings.ts';
-import { SettingsError } from '../ops/settings-error.ts';
-import { loadSettings } from '../ops/settings-load.ts';
+import { SettingsError } from '../ops/settings/error.ts';
+import { loadSettings } from '../ops/settings/load.ts';
+import { envName, type Setting, type SettingCommand, type Settings, settingsOf } from '../ops/settings/settings.ts';
 import { usageError } from './cli-error.ts';
 
 export function addSettingFlags(command: Command, kind: SettingCommand): Command {

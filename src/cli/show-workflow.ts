@@ -1,6 +1,6 @@
 /** A workflow is followed to its end, and the exit code says how it ended. */
 
-import type { WorkflowDetail } from '../api/workflow.ts';
+import type { WorkflowDetail } from '../api/workflow/workflow.ts';
 import { NEVER } from '../core/never.ts';
 import { type Output, print, printJson } from './client-command.ts';
 import type { Connection } from './connection.ts';

@@ -1,6 +1,6 @@
 /** The steps of a workflow as a tree for a terminal: each below one of its parents, with how far it is. */
 
-import type { StepState, WorkflowDetail } from '../api/workflow.ts';
+import type { StepState, WorkflowDetail } from '../api/workflow/workflow.ts';
 import { displayWidth } from './display-width.ts';
 import { isEnded } from './ended.ts';
 import { bold, oneLine, stateFormat, stateText, styled } from './style.ts';

@@ -1,6 +1,6 @@
 /** A workflow's graph in the languages of other tools. Edges without a label mean success. */
 
-import type { StepDefinition, WorkflowDefinition } from '../api/workflow-definition.ts';
+import type { StepDefinition, WorkflowDefinition } from '../api/workflow/definition.ts';
 import { notesOf } from './workflow-text.ts';
 
 export function workflowMermaid({ steps }: WorkflowDefinition): string {

@@ -2,9 +2,9 @@
 
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
-import type { WorkflowDefinition } from '../api/workflow-definition.ts';
-import type { ReadWorkflow } from '../api/workflow-file.ts';
-import type { SourceProblem } from '../api/workflow-source.ts';
+import type { WorkflowDefinition } from '../api/workflow/definition.ts';
+import type { ReadWorkflow } from '../api/workflow/file.ts';
+import type { SourceProblem } from '../api/workflow/source.ts';
 import { CliError } from './cli-error.ts';
 import { displayWidth } from './display-width.ts';
 import { EXIT } from './exit-code.ts';
@@ -17,7 +17,7 @@ const LONGEST_LINE = 160;
 export async function readWorkflow(path: string): Promise<ReadWorkflow> {
   const text = await readText(path);
   // Loaded on demand, with zod and yaml: most commands of workflows and schedules read no file.
-  const { readWorkflowFile } = await import('../api/workflow-file.ts');
+  const { readWorkflowFile } = await import('../api/workflow/file.ts');
   return readWorkflowFile(text);
 }
 
@@ -33,8 +33,8 @@ export async function definedWorkflow(path: string): Promise<WorkflowDefinition>
 /** The workflow of a file as the API takes it, with its parameters resolved. */
 export async function submittedWorkflow(path: string, params: Record<string, string>): Promise<object> {
   const definition = await definedWorkflow(path);
-  const { resolveParams } = await import('../api/workflow-params.ts');
-  const { toSteps } = await import('../api/workflow-definition.ts');
+  const { resolveParams } = await import('../api/workflow/params.ts');
+  const { toSteps } = await import('../api/workflow/definition.ts');
   const values = resolveParams(definition.params, params);
   const { name, notify } = definition;
   return { name, notify, params: Object.fromEntries(values), steps: toSteps(definition, values) };

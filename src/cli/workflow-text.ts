@@ -1,7 +1,7 @@
 /** A workflow's steps and parameters in words. */
 
-import type { StepDefinition, WorkflowDefinition } from '../api/workflow-definition.ts';
-import type { Param } from '../api/workflow-params.ts';
+import type { StepDefinition, WorkflowDefinition } from '../api/workflow/definition.ts';
+import type { Param } from '../api/workflow/params.ts';
 import { formatDuration } from '../core/duration.ts';
 import type { GraphBox } from './graph/draw-graph.ts';
 import { dim, oneLine } from './style.ts';

@@ -2,8 +2,8 @@
 
 import { invalid } from '../api/decode.ts';
 import { newJobFrom } from '../api/job-wire.ts';
-import { parentPrefix } from '../api/workflow-names.ts';
-import { splitOutput, type WorkflowStep as WireStep } from '../api/workflow-step.ts';
+import { parentPrefix } from '../api/workflow/names.ts';
+import { splitOutput, type WorkflowStep as WireStep } from '../api/workflow/step.ts';
 import { cycleText, Graph, type GraphProblem } from '../core/dag/order.ts';
 import { WorkronError } from '../core/error.ts';
 import { PackedJson } from '../ops/packed-json.ts';

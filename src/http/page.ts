@@ -4,9 +4,10 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { packageFolder } from '../ops/package-folder.ts';
 
-/** Where the build is, from the sources and from what npm gets alike. */
-export const PAGE_FOLDER = join(import.meta.dirname, '..', '..', 'dist-ui');
+/** Where Vite puts the build. */
+export const PAGE_FOLDER = join(packageFolder, 'dist-ui');
 
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',

@@ -2,7 +2,7 @@
 
 import { toIdOrNull, toInstant, toInstantOrNull } from '../api/fields.ts';
 import { notifyToWire } from '../api/notify.ts';
-import type { StepState, Workflow as WireWorkflow } from '../api/workflow.ts';
+import type { StepState, Workflow as WireWorkflow } from '../api/workflow/workflow.ts';
 import type { Workflow, WorkflowStep } from '../scheduler/scheduler.ts';
 
 export function workflowToWire(workflow: Workflow): WireWorkflow {

@@ -8,9 +8,9 @@ import { WorkronError } from '../core/error.ts';
 import { systemClock } from '../ops/clock.ts';
 import { createLog, type Log, silentLog } from '../ops/log.ts';
 import type { LogLevel } from '../ops/log-level.ts';
-import { SETTINGS, type StoreChoice } from '../ops/settings.ts';
-import { SettingsError } from '../ops/settings-error.ts';
-import { chooseStore } from '../ops/settings-store.ts';
+import { SettingsError } from '../ops/settings/error.ts';
+import { SETTINGS, type StoreChoice } from '../ops/settings/settings.ts';
+import { chooseStore } from '../ops/settings/store.ts';
 import type { NotifyContext } from '../scheduler/notify-context.ts';
 import type { Store } from '../store/store.ts';
 import { listOf } from '../worker/private-address.ts';
@@ -92,15 +92,15 @@ export async function openStore(url: string, options: OpenOptions, log: Log, clo
   const choice = choiceOf(url);
   switch (choice.driver) {
     case 'memory': {
-      const { openMemory } = await import('../store/memory/open.ts');
+      const { openMemory } = await import('../store/memory/base/open.ts');
       return openMemory({ clock });
     }
     case 'sqlite': {
-      const { openSqlite } = await import('../store/sqlite/open.ts');
+      const { openSqlite } = await import('../store/sqlite/base/open.ts');
       return openSqlite({ file: choice.file, clock, log });
     }
     case 'postgres': {
-      const { openPostgres } = await import('../store/postgres/open.ts');
+      const { openPostgres } = await import('../store/postgres/base/open.ts');
       const { schema, poolSize, directUrl, migrate } = options;
       return openPostgres({
         url: choice.url,

@@ -4,7 +4,7 @@ import type { Mounted } from '../http/mount.ts';
 import { systemClock } from '../ops/clock.ts';
 import type { Log } from '../ops/log.ts';
 import { Metrics } from '../ops/metrics.ts';
-import { SETTINGS } from '../ops/settings.ts';
+import { SETTINGS } from '../ops/settings/settings.ts';
 import { Wake } from '../ops/wake.ts';
 import { createScheduler } from '../scheduler/create-scheduler.ts';
 import { runDuties, runPresence, runStatistics } from '../scheduler/duties.ts';

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { fileVariable } from '../api/workflow-names.ts';
+import { fileVariable } from '../api/workflow/names.ts';
 
 /** Linux takes no single variable of 128 KiB or more, and with its usual stack no more than 2 MiB together. */
 const LONGEST_BYTES = 100 * 1024;

@@ -1,6 +1,6 @@
 /** What a command finds in its environment of its workflow, its item and its parents. */
 
-import { paramVariable, parentVariable } from '../api/workflow-names.ts';
+import { paramVariable, parentVariable } from '../api/workflow/names.ts';
 import type { ParentEnd, Surroundings } from '../core/job.ts';
 import type { TickOfJob } from '../core/schedule/tick.ts';
 

@@ -1,3 +1,3 @@
 /** Plain things to test with: those of the contract suite. */
 
-export * from '../../src/testing/kit/builders.ts';
+export * from '../../contract/kit/builders.ts';

@@ -1,3 +1,3 @@
 /** The clock of the contract suite. */
 
-export * from '../../src/testing/kit/clock.ts';
+export * from '../../contract/kit/clock.ts';

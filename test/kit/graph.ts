@@ -1,3 +1,3 @@
 /** Graphs in the words of the contract suite. */
 
-export * from '../../src/testing/kit/graph.ts';
+export * from '../../contract/kit/graph.ts';

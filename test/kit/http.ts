@@ -7,7 +7,7 @@ import { Metrics } from '../../src/ops/metrics.ts';
 import { createScheduler } from '../../src/scheduler/create-scheduler.ts';
 import { runDuties } from '../../src/scheduler/duties.ts';
 import type { Scheduler } from '../../src/scheduler/scheduler.ts';
-import { openMemory } from '../../src/store/memory/open.ts';
+import { openMemory } from '../../src/store/memory/base/open.ts';
 import type { Store } from '../../src/store/store.ts';
 
 export interface TestServer extends AsyncDisposable {

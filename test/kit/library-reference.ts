@@ -11,9 +11,9 @@ import { dirname, join } from 'node:path';
 const root = join(import.meta.dirname, '..', '..');
 
 const ENTRIES = [
-  { entry: 'index', title: 'workron' },
-  { entry: 'testing', title: 'workron/testing' },
-  { entry: 'testing/contract', title: 'workron/testing/contract' },
+  { entry: 'src/index', title: 'workron' },
+  { entry: 'src/testing', title: 'workron/testing' },
+  { entry: 'contract/index', title: 'workron/testing/contract' },
 ];
 
 /** `types` is the folder with the declarations. */

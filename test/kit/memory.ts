@@ -1,3 +1,3 @@
 /** The store that is the specification. */
 
-export * from '../../src/testing/kit/memory.ts';
+export * from '../../contract/kit/memory.ts';

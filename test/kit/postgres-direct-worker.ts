@@ -1,7 +1,7 @@
 /** A process that registers a worker attached to the database, says its id and stays. Arguments: URL, schema. */
 
 import { silentLog } from '../../src/ops/log.ts';
-import { openPostgres } from '../../src/store/postgres/open.ts';
+import { openPostgres } from '../../src/store/postgres/base/open.ts';
 import { register } from './steps.ts';
 
 const [url = '', schema = ''] = process.argv.slice(2);

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { silentLog } from '../../src/ops/log.ts';
-import { openPostgres, type PostgresOptions } from '../../src/store/postgres/open.ts';
+import { openPostgres, type PostgresOptions } from '../../src/store/postgres/base/open.ts';
 import { type PostgresServer, startPostgres } from './postgres-server.ts';
 import type { TestStore } from './store.ts';
 

@@ -1,3 +1,3 @@
 /** Schedules in the words of the contract suite. */
 
-export * from '../../src/testing/kit/schedules.ts';
+export * from '../../contract/kit/schedules.ts';

@@ -7,7 +7,7 @@ import { rmSync } from 'node:fs';
 import { isWorkronError } from '../../src/core/error.ts';
 import { systemClock } from '../../src/ops/clock.ts';
 import { silentLog } from '../../src/ops/log.ts';
-import { openSqlite } from '../../src/store/sqlite/open.ts';
+import { openSqlite } from '../../src/store/sqlite/base/open.ts';
 import { jobs } from './builders.ts';
 import { forever, ids, submit } from './steps.ts';
 

@@ -3,7 +3,7 @@
 import { writeSync } from 'node:fs';
 import { systemClock } from '../../src/ops/clock.ts';
 import { silentLog } from '../../src/ops/log.ts';
-import { openSqlite } from '../../src/store/sqlite/open.ts';
+import { openSqlite } from '../../src/store/sqlite/base/open.ts';
 import { forever } from './steps.ts';
 
 const BATCH = 10;

@@ -2,7 +2,7 @@
 
 import { systemClock } from '../../src/ops/clock.ts';
 import { silentLog } from '../../src/ops/log.ts';
-import { openSqlite } from '../../src/store/sqlite/open.ts';
+import { openSqlite } from '../../src/store/sqlite/base/open.ts';
 import { jobs } from './builders.ts';
 import { claim, forever, register, submit, success } from './steps.ts';
 

@@ -1,3 +1,3 @@
 /** What happens to jobs, in the words of the contract suite. */
 
-export * from '../../src/testing/kit/steps.ts';
+export * from '../../contract/kit/steps.ts';

@@ -1,3 +1,3 @@
 /** A store for one test, as the contract suite has it. */
 
-export * from '../../src/testing/kit/store.ts';
+export * from '../../contract/kit/store.ts';

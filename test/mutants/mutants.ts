@@ -18,7 +18,7 @@ export const MUTANTS: Mutant[] = [
         to: 'const last = now;',
       },
     ],
-    tests: ['test/store-memory.test.ts'],
+    tests: ['test/store/memory/contract.test.ts'],
   },
   {
     name: 'a new timing forgets the ticks that were put off',
@@ -29,7 +29,7 @@ export const MUTANTS: Mutant[] = [
         to: 'if (key === key) return',
       },
     ],
-    tests: ['test/store-memory.test.ts'],
+    tests: ['test/store/memory/contract.test.ts'],
   },
   {
     name: 'a changed schedule goes back to ticks that were judged meanwhile',
@@ -40,7 +40,7 @@ export const MUTANTS: Mutant[] = [
         to: 'restart ? at : line.cursor',
       },
     ],
-    tests: ['test/store-memory.test.ts'],
+    tests: ['test/store/memory/contract.test.ts'],
   },
   {
     name: 'a tick may have two rows',
@@ -51,7 +51,7 @@ export const MUTANTS: Mutant[] = [
         to: 'create index tick_once',
       },
     ],
-    tests: ['test/postgres-schedules.test.ts'],
+    tests: ['test/store/postgres/schedules.test.ts'],
   },
   {
     name: 'fixed times treated as wildcards when clocks change',
@@ -62,7 +62,7 @@ export const MUTANTS: Mutant[] = [
         to: `? 'wildcard' : 'wildcard'`,
       },
     ],
-    tests: ['test/schedule-cron.test.ts', 'test/schedule-reference.test.ts'],
+    tests: ['test/core/schedule-cron.test.ts', 'test/core/schedule-reference.test.ts'],
   },
   {
     name: 'overlap is looked at without the lock of the schedule',
@@ -73,7 +73,7 @@ export const MUTANTS: Mutant[] = [
         to: 'where s.name = $1`',
       },
     ],
-    tests: ['test/postgres-schedules.test.ts'],
+    tests: ['test/store/postgres/schedules.test.ts'],
   },
   {
     name: 'a job that waited at its lost worker is charged',
@@ -84,7 +84,7 @@ export const MUTANTS: Mutant[] = [
         to: 'if (job.startedAt === undefined) {',
       },
     ],
-    tests: ['test/store-memory.test.ts'],
+    tests: ['test/store/memory/contract.test.ts'],
   },
   {
     name: 'a claim ahead takes jobs that must not run twice',
@@ -95,7 +95,7 @@ export const MUTANTS: Mutant[] = [
         to: 'maxAttempts > 0 || rerun === rerun',
       },
     ],
-    tests: ['test/store-memory.test.ts'],
+    tests: ['test/store/memory/contract.test.ts'],
   },
   {
     name: 'a new key starts behind all that waits, not in the present round',
@@ -106,7 +106,7 @@ export const MUTANTS: Mutant[] = [
         to: 'last === undefined ? 0 : last + 1',
       },
     ],
-    tests: ['test/store-memory.test.ts'],
+    tests: ['test/store/memory/contract.test.ts'],
   },
   {
     name: 'turns are given without the lock of their queue',
@@ -117,18 +117,18 @@ export const MUTANTS: Mutant[] = [
         to: `order by q.name collate "C"`,
       },
     ],
-    tests: ['test/postgres-locking.test.ts'],
+    tests: ['test/store/postgres/locking.test.ts'],
   },
   {
     name: 'no attempt in the fence of a settle (memory)',
     edits: [
       {
-        file: 'src/store/memory/settle.ts',
+        file: 'src/store/memory/jobs/settle.ts',
         from: 'entry.attempt !== success.attempt || ',
         to: '',
       },
     ],
-    tests: ['test/store-memory.test.ts'],
+    tests: ['test/store/memory/contract.test.ts'],
   },
   {
     name: 'no attempt in the fence of a step that settles (PostgreSQL)',
@@ -139,7 +139,7 @@ export const MUTANTS: Mutant[] = [
         to: '',
       },
     ],
-    tests: ['test/store-postgres.test.ts'],
+    tests: ['test/store/postgres/contract.test.ts'],
   },
   {
     name: 'no attempt in the fence of a settle (PostgreSQL)',
@@ -150,7 +150,7 @@ export const MUTANTS: Mutant[] = [
         to: 'l.job_id = i.job_id and l.worker_id = i.worker_id',
       },
     ],
-    tests: ['test/store-postgres.test.ts'],
+    tests: ['test/store/postgres/contract.test.ts'],
   },
   {
     name: 'reap by id only: a worker that reported meanwhile loses its job',
@@ -161,29 +161,29 @@ export const MUTANTS: Mutant[] = [
         to: '',
       },
     ],
-    tests: ['test/store-postgres.test.ts'],
+    tests: ['test/store/postgres/contract.test.ts'],
   },
   {
     name: 'acknowledgement before commit (SQLite)',
     edits: [
       {
-        file: 'src/store/sqlite/serve.ts',
+        file: 'src/store/sqlite/base/serve.ts',
         from: "  database.run('commit');\n  return answers;",
         to: "  setTimeout(() => database.inTransaction && database.run('commit'), 100);\n  return answers;",
       },
     ],
-    tests: ['test/sqlite-crash.test.ts'],
+    tests: ['test/store/sqlite/crash.test.ts'],
   },
   {
     name: 'give-back without claim_seq: an answer still on its way is given to another',
     edits: [
       {
-        file: 'src/store/memory/heartbeat.ts',
+        file: 'src/store/memory/jobs/heartbeat.ts',
         from: 'entry.claimSeq !== null && seenClaim !== null && entry.claimSeq <= seenClaim',
         to: 'true',
       },
     ],
-    tests: ['test/store-memory.test.ts'],
+    tests: ['test/store/memory/contract.test.ts'],
   },
   {
     name: 'a free lock taken for death at the first look',
@@ -194,7 +194,7 @@ export const MUTANTS: Mutant[] = [
         to: 'workers.filter(() => before !== undefined)',
       },
     ],
-    tests: ['test/scheduler.test.ts'],
+    tests: ['test/scheduler/scheduler.test.ts'],
   },
   {
     name: 'heartbeats stop when the worker drains',
@@ -205,7 +205,7 @@ export const MUTANTS: Mutant[] = [
         to: 'this.#heartbeater.run(() => this.#registered, this.#draining.signal)',
       },
     ],
-    tests: ['test/worker-drain.test.ts'],
+    tests: ['test/worker/drain.test.ts'],
   },
   {
     name: 'kill of the child only: what it started lives on',
@@ -221,18 +221,18 @@ export const MUTANTS: Mutant[] = [
         to: 'void left;',
       },
     ],
-    tests: ['test/launcher-stop.test.ts'],
+    tests: ['test/worker/launcher-stop.test.ts'],
   },
   {
     name: 'cancel flag not in the guard (memory)',
     edits: [
       {
-        file: 'src/store/memory/apply-changes.ts',
+        file: 'src/store/memory/jobs/apply-changes.ts',
         from: '  if ((entry.cancelRequestedAt !== null) !== fence.cancelRequested) return undefined;\n',
         to: '',
       },
     ],
-    tests: ['test/store-memory.test.ts'],
+    tests: ['test/store/memory/contract.test.ts'],
   },
   {
     name: 'cancel flag not in the guard (PostgreSQL)',
@@ -243,7 +243,7 @@ export const MUTANTS: Mutant[] = [
         to: '`${row}.failures',
       },
     ],
-    tests: ['test/store-postgres.test.ts'],
+    tests: ['test/store/postgres/contract.test.ts'],
   },
   {
     name: 'one bad row fails its batch',
@@ -254,18 +254,18 @@ export const MUTANTS: Mutant[] = [
         to: 'splits: (error) => isWorkronError(error) && error.retryable,',
       },
     ],
-    tests: ['test/scheduler.test.ts'],
+    tests: ['test/scheduler/scheduler.test.ts'],
   },
   {
     name: 'retry reuses an attempt number (memory)',
     edits: [
       {
-        file: 'src/store/memory/reopen.ts',
+        file: 'src/store/memory/graph/reopen.ts',
         from: "status: 'blocked',",
         to: "status: 'blocked',\n    attempt: 0,",
       },
     ],
-    tests: ['test/store-memory.test.ts'],
+    tests: ['test/store/memory/contract.test.ts'],
   },
   {
     name: 'SKIP LOCKED dropped from the claim',
@@ -276,7 +276,7 @@ export const MUTANTS: Mutant[] = [
         to: "order by ${order} limit h.n for update) p\n        where ${isOpen('h.lane', '$5')}",
       },
     ],
-    tests: ['test/postgres-locking.test.ts'],
+    tests: ['test/store/postgres/locking.test.ts'],
   },
   {
     name: 'a job that is handed out with its submit overtakes those that wait',
@@ -287,7 +287,7 @@ export const MUTANTS: Mutant[] = [
         to: 'l.lane = u.lane order by ${order} limit 0) c)\n          then',
       },
     ],
-    tests: ['test/store-postgres.test.ts'],
+    tests: ['test/store/postgres/contract.test.ts'],
   },
   {
     name: 'a job that is handed out with its submit overtakes those in lanes that are new',
@@ -298,7 +298,7 @@ export const MUTANTS: Mutant[] = [
         to: 'select 1 from ${s}.lane where id > $16 and id < 0)',
       },
     ],
-    tests: ['test/postgres-insert-and-claim.test.ts'],
+    tests: ['test/store/postgres/insert-and-claim.test.ts'],
   },
   {
     name: 'a claim goes on as if nothing had been handed to it when that answer was lost',
@@ -309,52 +309,52 @@ export const MUTANTS: Mutant[] = [
         to: 'handed.then(({ claimed }) => claimed).catch(() => []);',
       },
     ],
-    tests: ['test/scheduler-idle-claims.test.ts'],
+    tests: ['test/scheduler/idle-claims.test.ts'],
   },
   {
     name: 'order within a claim dropped',
     edits: [
       {
-        file: 'src/store/postgres/claim.ts',
+        file: 'src/store/postgres/jobs/claim.ts',
         from: 'return taken.sort(byUrgency).map(',
         to: 'return taken.sort((a, b) => b.job.id - a.job.id).map(',
       },
     ],
-    tests: ['test/store-postgres.test.ts'],
+    tests: ['test/store/postgres/contract.test.ts'],
   },
   {
     name: 'an edit that does not rewrite the live row',
     edits: [
       {
-        file: 'src/store/postgres/edit.ts',
+        file: 'src/store/postgres/jobs/edit.ts',
         from: '  await session.query(sql.editLive,',
         to: '  if (runAt !== undefined || wanted.queue !== undefined || wanted.priority !== undefined)\n    await session.query(sql.editLive,',
       },
     ],
-    tests: ['test/postgres-locking.test.ts'],
+    tests: ['test/store/postgres/locking.test.ts'],
   },
   {
     name: 'a condition read as its opposite',
     edits: [
       { file: 'src/core/dag/conditions.ts', from: "done: ['success', 'ended'],", to: "done: ['failure', 'ended']," },
     ],
-    tests: ['test/store-memory.test.ts'],
+    tests: ['test/store/memory/contract.test.ts'],
   },
   {
     name: 'the counter of open edges decremented twice',
     edits: [{ file: 'src/core/dag/edge-counters.ts', from: '    open: -1,', to: '    open: -2,' }],
-    tests: ['test/store-memory.test.ts'],
+    tests: ['test/store/memory/contract.test.ts'],
   },
   {
     name: 'a cascade that stops after one level',
     edits: [
       {
-        file: 'src/store/memory/carry.ts',
+        file: 'src/store/memory/graph/carry.ts',
         from: '  carry(tables, parents);\n  return parents.length;',
         to: '  for (const parent of parents) tables.cascade.delete(parent);\n  return parents.length;',
       },
     ],
-    tests: ['test/store-memory.test.ts'],
+    tests: ['test/store/memory/contract.test.ts'],
   },
   {
     name: 'the counter of open edges decremented twice (PostgreSQL)',
@@ -365,7 +365,7 @@ export const MUTANTS: Mutant[] = [
         to: 'set open_edges = l.open_edges - 2 * c.count,',
       },
     ],
-    tests: ['test/postgres-dependencies.test.ts'],
+    tests: ['test/store/postgres/dependencies.test.ts'],
   },
   {
     name: 'a condition that nobody reads (PostgreSQL)',
@@ -381,7 +381,7 @@ export const MUTANTS: Mutant[] = [
         to: "bool_or(e.state <> 'held')",
       },
     ],
-    tests: ['test/store-postgres.test.ts'],
+    tests: ['test/store/postgres/contract.test.ts'],
   },
   {
     name: 'what a parent told its children is forgotten when one is judged anew (PostgreSQL)',
@@ -392,7 +392,7 @@ export const MUTANTS: Mutant[] = [
         to: 'where r.job_id = e.parent_id and r.told) then e.state else e.state end`;',
       },
     ],
-    tests: ['test/store-postgres.test.ts'],
+    tests: ['test/store/postgres/contract.test.ts'],
   },
   {
     name: 'what a parent told its children is forgotten when one is judged anew (SQLite)',
@@ -403,7 +403,7 @@ export const MUTANTS: Mutant[] = [
         to: 'where r.job_id = e.parent_id and r.told), e.state, e.state)',
       },
     ],
-    tests: ['test/store-sqlite.test.ts'],
+    tests: ['test/store/sqlite/contract.test.ts'],
   },
   {
     name: 'the counter of open edges decremented twice (SQLite)',
@@ -414,7 +414,7 @@ export const MUTANTS: Mutant[] = [
         to: 'set open_edges = open_edges - 2 * (i.value ->> 1),',
       },
     ],
-    tests: ['test/store-sqlite.test.ts'],
+    tests: ['test/store/sqlite/contract.test.ts'],
   },
   {
     name: 'edges read in the statement that deletes',
@@ -444,7 +444,7 @@ export const MUTANTS: Mutant[] = [
         to: 'where e.parent_id = p.id and e.child_id = any(v_seen) offset 0',
       },
     ],
-    tests: ['test/postgres-dependencies.test.ts'],
+    tests: ['test/store/postgres/dependencies.test.ts'],
   },
   {
     name: 'an edge inserted without its parent’s lock',
@@ -458,17 +458,17 @@ export const MUTANTS: Mutant[] = [
         ].join('\n'),
       },
     ],
-    tests: ['test/postgres-dependencies.test.ts'],
+    tests: ['test/store/postgres/dependencies.test.ts'],
   },
   {
     name: "a leader's write without its term (PostgreSQL)",
     edits: [
       {
-        file: 'src/store/postgres/leadership.ts',
+        file: 'src/store/postgres/cluster/leadership.ts',
         from: ' and term = ${term} for key share',
         to: ' for key share',
       },
     ],
-    tests: ['test/store-postgres.test.ts'],
+    tests: ['test/store/postgres/contract.test.ts'],
   },
 ];

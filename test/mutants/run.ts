@@ -17,7 +17,7 @@ const HANGS_AFTER_MS = 20 * 60_000;
 
 /** Throws where the text to change is gone: the fault can no longer be planted, and proves nothing. */
 async function plant(mutant: Mutant, copy: string): Promise<void> {
-  for (const part of ['src', 'test', 'bin', 'docs', 'README.md', 'package.json', 'tsconfig.json']) {
+  for (const part of ['src', 'contract', 'test', 'bin', 'docs', 'README.md', 'package.json', 'tsconfig.json']) {
     await cp(join(root, part), join(copy, part), { recursive: true });
   }
   await symlink(join(root, 'node_modules'), join(copy, 'node_modules'));

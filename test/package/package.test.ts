@@ -32,7 +32,7 @@ before(async () => {
   await run(bin('tsc'), args);
   for (const dialect of ['postgres', 'sqlite']) {
     const migrations = join('store', dialect, 'migrations');
-    await cp(join(root, 'src', migrations), join(source, 'dist', migrations), { recursive: true });
+    await cp(join(root, 'src', migrations), join(source, 'dist', 'src', migrations), { recursive: true });
   }
   const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--pack-destination', folder.path], { cwd: source });
   tarball = join(folder.path, stdout.trim().split('\n').at(-1) as string);

@@ -23,7 +23,7 @@ export function backupCommand(): Command {
     }
     if (existsSync(target))
       throw new CliError(EXIT.conflict, `${target} exists already`, { hint: 'name another file' });
-    const { copyDatabase } = await import('../../store/sqlite/copy-database.ts');
+    const { copyDatabase } = await import('../../store/sqlite/base/copy-database.ts');
     copyDatabase(store.file, target);
     print(`${target}: ${statSync(target).size} bytes, a whole copy of ${store.file}`);
   });

@@ -2,7 +2,7 @@
 
 import { Command } from 'commander';
 import { didYouMean } from '../../core/suggest.ts';
-import { configurationMarkdown, environmentText } from '../../ops/settings-text.ts';
+import { configurationMarkdown, environmentText } from '../../ops/settings/text.ts';
 import { usageError } from '../cli-error.ts';
 import { print } from '../client-command.ts';
 import { EXIT_MEANINGS } from '../exit-code.ts';

@@ -1,7 +1,7 @@
 /** What a person does to a whole workflow. */
 
 import type { Command } from 'commander';
-import type { Workflow } from '../../api/workflow.ts';
+import type { Workflow } from '../../api/workflow/workflow.ts';
 import { clientCommand, connect, outputOf, print, printJson, workflowId } from '../client-command.ts';
 import { hasEnded } from '../follow-workflow.ts';
 import { followToEnd } from '../show-workflow.ts';

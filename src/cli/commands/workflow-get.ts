@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { WorkflowDetail } from '../../api/workflow.ts';
+import type { WorkflowDetail } from '../../api/workflow/workflow.ts';
 import { clientCommand, connect, outputOf, print, printJson, terminalWidth, workflowId } from '../client-command.ts';
 import { followToEnd } from '../show-workflow.ts';
 import { stepTree } from '../step-tree.ts';

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import type { WorkflowDefinition } from '../../api/workflow-definition.ts';
-import type { SourceProblem } from '../../api/workflow-source.ts';
+import type { WorkflowDefinition } from '../../api/workflow/definition.ts';
+import type { SourceProblem } from '../../api/workflow/source.ts';
 import { print, printJson } from '../client-command.ts';
 import { EXIT } from '../exit-code.ts';
 import { nameOfInput, problemText, readWorkflow } from '../workflow-input.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Workflow, WorkflowPage } from '../../api/workflow.ts';
+import type { Workflow, WorkflowPage } from '../../api/workflow/workflow.ts';
 import { WORKFLOW_STATUSES } from '../../core/dag/workflow-status.ts';
 import { clientCommand, connect, outputOf, print, printJson, terminalWidth } from '../client-command.ts';
 import type { Connection } from '../connection.ts';

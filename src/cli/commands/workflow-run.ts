@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Workflow } from '../../api/workflow.ts';
+import type { Workflow } from '../../api/workflow/workflow.ts';
 import { clientCommand, connect, outputOf, print, printJson } from '../client-command.ts';
 import { collectPairs } from '../flag-values.ts';
 import { note } from '../report.ts';

@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import type { WorkflowDefinition } from '../../api/workflow-definition.ts';
+import type { WorkflowDefinition } from '../../api/workflow/definition.ts';
 import { print, printJson, terminalWidth } from '../client-command.ts';
 import { drawGraph } from '../graph/draw-graph.ts';
 import { bold, dim } from '../style.ts';

@@ -1,4 +1,4 @@
-import { WorkflowListQuery, WorkflowPage } from '../../api/workflow.ts';
+import { WorkflowListQuery, WorkflowPage } from '../../api/workflow/workflow.ts';
 import { fromCursor, toCursor } from '../cursor.ts';
 import { defineRoute } from '../route.ts';
 import { workflowToWire } from '../workflow-wire.ts';

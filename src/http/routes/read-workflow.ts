@@ -1,4 +1,4 @@
-import { WorkflowDetail } from '../../api/workflow.ts';
+import { WorkflowDetail } from '../../api/workflow/workflow.ts';
 import type { WorkflowView } from '../../scheduler/scheduler.ts';
 import { jsonChunks } from '../json-items.ts';
 import { pathId } from '../path-id.ts';

@@ -1,4 +1,4 @@
-import { RerunRequest, Workflow } from '../../api/workflow.ts';
+import { RerunRequest, Workflow } from '../../api/workflow/workflow.ts';
 import { pathId } from '../path-id.ts';
 import { defineRoute } from '../route.ts';
 import { workflowToWire } from '../workflow-wire.ts';

@@ -1,5 +1,5 @@
 import { strict } from '../../api/schemas.ts';
-import { Workflow } from '../../api/workflow.ts';
+import { Workflow } from '../../api/workflow/workflow.ts';
 import { pathId } from '../path-id.ts';
 import { defineRoute } from '../route.ts';
 import { workflowToWire } from '../workflow-wire.ts';

@@ -1,8 +1,8 @@
 import { decode, invalid } from '../../api/decode.ts';
 import { LARGEST_ARRAY_BYTES, LARGEST_JOB_BYTES, MOST_JOBS } from '../../api/job-submission.ts';
 import { notifyFrom } from '../../api/notify.ts';
-import { Workflow, WorkflowHead, WorkflowSubmission } from '../../api/workflow.ts';
-import { WorkflowStep } from '../../api/workflow-step.ts';
+import { WorkflowStep } from '../../api/workflow/step.ts';
+import { Workflow, WorkflowHead, WorkflowSubmission } from '../../api/workflow/workflow.ts';
 import { WorkronError } from '../../core/error.ts';
 import type { NewSteps } from '../../scheduler/scheduler.ts';
 import { walkJsonArray } from '../json-array.ts';

@@ -1,9 +1,9 @@
 /** Workflow files in the page: read by the same code as on the command line. Fetched only when it is needed. */
 
-import type { WorkflowSubmissionInput } from '../../../src/api/workflow.ts';
-import { toSteps } from '../../../src/api/workflow-definition.ts';
-import { readWorkflowFile } from '../../../src/api/workflow-file.ts';
-import { resolveParams } from '../../../src/api/workflow-params.ts';
+import { toSteps } from '../../../src/api/workflow/definition.ts';
+import { readWorkflowFile } from '../../../src/api/workflow/file.ts';
+import { resolveParams } from '../../../src/api/workflow/params.ts';
+import type { WorkflowSubmissionInput } from '../../../src/api/workflow/workflow.ts';
 
 export { readWorkflowFile };
 

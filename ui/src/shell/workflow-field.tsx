@@ -1,5 +1,5 @@
 import { useEffect, useId, useState } from 'react';
-import type { ReadWorkflow } from '../../../src/api/workflow-file.ts';
+import type { ReadWorkflow } from '../../../src/api/workflow/file.ts';
 import { useLater } from '../data/use-later.ts';
 import { countText } from '../words/count.ts';
 

@@ -1,6 +1,6 @@
 import { WorkronError } from '../../../core/error.ts';
-import type { Context } from '../context.ts';
-import type { Session } from '../database.ts';
+import type { Context } from '../base/context.ts';
+import type { Session } from '../base/database.ts';
 
 const MAX_ROUNDS = 20;
 

@@ -2,9 +2,9 @@
 
 import { resolveItems } from '../../../core/dag/group.ts';
 import type { GroupState } from '../../store.ts';
-import type { Context } from '../context.ts';
-import type { Session } from '../database.ts';
-import { numbers } from '../values.ts';
+import type { Context } from '../base/context.ts';
+import type { Session } from '../base/database.ts';
+import { numbers } from '../base/values.ts';
 import { transactAgain } from './again.ts';
 import { countsOf, endGroups, endOf, type FanRow } from './groups.ts';
 import type { GroupRow } from './kin.ts';

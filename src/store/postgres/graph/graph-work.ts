@@ -1,5 +1,5 @@
 import type { GraphWork } from '../../store.ts';
-import type { Context } from '../context.ts';
+import type { Context } from '../base/context.ts';
 
 export async function graphWork({ database, sql }: Context, signal: AbortSignal): Promise<GraphWork> {
   const [row] = await database.query<GraphWork>(sql.graphWork, [], signal);

@@ -3,10 +3,10 @@
 import { groupEnd, groupFailure } from '../../../core/dag/group.ts';
 import { endStep, reopenStep, type StepCounts } from '../../../core/dag/workflow-status.ts';
 import type { Reason, TerminalStatus } from '../../../core/job.ts';
-import type { Context } from '../context.ts';
-import type { Session } from '../database.ts';
-import { FLAG } from '../flags.ts';
-import { numbers } from '../values.ts';
+import type { Context } from '../base/context.ts';
+import type { Session } from '../base/database.ts';
+import { FLAG } from '../base/flags.ts';
+import { numbers } from '../base/values.ts';
 import { lanesOf } from './carrier.ts';
 import { type GroupRow, lockKin } from './kin.ts';
 import type { Tally } from './tally.ts';

@@ -4,11 +4,11 @@ import { addCounters, closing, type EdgeCounters, openEdges } from '../../../cor
 import { type JudgeMode, verdict } from '../../../core/dag/judge.ts';
 import type { Dependency, NewJob, TerminalStatus } from '../../../core/job.ts';
 import { inPieces } from '../../in-pieces.ts';
-import type { Context } from '../context.ts';
-import type { Session } from '../database.ts';
-import { FLAG } from '../flags.ts';
-import { columnsOf, ownFlags, PIECE } from '../insert-rows.ts';
-import { numbers } from '../values.ts';
+import type { Context } from '../base/context.ts';
+import type { Session } from '../base/database.ts';
+import { FLAG } from '../base/flags.ts';
+import { numbers } from '../base/values.ts';
+import { columnsOf, ownFlags, PIECE } from '../jobs/insert-rows.ts';
 import { stateOf } from './carrier.ts';
 import type { EdgeRow } from './kin.ts';
 

@@ -8,12 +8,12 @@ import type { Dependency, TerminalStatus } from '../../../core/job.ts';
 import { laneKey, laneOf } from '../../../core/lane.ts';
 import { inPieces } from '../../in-pieces.ts';
 import type { InsertOptions, NewStep, NewSteps, NewWorkflow, Workflow } from '../../store.ts';
-import type { Context } from '../context.ts';
-import type { Session } from '../database.ts';
-import { FLAG } from '../flags.ts';
-import { beginIdempotent } from '../idempotency.ts';
-import { giveTurnsTo } from '../turns.ts';
-import { numbers } from '../values.ts';
+import type { Context } from '../base/context.ts';
+import type { Session } from '../base/database.ts';
+import { FLAG } from '../base/flags.ts';
+import { numbers } from '../base/values.ts';
+import { beginIdempotent } from '../jobs/idempotency.ts';
+import { giveTurnsTo } from '../jobs/turns.ts';
 import { transactAgain, UnknownLanes } from './again.ts';
 import { stateOf } from './carrier.ts';
 import {

@@ -1,6 +1,6 @@
-import type { Context } from '../context.ts';
-import type { Session } from '../database.ts';
-import { numbers } from '../values.ts';
+import type { Context } from '../base/context.ts';
+import type { Session } from '../base/database.ts';
+import { numbers } from '../base/values.ts';
 import { Moved } from './again.ts';
 import type { Transaction } from './transaction.ts';
 

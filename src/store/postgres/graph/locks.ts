@@ -6,11 +6,11 @@
  */
 
 import type { TerminalStatus } from '../../../core/job.ts';
-import type { Context } from '../context.ts';
-import type { Session } from '../database.ts';
-import { FLAG } from '../flags.ts';
-import type { Sql } from '../sql.ts';
-import { numbers } from '../values.ts';
+import type { Context } from '../base/context.ts';
+import type { Session } from '../base/database.ts';
+import { FLAG } from '../base/flags.ts';
+import type { Sql } from '../base/sql.ts';
+import { numbers } from '../base/values.ts';
 import { Moved } from './again.ts';
 
 export interface EndedRow {

@@ -3,9 +3,9 @@
 import { countedEnd } from '../../../core/dag/conditions.ts';
 import type { NewJob, TerminalStatus } from '../../../core/job.ts';
 import { unknownParents } from '../../refusals.ts';
-import type { Context } from '../context.ts';
-import type { Session } from '../database.ts';
-import { numbers } from '../values.ts';
+import type { Context } from '../base/context.ts';
+import type { Session } from '../base/database.ts';
+import { numbers } from '../base/values.ts';
 import { Moved } from './again.ts';
 import type { Transaction } from './transaction.ts';
 

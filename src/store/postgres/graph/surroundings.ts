@@ -1,8 +1,8 @@
 import type { ParentEnd, Surroundings, TerminalStatus } from '../../../core/job.ts';
 import { itemOf, type StoredSpec } from '../../spec.ts';
-import type { Context } from '../context.ts';
-import { SURROUNDED } from '../flags.ts';
-import { numbers } from '../values.ts';
+import type { Context } from '../base/context.ts';
+import { SURROUNDED } from '../base/flags.ts';
+import { numbers } from '../base/values.ts';
 
 /** A job that was just claimed. */
 export interface Claimed {

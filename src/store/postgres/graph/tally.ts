@@ -12,12 +12,12 @@ import {
 } from '../../../core/dag/workflow-status.ts';
 import type { TerminalStatus } from '../../../core/job.ts';
 import { isWatched, type Notify } from '../../../core/notify.ts';
-import type { Context } from '../context.ts';
-import type { Session } from '../database.ts';
-import { FLAG } from '../flags.ts';
-import { type EndNotice, insertNotices } from '../notices.ts';
-import { giveTurnsTo } from '../turns.ts';
-import { numbers } from '../values.ts';
+import type { Context } from '../base/context.ts';
+import type { Session } from '../base/database.ts';
+import { FLAG } from '../base/flags.ts';
+import { numbers } from '../base/values.ts';
+import { type EndNotice, insertNotices } from '../cluster/notices.ts';
+import { giveTurnsTo } from '../jobs/turns.ts';
 
 /** A job whose children are to hear what it is now; `cancelled`: those who wait for it in vain are cancelled with it. */
 export interface Herald {

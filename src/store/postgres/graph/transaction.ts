@@ -1,4 +1,4 @@
-import type { Session } from '../database.ts';
+import type { Session } from '../base/database.ts';
 import type { Locks } from './locks.ts';
 import type { Tally } from './tally.ts';
 

@@ -3,10 +3,10 @@
 import type { WorkflowStatus } from '../../../core/dag/workflow-status.ts';
 import type { Notify } from '../../../core/notify.ts';
 import type { GroupState, StepPage, Workflow, WorkflowFilter, WorkflowStep } from '../../store.ts';
-import type { Context } from '../context.ts';
-import type { Session } from '../database.ts';
-import { decodeJob, type JobRow } from '../job-row.ts';
-import { numbers } from '../values.ts';
+import type { Context } from '../base/context.ts';
+import type { Session } from '../base/database.ts';
+import { numbers } from '../base/values.ts';
+import { decodeJob, type JobRow } from '../reads/job-row.ts';
 import { countsOf, type FanRow } from './groups.ts';
 
 interface WorkflowRow {

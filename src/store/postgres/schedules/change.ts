@@ -7,13 +7,13 @@ import { nothingJudged } from '../../plan-due.ts';
 import { isOfTheRow, messageOf, putOffMs } from '../../put-off.ts';
 import { decodeLineState, type LineColumns, specOfSchedule } from '../../schedule-columns.ts';
 import type { ChangeRequest, ScheduleStep } from '../../store.ts';
-import type { Context } from '../context.ts';
-import type { Session } from '../database.ts';
+import type { Context } from '../base/context.ts';
+import type { Session } from '../base/database.ts';
+import { numbers } from '../base/values.ts';
 import { transactAgain } from '../graph/again.ts';
 import { Locks } from '../graph/locks.ts';
 import { Tally } from '../graph/tally.ts';
 import type { Transaction } from '../graph/transaction.ts';
-import { numbers } from '../values.ts';
 import { type DueNow, judge } from './judge.ts';
 import { insertLines, lockSchedule, nowOf, readSchedule } from './rows.ts';
 

@@ -4,7 +4,7 @@ import { type Line, missInstead } from '../../../core/schedule/plan-line.ts';
 import type { Schedule } from '../../../core/schedule/schedule.ts';
 import { type Closes, countStarted, countVerdicts, planDue } from '../../plan-due.ts';
 import type { Judged, TickRequest } from '../../store.ts';
-import type { Context } from '../context.ts';
+import type { Context } from '../base/context.ts';
 import type { Transaction } from '../graph/transaction.ts';
 import { openRuns } from './rows.ts';
 import { writePlans } from './write-ticks.ts';

@@ -3,9 +3,9 @@
 import type { Schedule, ScheduleSpec } from '../../../core/schedule/schedule.ts';
 import type { Run } from '../../../core/schedule/tick.ts';
 import { decodeSchedule, type ScheduleColumns } from '../../schedule-columns.ts';
-import type { Context } from '../context.ts';
-import type { Session } from '../database.ts';
-import { numbers, texts } from '../values.ts';
+import type { Context } from '../base/context.ts';
+import type { Session } from '../base/database.ts';
+import { numbers, texts } from '../base/values.ts';
 
 export interface ScheduleRow extends ScheduleColumns {
   spec: ScheduleSpec;

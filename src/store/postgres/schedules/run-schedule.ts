@@ -6,14 +6,14 @@ import type { Tick } from '../../../core/schedule/tick.ts';
 import { unknownKeys } from '../../refusals.ts';
 import { decodeLine, decodeTick, type LineColumns, type TickColumns } from '../../schedule-columns.ts';
 import type { InsertOptions, RunRequest, TickFilter } from '../../store.ts';
-import type { Context } from '../context.ts';
-import type { Session } from '../database.ts';
+import type { Context } from '../base/context.ts';
+import type { Session } from '../base/database.ts';
+import { numbers } from '../base/values.ts';
 import { transactAgain } from '../graph/again.ts';
 import { Locks } from '../graph/locks.ts';
 import { Tally } from '../graph/tally.ts';
 import type { Transaction } from '../graph/transaction.ts';
-import { beginIdempotent } from '../idempotency.ts';
-import { numbers } from '../values.ts';
+import { beginIdempotent } from '../jobs/idempotency.ts';
 import { lockSchedule, nowOf, openRuns } from './rows.ts';
 import { type Decided, writeTicks } from './write-ticks.ts';
 

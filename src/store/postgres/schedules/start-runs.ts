@@ -9,15 +9,15 @@ import type { Schedule } from '../../../core/schedule/schedule.ts';
 import type { Run } from '../../../core/schedule/tick.ts';
 import { waitTogether } from '../../../core/schedule/wait-together.ts';
 import { NO_RUN } from '../../schedule-columns.ts';
-import type { Context } from '../context.ts';
-import { FLAG } from '../flags.ts';
+import type { Context } from '../base/context.ts';
+import { FLAG } from '../base/flags.ts';
+import { numbers } from '../base/values.ts';
 import { UnknownLanes } from '../graph/again.ts';
 import { edgesOf, insertEdges, insertLinked, type Prospect, prospectOf } from '../graph/insert-linked.ts';
 import { outlineOf, storeWorkflow } from '../graph/insert-workflow.ts';
 import { lockParents, type ParentEnds } from '../graph/parents.ts';
 import type { Transaction } from '../graph/transaction.ts';
-import { insertRows } from '../insert-rows.ts';
-import { numbers } from '../values.ts';
+import { insertRows } from '../jobs/insert-rows.ts';
 
 export interface WantedRun {
   schedule: Schedule;

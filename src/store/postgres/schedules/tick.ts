@@ -5,13 +5,13 @@ import type { Run } from '../../../core/schedule/tick.ts';
 import { isOfTheRow, messageOf, putOffMs } from '../../put-off.ts';
 import { decodeLine, type LineColumns } from '../../schedule-columns.ts';
 import type { Ticked, TickRequest } from '../../store.ts';
-import type { Context } from '../context.ts';
-import type { Session } from '../database.ts';
+import type { Context } from '../base/context.ts';
+import type { Session } from '../base/database.ts';
+import { isTooSlow } from '../base/postgres-error.ts';
+import { numbers } from '../base/values.ts';
 import { transactAgain } from '../graph/again.ts';
 import { Locks } from '../graph/locks.ts';
 import { Tally } from '../graph/tally.ts';
-import { isTooSlow } from '../postgres-error.ts';
-import { numbers } from '../values.ts';
 import { type DueNow, judge } from './judge.ts';
 import { type ScheduleRow, toSchedule } from './rows.ts';
 

@@ -5,11 +5,11 @@ import type { Schedule } from '../../../core/schedule/schedule.ts';
 import type { Run, Tick } from '../../../core/schedule/tick.ts';
 import { tickNotices } from '../../../core/schedule/tick-notices.ts';
 import { decodeTick, NO_RUN, type TickColumns } from '../../schedule-columns.ts';
-import type { Context } from '../context.ts';
-import type { Session } from '../database.ts';
+import type { Context } from '../base/context.ts';
+import type { Session } from '../base/database.ts';
+import { numbers } from '../base/values.ts';
+import { insertTickNotices } from '../cluster/notices.ts';
 import type { Transaction } from '../graph/transaction.ts';
-import { insertTickNotices } from '../notices.ts';
-import { numbers } from '../values.ts';
 import { startRuns } from './start-runs.ts';
 
 /** Of one line, oldest first. */

@@ -1,7 +1,7 @@
 /** All other changes of one job: requeued, ended, cancelled, retried, edited. */
 
 import type { Twins } from '../../statements.ts';
-import { FLAG } from '../flags.ts';
+import { FLAG } from '../base/flags.ts';
 import { epochMs, nowIn } from './instants.ts';
 import { countersOf, edgeState, flagsOf, lineOfJob } from './standing.ts';
 

@@ -1,7 +1,7 @@
 /** Handing jobs to workers. */
 
 import type { Twins } from '../../statements.ts';
-import { FLAG } from '../flags.ts';
+import { FLAG } from '../base/flags.ts';
 import { epochMs, nowIn } from './instants.ts';
 import { freeKeysIn } from './keys.ts';
 

@@ -7,7 +7,7 @@
  */
 
 import type { Twins } from '../../statements.ts';
-import { FLAG } from '../flags.ts';
+import { FLAG } from '../base/flags.ts';
 import { nowIn } from './instants.ts';
 import { edgeState, flagsOf, isFinal, lineOfJob } from './standing.ts';
 

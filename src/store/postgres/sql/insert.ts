@@ -1,7 +1,7 @@
 /** New jobs that depend on nobody, and those that take the place of a waiting one. */
 
 import type { Twins } from '../../statements.ts';
-import { FLAG } from '../flags.ts';
+import { FLAG } from '../base/flags.ts';
 import { isOpenIn, order } from './claim.ts';
 import { epochMs, nowIn } from './instants.ts';
 

@@ -1,7 +1,7 @@
 /** Instances, and which of them has which duty. */
 
 import type { Twins } from '../../statements.ts';
-import { SESSION_MARK } from '../direct-session.ts';
+import { SESSION_MARK } from '../base/direct-session.ts';
 import { nowIn } from './instants.ts';
 
 /** A duty's row from the alias l, and whether its term is over by t, in numbers: on any connection, whatever its time zone. */

@@ -1,7 +1,7 @@
 /** Jobs that are done. */
 
 import type { Twins } from '../../statements.ts';
-import { LINKED } from '../flags.ts';
+import { LINKED } from '../base/flags.ts';
 import { began, isHeld } from './heartbeat.ts';
 import { epochMs, nowIn } from './instants.ts';
 import { freeKeysIn } from './keys.ts';

@@ -1,9 +1,9 @@
 /** A part of a call that may fail without the rest of it. */
 
 import { isOfTheRow } from '../../put-off.ts';
-import { Aftermath } from '../aftermath.ts';
-import type { Context } from '../context.ts';
-import { translate } from '../sqlite-error.ts';
+import type { Context } from '../base/context.ts';
+import { translate } from '../base/sqlite-error.ts';
+import { Aftermath } from '../graph/aftermath.ts';
 
 /** Does `write`; where that fails because of what it writes, nothing of it is there, and `instead` answers. */
 export function alone<T>(context: Context, write: (own: Context) => T, instead: (error: unknown) => T): T {

@@ -2,8 +2,8 @@
 
 import type { Schedule } from '../../../core/schedule/schedule.ts';
 import type { ScheduleFilter } from '../../store.ts';
-import type { Context } from '../context.ts';
-import type { Param } from '../database.ts';
+import type { Context } from '../base/context.ts';
+import type { Param } from '../base/database.ts';
 import { schedulesFrom } from '../sql/schedules.ts';
 import { type ScheduleRow, toSchedule } from './rows.ts';
 

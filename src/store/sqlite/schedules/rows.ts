@@ -3,8 +3,8 @@
 import type { Schedule, ScheduleSpec } from '../../../core/schedule/schedule.ts';
 import type { Run, Tick } from '../../../core/schedule/tick.ts';
 import { decodeSchedule, decodeTick, type ScheduleColumns, type TickColumns } from '../../schedule-columns.ts';
-import type { Context } from '../context.ts';
-import { sql } from '../sql.ts';
+import type { Context } from '../base/context.ts';
+import { sql } from '../base/sql.ts';
 
 export interface ScheduleRow extends ScheduleColumns {
   /** JSON. */

@@ -6,9 +6,9 @@ import type { Tick } from '../../../core/schedule/tick.ts';
 import { unknownKeys } from '../../refusals.ts';
 import { decodeLine, decodeTick, type LineColumns, type TickColumns } from '../../schedule-columns.ts';
 import type { InsertOptions, RunRequest } from '../../store.ts';
-import type { Context } from '../context.ts';
-import { answeredBefore, remember } from '../idempotency.ts';
-import { sql } from '../sql.ts';
+import type { Context } from '../base/context.ts';
+import { sql } from '../base/sql.ts';
+import { answeredBefore, remember } from '../jobs/idempotency.ts';
 import { openRuns, scheduleNamed } from './rows.ts';
 import { writeTicks } from './write-ticks.ts';
 

@@ -7,8 +7,8 @@ import { nothingJudged } from '../../plan-due.ts';
 import { scheduleExists } from '../../refusals.ts';
 import { decodeLineState, type LineColumns, specOfSchedule } from '../../schedule-columns.ts';
 import type { ChangeRequest, ScheduleStep } from '../../store.ts';
-import type { Context } from '../context.ts';
-import { sql } from '../sql.ts';
+import type { Context } from '../base/context.ts';
+import { sql } from '../base/sql.ts';
 import { judge } from './judge.ts';
 import { scheduleNamed } from './rows.ts';
 

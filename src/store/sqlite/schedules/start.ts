@@ -5,13 +5,13 @@ import { jobForTick, workflowForTick } from '../../../core/schedule/run-for-tick
 import type { Schedule } from '../../../core/schedule/schedule.ts';
 import type { Run } from '../../../core/schedule/tick.ts';
 import { waitTogether } from '../../../core/schedule/wait-together.ts';
-import type { Context } from '../context.ts';
-import { insertDependent } from '../insert-dependent.ts';
-import { addWorkflow } from '../insert-workflow.ts';
-import { encodeDependencies, encodeNewJobs, type NewJobRow } from '../new-job-row.ts';
-import { encodeNewWorkflow } from '../new-workflow.ts';
-import { parentEndsOf } from '../parents.ts';
-import { sql } from '../sql.ts';
+import type { Context } from '../base/context.ts';
+import { sql } from '../base/sql.ts';
+import { insertDependent } from '../graph/insert-dependent.ts';
+import { addWorkflow } from '../graph/insert-workflow.ts';
+import { encodeNewWorkflow } from '../graph/new-workflow.ts';
+import { parentEndsOf } from '../graph/parents.ts';
+import { encodeDependencies, encodeNewJobs, type NewJobRow } from '../jobs/new-job-row.ts';
 
 /** It waits for the end of those that it follows. */
 export function start(context: Context, { target }: Schedule, run: PlannedRun, follows: readonly Run[]): Run {

@@ -5,9 +5,9 @@ import type { Schedule } from '../../../core/schedule/schedule.ts';
 import type { Run, Tick } from '../../../core/schedule/tick.ts';
 import { tickNotices } from '../../../core/schedule/tick-notices.ts';
 import { NO_RUN } from '../../schedule-columns.ts';
-import type { Context } from '../context.ts';
-import { addTickNotice } from '../notices.ts';
-import { sql } from '../sql.ts';
+import type { Context } from '../base/context.ts';
+import { sql } from '../base/sql.ts';
+import { addTickNotice } from '../cluster/notices.ts';
 import { tickById } from './rows.ts';
 import { start } from './start.ts';
 

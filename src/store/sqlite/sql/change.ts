@@ -1,7 +1,7 @@
 /** All other changes of one job: requeued, ended, cancelled, retried, edited. */
 
 import type { Twins } from '../../statements.ts';
-import { STARTS_ANY_TIME } from '../flags.ts';
+import { STARTS_ANY_TIME } from '../base/flags.ts';
 
 export const changeSql = {
   specs: 'select queue, kind, name, priority, tags, spec from job where id = ?',

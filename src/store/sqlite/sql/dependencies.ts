@@ -1,7 +1,7 @@
 /** Edges between jobs, and what the end or the retry of one means for the others. */
 
 import type { Twins } from '../../statements.ts';
-import { STARTS_ANY_TIME } from '../flags.ts';
+import { STARTS_ANY_TIME } from '../base/flags.ts';
 
 export const dependenciesSql = {
   markParents: `update live set flags = flags | 1 where job_id in (select value from json_each(?))`,

@@ -1,7 +1,7 @@
 /** New jobs that depend on nobody, and those that take the place of a waiting one. */
 
 import type { Twins } from '../../statements.ts';
-import { HAS_PARENTS, STARTS_ANY_TIME, TELLS_FAILURE, TELLS_SUCCESS } from '../flags.ts';
+import { HAS_PARENTS, STARTS_ANY_TIME, TELLS_FAILURE, TELLS_SUCCESS } from '../base/flags.ts';
 
 /** What a job is told to be anew when it is replaced. */
 const REPLACED = HAS_PARENTS | TELLS_FAILURE | TELLS_SUCCESS | STARTS_ANY_TIME;

@@ -1,5 +1,5 @@
 import { Link } from 'wouter';
-import type { StepState, WorkflowDetail } from '../../../../src/api/workflow.ts';
+import type { StepState, WorkflowDetail } from '../../../../src/api/workflow/workflow.ts';
 import { useNow } from '../../data/use-now.ts';
 import { State } from '../../parts/state.tsx';
 import { durationText } from '../../words/duration.ts';

@@ -1,6 +1,6 @@
 import { useMemo, useRef, useState } from 'react';
 import { Link } from 'wouter';
-import type { WorkflowDetail } from '../../../../src/api/workflow.ts';
+import type { WorkflowDetail } from '../../../../src/api/workflow/workflow.ts';
 import { useNow } from '../../data/use-now.ts';
 import { durationText } from '../../words/duration.ts';
 import { hasEnded, STATE_ICONS, STATE_TONES } from '../../words/state.ts';

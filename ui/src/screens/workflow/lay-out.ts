@@ -1,7 +1,7 @@
 /** Places for the steps of a workflow, from left to right. */
 
 import { Graph, layout } from '@dagrejs/dagre';
-import type { StepState } from '../../../../src/api/workflow.ts';
+import type { StepState } from '../../../../src/api/workflow/workflow.ts';
 
 export const NODE_WIDTH = 178;
 export const NODE_HEIGHT = 48;

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { WorkflowDetail } from '../../../../src/api/workflow.ts';
+import type { WorkflowDetail } from '../../../../src/api/workflow/workflow.ts';
 import { client } from '../../data/client.ts';
 import { useAction } from '../../data/use-action.ts';
 import { CopyLine } from '../../parts/copy.tsx';

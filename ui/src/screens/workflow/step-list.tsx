@@ -1,5 +1,5 @@
 import { Link } from 'wouter';
-import type { StepState, WorkflowDetail } from '../../../../src/api/workflow.ts';
+import type { StepState, WorkflowDetail } from '../../../../src/api/workflow/workflow.ts';
 import { State } from '../../parts/state.tsx';
 import { Elapsed } from '../../parts/when.tsx';
 import { hasEnded } from '../../words/state.ts';

@@ -1,4 +1,4 @@
-import type { StepState } from '../../../../src/api/workflow.ts';
+import type { StepState } from '../../../../src/api/workflow/workflow.ts';
 
 /** Keys of the steps that come after this one, directly or not. Parents stand before children in the list. */
 export function stepsBelow(steps: readonly StepState[], from: string): string[] {

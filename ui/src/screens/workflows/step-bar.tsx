@@ -1,4 +1,4 @@
-import type { Workflow } from '../../../../src/api/workflow.ts';
+import type { Workflow } from '../../../../src/api/workflow/workflow.ts';
 
 /** How far a workflow is, step by step. */
 export function StepBar({ counts }: { counts: Workflow['step_counts'] }) {

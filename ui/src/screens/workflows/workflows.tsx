@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { Link, useSearchParams } from 'wouter';
-import type { Workflow } from '../../../../src/api/workflow.ts';
+import type { Workflow } from '../../../../src/api/workflow/workflow.ts';
 import { client } from '../../data/client.ts';
 import { useLive } from '../../data/use-live.ts';
 import { CopyLine } from '../../parts/copy.tsx';

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { transition } from '../src/core/transition.ts';
+import type { Store } from '../src/store/store.ts';
+import { aJob, anOffer, aWorker, jobs } from './kit/builders.ts';
+import { claimOne, forever, type Lease, readOne, submitOne, success } from './kit/steps.ts';
+import { type OpenStore, withStore } from './kit/store.ts';
+
+const RETENTION = { doneMs: 0, otherMs: 0, statsMs: 0 };
+
+/** Every call that takes a signal. */
+function callsOf(store: Store, lease: Lease, waitingId: number): ((signal: AbortSignal) => Promise<unknown>)[] {
+  const { workerId } = lease;
+  const { id: jobId, attempt } = lease.job;
+  const flag = async () => transition(await readOne(store, jobId), { type: 'cancel' }, 0) ?? assert.fail();
+  return [
+    (signal) => store.now(signal),
+    (signal) => store.insert([aJob()], {}, signal),
+    (signal) => store.insertAndClaim([aJob()], { workerId, limit: 1, offer: anOffer(), claimSeq: 1 }, signal),
+    (signal) => store.claim({ workerId, limit: 1, offer: anOffer(), claimSeq: 1 }, signal),
+    (signal) => store.heartbeat({ workerId, leases: [], seenClaim: 1 }, signal),
+    (signal) => store.settle([success(lease)], signal),
+    async (signal) => store.applyChanges([await flag()], signal),
+    (signal) => store.edit(waitingId, { priority: 9 }, signal),
+    (signal) => store.promote(10, signal),
+    (signal) => store.findExpired(10, signal),
+    (signal) => store.findLost({ limit: 10, dead: [] }, signal),
+    (signal) => store.findUnlocked(signal),
+    (signal) => store.retireWorkers(0, signal),
+    (signal) => store.prune(RETENTION, 10, signal),
+    (signal) => store.read([jobId], signal),
+    (signal) => store.list({}, { before: null, limit: 10 }, signal),
+    (signal) => store.count({}, 10, signal),
+    (signal) => store.attempts(jobId, signal),
+    (signal) => store.countAhead(jobId, 10, signal),
+    (signal) => store.appendLogs([{ jobId, attempt, workerId, offset: 0, data: Buffer.from('x') }], signal),
+    (signal) => store.readLog({ jobId, attempt, from: 0, maxBytes: 10 }, signal),
+    (signal) => store.queues(signal),
+    (signal) => store.setQueue('default', { paused: true }, signal),
+    (signal) => store.registerWorker(aWorker(), signal),
+    (signal) => store.workers(signal),
+    (signal) => store.drainWorker(workerId, signal),
+    (signal) => store.leaveWorker(workerId, signal),
+    (signal) => store.addStats([], signal),
+    (signal) => store.stats({ from: 0, to: 1 }, signal),
+    (signal) => store.createOperation({ action: 'cancel', filter: {}, total: 0 }, signal),
+    (signal) => store.operation(1, signal),
+    (signal) => store.openOperations(signal),
+    (signal) => store.advanceOperation(1, null, { cursor: 1, changed: 0, skipped: 0, status: 'done' }, signal),
+  ];
+}
+
+/** All that can be read. */
+async function everything(store: Store) {
+  const listed = await store.list({}, { before: null, limit: 100 }, forever);
+  return {
+    jobs: listed,
+    attempts: await Promise.all(listed.map(({ id }) => store.attempts(id, forever))),
+    queues: await store.queues(forever),
+    workers: await store.workers(forever),
+    operations: await store.openOperations(forever),
+  };
+}
+
+export function exerciseAbort(open: OpenStore): void {
+  const test = withStore(open);
+
+  test('abort: a call given up before it was made rejects with the reason and changes nothing', async ({
+    store,
+    advance,
+  }) => {
+    const lease = await claimOne(store, aJob());
+    const waiting = await submitOne(store, aJob());
+    await submitOne(store, aJob({ delayMs: 1_000 }));
+    await advance(2_000);
+    const before = await everything(store);
+    const reason = new Error('nobody waits any more');
+    const aborted = AbortSignal.abort(reason);
+    for (const call of callsOf(store, lease, waiting.id)) {
+      await assert.rejects(call(aborted), (error) => error === reason, String(call));
+    }
+    assert.deepEqual(await everything(store), before);
+  });
+
+  test('abort: a call given up on its way has happened or not, never half', async ({ store }) => {
+    for (let round = 0; round < 5; round += 1) {
+      const tags = [`round ${round}`];
+      const controller = new AbortController();
+      const inserted = store.insert(jobs(20, { tags }), {}, controller.signal).then(
+        () => true,
+        () => false,
+      );
+      queueMicrotask(() => controller.abort());
+      const answered = await inserted;
+      const added = await store.count({ tags }, 1_000, forever);
+      // An answer that was given up may still arrive in the store a moment later, but whole.
+      if (answered) assert.equal(added, 20);
+      else assert.ok(added === 0 || added === 20, `${added} of 20 were stored`);
+    }
+  });
+}

@@ -1,0 +1,214 @@
+import assert from 'node:assert/strict';
+import { isWorkronError } from '../src/core/error.ts';
+import type { ScheduleChange, ScheduleEdit } from '../src/core/schedule/schedule.ts';
+import type { ScheduleStep, Store } from '../src/store/store.ts';
+import { aStep } from './kit/builders.ts';
+import {
+  aTarget,
+  changeSchedule,
+  HOUR,
+  ledger,
+  MINUTE,
+  makeSchedule,
+  PERIOD,
+  story,
+  tickAll,
+} from './kit/schedules.ts';
+import { forever } from './kit/steps.ts';
+import { type OpenStore, withStore } from './kit/store.ts';
+
+/** A workflow that no store takes: a step is to be kept from a job that is not there. */
+const REFUSED = { workflow: { name: 'w', params: {}, steps: [aStep('kept', { keepFrom: 999_999 })] } };
+const ALL = { policy: 'all', windowMs: HOUR, max: 10 } as const;
+const KEYS = Array.from({ length: 23 }, (_, index) => `tenant-${index}`);
+
+function edit(wanted: ScheduleEdit): ScheduleChange {
+  return { type: 'edit', edit: wanted };
+}
+
+/** The steps that a change takes, each with one line at most. */
+async function steps(store: Store, change: ScheduleChange): Promise<ScheduleStep[]> {
+  const taken: ScheduleStep[] = [];
+  for (let at: number | null = null; taken.at(-1)?.changed !== true; at = taken.at(-1)?.at ?? null) {
+    const step = await store.changeSchedule('nightly', { change, at, limit: 1_000, lines: 1 }, forever);
+    assert.ok(step);
+    taken.push(step);
+    assert.ok(taken.length < 100, 'it comes to an end');
+  }
+  return taken;
+}
+
+async function putOff(store: Store): Promise<void> {
+  const { failed } = await store.tick({ limit: 1_000, lines: 1 }, forever);
+  assert.equal(failed.length, 1);
+}
+
+export function exerciseChangeSchedule(open: OpenStore): void {
+  const test = withStore(open);
+
+  test('change: what is due is judged first, in steps of bounded size, and the change comes last', async ({
+    store,
+    advance,
+  }) => {
+    const made = await makeSchedule(store, { forEach: KEYS, overlap: 'allow', catchup: ALL });
+    await advance(2 * PERIOD + MINUTE);
+    const change = edit({ everyMs: HOUR, anchor: made.anchor });
+    let at: number | null = null;
+    for (const rows of [10, 10, 10, 10, 6]) {
+      const step: ScheduleStep | undefined = await store.changeSchedule('nightly', { change, at, limit: 10 }, forever);
+      assert.equal(step?.changed, false);
+      assert.equal(step.ticks.length, rows);
+      assert.deepEqual([step.counts, step.started], [{ ran: rows }, { default: rows }]);
+      assert.equal(step.schedule.everyMs, PERIOD, 'nothing is changed before all is judged');
+      at = step.at;
+      await advance(1_000);
+    }
+    const last = await store.changeSchedule('nightly', { change, at, limit: 10 }, forever);
+    assert.equal(last?.changed, true);
+    assert.deepEqual([last.ticks, last.schedule.everyMs], [[], HOUR]);
+    for (const key of KEYS) {
+      const rows = (await ledger(store, 'nightly')).filter((row) => row.key === key);
+      assert.deepEqual(
+        rows.map(({ scheduledFor, verdict }) => [scheduledFor, verdict]),
+        [
+          [made.anchor + PERIOD, 'ran'],
+          [made.anchor + 2 * PERIOD, 'ran'],
+        ],
+      );
+    }
+  });
+
+  test('change: whoever dies between two steps has changed nothing, and no tick is lost or doubled', async ({
+    store,
+    advance,
+  }) => {
+    const made = await makeSchedule(store, { forEach: KEYS, overlap: 'allow', catchup: ALL });
+    await advance(PERIOD + MINUTE);
+    const change = edit({ everyMs: HOUR });
+    await store.changeSchedule('nightly', { change, at: null, limit: 10 }, forever);
+    // Nobody comes back for it; the ticker goes on.
+    assert.equal((await tickAll(store)).length, KEYS.length - 10);
+    const left = await store.schedule('nightly', forever);
+    assert.deepEqual([left?.everyMs, left?.nextRun], [PERIOD, made.anchor + 2 * PERIOD]);
+    assert.equal((await ledger(store, 'nightly')).length, KEYS.length);
+  });
+
+  test('change: it counts from when it was asked for, however long it takes to get there', async ({
+    store,
+    advance,
+  }) => {
+    const made = await makeSchedule(store, { everyMs: 1_000, forEach: KEYS, overlap: 'allow', catchup: ALL });
+    await advance(1_500);
+    const asked = await store.now(forever);
+    const change = edit({ everyMs: 3_000, anchor: asked });
+    let at: number | null = null;
+    for (let changed = false; !changed; ) {
+      const step: ScheduleStep | undefined = await store.changeSchedule('nightly', { change, at, limit: 7 }, forever);
+      assert.ok(step);
+      ({ changed, at } = step);
+      // More becomes due than a step takes on; the ticker is at work as well.
+      await advance(1_000);
+      if (!changed) await store.tick({ limit: 5 }, forever);
+    }
+    await advance(3_000);
+    await tickAll(store);
+    const now = await store.now(forever);
+    for (const key of KEYS) {
+      const rows = (await ledger(store, 'nightly')).filter((row) => row.key === key);
+      const instants = rows.map(({ scheduledFor, count }) => (assert.equal(count, 1), scheduledFor));
+      const old = instants.filter((at) => (at - made.anchor) % 1_000 === 0 && (at - asked) % 3_000 !== 0);
+      const lastOld = Math.max(...old);
+      assert.deepEqual(
+        old,
+        Array.from({ length: old.length }, (_, index) => made.anchor + (index + 1) * 1_000),
+      );
+      const fresh = instants.filter((at) => !old.includes(at));
+      const wanted: number[] = [];
+      for (let tick = asked + 3_000; tick <= now; tick += 3_000) if (tick > lastOld) wanted.push(tick);
+      assert.deepEqual(fresh, wanted);
+    }
+  });
+
+  test('change: a new timing gives ticks that were put off their verdict: what cannot be started is missed', async ({
+    store,
+    advance,
+  }) => {
+    const notify = [{ on: ['missed' as const], target: { type: 'command' as const, command: 'x' }, lateAfterMs: 1 }];
+    const made = await makeSchedule(store, { target: REFUSED, catchup: ALL, notify });
+    await advance(2 * PERIOD + MINUTE);
+    await putOff(store);
+    const [judged, last] = await steps(store, edit({ everyMs: HOUR, target: aTarget() }));
+    assert.equal(judged?.failed[0]?.againInMs, null, 'there is no later');
+    assert.deepEqual([judged?.counts, last?.changed], [{ missed: 2 }, true]);
+    assert.deepEqual(await story(store, made), ['missed 1-2']);
+    await advance(2_000);
+    const told = await store.notices(10, forever);
+    assert.deepEqual(
+      told.map(({ kind, detail }) => [kind, detail['count']]),
+      [['missed', 2]],
+    );
+  });
+
+  test('change: a new timing gives ticks that were put off, and could run by now, their run', async ({
+    store,
+    advance,
+  }) => {
+    const made = await makeSchedule(store, { target: REFUSED, catchup: ALL });
+    await advance(PERIOD + MINUTE);
+    await putOff(store);
+    await changeSchedule(store, 'nightly', edit({ target: aTarget() }));
+    const [judged] = await steps(store, edit({ everyMs: HOUR }));
+    assert.deepEqual(judged?.counts, { ran: 1 });
+    assert.deepEqual(await story(store, made), ['ran 1']);
+  });
+
+  test('change: keys that are dropped, and a pause that ends, leave no tick without a verdict', async ({
+    store,
+    advance,
+  }) => {
+    const made = await makeSchedule(store, { target: REFUSED, catchup: ALL, forEach: ['a', 'b'] });
+    await advance(PERIOD + MINUTE);
+    await putOff(store);
+    await putOff(store);
+    await steps(store, edit({ forEach: ['b'] }));
+    const verdicts = async () =>
+      (await ledger(store, 'nightly')).map(({ key, verdict, count }) => `${key} ${verdict} ${count}`);
+    assert.deepEqual(await verdicts(), ['a missed 1'], 'that of the other key is still to come');
+    await steps(store, { type: 'pause', note: null });
+    await advance(2 * PERIOD);
+    const taken = await steps(store, { type: 'resume' });
+    assert.deepEqual(taken.at(-1)?.schedule.nextRun, made.anchor + 4 * PERIOD);
+    assert.deepEqual(await verdicts(), ['a missed 1', 'b missed 1', 'b paused 2']);
+  });
+
+  test('change: what leaves ticks as they are waits for none that cannot be written, and tries them again', async ({
+    store,
+    advance,
+  }) => {
+    const made = await makeSchedule(store, { target: REFUSED });
+    await advance(PERIOD + MINUTE);
+    // Nobody has found out yet that it cannot be written.
+    const taken = await steps(store, edit({ target: aTarget() }));
+    assert.deepEqual(
+      taken.map(({ changed, failed }) => [changed, failed.length]),
+      [
+        [false, 1],
+        [true, 0],
+      ],
+    );
+    assert.equal(taken.at(-1)?.schedule.nextRun, made.anchor + PERIOD, 'mended, it is due again at once');
+    assert.deepEqual(await story(store, made), []);
+    await tickAll(store);
+    assert.deepEqual(await story(store, made), ['ran 1']);
+  });
+
+  test('change: one that is refused judges nothing', async ({ store, advance }) => {
+    await makeSchedule(store);
+    await advance(PERIOD + MINUTE);
+    const request = { change: edit({ cron: '0 0 30 2 *', everyMs: null }), at: null, limit: 1_000 };
+    await assert.rejects(store.changeSchedule('nightly', request, forever), (error) =>
+      isWorkronError(error, 'schedule_invalid'),
+    );
+    assert.deepEqual(await ledger(store, 'nightly'), []);
+  });
+}

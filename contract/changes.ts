@@ -1,0 +1,341 @@
+import assert from 'node:assert/strict';
+import type { Job } from '../src/core/job.ts';
+import { type Change, type Fence, fenceOf, transition } from '../src/core/transition.ts';
+import { aJob, jobs } from './kit/builders.ts';
+import {
+  beat,
+  cancel,
+  claim,
+  claimOne,
+  decide,
+  FAILED,
+  fail,
+  forever,
+  readOne,
+  register,
+  report,
+  retry,
+  submit,
+  submitOne,
+  succeed,
+} from './kit/steps.ts';
+import { type OpenStore, withStore } from './kit/store.ts';
+
+function failing(job: Job): Change {
+  const change = transition(job, { type: 'settle', outcome: FAILED }, 0.5);
+  assert.ok(change);
+  return change;
+}
+
+export function exerciseChanges(open: OpenStore): void {
+  const test = withStore(open);
+
+  test('requeue: a failed attempt is recorded, counted, and the job waits for its backoff', async ({
+    store,
+    advance,
+  }) => {
+    const lease = await claimOne(store, aJob());
+    await advance(1_000);
+    const before = await store.now(forever);
+    const job = await fail(store, lease);
+    assert.ok(job);
+    assert.deepEqual([job.status, job.failures, job.attempt], ['scheduled', 1, 1]);
+    assert.deepEqual([job.exitCode, job.signal, job.error, job.reason], [7, null, 'exit 7', null]);
+    assert.ok(job.dueAt >= before + 5_000);
+    assert.deepEqual([job.startedAt, job.workerId], [lease.job.startedAt, lease.workerId]);
+    assert.deepEqual([job.doneAt, job.lastHeartbeatAt], [null, null]);
+    assert.deepEqual(await readOne(store, job.id), job);
+
+    const [record, ...others] = await store.attempts(job.id, forever);
+    assert.deepEqual(others, []);
+    const { endedAt, ...rest } = record ?? assert.fail();
+    assert.ok(endedAt >= lease.job.startedAt + 1_000);
+    assert.deepEqual(rest, {
+      jobId: job.id,
+      attempt: 1,
+      workerId: lease.workerId,
+      startedAt: lease.job.startedAt,
+      outcome: 'failed',
+      exitCode: 7,
+      signal: null,
+      error: 'exit 7',
+    });
+  });
+
+  test('requeue: without a delay it is pending at once, in its old place', async ({ store, advance }) => {
+    const lease = await claimOne(store, aJob());
+    await advance(1_000);
+    const job = await report(store, lease, { type: 'interrupted', error: 'drained' });
+    assert.deepEqual([job?.status, job?.interruptions, job?.failures], ['pending', 1, 0]);
+    assert.equal(job?.dueAt, lease.job.dueAt);
+    const again = await claimOne(store);
+    assert.deepEqual([again.job.id, again.job.attempt], [job.id, 2]);
+  });
+
+  test('requeue: a running second attempt still tells how the first one failed', async ({ store, advance }) => {
+    const lease = await claimOne(store, aJob());
+    await fail(store, lease);
+    await advance(60_000);
+    await store.promote(10, forever);
+    const second = await claimOne(store);
+    assert.equal(second.job.failures, 1);
+    const running = await readOne(store, lease.job.id);
+    assert.deepEqual([running.status, running.exitCode, running.error], ['running', 7, 'exit 7']);
+
+    await report(store, second, { type: 'returned' });
+    const third = await claimOne(store);
+    assert.equal((await readOne(store, lease.job.id)).error, 'exit 7', 'an attempt without an error hides nothing');
+    await succeed(store, third);
+    const done = await readOne(store, lease.job.id);
+    assert.deepEqual([done.status, done.exitCode, done.error, done.failures], ['done', 0, null, 1]);
+  });
+
+  test('end: the last failure ends the job', async ({ store }) => {
+    const lease = await claimOne(store, aJob({ maxAttempts: 1 }));
+    const job = await report(store, lease, {
+      type: 'failed',
+      exitCode: null,
+      signal: 'SIGKILL',
+      error: 'killed by SIGKILL',
+    });
+    assert.ok(job);
+    assert.deepEqual(
+      [job.status, job.reason, job.failures, job.exitCode, job.signal, job.error],
+      ['failed', 'signal', 1, null, 'SIGKILL', 'killed by SIGKILL'],
+    );
+    assert.ok((job.doneAt ?? 0) >= lease.job.startedAt);
+    assert.deepEqual([job.startedAt, job.workerId], [lease.job.startedAt, lease.workerId]);
+    assert.deepEqual(await readOne(store, job.id), job);
+  });
+
+  test('end: a job that waits is cancelled at once, with no attempt on record', async ({ store }) => {
+    const [pending, scheduled] = await submit(store, [aJob(), aJob({ delayMs: 60_000 })]);
+    for (const { id } of [pending, scheduled] as Job[]) {
+      const job = await cancel(store, id);
+      assert.deepEqual([job.status, job.reason, job.error, job.attempt], ['cancelled', 'cancelled', null, 0]);
+      assert.ok(job.doneAt !== null);
+      assert.deepEqual(await store.attempts(id, forever), []);
+      assert.deepEqual(await readOne(store, id), job);
+    }
+    assert.deepEqual(await claim(store, (await register(store)).id), []);
+    assert.equal((await store.promote(10, forever)).nextDueAt, null);
+  });
+
+  test('end: cancelled between two attempts, it keeps what the first left', async ({ store }) => {
+    const lease = await claimOne(store, aJob());
+    await fail(store, lease);
+    const job = await cancel(store, lease.job.id);
+    assert.deepEqual([job.status, job.attempt, job.failures], ['cancelled', 1, 1]);
+    assert.deepEqual([job.exitCode, job.error], [null, null]);
+    assert.deepEqual([job.startedAt, job.workerId], [lease.job.startedAt, lease.workerId]);
+    assert.deepEqual(
+      (await store.attempts(job.id, forever)).map(({ attempt, outcome }) => [attempt, outcome]),
+      [[1, 'failed']],
+    );
+  });
+
+  test('flag: a running job is asked to stop; its failure is then a cancellation', async ({ store }) => {
+    const lease = await claimOne(store, aJob());
+    const flagged = await cancel(store, lease.job.id);
+    assert.equal(flagged.status, 'running');
+    assert.ok(flagged.cancelRequestedAt !== null);
+    assert.deepEqual(await cancel(store, lease.job.id), await readOne(store, lease.job.id), 'twice is fine');
+
+    const ended = await fail(store, lease);
+    assert.deepEqual([ended?.status, ended?.reason, ended?.failures], ['cancelled', 'cancelled', 0]);
+    assert.equal(ended?.cancelRequestedAt, flagged.cancelRequestedAt);
+    const [record] = await store.attempts(lease.job.id, forever);
+    assert.deepEqual([record?.outcome, record?.exitCode], ['cancelled', 7]);
+  });
+
+  test('fence: a decision made before somebody asked for a stop is not written', async ({ store }) => {
+    const lease = await claimOne(store, aJob());
+    const change = failing(await readOne(store, lease.job.id));
+    await cancel(store, lease.job.id);
+    assert.deepEqual(await store.applyChanges([change], forever), [undefined]);
+    const job = await readOne(store, lease.job.id);
+    assert.deepEqual([job.status, job.failures], ['running', 0]);
+    assert.deepEqual(await store.attempts(job.id, forever), []);
+  });
+
+  test('fence: every field that the decision used must still be so', async ({ store }) => {
+    const lease = await claimOne(store, aJob());
+    const job = await readOne(store, lease.job.id);
+    const change = failing(job);
+    const moved: Partial<Fence>[] = [
+      { jobId: 999_999 },
+      { status: 'pending' },
+      { status: 'failed' },
+      { attempt: 2 },
+      { attempt: 0 },
+      { workerId: lease.workerId + 1 },
+      { cancelRequested: true },
+      { counters: { ...change.fence.counters, failures: 1 } },
+      { counters: { ...change.fence.counters, interruptions: 1 } },
+      { counters: { ...change.fence.counters, snoozes: 1 } },
+      { counters: { ...change.fence.counters, losses: 1 } },
+      { workerSeenAt: (job.lastHeartbeatAt ?? 0) - 1 },
+    ];
+    for (const difference of moved) {
+      const stale = { ...change, fence: { ...change.fence, ...difference } };
+      assert.deepEqual(await store.applyChanges([stale], forever), [undefined], JSON.stringify(difference));
+    }
+    assert.deepEqual(await readOne(store, job.id), job);
+    assert.equal((await store.applyChanges([change], forever))[0]?.status, 'scheduled');
+  });
+
+  test('fence: a worker that was heard meanwhile has not been lost', async ({ store, advance }) => {
+    const lease = await claimOne(store, aJob());
+    const [worker] = await store.workers(forever);
+    const job = await readOne(store, lease.job.id);
+    const change = transition(job, { type: 'lose', workerSeenAt: worker?.seenAt ?? 0 }, 0.5);
+    assert.ok(change);
+    await advance(10);
+    await beat(store, lease.workerId, [lease], 1);
+    assert.deepEqual(await store.applyChanges([change], forever), [undefined]);
+    assert.equal((await readOne(store, job.id)).status, 'running');
+  });
+
+  test('changes: a batch is answered in order, the stale ones hurting nobody', async ({ store }) => {
+    await submit(store, jobs(3));
+    const { id } = await register(store);
+    const claimed = await claim(store, id);
+    const [a, b, c] = await store.read(
+      claimed.map((job) => job.id),
+      forever,
+    );
+    assert.ok(a && b && c);
+    await succeed(store, { job: claimed[1] ?? assert.fail(), workerId: id });
+    const flag: Change = { kind: 'flag', fence: fenceOf(c) };
+    const written = await store.applyChanges([failing(c), failing(b), flag, failing(a), failing(a)], forever);
+    assert.deepEqual(
+      written.map((job) => (job === undefined ? undefined : [job.id, job.status])),
+      [[c.id, 'scheduled'], undefined, undefined, [a.id, 'scheduled'], undefined],
+    );
+    assert.equal((await readOne(store, a.id)).failures, 1);
+    assert.equal((await store.attempts(a.id, forever)).length, 1);
+    assert.deepEqual(await store.applyChanges([], forever), []);
+  });
+
+  test('changes: all kinds in one batch', async ({ store }) => {
+    const over = await submitOne(store, aJob());
+    await cancel(store, over.id);
+    await submit(store, jobs(3));
+    const { id } = await register(store);
+    const [toFlag, toEnd, toRequeue] = await store.read(
+      (await claim(store, id)).map((job) => job.id),
+      forever,
+    );
+    const waiting = await submitOne(store, aJob());
+    assert.ok(toFlag && toEnd && toRequeue);
+    const changes = [
+      transition(toFlag, { type: 'cancel' }, 0),
+      transition(toEnd, { type: 'settle', outcome: { ...FAILED, fatal: true } }, 0),
+      transition(await readOne(store, over.id), { type: 'retry' }, 0),
+      transition(waiting, { type: 'cancel' }, 0),
+      transition(toRequeue, { type: 'settle', outcome: { type: 'snoozed', delayMs: 5_000 } }, 0),
+    ] as Change[];
+    const written = await store.applyChanges(changes, forever);
+    assert.deepEqual(
+      written.map((job) => [job?.id, job?.status]),
+      [
+        [toFlag.id, 'running'],
+        [toEnd.id, 'failed'],
+        [over.id, 'pending'],
+        [waiting.id, 'cancelled'],
+        [toRequeue.id, 'scheduled'],
+      ],
+    );
+    for (const job of written) assert.deepEqual(await readOne(store, job?.id ?? 0), job);
+  });
+
+  test('reopen: a person’s retry gives a full budget and keeps counting attempts', async ({ store, advance }) => {
+    const lease = await claimOne(store, aJob({ maxAttempts: 1, startTimeoutMs: 9_000 }));
+    await fail(store, lease);
+    await advance(5_000);
+    const before = await store.now(forever);
+    const job = await retry(store, lease.job.id);
+    assert.deepEqual([job.status, job.failures, job.losses, job.attempt], ['pending', 0, 0, 1]);
+    assert.deepEqual([job.doneAt, job.reason, job.cancelRequestedAt], [null, null, null]);
+    assert.equal(job.error, 'exit 7', 'how the last attempt went');
+    assert.ok(job.dueAt >= before);
+    assert.equal(job.expiresAt, job.dueAt + 9_000);
+
+    const second = await claimOne(store);
+    assert.deepEqual([second.job.id, second.job.attempt, second.job.failures], [job.id, 2, 0]);
+    await succeed(store, second);
+    assert.deepEqual(
+      (await store.attempts(job.id, forever)).map(({ attempt, outcome }) => [attempt, outcome]),
+      [
+        [1, 'failed'],
+        [2, 'done'],
+      ],
+    );
+  });
+
+  test('reopen: an end without an attempt leaves no trace, as often as it happens', async ({ store }) => {
+    const { id } = await submitOne(store, aJob());
+    for (let round = 0; round < 2; round += 1) {
+      await cancel(store, id);
+      const job = await retry(store, id);
+      assert.deepEqual([job.status, job.attempt, job.startedAt], ['pending', 0, null]);
+    }
+    const lease = await claimOne(store);
+    assert.equal(lease.job.attempt, 1);
+    await fail(store, lease);
+    await cancel(store, id);
+    const job = await retry(store, id);
+    assert.deepEqual([job.attempt, job.error], [1, 'exit 7']);
+    assert.deepEqual(
+      (await store.attempts(id, forever)).map(({ attempt }) => attempt),
+      [1],
+    );
+  });
+
+  test('reopen: happens once, and never to what is done', async ({ store }) => {
+    const lease = await claimOne(store, aJob({ maxAttempts: 1 }));
+    await fail(store, lease);
+    const change = transition(await readOne(store, lease.job.id), { type: 'retry' }, 0);
+    assert.ok(change);
+    const written = await store.applyChanges([change, change], forever);
+    assert.deepEqual(
+      written.map((job) => job?.status),
+      ['pending', undefined],
+    );
+    await succeed(store, await claimOne(store));
+    assert.deepEqual(await store.applyChanges([change], forever), [undefined]);
+    assert.equal((await readOne(store, lease.job.id)).status, 'done');
+  });
+
+  test('reopen: a cancelled job forgets that it was asked to stop', async ({ store }) => {
+    const lease = await claimOne(store, aJob());
+    await cancel(store, lease.job.id);
+    await report(store, lease, { type: 'cancelled', error: null });
+    const job = await retry(store, lease.job.id);
+    assert.equal(job.cancelRequestedAt, null);
+    const second = await claimOne(store);
+    assert.deepEqual((await beat(store, second.workerId, [second], 1))?.cancel, []);
+    assert.equal((await fail(store, second))?.status, 'scheduled');
+  });
+
+  test('counters: what a decision says is what is written', async ({ store }) => {
+    const lease = await claimOne(store, aJob());
+    const job = await readOne(store, lease.job.id);
+    const change = failing(job);
+    assert.equal(change.kind, 'requeue');
+    const counters = { failures: 1, interruptions: 2, snoozes: 3, losses: 4 };
+    const [written] = await store.applyChanges([{ ...change, counters }], forever);
+    const { failures, interruptions, snoozes, losses } = written ?? assert.fail();
+    assert.deepEqual({ failures, interruptions, snoozes, losses }, counters);
+    const ended = await decide(store, job.id, { type: 'cancel' });
+    assert.deepEqual([ended.failures, ended.interruptions, ended.snoozes, ended.losses], [1, 2, 3, 4]);
+  });
+
+  test('output: text from jobs is kept as it is, odd characters and all', async ({ store }) => {
+    const lease = await claimOne(store, aJob({ maxAttempts: 1 }));
+    const error = `exit 1\nça '"\\ %_ \u{1F680} \uFFFD ${'x'.repeat(3_000)}`;
+    const job = await report(store, lease, { type: 'failed', exitCode: 1, signal: null, error });
+    assert.equal(job?.error, error);
+    assert.equal((await store.attempts(lease.job.id, forever))[0]?.error, error);
+  });
+}

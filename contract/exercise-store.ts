@@ -1,0 +1,102 @@
+/** Every promise of `Store`, tested once for all backends. */
+
+import { describe } from 'node:test';
+import { exerciseAbort } from './abort.ts';
+import { exerciseAhead } from './ahead.ts';
+import { exerciseCascade } from './cascade.ts';
+import { exerciseCatchUp } from './catch-up.ts';
+import { exerciseChangeSchedule } from './change-schedule.ts';
+import { exerciseChanges } from './changes.ts';
+import { exerciseClaim } from './claim.ts';
+import { exerciseDependencies } from './dependencies.ts';
+import { exerciseDue } from './due.ts';
+import { exerciseEdit } from './edit.ts';
+import { type Effort, EVERYDAY } from './effort.ts';
+import { exerciseFailingTicks } from './failing-ticks.ts';
+import { exerciseGroups } from './groups.ts';
+import { exerciseHeartbeat } from './heartbeat.ts';
+import { exerciseHints } from './hints.ts';
+import { exerciseIdempotency } from './idempotency.ts';
+import { exerciseInsert } from './insert.ts';
+import { exerciseInsertAndClaim } from './insert-and-claim.ts';
+import { exerciseInstances } from './instances.ts';
+import type { OpenStore } from './kit/store.ts';
+import { exerciseLanes } from './lanes.ts';
+import { exerciseLeadership } from './leadership.ts';
+import { exerciseList } from './list.ts';
+import { exerciseLogs } from './logs.ts';
+import { exerciseLost } from './lost.ts';
+import { exerciseNotices } from './notices.ts';
+import { exerciseOperations } from './operations.ts';
+import { exerciseOrder } from './order.ts';
+import { exerciseProgress } from './progress.ts';
+import { exercisePrune } from './prune.ts';
+import { exerciseQueues } from './queues.ts';
+import { exerciseRaces } from './races.ts';
+import { exerciseReopen } from './reopen.ts';
+import { exerciseRunSchedule } from './run-schedule.ts';
+import { exerciseSchedules } from './schedules.ts';
+import { exerciseSettle } from './settle.ts';
+import { exerciseStats } from './stats.ts';
+import { exerciseStepsTogether } from './steps-together.ts';
+import { exerciseSurroundings } from './surroundings.ts';
+import { exerciseTickNotices } from './tick-notices.ts';
+import { exerciseTicks } from './ticks.ts';
+import { exerciseTurns } from './turns.ts';
+import { exerciseUnique } from './unique.ts';
+import { exerciseWorkers } from './workers.ts';
+import { exerciseWorkflows } from './workflows.ts';
+
+const THEMES = [
+  exerciseInsert,
+  exerciseClaim,
+  exerciseInsertAndClaim,
+  exerciseOrder,
+  exerciseTurns,
+  exerciseAhead,
+  exerciseLanes,
+  exerciseQueues,
+  exerciseHeartbeat,
+  exerciseSettle,
+  exerciseChanges,
+  exerciseEdit,
+  exerciseDue,
+  exerciseLost,
+  exerciseWorkers,
+  exerciseLogs,
+  exerciseList,
+  exerciseUnique,
+  exerciseIdempotency,
+  exerciseDependencies,
+  exerciseCascade,
+  exerciseReopen,
+  exerciseWorkflows,
+  exerciseStepsTogether,
+  exerciseGroups,
+  exerciseSurroundings,
+  exerciseNotices,
+  exerciseProgress,
+  exerciseSchedules,
+  exerciseChangeSchedule,
+  exerciseTicks,
+  exerciseTickNotices,
+  exerciseFailingTicks,
+  exerciseCatchUp,
+  exerciseRunSchedule,
+  exercisePrune,
+  exerciseStats,
+  exerciseOperations,
+  exerciseLeadership,
+  exerciseInstances,
+  exerciseHints,
+  exerciseAbort,
+  exerciseRaces,
+];
+
+/** Declares the whole suite for one backend, for `node --test`. `open` gives each test an empty store and a clock to move. */
+export function exerciseStore(name: string, open: OpenStore, effort: Effort = EVERYDAY): void {
+  // The runner collects what `describe` answers with.
+  void describe(name, { concurrency: 4 }, () => {
+    for (const exercise of THEMES) exercise(open, effort);
+  });
+}

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { type Log, silentLog } from '../src/ops/log.ts';
+import { Metrics } from '../src/ops/metrics.ts';
+import { Wake } from '../src/ops/wake.ts';
+import { createScheduler } from '../src/scheduler/create-scheduler.ts';
+import { ticker } from '../src/scheduler/ticker.ts';
+import type { Store } from '../src/store/store.ts';
+import { aStep } from './kit/builders.ts';
+import { VirtualClock } from './kit/clock.ts';
+import { changeSchedule, ledger, makeSchedule, PERIOD, story } from './kit/schedules.ts';
+import { forever } from './kit/steps.ts';
+import { type OpenStore, withStore } from './kit/store.ts';
+
+/** A workflow that no store takes: a step is to be kept from a job that is not there. */
+const REFUSED = { workflow: { name: 'w', params: {}, steps: [aStep('kept', { keepFrom: 999_999 })] } };
+
+export function exerciseFailingTicks(open: OpenStore): void {
+  const test = withStore(open);
+
+  test('ticks: a schedule that cannot be written is put off by itself, ever longer, and others go on', async ({
+    store,
+    advance,
+  }) => {
+    const anchor = await store.now(forever);
+    const names = Array.from({ length: 9 }, (_, index) => `good-${index}`);
+    // One is due first of all, the other in the middle.
+    await makeSchedule(store, { name: 'bad-1', anchor, target: REFUSED });
+    for (const [index, name] of names.entries()) {
+      await makeSchedule(store, { name, anchor, overlap: 'allow' });
+      if (index === 4) await makeSchedule(store, { name: 'bad-2', anchor, target: REFUSED });
+    }
+    using duty = watch(store);
+    const { rounds, errors } = duty;
+
+    await advance(PERIOD + 10);
+    await rounds();
+    for (const name of names) assert.deepEqual(await verdicts(store, name), ['ran']);
+    assert.deepEqual(
+      errors
+        .splice(0)
+        .map(({ schedule }) => schedule)
+        .sort(),
+      ['bad-1', 'bad-2'],
+    );
+    for (const name of ['bad-1', 'bad-2']) {
+      assert.deepEqual(await ledger(store, name), [], 'nothing half');
+      assert.equal((await store.schedule(name, forever))?.lastVerdict, null);
+    }
+
+    const waits: number[] = [];
+    for (let again = 0; again < 3; again += 1) {
+      const due = (await store.schedule('bad-2', forever))?.nextRun ?? 0;
+      await advance(due - (await store.now(forever)) + 1);
+      await rounds();
+      const told = errors.splice(0).findLast(({ schedule }) => schedule === 'bad-2');
+      waits.push(told?.again_in_ms ?? 0);
+    }
+    const [first = 0, second = 0, third = 0] = waits;
+    assert.ok(first >= 5_000 && second >= 2 * first && third >= 2 * second, `twice as long: ${waits.join()}`);
+  });
+
+  test('ticks: a schedule that was put off and is mended runs its tick', async ({ store, advance }) => {
+    const made = await makeSchedule(store, { target: REFUSED });
+    using duty = watch(store);
+    const { rounds } = duty;
+    await advance(PERIOD + 10);
+    await rounds();
+    const { target } = await makeSchedule(store, { name: 'other' });
+    await changeSchedule(store, 'nightly', { type: 'edit', edit: { target } });
+    await advance(10_000);
+    await rounds();
+    assert.deepEqual(await story(store, made), ['ran 1']);
+  });
+
+  test('ticks: a person changes the times of a schedule that cannot be written: what was due is missed', async ({
+    store,
+    advance,
+  }) => {
+    using duty = watch(store);
+    await makeSchedule(store, { name: 'refused', forEach: ['a', 'b', 'c'], target: REFUSED });
+    await advance(PERIOD + 10);
+    const edited = await duty.scheduler.editSchedule('refused', { everyMs: 2 * PERIOD }, forever);
+    assert.equal(edited.everyMs, 2 * PERIOD);
+    assert.deepEqual(await verdicts(store, 'refused'), ['missed', 'missed', 'missed']);
+    assert.deepEqual(
+      duty.errors.map(({ schedule, again_in_ms }) => [schedule, again_in_ms]),
+      Array.from({ length: 3 }, () => ['refused', undefined]),
+    );
+    const metric = (await duty.metrics.ticks.get()).values.find(({ labels }) => labels.verdict === 'missed');
+    assert.equal(metric?.value, 3, 'counted as the duty counts them');
+  });
+}
+
+async function verdicts(store: Store, name: string): Promise<string[]> {
+  return (await ledger(store, name)).map(({ verdict }) => verdict);
+}
+
+/** The duty on this store; what it logs as errors is kept. */
+function watch(store: Store) {
+  const errors: { schedule: string; again_in_ms: number }[] = [];
+  const log: Log = { ...silentLog, error: (fields) => errors.push(fields as (typeof errors)[number]) };
+  const options = { store, clock: new VirtualClock(), random: () => 0.5, log, instanceId: 'me' };
+  const metrics = new Metrics('0', 'me');
+  const { context, scheduler } = createScheduler({ ...options, metrics, leaseMs: 30_000, heartbeatMs: 5_000 });
+  const loop = ticker(context, new Wake());
+  const rounds = async (): Promise<void> => {
+    while ((await loop.tick(forever)) === 0);
+  };
+  return { errors, rounds, scheduler, metrics, [Symbol.dispose]: () => loop[Symbol.dispose]() };
+}

@@ -1,0 +1,144 @@
+/** Graphs of jobs, in the words of the tests. */
+
+import assert from 'node:assert/strict';
+import type { Condition } from '../../src/core/dag/conditions.ts';
+import type { Dependency, Job, NewJob } from '../../src/core/job.ts';
+import { type Change, transition } from '../../src/core/transition.ts';
+import type { NewWorkflow, Store, Workflow } from '../../src/store/store.ts';
+import { aJob } from './builders.ts';
+import {
+  claim,
+  decide,
+  FAILED,
+  fail,
+  forever,
+  type Lease,
+  readOne,
+  register,
+  report,
+  submitOne,
+  succeed,
+} from './steps.ts';
+
+/** A dependency on a job. */
+export function on({ id }: { id: number }, condition: Condition = 'success'): Dependency {
+  return { jobId: id, condition };
+}
+
+/** A job that waits for these to succeed. */
+export function after(parents: readonly { id: number }[], wanted: Partial<NewJob> = {}): NewJob {
+  return aJob({ ...wanted, dependsOn: parents.map((parent) => on(parent)) });
+}
+
+/** Jobs each of which waits for the one before. */
+export async function submitChain(store: Store, length: number, condition: Condition = 'success'): Promise<Job[]> {
+  const chain: Job[] = [];
+  while (chain.length < length) {
+    const last = chain.at(-1);
+    chain.push(await submitOne(store, aJob({ dependsOn: last === undefined ? [] : [on(last, condition)] })));
+  }
+  return chain;
+}
+
+/** Carries everything down and fills every group, until there is nothing to do. */
+export async function settleDown(store: Store): Promise<void> {
+  for (;;) {
+    const carried = await store.cascade(100, forever);
+    if ((await store.expand(100, forever)) + carried === 0) return;
+  }
+}
+
+/** The workflow, and the ids of its steps' jobs by key. */
+export async function submitWorkflow(
+  store: Store,
+  wanted: NewWorkflow,
+): Promise<{ workflow: Workflow; step: Record<string, number> }> {
+  const { workflow } = await store.insertWorkflow(wanted, {}, forever);
+  const steps = await store.steps(workflow.id, forever);
+  return { workflow, step: Object.fromEntries(steps.map(({ key, job }) => [key, job.id])) };
+}
+
+export async function readWorkflow(store: Store, { id }: { id: number }): Promise<Workflow> {
+  return (await store.workflow(id, forever)) ?? assert.fail(`workflow ${id} is not there`);
+}
+
+export async function statuses(store: Store, jobs: readonly (number | { id: number })[]): Promise<string[]> {
+  const read = await store.read(
+    jobs.map((job) => (typeof job === 'number' ? job : job.id)),
+    forever,
+  );
+  return read.map(({ status }) => status);
+}
+
+/** Status, and the reason where there is one. */
+export async function fates(store: Store, jobs: readonly { id: number }[]): Promise<string[]> {
+  const read = await store.read(
+    jobs.map(({ id }) => id),
+    forever,
+  );
+  return read.map(({ status, reason }) => (reason === null ? status : `${status}: ${reason}`));
+}
+
+export function cancelQuietly(store: Store, jobId: number): Promise<Job> {
+  return decide(store, jobId, { type: 'cancel', quiet: true });
+}
+
+/** A retry as a scheduler would write it together with others. */
+export async function retryChange(store: Store, jobId: number): Promise<Change> {
+  return transition(await readOne(store, jobId), { type: 'retry' }, 0) ?? assert.fail();
+}
+
+/** One worker that takes whatever it can get, and ends it when told. */
+export class Hands {
+  readonly #store: Store;
+  readonly #leases = new Map<number, Lease>();
+  readonly workerId: number;
+
+  private constructor(store: Store, workerId: number) {
+    this.#store = store;
+    this.workerId = workerId;
+  }
+
+  static async of(store: Store): Promise<Hands> {
+    return new Hands(store, (await register(store)).id);
+  }
+
+  /** Claims all there is; answers with the ids, sorted. */
+  async take(): Promise<number[]> {
+    const claimed = await claim(this.#store, this.workerId, { limit: 1_000 });
+    for (const job of claimed) this.#leases.set(job.id, { job, workerId: this.workerId });
+    return claimed.map(({ id }) => id).sort((a, b) => a - b);
+  }
+
+  /** What it has of this job; claims what there is where it does not have it yet. */
+  async lease(job: number | { id: number }): Promise<Lease> {
+    const id = typeof job === 'number' ? job : job.id;
+    if (!this.#leases.has(id)) await this.take();
+    return this.#leases.get(id) ?? assert.fail(`job ${id} was not to be had`);
+  }
+
+  async done(job: number | { id: number }, result?: unknown): Promise<void> {
+    const lease = await this.#letGo(job);
+    assert.equal((await succeed(this.#store, lease, result)).result, 'ok');
+  }
+
+  /** Fails for good, whatever its budget. */
+  async failed(job: number | { id: number }): Promise<void> {
+    await report(this.#store, await this.#letGo(job), { ...FAILED, fatal: true });
+  }
+
+  /** Fails once; it may run again. */
+  async failedOnce(job: number | { id: number }): Promise<void> {
+    await fail(this.#store, await this.#letGo(job));
+  }
+
+  async cancelled(job: number | { id: number }): Promise<void> {
+    await report(this.#store, await this.#letGo(job), { type: 'cancelled', error: null });
+  }
+
+  async #letGo(job: number | { id: number }): Promise<Lease> {
+    const lease = await this.lease(job);
+    this.#leases.delete(lease.job.id);
+    return lease;
+  }
+}

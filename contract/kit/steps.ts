@@ -1,0 +1,118 @@
+/** What happens to jobs, in the words of the tests. */
+
+import assert from 'node:assert/strict';
+import type { ClaimedJob, Job, NewJob } from '../../src/core/job.ts';
+import { NEVER } from '../../src/core/never.ts';
+import type { Outcome } from '../../src/core/outcome.ts';
+import { type JobEvent, transition } from '../../src/core/transition.ts';
+import type { ClaimRequest, NewWorker, Settled, Store, WorkerRow } from '../../src/store/store.ts';
+import { anOffer, aWorker, LEASE_MS } from './builders.ts';
+import type { Advance } from './store.ts';
+
+export const forever = NEVER;
+
+/** A claimed job and who has it: all that a worker needs to report on it. */
+export interface Lease {
+  job: ClaimedJob;
+  workerId: number;
+}
+
+export async function submit(store: Store, jobs: readonly NewJob[]): Promise<Job[]> {
+  const { items } = await store.insert(jobs, {}, forever);
+  return items.map(({ job }) => job);
+}
+
+export async function submitOne(store: Store, job: NewJob): Promise<Job> {
+  const [stored] = await submit(store, [job]);
+  assert.ok(stored);
+  return stored;
+}
+
+export function register(store: Store, wanted: Partial<NewWorker> = {}): Promise<WorkerRow> {
+  return store.registerWorker(aWorker(wanted), forever);
+}
+
+export function claim(store: Store, workerId: number, wanted: Partial<ClaimRequest> = {}): Promise<ClaimedJob[]> {
+  return store.claim({ workerId, limit: 100, offer: anOffer(), claimSeq: 1, ...wanted }, forever);
+}
+
+/** Claims the most urgent job, which must be there, for a new worker or the one given; submits `job` first. */
+export async function claimOne(store: Store, job: NewJob | null = null, workerId?: number): Promise<Lease> {
+  if (job !== null) await submitOne(store, job);
+  const worker = workerId ?? (await register(store)).id;
+  const handler = job?.handler ?? null;
+  const [claimed] = await claim(store, worker, {
+    limit: 1,
+    offer: anOffer({ handlers: handler === null ? [] : [handler] }),
+  });
+  assert.ok(claimed, 'there was nothing to claim');
+  return { job: claimed, workerId: worker };
+}
+
+export async function succeed(store: Store, lease: Lease, result?: unknown): Promise<Settled> {
+  const [answer] = await store.settle([success(lease, result)], forever);
+  assert.ok(answer);
+  return answer;
+}
+
+export function success({ job, workerId }: Lease, result?: unknown) {
+  return { jobId: job.id, attempt: job.attempt, workerId, exitCode: 0, ...(result === undefined ? {} : { result }) };
+}
+
+export const FAILED: Outcome & { type: 'failed' } = { type: 'failed', exitCode: 7, signal: null, error: 'exit 7' };
+
+/** Reports an end other than success; answers with the job as it is then, `undefined` where the lease is gone. */
+export async function report(
+  store: Store,
+  { job, workerId }: Lease,
+  outcome: Exclude<Outcome, { type: 'succeeded' }>,
+): Promise<Job | undefined> {
+  const now = await readOne(store, job.id);
+  if (now.status !== 'running' || now.attempt !== job.attempt || now.workerId !== workerId) return undefined;
+  return decide(store, job.id, { type: 'settle', outcome });
+}
+
+export function fail(store: Store, lease: Lease): Promise<Job | undefined> {
+  return report(store, lease, FAILED);
+}
+
+/** Reads, decides, writes; again where the job changed meanwhile. Throws where the event cannot happen to it. */
+export async function decide(store: Store, jobId: number, event: JobEvent): Promise<Job> {
+  for (;;) {
+    const job = await readOne(store, jobId);
+    const change = transition(job, event, 0.5);
+    if (change === undefined) return job;
+    const [written] = await store.applyChanges([change], forever);
+    if (written !== undefined) return written;
+  }
+}
+
+export function cancel(store: Store, jobId: number): Promise<Job> {
+  return decide(store, jobId, { type: 'cancel' });
+}
+
+export function retry(store: Store, jobId: number): Promise<Job> {
+  return decide(store, jobId, { type: 'retry' });
+}
+
+export function beat(store: Store, workerId: number, leases: readonly Lease[], seenClaim: number | null = null) {
+  const listed = leases.map(({ job }) => ({ jobId: job.id, attempt: job.attempt }));
+  return store.heartbeat({ workerId, leases: listed, seenClaim }, forever);
+}
+
+/** Lets the worker fall silent until its lease is over, and takes back what it held. */
+export async function loseLeases(store: Store, advance: Advance): Promise<Job[]> {
+  await advance(LEASE_MS + 1_000);
+  const lost = await store.findLost({ limit: 1_000, dead: [] }, forever);
+  return Promise.all(lost.map(({ job, workerSeenAt }) => decide(store, job.id, { type: 'lose', workerSeenAt })));
+}
+
+export async function readOne(store: Store, jobId: number): Promise<Job> {
+  const [job] = await store.read([jobId], forever);
+  assert.ok(job, `job ${jobId} is not there`);
+  return job;
+}
+
+export function ids(jobs: readonly { id: number }[]): number[] {
+  return jobs.map(({ id }) => id);
+}

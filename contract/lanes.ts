@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import type { Offer } from '../src/core/lane.ts';
+import type { Store } from '../src/store/store.ts';
+import { aJob, anOffer, jobs } from './kit/builders.ts';
+import { claim, ids, register, submit } from './kit/steps.ts';
+import { type OpenStore, withStore } from './kit/store.ts';
+
+async function claimWith(store: Store, offer: Partial<Offer>, limit = 100): Promise<number[]> {
+  const { id } = await register(store);
+  return ids(await claim(store, id, { offer: anOffer(offer), limit }));
+}
+
+export function exerciseLanes(open: OpenStore): void {
+  const test = withStore(open);
+
+  test('lanes: a worker gets only what its queues hold', async ({ store }) => {
+    const [, b, c] = ids(await submit(store, [aJob({ queue: 'a' }), aJob({ queue: 'b' }), aJob({ queue: 'c' })]));
+    assert.deepEqual(await claimWith(store, { queues: ['c', 'b', 'nothing'] }), [b, c]);
+  });
+
+  test('lanes: commands for those who run commands, handlers for those who have them', async ({ store }) => {
+    const [command, one] = ids(await submit(store, [aJob(), aJob({ handler: 'one' }), aJob({ handler: 'two' })]));
+    assert.deepEqual(await claimWith(store, { commands: false, handlers: ['one', 'three'] }), [one]);
+    assert.deepEqual(await claimWith(store, {}), [command]);
+  });
+
+  test('lanes: a worker must have every tag that a job requires', async ({ store }) => {
+    const [, eu, plain] = ids(
+      await submit(store, [aJob({ requires: ['gpu', 'eu'] }), aJob({ requires: ['eu'] }), aJob()]),
+    );
+    assert.deepEqual(await claimWith(store, { tags: ['eu', 'x'] }), [eu, plain]);
+    assert.equal((await claimWith(store, { tags: ['eu', 'gpu'] })).length, 1);
+  });
+
+  test('lanes: a head of jobs that nobody here can run does not hold up the others', async ({ store }) => {
+    await submit(store, jobs(30, { requires: ['gpu'], priority: 9 }));
+    const [plain] = ids(await submit(store, [aJob()]));
+    assert.deepEqual(await claimWith(store, {}, 1), [plain]);
+  });
+
+  test('resources: never more than what is free', async ({ store }) => {
+    await submit(store, jobs(5, { resources: { memory_mb: 400 } }));
+    assert.equal((await claimWith(store, { free: { memory_mb: 1_000 } })).length, 2);
+    assert.equal((await claimWith(store, { free: { memory_mb: 399 } })).length, 0);
+    assert.equal((await claimWith(store, { free: { gpu: 9 } })).length, 0);
+    assert.equal((await claimWith(store, { free: { memory_mb: 4_000 } })).length, 3);
+  });
+
+  test('resources: what one job takes is not there for the next, also of another lane', async ({ store }) => {
+    const wanted = [
+      aJob({ priority: 3, resources: { gpu: 1 } }),
+      aJob({ priority: 2, resources: { gpu: 1, memory_mb: 1 } }),
+      aJob({ priority: 1, resources: { memory_mb: 1 } }),
+      aJob({ priority: 0 }),
+    ];
+    const [first, , third, fourth] = ids(await submit(store, wanted));
+    assert.deepEqual(await claimWith(store, { free: { gpu: 1, memory_mb: 1 } }), [first, third, fourth]);
+  });
+
+  test('resources: the more urgent job gets them, whichever lane it is in', async ({ store }) => {
+    const wanted = [
+      aJob({ priority: 1, resources: { memory_mb: 2 } }),
+      aJob({ priority: 3, resources: { memory_mb: 3 } }),
+      aJob({ priority: 2, resources: { memory_mb: 2 } }),
+      aJob({ priority: 0, resources: { memory_mb: 1 } }),
+    ];
+    const [one, three, two, zero] = ids(await submit(store, wanted));
+    assert.deepEqual(await claimWith(store, { free: { memory_mb: 4 } }), [three, zero]);
+    assert.deepEqual(await claimWith(store, { free: { memory_mb: 4 } }), [two, one]);
+  });
+
+  test('resources: a job that takes none of something needs none of it', async ({ store }) => {
+    await submit(store, [aJob({ resources: { gpu: 0 } })]);
+    assert.equal((await claimWith(store, { free: {} })).length, 1);
+  });
+
+  test('resources: fractions count', async ({ store }) => {
+    await submit(store, jobs(4, { resources: { gpu: 0.5 } }));
+    assert.equal((await claimWith(store, { free: { gpu: 1.5 } })).length, 3);
+  });
+
+  test('lanes: equal needs are one lane, whatever the order in which they were written', async ({ store }) => {
+    const [a, b, c] = ids(
+      await submit(store, [
+        aJob({ requires: ['x', 'y'], resources: { a: 1, b: 1 }, priority: 1 }),
+        aJob({ requires: ['y', 'x'], resources: { b: 1, a: 1 }, priority: 3 }),
+        aJob({ requires: ['x', 'y', 'x'], resources: { a: 1, b: 1, c: 0 }, priority: 2 }),
+      ]),
+    );
+    assert.deepEqual(await claimWith(store, { tags: ['x', 'y'], free: { a: 3, b: 3 } }), [b, c, a]);
+  });
+}

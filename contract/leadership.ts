@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict';
+import type { Duty } from '../src/core/duty.ts';
+import { isWorkronError } from '../src/core/error.ts';
+import type { Fence, Store } from '../src/store/store.ts';
+import { aJob } from './kit/builders.ts';
+import { claimOne, forever, readOne, submitOne } from './kit/steps.ts';
+import { type OpenStore, withStore } from './kit/store.ts';
+
+const TERM_MS = 5_000;
+
+/** What one instance is told about one duty. */
+async function lead(store: Store, instanceId: string, duty: Duty, term: number | null = null) {
+  const [led] = await store.lead({ instanceId, duties: [{ duty, term }], termMs: TERM_MS }, forever);
+  assert.ok(led);
+  return led;
+}
+
+function isLost(error: unknown): boolean {
+  return isWorkronError(error, 'leadership_lost');
+}
+
+export function exerciseLeadership(open: OpenStore): void {
+  const test = withStore(open);
+
+  test('leadership: the first to ask leads, in the first term; others are told who does', async ({ store }) => {
+    const one = await lead(store, 'one', 'reaper');
+    assert.deepEqual([one.leads, one.term, one.instanceId, one.over], [true, 1, 'one', false]);
+    const two = await lead(store, 'two', 'reaper');
+    assert.deepEqual([two.leads, two.term, two.instanceId, two.over], [false, 1, 'one', false]);
+  });
+
+  test('leadership: a term lasts as long as was asked, and is renewed without a new one', async ({
+    store,
+    advance,
+  }) => {
+    const { expiresAt } = await lead(store, 'one', 'reaper');
+    assert.ok(expiresAt - (await store.now(forever)) <= TERM_MS);
+    for (let round = 1; round <= 3; round += 1) {
+      await advance(TERM_MS - 2_000);
+      const kept = await lead(store, 'one', 'reaper', 1);
+      assert.deepEqual([kept.leads, kept.term], [true, 1]);
+      assert.ok(kept.expiresAt > expiresAt);
+      assert.equal((await lead(store, 'two', 'reaper')).leads, false);
+    }
+  });
+
+  test('leadership: a term that is over is anybody’s, and the next is higher', async ({ store, advance }) => {
+    await lead(store, 'one', 'reaper');
+    await advance(TERM_MS + 1_000);
+    assert.equal((await store.duties(forever))[0]?.over, true);
+    const two = await lead(store, 'two', 'reaper');
+    assert.deepEqual([two.leads, two.term, two.instanceId], [true, 2, 'two']);
+    const one = await lead(store, 'one', 'reaper', 1);
+    assert.deepEqual([one.leads, one.term, one.instanceId], [false, 2, 'two']);
+  });
+
+  test('leadership: one who slept over the end of its own term leads in a new one', async ({ store, advance }) => {
+    await lead(store, 'one', 'reaper');
+    await advance(TERM_MS + 1_000);
+    const again = await lead(store, 'one', 'reaper', 1);
+    assert.deepEqual([again.leads, again.term], [true, 2]);
+  });
+
+  test('leadership: no other’s term can be kept, nor one’s own with another number', async ({ store }) => {
+    await lead(store, 'one', 'reaper');
+    assert.equal((await lead(store, 'two', 'reaper', 1)).leads, false);
+    assert.equal((await lead(store, 'two', 'reaper', 2)).leads, false);
+    assert.equal((await store.duties(forever))[0]?.instanceId, 'one');
+  });
+
+  test('leadership: who resigns makes room at once', async ({ store }) => {
+    await lead(store, 'one', 'reaper');
+    await lead(store, 'two', 'pruner');
+    await store.resign('one', forever);
+    const state = await store.duties(forever);
+    assert.deepEqual(
+      state.map(({ duty, over }) => [duty, over]),
+      [
+        ['pruner', false],
+        ['reaper', true],
+      ],
+    );
+    const two = await lead(store, 'two', 'reaper');
+    assert.deepEqual([two.leads, two.term], [true, 2]);
+    await store.resign('nobody', forever);
+  });
+
+  test('leadership: many duties at once, each with its own term; answered in order', async ({ store, advance }) => {
+    await lead(store, 'one', 'pruner');
+    await advance(TERM_MS + 1_000);
+    await lead(store, 'two', 'grapher');
+    const wanted: Duty[] = ['reaper', 'grapher', 'pruner'];
+    const duties = wanted.map((duty) => ({ duty, term: null }));
+    const led = await store.lead({ instanceId: 'three', duties, termMs: TERM_MS }, forever);
+    assert.deepEqual(
+      led.map(({ duty, leads, term, instanceId }) => [duty, leads, term, instanceId]),
+      [
+        ['reaper', true, 1, 'three'],
+        ['grapher', false, 1, 'two'],
+        ['pruner', true, 2, 'three'],
+      ],
+    );
+    const known = await store.duties(forever);
+    assert.deepEqual(
+      known.map(({ duty, term, instanceId }) => [duty, term, instanceId]),
+      [
+        ['grapher', 1, 'two'],
+        ['pruner', 2, 'three'],
+        ['reaper', 1, 'three'],
+      ],
+    );
+  });
+
+  test('leadership: of many who ask at once exactly one leads', async ({ store, advance }) => {
+    const names = Array.from({ length: 8 }, (_, index) => `instance-${index}`);
+    for (let term = 1; term <= 3; term += 1) {
+      const led = await Promise.all(names.map((name) => lead(store, name, 'ticker')));
+      assert.equal(led.filter(({ leads }) => leads).length, 1);
+      assert.equal((await store.duties(forever))[0]?.term, term);
+      await advance(TERM_MS + 1_000);
+    }
+  });
+
+  test('fence: in its term a leader writes as anybody does', async ({ store, advance }) => {
+    const { term } = await lead(store, 'one', 'promoter');
+    const leader = store.fenced(() => ({ duty: 'promoter', term }));
+    const { id } = await submitOne(store, aJob({ delayMs: 1_000 }));
+    await advance(1_500);
+    assert.equal((await leader.promote(10, forever)).count, 1);
+    assert.equal((await readOne(store, id)).status, 'pending');
+  });
+
+  test('fence: a write with an old term changes nothing', async ({ store, advance }) => {
+    const { term } = await lead(store, 'one', 'promoter');
+    const fence: Fence = { duty: 'promoter', term };
+    const old = store.fenced(() => fence);
+    const { id } = await submitOne(store, aJob({ delayMs: 1_000 }));
+    const lease = await claimOne(store, aJob());
+    const operation = await store.createOperation({ action: 'cancel', filter: {}, total: 1 }, forever);
+    await advance(TERM_MS + 1_000);
+    await lead(store, 'two', 'promoter');
+
+    await assert.rejects(old.promote(10, forever), isLost);
+    assert.equal((await readOne(store, id)).status, 'scheduled');
+    const { job } = lease;
+    const seen = { jobId: job.id, status: 'running', attempt: job.attempt, workerId: lease.workerId } as const;
+    const counters = { failures: 0, interruptions: 0, snoozes: 0, losses: 0 };
+    const stop = { kind: 'flag', fence: { ...seen, cancelRequested: false, counters } } as const;
+    await assert.rejects(old.applyChanges([stop], forever), isLost);
+    assert.equal((await readOne(store, job.id)).cancelRequestedAt, null);
+    const step = { cursor: 1, changed: 1, skipped: 0, status: 'done' } as const;
+    await assert.rejects(old.advanceOperation(operation.id, null, step, forever), isLost);
+    assert.equal((await store.operation(operation.id, forever))?.status, 'running');
+    await assert.rejects(old.retireWorkers(0, forever), isLost);
+    await assert.rejects(old.forgetInstances(0, forever), isLost);
+    await assert.rejects(old.prune({ doneMs: 0, otherMs: 0, statsMs: 0 }, 10, forever), isLost);
+
+    // With the new term the same write is made.
+    const { term: now } = (await store.duties(forever))[0] ?? assert.fail();
+    const present = store.fenced(() => ({ duty: 'promoter', term: now }));
+    const [flagged] = await present.applyChanges([stop], forever);
+    assert.ok(flagged?.cancelRequestedAt);
+  });
+
+  test('fence: a term of a duty that nobody ever led is no right to write', async ({ store, advance }) => {
+    await submitOne(store, aJob({ delayMs: 1_000 }));
+    await advance(1_500);
+    await assert.rejects(store.fenced(() => ({ duty: 'expirer', term: 0 })).promote(10, forever), isLost);
+    await assert.rejects(store.fenced(() => ({ duty: 'expirer', term: 1 })).promote(10, forever), isLost);
+  });
+
+  test('fence: what it throws itself is told, and nothing is written', async ({ store, advance }) => {
+    const { id } = await submitOne(store, aJob({ delayMs: 1_000 }));
+    await advance(1_500);
+    const none = store.fenced(() => {
+      throw new Error('leads nothing');
+    });
+    await assert.rejects(none.promote(10, forever), /leads nothing/);
+    assert.equal((await readOne(store, id)).status, 'scheduled');
+  });
+
+  test('fence: who does not lead may still read', async ({ store }) => {
+    const { id } = await submitOne(store, aJob());
+    const none = store.fenced(() => {
+      throw new Error('leads nothing');
+    });
+    assert.ok((await none.now(forever)) > 0);
+    assert.equal((await readOne(none, id)).id, id);
+    assert.deepEqual(await none.findLost({ limit: 10, dead: [] }, forever), []);
+    assert.deepEqual(await none.findExpired(10, forever), []);
+    assert.deepEqual(await none.openOperations(forever), []);
+    assert.deepEqual(await none.duties(forever), []);
+  });
+}

@@ -1,0 +1,297 @@
+import assert from 'node:assert/strict';
+import { DEFAULT_SPEC, type Job } from '../src/core/job.ts';
+import type { JobFilter, Store } from '../src/store/store.ts';
+import { aJob, jobs } from './kit/builders.ts';
+import {
+  beat,
+  cancel,
+  claim,
+  claimOne,
+  fail,
+  forever,
+  ids,
+  register,
+  report,
+  submit,
+  submitOne,
+  succeed,
+} from './kit/steps.ts';
+import { type OpenStore, withStore } from './kit/store.ts';
+
+async function found(store: Store, filter: JobFilter): Promise<number[]> {
+  const listed = ids(await store.list(filter, { before: null, limit: 100 }, forever));
+  assert.equal(await store.count(filter, 100, forever), listed.length, 'what is counted is what is listed');
+  return listed;
+}
+
+function newest(wanted: readonly Job[]): number[] {
+  return ids(wanted).reverse();
+}
+
+export function exerciseList(open: OpenStore): void {
+  const test = withStore(open);
+
+  test('read: the jobs that exist, in the order asked for', async ({ store }) => {
+    const [a, b, c] = ids(await submit(store, jobs(3))) as [number, number, number];
+    assert.deepEqual(ids(await store.read([c, 999_999, a, b], forever)), [c, a, b]);
+    assert.deepEqual(await store.read([], forever), []);
+  });
+
+  test('list: newest first, page by page', async ({ store }) => {
+    const all = ids(await submit(store, jobs(5))).reverse();
+    assert.deepEqual(await found(store, {}), all);
+    const first = ids(await store.list({}, { before: null, limit: 2 }, forever));
+    assert.deepEqual(first, all.slice(0, 2));
+    assert.deepEqual(ids(await store.list({}, { before: first[1] ?? 0, limit: 2 }, forever)), all.slice(2, 4));
+    assert.deepEqual(ids(await store.list({}, { before: all[4] ?? 0, limit: 2 }, forever)), []);
+  });
+
+  test('list: what is listed is what is read, in every state', async ({ store }) => {
+    await submit(store, [aJob({ delayMs: 60_000 }), aJob({ name: 'n', tags: ['x'] })]);
+    await succeed(store, await claimOne(store, aJob({ priority: 9 })), { answer: 42 });
+    await fail(store, await claimOne(store, aJob({ priority: 9 })));
+    await fail(store, await claimOne(store, aJob({ priority: 9, maxAttempts: 1 })));
+    await cancel(store, (await submitOne(store, aJob())).id);
+    await cancel(store, (await claimOne(store, aJob({ priority: 9 }))).job.id);
+    const listed = await store.list({}, { before: null, limit: 100 }, forever);
+    assert.equal(listed.length, 7);
+    assert.deepEqual(await store.read(ids(listed), forever), listed);
+  });
+
+  test('list: by status', async ({ store }) => {
+    const [pending, scheduled] = ids(await submit(store, [aJob(), aJob({ delayMs: 60_000 })]));
+    const done = await claimOne(store, aJob({ priority: 9 }));
+    await succeed(store, done);
+    const failed = await claimOne(store, aJob({ priority: 9, maxAttempts: 1 }));
+    await fail(store, failed);
+    const running = await claimOne(store, aJob({ priority: 9 }));
+
+    assert.deepEqual(await found(store, { statuses: ['pending'] }), [pending]);
+    assert.deepEqual(await found(store, { statuses: ['running'] }), [running.job.id]);
+    assert.deepEqual(await found(store, { statuses: ['done'] }), [done.job.id]);
+    assert.deepEqual(await found(store, { statuses: ['failed', 'scheduled'] }), [failed.job.id, scheduled]);
+    assert.deepEqual(await found(store, { statuses: ['skipped', 'blocked', 'cancelled'] }), []);
+    assert.deepEqual(await found(store, { reason: 'exit' }), [failed.job.id]);
+    assert.deepEqual(await found(store, { reason: 'timeout' }), []);
+  });
+
+  test('list: a list of nothing matches nothing', async ({ store }) => {
+    await submit(store, jobs(2));
+    assert.deepEqual(await found(store, { ids: [] }), []);
+    assert.deepEqual(await found(store, { statuses: [] }), []);
+    assert.equal((await found(store, { tags: [] })).length, 2, 'all of no tags is no condition');
+  });
+
+  test('list: by queue, name, tags, ids, worker', async ({ store }) => {
+    const [a, b, c] = ids(
+      await submit(store, [
+        aJob({ queue: 'q', name: 'Report', tags: ['x', 'y'] }),
+        aJob({ queue: 'q', name: 'report', tags: ['y'] }),
+        aJob({ name: 'report of today', tags: ['z y'] }),
+      ]),
+    ) as [number, number, number];
+    assert.deepEqual(await found(store, { queue: 'q' }), [b, a]);
+    assert.deepEqual(await found(store, { name: 'report' }), [b]);
+    assert.deepEqual(await found(store, { tags: ['y'] }), [b, a]);
+    assert.deepEqual(await found(store, { tags: ['y', 'x'] }), [a]);
+    assert.deepEqual(await found(store, { tags: ['z'] }), []);
+    assert.deepEqual(await found(store, { ids: [a, c, 999_999] }), [c, a]);
+    assert.deepEqual(await found(store, { queue: 'q', tags: ['y'], name: 'Report' }), [a]);
+    assert.deepEqual(await found(store, { queue: 'default', tags: ['y'] }), []);
+
+    const running = await claimOne(store, aJob({ priority: 9 }));
+    const waiting = await claimOne(store, aJob({ priority: 9 }), running.workerId);
+    const done = await claimOne(store, aJob({ priority: 9 }), running.workerId);
+    await fail(store, waiting);
+    await succeed(store, done);
+    await claimOne(store, aJob({ priority: 9 }));
+    const of = [done, waiting, running].map(({ job }) => job.id);
+    assert.deepEqual(await found(store, { workerId: running.workerId }), of, 'of the present or last attempt');
+  });
+
+  test('list: by when it was created', async ({ store, advance }) => {
+    const a = await submitOne(store, aJob());
+    await advance(10_000);
+    const b = await submitOne(store, aJob({ delayMs: 60_000 }));
+    await advance(10_000);
+    const c = await submitOne(store, aJob());
+    assert.deepEqual(await found(store, { createdFrom: b.createdAt }), [c.id, b.id]);
+    assert.deepEqual(await found(store, { createdTo: b.createdAt }), [a.id]);
+    assert.deepEqual(await found(store, { createdFrom: a.createdAt + 1, createdTo: c.createdAt }), [b.id]);
+  });
+
+  test('list: by when it was created, days apart, with any other filter', async ({ store, advance }) => {
+    const created: Job[] = [];
+    for (let day = 0; day < 6; day += 1) {
+      created.push(...(await submit(store, jobs(2, { queue: `q${day % 2}` }))));
+      await advance(86_400_000);
+    }
+    const cancelled = created.filter((_, place) => place % 3 === 0).map(({ id }) => id);
+    await Promise.all(cancelled.map((id) => cancel(store, id)));
+    const instants = created.flatMap(({ createdAt }) => [createdAt - 1, createdAt, createdAt + 1]);
+    for (const createdFrom of instants) {
+      assert.deepEqual(
+        await found(store, { createdFrom }),
+        newest(created.filter((job) => job.createdAt >= createdFrom)),
+      );
+    }
+    for (const createdTo of instants) {
+      assert.deepEqual(await found(store, { createdTo }), newest(created.filter((job) => job.createdAt < createdTo)));
+    }
+    const [from, to] = [created[2]?.createdAt ?? 0, created[10]?.createdAt ?? 0];
+    const within = created.filter(({ createdAt }) => createdAt >= from && createdAt < to);
+    const times = { createdFrom: from, createdTo: to };
+    const isCancelled = ({ id }: Job) => cancelled.includes(id);
+    assert.deepEqual(await found(store, { ...times, statuses: ['cancelled'] }), newest(within.filter(isCancelled)));
+    assert.deepEqual(
+      await found(store, { ...times, statuses: ['pending'] }),
+      newest(within.filter((job) => !isCancelled(job))),
+    );
+    assert.deepEqual(await found(store, { ...times, queue: 'q1' }), newest(within.filter((job) => job.queue === 'q1')));
+    const page = await store.list(times, { before: created[6]?.id ?? 0, limit: 2 }, forever);
+    assert.deepEqual(ids(page), [created[5]?.id, created[4]?.id]);
+  });
+
+  test('list: by worker and by reason, with many of others since', async ({ store, advance }) => {
+    const { id: workerId } = await register(store);
+    const mine = ids(await submit(store, jobs(4, { maxAttempts: 1 })));
+    const [done, failed, running] = await claim(store, workerId, { limit: 3 });
+    assert.ok(done && failed && running);
+    await succeed(store, { job: done, workerId });
+    await fail(store, { job: failed, workerId });
+    await cancel(store, mine[3] ?? 0);
+    await beat(store, workerId, [{ job: running, workerId }]);
+    for (let day = 0; day < 3; day += 1) {
+      await advance(86_400_000);
+      await submit(store, jobs(2));
+      await succeed(store, await claimOne(store));
+      await fail(store, await claimOne(store));
+    }
+    assert.deepEqual(await found(store, { workerId }), mine.slice(0, 3).reverse());
+    await store.leaveWorker(workerId, forever);
+    assert.deepEqual(await found(store, { workerId }), mine.slice(0, 3).reverse());
+    assert.deepEqual(await found(store, { workerId, reason: 'exit' }), [failed.id]);
+    assert.deepEqual(await found(store, { workerId, statuses: ['running', 'done'] }), [running.id, done.id]);
+    assert.deepEqual(await found(store, { reason: 'cancelled' }), [mine[3]]);
+    assert.deepEqual(await found(store, { reason: 'cancelled', statuses: ['done'] }), []);
+  });
+
+  test('list: by a part of name, command or error, whatever the case, every character meaning itself', async ({
+    store,
+  }) => {
+    const [byName, byCommand] = ids(
+      await submit(store, [
+        aJob({ name: 'Nightly Report', command: 'true' }),
+        aJob({ command: 'echo "100%_done" \\n' }),
+      ]),
+    );
+    const failed = await claimOne(store, aJob({ priority: 9, maxAttempts: 1, command: 'x' }));
+    await report(store, failed, { type: 'failed', exitCode: 1, signal: null, error: 'exit 1\nno such FILE' });
+    const retrying = await claimOne(store, aJob({ priority: 9, command: 'x' }));
+    await fail(store, retrying);
+
+    assert.deepEqual(await found(store, { text: 'nightly rep' }), [byName]);
+    assert.deepEqual(await found(store, { text: 'ECHO' }), [byCommand]);
+    assert.deepEqual(await found(store, { text: 'such file' }), [failed.job.id]);
+    assert.deepEqual(await found(store, { text: 'exit 7' }), [retrying.job.id]);
+    assert.deepEqual(await found(store, { text: '%_' }), [byCommand]);
+    assert.deepEqual(await found(store, { text: '100%done' }), []);
+    assert.deepEqual(await found(store, { text: 'n_ghtly' }), []);
+    assert.deepEqual(await found(store, { text: '\\n' }), [byCommand]);
+    assert.deepEqual(await found(store, { text: `'; --` }), []);
+  });
+
+  test('list: by text, whatever the case of its letters, in any alphabet', async ({ store }) => {
+    const [french, russian, german, greek] = ids(
+      await submit(store, [
+        aJob({ name: 'CAFÉ à la carte' }),
+        aJob({ command: 'echo Жук' }),
+        aJob({ name: 'Straße' }),
+        aJob({ command: null, handler: 'h', input: { who: 'ΔΈΛΤΑ' } }),
+      ]),
+    );
+    assert.deepEqual(await found(store, { text: 'café À' }), [french]);
+    assert.deepEqual(await found(store, { text: 'cafe' }), []);
+    assert.deepEqual(await found(store, { text: 'жУК' }), [russian]);
+    assert.deepEqual(await found(store, { text: 'STRAẞE' }), [german]);
+    assert.deepEqual(await found(store, { text: 'strasse' }), []);
+    assert.deepEqual(await found(store, { text: 'δέλτ' }), [greek]);
+  });
+
+  test('list: by text in the input, where spaces do not count', async ({ store }) => {
+    const [a, b] = ids(
+      await submit(store, [
+        aJob({ command: null, handler: 'mail', input: { to: 'Ana Maria', lines: [1, 22] } }),
+        aJob({ command: null, handler: 'mail', input: ['bob', { deep: 'Anaconda' }] }),
+      ]),
+    );
+    assert.deepEqual(await found(store, { text: 'ana' }), [b, a]);
+    assert.deepEqual(await found(store, { text: 'ana maria' }), [a]);
+    assert.deepEqual(await found(store, { text: '[1, 22]' }), [a]);
+    assert.deepEqual(await found(store, { text: '"deep": "anaconda"' }), [b]);
+    assert.deepEqual(await found(store, { text: 'null' }), []);
+  });
+
+  test('list: by text that JSON writes in another way, and by the error that stands beside the job', async ({
+    store,
+  }) => {
+    const [quoted, item] = ids(
+      await submit(store, [
+        aJob({ command: 'printf "a\tb"\necho C:\\temp' }),
+        aJob({ command: null, handler: 'h', input: { note: 'two\nlines' } }),
+      ]),
+    );
+    assert.deepEqual(await found(store, { text: '"A\tB"\nECHO' }), [quoted]);
+    assert.deepEqual(await found(store, { text: 'c:\\temp' }), [quoted]);
+    assert.deepEqual(await found(store, { text: 'lines"}' }), [item]);
+    assert.deepEqual(await found(store, { text: ' ' }), [item, quoted]);
+
+    const mended = await claimOne(
+      store,
+      aJob({ priority: 9, command: 'x', backoff: { ...DEFAULT_SPEC.backoff, type: 'none' } }),
+    );
+    await fail(store, mended);
+    assert.deepEqual(await found(store, { text: 'exit 7' }), [mended.job.id]);
+    await succeed(store, await claimOne(store));
+    assert.deepEqual(await found(store, { text: 'exit 7' }), [], 'an error of the past is not its error');
+  });
+
+  test('list: children of a job, whatever their state', async ({ store }) => {
+    const [parent, other] = ids(await submit(store, jobs(2))) as [number, number];
+    const on = (jobId: number) => ({ jobId, condition: 'success' as const });
+    const [first, second] = ids(
+      await submit(store, [aJob({ dependsOn: [on(parent)] }), aJob({ dependsOn: [on(parent), on(other)] })]),
+    );
+    assert.deepEqual(await found(store, { parentId: parent }), [second, first]);
+    assert.deepEqual(await found(store, { parentId: other }), [second]);
+    await cancel(store, first as number);
+    assert.deepEqual(await found(store, { parentId: parent, statuses: ['blocked'] }), [second]);
+    assert.deepEqual(await found(store, { parentId: parent, statuses: ['cancelled'] }), [first]);
+    assert.deepEqual(await found(store, { parentId: second as number }), []);
+  });
+
+  test('list: no further back than the newest so many ids', async ({ store }) => {
+    const all = ids(await submit(store, jobs(5))).reverse();
+    assert.deepEqual(await found(store, { newest: 2 }), all.slice(0, 2));
+    assert.deepEqual(await found(store, { newest: 2, statuses: ['pending'] }), all.slice(0, 2));
+    assert.deepEqual(await found(store, { newest: 99 }), all);
+    assert.deepEqual(await found(store, { newest: 2, text: 'true' }), all.slice(0, 2));
+    assert.deepEqual(await found(store, { newest: 2, text: 'true', statuses: ['pending'] }), all.slice(0, 2));
+    const page = await store.list({ newest: 3 }, { before: all[1] as number, limit: 9 }, forever);
+    assert.deepEqual(ids(page), all.slice(2, 3));
+  });
+
+  test('count: no further than asked', async ({ store }) => {
+    await submit(store, jobs(5));
+    assert.equal(await store.count({}, 3, forever), 3);
+    assert.equal(await store.count({ statuses: ['pending'] }, 5, forever), 5);
+    assert.equal(await store.count({ statuses: ['pending', 'done'] }, 9, forever), 5);
+    assert.equal(await store.count({}, 0, forever), 0);
+  });
+
+  test('attempts: of a job that is not there, or has none, are none', async ({ store }) => {
+    assert.deepEqual(await store.attempts(999_999, forever), []);
+    const lease = await claimOne(store, aJob());
+    assert.deepEqual(await store.attempts(lease.job.id, forever), [], 'the one that runs has not ended');
+  });
+}

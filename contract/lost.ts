@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { aJob, jobs, LEASE_MS } from './kit/builders.ts';
+import {
+  beat,
+  cancel,
+  claim,
+  claimOne,
+  forever,
+  ids,
+  loseLeases,
+  readOne,
+  register,
+  submit,
+  succeed,
+} from './kit/steps.ts';
+import { type OpenStore, withStore } from './kit/store.ts';
+
+export function exerciseLost(open: OpenStore): void {
+  const test = withStore(open);
+
+  test('lost: the jobs of a silent worker are found once its lease is over, with when it was last heard', async ({
+    store,
+    advance,
+  }) => {
+    const lease = await claimOne(store, aJob());
+    await claimOne(store, aJob({ delayMs: null }));
+    await advance(LEASE_MS - 5_000);
+    assert.deepEqual(await store.findLost({ limit: 10, dead: [] }, forever), []);
+    const [worker, other] = await store.workers(forever);
+    await beat(store, other?.id ?? 0, [], null);
+    await advance(10_000);
+    const [found, ...others] = await store.findLost({ limit: 10, dead: [] }, forever);
+    assert.deepEqual(others, []);
+    assert.deepEqual(found, { job: await readOne(store, lease.job.id), workerSeenAt: worker?.seenAt });
+  });
+
+  test('lost: each worker’s own lease length counts', async ({ store, advance }) => {
+    await submit(store, jobs(2));
+    const short = await register(store, { leaseMs: 5_000 });
+    const long = await register(store, { leaseMs: 120_000 });
+    const [a] = await claim(store, short.id, { limit: 1 });
+    await claim(store, long.id, { limit: 1 });
+    await advance(60_000);
+    const lost = await store.findLost({ limit: 10, dead: [] }, forever);
+    assert.deepEqual(ids(lost.map(({ job }) => job)), [a?.id]);
+  });
+
+  test('lost: the jobs of those known to be dead are found at once', async ({ store }) => {
+    const lease = await claimOne(store, aJob());
+    await claimOne(store, aJob());
+    const lost = await store.findLost({ limit: 10, dead: [lease.workerId, 9_999] }, forever);
+    assert.deepEqual(ids(lost.map(({ job }) => job)), [lease.job.id]);
+  });
+
+  test('lost: takes no more than the limit, and only what runs', async ({ store, advance }) => {
+    await submit(store, jobs(5));
+    const { id } = await register(store);
+    const [first] = await claim(store, id, { limit: 4 });
+    assert.ok(first);
+    await succeed(store, { job: first, workerId: id });
+    await advance(LEASE_MS * 2);
+    assert.equal((await store.findLost({ limit: 2, dead: [] }, forever)).length, 2);
+    assert.equal((await store.findLost({ limit: 10, dead: [] }, forever)).length, 3);
+  });
+
+  test('lost: a job taken back costs one of its budget and is claimable at once', async ({ store, advance }) => {
+    const lease = await claimOne(store, aJob());
+    const [job] = await loseLeases(store, advance);
+    assert.deepEqual([job?.status, job?.failures, job?.losses, job?.attempt], ['pending', 1, 1, 1]);
+    assert.match(job?.error ?? '', /vanished/);
+    const [record] = await store.attempts(lease.job.id, forever);
+    assert.deepEqual([record?.outcome, record?.workerId], ['lost', lease.workerId]);
+    assert.deepEqual(await store.findLost({ limit: 10, dead: [lease.workerId] }, forever), []);
+    const second = await claimOne(store);
+    assert.equal(second.job.attempt, 2);
+    const [again] = await loseLeases(store, advance);
+    assert.equal(again?.status, 'scheduled', 'only the first loss goes back at once');
+  });
+
+  test('lost: a job that somebody had asked to stop ends cancelled', async ({ store, advance }) => {
+    const lease = await claimOne(store, aJob());
+    await cancel(store, lease.job.id);
+    const [job] = await loseLeases(store, advance);
+    assert.deepEqual([job?.status, job?.failures], ['cancelled', 0]);
+    assert.deepEqual(await succeed(store, lease), { result: 'lease_lost' });
+  });
+
+  test('lost: the lease of an uncounted claim starts with the claim', async ({ store, advance }) => {
+    const { id } = await register(store);
+    await submit(store, jobs(1));
+    await advance(LEASE_MS - 1_000);
+    await claim(store, id, { claimSeq: null });
+    await advance(10_000);
+    assert.deepEqual(await store.findLost({ limit: 10, dead: [] }, forever), []);
+    await advance(LEASE_MS);
+    assert.equal((await store.findLost({ limit: 10, dead: [] }, forever)).length, 1);
+  });
+
+  test('lost: a worker that said good-bye keeps its leases until they end', async ({ store, advance }) => {
+    const lease = await claimOne(store, aJob());
+    await store.leaveWorker(lease.workerId, forever);
+    assert.deepEqual(await store.findLost({ limit: 10, dead: [] }, forever), []);
+    assert.equal((await loseLeases(store, advance)).length, 1);
+  });
+
+  test('unlocked: says nothing of workers that hold no lock', async ({ store }) => {
+    await register(store, { attachment: 'remote' });
+    assert.deepEqual((await store.findUnlocked(forever)).workers, []);
+  });
+}

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import type { Notify, NotifyEvent } from '../src/core/notify.ts';
+import type { Store } from '../src/store/store.ts';
+import { MINUTE, makeSchedule, PERIOD, tickAll } from './kit/schedules.ts';
+import { forever, readOne } from './kit/steps.ts';
+import { type OpenStore, withStore } from './kit/store.ts';
+
+const tells = (...on: NotifyEvent[]): Notify[] => [
+  { on, target: { type: 'command', command: 'true' }, lateAfterMs: MINUTE },
+];
+
+/** What there is to tell, in few words. */
+async function open(store: Store): Promise<string[]> {
+  const notices = await store.notices(100, forever);
+  return notices.map(({ kind, schedule, detail }) => `${kind} ${schedule} ${JSON.stringify(detail['count'] ?? '')}`);
+}
+
+export function exerciseTickNotices(openStore: OpenStore): void {
+  const test = withStore(openStore);
+
+  test('tick notices: ticks that will not run are one notice of their schedule, however many keys and calls', async ({
+    store,
+    advance,
+  }) => {
+    const { anchor } = await makeSchedule(store, { notify: tells('missed'), forEach: ['a', 'b'], overlap: 'allow' });
+    await advance(PERIOD * 10 + MINUTE);
+    await tickAll(store);
+    assert.deepEqual(await open(store), [], 'they are gathered for a moment');
+    await advance(PERIOD * 10);
+    await tickAll(store);
+    const [notice, ...more] = await store.notices(10, forever);
+    assert.deepEqual(more, []);
+    assert.ok(notice);
+    const { scheduled_for, count } = notice.detail as { scheduled_for: string; count: number };
+    assert.equal(scheduled_for, new Date(anchor + PERIOD).toISOString());
+    assert.ok(count > 4 && count % 2 === 0, `${count} ticks of two keys`);
+    await store.deliver(notice.id, { alarm: null, messages: [] }, forever);
+    await advance(PERIOD * 20);
+    await tickAll(store);
+    await advance(5_000);
+    assert.equal((await open(store)).length, 1, 'what is missed later is told of anew');
+  });
+
+  test('tick notices: nobody who asks for it, nothing to tell; the installation may ask', async ({
+    store,
+    advance,
+  }) => {
+    await makeSchedule(store, { name: 'quiet', notify: tells('failed') });
+    await advance(PERIOD * 20);
+    await tickAll(store);
+    await advance(5_000);
+    assert.deepEqual(await open(store), []);
+    await advance(PERIOD * 20);
+    await store.tick({ limit: 1_000, notify: tells('missed') }, forever);
+    await advance(5_000);
+    assert.match((await open(store)).join(), /^missed quiet \d+$/);
+  });
+
+  test('tick notices: a run may be late, which is seen when its time has come', async ({ store, advance }) => {
+    await makeSchedule(store, { notify: tells('late', 'missed') });
+    await advance(PERIOD);
+    const [tick] = await tickAll(store);
+    assert.deepEqual(await open(store), []);
+    await advance(MINUTE);
+    const [notice] = await store.notices(10, forever);
+    assert.deepEqual([notice?.kind, notice?.jobId, notice?.schedule], ['late', tick?.jobId, 'nightly']);
+    assert.equal(notice?.detail['late_after'], MINUTE);
+  });
+
+  test('tick notices: what a schedule runs tells whom the schedule, its job and the installation name', async ({
+    store,
+    advance,
+  }) => {
+    await makeSchedule(store, { notify: tells('failed') });
+    await advance(PERIOD);
+    const { ticks } = await store.tick({ limit: 10, notify: tells('recovered') }, forever);
+    const job = await readOne(store, ticks[0]?.jobId as number);
+    assert.deepEqual(
+      job.notify.map(({ on }) => on),
+      [['failed'], ['recovered']],
+    );
+    const manual = await store.runSchedule('nightly', { kind: 'manual', keys: null, instants: [] }, {}, forever);
+    assert.equal(manual?.ticks.length, 1);
+    await advance(PERIOD);
+    assert.deepEqual(await open(store), [], 'by hand nothing is late');
+  });
+}

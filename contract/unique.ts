@@ -1,0 +1,266 @@
+import assert from 'node:assert/strict';
+import { isWorkronError } from '../src/core/error.ts';
+import type { Job, NewJob, Unique } from '../src/core/job.ts';
+import type { Store } from '../src/store/store.ts';
+import { aJob } from './kit/builders.ts';
+import { cancel, claimOne, fail, forever, readOne, retry, submitOne, succeed } from './kit/steps.ts';
+import { type OpenStore, withStore } from './kit/store.ts';
+
+function unique(wanted: Partial<Unique> = {}): Unique {
+  return { key: 'k', while: 'active', onConflict: 'existing', ...wanted };
+}
+
+async function insertOne(store: Store, job: NewJob): Promise<{ job: Job; deduplicated: boolean }> {
+  const { items } = await store.insert([job], {}, forever);
+  assert.ok(items[0] !== undefined && items.length === 1);
+  return items[0];
+}
+
+const isConflict = (error: unknown) => isWorkronError(error, 'unique_conflict');
+
+export function exerciseUnique(open: OpenStore): void {
+  const test = withStore(open);
+
+  test('unique: a second job with the key is not stored; the answer is the holder', async ({ store }) => {
+    const first = await insertOne(store, aJob({ command: 'first', unique: unique() }));
+    assert.equal(first.deduplicated, false);
+    const second = await insertOne(store, aJob({ command: 'second', unique: unique() }));
+    assert.deepEqual(second, { job: first.job, deduplicated: true });
+    assert.equal((await insertOne(store, aJob({ unique: unique({ key: 'other' }) }))).deduplicated, false);
+    assert.equal(await store.count({}, 10, forever), 2);
+  });
+
+  test('unique: reject stores nothing at all', async ({ store }) => {
+    const { id } = await submitOne(store, aJob({ unique: unique() }));
+    const batch = [
+      aJob(),
+      aJob({ unique: unique({ key: 'new' }) }),
+      aJob({ unique: unique({ onConflict: 'reject' }) }),
+    ];
+    await assert.rejects(store.insert(batch, {}, forever), isConflict);
+    assert.equal(await store.count({}, 10, forever), 1);
+    assert.equal((await insertOne(store, aJob({ unique: unique({ key: 'new' }) }))).deduplicated, false);
+    assert.equal((await insertOne(store, aJob({ unique: unique() }))).job.id, id);
+  });
+
+  test('unique: while active, the key is held from submission to the end', async ({ store }) => {
+    const first = await submitOne(store, aJob({ unique: unique() }));
+    const lease = await claimOne(store);
+    assert.equal((await insertOne(store, aJob({ unique: unique() }))).job.id, first.id);
+    await fail(store, lease);
+    assert.equal((await insertOne(store, aJob({ unique: unique() }))).job.status, 'scheduled');
+    await cancel(store, first.id);
+    const next = await insertOne(store, aJob({ unique: unique() }));
+    assert.equal(next.deduplicated, false);
+    await succeed(store, await claimOne(store));
+    assert.equal((await insertOne(store, aJob({ unique: unique() }))).deduplicated, false);
+  });
+
+  test('unique: while pending, the key is let go at the first claim and not taken again', async ({ store }) => {
+    const first = await submitOne(store, aJob({ unique: unique({ while: 'pending' }) }));
+    assert.equal((await insertOne(store, aJob({ unique: unique({ while: 'pending' }) }))).job.id, first.id);
+    const lease = await claimOne(store);
+    const second = await insertOne(store, aJob({ delayMs: 60_000, unique: unique({ while: 'pending' }) }));
+    assert.equal(second.deduplicated, false);
+    await fail(store, lease);
+    assert.equal((await insertOne(store, aJob({ unique: unique({ while: 'pending' }) }))).job.id, second.job.id);
+    await cancel(store, second.job.id);
+    assert.equal((await insertOne(store, aJob({ unique: unique({ while: 'pending' }) }))).deduplicated, false);
+  });
+
+  test('unique: for a time, the key is held whatever becomes of the job', async ({ store, advance }) => {
+    const timed = aJob({ unique: unique({ while: 60_000 }) });
+    const first = await submitOne(store, timed);
+    await succeed(store, await claimOne(store));
+    const twin = await insertOne(store, timed);
+    assert.deepEqual([twin.job.id, twin.job.status, twin.deduplicated], [first.id, 'done', true]);
+    await advance(30_000);
+    assert.equal((await insertOne(store, timed)).deduplicated, true);
+    await advance(31_000);
+    const next = await insertOne(store, timed);
+    assert.equal(next.deduplicated, false);
+    assert.equal((await insertOne(store, timed)).job.id, next.job.id);
+  });
+
+  test('unique: replace overwrites a job that still waits, keeping its id', async ({ store }) => {
+    const first = await submitOne(store, aJob({ command: 'first', queue: 'a', tags: ['x'], unique: unique() }));
+    const { job, deduplicated } = await insertOne(
+      store,
+      aJob({ command: 'second', queue: 'b', priority: 5, delayMs: 60_000, unique: unique({ onConflict: 'replace' }) }),
+    );
+    assert.equal(deduplicated, true);
+    assert.deepEqual([job.id, job.createdAt], [first.id, first.createdAt]);
+    assert.deepEqual([job.command, job.queue, job.priority, job.tags], ['second', 'b', 5, []]);
+    assert.equal(job.status, 'scheduled');
+    assert.ok(job.dueAt >= first.createdAt + 60_000);
+    assert.deepEqual(await readOne(store, first.id), job);
+    assert.deepEqual(
+      (await store.queues(forever)).map(({ name, scheduled }) => [name, scheduled]),
+      [['b', 1]],
+    );
+    const back = await insertOne(store, aJob({ command: 'third', unique: unique({ onConflict: 'replace' }) }));
+    assert.deepEqual([back.job.id, back.job.status], [first.id, 'pending']);
+    const { job: claimed } = await claimOne(store);
+    assert.deepEqual([claimed.id, claimed.command, claimed.queue], [first.id, 'third', 'default']);
+    assert.equal(await store.count({}, 10, forever), 1);
+  });
+
+  test('unique: replace starts the counters anew, but never the attempt', async ({ store }) => {
+    const lease = await claimOne(store, aJob({ unique: unique() }));
+    await fail(store, lease);
+    const { job } = await insertOne(store, aJob({ unique: unique({ onConflict: 'replace' }) }));
+    assert.deepEqual([job.id, job.status, job.failures, job.attempt], [lease.job.id, 'pending', 0, 1]);
+    assert.equal((await claimOne(store)).job.attempt, 2);
+  });
+
+  test('unique: replace leaves a running or ended holder as it is, and answers with it', async ({ store }) => {
+    const lease = await claimOne(store, aJob({ command: 'first', unique: unique({ while: 60_000 }) }));
+    const second = aJob({ command: 'second', unique: unique({ while: 60_000, onConflict: 'replace' }) });
+    const running = await insertOne(store, second);
+    assert.deepEqual([running.job.status, running.job.command, running.deduplicated], ['running', 'first', true]);
+    await succeed(store, lease);
+    const done = await insertOne(store, second);
+    assert.deepEqual([done.job.status, done.job.command, done.deduplicated], ['done', 'first', true]);
+    assert.equal(await store.count({}, 10, forever), 1);
+  });
+
+  test('unique: replace takes the key in the way it asks for', async ({ store }) => {
+    await submitOne(store, aJob({ unique: unique({ while: 'active' }) }));
+    await insertOne(store, aJob({ unique: unique({ while: 'pending', onConflict: 'replace' }) }));
+    await claimOne(store);
+    assert.equal((await insertOne(store, aJob({ unique: unique() }))).deduplicated, false);
+  });
+
+  test('unique: twins in one call meet each other', async ({ store }) => {
+    const { items } = await store.insert(
+      [aJob({ command: 'a', unique: unique() }), aJob(), aJob({ command: 'b', unique: unique() })],
+      {},
+      forever,
+    );
+    assert.deepEqual(
+      items.map(({ deduplicated }) => deduplicated),
+      [false, false, true],
+    );
+    assert.equal(items[2]?.job.id, items[0]?.job.id);
+    assert.equal((await readOne(store, items[0]?.job.id ?? 0)).command, 'a');
+    const replaced = await store.insert(
+      [
+        aJob({ command: 'c', unique: unique({ key: 'z' }) }),
+        aJob({ command: 'd', unique: unique({ key: 'z', onConflict: 'replace' }) }),
+      ],
+      {},
+      forever,
+    );
+    assert.equal(replaced.items[1]?.job.id, replaced.items[0]?.job.id);
+    assert.equal((await readOne(store, replaced.items[0]?.job.id ?? 0)).command, 'd');
+    const rejected = [
+      aJob({ unique: unique({ key: 'y' }) }),
+      aJob({ unique: unique({ key: 'y', onConflict: 'reject' }) }),
+    ];
+    await assert.rejects(store.insert(rejected, {}, forever), isConflict);
+    assert.equal(await store.count({}, 10, forever), 3);
+  });
+
+  test('unique: one that is skipped at once lets go of its key for the next of the same call', async ({ store }) => {
+    const { id: parent } = await submitOne(store, aJob());
+    await succeed(store, await claimOne(store));
+    const inVain = { dependsOn: [{ jobId: parent, condition: 'failure' as const }] };
+    const { items } = await store.insert(
+      [
+        aJob({ ...inVain, unique: unique() }),
+        aJob({ unique: unique() }),
+        aJob({ unique: unique() }),
+        aJob({ ...inVain, unique: unique({ key: 'timed', while: 60_000 }) }),
+        aJob({ unique: unique({ key: 'timed', onConflict: 'replace' }) }),
+      ],
+      {},
+      forever,
+    );
+    const [first, second, third, timed, late] = items;
+    assert.deepEqual(
+      items.map(({ job, deduplicated }) => [job.status, deduplicated]),
+      [
+        ['skipped', false],
+        ['pending', false],
+        ['pending', true],
+        ['skipped', false],
+        ['skipped', true],
+      ],
+    );
+    assert.notEqual(first?.job.id, second?.job.id);
+    assert.equal(third?.job.id, second?.job.id);
+    assert.equal(late?.job.id, timed?.job.id);
+    assert.equal((await insertOne(store, aJob({ unique: unique() }))).job.id, second?.job.id);
+  });
+
+  test('unique: a holder that is replaced in vain lets go of its key for the next of the same call', async ({
+    store,
+  }) => {
+    const { id: parent } = await submitOne(store, aJob());
+    await succeed(store, await claimOne(store));
+    const holder = await submitOne(store, aJob({ unique: unique() }));
+    const { items } = await store.insert(
+      [
+        aJob({
+          dependsOn: [{ jobId: parent, condition: 'failure' }],
+          unique: unique({ onConflict: 'replace' }),
+        }),
+        aJob({ command: 'next', unique: unique({ onConflict: 'replace' }) }),
+      ],
+      {},
+      forever,
+    );
+    assert.equal(items[0]?.job.id, holder.id);
+    assert.equal((await readOne(store, holder.id)).status, 'skipped');
+    assert.deepEqual([items[1]?.deduplicated, items[1]?.job.command, items[1]?.job.status], [false, 'next', 'pending']);
+    assert.equal((await insertOne(store, aJob({ unique: unique() }))).job.id, items[1]?.job.id);
+  });
+
+  test('unique: of many at once exactly one is stored', async ({ store }) => {
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, i) => insertOne(store, aJob({ command: `${i}`, unique: unique() }))),
+    );
+    assert.equal(answers.filter(({ deduplicated }) => !deduplicated).length, 1);
+    assert.equal(new Set(answers.map(({ job }) => job.id)).size, 1);
+    assert.equal(await store.count({}, 20, forever), 1);
+  });
+
+  test('unique: of many at once that reject, exactly one is stored', async ({ store }) => {
+    const job = aJob({ unique: unique({ onConflict: 'reject' }) });
+    const answers = await Promise.allSettled(Array.from({ length: 6 }, () => insertOne(store, job)));
+    const refused = answers.filter((answer) => answer.status === 'rejected');
+    assert.equal(refused.length, 5);
+    for (const { reason } of refused) assert.ok(isConflict(reason), String(reason));
+    assert.equal(await store.count({}, 20, forever), 1);
+  });
+
+  test('unique: a person’s retry is refused while another holds the key, and does not take it again', async ({
+    store,
+  }) => {
+    const first = await submitOne(store, aJob({ unique: unique() }));
+    const bystander = await submitOne(store, aJob());
+    await cancel(store, first.id);
+    await cancel(store, bystander.id);
+    const second = await submitOne(store, aJob({ unique: unique() }));
+    await assert.rejects(retry(store, first.id), isConflict);
+    assert.equal((await readOne(store, first.id)).status, 'cancelled');
+
+    await cancel(store, second.id);
+    assert.equal((await retry(store, first.id)).status, 'pending');
+    const third = await insertOne(store, aJob({ unique: unique({ while: 'pending' }), delayMs: 60_000 }));
+    assert.equal(third.deduplicated, false);
+    const holder = async () => (await insertOne(store, aJob({ unique: unique() }))).job.id;
+    const lease = await claimOne(store);
+    assert.equal(lease.job.id, first.id);
+    assert.equal(await holder(), third.job.id, 'its claim let go of what is not its own');
+    await succeed(store, lease);
+    assert.equal(await holder(), third.job.id, 'its end let go of what is not its own');
+  });
+
+  test('unique: an unknown parent is told before a key that is taken', async ({ store }) => {
+    const unique = { key: 'k', while: 'active', onConflict: 'reject' } as const;
+    await submitOne(store, aJob({ unique }));
+    const dependsOn = [{ jobId: 999, condition: 'success' } as const];
+    await assert.rejects(submitOne(store, aJob({ unique, dependsOn })), { code: 'dependency_unknown' });
+  });
+}

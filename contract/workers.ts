@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { aJob, aWorker, LEASE_MS } from './kit/builders.ts';
+import { beat, claimOne, forever, register, succeed } from './kit/steps.ts';
+import { type OpenStore, withStore } from './kit/store.ts';
+
+const DAY_MS = 86_400_000;
+
+export function exerciseWorkers(open: OpenStore): void {
+  const test = withStore(open);
+
+  test('workers: a registered worker is online, with all that it said of itself', async ({ store }) => {
+    const profile = aWorker({
+      name: 'ü worker',
+      attachment: 'local',
+      instanceId: 'i-9',
+      host: 'host-9',
+      pid: null,
+      address: '10.0.0.1',
+      slots: 32,
+      queues: ['a', 'b'],
+      commands: false,
+      handlers: ['h', 'g'],
+      tags: ['gpu'],
+      resources: { memory_mb: 2_048, gpu: 0.5 },
+      leaseMs: 12_345,
+      version: '1.2.3',
+    });
+    const worker = await store.registerWorker(profile, forever);
+    const { id, registeredAt, seenAt, ...rest } = worker;
+    assert.ok(id > 0);
+    assert.equal(registeredAt, seenAt);
+    assert.deepEqual(rest, { ...profile, state: 'online', running: 0 });
+    assert.deepEqual(await store.workers(forever), [worker]);
+  });
+
+  test('workers: every registration gets a new id', async ({ store }) => {
+    const all = await Promise.all(Array.from({ length: 5 }, () => register(store)));
+    assert.equal(new Set(all.map(({ id }) => id)).size, 5);
+    const listed = await store.workers(forever);
+    assert.deepEqual(
+      listed.map(({ id }) => id),
+      all.map(({ id }) => id).sort((a, b) => a - b),
+    );
+  });
+
+  test('workers: shows how much each runs', async ({ store }) => {
+    const one = await claimOne(store, aJob());
+    await claimOne(store, aJob(), one.workerId);
+    const two = await claimOne(store, aJob());
+    await succeed(store, two);
+    assert.deepEqual(
+      (await store.workers(forever)).map(({ running }) => running),
+      [2, 0],
+    );
+  });
+
+  test('workers: drain asks one to leave', async ({ store }) => {
+    const { id } = await register(store);
+    await register(store);
+    assert.equal((await store.drainWorker(id, forever))?.state, 'draining');
+    assert.deepEqual(
+      (await store.workers(forever)).map(({ state }) => state),
+      ['draining', 'online'],
+    );
+    assert.equal(await store.drainWorker(9_999, forever), undefined);
+  });
+
+  test('workers: one that leaves is offline at once', async ({ store }) => {
+    const { id } = await register(store);
+    await store.leaveWorker(id, forever);
+    assert.equal((await store.workers(forever))[0]?.state, 'offline');
+    await store.leaveWorker(9_999, forever);
+  });
+
+  test('workers: a silent one is marked offline, once; a heartbeat brings it back', async ({ store, advance }) => {
+    const { id } = await register(store);
+    const other = await register(store, { leaseMs: LEASE_MS * 10 });
+    assert.deepEqual(await store.retireWorkers(DAY_MS, forever), []);
+    await advance(LEASE_MS + 1_000);
+    assert.deepEqual(await store.retireWorkers(DAY_MS, forever), [id]);
+    assert.deepEqual(await store.retireWorkers(DAY_MS, forever), []);
+    assert.deepEqual(
+      (await store.workers(forever)).map(({ state }) => state),
+      ['offline', 'online'],
+    );
+    assert.deepEqual(await beat(store, id, []), { cancel: [], lost: [], drain: false, returned: [] });
+    assert.equal((await store.workers(forever)).find((worker) => worker.id === id)?.state, 'online');
+    assert.ok(other.id !== id);
+  });
+
+  test('workers: one that was draining comes back draining', async ({ store, advance }) => {
+    const { id } = await register(store);
+    await store.drainWorker(id, forever);
+    await advance(LEASE_MS + 1_000);
+    assert.deepEqual(await store.retireWorkers(DAY_MS, forever), [id]);
+    assert.equal((await beat(store, id, []))?.drain, true);
+    assert.equal((await store.workers(forever))[0]?.state, 'draining');
+  });
+
+  test('workers: those long offline are forgotten, unless they hold something', async ({ store, advance }) => {
+    await register(store);
+    const lease = await claimOne(store, aJob());
+    const left = await register(store);
+    await store.leaveWorker(left.id, forever);
+    await advance(DAY_MS - 60_000);
+    const fresh = await register(store);
+    await store.retireWorkers(DAY_MS, forever);
+    assert.equal((await store.workers(forever)).length, 4);
+    await advance(120_000);
+    await beat(store, fresh.id, []);
+    await store.retireWorkers(DAY_MS, forever);
+    assert.deepEqual(
+      (await store.workers(forever)).map(({ id }) => id),
+      [lease.workerId, fresh.id],
+    );
+    await succeed(store, lease);
+    await store.retireWorkers(DAY_MS, forever);
+    assert.deepEqual(
+      (await store.workers(forever)).map(({ id }) => id),
+      [fresh.id],
+    );
+  });
+}

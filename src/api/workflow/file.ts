@@ -1,0 +1,111 @@
+/** Workflow files: what may be in them, and from their text to a definition or to everything that is wrong with it. */
+
+import { z } from 'zod';
+import { label } from '../fields.ts';
+import { MOST_JOBS } from '../job-submission.ts';
+import { NotifyList } from '../notify.ts';
+import { strict } from '../schemas.ts';
+import type { StepDefinition, WorkflowDefinition } from './definition.ts';
+import { findingsOf } from './issues.ts';
+import { lintWorkflow } from './lint.ts';
+import { workflowKey } from './names.ts';
+import { ParamDeclaration, paramFrom } from './params.ts';
+import { type Finding, type SourcePath, type SourceProblem, WorkflowSource } from './source.ts';
+import { ListedStep, MappedStep, stepDefaultsShape } from './step.ts';
+
+export const WorkflowFile = strict({
+  $schema: z.string().meta({ description: 'For editors.' }).exactOptional(),
+  name: label(256).meta({ description: 'What the workflow is called.', examples: ['nightly-report'] }),
+  description: z.string().max(65_536).exactOptional(),
+  params: z
+    .record(workflowKey, ParamDeclaration)
+    .meta({ description: 'What may differ from run to run. Commands find them as WORKRON_PARAM_<NAME>.' })
+    .exactOptional(),
+  defaults: strict(stepDefaultsShape)
+    .meta({ description: 'For every step that does not say otherwise; env is merged name by name.' })
+    .exactOptional(),
+  notify: NotifyList.exactOptional(),
+  steps: z
+    .union([
+      z.array(ListedStep).min(1, 'expected at least one step').max(MOST_JOBS, `at most ${MOST_JOBS} steps`),
+      z.record(workflowKey, MappedStep).refine((steps) => Object.keys(steps).length > 0, 'expected at least one step'),
+    ])
+    .meta({ description: 'A list of steps with keys, or a map from key to step.' }),
+});
+type WorkflowFile = z.output<typeof WorkflowFile>;
+
+/** More are not told: somebody who got a thousand things wrong is helped by the first ones. */
+const MOST_PROBLEMS = 100;
+
+export interface ReadWorkflow {
+  /** `null` where there are errors. */
+  definition: WorkflowDefinition | null;
+  /** Errors and warnings, from top to bottom. */
+  problems: SourceProblem[];
+}
+
+/** Never throws: whatever the text is, it comes back as a definition or as errors with their places. */
+export function readWorkflowFile(text: string): ReadWorkflow {
+  const source = new WorkflowSource(text);
+  if (source.problems.length > 0) return { definition: null, problems: sorted(source.problems) };
+  const { definition, findings: all } = define(source.value);
+  const findings = all.toSorted((a, b) => Number(a.severity === 'warning') - Number(b.severity === 'warning'));
+  const problems = sorted(findings.slice(0, MOST_PROBLEMS).map((finding) => source.locate(finding)));
+  const broken = findings.some(({ severity }) => severity === 'error');
+  return { definition: broken ? null : definition, problems };
+}
+
+function define(value: unknown): { definition: WorkflowDefinition | null; findings: Finding[] } {
+  if (value === null || value === undefined) return { definition: null, findings: [emptyFile] };
+  const result = WorkflowFile.safeParse(value);
+  if (!result.success) return { definition: null, findings: findingsOf(result.error.issues, value) };
+  const file = result.data;
+  const definition = {
+    name: file.name,
+    description: file.description ?? null,
+    params: Object.entries(file.params ?? {}).map(([name, declared]) => paramFrom(name, declared)),
+    notify: file.notify ?? [],
+    steps: stepsOf(file),
+  };
+  const pathOf = (step: number): SourcePath => [
+    'steps',
+    Array.isArray(file.steps) ? step : (definition.steps[step] as StepDefinition).key,
+  ];
+  return { definition, findings: lintWorkflow(definition, pathOf) };
+}
+
+const emptyFile: Finding = {
+  severity: 'error',
+  message: 'the file is empty: expected name and steps',
+  path: [],
+  at: 'value',
+};
+
+function stepsOf(file: WorkflowFile): StepDefinition[] {
+  const defaults = file.defaults ?? {};
+  const keyed: [string, MappedStep][] = Array.isArray(file.steps)
+    ? file.steps.map(({ key, ...step }) => [key, step])
+    : Object.entries(file.steps);
+  return keyed.map(([key, { depends_on, if: condition, for_each, max_parallel, continue_on_failure, ...job }]) => {
+    const env = { ...defaults.env, ...job.env };
+    return {
+      key,
+      job: { ...defaults, ...job, ...(Object.keys(env).length === 0 ? {} : { env }) },
+      dependsOn: typeof depends_on === 'string' ? [depends_on] : (depends_on ?? []),
+      if: condition ?? 'success',
+      forEach: for_each ?? null,
+      maxParallel: max_parallel ?? null,
+      continueOnFailure: continue_on_failure ?? false,
+    };
+  });
+}
+
+/** From top to bottom; of several at one place the first, which is the cause of the others. */
+function sorted(problems: readonly SourceProblem[]): SourceProblem[] {
+  const places = new Map<string, SourceProblem>();
+  for (const problem of problems) {
+    const place = `${problem.line}:${problem.column}`;
+    if (!places.has(place)) places.set(place, problem);
+  }
+  return [...places.values()].sort((a, b) => a.line - b.line || a.column - b.column);
+}

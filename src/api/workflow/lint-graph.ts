@@ -1,0 +1,137 @@
+/** Dependencies that lead nowhere, round in a circle, or to steps that can never run. */
+
+import { cycleText, type GraphProblem, orderGraph } from '../../core/dag/order.ts';
+import { nearestWord } from '../../core/suggest.ts';
+import type { StepDefinition, WorkflowDefinition } from './definition.ts';
+import type { StepPaths } from './lint.ts';
+import type { Finding } from './source.ts';
+
+/** A file in which nothing fits is not made clearer by a thousand guesses. */
+const MOST_SUGGESTIONS = 20;
+
+export function lintGraph({ steps }: WorkflowDefinition, pathOf: StepPaths): Finding[] {
+  const { order, problems } = orderGraph(steps);
+  if (problems.length > 0) {
+    const keys = steps.map(({ key }) => key);
+    return problems.map((problem, count) =>
+      describe(problem, { steps, pathOf, keys: count < MOST_SUGGESTIONS ? keys : [] }),
+    );
+  }
+  return [...lintConditions(steps, pathOf), ...lintDeadSteps(steps, order, pathOf)];
+}
+
+interface Naming {
+  steps: readonly StepDefinition[];
+  pathOf: StepPaths;
+  /** Those to suggest from. */
+  keys: readonly string[];
+}
+
+function describe(problem: GraphProblem, { steps, pathOf, keys }: Naming): Finding {
+  const step = (place: number): StepDefinition => steps[place] as StepDefinition;
+  const error = (message: string, path: Finding['path']): Finding => ({
+    severity: 'error',
+    message,
+    path,
+    at: 'value',
+  });
+  switch (problem.kind) {
+    case 'duplicate':
+      return error(`duplicate step key "${step(problem.node).key}": it is step ${problem.first + 1} already`, [
+        ...pathOf(problem.node),
+        'key',
+      ]);
+    case 'cycle': {
+      const [first = 0] = problem.path;
+      return error(`dependency cycle: ${cycleText(problem.path.map((place) => step(place).key))}`, [
+        ...pathOf(first),
+        'depends_on',
+      ]);
+    }
+    default: {
+      const name = step(problem.node).dependsOn[problem.edge] as string;
+      return error(describeEdge(problem.kind, name, keys), [...pathOf(problem.node), 'depends_on', problem.edge]);
+    }
+  }
+}
+
+function describeEdge(kind: 'unknown' | 'self' | 'repeated', name: string, keys: readonly string[]): string {
+  if (kind === 'self') return `depends_on: step "${name}" depends on itself`;
+  if (kind === 'repeated') return `depends_on: "${name}" is named twice`;
+  const near = nearestWord(name, keys);
+  return `depends_on: there is no step "${name}"${near === undefined ? '' : ` (did you mean "${near}"?)`}`;
+}
+
+/** Conditions that say something else than they seem to. */
+function lintConditions(steps: readonly StepDefinition[], pathOf: StepPaths): Finding[] {
+  const byKey = new Map(steps.map((step) => [step.key, step]));
+  return steps.flatMap((step, place): Finding[] => {
+    if (step.if !== 'failure') return [];
+    if (step.dependsOn.length === 0) {
+      return [
+        {
+          severity: 'error',
+          message: 'if: failure needs depends_on: the steps whose failure is meant',
+          path: [...pathOf(place), 'if'],
+          at: 'value',
+        },
+      ];
+    }
+    const message = unheardFailure(step, byKey);
+    return message === undefined ? [] : [{ severity: 'warning', message, path: [...pathOf(place), 'if'], at: 'value' }];
+  });
+}
+
+/** A parent whose own parent fails is skipped, which is no failure. Who names several parents has thought of it. */
+function unheardFailure(step: StepDefinition, byKey: ReadonlyMap<string, StepDefinition>): string | undefined {
+  const parent = step.dependsOn.length === 1 ? byKey.get(step.dependsOn[0] as string) : undefined;
+  if (parent === undefined || parent.if !== 'success') return undefined;
+  const unheard = parent.dependsOn.find((key) => byKey.get(key)?.continueOnFailure === false);
+  if (unheard === undefined) return undefined;
+  return `"${step.key}" does not run when "${unheard}" fails, as "${parent.key}" is then skipped, not failed; if it should, add "${unheard}" to depends_on`;
+}
+
+/** Steps that no course of events can free. */
+function lintDeadSteps(steps: readonly StepDefinition[], order: readonly number[], pathOf: StepPaths): Finding[] {
+  const byKey = new Map(steps.map((step) => [step.key, step]));
+  const dead = new Set<string>();
+  const findings: Finding[] = [];
+  for (const place of order) {
+    const step = steps[place] as StepDefinition;
+    const reason = whyDead(
+      step,
+      step.dependsOn.map((key) => byKey.get(key) as StepDefinition),
+      dead,
+    );
+    if (reason === undefined) continue;
+    dead.add(step.key);
+    findings.push({
+      severity: 'error',
+      message: `step "${step.key}" can never run: ${reason}`,
+      path: pathOf(place),
+      at: 'key',
+    });
+  }
+  return findings;
+}
+
+function whyDead(
+  step: StepDefinition,
+  parents: readonly StepDefinition[],
+  dead: ReadonlySet<string>,
+): string | undefined {
+  if (
+    step.if === 'failure' &&
+    parents.length > 0 &&
+    parents.every((parent) => parent.continueOnFailure || dead.has(parent.key))
+  ) {
+    return 'it waits for a failure, and no failure of its parents counts (continue_on_failure)';
+  }
+  if (step.if !== 'success') return undefined;
+  const never = parents.find((parent) => dead.has(parent.key));
+  if (never !== undefined) return `it needs the success of "${never.key}", which can never run`;
+  const wanted = new Set(step.dependsOn);
+  const rescue = parents.find((parent) => parent.if === 'failure' && parent.dependsOn.every((key) => wanted.has(key)));
+  if (rescue === undefined) return undefined;
+  return `it needs the success of "${rescue.key}", which runs only when another of its parents failed; use if: ended`;
+}

@@ -1,0 +1,71 @@
+/** The settings file: flat YAML with the flags' names as keys. */
+
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type * as Yaml from 'yaml';
+import { didYouMean } from '../../core/suggest.ts';
+import { SettingsError } from './error.ts';
+import { SETTINGS } from './settings.ts';
+
+export const DEFAULT_FILE = './workron.yaml';
+
+const require = createRequire(import.meta.url);
+
+/** Each key's value as text. A file that was not asked for may be missing. */
+export function readSettingsFile(asked: string | undefined): Map<string, { text: string; from: string }> {
+  const path = asked ?? DEFAULT_FILE;
+  const content = read(path, asked !== undefined);
+  const settings = new Map<string, { text: string; from: string }>();
+  const known: string[] = Object.values(SETTINGS).map(({ name }) => name);
+  for (const [key, value] of Object.entries(parseMap(path, content))) {
+    const from = `${path}: ${key}`;
+    if (!known.includes(key)) {
+      throw new SettingsError(`${from}: unknown setting`, didYouMean(key, known) ?? 'docs/configuration.md lists them');
+    }
+    if (value !== null) settings.set(key, { text: textOf(value, from), from });
+  }
+  return settings;
+}
+
+function read(path: string, required: boolean): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (!required && (error as NodeJS.ErrnoException).code === 'ENOENT') return '';
+    throw new SettingsError(`cannot read the settings file ${path}: ${(error as Error).message}`);
+  }
+}
+
+function parseMap(path: string, content: string): object {
+  if (content === '') return {};
+  let document: unknown;
+  try {
+    // Loaded on demand: most calls have no settings file.
+    document = (require('yaml') as typeof Yaml).parse(content);
+  } catch (error) {
+    throw new SettingsError(`${path}: ${(error as Error).message}`);
+  }
+  if (document === null || document === undefined) return {};
+  if (typeof document !== 'object' || Array.isArray(document)) {
+    throw new SettingsError(`${path}: expected lines such as "port: 9000"`);
+  }
+  return document;
+}
+
+/** Lists become `a,b`, maps `a=1,b=2`, lists of maps JSON: what a flag would say. */
+function textOf(value: unknown, from: string): string {
+  if (Array.isArray(value) && value.some((item) => typeof item === 'object' && item !== null))
+    return JSON.stringify(value);
+  if (Array.isArray(value)) return value.map((item) => scalar(item, from)).join(',');
+  if (typeof value === 'object' && value !== null) {
+    return Object.entries(value)
+      .map(([name, item]) => `${name}=${scalar(item, from)}`)
+      .join(',');
+  }
+  return scalar(value, from);
+}
+
+function scalar(value: unknown, from: string): string {
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return String(value);
+  throw new SettingsError(`${from}: expected a text, a number or a plain list of them`);
+}

@@ -1,0 +1,114 @@
+/** Puts the settings of one command together: flag, then `WORKRON_…`, then the file, then the default. */
+
+import { readFileSync } from 'node:fs';
+import { didYouMean } from '../../core/suggest.ts';
+import { checkSettings } from './check.ts';
+import { SettingsError } from './error.ts';
+import { readSettingsFile } from './file.ts';
+import {
+  envName,
+  SETTINGS,
+  type Setting,
+  type SettingCommand,
+  type SettingKey,
+  type Settings,
+  settingsOf,
+} from './settings.ts';
+import { chooseStore, wantsMachineDatabase } from './store.ts';
+
+/** Variables that are ours but no settings. */
+const OTHER_VARIABLES = ['WORKRON_CONFIG'];
+/** Where the tests find their tools; nothing in Workron itself reads these. */
+const TEST_PREFIX = 'WORKRON_TEST_';
+
+/** Settings whose values do not belong into messages. */
+const SECRETIVE = /^(token|db-|notify$|notify-secret)/;
+
+export interface SettingsSources {
+  command: SettingCommand;
+  /** By setting name, as typed; several values of a repeated flag are joined by commas. */
+  flags: Readonly<Record<string, string>>;
+  env: Readonly<Record<string, string | undefined>>;
+  /** What `--config` said. */
+  configFile?: string | undefined;
+}
+
+interface Given {
+  text: string;
+  /** How the user spelled it, for messages. */
+  from: string;
+}
+
+/** Throws `SettingsError` for anything unknown, malformed or contradictory. */
+export function loadSettings(sources: SettingsSources): Settings {
+  refuseUnknownVariables(sources.env);
+  const file = readSettingsFile(sources.configFile ?? (sources.env['WORKRON_CONFIG'] || undefined));
+  const mine = new Set(settingsOf(sources.command).map(([key]) => key));
+
+  const values: Record<string, unknown> = {};
+  const given: Partial<Record<SettingKey, Given>> = {};
+  for (const [key, setting] of Object.entries(SETTINGS) as [SettingKey, Setting<unknown>][]) {
+    const found = mine.has(key) ? find(setting, sources, file) : undefined;
+    if (found !== undefined) given[key] = found;
+    values[key] = found === undefined ? setting.default : parse(setting, found);
+  }
+  if (values['token'] === null) values['token'] = readToken(values['tokenFile'] as string | null);
+
+  const plain = values as Omit<Settings, 'store'>;
+  const ignored = given.dbUrl?.from === SETTINGS.dbUrl.fallback && !wantsMachineDatabase(plain);
+  const dbUrl = ignored ? null : plain.dbUrl;
+  const settings: Settings = { ...plain, dbUrl, store: chooseStore(dbUrl, plain.dbDriver) };
+  checkSettings(settings, sources.command);
+  return settings;
+}
+
+function find(
+  setting: Setting<unknown>,
+  sources: SettingsSources,
+  file: ReadonlyMap<string, Given>,
+): Given | undefined {
+  const flag = sources.flags[setting.name];
+  if (flag !== undefined) return { text: flag, from: `--${setting.name}` };
+  const variable = envName(setting.name);
+  const own = sources.env[variable];
+  if (own !== undefined && own !== '') return { text: own, from: variable };
+  const inFile = file.get(setting.name);
+  if (inFile !== undefined) return inFile;
+  const wellKnown = setting.fallback === undefined ? undefined : sources.env[setting.fallback];
+  if (wellKnown !== undefined && wellKnown !== '') return { text: wellKnown, from: setting.fallback as string };
+  return undefined;
+}
+
+function parse(setting: Setting<unknown>, { text, from }: Given): unknown {
+  try {
+    return setting.parse(text);
+  } catch (error) {
+    const shown = SECRETIVE.test(setting.name) ? '' : `, not ${JSON.stringify(text)}`;
+    throw new SettingsError(`${from}: expected ${(error as Error).message}${shown}`);
+  }
+}
+
+function readToken(file: string | null): string | null {
+  if (file === null) return null;
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    throw new SettingsError(`token-file: cannot read ${file}: ${(error as Error).message}`);
+  }
+  if (text === '') throw new SettingsError(`token-file: ${file} is empty`);
+  return parse(SETTINGS.token, { text, from: file }) as string;
+}
+
+/** A misspelt variable would silently leave a default in place. Inside a job there are variables of the job's own. */
+function refuseUnknownVariables(env: SettingsSources['env']): void {
+  if (env['WORKRON_JOB_ID'] !== undefined) return;
+  const known = [...Object.values(SETTINGS).map(({ name }) => envName(name)), ...OTHER_VARIABLES];
+  for (const name of Object.keys(env)) {
+    if (!name.startsWith('WORKRON_') || name.startsWith(TEST_PREFIX) || known.includes(name)) continue;
+    throw new SettingsError(
+      `unknown variable ${name}`,
+      didYouMean(name, known) ?? 'workron help environment lists them',
+    );
+  }
+}

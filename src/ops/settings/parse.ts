@@ -1,0 +1,117 @@
+/** Readers of setting values: text in, value out. Each throws an `Error` whose message says what it expected. */
+
+import { isIP } from 'node:net';
+import { formatDuration, parseDuration } from '../../core/duration.ts';
+import { didYouMean } from '../../core/suggest.ts';
+
+export function anyText(text: string): string {
+  if (text.trim() === '') throw new Error('a text that is not empty');
+  return text;
+}
+
+/** What can stand in a request's header. */
+export function secret(text: string): string {
+  if (!/^[\x21-\x7e]+$/.test(text)) throw new Error('letters, digits and signs without spaces');
+  return text;
+}
+
+export function oneOf<const T extends string>(choices: readonly T[]): (text: string) => T {
+  return (text) => {
+    const choice = choices.find((candidate) => candidate === text);
+    if (choice !== undefined) return choice;
+    const suggestion = didYouMean(text, choices);
+    throw new Error(`one of ${choices.join(', ')}${suggestion === undefined ? '' : ` (${suggestion})`}`);
+  };
+}
+
+export function listOf<T>(parse: (text: string) => T): (text: string) => readonly T[] {
+  return (text) => [...new Set(splitList(text).map(parse))];
+}
+
+export function names(text: string): readonly string[] {
+  return [...new Set(splitList(text))];
+}
+
+export function countFrom(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (!/^\d+$/.test(text) || value < least || value > most) {
+      throw new Error(`a whole number from ${least} to ${most}`);
+    }
+    return value;
+  };
+}
+
+export const port = countFrom(0, 65_535);
+
+export function durationFrom(leastMs: number): (text: string) => number {
+  return (text) => {
+    const ms = parseDuration(text);
+    if (ms === undefined) throw new Error('a duration such as 90s, 1h30m or 7d');
+    if (ms < leastMs) throw new Error(`a duration of at least ${formatDuration(leastMs)}`);
+    return ms;
+  };
+}
+
+export function durationOrOff(text: string): number | null {
+  return text === 'off' ? null : durationFrom(0)(text);
+}
+
+/** `name=amount` pairs. */
+export function quantities(text: string): Readonly<Record<string, number>> {
+  return Object.fromEntries(splitList(text).map(quantity));
+}
+
+function quantity(text: string): [string, number] {
+  const match = /^([^=\s]+)=(\d+(?:\.\d+)?)$/.exec(text);
+  if (match === null) throw new Error('pairs such as memory_mb=4096,gpu=1');
+  return [match[1] as string, Number(match[2])];
+}
+
+/** Without a slash at the end. */
+export function httpUrl(text: string): string {
+  const url = URL.parse(text);
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+    throw new Error('a URL such as http://127.0.0.1:8080');
+  }
+  return text.replace(/\/+$/, '');
+}
+
+export const httpUrls = listOf(httpUrl);
+
+/** JSON; what is in it is for others to check. */
+export function jsonList(text: string): readonly unknown[] {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new Error('a list in JSON');
+  }
+  if (!Array.isArray(value)) throw new Error('a list in JSON');
+  return value as unknown[];
+}
+
+/** `10.0.0.0/8`, `::1` or `all`. */
+export function network(text: string): string {
+  const [address = '', prefix, ...rest] = text.split('/');
+  const bits = isIP(address) === 6 ? 128 : 32;
+  const fits = prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits);
+  if (text !== 'all' && (isIP(address) === 0 || !fits || rest.length > 0)) {
+    throw new Error('networks such as 10.0.0.0/8, single addresses, or all');
+  }
+  return text;
+}
+
+/** A name that needs no quoting in SQL. */
+export function identifier(text: string): string {
+  if (!/^[a-z_][a-z0-9_]{0,62}$/.test(text)) {
+    throw new Error('a name of small letters, digits and _, at most 63 of them');
+  }
+  return text;
+}
+
+function splitList(text: string): string[] {
+  const parts = text.split(',').map((part) => part.trim());
+  if (parts.some((part) => part === '')) throw new Error('a list such as a,b');
+  return parts;
+}

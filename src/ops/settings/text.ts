@@ -1,0 +1,84 @@
+/** The table of settings as text: for docs/configuration.md and `workron help environment`. */
+
+import { envName, SETTINGS, type Setting } from './settings.ts';
+
+const INTRO = `# Configuration
+
+<!-- Written by \`./bin/workron help config\`; change src/ops/settings/settings.ts and src/ops/settings/text.ts instead. -->
+
+Every setting has one name in three spellings: the flag \`--reap-every\`, the variable \`WORKRON_REAP_EVERY\`, and the key
+\`reap-every:\` in the settings file. The flag wins over the variable, the variable over the file, the file over the
+default. Unknown flags, \`WORKRON_…\` variables and keys are errors, with a suggestion. An empty variable counts as not set.
+
+The settings file is \`./workron.yaml\` if it is there; \`--config FILE\` or \`WORKRON_CONFIG\` names another, which must
+exist. Lists may be written as YAML lists, \`resources\` as a map. One file can serve all commands: each takes what
+concerns it.
+
+\`\`\`yaml
+port: 9000
+db-url: sqlite:./data/workron.db
+queues: [default, mail]
+resources:
+  memory_mb: 4096
+retention-done: 3d
+\`\`\`
+
+Durations are written \`250ms\`, \`90s\`, \`1h30m\`, \`7d\`, or as a whole number of milliseconds. Relative paths start
+at the working directory.
+`;
+
+const STORE_NOTES = `
+\`db-url\` alone decides the store: \`postgres://…\` is PostgreSQL, \`memory:\` memory, \`sqlite:FILE\` or a plain path
+SQLite. A \`db-driver\` that says something else is an error. \`DATABASE_URL\` is used only if it names a PostgreSQL and
+nothing asks for another store; \`workron up\` prints which store it uses. Jobs in memory are gone when the process ends.
+`;
+
+const OUTRO = `
+## Other variables
+
+| variable | meaning |
+|---|---|
+| \`WORKRON_CONFIG\` | the settings file |
+| \`NO_COLOR\`, \`FORCE_COLOR\` | no colours, or colours in a pipe too |
+
+Inside a job (\`WORKRON_JOB_ID\` is set) unknown \`WORKRON_…\` variables are ignored, so that a job can call \`workron\`.
+Each command gets \`WORKRON_JOB_ID\`, \`WORKRON_ATTEMPT\`, \`WORKRON_QUEUE\` and \`WORKRON_OUTPUT\`, never the server's
+token or database URL.
+`;
+
+/** The whole of docs/configuration.md. */
+export function configurationMarkdown(): string {
+  let text = INTRO;
+  for (const [group, settings] of grouped()) {
+    text += `\n## ${group}\n\n| setting | default | commands | meaning |\n|---|---|---|---|\n`;
+    for (const setting of settings) text += row(setting);
+    if (group === 'Store') text += STORE_NOTES;
+  }
+  return text + OUTRO;
+}
+
+/** One variable a line, with its default and meaning. */
+export function environmentText(): string {
+  const settings: Setting<unknown>[] = Object.values(SETTINGS);
+  const lines = settings.map((setting) => `${envName(setting.name)}  (${setting.defaultText})\n    ${plain(setting)}`);
+  return `${lines.join('\n')}\nWORKRON_CONFIG  (./workron.yaml)\n    The settings file.\n`;
+}
+
+function row(setting: Setting<unknown>): string {
+  const commands = setting.commands
+    .map((command) => (command === 'client' ? 'all others' : `\`${command}\``))
+    .join(', ');
+  const flag = `\`--${setting.name} ${setting.value.replaceAll('|', '\\|')}\``;
+  return `| ${flag}<br>\`${envName(setting.name)}\` | ${setting.defaultText} | ${commands} | ${plain(setting)} |\n`;
+}
+
+function plain(setting: Setting<unknown>): string {
+  return setting.fallback === undefined
+    ? setting.sentence
+    : `${setting.sentence} Also taken from \`${setting.fallback}\`.`;
+}
+
+function grouped(): Map<string, Setting<unknown>[]> {
+  const all: Setting<unknown>[] = Object.values(SETTINGS);
+  return Map.groupBy(all, (setting) => setting.group);
+}

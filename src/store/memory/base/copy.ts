@@ -1,0 +1,37 @@
+/** Copies in, copies out: what a caller does to its objects never reaches the store. */
+
+import type { JobSpec } from '../../../core/job.ts';
+
+/** Of a spec, or of something that holds one: then of the spec alone. */
+export function copySpec(spec: JobSpec): JobSpec {
+  return {
+    name: spec.name,
+    queue: spec.queue,
+    priority: spec.priority,
+    command: spec.command,
+    handler: spec.handler,
+    input: copyJson(spec.input),
+    maxAttempts: spec.maxAttempts,
+    backoff: { ...spec.backoff },
+    retryOn: spec.retryOn === null ? null : [...spec.retryOn],
+    noRetryOn: spec.noRetryOn === null ? null : [...spec.noRetryOn],
+    timeoutMs: spec.timeoutMs,
+    startTimeoutMs: spec.startTimeoutMs,
+    killGraceMs: spec.killGraceMs,
+    rerun: spec.rerun,
+    onDisconnect: spec.onDisconnect,
+    env: { ...spec.env },
+    cwd: spec.cwd,
+    tags: [...spec.tags],
+    requires: [...spec.requires],
+    resources: { ...spec.resources },
+    fairKey: spec.fairKey,
+    continueOnFailure: spec.continueOnFailure,
+    notify: spec.notify.length === 0 ? [] : copyJson(spec.notify),
+    tick: copyJson(spec.tick),
+  };
+}
+
+export function copyJson<T>(value: T): T {
+  return typeof value === 'object' && value !== null ? structuredClone(value) : value;
+}

@@ -1,0 +1,128 @@
+/** A job as this store holds it. Nothing of it is ever handed out: `toJob` and its siblings copy. */
+
+import type { EdgeCounters } from '../../../core/dag/edge-counters.ts';
+import type {
+  Attempt,
+  ClaimedJob,
+  Counters,
+  Job,
+  JobSpec,
+  Progress,
+  Reason,
+  Status,
+  Surroundings,
+} from '../../../core/job.ts';
+import type { AttemptEnd } from '../../../core/transition.ts';
+import type { LogPiece } from '../../store.ts';
+import type { Edge } from '../graph/edges.ts';
+import type { Fan } from '../graph/fan.ts';
+import { copyJson, copySpec } from './copy.ts';
+
+/** Where a job comes from. */
+export type Origin = Pick<Job, 'workflowId' | 'stepKey' | 'groupId' | 'groupIndex' | 'rerunOf'>;
+
+export interface Entry extends Readonly<Origin> {
+  readonly id: number;
+  readonly createdAt: number;
+  spec: JobSpec;
+  /** The lane's key. */
+  lane: string;
+  status: Status;
+  dueAt: number;
+  /** Its place among the keys of its queue, given when it became claimable; `turnKey` is `null` where none was. */
+  turn: number;
+  turnKey: string | null;
+  attempt: number;
+  counters: Counters;
+  workerId: number | null;
+  startedAt: number | null;
+  /** Of the claim that handed it out; `null` where the worker does not count its claims. */
+  claimSeq: number | null;
+  /** Of a lease that is renewed on its own: one handed out by a claim that was not counted. */
+  renewedAt: number | null;
+  cancelRequestedAt: number | null;
+  /** Those who wait for it in vain are not cancelled with it. */
+  quiet: boolean;
+  /** Kept while it runs: a claim that is given back unstarted has changed nothing. */
+  expiresAt: number | null;
+  doneAt: number | null;
+  reason: Reason | null;
+  /** How it ended, once it has. */
+  end: Pick<AttemptEnd, 'exitCode' | 'signal' | 'error'> | null;
+  result: unknown;
+  progress: (Progress & { attempt: number }) | null;
+  checkpoint: unknown;
+  /** The key it was submitted with, held or not. */
+  uniqueKey: string | null;
+  /** In-edges by parent, and what they come to; out-edges by child. */
+  readonly parents: Map<number, Edge>;
+  edges: EdgeCounters;
+  readonly children: Map<number, Edge>;
+  /** Of a group. */
+  readonly fan: Fan | null;
+  /** Of an item: what to work on. */
+  readonly item: unknown;
+  attempts: Attempt[];
+  /** Output by attempt. */
+  logs: Map<number, LogPiece[]>;
+}
+
+const NOTHING = { exitCode: null, signal: null, error: null };
+
+/** What the job's fields tell of how it went. */
+export function endOf(entry: Entry): Pick<AttemptEnd, 'exitCode' | 'signal' | 'error'> {
+  return entry.end ?? entry.attempts.findLast((attempt) => attempt.error !== null) ?? NOTHING;
+}
+
+/** `lastHeartbeatAt` is asked of the caller, as it may be known to the worker's row only. */
+export function toJob(entry: Entry, lastHeartbeatAt: number | null): Job {
+  const { exitCode, signal, error } = endOf(entry);
+  return {
+    ...copySpec(entry.spec),
+    ...entry.counters,
+    id: entry.id,
+    status: entry.status,
+    attempt: entry.attempt,
+    createdAt: entry.createdAt,
+    dueAt: entry.dueAt,
+    startedAt: entry.startedAt,
+    doneAt: entry.doneAt,
+    workerId: entry.workerId,
+    lastHeartbeatAt,
+    cancelRequestedAt: entry.cancelRequestedAt,
+    expiresAt: entry.status === 'running' ? null : entry.expiresAt,
+    exitCode,
+    signal,
+    error,
+    reason: entry.reason,
+    result: copyJson(entry.result),
+    progress: progressOf(entry),
+    dependsOn: [...entry.parents.values()]
+      .map(({ parentId, condition }) => ({ jobId: parentId, condition }))
+      .sort((a, b) => a.jobId - b.jobId),
+    workflowId: entry.workflowId,
+    stepKey: entry.stepKey,
+    groupId: entry.groupId,
+    groupIndex: entry.groupIndex,
+    rerunOf: entry.rerunOf,
+  };
+}
+
+function progressOf({ progress, attempt }: Entry): Progress | null {
+  return progress?.attempt === attempt ? { fraction: progress.fraction, text: progress.text } : null;
+}
+
+export function toClaimedJob(
+  entry: Entry & { startedAt: number },
+  ahead: boolean,
+  surroundings: Surroundings | null,
+): ClaimedJob {
+  const { id, attempt, dueAt, startedAt, counters } = entry;
+  const job = { ...copySpec(entry.spec), id, attempt, failures: counters.failures, dueAt, startedAt, surroundings };
+  return ahead ? { ...job, ahead } : job;
+}
+
+/** Whether it has ever been claimed or, a group, been free. */
+export function hasStarted(entry: Entry): boolean {
+  return entry.attempt > 0 || entry.startedAt !== null;
+}

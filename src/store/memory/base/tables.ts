@@ -1,0 +1,162 @@
+/** All that this store knows. Each verb is a function of it that runs to its end at once, so nothing is ever half done. */
+
+import type { Clock } from '../../../core/clock.ts';
+import type { Duty } from '../../../core/duty.ts';
+import { isTerminal, type Job } from '../../../core/job.ts';
+import { Heap } from '../../heap.ts';
+import { Hints } from '../../local-hints.ts';
+import type { InstanceRow, NewWorker, Notification, Operation, StatRow } from '../../store.ts';
+import type { LeaderRow } from '../cluster/leadership.ts';
+import type { NoticeRow } from '../cluster/notices.ts';
+import type { WorkflowRow } from '../graph/workflow-row.ts';
+import { TurnLines } from '../jobs/turn-lines.ts';
+import { isDueEarlier, type LineRow, type ScheduleRow, type TickRow } from '../schedules/schedule-row.ts';
+import { type Entry, toJob } from './entry.ts';
+import { isHeld, isLive, Live } from './live.ts';
+
+export interface Tables {
+  readonly clock: Clock;
+  readonly hints: Hints;
+  readonly jobs: Map<number, Entry>;
+  readonly live: Live;
+  readonly turns: TurnLines;
+  /** What the present call has made claimable. */
+  readonly newcomers: Set<Entry>;
+  /** Ended jobs outside of workflows, the longest ended first: those done, and all others. */
+  readonly done: Heap<Entry>;
+  readonly undone: Heap<Entry>;
+  /** Jobs that ended or were reopened, and whose children have not heard. */
+  readonly cascade: Set<Entry>;
+  /** Groups that the expander is to look at. */
+  readonly due: Set<Entry>;
+  readonly workflows: Map<number, WorkflowRow>;
+  readonly workers: Map<number, Worker>;
+  readonly queues: Map<string, QueueRow>;
+  readonly uniqueKeys: Map<string, UniqueKey>;
+  readonly idempotency: Map<string, IdempotentAnswer>;
+  readonly stats: Map<string, StatRow>;
+  readonly operations: Map<number, Operation>;
+  readonly leaders: Map<Duty, LeaderRow>;
+  readonly instances: Map<string, Omit<InstanceRow, 'state'>>;
+  readonly notices: Map<number, NoticeRow>;
+  /** By the job that carries it. */
+  readonly notifications: Map<number, Notification>;
+  /** Subjects that failed last, and since when. */
+  readonly alarms: Map<string, number>;
+  readonly schedules: Map<string, ScheduleRow>;
+  /** Lines that will be due, the first one first. */
+  readonly dueLines: Heap<LineRow>;
+  readonly ticks: Map<number, TickRow>;
+  /** Ticks whose replaced runs have not been asked to stop. */
+  readonly stopping: Set<TickRow>;
+  readonly lastId: Record<
+    'job' | 'workflow' | 'worker' | 'operation' | 'schedule' | 'line' | 'tick' | 'notice',
+    number
+  >;
+}
+
+export interface Worker {
+  readonly id: number;
+  readonly profile: NewWorker;
+  readonly registeredAt: number;
+  seenAt: number;
+  offline: boolean;
+  draining: boolean;
+}
+
+export interface QueueRow {
+  pausedAt: number | null;
+  maxRunning: number | null;
+}
+
+export interface UniqueKey {
+  jobId: number;
+  hold: 'pending' | 'active' | 'time';
+  /** `null` unless it is held for a time. */
+  expiresAt: number | null;
+}
+
+export interface IdempotentAnswer {
+  fingerprint: string;
+  items: { jobId: number; deduplicated: boolean }[];
+  /** Where the call was about one. */
+  workflowId: number | null;
+  /** Where it was about some. */
+  tickIds?: readonly number[];
+  createdAt: number;
+}
+
+export function createTables(clock: Clock): Tables {
+  const turns = new TurnLines();
+  return {
+    clock,
+    hints: new Hints(),
+    jobs: new Map(),
+    live: new Live(turns),
+    turns,
+    newcomers: new Set(),
+    done: new Heap(endedEarlier),
+    undone: new Heap(endedEarlier),
+    cascade: new Set(),
+    due: new Set(),
+    workflows: new Map(),
+    workers: new Map(),
+    queues: new Map(),
+    uniqueKeys: new Map(),
+    idempotency: new Map(),
+    stats: new Map(),
+    operations: new Map(),
+    leaders: new Map(),
+    instances: new Map(),
+    notices: new Map(),
+    notifications: new Map(),
+    alarms: new Map(),
+    schedules: new Map(),
+    dueLines: new Heap(isDueEarlier),
+    ticks: new Map(),
+    stopping: new Set(),
+    lastId: { job: 0, workflow: 0, worker: 0, operation: 0, schedule: 0, line: 0, tick: 0, notice: 0 },
+  };
+}
+
+function endedEarlier(a: Entry, b: Entry): boolean {
+  const [aAt, bAt] = [a.doneAt ?? 0, b.doneAt ?? 0];
+  return aAt === bAt ? a.id < b.id : aAt < bAt;
+}
+
+/** Changes a job, which may move it to another place in the order. */
+export function change(tables: Tables, entry: Entry, fields: Partial<Entry>): void {
+  takeOff(tables, entry);
+  Object.assign(entry, fields);
+  putBack(tables, entry);
+}
+
+export function putBack(tables: Tables, entry: Entry): void {
+  if (isLive(entry.status)) tables.live.add(entry);
+  else if (entry.workflowId === null) endedLike(tables, entry).add(entry);
+}
+
+export function takeOff(tables: Tables, entry: Entry): void {
+  if (isTerminal(entry.status)) endedLike(tables, entry).delete(entry);
+  else tables.live.delete(entry);
+}
+
+function endedLike(tables: Tables, entry: Entry): Heap<Entry> {
+  return entry.status === 'done' ? tables.done : tables.undone;
+}
+
+export function jobOf(tables: Tables, entry: Entry): Job {
+  return toJob(entry, isHeld(entry) ? heardAt(tables, entry) : null);
+}
+
+/** When the lease of a running job was last renewed. */
+export function heardAt(tables: Tables, entry: Entry): number {
+  return entry.renewedAt ?? workerOf(tables, entry).seenAt;
+}
+
+/** The worker of a running job: none is forgotten while it holds something. */
+export function workerOf(tables: Tables, entry: Entry): Worker {
+  const worker = tables.workers.get(entry.workerId ?? 0);
+  if (worker === undefined) throw new Error(`job ${entry.id} is held by worker ${entry.workerId}, who is not there`);
+  return worker;
+}

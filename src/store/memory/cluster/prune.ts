@@ -1,0 +1,87 @@
+import { isTerminal } from '../../../core/job.ts';
+import type { Heap } from '../../heap.ts';
+import { IDEMPOTENCY_MS, type Retention } from '../../store.ts';
+import type { Entry } from '../base/entry.ts';
+import type { Tables } from '../base/tables.ts';
+import { cutOff } from '../graph/edges.ts';
+import { toWorkflow } from '../graph/workflow-row.ts';
+import { dropKey, isOver } from '../jobs/unique.ts';
+
+export function prune(tables: Tables, retention: Retention, limit: number): number {
+  const now = tables.clock.now();
+  forget(tables.uniqueKeys, (held) => isOver(held, now));
+  forget(tables.idempotency, (answer) => answer.createdAt + IDEMPOTENCY_MS <= now);
+  forget(tables.stats, (row) => row.minute < now - retention.statsMs);
+  forget(tables.alarms, (raisedAt) => raisedAt < now - retention.otherMs);
+  let count = pruneEnded(tables, tables.done, now - retention.doneMs, limit);
+  count += pruneEnded(tables, tables.undone, now - retention.otherMs, limit - count);
+  return count + pruneWorkflows(tables, retention, limit - count);
+}
+
+function pruneEnded(tables: Tables, ended: Heap<Entry>, before: number, limit: number): number {
+  const needed: Entry[] = [];
+  let count = 0;
+  for (let oldest = ended.peek(); oldest !== undefined; oldest = ended.peek()) {
+    if (count >= limit || (oldest.doneAt ?? 0) >= before) break;
+    ended.delete(oldest);
+    if (isNeeded(tables, oldest)) {
+      needed.push(oldest);
+      continue;
+    }
+    remove(tables, oldest);
+    count += 1;
+  }
+  for (const entry of needed) ended.add(entry);
+  return count;
+}
+
+/** Each as a whole, so that the last one may go beyond the limit. */
+function pruneWorkflows(tables: Tables, { doneMs, otherMs }: Retention, limit: number): number {
+  const now = tables.clock.now();
+  let count = 0;
+  for (const row of tables.workflows.values()) {
+    if (count >= limit) break;
+    if (row.endedAt === null || row.endedAt >= now - (toWorkflow(row).status === 'done' ? doneMs : otherMs)) continue;
+    if ([...row.jobs].some((entry) => isNeeded(tables, entry))) continue;
+    for (const entry of row.jobs) remove(tables, entry);
+    tables.workflows.delete(row.id);
+    forget(tables.notifications, ({ workflowId }) => workflowId === row.id);
+    count += row.jobs.size;
+  }
+  return count;
+}
+
+/** Whether somebody unfinished depends on it. */
+function isNeeded(tables: Tables, { children }: Entry): boolean {
+  return children.keys().some((id) => !isTerminal((tables.jobs.get(id) as Entry).status));
+}
+
+function remove(tables: Tables, entry: Entry): void {
+  cutOff(tables, entry);
+  tables.cascade.delete(entry);
+  dropKey(tables, entry, ['time']);
+  tables.jobs.delete(entry.id);
+  tables.notifications.delete(entry.id);
+  if (entry.spec.notify.length > 0) forget(tables.notifications, ({ jobId }) => jobId === entry.id);
+}
+
+function forget<K, V>(rows: Map<K, V>, isOld: (row: V) => boolean): void {
+  for (const [key, row] of rows) if (isOld(row)) rows.delete(key);
+}
+
+export function pruneTicks(tables: Tables, keepMs: number, limit: number): number {
+  const before = tables.clock.now() - keepMs;
+  const old = [
+    ...tables.ticks
+      .values()
+      .filter(({ createdAt }) => createdAt < before)
+      .take(limit),
+  ];
+  const ids = new Set(old.map(({ id }) => id));
+  for (const row of old) tables.ticks.delete(row.id);
+  for (const { ledger } of tables.schedules.values()) {
+    const kept = ledger.filter(({ id }) => !ids.has(id));
+    if (kept.length < ledger.length) ledger.splice(0, ledger.length, ...kept);
+  }
+  return old.length;
+}

@@ -1,0 +1,38 @@
+import type { QueueSettings, QueueState } from '../../store.ts';
+import type { Tables } from '../base/tables.ts';
+
+export function queues(tables: Tables): QueueState[] {
+  const names = new Set([...tables.queues.keys(), ...tables.live.queueNames()]);
+  return [...names].sort().map((name) => stateOf(tables, name));
+}
+
+export function setQueue(tables: Tables, name: string, settings: Partial<QueueSettings>): QueueState {
+  const row = tables.queues.get(name) ?? { pausedAt: null, maxRunning: null };
+  if (settings.paused === false) row.pausedAt = null;
+  if (settings.paused === true) row.pausedAt ??= tables.clock.now();
+  if (settings.maxRunning !== undefined) row.maxRunning = settings.maxRunning;
+  tables.queues.set(name, row);
+  tables.hints.work();
+  return stateOf(tables, name);
+}
+
+function stateOf(tables: Tables, name: string): QueueState {
+  const row = tables.queues.get(name) ?? { pausedAt: null, maxRunning: null };
+  return {
+    name,
+    paused: row.pausedAt !== null,
+    pausedAt: row.pausedAt,
+    maxRunning: row.maxRunning,
+    ...tables.live.counts(name),
+    oldestPendingAt: oldestPendingAt(tables, name),
+  };
+}
+
+function oldestPendingAt(tables: Tables, name: string): number | null {
+  let oldest: number | null = null;
+  for (const { lane, line } of tables.live.lanes()) {
+    if (lane.queue !== name) continue;
+    for (const { dueAt } of line.values()) oldest = Math.min(dueAt, oldest ?? dueAt);
+  }
+  return oldest;
+}

@@ -1,0 +1,61 @@
+import type { NewWorker, WorkerRow } from '../../store.ts';
+import type { Tables, Worker } from '../base/tables.ts';
+
+export function registerWorker(tables: Tables, profile: NewWorker): WorkerRow {
+  const now = tables.clock.now();
+  const worker: Worker = {
+    id: (tables.lastId.worker += 1),
+    profile: structuredClone(profile),
+    registeredAt: now,
+    seenAt: now,
+    offline: false,
+    draining: false,
+  };
+  tables.workers.set(worker.id, worker);
+  return rowOf(tables, worker);
+}
+
+export function workers(tables: Tables): WorkerRow[] {
+  return [...tables.workers.values()].map((worker) => rowOf(tables, worker));
+}
+
+export function drainWorker(tables: Tables, id: number): WorkerRow | undefined {
+  const worker = tables.workers.get(id);
+  if (worker === undefined) return undefined;
+  worker.draining = true;
+  tables.hints.worker(id);
+  return rowOf(tables, worker);
+}
+
+export function leaveWorker(tables: Tables, id: number): void {
+  const worker = tables.workers.get(id);
+  if (worker !== undefined) worker.offline = true;
+}
+
+export function retireWorkers(tables: Tables, forgetAfterMs: number): number[] {
+  const now = tables.clock.now();
+  const marked: number[] = [];
+  for (const worker of tables.workers.values()) {
+    const silentMs = now - worker.seenAt;
+    if (!worker.offline && silentMs > worker.profile.leaseMs) {
+      worker.offline = true;
+      marked.push(worker.id);
+    }
+    if (worker.offline && silentMs > forgetAfterMs && tables.live.countHeldBy(worker.id) === 0) {
+      tables.workers.delete(worker.id);
+    }
+  }
+  return marked;
+}
+
+function rowOf(tables: Tables, worker: Worker): WorkerRow {
+  const { id, registeredAt, seenAt, offline, draining } = worker;
+  return {
+    ...structuredClone(worker.profile),
+    id,
+    state: offline ? 'offline' : draining ? 'draining' : 'online',
+    registeredAt,
+    seenAt,
+    running: tables.live.countHeldBy(id),
+  };
+}

@@ -1,0 +1,148 @@
+import { openSteps } from '../../../core/dag/workflow-status.ts';
+import { WorkronError } from '../../../core/error.ts';
+import type {
+  InsertOptions,
+  NewForEach,
+  NewStep,
+  NewSteps,
+  NewWorkflow,
+  StepPage,
+  Workflow,
+  WorkflowFilter,
+  WorkflowStep,
+} from '../../store.ts';
+import { copyJson, copySpec } from '../base/copy.ts';
+import type { Entry } from '../base/entry.ts';
+import { jobOf, type Tables } from '../base/tables.ts';
+import { end } from '../jobs/finish.ts';
+import { answeredBefore } from '../jobs/idempotency.ts';
+import { dueOf, launch } from '../jobs/insert.ts';
+import { addEntry } from '../jobs/new-entry.ts';
+import { link } from './edges.ts';
+import { type Fan, toGroupState } from './fan.ts';
+import { toWorkflow, type WorkflowRow } from './workflow-row.ts';
+
+export function insertWorkflow(
+  tables: Tables,
+  wanted: NewWorkflow,
+  { idempotency }: InsertOptions,
+): { workflow: Workflow; replayed: boolean } {
+  const answered = idempotency === undefined ? undefined : answeredBefore(tables, idempotency);
+  if (answered !== undefined) return { workflow: replay(tables, answered.workflowId), replayed: true };
+  const row = addWorkflow(tables, wanted);
+  if (idempotency !== undefined) {
+    const answer = { fingerprint: idempotency.fingerprint, items: [], workflowId: row.id, createdAt: row.createdAt };
+    tables.idempotency.set(idempotency.key, answer);
+  }
+  return { workflow: toWorkflow(row), replayed: false };
+}
+
+/** What a workflow that a schedule starts is besides. */
+export interface RunPlace {
+  line: number;
+  /** Its first steps wait for the end of these jobs. */
+  after: readonly number[];
+}
+
+export function addWorkflow(tables: Tables, wanted: NewWorkflow, place?: RunPlace): WorkflowRow {
+  refuseUnknown(tables, wanted.steps);
+  const row: WorkflowRow = {
+    id: (tables.lastId.workflow += 1),
+    name: wanted.name,
+    params: copyJson(wanted.params),
+    notify: copyJson(wanted.notify ?? []),
+    createdAt: tables.clock.now(),
+    rerunOf: wanted.rerunOf,
+    line: place?.line ?? null,
+    total: wanted.steps.length,
+    startedAt: null,
+    endedAt: null,
+    counts: openSteps(wanted.steps.length),
+    jobs: new Set(),
+  };
+  tables.workflows.set(row.id, row);
+  const ids: number[] = [];
+  for (const step of wanted.steps) ids.push(insertStep(tables, row.id, step, { ids, after: place?.after ?? [] }).id);
+  return row;
+}
+
+export function workflow(tables: Tables, id: number): Workflow | undefined {
+  const row = tables.workflows.get(id);
+  return row === undefined ? undefined : toWorkflow(row);
+}
+
+export function workflows(
+  tables: Tables,
+  { status, name }: WorkflowFilter,
+  { before, limit }: { before: number | null; limit: number },
+): Workflow[] {
+  return [...tables.workflows.values()]
+    .reverse()
+    .filter(({ id }) => before === null || id < before)
+    .map(toWorkflow)
+    .filter((found) => (status === undefined || found.status === status) && (name === undefined || found.name === name))
+    .slice(0, limit);
+}
+
+export function steps(tables: Tables, workflowId: number, page?: StepPage): WorkflowStep[] {
+  const after = page?.after ?? 0;
+  return [...(tables.workflows.get(workflowId)?.jobs ?? [])]
+    .filter(({ id, groupId }) => groupId === null && id > after)
+    .slice(0, page?.limit)
+    .map((entry) => ({
+      job: jobOf(tables, entry),
+      key: entry.stepKey as string,
+      condition: [...entry.parents.values()][0]?.condition ?? 'success',
+      group: entry.fan === null ? null : toGroupState(entry.fan),
+    }));
+}
+
+function replay(tables: Tables, id: number | null): Workflow {
+  const row = tables.workflows.get(id ?? 0);
+  if (row === undefined) throw new WorkronError('workflow_not_found', `Workflow ${id} is there no longer`);
+  return toWorkflow(row);
+}
+
+/** Before anything is stored. */
+function refuseUnknown(tables: Tables, steps: NewSteps): void {
+  for (const { keepFrom } of steps) {
+    if (keepFrom === null || tables.jobs.has(keepFrom)) continue;
+    throw new WorkronError('job_not_found', `No job ${keepFrom} whose result could be kept`, { jobId: keepFrom });
+  }
+}
+
+/** `ids` are those of the steps before it. */
+function insertStep(
+  tables: Tables,
+  workflowId: number,
+  step: NewStep,
+  { ids, after }: { ids: readonly number[]; after: readonly number[] },
+): Entry {
+  const { key, job, parents, condition, forEach, keepFrom } = step;
+  const entry = addEntry(tables, {
+    spec: copySpec(job),
+    dueAt: dueOf(job, tables.clock.now()),
+    origin: { workflowId, stepKey: key, rerunOf: keepFrom },
+    fan: forEach === null ? null : newFan(forEach, ids),
+  });
+  link(
+    tables,
+    entry,
+    parents.length === 0
+      ? after.map((jobId) => ({ jobId, condition: 'ended' as const }))
+      : parents.map((place) => ({ jobId: ids[place] as number, condition })),
+  );
+  if (keepFrom === null) launch(tables, entry);
+  else keep(tables, entry, tables.jobs.get(keepFrom) as Entry);
+  return entry;
+}
+
+function keep(tables: Tables, entry: Entry, original: Entry): void {
+  entry.result = copyJson(original.result);
+  end(tables, entry, { status: 'done', reason: null, record: null, error: null });
+}
+
+function newFan({ items, maxParallel }: NewForEach, ids: readonly number[]): Fan {
+  const source = 'parent' in items ? { parentId: ids[items.parent] as number, path: [...items.path] } : copyJson(items);
+  return { source, maxParallel, items: null, itemIds: [], counts: openSteps(0) };
+}

@@ -1,0 +1,77 @@
+import type { Job } from '../../../core/job.ts';
+import type { Change, Fence } from '../../../core/transition.ts';
+import { keyHeldByOther } from '../../refusals.ts';
+import type { Entry } from '../base/entry.ts';
+import { jobOf, type Tables } from '../base/tables.ts';
+import { carry, named } from '../graph/carry.ts';
+import { reopen } from '../graph/reopen.ts';
+import { end, requeue } from './finish.ts';
+import { holderOf } from './unique.ts';
+
+export function applyChanges(tables: Tables, changes: readonly Change[]): (Job | undefined)[] {
+  refuseConflicts(tables, changes);
+  const written = changes.map((change) => {
+    const entry = matching(tables, change.fence);
+    if (entry === undefined) return undefined;
+    apply(tables, entry, change);
+    return jobOf(tables, entry);
+  });
+  carry(
+    tables,
+    named(
+      tables,
+      changes.map(({ fence }) => fence),
+    ),
+  );
+  return written;
+}
+
+/** The entry, if it is still as the decision found it. */
+function matching(tables: Tables, fence: Fence): Entry | undefined {
+  const entry = tables.jobs.get(fence.jobId);
+  if (entry === undefined || entry.status !== fence.status || entry.attempt !== fence.attempt) return undefined;
+  if (entry.status === 'running' && entry.workerId !== fence.workerId) return undefined;
+  if ((entry.cancelRequestedAt !== null) !== fence.cancelRequested) return undefined;
+  const { failures, interruptions, snoozes, losses } = entry.counters;
+  const { counters } = fence;
+  if (failures !== counters.failures || interruptions !== counters.interruptions) return undefined;
+  if (snoozes !== counters.snoozes || losses !== counters.losses) return undefined;
+  if (fence.workerSeenAt !== undefined) {
+    const worker = tables.workers.get(entry.workerId ?? 0);
+    if (worker?.seenAt !== fence.workerSeenAt) return undefined;
+  }
+  return entry;
+}
+
+function apply(tables: Tables, entry: Entry, decided: Change): void {
+  const now = tables.clock.now();
+  switch (decided.kind) {
+    case 'flag':
+      entry.cancelRequestedAt = now;
+      entry.quiet = decided.quiet ?? false;
+      if (entry.workerId !== null) tables.hints.worker(entry.workerId);
+      tables.hints.job(entry.id);
+      return;
+    case 'requeue':
+      entry.counters = { ...decided.counters };
+      return requeue(tables, entry, decided.delayMs, decided.record);
+    case 'end':
+      entry.counters = { ...decided.counters };
+      entry.quiet ||= decided.quiet ?? false;
+      return end(tables, entry, decided);
+    case 'reopen':
+      return reopen(tables, entry, decided.counters);
+  }
+}
+
+/** Before anything is written. A job that waits again does not take its unique key again, but nobody else may have it. */
+function refuseConflicts(tables: Tables, changes: readonly Change[]): void {
+  for (const { kind, fence } of changes) {
+    if (kind !== 'reopen') continue;
+    const entry = matching(tables, fence);
+    if (entry === undefined || entry.uniqueKey === null) continue;
+    const holder = holderOf(tables, entry.uniqueKey, tables.clock.now());
+    if (holder === undefined || holder.jobId === entry.id) continue;
+    throw keyHeldByOther(entry.id, entry.uniqueKey, holder.jobId);
+  }
+}

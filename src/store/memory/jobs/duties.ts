@@ -1,0 +1,43 @@
+/** What the background duties look for. */
+
+import type { Job } from '../../../core/job.ts';
+import type { LostJob, Promoted } from '../../store.ts';
+import { change, heardAt, jobOf, type Tables, workerOf } from '../base/tables.ts';
+
+export function promote(tables: Tables, limit: number): Promoted {
+  const now = tables.clock.now();
+  let count = 0;
+  for (let next = tables.live.nextDue(); next !== undefined; next = tables.live.nextDue()) {
+    if (next.dueAt > now || count === limit) break;
+    change(tables, next, { status: 'pending' });
+    tables.newcomers.add(next);
+    tables.hints.work();
+    tables.hints.job(next.id);
+    count += 1;
+  }
+  return { count, nextDueAt: tables.live.nextDue()?.dueAt ?? null };
+}
+
+export function findExpired(tables: Tables, limit: number): Job[] {
+  const now = tables.clock.now();
+  const first = tables.live.nextToExpire();
+  if (first === undefined || (first.expiresAt ?? Infinity) > now) return [];
+  return [...tables.live.expiring()]
+    .filter((entry) => (entry.expiresAt ?? Infinity) <= now && entry.status !== 'blocked')
+    .sort((a, b) => (a.expiresAt ?? 0) - (b.expiresAt ?? 0) || a.id - b.id)
+    .slice(0, limit)
+    .map((entry) => jobOf(tables, entry));
+}
+
+export function findLost(tables: Tables, { limit, dead }: { limit: number; dead: readonly number[] }): LostJob[] {
+  const now = tables.clock.now();
+  return [...tables.live.holders()]
+    .flatMap((workerId) => tables.live.heldBy(workerId))
+    .filter((entry) => {
+      const worker = workerOf(tables, entry);
+      return dead.includes(worker.id) || heardAt(tables, entry) + worker.profile.leaseMs < now;
+    })
+    .sort((a, b) => a.id - b.id)
+    .slice(0, limit)
+    .map((entry) => ({ job: jobOf(tables, entry), workerSeenAt: workerOf(tables, entry).seenAt }));
+}

@@ -1,0 +1,76 @@
+/** The two ways in which an attempt comes to its end: the job waits again, or is over. */
+
+import type { Reason, TerminalStatus } from '../../../core/job.ts';
+import type { AttemptEnd } from '../../../core/transition.ts';
+import type { Entry } from '../base/entry.ts';
+import { change, type Tables } from '../base/tables.ts';
+import { noteEnd } from '../cluster/notices.ts';
+import { itemEnded } from '../graph/fan.ts';
+import { stepEnded } from '../graph/workflow-row.ts';
+import { dropKey } from './unique.ts';
+
+/** Back to wait, in its old place where there is no delay; where keys take turns, behind what its key has waiting. */
+export function requeue(tables: Tables, entry: Entry, delayMs: number, record: AttemptEnd): void {
+  const now = tables.clock.now();
+  note(entry, record, now);
+  const dueAt = delayMs === 0 ? entry.dueAt : now + delayMs;
+  change(tables, entry, {
+    status: delayMs === 0 ? 'pending' : 'scheduled',
+    dueAt,
+    claimSeq: null,
+    renewedAt: null,
+    expiresAt: record.outcome === 'returned' ? entry.expiresAt : null,
+  });
+  if (delayMs > 0) tables.hints.due(dueAt);
+  else {
+    tables.newcomers.add(entry);
+    tables.hints.work();
+  }
+  tables.hints.job(entry.id);
+}
+
+export interface End {
+  status: TerminalStatus;
+  reason: Reason | null;
+  /** `null` where no attempt was running. */
+  record: AttemptEnd | null;
+  error: string | null;
+}
+
+/** Its children hear of it by `carry`: whoever ends a job calls that, or leaves it to the cascade. */
+export function end(tables: Tables, entry: Entry, { status, reason, record, error }: End): void {
+  const now = tables.clock.now();
+  if (record !== null) note(entry, record, now);
+  change(tables, entry, {
+    status,
+    reason,
+    doneAt: now,
+    expiresAt: null,
+    claimSeq: null,
+    renewedAt: null,
+    end: { exitCode: record?.exitCode ?? null, signal: record?.signal ?? null, error },
+  });
+  dropKey(tables, entry, ['pending', 'active']);
+  tables.hints.work();
+  tables.hints.job(entry.id);
+  noteEnd(tables, entry, status);
+  stepEnded(tables, entry, status);
+  itemEnded(tables, entry, status);
+  if (entry.children.size === 0) return;
+  tables.cascade.add(entry);
+  tables.hints.graph();
+}
+
+function note(entry: Entry, record: AttemptEnd, now: number): void {
+  entry.attempts.push({
+    jobId: entry.id,
+    attempt: entry.attempt,
+    workerId: entry.workerId,
+    startedAt: entry.startedAt ?? now,
+    endedAt: now,
+    outcome: record.outcome,
+    exitCode: record.exitCode,
+    signal: record.signal,
+    error: record.error,
+  });
+}

@@ -1,0 +1,50 @@
+import type { AttemptEnd } from '../../../core/transition.ts';
+import type { Heartbeat, HeartbeatAnswer, LeaseRef } from '../../store.ts';
+import type { Entry } from '../base/entry.ts';
+import type { Tables } from '../base/tables.ts';
+import { carry, named } from '../graph/carry.ts';
+import { end, requeue } from './finish.ts';
+
+export function heartbeat(tables: Tables, { workerId, leases, seenClaim }: Heartbeat): HeartbeatAnswer | undefined {
+  const worker = tables.workers.get(workerId);
+  if (worker === undefined) return undefined;
+  const now = tables.clock.now();
+  worker.seenAt = now;
+  worker.offline = false;
+
+  const listed = new Map((leases ?? []).map((lease) => [lease.jobId, lease.attempt]));
+  const returned: LeaseRef[] = [];
+  for (const entry of tables.live.heldBy(workerId)) {
+    const isListed = leases === null || listed.get(entry.id) === entry.attempt;
+    if (isListed) {
+      if (entry.renewedAt !== null) entry.renewedAt = now;
+    } else if (entry.claimSeq !== null && seenClaim !== null && entry.claimSeq <= seenClaim) {
+      returned.push(refTo(entry));
+      giveBack(tables, entry);
+    }
+  }
+  carry(tables, named(tables, returned));
+  const held = tables.live.heldBy(workerId);
+  return {
+    cancel: held.filter((entry) => entry.cancelRequestedAt !== null).map(refTo),
+    lost: (leases ?? [])
+      .filter(({ jobId, attempt }) => !held.some((entry) => entry.id === jobId && entry.attempt === attempt))
+      .map(({ jobId, attempt }) => ({ jobId, attempt })),
+    drain: worker.draining,
+    returned,
+  };
+}
+
+/** A job that was handed out but never arrived. */
+function giveBack(tables: Tables, entry: Entry): void {
+  const record: AttemptEnd = { outcome: 'returned', exitCode: null, signal: null, error: null };
+  if (entry.cancelRequestedAt === null) requeue(tables, entry, 0, record);
+  else {
+    const stopped: AttemptEnd = { ...record, outcome: 'cancelled' };
+    end(tables, entry, { status: 'cancelled', reason: 'cancelled', record: stopped, error: null });
+  }
+}
+
+function refTo(entry: Entry): LeaseRef {
+  return { jobId: entry.id, attempt: entry.attempt };
+}

@@ -1,0 +1,115 @@
+import { judgeModeOf, verdict } from '../../../core/dag/judge.ts';
+import { isWaiting, type NewJob } from '../../../core/job.ts';
+import { laneKey, laneOf } from '../../../core/lane.ts';
+import { keyHeld, tooYoungParent, unknownParents } from '../../refusals.ts';
+import type { Inserted, InsertOptions } from '../../store.ts';
+import { copySpec } from '../base/copy.ts';
+import type { Entry } from '../base/entry.ts';
+import { change, type IdempotentAnswer, jobOf, type Tables } from '../base/tables.ts';
+import { skip } from '../graph/carry.ts';
+import { link, unlink } from '../graph/edges.ts';
+import { free } from './free.ts';
+import { answeredBefore } from './idempotency.ts';
+import { addEntry } from './new-entry.ts';
+import { noticeFairKey } from './turns.ts';
+import { holderOf, takeKey } from './unique.ts';
+
+export function insert(tables: Tables, jobs: readonly NewJob[], { idempotency }: InsertOptions): Inserted {
+  const now = tables.clock.now();
+  const answered = idempotency === undefined ? undefined : answeredBefore(tables, idempotency);
+  if (answered !== undefined) return { items: replay(tables, answered), replayed: true };
+  refuseUnknown(tables, jobs);
+  refuseConflicts(tables, jobs, now);
+  const items = jobs.map((job) => insertOne(tables, job, now));
+  if (idempotency !== undefined) {
+    tables.idempotency.set(idempotency.key, {
+      fingerprint: idempotency.fingerprint,
+      items: items.map(({ job, deduplicated }) => ({ jobId: job.id, deduplicated })),
+      workflowId: null,
+      createdAt: now,
+    });
+  }
+  return { items, replayed: false };
+}
+
+/** The jobs as they are now; what retention has deleted meanwhile is left out. */
+function replay(tables: Tables, answer: IdempotentAnswer): Inserted['items'] {
+  return answer.items.flatMap(({ jobId, deduplicated }) => {
+    const entry = tables.jobs.get(jobId);
+    return entry === undefined ? [] : [{ job: jobOf(tables, entry), deduplicated }];
+  });
+}
+
+/** Before anything is stored, so that all or none is. */
+function refuseUnknown(tables: Tables, jobs: readonly NewJob[]): void {
+  const parents = new Set(jobs.flatMap(({ dependsOn }) => dependsOn.map(({ jobId }) => jobId)));
+  const unknown = [...parents].filter((id) => !tables.jobs.has(id));
+  if (unknown.length > 0) throw unknownParents(unknown.sort((a, b) => a - b));
+}
+
+/** Likewise. */
+function refuseConflicts(tables: Tables, jobs: readonly NewJob[], now: number): void {
+  const keys = new Set<string>();
+  for (const { unique, dependsOn } of jobs) {
+    if (unique === null) continue;
+    const holder = holderOf(tables, unique.key, now);
+    if (unique.onConflict === 'reject' && (holder !== undefined || keys.has(unique.key))) {
+      throw keyHeld(unique.key, holder?.jobId);
+    }
+    keys.add(unique.key);
+    const replaced =
+      unique.onConflict === 'replace' && holder !== undefined ? tables.jobs.get(holder.jobId) : undefined;
+    if (replaced === undefined || !isWaiting(replaced.status)) continue;
+    const young = dependsOn.find(({ jobId }) => jobId >= replaced.id);
+    if (young !== undefined) throw tooYoungParent(replaced.id, young.jobId);
+  }
+}
+
+function insertOne(tables: Tables, job: NewJob, now: number): Inserted['items'][number] {
+  const held = job.unique === null ? undefined : holderOf(tables, job.unique.key, now);
+  const holder = held === undefined ? undefined : tables.jobs.get(held.jobId);
+  if (holder !== undefined) {
+    if (job.unique?.onConflict === 'replace' && isWaiting(holder.status)) replace(tables, holder, job);
+    return { job: jobOf(tables, holder), deduplicated: true };
+  }
+  const uniqueKey = job.unique?.key ?? null;
+  const entry = addEntry(tables, { spec: copySpec(job), dueAt: dueOf(job, now), uniqueKey });
+  admit(tables, entry, job);
+  return { job: jobOf(tables, entry), deduplicated: false };
+}
+
+function replace(tables: Tables, holder: Entry, job: NewJob): void {
+  unlink(tables, holder);
+  noticeFairKey(tables, job);
+  change(tables, holder, {
+    spec: copySpec(job),
+    lane: laneKey(laneOf(job)),
+    status: 'blocked',
+    turn: 0,
+    turnKey: null,
+    dueAt: dueOf(job, tables.clock.now()),
+    expiresAt: null,
+    counters: { failures: 0, interruptions: 0, snoozes: 0, losses: 0 },
+    uniqueKey: job.unique?.key ?? null,
+  });
+  admit(tables, holder, job);
+}
+
+/** A blocked job without edges gets its own, and its key. */
+function admit(tables: Tables, entry: Entry, job: NewJob): void {
+  link(tables, entry, job.dependsOn);
+  takeKey(tables, entry, job.unique, tables.clock.now());
+  launch(tables, entry);
+}
+
+/** Judges a job for the first time. */
+export function launch(tables: Tables, entry: Entry): void {
+  const fate = verdict(entry.edges, judgeModeOf(entry));
+  if (typeof fate === 'object') skip(tables, entry, fate.skip);
+  else if (fate === 'free') free(tables, entry);
+  else tables.hints.job(entry.id);
+}
+
+export function dueOf(job: NewJob, now: number): number {
+  return Math.max(now, job.runAt ?? now + (job.delayMs ?? 0));
+}

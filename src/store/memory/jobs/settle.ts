@@ -1,0 +1,47 @@
+import type { Settled, Start, Success } from '../../store.ts';
+import { copyJson } from '../base/copy.ts';
+import type { Entry } from '../base/entry.ts';
+import type { Tables } from '../base/tables.ts';
+import { carry, named } from '../graph/carry.ts';
+import { end } from './finish.ts';
+
+export function settle(tables: Tables, successes: readonly Success[]): Settled[] {
+  const answers = successes.map((success) => settleOne(tables, success));
+  carry(tables, named(tables, successes));
+  return answers;
+}
+
+function settleOne(tables: Tables, success: Success): Settled {
+  const entry = tables.jobs.get(success.jobId);
+  if (entry === undefined || entry.attempt !== success.attempt || entry.workerId !== success.workerId) {
+    return { result: 'lease_lost' };
+  }
+  if (entry.status === 'done') return accepted(entry, false);
+  if (entry.status !== 'running') return { result: 'lease_lost' };
+
+  entry.startedAt ??= startOf(tables, success.startedAt);
+  entry.result = copyJson(success.result ?? null);
+  const record = { outcome: 'done', exitCode: success.exitCode, signal: null, error: null } as const;
+  end(tables, entry, { status: 'done', reason: null, record, error: null });
+  return accepted(entry, true);
+}
+
+/** Never in the future. */
+function startOf({ clock }: Tables, startedAt: number | undefined): number {
+  const now = clock.now();
+  return Math.min(startedAt ?? now, now);
+}
+
+/** Notes when jobs have started that were claimed ahead. */
+export function start(tables: Tables, starts: readonly Start[]): void {
+  for (const { jobId, attempt, workerId, startedAt } of starts) {
+    const entry = tables.jobs.get(jobId);
+    if (entry?.status !== 'running' || entry.attempt !== attempt || entry.workerId !== workerId) continue;
+    entry.startedAt ??= startOf(tables, startedAt);
+  }
+}
+
+function accepted(entry: Entry, fresh: boolean): Settled {
+  const { startedAt, doneAt, dueAt } = entry as Entry & { startedAt: number; doneAt: number };
+  return { result: 'ok', fresh, queue: entry.spec.queue, dueAt, startedAt, endedAt: doneAt };
+}

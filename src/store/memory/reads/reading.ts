@@ -1,0 +1,93 @@
+import { type Attempt, isWaiting, type Job } from '../../../core/job.ts';
+import type { JobFilter } from '../../store.ts';
+import { type Entry, endOf } from '../base/entry.ts';
+import { isAhead } from '../base/live.ts';
+import { jobOf, type Tables } from '../base/tables.ts';
+
+export function read(tables: Tables, ids: readonly number[]): Job[] {
+  return ids.flatMap((id) => {
+    const entry = tables.jobs.get(id);
+    return entry === undefined ? [] : [jobOf(tables, entry)];
+  });
+}
+
+export function list(tables: Tables, filter: JobFilter, page: { before: number | null; limit: number }): Job[] {
+  const found: Job[] = [];
+  for (const entry of newestFirst(tables, page.before)) {
+    if (found.length >= page.limit || isTooOld(tables, entry, filter)) break;
+    if (matches(entry, filter)) found.push(jobOf(tables, entry));
+  }
+  return found;
+}
+
+export function count(tables: Tables, filter: JobFilter, atMost: number): number {
+  let found = 0;
+  for (const entry of tables.jobs.values()) {
+    if (found >= atMost) break;
+    if (!isTooOld(tables, entry, filter) && matches(entry, filter)) found += 1;
+  }
+  return found;
+}
+
+export function attempts(tables: Tables, jobId: number): Attempt[] {
+  return (tables.jobs.get(jobId)?.attempts ?? []).map((attempt) => ({ ...attempt }));
+}
+
+export function countAhead(tables: Tables, jobId: number, atMost: number): number {
+  const entry = tables.jobs.get(jobId);
+  if (entry === undefined || !isWaiting(entry.status)) return 0;
+  let ahead = 0;
+  for (const { lane, line } of tables.live.lanes()) {
+    if (lane.queue !== entry.spec.queue) continue;
+    for (const other of line.values()) {
+      if (ahead >= atMost) return ahead;
+      if (isAhead(other, entry)) ahead += 1;
+    }
+  }
+  return ahead;
+}
+
+function* newestFirst(tables: Tables, before: number | null): Generator<Entry> {
+  let left = tables.jobs.size;
+  for (let id = Math.min(tables.lastId.job, (before ?? Infinity) - 1); id > 0 && left > 0; id -= 1) {
+    const entry = tables.jobs.get(id);
+    if (entry === undefined) continue;
+    left -= 1;
+    yield entry;
+  }
+}
+
+function isTooOld(tables: Tables, entry: Entry, { newest }: JobFilter): boolean {
+  return newest !== undefined && entry.id <= newestId(tables) - newest;
+}
+
+/** Of those that are there. */
+function newestId(tables: Tables): number {
+  for (const { id } of newestFirst(tables, null)) return id;
+  return 0;
+}
+
+function matches(entry: Entry, filter: JobFilter): boolean {
+  const { spec } = entry;
+  if (filter.ids !== undefined && !filter.ids.includes(entry.id)) return false;
+  if (filter.workflowId !== undefined && filter.workflowId !== entry.workflowId) return false;
+  if (filter.groupId !== undefined && filter.groupId !== entry.groupId) return false;
+  if (filter.parentId !== undefined && !entry.parents.has(filter.parentId)) return false;
+  if (filter.statuses !== undefined && !filter.statuses.includes(entry.status)) return false;
+  if (filter.queue !== undefined && filter.queue !== spec.queue) return false;
+  if (filter.name !== undefined && filter.name !== spec.name) return false;
+  if (filter.tags !== undefined && !filter.tags.every((tag) => spec.tags.includes(tag))) return false;
+  if (filter.workerId !== undefined && filter.workerId !== entry.workerId) return false;
+  if (filter.reason !== undefined && filter.reason !== entry.reason) return false;
+  if (filter.createdFrom !== undefined && entry.createdAt < filter.createdFrom) return false;
+  if (filter.createdTo !== undefined && entry.createdAt >= filter.createdTo) return false;
+  return filter.text === undefined || speaksOf(entry, filter.text);
+}
+
+function speaksOf(entry: Entry, text: string): boolean {
+  const wanted = text.toLowerCase();
+  const texts = [entry.spec.name, entry.spec.command, endOf(entry).error];
+  if (texts.some((part) => part?.toLowerCase().includes(wanted))) return true;
+  const input = entry.spec.input === null ? undefined : JSON.stringify(entry.spec.input);
+  return input?.toLowerCase().replaceAll(' ', '').includes(wanted.replaceAll(' ', '')) ?? false;
+}

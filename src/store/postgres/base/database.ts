@@ -1,0 +1,203 @@
+/**
+ * The way to the server: a pool for all calls and one connection reserved for heartbeats, which must not wait behind
+ * them. A broken connection fails the call that used it and is replaced by the next one; nothing here needs a restart.
+ */
+
+import pg from 'pg';
+import type { Log } from '../../../ops/log.ts';
+import { codeOf, DEADLOCK, toStoreError } from './postgres-error.ts';
+import { types } from './values.ts';
+
+/** A statement that each connection prepares once, under its name. */
+export interface Statement {
+  name?: string;
+  text: string;
+}
+
+/** Where statements go: a connection of its own choice for each, or the one of a transaction. */
+export interface Session {
+  query<Row>(statement: Statement, values?: readonly unknown[]): Promise<Row[]>;
+}
+
+export interface DatabaseOptions {
+  url: string;
+  poolSize: number;
+  log: Log;
+}
+
+interface Pools {
+  calls: pg.Pool;
+  reserved: pg.Pool;
+}
+
+/** Begins a transaction; throws where it must not be made. */
+export type Begin = (client: pg.ClientBase) => Promise<void>;
+
+/** The server gives up on a statement before we do, so that a time-out on our side means that nobody is there. */
+const STATEMENT_TIMEOUT_MS = 10_000;
+const QUERY_TIMEOUT_MS = 12_000;
+const LOCK_TIMEOUT_MS = 5_000;
+const CONNECT_TIMEOUT_MS = 10_000;
+const IDLE_TIMEOUT_MS = 30_000;
+const DEADLOCK_RETRIES = 5;
+
+/** Without these a half-open socket would be waited for until the system's own time-out, hours later. */
+export const connectionSettings = {
+  application_name: 'workron',
+  keepAlive: true,
+  keepAliveInitialDelayMillis: 5_000,
+  connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+  query_timeout: QUERY_TIMEOUT_MS,
+  types,
+} as const;
+
+/**
+ * One plan for all values: arrays as parameters have no statistics worth a new plan, and a plan that was made while a
+ * table was small must not scan it once it is large.
+ */
+const SESSION = `
+  set timezone = 'UTC';
+  set statement_timeout = ${STATEMENT_TIMEOUT_MS};
+  set lock_timeout = ${LOCK_TIMEOUT_MS};
+  set idle_in_transaction_session_timeout = ${STATEMENT_TIMEOUT_MS};
+  set plan_cache_mode = force_generic_plan;
+  set enable_seqscan = off;
+  set enable_bitmapscan = off;
+  set jit = off`;
+
+export class Database implements AsyncDisposable {
+  readonly #pools: Pools;
+  readonly #log: Log;
+  readonly #begin: Begin;
+  readonly #counts: { deadlocks: number };
+
+  private constructor(pools: Pools, log: Log, begin: Begin, counts = { deadlocks: 0 }) {
+    this.#counts = counts;
+    this.#pools = pools;
+    this.#log = log;
+    this.#begin = begin;
+  }
+
+  static open({ url, poolSize, log }: DatabaseOptions): Database {
+    const pools = {
+      calls: openPool({ connectionString: url, max: poolSize, idleTimeoutMillis: IDLE_TIMEOUT_MS }, log),
+      reserved: openPool({ connectionString: url, max: 1, idleTimeoutMillis: 0 }, log),
+    };
+    return new Database(pools, log, async (client) => void (await client.query('begin')));
+  }
+
+  /** How many transactions had to be done again because two waited for each other. */
+  get deadlocks(): number {
+    return this.#counts.deadlocks;
+  }
+
+  /** The same connections, where `transaction` begins in another way. */
+  beginning(begin: Begin): Database {
+    return new Database(this.#pools, this.#log, begin, this.#counts);
+  }
+
+  /** One statement, which is one transaction. */
+  query<Row>(statement: Statement, values: readonly unknown[], signal: AbortSignal): Promise<Row[]> {
+    return this.#with(this.#pools.calls, signal, (client) => send<Row>(client, statement, values));
+  }
+
+  /** The same on the reserved connection. */
+  queryReserved<Row>(statement: Statement, values: readonly unknown[], signal: AbortSignal): Promise<Row[]> {
+    return this.#with(this.#pools.reserved, signal, (client) => send<Row>(client, statement, values));
+  }
+
+  /** All that `body` does, or none of it. `body` may be called again, so it must change nothing of ours. */
+  transaction<T>(signal: AbortSignal, body: (session: Session) => Promise<T>): Promise<T> {
+    return this.#with(this.#pools.calls, signal, (client) => runTransaction(client, this.#begin, body));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([this.#pools.calls.end(), this.#pools.reserved.end()]);
+  }
+
+  /** Does again what had to give way to another transaction. */
+  async #with<T>(pool: pg.Pool, signal: AbortSignal, body: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+    for (let round = 1; ; round += 1) {
+      try {
+        return await withClient(pool, signal, body);
+      } catch (error) {
+        if (signal.aborted && error === signal.reason) throw error;
+        if (codeOf(error) !== DEADLOCK || round > DEADLOCK_RETRIES) throw toStoreError(error);
+        this.#counts.deadlocks += 1;
+        const { detail } = error as { detail?: string };
+        this.#log.warn(
+          { deadlocks: this.deadlocks, detail },
+          'two transactions waited for each other; doing one again',
+        );
+      }
+    }
+  }
+}
+
+function openPool(config: pg.PoolConfig, log: Log): pg.Pool {
+  const settings = { ...config, ...connectionSettings, onConnect: (client: pg.ClientBase) => client.query(SESSION) };
+  const pool = new pg.Pool(settings);
+  // A connection may break at any moment, in use or not: whoever uses it next is told, the process goes on.
+  pool.on('connect', (client) => client.on('error', () => undefined));
+  pool.on('error', (error) => log.debug({ error }, 'an idle database connection broke'));
+  return pool;
+}
+
+async function withClient<T>(
+  pool: pg.Pool,
+  signal: AbortSignal,
+  body: (client: pg.PoolClient) => Promise<T>,
+): Promise<T> {
+  const client = await acquire(pool, signal);
+  try {
+    const answer = await body(client);
+    client.release();
+    return answer;
+  } catch (error) {
+    // What PostgreSQL itself refused leaves the connection as it was; anything else may have left it in the middle.
+    client.release(!(error instanceof pg.DatabaseError) || codeOf(error).startsWith('57P'));
+    throw error;
+  }
+}
+
+/** A connection, unless `signal` aborts first; then one that arrives late goes straight back. */
+function acquire(pool: pg.Pool, signal: AbortSignal): Promise<pg.PoolClient> {
+  if (signal.aborted) return Promise.reject(signal.reason as Error);
+  return new Promise((resolve, reject) => {
+    const leave = () => reject(signal.reason as Error);
+    signal.addEventListener('abort', leave, { once: true });
+    pool.connect().then(
+      (client) => {
+        signal.removeEventListener('abort', leave);
+        if (signal.aborted) client.release();
+        else resolve(client);
+      },
+      (error: Error) => {
+        signal.removeEventListener('abort', leave);
+        reject(error);
+      },
+    );
+  });
+}
+
+async function runTransaction<T>(
+  client: pg.PoolClient,
+  begin: Begin,
+  body: (session: Session) => Promise<T>,
+): Promise<T> {
+  try {
+    await begin(client);
+    const answer = await body({ query: (statement, values = []) => send(client, statement, values) });
+    await client.query('commit');
+    return answer;
+  } catch (error) {
+    // A connection that is gone has rolled back by itself.
+    await client.query('rollback').catch(() => undefined);
+    throw error;
+  }
+}
+
+async function send<Row>(client: pg.PoolClient, statement: Statement, values: readonly unknown[]): Promise<Row[]> {
+  const { rows } = await client.query({ ...statement, values: values as unknown[] });
+  return rows as Row[];
+}

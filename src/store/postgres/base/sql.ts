@@ -1,0 +1,70 @@
+/**
+ * Every statement of this store that is not put together at run time, as a function of the quoted schema; by theme in
+ * sql/, see ../statements.ts. Sets come in as arrays (`unnest`) or, off the hot path, as JSON: one call, one plan, and no
+ * limit on how many. Each statement asks for the present moment once, at its start.
+ */
+
+import { cascadeSql } from '../sql/cascade.ts';
+import { changeSql } from '../sql/change.ts';
+import { claimSql } from '../sql/claim.ts';
+import { dependenciesSql } from '../sql/dependencies.ts';
+import { dutiesSql } from '../sql/duties.ts';
+import { groupsSql } from '../sql/groups.ts';
+import { heartbeatSql } from '../sql/heartbeat.ts';
+import { insertSql } from '../sql/insert.ts';
+import { instancesSql } from '../sql/instances.ts';
+import { intakeSql } from '../sql/intake.ts';
+import { keysSql } from '../sql/keys.ts';
+import { lanesSql } from '../sql/lanes.ts';
+import { noticesSql } from '../sql/notices.ts';
+import { operationsSql } from '../sql/operations.ts';
+import { outputSql } from '../sql/output.ts';
+import { pruneSql } from '../sql/prune.ts';
+import { queuesSql } from '../sql/queues.ts';
+import { readSql } from '../sql/read.ts';
+import { schedulesSql } from '../sql/schedules.ts';
+import { schemaSql } from '../sql/schema.ts';
+import { settleSql } from '../sql/settle.ts';
+import { surroundingsSql } from '../sql/surroundings.ts';
+import { turnsSql } from '../sql/turns.ts';
+import { workersSql } from '../sql/workers.ts';
+import { workflowsSql } from '../sql/workflows.ts';
+import type { Statement } from './database.ts';
+
+export type Sql = Readonly<Record<keyof ReturnType<typeof texts>, Statement>>;
+
+/** Each statement under its name: that is what a connection prepares it as. */
+export function statements(schema: string): Sql {
+  const named = Object.entries(texts(`"${schema}"`)).map(([name, text]) => [name, { name, text }]);
+  return Object.fromEntries(named) as Sql;
+}
+
+function texts(s: string) {
+  return {
+    ...lanesSql(s),
+    ...turnsSql(s),
+    ...insertSql(s),
+    ...keysSql(s),
+    ...claimSql(s),
+    ...surroundingsSql(s),
+    ...heartbeatSql(s),
+    ...settleSql(s),
+    ...changeSql(s),
+    ...dependenciesSql(s),
+    ...cascadeSql(s),
+    ...groupsSql(s),
+    ...workflowsSql(s),
+    ...noticesSql(s),
+    ...dutiesSql(s),
+    ...pruneSql(s),
+    ...readSql(s),
+    ...outputSql(s),
+    ...queuesSql(s),
+    ...workersSql(s),
+    ...operationsSql(s),
+    ...instancesSql(s),
+    ...intakeSql(s),
+    ...schedulesSql(s),
+    ...schemaSql(s),
+  };
+}

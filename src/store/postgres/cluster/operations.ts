@@ -1,0 +1,41 @@
+import type { NewOperation, Operation, OperationStep } from '../../store.ts';
+import type { Context } from '../base/context.ts';
+
+type Row = Omit<Operation, 'createdAt' | 'endedAt'> & { created_at: number; ended_at: number | null };
+
+export async function createOperation(
+  { database, sql }: Context,
+  { action, filter, total }: NewOperation,
+  signal: AbortSignal,
+): Promise<Operation> {
+  const [row] = await database.query<Row>(sql.insertOperation, [action, JSON.stringify(filter), total], signal);
+  return decode(row as Row);
+}
+
+export async function operation(
+  { database, sql }: Context,
+  id: number,
+  signal: AbortSignal,
+): Promise<Operation | undefined> {
+  const [row] = await database.query<Row>(sql.operation, [id], signal);
+  return row === undefined ? undefined : decode(row);
+}
+
+export async function openOperations({ database, sql }: Context, signal: AbortSignal): Promise<Operation[]> {
+  const rows = await database.query<Row>(sql.openOperations, [], signal);
+  return rows.map(decode);
+}
+
+export async function advanceOperation(
+  { database, sql }: Context,
+  { id, from, step }: { id: number; from: number | null; step: OperationStep },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const values = [id, from, step.cursor, step.changed, step.skipped, step.status];
+  const rows = await database.transaction(signal, (session) => session.query(sql.advanceOperation, values));
+  return rows.length > 0;
+}
+
+function decode({ created_at, ended_at, ...row }: Row): Operation {
+  return { ...row, createdAt: created_at, endedAt: ended_at };
+}

@@ -1,0 +1,68 @@
+import type { WaitingStatus } from '../../../core/job.ts';
+import type { QueueSettings, QueueState } from '../../store.ts';
+import type { Context } from '../base/context.ts';
+
+interface CountRow {
+  name: string;
+  status: WaitingStatus | 'running';
+  count: number;
+  due: number;
+}
+
+interface QueueRow {
+  name: string;
+  paused_at: number | null;
+  max_running: number | null;
+}
+
+/** All of them, or the one named. */
+export async function queues(
+  { database, sql }: Context,
+  only: string | null,
+  signal: AbortSignal,
+): Promise<QueueState[]> {
+  const [counts, settings] = await Promise.all([
+    database.query<CountRow>(sql.queueCounts, [only], signal),
+    database.query<QueueRow>(sql.queueRows, [only], signal),
+  ]);
+  const states = new Map<string, QueueState>();
+  const stateOf = (name: string) => {
+    const state = states.get(name) ?? { ...EMPTY, name };
+    states.set(name, state);
+    return state;
+  };
+  for (const { name, paused_at, max_running } of settings) {
+    Object.assign(stateOf(name), { paused: paused_at !== null, pausedAt: paused_at, maxRunning: max_running });
+  }
+  for (const { name, status, count, due } of counts) {
+    stateOf(name)[status] = count;
+    if (status === 'pending') stateOf(name).oldestPendingAt = due;
+  }
+  return [...states.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+const EMPTY: Omit<QueueState, 'name'> = {
+  paused: false,
+  pausedAt: null,
+  maxRunning: null,
+  blocked: 0,
+  scheduled: 0,
+  pending: 0,
+  running: 0,
+  oldestPendingAt: null,
+};
+
+export async function setQueue(
+  context: Context,
+  name: string,
+  { paused, maxRunning }: Partial<QueueSettings>,
+  signal: AbortSignal,
+): Promise<QueueState> {
+  const { database, sql, lanes, hints } = context;
+  const values = [name, paused ?? null, maxRunning !== undefined, maxRunning ?? null];
+  await database.query(sql.setQueue, values, signal);
+  await lanes.refresh(signal);
+  hints.tell({ work: true });
+  const [state] = await queues(context, name, signal);
+  return state ?? { ...EMPTY, name };
+}

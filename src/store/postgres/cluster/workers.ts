@@ -1,0 +1,101 @@
+import type { NewWorker, WorkerRow } from '../../store.ts';
+import type { Context } from '../base/context.ts';
+import type { DirectSession } from '../base/direct-session.ts';
+
+interface Row {
+  id: number;
+  name: string;
+  state: WorkerRow['state'];
+  attachment: WorkerRow['attachment'];
+  instance_id: string;
+  lease_ms: number;
+  registered_at: number;
+  seen_at: number;
+  profile: Pick<
+    NewWorker,
+    'host' | 'pid' | 'address' | 'slots' | 'queues' | 'commands' | 'handlers' | 'tags' | 'resources' | 'version'
+  >;
+  running: number;
+}
+
+/** A worker attached to the database holds its lock before anybody can see it without. */
+export async function registerWorker(
+  context: Context,
+  direct: DirectSession,
+  worker: NewWorker,
+  signal: AbortSignal,
+): Promise<WorkerRow> {
+  const { database, sql } = context;
+  const [next] = await database.query<{ id: number }>(sql.nextWorkerId, [], signal);
+  const id = next?.id as number;
+  if (worker.attachment === 'direct') await direct.hold(id, signal);
+  const { name, attachment, instanceId, leaseMs, ...profile } = worker;
+  try {
+    const values = [id, name, attachment, instanceId, leaseMs, JSON.stringify(profile)];
+    await database.query(sql.insertWorker, values, signal);
+  } catch (error) {
+    direct.release(id);
+    throw error;
+  }
+  const [row] = await workers(context, id, signal);
+  if (row === undefined) throw new Error(`worker ${id} is gone as soon as it was registered`);
+  return row;
+}
+
+/** All of them, or the one named. */
+export async function workers(
+  { database, sql }: Context,
+  only: number | null,
+  signal: AbortSignal,
+): Promise<WorkerRow[]> {
+  const rows = await database.query<Row>(sql.workers, [only], signal);
+  return rows.map(({ profile, ...row }) => ({
+    id: row.id,
+    name: row.name,
+    state: row.state,
+    attachment: row.attachment,
+    instanceId: row.instance_id,
+    host: profile.host,
+    pid: profile.pid,
+    address: profile.address,
+    slots: profile.slots,
+    queues: profile.queues,
+    commands: profile.commands,
+    handlers: profile.handlers,
+    tags: profile.tags,
+    resources: profile.resources,
+    leaseMs: row.lease_ms,
+    version: profile.version,
+    registeredAt: row.registered_at,
+    seenAt: row.seen_at,
+    running: row.running,
+  }));
+}
+
+export async function drainWorker(context: Context, id: number, signal: AbortSignal): Promise<WorkerRow | undefined> {
+  const { database, sql, hints } = context;
+  await database.query(sql.drainWorker, [id], signal);
+  const [row] = await workers(context, id, signal);
+  if (row !== undefined) hints.tell({ workers: [id] });
+  return row;
+}
+
+export async function leaveWorker(
+  { database, sql }: Context,
+  direct: DirectSession,
+  id: number,
+  signal: AbortSignal,
+): Promise<void> {
+  await database.query(sql.leaveWorker, [id], signal);
+  direct.release(id);
+}
+
+export async function retireWorkers(
+  { database, sql }: Context,
+  forgetAfterMs: number,
+  signal: AbortSignal,
+): Promise<number[]> {
+  const marked = await database.transaction(signal, (session) => session.query<{ id: number }>(sql.retireWorkers, []));
+  await database.transaction(signal, (session) => session.query(sql.forgetWorkers, [forgetAfterMs]));
+  return marked.map(({ id }) => id).sort((a, b) => a - b);
+}

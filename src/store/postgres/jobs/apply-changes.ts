@@ -1,0 +1,142 @@
+/**
+ * Decisions that were made on what a job was: written where it still is. All jobs of a call are locked first, then
+ * checked and written in a later statement, which sees all that the locks had to wait for.
+ */
+
+import type { Job } from '../../../core/job.ts';
+import type { Change } from '../../../core/transition.ts';
+import type { Context } from '../base/context.ts';
+import type { Session } from '../base/database.ts';
+import { fenceRow, type PlacedChange } from '../base/fence.ts';
+import { FLAG } from '../base/flags.ts';
+import { numbers } from '../base/values.ts';
+import { transactAgain } from '../graph/again.ts';
+import { Conclusion, type Ended } from '../graph/conclusion.ts';
+import { type Intended, lockConcerned } from '../graph/lock-concerned.ts';
+import { Locks } from '../graph/locks.ts';
+import { lanesToReopen, reopen } from '../graph/reopen.ts';
+import { Tally } from '../graph/tally.ts';
+import { decodeJob, type JobRow } from '../reads/job-row.ts';
+
+/** The job as it was written, and what has to be told of it. */
+interface Written {
+  job: Job;
+  change: Change;
+}
+
+export async function applyChanges(
+  context: Context,
+  changes: readonly Change[],
+  signal: AbortSignal,
+): Promise<(Job | undefined)[]> {
+  signal.throwIfAborted();
+  if (changes.length === 0) return [];
+  const lanes = await lanesToReopen(context, changes, signal);
+  const { written, tally } = await transactAgain(context, signal, async (session) => {
+    const ledger = new Tally();
+    const locks = new Locks(context, session);
+    await lockConcerned(context, { session, locks }, intendedBy(changes));
+    const conclusion = new Conclusion(context, { session, locks, tally: ledger });
+    const found: (Written | undefined)[] = changes.map(() => undefined);
+    for (const round of roundsOf(changes)) {
+      const live = await changeLive(context, session, round);
+      const reopened = await reopen(context, { session, locks }, round, lanes);
+      const done = numbers([...live.map(({ job_id }) => job_id), ...reopened.map(({ id }) => id)]);
+      const rows = await session.query<JobRow>(context.sql.jobs, [done]);
+      const jobs = new Map(rows.map((row) => [row.id, decodeJob(row)]));
+      for (const { change, place } of round) {
+        const job = jobs.get(change.fence.jobId);
+        if (job !== undefined) found[place] = { job, change };
+      }
+      for (const { kind, job_id } of live) if (kind === 'requeue') ledger.claimable(job_id);
+      for (const { id } of reopened) ledger.claimable(id);
+      ledger.at(live[0]?.now ?? 0);
+      await conclusion.ended(endedOf(round, live));
+      conclusion.reopened(reopened);
+      if (live.some(({ kind, flags }) => kind === 'flag' && flags & FLAG.group)) ledger.wakeExpander();
+      if (reopened.some(({ expands }) => expands)) ledger.wakeExpander();
+    }
+    await conclusion.write();
+    await ledger.write(context, session);
+    return { written: found, tally: ledger };
+  });
+  tally.tell(context);
+  tell(context, written);
+  return written.map((entry) => entry?.job);
+}
+
+/** Each round has at most one change per job; nearly always there is only one round. */
+function roundsOf(changes: readonly Change[]): PlacedChange[][] {
+  const rounds: PlacedChange[][] = [];
+  const seen = new Map<number, number>();
+  for (const [place, change] of changes.entries()) {
+    const round = seen.get(change.fence.jobId) ?? 0;
+    seen.set(change.fence.jobId, round + 1);
+    rounds[round] ??= [];
+    rounds[round].push({ change, place });
+  }
+  return rounds;
+}
+
+interface ChangedRow {
+  job_id: number;
+  kind: Change['kind'];
+  flags: number;
+  now: number;
+}
+
+/** Answers with those that still matched; all of them are locked. */
+async function changeLive({ sql }: Context, session: Session, round: readonly PlacedChange[]): Promise<ChangedRow[]> {
+  const rows = round.flatMap(({ change }) => (change.kind === 'reopen' ? [] : [rowOf(change)]));
+  return rows.length === 0 ? [] : await session.query<ChangedRow>(sql.change, [JSON.stringify(rows)]);
+}
+
+function intendedBy(changes: readonly Change[]): Intended {
+  const those = (...kinds: Change['kind'][]) =>
+    changes.filter(({ kind }) => kinds.includes(kind)).map(({ fence }) => fence.jobId);
+  return { ends: those('end'), retries: those('reopen'), others: those('requeue', 'flag') };
+}
+
+function endedOf(round: readonly PlacedChange[], written: readonly ChangedRow[]): Ended[] {
+  const flags = new Map(written.map((row) => [row.job_id, row.flags]));
+  return round.flatMap(({ change }) => {
+    const own = flags.get(change.fence.jobId);
+    if (change.kind !== 'end' || own === undefined) return [];
+    const quiet = change.quiet === true || (own & FLAG.quiet) !== 0;
+    return [{ jobId: change.fence.jobId, flags: own, status: change.status, quiet }];
+  });
+}
+
+function rowOf(change: Exclude<Change, { kind: 'reopen' }>) {
+  const fence = { ...fenceRow(change.fence), kind: change.kind, seen_at: change.fence.workerSeenAt ?? null };
+  if (change.kind === 'flag') return { ...fence, quiet: change.quiet ?? false };
+  const { failures, interruptions, snoozes, losses } = change.counters;
+  const { outcome = null, exitCode = null, signal = null, error = null } = change.record ?? {};
+  return {
+    ...fence,
+    to_failures: failures,
+    to_interruptions: interruptions,
+    to_snoozes: snoozes,
+    to_losses: losses,
+    outcome,
+    exit_code: exitCode,
+    signal,
+    error: change.kind === 'end' ? change.error : error,
+    ...(change.kind === 'end'
+      ? { to_status: change.status, reason: change.reason }
+      : { to_status: change.delayMs === 0 ? 'pending' : 'scheduled', delay_ms: change.delayMs }),
+  };
+}
+
+function tell({ hints, lanes }: Context, written: readonly (Written | undefined)[]): void {
+  const done = written.filter((entry) => entry !== undefined);
+  if (done.length === 0) return;
+  const scheduled = done.filter(({ job }) => job.status === 'scheduled');
+  hints.tell({
+    jobs: done.map(({ job }) => job.id),
+    // An end makes room where the number of running jobs is limited.
+    work: done.some(({ job, change }) => job.status === 'pending' || (change.kind === 'end' && lanes.anyLimited)),
+    workers: done.flatMap(({ change }) => (change.kind === 'flag' ? (change.fence.workerId ?? []) : [])),
+    dueAt: scheduled.length === 0 ? null : Math.min(...scheduled.map(({ job }) => job.dueAt)),
+  });
+}

@@ -1,0 +1,230 @@
+/** Handing out jobs. */
+
+import { laneMayWait } from '../../../core/claim-ahead.ts';
+import { WorkronError } from '../../../core/error.ts';
+import type { ClaimedJob } from '../../../core/job.ts';
+import { fits, needsResources } from '../../../core/lane.ts';
+import { decodeSpec, type StoredSpec } from '../../spec.ts';
+import type { ClaimRequest } from '../../store.ts';
+import type { Context } from '../base/context.ts';
+import type { Session, Statement } from '../base/database.ts';
+import { LINKED } from '../base/flags.ts';
+import { numbers } from '../base/values.ts';
+import { surroundingsOf } from '../graph/surroundings.ts';
+import type { KnownLane, Lanes } from './lanes.ts';
+import type { Waiting } from './waiting.ts';
+
+/** Others may be taking the very jobs that were looked at: so often is looked again at once. */
+const MAX_TRIES = 5;
+
+/** Columns of equal length; `null` where nothing was taken. */
+interface TakenRow {
+  state: string | null;
+  wanted: number;
+  now: number;
+  ids: number[] | null;
+  attempts: number[];
+  failures: number[];
+  dues: number[];
+  turns: number[];
+  lanes: number[];
+  priorities: number[];
+  names: (string | null)[];
+  steps: (string | null)[];
+  tags: string[][];
+  specs: StoredSpec[];
+  flags: number[];
+  /** 0: none. */
+  workflows: number[];
+  groups: number[];
+  indexes: number[];
+}
+
+interface TakenJob {
+  job: Omit<ClaimedJob, 'surroundings'>;
+  turn: number;
+  flags: number;
+  spec: StoredSpec;
+  workflowId: number | null;
+  groupId: number | null;
+  groupIndex: number;
+  stepKey: string | null;
+}
+
+export async function claim(
+  context: Context,
+  waiting: Waiting,
+  request: ClaimRequest,
+  signal: AbortSignal,
+): Promise<ClaimedJob[]> {
+  const { lanes, hints } = context;
+  const wasFresh = lanes.isFresh;
+  if (!wasFresh) await lanes.refresh(signal);
+  let taken = await look(context, request, signal);
+  // One that claims ahead does not wait.
+  if (request.ahead && taken.length === 0) return [];
+  // Before it waits, it looks at lanes that are new, and says that it waits before it looks for the last time.
+  if (taken.length === 0 && wasFresh && (await lanes.refresh(signal))) taken = await look(context, request, signal);
+  if (taken.length === 0 && hints.hasListeners && (await waiting.begin(signal))) {
+    taken = await look(context, request, signal);
+  }
+  if (taken.length > 0) hints.tell({ jobs: taken.map(({ job }) => job.id) });
+  context.linkedClaims.remember(taken.filter(({ flags }) => flags & LINKED).map(linkedClaimOf));
+  const surroundings = await surroundingsOf(context, taken, signal);
+  return taken.sort(byUrgency).map(({ job }) => Object.assign(job, { surroundings: surroundings.get(job.id) ?? null }));
+}
+
+function linkedClaimOf({ job: { id, name }, stepKey, workflowId, groupId }: TakenJob) {
+  return { id, workflowId, groupId, key: stepKey ?? name ?? String(id) };
+}
+
+function byUrgency(a: TakenJob, b: TakenJob): number {
+  return b.job.priority - a.job.priority || a.turn - b.turn || a.job.dueAt - b.job.dueAt || a.job.id - b.job.id;
+}
+
+async function look(context: Context, request: ClaimRequest, signal: AbortSignal): Promise<TakenJob[]> {
+  const { database, sql, lanes } = context;
+  const served = lanes.servedBy(request.offer);
+  const ahead = request.ahead ? askAhead(context, request, served) : undefined;
+  const single: Session = { query: (statement, values = []) => database.query(statement, values, signal) };
+  for (let tries = 1; ; tries += 1) {
+    const { taken, wanted } =
+      ahead !== undefined
+        ? await take(lanes, single, request, ahead)
+        : served.some(({ lane }) => needsResources(lane) || lanes.isLimited(lane.queue))
+          ? await database.transaction(signal, (session) => takeByPlan(context, session, request, served))
+          : await take(
+              lanes,
+              single,
+              request,
+              served.length === 1
+                ? {
+                    statement: sql.claimPlanned,
+                    values: [numbers([served[0]?.id ?? 0]), numbers([request.limit]), true],
+                  }
+                : { statement: sql.claimMerged, values: [numbers(served.map(({ id }) => id)), request.limit] },
+            );
+    if (taken.length > 0 || wanted === 0 || tries === MAX_TRIES) return taken;
+  }
+}
+
+interface Ask {
+  statement: Statement;
+  values: readonly unknown[];
+}
+
+/** What does not fit cannot start now, so it holds up nobody. */
+function askAhead({ sql, lanes }: Context, { limit, offer }: ClaimRequest, known: readonly KnownLane[]): Ask {
+  const served = known.filter(({ lane }) => fits(lane, offer.free, 1) > 0);
+  const may = served.map(({ lane }) => laneMayWait(lane) && !lanes.isLimited(lane.queue));
+  const ids = numbers(served.map(({ id }) => id));
+  if (served.length === 1 && may[0]) return { statement: sql.claimAheadOne, values: [ids, limit] };
+  return { statement: sql.claimAhead, values: [ids, limit, may] };
+}
+
+interface Taken {
+  taken: TakenJob[];
+  /** More than were taken: others were faster. */
+  wanted: number;
+}
+
+async function take(
+  lanes: Lanes,
+  session: Session,
+  { workerId, claimSeq, ahead = false }: ClaimRequest,
+  { statement, values }: Ask,
+): Promise<Taken> {
+  const [row] = await session.query<TakenRow>(statement, [workerId, claimSeq, ...values]);
+  if (row === undefined || row.state === null || row.state === 'offline') {
+    throw new WorkronError('worker_not_found', `Worker ${workerId} is not registered; register again`);
+  }
+  return {
+    taken: (row.ids ?? []).map((id, place) => decodeTaken(lanes, row, { id, place, ahead })),
+    wanted: row.wanted,
+  };
+}
+
+function decodeTaken(
+  lanes: Lanes,
+  row: TakenRow,
+  { id, place, ahead }: { id: number; place: number; ahead: boolean },
+): TakenJob {
+  const lane = lanes.lane(row.lanes[place] as number);
+  if (lane === undefined) throw new Error(`job ${id} was taken from a lane that nobody asked for`);
+  const spec = decodeSpec({
+    queue: lane.queue,
+    kind: lane.kind,
+    name: row.names[place] as string | null,
+    priority: row.priorities[place] as number,
+    tags: row.tags[place] as string[],
+    spec: row.specs[place] as StoredSpec,
+  });
+  const job = Object.assign(spec, {
+    id,
+    attempt: row.attempts[place] as number,
+    failures: row.failures[place] as number,
+    dueAt: row.dues[place] as number,
+    startedAt: row.now,
+    ...(ahead ? { ahead } : {}),
+  });
+  return {
+    job,
+    turn: row.turns[place] as number,
+    flags: row.flags[place] as number,
+    spec: row.specs[place] as StoredSpec,
+    workflowId: row.workflows[place] || null,
+    groupId: row.groups[place] || null,
+    groupIndex: row.indexes[place] as number,
+    stepKey: row.steps[place] as string | null,
+  };
+}
+
+/** Where resources or limits decide: the most urgent first, from each lane as many as still fit. */
+async function takeByPlan(
+  { sql, lanes: known }: Context,
+  session: Session,
+  request: ClaimRequest,
+  served: readonly KnownLane[],
+): Promise<Taken> {
+  const rooms = await lockRooms(sql, session, served);
+  const free = { ...request.offer.free };
+  const lanes = new Map(served.map(({ id, lane }) => [id, lane]));
+  const capOf = (id: number, limit: number) => {
+    const lane = lanes.get(id);
+    return lane === undefined ? 0 : Math.max(0, Math.min(fits(lane, free, limit), rooms.get(lane.queue) ?? limit));
+  };
+
+  const caps = served.map(({ id }) => capOf(id, request.limit));
+  const ids = numbers(served.map(({ id }) => id));
+  const heads = await session.query<{ lane: number }>(sql.laneHeads, [ids, numbers(caps)]);
+  const counts = new Map<number, number>();
+  let planned = 0;
+  for (const { lane: id } of heads) {
+    if (planned === request.limit) break;
+    if (capOf(id, 1) === 0) continue;
+    const lane = lanes.get(id) as KnownLane['lane'];
+    for (const [name, amount] of Object.entries(lane.resources)) free[name] = (free[name] ?? 0) - amount;
+    const room = rooms.get(lane.queue);
+    if (room !== undefined) rooms.set(lane.queue, room - 1);
+    counts.set(id, (counts.get(id) ?? 0) + 1);
+    planned += 1;
+  }
+  const values = [numbers([...counts.keys()]), numbers([...counts.values()]), false];
+  const { taken } = await take(known, session, request, { statement: sql.claimPlanned, values });
+  return { taken, wanted: planned };
+}
+
+/** How many more jobs of each limited queue may run. The queues stay locked, so nobody else can start one meanwhile. */
+async function lockRooms(
+  sql: Context['sql'],
+  session: Session,
+  served: readonly KnownLane[],
+): Promise<Map<string, number>> {
+  const queues = [...new Set(served.map(({ lane }) => lane.queue))];
+  const limited = await session.query<{ name: string; max_running: number }>(sql.lockQueues, [queues]);
+  if (limited.length === 0) return new Map();
+  const names = limited.map(({ name }) => name);
+  const running = await session.query<{ queue: string; count: number }>(sql.countRunning, [names]);
+  const counts = new Map(running.map(({ queue, count }) => [queue, count]));
+  return new Map(limited.map(({ name, max_running }) => [name, max_running - (counts.get(name) ?? 0)]));
+}

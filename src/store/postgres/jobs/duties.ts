@@ -1,0 +1,67 @@
+/** What the background duties look for. */
+
+import type { Job } from '../../../core/job.ts';
+import type { LostJob, Promoted, Unlocked } from '../../store.ts';
+import type { Context } from '../base/context.ts';
+import { numbers } from '../base/values.ts';
+import { read } from '../reads/reading.ts';
+import { giveTurnsTo } from './turns.ts';
+
+export async function promote(context: Context, limit: number, signal: AbortSignal): Promise<Promoted> {
+  const { database, sql, hints, fairQueues } = context;
+  type Row = { due: number | null; now: number; fair: string[] | null };
+  const nextDue = async () => (await database.query<Row>(sql.nextDue, [], signal))[0] as Row;
+  const next = await nextDue();
+  if (next.fair !== null) fairQueues.learn(next.fair);
+  if (next.due === null || next.due > next.now) return { count: 0, nextDueAt: next.due };
+
+  type Id = { job_id: number };
+  const promoted = await database.transaction(signal, async (session) => {
+    const rows = await session.query<Id>(sql.promote, [limit]);
+    const jobIds = rows.map(({ job_id }) => job_id);
+    if (fairQueues.names.length > 0) await giveTurnsTo(context, session, { jobIds, fairQueues: [] });
+    return rows;
+  });
+  if (promoted.length > 0) hints.tell({ work: true, jobs: promoted.map(({ job_id }) => job_id) });
+  // In a later statement: the one that promotes still sees them as they were.
+  return { count: promoted.length, nextDueAt: (await nextDue()).due };
+}
+
+export async function findExpired(context: Context, limit: number, signal: AbortSignal): Promise<Job[]> {
+  const rows = await context.database.query<{ job_id: number }>(context.sql.expiredJobs, [limit], signal);
+  const jobs = await readAll(context, rows, signal);
+  // Some may have started between the two looks.
+  return jobs.filter(({ expiresAt }) => expiresAt !== null);
+}
+
+export async function findLost(
+  context: Context,
+  { limit, dead }: { limit: number; dead: readonly number[] },
+  signal: AbortSignal,
+): Promise<LostJob[]> {
+  type Row = { job_id: number; seen_at: number };
+  const rows = await context.database.query<Row>(context.sql.lostJobs, [limit, numbers(dead)], signal);
+  const seenAt = new Map(rows.map(({ job_id, seen_at }) => [job_id, seen_at]));
+  const jobs = await readAll(context, rows, signal);
+  return jobs
+    .filter(({ status }) => status === 'running')
+    .map((job) => ({ job, workerSeenAt: seenAt.get(job.id) as number }));
+}
+
+async function readAll(context: Context, rows: readonly { job_id: number }[], signal: AbortSignal): Promise<Job[]> {
+  if (rows.length === 0) return [];
+  return await read(
+    context,
+    rows.map(({ job_id }) => job_id),
+    signal,
+  );
+}
+
+export async function findUnlocked({ database, sql }: Context, signal: AbortSignal): Promise<Unlocked> {
+  type Row = { up_ms: number } & ({ id: number; seen_at: number } | { id: null });
+  const rows = await database.query<Row>(sql.unlockedWorkers, [], signal);
+  return {
+    workers: rows.flatMap((row) => (row.id === null ? [] : [{ id: row.id, seenAt: row.seen_at }])),
+    serverUpMs: rows[0]?.up_ms ?? 0,
+  };
+}

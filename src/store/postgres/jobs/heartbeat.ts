@@ -1,0 +1,82 @@
+import { type Change, transition } from '../../../core/transition.ts';
+import type { Heartbeat, HeartbeatAnswer, LeaseRef } from '../../store.ts';
+import type { Context } from '../base/context.ts';
+import { numbers } from '../base/values.ts';
+import { read } from '../reads/reading.ts';
+import { applyChanges } from './apply-changes.ts';
+
+interface HeldRow {
+  job_id: number;
+  attempt: number;
+  claim_seq: number | null;
+  renews: boolean;
+  cancel: boolean;
+}
+
+export async function heartbeat(
+  context: Context,
+  { workerId, leases, seenClaim }: Heartbeat,
+  signal: AbortSignal,
+): Promise<HeartbeatAnswer | undefined> {
+  const listed = new Map((leases ?? []).map(({ jobId, attempt }) => [jobId, attempt]));
+  const isListed = (row: HeldRow) => leases === null || listed.get(row.job_id) === row.attempt;
+  const heard = await hear(context, workerId, isListed, signal);
+  if (heard === undefined) return undefined;
+  const { worker, held } = heard;
+
+  const missed = held.filter(
+    (row) => !isListed(row) && row.claim_seq !== null && seenClaim !== null && row.claim_seq <= seenClaim,
+  );
+  const returned = missed.length === 0 ? [] : await giveBack(context, workerId, missed, signal);
+  const gone = new Set(returned.map(({ jobId }) => jobId));
+  const kept = new Map(held.filter(({ job_id }) => !gone.has(job_id)).map((row) => [row.job_id, row]));
+  return {
+    cancel: [...kept.values()].filter(({ cancel }) => cancel).map(refTo),
+    lost: (leases ?? [])
+      .filter(({ jobId, attempt }) => kept.get(jobId)?.attempt !== attempt)
+      .map(({ jobId, attempt }) => ({ jobId, attempt })),
+    drain: worker.state === 'draining',
+    returned,
+  };
+}
+
+/** On the reserved connection: that a lease is renewed must not wait behind other calls. `undefined`: nobody knows the worker. */
+export async function hear(
+  { database, sql }: Pick<Context, 'database' | 'sql'>,
+  workerId: number,
+  isListed: (row: HeldRow) => boolean,
+  signal: AbortSignal,
+): Promise<{ worker: { state: string }; held: HeldRow[] } | undefined> {
+  const [worker] = await database.queryReserved<{ state: string }>(sql.hearWorker, [workerId], signal);
+  if (worker === undefined) return undefined;
+  const held = await database.queryReserved<HeldRow>(sql.heldBy, [workerId], signal);
+  const renewed = held.filter((row) => row.renews && isListed(row));
+  if (renewed.length > 0) {
+    const ids = numbers(renewed.map(({ job_id }) => job_id));
+    const attempts = numbers(renewed.map(({ attempt }) => attempt));
+    const workers = numbers(renewed.map(() => workerId));
+    await database.queryReserved(sql.renewLeases, [ids, attempts, workers], signal);
+  }
+  return { worker, held };
+}
+
+/** Jobs that were handed out but never arrived. What has moved on meanwhile is left as it is. */
+async function giveBack(
+  context: Context,
+  workerId: number,
+  missed: readonly HeldRow[],
+  signal: AbortSignal,
+): Promise<LeaseRef[]> {
+  const attempts = new Map(missed.map(({ job_id, attempt }) => [job_id, attempt]));
+  const jobs = await read(context, [...attempts.keys()], signal);
+  const changes = jobs
+    .filter((job) => job.status === 'running' && job.workerId === workerId && job.attempt === attempts.get(job.id))
+    .map((job) => transition(job, { type: 'settle', outcome: { type: 'returned' } }, 0))
+    .filter((change): change is Change => change !== undefined);
+  const written = await applyChanges(context, changes, signal);
+  return written.flatMap((job) => (job === undefined ? [] : [{ jobId: job.id, attempt: job.attempt }]));
+}
+
+function refTo({ job_id, attempt }: HeldRow): LeaseRef {
+  return { jobId: job_id, attempt };
+}

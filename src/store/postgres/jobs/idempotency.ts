@@ -1,0 +1,21 @@
+import { WorkronError } from '../../../core/error.ts';
+import { IDEMPOTENCY_MS, type InsertOptions } from '../../store.ts';
+import type { Context } from '../base/context.ts';
+import type { Session } from '../base/database.ts';
+import { Moved } from '../graph/again.ts';
+
+/** What an earlier call with this key was answered, once it is done; throws where that was another request. */
+export async function beginIdempotent<Answer>(
+  { sql }: Context,
+  session: Session,
+  { key, fingerprint }: NonNullable<InsertOptions['idempotency']>,
+): Promise<Answer | undefined> {
+  const begun = await session.query(sql.beginIdempotent, [key, fingerprint, IDEMPOTENCY_MS]);
+  if (begun.length > 0) return undefined;
+  const [first] = await session.query<{ fingerprint: string; answer: Answer }>(sql.idempotentAnswer, [key]);
+  if (first === undefined) throw new Moved();
+  if (first.fingerprint !== fingerprint) {
+    throw new WorkronError('idempotency_mismatch', 'This Idempotency-Key was used with another request');
+  }
+  return first.answer;
+}

@@ -1,0 +1,61 @@
+/**
+ * Jobs on their way in while a worker of this process waits for them. Stored and claimed in one statement, there is one
+ * commit to wait for instead of two. Only where that is the plain case: alike, due, and nothing waits that could be more urgent.
+ */
+
+import type { ClaimedJob, Job, NewJob } from '../../../core/job.ts';
+import { needsResources, serves } from '../../../core/lane.ts';
+import { decodeSpec, encodeSpec, type SpecColumns } from '../../spec.ts';
+import type { ClaimRequest, InsertedAndClaimed } from '../../store.ts';
+import type { Context } from '../base/context.ts';
+import { numbers } from '../base/values.ts';
+import { giveLateTurns, insert, lanesOf, takesTurns } from './insert.ts';
+import { alikeColumns, announce, areAlike, PIECE, type StoredRow, storedJobs } from './insert-rows.ts';
+
+interface Row extends StoredRow {
+  /** How many could be handed out, were they due. */
+  room: number;
+}
+
+export async function insertAndClaim(
+  context: Context,
+  jobs: readonly NewJob[],
+  request: ClaimRequest,
+  signal: AbortSignal,
+): Promise<InsertedAndClaimed> {
+  const { database, sql, lanes, fairQueues } = context;
+  const [lane] = await lanesOf(context, jobs.slice(0, 1), signal);
+  if (lane === undefined || !areAlike(jobs) || !isPlain(context, jobs) || !mayHand(context, lane, request)) {
+    const { items } = await insert(context, jobs, {}, signal);
+    return { items, claimed: [] };
+  }
+  const { workerId, claimSeq, limit, offer } = request;
+  const served = numbers(lanes.servedBy(offer).map(({ id }) => id));
+  const values = [...alikeColumns(jobs, lane), workerId, claimSeq, limit, served, lanes.last];
+  const [row] = await database.query<Row>(sql.insertAndClaim, values, signal);
+  const stored = storedJobs(fairQueues, jobs, row);
+  const handed = stored.filter(({ status }, place) => status === 'pending' && place < (row?.room ?? 0));
+  const others = stored.slice(handed.length);
+  await giveLateTurns(context, others, signal);
+  if (others.length > 0) announce(context, others);
+  if (handed.length > 0) context.hints.tell({ jobs: handed.map(({ id }) => id) });
+  return { items: stored.map((job) => ({ job, deduplicated: false })), claimed: handed.map(claimedFrom) };
+}
+
+function isPlain(context: Context, jobs: readonly NewJob[]): boolean {
+  const standAlone = jobs.every(({ unique, dependsOn }) => unique === null && dependsOn.length === 0);
+  return standAlone && jobs.length <= PIECE && !takesTurns(context, jobs);
+}
+
+/** Limits and pauses are the statement's business: others change them at any time. */
+function mayHand({ lanes }: Context, laneId: number, { offer, claimSeq, ahead = false }: ClaimRequest): boolean {
+  const lane = lanes.lane(laneId);
+  return lane !== undefined && claimSeq !== null && !ahead && serves(offer, lane) && !needsResources(lane);
+}
+
+/** Its worker is given what it would read from the store, and nothing that the submitter still has in its hands. */
+function claimedFrom(job: Job): ClaimedJob {
+  const spec = decodeSpec(JSON.parse(JSON.stringify(encodeSpec(job))) as SpecColumns);
+  const { id, failures, dueAt, createdAt: startedAt } = job;
+  return Object.assign(spec, { id, attempt: 1, failures, dueAt, startedAt, surroundings: null });
+}

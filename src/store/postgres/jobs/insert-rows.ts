@@ -1,0 +1,174 @@
+/** The one statement that stores a batch of jobs, and what is told of them afterwards. */
+
+import { mayWait } from '../../../core/claim-ahead.ts';
+import type { Job, NewJob } from '../../../core/job.ts';
+import { encodeSpec, type StoredSpec, sameButInput } from '../../spec.ts';
+import type { Context } from '../base/context.ts';
+import type { Session, Statement } from '../base/database.ts';
+import { FLAG, watchFlags } from '../base/flags.ts';
+import type { Sql } from '../base/sql.ts';
+import { jsons, numbers, texts } from '../base/values.ts';
+import type { FairQueues } from './turns.ts';
+
+/** Jobs per statement: beyond it, several in one transaction. */
+export const PIECE = 5_000;
+
+/** Stores jobs whatever their keys; answers with them, in order. They have no turns yet: see `giveTurnsTo`. */
+export async function insertRows(
+  { sql, fairQueues }: Context,
+  session: Session,
+  jobs: readonly NewJob[],
+  lanes: readonly number[],
+): Promise<Job[]> {
+  const stored: Job[] = [];
+  for (let start = 0; start < jobs.length; start += PIECE) {
+    const piece = jobs.slice(start, start + PIECE);
+    const { statement, values } = askFor(sql, piece, lanes.slice(start, start + PIECE));
+    const [row] = await session.query<StoredRow>(statement, values);
+    stored.push(...storedJobs(fairQueues, piece, row));
+  }
+  return stored;
+}
+
+/** What a statement that stores jobs answers with. */
+export interface StoredRow {
+  ids: number[];
+  now: number;
+  /** Queues that take turns. */
+  fair: string[] | null;
+}
+
+export function storedJobs(fairQueues: FairQueues, jobs: readonly NewJob[], row: StoredRow | undefined): Job[] {
+  if (row === undefined) throw new Error('an insert answered with nothing');
+  if (row.fair !== null) fairQueues.learn(row.fair);
+  return jobs.map((job, place) => newlyStored(job, row.ids[place] as number, row.now));
+}
+
+/** Most batches are one kind of job with many inputs: then all but the specs is sent, and worked out, once. */
+function askFor(
+  sql: Sql,
+  jobs: readonly NewJob[],
+  lanes: readonly number[],
+): { statement: Statement; values: unknown[] } {
+  if (!areAlike(jobs)) {
+    return { statement: sql.insertJobs, values: [...columnsOf(jobs, lanes), numbers(jobs.map(ownFlags))] };
+  }
+  return { statement: sql.insertAlike, values: alikeColumns(jobs, lanes[0] as number) };
+}
+
+type Some<T> = readonly [T, ...T[]];
+
+/** Whether they differ in nothing but their inputs. */
+export function areAlike(jobs: readonly NewJob[]): jobs is Some<NewJob> {
+  const [first] = jobs;
+  return first !== undefined && jobs.every((job) => isAlike(first, job));
+}
+
+/** Of jobs that are alike: all but the specs once, in the order of the statements. */
+export function alikeColumns(jobs: Some<NewJob>, lane: number): unknown[] {
+  const [first] = jobs;
+  const { queue, kind, name, priority, tags, spec } = encodeSpec({ ...first, input: null });
+  const specs = jobs.map(({ input, unique }) => withKey(input === null ? spec : { ...spec, input }, unique));
+  const times = [first.runAt, first.delayMs, first.startTimeoutMs];
+  return [queue, kind, name, priority, texts(tags), jsons(specs), lane, ...times, ownFlags(first)];
+}
+
+function isAlike(a: NewJob, b: NewJob): boolean {
+  return a.runAt === b.runAt && a.delayMs === b.delayMs && a.unique === b.unique && sameButInput(a, b);
+}
+
+/** Tells who waits that there is something new. */
+export function announce({ hints }: Context, stored: readonly Job[]): void {
+  const scheduled = stored.filter(({ status }) => status === 'scheduled');
+  hints.tell({
+    work: stored.some(({ status }) => status === 'pending'),
+    jobs: stored.slice(0, 1_000).map(({ id }) => id),
+    dueAt: scheduled.length === 0 ? null : scheduled.reduce((min, { dueAt }) => Math.min(min, dueAt), Infinity),
+  });
+}
+
+/** What every new job has, in the order of the statements. */
+export function columnsOf(jobs: readonly NewJob[], lanes: readonly number[]): unknown[] {
+  const specs = jobs.map(encodeSpec);
+  return [
+    texts(specs.map(({ queue }) => queue)),
+    texts(specs.map(({ kind }) => kind)),
+    texts(specs.map(({ name }) => name)),
+    numbers(specs.map(({ priority }) => priority)),
+    texts(specs.map(({ tags }) => (tags.length === 0 ? null : texts(tags)))),
+    jsons(specs.map(({ spec }, place) => withKey(spec, jobs[place]?.unique ?? null))),
+    numbers(lanes),
+    numbers(jobs.map(({ runAt }) => runAt)),
+    numbers(jobs.map(({ delayMs }) => delayMs)),
+    numbers(jobs.map(({ startTimeoutMs }) => startTimeoutMs)),
+  ];
+}
+
+function withKey(spec: StoredSpec, unique: NewJob['unique']): StoredSpec {
+  return unique === null ? spec : { ...spec, unique_key: unique.key };
+}
+
+/** Those flags that follow from the job alone. */
+export function ownFlags(job: Pick<NewJob, 'unique' | 'notify' | 'rerun' | 'maxAttempts'>): number {
+  const { unique, notify } = job;
+  const keyFlag = unique === null || typeof unique.while === 'number' ? 0 : FLAG.holdsKey;
+  return keyFlag | watchFlags(notify) | (mayWait(job) ? 0 : FLAG.startsAtOnce);
+}
+
+/** Written out: a copy by spreading takes several times as long, and this is made for every job. */
+function newlyStored(asked: NewJob, id: number, now: number): Job {
+  const dueAt = Math.max(now, asked.runAt ?? now + (asked.delayMs ?? 0));
+  return {
+    name: asked.name,
+    queue: asked.queue,
+    priority: asked.priority,
+    command: asked.command,
+    handler: asked.handler,
+    input: asked.input,
+    maxAttempts: asked.maxAttempts,
+    backoff: asked.backoff,
+    retryOn: asked.retryOn,
+    noRetryOn: asked.noRetryOn,
+    timeoutMs: asked.timeoutMs,
+    startTimeoutMs: asked.startTimeoutMs,
+    killGraceMs: asked.killGraceMs,
+    rerun: asked.rerun,
+    onDisconnect: asked.onDisconnect,
+    env: asked.env,
+    cwd: asked.cwd,
+    tags: asked.tags,
+    requires: asked.requires,
+    resources: asked.resources,
+    fairKey: asked.fairKey,
+    continueOnFailure: asked.continueOnFailure,
+    notify: asked.notify,
+    tick: asked.tick,
+    dependsOn: asked.dependsOn,
+    id,
+    status: dueAt > now ? 'scheduled' : 'pending',
+    attempt: 0,
+    failures: 0,
+    interruptions: 0,
+    snoozes: 0,
+    losses: 0,
+    createdAt: now,
+    dueAt,
+    startedAt: null,
+    doneAt: null,
+    workerId: null,
+    lastHeartbeatAt: null,
+    cancelRequestedAt: null,
+    expiresAt: asked.startTimeoutMs === null ? null : dueAt + asked.startTimeoutMs,
+    exitCode: null,
+    signal: null,
+    error: null,
+    reason: null,
+    result: null,
+    progress: null,
+    workflowId: null,
+    stepKey: null,
+    groupId: null,
+    groupIndex: null,
+    rerunOf: null,
+  };
+}

@@ -1,0 +1,72 @@
+/** Jobs on their way in. The plain ones need no lock: one statement stores a whole batch. */
+
+import type { Job, NewJob } from '../../../core/job.ts';
+import { laneKeysOf } from '../../../core/lane.ts';
+import type { Inserted, InsertOptions } from '../../store.ts';
+import type { Context } from '../base/context.ts';
+import { numbers } from '../base/values.ts';
+import { insertGuarded } from './insert-guarded.ts';
+import { announce, insertRows, PIECE } from './insert-rows.ts';
+import { giveTurnsTo } from './turns.ts';
+
+export async function insert(
+  context: Context,
+  jobs: readonly NewJob[],
+  options: InsertOptions,
+  signal: AbortSignal,
+): Promise<Inserted> {
+  const lanes = await lanesOf(context, jobs, signal);
+  if (options.idempotency !== undefined || jobs.some((job) => job.unique !== null || job.dependsOn.length > 0)) {
+    return await insertGuarded(context, { jobs, lanes, options }, signal);
+  }
+  const stored = takesTurns(context, jobs)
+    ? await insertInTurn(context, { jobs, lanes }, signal)
+    : await insertPlain(context, { jobs, lanes }, signal);
+  announce(context, stored);
+  return { items: stored.map((job) => ({ job, deduplicated: false })), replayed: false };
+}
+
+interface Placed {
+  jobs: readonly NewJob[];
+  /** Of each job. */
+  lanes: readonly number[];
+}
+
+async function insertPlain(context: Context, { jobs, lanes }: Placed, signal: AbortSignal): Promise<Job[]> {
+  const { database } = context;
+  const stored =
+    jobs.length <= PIECE
+      ? await insertRows(context, { query: (sql, values = []) => database.query(sql, values, signal) }, jobs, lanes)
+      : await database.transaction(signal, (session) => insertRows(context, session, jobs, lanes));
+  await giveLateTurns(context, stored, signal);
+  return stored;
+}
+
+/** Only now it may be known that another process has submitted jobs with keys: until here these had no turns. */
+export async function giveLateTurns(context: Context, stored: readonly Job[], signal: AbortSignal): Promise<void> {
+  if (!takesTurns(context, stored)) return;
+  await context.database.transaction(signal, async (session) => {
+    const jobIds = stored.map(({ id }) => id);
+    await session.query(context.sql.lockPending, [numbers(jobIds)]);
+    await giveTurnsTo(context, session, { jobIds, fairQueues: [] });
+  });
+}
+
+async function insertInTurn(context: Context, { jobs, lanes }: Placed, signal: AbortSignal): Promise<Job[]> {
+  const queues = jobs.flatMap(({ fairKey, queue }) => (fairKey === null ? [] : queue));
+  const stored = await context.database.transaction(signal, async (session) => {
+    const rows = await insertRows(context, session, jobs, lanes);
+    await giveTurnsTo(context, session, { jobIds: rows.map(({ id }) => id), fairQueues: queues });
+    return rows;
+  });
+  context.fairQueues.learn(queues);
+  return stored;
+}
+
+export function takesTurns({ fairQueues }: Context, jobs: readonly Pick<NewJob, 'fairKey' | 'queue'>[]): boolean {
+  return jobs.some(({ fairKey, queue }) => fairKey !== null || fairQueues.has(queue));
+}
+
+export function lanesOf({ lanes }: Context, jobs: readonly NewJob[], signal: AbortSignal): Promise<number[]> {
+  return lanes.idsOf(laneKeysOf(jobs), signal);
+}

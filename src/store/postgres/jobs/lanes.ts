@@ -1,0 +1,111 @@
+/** The lanes of this installation, and which queues have a limit or take turns, as this process knows them. */
+
+import { type Lane, laneFromKey, type Offer, serves } from '../../../core/lane.ts';
+import type { Database } from '../base/database.ts';
+import type { Sql } from '../base/sql.ts';
+import type { FairQueues } from './turns.ts';
+
+/** Lanes that other processes have made are seen after so long at the latest. */
+const FRESH_MS = 250;
+
+export interface KnownLane {
+  id: number;
+  lane: Lane;
+}
+
+/** A lane is named by its key. */
+type Finding = { what: 'lane'; id: number; name: string } | { what: 'limited' | 'fair'; id: null; name: string };
+
+export class Lanes {
+  readonly #database: Database;
+  readonly #sql: Sql;
+  readonly #ids = new Map<string, number>();
+  readonly #lanes = new Map<number, Lane>();
+  #last = 0;
+  #refreshedAt = Number.NEGATIVE_INFINITY;
+  #limited = new Set<string>();
+  readonly #fairQueues: FairQueues;
+
+  constructor(database: Database, sql: Sql, fairQueues: FairQueues) {
+    this.#fairQueues = fairQueues;
+    this.#database = database;
+    this.#sql = sql;
+  }
+
+  /** The lanes' ids, in order; those that nobody has used before are made. */
+  async idsOf(keys: readonly string[], signal: AbortSignal): Promise<number[]> {
+    const missing = [...new Set(keys)].filter((key) => !this.#ids.has(key)).sort();
+    if (missing.length > 0) await this.#make(missing, signal);
+    return keys.map((key) => this.#ids.get(key) as number);
+  }
+
+  /** The lane's id, if this process knows it. */
+  idOf(key: string): number | undefined {
+    return this.#ids.get(key);
+  }
+
+  /** The lane, if this process knows it. */
+  lane(id: number): Lane | undefined {
+    return this.#lanes.get(id);
+  }
+
+  servedBy(offer: Offer): KnownLane[] {
+    return [...this.#lanes].filter(([, lane]) => serves(offer, lane)).map(([id, lane]) => ({ id, lane }));
+  }
+
+  /** All lanes up to this one are known. */
+  get last(): number {
+    return this.#last;
+  }
+
+  isLimited(queue: string): boolean {
+    return this.#limited.has(queue);
+  }
+
+  get anyLimited(): boolean {
+    return this.#limited.size > 0;
+  }
+
+  get isFresh(): boolean {
+    return performance.now() - this.#refreshedAt < FRESH_MS;
+  }
+
+  /** Answers with whether anything is new. */
+  async refresh(signal: AbortSignal): Promise<boolean> {
+    const startedAt = performance.now();
+    const rows = await this.#database.query<Finding>(this.#sql.lanesAfter, [this.#last], signal);
+    const later = rows.filter((row) => row.what === 'lane');
+    const namesOf = (kind: 'limited' | 'fair') => rows.filter(({ what }) => what === kind).map(({ name }) => name);
+    this.#fairQueues.learn(namesOf('fair'));
+    const names = new Set(namesOf('limited'));
+    const isNew = later.some(({ id }) => !this.#lanes.has(id)) || !sameNames(names, this.#limited);
+    for (const { id, name } of later) this.#know(id, name);
+    this.#last = Math.max(this.#last, later.at(-1)?.id ?? 0);
+    this.#limited = names;
+    this.#refreshedAt = startedAt;
+    return isNew;
+  }
+
+  async #make(keys: string[], signal: AbortSignal): Promise<void> {
+    const { lanesByKey, lockLanes, insertLanes } = this.#sql;
+    let found = await this.#database.query<{ id: number; key: string }>(lanesByKey, [keys], signal);
+    if (found.length < keys.length) {
+      const queues = keys.map((key) => laneFromKey(key).queue);
+      found = await this.#database.transaction(signal, async (session) => {
+        await session.query(lockLanes);
+        await session.query(insertLanes, [keys, queues]);
+        return await session.query(lanesByKey, [keys]);
+      });
+    }
+    for (const { id, key } of found) this.#know(id, key);
+  }
+
+  #know(id: number, key: string): void {
+    this.#ids.set(key, id);
+    this.#lanes.set(id, laneFromKey(key));
+  }
+}
+
+function sameNames(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
+  return a.size === b.size && [...a].every((name) => b.has(name));
+}

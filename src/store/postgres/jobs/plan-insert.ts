@@ -1,0 +1,85 @@
+/**
+ * What becomes of jobs that meet each other by their unique keys within one call: as if each had been asked for after the
+ * one before. Only who is skipped at once has to be known for that, as it lets go of its key.
+ */
+
+import type { NewJob } from '../../../core/job.ts';
+import { prospectOf } from '../graph/insert-linked.ts';
+import type { ParentEnds } from '../graph/parents.ts';
+
+export interface Holders {
+  byKey: ReadonlyMap<string, number>;
+  /** The flags of those that wait and can be replaced. */
+  locked: ReadonlyMap<number, number>;
+}
+
+export interface Placed {
+  job: NewJob;
+  lane: number;
+}
+
+export interface InsertPlan {
+  /** Those that are stored. */
+  fresh: Placed[];
+  /** Those whose place in `fresh` has a key in the end, or had it last. */
+  takers: ReadonlySet<number>;
+  /** Holders that are overwritten, each by the last that asked for it. */
+  replacements: ReadonlyMap<number, Placed>;
+  /** The answer to each job: a place in `fresh`, or the id of a holder. */
+  answers: ({ fresh: number } | { held: number })[];
+  /** By job. */
+  deduplicated: boolean[];
+  /** Queues of all that had a fair key, were it only until the next of the same call replaced them. */
+  fairQueues: ReadonlySet<string>;
+}
+
+export function planInsert(asked: readonly Placed[], { byKey, locked }: Holders, ends: ParentEnds): InsertPlan {
+  const fresh: Placed[] = [];
+  const takers = new Map<string, number>();
+  const replacements = new Map<number, Placed>();
+  const deduplicated: boolean[] = [];
+  const fairQueues = new Set<string>();
+  /** Who has a key by now. */
+  const now = new Map<string, { fresh: number } | { held: number }>();
+  for (const [key, held] of byKey) now.set(key, { held });
+  /** Those that do not wait: they are not replaced. */
+  const over = new Set([...byKey.values()].filter((id) => !locked.has(id)));
+  const ended = new Set<number>();
+
+  const answers = asked.map((placed): { fresh: number } | { held: number } => {
+    const { unique } = placed.job;
+    const holder = unique === null ? undefined : now.get(unique.key);
+    deduplicated.push(holder !== undefined);
+    const isSkipped = skips(placed.job, ends);
+    const letsGo = isSkipped && typeof unique?.while !== 'number';
+    const { fairKey, queue } = placed.job;
+    if (holder === undefined) {
+      if (fairKey !== null) fairQueues.add(queue);
+      const place = fresh.push(placed) - 1;
+      if (unique === null) return { fresh: place };
+      takers.set(unique.key, place);
+      if (!letsGo) now.set(unique.key, { fresh: place });
+      if (isSkipped) ended.add(place);
+      return { fresh: place };
+    }
+    const waits = 'held' in holder ? !over.has(holder.held) : !ended.has(holder.fresh);
+    if (unique === null || unique.onConflict !== 'replace' || !waits) return holder;
+    if (fairKey !== null) fairQueues.add(queue);
+    if (letsGo) now.delete(unique.key);
+    if ('held' in holder) {
+      replacements.set(holder.held, placed);
+      if (isSkipped) over.add(holder.held);
+    } else {
+      fresh[holder.fresh] = placed;
+      if (isSkipped) ended.add(holder.fresh);
+    }
+    return holder;
+  });
+  return { fresh, takers: new Set(takers.values()), replacements, answers, deduplicated, fairQueues };
+}
+
+function skips({ dependsOn }: NewJob, ends: ParentEnds): boolean {
+  if (dependsOn.length === 0) return false;
+  const { fate } = prospectOf(dependsOn, ends, 'each');
+  return fate === 'upstream_failed' || fate === 'condition';
+}

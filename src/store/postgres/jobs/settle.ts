@@ -1,0 +1,304 @@
+import type { Settled, Start, Success } from '../../store.ts';
+import type { Context } from '../base/context.ts';
+import { jsons, numbers } from '../base/values.ts';
+import { transactAgain } from '../graph/again.ts';
+import { Conclusion, type Done } from '../graph/conclusion.ts';
+import type { Belonging, LinkedClaim } from '../graph/linked-claims.ts';
+import { Locks } from '../graph/locks.ts';
+import { Tally } from '../graph/tally.ts';
+
+/** Linked jobs that end in one transaction. */
+const PIECE = 500;
+
+interface EndedRow {
+  job_id: number;
+  attempt: number;
+  worker_id: number;
+  lane: number;
+  due: number;
+  started_at: number;
+  now: number;
+}
+
+/** Columns of equal length; `null` where nothing was ended. */
+interface EndedColumns {
+  now: number;
+  ids: number[] | null;
+  attempts: number[];
+  workers: number[];
+  lanes: number[];
+  dues: number[];
+  starts: number[];
+}
+
+interface LinkedColumns extends EndedColumns {
+  flags: number[];
+  /** Children that heard of it; `told_due` is the first of those that are due later. */
+  told: number[] | null;
+  pending: number[] | null;
+  told_due: number | null;
+  /** Some of their children have not heard of it. */
+  stale: boolean;
+  /** Workflows whose rows count these ends already. */
+  counted: number[] | null;
+}
+
+interface EarlierRow {
+  job_id: number;
+  attempt: number;
+  worker_id: number;
+  queue: string;
+  due: number;
+  started_at: number;
+  ended_at: number;
+}
+
+/**
+ * Jobs that concern nobody else end in one statement. What that leaves over is linked to others, or is no longer held; the
+ * first kind takes a transaction.
+ */
+export async function settle(context: Context, successes: readonly Success[], signal: AbortSignal): Promise<Settled[]> {
+  const keyOf = keyFor(successes);
+  const first = firstOfEach(successes, keyOf);
+  const linked = new Map<number, LinkedClaim>();
+  const simple = first.filter(({ jobId }) => {
+    const claim = context.linkedClaims.take(jobId);
+    if (claim !== undefined) linked.set(jobId, claim);
+    return claim === undefined;
+  });
+  const rows = simple.length === 0 ? [] : await endSimple(context, simple, signal);
+  if (rows.length < first.length) {
+    const ended = new Set(rows.map(({ job_id }) => job_id));
+    const left = first.filter(({ jobId }) => !ended.has(jobId));
+    rows.push(...(await endLinked(context, left, linked, signal)));
+  }
+  const fresh = await answered(context, rows, keyOf, signal);
+  const answers = successes.map((success): Settled | undefined => {
+    const answer = fresh.get(keyOf(success));
+    // The same report twice in one call: the second repeats the first.
+    fresh.delete(keyOf(success));
+    return answer;
+  });
+  const open = successes.filter((_, index) => answers[index] === undefined);
+  if (open.length === 0) return answers as Settled[];
+  const earlier = await endedBefore(context, open, signal);
+  return answers.map(
+    (answer, index) => answer ?? earlier.get(fenceOf(successes[index] as Success)) ?? { result: 'lease_lost' },
+  );
+}
+
+type Fence = Pick<Success, 'jobId' | 'attempt' | 'workerId'>;
+type KeyOf = (fence: Fence) => number | string;
+
+function fenceOf({ jobId, attempt, workerId }: Fence): string {
+  return `${jobId} ${attempt} ${workerId}`;
+}
+
+/** Among reports of different jobs, the job tells which one is meant. */
+function keyFor(successes: readonly Success[]): KeyOf {
+  const jobs = new Set(successes.map(({ jobId }) => jobId));
+  return jobs.size === successes.length ? ({ jobId }) => jobId : fenceOf;
+}
+
+/** By id, as all who lock several jobs do. */
+function firstOfEach(successes: readonly Success[], keyOf: KeyOf): Success[] {
+  const first = new Map<number | string, Success>();
+  for (const success of successes) {
+    const key = keyOf(success);
+    if (!first.has(key)) first.set(key, success);
+  }
+  return [...first.values()].sort((a, b) => a.jobId - b.jobId);
+}
+
+async function endSimple(context: Context, successes: readonly Success[], signal: AbortSignal): Promise<EndedRow[]> {
+  const [columns] = await context.database.query<EndedColumns>(context.sql.settle, columnsOf(successes), signal);
+  return columns === undefined ? [] : rowsOf(columns);
+}
+
+type LinkedById = ReadonlyMap<number, LinkedClaim>;
+
+/** In pieces, so that those who are freed by the first can be claimed while the next is at work. */
+async function endLinked(
+  context: Context,
+  successes: readonly Success[],
+  known: LinkedById,
+  signal: AbortSignal,
+): Promise<EndedRow[]> {
+  const rows: EndedRow[] = [];
+  const belongings = await belongingsOf(context, successes, known, signal);
+  for (let start = 0; start < successes.length; start += PIECE) {
+    const piece = successes.slice(start, start + PIECE);
+    const ended = await endPiece(context, piece, belongings, signal);
+    rememberSuccesses(context, piece, { rows: ended, known });
+    rows.push(...ended);
+  }
+  return rows;
+}
+
+/** Asked of the store only for jobs that somebody else handed out. */
+async function belongingsOf(
+  { database, sql }: Context,
+  successes: readonly Success[],
+  known: LinkedById,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<number, Belonging>> {
+  const unknown = successes.filter(({ jobId }) => !known.has(jobId)).map(({ jobId }) => jobId);
+  if (unknown.length === 0) return known;
+  type Row = { id: number; workflow_id: number | null; group_id: number | null };
+  const rows = await database.query<Row>(sql.kin, [numbers(unknown)], signal);
+  const found = rows.map(
+    ({ id, workflow_id, group_id }) => [id, { workflowId: workflow_id, groupId: group_id }] as const,
+  );
+  return new Map<number, Belonging>([...known, ...found]);
+}
+
+/**
+ * The jobs end and those around them hear of it. That takes no look ahead as long as nobody else is at work on the same
+ * children; else it is done again, and all are locked first, in their order.
+ */
+async function endPiece(
+  context: Context,
+  successes: readonly Success[],
+  belongings: ReadonlyMap<number, Belonging>,
+  signal: AbortSignal,
+): Promise<EndedRow[]> {
+  const { sql } = context;
+  const values = [...columnsOf(successes), workflowsOf(successes, belongings)];
+  let inTurn = false;
+  const { rows, tally } = await transactAgain(context, signal, async (session) => {
+    const ledger = new Tally();
+    const locks = new Locks(context, session);
+    if (inTurn) await locks.withConcerned(successes.map(({ jobId }) => jobId));
+    inTurn = true;
+    // The statement takes children after their parents, whatever their order.
+    locks.outOfTurn();
+    const [columns] = await session.query<LinkedColumns>(sql.settleLinked, values);
+    if (columns === undefined || columns.ids === null) return { rows: [], tally: ledger };
+    ledger.at(columns.now);
+    tellOf(columns, ledger);
+    const conclusion = new Conclusion(context, { session, locks, tally: ledger });
+    const { stale, told, counted } = columns;
+    const concluded = { tellsChildren: stale, told: new Set(told), counted: new Set(counted) };
+    conclusion.done(doneOf(columns, belongings), concluded);
+    await conclusion.write();
+    await ledger.write(context, session);
+    return { rows: rowsOf(columns), tally: ledger };
+  });
+  tally.tell(context);
+  return rows;
+}
+
+/** For their children, who hear at once. */
+function rememberSuccesses(
+  { recentSuccesses }: Context,
+  successes: readonly Success[],
+  { rows, known }: { rows: readonly EndedRow[]; known: LinkedById },
+): void {
+  const left = new Set(successes.flatMap(({ jobId, result }) => (result == null ? [] : [jobId])));
+  for (const { job_id } of rows) {
+    const claim = known.get(job_id);
+    if (claim !== undefined && !left.has(job_id)) recentSuccesses.remember(job_id, claim.key);
+  }
+}
+
+/** Which workflow's step each is, if the statement may count those that go on: where groups are concerned, it is their turn first. */
+function workflowsOf(successes: readonly Success[], belongings: ReadonlyMap<number, Belonging>): string | null {
+  const all = successes.map(({ jobId }) => belongings.get(jobId));
+  if (all.some((belonging) => belonging?.groupId != null)) return null;
+  return numbers(all.map((belonging) => belonging?.workflowId ?? 0));
+}
+
+function doneOf({ ids, flags }: LinkedColumns, belongings: ReadonlyMap<number, Belonging>): Done[] {
+  return (ids ?? []).map((jobId, place) => {
+    const { workflowId, groupId } = belongings.get(jobId) ?? { workflowId: null, groupId: null };
+    return { jobId, flags: flags[place] as number, workflowId, groupId };
+  });
+}
+
+function tellOf({ told, pending, told_due }: LinkedColumns, tally: Tally): void {
+  for (const id of told ?? []) tally.changed(id);
+  for (const id of pending ?? []) tally.stands(id, { status: 'pending', due: 0 });
+  if (told_due !== null) tally.dueLater(told_due);
+}
+
+function columnsOf(successes: readonly Success[]): unknown[] {
+  return [
+    numbers(successes.map(({ jobId }) => jobId)),
+    numbers(successes.map(({ attempt }) => attempt)),
+    numbers(successes.map(({ workerId }) => workerId)),
+    numbers(successes.map(({ exitCode }) => exitCode)),
+    jsons(successes.map(({ result }) => result)),
+    numbers(successes.map(({ startedAt }) => startedAt ?? null)),
+  ];
+}
+
+async function answered(
+  { lanes, hints }: Context,
+  rows: readonly EndedRow[],
+  keyOf: KeyOf,
+  signal: AbortSignal,
+): Promise<Map<number | string, Settled>> {
+  // An end makes room only where the number of running jobs is limited.
+  hints.tell({ work: lanes.anyLimited && rows.length > 0, jobs: rows.map((row) => row.job_id) });
+  if (rows.some(({ lane }) => lanes.lane(lane) === undefined)) await lanes.refresh(signal);
+  return new Map(
+    rows.map((row) => [
+      keyOf({ jobId: row.job_id, attempt: row.attempt, workerId: row.worker_id }),
+      {
+        result: 'ok',
+        fresh: true,
+        queue: lanes.lane(row.lane)?.queue ?? '',
+        dueAt: row.due,
+        startedAt: row.started_at,
+        endedAt: row.now,
+      },
+    ]),
+  );
+}
+
+function rowsOf({ now, ids, attempts, workers, lanes, dues, starts }: EndedColumns): EndedRow[] {
+  return (ids ?? []).map((jobId, place) => ({
+    job_id: jobId,
+    attempt: attempts[place] as number,
+    worker_id: workers[place] as number,
+    lane: lanes[place] as number,
+    due: dues[place] as number,
+    started_at: starts[place] as number,
+    now,
+  }));
+}
+
+/** Those that were ended `done` by this very attempt before. */
+async function endedBefore(
+  { database, sql }: Context,
+  successes: readonly Success[],
+  signal: AbortSignal,
+): Promise<Map<string, Settled>> {
+  const ids = numbers([...new Set(successes.map(({ jobId }) => jobId))]);
+  const rows = await database.query<EarlierRow>(sql.settledBefore, [ids], signal);
+  return new Map(
+    rows.map((row) => [
+      fenceOf({ jobId: row.job_id, attempt: row.attempt, workerId: row.worker_id }),
+      {
+        result: 'ok',
+        fresh: false,
+        queue: row.queue,
+        dueAt: row.due,
+        startedAt: row.started_at,
+        endedAt: row.ended_at,
+      },
+    ]),
+  );
+}
+
+/** Notes when jobs have started that were claimed ahead. */
+export async function start({ database, sql }: Context, starts: readonly Start[], signal: AbortSignal): Promise<void> {
+  const inOrder = [...starts].sort((a, b) => a.jobId - b.jobId);
+  const columns = [
+    numbers(inOrder.map(({ jobId }) => jobId)),
+    numbers(inOrder.map(({ attempt }) => attempt)),
+    numbers(inOrder.map(({ workerId }) => workerId)),
+    numbers(inOrder.map(({ startedAt }) => startedAt)),
+  ];
+  await database.queryReserved(sql.startJobs, columns, signal);
+}

@@ -1,0 +1,130 @@
+/** Turns for what becomes claimable in queues whose jobs take turns by key. */
+
+import { giveTurns, type Newcomer, type Standing } from '../../../core/turn.ts';
+import type { Context } from '../base/context.ts';
+import type { Session } from '../base/database.ts';
+import { numbers } from '../base/values.ts';
+
+/** More than any turn that is given. */
+const PARKED = Number.MAX_SAFE_INTEGER;
+
+/** The queues whose jobs take turns, as far as this process knows: a queue, once there, stays. */
+export class FairQueues {
+  readonly #names = new Set<string>();
+
+  /** Of what is committed. Answers with whether any of it is new. */
+  learn(names: Iterable<string>): boolean {
+    const before = this.#names.size;
+    for (const name of names) this.#names.add(name);
+    return this.#names.size > before;
+  }
+
+  has(name: string): boolean {
+    return this.#names.has(name);
+  }
+
+  get names(): readonly string[] {
+    return [...this.#names];
+  }
+}
+
+interface NewcomerRow {
+  job_id: number;
+  queue: string;
+  priority: number;
+  fair_key: string;
+  due: number;
+}
+
+export interface Claimable {
+  /** Locked, or new. Those that are not claimable are left alone. */
+  jobIds: readonly number[];
+  /** Queues of stored jobs that have a key. */
+  fairQueues: readonly string[];
+}
+
+/** The last statements of a transaction. Costs nothing where no queue's jobs take turns. */
+export async function giveTurnsTo(context: Context, session: Session, claimable: Claimable): Promise<void> {
+  const { sql, fairQueues } = context;
+  const fresh = claimable.fairQueues.filter((name) => !fairQueues.has(name));
+  if (fresh.length > 0) await session.query(sql.addFairQueues, [[...new Set(fresh)]]);
+  const names = [...new Set([...fairQueues.names, ...fresh])];
+  if (names.length === 0 || claimable.jobIds.length === 0) return;
+  const rows = await session.query<NewcomerRow>(sql.parkTurns, [numbers(claimable.jobIds), names]);
+  if (rows.length === 0) return;
+  type Locked = { name: string; lanes: number[] };
+  const locked = await session.query<Locked>(sql.lockFairQueues, [[...new Set(rows.map(({ queue }) => queue))]]);
+  const lanes = new Map(locked.map((row) => [row.name, row.lanes]));
+  const newcomers = rows.map((row) => ({
+    jobId: row.job_id,
+    queue: row.queue,
+    priority: row.priority,
+    fairKey: row.fair_key,
+    dueAt: row.due,
+  }));
+  const given = giveTurns(newcomers, await standingOf(sql, session, { newcomers, lanes }));
+  await session.query(sql.setTurns, [
+    numbers(given.map(({ jobId }) => jobId)),
+    numbers(given.map(({ turn }) => turn)),
+    given.map(({ fairKey }) => fairKey),
+  ]);
+}
+
+interface Around {
+  newcomers: readonly Newcomer[];
+  /** By queue. */
+  lanes: ReadonlyMap<string, readonly number[]>;
+}
+
+/** What waits beside the newcomers. */
+async function standingOf(sql: Context['sql'], session: Session, { newcomers, lanes }: Around): Promise<Standing> {
+  const keys = distinct(newcomers.map(({ queue, priority, fairKey }) => ({ queue, priority, fairKey })));
+  const lines = distinct(newcomers.map(({ queue, priority }) => ({ queue, priority })));
+  const [keyPlaces, linePlaces] = [placesOf(keys, lanes), placesOf(lines, lanes)];
+  const fairKeys = keyPlaces.map(({ line }) => line.fairKey);
+  const lasts = await session.query<TurnRow>(sql.lastTurns, [...columnsOf(keyPlaces), fairKeys]);
+  const presents = await session.query<TurnRow>(sql.presentTurns, columnsOf(linePlaces));
+  const [last, present] = [turnsBy(keys, lasts), turnsBy(lines, presents)];
+  return {
+    present: (queue, priority) => present.get(JSON.stringify({ queue, priority })),
+    last: (queue, priority, fairKey) => last.get(JSON.stringify({ queue, priority, fairKey })),
+  };
+}
+
+interface Line {
+  queue: string;
+  priority: number;
+}
+
+interface Place<L extends Line> {
+  line: L;
+  place: number;
+  lane: number;
+}
+
+interface TurnRow {
+  place: number;
+  turn: number;
+}
+
+/** Each lane of each line's queue. */
+function placesOf<L extends Line>(lines: readonly L[], lanes: Around['lanes']): Place<L>[] {
+  return lines.flatMap((line, place) => (lanes.get(line.queue) ?? []).map((lane) => ({ line, place, lane })));
+}
+
+function columnsOf(places: readonly Place<Line>[]): string[] {
+  return [
+    numbers(places.map(({ place }) => place)),
+    numbers(places.map(({ lane }) => lane)),
+    numbers(places.map(({ line }) => -line.priority)),
+  ];
+}
+
+function turnsBy(lines: readonly Line[], rows: readonly TurnRow[]): ReadonlyMap<string, number> {
+  const known = rows.filter(({ turn }) => turn !== PARKED);
+  return new Map(known.map(({ place, turn }) => [JSON.stringify(lines[place]), turn]));
+}
+
+function distinct<T>(values: readonly T[]): T[] {
+  return [...new Map(values.map((value) => [JSON.stringify(value), value])).values()];
+}

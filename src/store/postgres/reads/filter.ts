@@ -1,0 +1,136 @@
+/** A filter as SQL. */
+
+import { isTerminal, STATUSES, type Status } from '../../../core/job.ts';
+import type { JobFilter } from '../../store.ts';
+import type { Context } from '../base/context.ts';
+import { numbers } from '../base/values.ts';
+import { jobsFrom, lastRun } from '../sql/read.ts';
+import { textSearch } from './text-search.ts';
+
+export interface Built {
+  text: string;
+  values: unknown[];
+}
+
+type Place = Pick<Context, 'schema' | 'folds'>;
+
+/** Only jobs with ids `above` one and `upTo` another. Numbers and not subqueries, so that the planner knows how few they are. */
+export type Bounded = Omit<JobFilter, 'newest'> & { above?: number; upTo?: number };
+
+/** Jobs that match, newest first, below `before` where given. */
+export function listQuery(place: Place, filter: Bounded, page: { before: number | null; limit: number }): Built {
+  const { text, values } = idsQuery(place, filter, page);
+  return {
+    text: `with page as materialized (${text}) select ${jobsFrom(place.schema)} where j.id = any(array(select id from page)) order by j.id desc`,
+    values,
+  };
+}
+
+/** How many match, counting no further than `atMost`. */
+export function countQuery(place: Place, filter: Bounded, atMost: number): Built {
+  const { text, values } = idsQuery(place, filter, { before: null, limit: atMost });
+  return { text: `select count(*) as count from (${text}) found`, values };
+}
+
+/**
+ * With a status, the walk follows the index that has only such jobs, so that three failures among millions are found
+ * at once; without one it follows the ids.
+ */
+function idsQuery(place: Place, filter: Bounded, { before, limit }: { before: number | null; limit: number }): Built {
+  const { schema: s } = place;
+  const values: unknown[] = [];
+  const bind = (value: unknown) => `$${values.push(value)}`;
+  const conditions = conditionsOf(place, filter, bind);
+  const bounds = boundsOf({ ...filter, before }, bind);
+  const search = filter.text === undefined ? null : textSearch(place, { text: filter.text, above: filter.above }, bind);
+  if (search !== null) conditions.push(search.exact);
+  const rough = (): string[] => (search === null ? [] : [search.rough()]);
+  const most = `${bind(limit)}::bigint`;
+
+  if (filter.statuses === undefined || filter.ids !== undefined) {
+    const status = filter.statuses === undefined ? '' : `coalesce(l.status, r.status) = any(${bind(filter.statuses)})`;
+    const all = [...bounds('j.id'), ...conditions, ...rough(), ...(status === '' ? [] : [status])];
+    const text = `select j.id from ${s}.job j left join ${s}.live l on l.job_id = j.id ${lastRun(s)}
+      ${whereAll(all)} order by j.id desc limit ${most}`;
+    return { text, values };
+  }
+  const wanted = STATUSES.filter((status) => filter.statuses?.includes(status));
+  const parts = partsOf(s, { wanted, isNarrow: isNarrow(filter) }, bind).map(({ from, id, seeksRun }) => {
+    const all = [...bounds(id), ...conditions, ...(seeksRun ? rough() : [])];
+    return `(select j.id from ${from} ${whereAll(all)} order by ${id} desc limit ${most})`;
+  });
+  if (parts.length === 0) return { text: 'select null::bigint as id where false', values: [] };
+  return { text: `select id from (${parts.join(' union all ')}) part order by id desc limit ${most}`, values };
+}
+
+function whereAll(conditions: readonly string[]): string {
+  return conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`;
+}
+
+/** Of the column that the walk follows: the planner does not see that what holds for a job's id holds for it, too. */
+function boundsOf(
+  { above, upTo, before }: Pick<Bounded, 'above' | 'upTo'> & { before: number | null },
+  bind: (value: unknown) => string,
+): (id: string) => string[] {
+  const ends: string[] = [];
+  if (above !== undefined) ends.push(`> ${bind(above)}::bigint`);
+  if (upTo !== undefined) ends.push(`<= ${bind(upTo)}::bigint`);
+  if (before !== null) ends.push(`< ${bind(before)}::bigint`);
+  return (id) => ends.map((end) => `${id} ${end}`);
+}
+
+interface Part {
+  from: string;
+  id: string;
+  /** Whether the last run is sought job by job. */
+  seeksRun: boolean;
+}
+
+/** Whether there is an index that finds them by more than their id. */
+function isNarrow({ workflowId, groupId, parentId, queue, name, tags }: Bounded): boolean {
+  return [workflowId, groupId, parentId, queue, name, tags?.[0]].some((wanted) => wanted !== undefined);
+}
+
+function partsOf(
+  s: string,
+  { wanted, isNarrow }: { wanted: readonly Status[]; isNarrow: boolean },
+  bind: (value: unknown) => string,
+): Part[] {
+  const live = wanted.filter((status) => !isTerminal(status));
+  // Side by side with all jobs, the walk would pass every newer one of another status. `offset 0`: job by job.
+  const job = isNarrow
+    ? `join ${s}.job j on j.id = r.job_id`
+    : `cross join lateral (select * from ${s}.job where id = r.job_id offset 0) j`;
+  const parts = wanted.filter(isTerminal).map((status) => ({
+    from: `(select * from ${s}.run where status = ${bind(status)}::text) r ${job} left join ${s}.live l on false`,
+    id: 'r.job_id',
+    seeksRun: false,
+  }));
+  if (live.length === 0) return parts;
+  const from = `(select * from ${s}.live where status = any(${bind(live)}::text[])) l
+    join ${s}.job j on j.id = l.job_id ${lastRun(s)}`;
+  return [...parts, { from, id: 'l.job_id', seeksRun: true }];
+}
+
+function conditionsOf({ schema: s }: Place, filter: Bounded, bind: (value: unknown) => string): string[] {
+  const conditions: string[] = [];
+  const { ids, workflowId, groupId, parentId, queue, name, tags, workerId, reason, createdFrom, createdTo } = filter;
+  const instant = (ms: number) => `to_timestamp(${bind(ms)}::float8 / 1000.0)`;
+  if (ids !== undefined) conditions.push(`j.id = any(${bind(numbers(ids))}::bigint[])`);
+  if (workflowId !== undefined) conditions.push(`j.workflow_id = ${bind(workflowId)}::bigint`);
+  if (groupId !== undefined) conditions.push(`j.group_id = ${bind(groupId)}::bigint`);
+  if (parentId !== undefined) {
+    conditions.push(`j.id = any(array(select child_id from ${s}.edge where parent_id = ${bind(parentId)}::bigint))`);
+  }
+  if (queue !== undefined) conditions.push(`j.queue = ${bind(queue)}`);
+  if (name !== undefined) conditions.push(`j.name = ${bind(name)}`);
+  // Said twice, so that the index of tagged jobs is of use.
+  if (tags !== undefined && tags.length > 0) conditions.push(`j.tags <> '{}' and j.tags @> ${bind(tags)}::text[]`);
+  if (workerId !== undefined) {
+    conditions.push(`case when l.job_id is null then r.worker_id else l.worker_id end = ${bind(workerId)}::integer`);
+  }
+  if (reason !== undefined) conditions.push(`r.reason = ${bind(reason)}`);
+  if (createdFrom !== undefined) conditions.push(`j.created_at >= ${instant(createdFrom)}`);
+  if (createdTo !== undefined) conditions.push(`j.created_at < ${instant(createdTo)}`);
+  return conditions;
+}

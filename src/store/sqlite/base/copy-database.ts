@@ -1,0 +1,34 @@
+/** A copy of a database as of one moment, made while others go on writing: by any process that can read the file. */
+
+import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { WorkronError } from '../../../core/error.ts';
+import { Database } from './database.ts';
+import { translate } from './sqlite-error.ts';
+
+/** The name appears when the copy is whole and on disk, never before; a file that is there is not overwritten. */
+export function copyDatabase(from: string, to: string): void {
+  if (existsSync(to)) throw new WorkronError('bad_request', `${to} exists already; name another file`);
+  const partial = `${to}.partial`;
+  rmSync(partial, { force: true });
+  try {
+    using database = new Database(from, { readOnly: true });
+    database.run('vacuum into ?', partial);
+    sync(partial);
+    linkSync(partial, to);
+  } catch (error) {
+    throw translate(error, to);
+  } finally {
+    rmSync(partial, { force: true });
+  }
+  sync(dirname(to));
+}
+
+function sync(path: string): void {
+  const descriptor = openSync(path, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}

@@ -1,0 +1,25 @@
+/** One process owns a database file. The lock is the operating system's, so it dies with the process. */
+
+import { DatabaseSync } from 'node:sqlite';
+import { WorkronError } from '../../../core/error.ts';
+import { isBusy } from './sqlite-error.ts';
+
+/**
+ * Holds `<file>-owner` until disposed of. Throws `store_unavailable` where another process holds it.
+ * The empty file stays behind: deleting it would let two processes lock two files of the same name.
+ */
+export function own(file: string): Disposable {
+  const lock = new DatabaseSync(`${file}-owner`);
+  try {
+    lock.exec('begin exclusive');
+  } catch (error) {
+    lock.close();
+    if (!isBusy(error)) throw error;
+    throw new WorkronError(
+      'store_unavailable',
+      `${file} is in use by another Workron process; talk to that one over HTTP (--url), or stop it first`,
+      { cause: error },
+    );
+  }
+  return { [Symbol.dispose]: () => lock.close() };
+}

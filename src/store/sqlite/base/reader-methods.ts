@@ -1,0 +1,41 @@
+/** What the reader's thread does: reads that may take their time. */
+
+import { instances } from '../cluster/instances.ts';
+import { duties } from '../cluster/leadership.ts';
+import { notifications } from '../cluster/notices.ts';
+import { findOld } from '../cluster/prune.ts';
+import { queues } from '../cluster/queues.ts';
+import { stats } from '../cluster/stats.ts';
+import { workers } from '../cluster/workers.ts';
+import { hasIntake } from '../graph/adopt.ts';
+import { graphWork } from '../graph/graph-work.ts';
+import { steps, workflows } from '../graph/workflows.ts';
+import { readLog } from '../jobs/logs.ts';
+import { count, list } from '../reads/list.ts';
+import { attempts, countAhead } from '../reads/reading.ts';
+import { schedules } from '../schedules/list-schedules.ts';
+import { ticks } from '../schedules/list-ticks.ts';
+import type { Methods } from './protocol.ts';
+
+export const readerMethods = {
+  list,
+  count,
+  attempts,
+  countAhead,
+  workflows,
+  steps,
+  schedules,
+  ticks,
+  readLog,
+  hasIntake,
+  graphWork,
+  findOld,
+  notifications,
+  queues,
+  workers,
+  stats,
+  duties,
+  instances,
+} satisfies Methods;
+
+export type ReaderMethods = typeof readerMethods;

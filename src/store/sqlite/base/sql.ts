@@ -1,0 +1,59 @@
+/**
+ * Every statement of this store that is not put together at run time; by theme in sql/, see ../statements.ts. Sets come
+ * in as JSON arrays (`json_each`): one call, one plan, and no limit on how many. Every call that writes is one
+ * `begin immediate` transaction, so what a statement has read stays true until the commit.
+ */
+
+import { cascadeSql } from '../sql/cascade.ts';
+import { changeSql } from '../sql/change.ts';
+import { claimSql } from '../sql/claim.ts';
+import { dependenciesSql } from '../sql/dependencies.ts';
+import { dutiesSql } from '../sql/duties.ts';
+import { groupsSql } from '../sql/groups.ts';
+import { heartbeatSql } from '../sql/heartbeat.ts';
+import { insertSql } from '../sql/insert.ts';
+import { instancesSql } from '../sql/instances.ts';
+import { intakeSql } from '../sql/intake.ts';
+import { keysSql } from '../sql/keys.ts';
+import { lanesSql } from '../sql/lanes.ts';
+import { noticesSql } from '../sql/notices.ts';
+import { operationsSql } from '../sql/operations.ts';
+import { outputSql } from '../sql/output.ts';
+import { pruneSql } from '../sql/prune.ts';
+import { queuesSql } from '../sql/queues.ts';
+import { readSql } from '../sql/read.ts';
+import { schedulesSql } from '../sql/schedules.ts';
+import { schemaSql } from '../sql/schema.ts';
+import { settleSql } from '../sql/settle.ts';
+import { surroundingsSql } from '../sql/surroundings.ts';
+import { turnsSql } from '../sql/turns.ts';
+import { workersSql } from '../sql/workers.ts';
+import { workflowsSql } from '../sql/workflows.ts';
+
+export const sql = {
+  ...lanesSql,
+  ...turnsSql,
+  ...insertSql,
+  ...keysSql,
+  ...claimSql,
+  ...surroundingsSql,
+  ...heartbeatSql,
+  ...settleSql,
+  ...changeSql,
+  ...dependenciesSql,
+  ...cascadeSql,
+  ...groupsSql,
+  ...workflowsSql,
+  ...noticesSql,
+  ...dutiesSql,
+  ...pruneSql,
+  ...readSql,
+  ...outputSql,
+  ...queuesSql,
+  ...workersSql,
+  ...operationsSql,
+  ...instancesSql,
+  ...intakeSql,
+  ...schedulesSql,
+  ...schemaSql,
+};

@@ -1,0 +1,162 @@
+/** The calling side of a thread: a call is a message, its answer a promise. */
+
+import { Worker } from 'node:worker_threads';
+import type { Clock } from '../../../core/clock.ts';
+import { WorkronError } from '../../../core/error.ts';
+import type { Fence } from '../../store.ts';
+import type { Effects } from './effects.ts';
+import { decodeFailure } from './failure.ts';
+import { type Answer, type FromThread, type Methods, type Request, send, type ToThread } from './protocol.ts';
+
+interface Pending {
+  resolve(value: unknown): void;
+  reject(error: Error): void;
+}
+
+export interface ThreadOptions {
+  entry: 'writer' | 'reader' | 'backup';
+  data: { file: string; target?: string };
+  clock: Clock;
+  /** Told after the commit, before the caller is answered. */
+  onEffects?: (effects: Effects) => void;
+}
+
+export interface CallOptions {
+  /** Of a leader: where its term is over, nothing is done. */
+  fence?: Fence;
+  /** Parts of the input that the thread gets instead of a copy. */
+  handedOver?: readonly ArrayBuffer[];
+}
+
+/** What a store asks a thread for. */
+export type Calls<M extends Methods> = Pick<Thread<M>, 'call' | 'close' | 'fenced'>;
+
+export class Thread<M extends Methods> {
+  readonly #options: ThreadOptions;
+  readonly #worker: Worker;
+  readonly #pending = new Map<number, Pending>();
+  readonly #ready = Promise.withResolvers<void>();
+  readonly #ended = Promise.withResolvers<void>();
+  #lastId = 0;
+  /** Why nothing can be asked any more. */
+  #over: Error | null = null;
+
+  private constructor(options: ThreadOptions) {
+    this.#options = options;
+    // As source or as built.
+    const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
+    this.#worker = new Worker(new URL(`./${options.entry}${extension}`, import.meta.url), {
+      workerData: options.data,
+      name: `workron-sqlite-${options.entry}`,
+    });
+    this.#worker.on('message', (message: FromThread) => this.#receive(message));
+    this.#worker.on('error', (error) => this.#end(error));
+    this.#worker.on('exit', () => this.#end(null));
+  }
+
+  /** Resolves once the thread is ready to serve; rejects with what stood in the way. */
+  static async start<M extends Methods>(options: ThreadOptions): Promise<Thread<M>> {
+    const thread = new Thread<M>(options);
+    try {
+      await thread.#ready.promise;
+    } catch (error) {
+      await thread.#ended.promise;
+      throw error;
+    }
+    thread.#worker.unref();
+    return thread;
+  }
+
+  /** The same thread for a leader: all but `reads` is done only in its term. */
+  fenced(fence: () => Fence, reads: ReadonlySet<keyof M>): Calls<M> {
+    return {
+      call: async (method, input, signal, options) =>
+        this.call(method, input, signal, reads.has(method) ? options : { ...options, fence: fence() }),
+      close: () => this.close(),
+      fenced: (other) => this.fenced(other, reads),
+    };
+  }
+
+  /** An abort before the call is sent means that nothing happens; after that it only ends the caller's waiting. */
+  call<K extends keyof M & string>(
+    method: K,
+    input: Parameters<M[K]>[1],
+    signal: AbortSignal,
+    { fence, handedOver }: CallOptions = {},
+  ): Promise<ReturnType<M[K]>> {
+    if (signal.aborted) return Promise.reject(signal.reason as Error);
+    if (this.#over !== null) return Promise.reject(this.#over);
+    return new Promise((resolve, reject) => {
+      const id = (this.#lastId += 1);
+      const giveUp = () => reject(signal.reason as Error);
+      signal.addEventListener('abort', giveUp, { once: true });
+      const settled = () => signal.removeEventListener('abort', giveUp);
+      // A process with nothing else to do need not stay for a thread that has nothing to do either.
+      if (this.#pending.size === 0) this.#worker.ref();
+      this.#pending.set(id, {
+        resolve(value) {
+          settled();
+          resolve(value as ReturnType<M[K]>);
+        },
+        reject(error) {
+          settled();
+          reject(error);
+        },
+      });
+      try {
+        const request: Request = { id, method, now: this.#options.clock.now(), input };
+        this.#post(fence === undefined ? request : { ...request, fence }, handedOver);
+      } catch (error) {
+        this.#pending.delete(id);
+        throw error;
+      }
+    });
+  }
+
+  /** Resolves when the thread has ended by itself, which a backup does when it is done. */
+  get ended(): Promise<void> {
+    return this.#ended.promise;
+  }
+
+  /** Answers what was asked before, then ends the thread. */
+  async close(): Promise<void> {
+    if (this.#over === null) {
+      this.#over = new WorkronError('store_unavailable', 'The store is closed');
+      this.#worker.ref();
+      this.#post('close');
+    }
+    await this.#ended.promise;
+  }
+
+  #post(message: ToThread, handedOver?: readonly ArrayBuffer[]): void {
+    send(this.#worker, message, handedOver);
+  }
+
+  #receive(message: FromThread): void {
+    if ('answers' in message) {
+      for (const answer of message.answers) this.#answer(answer);
+      if (this.#pending.size === 0 && this.#over === null) this.#worker.unref();
+    }
+    if ('ready' in message) this.#ready.resolve();
+    if ('failed' in message) this.#ready.reject(decodeFailure(message.failed));
+  }
+
+  #answer({ id, value, failure, effects }: Answer): void {
+    if (effects !== undefined) this.#options.onEffects?.(effects);
+    const pending = this.#pending.get(id);
+    this.#pending.delete(id);
+    if (failure === undefined) pending?.resolve(value);
+    else pending?.reject(decodeFailure(failure));
+  }
+
+  #end(cause: unknown): void {
+    const { entry, data } = this.#options;
+    this.#over ??= new WorkronError('store_unavailable', `The ${entry} of ${data.file} has ended; restart Workron`, {
+      cause,
+    });
+    for (const pending of this.#pending.values()) pending.reject(this.#over);
+    this.#pending.clear();
+    this.#ready.reject(this.#over);
+    this.#ended.resolve();
+  }
+}

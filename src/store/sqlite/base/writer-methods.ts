@@ -1,0 +1,96 @@
+/** What the writer's thread does: everything that writes, and reads that must not wait behind a long list. */
+
+import { beatInstance, forgetInstances, leaveInstance } from '../cluster/instances.ts';
+import { lead, resign } from '../cluster/leadership.ts';
+import { deliver, notices, putOffNotice } from '../cluster/notices.ts';
+import { advanceOperation, createOperation, openOperations, operation } from '../cluster/operations.ts';
+import { prune } from '../cluster/prune.ts';
+import { setQueue } from '../cluster/queues.ts';
+import { addStats } from '../cluster/stats.ts';
+import { drainWorker, leaveWorker, registerWorker } from '../cluster/workers.ts';
+import { adopt } from '../graph/adopt.ts';
+import { cascade } from '../graph/carry.ts';
+import { expand } from '../graph/expand.ts';
+import { insertWorkflow } from '../graph/insert-workflow.ts';
+import { workflow } from '../graph/workflows.ts';
+import { applyChanges } from '../jobs/apply-changes.ts';
+import { claim } from '../jobs/claim.ts';
+import { findExpired, findLost, promote, retireWorkers } from '../jobs/duties.ts';
+import { edit } from '../jobs/edit.ts';
+import { heartbeat } from '../jobs/heartbeat.ts';
+import { insert } from '../jobs/insert.ts';
+import { insertAndClaim } from '../jobs/insert-and-claim.ts';
+import { appendLogs } from '../jobs/logs.ts';
+import { checkpointOf, report } from '../jobs/progress.ts';
+import { settle, start } from '../jobs/settle.ts';
+import { read } from '../reads/reading.ts';
+import { pruneTicks, runSchedule, ticksWithoutRun } from '../schedules/run-schedule.ts';
+import { changeSchedule, createSchedule, deleteSchedule, schedule } from '../schedules/schedules.ts';
+import { stoppedOthers, tick } from '../schedules/tick.ts';
+import type { Context } from './context.ts';
+import type { Methods } from './protocol.ts';
+
+export const writerMethods = {
+  now: ({ now }: Context) => now,
+  insert,
+  insertAndClaim,
+  insertWorkflow,
+  claim,
+  start,
+  heartbeat,
+  settle,
+  applyChanges,
+  edit,
+  promote,
+  cascade,
+  expand,
+  adopt,
+  findExpired,
+  findLost,
+  retireWorkers,
+  prune,
+  read,
+  workflow,
+  createSchedule,
+  changeSchedule,
+  deleteSchedule,
+  schedule,
+  runSchedule,
+  ticksWithoutRun,
+  tick,
+  stoppedOthers,
+  pruneTicks,
+  appendLogs,
+  report,
+  checkpoint: checkpointOf,
+  setQueue,
+  registerWorker,
+  drainWorker,
+  leaveWorker,
+  addStats,
+  createOperation,
+  notices,
+  putOffNotice,
+  deliver,
+  operation,
+  openOperations,
+  advanceOperation,
+  lead,
+  resign,
+  beatInstance,
+  leaveInstance,
+  forgetInstances,
+} satisfies Methods;
+
+export type WriterMethods = typeof writerMethods;
+
+/** What of it only reads. */
+export const WRITER_READS: ReadonlySet<keyof WriterMethods> = new Set([
+  'now',
+  'findExpired',
+  'findLost',
+  'read',
+  'workflow',
+  'operation',
+  'openOperations',
+]);

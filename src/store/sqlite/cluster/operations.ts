@@ -1,0 +1,54 @@
+import type { JobFilter, NewOperation, Operation, OperationStep } from '../../store.ts';
+import type { Context } from '../base/context.ts';
+import { sql } from '../base/sql.ts';
+
+interface StoredOperation {
+  id: number;
+  action: Operation['action'];
+  filter: string;
+  status: Operation['status'];
+  total: number;
+  cursor: number | null;
+  changed: number;
+  skipped: number;
+  created_at: number;
+  ended_at: number | null;
+}
+
+export function createOperation(context: Context, { action, filter, total }: NewOperation): Operation {
+  const { database, now } = context;
+  const id = database.insert(sql.insertOperation, action, JSON.stringify(filter), total, now);
+  return operation(context, id) as Operation;
+}
+
+export function operation({ database }: Context, id: number): Operation | undefined {
+  const row = database.get<StoredOperation>(sql.operation, id);
+  return row === undefined ? undefined : decode(row);
+}
+
+export function openOperations({ database }: Context): Operation[] {
+  return database.all<StoredOperation>(sql.openOperations).map(decode);
+}
+
+export function advanceOperation(
+  { database, now }: Context,
+  { id, from, step }: { id: number; from: number | null; step: OperationStep },
+): boolean {
+  const { cursor, changed, skipped, status } = step;
+  return database.run(sql.advanceOperation, id, from, cursor, changed, skipped, status, now) === 1;
+}
+
+function decode(row: StoredOperation): Operation {
+  return {
+    id: row.id,
+    action: row.action,
+    filter: JSON.parse(row.filter) as JobFilter,
+    status: row.status,
+    total: row.total,
+    cursor: row.cursor,
+    changed: row.changed,
+    skipped: row.skipped,
+    createdAt: row.created_at,
+    endedAt: row.ended_at,
+  };
+}

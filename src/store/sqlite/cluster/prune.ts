@@ -1,0 +1,83 @@
+/** Looking for what is old is the reader's work, as there may be much to look at; deleting it is the writer's. */
+
+import { IDEMPOTENCY_MS, type Retention } from '../../store.ts';
+import type { Context } from '../base/context.ts';
+import { sql } from '../base/sql.ts';
+
+export interface Old {
+  jobs: number[];
+  workflows: number[];
+}
+
+export interface PruneInput {
+  retention: Retention;
+  old: Old;
+  limit: number;
+}
+
+export function findOld(
+  { database, now }: Context,
+  { retention, limit }: { retention: Retention; limit: number },
+): Old {
+  const [doneBefore, otherBefore] = [now - retention.doneMs, now - retention.otherMs];
+  const done = database.tuples<[number]>(sql.oldDone, doneBefore, limit);
+  const undone = database.tuples<[number]>(sql.oldUndone, otherBefore, limit - done.length);
+  const jobs = [...done, ...undone].map(([id]) => id);
+  const workflows = database.tuples<[number]>(sql.oldWorkflows, doneBefore, otherBefore, limit - jobs.length);
+  return { jobs, workflows: workflows.map(([id]) => id) };
+}
+
+export function prune(context: Context, { retention, old, limit }: PruneInput): number {
+  const { database, now } = context;
+  database.run(sql.pruneKeys, now);
+  database.run(sql.pruneIdempotency, now - IDEMPOTENCY_MS);
+  database.run(sql.pruneStats, now - retention.statsMs);
+  database.run(sql.pruneAlarms, now - retention.otherMs);
+  const before = [now - retention.doneMs, now - retention.otherMs] as const;
+  const jobs = old.jobs.length === 0 ? [] : stillOld(context, sql.stillOld, old.jobs, before);
+  pruneJobs(context, jobs);
+  const workflows = old.workflows.length === 0 ? [] : stillOld(context, sql.stillOldWorkflows, old.workflows, before);
+  return jobs.length + pruneWorkflows(context, workflows, limit - jobs.length);
+}
+
+/** A retry may have come between. */
+function stillOld(
+  { database }: Context,
+  statement: string,
+  ids: readonly number[],
+  [done, other]: readonly [number, number],
+): number[] {
+  return database.tuples<[number]>(statement, JSON.stringify(ids), done, other).map(([id]) => id);
+}
+
+/** Each as a whole, so that the last one may go beyond the limit. */
+function pruneWorkflows(context: Context, ids: readonly number[], limit: number): number {
+  const { database } = context;
+  let count = 0;
+  for (const id of ids) {
+    if (count >= limit) break;
+    const jobs = database.tuples<[number]>(sql.workflowJobs, id).map(([jobId]) => jobId);
+    pruneJobs(context, jobs);
+    database.run(sql.pruneWorkflow, id);
+    database.run(sql.pruneWorkflowNotifications, id);
+    count += jobs.length;
+  }
+  return count;
+}
+
+function pruneJobs({ database }: Context, ids: readonly number[]): void {
+  if (ids.length === 0) return;
+  const gone = JSON.stringify(ids);
+  database.run(sql.pruneLogs, gone);
+  database.run(sql.pruneResults, gone);
+  database.run(sql.pruneRuns, gone);
+  database.run(sql.pruneKeysOf, gone);
+  database.run(sql.pruneNotifications, gone);
+  database.run(sql.pruneNotificationsOf, gone);
+  database.run(sql.pruneProgress, gone);
+  database.run(sql.pruneFans, gone);
+  database.run(sql.pruneChildEdges, gone);
+  database.run(sql.pruneParentEdges, gone);
+  database.run(sql.dropCascade, gone);
+  database.run(sql.pruneJobs, gone);
+}

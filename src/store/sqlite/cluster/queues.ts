@@ -1,0 +1,56 @@
+import type { QueueSettings, QueueState } from '../../store.ts';
+import type { Context } from '../base/context.ts';
+import { sql } from '../base/sql.ts';
+
+interface QueueRow {
+  name: string;
+  paused_at: number | null;
+  max_running: number | null;
+}
+
+interface CountRow {
+  name: string;
+  status: 'blocked' | 'scheduled' | 'pending' | 'running';
+  count: number;
+  due: number;
+}
+
+/** All, or the one of this name. */
+export function queues({ database }: Context, name: string | null): QueueState[] {
+  const states = new Map(database.all<QueueRow>(sql.queueRows, name).map((row) => [row.name, stateOf(row)]));
+  for (const row of database.all<CountRow>(sql.queueCounts, name)) {
+    const state = states.get(row.name) ?? stateOf({ name: row.name, paused_at: null, max_running: null });
+    states.set(row.name, withCount(state, row));
+  }
+  return [...states.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+export function setQueue(
+  { database, now, effects }: Context,
+  { name, settings }: { name: string; settings: Partial<QueueSettings> },
+): void {
+  const row = database.get<QueueRow>(sql.queueRows, name) ?? { name, paused_at: null, max_running: null };
+  if (settings.paused === false) row.paused_at = null;
+  if (settings.paused === true) row.paused_at ??= now;
+  if (settings.maxRunning !== undefined) row.max_running = settings.maxRunning;
+  database.run(sql.setQueue, name, row.paused_at, row.max_running);
+  effects.madeWork();
+}
+
+function stateOf({ name, paused_at, max_running }: QueueRow): QueueState {
+  return {
+    name,
+    paused: paused_at !== null,
+    pausedAt: paused_at,
+    maxRunning: max_running,
+    blocked: 0,
+    scheduled: 0,
+    pending: 0,
+    running: 0,
+    oldestPendingAt: null,
+  };
+}
+
+function withCount(state: QueueState, { status, count, due }: CountRow): QueueState {
+  return { ...state, [status]: count, ...(status === 'pending' ? { oldestPendingAt: due } : {}) };
+}

@@ -1,0 +1,62 @@
+import type { NewWorker, WorkerRow } from '../../store.ts';
+import type { Context } from '../base/context.ts';
+import { sql } from '../base/sql.ts';
+
+/** What has no column of its own. */
+type Profile = Omit<NewWorker, 'name' | 'attachment' | 'instanceId' | 'leaseMs'>;
+
+interface StoredWorker {
+  id: number;
+  name: string;
+  state: WorkerRow['state'];
+  attachment: WorkerRow['attachment'];
+  instance_id: string;
+  lease_ms: number;
+  registered_at: number;
+  seen_at: number;
+  profile: string;
+  running: number;
+}
+
+export function registerWorker(context: Context, worker: NewWorker): WorkerRow {
+  const { name, attachment, instanceId, leaseMs, ...profile } = worker;
+  const stored = JSON.stringify(profile satisfies Profile);
+  const { database, now } = context;
+  const id = database.insert(sql.insertWorker, name, attachment, instanceId, leaseMs, now, stored);
+  return workerById(context, id) as WorkerRow;
+}
+
+export function workers({ database }: Context): WorkerRow[] {
+  return database.all<StoredWorker>(sql.workers, null).map(decode);
+}
+
+export function drainWorker(context: Context, id: number): WorkerRow | undefined {
+  if (context.database.run(sql.drainWorker, id) === 0) return undefined;
+  context.effects.changedWorker(id);
+  return workerById(context, id);
+}
+
+export function leaveWorker({ database }: Context, id: number): void {
+  database.run(sql.leaveWorker, id);
+}
+
+function workerById({ database }: Context, id: number): WorkerRow | undefined {
+  const row = database.get<StoredWorker>(sql.workers, id);
+  return row === undefined ? undefined : decode(row);
+}
+
+function decode(row: StoredWorker): WorkerRow {
+  const { draining: _draining, ...profile } = JSON.parse(row.profile) as Profile & { draining?: true };
+  return {
+    ...profile,
+    id: row.id,
+    name: row.name,
+    state: row.state,
+    attachment: row.attachment,
+    instanceId: row.instance_id,
+    leaseMs: row.lease_ms,
+    registeredAt: row.registered_at,
+    seenAt: row.seen_at,
+    running: row.running,
+  };
+}

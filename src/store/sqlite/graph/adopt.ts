@@ -1,0 +1,88 @@
+/** What applications' transactions left behind: jobs to be judged, and ends to be told to those they concern. */
+
+import { verdict } from '../../../core/dag/judge.ts';
+import { isWorkronError } from '../../../core/error.ts';
+import { laneKey, laneOf } from '../../../core/lane.ts';
+import type { Context } from '../base/context.ts';
+import { HAS_PARENTS, HOLDS_KEY, UNJUDGED } from '../base/flags.ts';
+import { sql } from '../base/sql.ts';
+import { endWaiting } from '../jobs/end-waiting.ts';
+import { decodeSpecRow, type SpecRow } from '../reads/job-row.ts';
+import { insertEdges } from './insert-dependent.ts';
+import { type DependencyRow, link, type ParentEnds, parentEndsOf } from './parents.ts';
+
+interface IntakeRow {
+  job_id: number;
+  kind: 'submitted' | 'ended';
+  wish: string;
+}
+
+export function hasIntake({ database }: Context): boolean {
+  return database.get(sql.intake, 1) !== undefined;
+}
+
+export function adopt(context: Context, limit: number): number {
+  const rows = context.database.all<IntakeRow>(sql.intake, limit);
+  for (const row of rows) {
+    context.database.run(sql.takeIntake, row.job_id);
+    if (row.kind === 'submitted') judge(context, row);
+    else tellEnd(context, row);
+  }
+  return rows.length;
+}
+
+type UnjudgedRow = readonly [flags: number, dueAt: number, ...spec: SpecRow];
+
+/** It may have been cancelled meanwhile. */
+function judge(context: Context, { job_id: jobId, wish }: IntakeRow): void {
+  const { database, now, lanes, effects, aftermath, fairQueues } = context;
+  const [row] = database.tuples<UnjudgedRow>(sql.unjudged, jobId);
+  if (row === undefined) return;
+  const [liveFlags, dueAt, ...specRow] = row;
+  const spec = decodeSpecRow(specRow);
+  const dependencies = (JSON.parse(wish) as { depends_on: DependencyRow[] }).depends_on;
+  const ends = endsOf(context, dependencies);
+  const { edges, counters } = link(dependencies, ends);
+  const hasParents = dependencies.length > 0;
+  const fate = hasParents ? verdict(counters, 'each') : 'free';
+  const isLater = dueAt > now;
+  if (spec.fairKey !== null) fairQueues.add(spec.queue);
+  const flags = (liveFlags & ~UNJUDGED) | (hasParents ? HAS_PARENTS : 0);
+  const { open, held, broken, missed } = counters;
+  database.run(
+    sql.adoptLive,
+    jobId,
+    lanes.idOf(laneKey(laneOf(spec))),
+    flags,
+    fate !== 'free' ? 'blocked' : isLater ? 'scheduled' : 'pending',
+    fate === 'free' && spec.startTimeoutMs !== null ? Math.max(dueAt, now) + Math.round(spec.startTimeoutMs) : null,
+    ...(hasParents ? [open, held, broken, missed] : [null, null, null, null]),
+  );
+  insertEdges(context, [{ jobId, edges }]);
+  effects.changedJob(jobId);
+  if (typeof fate === 'object') endWaiting(context, { jobId, flags }, { status: 'skipped', reason: fate.skip });
+  else if (fate === 'free' && isLater) effects.willBeDue(dueAt);
+  else if (fate === 'free') {
+    effects.madeWork();
+    aftermath.claimable(jobId);
+  }
+}
+
+/** A parent that retention has deleted since the submission had ended, and nobody knows how: as if it never held. */
+function endsOf(context: Context, dependencies: readonly DependencyRow[]): ParentEnds {
+  try {
+    return parentEndsOf(context, [dependencies]);
+  } catch (error) {
+    if (!isWorkronError(error, 'dependency_unknown')) throw error;
+    return new Map(dependencies.map(([parentId]) => [parentId, 'skipped']));
+  }
+}
+
+/** Unless a person has retried it since. */
+function tellEnd(context: Context, { job_id: jobId, wish }: IntakeRow): void {
+  if (context.database.get(sql.isLive, jobId) !== undefined) return;
+  const { flags } = JSON.parse(wish) as { flags: number };
+  context.effects.changedJob(jobId);
+  context.effects.madeWork();
+  context.aftermath.ended(context, [{ jobId, flags: flags & ~HOLDS_KEY, status: 'done' }]);
+}

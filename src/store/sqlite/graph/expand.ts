@@ -1,0 +1,85 @@
+/** Gives groups their items. */
+
+import { resolveItems } from '../../../core/dag/group.ts';
+import { encodeSpec, withItem } from '../../spec.ts';
+import type { GroupState } from '../../store.ts';
+import type { Context } from '../base/context.ts';
+import { IN_WORKFLOW, IS_ITEM } from '../base/flags.ts';
+import { sql } from '../base/sql.ts';
+import { decodeSpecRow, type SpecRow } from '../reads/job-row.ts';
+import { askForItems, endGroup, fanOf, finishGroup, type GroupLive, groupLiveOf } from './groups.ts';
+
+export function expand(context: Context, limit: number): number {
+  let count = 0;
+  for (const [groupId] of context.database.tuples<[number]>(sql.dueFans, limit)) {
+    if (count >= limit) break;
+    count += fill(context, groupId, limit - count);
+  }
+  return count;
+}
+
+/** How many jobs it inserted or ended. */
+function fill(context: Context, groupId: number, limit: number): number {
+  const { database } = context;
+  database.run(sql.setFanDue, groupId, 0);
+  const live = groupLiveOf(context, groupId);
+  if (live?.status !== 'running') return 0;
+  if (live.cancel_requested_at !== null) return finishGroup(context, fanOf(context, groupId), live) ? 1 : 0;
+  const items = itemsOf(context, groupId, live);
+  if (items === undefined) return 1;
+
+  const fan = fanOf(context, groupId);
+  const room = Math.min(items.length - fan.inserted, (fan.max_parallel ?? Infinity) - fan.open);
+  const count = Math.max(0, Math.min(room, limit));
+  if (count > 0) insertItems(context, groupId, { values: items.slice(fan.inserted, fan.inserted + count), live });
+  if (count < room) askForItems(context, groupId);
+  return finishGroup(context, fanOf(context, groupId), live) ? count + 1 : count;
+}
+
+/** The list, found where it is not known yet; a group that has none ends, and there is no answer. */
+function itemsOf(context: Context, groupId: number, live: GroupLive): readonly unknown[] | undefined {
+  const { database } = context;
+  const stored = database.get<{ source: string; items: string | null; total: number | null }>(sql.fanSource, groupId);
+  if (stored === undefined) throw new Error(`group ${groupId} is missing`);
+  // A list that was given is not written twice.
+  if (stored.total !== null) return JSON.parse(stored.items ?? stored.source) as unknown[];
+  const source = JSON.parse(stored.source) as GroupState['source'];
+  const found = resolveItems(source, 'parentId' in source ? resultOf(context, source.parentId) : undefined);
+  if ('error' in found) {
+    endGroup(context, { groupId, flags: live.flags }, { status: 'failed', reason: 'fatal', error: found.error });
+    return undefined;
+  }
+  const { items } = found;
+  database.run(sql.setItems, groupId, 'parentId' in source ? JSON.stringify(items) : null, items.length);
+  return items;
+}
+
+function resultOf({ database }: Context, jobId: number): unknown {
+  const row = database.get<{ value: string }>(sql.resultOf, jobId);
+  return row === undefined ? null : JSON.parse(row.value);
+}
+
+/** They are due when they are there, and not before their group is. */
+function insertItems(
+  context: Context,
+  groupId: number,
+  { values, live }: { values: readonly unknown[]; live: GroupLive },
+): void {
+  const { database, now, effects, aftermath } = context;
+  const [row] = database.tuples<SpecRow>(sql.specs, groupId);
+  if (row === undefined) throw new Error(`group ${groupId} is missing`);
+  const spec = decodeSpecRow(row);
+  const columns = encodeSpec(spec);
+  const specs = values.map((value) => JSON.stringify(withItem(columns, value).spec));
+  const first = (database.get<{ id: number }>(sql.lastJobId)?.id ?? 0) + 1;
+  const startTimeoutMs = spec.startTimeoutMs === null ? null : Math.round(spec.startTimeoutMs);
+  database.run(sql.insertItems, first, groupId, now, JSON.stringify(specs));
+  database.run(sql.insertItemsLive, first, groupId, now, startTimeoutMs, IS_ITEM | IN_WORKFLOW, specs.length);
+  database.run(sql.itemsInserted, groupId, specs.length);
+  if (live.due > now) effects.willBeDue(live.due);
+  else effects.madeWork();
+  for (let index = 0; index < specs.length; index += 1) {
+    effects.changedJob(first + index);
+    aftermath.claimable(first + index);
+  }
+}

@@ -1,0 +1,113 @@
+/** Groups: jobs that are never claimed, and end when all their items have. */
+
+import { type GroupProgress, groupEnd, groupFailure } from '../../../core/dag/group.ts';
+import { endStep, reopenStep, type StepCounts, type StepEnd } from '../../../core/dag/workflow-status.ts';
+import type { Reason, Status, TerminalStatus } from '../../../core/job.ts';
+import type { Context } from '../base/context.ts';
+import { sql } from '../base/sql.ts';
+import { revive } from '../jobs/revive.ts';
+
+export interface FanRow extends StepCounts {
+  job_id: number;
+  total: number | null;
+  max_parallel: number | null;
+  inserted: number;
+}
+
+export interface GroupLive {
+  status: Status;
+  flags: number;
+  due: number;
+  cancel_requested_at: number | null;
+}
+
+export function fanOf({ database }: Context, groupId: number): FanRow {
+  const fan = database.get<FanRow>(sql.fans, groupId);
+  if (fan === undefined) throw new Error(`group ${groupId} is missing`);
+  return fan;
+}
+
+export function groupLiveOf({ database }: Context, groupId: number): GroupLive | undefined {
+  return database.get<GroupLive>(sql.liveState, groupId);
+}
+
+/** The expander is to look at it. */
+export function askForItems({ database, effects }: Context, groupId: number): void {
+  database.run(sql.setFanDue, groupId, 1);
+  effects.changedGraph();
+}
+
+/** May let the group go on with further items, or end it. */
+export function endItems(context: Context, groupId: number, ends: readonly StepEnd[]): void {
+  const fan = ends.reduce<StepCounts>(endStep, fanOf(context, groupId)) as FanRow;
+  writeCounts(context, fan);
+  const live = groupLiveOf(context, groupId);
+  if (live === undefined || finishGroup(context, fan, live)) return;
+  if (fan.inserted < (fan.total ?? 0)) askForItems(context, groupId);
+}
+
+/** Its group, if that has ended, runs again. `end` is how the item had ended. */
+export function reopenItem(context: Context, groupId: number, end: StepEnd): void {
+  const { database, effects, aftermath } = context;
+  writeCounts(context, reopenStep(fanOf(context, groupId), end) as FanRow);
+  const final = database.get<{ status: TerminalStatus; started_at: number | null; due: number }>(sql.finalRun, groupId);
+  if (final === undefined) return;
+  database.run(sql.dropRun, groupId, 0);
+  database.run(sql.dropResult, groupId);
+  const flags = revive(context, groupId, {
+    status: 'running',
+    dueAt: final.due,
+    attempt: 0,
+    counters: { failures: 0, interruptions: 0, snoozes: 0, losses: 0 },
+    workerId: null,
+    startedAt: final.started_at,
+  });
+  aftermath.reopenedBelow(context, { jobId: groupId, flags, status: final.status });
+  askForItems(context, groupId);
+  effects.changedJob(groupId);
+}
+
+/** Ends a running group that has nothing more to wait for; `false`: it has. */
+export function finishGroup(context: Context, fan: FanRow, live: GroupLive): boolean {
+  const status = live.status === 'running' ? groupEnd(progressOf(fan, live)) : undefined;
+  if (status === undefined) return false;
+  endGroup(context, { groupId: fan.job_id, flags: live.flags }, outcomeOf(context, fan.job_id, status));
+  return true;
+}
+
+export interface GroupEnd {
+  status: TerminalStatus;
+  reason: Reason | null;
+  error: string | null;
+}
+
+/** The result of a group that is done is the list of its items' results. Its children are left to the cascade. */
+export function endGroup(
+  context: Context,
+  { groupId, flags }: { groupId: number; flags: number },
+  { status, reason, error }: GroupEnd,
+): void {
+  const { database, now, effects, aftermath } = context;
+  database.run(sql.endWaiting, groupId, now, status, reason, error);
+  database.run(sql.endLive, groupId);
+  database.run(sql.setFanDue, groupId, 0);
+  if (status === 'done') database.run(sql.joinResults, groupId);
+  effects.changedJob(groupId);
+  aftermath.endedBelow(context, { jobId: groupId, flags, status });
+}
+
+function writeCounts({ database }: Context, { job_id, open, fine, failed, cancelled }: FanRow): void {
+  database.run(sql.writeFans, job_id, open, fine, failed, cancelled);
+}
+
+function progressOf({ total, inserted, ...counts }: FanRow, { cancel_requested_at }: GroupLive): GroupProgress {
+  return { total, inserted, counts, cancelRequested: cancel_requested_at !== null };
+}
+
+function outcomeOf({ database }: Context, groupId: number, status: TerminalStatus): GroupEnd {
+  if (status === 'done') return { status, reason: null, error: null };
+  if (status !== 'failed') return { status, reason: 'cancelled', error: null };
+  const item = database.get<Parameters<typeof groupFailure>[0]>(sql.firstFailures, groupId);
+  if (item === undefined) throw new Error(`group ${groupId} has no failed item`);
+  return { status, ...groupFailure(item) };
+}

@@ -1,0 +1,90 @@
+/** New jobs that depend on others. */
+
+import { type SkipReason, verdict } from '../../../core/dag/judge.ts';
+import type { Context } from '../base/context.ts';
+import { HAS_PARENTS, STARTS_ANY_TIME } from '../base/flags.ts';
+import { sql } from '../base/sql.ts';
+import { endWaiting } from '../jobs/end-waiting.ts';
+import type { NewJobRow } from '../jobs/new-job-row.ts';
+import { type DependencyRow, type EdgeRow, link, type ParentEnds } from './parents.ts';
+
+/** Rows that one statement writes: its JSON is parsed as a whole. */
+export const PIECE = 5_000;
+
+export interface DependentJob {
+  row: NewJobRow;
+  flags: number;
+  /** May be none. */
+  dependencies: readonly DependencyRow[];
+}
+
+/** Each is blocked, free or skipped by how its parents stand. Answers with their ids. */
+export function insertDependent(
+  context: Context,
+  jobs: readonly DependentJob[],
+  { lanes, ends }: { lanes: readonly string[]; ends: ParentEnds },
+): number[] {
+  const ids: number[] = [];
+  const laneIds = JSON.stringify(lanes.map((key) => context.lanes.idOf(key)));
+  for (let start = 0; start < jobs.length; start += PIECE) {
+    ids.push(...insertPiece(context, jobs.slice(start, start + PIECE), { laneIds, ends }));
+  }
+  return ids;
+}
+
+function insertPiece(
+  context: Context,
+  jobs: readonly DependentJob[],
+  { laneIds, ends }: { laneIds: string; ends: ParentEnds },
+): number[] {
+  const { database, now, effects, aftermath } = context;
+  const first = (database.get<{ id: number }>(sql.lastJobId)?.id ?? 0) + 1;
+  const linked: { jobId: number; edges: EdgeRow[] }[] = [];
+  const skipped: { jobId: number; flags: number; reason: SkipReason }[] = [];
+  const rows = jobs.map(({ row, flags: given, dependencies }, index) => {
+    const jobId = first + index;
+    if (dependencies.length === 0) {
+      tell(context, row);
+      return [...row.slice(0, 10), row[10] | given, null, null, null, null];
+    }
+    const flags = row[10] | given | HAS_PARENTS | (row[9] === null ? STARTS_ANY_TIME : 0);
+    const { edges, counters } = link(dependencies, ends);
+    linked.push({ jobId, edges });
+    const { open, held, broken, missed } = counters;
+    const fate = verdict(counters, 'each');
+    if (typeof fate === 'object') skipped.push({ jobId, flags, reason: fate.skip });
+    if (fate === 'free') tell(context, row);
+    const [queue, kind, name, priority, tags, spec, lane, status, dueAt, expiresAt] = row;
+    const place = fate === 'free' ? [status, dueAt, expiresAt] : ['blocked', dueAt, null];
+    return [queue, kind, name, priority, tags, spec, lane, ...place, flags, open, held, broken, missed];
+  });
+  const text = JSON.stringify(rows);
+  database.run(sql.insertJobs, first, now, text);
+  database.run(sql.insertDependentLive, first, text, laneIds);
+  insertEdges(context, linked);
+  for (const { jobId, flags, reason } of skipped) endWaiting(context, { jobId, flags }, { status: 'skipped', reason });
+  for (let index = 0; index < jobs.length; index += 1) {
+    effects.changedJob(first + index);
+    aftermath.claimable(first + index);
+  }
+  return jobs.map((_, index) => first + index);
+}
+
+/** Their parents know from now on that they have children. */
+export function insertEdges(
+  { database }: Context,
+  linked: readonly { jobId: number; edges: readonly EdgeRow[] }[],
+): void {
+  const rows = linked.flatMap(({ jobId, edges }) => edges.map((edge) => [jobId, ...edge]));
+  if (rows.length === 0) return;
+  database.run(sql.insertEdges, JSON.stringify(rows));
+  const open = linked.flatMap(({ edges }) =>
+    edges.flatMap(([parentId, , state]) => (state === 'open' ? parentId : [])),
+  );
+  database.run(sql.markParents, JSON.stringify([...new Set(open)]));
+}
+
+function tell({ effects }: Context, [, , , , , , , status, dueAt]: NewJobRow): void {
+  if (status === 'scheduled') effects.willBeDue(dueAt);
+  else effects.madeWork();
+}

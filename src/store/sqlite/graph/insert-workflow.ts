@@ -1,0 +1,268 @@
+/** A workflow with all its steps. */
+
+import { type Condition, meetCondition } from '../../../core/dag/conditions.ts';
+import { openEdges } from '../../../core/dag/edge-counters.ts';
+import { type Verdict, verdict } from '../../../core/dag/judge.ts';
+import { endStep, openSteps, type StepCounts, workflowStatus } from '../../../core/dag/workflow-status.ts';
+import { WorkronError } from '../../../core/error.ts';
+import type { Reason, Status, TerminalStatus } from '../../../core/job.ts';
+import { inPieces } from '../../in-pieces.ts';
+import type { GroupState, InsertOptions, Workflow } from '../../store.ts';
+import type { Context } from '../base/context.ts';
+import { HAS_PARENTS, IN_WORKFLOW, IS_GROUP, STARTS_ANY_TIME } from '../base/flags.ts';
+import { sql } from '../base/sql.ts';
+import { answeredBefore, remember } from '../jobs/idempotency.ts';
+import { PIECE } from './insert-dependent.ts';
+import { type DependencyRow, link, type ParentEnds, parentEndsOf } from './parents.ts';
+import { decodeWorkflow, type WorkflowRow } from './workflow-row.ts';
+
+/** The place of one step in the graph and among those that wait. Parents are places in the list. */
+export type NewStepRow = readonly [
+  parents: readonly number[],
+  condition: Condition,
+  forEach:
+    | readonly [items: readonly unknown[] | { parent: number; path: readonly string[] }, maxParallel: number | null]
+    | null,
+  keepFrom: number | null,
+  rank: number,
+  /** Index into the lanes that come along. */
+  lane: number,
+  /** Of these, those that it has once nothing is to be waited for. */
+  status: 'scheduled' | 'pending',
+  dueAt: number,
+  expiresAt: number | null,
+  /** Whether it has children, and those that follow from the job alone. */
+  flags: number,
+];
+
+/** Steps in a row, as JSON in UTF-8. */
+export interface NewStepsPiece {
+  /** As `sql.insertSteps` reads them: they go there as they are. */
+  jobs: Uint8Array<ArrayBuffer>;
+  /** `NewStepRow[]`. */
+  steps: Uint8Array<ArrayBuffer>;
+}
+
+export interface NewWorkflowInput {
+  name: string;
+  /** As JSON. */
+  params: string;
+  rerunOf: number | null;
+  /** As JSON; `null` for nobody. */
+  notify: string | null;
+  /** How many steps there are. */
+  total: number;
+  /** Each is looked at when it is stored, so that a large workflow is never there as a whole. */
+  pieces: NewStepsPiece[];
+  /** Keys of the lanes that the steps point at. */
+  lanes: string[];
+  /** Queues of jobs with a fair key. */
+  fairQueues: string[];
+}
+
+export interface InsertWorkflowInput extends InsertOptions, NewWorkflowInput {
+  /** By which the rows were made. */
+  now: number;
+}
+
+export interface InsertWorkflowAnswer {
+  workflow: Workflow;
+  replayed: boolean;
+}
+
+export function insertWorkflow(sent: Context, input: InsertWorkflowInput): InsertWorkflowAnswer {
+  const context = { ...sent, now: input.now };
+  const { idempotency } = input;
+  if (idempotency !== undefined) {
+    const answered = answeredBefore(context, idempotency);
+    if (answered !== undefined) return { workflow: replay(context, answered.workflowId ?? 0), replayed: true };
+  }
+  const workflowId = addWorkflow(context, input, []);
+  if (idempotency !== undefined) remember(context, idempotency, { items: [], workflowId });
+  return {
+    workflow: decodeWorkflow(context.database.get<WorkflowRow>(sql.workflows, workflowId) as WorkflowRow),
+    replayed: false,
+  };
+}
+
+const decoder = new TextDecoder();
+
+/** Its first steps wait for the end of the jobs `after`. Answers with its id. */
+export function addWorkflow(context: Context, input: NewWorkflowInput, after: readonly number[]): number {
+  const first = (context.database.get<{ id: number }>(sql.lastJobId)?.id ?? 0) + 1;
+  const earlier = after.map((id) => [id, 'ended'] as const);
+  const ends = parentEndsOf(context, [earlier]);
+  for (const queue of input.fairQueues) context.fairQueues.add(queue);
+  const workflowId = insertRow(context, input);
+  const progress = { first, earlier, ends: new Map(ends), counts: openSteps(input.total), stored: 0 };
+  const laneIds = input.lanes.map((key) => context.lanes.idOf(key));
+  for (const piece of input.pieces) {
+    const steps = JSON.parse(decoder.decode(piece.steps)) as NewStepRow[];
+    refuseUnknown(context, steps);
+    context.database.run(sql.insertSteps, decoder.decode(piece.jobs), context.now, workflowId, first + progress.stored);
+    const placed = place(steps, progress);
+    insertPiece(context, placed, laneIds);
+    insertEdges(context, placed, progress.ends);
+    insertGroups(context, placed);
+  }
+  countEnds(context, workflowId, progress.counts);
+  const open = after.filter((id) => ends.get(id) === null);
+  if (open.length > 0) context.database.run(sql.markParents, JSON.stringify(open));
+  return workflowId;
+}
+
+function replay({ database }: Context, id: number): Workflow {
+  const row = database.get<WorkflowRow>(sql.workflows, id);
+  if (row === undefined) throw new WorkronError('workflow_not_found', `Workflow ${id} is there no longer`);
+  return decodeWorkflow(row);
+}
+
+function refuseUnknown({ database }: Context, steps: readonly NewStepRow[]): void {
+  for (const [, , , keepFrom] of steps) {
+    if (keepFrom === null || database.tuples(sql.specs, keepFrom).length > 0) continue;
+    throw new WorkronError('job_not_found', `No job ${keepFrom} whose result could be kept`, { jobId: keepFrom });
+  }
+}
+
+/** A step as it will be stored. */
+interface Placed {
+  jobId: number;
+  step: NewStepRow;
+  dependencies: readonly DependencyRow[];
+  flags: number;
+  /** `null`: it has ended. */
+  live: { status: Status; counters: readonly (number | null)[] } | null;
+  end: { status: TerminalStatus; reason: Reason | null } | null;
+  source: GroupState['source'] | null;
+}
+
+/** How far a workflow is stored, and what its further steps have to know of that. */
+interface Progress {
+  /** The id of the first step. */
+  first: number;
+  /** What steps without parents wait for. */
+  earlier: readonly DependencyRow[];
+  /** Of those, and of steps that had ended when they were stored. */
+  ends: Map<number, TerminalStatus | null>;
+  counts: StepCounts;
+  stored: number;
+}
+
+/** Judges steps, parents before their children: some may have ended when they are stored. */
+function place(steps: readonly NewStepRow[], progress: Progress): Placed[] {
+  const { first, earlier, ends } = progress;
+  return steps.map((step) => {
+    const [places, condition, forEach, keepFrom, , , claimable, , expiresAt, flags] = step;
+    const jobId = first + progress.stored;
+    progress.stored += 1;
+    const dependencies = places.length === 0 ? earlier : places.map((parent) => [first + parent, condition] as const);
+    const counters = ends.size === 0 ? openEdges(dependencies.length) : link(dependencies, ends).counters;
+    const fate = keepFrom === null ? verdict(counters, 'together') : 'kept';
+    const end = endBy(fate);
+    if (end !== null) {
+      ends.set(jobId, end.status);
+      progress.counts = endStep(progress.counts, { status: end.status, continueOnFailure: false });
+    }
+    const { open, held, broken, missed } = counters;
+    const status = fate === 'wait' ? 'blocked' : forEach === null ? claimable : 'running';
+    return {
+      jobId,
+      step,
+      dependencies,
+      flags:
+        IN_WORKFLOW |
+        flags |
+        (forEach === null ? 0 : IS_GROUP) |
+        (dependencies.length > 0 ? HAS_PARENTS : 0) |
+        (expiresAt === null ? STARTS_ANY_TIME : 0),
+      live:
+        end === null
+          ? { status, counters: dependencies.length > 0 ? [open, held, broken, missed] : NO_COUNTERS }
+          : null,
+      end,
+      source: forEach === null ? null : sourceOf(forEach[0], first),
+    };
+  });
+}
+
+const NO_COUNTERS = [null, null, null, null];
+
+function endBy(fate: Verdict | 'kept'): Placed['end'] {
+  if (fate === 'kept') return { status: 'done', reason: null };
+  return typeof fate === 'object' ? { status: 'skipped', reason: fate.skip } : null;
+}
+
+function sourceOf(items: NonNullable<NewStepRow[2]>[0], first: number): GroupState['source'] {
+  return 'parent' in items ? { parentId: first + items.parent, path: items.path } : items;
+}
+
+/** As if no step had ended: see `countEnds`. */
+function insertRow({ database, now }: Context, { name, params, rerunOf, notify, total }: NewWorkflowInput): number {
+  const { open, fine, failed, cancelled } = openSteps(total);
+  const status = workflowStatus(openSteps(total), false);
+  const counts = [total, open, fine, failed, cancelled];
+  return database.insert(sql.insertWorkflow, name, params, status, now, null, rerunOf, ...counts, notify);
+}
+
+/** Steps that had ended when they were stored. */
+function countEnds({ database, now }: Context, workflowId: number, counts: StepCounts): void {
+  const { open, fine, failed, cancelled } = counts;
+  if (fine + failed + cancelled === 0) return;
+  const status = workflowStatus(counts, false);
+  database.run(sql.writeWorkflows, workflowId, status, open > 0 ? null : now, open, fine, failed, cancelled);
+}
+
+/** All but the jobs themselves and their edges. */
+function insertPiece(context: Context, piece: readonly Placed[], laneIds: readonly number[]): void {
+  const { database, now, effects, aftermath } = context;
+  const write = (statement: string, rows: unknown[], ...more: number[]): void => {
+    if (rows.length > 0) database.run(statement, JSON.stringify(rows), ...more);
+  };
+  write(
+    sql.insertStepsLive,
+    piece.flatMap(({ jobId, step: [, , , , rank, lane, , dueAt, expiresAt], flags, live }) => {
+      if (live === null) return [];
+      const { status, counters } = live;
+      const isWaiting = status === 'scheduled' || status === 'pending';
+      if (status === 'scheduled') effects.willBeDue(dueAt);
+      if (status === 'pending') {
+        effects.madeWork();
+        aftermath.claimable(jobId);
+      }
+      return [[jobId, laneIds[lane], rank, status, dueAt, isWaiting ? expiresAt : null, flags, ...counters]];
+    }),
+    now,
+  );
+  write(
+    sql.insertStepsEnded,
+    piece.flatMap(({ jobId, step, end }) => (end === null ? [] : [[jobId, end.status, end.reason, step[7]]])),
+    now,
+  );
+  for (const { jobId, step } of piece) {
+    if (step[3] !== null) database.run(sql.keepResult, jobId, step[3]);
+    effects.changedJob(jobId);
+  }
+}
+
+/** A step that joins all others has as many as there are steps: they are written a few at a time. */
+function insertEdges({ database }: Context, placed: readonly Placed[], ends: ParentEnds): void {
+  for (const piece of inPieces(edgeRows(placed, ends), PIECE)) database.run(sql.insertEdges, JSON.stringify(piece));
+}
+
+function* edgeRows(placed: readonly Placed[], ends: ParentEnds): Generator<readonly unknown[]> {
+  for (const { jobId, dependencies } of placed) {
+    for (const [parentId, condition] of dependencies) {
+      const end = ends.get(parentId) ?? null;
+      yield [jobId, parentId, condition, end === null ? 'open' : meetCondition(condition, end)];
+    }
+  }
+}
+
+function insertGroups({ database, effects }: Context, placed: readonly Placed[]): void {
+  for (const { jobId, step, live, source } of placed) {
+    if (source === null) continue;
+    const isDue = live?.status === 'running';
+    database.run(sql.insertFans, jobId, JSON.stringify(source), step[2]?.[1] ?? null, isDue ? 1 : 0);
+    if (isDue) effects.changedGraph();
+  }
+}

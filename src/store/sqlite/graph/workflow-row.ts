@@ -1,0 +1,47 @@
+/** A workflow's row, and back into a workflow. */
+
+import type { StepCounts, WorkflowStatus } from '../../../core/dag/workflow-status.ts';
+import type { Notify } from '../../../core/notify.ts';
+import type { Workflow } from '../../store.ts';
+
+export interface WorkflowRow {
+  id: number;
+  name: string;
+  params: string;
+  status: WorkflowStatus;
+  created_at: number;
+  started_at: number | null;
+  ended_at: number | null;
+  rerun_of: number | null;
+  total: number;
+  open_steps: number;
+  fine_steps: number;
+  failed_steps: number;
+  cancelled_steps: number;
+  /** As JSON; `null` for nobody. */
+  notify: string | null;
+}
+
+export function countsOf(row: WorkflowRow): StepCounts {
+  return { open: row.open_steps, fine: row.fine_steps, failed: row.failed_steps, cancelled: row.cancelled_steps };
+}
+
+export function notifyOf({ notify }: WorkflowRow): readonly Notify[] {
+  return notify === null ? [] : (JSON.parse(notify) as Notify[]);
+}
+
+export function decodeWorkflow(row: WorkflowRow): Workflow {
+  return {
+    id: row.id,
+    name: row.name,
+    params: JSON.parse(row.params) as Record<string, unknown>,
+    notify: notifyOf(row),
+    status: row.status,
+    createdAt: row.created_at,
+    startedAt: row.started_at,
+    endedAt: row.ended_at,
+    rerunOf: row.rerun_of,
+    total: row.total,
+    counts: countsOf(row),
+  };
+}

@@ -1,0 +1,71 @@
+/** Reading workflows. */
+
+import type { StepCounts } from '../../../core/dag/workflow-status.ts';
+import type { GroupState, StepPage, Workflow, WorkflowFilter, WorkflowStep } from '../../store.ts';
+import type { Context } from '../base/context.ts';
+import type { Param } from '../base/database.ts';
+import { sql } from '../base/sql.ts';
+import { decodeJob, type JobRow } from '../reads/job-row.ts';
+import { decodeWorkflow, type WorkflowRow } from './workflow-row.ts';
+
+export function workflow({ database }: Context, id: number): Workflow | undefined {
+  const row = database.get<WorkflowRow>(sql.workflows, id);
+  return row === undefined ? undefined : decodeWorkflow(row);
+}
+
+export interface WorkflowsInput {
+  filter: WorkflowFilter;
+  before: number | null;
+  limit: number;
+}
+
+export function workflows({ database }: Context, { filter, before, limit }: WorkflowsInput): Workflow[] {
+  const conditions: string[] = ['true'];
+  const params: Param[] = [];
+  const must = (condition: string, value: Param) => {
+    conditions.push(condition);
+    params.push(value);
+  };
+  if (filter.status !== undefined) must('status = ?', filter.status);
+  if (filter.name !== undefined) must('name = ?', filter.name);
+  if (before !== null) must('id < ?', before);
+  const statement = `select * from workflow where ${conditions.join(' and ')} order by id desc limit ?`;
+  return database.all<WorkflowRow>(statement, ...params, limit).map(decodeWorkflow);
+}
+
+type FanColumns = readonly [
+  source: string | null,
+  total: number | null,
+  maxParallel: number | null,
+  inserted: number,
+  open: number,
+  fine: number,
+  failed: number,
+  cancelled: number,
+];
+
+/** A step's job, and its group where it is one. */
+export type StepRow = readonly [...job: JobRow, ...fan: FanColumns];
+
+export function steps({ database }: Context, { workflowId, page }: { workflowId: number; page: StepPage | undefined }) {
+  return database.tuples<StepRow>(sql.steps, workflowId, page?.after ?? 0, page?.limit ?? -1);
+}
+
+const FAN_COLUMNS = 8;
+
+export function decodeStep(row: StepRow): WorkflowStep {
+  const job = decodeJob(row.slice(0, -FAN_COLUMNS) as unknown as JobRow);
+  return {
+    job,
+    key: job.stepKey as string,
+    condition: job.dependsOn[0]?.condition ?? 'success',
+    group: decodeGroup(row.slice(-FAN_COLUMNS) as unknown as FanColumns),
+  };
+}
+
+function decodeGroup([source, total, maxParallel, inserted, ...ended]: FanColumns): GroupState | null {
+  if (source === null) return null;
+  const [open, fine, failed, cancelled] = ended;
+  const counts: StepCounts = { open, fine, failed, cancelled };
+  return { source: JSON.parse(source) as GroupState['source'], total, maxParallel, inserted, counts };
+}

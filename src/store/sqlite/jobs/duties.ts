@@ -1,0 +1,44 @@
+/** What the background duties look for and do. */
+
+import type { Promoted } from '../../store.ts';
+import type { Context } from '../base/context.ts';
+import { sql } from '../base/sql.ts';
+import type { JobRow } from '../reads/job-row.ts';
+import { read } from '../reads/reading.ts';
+
+export function promote({ database, now, effects, aftermath }: Context, limit: number): Promoted {
+  const ids = database.tuples<[number]>(sql.dueJobs, now, limit).map(([id]) => id);
+  if (ids.length > 0) {
+    database.run(sql.promote, JSON.stringify(ids));
+    effects.madeWork();
+    for (const id of ids) {
+      effects.changedJob(id);
+      aftermath.claimable(id);
+    }
+  }
+  const next = database.get<{ due: number | null }>(sql.nextDue);
+  return { count: ids.length, nextDueAt: next?.due ?? null };
+}
+
+export function findExpired(context: Context, limit: number): JobRow[] {
+  const { database, now } = context;
+  const ids = database.tuples<[number]>(sql.expiredJobs, now, limit).map(([id]) => id);
+  return read(context, ids);
+}
+
+/** Each with when its worker was last heard. */
+export function findLost(
+  context: Context,
+  { limit, dead }: { limit: number; dead: readonly number[] },
+): (readonly [job: JobRow, workerSeenAt: number])[] {
+  const { database, now } = context;
+  const lost = database.tuples<[jobId: number, seenAt: number]>(sql.lostJobs, now, JSON.stringify(dead), limit);
+  const seenAt = new Map(lost);
+  return read(context, [...seenAt.keys()]).map((row) => [row, seenAt.get(row[0]) as number]);
+}
+
+export function retireWorkers({ database, now }: Context, forgetAfterMs: number): number[] {
+  const marked = database.tuples<[number]>(sql.retireWorkers, now).map(([id]) => id);
+  database.run(sql.forgetWorkers, now - forgetAfterMs);
+  return marked.sort((a, b) => a - b);
+}

@@ -1,0 +1,55 @@
+import type { Status } from '../../../core/job.ts';
+import { laneKey, laneOf } from '../../../core/lane.ts';
+import { encodeSpec, type StoredSpec } from '../../spec.ts';
+import type { JobEdit } from '../../store.ts';
+import type { Context } from '../base/context.ts';
+import { sql } from '../base/sql.ts';
+import { decodeSpecRow, type JobRow, type SpecRow } from '../reads/job-row.ts';
+import { read } from '../reads/reading.ts';
+
+interface WaitingRow {
+  status: Status;
+  due: number;
+  expires_at: number | null;
+  created_at: number;
+}
+
+/** Job and live row change together, so that what is claimed is what was written last. */
+export function edit(context: Context, { jobId, wanted }: { jobId: number; wanted: JobEdit }): JobRow | undefined {
+  const { database, lanes, fairQueues, effects, aftermath } = context;
+  const waiting = database.get<WaitingRow>(sql.waiting, jobId);
+  const [row] = database.tuples<SpecRow>(sql.specs, jobId);
+  if (waiting === undefined || row === undefined) return undefined;
+
+  const { runAt, ...fields } = wanted;
+  const spec = { ...decodeSpecRow(row), ...fields };
+  const { queue, kind, name, priority, tags, spec: stored } = encodeSpec(spec);
+  const { unique_key, item } = JSON.parse(row[5]) as StoredSpec;
+  if (unique_key !== undefined) stored['unique_key'] = unique_key;
+  if (item !== undefined) stored['item'] = item;
+  database.run(sql.replaceJob, jobId, queue, kind, name, priority, JSON.stringify(tags), JSON.stringify(stored));
+
+  const place = runAt === undefined ? waiting : moved(context, { waiting, runAt, startTimeoutMs: spec.startTimeoutMs });
+  const lane = lanes.idOf(laneKey(laneOf(spec)));
+  if (spec.fairKey !== null) fairQueues.add(spec.queue);
+  // What was moved waits in line anew.
+  const isMoved = runAt !== undefined || fields.queue !== undefined || fields.priority !== undefined;
+  database.run(sql.editLive, jobId, lane, -priority, place.status, place.due, place.expires_at, isMoved ? 1 : 0);
+  if (isMoved) aftermath.claimable(jobId);
+  if (place.status === 'scheduled') effects.willBeDue(place.due);
+  else effects.madeWork();
+  effects.changedJob(jobId);
+  return read(context, [jobId])[0];
+}
+
+function moved(
+  { now }: Context,
+  { waiting, runAt, startTimeoutMs }: { waiting: WaitingRow; runAt: number; startTimeoutMs: number | null },
+): Pick<WaitingRow, 'status' | 'due' | 'expires_at'> {
+  const due = Math.max(Math.round(runAt), waiting.created_at);
+  return {
+    status: waiting.status === 'blocked' ? 'blocked' : due > now ? 'scheduled' : 'pending',
+    due,
+    expires_at: waiting.expires_at === null || startTimeoutMs === null ? null : due + Math.round(startTimeoutMs),
+  };
+}

@@ -1,0 +1,23 @@
+import type { Reason } from '../../../core/job.ts';
+import type { Context } from '../base/context.ts';
+import { HOLDS_KEY } from '../base/flags.ts';
+import { sql } from '../base/sql.ts';
+
+export interface WaitingEnd {
+  status: 'skipped' | 'cancelled';
+  reason: Reason;
+}
+
+/** The end of a job that waited in vain. Its children hear of it by the cascade. */
+export function endWaiting(
+  context: Context,
+  { jobId, flags }: { jobId: number; flags: number },
+  { status, reason }: WaitingEnd,
+): void {
+  const { database, now, effects, aftermath } = context;
+  database.run(sql.endWaiting, jobId, now, status, reason, null);
+  database.run(sql.endLive, jobId);
+  if (flags & HOLDS_KEY) database.run(sql.freeKeys, JSON.stringify([jobId]));
+  effects.changedJob(jobId);
+  aftermath.endedBelow(context, { jobId, flags, status });
+}

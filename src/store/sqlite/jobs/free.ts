@@ -1,0 +1,35 @@
+import type { EdgeCounters } from '../../../core/dag/edge-counters.ts';
+import type { Context } from '../base/context.ts';
+import { IS_GROUP } from '../base/flags.ts';
+import { sql } from '../base/sql.ts';
+import { askForItems } from '../graph/groups.ts';
+
+export interface Freed {
+  jobId: number;
+  flags: number;
+  dueAt: number;
+  /** `null`: it has no dependencies. */
+  counters: EdgeCounters | null;
+}
+
+/** Nothing keeps the job but its due time. A group starts: its items wait for that. */
+export function free(context: Context, { jobId, flags, dueAt, counters }: Freed): void {
+  const { database, now, effects, aftermath } = context;
+  const isGroup = (flags & IS_GROUP) !== 0;
+  database.run(
+    isGroup ? sql.startGroup : sql.freeJob,
+    jobId,
+    now,
+    counters?.open ?? null,
+    counters?.held ?? null,
+    counters?.broken ?? null,
+    counters?.missed ?? null,
+  );
+  if (isGroup) askForItems(context, jobId);
+  else if (dueAt > now) effects.willBeDue(dueAt);
+  else {
+    aftermath.claimable(jobId);
+    effects.madeWork();
+  }
+  effects.changedJob(jobId);
+}

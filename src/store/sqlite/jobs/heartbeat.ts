@@ -1,0 +1,67 @@
+import type { Counters } from '../../../core/job.ts';
+import type { AttemptEnd } from '../../../core/transition.ts';
+import type { Heartbeat, HeartbeatAnswer, LeaseRef } from '../../store.ts';
+import type { Context } from '../base/context.ts';
+import { sql } from '../base/sql.ts';
+import { end, requeue } from './finish.ts';
+
+interface HeldRow extends Counters {
+  job_id: number;
+  attempt: number;
+  claim_seq: number | null;
+  renewed_at: number | null;
+  cancel_requested_at: number | null;
+  flags: number;
+}
+
+export function heartbeat(context: Context, beat: Heartbeat): HeartbeatAnswer | undefined {
+  const { database, now } = context;
+  const { workerId, leases, seenClaim } = beat;
+  const worker = database.all<{ draining: number }>(sql.hearWorker, workerId, now)[0];
+  if (worker === undefined) return undefined;
+
+  const listed = new Map((leases ?? []).map((lease) => [lease.jobId, lease.attempt]));
+  const kept = new Map<number, HeldRow>();
+  const renewed: number[] = [];
+  const returned: LeaseRef[] = [];
+  for (const row of database.all<HeldRow>(sql.heldBy, workerId)) {
+    const isListed = leases === null || listed.get(row.job_id) === row.attempt;
+    if (!isListed && row.claim_seq !== null && seenClaim !== null && row.claim_seq <= seenClaim) {
+      returned.push(refTo(row));
+      giveBack(context, row);
+      continue;
+    }
+    kept.set(row.job_id, row);
+    if (isListed && row.renewed_at !== null) renewed.push(row.job_id);
+  }
+  if (renewed.length > 0) database.run(sql.renewLeases, JSON.stringify(renewed), now);
+  return {
+    cancel: [...kept.values()].filter((row) => row.cancel_requested_at !== null).map(refTo),
+    lost: (leases ?? [])
+      .filter(({ jobId, attempt }) => kept.get(jobId)?.attempt !== attempt)
+      .map(({ jobId, attempt }) => ({ jobId, attempt })),
+    drain: worker.draining === 1,
+    returned,
+  };
+}
+
+/** A job that was handed out but never arrived. */
+function giveBack(context: Context, row: HeldRow): void {
+  const record: AttemptEnd = { outcome: 'returned', exitCode: null, signal: null, error: null };
+  if (row.cancel_requested_at === null) {
+    requeue(context, row.job_id, { counters: row, delayMs: 0, record });
+    return;
+  }
+  const stopped: AttemptEnd = { ...record, outcome: 'cancelled' };
+  end(context, row.job_id, row.flags, {
+    counters: row,
+    status: 'cancelled',
+    reason: 'cancelled',
+    record: stopped,
+    error: null,
+  });
+}
+
+function refTo(row: HeldRow): LeaseRef {
+  return { jobId: row.job_id, attempt: row.attempt };
+}

@@ -1,0 +1,19 @@
+import type { ClaimRequest } from '../../store.ts';
+import type { Context } from '../base/context.ts';
+import { sql } from '../base/sql.ts';
+import { Aftermath } from '../graph/aftermath.ts';
+import { type ClaimAnswer, claim } from './claim.ts';
+import { type InsertAnswer, type InsertInput, insert } from './insert.ts';
+
+/** Those that take turns have them before the claim looks. */
+export function insertAndClaim(
+  context: Context,
+  { jobs, request }: { jobs: InsertInput; request: ClaimRequest },
+): { inserted: InsertAnswer; claimed: ClaimAnswer | null } {
+  const aftermath = new Aftermath();
+  const inserted = insert({ ...context, aftermath }, jobs);
+  aftermath.finish(context);
+  const worker = context.database.get<{ state: string }>(sql.workerState, request.workerId);
+  const mayClaim = worker !== undefined && worker.state !== 'offline';
+  return { inserted, claimed: mayClaim ? claim(context, request) : null };
+}

@@ -1,0 +1,236 @@
+import { verdict } from '../../../core/dag/judge.ts';
+import { isWaiting, type Unique } from '../../../core/job.ts';
+import { keyHeld, tooYoungParent } from '../../refusals.ts';
+import type { InsertOptions } from '../../store.ts';
+import type { Context } from '../base/context.ts';
+import { HAS_PARENTS, HOLDS_KEY } from '../base/flags.ts';
+import { sql } from '../base/sql.ts';
+import { insertDependent, insertEdges } from '../graph/insert-dependent.ts';
+import { type DependencyRow, link, parentEndsOf } from '../graph/parents.ts';
+import type { JobRow } from '../reads/job-row.ts';
+import { read } from '../reads/reading.ts';
+import { endWaiting } from './end-waiting.ts';
+import { answeredBefore, remember } from './idempotency.ts';
+import { fairQueuesOf, type NewJobRow } from './new-job-row.ts';
+import { type Holder, holderOf, takeKey } from './unique.ts';
+
+/** New rows on their way into the tables. */
+export interface Rows {
+  /** `NewJobRow[]` as JSON: SQLite reads it as it is. */
+  rows: string;
+  count: number;
+  /** Keys of the lanes that the rows point at. */
+  lanes: string[];
+  /** Queues of those with a fair key. */
+  fairQueues: string[];
+  /** Some are claimable at once. */
+  work: boolean;
+  /** When the first of those that are not will be. */
+  dueAt: number | null;
+}
+
+export interface InsertInput extends Rows, InsertOptions {
+  /** By which the rows were made. */
+  now: number;
+  /** By row; `null` where no row has one. */
+  uniques: (Unique | null)[] | null;
+  /** By row; `null` where no row has any. */
+  dependencies: DependencyRow[][] | null;
+}
+
+/** A new job's id, or a job as it is. */
+export type InsertedRow = number | readonly [job: JobRow, deduplicated: boolean];
+
+export interface InsertAnswer {
+  items: InsertedRow[];
+  replayed: boolean;
+}
+
+export function insert(sent: Context, input: InsertInput): InsertAnswer {
+  const context = { ...sent, now: input.now };
+  const { idempotency } = input;
+  if (idempotency !== undefined) {
+    const answered = answeredBefore(context, idempotency);
+    if (answered !== undefined) return { items: replay(context, answered.items), replayed: true };
+  }
+  const items = insertNew(context, input);
+  if (idempotency !== undefined) {
+    const told = items.map((item): readonly [number, boolean] =>
+      typeof item === 'number' ? [item, false] : [item[0][0], item[1]],
+    );
+    remember(context, idempotency, { items: told, workflowId: null });
+  }
+  return { items, replayed: false };
+}
+
+function insertNew(context: Context, input: InsertInput): InsertedRow[] {
+  const { uniques, dependencies } = input;
+  if (uniques === null && dependencies === null) return insertAll(context, input);
+  const ends = parentEndsOf(context, dependencies ?? []);
+  for (const queue of uniques === null ? input.fairQueues : []) context.fairQueues.add(queue);
+  const rows = JSON.parse(input.rows) as NewJobRow[];
+  if (uniques !== null) return insertOneByOne(context, { ...input, rows }, uniques);
+  const jobs = rows.map((row, index) => ({ row, flags: 0, dependencies: dependencies?.[index] ?? [] }));
+  const ids = insertDependent(context, jobs, { lanes: input.lanes, ends });
+  return read(context, ids).map((row) => [row, false]);
+}
+
+/** Rows that nobody can be in the way of go in together. */
+export function insertAll(
+  context: Context,
+  { rows, count, lanes, fairQueues, work, dueAt }: Rows,
+  flags = 0,
+): number[] {
+  const { database, now, effects, aftermath } = context;
+  for (const queue of fairQueues) context.fairQueues.add(queue);
+  const laneIds = JSON.stringify(lanes.map((key) => context.lanes.idOf(key)));
+  const first = (database.get<{ id: number }>(sql.lastJobId)?.id ?? 0) + 1;
+  database.run(sql.insertJobs, first, now, rows);
+  database.run(sql.insertLive, first, rows, laneIds, flags);
+  const ids = Array.from({ length: count }, (_, index) => first + index);
+  if (work) {
+    effects.madeWork();
+    for (const id of ids) aftermath.claimable(id);
+  }
+  if (dueAt !== null) effects.willBeDue(dueAt);
+  for (const id of ids) effects.changedJob(id);
+  return ids;
+}
+
+interface OneByOne {
+  rows: readonly NewJobRow[];
+  lanes: string[];
+  dependencies: DependencyRow[][] | null;
+}
+
+function insertOneByOne(
+  context: Context,
+  { rows, lanes, dependencies: all }: OneByOne,
+  uniques: readonly (Unique | null)[],
+): InsertedRow[] {
+  refuseConflicts(context, uniques, all);
+  return rows.map((row, index): InsertedRow => {
+    const unique = uniques[index] ?? null;
+    const dependencies = all?.[index] ?? [];
+    const held = unique === null ? undefined : holderOf(context, unique.key);
+    if (unique !== null && held !== undefined) {
+      if (isReplaced(unique, held)) replace(context, held.jobId, { row, unique, dependencies, lanes });
+      const [holder] = read(context, [held.jobId]);
+      if (holder !== undefined) return [holder, true];
+    }
+    return insertOne(context, { row, unique, dependencies, lanes });
+  });
+}
+
+interface Wanted {
+  row: NewJobRow;
+  unique: Unique | null;
+  dependencies: readonly DependencyRow[];
+  lanes: string[];
+}
+
+function insertOne(context: Context, { row, unique, dependencies, lanes }: Wanted): InsertedRow {
+  const flags = unique === null ? 0 : HOLDS_KEY;
+  if (dependencies.length > 0) {
+    // The key is taken first: a job that is skipped at once lets go of it.
+    const ends = parentEndsOf(context, [dependencies]);
+    if (unique !== null) takeKey(context, nextId(context), unique);
+    for (const queue of fairQueuesOf([row])) context.fairQueues.add(queue);
+    const [id] = insertDependent(context, [{ row, flags, dependencies }], { lanes, ends });
+    return [read(context, [id as number])[0] as JobRow, false];
+  }
+  const work = row[7] === 'pending';
+  const one = {
+    rows: JSON.stringify([row]),
+    count: 1,
+    lanes,
+    fairQueues: fairQueuesOf([row]),
+    work,
+    dueAt: work ? null : row[8],
+  };
+  const id = insertAll(context, one, flags)[0] as number;
+  if (unique !== null) takeKey(context, id, unique);
+  return id;
+}
+
+/** Before anything is stored. */
+function refuseConflicts(
+  context: Context,
+  uniques: readonly (Unique | null)[],
+  dependencies: readonly DependencyRow[][] | null,
+): void {
+  const keys = new Set<string>();
+  uniques.forEach((unique, index) => {
+    if (unique === null) return;
+    const holder = holderOf(context, unique.key);
+    if (unique.onConflict === 'reject' && (holder !== undefined || keys.has(unique.key))) {
+      throw keyHeld(unique.key, holder?.jobId);
+    }
+    keys.add(unique.key);
+    if (holder === undefined || !isReplaced(unique, holder)) return;
+    const young = dependencies?.[index]?.find(([parentId]) => parentId >= holder.jobId);
+    if (young !== undefined) throw tooYoungParent(holder.jobId, young[0]);
+  });
+}
+
+function isReplaced({ onConflict }: Unique, { status }: Holder): boolean {
+  return onConflict === 'replace' && status !== null && isWaiting(status);
+}
+
+/** A job that still waits becomes what was asked for now, under its id. */
+function replace(context: Context, jobId: number, { row, unique, dependencies, lanes }: Wanted): void {
+  const { database, effects } = context;
+  const [queue, kind, name, priority, tags, spec, lane, status, dueAt, expiresAt, flags] = row;
+  const { edges, counters } = link(dependencies, parentEndsOf(context, [dependencies]));
+  const fate = verdict(counters, 'each');
+  const isFree = fate === 'free';
+  const isChild = dependencies.length > 0;
+  for (const name of fairQueuesOf([row])) context.fairQueues.add(name);
+  database.run(sql.replaceJob, jobId, queue, kind, name, priority, tags, spec);
+  database.run(
+    sql.replaceLive,
+    jobId,
+    context.lanes.idOf(lanes[lane] as string),
+    -priority,
+    isFree ? status : 'blocked',
+    dueAt,
+    isFree ? expiresAt : null,
+    flags | HOLDS_KEY | (isChild ? HAS_PARENTS : 0),
+    isChild ? counters.open : null,
+    isChild ? counters.held : null,
+    isChild ? counters.broken : null,
+    isChild ? counters.missed : null,
+  );
+  database.run(sql.dropEdges, jobId);
+  insertEdges(context, [{ jobId, edges }]);
+  if (unique !== null) takeKey(context, jobId, unique);
+  effects.changedJob(jobId);
+  if (typeof fate === 'object') skipReplaced(context, jobId, fate.skip);
+  else if (isFree && status === 'scheduled') effects.willBeDue(dueAt);
+  else if (isFree) {
+    effects.madeWork();
+    context.aftermath.claimable(jobId);
+  }
+}
+
+function skipReplaced(context: Context, jobId: number, reason: 'upstream_failed' | 'condition'): void {
+  const live = context.database.get<{ flags: number }>(sql.liveState, jobId);
+  endWaiting(context, { jobId, flags: live?.flags ?? 0 }, { status: 'skipped', reason });
+}
+
+function nextId({ database }: Context): number {
+  return (database.get<{ id: number }>(sql.lastJobId)?.id ?? 0) + 1;
+}
+
+/** The jobs as they are now; what retention has deleted meanwhile is left out. */
+function replay(context: Context, answered: readonly (readonly [number, boolean])[]): InsertedRow[] {
+  const rows = read(
+    context,
+    answered.map(([jobId]) => jobId),
+  );
+  const byId = new Map(rows.map((row) => [row[0], row]));
+  return answered.flatMap(([jobId, deduplicated]) => {
+    const row = byId.get(jobId);
+    return row === undefined ? [] : [[row, deduplicated] as const];
+  });
+}

@@ -1,0 +1,34 @@
+import { LOG_HALF_BYTES, type LogChunk, type LogPiece } from '../../store.ts';
+import type { Context } from '../base/context.ts';
+import { sql } from '../base/sql.ts';
+
+export function appendLogs(context: Context, chunks: readonly LogChunk[]): boolean[] {
+  return chunks.map((chunk) => appendLog(context, chunk));
+}
+
+function appendLog({ database }: Context, { jobId, attempt, workerId, offset, data }: LogChunk): boolean {
+  if (database.get(sql.isHeld, jobId, attempt, workerId) === undefined) return false;
+  if (data.length === 0) return true;
+  if (database.run(sql.insertLog, jobId, attempt, offset, data) === 0) return true;
+  const end = database.get<{ end: number }>(sql.logEnd, jobId, attempt)?.end ?? 0;
+  if (end > 2 * LOG_HALF_BYTES) database.run(sql.cutLog, jobId, attempt, LOG_HALF_BYTES, end - LOG_HALF_BYTES);
+  return true;
+}
+
+export interface ReadLogInput {
+  jobId: number;
+  attempt: number;
+  from: number;
+  maxBytes: number;
+}
+
+export function readLog({ database }: Context, { jobId, attempt, from, maxBytes }: ReadLogInput): LogPiece[] {
+  const found: LogPiece[] = [];
+  let bytes = 0;
+  for (const { start, data } of database.each<{ start: number; data: Uint8Array }>(sql.readLog, jobId, attempt, from)) {
+    if (found.length > 0 && bytes + data.length > maxBytes) break;
+    found.push({ offset: start, data });
+    bytes += data.length;
+  }
+  return found;
+}

@@ -1,0 +1,133 @@
+/** A submitted job on its way into the writer's thread, as one row of JSON that the insert reads column by column. */
+
+import type { Job, NewJob } from '../../../core/job.ts';
+import { laneKey, laneOf } from '../../../core/lane.ts';
+import { encodeSpec, type StoredSpec } from '../../spec.ts';
+import { watchFlags } from '../base/flags.ts';
+import type { DependencyRow } from '../graph/parents.ts';
+import { decodeSpecRow } from '../reads/job-row.ts';
+
+export type NewJobRow = readonly [
+  queue: string,
+  kind: string,
+  name: string | null,
+  priority: number,
+  tags: string,
+  spec: string,
+  /** Index into the lanes that come along. */
+  lane: number,
+  status: 'scheduled' | 'pending',
+  dueAt: number,
+  expiresAt: number | null,
+  flags: number,
+];
+
+export interface NewJobRows {
+  rows: NewJobRow[];
+  /** Keys of the lanes that the rows point at. */
+  lanes: string[];
+}
+
+export function encodeNewJobs(jobs: readonly NewJob[], now: number): NewJobRows {
+  const lanes = new LanePlaces();
+  const rows = jobs.map((job) => newJobRow(job, { now, lanes, flags: 0 }));
+  return { rows, lanes: lanes.keys };
+}
+
+/** The lanes that rows point at. */
+export class LanePlaces {
+  readonly #places = new Map<string, number>();
+
+  get keys(): string[] {
+    return [...this.#places.keys()];
+  }
+
+  placeOf(key: string): number {
+    let place = this.#places.get(key);
+    if (place === undefined) {
+      place = this.#places.size;
+      this.#places.set(key, place);
+    }
+    return place;
+  }
+}
+
+/** `flags` are those that do not follow from the job alone. */
+export function newJobRow(
+  job: NewJob,
+  { now, lanes, flags }: { now: number; lanes: LanePlaces; flags: number },
+): NewJobRow {
+  const { queue, kind, name, priority, tags, spec } = encodeSpec(job);
+  if (job.unique !== null) spec['unique_key'] = job.unique.key;
+  const { status, dueAt, expiresAt } = placeOf(job, now);
+  return [
+    queue,
+    kind,
+    name,
+    priority,
+    JSON.stringify(tags),
+    JSON.stringify(spec),
+    lanes.placeOf(laneKey(laneOf(job))),
+    status,
+    dueAt,
+    expiresAt,
+    watchFlags(job.notify) | flags,
+  ];
+}
+
+/** Queues of those that have a fair key. */
+export function fairQueuesOf(rows: readonly NewJobRow[]): string[] {
+  const fair = rows.filter((row) => row[5].includes('"fair_key"') && 'fair_key' in (JSON.parse(row[5]) as StoredSpec));
+  return [...new Set(fair.map(([queue]) => queue))];
+}
+
+export function encodeDependencies({ dependsOn }: NewJob): DependencyRow[] {
+  return dependsOn.map(({ jobId, condition }) => [jobId, condition]);
+}
+
+/** The job that a new row becomes, without asking the database for it. */
+export function freshJob(row: NewJobRow, id: number, now: number): Job {
+  const [queue, kind, name, priority, tags, spec, , status, dueAt, expiresAt] = row;
+  return {
+    ...decodeSpecRow([queue, kind, name, priority, tags, spec]),
+    id,
+    status,
+    attempt: 0,
+    failures: 0,
+    interruptions: 0,
+    snoozes: 0,
+    losses: 0,
+    createdAt: now,
+    dueAt,
+    startedAt: null,
+    doneAt: null,
+    workerId: null,
+    lastHeartbeatAt: null,
+    cancelRequestedAt: null,
+    expiresAt,
+    exitCode: null,
+    signal: null,
+    error: null,
+    reason: null,
+    result: null,
+    progress: null,
+    dependsOn: [],
+    workflowId: null,
+    stepKey: null,
+    groupId: null,
+    groupIndex: null,
+    rerunOf: null,
+  };
+}
+
+function placeOf(
+  job: NewJob,
+  now: number,
+): { status: 'scheduled' | 'pending'; dueAt: number; expiresAt: number | null } {
+  const dueAt = Math.max(now, Math.round(job.runAt ?? now + (job.delayMs ?? 0)));
+  return {
+    status: dueAt > now ? 'scheduled' : 'pending',
+    dueAt,
+    expiresAt: job.startTimeoutMs === null ? null : dueAt + Math.round(job.startTimeoutMs),
+  };
+}

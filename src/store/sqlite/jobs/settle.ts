@@ -1,0 +1,111 @@
+import type { Start } from '../../store.ts';
+import type { Context } from '../base/context.ts';
+import { HOLDS_KEY, TOUCHES_OTHERS } from '../base/flags.ts';
+import { sql } from '../base/sql.ts';
+
+/** One success: job, attempt, worker, exit code, result as JSON text, start. */
+export type SuccessRow = readonly [
+  jobId: number,
+  attempt: number,
+  workerId: number,
+  exitCode: number | null,
+  result: string | null,
+  /** Of a job that was claimed ahead. */
+  startedAt: number | null,
+];
+
+export interface SettleInput {
+  /** `SuccessRow[]` as JSON: SQLite reads it as it is. */
+  rows: string;
+  count: number;
+  hasResults: boolean;
+}
+
+/** One success that was accepted, now or (`fresh` false) before. */
+export type SettledRow = readonly [
+  jobId: number,
+  attempt: number,
+  workerId: number,
+  fresh: boolean,
+  queue: string,
+  dueAt: number,
+  startedAt: number,
+  endedAt: number,
+];
+
+type EndedRow = readonly [
+  jobId: number,
+  attempt: number,
+  workerId: number,
+  flags: number,
+  lane: number,
+  dueAt: number,
+  startedAt: number | null,
+];
+
+/** Those accepted, in no particular order, as JSON of `SettledRow[]`: text is the cheapest to send. */
+export function settle(context: Context, { rows, count, hasResults }: SettleInput): string {
+  const { database, lanes, now, effects, aftermath } = context;
+  database.run(sql.settleRuns, rows, now);
+  if (hasResults) database.run(sql.settleResults, rows);
+  const ended = database.tuples<EndedRow>(sql.settleLive, rows);
+  const keyed = ended.filter((row) => row[3] & HOLDS_KEY).map(([jobId]) => jobId);
+  if (keyed.length > 0) database.run(sql.freeKeys, JSON.stringify(keyed));
+  if (ended.length > 0) effects.madeWork();
+  for (const [jobId] of ended) effects.changedJob(jobId);
+  const noticed = ended.filter((row) => row[3] & TOUCHES_OTHERS);
+  if (noticed.length > 0) {
+    aftermath.succeeded(
+      context,
+      noticed.map(([jobId, , , flags]) => ({ jobId, flags, status: 'done' })),
+    );
+  }
+
+  const told = ended.some((row) => row[6] === null) ? startsIn(rows) : null;
+  const settled = ended.map(
+    ([jobId, attempt, workerId, , lane, dueAt, startedAt]): SettledRow => [
+      jobId,
+      attempt,
+      workerId,
+      true,
+      lanes.laneOf(lane).queue,
+      dueAt,
+      startedAt ?? Math.min(told?.get(jobId) ?? now, now),
+      now,
+    ],
+  );
+  if (ended.length < count) settled.push(...settledBefore(context, JSON.parse(rows) as SuccessRow[], ended));
+  return JSON.stringify(settled);
+}
+
+/** What the reports themselves say of when jobs started. */
+function startsIn(rows: string): Map<number, number | null> {
+  return new Map((JSON.parse(rows) as SuccessRow[]).map(([jobId, , , , , startedAt]) => [jobId, startedAt]));
+}
+
+export function start({ database, now }: Context, starts: readonly Start[]): void {
+  for (const { jobId, attempt, workerId, startedAt } of starts) {
+    database.run(sql.startJobs, jobId, attempt, workerId, Math.round(startedAt), now);
+  }
+}
+
+function settledBefore(
+  { database }: Context,
+  successes: readonly SuccessRow[],
+  ended: readonly EndedRow[],
+): SettledRow[] {
+  const fresh = new Set(ended.map(([jobId, attempt, workerId]) => `${jobId}/${attempt}/${workerId}`));
+  return successes
+    .filter(([jobId, attempt, workerId]) => !fresh.has(`${jobId}/${attempt}/${workerId}`))
+    .flatMap(([jobId, attempt, workerId]) => {
+      const row = database.get<{ queue: string; due: number; started_at: number; ended_at: number }>(
+        sql.settledBefore,
+        jobId,
+        attempt,
+        workerId,
+      );
+      return row === undefined
+        ? []
+        : [[jobId, attempt, workerId, false, row.queue, row.due, row.started_at, row.ended_at] as const];
+    });
+}

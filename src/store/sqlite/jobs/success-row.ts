@@ -1,0 +1,23 @@
+/** Successes on their way into the writer's thread, and what became of them. */
+
+import type { Settled, Success } from '../../store.ts';
+import type { SettledRow, SuccessRow } from './settle.ts';
+
+export function encodeSuccess({ jobId, attempt, workerId, exitCode, startedAt, result }: Success): SuccessRow {
+  const text = result === undefined || result === null ? null : JSON.stringify(result);
+  return [jobId, attempt, workerId, exitCode, text, startedAt === undefined ? null : Math.round(startedAt)];
+}
+
+/** Who is not among the settled has lost the lease; who is there twice repeats the first. */
+export function settledInOrder(successes: readonly Success[], settled: readonly SettledRow[]): Settled[] {
+  const rows = new Map(settled.map((row) => [row[0], row]));
+  const answered = new Set<number>();
+  return successes.map(({ jobId, attempt, workerId }) => {
+    const row = rows.get(jobId);
+    if (row === undefined || row[1] !== attempt || row[2] !== workerId) return { result: 'lease_lost' };
+    const [, , , fresh, queue, dueAt, startedAt, endedAt] = row;
+    const repeats = answered.has(jobId);
+    answered.add(jobId);
+    return { result: 'ok', fresh: fresh && !repeats, queue, dueAt, startedAt, endedAt };
+  });
+}

@@ -1,0 +1,26 @@
+import type { Status, Unique } from '../../../core/job.ts';
+import type { Context } from '../base/context.ts';
+import { sql } from '../base/sql.ts';
+
+export interface Holder {
+  jobId: number;
+  /** `null`: it has ended. */
+  status: Status | null;
+}
+
+/** Who holds this key now; `undefined`: nobody. */
+export function holderOf({ database, now }: Context, key: string): Holder | undefined {
+  const row = database.get<{ job_id: number; status: Status | null }>(sql.keyHolders, key, now);
+  return row === undefined ? undefined : { jobId: row.job_id, status: row.status };
+}
+
+export function takeKey({ database, now }: Context, jobId: number, unique: Unique): void {
+  const timed = typeof unique.while === 'number';
+  database.run(
+    sql.giveKeys,
+    unique.key,
+    jobId,
+    timed ? 'time' : unique.while,
+    timed ? now + Math.round(unique.while as number) : null,
+  );
+}

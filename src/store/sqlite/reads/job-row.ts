@@ -1,0 +1,125 @@
+/** A job as it crosses from thread to thread, and back into a job. The order is that of the columns in sql.ts. */
+
+import type { Condition } from '../../../core/dag/conditions.ts';
+import type { ClaimedJob, Dependency, Job, JobSpec, Reason, Status, Surroundings } from '../../../core/job.ts';
+import { decodeSpec, type StoredSpec } from '../../spec.ts';
+
+export type SpecRow = readonly [
+  queue: string,
+  kind: string,
+  name: string | null,
+  priority: number,
+  tags: string,
+  spec: string,
+];
+
+export type JobRow = readonly [
+  id: number,
+  ...spec: SpecRow,
+  createdAt: number,
+  status: Status,
+  attempt: number,
+  failures: number,
+  interruptions: number,
+  snoozes: number,
+  losses: number,
+  dueAt: number,
+  startedAt: number | null,
+  doneAt: number | null,
+  workerId: number | null,
+  heardAt: number | null,
+  cancelRequestedAt: number | null,
+  expiresAt: number | null,
+  exitCode: number | null,
+  signal: string | null,
+  error: string | null,
+  reason: Reason | null,
+  result: string | null,
+  progress: string | null,
+  dependsOn: string,
+  workflowId: number | null,
+  stepKey: string | null,
+  groupId: number | null,
+  groupIndex: number | null,
+  rerunOf: number | null,
+];
+
+export function decodeJob(row: JobRow): Job {
+  const [id, queue, kind, name, priority, tags, spec, createdAt, status, attempt, ...rest] = row;
+  const [failures, interruptions, snoozes, losses, dueAt, startedAt, doneAt, workerId, heardAt, ...end] = rest;
+  const [cancelRequestedAt, expiresAt, exitCode, signal, error, reason, result, progress, ...around] = end;
+  const [dependsOn, workflowId, stepKey, groupId, groupIndex, rerunOf] = around;
+  return {
+    ...decodeSpecRow([queue, kind, name, priority, tags, spec]),
+    id,
+    status,
+    attempt,
+    failures,
+    interruptions,
+    snoozes,
+    losses,
+    createdAt,
+    dueAt,
+    startedAt,
+    doneAt,
+    workerId,
+    lastHeartbeatAt: status === 'running' ? heardAt : null,
+    cancelRequestedAt,
+    expiresAt,
+    exitCode,
+    signal,
+    error,
+    reason,
+    result: result === null ? null : JSON.parse(result),
+    progress: decodeProgress(progress, attempt),
+    dependsOn: decodeDependencies(dependsOn),
+    workflowId,
+    stepKey,
+    groupId,
+    groupIndex,
+    rerunOf,
+  };
+}
+
+function decodeProgress(text: string | null, now: number): Job['progress'] {
+  if (text === null) return null;
+  const [attempt, fraction, note] = JSON.parse(text) as [number, number | null, string | null];
+  return attempt !== now || fraction === null ? null : { fraction, text: note };
+}
+
+function decodeDependencies(text: string): Dependency[] {
+  if (text === '[]') return [];
+  return (JSON.parse(text) as [number, Condition][]).map(([jobId, condition]) => ({ jobId, condition }));
+}
+
+export type ClaimedRow = readonly [
+  id: number,
+  attempt: number,
+  failures: number,
+  dueAt: number,
+  ...spec: SpecRow,
+  flags: number,
+];
+
+export function decodeClaimedJob(
+  row: ClaimedRow,
+  { startedAt, ahead }: { startedAt: number; ahead: boolean },
+  surroundings: Surroundings | null = null,
+): ClaimedJob {
+  const [id, attempt, failures, dueAt, ...rest] = row;
+  const [queue, kind, name, priority, tags, stored] = rest;
+  const spec = decodeSpecRow([queue, kind, name, priority, tags, stored]);
+  const job = { ...spec, id, attempt, failures, dueAt, startedAt, surroundings };
+  return ahead ? { ...job, ahead } : job;
+}
+
+export function decodeSpecRow([queue, kind, name, priority, tags, spec]: SpecRow): JobSpec {
+  return decodeSpec({
+    queue,
+    kind,
+    name,
+    priority,
+    tags: JSON.parse(tags) as string[],
+    spec: JSON.parse(spec) as StoredSpec,
+  });
+}

@@ -1,0 +1,44 @@
+import type { Attempt } from '../../../core/job.ts';
+import type { Context } from '../base/context.ts';
+import { sql } from '../base/sql.ts';
+import type { JobRow } from './job-row.ts';
+
+/** Unknown ids are left out; an id asked for twice is answered twice. */
+export function read({ database }: Context, ids: readonly number[]): JobRow[] {
+  if (ids.length === 0) return [];
+  const byId = new Map(database.tuples<JobRow>(sql.jobs, JSON.stringify(ids)).map((row) => [row[0], row]));
+  return ids.map((id) => byId.get(id)).filter((row) => row !== undefined);
+}
+
+interface AttemptRow {
+  job_id: number;
+  attempt: number;
+  worker_id: number | null;
+  started_at: number | null;
+  ended_at: number;
+  outcome: Attempt['outcome'];
+  exit_code: number | null;
+  signal: string | null;
+  error: string | null;
+}
+
+export function attempts({ database }: Context, jobId: number): Attempt[] {
+  return database.all<AttemptRow>(sql.attempts, jobId).map((row) => ({
+    jobId: row.job_id,
+    attempt: row.attempt,
+    workerId: row.worker_id,
+    startedAt: row.started_at ?? row.ended_at,
+    endedAt: row.ended_at,
+    outcome: row.outcome,
+    exitCode: row.exit_code,
+    signal: row.signal,
+    error: row.error,
+  }));
+}
+
+export function countAhead({ database }: Context, { jobId, atMost }: { jobId: number; atMost: number }): number {
+  const place = database.get<{ rank: number; turn: number; due: number; queue: string }>(sql.placeOf, jobId);
+  if (place === undefined) return 0;
+  const { queue, rank, turn, due } = place;
+  return database.get<{ count: number }>(sql.countAhead, queue, rank, turn, due, jobId, atMost)?.count ?? 0;
+}

@@ -1,0 +1,354 @@
+/** The command line against a real Workron: jobs from submission to their end. */
+
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { stripVTControlCharacters } from 'node:util';
+import { displayWidth } from '../../src/cli/display-width.ts';
+import { type Called, callWorkron, plainEnvironment, startCall } from '../kit/command-line.ts';
+import { startHttpProxy } from '../kit/http-proxy.ts';
+import { api, eventually, startWorkron, temporaryFolder, type WorkronProcess } from '../kit/workron-process.ts';
+
+type Job = Record<string, unknown> & { id: string; status: string };
+
+const stack = new AsyncDisposableStack();
+let server: WorkronProcess;
+let folder: string;
+
+before(async () => {
+  folder = stack.use(await temporaryFolder()).path;
+  const args = ['up', '--port', '0', '--workers', '4', '--db-url', join(folder, 'jobs.db'), '--log-level', 'warn'];
+  server = stack.use(await startWorkron({ args }));
+});
+after(() => stack.disposeAsync());
+
+function workron(...args: string[]): Promise<Called> {
+  return callWorkron(args, { env: { WORKRON_URL: server.url } });
+}
+
+/** A call that must go well; what it printed, without the last newline. */
+async function ok(...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await workron(...args);
+  assert.equal(code, 0, `workron ${args.join(' ')}: ${stderr}`);
+  return stdout.replace(/\n$/, '');
+}
+
+/** A job for other commands to act on. */
+async function given(command: string, fields: Record<string, unknown> = {}): Promise<string> {
+  return (await api<Job>(server.url, '/jobs', { command, ...fields })).id;
+}
+
+async function ended(id: string): Promise<void> {
+  await eventually(async () => !['scheduled', 'pending', 'running'].includes(await status(id)));
+}
+
+async function json<T = Job>(command: string, ...args: string[]): Promise<T> {
+  return JSON.parse(await ok(command, '--json', ...args)) as T;
+}
+
+async function status(id: string): Promise<string> {
+  return (await api<Job>(server.url, `/jobs/${id}`)).status;
+}
+
+describe('command line', { concurrency: 2 }, () => {
+  test('submit: prints the id, alone with -q, and the object of the API with --json', async () => {
+    assert.match(await ok('submit', '--', 'true'), /^submitted job \d+$/);
+    const id = await ok('submit', '-q', '--', 'true');
+    assert.match(id, /^\d+$/);
+    await ended(id);
+    assert.deepEqual(await json('job', id), await api(server.url, `/jobs/${id}`));
+  });
+
+  test('submit: one argument is a shell line, several arrive as typed', async () => {
+    const line = await ok('submit', '-q', '--', 'x="a  b"; echo "$x" | tr a-z A-Z');
+    const words = await ok('submit', '-q', '--', 'printf', '[%s]', 'a  b', "it's", '$HOME', '', '-n', '--json');
+    await ok('wait', line, words);
+    assert.equal(await ok('logs', line), 'A  B');
+    assert.equal(await ok('logs', words), "[a  b][it's][$HOME][][-n][--json]");
+  });
+
+  test('submit: every flag becomes a field of the job', async () => {
+    const flags =
+      '--name n --queue cli-flags -p -5 --at 2099-01-31T09:00:00Z --timeout 1h30m --start-timeout 7d --kill-grace 250ms ' +
+      '--max-attempts 4 --backoff fixed:30s:1m --retry-on 1,2 --dont-retry-on 3 --rerun never --on-disconnect finish ' +
+      '--env A=1 --env B=x=y --cwd /tmp --tag t,u --tag v --requires gpu --resources memory_mb=512,gpu=1 ' +
+      '--unique cli-key --unique-while pending --on-conflict reject';
+    const job = await json('submit', ...flags.split(' '), '--', 'true');
+    const expected = {
+      name: 'n',
+      queue: 'cli-flags',
+      priority: -5,
+      run_at: '2099-01-31T09:00:00.000Z',
+      timeout: 5_400_000,
+      kill_grace: 250,
+      max_attempts: 4,
+      backoff: { type: 'fixed', base: 30_000, factor: 2, cap: 60_000, jitter: 0.2 },
+      retry_on: [1, 2],
+      no_retry_on: [3],
+      rerun: 'never',
+      on_disconnect: 'finish',
+      env: ['A', 'B'],
+      cwd: '/tmp',
+      tags: ['t', 'u', 'v'],
+      requires: ['gpu'],
+      resources: { memory_mb: 512, gpu: 1 },
+      status: 'scheduled',
+    };
+    for (const [field, value] of Object.entries(expected)) assert.deepEqual(job[field], value, field);
+    assert.equal((await workron('submit', '--unique', 'cli-key', '--on-conflict', 'reject', '--', 'true')).code, 5);
+    assert.equal(await ok('submit', '--unique', 'cli-key', '--', 'true'), `already there: job ${job.id} (scheduled)`);
+  });
+
+  test('submit: many jobs from a file or stdin, as an array or one a line; a bad one leaves nothing behind', async () => {
+    const jobs = [
+      { command: 'true', queue: 'cli-file', delay: '1h' },
+      { command: 'false', queue: 'cli-file', delay: '1h' },
+    ];
+    const path = join(folder, 'jobs.json');
+    await writeFile(path, JSON.stringify(jobs));
+    assert.equal((await ok('submit', '-q', '--file', path)).split('\n').length, 2);
+    const env = { WORKRON_URL: server.url };
+    const input = jobs.map((job) => JSON.stringify(job)).join('\n');
+    const lines = await callWorkron(['submit', '--json', '--file', '-'], { env, input });
+    assert.deepEqual(
+      (JSON.parse(lines.stdout) as Job[]).map((job) => job['command']),
+      ['true', 'false'],
+    );
+    const bad = await callWorkron(['submit', '-f', '-'], { env, input: JSON.stringify([...jobs, { comand: 'x' }]) });
+    assert.equal(bad.code, 2);
+    assert.match(bad.stderr, /comand.*did you mean command/);
+    assert.equal((await json<Job[]>('jobs', '--queue', 'cli-file')).length, 4);
+  });
+
+  test('submit: the same idempotency key submits once', async () => {
+    const args = ['submit', '-q', '--idempotency-key', 'cli-once', '--', 'true'];
+    assert.equal(await ok(...args), await ok(...args));
+    assert.equal((await workron('submit', '--idempotency-key', 'cli-once', '--', 'false')).code, 2);
+  });
+
+  test("run: the job's output on stdout, the job's code as exit code", async () => {
+    const seven = await workron('run', '--', 'echo out; echo err >&2; exit 7');
+    assert.deepEqual([seven.code, seven.stdout], [7, 'out\nerr\n']);
+    assert.match(seven.stderr, /^job \d+\njob \d+ failed \(exit\)\n$/);
+    assert.deepEqual(await workron('run', '-q', '--', 'printf', 'x'), { code: 0, stdout: 'x', stderr: '' });
+    assert.equal((await workron('run', '--', 'kill -KILL $$')).code, 137);
+    assert.equal((await workron('run', '--timeout', '300ms', '--kill-grace', '0s', '--', 'sleep 60')).code, 124);
+    const told = await workron('run', '--json', '--', 'exit 3');
+    const job = JSON.parse(told.stdout) as Job;
+    assert.deepEqual([told.code, job.status, job['max_attempts']], [3, 'failed', 1]);
+  });
+
+  test('run: one Ctrl-C leaves the job alone, a second one cancels it', async () => {
+    const env = { WORKRON_URL: server.url };
+    const left = startCall(['run', '--', 'echo begun; sleep 600'], { env });
+    let said = '';
+    left.stderr?.on('data', (data: Buffer) => (said += data.toString()));
+    await once(left.stdout as never, 'data');
+    left.kill('SIGINT');
+    assert.deepEqual(await once(left, 'exit'), [130, null]);
+    const id = /^job (\d+)$/m.exec(said)?.[1] as string;
+    assert.match(said, new RegExp(`workron logs -f ${id}`));
+    assert.equal(await status(id), 'running');
+    await api(server.url, `/jobs/${id}/cancel`, {});
+
+    const cancelled = startCall(['run', '--', 'echo begun; sleep 600'], { env });
+    let told = '';
+    cancelled.stderr?.on('data', (data: Buffer) => (told += data.toString()));
+    await once(cancelled.stdout as never, 'data');
+    cancelled.kill('SIGINT');
+    await eventually(() => told.includes('again to cancel'));
+    cancelled.kill('SIGINT');
+    assert.deepEqual(await once(cancelled, 'exit'), [130, null]);
+    assert.equal(await status(/^job (\d+)$/m.exec(told)?.[1] as string), 'cancelled');
+  });
+
+  test('wait: the code of the first job that did not end well; 124 when it takes too long; 3 for an unknown one', async () => {
+    const well = await given('true');
+    const badly = await given('exit 9', { max_attempts: 1 });
+    const waited = await workron('wait', well, badly);
+    assert.deepEqual([waited.code, waited.stdout], [9, `job ${well} done\njob ${badly} failed (exit)\n`]);
+    assert.deepEqual(
+      (await json<Job[]>('wait', well)).map((job) => job.id),
+      [well],
+    );
+    const later = await given('true', { delay: '1h' });
+    assert.equal((await workron('wait', later, '--timeout', '100ms')).code, 124);
+    assert.equal((await workron('wait', '999999')).code, 3);
+  });
+
+  test('jobs: filters, limit over several pages, ids only, and the objects of the API', async () => {
+    const names = ['cli-list-a', 'cli-list-b'];
+    for (const name of names) await given('true', { name, queue: 'cli-list', tags: [name, 'x'], delay: '1h' });
+    const ids = (await ok('jobs', '-q', '--queue', 'cli-list')).split('\n');
+    assert.equal(ids.length, 2);
+    assert.ok(Number(ids[0]) > Number(ids[1]), 'newest first');
+    const { items } = await api<{ items: Job[] }>(server.url, '/jobs?queue=cli-list');
+    assert.deepEqual(await json('jobs', '--queue', 'cli-list'), items);
+    assert.equal(await ok('jobs', '-q', '--name', 'cli-list-a'), ids[1]);
+    assert.equal(await ok('jobs', '-q', '--tag', 'x,cli-list-b'), ids[0]);
+    assert.equal(await ok('jobs', '-q', '--queue', 'cli-list', '--status', 'done,failed'), '');
+    assert.equal(await ok('jobs', '-q', '--queue', 'cli-list', '--since', '1h', '--search', 'LIST-B'), ids[0]);
+    assert.equal(await ok('jobs', '-q', '--queue', 'cli-list', '--until', '1h'), '');
+    assert.equal(await ok('jobs', '--queue', 'cli-none'), 'no jobs');
+    const limited = await workron('jobs', '--queue', 'cli-list', '-n', '1');
+    assert.match(limited.stderr, /there are more: --limit 2/);
+    assert.match(limited.stdout, /^ *ID +STATUS +JOB +QUEUE/);
+    assert.match(limited.stdout, /\d+ +scheduled +cli-list-b +cli-list/);
+  });
+
+  test('jobs: a list in a pipe is neither cut nor coloured, and a reader may go away', async () => {
+    const command = `echo ${'long '.repeat(80)}`;
+    await given(command, { queue: 'cli-long', delay: '1h' });
+    assert.ok((await ok('jobs', '--queue', 'cli-long')).includes(command.trim()));
+    const env = { WORKRON_URL: server.url };
+    const call = startCall(['jobs', '--watch'], { env });
+    let errors = '';
+    call.stderr?.on('data', (data: Buffer) => (errors += data.toString()));
+    await once(call.stdout as never, 'data');
+    call.stdout?.destroy();
+    await given('true', { queue: 'cli-long', delay: '1h' });
+    assert.deepEqual([await once(call, 'exit'), errors], [[0, null], '']);
+  });
+
+  test('jobs: a watch waits for a server that goes away, and says so; one that was never there is an error', async () => {
+    await using proxy = await startHttpProxy(server.url);
+    const call = startCall(['jobs', '--watch', '--queue', 'cli-watch'], { env: { WORKRON_URL: proxy.url } });
+    let [printed, errors] = ['', ''];
+    call.stdout?.on('data', (data: Buffer) => (printed += data.toString()));
+    call.stderr?.on('data', (data: Buffer) => (errors += data.toString()));
+    await eventually(() => printed !== '');
+    proxy.judge = () => 'lose request';
+    await eventually(() => errors !== '');
+    const id = await given('true', { queue: 'cli-watch', delay: '1h' });
+    proxy.judge = () => 'pass';
+    await eventually(() => new RegExp(`^ *${id} +scheduled`, 'm').test(printed));
+    assert.match(errors, /^no Workron answers at .*; trying again\n$/);
+    call.kill('SIGKILL');
+    await once(call, 'exit');
+    const nobody = await callWorkron(['jobs', '--watch'], { env: { WORKRON_URL: 'http://127.0.0.1:9' } });
+    assert.deepEqual([nobody.code, nobody.stdout], [6, '']);
+  });
+
+  test('job and why: say in words where a job stands', async () => {
+    const waiting = await given('true', { queue: 'cli-why', delay: '1h' });
+    assert.match(await ok('why', waiting), new RegExp(`^job ${waiting} is scheduled: `));
+    const failed = await given('echo oh no; exit 4', { name: 'sad', max_attempts: 1 });
+    await ended(failed);
+    assert.equal(await ok('why', failed), `job ${failed} is failed (exit): exit 4`);
+    const shown = await ok('job', failed);
+    assert.match(shown, /^name +sad$/m);
+    assert.match(shown, /^error +exit 4\n +oh no$/m);
+    assert.match(shown, /^ +1 +failed +4 /m);
+    assert.equal((await workron('job', '999999')).code, 3);
+  });
+
+  test('job: what a job prints cannot command the terminal', async () => {
+    const id = await given("printf '\\033[2Jgone\\007'; exit 1", { max_attempts: 1 });
+    await ended(id);
+    assert.ok(!(await ok('job', id)).includes('\u001b'));
+    assert.equal(await ok('logs', id), '\u001b[2Jgone\u0007');
+  });
+
+  test('logs: all, the last lines, one attempt, and on to the end', async () => {
+    const command = 'echo "try $WORKRON_ATTEMPT"; echo two; echo three; exit 1';
+    const id = await given(command, { max_attempts: 2, backoff: { type: 'none' } });
+    await ended(id);
+    assert.equal(await ok('logs', id), 'try 2\ntwo\nthree');
+    assert.equal(await ok('logs', id, '--attempt', '1'), 'try 1\ntwo\nthree');
+    assert.equal(await ok('logs', id, '--tail', '2'), 'two\nthree');
+    assert.equal(await ok('logs', id, '-f', '--tail', '1'), 'three');
+    assert.equal((await workron('logs', id, '--attempt', '3')).code, 3);
+    const live = await given('for i in 1 2 3; do echo $i; sleep 0.2; done');
+    assert.equal(await ok('logs', '-f', live), '1\n2\n3');
+  });
+
+  test('cancel: a waiting job at once, a running one by stopping it, others by their exit code', async () => {
+    const waiting = await given('true', { delay: '1h' });
+    assert.equal(await ok('cancel', waiting), `job ${waiting} cancelled`);
+    const running = await given('sleep 600');
+    await eventually(async () => (await status(running)) === 'running');
+    assert.equal((await json('cancel', running)).status, 'running');
+    assert.equal((await workron('wait', running)).code, 125);
+    assert.equal(await status(running), 'cancelled');
+    const mixed = await workron('cancel', '999999', await given('true', { delay: '1h' }));
+    assert.equal(mixed.code, 3);
+    assert.match(mixed.stdout, /^job \d+ cancelled\n$/);
+  });
+
+  test('retry: a failed job runs again, a done one is a conflict', async () => {
+    const id = await given('test $WORKRON_ATTEMPT = 2', { max_attempts: 1 });
+    await ended(id);
+    assert.equal(await status(id), 'failed');
+    assert.match(await ok('retry', id), new RegExp(`^job ${id} \\w+ again$`));
+    await ended(id);
+    assert.equal(await status(id), 'done');
+    assert.equal((await workron('retry', id)).code, 5);
+  });
+
+  test('cancel and retry: all that match, after a look at how many that are', async () => {
+    const jobs = Array.from({ length: 3 }, () => ({ command: 'true', queue: 'cli-bulk', delay: '1h' }));
+    await api(server.url, '/jobs', jobs);
+    assert.equal(await ok('cancel', '--queue', 'cli-bulk', '--dry-run'), '3 jobs match');
+    assert.equal((await json<Job[]>('jobs', '--queue', 'cli-bulk', '--status', 'scheduled')).length, 3);
+    assert.equal(await ok('cancel', '--queue', 'cli-bulk'), 'cancel: 3 of 3 jobs, 0 could not be');
+    const operation = await json('retry', '--queue', 'cli-bulk', '--status', 'cancelled');
+    assert.deepEqual([operation.status, operation['changed']], ['done', 3]);
+    assert.equal((await workron('cancel', '1', '--queue', 'cli-bulk')).code, 2);
+  });
+
+  test('edit: changes a job that waits; one that has ended is a conflict', async () => {
+    const id = await given('true', { delay: '1h' });
+    const edited = await json(
+      'edit',
+      id,
+      '--priority',
+      '-7',
+      '--queue',
+      'cli-edit',
+      '--tags',
+      'a,b',
+      '--timeout',
+      '2m',
+      '--max-attempts',
+      '9',
+      '--at',
+      '2098-01-01T00:00:00Z',
+    );
+    assert.deepEqual(
+      [
+        edited['priority'],
+        edited['queue'],
+        edited['tags'],
+        edited['timeout'],
+        edited['max_attempts'],
+        edited['run_at'],
+      ],
+      [-7, 'cli-edit', ['a', 'b'], 120_000, 9, '2098-01-01T00:00:00.000Z'],
+    );
+    await api(server.url, `/jobs/${id}/cancel`, {});
+    assert.equal((await workron('edit', id, '--priority', '1')).code, 5);
+  });
+
+  test('a terminal: icons, colours and a list cut to its width', async () => {
+    await given(`echo ${'wide '.repeat(60)}`, { queue: 'cli-tty', delay: '1h' });
+    const bin = join(import.meta.dirname, '..', '..', 'bin', 'workron');
+    const line = `stty cols 60; ${bin} jobs --queue cli-tty`;
+    const { spawn } = await import('node:child_process');
+    const { text } = await import('node:stream/consumers');
+    const child = spawn('script', ['-qec', line, '/dev/null'], {
+      env: plainEnvironment({ WORKRON_URL: server.url, TERM: 'xterm' }),
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const shown = await text(child.stdout);
+    assert.match(shown, /◷ scheduled/);
+    assert.ok(shown.includes('\u001b['));
+    assert.match(shown, /…/);
+    const lines = stripVTControlCharacters(shown).split(/\r?\n/);
+    assert.deepEqual(
+      lines.filter((each) => displayWidth(each) > 60),
+      [],
+    );
+  });
+});

@@ -1,0 +1,201 @@
+/** The command line against a real Workron: queues, workers, status, tokens, backups, start-up. */
+
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { type Called, callWorkron } from '../kit/command-line.ts';
+import { startHttpProxy } from '../kit/http-proxy.ts';
+import { api, eventually, startWorkron, temporaryFolder, type WorkronProcess } from '../kit/workron-process.ts';
+
+interface Setup extends AsyncDisposable {
+  server: WorkronProcess;
+  folder: string;
+  workron: (...args: string[]) => Promise<Called>;
+}
+
+/** A server of the test's own, on a free port and a fresh file. */
+async function setUp(args: readonly string[] = [], env: Record<string, string> = {}): Promise<Setup> {
+  const stack = new AsyncDisposableStack();
+  const folder = stack.use(await temporaryFolder()).path;
+  const store = args.some((arg) => arg.startsWith('--db-')) ? [] : ['--db-url', join(folder, 'workron.db')];
+  const start = { args: ['up', '--port', '0', '--log-level', 'warn', ...store, ...args], env, cwd: folder };
+  const server = stack.use(await startWorkron(start));
+  return {
+    server,
+    folder,
+    workron: (...words) => callWorkron(words, { env: { WORKRON_URL: server.url }, cwd: folder }),
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+}
+
+interface Job {
+  id: string;
+  status: string;
+}
+
+/** A job for other commands to act on. */
+async function given({ server }: Setup, command: string, fields: Record<string, unknown> = {}): Promise<string> {
+  return (await api<Job>(server.url, '/jobs', { command, ...fields })).id;
+}
+
+async function hasStatus({ server }: Setup, id: string, wanted: string): Promise<void> {
+  await eventually(async () => (await api<Job>(server.url, `/jobs/${id}`)).status === wanted);
+}
+
+/** The id of its own worker, once that is there. */
+async function workerOf({ server }: Setup): Promise<string> {
+  return await eventually(async () => (await api<{ items: Job[] }>(server.url, '/workers')).items[0]?.id);
+}
+
+/** For tests that do not mind others. */
+let shared: Setup;
+before(async () => {
+  shared = await setUp(['--workers', '2']);
+});
+after(() => shared[Symbol.asyncDispose]());
+
+describe('command line', { concurrency: 2 }, () => {
+  test('queues: pause, resume and limit; the list shows it', async () => {
+    const { workron, server } = shared;
+    const paused = await workron('queues', 'pause', 'mail');
+    assert.deepEqual([paused.code, paused.stdout], [0, 'queue mail is paused, no limit\n']);
+    const id = await given(shared, 'true', { queue: 'mail' });
+    assert.match((await workron('why', id)).stdout, /paused/);
+    assert.match((await workron('queues')).stdout, /^mail +paused +0 +– +1 +0 +0 /m);
+    const set = await workron('queue', 'set', 'mail', '--max-running', '2', '--json');
+    assert.equal((JSON.parse(set.stdout) as { max_running: number }).max_running, 2);
+    assert.equal((await workron('queues', 'resume', 'mail')).stdout, 'queue mail is open, at most 2 at once\n');
+    await hasStatus(shared, id, 'done');
+    const cleared = await workron('queues', 'set', 'mail', '--max-running', 'none');
+    assert.equal(cleared.stdout, 'queue mail is open, no limit\n');
+    const { items } = await api<{ items: unknown[] }>(server.url, '/queues');
+    assert.deepEqual(JSON.parse((await workron('queues', '--json')).stdout), items);
+  });
+
+  test('workers: the list is that of the API; drain is told to the worker; an unknown one is 3', async () => {
+    await using setup = await setUp(['--worker-name', 'ada', '--tags', 'gpu,eu', '--queues', 'a,b', '--workers', '3']);
+    const { workron } = setup;
+    const id = await workerOf(setup);
+    assert.equal((await workron('workers', '-q')).stdout, `${id}\n`);
+    const { stdout } = await workron('workers');
+    assert.match(stdout, new RegExp(`^ *${id} +online +ada +0/3 +a,b +gpu,eu +local `, 'm'));
+    assert.equal((await workron('workers', 'drain', '999999')).code, 3);
+    const drained = await workron('workers', 'drain', id);
+    assert.deepEqual([drained.code, drained.stdout], [0, `worker ${id} (ada) is draining\n`]);
+  });
+
+  test('status: one look, and its parts with --json', async () => {
+    await using setup = await setUp(['--workers', '3']);
+    const { workron } = setup;
+    await given(setup, 'true', { delay: '1h' });
+    await workerOf(setup);
+    const { code, stdout } = await workron('status');
+    assert.equal(code, 0);
+    assert.match(
+      stdout,
+      /^well +sqlite, up .*, version .*\n1 worker, 0 of 3 slots busy\n1 instance \(1 scheduler\), led by \S+\nrunning 0 {2}pending 0 {2}scheduled 1 {2}blocked 0\n$/,
+    );
+    const parts = JSON.parse((await workron('status', '--json')).stdout) as Record<string, unknown>;
+    assert.deepEqual(Object.keys(parts), ['health', 'ready', 'queues', 'workers', 'cluster']);
+
+    const id = await given(setup, 'sleep 300');
+    await hasStatus(setup, id, 'running');
+    setup.server.signal('SIGTERM');
+    await eventually(async () => !(await fetch(`${setup.server.url}/ready`)).ok);
+    const { code: unwell, stdout: draining } = await workron('status');
+    assert.equal(unwell, 1);
+    assert.match(draining, /^not well /);
+    assert.match(draining, /^1 worker, 1 of 3 slots busy$/m, 'what it still does is no secret');
+    assert.match(draining, /^running 1 {2}pending 0 {2}scheduled 1 {2}blocked 0$/m);
+    assert.match(draining, /^problem: shutting down$/m);
+    await api(setup.server.url, `/jobs/${id}/cancel`, {});
+  });
+
+  test('token: without it refused (4), with it by variable, flag or file welcome', async () => {
+    await using setup = await setUp([], { WORKRON_TOKEN: 'sesame' });
+    const { server, folder } = setup;
+    const file = join(folder, 'token');
+    await writeFile(file, 'sesame\n');
+    const env = { WORKRON_URL: server.url };
+    const refused = await callWorkron(['jobs'], { env });
+    assert.equal(refused.code, 4);
+    assert.match(refused.stderr, /hint: give the token by WORKRON_TOKEN/);
+    const problem = JSON.parse((await callWorkron(['jobs', '--json'], { env })).stderr) as {
+      code: string;
+      status: number;
+    };
+    assert.deepEqual([problem.code, problem.status], ['unauthorized', 401]);
+    assert.equal((await callWorkron(['jobs'], { env: { ...env, WORKRON_TOKEN: 'wrong' } })).code, 4);
+    assert.equal((await callWorkron(['jobs'], { env: { ...env, WORKRON_TOKEN: 'sesame' } })).code, 0);
+    assert.equal((await callWorkron(['jobs', '--token', 'sesame'], { env })).code, 0);
+    assert.equal((await callWorkron(['jobs', '--token-file', file], { env })).code, 0);
+  });
+
+  test('backup: a whole copy while jobs run, which another Workron can start from', async () => {
+    const { workron, folder, server } = shared;
+    const source = ['--db-url', join(folder, 'workron.db')];
+    const copy = join(folder, 'copy.db');
+    const done = await given(shared, 'echo kept');
+    await hasStatus(shared, done, 'done');
+    const load = Array.from({ length: 200 }, () => ({ command: 'true' }));
+    await api(server.url, '/jobs', load);
+    const backup = await workron('backup', copy, ...source);
+    assert.equal(backup.code, 0, backup.stderr);
+    assert.equal((await workron('backup', copy, ...source)).code, 5);
+    assert.ok(!existsSync(`${copy}.partial`));
+    assert.equal((await workron('backup', 'x.db', '--db-url', 'none.db')).code, 3);
+    assert.equal((await workron('backup', 'x.db', '--db-url', 'postgres://h/d')).code, 2);
+
+    await using other = await setUp(['--db-url', copy]);
+    assert.equal((await other.workron('logs', done)).stdout, 'kept\n');
+  });
+
+  test('migrate: a fresh SQLite file gets its schema; one in use is left alone', async () => {
+    const { workron } = shared;
+    const fresh = await workron('migrate', '--db-url', 'fresh.db');
+    assert.equal(fresh.code, 0, fresh.stderr);
+    assert.match(fresh.stdout, /^sqlite .*fresh\.db: the schema is up to date\n$/);
+    const used = await workron('migrate', '--db-url', 'workron.db');
+    assert.equal(used.code, 6);
+    assert.match(used.stderr, /in use by another Workron/);
+  });
+
+  test('wait: bears with a server that goes away while it waits, not with one that was never there', async () => {
+    const { server } = shared;
+    const id = await given(shared, 'true', { delay: '1h' });
+    await using proxy = await startHttpProxy(server.url);
+    let asked = 0;
+    proxy.judge = () => {
+      asked += 1;
+      if (asked === 4) void api(server.url, `/jobs/${id}/cancel`, {});
+      return asked === 1 || asked > 4 ? 'pass' : 'lose request';
+    };
+    const waited = await callWorkron(['wait', id], { env: { WORKRON_URL: proxy.url } });
+    assert.deepEqual(waited, { code: 125, stdout: `job ${id} cancelled (cancelled)\n`, stderr: '' });
+    proxy.judge = () => 'lose request';
+    assert.equal((await callWorkron(['wait', id], { env: { WORKRON_URL: proxy.url } })).code, 125);
+  });
+
+  test('up: says which store it uses, that memory forgets, and that a port is taken', async () => {
+    await using setup = await setUp(['--db-driver', 'memory']);
+    assert.match(setup.server.output(), /memory: jobs are gone when this process ends/);
+    assert.equal((await setup.workron('run', '-q', '--', 'echo here')).stdout, 'here\n');
+    const { port } = new URL(setup.server.url);
+    const refused = await setup.workron('up', '--port', port, '--db-driver', 'memory', '--log-level', 'warn');
+    assert.equal(refused.code, 1);
+    assert.match(
+      refused.stderr,
+      new RegExp(`^error: cannot listen on 127\\.0\\.0\\.1:${port} \\(EADDRINUSE\\)\nhint: .*--port`),
+    );
+  });
+
+  test('up: other addresses than loopback need a token', async () => {
+    await using folder = await temporaryFolder();
+    const refused = await callWorkron(['up', '--host', '0.0.0.0', '--port', '0'], { cwd: folder.path });
+    assert.equal(refused.code, 4);
+    assert.match(refused.stderr, /0\.0\.0\.0 without a token.*--token or WORKRON_TOKEN/s);
+    assert.ok(!existsSync(join(folder.path, 'workron.db')));
+  });
+});

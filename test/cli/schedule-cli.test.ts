@@ -1,0 +1,207 @@
+/** `schedule test` and `import crontab`: commands that need no server. */
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { parse } from 'yaml';
+import { type CrontabOptions, readCrontab } from '../../src/cli/crontab.ts';
+import { shellLineOf } from '../../src/cli/crontab-command.ts';
+import { describeCron } from '../../src/ops/describe-cron.ts';
+import { callWorkron } from '../kit/command-line.ts';
+import { temporaryFolder } from '../kit/workron-process.ts';
+
+const berlin = ['--timezone', 'Europe/Berlin'];
+
+describe('schedule test', { concurrency: 2 }, () => {
+  test('schedule test: words, the rule, and the fires in zone and UTC with clock changes flagged', async () => {
+    const args = ['schedule', 'test', '30 2 * * *', ...berlin, '--from', '2026-03-28T00:00Z', '--count', '3'];
+    const { code, stdout } = await callWorkron(args);
+    assert.equal(code, 0);
+    assert.deepEqual(stdout.split('\n'), [
+      'At 02:30, Europe/Berlin',
+      'fixed times: one that the clock leaves out fires right after the gap, one that it repeats fires once',
+      '',
+      'EUROPE/BERLIN                   UTC                   CLOCK',
+      'Sat 2026-03-28 02:30:00 +01:00  2026-03-28T01:30:00Z',
+      'Sun 2026-03-29 03:00:00 +02:00  2026-03-29T01:00:00Z  the clock has just gone forward',
+      'Mon 2026-03-30 02:30:00 +02:00  2026-03-30T00:30:00Z',
+      '',
+    ]);
+  });
+
+  test('schedule test: --from itself is listed, a repeated hour is flagged on each of its fires', async () => {
+    const args = ['schedule', 'test', '0 * * * *', ...berlin, '--from', '2026-10-25T00:00Z', '--count', '3', '--json'];
+    const { stdout } = await callWorkron(args);
+    assert.deepEqual(JSON.parse(stdout), {
+      cron: '0 * * * *',
+      timezone: 'Europe/Berlin',
+      words: 'Every hour',
+      clock_rule: 'wildcard',
+      items: [
+        {
+          at: '2026-10-25T00:00:00.000Z',
+          local: '2026-10-25T02:00:00+02:00',
+          note: 'the clock shows this twice: the first time',
+        },
+        {
+          at: '2026-10-25T01:00:00.000Z',
+          local: '2026-10-25T02:00:00+01:00',
+          note: 'the clock shows this twice: the second time',
+        },
+        { at: '2026-10-25T02:00:00.000Z', local: '2026-10-25T03:00:00+01:00', note: null },
+      ],
+    });
+  });
+
+  test('schedule test: a change between two fires is flagged on the second', async () => {
+    const args = [
+      'schedule',
+      'test',
+      '@daily',
+      ...berlin,
+      '--from',
+      '2026-10-25T00:00+02:00',
+      '--count',
+      '2',
+      '--json',
+    ];
+    const { items } = JSON.parse((await callWorkron(args)).stdout) as { items: { note: string | null }[] };
+    assert.deepEqual(
+      items.map(({ note }) => note),
+      [null, 'the clock has changed from +02:00 to +01:00'],
+    );
+  });
+
+  test('schedule test: malformed, never firing, and unknown zones end with 2 and say why', async () => {
+    const wrong: [string[], RegExp][] = [
+      [['0 25 * * *'], /^error: cron: hour: expected a number from 0 to 23, came "25"\n$/],
+      [['0 0 31 2 *'], /never fires/],
+      [['* 2 * 3 SUN#2', '--timezone', 'America/New_York', '--from', '2026-01-01T00:00Z'], /never fires/],
+      [['@daily', '--timezone', 'Europe/Berlni'], /did you mean Europe\/Berlin\?/],
+      [['@daily', '--count', '0'], /--count/],
+      [['@daily', '--from', 'soon'], /expected an instant/],
+    ];
+    for (const [args, message] of wrong) {
+      const { code, stdout, stderr } = await callWorkron(['schedule', 'test', ...args]);
+      assert.deepEqual([code, stdout], [2, ''], args.join(' '));
+      assert.match(stderr, message);
+    }
+    const { stderr } = await callWorkron(['schedule', 'test', '0 0 31 2 *', '--json']);
+    assert.equal((JSON.parse(stderr) as { code: string }).code, 'schedule_invalid');
+  });
+
+  test('describe: words for every kind, none where there are none, either day said', () => {
+    assert.equal(describeCron('0 0 * * fri#l'), 'At 00:00, on the last Friday of the month');
+    assert.equal(describeCron('@weekly'), 'At 00:00, only on Sunday');
+    assert.equal(describeCron('0 0 1W,15W * *'), null);
+    assert.match(describeCron('0 0 13 * FRI') ?? '', /\(a day that either of the two names\)$/);
+  });
+});
+
+const user: CrontabOptions = { timezone: 'Europe/Berlin', system: false };
+const imported = (text: string, options = user) => readCrontab(text, options).imported;
+
+test('crontab: settings hold for the lines below them, those of cron itself reach no job', () => {
+  const text = [
+    'MAILTO=ops@example.org',
+    '*/5 * * * * /opt/a.sh',
+    'GREETING = "hello world"',
+    'CRON_TZ=America/New_York',
+    '0 2 * * 1-5 /opt/b.sh --all',
+    'CRON_TZ=',
+    "TZ=':Asia/Tokyo'",
+    '@daily /opt/a.sh',
+  ].join('\n');
+  assert.deepEqual(
+    imported(text).map(({ schedule }) => schedule),
+    [
+      { name: 'a.sh', cron: '*/5 * * * *', timezone: 'Europe/Berlin', job: { command: '/opt/a.sh' } },
+      {
+        name: 'b.sh',
+        cron: '0 2 * * 1-5',
+        timezone: 'America/New_York',
+        job: { command: '/opt/b.sh --all', env: { GREETING: 'hello world' } },
+      },
+      {
+        name: 'a.sh-2',
+        cron: '@daily',
+        timezone: 'Asia/Tokyo',
+        job: { command: '/opt/a.sh', env: { GREETING: 'hello world', TZ: ':Asia/Tokyo' } },
+      },
+    ],
+  );
+});
+
+test('crontab: with --system the user is told apart from the command', () => {
+  const [line] = imported('17 * * * * root cd / && run-parts /etc/cron.hourly', { ...user, system: true });
+  assert.deepEqual(line?.schedule.job, { command: 'cd / && run-parts /etc/cron.hourly' });
+  assert.equal(line?.schedule.name, 'run-parts');
+  assert.deepEqual(line?.notes, ['cron runs this as root; Workron as the user of the worker']);
+});
+
+test('crontab: names are valid and unique whatever the command is', () => {
+  const commands = ['cd /srv && ./Run_It.sh', 'A=1 B=2 /usr/bin/env x', '"/opt/my tool"', '%', '/opt/Run_It.sh; true'];
+  const names = imported(commands.map((command) => `0 0 * * * ${command}`).join('\n')).map(
+    ({ schedule }) => schedule.name,
+  );
+  assert.deepEqual(names, ['run_it.sh', 'env', 'my', 'job', 'run_it.sh-2']);
+});
+
+test('crontab: a stepped star in one of two day fields is pointed out, as cron means both there', () => {
+  assert.match(imported('0 0 */2 * MON x')[0]?.notes[0] ?? '', /either/);
+  assert.deepEqual(imported('0 0 1 * MON x')[0]?.notes, []);
+  assert.deepEqual(imported('0 0 */2 * * x')[0]?.notes, []);
+});
+
+test('crontab: what cannot be imported is refused with its line and reason, the rest goes on', () => {
+  const { imported, refused } = readCrontab('@reboot x\n0 25 * * * y\n* * *\n0 0 * * * z\n', user);
+  assert.deepEqual(
+    refused.map(({ line, reason }) => [line, reason.split(';')[0]]),
+    [
+      [1, '@reboot is no point in time'],
+      [2, 'cron: hour: expected a number from 0 to 23, came "25"'],
+      [3, 'expected five fields or a macro, and a command'],
+    ],
+  );
+  assert.equal(imported[0]?.line, 4);
+});
+
+/** What a shell makes of the command of a crontab line. */
+function outputOf(text: string, shell?: string): string {
+  return spawnSync('sh', ['-c', shellLineOf(text, shell)], { encoding: 'utf8', input: '' }).stdout;
+}
+
+test('crontab: what follows the first percent sign is the input, further ones are new lines', () => {
+  assert.equal(outputOf("cat # all%it's%two"), "it's\ntwo\n");
+  assert.equal(outputOf('echo 100\\%; cat%50\\%'), '100%\n50%\n');
+  assert.equal(outputOf('cat%INPUT%$HOME%'), 'INPUT\n$HOME\n');
+  assert.equal(shellLineOf('cat \\\\%x'), "{ cat \\\\\n} <<'INPUT'\nx\nINPUT");
+  assert.equal(outputOf('cat%'), '');
+  assert.equal(outputOf("echo 'it is' $0", '/bin/bash').trimEnd(), 'it is /bin/bash');
+});
+
+test('import crontab: prints YAML for review, from a file or stdin, and ends with 1 where a line is left out', async () => {
+  await using folder = await temporaryFolder();
+  const file = join(folder.path, 'crontab');
+  const text = '0 2 * * * mail joe%Hello%World\n@reboot x\n';
+  await writeFile(file, text);
+  const fromFile = await callWorkron(['import', 'crontab', file, ...berlin]);
+  const fromStdin = await callWorkron(['import', 'crontab', '-', ...berlin], { input: text });
+  assert.equal(fromFile.code, 1);
+  assert.match(fromFile.stderr, /^line 2 is not imported: @reboot/);
+  assert.match(fromFile.stdout, /^# Review before use/);
+  assert.equal(fromStdin.stdout, fromFile.stdout);
+  assert.deepEqual(parse(fromFile.stdout), {
+    schedules: [
+      {
+        name: 'mail',
+        cron: '0 2 * * *',
+        timezone: 'Europe/Berlin',
+        job: { command: "{ mail joe\n} <<'INPUT'\nHello\nWorld\nINPUT" },
+      },
+    ],
+  });
+  assert.equal((await callWorkron(['import', 'crontab', join(folder.path, 'none')])).code, 3);
+});

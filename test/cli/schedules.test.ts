@@ -1,0 +1,134 @@
+/** The command line against a real Workron: schedules. */
+
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { type Called, callWorkron } from '../kit/command-line.ts';
+import { api, eventually, startWorkron, temporaryFolder, type WorkronProcess } from '../kit/workron-process.ts';
+
+const stack = new AsyncDisposableStack();
+let server: WorkronProcess;
+let folder: string;
+
+before(async () => {
+  folder = stack.use(await temporaryFolder()).path;
+  const args = ['up', '--port', '0', '--workers', '4', '--db-url', join(folder, 'jobs.db'), '--log-level', 'warn'];
+  server = stack.use(await startWorkron({ args }));
+});
+after(() => stack.disposeAsync());
+
+function workron(...args: string[]): Promise<Called> {
+  return callWorkron(args, { env: { WORKRON_URL: server.url }, cwd: folder });
+}
+
+async function ok(...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await workron(...args);
+  assert.equal(code, 0, `workron ${args.join(' ')}: ${stderr}`);
+  return stdout.replace(/\n$/, '');
+}
+
+async function json<T>(...args: string[]): Promise<T> {
+  return JSON.parse(await ok(...args, '--json')) as T;
+}
+
+describe('schedule commands', { concurrency: 2 }, () => {
+  test('add, show, edit, rm: a schedule from the command line', async () => {
+    const flags = ['--cron', '0 2 * * *', '--timezone', 'Europe/Berlin', '--timeout', '10m'];
+    const added = await ok('schedule', 'add', 'nightly', ...flags, '--notify', 'failed=mail', '--', 'echo', "it's");
+    assert.match(added, /^added schedule nightly: At 02:00, Europe\/Berlin; next run \d{4}-/);
+    const shown = await ok('schedule', 'show', 'nightly');
+    assert.match(
+      shown,
+      /^nightly {2}active\nwhen {8}At 02:00, Europe\/Berlin {2}0 2 \* \* \*\nruns {8}echo 'it'\\''s'\n/,
+    );
+    assert.match(shown, /tells {7}failed → mail\n/);
+    assert.match(shown, /\nNEXT +EUROPE\/BERLIN +UTC/);
+    assert.match(
+      await ok('schedule', 'edit', 'nightly', '--every', '1h', '--owner', 'me'),
+      /^changed .*: Every 1h; next/,
+    );
+    const edited = await json<Record<string, unknown>>('schedule', 'show', 'nightly');
+    assert.deepEqual([edited['cron'], edited['every'], edited['owner']], [null, 3_600_000, 'me']);
+    assert.equal(await ok('schedule', 'edit', 'nightly', '--owner', 'none', '-q'), 'nightly');
+    assert.equal(await ok('schedule', 'rm', 'nightly'), 'schedule nightly is deleted');
+    const { code, stderr } = await workron('schedule', 'show', 'nightly');
+    assert.deepEqual([code, /No schedule/.test(stderr)], [3, true]);
+  });
+
+  test('add: what cannot be right is refused before or by the server', async () => {
+    const wrong: [string[], number, RegExp][] = [
+      [['add', 'x', '--', 'true'], 2, /exactly one of --cron and --every/],
+      [['add', 'x', '--cron', '@daily'], 2, /expected a command after --/],
+      [['add', 'x', '--cron', '0 0 31 2 *', '--', 'true'], 2, /never fires/],
+      [['add', 'X', '--cron', '@daily', '--', 'true'], 2, /expected a name/],
+      [['add', 'x', '--cron', '@daily', '--notify', 'faild=x', '--', 'true'], 2, /failed/],
+      [['edit', 'x'], 2, /something to change/],
+      [['edit', 'x', '--timeout', '5m'], 2, /repeat its command/],
+      [['backfill', 'x'], 2, /--from/],
+      [['rm', 'x', 'y'], 3, /No schedule "?x/],
+    ];
+    await Promise.all(
+      wrong.map(async ([args, code, message]) => {
+        const called = await workron('schedule', ...args);
+        assert.equal(called.code, code, args.join(' '));
+        assert.match(called.stderr, message);
+      }),
+    );
+  });
+
+  test('ls, next, ticks, pause, resume, run: a schedule at work', async () => {
+    await api(server.url, '/schedules', { name: 'beat', every: '1s', overlap: 'allow', job: { command: 'true' } });
+    const ticks = async () => (await api<{ items: unknown[] }>(server.url, '/schedules/beat/ticks')).items.length;
+    await eventually(async () => (await ticks()) > 1);
+    assert.ok((await ok('schedule', 'ticks', 'beat', '-q')).split('\n').length > 1);
+    const ledger = await ok('schedule', 'ticks', 'beat');
+    assert.match(
+      ledger,
+      /^SCHEDULED FOR +VERDICT +TICKS +THROUGH +KEY +KIND +LATE +RUN\n\S+Z +ran +1 .*tick +\S+ +job \d+/,
+    );
+    assert.equal(await ok('schedule', 'pause', 'beat', '--note', 'enough'), 'schedule beat is paused');
+    assert.match(await ok('schedule', 'ls', 'bea'), /\nbeat +paused +Every 1s +– /);
+    assert.match(await ok('schedule', 'show', 'beat'), /\npaused {6}\S+: enough\n/);
+    assert.match(await ok('schedule', 'run', 'beat'), / ran +1 +manual +0ms +job \d+$/);
+    assert.match(await ok('schedule', 'resume', 'beat'), /^schedule beat goes on, next run /);
+    assert.equal((await ok('schedule', 'next', 'beat', '-n', '3', '-q')).split('\n').length, 3);
+    await api(server.url, '/schedules/beat', undefined, 'DELETE');
+  });
+
+  test('backfill: --dry-run lists, then they run', async () => {
+    const job = { command: 'true' };
+    await api(server.url, '/schedules', { name: 'hourly', cron: '0 * * * *', overlap: 'allow', job });
+    const dry = await workron('schedule', 'backfill', 'hourly', '--from', '3h', '--dry-run');
+    assert.equal(dry.stdout.trim().split('\n').length, 3);
+    assert.match(dry.stderr, /3 ticks have no run/);
+    assert.equal((await ok('schedule', 'backfill', 'hourly', '--from', '3h', '-q')).split('\n').length, 3);
+    assert.equal(await ok('schedule', 'backfill', 'hourly', '--from', '3h'), 'nothing to run');
+  });
+
+  test('apply: prints its plan and does it, and nothing the second time', async () => {
+    const file = join(folder, 'schedules.yaml');
+    const two =
+      'schedules:\n  - {name: one, every: 1h, job: {command: a}}\n  - {name: two, every: 1h, job: {command: b}}\n';
+    await writeFile(file, two);
+    assert.equal(
+      await ok('apply', file, '--dry-run'),
+      '+ add    one\n+ add    two\nschedules.yaml: 2 to add, 0 to change, 0 to remove, 0 as they were',
+    );
+    assert.match(await ok('apply', file), /schedules.yaml: 2 added, 0 changed, 0 removed, 0 as they were$/);
+    assert.equal(await ok('apply', file), 'schedules.yaml: 0 added, 0 changed, 0 removed, 2 as they were');
+    await writeFile(file, 'schedules:\n  - {name: one, every: 2h, job: {command: a, timeout: 1m}}\n');
+    assert.equal(
+      await ok('apply', file),
+      '~ change one  (every, job.timeout)\n- remove two\nschedules.yaml: 0 added, 1 changed, 1 removed, 0 as they were',
+    );
+    const other = await workron('apply', file, '--owner', 'somebody');
+    assert.deepEqual([other.code, /belongs to "schedules.yaml"/.test(other.stderr)], [5, true]);
+    const steps = '{name: w, steps: [{key: a, command: x, depends_on: b}]}';
+    await writeFile(file, `schedules:\n  - name: three\n    every: 1h\n    workflow: ${steps}\n`);
+    const { code, stderr } = await workron('apply', file);
+    assert.equal(code, 2);
+    assert.match(stderr, /schedules.yaml:4:\d+ error: .*\n.*\n.*\nerror: .*nothing was changed/);
+    assert.equal((await json<unknown[]>('schedule', 'ls', '--owner', 'schedules.yaml')).length, 1);
+  });
+});

@@ -1,0 +1,150 @@
+/** The command line where no Workron answers: usage, help, suggestions, exit codes. */
+
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { COMMANDS } from '../../src/cli/commands.ts';
+import { exitCodeOf, exitCodeOfStatus } from '../../src/cli/exit-code.ts';
+import { failureOf } from '../../src/cli/failure.ts';
+import { createProgram } from '../../src/cli/program.ts';
+import { commandOf } from '../../src/cli/shell-line.ts';
+import { renderTable } from '../../src/cli/table.ts';
+import { callWorkron } from '../kit/command-line.ts';
+import { temporaryFolder } from '../kit/workron-process.ts';
+
+/** Nothing listens on the discard port. */
+const nowhere = { WORKRON_URL: 'http://127.0.0.1:59' };
+
+describe('command line', { concurrency: 2 }, () => {
+  test('usage: a wrong command, flag or value ends with 2, a suggestion, and nothing on stdout', async () => {
+    const wrong: [string[], RegExp][] = [
+      [['jbos'], /unknown command 'jbos'\nhint: did you mean jobs\?/],
+      [['jobs', '--statsu', 'done'], /unknown option '--statsu'\nhint: did you mean --status\?/],
+      [['submit', '--prio', '5', '--', 'true'], /unknown option '--prio'\nhint: did you mean --priority\?/],
+      [['submit', '--prio=5', '--', 'true'], /unknown option '--prio=5'\nhint: did you mean --priority\?/],
+      [['up', '--heart', '5s'], /unknown option '--heart'\nhint: did you mean --heartbeat\?/],
+      [['jobs', '--status', 'runing'], /expected blocked.*\nhint: did you mean running\?/],
+      [['queues', 'puase', 'mail'], /unknown command 'queues puase'\nhint: did you mean pause\?/],
+      [['run', 'ls', '-la'], /unknown option '-la'\nhint: put -- before the command of the job/],
+      [['submit'], /expected a command after --/],
+      [['cancel'], /expected job ids, or flags/],
+      [['job', 'twelve'], /"twelve" is not a job id/],
+      [['edit', '1'], /expected something to change/],
+      [['up', '--port', 'x'], /--port: expected a whole number/],
+      [['up', '--db-driver', 'postgres'], /db-driver postgres needs a db-url/],
+      [['worker'], /a worker needs a scheduler/],
+      [['help', 'lgos'], /no help on "lgos"\nhint: did you mean logs\?/],
+    ];
+    for (const [args, message] of wrong) {
+      const program = await createProgram(args[0]);
+      const failure = await program.parseAsync(args, { from: 'user' }).then(
+        () => undefined,
+        (error: unknown) => failureOf(error, args),
+      );
+      assert.equal(failure?.exitCode, 2, args.join(' '));
+      assert.match(`${failure?.message}\nhint: ${failure?.hint}`, message);
+    }
+    const { code, stdout, stderr } = await callWorkron(['jbos']);
+    assert.deepEqual([code, stdout, stderr], [2, '', "error: unknown command 'jbos'\nhint: did you mean jobs?\n"]);
+  });
+
+  test('usage: a command is found by its names, and loaded alone', async () => {
+    for (const { names, group } of COMMANDS) {
+      for (const name of names) {
+        const { commands } = await createProgram(name);
+        assert.deepEqual(
+          commands.map((command) => [command.name(), ...command.aliases()]),
+          [names],
+        );
+        assert.equal(commands[0]?.helpGroup(), group);
+      }
+    }
+    const all = (await createProgram('nonsense')).commands.map((command) => command.name());
+    assert.deepEqual(all, [...COMMANDS.map(({ names }) => names[0]), 'help']);
+  });
+
+  test('usage: with --json an error is one JSON object on stderr', async () => {
+    const { code, stderr } = await callWorkron(['jobs', '--json', '--limt', '3']);
+    assert.equal(code, 2);
+    assert.equal((JSON.parse(stderr) as { hint: string }).hint, 'did you mean --limit?');
+  });
+
+  test('usage: not reachable is 6 with a hint how to start one; for run and wait it is 125', async () => {
+    const listed = await callWorkron(['jobs'], { env: nowhere });
+    assert.equal(listed.code, 6);
+    assert.match(listed.stderr, /no Workron answers at http:\/\/127\.0\.0\.1:59 .*\nhint: start one with `workron up`/);
+    assert.equal((await callWorkron(['wait', '1'], { env: nowhere })).code, 125);
+    assert.equal((await callWorkron(['run', '--', 'true'], { env: nowhere })).code, 125);
+  });
+
+  test('usage: help, version and the topics go to stdout and end with 0', async () => {
+    for (const [args, expected] of [
+      [[], /Usage: workron/],
+      [['--help'], /Usage: workron/],
+      [['help', 'submit'], /--unique <KEY>/],
+      [['queues', 'set', '--help'], /--max-running/],
+      [['up', '--help'], /--reap-every <DURATION>[\s\S]*WORKRON_REAP_EVERY/],
+      [['help', 'exit-codes'], /^124 /m],
+      [['help', 'environment'], /WORKRON_DB_URL/],
+      [['--version'], /^\d+\.\d+\.\d+\n$/],
+    ] as const) {
+      const { code, stdout } = await callWorkron(args);
+      assert.equal(code, 0, args.join(' '));
+      assert.match(stdout, expected);
+    }
+  });
+
+  test('usage: ./workron.yaml is read if it is there, and its mistakes are told', async () => {
+    await using folder = await temporaryFolder();
+    await writeFile(join(folder.path, 'workron.yaml'), 'url: http://127.0.0.1:57\n');
+    const { stderr } = await callWorkron(['jobs'], { cwd: folder.path });
+    assert.match(stderr, /no Workron answers at http:\/\/127\.0\.0\.1:57/);
+    await writeFile(join(folder.path, 'workron.yaml'), 'prot: 1\n');
+    const { code, stderr: mistake } = await callWorkron(['up'], { cwd: folder.path });
+    assert.equal(code, 2);
+    assert.match(mistake, /workron\.yaml: prot: unknown setting\nhint: did you mean port\?/);
+  });
+
+  test('usage: colours only where they are asked for', async () => {
+    const env = { ...nowhere, FORCE_COLOR: '1' };
+    assert.ok((await callWorkron(['jobs'], { env })).stderr.startsWith('\u001b[31merror:'));
+    assert.ok(!(await callWorkron(['jobs'], { env: nowhere })).stderr.includes('\u001b'));
+  });
+});
+
+test('exit code: run and wait speak of the job', () => {
+  assert.equal(exitCodeOf({ status: 'done', exit_code: 0 }), 0);
+  assert.equal(exitCodeOf({ status: 'failed', reason: 'exit', exit_code: 7 }), 7);
+  assert.equal(exitCodeOf({ status: 'failed', reason: 'signal', signal: 'SIGKILL' }), 137);
+  assert.equal(exitCodeOf({ status: 'failed', reason: 'timeout', signal: 'SIGTERM' }), 124);
+  assert.equal(exitCodeOf({ status: 'failed', reason: 'fatal' }), 1);
+  assert.equal(exitCodeOf({ status: 'failed', reason: 'lost' }), 125);
+  assert.equal(exitCodeOf({ status: 'cancelled', reason: 'cancelled', signal: 'SIGTERM' }), 125);
+});
+
+test('exit code: each answer of the API has one', () => {
+  const codes = [400, 401, 403, 404, 409, 413, 422, 429, 500, 503].map(exitCodeOfStatus);
+  assert.deepEqual(codes, [2, 4, 4, 3, 5, 2, 2, 6, 1, 6]);
+});
+
+test('shell line: one argument as it is, several quoted', () => {
+  assert.equal(commandOf(['echo $HOME | wc']), 'echo $HOME | wc');
+  assert.equal(commandOf(['echo', '$HOME', "it's", '', 'a b', '--x=1']), `echo '$HOME' 'it'\\''s' '' 'a b' --x=1`);
+});
+
+test('table: columns align by what is seen, and are cut only where a width is given', () => {
+  const columns = [
+    { title: 'NAME', text: (row: string[]) => row[0] as string, flexible: true },
+    { title: 'N', text: (row: string[]) => row[1] as string, align: 'right' as const },
+  ];
+  const rows = [
+    ['日本語の名前です', '1'],
+    ['ascii', '10'],
+  ];
+  assert.equal(renderTable(columns, rows), 'NAME               N\n日本語の名前です   1\nascii             10\n');
+  assert.equal(renderTable(columns, rows, 14), 'NAME         N\n日本語の…    1\nascii       10\n');
+  // Where even that is too wide, what is on the right goes.
+  assert.equal(renderTable(columns, rows, 11), 'NAME      N\n日本語…   1\nascii     …\n');
+  assert.equal(renderTable(columns, rows, 3), 'NA…\n日…\nas…\n');
+});

@@ -1,0 +1,81 @@
+/**
+ * The documents' code blocks, executed. A ```sh block is run by sh, all blocks of a file in one shell and in order,
+ * against a Workron of its own; a ```text block right after it is what it must print, where … stands for anything.
+ * Other blocks are not run: ```console shows what starts a server.
+ */
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { describe, test } from 'node:test';
+import { EXIT_MEANINGS } from '../../src/cli/exit-code.ts';
+import { createProgram } from '../../src/cli/program.ts';
+import { plainEnvironment } from '../kit/command-line.ts';
+import { startWorkron, temporaryFolder } from '../kit/workron-process.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+const MARK = '=== block ';
+
+interface Block {
+  line: number;
+  code: string;
+  expected: string | undefined;
+}
+
+function blocksOf(file: string): Block[] {
+  const content = readFileSync(join(root, file), 'utf8');
+  return [...content.matchAll(/^```sh\n(.*?)^```\n(?:```text\n(.*?)^```\n)?/gms)].map((match) => ({
+    line: content.slice(0, match.index).split('\n').length,
+    code: match[1] as string,
+    expected: match[2],
+  }));
+}
+
+function matches(printed: string, expected: string): boolean {
+  const parts = expected.split('…').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  return new RegExp(`^${parts.join('.*?')}$`, 's').test(printed);
+}
+
+describe('docs', { concurrency: 2 }, () => {
+  for (const file of ['README.md', 'docs/cli.md']) {
+    test(`docs: the code blocks of ${file} do what they say`, async () => {
+      await using folder = await temporaryFolder();
+      const args = ['up', '--port', '0', '--log-level', 'warn', '--db-url', join(folder.path, 'docs.db')];
+      await using server = await startWorkron({ args });
+      for (const part of ['bin', 'examples']) symlinkSync(join(root, part), join(folder.path, part));
+      const blocks = blocksOf(file);
+      assert.ok(blocks.length > 0);
+      const script = blocks.map(({ code }, index) => `echo '${MARK}${index}'\n${code}`).join('');
+      const child = spawn('sh', ['-eu', '-c', script.replaceAll('http://127.0.0.1:8080', server.url)], {
+        cwd: folder.path,
+        env: plainEnvironment({ WORKRON_URL: server.url, PATH: `${join(root, 'bin')}:${process.env['PATH']}` }),
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+      const ended = once(child, 'exit');
+      const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+      const printed = stdout.split(new RegExp(`^${MARK}\\d+\\n`, 'm')).slice(1);
+      const last = blocks[printed.length - 1];
+      assert.deepEqual(await ended, [0, null], `${file}:${last?.line} failed\n${printed.at(-1)}\n${stderr}`);
+      blocks.forEach(({ line, expected }, index) => {
+        const shown = printed[index] as string;
+        if (expected !== undefined) assert.ok(matches(shown, expected), `${file}:${line} printed\n${shown}`);
+      });
+    });
+  }
+
+  test('docs: cli.md knows every command', async () => {
+    const written = readFileSync(join(root, 'docs', 'cli.md'), 'utf8');
+    const missing = (await createProgram()).commands
+      .map((command) => command.name())
+      .filter((name) => !new RegExp(`\`(workron )?${name}\\b`).test(written));
+    assert.deepEqual(missing, []);
+  });
+
+  test('docs: cli.md has the exit codes of the program', () => {
+    const written = readFileSync(join(root, 'docs', 'cli.md'), 'utf8');
+    assert.ok(written.includes(EXIT_MEANINGS.map(([code, meaning]) => `| ${code} | ${meaning} |\n`).join('')));
+  });
+});

@@ -1,0 +1,141 @@
+/** The workflows of examples/, run by a real Workron. */
+
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync } from 'node:fs';
+import { lstat, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import type { Job } from '../../src/api/job.ts';
+import type { WorkflowDetail } from '../../src/api/workflow/workflow.ts';
+import { type Called, callWorkron } from '../kit/command-line.ts';
+import { api, startWorkron, temporaryFolder, type WorkronProcess } from '../kit/workron-process.ts';
+
+const examples = join(import.meta.dirname, '..', '..', 'examples');
+const stack = new AsyncDisposableStack();
+let server: WorkronProcess;
+/** What the commands call their temporary folder. */
+let scratch: string;
+
+before(async () => {
+  scratch = stack.use(await temporaryFolder()).path;
+  const folder = stack.use(await temporaryFolder()).path;
+  const args = ['up', '--port', '0', '--workers', '4', '--db-url', join(folder, 'jobs.db'), '--log-level', 'warn'];
+  server = stack.use(await startWorkron({ args, env: { TMPDIR: scratch } }));
+});
+after(() => stack.disposeAsync());
+
+interface Ran extends Called {
+  workflow: WorkflowDetail;
+  /** Statuses by step. */
+  steps: Record<string, string>;
+}
+
+async function workron(args: readonly string[]): Promise<Ran> {
+  const called = await callWorkron(['workflow', ...args, '--follow', '--json'], { env: { WORKRON_URL: server.url } });
+  const workflow = JSON.parse(called.stdout || assert.fail(called.stderr)) as WorkflowDetail;
+  return { ...called, workflow, steps: Object.fromEntries(workflow.steps.map(({ key, status }) => [key, status])) };
+}
+
+function run(name: string, params: Record<string, string>): Promise<Ran> {
+  const flags = Object.entries(params).flatMap(([param, value]) => ['--param', `${param}=${value}`]);
+  return workron(['run', join(examples, `${name}.yaml`), ...flags]);
+}
+
+async function jobOf({ workflow }: Ran, key: string): Promise<Job> {
+  return api<Job>(server.url, `/jobs/${workflow.steps.find((step) => step.key === key)?.job_id}`);
+}
+
+/** What the commands have left, apart from the worker's own files. */
+function leftovers(): string[] {
+  return readdirSync(scratch).filter((name) => name.startsWith('tmp.'));
+}
+
+describe('examples', { concurrency: false }, () => {
+  test('nightly-report: writes the report, alerts nobody, cleans up', async () => {
+    await using reports = await temporaryFolder();
+    const ran = await run('nightly-report', { date: '2026-11-15', report_folder: reports.path });
+    assert.deepEqual([ran.code, ran.workflow.status], [0, 'done'], ran.stdout);
+    assert.deepEqual(ran.steps, {
+      prepare: 'done',
+      collect: 'done',
+      check: 'done',
+      report: 'done',
+      alert: 'skipped',
+      'clean-up': 'done',
+    });
+    const file = join(reports.path, 'report-2026-11-15.txt');
+    assert.equal(await readFile(file, 'utf8'), '5 orders, total 150\n');
+    assert.deepEqual((await jobOf(ran, 'report')).result, { file });
+    assert.deepEqual(leftovers(), []);
+  });
+
+  test('nightly-report: a failed check skips the report, tells somebody, and still cleans up', async () => {
+    await using reports = await temporaryFolder();
+    const params = { date: '2026-11-15', report_folder: reports.path, minimum_rows: '1000' };
+    const ran = await run('nightly-report', params);
+    assert.deepEqual([ran.code, ran.workflow.status], [1, 'failed'], ran.stdout);
+    assert.deepEqual(ran.steps, {
+      prepare: 'done',
+      collect: 'done',
+      check: 'failed',
+      report: 'skipped',
+      alert: 'done',
+      'clean-up': 'done',
+    });
+    assert.match((await jobOf(ran, 'check')).error ?? '', /^exit 1\nonly 5 rows, expected at least 1000\n/);
+    assert.equal((await jobOf(ran, 'report')).reason, 'upstream_failed');
+    assert.deepEqual(leftovers(), []);
+    assert.deepEqual(readdirSync(reports.path), []);
+  });
+
+  test('process-files: one job for each file that is found, whatever it is called', async () => {
+    await using folder = await temporaryFolder();
+    const names = ['a.md', 'b c.md', 'quo"te.md', 'back\\slash.md', '$(touch hacked).md', 'other.txt'];
+    for (const [index, name] of names.entries()) {
+      await writeFile(join(folder.path, name), 'line\n'.repeat(index + 1));
+    }
+    const ran = await run('process-files', { folder: folder.path });
+    assert.deepEqual([ran.code, ran.steps], [0, { find: 'done', count: 'done', total: 'done' }], ran.stdout);
+    assert.deepEqual((await jobOf(ran, 'total')).result, { total: '15' });
+    const group = ran.workflow.steps[1]?.group;
+    assert.deepEqual([group?.total, group?.fine, group?.max_parallel], [5, 5, 4]);
+    assert.ok(!existsSync(join(folder.path, 'hacked')));
+  });
+
+  test('process-files: no files are no failure', async () => {
+    await using folder = await temporaryFolder();
+    const ran = await run('process-files', { folder: folder.path, pattern: '*.none' });
+    assert.equal(ran.code, 0, ran.stdout);
+    assert.deepEqual((await jobOf(ran, 'total')).result, { total: '0' });
+  });
+
+  test('build-test-deploy: a failed deployment is rolled back; a rerun from it keeps what was built', async () => {
+    await using releases = await temporaryFolder();
+    const current = join(releases.path, 'staging', 'current');
+    assert.equal((await run('build-test-deploy', { version: '1.0.0', releases: releases.path })).code, 0);
+    assert.equal(await readFile(current, 'utf8'), 'release 1.0.0\n');
+
+    // A disk that takes everything and keeps nothing.
+    await rm(current);
+    await symlink('/dev/null', current);
+    const failed = await run('build-test-deploy', { version: '1.1.0-rc', releases: releases.path });
+    assert.deepEqual([failed.code, failed.workflow.status], [1, 'failed'], failed.stdout);
+    assert.deepEqual(failed.steps, {
+      build: 'done',
+      lint: 'failed',
+      test: 'done',
+      deploy: 'done',
+      'smoke-test': 'failed',
+      'roll-back': 'done',
+      announce: 'done',
+    });
+    assert.ok((await lstat(current)).isFile(), 'what was there before is there again');
+
+    const rerun = await workron(['rerun', failed.workflow.id, '--from', 'deploy']);
+    assert.deepEqual([rerun.code, rerun.workflow.rerun_of], [0, failed.workflow.id], rerun.stdout);
+    assert.deepEqual([rerun.steps['build'], rerun.steps['test'], rerun.steps['deploy']], ['done', 'done', 'done']);
+    const built = await jobOf(rerun, 'build');
+    assert.deepEqual([built.attempts, built.result], [0, (await jobOf(failed, 'build')).result]);
+    assert.equal(await readFile(current, 'utf8'), 'release 1.1.0-rc\n');
+  });
+});

@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
+import type { Event, EventTopic } from '../../src/api/event.ts';
+import { readEvents, type StreamEvent } from '../../src/api/event-stream.ts';
+import { EventHub } from '../../src/http/event-hub.ts';
+import type { Scheduler } from '../../src/scheduler/scheduler.ts';
+import { aJob } from '../kit/builders.ts';
+import { claimOverHttp, openTestServer } from '../kit/http.ts';
+import { openTestMemory } from '../kit/memory.ts';
+import { openEmptiedPostgres } from '../kit/postgres.ts';
+import { openEmptiedSqlite } from '../kit/sqlite.ts';
+import { forever } from '../kit/steps.ts';
+import type { OpenStore } from '../kit/store.ts';
+
+const STORES: [string, OpenStore][] = [
+  ['memory', openTestMemory],
+  ['sqlite', openEmptiedSqlite],
+  ['postgres', () => openEmptiedPostgres()],
+];
+
+class Listener implements AsyncDisposable {
+  readonly #abort: AbortController;
+  readonly #events: AsyncGenerator<StreamEvent>;
+
+  private constructor(response: Response, abort: AbortController) {
+    this.#abort = abort;
+    this.#events = readEvents(response.body!.pipeThrough(new TextDecoderStream()));
+  }
+
+  static async open(url: string, lastEventId = ''): Promise<Listener> {
+    const abort = new AbortController();
+    const headers = { accept: 'text/event-stream', 'last-event-id': lastEventId };
+    return new Listener(await fetch(`${url}/events`, { headers, signal: abort.signal }), abort);
+  }
+
+  /** `undefined` at the end. */
+  async next(): Promise<StreamEvent | undefined> {
+    return (await this.#events.next()).value as StreamEvent | undefined;
+  }
+
+  /** The next event of this topic. */
+  async about(topic: EventTopic): Promise<Event> {
+    for (;;) {
+      const event = JSON.parse((await this.next())?.data ?? '') as Event;
+      if (event.topic === topic) return event;
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#abort.abort();
+  }
+}
+
+test('events: a change is told with its topic and ids', async () => {
+  await using server = await openTestServer();
+  await using listener = await Listener.open(server.url);
+  const { body: job } = await server.call('POST', '/jobs', { command: 'a' });
+  assert.deepEqual(await listener.about('jobs'), { topic: 'jobs', ids: [job.id] });
+  await server.call('POST', '/workers/register', { name: 'w' });
+  await server.call('POST', '/workers/1/drain');
+  assert.deepEqual(await listener.about('workers'), { topic: 'workers', ids: ['1'] });
+});
+
+test('events: a burst is a few events, without ids where they are too many', async () => {
+  await using server = await openTestServer();
+  await using listener = await Listener.open(server.url);
+  const signal = AbortSignal.timeout(60_000);
+  await Promise.all(Array.from({ length: 3 }, () => server.scheduler.submit([aJob()], {}, signal)));
+  for (let i = 0; i < 300; i += 1) await server.scheduler.submit([aJob()], {}, signal);
+  const first = await listener.about('jobs');
+  assert.ok(first.ids !== undefined && first.ids.length <= 3);
+  let told = first;
+  let events = 1;
+  while (told.ids !== undefined && !told.ids.includes('303')) {
+    told = await listener.about('jobs');
+    events += 1;
+  }
+  assert.ok(events < 30, `${events} events for 303 changes`);
+});
+
+test('events: who comes back gets what was missed; after a gap or elsewhere, reset', async () => {
+  await using server = await openTestServer();
+  let last: string;
+  {
+    await using listener = await Listener.open(server.url);
+    await server.call('POST', '/jobs', { command: 'a' });
+    const event = await listener.next();
+    assert.match(event?.id ?? '', /^test-\d+$/);
+    last = event?.id as string;
+  }
+  await server.call('POST', '/jobs', { command: 'b' });
+  {
+    await using again = await Listener.open(server.url, last);
+    const event = await again.next();
+    assert.notEqual(event?.event, 'reset');
+    assert.ok(Number(event?.id?.split('-')[1]) > Number(last.split('-')[1]));
+  }
+  for (const elsewhere of ['other-1', 'test-99999', 'test-x', 'nonsense']) {
+    await using stranger = await Listener.open(server.url, elsewhere);
+    assert.equal((await stranger.next())?.event, 'reset', elsewhere);
+  }
+});
+
+test('events: after a gap too long to fill, reset', async (t) => {
+  await using server = await openTestServer();
+  const hub = new EventHub(server.scheduler);
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const tell = async (times: number) => {
+    for (let i = 0; i < times; i += 1) {
+      await server.scheduler.submit([aJob()], {}, forever);
+      t.mock.timers.tick(250);
+    }
+  };
+  await tell(10);
+  await using near = hub.stream('test-5', forever);
+  assert.doesNotMatch((await near.next()).value as string, /reset/);
+  await tell(600);
+  await using far = hub.stream('test-5', forever);
+  assert.match((await far.next()).value as string, /^event: reset\nid: test-\d+\ndata: \{\}$/m);
+  t.mock.timers.reset();
+  hub.close();
+});
+
+for (const [name, open] of STORES) {
+  test(`events: ${name}: those who listen are told how many jobs there are`, async () => {
+    await using opened = await open();
+    await using server = await openTestServer({ store: opened.store });
+    await using listener = await Listener.open(server.url);
+    const counted = async (wanted: Event['counts']) => {
+      while (!isDeepStrictEqual((await listener.about('queues')).counts, wanted));
+    };
+    const waiting = { blocked: 1, scheduled: 1, pending: 1, running: 0 };
+    const { body: parent } = await server.call('POST', '/jobs', { command: 'a' });
+    await server.call('POST', '/jobs', { command: 'b', queue: 'other', delay: '1h' });
+    await server.call('POST', '/jobs', { command: 'c', depends_on: [parent.id] });
+    await counted(waiting);
+    const { worker, id, attempt } = await claimOverHttp(server);
+    await counted({ ...waiting, pending: 0, running: 1 });
+    await server.call('POST', `/jobs/${id}/done`, { worker_id: worker, attempt });
+    await counted({ blocked: 0, scheduled: 1, pending: 1, running: 0 });
+  });
+}
+
+test('events: nothing is counted where nobody listens, and who comes is told the counts at once', async () => {
+  let asked = 0;
+  const wrap = (scheduler: Scheduler): Scheduler => ({
+    ...scheduler,
+    queues: (signal) => {
+      asked += 1;
+      return scheduler.queues(signal);
+    },
+  });
+  await using server = await openTestServer({ wrap });
+  await server.call('POST', '/jobs', { command: 'a' });
+  await server.call('POST', '/jobs', { command: 'b' });
+  assert.equal(asked, 0);
+  for (const lastEventId of ['', 'test-1']) {
+    await using listener = await Listener.open(server.url, lastEventId);
+    let told = await listener.about('queues');
+    while (told.counts === undefined) told = await listener.about('queues');
+    assert.equal(told.counts.pending, 2);
+  }
+});
+
+test('events: more listeners than places are told to come back later', async () => {
+  await using server = await openTestServer({ maxStreams: 1 });
+  {
+    await using _ = await Listener.open(server.url);
+    const { status, body, headers } = await server.call('GET', '/events');
+    assert.deepEqual([status, body.code, headers.get('retry-after')], [503, 'overloaded', '2']);
+  }
+  // The place is free again once the server has noticed.
+  for (;;) {
+    const response = await fetch(`${server.url}/events`);
+    await response.body?.cancel();
+    if (response.status === 200) break;
+  }
+});
+
+test('events: closing the server ends the stream at once', async () => {
+  await using server = await openTestServer();
+  await using listener = await Listener.open(server.url);
+  await server.close();
+  while ((await listener.next()) !== undefined);
+});

@@ -1,0 +1,421 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Job, JobDetail, SubmittedJob } from '../../src/api/job.ts';
+import { searchedBackTo } from '../../src/http/text-window.ts';
+import { claimOverHttp, openTestServer } from '../kit/http.ts';
+
+test('POST /jobs: 201, the job and its address', async () => {
+  await using server = await openTestServer();
+  const { status, headers, body } = await server.call('POST', '/jobs', { command: 'echo hi', tags: ['a', 'a', 'b'] });
+  assert.equal(status, 201);
+  assert.equal(headers.get('location'), `/jobs/${body.id}`);
+  assert.deepEqual(SubmittedJob.parse(body), body);
+  assert.deepEqual([body.status, body.queue, body.priority, body.tags], ['pending', 'default', 0, ['a', 'b']]);
+  assert.deepEqual([body.max_attempts, body.max_retries, body.timeout, body.kill_grace], [3, 3, 300_000, 10_000]);
+  assert.deepEqual(body.backoff, { type: 'exponential', base: 5_000, factor: 2, cap: 3_600_000, jitter: 0.2 });
+  assert.equal(body.deduplicated, false);
+});
+
+test('every writable field is read back; env values are not', async () => {
+  await using server = await openTestServer();
+  const { status, body } = await server.call('POST', '/jobs', {
+    handler: 'mail',
+    input: { to: 'ü', n: [1, null] },
+    name: 'n',
+    queue: 'q',
+    priority: -32_768,
+    delay: '1h30m',
+    max_retries: 0,
+    backoff: { type: 'fixed', base: '2s' },
+    retry_on: [75],
+    no_retry_on: [2],
+    timeout: '90s',
+    start_timeout: '7d',
+    kill_grace: 0,
+    rerun: 'never',
+    on_disconnect: 'finish',
+    env: { SECRET: 'hunter2' },
+    cwd: '/tmp',
+    tags: ['t'],
+    requires: ['gpu'],
+    resources: { memory_mb: 512 },
+    fair_key: 'tenant',
+    unique: { key: 'k', while: '1h', on_conflict: 'reject' },
+  });
+  assert.equal(status, 201);
+  const { body: read } = await server.call('GET', `/jobs/${body.id}`);
+  assert.deepEqual(JobDetail.parse(read), read);
+  assert.deepEqual(
+    [read.handler, read.input, read.command, read.name, read.queue, read.priority, read.status],
+    ['mail', { to: 'ü', n: [1, null] }, null, 'n', 'q', -32_768, 'scheduled'],
+  );
+  assert.equal(Date.parse(read.run_at) - Date.parse(read.created_at), 5_400_000);
+  assert.deepEqual([read.max_attempts, read.max_retries], [1, 1]);
+  assert.deepEqual(read.backoff, { type: 'fixed', base: 2_000, factor: 2, cap: 3_600_000, jitter: 0.2 });
+  assert.deepEqual([read.retry_on, read.no_retry_on], [[75], [2]]);
+  assert.deepEqual([read.timeout, read.start_timeout, read.kill_grace], [90_000, 604_800_000, 0]);
+  assert.deepEqual([read.rerun, read.on_disconnect, read.cwd, read.fair_key], ['never', 'finish', '/tmp', 'tenant']);
+  assert.deepEqual([read.env, read.requires, read.resources], [['SECRET'], ['gpu'], { memory_mb: 512 }]);
+  assert.deepEqual([read.depends_on, read.progress], [[], null]);
+  assert.equal(typeof read.waiting_for, 'string');
+  assert.ok(!JSON.stringify(read).includes('hunter2'));
+  const taken = await server.call('POST', '/jobs', { command: 'x', unique: { key: 'k', on_conflict: 'reject' } });
+  assert.deepEqual([taken.status, taken.body.code], [409, 'unique_conflict']);
+  const existing = await server.call('POST', '/jobs', { command: 'x', unique: { key: 'k' } });
+  assert.deepEqual([existing.body.id, existing.body.deduplicated], [body.id, true]);
+});
+
+const BAD: [string, unknown, string, RegExp][] = [
+  ['nothing', '', '', /expected a JSON body/],
+  ['no command', {}, '', /exactly one of command and handler/],
+  ['both', { command: 'a', handler: 'b' }, '', /exactly one/],
+  ['an empty command', { command: '' }, '/command', /empty/],
+  ['a blank command', { command: ' \t\n' }, '/command', /blank/],
+  ['a number for a command', { command: 7 }, '/command', /string/],
+  ['an unknown field', { command: 'a', comand: 'b' }, '/comand', /did you mean command/],
+  ['a nested unknown field', { command: 'a', backoff: { bsae: 1 } }, '/backoff/bsae', /did you mean base/],
+  ['NUL', { command: 'a\0b' }, '/command', /NUL/],
+  ['a lone surrogate', '{"command":"a","name":"\\ud800"}', '/name', /surrogate/],
+  ['NUL deep in the input', { handler: 'h', input: { a: [{ b: '\0' }] } }, '/input/a/0/b', /NUL/],
+  ['NUL in a field name', '{"handler":"h","input":{"\\u0000":1}}', '/input', /not allowed/],
+  ['__proto__', '{"command":"a","env":{"__proto__":"x"}}', '/env', /not allowed/],
+  ['bottomless nesting', `{"handler":"h","input":${'['.repeat(50_000)}${']'.repeat(50_000)}}`, '/input', /deeper/],
+  ['priority too high', { command: 'a', priority: 32_768 }, '/priority', /-32768 to 32767/],
+  ['priority not whole', { command: 'a', priority: 1.5 }, '/priority', /whole/],
+  ['a long queue', { command: 'a', queue: 'q'.repeat(129) }, '/queue', /128/],
+  ['a queue with a newline', { command: 'a', queue: 'a\nb' }, '/queue', /control/],
+  ['a long name', { command: 'a', name: 'n'.repeat(257) }, '/name', /256/],
+  ['an empty tag', { command: 'a', tags: [''] }, '/tags/0', /empty/],
+  ['both delays', { command: 'a', delay: 1, run_at: '2030-01-01T00:00:00Z' }, '/delay', /not both/],
+  ['both budgets', { command: 'a', max_attempts: 1, max_retries: 1 }, '/max_retries', /not both/],
+  ['no attempts', { command: 'a', max_attempts: 0 }, '/max_attempts', /from 1/],
+  ['a bad duration', { command: 'a', timeout: '5 minutes' }, '/timeout', /duration/],
+  ['a negative duration', { command: 'a', timeout: -1 }, '/timeout', /duration/],
+  ['no time at all', { command: 'a', timeout: 0 }, '/timeout', /at least 1 ms/],
+  ['an instant without offset', { command: 'a', run_at: '2030-01-01T00:00:00' }, '/run_at', /instant/],
+  ['a day that is not', { command: 'a', run_at: '2030-02-31T00:00:00Z' }, '/run_at', /instant/],
+  ['a bad env name', { command: 'a', env: { 'A B': 'x' } }, '/env/A B', /./],
+  ['an env number', { command: 'a', env: { A: 1 } }, '/env/A', /string/],
+  ['input for a command', { command: 'a', input: 1 }, '/input', /handler/],
+  ['an unknown rerun', { command: 'a', rerun: 'maybe' }, '/rerun', /safe/],
+  ['a string', '"echo"', '', /object/],
+  ['null', 'null', '', /object/],
+  ['truncated JSON', '{"command":', '', /JSON/],
+];
+
+for (const [what, body, pointer, detail] of BAD) {
+  test(`POST /jobs: ${what} is refused, with where and why, and nothing is stored`, async () => {
+    await using server = await openTestServer();
+    const answer = await server.call('POST', '/jobs', body);
+    assert.equal(answer.status, 400);
+    assert.match(answer.headers.get('content-type') ?? '', /^application\/problem\+json/);
+    assert.equal(answer.body.code, 'bad_request');
+    assert.equal(answer.body.request_id, answer.headers.get('x-request-id'));
+    const first = answer.body.errors.find((error: { pointer: string }) => error.pointer.startsWith(pointer));
+    assert.ok(first, JSON.stringify(answer.body));
+    assert.match(first.detail, detail);
+    assert.deepEqual((await server.call('GET', '/jobs')).body.items, []);
+  });
+}
+
+test('malformed JSON says where', async () => {
+  await using server = await openTestServer();
+  const { body } = await server.call('POST', '/jobs', '{"command": "a",\n "queue": }');
+  assert.match(body.detail, /queue/);
+  const { body: inArray } = await server.call('POST', '/jobs', '[{"command":"a"}, {"command":}]');
+  assert.equal(inArray.errors[0].pointer, '/1');
+});
+
+test('POST /jobs with an array: all in order, or none', async () => {
+  await using server = await openTestServer();
+  const jobs = [{ command: 'a' }, { command: 'b, "[]{}\\"' }, { command: 'c' }];
+  const { status, body } = await server.call('POST', '/jobs', jobs);
+  assert.equal(status, 201);
+  assert.deepEqual(
+    body.items.map((job: Job) => job.command),
+    jobs.map((job) => job.command),
+  );
+  const bad = await server.call('POST', '/jobs', [{ command: 'd' }, { command: '' }]);
+  assert.deepEqual([bad.status, bad.body.errors[0].pointer], [400, '/1/command']);
+  assert.equal((await server.call('GET', '/jobs')).body.items.length, 3);
+  assert.deepEqual((await server.call('POST', '/jobs', ' [ ] ')).body, { items: [] });
+  for (const broken of ['[', '[{}', '[,]', '[{"command":"a"},]', '[{"command":"a"}] x', '[{"command":"a"}}', '[1 2]']) {
+    assert.equal((await server.call('POST', '/jobs', broken)).status, 400, broken);
+  }
+});
+
+test('limits: one job, one item, many items', async () => {
+  await using server = await openTestServer();
+  const large = { command: 'x'.repeat(1024 * 1024) };
+  for (const body of [large, [large]]) {
+    const { status, body: problem } = await server.call('POST', '/jobs', body);
+    assert.deepEqual([status, problem.code], [413, 'payload_too_large']);
+  }
+  const many = `[${Array.from({ length: 100_001 }, () => '{"command":"a"}').join(',')}]`;
+  assert.equal((await server.call('POST', '/jobs', many)).status, 413);
+  const patch = await server.call('PATCH', '/jobs/1', { queue: 'x'.repeat(2 * 1024 * 1024) });
+  assert.deepEqual([patch.status, patch.body.code], [413, 'payload_too_large']);
+});
+
+test('media types: JSON by whatever name a terminal gives it, nothing else', async () => {
+  await using server = await openTestServer();
+  const job = '{"command":"a"}';
+  for (const type of [
+    'application/json',
+    'application/json; charset=utf-8',
+    'application/x-www-form-urlencoded',
+    'application/merge-patch+json',
+  ]) {
+    assert.equal((await server.call('POST', '/jobs', job, { 'content-type': type })).status, 201, type);
+  }
+  for (const type of ['text/plain', 'text/html', 'multipart/form-data; boundary=x', 'application/xml']) {
+    const { status, body } = await server.call('POST', '/jobs', job, { 'content-type': type });
+    assert.deepEqual([status, body.code], [415, 'unsupported_media_type'], type);
+  }
+  const form = await server.call('POST', '/jobs', 'command=ls', {
+    'content-type': 'application/x-www-form-urlencoded',
+  });
+  assert.equal(form.status, 415);
+});
+
+test('GET /jobs: filters, pages, newest first', async () => {
+  await using server = await openTestServer();
+  await server.call('POST', '/jobs', [
+    { command: 'one', queue: 'a', tags: ['x', 'y'], name: 'first' },
+    { command: 'two', queue: 'a', tags: ['x'] },
+    { command: 'three', queue: 'b', delay: '1h' },
+  ]);
+  const commands = async (query: string) =>
+    (await server.call('GET', `/jobs?${query}`)).body.items.map((job: Job) => job.command);
+  assert.deepEqual(await commands(''), ['three', 'two', 'one']);
+  assert.deepEqual(await commands('queue=a'), ['two', 'one']);
+  assert.deepEqual(await commands('tag=x&tag=y'), ['one']);
+  assert.deepEqual(await commands('status=scheduled,running'), ['three']);
+  assert.deepEqual(await commands('name=first'), ['one']);
+  assert.deepEqual(await commands('q=TW'), ['two']);
+  assert.deepEqual(await commands('from=1h'), ['three', 'two', 'one']);
+  assert.deepEqual(await commands('to=1h'), []);
+  assert.deepEqual(await commands('from=2020-01-01T00:00:00Z&to=2021-01-01T00:00:00%2B02:00'), []);
+  const first = await server.call('GET', '/jobs?limit=2');
+  assert.equal(first.body.items.length, 2);
+  const rest = await server.call('GET', `/jobs?limit=2&cursor=${first.body.next_cursor}`);
+  assert.deepEqual([rest.body.items[0].command, rest.body.next_cursor], ['one', null]);
+  for (const bad of [
+    'limit=0',
+    'limit=201',
+    'limit=x',
+    'status=nope',
+    'cursor=zzz',
+    'queu=a',
+    'from=yesterday',
+    'worker_id=x',
+    'reason=x',
+    'q=',
+  ]) {
+    const { status, body } = await server.call('GET', `/jobs?${bad}`);
+    assert.deepEqual([status, body.code], [400, 'bad_request'], bad);
+  }
+  assert.match((await server.call('GET', '/jobs?queu=a')).body.detail, /did you mean queue/);
+});
+
+test('GET /jobs?q: the answer says how far back it looked', async () => {
+  await using server = await openTestServer();
+  assert.equal((await server.call('GET', '/jobs?q=x')).body.searched_back_to, null, 'nothing was left out');
+  const { body } = await server.call('POST', '/jobs', [{ command: 'a' }, { command: 'b' }, { command: 'c' }]);
+  assert.equal((await server.call('GET', '/jobs?q=x')).body.searched_back_to, null);
+  assert.ok(!('searched_back_to' in (await server.call('GET', '/jobs')).body), 'without text it looks at all');
+  const backTo = (newest: number) => searchedBackTo(server.scheduler, newest, AbortSignal.timeout(60_000));
+  assert.equal(await backTo(1), Date.parse(body.items[1].created_at));
+  assert.equal(await backTo(2), Date.parse(body.items[0].created_at));
+  assert.equal(await backTo(3), null);
+});
+
+test('PATCH /jobs/{id} while it waits, 409 after', async () => {
+  await using server = await openTestServer();
+  const { body: job } = await server.call('POST', '/jobs', { command: 'a' });
+  const edit = { priority: 5, queue: 'q', run_at: '2099-01-01T00:00:00Z', timeout: '1m', max_attempts: 9, tags: ['t'] };
+  const { status, body } = await server.call('PATCH', `/jobs/${job.id}`, edit);
+  assert.equal(status, 200);
+  assert.deepEqual(
+    [body.priority, body.queue, body.run_at, body.timeout, body.max_attempts, body.tags, body.status],
+    [5, 'q', '2099-01-01T00:00:00.000Z', 60_000, 9, ['t'], 'scheduled'],
+  );
+  assert.equal((await server.call('PATCH', `/jobs/${job.id}`, {})).status, 400);
+  assert.equal((await server.call('PATCH', `/jobs/${job.id}`, { command: 'b' })).status, 400);
+  await server.call('POST', `/jobs/${job.id}/cancel`);
+  const late = await server.call('PATCH', `/jobs/${job.id}`, { priority: 1 });
+  assert.deepEqual([late.status, late.body.code, late.body.job_id], [409, 'illegal_transition', job.id]);
+});
+
+test('cancel: 200 for a waiting job, 202 for a running one; retry brings it back', async () => {
+  await using server = await openTestServer();
+  const { body: waiting } = await server.call('POST', '/jobs', { command: 'a', delay: '1h' });
+  const { status, body } = await server.call('POST', `/jobs/${waiting.id}/cancel`);
+  assert.deepEqual([status, body.status, body.reason], [200, 'cancelled', 'cancelled']);
+  assert.equal((await server.call('POST', `/jobs/${waiting.id}/cancel`)).status, 200);
+  await server.call('POST', '/jobs', { command: 'b' });
+  const { id, worker, attempt } = await claimOverHttp(server);
+  const asked = await server.call('POST', `/jobs/${id}/cancel`, {});
+  assert.deepEqual([asked.status, asked.body.status], [202, 'running']);
+  assert.ok(asked.body.cancel_requested_at);
+  await server.call('POST', `/jobs/${id}/fail`, { worker_id: worker, attempt, exit_code: 1 });
+  assert.equal((await server.call('GET', `/jobs/${id}`)).body.status, 'cancelled');
+  const retried = await server.call('POST', `/jobs/${id}/retry`);
+  assert.deepEqual([retried.status, retried.body.status, retried.body.attempts], [200, 'pending', 1]);
+  const again = await server.call('POST', `/jobs/${id}/retry`);
+  assert.deepEqual([again.status, again.body.code], [409, 'illegal_transition']);
+  assert.equal((await server.call('POST', `/jobs/${id}/cancel`, { cascade: 'x' })).status, 400);
+});
+
+test('wait: answers when the job ends, and with the job as it is when time is up', async () => {
+  await using server = await openTestServer();
+  const { body: job } = await server.call('POST', '/jobs', { command: 'a' });
+  const now = await server.call('GET', `/jobs/${job.id}/wait?timeout=0`);
+  assert.deepEqual([now.status, now.body.status], [200, 'pending']);
+  assert.deepEqual(Job.parse(now.body), now.body);
+  const { id, worker, attempt } = await claimOverHttp(server);
+  const waiting = server.call('GET', `/jobs/${id}/wait?timeout=1m`);
+  await server.call('POST', `/jobs/${id}/done`, { worker_id: worker, attempt, result: { rows: 7 } });
+  const ended = await waiting;
+  assert.deepEqual([ended.body.status, ended.body.result, ended.body.exit_code], ['done', { rows: 7 }, 0]);
+  assert.equal((await server.call('GET', `/jobs/${id}/wait?timeout=soon`)).status, 400);
+});
+
+test('attempts: each ended one, oldest first', async () => {
+  await using server = await openTestServer();
+  await server.call('POST', '/jobs', { command: 'a', backoff: { type: 'none' } });
+  const first = await claimOverHttp(server);
+  await server.call('POST', `/jobs/${first.id}/fail`, { worker_id: first.worker, attempt: 1, exit_code: 7 });
+  const second = await claimOverHttp(server);
+  await server.call('POST', `/jobs/${first.id}/done`, { worker_id: second.worker, attempt: 2 });
+  const { body } = await server.call('GET', `/jobs/${first.id}/attempts`);
+  assert.deepEqual(
+    body.items.map((each: Record<string, unknown>) => [
+      each['attempt'],
+      each['outcome'],
+      each['exit_code'],
+      each['error'],
+    ]),
+    [
+      [1, 'failed', 7, 'exit 7'],
+      [2, 'done', 0, null],
+    ],
+  );
+});
+
+test('what is not there is 404, whatever the id looks like', async () => {
+  await using server = await openTestServer();
+  for (const id of ['999', 'abc', '0', '-1', '1e3', '99999999999999999999', '%00', '1%2F2', 'x'.repeat(500)]) {
+    for (const [method, path] of [
+      ['GET', ''],
+      ['GET', '/attempts'],
+      ['GET', '/logs'],
+      ['GET', '/wait'],
+      ['POST', '/cancel'],
+      ['POST', '/retry'],
+    ] as const) {
+      const { status, body } = await server.call(method, `/jobs/${id}${path}`);
+      assert.deepEqual([status, body.code], [404, 'job_not_found'], `${method} /jobs/${id}${path}`);
+    }
+  }
+  assert.equal((await server.call('GET', '/operations/7')).body.code, 'operation_not_found');
+  assert.equal((await server.call('POST', '/workers/7/drain')).body.code, 'worker_not_found');
+  const unknown = await server.call('GET', '/nowhere');
+  assert.deepEqual([unknown.status, unknown.body.code], [404, 'not_found']);
+  assert.equal((await server.call('GET', '/jobs/%zz')).status, 400);
+});
+
+test('another method is 405 with the ones there are', async () => {
+  await using server = await openTestServer();
+  const { status, headers, body } = await server.call('DELETE', '/jobs/1');
+  assert.deepEqual([status, body.code, headers.get('allow')], [405, 'method_not_allowed', 'GET, PATCH']);
+  assert.equal((await server.call('PUT', '/jobs', '{}')).headers.get('allow'), 'POST, GET');
+});
+
+test('queues: pause, resume, limit', async () => {
+  await using server = await openTestServer();
+  await server.call('POST', '/jobs', { command: 'a', queue: 'mail/übung' });
+  const path = `/queues/${encodeURIComponent('mail/übung')}`;
+  const paused = await server.call('PATCH', path, { paused: true, max_running: 2 });
+  assert.deepEqual([paused.status, paused.body.paused, paused.body.max_running], [200, true, 2]);
+  assert.ok(paused.body.paused_at);
+  const { body } = await server.call('GET', '/queues');
+  assert.deepEqual([body.items[0].name, body.items[0].pending], ['mail/übung', 1]);
+  const resumed = await server.call('PATCH', path, { paused: false, max_running: null });
+  assert.deepEqual([resumed.body.paused, resumed.body.max_running], [false, null]);
+  for (const bad of [{}, { paused: 'yes' }, { max_running: -1 }, { pausd: true }]) {
+    assert.equal((await server.call('PATCH', path, bad)).status, 400, JSON.stringify(bad));
+  }
+  assert.equal((await server.call('PATCH', `/queues/${'q'.repeat(200)}`, { paused: true })).status, 400);
+});
+
+test('bulk: counts, acts on what matches, can be watched', async () => {
+  await using server = await openTestServer();
+  await server.call('POST', '/jobs', [
+    { command: 'a', tags: ['old'] },
+    { command: 'b', tags: ['old'] },
+    { command: 'c' },
+  ]);
+  const filter = { tag: 'old', status: ['pending'] };
+  const dry = await server.call('POST', '/jobs/bulk', { action: 'cancel', filter, dry_run: true });
+  assert.deepEqual([dry.status, dry.body], [200, { total: 2, dry_run: true, operation: null }]);
+  const started = await server.call('POST', '/jobs/bulk', { action: 'cancel', filter });
+  assert.deepEqual([started.status, started.body.total], [202, 2]);
+  const path = started.headers.get('location') as string;
+  assert.equal(path, `/operations/${started.body.operation.id}`);
+  let operation = started.body.operation;
+  while (operation.status === 'running') operation = (await server.call('GET', path)).body;
+  assert.deepEqual([operation.status, operation.changed, operation.skipped], ['done', 2, 0]);
+  const { body: left } = await server.call('GET', '/jobs?status=pending');
+  assert.equal(left.items.length, 1);
+  for (const bad of [
+    { action: 'delete', filter: {} },
+    { action: 'cancel' },
+    { action: 'cancel', filter: { tga: 'x' } },
+  ]) {
+    assert.equal((await server.call('POST', '/jobs/bulk', bad)).status, 400, JSON.stringify(bad));
+  }
+});
+
+test('health, readiness, metrics, statistics, the root and the API document', async () => {
+  await using server = await openTestServer();
+  const health = await server.call('GET', '/health');
+  assert.deepEqual([health.status, health.body.status, health.body.instance_id], [200, 'ok', 'test']);
+  assert.equal(typeof health.body.uptime_seconds, 'number');
+  assert.deepEqual((await server.call('GET', '/ready')).body, { ready: true, problems: [] });
+  const metrics = await server.call('GET', '/metrics');
+  assert.match(metrics.headers.get('content-type') ?? '', /^text\/plain/);
+  assert.match(metrics.body, /workron_/);
+  const stats = await server.call('GET', '/stats?from=2h');
+  assert.deepEqual([stats.status, stats.body.totals.done], [200, 0]);
+  assert.equal((await server.call('GET', '/stats?from=90d')).status, 400);
+  assert.match((await server.call('GET', '/')).body.try, /^curl -d/);
+  const { body: document } = await server.call('GET', '/openapi.json');
+  assert.equal(document.openapi, '3.1.0');
+  assert.ok(document.paths['/jobs/{id}/logs'].get && document.components.schemas.JobSubmission);
+  assert.equal((await server.call('HEAD', '/health')).status, 200);
+  server.scheduler.drain();
+  const draining = await server.call('GET', '/ready');
+  assert.deepEqual([draining.status, draining.body.problems], [503, ['shutting down']]);
+});
+
+test('X-Request-ID: the caller’s where it is fit for a log line, and on every line of the request', async () => {
+  const lines: Record<string, unknown>[] = [];
+  const log = (fields: object) => ({
+    debug: (more: object) => void lines.push({ ...fields, ...more }),
+    info: (more: object) => void lines.push({ ...fields, ...more }),
+    warn: (more: object) => void lines.push({ ...fields, ...more }),
+    error: (more: object) => void lines.push({ ...fields, ...more }),
+    child: (more: object) => log({ ...fields, ...more }),
+  });
+  await using server = await openTestServer({ log: log({}) });
+  const mine = await server.call('GET', '/jobs', undefined, { 'x-request-id': 'trace-1.a' });
+  assert.equal(mine.headers.get('x-request-id'), 'trace-1.a');
+  const hostile = await server.call('GET', '/jobs', undefined, { 'x-request-id': 'a b{"' });
+  assert.match(hostile.headers.get('x-request-id') ?? '', /^[0-9a-f-]{36}$/);
+  await server.call('GET', '/health');
+  assert.deepEqual(
+    lines.map((line) => line['request_id']),
+    ['trace-1.a', hostile.headers.get('x-request-id')],
+  );
+});

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import http from 'node:http';
+import { test } from 'node:test';
+import { ROUTES } from '../../src/http/routes.ts';
+import { assertSafeBind } from '../../src/http/safe-bind.ts';
+import { openTestServer, type TestServer } from '../kit/http.ts';
+
+/** fetch will not let a test choose Host or Origin; a terminal, or an attacker, can. */
+async function raw(server: TestServer, method: string, path: string, headers: Record<string, string>, body = '') {
+  const request = http.request({ host: '127.0.0.1', port: server.port, method, path, headers });
+  request.end(body);
+  const [response] = (await once(request, 'response')) as [http.IncomingMessage];
+  let text = '';
+  if (!response.headers['content-type']?.startsWith('text/event-stream'))
+    for await (const chunk of response) text += chunk;
+  else response.destroy();
+  return { status: response.statusCode, headers: response.headers, text };
+}
+
+const JOB = '{"command":"echo hi"}';
+
+test('without a token: only by this machine’s own names', async () => {
+  await using server = await openTestServer({ allowedHosts: ['Workron.internal'] });
+  for (const host of ['localhost', 'localhost:9999', '127.0.0.1', '[::1]:80', 'LOCALHOST', 'workron.internal:80']) {
+    assert.equal((await raw(server, 'POST', '/jobs', { host }, JOB)).status, 201, host);
+  }
+  const foreign = [
+    'evil.example',
+    'localhost.evil.example',
+    '127.0.0.1.evil.example',
+    'evil.example:8080',
+    '10.0.0.7',
+    'localhost@evil',
+    '[::2]',
+  ];
+  for (const host of foreign) {
+    const answer = await raw(server, 'POST', '/jobs', { host }, JOB);
+    assert.equal(answer.status, 403, host);
+    assert.equal(JSON.parse(answer.text).code, 'forbidden');
+    assert.equal((await raw(server, 'GET', '/health', { host })).status, 403, host);
+  }
+  assert.equal((await server.call('GET', '/jobs')).body.items.length, 6);
+});
+
+test('a page of another origin is refused on every route and method', async () => {
+  await using server = await openTestServer({ token: 'secret' });
+  const host = `127.0.0.1:${server.port}`;
+  const foreign = [
+    { origin: 'http://evil.example' },
+    { origin: 'null' },
+    { origin: `https://evil.example:${server.port}` },
+    { origin: `http://127.0.0.1:${server.port + 1}` },
+    { origin: 'file://' },
+    { 'sec-fetch-site': 'cross-site' },
+  ];
+  for (const headers of foreign) {
+    for (const route of ROUTES) {
+      const path = route.path.replace(/:\w+/g, '1');
+      const answer = await raw(server, route.method, path, { host, authorization: 'Bearer secret', ...headers });
+      assert.equal(answer.status, 403, `${route.method} ${path} ${JSON.stringify(headers)}`);
+      assert.equal(answer.headers['access-control-allow-origin'], undefined);
+    }
+    assert.equal((await raw(server, 'OPTIONS', '/jobs', { host, ...headers })).status, 403);
+  }
+  const own = { host, authorization: 'Bearer secret', origin: `http://${host}`, 'sec-fetch-site': 'same-origin' };
+  assert.equal((await raw(server, 'POST', '/jobs', own, JOB)).status, 201);
+});
+
+test('an allowed host may be the origin of a page behind a proxy', async () => {
+  await using server = await openTestServer({ allowedHosts: ['jobs.example'] });
+  const headers = { host: 'localhost', origin: 'https://jobs.example' };
+  assert.equal((await raw(server, 'GET', '/jobs', headers)).status, 200);
+});
+
+test('with a token: any Host, but only with it, except for health and readiness', async () => {
+  await using server = await openTestServer({ token: 'secret' });
+  const host = 'jobs.example';
+  for (const route of ROUTES) {
+    const path = route.path.replace(/:\w+/g, '1');
+    for (const authorization of [
+      undefined,
+      'Bearer wrong',
+      'Bearer secrets',
+      'Bearer secre',
+      'Basic secret',
+      'secret',
+      'Bearer ',
+    ]) {
+      const headers = { host, ...(authorization === undefined ? {} : { authorization }) };
+      const answer = await raw(server, route.method, path, headers);
+      if (route.scope === null) {
+        assert.equal(answer.status, 200, path);
+      } else {
+        assert.equal(answer.status, 401, `${route.method} ${path} ${authorization}`);
+        assert.match(String(answer.headers['www-authenticate']), /^Bearer/);
+        assert.equal(JSON.parse(answer.text).code, 'unauthorized');
+      }
+    }
+  }
+  assert.deepEqual(
+    ROUTES.filter((route) => route.scope === null).map((route) => route.path),
+    ['/health', '/ready'],
+  );
+  assert.equal((await raw(server, 'GET', '/nowhere', { host })).status, 401);
+  assert.equal((await raw(server, 'GET', '/jobs', { host, authorization: 'Bearer secret' })).status, 200);
+  assert.equal((await raw(server, 'GET', '/jobs', { host, authorization: 'bearer  secret' })).status, 200);
+});
+
+test('answers cannot be sniffed, cached or embedded', async () => {
+  await using server = await openTestServer();
+  const { headers } = await server.call('GET', '/jobs');
+  assert.equal(headers.get('x-content-type-options'), 'nosniff');
+  assert.equal(headers.get('cache-control'), 'no-store');
+  assert.equal(headers.get('cross-origin-resource-policy'), 'same-origin');
+});
+
+test('listening elsewhere than on this machine needs a token, and the refusal says what to do', async () => {
+  for (const host of ['127.0.0.1', '127.9.9.9', '::1', 'localhost']) assertSafeBind(host, null);
+  assertSafeBind('0.0.0.0', 'secret');
+  for (const host of ['0.0.0.0', '::', '10.0.0.1', 'example.com', '127.evil.example', '']) {
+    assert.throws(() => assertSafeBind(host, null), /--token or WORKRON_TOKEN/, host);
+  }
+});
+
+test('what is not HTTP is answered without a 5xx, and the server goes on', async () => {
+  await using server = await openTestServer();
+  const { connect } = await import('node:net');
+  const socket = connect(server.port, '127.0.0.1');
+  socket.end('NONSENSE\r\n\r\n');
+  let text = '';
+  for await (const chunk of socket) text += chunk;
+  assert.match(text, /^HTTP\/1\.1 400/);
+  assert.equal((await server.call('GET', '/health')).status, 200);
+});

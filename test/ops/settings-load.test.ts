@@ -1,0 +1,167 @@
+/** Settings: what wins over what, what is refused, and which store follows. */
+
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { SettingsError } from '../../src/ops/settings/error.ts';
+import { loadSettings } from '../../src/ops/settings/load.ts';
+import type { SettingCommand, Settings } from '../../src/ops/settings/settings.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'workron-settings-'));
+after(() => rmSync(folder, { recursive: true }));
+
+let files = 0;
+
+function file(content: string): string {
+  files += 1;
+  const path = join(folder, `${files}.yaml`);
+  writeFileSync(path, content);
+  return path;
+}
+
+interface Given {
+  command?: SettingCommand;
+  flags?: Record<string, string>;
+  env?: Record<string, string>;
+  yaml?: string;
+}
+
+function load({ command = 'up', flags = {}, env = {}, yaml = '' }: Given): Settings {
+  return loadSettings({ command, flags, env, configFile: file(yaml) });
+}
+
+function refusal(given: Given): string {
+  try {
+    load(given);
+  } catch (error) {
+    assert.ok(error instanceof SettingsError, String(error));
+    return `${error.message} | ${error.hint ?? ''}`;
+  }
+  assert.fail('was not refused');
+}
+
+test('settings: flag wins over variable, variable over file, file over default', () => {
+  const flags = { 'reap-every': '1s' };
+  const env = { WORKRON_REAP_EVERY: '2s' };
+  const yaml = 'reap-every: 3s';
+  assert.equal(load({ flags, env, yaml }).reapEveryMs, 1_000);
+  assert.equal(load({ env, yaml }).reapEveryMs, 2_000);
+  assert.equal(load({ yaml }).reapEveryMs, 3_000);
+  assert.equal(load({}).reapEveryMs, 10_000);
+});
+
+test('settings: the defaults are those that the documents promise', () => {
+  const settings = load({});
+  assert.deepEqual(
+    [settings.leaseMs, settings.heartbeatMs, settings.host, settings.port, settings.drainTimeoutMs],
+    [30_000, 5_000, '127.0.0.1', 8080, null],
+  );
+  assert.deepEqual(settings.role, ['api', 'scheduler', 'worker']);
+  assert.deepEqual(settings.store, { driver: 'sqlite', file: './workron.db' });
+  assert.equal(settings.queues, null);
+  assert.ok(settings.workers >= 4);
+});
+
+test('settings: lists and maps may be YAML lists and maps', () => {
+  const settings = load({ yaml: 'queues: [a, b]\nresources:\n  gpu: 1\n  memory_mb: 512\nport: 9000\n' });
+  assert.deepEqual(settings.queues, ['a', 'b']);
+  assert.deepEqual(settings.resources, { gpu: 1, memory_mb: 512 });
+  assert.equal(settings.port, 9000);
+});
+
+test('settings: an empty variable counts as not set', () => {
+  assert.equal(load({ env: { WORKRON_PORT: '' } }).port, 8080);
+});
+
+test('settings: unknown variables and keys are refused with a suggestion', () => {
+  assert.match(refusal({ env: { WORKRON_REAP_EVRY: '1s' } }), /WORKRON_REAP_EVRY.*did you mean WORKRON_REAP_EVERY\?/);
+  assert.match(refusal({ yaml: 'worker: 3' }), /worker: unknown setting.*did you mean workers\?/);
+});
+
+test('settings: variables of clients and of jobs are no mistakes', () => {
+  assert.equal(load({ env: { WORKRON_URL: 'http://h:1', WORKRON_CONFIG: '' } }).port, 8080);
+  assert.equal(load({ env: { WORKRON_JOB_ID: '1', WORKRON_ATTEMPT: '2', WORKRON_ANYTHING: 'x' } }).port, 8080);
+});
+
+test('settings: a malformed value is refused in the words of its source', () => {
+  assert.match(refusal({ flags: { port: '70000' } }), /^--port: expected a whole number from 0 to 65535, not "70000"/);
+  assert.match(refusal({ env: { WORKRON_LEASE: 'soon' } }), /^WORKRON_LEASE: expected a duration/);
+  assert.match(refusal({ yaml: 'role: api,schduler' }), /yaml: role: expected one of .*did you mean scheduler\?/);
+  assert.match(refusal({ yaml: 'port: {a: {b: 1}}' }), /port: expected a text, a number or a plain list/);
+  assert.match(refusal({ yaml: 'a: b: c' }), /yaml: /);
+  assert.match(refusal({ flags: { 'db-schema': 'a;drop' } }), /--db-schema: expected a name/);
+});
+
+test('settings: secrets do not appear in messages', () => {
+  assert.doesNotMatch(refusal({ flags: { token: 'top secret' } }), /top/);
+});
+
+test('settings: a file that was asked for must be there', () => {
+  assert.throws(
+    () => loadSettings({ command: 'up', flags: {}, env: {}, configFile: join(folder, 'none.yaml') }),
+    /cannot read the settings file/,
+  );
+  assert.throws(
+    () => loadSettings({ command: 'up', flags: {}, env: { WORKRON_CONFIG: join(folder, 'none.yaml') } }),
+    /cannot read the settings file/,
+  );
+});
+
+test('settings: the token comes from its file when none is given', () => {
+  const path = file('sesame\n');
+  assert.equal(load({ env: { WORKRON_TOKEN_FILE: path } }).token, 'sesame');
+  assert.equal(load({ env: { WORKRON_TOKEN_FILE: path, WORKRON_TOKEN: 'other' } }).token, 'other');
+  assert.match(refusal({ flags: { 'token-file': file('') } }), /is empty/);
+});
+
+test('settings: db-url decides the store', () => {
+  const store = (url: string) => load({ flags: { 'db-url': url } }).store;
+  assert.deepEqual(store('postgres://h/d'), { driver: 'postgres', url: 'postgres://h/d' });
+  assert.deepEqual(store('postgresql://h/d'), { driver: 'postgres', url: 'postgresql://h/d' });
+  assert.deepEqual(store('memory:'), { driver: 'memory' });
+  assert.deepEqual(store('sqlite:data/w.db'), { driver: 'sqlite', file: 'data/w.db' });
+  assert.deepEqual(store('sqlite:///var/w.db'), { driver: 'sqlite', file: '/var/w.db' });
+  assert.deepEqual(store('./w.db'), { driver: 'sqlite', file: './w.db' });
+});
+
+test('settings: db-driver alone is enough where no place is needed, and may not contradict db-url', () => {
+  assert.deepEqual(load({ flags: { 'db-driver': 'memory' } }).store, { driver: 'memory' });
+  assert.deepEqual(load({ flags: { 'db-driver': 'sqlite' } }).store, { driver: 'sqlite', file: './workron.db' });
+  assert.match(refusal({ flags: { 'db-driver': 'postgres' } }), /needs a db-url/);
+  assert.match(refusal({ flags: { 'db-driver': 'sqlite', 'db-url': 'postgres://h/d' } }), /contradicts/);
+  assert.match(refusal({ flags: { 'db-url': 'mysql://h/d' } }), /cannot use mysql:/);
+});
+
+test('settings: DATABASE_URL and PORT are used when nothing else speaks, and only where they fit', () => {
+  const env = { DATABASE_URL: 'postgres://h/d', PORT: '9000' };
+  assert.deepEqual(load({ env }).store, { driver: 'postgres', url: 'postgres://h/d' });
+  assert.equal(load({ env }).port, 9000);
+  assert.equal(load({ env, yaml: 'port: 1' }).port, 1);
+  assert.equal(load({ env: { DATABASE_URL: 'mysql://h/d' } }).store.driver, 'sqlite');
+  assert.equal(load({ env, flags: { 'db-driver': 'memory' } }).store.driver, 'memory');
+  const worker = load({ command: 'worker', env, flags: { scheduler: 'http://h:1' } });
+  assert.deepEqual([worker.dbUrl, worker.schedulerUrls], [null, ['http://h:1']]);
+});
+
+test('settings: a worker needs exactly one place to get jobs from', () => {
+  assert.match(refusal({ command: 'worker' }), /needs a scheduler/);
+  assert.match(refusal({ command: 'worker', flags: { 'db-url': './w.db' } }), /needs a scheduler/);
+  assert.match(
+    refusal({ command: 'worker', flags: { scheduler: 'http://h', 'db-url': 'postgres://h/d' } }),
+    /not both/,
+  );
+  const settings = load({ command: 'worker', flags: { scheduler: 'http://a:1/,https://b' } });
+  assert.deepEqual(settings.schedulerUrls, ['http://a:1', 'https://b']);
+});
+
+test('settings: a file may hold what concerns other commands only', () => {
+  const settings = load({ command: 'client', yaml: 'workers: 3\ntoken: t\nurl: http://h:1\n' });
+  assert.deepEqual([settings.url, settings.token], ['http://h:1', 't']);
+});
+
+test('settings: a lease shorter than two heartbeats is refused', () => {
+  assert.match(refusal({ flags: { lease: '8s' } }), /heartbeat must be at most half/);
+  assert.equal(load({ flags: { lease: '10s' } }).leaseMs, 10_000);
+});

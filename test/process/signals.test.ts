@@ -1,0 +1,80 @@
+/** Starting and stopping as a person or an init system does it. */
+
+import assert from 'node:assert/strict';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { api, eventually, startWorkron, temporaryFolder } from '../kit/workron-process.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+
+function started(folder: string): Promise<boolean> {
+  return eventually(() =>
+    stat(join(folder, 'on')).then(
+      () => true,
+      () => undefined,
+    ),
+  );
+}
+
+describe('signals', { concurrency: 2 }, () => {
+  test('SIGTERM to npm start: the running job finishes, then exit 0', { timeout: 60_000 }, async () => {
+    await using folder = await temporaryFolder();
+    const db = join(folder.path, 'jobs.db');
+    const args = ['start', '--', '--port', '0', '--db-url', db];
+    await using first = await startWorkron({ command: 'npm', args, cwd: root });
+    const { id } = await api<{ id: string }>(first.url, '/jobs', { command: `touch ${folder.path}/on; sleep 2` });
+    await started(folder.path);
+    first.signal('SIGTERM');
+    assert.equal(await first.exited, 0);
+
+    await using again = await startWorkron({ command: 'npm', args, cwd: root });
+    const job = await api<{ status: string; attempts: number }>(again.url, `/jobs/${id}`);
+    assert.deepEqual([job.status, job.attempts], ['done', 1]);
+  });
+
+  test('SIGTERM with nothing running: exit 0 at once', { timeout: 30_000 }, async () => {
+    await using up = await startWorkron({ args: ['up', '--port', '0', '--db-url', 'memory:'] });
+    up.signal('SIGTERM');
+    assert.equal(await up.exited, 0);
+  });
+
+  test('not ready while it drains; a second signal stops the job, which is given back uncharged', {
+    timeout: 60_000,
+  }, async () => {
+    await using folder = await temporaryFolder();
+    const db = join(folder.path, 'jobs.db');
+    const args = ['up', '--port', '0', '--db-url', db];
+    await using up = await startWorkron({ args });
+    const { id } = await api<{ id: string }>(up.url, '/jobs', {
+      command: `touch ${folder.path}/on; [ $WORKRON_ATTEMPT -gt 1 ] || sleep 300`,
+    });
+    await started(folder.path);
+    up.signal('SIGINT');
+    await eventually(async () => (await fetch(`${up.url}/ready`)).status === 503);
+    // What npm does to a terminal's Ctrl-C: a second signal within the same second is no second wish.
+    up.signal('SIGINT');
+    await new Promise((resolve) => setTimeout(resolve, 1_200));
+    assert.equal((await fetch(`${up.url}/health`)).status, 200);
+    up.signal('SIGINT');
+    assert.equal(await up.exited, 0);
+
+    await using again = await startWorkron({ args });
+    const job = await eventually(async () => {
+      const found = await api<{ status: string; failures: number; interruptions: number }>(again.url, `/jobs/${id}`);
+      return found.status === 'done' && found;
+    });
+    assert.deepEqual([job.failures, job.interruptions], [0, 1]);
+  });
+
+  test('--drain-timeout cuts a drain short', { timeout: 60_000 }, async () => {
+    await using folder = await temporaryFolder();
+    await using up = await startWorkron({
+      args: ['up', '--port', '0', '--db-url', join(folder.path, 'jobs.db'), '--drain-timeout', '500ms'],
+    });
+    await api(up.url, '/jobs', { command: `touch ${folder.path}/on; sleep 300` });
+    await started(folder.path);
+    up.signal('SIGTERM');
+    assert.equal(await up.exited, 0);
+  });
+});

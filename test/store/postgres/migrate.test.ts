@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import pg from 'pg';
+import { isWorkronError } from '../../../src/core/error.ts';
+import { silentLog } from '../../../src/ops/log.ts';
+import { migrate } from '../../../src/store/postgres/base/migrate.ts';
+import { openPostgres } from '../../../src/store/postgres/base/open.ts';
+import { aJob } from '../../kit/builders.ts';
+import { Child } from '../../kit/child.ts';
+import { eventually } from '../../kit/eventually.ts';
+import { openTestPostgres, testPostgresUrl, testSchema } from '../../kit/postgres.ts';
+import { submitOne } from '../../kit/steps.ts';
+
+test('postgres: a migration killed half-way leaves nothing, and two who migrate next do it once', async () => {
+  const url = await testPostgresUrl();
+  const schema = testSchema();
+  const blocker = new pg.Client({ connectionString: url });
+  const watcher = new pg.Client({ connectionString: url });
+  await Promise.all([blocker.connect(), watcher.connect()]);
+  await blocker.query(`create schema "${schema}"`);
+  // A table of the same name in an open transaction holds the migration up in its middle.
+  await blocker.query(`begin; create table "${schema}".unique_key (key text)`);
+  {
+    await using killed = Child.script(new URL('../../kit/postgres-migrate.ts', import.meta.url), url, schema);
+    await eventually(async () => {
+      const waits = await watcher.query(
+        `select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%"${schema}".meta%'`,
+      );
+      return waits.rows.length > 0;
+    });
+    await killed.kill();
+  }
+  const both = [migrate({ url, schema }), migrate({ url, schema })];
+  await blocker.query('rollback');
+  await Promise.all([blocker.end(), watcher.end()]);
+
+  const answers = await Promise.all(both);
+  const { to } = answers[0] ?? assert.fail();
+  assert.deepEqual(new Set(answers.map(({ from }) => from)), new Set([0, to]));
+  await using given = await openTestPostgres({ url, schema });
+  assert.equal((await submitOne(given.store, aJob())).id, 1);
+});
+
+test('postgres: a schema of a newer version is refused, one that lacks migrations is not used', async () => {
+  await using given = await openTestPostgres();
+  const { url, schema, query } = given;
+  await query(`update "${schema}".meta set schema_version = 999, min_code = 999`);
+  await assert.rejects(openPostgres({ url, schema, log: silentLog }), (error) => {
+    return isWorkronError(error, 'store_unavailable') && /newer/.test(error.message);
+  });
+  const missing = testSchema();
+  await assert.rejects(openPostgres({ url, schema: missing, migrate: false, log: silentLog }), (error) => {
+    return isWorkronError(error, 'store_unavailable') && /workron migrate/.test(error.message);
+  });
+});

@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import { isWorkronError } from '../../../src/core/error.ts';
+import { silentLog } from '../../../src/ops/log.ts';
+import { openSqlite } from '../../../src/store/sqlite/base/open.ts';
+import type { SqliteStore } from '../../../src/store/sqlite/base/sqlite-store.ts';
+import { aJob, jobs } from '../../kit/builders.ts';
+import { Child } from '../../kit/child.ts';
+import { VirtualClock } from '../../kit/clock.ts';
+import { aFolder, openTestSqlite } from '../../kit/sqlite.ts';
+import {
+  cancel,
+  claim,
+  claimOne,
+  fail,
+  forever,
+  ids,
+  readOne,
+  register,
+  submit,
+  submitOne,
+  succeed,
+} from '../../kit/steps.ts';
+
+function open(file: string, clock = new VirtualClock()): Promise<SqliteStore> {
+  return openSqlite({ file, clock, log: silentLog });
+}
+
+test('sqlite: closed and opened again, everything is as it was', async () => {
+  await using folder = await aFolder();
+  const file = join(folder.path, 'workron.db');
+  const clock = new VirtualClock();
+  const before = await open(file, clock);
+  await succeed(before, await claimOne(before, aJob({ name: 'done' })), { answer: 42 });
+  await fail(before, await claimOne(before, aJob({ name: 'failed', maxAttempts: 1 })));
+  await fail(before, await claimOne(before, aJob({ name: 'waits for its second attempt' })));
+  const running = await claimOne(before, aJob({ name: 'running' }));
+  const leaseOf = { jobId: running.job.id, attempt: running.job.attempt };
+  await before.appendLogs([{ ...leaseOf, workerId: running.workerId, offset: 0, data: Buffer.from('hi') }], forever);
+  const stopping = await claimOne(before, aJob({ name: 'asked to stop' }));
+  await cancel(before, stopping.job.id);
+  await submitOne(
+    before,
+    aJob({ name: 'scheduled', delayMs: 60_000, unique: { key: 'k', while: 'active', onConflict: 'existing' } }),
+  );
+  await cancel(before, (await submitOne(before, aJob({ name: 'cancelled' }))).id);
+  await submitOne(before, aJob({ name: 'pending', tags: ['a'], requires: ['gpu'], resources: { gpu: 1 } }));
+  await before.setQueue('slow', { paused: true, maxRunning: 3 }, forever);
+  const told = await tellAll(before, leaseOf);
+  await before[Symbol.asyncDispose]();
+  assert.equal(existsSync(`${file}-wal`), false, 'the write-ahead log is gone');
+
+  await using after = await open(file, clock);
+  assert.deepEqual(await tellAll(after, leaseOf), told);
+  const statuses = new Set(told.jobs.map(({ status }) => status));
+  assert.deepEqual([...statuses].sort(), ['cancelled', 'done', 'failed', 'pending', 'running', 'scheduled']);
+  const again = aJob({ unique: { key: 'k', while: 'active', onConflict: 'existing' } });
+  const { items } = await after.insert([again], {}, forever);
+  assert.equal(items[0]?.deduplicated, true);
+  assert.equal((await succeed(after, running)).result, 'ok');
+});
+
+async function tellAll(store: SqliteStore, { jobId, attempt }: { jobId: number; attempt: number }) {
+  const all = await store.list({}, { before: null, limit: 100 }, forever);
+  return {
+    jobs: all,
+    attempts: await Promise.all(all.map(({ id }) => store.attempts(id, forever))),
+    log: await store.readLog({ jobId, attempt, from: 0, maxBytes: 100 }, forever),
+    queues: await store.queues(forever),
+    workers: await store.workers(forever),
+  };
+}
+
+test('sqlite: ids are not given again, not even those of the newest job once it is pruned', async () => {
+  await using folder = await aFolder();
+  const file = join(folder.path, 'workron.db');
+  const clock = new VirtualClock();
+  const before = await open(file, clock);
+  const { id } = await submitOne(before, aJob());
+  await cancel(before, id);
+  clock.advance(1_000);
+  assert.equal(await before.prune({ doneMs: 0, otherMs: 0, statsMs: 0 }, 10, forever), 1);
+  await before[Symbol.asyncDispose]();
+
+  await using after = await open(file, clock);
+  assert.ok((await submitOne(after, aJob())).id > id);
+});
+
+test('sqlite: a file has one owner; a second one is told what to do, and gets it when the first has died', async () => {
+  await using folder = await aFolder();
+  const file = join(folder.path, 'workron.db');
+  await using first = Child.script(new URL('../../kit/sqlite-writer.ts', import.meta.url), file);
+  assert.equal(await first.line(), 'open');
+
+  await assert.rejects(open(file), (error: Error) => {
+    assert.ok(isWorkronError(error, 'store_unavailable'));
+    assert.ok(error.message.includes(file) && error.message.includes('--url'), error.message);
+    return true;
+  });
+  await first.kill();
+  await using second = await open(file);
+  await submitOne(second, aJob());
+});
+
+test('sqlite: in one process, too, a file has one owner', async () => {
+  await using folder = await aFolder();
+  const file = join(folder.path, 'workron.db');
+  await using first = await open(file);
+  await assert.rejects(open(file), { code: 'store_unavailable' });
+  assert.equal((await submit(first, jobs(2))).length, 2);
+});
+
+test('sqlite: what is not a database, is another program’s, or is newer, is refused and left as it is', async () => {
+  await using folder = await aFolder();
+  const text = join(folder.path, 'text.db');
+  writeFileSync(text, 'not a database at all, but long enough to be taken for a header of one'.repeat(20));
+  await refuses(text, /not a SQLite database/);
+
+  const foreign = join(folder.path, 'foreign.db');
+  write(foreign, 'create table books (title text)');
+  await refuses(foreign, /another program.*books/);
+
+  const newer = join(folder.path, 'newer.db');
+  await (await open(newer))[Symbol.asyncDispose]();
+  write(newer, 'update meta set schema_version = 99, min_code = 99');
+  await refuses(newer, /newer Workron/);
+
+  await assert.rejects(open(join(folder.path, 'no', 'such', 'folder', 'x.db')), {
+    code: 'store_unavailable',
+    message: /folder exists/,
+  });
+});
+
+async function refuses(file: string, message: RegExp): Promise<void> {
+  const before = readFileSync(file);
+  await assert.rejects(open(file), { code: 'store_unavailable', message });
+  assert.deepEqual(readFileSync(file), before);
+}
+
+function write(file: string, statement: string): void {
+  const database = new DatabaseSync(file);
+  database.exec(statement);
+  database.close();
+}
+
+test('sqlite: a file that another program has locked is unavailable, and all goes on when it lets go', async () => {
+  await using opened = await openTestSqlite();
+  const { store } = opened;
+  await submitOne(store, aJob());
+  const other = new DatabaseSync(store.location);
+  other.exec('begin immediate');
+  try {
+    await assert.rejects(submitOne(store, aJob()), { code: 'store_unavailable', message: /lock/ });
+  } finally {
+    other.exec('rollback');
+    other.close();
+  }
+  assert.equal((await submitOne(store, aJob())).id, 2);
+});
+
+test('sqlite: a backup made under load is a whole database as of one moment', async () => {
+  await using opened = await openTestSqlite();
+  await using folder = await aFolder();
+  const { store } = opened;
+  const copy = join(folder.path, 'copy.db');
+  await submit(store, jobs(2_000, { command: 'x'.repeat(500) }));
+  const worker = await register(store);
+  const copied = new AbortController();
+  const load = (async () => {
+    while (!copied.signal.aborted) {
+      await submit(store, jobs(10));
+      await claim(store, worker.id, { limit: 5 });
+    }
+  })();
+  await store.backup(copy, forever);
+  copied.abort();
+  await load;
+
+  await assert.rejects(store.backup(copy, forever), { code: 'bad_request', message: /exists already/ });
+  await using backup = await open(copy);
+  const count = await backup.count({}, 1_000_000, forever);
+  assert.ok(count >= 2_000 && count % 10 === 0, `${count} jobs`);
+  const [newest] = await backup.list({}, { before: null, limit: 1 }, forever);
+  assert.equal(newest?.id, count);
+  const [first] = ids(await submit(backup, jobs(1)));
+  assert.equal((await readOne(backup, first ?? 0)).status, 'pending');
+});

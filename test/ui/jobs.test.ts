@@ -1,0 +1,240 @@
+/** Jobs in a real browser: what people do all day, on SQLite. */
+
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
+import type { Page } from 'playwright-core';
+import { type Dashboard, openDashboard } from '../kit/dashboard.ts';
+
+let dashboard: Dashboard;
+let curlLine: string;
+before(async () => {
+  dashboard = await openDashboard();
+});
+after(() => dashboard[Symbol.asyncDispose]());
+
+/** The state that the head of a job's or workflow's screen shows. */
+function headState(page: Page, state: string) {
+  return page.locator(`.page-head [data-state="${state}"]`);
+}
+
+test('an empty installation greets with a form that works: submit, live log, done', async () => {
+  await using screen = await dashboard.open('/');
+  const { page } = screen;
+  await page.getByRole('heading', { name: 'Welcome to Workron' }).waitFor();
+  curlLine = await page.getByLabel('With curl').innerText();
+  await page
+    .locator('textarea[name=command]')
+    .fill('echo first; until [ -e go ]; do sleep 0.05; done; echo "second line"');
+  await page.getByRole('button', { name: 'Run it' }).click();
+  await page.locator('.log-text', { hasText: 'first' }).waitFor();
+  await headState(page, 'running').waitFor();
+  await dashboard.client.submit({ command: 'touch go' });
+  await page.locator('.log-text', { hasText: 'second line' }).waitFor();
+  await headState(page, 'done').waitFor();
+});
+
+test('the curl line that it shows works, and its job appears without a reload', async () => {
+  await using screen = await dashboard.open('/ui/jobs');
+  const { page } = screen;
+  await page.locator('.job-row[data-job]').first().waitFor();
+  await page.mouse.move(0, 0);
+  const { stdout } = await promisify(execFile)('sh', ['-c', `${curlLine} -s`]);
+  const { id } = JSON.parse(stdout) as { id: string };
+  await page.locator(`[data-job="${id}"] [data-state="done"]`).waitFor();
+});
+
+test('rows do not move under the pointer: what is new is counted, and taken in on request', async () => {
+  await using screen = await dashboard.open('/ui/jobs');
+  const { page } = screen;
+  const first = page.locator('.job-row[data-job]').first();
+  const before = await first.getAttribute('data-job');
+  await page.locator('.job-scroll').hover();
+  const { id } = await dashboard.client.submit({ command: 'true' });
+  const pill = page.getByRole('button', { name: /1 new job/ });
+  await pill.waitFor();
+  assert.equal(await first.getAttribute('data-job'), before);
+  await pill.click();
+  await page.locator(`[data-job="${id}"]`).waitFor();
+});
+
+test('filters live in the address; views can be saved', async () => {
+  await dashboard.client.submit({ name: 'needle', queue: 'hay', command: 'exit 3', max_attempts: 1, tags: ['eu'] });
+  await using screen = await dashboard.open('/ui/jobs?queue=hay');
+  const { page } = screen;
+  await page.locator('.job-row[data-job]').first().waitFor();
+  assert.equal(await page.locator('.job-row[data-job]').count(), 1);
+  await page.getByRole('group', { name: 'States' }).getByText('failed').click();
+  await page.waitForURL(/status=failed/);
+  await page.getByRole('button', { name: 'Save view' }).click();
+  await page.getByLabel('Name', { exact: true }).fill('hay that failed');
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByRole('button', { name: 'All', exact: true }).click();
+  await page.waitForURL((url) => url.search === '');
+  await page.getByRole('button', { name: 'hay that failed', exact: true }).click();
+  await page.waitForURL(/queue=hay/);
+  await page.getByRole('searchbox', { name: 'Text in name' }).fill('no such text');
+  await page.getByText('No job matches').waitFor();
+  await page.goBack();
+});
+
+test('bulk: everything that matches is counted, confirmed, retried, with its progress shown', async () => {
+  const { client } = dashboard;
+  const jobs = await client.submitAll(
+    Array.from({ length: 5 }, () => ({ queue: 'bulk', command: '[ -e mended ]', max_attempts: 1 })),
+  );
+  for (const { id } of jobs) await client.wait(id, { timeout: '60s' });
+  const mend = await client.submit({ command: 'touch mended' });
+  await client.wait(mend.id, { timeout: '60s' });
+  await using screen = await dashboard.open('/ui/jobs?status=failed&queue=bulk');
+  const { page } = screen;
+  await page.locator('.job-row[data-job]').nth(4).waitFor();
+  await page.getByRole('button', { name: 'Retry…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Retry 5 jobs?' });
+  await dialog.getByText('workron retry --status failed --queue bulk').waitFor();
+  await dialog.getByRole('button', { name: 'Retry them' }).click();
+  await page.getByText('5 retried').waitFor();
+  for (const { id } of jobs) assert.equal((await client.wait(id, { timeout: '60s' })).status, 'done');
+  await page.locator('.job-row [data-state="done"]').first().waitFor();
+});
+
+test('a job: cancel, why, run again with another command, copy as curl and CLI', async () => {
+  const { id } = await dashboard.client.submit({ name: 'sleeper', command: 'sleep 60', max_attempts: 1 });
+  await using screen = await dashboard.open(`/ui/jobs/${id}`);
+  const { page } = screen;
+  await headState(page, 'running').waitFor();
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  await headState(page, 'cancelled').waitFor();
+  await page.getByText('Somebody cancelled it.').waitFor();
+  await page.getByRole('button', { name: 'Copy as…' }).click();
+  await page.getByText("workron submit --name sleeper --max-attempts 1 -- 'sleep 60'").waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Run again…' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.locator('textarea').fill('echo again');
+  await dialog.getByRole('button', { name: 'Submit as a new job' }).click();
+  await page.locator('.log-text', { hasText: 'again' }).waitFor();
+  assert.notEqual(new URL(page.url()).pathname, `/ui/jobs/${id}`);
+});
+
+test('an action that the server refuses says so in the server’s own words', async () => {
+  await using screen = await dashboard.open('/ui/', { allow: /400/ });
+  const { page } = screen;
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  await page.keyboard.press('n');
+  const dialog = page.getByRole('dialog');
+  await dialog.locator('textarea').fill('true');
+  await dialog.getByLabel('Timeout').fill('soon');
+  await dialog.getByRole('button', { name: 'Submit' }).click();
+  await dialog
+    .getByRole('alert')
+    .getByText(/expected a duration such as/)
+    .waitFor();
+});
+
+test('a log: colours, carriage returns collapsed, search, link to a line, attempts, download', async () => {
+  const command = String.raw`printf '\033[31mred\033[0m plain\n'; printf 'working 1%%\rworking 99%%\rready\n'; i=0; while [ $i -lt 300 ]; do echo "line number $i"; i=$((i+1)); done; exit 1`;
+  const { id } = await dashboard.client.submit({ command, max_attempts: 2, backoff: { type: 'none' } });
+  await dashboard.client.wait(id, { timeout: '60s' });
+  await using screen = await dashboard.open(`/ui/jobs/${id}`);
+  const { page } = screen;
+  await page.locator('.log-text', { hasText: 'line number 299' }).waitFor();
+  await page.getByRole('button', { name: 'Follow' }).click();
+  await page.getByRole('searchbox', { name: 'Search in the log' }).fill('number 123');
+  await page.getByText('1 of 1').waitFor();
+  await page.keyboard.press('Enter');
+  await page.locator('.log-line-marked mark', { hasText: 'number 123' }).waitFor();
+  assert.equal(new URL(page.url()).hash, '#L126', 'what was found can be linked to');
+  await page.goto(`${dashboard.url}/ui/jobs/${id}#L1`);
+  await page.reload();
+  const red = page.locator('.log-line-marked .ansi-red');
+  await red.waitFor();
+  assert.equal(await red.innerText(), 'red');
+  assert.equal(await page.locator('.log-line').nth(1).locator('.log-text').innerText(), 'ready');
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('link', { name: 'Download' }).click(),
+  ]);
+  assert.equal(download.suggestedFilename(), `job-${id}.log`);
+  await page.getByRole('tab', { name: 'Attempts (2)' }).click();
+  await page.locator('.attempts li').nth(1).getByRole('button', { name: 'Log' }).click();
+  await page.waitForURL(/attempt=1/);
+  await page.getByText('Attempt 1 alone.').waitFor();
+});
+
+test('keyboard only: palette, jumps, rows, keys sheet; never while somebody types', async () => {
+  await using screen = await dashboard.open('/ui/');
+  const { page } = screen;
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  await page.keyboard.press('g');
+  await page.keyboard.press('j');
+  await page.locator('.job-row[data-job]').first().waitFor();
+  await page.keyboard.press('j');
+  await page.keyboard.press('j');
+  await page.keyboard.press('x');
+  await page.getByText('1 selected:').waitFor();
+  const chosen = await page.locator('.job-row-current').getAttribute('data-job');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(new RegExp(`/ui/jobs/${chosen}$`));
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('queues');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Queues' }).waitFor();
+  await page.keyboard.press('?');
+  await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('g');
+  await page.keyboard.press('j');
+  await page.locator('.job-row[data-job]').first().waitFor();
+  await page.keyboard.press('/');
+  await page.keyboard.type('g q n ?');
+  assert.equal(new URL(page.url()).pathname, '/ui/jobs', 'letters go into the field');
+  assert.equal(await page.locator('dialog[open]').count(), 0);
+});
+
+test('queues: pause with work waiting is told, and resumed; a limit is set', async () => {
+  await dashboard.client.setQueue('slow', { max_running: 3 });
+  await using screen = await dashboard.open('/ui/queues');
+  const { page } = screen;
+  await page.getByRole('button', { name: 'Pause slow' }).click();
+  await page.getByText('Queue slow is paused').waitFor();
+  const { id } = await dashboard.client.submit({ queue: 'slow', command: 'true' });
+  await page.locator('tr', { hasText: 'slow' }).getByRole('link', { name: '1', exact: true }).waitFor();
+  await page.goto(`${dashboard.url}/ui/jobs/${id}`);
+  await page.getByText('Waits for queue slow to be resumed').waitFor();
+  await page.goto(`${dashboard.url}/ui/queues`);
+  await page.getByRole('button', { name: 'Resume slow' }).click();
+  await page.getByRole('button', { name: 'Limit… slow' }).click();
+  await page.getByRole('dialog').getByRole('textbox').fill('7');
+  await page.getByRole('button', { name: 'Set' }).click();
+  await page.getByText('of 7').waitFor();
+  assert.equal((await dashboard.client.wait(id, { timeout: '60s' })).status, 'done');
+});
+
+test('phone width: the list, a job and its log can be used', async () => {
+  await dashboard.client.submit({ name: 'small', command: 'echo on a phone' });
+  await using screen = await dashboard.open('/ui/jobs?name=small', {
+    viewport: { width: 360, height: 640 },
+    hasTouch: true,
+  });
+  const { page } = screen;
+  await page.locator('.job-row[data-job] .job-link').first().tap();
+  await page.locator('.log-text').first().waitFor();
+  await page.getByRole('link', { name: 'Workers' }).tap();
+  await page.locator('article').first().waitFor();
+});
+
+test('a scheduler that restarts is noticed and survived: nothing shown stays wrong', async () => {
+  const { id } = await dashboard.client.submit({ name: 'over-restart', command: 'true', delay: '1h' });
+  await using screen = await dashboard.open(`/ui/jobs/${id}`, { allow: /Failed to load resource|net::ERR/ });
+  const { page } = screen;
+  await headState(page, 'scheduled').waitFor();
+  await page.locator('.live-live').waitFor();
+  const seen = page.locator('.live-reconnecting').waitFor();
+  await dashboard.restart();
+  await seen;
+  await page.locator('.live-live').waitFor();
+  await dashboard.client.cancel(id);
+  await headState(page, 'cancelled').waitFor();
+});

@@ -1,0 +1,167 @@
+/** Schedules in a real browser: made, watched, changed, made up for and deleted in the page. */
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { assertAccessible } from '../kit/access.ts';
+import { type Dashboard, openDashboard } from '../kit/dashboard.ts';
+
+let dashboard: Dashboard;
+before(async () => {
+  dashboard = await openDashboard();
+});
+after(() => dashboard[Symbol.asyncDispose]());
+
+test('a schedule: its next fires are shown as it is typed, and its tick appears by itself', async () => {
+  await using screen = await dashboard.open('/ui/schedules', { allow: /400/ });
+  const { page } = screen;
+  await page.getByRole('button', { name: 'Make the first' }).click();
+  const dialog = page.getByRole('dialog', { name: 'New schedule' });
+  await dialog.getByLabel('Name').fill('heartbeat');
+  await dialog.getByLabel('Time zone').fill('Europe/Berlin');
+  await dialog.getByLabel('Cron expression').fill('30 2 * * 7,');
+  await dialog.locator('#schedule-preview.problem-text').waitFor();
+  await dialog.getByLabel('Cron expression').fill('30 2 * * SUN');
+  await dialog.getByText('At 02:30, only on Sunday').waitFor();
+  await dialog.getByRole('list', { name: 'Next fires' }).getByRole('listitem').nth(9).waitFor();
+  // The last week of March has the night in which 02:30 is left out.
+  await dialog.getByLabel('Cron expression').fill('30 2 25-31 3 *');
+  await dialog.locator('.preview .badge', { hasText: '⚠' }).first().waitFor();
+  await assertAccessible(page, 'the form of a schedule');
+  await dialog.getByText('Every so often').click();
+  await dialog.getByLabel('Every', { exact: true }).fill('1s');
+  await dialog.getByRole('textbox', { name: 'Command' }).fill('echo alive');
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  await page
+    .getByRole('row', { name: /heartbeat/ })
+    .locator('.cell.fill-green')
+    .first()
+    .waitFor();
+  await page.getByRole('link', { name: 'heartbeat', exact: true }).click();
+  await page.locator('.ledger [data-verdict="ran"]').nth(1).getByRole('link', { name: /^job / }).click();
+  await page.locator('.log-text', { hasText: 'alive' }).waitFor();
+});
+
+test('a schedule: edited, run by hand, paused with a note, resumed, made up for, deleted', async () => {
+  const { client } = dashboard;
+  await client.createSchedule({
+    name: 'report',
+    cron: '0 9 * * *',
+    catchup: { policy: 'latest', window: '2h' },
+    job: { command: 'echo', tags: ['kept'] },
+  });
+  await using screen = await dashboard.open('/ui/schedules/report', { timezoneId: 'UTC' });
+  const { page } = screen;
+  await page.getByRole('button', { name: 'Edit…' }).click();
+  const form = page.getByRole('dialog', { name: 'Edit report' });
+  await form.getByLabel('Cron expression').fill('30 6 * * *');
+  await form.getByRole('textbox', { name: 'Command' }).fill('true');
+  await form.getByLabel('While an earlier run goes on').selectOption('run both');
+  await form.getByRole('button', { name: 'Save' }).click();
+  await page.locator('.page-head').getByText('06:30').waitFor();
+  const { cron, overlap, catchup, job } = await client.schedule('report');
+  assert.deepEqual(
+    { cron, overlap, window: catchup.window, command: job?.command, tags: job?.tags },
+    { cron: '30 6 * * *', overlap: 'allow', window: 7_200_000, command: 'true', tags: ['kept'] },
+    'what the form does not show is left as it was',
+  );
+
+  await page.getByRole('button', { name: 'Run now' }).click();
+  await page.getByText('report runs now: 1 run').waitFor();
+  await page.locator('.ledger li', { hasText: 'manual' }).waitFor();
+
+  await page.getByRole('button', { name: 'Pause…' }).click();
+  await page.getByLabel('Why, for whoever finds it paused').fill('the warehouse moves');
+  await page.getByRole('button', { name: 'Pause', exact: true }).click();
+  await page.getByText('the warehouse moves').waitFor();
+  await page.getByRole('button', { name: 'Resume' }).click();
+  await page.getByText('report goes on').waitFor();
+
+  await page.getByRole('button', { name: 'Backfill…' }).click();
+  const backfill = page.getByRole('dialog', { name: 'Backfill report' });
+  await backfill.getByLabel('From').fill('2026-01-01T00:00');
+  await backfill.getByLabel('To').fill('2026-01-04T00:00');
+  await backfill.getByRole('button', { name: 'Show what would run' }).click();
+  await backfill.getByText('3 ticks of this range never ran:').waitFor();
+  await backfill.getByRole('button', { name: 'Run 3 ticks' }).click();
+  await page.getByText('3 ticks of report made up for').waitFor();
+  await page.locator('.ledger li', { hasText: 'backfill' }).nth(2).waitFor();
+
+  await page.getByRole('link', { name: 'Overview' }).click();
+  await page.getByRole('list', { name: 'Next ticks' }).getByRole('link', { name: 'report' }).click();
+  await page.getByRole('button', { name: 'Delete…' }).click();
+  const sure = page.getByRole('dialog', { name: 'Delete report?' });
+  await sure.getByRole('textbox').fill('report');
+  await sure.getByRole('button', { name: 'Delete it' }).click();
+  await page.getByText('report is deleted').waitFor();
+  await page.getByRole('heading', { name: 'Schedules', exact: true }).waitFor();
+  await page.getByRole('link', { name: 'report', exact: true }).waitFor({ state: 'detached' });
+});
+
+test('a schedule: of a handler with input for several keys, and of a workflow; each is edited', async () => {
+  const { client } = dashboard;
+  await using screen = await dashboard.open('/ui/schedules');
+  const { page } = screen;
+  await page.getByRole('button', { name: 'New schedule' }).click();
+  let form = page.getByRole('dialog', { name: 'New schedule' });
+  await form.getByLabel('Name').fill('mails');
+  await form.getByText('Handler', { exact: true }).click();
+  await form.getByLabel('Handler', { exact: true }).last().fill('send-mail');
+  await form.getByLabel('Input (JSON)').fill('{"list": ');
+  await form.getByRole('button', { name: 'Create' }).click();
+  await form.getByText('The input is not JSON').waitFor();
+  await form.getByLabel('Input (JSON)').fill('{"list": "weekly"}');
+  await form.getByLabel('For each of these keys').fill('berlin, lyon\nlyon');
+  await form.getByRole('button', { name: 'Create' }).click();
+  await page.getByRole('link', { name: 'mails', exact: true }).click();
+  await page.locator('.facts').getByText('berlin, lyon').waitFor();
+  const { job, for_each } = await client.schedule('mails');
+  assert.deepEqual([job?.handler, job?.input, for_each], ['send-mail', { list: 'weekly' }, ['berlin', 'lyon']]);
+
+  await page.getByRole('button', { name: 'Edit…' }).click();
+  form = page.getByRole('dialog', { name: 'Edit mails' });
+  await form.getByText('Workflow', { exact: true }).click();
+  const field = form.getByLabel('Workflow (YAML or JSON)');
+  await field.fill('name: digest\nsteps:\n  a:\n    comand: x\n');
+  await form.getByText('Line 4: ').waitFor();
+  await form.getByLabel('Or a file from this machine').setInputFiles({
+    name: 'digest.yaml',
+    mimeType: 'text/yaml',
+    buffer: Buffer.from('name: digest\nparams:\n  day: {}\nsteps:\n  a:\n    command: echo $WORKRON_PARAM_DAY\n'),
+  });
+  await form.getByText('digest, 1 step').waitFor();
+  await assertAccessible(page, 'a schedule of a workflow');
+  await form.getByRole('button', { name: 'Save' }).click();
+  await form.getByText('missing: the parameter has no default').waitFor();
+  await form.getByLabel('day (needed)').fill('monday');
+  await form.getByLabel('For each of these keys').fill('');
+  await form.getByRole('button', { name: 'Save' }).click();
+  await page.locator('.facts').getByText('workflow digest').waitFor();
+  const made = await client.schedule('mails');
+  assert.deepEqual([made.job, made.workflow?.params, made.for_each], [null, { day: 'monday' }, null]);
+
+  await page.getByRole('button', { name: 'Edit…' }).click();
+  form = page.getByRole('dialog', { name: 'Edit mails' });
+  await form.getByText('Left empty, it goes on with digest (1 step).').waitFor();
+  await form.getByLabel('While an earlier run goes on').selectOption('run both');
+  await form.getByRole('button', { name: 'Save' }).click();
+  await page.locator('.facts').getByText('allow').waitFor();
+  assert.equal((await client.schedule('mails')).workflow?.name, 'digest');
+  await page.getByRole('button', { name: 'Run now' }).click();
+  await page
+    .locator('.ledger')
+    .getByRole('link', { name: /^workflow / })
+    .click();
+  await page.locator('.page-head [data-state="done"]').waitFor();
+});
+
+test('the overview says all is well only while nothing fails', async () => {
+  await using screen = await dashboard.open('/ui/');
+  const { page } = screen;
+  await page.getByText('All is well.').waitFor();
+  await dashboard.client.submit({ command: 'exit 1', max_attempts: 1 });
+  await page
+    .getByRole('status')
+    .getByText(/1 of \d+ jobs failed in 24 hours/)
+    .waitFor();
+  assert.equal(await page.getByText('All is well').count(), 0);
+});

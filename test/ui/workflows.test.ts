@@ -1,0 +1,194 @@
+/** Workflows in a real browser, and whatever a job is called or prints. */
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { type Dashboard, openDashboard } from '../kit/dashboard.ts';
+
+const TOKEN = 'a-token-for-this-test';
+
+let dashboard: Dashboard;
+before(async () => {
+  dashboard = await openDashboard({ token: TOKEN });
+});
+after(() => dashboard[Symbol.asyncDispose]());
+
+/** The browser as it is after somebody has logged in. */
+async function loggedIn() {
+  const response = await fetch(`${dashboard.url}/session`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${TOKEN}` },
+  });
+  const [name, value] = (response.headers.get('set-cookie') ?? '').split(';', 1)[0]?.split('=', 2) ?? [];
+  const cookie = {
+    name: name as string,
+    value: value as string,
+    domain: '127.0.0.1',
+    path: '/',
+    expires: -1,
+    httpOnly: true,
+    secure: false,
+    sameSite: 'Strict' as const,
+  };
+  return { storageState: { cookies: [cookie], origins: [] } };
+}
+
+test('login: nothing is shown without the token, everything with it, and nothing after the log-out', async () => {
+  await dashboard.client.submit({ name: 'secret-job', command: 'true' });
+  await using screen = await dashboard.open('/ui/jobs', { allow: /401/ });
+  const { page } = screen;
+  await page.getByLabel('Token').fill('wrong');
+  await page.getByRole('button', { name: 'Log in' }).click();
+  await page.getByText('The token is not valid').waitFor();
+  assert.equal(await page.getByText('secret-job').count(), 0);
+  await page.getByLabel('Token').fill(TOKEN);
+  await page.getByRole('button', { name: 'Log in' }).click();
+  await page.getByText('secret-job').waitFor();
+  assert.equal(await page.evaluate('document.cookie'), '', 'no script can read the cookie');
+  await page.reload();
+  await page.getByText('secret-job').waitFor();
+  await page.getByRole('button', { name: 'Log out' }).click();
+  await page.getByLabel('Token').waitFor();
+  assert.equal(await page.getByText('secret-job').count(), 0);
+  assert.equal(await page.evaluate(`fetch('/jobs').then((answer) => answer.status)`), 401);
+});
+
+test('a failing workflow: seen, mended, rerun from the step, green', async () => {
+  const { client } = dashboard;
+  const { id } = await client.submitWorkflow({
+    name: 'release',
+    steps: [
+      { key: 'build', command: 'echo built' },
+      { key: 'check', command: 'test -e mended', depends_on: ['build'], max_attempts: 1 },
+      { key: 'ship', command: 'echo shipped', depends_on: ['check'] },
+    ],
+  });
+  await using screen = await dashboard.open(`/ui/workflows/${id}`, await loggedIn());
+  const { page } = screen;
+  await page.locator('.page-head [data-state="failed"]').waitFor();
+  await page.getByRole('button', { name: 'ship, skipped, after check' }).waitFor();
+  await client.wait((await client.submit({ command: 'touch mended' })).id, { timeout: '60s' });
+  await page.getByRole('button', { name: 'check, failed, after build' }).click();
+  await page.getByRole('button', { name: 'Rerun from here' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Rerun from check' });
+  await dialog.getByText('1 step after it').waitFor();
+  await dialog.getByText(`workron workflow rerun ${id} --from check`).waitFor();
+  await dialog.getByRole('button', { name: 'Rerun', exact: true }).click();
+  await page.waitForURL((url) => url.pathname !== `/ui/workflows/${id}`);
+  await page.locator('.page-head [data-state="done"]').waitFor();
+  await page.getByRole('tab', { name: 'Gantt' }).click();
+  await page.locator('.gantt-critical').first().waitFor();
+  await page.getByRole('tab', { name: 'Steps (3)' }).click();
+  await page.getByRole('row', { name: /ship/ }).locator('[data-state="done"]').waitFor();
+  await page.getByRole('link', { name: 'ship' }).click();
+  await page.locator('.log-text', { hasText: 'shipped' }).waitFor();
+});
+
+test('a workflow is pasted, told what is wrong with it, and run', async () => {
+  await using screen = await dashboard.open('/ui/workflows', await loggedIn());
+  const { page } = screen;
+  await page.getByRole('button', { name: 'Run a workflow' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Run a workflow' });
+  const field = dialog.getByLabel('Workflow (YAML or JSON)');
+  await field.fill('name: pasted\nsteps:\n  a: { command: "true", depends_on: [b] }\n');
+  await dialog.getByText(/Line 3: .*b/).waitFor();
+  await field.fill(
+    '{"name": "pasted", "steps": {"a": {"command": "true"}, "b": {"command": "true", "depends_on": ["a"]}}}',
+  );
+  await dialog.getByText('pasted, 2 steps').waitFor();
+  await dialog.getByRole('button', { name: 'Run it' }).click();
+  await page.locator('.page-head [data-state="done"]').waitFor();
+  await page.getByRole('heading', { name: 'pasted' }).waitFor();
+});
+
+test('whatever a job is called or prints stays text', async () => {
+  const evil = '<img src=x onerror=alert(1)>';
+  const turned = 'gpj.\u202Eexe.evil';
+  const command = [
+    String.raw`printf '<script>alert(2)</script>\n'`,
+    String.raw`printf '\033]8;;javascript:alert(3)\007click me\033]8;;\007\n'`,
+    String.raw`printf '\033]52;c;c2VjcmV0\007after the clipboard\n'`,
+    String.raw`printf '\342\200\256reversed\n'`,
+    'echo "javascript:alert(4)"',
+    'exit 5',
+  ].join('; ');
+  const [first, second] = await dashboard.client.submitAll([
+    { name: evil, queue: '<b>q</b>', tags: ['"><script>alert(5)</script>'], command, max_attempts: 1 },
+    {
+      name: turned,
+      queue: '<b>q</b>',
+      handler: 'h',
+      input: { html: evil, deep: ['</script><script>alert(6)</script>'] },
+    },
+  ]);
+  await dashboard.client.wait(first?.id ?? '', { timeout: '60s' });
+  await dashboard.client.submitWorkflow({ name: evil, steps: [{ key: 'a', name: evil, command: 'true' }] });
+  await using screen = await dashboard.open('/ui/jobs', await loggedIn());
+  const { page } = screen;
+  page.on('dialog', () => assert.fail('a script of a job was run'));
+  await page.getByText(evil).first().waitFor();
+  await page.getByText('gpj.⟨U+202E⟩exe.evil').waitFor();
+  const visit = async (path: string, text: string): Promise<void> => {
+    await page.goto(dashboard.url + path);
+    await page.getByText(text).first().waitFor();
+    assert.equal(
+      await page.locator('img[src="x"], main script, main b:text("q"), a[href^="javascript:"]').count(),
+      0,
+      path,
+    );
+  };
+  await visit(`/ui/jobs/${first?.id}`, '<script>alert(2)</script>');
+  const log = await page.locator('.log-space').innerText();
+  assert.match(log, /click me/);
+  assert.match(log, /after the clipboard/);
+  assert.match(log, /⟨U\+202E⟩reversed/);
+  assert.doesNotMatch(log, /alert\(3\)|c2VjcmV0/, 'what a terminal would obey is left out');
+  await visit(`/ui/jobs/${first?.id}?tab=attempts`, 'exit 5');
+  await visit(`/ui/jobs/${second?.id}?tab=details`, '</script><script>alert(6)</script>');
+  await visit('/ui/workflows', evil);
+  await visit('/ui/queues', '<b>q</b>');
+  await visit('/ui/', evil);
+});
+
+test('the overview counts by the stream, and asks no more often for all that happens', async () => {
+  await dashboard.client.submit({ command: 'true' });
+  await using screen = await dashboard.open('/ui/', await loggedIn());
+  const { page } = screen;
+  await page.locator('.chart-key').first().waitFor();
+  let asked = 0;
+  page.on('request', (request) => {
+    if (new URL(request.url()).pathname === '/queues') asked += 1;
+  });
+  const startedAt = performance.now();
+  for (let round = 1; round <= 8; round += 1) {
+    await dashboard.client.submitAll([{ queue: 'counted', command: 'true', delay: '1h' }]);
+    await page.locator('.tile', { hasText: 'scheduled' }).getByText(String(round), { exact: true }).waitFor();
+  }
+  const most = 2 + (performance.now() - startedAt) / 4_000;
+  assert.ok(asked <= most, `${asked} requests for 8 counts, at most ${most}`);
+  await dashboard.client.bulk({ action: 'cancel', filter: { queue: 'counted' } });
+});
+
+test('a burst: 10,000 changes cost the page a few requests, all of them are seen, and it still obeys', async () => {
+  await using screen = await dashboard.open('/ui/jobs', await loggedIn());
+  const { page } = screen;
+  await page.locator('.job-row[data-job]').first().waitFor();
+  let requests = 0;
+  page.on('request', () => {
+    requests += 1;
+  });
+  const startedAt = performance.now();
+  for (let round = 0; round < 5; round += 1) {
+    await dashboard.client.submitAll(
+      Array.from({ length: 1_000 }, () => ({ queue: 'burst', command: 'true', delay: '1h' })),
+    );
+  }
+  assert.ok((await page.locator('.job-row').count()) <= 200, 'only the rows that are seen are drawn');
+  await page.getByRole('link', { name: 'Queues' }).click();
+  const all = page.locator('tr', { hasText: 'burst' }).getByText('5,000');
+  await all.waitFor();
+  await dashboard.client.bulk({ action: 'cancel', filter: { queue: 'burst' } });
+  await all.waitFor({ state: 'detached' });
+  // However slow the machine: so many for opening a screen, and a few for each second that it took.
+  const most = 30 + 4 * ((performance.now() - startedAt) / 1_000);
+  assert.ok(requests <= most, `${requests} requests for 10,000 changes, at most ${most}`);
+});

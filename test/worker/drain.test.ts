@@ -1,0 +1,82 @@
+/** How a worker goes. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { WorkronError } from '../../src/core/error.ts';
+import { longSleep, pidsOf, untilAlive } from '../kit/processes.ts';
+import { ScriptedSource } from '../kit/scripted-source.ts';
+import { TestWorker } from '../kit/worker.ts';
+
+test('worker: drain lets what runs finish, goes on with heartbeats, and claims nothing more', async () => {
+  const source = new ScriptedSource();
+  await using running = new TestWorker(source);
+  const line = longSleep();
+  const [id] = source.submit({ command: `${line} || true` }) as [number];
+  await untilAlive(line, 1);
+  const drained = running.worker.drain();
+  const claims = source.claims.length;
+  const beats = source.beats.length;
+  source.submit({ command: 'echo never' });
+  await source.until(() => source.beats.length > beats + 3);
+  assert.equal(source.settlements.length, 0);
+  for (const pid of pidsOf(line)) process.kill(pid, 'SIGTERM');
+  await drained;
+  assert.deepEqual(
+    source.settlements.map(({ jobId, outcome }) => [jobId, outcome.type]),
+    [[id, 'succeeded']],
+  );
+  assert.equal(source.claims.length, claims);
+  assert.deepEqual(source.left, [1]);
+});
+
+test('worker: an idle worker leaves at once, giving back what a claim under way may have brought', async () => {
+  const source = new ScriptedSource();
+  await using running = new TestWorker(source, { handlers: { quick: () => 1 } });
+  await source.until(() => source.claims.length === 1 || source.beats.length > 0);
+  await running.worker.drain();
+  assert.equal(source.beats.at(-1)?.seenClaim, source.claims.length);
+  assert.deepEqual(source.left, [1]);
+});
+
+test('worker: the scheduler can ask it to drain', async () => {
+  const source = new ScriptedSource();
+  const running = new TestWorker(source, { handlers: { quick: () => 1 } });
+  source.drain = true;
+  await running.ran;
+  assert.deepEqual(source.left, [1]);
+});
+
+test('worker: stop ends what runs and reports it as interrupted', async () => {
+  const source = new ScriptedSource();
+  await using running = new TestWorker(source);
+  const line = longSleep();
+  const [id] = source.submit({ command: `setsid ${line}`, killGraceMs: 100 }) as [number];
+  await untilAlive(line, 1);
+  await running.worker.stop();
+  assert.equal((await source.outcome(id)).type, 'interrupted');
+  assert.deepEqual(pidsOf(line), []);
+  assert.deepEqual(source.left, [1]);
+});
+
+test('worker: with nobody to hear it, it leaves when its lease is over', async () => {
+  const source = new ScriptedSource();
+  source.leaseMs = 600;
+  await using running = new TestWorker(source, { handlers: { quick: () => 1 } });
+  for (const call of ['settle', 'heartbeat', 'leave'] as const) {
+    source.before(call, () => {
+      throw new Error('no route');
+    });
+  }
+  source.submit({ handler: 'quick' });
+  await source.until(() => source.claims.length > 1);
+  await running.worker.drain();
+  assert.deepEqual(source.settlements, []);
+});
+
+test('worker: a worker that may not register says so instead of trying for ever', async () => {
+  const source = new ScriptedSource();
+  source.before('register', () => {
+    throw new WorkronError('unauthorized', 'wrong token');
+  });
+  await assert.rejects(new TestWorker(source, { handlers: { quick: () => 1 } }).ran, /wrong token/);
+});

@@ -1,7 +1,7 @@
 /** A graph drained, against as many jobs that stand alone in the same round. */
 
+import type { NewStep } from '../src/core/dag/new-workflow.ts';
 import { NEVER } from '../src/core/never.ts';
-import type { NewStep } from '../src/store/store.ts';
 import { rate } from './measure.ts';
 import { noop, type OpenScene, type Scene } from './scene.ts';
 import { measureDrain, noopWorker } from './throughput.ts';

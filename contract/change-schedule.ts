@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { isWorkronError } from '../src/core/error.ts';
 import type { ScheduleChange, ScheduleEdit } from '../src/core/schedule/schedule.ts';
-import type { ScheduleStep, Store } from '../src/store/store.ts';
+import type { ScheduleStep } from '../src/store/schedule-store.ts';
+import type { Store } from '../src/store/store.ts';
 import { aStep } from './kit/builders.ts';
 import {
   aTarget,

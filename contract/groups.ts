@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import type { NewForEach } from '../src/core/dag/new-workflow.ts';
+import type { WorkflowStep } from '../src/core/dag/workflow.ts';
 import type { Job } from '../src/core/job.ts';
-import type { NewForEach, Store, WorkflowStep } from '../src/store/store.ts';
+import type { Store } from '../src/store/store.ts';
 import { aStep, aWorkflow } from './kit/builders.ts';
 import { after, fates, Hands, readWorkflow, settleDown, statuses, submitWorkflow } from './kit/graph.ts';
 import { nextHint } from './kit/hints.ts';

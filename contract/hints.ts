@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Hint } from '../src/store/store.ts';
+import type { Hint } from '../src/store/hint.ts';
 import { aJob } from './kit/builders.ts';
 import { nextHint } from './kit/hints.ts';
 import { beat, cancel, claimOne, forever, register, report, retry, submitOne, succeed } from './kit/steps.ts';

@@ -1,6 +1,29 @@
 /** Every promise of `Store` as tests for `node --test`: a store of one's own proves itself here, and is then given to `open`. */
 
+export type * from '../src/core/dag/new-workflow.ts';
+export type * from '../src/core/dag/workflow.ts';
+export type * from '../src/core/instance.ts';
+export type * from '../src/core/job-edit.ts';
+export type * from '../src/core/job-filter.ts';
+export type * from '../src/core/leadership.ts';
+export type * from '../src/core/lease.ts';
+export type * from '../src/core/notice.ts';
+export type * from '../src/core/operation.ts';
+export type * from '../src/core/output.ts';
+export type * from '../src/core/queue.ts';
+export type * from '../src/core/stats.ts';
+export type * from '../src/core/worker.ts';
+export type * from '../src/store/cluster-store.ts';
+export type * from '../src/store/duty-store.ts';
+export type * from '../src/store/hint.ts';
+export type * from '../src/store/job-store.ts';
+export type * from '../src/store/notice-store.ts';
+export type * from '../src/store/output-store.ts';
+export type * from '../src/store/read-store.ts';
+export type * from '../src/store/schedule-store.ts';
+export type * from '../src/store/stats-store.ts';
 export type * from '../src/store/store.ts';
+export type * from '../src/store/workflow-store.ts';
 export type { Effort } from './effort.ts';
 export { exerciseStore } from './exercise-store.ts';
 export { openTestMemory } from './kit/memory.ts';

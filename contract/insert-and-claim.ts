@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { DEFAULT_SPEC, type JobSpec, type NewJob } from '../src/core/job.ts';
-import type { ClaimRequest, Store } from '../src/store/store.ts';
+import type { ClaimRequest } from '../src/store/job-store.ts';
+import type { Store } from '../src/store/store.ts';
 import { aJob, anOffer, jobs, LEASE_MS } from './kit/builders.ts';
 import {
   beat,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { NewInstance } from '../src/store/store.ts';
+import type { NewInstance } from '../src/core/instance.ts';
 import { forever } from './kit/steps.ts';
 import { type OpenStore, withStore } from './kit/store.ts';
 

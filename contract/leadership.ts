@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Duty } from '../src/core/duty.ts';
 import { isWorkronError } from '../src/core/error.ts';
-import type { Fence, Store } from '../src/store/store.ts';
+import type { Fence } from '../src/core/leadership.ts';
+import type { Store } from '../src/store/store.ts';
 import { aJob } from './kit/builders.ts';
 import { claimOne, forever, readOne, submitOne } from './kit/steps.ts';
 import { type OpenStore, withStore } from './kit/store.ts';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { DEFAULT_SPEC, type Job } from '../src/core/job.ts';
-import type { JobFilter, Store } from '../src/store/store.ts';
+import type { JobFilter } from '../src/core/job-filter.ts';
+import type { Store } from '../src/store/store.ts';
 import { aJob, jobs } from './kit/builders.ts';
 import {
   beat,

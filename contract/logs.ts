@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { LOG_HALF_BYTES, type LogChunk, type LogPiece, type Store } from '../src/store/store.ts';
+import { LOG_HALF_BYTES, type LogChunk, type LogPiece } from '../src/core/output.ts';
+import type { Store } from '../src/store/store.ts';
 import { aJob } from './kit/builders.ts';
 import { cancel, claimOne, fail, forever, type Lease, loseLeases, register, succeed } from './kit/steps.ts';
 import { type OpenStore, withStore } from './kit/store.ts';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import type { NewJob } from '../src/core/job.ts';
+import type { Delivery } from '../src/core/notice.ts';
 import type { Notify, NotifyEvent } from '../src/core/notify.ts';
-import type { Delivery, Store } from '../src/store/store.ts';
+import type { Store } from '../src/store/store.ts';
 import { aJob, aStep, aWorkflow } from './kit/builders.ts';
 import { Hands, submitWorkflow } from './kit/graph.ts';
 import {

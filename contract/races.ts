@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { isWorkronError } from '../src/core/error.ts';
 import { transition } from '../src/core/transition.ts';
-import type { LostJob, Store } from '../src/store/store.ts';
+import type { LostJob } from '../src/store/duty-store.ts';
+import type { Store } from '../src/store/store.ts';
 import type { Effort } from './effort.ts';
 import { jobs, LEASE_MS } from './kit/builders.ts';
 import { cancel, claim, claimOne, forever, type Lease, readOne, register, submit, success } from './kit/steps.ts';

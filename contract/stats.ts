@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { STAT_BUCKETS_MS, type StatRow } from '../src/store/store.ts';
+import { STAT_BUCKETS_MS, type StatRow } from '../src/core/stats.ts';
 import { forever } from './kit/steps.ts';
 import { type OpenStore, withStore } from './kit/store.ts';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Settled } from '../src/store/store.ts';
+import type { Settled } from '../src/core/lease.ts';
 import { aStep, aWorkflow } from './kit/builders.ts';
 import { Hands, readWorkflow, statuses, submitWorkflow } from './kit/graph.ts';
 import { cancel, forever, success } from './kit/steps.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Condition } from '../src/core/dag/conditions.ts';
-import type { Workflow } from '../src/store/store.ts';
+import type { Workflow } from '../src/core/dag/workflow.ts';
 import { aJob, aStep, aWorkflow } from './kit/builders.ts';
 import {
   after,

@@ -1,7 +1,8 @@
 /** Claims and settles in large batches, as a busy worker does. */
 
 import { NEVER } from '../../src/core/never.ts';
-import type { Store, WorkerRow } from '../../src/store/store.ts';
+import type { WorkerRow } from '../../src/core/worker.ts';
+import type { Store } from '../../src/store/store.ts';
 import { noop } from '../scene.ts';
 import type { Grounds } from './grounds.ts';
 import { type Work, workOf } from './work.ts';

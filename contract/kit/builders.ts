@@ -1,8 +1,9 @@
 /** Plain things to test with; each test names only what it is about. */
 
+import type { NewStep, NewWorkflow } from '../../src/core/dag/new-workflow.ts';
 import { DEFAULT_SPEC, type NewJob } from '../../src/core/job.ts';
 import type { Offer } from '../../src/core/lane.ts';
-import type { NewStep, NewWorker, NewWorkflow } from '../../src/store/store.ts';
+import type { NewWorker } from '../../src/core/worker.ts';
 
 export const LEASE_MS = 30_000;
 

@@ -2,9 +2,11 @@
 
 import assert from 'node:assert/strict';
 import type { Condition } from '../../src/core/dag/conditions.ts';
+import type { NewWorkflow } from '../../src/core/dag/new-workflow.ts';
+import type { Workflow } from '../../src/core/dag/workflow.ts';
 import type { Dependency, Job, NewJob } from '../../src/core/job.ts';
 import { type Change, transition } from '../../src/core/transition.ts';
-import type { NewWorkflow, Store, Workflow } from '../../src/store/store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { aJob } from './builders.ts';
 import {
   claim,

@@ -1,4 +1,5 @@
-import type { Hint, Store } from '../../src/store/store.ts';
+import type { Hint } from '../../src/store/hint.ts';
+import type { Store } from '../../src/store/store.ts';
 
 type OfTopic<T extends Hint['topic']> = Extract<Hint, { topic: T }>;
 

@@ -4,7 +4,8 @@ import assert from 'node:assert/strict';
 import { DEFAULT_CATCHUP } from '../../src/core/schedule/plan-ticks.ts';
 import type { NewSchedule, Schedule, ScheduleChange } from '../../src/core/schedule/schedule.ts';
 import type { Tick } from '../../src/core/schedule/tick.ts';
-import type { Store, Ticked } from '../../src/store/store.ts';
+import type { Ticked } from '../../src/store/schedule-store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { aJob } from './builders.ts';
 import { forever } from './steps.ts';
 

@@ -2,10 +2,13 @@
 
 import assert from 'node:assert/strict';
 import type { ClaimedJob, Job, NewJob } from '../../src/core/job.ts';
+import type { Settled } from '../../src/core/lease.ts';
 import { NEVER } from '../../src/core/never.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
 import { type JobEvent, transition } from '../../src/core/transition.ts';
-import type { ClaimRequest, NewWorker, Settled, Store, WorkerRow } from '../../src/store/store.ts';
+import type { NewWorker, WorkerRow } from '../../src/core/worker.ts';
+import type { ClaimRequest } from '../../src/store/job-store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { anOffer, aWorker, LEASE_MS } from './builders.ts';
 import type { Advance } from './store.ts';
 

@@ -3,8 +3,9 @@
  * shows only later, so they are counted when their attempt is reported, or found to be no longer held.
  */
 
+import type { LeaseRef } from '../core/lease.ts';
 import type { Telemetry } from '../scheduler/telemetry.ts';
-import type { LeaseRef, Store } from '../store/store.ts';
+import type { Store } from '../store/store.ts';
 
 export class Completions {
   readonly #store: Store;

@@ -1,9 +1,9 @@
 /** Cancels or retries everything that matches a filter, in batches, as an operation that can be watched and that survives a restart. */
 
 import { WorkronError } from '../core/error.ts';
+import type { NewOperation, Operation } from '../core/operation.ts';
 import type { Loop } from '../ops/loop.ts';
 import type { Wake } from '../ops/wake.ts';
-import type { NewOperation, Operation } from '../store/store.ts';
 import type { SchedulerContext } from './context.ts';
 import { decide } from './decide.ts';
 

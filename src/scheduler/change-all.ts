@@ -1,6 +1,6 @@
 /** Cancels or retries everything that matches, now. */
 
-import type { JobFilter } from '../store/store.ts';
+import type { JobFilter } from '../core/job-filter.ts';
 import type { SchedulerContext } from './context.ts';
 import { decide } from './decide.ts';
 

@@ -2,7 +2,7 @@
 
 import type { ClaimedJob } from '../core/job.ts';
 import { Wake } from '../ops/wake.ts';
-import type { ClaimRequest } from '../store/store.ts';
+import type { ClaimRequest } from '../store/job-store.ts';
 import type { SchedulerContext } from './context.ts';
 import type { Turns } from './shared-looks.ts';
 

@@ -1,8 +1,9 @@
 /** The background duties of a scheduler. Each would be correct on two instances at once; leadership only saves work. */
 
+import type { NewInstance } from '../core/instance.ts';
 import { type Loop, type LoopContext, runLoop } from '../ops/loop.ts';
 import { Wake } from '../ops/wake.ts';
-import type { NewInstance, Retention } from '../store/store.ts';
+import type { Retention } from '../store/duty-store.ts';
 import { bulkRunner } from './bulk.ts';
 import type { SchedulerParts } from './create-scheduler.ts';
 import { grapher } from './grapher.ts';

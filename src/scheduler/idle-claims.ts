@@ -3,7 +3,7 @@
 import type { ClaimedJob, NewJob } from '../core/job.ts';
 import { laneOf, serves } from '../core/lane.ts';
 import type { Wake } from '../ops/wake.ts';
-import type { ClaimRequest } from '../store/store.ts';
+import type { ClaimRequest } from '../store/job-store.ts';
 
 interface IdleClaim {
   request: ClaimRequest;

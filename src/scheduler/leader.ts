@@ -2,9 +2,10 @@
 
 import type { Duty } from '../core/duty.ts';
 import { isWorkronError, WorkronError } from '../core/error.ts';
+import type { Fence } from '../core/leadership.ts';
 import type { Loop } from '../ops/loop.ts';
 import { Wake } from '../ops/wake.ts';
-import type { Fence, Led } from '../store/store.ts';
+import type { Led } from '../store/cluster-store.ts';
 import type { SchedulerContext } from './context.ts';
 
 interface Pace {

@@ -4,13 +4,14 @@
  * each time twice as long, and the others go on.
  */
 
+import type { Workflow } from '../core/dag/workflow.ts';
 import { isWorkronError } from '../core/error.ts';
 import type { Job } from '../core/job.ts';
+import type { Delivery, Notice } from '../core/notice.ts';
 import type { Notify, NotifyEvent } from '../core/notify.ts';
 import { againAfter } from '../core/put-off.ts';
 import { listenersOf } from '../core/schedule/tick-notices.ts';
 import type { Loop } from '../ops/loop.ts';
-import type { Delivery, Notice, Workflow } from '../store/store.ts';
 import type { SchedulerContext } from './context.ts';
 import { resolveInstallation } from './notify-context.ts';
 import { payloadOf } from './notify-event.ts';

@@ -1,8 +1,8 @@
 /** What the installation says about being told. */
 
+import type { NewWorkflow } from '../core/dag/new-workflow.ts';
 import type { NewJob } from '../core/job.ts';
 import { DEFAULT_LATE_AFTER_MS, NOTIFY_QUEUE, type Notify } from '../core/notify.ts';
-import type { NewWorkflow } from '../store/store.ts';
 
 export interface NotifyContext {
   /** Told of every job, workflow and schedule, beside what those say themselves. */

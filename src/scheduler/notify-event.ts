@@ -1,8 +1,9 @@
 /** What is told: one event as it goes to a webhook (JSON) or a command (variables). */
 
+import type { Workflow } from '../core/dag/workflow.ts';
 import type { Job } from '../core/job.ts';
+import type { Notice } from '../core/notice.ts';
 import type { NotifyEvent } from '../core/notify.ts';
-import type { Notice, Workflow } from '../store/store.ts';
 
 /** Of an error, the end: that is where the cause stands. */
 const LONGEST_ERROR = 4_096;

@@ -2,7 +2,7 @@
 
 import { WorkronError } from '../core/error.ts';
 import type { Job } from '../core/job.ts';
-import type { JobEdit } from '../store/store.ts';
+import type { JobEdit } from '../core/job-edit.ts';
 import { changeAll } from './change-all.ts';
 import type { SchedulerContext } from './context.ts';
 import { decide, jobOf } from './decide.ts';

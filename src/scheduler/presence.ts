@@ -1,7 +1,7 @@
 /** Says that this process is there, for as long as it is. */
 
+import type { NewInstance } from '../core/instance.ts';
 import type { Loop } from '../ops/loop.ts';
-import type { NewInstance } from '../store/store.ts';
 import type { SchedulerContext } from './context.ts';
 
 const SHARED_BEAT_MS = 5_000;

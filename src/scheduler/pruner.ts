@@ -1,5 +1,5 @@
 import type { Loop } from '../ops/loop.ts';
-import type { Retention } from '../store/store.ts';
+import type { Retention } from '../store/duty-store.ts';
 import type { SchedulerContext } from './context.ts';
 
 const BATCH = 500;

@@ -1,6 +1,6 @@
 /** Reads what an attempt has printed. */
 
-import type { LogPiece } from '../store/store.ts';
+import type { LogPiece } from '../core/output.ts';
 import type { SchedulerContext } from './context.ts';
 import { jobNotFound } from './operate.ts';
 import type { LogSlice } from './scheduler.ts';

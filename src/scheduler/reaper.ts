@@ -3,7 +3,7 @@
 import { isWorkronError } from '../core/error.ts';
 import type { Job } from '../core/job.ts';
 import type { Loop } from '../ops/loop.ts';
-import type { LostJob } from '../store/store.ts';
+import type { LostJob } from '../store/duty-store.ts';
 import type { SchedulerContext } from './context.ts';
 import { decide } from './decide.ts';
 

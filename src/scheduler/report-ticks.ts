@@ -1,6 +1,6 @@
 /** Counts and logs what became of ticks that were due. */
 
-import type { Judged } from '../store/store.ts';
+import type { Judged } from '../store/schedule-store.ts';
 import type { SchedulerContext } from './context.ts';
 
 export function reportTicks(

@@ -1,8 +1,9 @@
 /** Runs a part of a workflow again, as a new workflow. */
 
+import type { NewForEach, NewStep } from '../core/dag/new-workflow.ts';
+import type { Workflow, WorkflowStep } from '../core/dag/workflow.ts';
 import { WorkronError } from '../core/error.ts';
 import type { Job, NewJob } from '../core/job.ts';
-import type { NewForEach, NewStep, Workflow, WorkflowStep } from '../store/store.ts';
 import type { SchedulerContext } from './context.ts';
 import type { RerunRequest } from './scheduler.ts';
 import { parentPlaces, readWorkflow } from './workflow.ts';

@@ -1,36 +1,21 @@
 /** What a scheduler can do for its callers: the HTTP API, an in-process worker, the library. */
 
+import type { NewStep, NewSteps, NewWorkflow } from '../core/dag/new-workflow.ts';
+import type { Workflow, WorkflowFilter, WorkflowStep } from '../core/dag/workflow.ts';
+import type { InstanceRow } from '../core/instance.ts';
 import type { Attempt, ClaimedJob, Job, NewJob } from '../core/job.ts';
+import type { JobEdit } from '../core/job-edit.ts';
+import type { JobFilter } from '../core/job-filter.ts';
+import type { DutyState } from '../core/leadership.ts';
+import type { Heartbeat, HeartbeatAnswer, Report, Start } from '../core/lease.ts';
+import type { NewOperation, Operation } from '../core/operation.ts';
 import type { Settlement } from '../core/outcome.ts';
-import type {
-  ClaimRequest,
-  DutyState,
-  Heartbeat,
-  HeartbeatAnswer,
-  Hint,
-  Inserted,
-  InsertOptions,
-  InstanceRow,
-  JobEdit,
-  JobFilter,
-  LogChunk,
-  LogPiece,
-  NewOperation,
-  NewStep,
-  NewSteps,
-  NewWorker,
-  NewWorkflow,
-  Operation,
-  QueueSettings,
-  QueueState,
-  Report,
-  Start,
-  StatRow,
-  WorkerRow,
-  Workflow,
-  WorkflowFilter,
-  WorkflowStep,
-} from '../store/store.ts';
+import type { LogChunk, LogPiece } from '../core/output.ts';
+import type { QueueSettings, QueueState } from '../core/queue.ts';
+import type { StatRow } from '../core/stats.ts';
+import type { NewWorker, WorkerRow } from '../core/worker.ts';
+import type { Hint } from '../store/hint.ts';
+import type { ClaimRequest, Inserted, InsertOptions } from '../store/job-store.ts';
 import type { Schedules } from './schedules.ts';
 import type { Told } from './told.ts';
 
@@ -182,7 +167,7 @@ export interface LogSlice {
 
 export type { Schedule } from '../core/schedule/schedule.ts';
 export type { Tick } from '../core/schedule/tick.ts';
-export { STAT_BUCKETS_MS } from '../store/store.ts';
+export { STAT_BUCKETS_MS } from '../core/stats.ts';
 export type { Backfilled, BackfillRequest, SchedulePage, Schedules, TickPage } from './schedules.ts';
 export type {
   DutyState,

@@ -2,7 +2,7 @@
 
 import type { NewSchedule, Schedule, ScheduleEdit } from '../core/schedule/schedule.ts';
 import type { Tick } from '../core/schedule/tick.ts';
-import type { ScheduleFilter, TickFilter } from '../store/store.ts';
+import type { ScheduleFilter, TickFilter } from '../store/schedule-store.ts';
 
 export interface SchedulePage {
   /** By name. */

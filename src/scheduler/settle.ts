@@ -1,9 +1,9 @@
 /** Takes workers' reports. Successes go the fast way; everything else is read, decided and written under its fence. */
 
 import type { Job } from '../core/job.ts';
+import type { Start, Success } from '../core/lease.ts';
 import type { Outcome, Settlement } from '../core/outcome.ts';
 import { recordOf } from '../core/transition.ts';
-import type { Start, Success } from '../store/store.ts';
 import type { SchedulerContext } from './context.ts';
 import { decide } from './decide.ts';
 

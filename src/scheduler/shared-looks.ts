@@ -8,7 +8,8 @@
 
 import type { Clock } from '../core/clock.ts';
 import type { Wake } from '../ops/wake.ts';
-import type { ClaimRequest, Store } from '../store/store.ts';
+import type { ClaimRequest } from '../store/job-store.ts';
+import type { Store } from '../store/store.ts';
 
 /** Hints may be lost where several processes share a database; then this is how late a job can be noticed. */
 const SHARED_POLL_MS = 1_000;

@@ -1,4 +1,4 @@
-import type { WorkflowStep } from '../store/store.ts';
+import type { WorkflowStep } from '../core/dag/workflow.ts';
 import type { SchedulerContext } from './context.ts';
 
 /** Steps that are read at once. A workflow with no more is seen as it is at one moment. */

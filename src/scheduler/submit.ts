@@ -3,7 +3,7 @@
 import { isWorkronError } from '../core/error.ts';
 import type { NewJob } from '../core/job.ts';
 import { Batcher } from '../ops/batcher.ts';
-import type { Inserted, InsertOptions } from '../store/store.ts';
+import type { Inserted, InsertOptions } from '../store/job-store.ts';
 import type { SchedulerContext } from './context.ts';
 
 /** Submits larger than this are a batch of their own. */

@@ -1,10 +1,12 @@
 /** Counts what happens: at once for Prometheus, and added up per minute for `GET /stats`. */
 
 import type { Job } from '../core/job.ts';
+import type { Settled } from '../core/lease.ts';
 import type { TickVerdict } from '../core/schedule/tick.ts';
+import { STAT_BUCKETS_MS, type StatRow } from '../core/stats.ts';
 import type { Change } from '../core/transition.ts';
 import type { LifecycleEvent, Metrics } from '../ops/metrics.ts';
-import { type Settled, STAT_BUCKETS_MS, type StatRow, type Store } from '../store/store.ts';
+import type { Store } from '../store/store.ts';
 
 type Outcome = StatRow['outcome'];
 interface Row extends StatRow {

@@ -4,7 +4,7 @@ import { isWorkronError } from '../core/error.ts';
 import type { Run } from '../core/schedule/tick.ts';
 import type { Loop } from '../ops/loop.ts';
 import type { Wake } from '../ops/wake.ts';
-import type { Ticked } from '../store/store.ts';
+import type { Ticked } from '../store/schedule-store.ts';
 import type { SchedulerContext } from './context.ts';
 import { withInstallation } from './notify-context.ts';
 import { cancel } from './operate.ts';

@@ -1,8 +1,8 @@
 /** Which messages a job has to do with. */
 
 import type { Job } from '../core/job.ts';
+import type { Notification } from '../core/notice.ts';
 import { NOTIFY_QUEUE } from '../core/notify.ts';
-import type { Notification } from '../store/store.ts';
 import type { SchedulerContext } from './context.ts';
 
 export interface Told {

@@ -1,7 +1,7 @@
 /** A workflow as people look at it. */
 
 import { criticalPath, type TimedStep } from '../core/dag/critical-path.ts';
-import type { WorkflowStep } from '../store/store.ts';
+import type { WorkflowStep } from '../core/dag/workflow.ts';
 import type { SchedulerContext } from './context.ts';
 import type { WorkflowView } from './scheduler.ts';
 import { stepPages } from './step-pages.ts';

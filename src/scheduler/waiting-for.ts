@@ -2,7 +2,7 @@
 
 import { isTerminal, type Job } from '../core/job.ts';
 import { fits, laneOf, type Offer, serves } from '../core/lane.ts';
-import type { WorkerRow } from '../store/store.ts';
+import type { WorkerRow } from '../core/worker.ts';
 import type { SchedulerContext } from './context.ts';
 
 const COUNT_AT_MOST = 10_000;

@@ -1,7 +1,7 @@
 /** What a person does to a whole workflow. */
 
+import type { Workflow, WorkflowStep } from '../core/dag/workflow.ts';
 import { WorkronError } from '../core/error.ts';
-import type { Workflow, WorkflowStep } from '../store/store.ts';
 import { changeAll } from './change-all.ts';
 import type { SchedulerContext } from './context.ts';
 import { stepPages } from './step-pages.ts';

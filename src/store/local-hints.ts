@@ -1,4 +1,4 @@
-import type { Hint } from './store.ts';
+import type { Hint } from './hint.ts';
 
 /** More ids than this are cut off. */
 const MAX_IDS = 1_000;

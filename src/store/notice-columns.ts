@@ -1,7 +1,7 @@
 /** What is still to be told and what was sent, as both databases keep them. */
 
+import type { Notice, Notification } from '../core/notice.ts';
 import type { NotifyEvent } from '../core/notify.ts';
-import type { Notice, Notification } from './notice-store.ts';
 
 export interface NoticeRow<Detail> {
   id: number;

@@ -1,7 +1,7 @@
 /** What any backend must do about telling people. */
 
-import type { Job, NewJob } from '../core/job.ts';
-import type { NotifyEvent } from '../core/notify.ts';
+import type { Job } from '../core/job.ts';
+import type { Delivery, Notice, Notification, NotificationFilter } from '../core/notice.ts';
 
 export interface NoticeStore {
   /**
@@ -22,42 +22,4 @@ export interface NoticeStore {
 
   /** What was sent about a job or a workflow, or which message a job carries; the oldest first. */
   notifications(about: NotificationFilter, signal: AbortSignal): Promise<Notification[]>;
-}
-
-/** Something that somebody may have to be told of. */
-export interface Notice {
-  id: number;
-  kind: 'ended' | 'missed' | 'late';
-  /** Not to be looked at before; it stays where the notice is put off. */
-  dueAt: number;
-  createdAt: number;
-  jobId: number | null;
-  workflowId: number | null;
-  /** How it ended; `null` where it is not about an end. */
-  status: 'done' | 'failed' | null;
-  schedule: string | null;
-  /** JSON that only its kind knows. */
-  detail: Readonly<Record<string, unknown>>;
-}
-
-export interface Delivery {
-  /** What fails and recovers as one, such as all jobs of one name; `null`: nothing does. */
-  alarm: { subject: string; failing: boolean } | null;
-  messages: readonly { event: NotifyEvent; job: NewJob }[];
-}
-
-export type NotificationFilter =
-  | { jobId: number }
-  | { workflowId: number }
-  | { schedule: string }
-  | { carriedBy: number };
-
-/** A message on its way, or delivered: the job `carriedBy` tells which. */
-export interface Notification {
-  event: NotifyEvent;
-  carriedBy: number;
-  jobId: number | null;
-  workflowId: number | null;
-  schedule: string | null;
-  createdAt: number;
 }

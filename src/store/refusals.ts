@@ -2,7 +2,7 @@
 
 import { WorkronError } from '../core/error.ts';
 import type { Unique } from '../core/job.ts';
-import type { Fence } from './store.ts';
+import type { Fence } from '../core/leadership.ts';
 
 export function unknownParents(ids: readonly number[]): WorkronError {
   const names = ids.slice(0, 20).join(', ') + (ids.length > 20 ? `, … (${ids.length})` : '');

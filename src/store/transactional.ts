@@ -1,7 +1,7 @@
 /** What a store can do inside a transaction of the application's own. */
 
 import type { NewJob } from '../core/job.ts';
-import type { Success } from './store.ts';
+import type { Success } from '../core/lease.ts';
 
 /** Runs one statement inside the transaction and answers with its rows. */
 export type RunStatement = (text: string, values: readonly unknown[]) => Promise<readonly unknown[]>;

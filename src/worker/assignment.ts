@@ -2,7 +2,7 @@
 
 import { Stopped } from '../core/handler-errors.ts';
 import type { ClaimedJob } from '../core/job.ts';
-import type { LeaseRef } from './job-source.ts';
+import type { LeaseRef } from '../core/lease.ts';
 
 /** Why an attempt is stopped before its end. `lost`: it is not ours any more, so there is nothing to report. */
 export type StopReason = 'cancelled' | 'interrupted' | 'cut_off' | 'lost';

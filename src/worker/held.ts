@@ -1,7 +1,7 @@
 /** The leases that this worker has, and must tell the scheduler about: from the claim until the end is settled. */
 
+import type { LeaseRef } from '../core/lease.ts';
 import type { Assignment } from './assignment.ts';
-import type { LeaseRef } from './job-source.ts';
 
 export class Held {
   /** By job: a later attempt takes the place of one that was lost. */

@@ -10,12 +10,14 @@ import { Left, PROTOCOL, Registered } from '../api/registration.ts';
 import { Checkpoint, ReportAnswer } from '../api/report.ts';
 import { SettleAnswer, settlementToWire } from '../api/settle.ts';
 import { isWorkronError, WorkronError } from '../core/error.ts';
+import type { Report } from '../core/lease.ts';
 import type { Settlement } from '../core/outcome.ts';
+import type { LogChunk } from '../core/output.ts';
 import type { Log } from '../ops/log.ts';
 import { HttpExchange } from './http-exchange.ts';
 import { listenForNudges } from './http-nudges.ts';
 import { httpPulse } from './http-pulse.ts';
-import type { AttemptReport, JobSource, OutputChunk, SettleResult } from './job-source.ts';
+import type { JobSource, SettleResult } from './job-source.ts';
 
 export interface HttpSourceOptions {
   /** Schedulers of one installation: the next is tried where one cannot be reached. */
@@ -170,7 +172,7 @@ function settleRequests(settlements: readonly Settlement[]): Batch<string>[] {
   );
 }
 
-function reportRequests(reports: readonly AttemptReport[]): Batch<string>[] {
+function reportRequests(reports: readonly Report[]): Batch<string>[] {
   return batches(
     reports.map(({ jobId, attempt, workerId, progress, checkpoint }) => {
       const item = JSON.stringify({ job_id: String(jobId), attempt, progress, checkpoint });
@@ -179,7 +181,7 @@ function reportRequests(reports: readonly AttemptReport[]): Batch<string>[] {
   );
 }
 
-function outputRequests(chunks: readonly OutputChunk[]): Batch<OutputChunk>[] {
+function outputRequests(chunks: readonly LogChunk[]): Batch<LogChunk>[] {
   return batches(chunks.map((chunk) => ({ workerId: chunk.workerId, item: chunk, bytes: chunk.data.length + 24 })));
 }
 

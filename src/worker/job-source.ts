@@ -3,15 +3,12 @@
  * that the worker's code is the same for all three.
  */
 
-import type { ClaimedJob, Progress } from '../core/job.ts';
+import type { ClaimedJob } from '../core/job.ts';
 import type { Offer } from '../core/lane.ts';
+import type { LeaseRef, Report } from '../core/lease.ts';
 import type { Settlement } from '../core/outcome.ts';
+import type { LogChunk } from '../core/output.ts';
 import type { PulsePlan } from '../core/pulse.ts';
-
-export interface LeaseRef {
-  jobId: number;
-  attempt: number;
-}
 
 export interface WorkerProfile {
   name: string;
@@ -54,19 +51,6 @@ export interface BeatAnswer {
   drain: boolean;
 }
 
-export interface OutputChunk extends LeaseRef {
-  workerId: number;
-  offset: number;
-  data: Uint8Array;
-}
-
-export interface AttemptReport extends LeaseRef {
-  workerId: number;
-  progress?: Progress;
-  /** JSON. */
-  checkpoint?: unknown;
-}
-
 export type SettleResult = 'ok' | 'lease_lost' | 'invalid';
 
 export interface JobSource {
@@ -80,9 +64,9 @@ export interface JobSource {
   /** In order, one answer each. `lease_lost` is final; a rejected call may be sent again. */
   settle(settlements: readonly Settlement[], signal: AbortSignal): Promise<SettleResult[]>;
   /** In order: whether the attempt is still this worker's. The same offset may be sent again. */
-  writeOutput(chunks: readonly OutputChunk[], signal: AbortSignal): Promise<boolean[]>;
+  writeOutput(chunks: readonly LogChunk[], signal: AbortSignal): Promise<boolean[]>;
   /** In order: whether the attempt is still this worker's. Each job at most once. */
-  report(reports: readonly AttemptReport[], signal: AbortSignal): Promise<boolean[]>;
+  report(reports: readonly Report[], signal: AbortSignal): Promise<boolean[]>;
   /** What the last checkpoint of any attempt was; `null`: none. */
   checkpoint(jobId: number, signal: AbortSignal): Promise<unknown>;
   /** The worker has nothing left and goes. */

@@ -1,8 +1,8 @@
 /** The output of one attempt on its way to the source: what waits to be sent, where it belongs, and how it ended. */
 
+import type { LogChunk } from '../core/output.ts';
 import { cleanText } from '../core/text.ts';
 import type { Assignment } from './assignment.ts';
-import type { OutputChunk } from './job-source.ts';
 
 export const CHUNK_BYTES = 64 * 1024;
 const FIRST_BYTES = 4 * 1024;
@@ -19,7 +19,7 @@ export interface StreamEvents {
 export class OutputStream {
   readonly assignment: Assignment;
   /** Sent, not yet answered. */
-  inFlight: OutputChunk | undefined;
+  inFlight: LogChunk | undefined;
   /** Since when sending it has failed, by the monotonic clock. */
   failingSince: number | undefined;
   /** Is on the writer's list. */
@@ -63,7 +63,7 @@ export class OutputStream {
   }
 
   /** The chunk to send: the one that failed before, or the next. */
-  take(): OutputChunk | undefined {
+  take(): LogChunk | undefined {
     this.#stopTimer();
     if (this.inFlight !== undefined || this.#length === 0) return this.inFlight;
     const size = Math.min(this.#length, CHUNK_BYTES);

@@ -2,9 +2,10 @@
 
 import type { Clock, Random } from '../core/clock.ts';
 import { NEVER } from '../core/never.ts';
+import type { LogChunk } from '../core/output.ts';
 import type { Log } from '../ops/log.ts';
 import type { Assignment } from './assignment.ts';
-import type { JobSource, OutputChunk } from './job-source.ts';
+import type { JobSource } from './job-source.ts';
 import type { Lease } from './lease.ts';
 import { OutputStream } from './output-stream.ts';
 import { Patience } from './patience.ts';
@@ -61,7 +62,7 @@ export class OutputWriter {
 
   async #send(streams: readonly OutputStream[]): Promise<void> {
     if (streams.length === 0) return;
-    const chunks = streams.map((stream) => stream.inFlight as OutputChunk);
+    const chunks = streams.map((stream) => stream.inFlight as LogChunk);
     try {
       const { source } = this.#options;
       const held = await within(ANSWER_MS, NEVER, (signal) => source.writeOutput(chunks, signal));

@@ -1,14 +1,13 @@
 /** A job source in memory that a test can make late, deaf or forgetful. Not a scheduler: it retries and reaps nothing. */
 
 import { type ClaimedJob, DEFAULT_SPEC, type JobSpec } from '../../src/core/job.ts';
+import type { LeaseRef, Report } from '../../src/core/lease.ts';
 import type { Outcome, Settlement } from '../../src/core/outcome.ts';
+import type { LogChunk } from '../../src/core/output.ts';
 import type {
-  AttemptReport,
   Beat,
   BeatAnswer,
   JobSource,
-  LeaseRef,
-  OutputChunk,
   Registration,
   SettleResult,
   SourceClaim,
@@ -27,8 +26,8 @@ export class ScriptedSource implements JobSource {
   readonly claims: SourceClaim[] = [];
   readonly beats: Beat[] = [];
   readonly settlements: Settlement[] = [];
-  readonly chunks: OutputChunk[] = [];
-  readonly reports: AttemptReport[] = [];
+  readonly chunks: LogChunk[] = [];
+  readonly reports: Report[] = [];
   readonly left: number[] = [];
   settleResult: SettleResult = 'ok';
   holdsOutput = true;
@@ -152,7 +151,7 @@ export class ScriptedSource implements JobSource {
     });
   }
 
-  async writeOutput(chunks: readonly OutputChunk[]): Promise<boolean[]> {
+  async writeOutput(chunks: readonly LogChunk[]): Promise<boolean[]> {
     return this.#call('writeOutput', () => {
       for (const chunk of chunks) this.outputBytes += chunk.data.length;
       if (this.keepOutput) this.chunks.push(...chunks);
@@ -160,7 +159,7 @@ export class ScriptedSource implements JobSource {
     });
   }
 
-  async report(reports: readonly AttemptReport[]): Promise<boolean[]> {
+  async report(reports: readonly Report[]): Promise<boolean[]> {
     return this.#call('report', () => {
       this.reports.push(...reports);
       return reports.map(() => this.holdsOutput);

@@ -7,6 +7,7 @@ import { WorkronError } from '../../src/core/error.ts';
 import { DEFAULT_SPEC, type NewJob } from '../../src/core/job.ts';
 import { NEVER as signal } from '../../src/core/never.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
+import type { NewWorker } from '../../src/core/worker.ts';
 import { silentLog } from '../../src/ops/log.ts';
 import { type Loop, runLoop } from '../../src/ops/loop.ts';
 import { Metrics } from '../../src/ops/metrics.ts';
@@ -17,7 +18,7 @@ import { runDuties } from '../../src/scheduler/duties.ts';
 import { expirer, promoter } from '../../src/scheduler/promoter.ts';
 import { lockWatcher, reaper, takeBackFromEarlierLives } from '../../src/scheduler/reaper.ts';
 import { openMemory } from '../../src/store/memory/base/open.ts';
-import type { NewWorker, Store } from '../../src/store/store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { VirtualClock } from '../kit/clock.ts';
 
 const LEASE = 30_000;

@@ -2,6 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { NewStep } from '../../src/core/dag/new-workflow.ts';
+import type { WorkflowStep } from '../../src/core/dag/workflow.ts';
 import { NEVER as signal } from '../../src/core/never.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
 import { silentLog } from '../../src/ops/log.ts';
@@ -10,7 +12,6 @@ import { Wake } from '../../src/ops/wake.ts';
 import { createScheduler } from '../../src/scheduler/create-scheduler.ts';
 import { grapher } from '../../src/scheduler/grapher.ts';
 import { openMemory } from '../../src/store/memory/base/open.ts';
-import type { NewStep, WorkflowStep } from '../../src/store/store.ts';
 import { aJob, anOffer, aStep, aWorker, aWorkflow } from '../kit/builders.ts';
 import { VirtualClock } from '../kit/clock.ts';
 

@@ -3,8 +3,8 @@
 import fc from 'fast-check';
 import { CONDITIONS, type Condition } from '../../../src/core/dag/conditions.ts';
 import type { Unique } from '../../../src/core/job.ts';
+import type { JobFilter } from '../../../src/core/job-filter.ts';
 import type { Outcome } from '../../../src/core/outcome.ts';
-import type { JobFilter } from '../../../src/store/store.ts';
 
 /** A duration in steps of the model's clock; `null`: none. */
 type Steps = number | null;

@@ -1,6 +1,7 @@
+import type { NewStep } from '../../../src/core/dag/new-workflow.ts';
 import type { Job } from '../../../src/core/job.ts';
+import type { JobEdit } from '../../../src/core/job-edit.ts';
 import { type Change, type JobEvent, transition } from '../../../src/core/transition.ts';
-import type { JobEdit, NewStep } from '../../../src/store/store.ts';
 import { aJob, anOffer, aStep, aWorker, aWorkflow } from '../../kit/builders.ts';
 import { settleDown } from '../../kit/graph.ts';
 import { forever } from '../../kit/steps.ts';

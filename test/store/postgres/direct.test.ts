@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Hint, Store } from '../../../src/store/store.ts';
+import type { Hint } from '../../../src/store/hint.ts';
+import type { Store } from '../../../src/store/store.ts';
 import { aJob } from '../../kit/builders.ts';
 import { Child } from '../../kit/child.ts';
 import { eventually } from '../../kit/eventually.ts';

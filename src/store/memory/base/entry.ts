@@ -12,8 +12,8 @@ import type {
   Status,
   Surroundings,
 } from '../../../core/job.ts';
+import type { LogPiece } from '../../../core/output.ts';
 import type { AttemptEnd } from '../../../core/transition.ts';
-import type { LogPiece } from '../../store.ts';
 import type { Edge } from '../graph/edges.ts';
 import type { Fan } from '../graph/fan.ts';
 import { copyJson, copySpec } from './copy.ts';

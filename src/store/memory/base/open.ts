@@ -1,7 +1,8 @@
 /** Jobs in this process's memory, gone with it: for tests, for trying things, and the plainest statement of what a store does. */
 
 import type { Clock } from '../../../core/clock.ts';
-import type { Fence, Store } from '../../store.ts';
+import type { Fence } from '../../../core/leadership.ts';
+import type { Store } from '../../store.ts';
 import { beatInstance, forgetInstances, instances, leaveInstance } from '../cluster/instances.ts';
 import { duties, lead, requireTerm, resign } from '../cluster/leadership.ts';
 import { deliver, notices, notifications, putOffNotice } from '../cluster/notices.ts';

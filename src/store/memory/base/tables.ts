@@ -2,10 +2,14 @@
 
 import type { Clock } from '../../../core/clock.ts';
 import type { Duty } from '../../../core/duty.ts';
+import type { InstanceRow } from '../../../core/instance.ts';
 import { isTerminal, type Job } from '../../../core/job.ts';
+import type { Notification } from '../../../core/notice.ts';
+import type { Operation } from '../../../core/operation.ts';
+import type { StatRow } from '../../../core/stats.ts';
+import type { NewWorker } from '../../../core/worker.ts';
 import { Heap } from '../../heap.ts';
 import { Hints } from '../../local-hints.ts';
-import type { InstanceRow, NewWorker, Notification, Operation, StatRow } from '../../store.ts';
 import type { LeaderRow } from '../cluster/leadership.ts';
 import type { NoticeRow } from '../cluster/notices.ts';
 import type { WorkflowRow } from '../graph/workflow-row.ts';

@@ -1,4 +1,4 @@
-import { type InstanceRow, MISSED_BEATS, type NewInstance } from '../../store.ts';
+import { type InstanceRow, MISSED_BEATS, type NewInstance } from '../../../core/instance.ts';
 import type { Tables } from '../base/tables.ts';
 
 export function beatInstance(tables: Tables, instance: NewInstance): void {

@@ -1,6 +1,7 @@
 import type { Duty } from '../../../core/duty.ts';
+import type { DutyState, Fence } from '../../../core/leadership.ts';
+import type { LeadRequest, Led } from '../../cluster-store.ts';
 import { leadershipLost } from '../../refusals.ts';
-import type { DutyState, Fence, LeadRequest, Led } from '../../store.ts';
 import type { Tables } from '../base/tables.ts';
 
 export interface LeaderRow {

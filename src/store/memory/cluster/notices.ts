@@ -1,9 +1,9 @@
 /** Ends that somebody wants to be told of, and the messages that come of them. */
 
 import type { Job, TerminalStatus } from '../../../core/job.ts';
+import type { Delivery, Notice, Notification, NotificationFilter } from '../../../core/notice.ts';
 import { isWatched } from '../../../core/notify.ts';
 import { GATHER_MS, mergeMissed, type TickNotice } from '../../../core/schedule/tick-notices.ts';
-import type { Delivery, Notice, Notification, NotificationFilter } from '../../store.ts';
 import { copyJson } from '../base/copy.ts';
 import type { Entry } from '../base/entry.ts';
 import type { Tables } from '../base/tables.ts';

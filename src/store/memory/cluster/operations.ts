@@ -1,4 +1,4 @@
-import type { NewOperation, Operation, OperationStep } from '../../store.ts';
+import type { NewOperation, Operation, OperationStep } from '../../../core/operation.ts';
 import type { Tables } from '../base/tables.ts';
 
 export function createOperation(tables: Tables, { action, filter, total }: NewOperation): Operation {

@@ -1,6 +1,7 @@
 import { isTerminal } from '../../../core/job.ts';
+import type { Retention } from '../../duty-store.ts';
 import type { Heap } from '../../heap.ts';
-import { IDEMPOTENCY_MS, type Retention } from '../../store.ts';
+import { IDEMPOTENCY_MS } from '../../job-store.ts';
 import type { Entry } from '../base/entry.ts';
 import type { Tables } from '../base/tables.ts';
 import { cutOff } from '../graph/edges.ts';

@@ -1,4 +1,4 @@
-import type { QueueSettings, QueueState } from '../../store.ts';
+import type { QueueSettings, QueueState } from '../../../core/queue.ts';
 import type { Tables } from '../base/tables.ts';
 
 export function queues(tables: Tables): QueueState[] {

@@ -1,4 +1,4 @@
-import type { StatRow } from '../../store.ts';
+import type { StatRow } from '../../../core/stats.ts';
 import type { Tables } from '../base/tables.ts';
 
 /** Kept summed over instances: nobody asks for one alone, and one process has one. */

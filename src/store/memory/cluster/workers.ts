@@ -1,4 +1,4 @@
-import type { NewWorker, WorkerRow } from '../../store.ts';
+import type { NewWorker, WorkerRow } from '../../../core/worker.ts';
 import type { Tables, Worker } from '../base/tables.ts';
 
 export function registerWorker(tables: Tables, profile: NewWorker): WorkerRow {

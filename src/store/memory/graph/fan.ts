@@ -1,9 +1,9 @@
 /** What a group knows of its items. */
 
 import { groupEnd, groupFailure } from '../../../core/dag/group.ts';
+import type { GroupState } from '../../../core/dag/workflow.ts';
 import { endStep, reopenStep, type StepCounts } from '../../../core/dag/workflow-status.ts';
 import { isTerminal, type TerminalStatus } from '../../../core/job.ts';
-import type { GroupState } from '../../store.ts';
 import { copyJson } from '../base/copy.ts';
 import { type Entry, endOf } from '../base/entry.ts';
 import { change, type Tables } from '../base/tables.ts';

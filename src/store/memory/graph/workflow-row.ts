@@ -1,7 +1,7 @@
+import type { Workflow } from '../../../core/dag/workflow.ts';
 import { endStep, reopenStep, type StepCounts, workflowStatus } from '../../../core/dag/workflow-status.ts';
 import type { TerminalStatus } from '../../../core/job.ts';
 import type { Notify } from '../../../core/notify.ts';
-import type { Workflow } from '../../store.ts';
 import { copyJson } from '../base/copy.ts';
 import type { Entry } from '../base/entry.ts';
 import type { Tables } from '../base/tables.ts';

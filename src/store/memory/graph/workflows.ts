@@ -1,16 +1,9 @@
+import type { NewForEach, NewStep, NewSteps, NewWorkflow } from '../../../core/dag/new-workflow.ts';
+import type { Workflow, WorkflowFilter, WorkflowStep } from '../../../core/dag/workflow.ts';
 import { openSteps } from '../../../core/dag/workflow-status.ts';
 import { WorkronError } from '../../../core/error.ts';
-import type {
-  InsertOptions,
-  NewForEach,
-  NewStep,
-  NewSteps,
-  NewWorkflow,
-  StepPage,
-  Workflow,
-  WorkflowFilter,
-  WorkflowStep,
-} from '../../store.ts';
+import type { InsertOptions } from '../../job-store.ts';
+import type { StepPage } from '../../workflow-store.ts';
 import { copyJson, copySpec } from '../base/copy.ts';
 import type { Entry } from '../base/entry.ts';
 import { jobOf, type Tables } from '../base/tables.ts';

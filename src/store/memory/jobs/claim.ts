@@ -2,7 +2,7 @@ import { laneMayWait, mayWait } from '../../../core/claim-ahead.ts';
 import { WorkronError } from '../../../core/error.ts';
 import type { ClaimedJob, ParentEnd } from '../../../core/job.ts';
 import { fits, type Lane, serves } from '../../../core/lane.ts';
-import type { ClaimRequest } from '../../store.ts';
+import type { ClaimRequest } from '../../job-store.ts';
 import { type Entry, toClaimedJob } from '../base/entry.ts';
 import { isAhead, type LaneLine } from '../base/live.ts';
 import { change, type Tables } from '../base/tables.ts';

@@ -1,7 +1,7 @@
 /** What the background duties look for. */
 
 import type { Job } from '../../../core/job.ts';
-import type { LostJob, Promoted } from '../../store.ts';
+import type { LostJob, Promoted } from '../../duty-store.ts';
 import { change, heardAt, jobOf, type Tables, workerOf } from '../base/tables.ts';
 
 export function promote(tables: Tables, limit: number): Promoted {

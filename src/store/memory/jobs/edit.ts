@@ -1,6 +1,6 @@
 import { isWaiting, type Job } from '../../../core/job.ts';
+import type { JobEdit } from '../../../core/job-edit.ts';
 import { laneKey, laneOf } from '../../../core/lane.ts';
-import type { JobEdit } from '../../store.ts';
 import type { Entry } from '../base/entry.ts';
 import { change, jobOf, type Tables } from '../base/tables.ts';
 import { noticeFairKey } from './turns.ts';

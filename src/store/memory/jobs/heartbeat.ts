@@ -1,5 +1,5 @@
+import type { Heartbeat, HeartbeatAnswer, LeaseRef } from '../../../core/lease.ts';
 import type { AttemptEnd } from '../../../core/transition.ts';
-import type { Heartbeat, HeartbeatAnswer, LeaseRef } from '../../store.ts';
 import type { Entry } from '../base/entry.ts';
 import type { Tables } from '../base/tables.ts';
 import { carry, named } from '../graph/carry.ts';

@@ -1,5 +1,5 @@
 import { WorkronError } from '../../../core/error.ts';
-import { IDEMPOTENCY_MS, type InsertOptions } from '../../store.ts';
+import { IDEMPOTENCY_MS, type InsertOptions } from '../../job-store.ts';
 import type { IdempotentAnswer, Tables } from '../base/tables.ts';
 
 /** What an earlier call with this key was answered; throws where that was another request. */

@@ -1,5 +1,5 @@
 import type { NewJob } from '../../../core/job.ts';
-import type { ClaimRequest, InsertedAndClaimed } from '../../store.ts';
+import type { ClaimRequest, InsertedAndClaimed } from '../../job-store.ts';
 import type { Tables } from '../base/tables.ts';
 import { claim } from './claim.ts';
 import { insert } from './insert.ts';

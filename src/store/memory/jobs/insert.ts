@@ -1,8 +1,8 @@
 import { judgeModeOf, verdict } from '../../../core/dag/judge.ts';
 import { isWaiting, type NewJob } from '../../../core/job.ts';
 import { laneKey, laneOf } from '../../../core/lane.ts';
+import type { Inserted, InsertOptions } from '../../job-store.ts';
 import { keyHeld, tooYoungParent, unknownParents } from '../../refusals.ts';
-import type { Inserted, InsertOptions } from '../../store.ts';
 import { copySpec } from '../base/copy.ts';
 import type { Entry } from '../base/entry.ts';
 import { change, type IdempotentAnswer, jobOf, type Tables } from '../base/tables.ts';

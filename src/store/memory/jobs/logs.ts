@@ -1,4 +1,4 @@
-import { LOG_HALF_BYTES, type LogChunk, type LogPiece } from '../../store.ts';
+import { LOG_HALF_BYTES, type LogChunk, type LogPiece } from '../../../core/output.ts';
 import type { Tables } from '../base/tables.ts';
 
 export function appendLog(tables: Tables, { jobId, attempt, workerId, offset, data }: LogChunk): boolean {

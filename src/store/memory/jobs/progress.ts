@@ -1,4 +1,4 @@
-import type { Report } from '../../store.ts';
+import type { Report } from '../../../core/lease.ts';
 import { copyJson } from '../base/copy.ts';
 import type { Tables } from '../base/tables.ts';
 

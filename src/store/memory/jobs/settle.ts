@@ -1,4 +1,4 @@
-import type { Settled, Start, Success } from '../../store.ts';
+import type { Settled, Start, Success } from '../../../core/lease.ts';
 import { copyJson } from '../base/copy.ts';
 import type { Entry } from '../base/entry.ts';
 import type { Tables } from '../base/tables.ts';

@@ -1,5 +1,5 @@
 import { type Attempt, isWaiting, type Job } from '../../../core/job.ts';
-import type { JobFilter } from '../../store.ts';
+import type { JobFilter } from '../../../core/job-filter.ts';
 import { type Entry, endOf } from '../base/entry.ts';
 import { isAhead } from '../base/live.ts';
 import { jobOf, type Tables } from '../base/tables.ts';

@@ -3,7 +3,7 @@
 import { type LinePlan, missInstead } from '../../../core/schedule/plan-line.ts';
 import { type Closes, closesNone, countStarted, countVerdicts, planDue } from '../../plan-due.ts';
 import { isOfTheRow, messageOf, putOffMs } from '../../put-off.ts';
-import type { Judged, TickRequest } from '../../store.ts';
+import type { Judged, TickRequest } from '../../schedule-store.ts';
 import type { Tables } from '../base/tables.ts';
 import { type LineRow, type ScheduleRow, toTick } from './schedule-row.ts';
 import { moveTo, openRuns, writePlan } from './write-ticks.ts';

@@ -2,8 +2,9 @@
 
 import { type PlannedTick, planBackfill, planManual } from '../../../core/schedule/plan-line.ts';
 import type { Tick } from '../../../core/schedule/tick.ts';
+import type { InsertOptions } from '../../job-store.ts';
 import { unknownKeys } from '../../refusals.ts';
-import type { InsertOptions, RunRequest, TickFilter } from '../../store.ts';
+import type { RunRequest, TickFilter } from '../../schedule-store.ts';
 import type { Tables } from '../base/tables.ts';
 import { answeredBefore } from '../jobs/idempotency.ts';
 import { type LineRow, type ScheduleRow, toTick } from './schedule-row.ts';

@@ -3,7 +3,7 @@ import { beginLines, changeSchedule as decideChange, keysOf } from '../../../cor
 import type { NewSchedule, Schedule } from '../../../core/schedule/schedule.ts';
 import { nothingJudged } from '../../plan-due.ts';
 import { scheduleExists } from '../../refusals.ts';
-import type { ChangeRequest, ScheduleFilter, ScheduleStep } from '../../store.ts';
+import type { ChangeRequest, ScheduleFilter, ScheduleStep } from '../../schedule-store.ts';
 import { copyJson } from '../base/copy.ts';
 import type { Tables } from '../base/tables.ts';
 import { judge } from './judge.ts';

@@ -1,6 +1,6 @@
 /** Ticks that are due. */
 
-import type { Ticked, TickRequest } from '../../store.ts';
+import type { Ticked, TickRequest } from '../../schedule-store.ts';
 import type { Tables } from '../base/tables.ts';
 import { judge } from './judge.ts';
 import type { LineRow } from './schedule-row.ts';

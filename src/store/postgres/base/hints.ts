@@ -9,7 +9,7 @@
  */
 
 import type { Log } from '../../../ops/log.ts';
-import type { Hint } from '../../store.ts';
+import type { Hint } from '../../hint.ts';
 
 /** More ids than this are cut off; a notification holds 8,000 bytes. */
 const MAX_LOCAL_IDS = 1_000;

@@ -5,9 +5,10 @@
  */
 
 import { DUTY_NUMBERS, type Duty } from '../../../core/duty.ts';
+import type { DutyState, Fence } from '../../../core/leadership.ts';
 import type { Log } from '../../../ops/log.ts';
+import type { LeadRequest, Led } from '../../cluster-store.ts';
 import { leadershipLost } from '../../refusals.ts';
-import type { DutyState, Fence, LeadRequest, Led } from '../../store.ts';
 import type { Begin, Database } from '../base/database.ts';
 import type { DirectSession, Lent } from '../base/direct-session.ts';
 import type { Sql } from '../base/sql.ts';

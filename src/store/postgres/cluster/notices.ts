@@ -2,9 +2,9 @@
 
 import type { Job, TerminalStatus } from '../../../core/job.ts';
 import { laneKey, laneOf } from '../../../core/lane.ts';
+import type { Delivery, Notice, Notification, NotificationFilter } from '../../../core/notice.ts';
 import { GATHER_MS, mergeMissed, type TickNotice } from '../../../core/schedule/tick-notices.ts';
 import { type NoticeRow, type NotificationRow, noticeOf, notificationOf } from '../../notice-columns.ts';
-import type { Delivery, Notice, Notification, NotificationFilter } from '../../store.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { numbers } from '../base/values.ts';

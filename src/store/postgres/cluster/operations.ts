@@ -1,4 +1,4 @@
-import type { NewOperation, Operation, OperationStep } from '../../store.ts';
+import type { NewOperation, Operation, OperationStep } from '../../../core/operation.ts';
 import type { Context } from '../base/context.ts';
 
 type Row = Omit<Operation, 'createdAt' | 'endedAt'> & { created_at: number; ended_at: number | null };

@@ -1,6 +1,7 @@
 import type { WorkflowStatus } from '../../../core/dag/workflow-status.ts';
 import type { TerminalStatus } from '../../../core/job.ts';
-import { IDEMPOTENCY_MS, type Retention } from '../../store.ts';
+import type { Retention } from '../../duty-store.ts';
+import { IDEMPOTENCY_MS } from '../../job-store.ts';
 import type { Context } from '../base/context.ts';
 import type { Session, Statement } from '../base/database.ts';
 import { numbers } from '../base/values.ts';

@@ -1,5 +1,5 @@
 import type { WaitingStatus } from '../../../core/job.ts';
-import type { QueueSettings, QueueState } from '../../store.ts';
+import type { QueueSettings, QueueState } from '../../../core/queue.ts';
 import type { Context } from '../base/context.ts';
 
 interface CountRow {

@@ -1,4 +1,4 @@
-import type { StatRow } from '../../store.ts';
+import type { StatRow } from '../../../core/stats.ts';
 import type { Context } from '../base/context.ts';
 import { numbers } from '../base/values.ts';
 

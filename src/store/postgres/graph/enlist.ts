@@ -6,9 +6,9 @@
 import { WorkronError } from '../../../core/error.ts';
 import type { NewJob } from '../../../core/job.ts';
 import { laneKey, laneOf } from '../../../core/lane.ts';
+import type { Success } from '../../../core/lease.ts';
 import { refuseReplace, unknownParents } from '../../refusals.ts';
 import { encodeSpec } from '../../spec.ts';
-import type { Success } from '../../store.ts';
 import type { Enlisted, RunStatement } from '../../transactional.ts';
 import type { Context } from '../base/context.ts';
 import { numbers } from '../base/values.ts';

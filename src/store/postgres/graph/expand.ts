@@ -1,7 +1,7 @@
 /** Gives groups their items. */
 
 import { resolveItems } from '../../../core/dag/group.ts';
-import type { GroupState } from '../../store.ts';
+import type { GroupState } from '../../../core/dag/workflow.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { numbers } from '../base/values.ts';

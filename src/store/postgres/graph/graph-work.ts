@@ -1,4 +1,4 @@
-import type { GraphWork } from '../../store.ts';
+import type { GraphWork } from '../../duty-store.ts';
 import type { Context } from '../base/context.ts';
 
 export async function graphWork({ database, sql }: Context, signal: AbortSignal): Promise<GraphWork> {

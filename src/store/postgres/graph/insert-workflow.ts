@@ -2,12 +2,14 @@
 
 import { countedEnd } from '../../../core/dag/conditions.ts';
 import { openEdges } from '../../../core/dag/edge-counters.ts';
+import type { NewStep, NewSteps, NewWorkflow } from '../../../core/dag/new-workflow.ts';
+import type { Workflow } from '../../../core/dag/workflow.ts';
 import { endStep, openSteps, type StepCounts, workflowStatus } from '../../../core/dag/workflow-status.ts';
 import { WorkronError } from '../../../core/error.ts';
 import type { Dependency, TerminalStatus } from '../../../core/job.ts';
 import { laneKey, laneOf } from '../../../core/lane.ts';
 import { inPieces } from '../../in-pieces.ts';
-import type { InsertOptions, NewStep, NewSteps, NewWorkflow, Workflow } from '../../store.ts';
+import type { InsertOptions } from '../../job-store.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { FLAG } from '../base/flags.ts';

@@ -1,8 +1,9 @@
 /** Workflows and their steps as they are read. */
 
+import type { GroupState, Workflow, WorkflowFilter, WorkflowStep } from '../../../core/dag/workflow.ts';
 import type { WorkflowStatus } from '../../../core/dag/workflow-status.ts';
 import type { Notify } from '../../../core/notify.ts';
-import type { GroupState, StepPage, Workflow, WorkflowFilter, WorkflowStep } from '../../store.ts';
+import type { StepPage } from '../../workflow-store.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { numbers } from '../base/values.ts';

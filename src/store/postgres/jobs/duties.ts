@@ -1,7 +1,7 @@
 /** What the background duties look for. */
 
 import type { Job } from '../../../core/job.ts';
-import type { LostJob, Promoted, Unlocked } from '../../store.ts';
+import type { LostJob, Promoted, Unlocked } from '../../duty-store.ts';
 import type { Context } from '../base/context.ts';
 import { numbers } from '../base/values.ts';
 import { read } from '../reads/reading.ts';

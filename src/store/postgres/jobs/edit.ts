@@ -1,8 +1,8 @@
 import { mayWait } from '../../../core/claim-ahead.ts';
 import type { Job, JobSpec } from '../../../core/job.ts';
+import type { JobEdit } from '../../../core/job-edit.ts';
 import { laneKey, laneOf } from '../../../core/lane.ts';
 import { encodeSpec } from '../../spec.ts';
-import type { JobEdit } from '../../store.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { FLAG } from '../base/flags.ts';

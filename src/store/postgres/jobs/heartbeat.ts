@@ -1,5 +1,5 @@
+import type { Heartbeat, HeartbeatAnswer, LeaseRef } from '../../../core/lease.ts';
 import { type Change, transition } from '../../../core/transition.ts';
-import type { Heartbeat, HeartbeatAnswer, LeaseRef } from '../../store.ts';
 import type { Context } from '../base/context.ts';
 import { numbers } from '../base/values.ts';
 import { read } from '../reads/reading.ts';

@@ -1,5 +1,5 @@
 import { WorkronError } from '../../../core/error.ts';
-import { IDEMPOTENCY_MS, type InsertOptions } from '../../store.ts';
+import { IDEMPOTENCY_MS, type InsertOptions } from '../../job-store.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { Moved } from '../graph/again.ts';

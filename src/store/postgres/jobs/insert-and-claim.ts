@@ -5,8 +5,8 @@
 
 import type { ClaimedJob, Job, NewJob } from '../../../core/job.ts';
 import { needsResources, serves } from '../../../core/lane.ts';
+import type { ClaimRequest, InsertedAndClaimed } from '../../job-store.ts';
 import { decodeSpec, encodeSpec, type SpecColumns } from '../../spec.ts';
-import type { ClaimRequest, InsertedAndClaimed } from '../../store.ts';
 import type { Context } from '../base/context.ts';
 import { numbers } from '../base/values.ts';
 import { giveLateTurns, insert, lanesOf, takesTurns } from './insert.ts';

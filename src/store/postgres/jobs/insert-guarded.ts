@@ -4,9 +4,9 @@
  */
 
 import { isWaiting, type Job, type NewJob } from '../../../core/job.ts';
+import type { Inserted, InsertOptions } from '../../job-store.ts';
 import { keyHeld, tooYoungParent } from '../../refusals.ts';
 import { encodeSpec } from '../../spec.ts';
-import type { Inserted, InsertOptions } from '../../store.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { FLAG } from '../base/flags.ts';

@@ -2,7 +2,7 @@
 
 import type { Job, NewJob } from '../../../core/job.ts';
 import { laneKeysOf } from '../../../core/lane.ts';
-import type { Inserted, InsertOptions } from '../../store.ts';
+import type { Inserted, InsertOptions } from '../../job-store.ts';
 import type { Context } from '../base/context.ts';
 import { numbers } from '../base/values.ts';
 import { insertGuarded } from './insert-guarded.ts';

@@ -1,4 +1,4 @@
-import { LOG_HALF_BYTES, type LogChunk, type LogPiece } from '../../store.ts';
+import { LOG_HALF_BYTES, type LogChunk, type LogPiece } from '../../../core/output.ts';
 import type { Context } from '../base/context.ts';
 import { numbers } from '../base/values.ts';
 

@@ -1,4 +1,4 @@
-import type { Report } from '../../store.ts';
+import type { Report } from '../../../core/lease.ts';
 import type { Context } from '../base/context.ts';
 import { numbers, texts } from '../base/values.ts';
 

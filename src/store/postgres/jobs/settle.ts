@@ -1,4 +1,4 @@
-import type { Settled, Start, Success } from '../../store.ts';
+import type { Settled, Start, Success } from '../../../core/lease.ts';
 import type { Context } from '../base/context.ts';
 import { jsons, numbers } from '../base/values.ts';
 import { transactAgain } from '../graph/again.ts';

@@ -1,7 +1,7 @@
 /** A filter as SQL. */
 
 import { isTerminal, STATUSES, type Status } from '../../../core/job.ts';
-import type { JobFilter } from '../../store.ts';
+import type { JobFilter } from '../../../core/job-filter.ts';
 import type { Context } from '../base/context.ts';
 import { numbers } from '../base/values.ts';
 import { jobsFrom, lastRun } from '../sql/read.ts';

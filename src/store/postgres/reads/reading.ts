@@ -1,6 +1,6 @@
 import type { Attempt, Job } from '../../../core/job.ts';
+import type { JobFilter } from '../../../core/job-filter.ts';
 import { CREATION_SLACK_MS, endWith } from '../../list-bounds.ts';
-import type { JobFilter } from '../../store.ts';
 import type { Context } from '../base/context.ts';
 import type { Statement } from '../base/database.ts';
 import { numbers } from '../base/values.ts';

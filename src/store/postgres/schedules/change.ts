@@ -6,7 +6,7 @@ import type { Schedule } from '../../../core/schedule/schedule.ts';
 import { nothingJudged } from '../../plan-due.ts';
 import { isOfTheRow, messageOf, putOffMs } from '../../put-off.ts';
 import { decodeLineState, type LineColumns, specOfSchedule } from '../../schedule-columns.ts';
-import type { ChangeRequest, ScheduleStep } from '../../store.ts';
+import type { ChangeRequest, ScheduleStep } from '../../schedule-store.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { numbers } from '../base/values.ts';

@@ -3,7 +3,7 @@
 import { type Line, missInstead } from '../../../core/schedule/plan-line.ts';
 import type { Schedule } from '../../../core/schedule/schedule.ts';
 import { type Closes, countStarted, countVerdicts, planDue } from '../../plan-due.ts';
-import type { Judged, TickRequest } from '../../store.ts';
+import type { Judged, TickRequest } from '../../schedule-store.ts';
 import type { Context } from '../base/context.ts';
 import type { Transaction } from '../graph/transaction.ts';
 import { openRuns } from './rows.ts';

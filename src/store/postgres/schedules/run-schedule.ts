@@ -3,9 +3,10 @@
 import { planBackfill, planManual } from '../../../core/schedule/plan-line.ts';
 import type { Schedule } from '../../../core/schedule/schedule.ts';
 import type { Tick } from '../../../core/schedule/tick.ts';
+import type { InsertOptions } from '../../job-store.ts';
 import { unknownKeys } from '../../refusals.ts';
 import { decodeLine, decodeTick, type LineColumns, type TickColumns } from '../../schedule-columns.ts';
-import type { InsertOptions, RunRequest, TickFilter } from '../../store.ts';
+import type { RunRequest, TickFilter } from '../../schedule-store.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { numbers } from '../base/values.ts';

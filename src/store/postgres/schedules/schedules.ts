@@ -4,7 +4,7 @@ import { beginLines, keysOf } from '../../../core/schedule/change-schedule.ts';
 import type { NewSchedule, Schedule } from '../../../core/schedule/schedule.ts';
 import { scheduleExists } from '../../refusals.ts';
 import { specOfSchedule } from '../../schedule-columns.ts';
-import type { ScheduleFilter } from '../../store.ts';
+import type { ScheduleFilter } from '../../schedule-store.ts';
 import type { Context } from '../base/context.ts';
 import { schedulesFrom } from '../sql/schedules.ts';
 import { insertLines, lockSchedule, nowOf, readSchedule, type ScheduleRow, toSchedule } from './rows.ts';

@@ -4,7 +4,7 @@ import type { Schedule } from '../../../core/schedule/schedule.ts';
 import type { Run } from '../../../core/schedule/tick.ts';
 import { isOfTheRow, messageOf, putOffMs } from '../../put-off.ts';
 import { decodeLine, type LineColumns } from '../../schedule-columns.ts';
-import type { Ticked, TickRequest } from '../../store.ts';
+import type { Ticked, TickRequest } from '../../schedule-store.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { isTooSlow } from '../base/postgres-error.ts';

@@ -1,7 +1,7 @@
 /** What goes to and fro between the calling side and a thread. */
 
 import type { MessagePort, Worker } from 'node:worker_threads';
-import type { Fence } from '../../store.ts';
+import type { Fence } from '../../../core/leadership.ts';
 import type { Context } from './context.ts';
 import type { Effects } from './effects.ts';
 import type { Failure } from './failure.ts';

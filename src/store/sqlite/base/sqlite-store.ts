@@ -2,50 +2,31 @@
 
 import { resolve } from 'node:path';
 import type { Clock } from '../../../core/clock.ts';
+import type { NewWorkflow } from '../../../core/dag/new-workflow.ts';
+import type { Workflow, WorkflowFilter, WorkflowStep } from '../../../core/dag/workflow.ts';
+import type { NewInstance } from '../../../core/instance.ts';
 import type { ClaimedJob, Job, NewJob } from '../../../core/job.ts';
+import type { JobEdit } from '../../../core/job-edit.ts';
+import type { JobFilter } from '../../../core/job-filter.ts';
+import type { Fence } from '../../../core/leadership.ts';
+import type { Heartbeat, Report, Settled, Start, Success } from '../../../core/lease.ts';
+import type { Delivery, NotificationFilter } from '../../../core/notice.ts';
+import type { NewOperation, OperationStep } from '../../../core/operation.ts';
+import type { LogChunk } from '../../../core/output.ts';
+import type { QueueSettings, QueueState } from '../../../core/queue.ts';
 import type { NewSchedule } from '../../../core/schedule/schedule.ts';
+import type { StatRow } from '../../../core/stats.ts';
 import type { Change } from '../../../core/transition.ts';
+import type { NewWorker } from '../../../core/worker.ts';
+import type { LeadRequest } from '../../cluster-store.ts';
+import type { LostJob, Retention } from '../../duty-store.ts';
+import type { Hint } from '../../hint.ts';
+import type { ClaimRequest, Inserted, InsertedAndClaimed, InsertOptions } from '../../job-store.ts';
 import { Hints } from '../../local-hints.ts';
-import type {
-  ChangeRequest,
-  ClaimRequest,
-  Delivery,
-  Fence,
-  Heartbeat,
-  Hint,
-  Inserted,
-  InsertedAndClaimed,
-  InsertOptions,
-  JobEdit,
-  JobFilter,
-  LeadRequest,
-  LogChunk,
-  LostJob,
-  NewInstance,
-  NewOperation,
-  NewWorker,
-  NewWorkflow,
-  NotificationFilter,
-  OperationStep,
-  QueueSettings,
-  QueueState,
-  Report,
-  Retention,
-  RunRequest,
-  ScheduleFilter,
-  Settled,
-  Start,
-  StatRow,
-  StepPage,
-  Store,
-  Success,
-  TickFilter,
-  TickRequest,
-  Workflow,
-  WorkflowFilter,
-  WorkflowStep,
-} from '../../store.ts';
+import type { ChangeRequest, RunRequest, ScheduleFilter, TickFilter, TickRequest } from '../../schedule-store.ts';
+import type { Store } from '../../store.ts';
 import type { Transactional } from '../../transactional.ts';
+import type { StepPage } from '../../workflow-store.ts';
 import { transactional } from '../graph/enlist.ts';
 import { encodeNewWorkflowInTurns } from '../graph/new-workflow.ts';
 import { decodeSurroundings } from '../graph/surroundings.ts';

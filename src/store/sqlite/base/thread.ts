@@ -3,7 +3,7 @@
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '../../../core/clock.ts';
 import { WorkronError } from '../../../core/error.ts';
-import type { Fence } from '../../store.ts';
+import type { Fence } from '../../../core/leadership.ts';
 import type { Effects } from './effects.ts';
 import { decodeFailure } from './failure.ts';
 import { type Answer, type FromThread, type Methods, type Request, send, type ToThread } from './protocol.ts';

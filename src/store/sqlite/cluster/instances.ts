@@ -1,4 +1,4 @@
-import { type InstanceRow, MISSED_BEATS, type NewInstance } from '../../store.ts';
+import { type InstanceRow, MISSED_BEATS, type NewInstance } from '../../../core/instance.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
 

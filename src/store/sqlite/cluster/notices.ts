@@ -1,10 +1,10 @@
 /** Ends that somebody wants to be told of, and the messages that come of them. */
 
 import type { TerminalStatus } from '../../../core/job.ts';
+import type { Delivery, Notice, Notification, NotificationFilter } from '../../../core/notice.ts';
 import { isWatched, type NotifyEvent } from '../../../core/notify.ts';
 import { GATHER_MS, mergeMissed, type TickNotice } from '../../../core/schedule/tick-notices.ts';
 import { type NoticeRow, type NotificationRow, noticeOf, notificationOf } from '../../notice-columns.ts';
-import type { Delivery, Notice, Notification, NotificationFilter } from '../../store.ts';
 import type { Context } from '../base/context.ts';
 import { TELLS_FAILURE, TELLS_SUCCESS } from '../base/flags.ts';
 import { sql } from '../base/sql.ts';

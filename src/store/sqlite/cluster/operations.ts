@@ -1,4 +1,5 @@
-import type { JobFilter, NewOperation, Operation, OperationStep } from '../../store.ts';
+import type { JobFilter } from '../../../core/job-filter.ts';
+import type { NewOperation, Operation, OperationStep } from '../../../core/operation.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
 

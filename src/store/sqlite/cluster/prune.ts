@@ -1,6 +1,7 @@
 /** Looking for what is old is the reader's work, as there may be much to look at; deleting it is the writer's. */
 
-import { IDEMPOTENCY_MS, type Retention } from '../../store.ts';
+import type { Retention } from '../../duty-store.ts';
+import { IDEMPOTENCY_MS } from '../../job-store.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
 

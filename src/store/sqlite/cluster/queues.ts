@@ -1,4 +1,4 @@
-import type { QueueSettings, QueueState } from '../../store.ts';
+import type { QueueSettings, QueueState } from '../../../core/queue.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
 

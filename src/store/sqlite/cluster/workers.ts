@@ -1,4 +1,4 @@
-import type { NewWorker, WorkerRow } from '../../store.ts';
+import type { NewWorker, WorkerRow } from '../../../core/worker.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
 

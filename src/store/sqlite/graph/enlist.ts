@@ -3,9 +3,9 @@
 import type { Clock } from '../../../core/clock.ts';
 import { WorkronError } from '../../../core/error.ts';
 import type { NewJob, Unique } from '../../../core/job.ts';
+import type { Success } from '../../../core/lease.ts';
 import { keyHeld, refuseReplace, unknownParents } from '../../refusals.ts';
 import { encodeSpec } from '../../spec.ts';
-import type { Success } from '../../store.ts';
 import type { Enlisted, RunStatement, Transactional } from '../../transactional.ts';
 import { HOLDS_KEY, IS_GROUP, TOUCHES_OTHERS, UNJUDGED, watchFlags } from '../base/flags.ts';
 import { sql } from '../base/sql.ts';

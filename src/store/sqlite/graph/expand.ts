@@ -1,8 +1,8 @@
 /** Gives groups their items. */
 
 import { resolveItems } from '../../../core/dag/group.ts';
+import type { GroupState } from '../../../core/dag/workflow.ts';
 import { encodeSpec, withItem } from '../../spec.ts';
-import type { GroupState } from '../../store.ts';
 import type { Context } from '../base/context.ts';
 import { IN_WORKFLOW, IS_ITEM } from '../base/flags.ts';
 import { sql } from '../base/sql.ts';

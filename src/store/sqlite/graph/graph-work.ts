@@ -1,4 +1,4 @@
-import type { GraphWork } from '../../store.ts';
+import type { GraphWork } from '../../duty-store.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
 

@@ -3,11 +3,12 @@
 import { type Condition, meetCondition } from '../../../core/dag/conditions.ts';
 import { openEdges } from '../../../core/dag/edge-counters.ts';
 import { type Verdict, verdict } from '../../../core/dag/judge.ts';
+import type { GroupState, Workflow } from '../../../core/dag/workflow.ts';
 import { endStep, openSteps, type StepCounts, workflowStatus } from '../../../core/dag/workflow-status.ts';
 import { WorkronError } from '../../../core/error.ts';
 import type { Reason, Status, TerminalStatus } from '../../../core/job.ts';
 import { inPieces } from '../../in-pieces.ts';
-import type { GroupState, InsertOptions, Workflow } from '../../store.ts';
+import type { InsertOptions } from '../../job-store.ts';
 import type { Context } from '../base/context.ts';
 import { HAS_PARENTS, IN_WORKFLOW, IS_GROUP, STARTS_ANY_TIME } from '../base/flags.ts';
 import { sql } from '../base/sql.ts';

@@ -1,6 +1,6 @@
 /** A workflow on its way into the writer's thread. */
 
-import type { NewStep, NewWorkflow } from '../../store.ts';
+import type { NewStep, NewWorkflow } from '../../../core/dag/new-workflow.ts';
 import { HAS_CHILDREN } from '../base/flags.ts';
 import { LanePlaces, type NewJobRow, newJobRow } from '../jobs/new-job-row.ts';
 import type { NewStepRow, NewStepsPiece, NewWorkflowInput } from './insert-workflow.ts';

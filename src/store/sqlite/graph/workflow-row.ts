@@ -1,8 +1,8 @@
 /** A workflow's row, and back into a workflow. */
 
+import type { Workflow } from '../../../core/dag/workflow.ts';
 import type { StepCounts, WorkflowStatus } from '../../../core/dag/workflow-status.ts';
 import type { Notify } from '../../../core/notify.ts';
-import type { Workflow } from '../../store.ts';
 
 export interface WorkflowRow {
   id: number;

@@ -1,7 +1,8 @@
 /** Reading workflows. */
 
+import type { GroupState, Workflow, WorkflowFilter, WorkflowStep } from '../../../core/dag/workflow.ts';
 import type { StepCounts } from '../../../core/dag/workflow-status.ts';
-import type { GroupState, StepPage, Workflow, WorkflowFilter, WorkflowStep } from '../../store.ts';
+import type { StepPage } from '../../workflow-store.ts';
 import type { Context } from '../base/context.ts';
 import type { Param } from '../base/database.ts';
 import { sql } from '../base/sql.ts';

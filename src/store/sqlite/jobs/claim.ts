@@ -2,7 +2,7 @@ import { laneMayWait } from '../../../core/claim-ahead.ts';
 import { WorkronError } from '../../../core/error.ts';
 import { fits, type Lane, serves } from '../../../core/lane.ts';
 import { Heap } from '../../heap.ts';
-import type { ClaimRequest } from '../../store.ts';
+import type { ClaimRequest } from '../../job-store.ts';
 import type { Context } from '../base/context.ts';
 import { HOLDS_KEY } from '../base/flags.ts';
 import { sql } from '../base/sql.ts';

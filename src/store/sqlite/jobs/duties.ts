@@ -1,6 +1,6 @@
 /** What the background duties look for and do. */
 
-import type { Promoted } from '../../store.ts';
+import type { Promoted } from '../../duty-store.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
 import type { JobRow } from '../reads/job-row.ts';

@@ -1,7 +1,7 @@
 import type { Status } from '../../../core/job.ts';
+import type { JobEdit } from '../../../core/job-edit.ts';
 import { laneKey, laneOf } from '../../../core/lane.ts';
 import { encodeSpec, type StoredSpec } from '../../spec.ts';
-import type { JobEdit } from '../../store.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
 import { decodeSpecRow, type JobRow, type SpecRow } from '../reads/job-row.ts';

@@ -1,6 +1,6 @@
 import type { Counters } from '../../../core/job.ts';
+import type { Heartbeat, HeartbeatAnswer, LeaseRef } from '../../../core/lease.ts';
 import type { AttemptEnd } from '../../../core/transition.ts';
-import type { Heartbeat, HeartbeatAnswer, LeaseRef } from '../../store.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
 import { end, requeue } from './finish.ts';

@@ -1,7 +1,7 @@
 /** Answers that are remembered with what they answered. */
 
 import { WorkronError } from '../../../core/error.ts';
-import { IDEMPOTENCY_MS, type InsertOptions } from '../../store.ts';
+import { IDEMPOTENCY_MS, type InsertOptions } from '../../job-store.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
 

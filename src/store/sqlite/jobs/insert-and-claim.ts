@@ -1,4 +1,4 @@
-import type { ClaimRequest } from '../../store.ts';
+import type { ClaimRequest } from '../../job-store.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
 import { Aftermath } from '../graph/aftermath.ts';

@@ -1,7 +1,7 @@
 /** The calling side of an insert: rows as the thread takes them, and jobs from its answer. */
 
 import type { NewJob } from '../../../core/job.ts';
-import type { Inserted, InsertOptions } from '../../store.ts';
+import type { Inserted, InsertOptions } from '../../job-store.ts';
 import { decodeJob } from '../reads/job-row.ts';
 import type { InsertAnswer, InsertedRow, InsertInput } from './insert.ts';
 import { encodeDependencies, encodeNewJobs, fairQueuesOf, freshJob, type NewJobRow } from './new-job-row.ts';

@@ -1,7 +1,7 @@
 import { verdict } from '../../../core/dag/judge.ts';
 import { isWaiting, type Unique } from '../../../core/job.ts';
+import type { InsertOptions } from '../../job-store.ts';
 import { keyHeld, tooYoungParent } from '../../refusals.ts';
-import type { InsertOptions } from '../../store.ts';
 import type { Context } from '../base/context.ts';
 import { HAS_PARENTS, HOLDS_KEY } from '../base/flags.ts';
 import { sql } from '../base/sql.ts';

@@ -1,4 +1,4 @@
-import type { Start } from '../../store.ts';
+import type { Start } from '../../../core/lease.ts';
 import type { Context } from '../base/context.ts';
 import { HOLDS_KEY, TOUCHES_OTHERS } from '../base/flags.ts';
 import { sql } from '../base/sql.ts';

@@ -1,6 +1,6 @@
 /** Successes on their way into the writer's thread, and what became of them. */
 
-import type { Settled, Success } from '../../store.ts';
+import type { Settled, Success } from '../../../core/lease.ts';
 import type { SettledRow, SuccessRow } from './settle.ts';
 
 export function encodeSuccess({ jobId, attempt, workerId, exitCode, startedAt, result }: Success): SuccessRow {

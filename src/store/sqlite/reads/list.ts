@@ -1,8 +1,8 @@
 /** Lists and counts by any filter. Each status is looked for where its jobs are, and the findings are merged. */
 
 import { isTerminal, type Status } from '../../../core/job.ts';
+import type { JobFilter } from '../../../core/job-filter.ts';
 import { CREATION_SLACK_MS, endWith } from '../../list-bounds.ts';
-import type { JobFilter } from '../../store.ts';
 import type { Context } from '../base/context.ts';
 import type { Database, Param } from '../base/database.ts';
 import { sql } from '../base/sql.ts';

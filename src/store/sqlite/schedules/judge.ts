@@ -4,7 +4,7 @@ import { type Line, type LinePlan, missInstead } from '../../../core/schedule/pl
 import type { Schedule } from '../../../core/schedule/schedule.ts';
 import { type Closes, closesNone, countStarted, countVerdicts, planDue } from '../../plan-due.ts';
 import { messageOf, putOffMs } from '../../put-off.ts';
-import type { Judged, TickRequest } from '../../store.ts';
+import type { Judged, TickRequest } from '../../schedule-store.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
 import { alone } from './alone.ts';

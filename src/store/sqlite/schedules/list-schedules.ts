@@ -1,7 +1,7 @@
 /** Schedules, as the reader lists them: without anything that changes one, which only the writer does. */
 
 import type { Schedule } from '../../../core/schedule/schedule.ts';
-import type { ScheduleFilter } from '../../store.ts';
+import type { ScheduleFilter } from '../../schedule-store.ts';
 import type { Context } from '../base/context.ts';
 import type { Param } from '../base/database.ts';
 import { schedulesFrom } from '../sql/schedules.ts';

@@ -2,7 +2,7 @@
 
 import type { Tick } from '../../../core/schedule/tick.ts';
 import { decodeTick, type TickColumns } from '../../schedule-columns.ts';
-import type { TickFilter } from '../../store.ts';
+import type { TickFilter } from '../../schedule-store.ts';
 import type { Context } from '../base/context.ts';
 import type { Param } from '../base/database.ts';
 import { ticksFrom } from '../sql/schedules.ts';

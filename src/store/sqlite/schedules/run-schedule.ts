@@ -3,9 +3,10 @@
 import { planBackfill, planManual } from '../../../core/schedule/plan-line.ts';
 import type { Schedule } from '../../../core/schedule/schedule.ts';
 import type { Tick } from '../../../core/schedule/tick.ts';
+import type { InsertOptions } from '../../job-store.ts';
 import { unknownKeys } from '../../refusals.ts';
 import { decodeLine, decodeTick, type LineColumns, type TickColumns } from '../../schedule-columns.ts';
-import type { InsertOptions, RunRequest } from '../../store.ts';
+import type { RunRequest } from '../../schedule-store.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
 import { answeredBefore, remember } from '../jobs/idempotency.ts';

@@ -6,7 +6,7 @@ import type { NewSchedule, Schedule } from '../../../core/schedule/schedule.ts';
 import { nothingJudged } from '../../plan-due.ts';
 import { scheduleExists } from '../../refusals.ts';
 import { decodeLineState, type LineColumns, specOfSchedule } from '../../schedule-columns.ts';
-import type { ChangeRequest, ScheduleStep } from '../../store.ts';
+import type { ChangeRequest, ScheduleStep } from '../../schedule-store.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
 import { judge } from './judge.ts';

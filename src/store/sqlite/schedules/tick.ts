@@ -3,7 +3,7 @@
 import type { Schedule } from '../../../core/schedule/schedule.ts';
 import type { Run } from '../../../core/schedule/tick.ts';
 import { decodeLine, type LineColumns } from '../../schedule-columns.ts';
-import type { Ticked, TickRequest } from '../../store.ts';
+import type { Ticked, TickRequest } from '../../schedule-store.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
 import { judge } from './judge.ts';

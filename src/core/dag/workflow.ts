@@ -1,0 +1,46 @@
+/** Workflows and their steps, as they are read back. */
+
+import type { Job } from '../job.ts';
+import type { Notify } from '../notify.ts';
+import type { Condition } from './conditions.ts';
+import type { StepCounts, WorkflowStatus } from './workflow-status.ts';
+
+export interface Workflow {
+  id: number;
+  name: string;
+  notify: readonly Notify[];
+  params: Readonly<Record<string, unknown>>;
+  status: WorkflowStatus;
+  createdAt: number;
+  /** Of the first claim of a step. */
+  startedAt: number | null;
+  endedAt: number | null;
+  rerunOf: number | null;
+  /** Steps, not counting items. */
+  total: number;
+  counts: StepCounts;
+}
+
+export interface WorkflowStep {
+  job: Job;
+  key: string;
+  condition: Condition;
+  /** Of a group: how far it is. */
+  group: GroupState | null;
+}
+
+export interface GroupState {
+  /** As it was given; the parent by its job id. */
+  source: readonly unknown[] | { parentId: number; path: readonly string[] };
+  /** `null` until its list is known. */
+  total: number | null;
+  maxParallel: number | null;
+  /** Inserted so far. */
+  inserted: number;
+  counts: StepCounts;
+}
+
+export interface WorkflowFilter {
+  status?: WorkflowStatus;
+  name?: string;
+}

@@ -1,0 +1,17 @@
+/** The output of an attempt, in chunks by byte offset. */
+
+import type { LeaseRef } from './lease.ts';
+
+/** Bytes kept from each end of an attempt's output. */
+export const LOG_HALF_BYTES = 5 * 1024 * 1024;
+
+export interface LogChunk extends LeaseRef {
+  workerId: number;
+  offset: number;
+  data: Uint8Array;
+}
+
+export interface LogPiece {
+  offset: number;
+  data: Uint8Array;
+}

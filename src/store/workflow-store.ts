@@ -1,0 +1,38 @@
+/** Workflows and their steps. */
+
+import type { NewWorkflow } from '../core/dag/new-workflow.ts';
+import type { Workflow, WorkflowFilter, WorkflowStep } from '../core/dag/workflow.ts';
+import type { InsertOptions } from './job-store.ts';
+
+export interface WorkflowStore {
+  /**
+   * Stores a workflow with all its steps or nothing. Ids rise in the order of the steps. Kept steps are `done` from the
+   * start, with a copy of the result of the job they repeat. Idempotency as in `insert`.
+   */
+  insertWorkflow(
+    workflow: NewWorkflow,
+    options: InsertOptions,
+    signal: AbortSignal,
+  ): Promise<{ workflow: Workflow; replayed: boolean }>;
+
+  workflow(id: number, signal: AbortSignal): Promise<Workflow | undefined>;
+
+  /** Newest first (id descending), below `before` where given. */
+  workflows(
+    filter: WorkflowFilter,
+    page: { before: number | null; limit: number },
+    signal: AbortSignal,
+  ): Promise<Workflow[]>;
+
+  /**
+   * The steps of a workflow without the items of its groups, by id: all of them, or a page. `dependsOn` tells the edges.
+   * One call is one look: pages of a workflow that goes on are of different moments.
+   */
+  steps(workflowId: number, signal: AbortSignal, page?: StepPage): Promise<WorkflowStep[]>;
+}
+
+export interface StepPage {
+  /** Steps with ids above this; `null`: from the first. */
+  after: number | null;
+  limit: number;
+}

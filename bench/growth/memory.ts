@@ -17,7 +17,7 @@ import { startScheduler } from './workron.ts';
 
 const DRAINED = 5_000;
 const DUTIES_MS = 10_000;
-const MOST_MB = 300;
+const MAX_MB = 300;
 const IN_MEMORY = 200_000;
 
 export const memory: Section = {
@@ -57,7 +57,7 @@ async function weigh(what: string, pending: number, scheduler: WorkronProcess): 
     whole(pending),
     `${whole(resident)} MB`,
     `${whole(megabytes('VmHWM'))} MB`,
-    verdict(resident, MOST_MB, ' MB'),
+    verdict(resident, MAX_MB, ' MB'),
   ]);
 }
 

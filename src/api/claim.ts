@@ -11,7 +11,7 @@ import { Surroundings, surroundingsFromWire, surroundingsToWire } from './surrou
 import { TickOfJob, tickOfJobFromWire, tickOfJobToWire } from './tick-of-job.ts';
 
 /** The longest poll. */
-export const LONGEST_CLAIM_WAIT_MS = 60_000;
+export const MAX_CLAIM_WAIT_MS = 60_000;
 
 export const ClaimRequest = named(
   'ClaimRequest',

@@ -8,7 +8,7 @@ import { fittingBranch } from './fitting-branch.ts';
 type FieldError = NonNullable<ErrorDetails['errors']>[number];
 
 /** More are not told: somebody who got a thousand fields wrong is helped by the first ones. */
-const MOST_ERRORS = 20;
+const MAX_ERRORS = 20;
 
 /**
  * The decoded value, or `bad_request` with one entry per offending field. `at` is the pointer of `value` in the request.
@@ -24,7 +24,7 @@ export function decode<T>(schema: z.ZodType<T>, value: unknown, at = ''): T {
 export function decodeFromJobs<T>(schema: z.ZodType<T>, value: unknown, at = ''): T {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  throw invalid(result.error.issues.slice(0, MOST_ERRORS).flatMap((issue) => fieldErrors(issue, at)));
+  throw invalid(result.error.issues.slice(0, MAX_ERRORS).flatMap((issue) => fieldErrors(issue, at)));
 }
 
 /** `bad_request` about single fields; the first one is in the message, for people who read only that. */

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { parseDuration } from '../core/duration.ts';
 
 /** Ten years: no wait that anybody means is longer, and sums with instants stay far from every limit. */
-const LONGEST_MS = 3_650 * 86_400_000;
+const MAX_MS = 3_650 * 86_400_000;
 
 /** Text of at least one and at most `longest` characters that is not blank. */
 export function text(longest: number) {
@@ -78,7 +78,7 @@ export function duration(leastMs = 0) {
     .meta({ examples: ['90s', '1h30m', '7d', 1500], description: 'A duration: "90s", "1h30m", "7d" or milliseconds.' })
     .transform((value, context) => {
       const ms = parseDuration(value);
-      if (ms !== undefined && ms >= leastMs && ms <= LONGEST_MS) return ms;
+      if (ms !== undefined && ms >= leastMs && ms <= MAX_MS) return ms;
       context.issues.push({ code: 'custom', message, input: value });
       return z.NEVER;
     });
@@ -120,7 +120,7 @@ export const instantOrAgo = z
     const at = parseInstant(value);
     if (at !== undefined) return { at };
     const agoMs = parseDuration(value);
-    if (agoMs !== undefined && agoMs <= LONGEST_MS) return { agoMs };
+    if (agoMs !== undefined && agoMs <= MAX_MS) return { agoMs };
     context.issues.push({
       code: 'custom',
       message: 'expected an instant such as "2026-01-31T09:00:00Z" or a duration such as "2h" that means ago',

@@ -8,9 +8,9 @@ import { NotifyList } from './notify.ts';
 import { named, strict } from './schemas.ts';
 
 /** Limits of a submission, by the request as it is sent. */
-export const LARGEST_JOB_BYTES = 1024 * 1024;
-export const LARGEST_ARRAY_BYTES = 64 * 1024 * 1024;
-export const MOST_JOBS = 100_000;
+export const MAX_JOB_BYTES = 1024 * 1024;
+export const MAX_ARRAY_BYTES = 64 * 1024 * 1024;
+export const MAX_JOBS = 100_000;
 
 export const queueName = label(128).meta({ examples: ['default'] });
 export const priority = wholeNumber(-32_768, 32_767);
@@ -47,7 +47,7 @@ const environment = z
   .meta({ examples: [{ STAGE: 'test' }] });
 
 /** More parents than this are a workflow's matter. */
-const MOST_PARENTS = 10_000;
+const MAX_PARENTS = 10_000;
 
 const condition = z.enum(CONDITIONS).meta({
   description: 'success (the default): it is done; failure: it failed; ended: it ended, however.',
@@ -60,7 +60,7 @@ const dependencies = z
       'expected a job id such as "12", or {"job": "12", "if": "failure"}',
     ),
   )
-  .max(MOST_PARENTS, `at most ${MOST_PARENTS} jobs`)
+  .max(MAX_PARENTS, `at most ${MAX_PARENTS} jobs`)
   .refine((list) => new Set(list.map(parentOf)).size === list.length, 'each job may be named once')
   .meta({ description: 'Jobs that must end before, by id; all conditions must hold.' });
 
@@ -73,7 +73,7 @@ export function parentOf(dependency: number | { job: number }): number {
 export const JobSubmission = named(
   'JobSubmission',
   strict({
-    command: text(LARGEST_JOB_BYTES)
+    command: text(MAX_JOB_BYTES)
       .meta({ examples: ['echo hi'], description: 'A shell line.' })
       .exactOptional(),
     handler: label(256).meta({ description: 'The name of a handler, instead of a command.' }).exactOptional(),
@@ -126,4 +126,4 @@ export type JobSubmission = z.output<typeof JobSubmission>;
 export type JobSubmissionInput = z.input<typeof JobSubmission>;
 
 /** One job, or an array that is stored whole or not at all. */
-export const JobsSubmission = named('JobsSubmission', z.union([JobSubmission, z.array(JobSubmission).max(MOST_JOBS)]));
+export const JobsSubmission = named('JobsSubmission', z.union([JobSubmission, z.array(JobSubmission).max(MAX_JOBS)]));

@@ -5,11 +5,11 @@ import { DEFAULT_LATE_AFTER_MS, NOTIFY_EVENTS, type Notify } from '../core/notif
 import { duration, text, wireId } from './fields.ts';
 import { strict } from './schemas.ts';
 
-const LONGEST_URL = 2_048;
+const MAX_URL_LENGTH = 2_048;
 
 const webhook = z
   .string()
-  .max(LONGEST_URL)
+  .max(MAX_URL_LENGTH)
   .refine((value) => {
     const url = URL.parse(value);
     return url !== null && (url.protocol === 'http:' || url.protocol === 'https:') && url.username === '';

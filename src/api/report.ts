@@ -7,9 +7,9 @@ import { storeId, wireId } from './fields.ts';
 import { attemptNumber } from './heartbeat.ts';
 import { itemsOf, named } from './schemas.ts';
 
-export const LARGEST_CHECKPOINT_BYTES = 1024 * 1024;
-const LONGEST_TEXT = 1_024;
-const MOST_REPORTS = 1_000;
+export const MAX_CHECKPOINT_BYTES = 1024 * 1024;
+const MAX_TEXT_LENGTH = 1_024;
+const MAX_REPORTS = 1_000;
 
 export const Progress = named(
   'Progress',
@@ -20,7 +20,7 @@ const progress = z.object({
   fraction: z.number().min(0).max(1),
   text: z
     .string()
-    .transform((value) => cleanText(value.slice(0, LONGEST_TEXT)))
+    .transform((value) => cleanText(value.slice(0, MAX_TEXT_LENGTH)))
     .nullable()
     .default(null),
 });
@@ -28,8 +28,8 @@ const progress = z.object({
 const checkpoint = z
   .unknown()
   .transform((value) => cleanJson(value))
-  .refine((value) => value === undefined || JSON.stringify(value).length <= LARGEST_CHECKPOINT_BYTES, {
-    message: `a checkpoint may have at most ${LARGEST_CHECKPOINT_BYTES} bytes`,
+  .refine((value) => value === undefined || JSON.stringify(value).length <= MAX_CHECKPOINT_BYTES, {
+    message: `a checkpoint may have at most ${MAX_CHECKPOINT_BYTES} bytes`,
   });
 
 export const ReportRequest = named(
@@ -44,7 +44,7 @@ export const ReportRequest = named(
           checkpoint: checkpoint.optional(),
         }),
       )
-      .max(MOST_REPORTS),
+      .max(MAX_REPORTS),
   }),
 );
 
@@ -61,5 +61,5 @@ export const Checkpoint = named(
 /** What a handler or a worker may say of how far it is, as it can be stored. */
 export function progressFrom(fraction: number, text: string | null): DomainProgress {
   const within = Number.isNaN(fraction) ? 0 : Math.min(1, Math.max(0, fraction));
-  return { fraction: within, text: text === null ? null : cleanText(text.slice(0, LONGEST_TEXT)) };
+  return { fraction: within, text: text === null ? null : cleanText(text.slice(0, MAX_TEXT_LENGTH)) };
 }

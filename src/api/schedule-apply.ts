@@ -6,7 +6,7 @@ import { coherent, scheduleName, scheduleSpecShape } from './schedule.ts';
 import { named, strict } from './schemas.ts';
 
 /** More schedules than this are several owners. */
-export const MOST_APPLIED = 10_000;
+export const MAX_APPLIED = 10_000;
 
 export const scheduleOwner = label(256).meta({
   description: 'Whose schedules these are: of this owner, those that are not in the list are removed.',
@@ -21,7 +21,7 @@ export const DeclaredSchedule = named(
 
 export type DeclaredSchedule = z.output<typeof DeclaredSchedule>;
 
-export const declaredSchedules = z.array(DeclaredSchedule).max(MOST_APPLIED, `at most ${MOST_APPLIED} schedules`);
+export const declaredSchedules = z.array(DeclaredSchedule).max(MAX_APPLIED, `at most ${MAX_APPLIED} schedules`);
 
 export const ScheduleApply = named(
   'ScheduleApply',

@@ -1,8 +1,8 @@
 /** Schedules as they are written and read. */
 
 import { z } from 'zod';
-import { CATCHUP_POLICIES, MOST_CAUGHT_UP } from '../core/schedule/plan-ticks.ts';
-import { MOST_KEYS, OVERLAP_POLICIES, SCHEDULE_NAME } from '../core/schedule/schedule.ts';
+import { CATCHUP_POLICIES, MAX_CAUGHT_UP } from '../core/schedule/plan-ticks.ts';
+import { MAX_KEYS, OVERLAP_POLICIES, SCHEDULE_NAME } from '../core/schedule/schedule.ts';
 import { TICK_VERDICTS } from '../core/schedule/tick.ts';
 import { duration, instant, label, pageQuery, text, wholeNumber, wireId, wireInstant } from './fields.ts';
 import { specShape } from './job.ts';
@@ -48,7 +48,7 @@ const catchup = strict({
   window: duration(1)
     .meta({ description: 'Those later than this are missed. 1h by default; less than 10s counts as 10s.' })
     .exactOptional(),
-  max: wholeNumber(1, MOST_CAUGHT_UP)
+  max: wholeNumber(1, MAX_CAUGHT_UP)
     .meta({ description: 'With all: so many at most, the newest. 10 by default.' })
     .exactOptional(),
 });
@@ -83,7 +83,7 @@ export const scheduleSpecShape = {
   for_each: z
     .array(scheduleKey)
     .min(1, 'expected at least one key')
-    .max(MOST_KEYS, `at most ${MOST_KEYS} keys`)
+    .max(MAX_KEYS, `at most ${MAX_KEYS} keys`)
     .refine((keys) => new Set(keys).size === keys.length, 'each key may be named once')
     .nullable()
     .meta({ description: 'Each tick runs once for each of these, as WORKRON_ITEM.' })
@@ -203,7 +203,7 @@ export const PauseRequest = named(
   }),
 );
 
-const keys = z.array(scheduleKey).min(1).max(MOST_KEYS).meta({ description: 'Only for these keys of for_each.' });
+const keys = z.array(scheduleKey).min(1).max(MAX_KEYS).meta({ description: 'Only for these keys of for_each.' });
 
 export const ScheduleRunRequest = named('ScheduleRunRequest', strict({ keys: keys.exactOptional() }));
 

@@ -7,10 +7,10 @@ import { duration, instant, storeId, toInstant, wholeNumber, wireId } from './fi
 import { attemptNumber } from './heartbeat.ts';
 import { itemsOf, named } from './schemas.ts';
 
-export const MOST_SETTLEMENTS = 10_000;
-export const LARGEST_RESULT_BYTES = 1024 * 1024;
+export const MAX_SETTLEMENTS = 10_000;
+export const MAX_RESULT_BYTES = 1024 * 1024;
 /** An error carries the last 2 KiB of output and a sentence; more is cut. */
-const LONGEST_ERROR = 16_384;
+const MAX_ERROR_LENGTH = 16_384;
 
 const exitCode = wholeNumber(-(2 ** 31), 2 ** 31 - 1).nullable();
 const signal = z
@@ -18,12 +18,12 @@ const signal = z
   .max(32)
   .transform((value) => cleanText(value))
   .nullable();
-const error = z.string().transform((value) => cleanText(value.slice(0, LONGEST_ERROR)));
+const error = z.string().transform((value) => cleanText(value.slice(0, MAX_ERROR_LENGTH)));
 const result = z
   .unknown()
   .transform((value) => cleanJson(value))
-  .refine((value) => value === undefined || JSON.stringify(value).length <= LARGEST_RESULT_BYTES, {
-    message: `a result may have at most ${LARGEST_RESULT_BYTES} bytes`,
+  .refine((value) => value === undefined || JSON.stringify(value).length <= MAX_RESULT_BYTES, {
+    message: `a result may have at most ${MAX_RESULT_BYTES} bytes`,
   });
 
 const outcome = z.discriminatedUnion('type', [
@@ -60,7 +60,7 @@ export const SettleItem = named(
 export type SettleItem = z.output<typeof SettleItem>;
 
 /** Items are looked at one by one: a malformed one is answered `invalid`, the others are served. */
-export const SettleRequest = named('SettleRequest', z.object({ items: z.array(z.unknown()).max(MOST_SETTLEMENTS) }));
+export const SettleRequest = named('SettleRequest', z.object({ items: z.array(z.unknown()).max(MAX_SETTLEMENTS) }));
 
 export const SETTLE_RESULTS = ['ok', 'lease_lost', 'invalid'] as const;
 

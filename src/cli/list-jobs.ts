@@ -2,7 +2,7 @@ import type { Job, JobPage } from '../api/job.ts';
 import type { Connection } from './connection.ts';
 import type { Filter } from './filter-flags.ts';
 
-const LARGEST_PAGE = 200;
+const MAX_PAGE_SIZE = 200;
 
 export interface Listed {
   jobs: Job[];
@@ -17,7 +17,7 @@ export async function listJobs(connection: Connection, filter: Filter, limit: nu
   const jobs: Job[] = [];
   let cursor: string | undefined;
   for (;;) {
-    const size = Math.min(LARGEST_PAGE, limit - jobs.length);
+    const size = Math.min(MAX_PAGE_SIZE, limit - jobs.length);
     const page = await connection.json<JobPage>('GET', '/jobs', { query: { ...filter, limit: String(size), cursor } });
     jobs.push(...page.items);
     if (page.next_cursor === null || jobs.length >= limit) {

@@ -1,7 +1,7 @@
 /** The flags that describe a schedule, for `schedule add` and `schedule edit`. */
 
 import type { Command } from 'commander';
-import { CATCHUP_POLICIES, MOST_CAUGHT_UP } from '../core/schedule/plan-ticks.ts';
+import { CATCHUP_POLICIES, MAX_CAUGHT_UP } from '../core/schedule/plan-ticks.ts';
 import { OVERLAP_POLICIES } from '../core/schedule/schedule.ts';
 import { usageError } from './cli-error.ts';
 import {
@@ -37,7 +37,7 @@ export function addScheduleFlags(command: Command): Command {
     )
     .option('--catchup <POLICY>', `After downtime: ${CATCHUP_POLICIES.join(', ')}`, oneOfFlag(CATCHUP_POLICIES))
     .option('--catchup-window <DURATION>', 'Ticks later than this are missed (default: 1h)', durationFlag)
-    .option('--catchup-max <NUMBER>', 'With --catchup all: so many at most (default: 10)', countFlag(1, MOST_CAUGHT_UP))
+    .option('--catchup-max <NUMBER>', 'With --catchup all: so many at most (default: 10)', countFlag(1, MAX_CAUGHT_UP))
     .option('--for-each <KEY,…|none>', 'Once for each of these keys, as WORKRON_ITEM', orNone(collectList))
     .option('--owner <NAME|none>', 'Who keeps it', orNone(String))
     .optionsGroup('What to run:')

@@ -11,7 +11,7 @@ import { EXIT } from './exit-code.ts';
 import { oneLine, styled } from './style.ts';
 
 /** Beyond it, what stands around the place is left out. */
-const LONGEST_LINE = 160;
+const MAX_LINE_LENGTH = 160;
 
 /** Reads and checks a file; `-` is standard input. Only a file that cannot be read is an error here. */
 export async function readWorkflow(path: string): Promise<ReadWorkflow> {
@@ -62,9 +62,9 @@ export function problemText(file: string, problem: SourceProblem): string {
 function excerpt({ sourceLine, column, length }: SourceProblem): { before: string; marked: string; after: string } {
   const start = column - 1;
   const before = sourceLine.slice(0, start);
-  const marked = sourceLine.slice(start, Math.min(start + length, start + LONGEST_LINE / 2));
+  const marked = sourceLine.slice(start, Math.min(start + length, start + MAX_LINE_LENGTH / 2));
   const after = sourceLine.slice(start + marked.length);
-  const room = Math.floor((LONGEST_LINE - marked.length) / 2);
+  const room = Math.floor((MAX_LINE_LENGTH - marked.length) / 2);
   return {
     before: clean(before.length > room * 2 ? `…${before.slice(before.length - room)}` : before),
     marked: clean(marked),

@@ -10,7 +10,7 @@ const UNITS = [
 const UNIT_MS: Readonly<Record<string, number>> = Object.fromEntries(UNITS);
 
 /** About 285,000 years: sums with instants stay exact. */
-const LONGEST_MS = Number.MAX_SAFE_INTEGER;
+const MAX_MS = Number.MAX_SAFE_INTEGER;
 
 /** Milliseconds, or `undefined` where it is no duration. Parts may have fractions (`"1.5h"`), each unit may come once. */
 export function parseDuration(value: string | number): number | undefined {
@@ -25,7 +25,7 @@ export function parseDuration(value: string | number): number | undefined {
     total += Number(amount) * (UNIT_MS[unit as string] as number);
   }
   const ms = Math.round(total);
-  return ms <= LONGEST_MS ? ms : undefined;
+  return ms <= MAX_MS ? ms : undefined;
 }
 
 /** The shortest way to write it, exactly: `90_000` is `1m30s`. */

@@ -1,10 +1,10 @@
 /** How long to leave alone what has just failed for a reason of its own, so that others go on. */
 
-const SOONEST_MS = 5_000;
+const MIN_DELAY_MS = 5_000;
 /** Less than the usual window of a catch-up, so that what is mended within the hour still runs. */
-const LATEST_MS = 15 * 60_000;
+const MAX_DELAY_MS = 15 * 60_000;
 
 /** As long again as it is late by now, within bounds: so every time is twice as long as the one before. */
 export function againAfter(lateMs: number): number {
-  return Math.min(LATEST_MS, Math.max(SOONEST_MS, lateMs));
+  return Math.min(MAX_DELAY_MS, Math.max(MIN_DELAY_MS, lateMs));
 }

@@ -1,7 +1,7 @@
 /** Text that every store can hold: no NUL, no lone surrogates. */
 
 /** How deep JSON from outside may be nested: beyond it, recursion in whoever reads it would be at risk. */
-export const DEEPEST_JSON = 64;
+export const MAX_JSON_DEPTH = 64;
 
 export function isCleanText(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed();
@@ -16,7 +16,7 @@ export function cleanText(text: string): string {
 export function cleanJson(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') return cleanText(value);
   if (typeof value !== 'object' || value === null) return value;
-  if (depth >= DEEPEST_JSON) return null;
+  if (depth >= MAX_JSON_DEPTH) return null;
   if (Array.isArray(value)) return value.map((item) => cleanJson(item, depth + 1));
   const entries = Object.entries(value).filter(([key]) => key !== '__proto__');
   return Object.fromEntries(entries.map(([key, item]) => [cleanText(key), cleanJson(item, depth + 1)]));
@@ -29,7 +29,7 @@ export function findUnclean(value: unknown, depth = 0): { pointer: string; detai
     return { pointer: '', detail: 'text must not contain NUL or lone surrogates' };
   }
   if (typeof value !== 'object' || value === null) return undefined;
-  if (depth >= DEEPEST_JSON) return { pointer: '', detail: `nested deeper than ${DEEPEST_JSON} levels` };
+  if (depth >= MAX_JSON_DEPTH) return { pointer: '', detail: `nested deeper than ${MAX_JSON_DEPTH} levels` };
   for (const [key, item] of Object.entries(value)) {
     if (!Array.isArray(value) && (key === '__proto__' || !isCleanText(key))) {
       return { pointer: '', detail: `the field name ${JSON.stringify(key)} is not allowed` };

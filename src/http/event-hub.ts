@@ -10,11 +10,11 @@ import { HEARTBEAT_MS, sseComment, sseEvent } from './sse.ts';
 /** The pause between two events of one topic. */
 const PAUSE_MS = 250;
 /** More ids are not told. */
-const MOST_IDS = 200;
+const MAX_IDS = 200;
 /** Kept for those who come back. */
-const MOST_RECENT = 256;
+const MAX_RECENT = 256;
 /** A listener that is further behind is dropped; it comes back and is told to start afresh. */
-const MOST_BEHIND = 64;
+const MAX_BEHIND = 64;
 
 interface Topic {
   /** What changed since the last event; `null`: too much to tell. */
@@ -52,7 +52,7 @@ export class EventHub {
     const wake = new Wake();
     const tooSlow = new AbortController();
     const listener = (sent: Sent) => {
-      if (queue.length >= MOST_BEHIND) tooSlow.abort();
+      if (queue.length >= MAX_BEHIND) tooSlow.abort();
       else queue.push(sent);
       wake.fire();
     };
@@ -109,7 +109,7 @@ export class EventHub {
     const topic = this.#topics.get(name) ?? { ids: new Set<number>(), waiting: false, resting: false, timer: null };
     this.#topics.set(name, topic);
     topic.waiting = true;
-    if (ids === null || (topic.ids !== null && topic.ids.size + ids.length > MOST_IDS)) topic.ids = null;
+    if (ids === null || (topic.ids !== null && topic.ids.size + ids.length > MAX_IDS)) topic.ids = null;
     for (const id of topic.ids === null ? [] : (ids ?? [])) topic.ids?.add(id);
     if (!topic.resting) this.#tell(name, topic);
   }
@@ -141,7 +141,7 @@ export class EventHub {
     const frame = sseEvent({ id: this.#id(this.#last), data: JSON.stringify(event) });
     const sent = { number: this.#last, frame };
     this.#recent.push(sent);
-    if (this.#recent.length > 2 * MOST_RECENT) this.#recent = this.#recent.slice(-MOST_RECENT);
+    if (this.#recent.length > 2 * MAX_RECENT) this.#recent = this.#recent.slice(-MAX_RECENT);
     for (const listener of this.#listeners) listener(sent);
   }
 

@@ -2,7 +2,7 @@ import type { Failures } from '../api/failures.ts';
 import { toInstant } from '../api/fields.ts';
 import type { Job } from '../core/job.ts';
 
-const LONGEST_TITLE = 200;
+const MAX_TITLE_LENGTH = 200;
 
 /** The same failures together, the most frequent first. `jobs` are the newest first. */
 export function groupFailures(jobs: readonly Job[]): Failures['items'] {
@@ -14,7 +14,7 @@ export function groupFailures(jobs: readonly Job[]): Failures['items'] {
     const key = JSON.stringify([title, error]);
     const group = groups.get(key);
     if (group === undefined) {
-      const head = { title: title.slice(0, LONGEST_TITLE), name: job.name, error, count: 1, queues: [job.queue] };
+      const head = { title: title.slice(0, MAX_TITLE_LENGTH), name: job.name, error, count: 1, queues: [job.queue] };
       groups.set(key, { ...head, first_at: at, last_at: at, last_job_id: String(job.id) });
     } else {
       group.count += 1;
@@ -30,5 +30,5 @@ export function groupFailures(jobs: readonly Job[]): Failures['items'] {
 function firstLine(error: string): string {
   const [head = '', second = ''] = error.split('\n').map((line) => line.trim());
   const line = /^exit \d+$/.test(head) && second !== '' ? `${head}: ${second}` : head;
-  return line.replace(/\b[0-9a-f]{8,}(-[0-9a-f]{4,})*\b|\b\d{5,}\b/gi, '…').slice(0, LONGEST_TITLE);
+  return line.replace(/\b[0-9a-f]{8,}(-[0-9a-f]{4,})*\b|\b\d{5,}\b/gi, '…').slice(0, MAX_TITLE_LENGTH);
 }

@@ -10,7 +10,7 @@ import { PackedJson } from '../ops/packed-json.ts';
 import type { NewStep, NewSteps } from '../scheduler/scheduler.ts';
 
 /** More are not told: somebody who got a thousand steps wrong is helped by the first ones. */
-const MOST_ERRORS = 20;
+const MAX_ERRORS = 20;
 
 interface FieldProblem {
   pointer: string;
@@ -35,8 +35,8 @@ export class StepIntake {
 
   add(step: WireStep): void {
     const { key, depends_on: _, ...content } = step;
-    if (this.#problems.length < MOST_ERRORS)
-      this.#problems.push(...problemsOf(step, this.#contents.length).slice(0, MOST_ERRORS));
+    if (this.#problems.length < MAX_ERRORS)
+      this.#problems.push(...problemsOf(step, this.#contents.length).slice(0, MAX_ERRORS));
     this.#graph.add(key, dependsOn(step));
     this.#contents.add(content);
   }
@@ -45,7 +45,7 @@ export class StepIntake {
   finish(): NewSteps {
     const { order, problems } = this.#graph.order();
     if (problems.length > 0) throw graphError(this.#graph, problems);
-    if (this.#problems.length > 0) throw invalid(this.#problems.slice(0, MOST_ERRORS));
+    if (this.#problems.length > 0) throw invalid(this.#problems.slice(0, MAX_ERRORS));
     const places = new Int32Array(order.length);
     order.forEach((node, place) => {
       places[node] = place;
@@ -137,7 +137,7 @@ function graphError(graph: Graph, problems: readonly GraphProblem[]): WorkronErr
       : [],
   );
   if (unknown.length > 0) {
-    return new WorkronError('dependency_unknown', summary(unknown), { errors: unknown.slice(0, MOST_ERRORS) });
+    return new WorkronError('dependency_unknown', summary(unknown), { errors: unknown.slice(0, MAX_ERRORS) });
   }
   const cycles = problems.flatMap((problem) => {
     const path =
@@ -146,7 +146,7 @@ function graphError(graph: Graph, problems: readonly GraphProblem[]): WorkronErr
     return [{ pointer: `/steps/${path[0]}/depends_on`, detail: `dependency cycle: ${cycleText(path.map(keyOf))}` }];
   });
   if (cycles.length > 0) {
-    return new WorkronError('dependency_cycle', summary(cycles), { errors: cycles.slice(0, MOST_ERRORS) });
+    return new WorkronError('dependency_cycle', summary(cycles), { errors: cycles.slice(0, MAX_ERRORS) });
   }
   const rest = problems.flatMap((problem) => {
     if (problem.kind === 'duplicate') {
@@ -157,7 +157,7 @@ function graphError(graph: Graph, problems: readonly GraphProblem[]): WorkronErr
       ? [{ pointer: `/steps/${problem.node}/depends_on/${problem.edge}`, detail: 'named twice' }]
       : [];
   });
-  return invalid(rest.slice(0, MOST_ERRORS));
+  return invalid(rest.slice(0, MAX_ERRORS));
 }
 
 function summary(errors: readonly FieldProblem[]): string {

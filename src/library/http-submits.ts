@@ -7,7 +7,7 @@ import { isWorkronError } from '../core/error.ts';
 import { Batcher } from '../ops/batcher.ts';
 
 /** So many of the largest jobs still fit into one request. */
-const MOST_TOGETHER = 60;
+const MAX_BATCH = 60;
 /** One is written or read here while the other is at the scheduler. */
 const REQUESTS_AT_ONCE = 2;
 
@@ -17,7 +17,7 @@ export function httpSubmits(client: Client): Batcher<JobSubmissionInput, Submitt
       const [only, ...others] = jobs;
       return only !== undefined && others.length === 0 ? [await client.submit(only)] : await client.submitAll(jobs);
     },
-    maxBatch: MOST_TOGETHER,
+    maxBatch: MAX_BATCH,
     maxWaiting: 20_000,
     concurrency: REQUESTS_AT_ONCE,
     // What is wrong with one job must not become its neighbours' failure; what is wrong with the caller is so for all.

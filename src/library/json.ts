@@ -1,9 +1,9 @@
 /** What is left of a value once it has been stored as JSON and read back. */
 
 import { invalid } from '../api/decode.ts';
-import { LARGEST_JOB_BYTES } from '../api/job-submission.ts';
+import { MAX_JOB_BYTES } from '../api/job-submission.ts';
 import { isWorkronError, WorkronError } from '../core/error.ts';
-import { DEEPEST_JSON, findUnclean } from '../core/text.ts';
+import { MAX_JSON_DEPTH, findUnclean } from '../core/text.ts';
 
 /** `Date` becomes `string`, `undefined` and functions vanish. */
 export type Json<T> = T extends { toJSON(): infer Plain }
@@ -30,7 +30,7 @@ export function toJson(value: unknown, what: string): unknown {
   try {
     text = JSON.stringify(value) as string | undefined;
     if (text === undefined) throw new Error(`${typeof value} has no JSON form`);
-    if (text.length * 3 > LARGEST_JOB_BYTES && Buffer.byteLength(text) > LARGEST_JOB_BYTES) tooLarge(what);
+    if (text.length * 3 > MAX_JOB_BYTES && Buffer.byteLength(text) > MAX_JOB_BYTES) tooLarge(what);
     plain = JSON.parse(text);
   } catch (error) {
     if (isWorkronError(error)) throw error;
@@ -45,7 +45,7 @@ export function toJson(value: unknown, what: string): unknown {
 
 /** Most inputs: too short to be nested too deep, and without what could be a NUL, a lone surrogate or a name that is not allowed. */
 function looksClean(text: string): boolean {
-  return text.length <= 2 * DEEPEST_JSON && !text.includes('\\u') && !text.includes('__proto__');
+  return text.length <= 2 * MAX_JSON_DEPTH && !text.includes('\\u') && !text.includes('__proto__');
 }
 
 function tooLarge(what: string): never {

@@ -32,7 +32,7 @@ export interface TestKitOptions extends Pick<OpenOptions, 'schema' | 'middleware
 
 const LEASE_MS = 30_000;
 /** A chain of jobs that submit each other would else never end. */
-const MOST_RUNS = 10_000;
+const MAX_RUNS = 10_000;
 
 /** Nothing leaves the test. */
 const handlesNothing = () => undefined;
@@ -139,7 +139,7 @@ export class TestKit implements AsyncDisposable {
       const job = await this.runNext();
       if (job === null) return ran;
       ran.push(job);
-      if (ran.length >= MOST_RUNS) throw new WorkronError('overloaded', `${MOST_RUNS} jobs ran and more are due`);
+      if (ran.length >= MAX_RUNS) throw new WorkronError('overloaded', `${MAX_RUNS} jobs ran and more are due`);
     }
   }
 

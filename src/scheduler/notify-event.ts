@@ -6,7 +6,7 @@ import type { Notice } from '../core/notice.ts';
 import type { NotifyEvent } from '../core/notify.ts';
 
 /** Of an error, the end: that is where the cause stands. */
-const LONGEST_ERROR = 4_096;
+const MAX_ERROR_LENGTH = 4_096;
 
 export interface EventSource {
   notice: Notice;
@@ -133,7 +133,7 @@ function subjectOf({ notice, job, workflow }: Omit<EventSource, 'publicUrl'>): s
 }
 
 function endOf(error: string): string {
-  return error.length <= LONGEST_ERROR ? error : `…${error.slice(-LONGEST_ERROR).toWellFormed()}`;
+  return error.length <= MAX_ERROR_LENGTH ? error : `…${error.slice(-MAX_ERROR_LENGTH).toWellFormed()}`;
 }
 
 function instant(at: number): string {

@@ -6,7 +6,7 @@ import { NOTIFY_QUEUE, type NotifyTarget, WEBHOOK_HANDLER } from '../core/notify
 import { type NotifyPayload, variablesOf } from './notify-event.ts';
 
 /** About an hour and a half of tries. */
-const MOST_ATTEMPTS = 10;
+const MAX_ATTEMPTS = 10;
 const BASE_MS = 10_000;
 const TIMEOUT_MS = 60_000;
 /** Before other work: there is little of it, and somebody waits for it. */
@@ -30,7 +30,7 @@ export function messageJob(
     name: `notify ${payload.event}`,
     queue: NOTIFY_QUEUE,
     priority: PRIORITY,
-    maxAttempts: MOST_ATTEMPTS,
+    maxAttempts: MAX_ATTEMPTS,
     backoff: { ...DEFAULT_BACKOFF, baseMs: BASE_MS },
     timeoutMs: TIMEOUT_MS,
     ...(target.type === 'webhook'

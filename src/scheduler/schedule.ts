@@ -4,7 +4,7 @@ import { WorkronError } from '../core/error.ts';
 import { keysOf } from '../core/schedule/change-schedule.ts';
 import { oldestTicks } from '../core/schedule/recurrence.ts';
 import { recurrenceOf } from '../core/schedule/recurrence-of.ts';
-import { MOST_BACKFILLED, SCHEDULE_NAME, type Schedule } from '../core/schedule/schedule.ts';
+import { MAX_BACKFILLED, SCHEDULE_NAME, type Schedule } from '../core/schedule/schedule.ts';
 import type { Tick } from '../core/schedule/tick.ts';
 import { changeSchedule } from './change-schedule.ts';
 import type { SchedulerContext } from './context.ts';
@@ -12,7 +12,7 @@ import { withInstallation } from './notify-context.ts';
 import type { Backfilled, BackfillRequest, Schedules } from './schedules.ts';
 
 /** Of a range that somebody wants to backfill; more are looked at in several requests. */
-const MOST_LOOKED_AT = 100_000;
+const MAX_EXAMINED = 100_000;
 
 export function schedulesOf(context: SchedulerContext): Schedules {
   const { store } = context;
@@ -103,10 +103,10 @@ async function backfill(
     const without = there(await store.ticksWithoutRun(name, { key, instants }, signal), name);
     missing.push(...without.map((scheduledFor) => ({ key, scheduledFor })));
   }
-  if (missing.length > MOST_BACKFILLED) {
+  if (missing.length > MAX_BACKFILLED) {
     throw new WorkronError(
       'bad_request',
-      `${missing.length} ticks of ${name} in this range have no run; at most ${MOST_BACKFILLED} at a time`,
+      `${missing.length} ticks of ${name} in this range have no run; at most ${MAX_BACKFILLED} at a time`,
     );
   }
   missing.sort((a, b) => a.scheduledFor - b.scheduledFor);
@@ -137,7 +137,7 @@ function instantsOf(schedule: Schedule, { from, to }: BackfillRequest, now: numb
   }
   const recurrence = recurrenceOf(schedule);
   const count = recurrence.count(from - 1, to - 1);
-  if (count > MOST_LOOKED_AT) {
+  if (count > MAX_EXAMINED) {
     throw new WorkronError('bad_request', `${count} ticks of ${schedule.name} are in this range; choose a shorter one`);
   }
   return oldestTicks(recurrence, from - 1, to - 1, count);

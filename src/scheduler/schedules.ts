@@ -67,7 +67,7 @@ export interface Schedules {
     options: Options,
     signal: AbortSignal,
   ): Promise<{ ticks: Tick[]; replayed: boolean }>;
-  /** Makes up for ticks that have no run, at most `MOST_BACKFILLED` at a time; more throw `bad_request`. */
+  /** Makes up for ticks that have no run, at most `MAX_BACKFILLED` at a time; more throw `bad_request`. */
   backfillSchedule(name: string, request: BackfillRequest, options: Options, signal: AbortSignal): Promise<Backfilled>;
   /** The next `count` ticks from now on, whether it is paused or not. */
   nextTicks(name: string, count: number, signal: AbortSignal): Promise<{ timezone: string; ticks: number[] }>;

@@ -9,7 +9,7 @@ import type { Assignment } from './assignment.ts';
 import { Backlog } from './backlog.ts';
 
 /** Jobs that one claim asks for ahead of their slots. */
-const MOST_PER_CLAIM = 1_000;
+const MAX_PER_CLAIM = 1_000;
 /** What would wait here for longer than so many times what the slots consume in a window is better off elsewhere. */
 const PATIENT_WINDOWS = 4;
 const SHED_EVERY_MS = 500;
@@ -53,7 +53,7 @@ export class Ahead {
     if (!this.#moreWaits) return 0;
     const wanted = this.#appetite.jobs;
     if (wanted <= slots || this.#backlog.size > wanted / 2) return 0;
-    return Math.min(wanted - this.#backlog.size, MOST_PER_CLAIM);
+    return Math.min(wanted - this.#backlog.size, MAX_PER_CLAIM);
   }
 
   add(assignment: Assignment): void {

@@ -2,9 +2,9 @@
 
 const WINDOW_MS = 250;
 /** No less is taken for granted: a few empty handlers end before the clock moves. */
-const LEAST_MS = 2;
+const MIN_MS = 2;
 /** Before so many have ended, a rate says nothing. */
-const LEAST_ENDED = 10;
+const MIN_ENDED = 10;
 const MOST = 2_000;
 /** After a rest of so long, what comes next may be of another kind. */
 const FORGET_AFTER_MS = 5_000;
@@ -48,8 +48,8 @@ export class Appetite {
   get jobs(): number {
     const passedMs = this.#roll();
     const count = this.#count + this.#before.count;
-    if (count < LEAST_ENDED) return 0;
-    return Math.min(MOST, Math.floor((count * WINDOW_MS) / Math.max(LEAST_MS, passedMs + this.#before.ms)));
+    if (count < MIN_ENDED) return 0;
+    return Math.min(MOST, Math.floor((count * WINDOW_MS) / Math.max(MIN_MS, passedMs + this.#before.ms)));
   }
 
   /** How long the present window has been running. After a window without an end, it begins anew. */

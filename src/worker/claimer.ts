@@ -10,7 +10,7 @@ import { within } from './within.ts';
 
 /** How long an answer may take beyond the wait that was asked for. */
 const ANSWER_MS = 10_000;
-const LONGEST_PAUSE_MS = 1_000;
+const MAX_PAUSE_MS = 1_000;
 
 export type ClaimWish = Omit<SourceClaim, 'claimSeq'>;
 
@@ -67,7 +67,7 @@ export class Claimer {
       this.#wake.reset();
       const request = this.#options.request();
       if (request === undefined) {
-        await this.#wake.sleep(clock, LONGEST_PAUSE_MS, signal);
+        await this.#wake.sleep(clock, MAX_PAUSE_MS, signal);
         continue;
       }
       try {

@@ -12,12 +12,12 @@ import type { Executor } from './executor.ts';
 import type { OutputStream } from './output-stream.ts';
 import type { OutputWriter } from './output-writer.ts';
 import type { Reporter } from './reporter.ts';
-import { LARGEST_RESULT_BYTES } from './result-file.ts';
+import { MAX_RESULT_BYTES } from './result-file.ts';
 import { after } from './timer.ts';
 
-const LONGEST_ERROR = 8 * 1024;
+const MAX_ERROR_LENGTH = 8 * 1024;
 /** A handler cannot be made to wait; lines beyond so many unwritten bytes are left out. */
-const MOST_WAITING_BYTES = 1024 * 1024;
+const MAX_WAITING_BYTES = 1024 * 1024;
 
 export interface HandlerContext {
   readonly jobId: number;
@@ -156,7 +156,7 @@ class Context implements HandlerContext {
 
   log(line: string): void {
     const data = Buffer.from(`${line}\n`);
-    if (this.#waiting + data.length > MOST_WAITING_BYTES) return;
+    if (this.#waiting + data.length > MAX_WAITING_BYTES) return;
     this.#waiting += data.length;
     this.stream ??= this.#output.open(this.#assignment, (bytes) => {
       this.#waiting -= bytes;
@@ -215,7 +215,7 @@ function succeed(value: unknown): Outcome {
   try {
     const text = JSON.stringify(value) as string | undefined;
     if (text === undefined) return outcome;
-    if (Buffer.byteLength(text) > LARGEST_RESULT_BYTES) return failed('the result is larger than 1 MiB');
+    if (Buffer.byteLength(text) > MAX_RESULT_BYTES) return failed('the result is larger than 1 MiB');
     return { ...outcome, result: cleanJson(JSON.parse(text)) };
   } catch (error) {
     return failed(`the result is not JSON: ${textOf(error)}`);
@@ -237,7 +237,7 @@ function failed(error: string): Extract<Outcome, { type: 'failed' }> {
 
 function textOf(error: unknown): string {
   const text = error instanceof Error ? (error.stack ?? `${error.name}: ${error.message}`) : String(error);
-  return cleanText(text.slice(0, LONGEST_ERROR));
+  return cleanText(text.slice(0, MAX_ERROR_LENGTH));
 }
 
 function isPromise(value: unknown): value is PromiseLike<unknown> {

@@ -30,10 +30,10 @@ export interface HttpSourceOptions {
 /** An answer later than this is as good as none: a half-open connection must be noticed within 15 s. */
 const DEADLINE_MS = 8_000;
 /** The longest poll, so that a dead connection under it is noticed in time too. */
-const LONGEST_WAIT_MS = 5_000;
+const MAX_WAIT_MS = 5_000;
 /** More goes in several requests. */
-const MOST_BODY_BYTES = 8 * 1024 * 1024;
-const MOST_ITEMS = 5_000;
+const MAX_BODY_BYTES = 8 * 1024 * 1024;
+const MAX_ITEMS = 5_000;
 
 export function httpSource({ urls, token, log, version }: HttpSourceOptions): JobSource & AsyncDisposable {
   const way = { urls, token, userAgent: `workron/${version}` };
@@ -69,7 +69,7 @@ export function httpSource({ urls, token, log, version }: HttpSourceOptions): Jo
     },
 
     async claim({ workerId, limit, ahead, offer, claimSeq, waitMs }, signal) {
-      const wait = Math.min(waitMs, LONGEST_WAIT_MS);
+      const wait = Math.min(waitMs, MAX_WAIT_MS);
       const message = JSON.stringify({
         worker_id: String(workerId),
         limit,
@@ -190,7 +190,7 @@ function batches<T>(entries: readonly { workerId: number; item: T; bytes: number
   const made: (Batch<T> & { bytes: number })[] = [];
   for (const { workerId, item, bytes } of entries) {
     const last = made.at(-1);
-    if (last?.workerId === workerId && last.items.length < MOST_ITEMS && last.bytes + bytes <= MOST_BODY_BYTES) {
+    if (last?.workerId === workerId && last.items.length < MAX_ITEMS && last.bytes + bytes <= MAX_BODY_BYTES) {
       last.items.push(item);
       last.bytes += bytes;
     } else {

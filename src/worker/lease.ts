@@ -7,7 +7,7 @@
 const CUT_OFF_SHARE = 2 / 3;
 /** Nothing may be left so long before the end. */
 const MARGIN_SHARE = 1 / 10;
-const LONGEST_MARGIN_MS = 1_000;
+const MAX_MARGIN_MS = 1_000;
 
 export class Lease {
   readonly #monotonicMs: () => number;
@@ -41,7 +41,7 @@ export class Lease {
 
   /** By when nothing may be left of what runs. */
   get killInMs(): number {
-    return this.#remainingMs() - Math.min(LONGEST_MARGIN_MS, this.#lengthMs * MARGIN_SHARE);
+    return this.#remainingMs() - Math.min(MAX_MARGIN_MS, this.#lengthMs * MARGIN_SHARE);
   }
 
   #remainingMs(): number {

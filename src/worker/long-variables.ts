@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { fileVariable } from '../api/workflow/names.ts';
 
 /** Linux takes no single variable of 128 KiB or more, and with its usual stack no more than 2 MiB together. */
-const LONGEST_BYTES = 100 * 1024;
-const MOST_BYTES = 512 * 1024;
+const MAX_VARIABLE_BYTES = 100 * 1024;
+const MAX_TOTAL_BYTES = 512 * 1024;
 
 const MAY_BE_LONG = /^WORKRON_(?:ITEM$|PARAM_)/;
 
@@ -19,13 +19,13 @@ export interface Shortened {
  */
 export function shortenVariables(variables: Readonly<Record<string, string>>, prefix: string): Shortened {
   const shortened = { variables: { ...variables }, files: [] as string[] };
-  let left = MOST_BYTES;
+  let left = MAX_TOTAL_BYTES;
   for (const name of Object.keys(variables)
     .filter((name) => MAY_BE_LONG.test(name))
     .sort(itemFirst)) {
     const value = variables[name] as string;
     const bytes = Buffer.byteLength(value);
-    if (bytes <= LONGEST_BYTES && bytes <= left) {
+    if (bytes <= MAX_VARIABLE_BYTES && bytes <= left) {
       left -= bytes;
       continue;
     }

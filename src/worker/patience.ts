@@ -1,7 +1,7 @@
 import type { Random } from '../core/clock.ts';
 
 const FIRST_MS = 100;
-const LONGEST_MS = 5_000;
+const MAX_MS = 5_000;
 
 /** Waits that grow from failure to failure, each with a part left to chance so that workers do not come back together. */
 export class Patience {
@@ -18,7 +18,7 @@ export class Patience {
 
   /** How long to wait now, after one more failure. */
   failed(): number {
-    const grown = Math.min(FIRST_MS * 2 ** this.#failures, LONGEST_MS);
+    const grown = Math.min(FIRST_MS * 2 ** this.#failures, MAX_MS);
     this.#failures += 1;
     return grown * (0.5 + 0.5 * this.#random());
   }

@@ -10,7 +10,7 @@ import { within } from './within.ts';
 
 const EVERY_MS = 200;
 const ANSWER_MS = 15_000;
-const MOST_AT_ONCE = 500;
+const MAX_AT_ONCE = 500;
 export class Reporter {
   readonly #source: JobSource;
   readonly #log: Log;
@@ -48,7 +48,7 @@ export class Reporter {
   async #flush(assignments: readonly Assignment[]): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    const told = assignments.slice(0, MOST_AT_ONCE);
+    const told = assignments.slice(0, MAX_AT_ONCE);
     const reports = told.flatMap((assignment) => {
       const progress = this.#latest.get(assignment);
       this.#latest.delete(assignment);

@@ -3,7 +3,7 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, unlinkSync } from 'node:fs';
 import { cleanJson, cleanText } from '../core/text.ts';
 
-export const LARGEST_RESULT_BYTES = 1024 * 1024;
+export const MAX_RESULT_BYTES = 1024 * 1024;
 
 export type ReadResult = { ok: true; result: unknown } | { ok: false; error: string };
 
@@ -21,7 +21,7 @@ export function takeResult(path: string): ReadResult {
   try {
     const stat = fstatSync(fd);
     if (!stat.isFile()) return { ok: false, error: '$WORKRON_OUTPUT is not a plain file' };
-    if (stat.size > LARGEST_RESULT_BYTES) {
+    if (stat.size > MAX_RESULT_BYTES) {
       return { ok: false, error: `the result in $WORKRON_OUTPUT has ${stat.size} bytes; 1 MiB is the most` };
     }
     return parseResult(readFileSync(fd, 'utf8'));

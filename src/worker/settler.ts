@@ -13,7 +13,7 @@ import { Patience } from './patience.ts';
 import { isRefusal } from './refusal.ts';
 import { within } from './within.ts';
 
-const MOST_PER_CALL = 1_000;
+const MAX_PER_CALL = 1_000;
 const ANSWER_MS = 15_000;
 
 export interface SettlerOptions {
@@ -64,7 +64,7 @@ export class Settler {
 
   async #sendAll(): Promise<void> {
     while (this.#waiting.length > 0) {
-      const reports = this.#waiting.splice(0, MOST_PER_CALL);
+      const reports = this.#waiting.splice(0, MAX_PER_CALL);
       await this.#send(reports);
     }
     this.#sending = false;

@@ -4,9 +4,9 @@ import { paramVariable, parentVariable } from '../api/workflow/names.ts';
 import type { ParentEnd, Surroundings } from '../core/job.ts';
 import type { TickOfJob } from '../core/schedule/tick.ts';
 
-/** A scalar of at most so many bytes is a variable; so are no more than these together. */
-const LONGEST_VALUE_BYTES = 4 * 1024;
-const MOST_VALUE_BYTES = 64 * 1024;
+/** Larger scalars are not set as variables; nor are those that would exceed the total. */
+const MAX_VALUE_BYTES = 4 * 1024;
+const MAX_TOTAL_BYTES = 64 * 1024;
 
 export function surroundingVariables({ params, item, parents }: Surroundings): Record<string, string> {
   return { ...paramVariables(params), ...itemVariables(item), ...parentVariables(parents) };
@@ -49,7 +49,7 @@ function itemVariables(item: Surroundings['item']): Record<string, string> {
  */
 function parentVariables(parents: readonly ParentEnd[]): Record<string, string> {
   const variables: Record<string, string> = {};
-  let left = MOST_VALUE_BYTES;
+  let left = MAX_TOTAL_BYTES;
   for (const { key, result } of parents) {
     if (typeof result !== 'object' || result === null || Array.isArray(result)) continue;
     for (const [resultKey, value] of Object.entries(result)) {
@@ -57,7 +57,7 @@ function parentVariables(parents: readonly ParentEnd[]): Record<string, string> 
       if (!isScalar(value) || Object.hasOwn(variables, name)) continue;
       const text = String(value);
       const bytes = Buffer.byteLength(text);
-      if (bytes > LONGEST_VALUE_BYTES || bytes > left) continue;
+      if (bytes > MAX_VALUE_BYTES || bytes > left) continue;
       left -= bytes;
       variables[name] = text;
     }

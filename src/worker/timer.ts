@@ -1,11 +1,11 @@
 /** `setTimeout` fires at once for longer delays. */
-const LONGEST_MS = 2 ** 31 - 1;
+const MAX_MS = 2 ** 31 - 1;
 
 /** Calls `done` after `ms`, however long; answers with how to prevent it. */
 export function after(ms: number, done: () => void): () => void {
   let timer: NodeJS.Timeout;
   const arm = (left: number) => {
-    timer = setTimeout(() => (left > LONGEST_MS ? arm(left - LONGEST_MS) : done()), Math.min(left, LONGEST_MS));
+    timer = setTimeout(() => (left > MAX_MS ? arm(left - MAX_MS) : done()), Math.min(left, MAX_MS));
   };
   arm(ms);
   return () => clearTimeout(timer);

@@ -31,7 +31,7 @@ import { makeWorkFolder } from './work-folder.ts';
 const CLAIM_WAIT_MS = 20_000;
 const ANSWER_MS = 10_000;
 /** Outcomes that wait to be reported, beyond which no more work is asked for. */
-const MOST_UNREPORTED = 10_000;
+const MAX_UNREPORTED = 10_000;
 
 export interface WorkerOptions {
   source: JobSource;
@@ -211,7 +211,7 @@ export class Worker {
 
   #request(): ClaimWish | undefined {
     const { profile, claimWaitMs: longestMs = CLAIM_WAIT_MS } = this.#options;
-    if (this.#settler.waiting > MOST_UNREPORTED || this.#lease.cutOffInMs <= 0) return undefined;
+    if (this.#settler.waiting > MAX_UNREPORTED || this.#lease.cutOffInMs <= 0) return undefined;
     const room = { profile, slots: this.#runner.slots, ahead: this.#ahead, longestMs };
     return claimWish(this.#registered.workerId, room);
   }

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { label } from '../fields.ts';
-import { MOST_JOBS } from '../job-submission.ts';
+import { MAX_JOBS } from '../job-submission.ts';
 import { NotifyList } from '../notify.ts';
 import { strict } from '../schemas.ts';
 import type { StepDefinition, WorkflowDefinition } from './definition.ts';
@@ -27,7 +27,7 @@ export const WorkflowFile = strict({
   notify: NotifyList.exactOptional(),
   steps: z
     .union([
-      z.array(ListedStep).min(1, 'expected at least one step').max(MOST_JOBS, `at most ${MOST_JOBS} steps`),
+      z.array(ListedStep).min(1, 'expected at least one step').max(MAX_JOBS, `at most ${MAX_JOBS} steps`),
       z.record(workflowKey, MappedStep).refine((steps) => Object.keys(steps).length > 0, 'expected at least one step'),
     ])
     .meta({ description: 'A list of steps with keys, or a map from key to step.' }),
@@ -35,7 +35,7 @@ export const WorkflowFile = strict({
 type WorkflowFile = z.output<typeof WorkflowFile>;
 
 /** More are not told: somebody who got a thousand things wrong is helped by the first ones. */
-const MOST_PROBLEMS = 100;
+const MAX_PROBLEMS = 100;
 
 export interface ReadWorkflow {
   /** `null` where there are errors. */
@@ -50,7 +50,7 @@ export function readWorkflowFile(text: string): ReadWorkflow {
   if (source.problems.length > 0) return { definition: null, problems: sorted(source.problems) };
   const { definition, findings: all } = define(source.value);
   const findings = all.toSorted((a, b) => Number(a.severity === 'warning') - Number(b.severity === 'warning'));
-  const problems = sorted(findings.slice(0, MOST_PROBLEMS).map((finding) => source.locate(finding)));
+  const problems = sorted(findings.slice(0, MAX_PROBLEMS).map((finding) => source.locate(finding)));
   const broken = findings.some(({ severity }) => severity === 'error');
   return { definition: broken ? null : definition, problems };
 }

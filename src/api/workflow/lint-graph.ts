@@ -7,14 +7,14 @@ import type { StepPaths } from './lint.ts';
 import type { Finding } from './source.ts';
 
 /** A file in which nothing fits is not made clearer by a thousand guesses. */
-const MOST_SUGGESTIONS = 20;
+const MAX_SUGGESTIONS = 20;
 
 export function lintGraph({ steps }: WorkflowDefinition, pathOf: StepPaths): Finding[] {
   const { order, problems } = orderGraph(steps);
   if (problems.length > 0) {
     const keys = steps.map(({ key }) => key);
     return problems.map((problem, count) =>
-      describe(problem, { steps, pathOf, keys: count < MOST_SUGGESTIONS ? keys : [] }),
+      describe(problem, { steps, pathOf, keys: count < MAX_SUGGESTIONS ? keys : [] }),
     );
   }
   return [...lintConditions(steps, pathOf), ...lintDeadSteps(steps, order, pathOf)];

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { didYouMean } from '../../core/suggest.ts';
 import { findUnclean, pointerStep } from '../../core/text.ts';
 import { invalid } from '../decode.ts';
-import { MOST_JOBS } from '../job-submission.ts';
+import { MAX_JOBS } from '../job-submission.ts';
 import { strict } from '../schemas.ts';
 
 export const PARAM_TYPES = ['string', 'integer', 'number', 'boolean', 'list'] as const;
@@ -12,7 +12,7 @@ export type ParamType = (typeof PARAM_TYPES)[number];
 export type ParamValue = string | number | boolean | unknown[];
 
 /** Environment variables hold no more on every system. */
-export const LONGEST_PARAM = 65_536;
+export const MAX_PARAM_LENGTH = 65_536;
 
 const scalar = z.union([z.string(), z.number(), z.boolean()], 'expected text, a number, true or false');
 
@@ -75,8 +75,8 @@ export function paramProblem(param: Pick<Param, 'type' | 'enum'>, value: unknown
         : '';
     return `${EXPECTED[param.type]}${quoted || `, got ${shown(value)}`}`;
   }
-  if (typeof value === 'string' && value.length > LONGEST_PARAM) return `must have at most ${LONGEST_PARAM} characters`;
-  if (Array.isArray(value) && value.length > MOST_JOBS) return `at most ${MOST_JOBS} items`;
+  if (typeof value === 'string' && value.length > MAX_PARAM_LENGTH) return `must have at most ${MAX_PARAM_LENGTH} characters`;
+  if (Array.isArray(value) && value.length > MAX_JOBS) return `at most ${MAX_JOBS} items`;
   const unclean = findUnclean(value);
   if (unclean !== undefined) return unclean.detail;
   if (param.enum !== null && !param.enum.includes(value as ParamValue)) {

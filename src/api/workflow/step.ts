@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { CONDITIONS } from '../../core/dag/conditions.ts';
 import { wholeNumber } from '../fields.ts';
-import { JobSubmission, MOST_JOBS } from '../job-submission.ts';
+import { JobSubmission, MAX_JOBS } from '../job-submission.ts';
 import { named, strict } from '../schemas.ts';
 import { workflowKey } from './names.ts';
 
@@ -33,7 +33,7 @@ const outputOf = z
     examples: ['extract.files'],
   });
 
-const items = z.array(z.unknown()).max(MOST_JOBS, `at most ${MOST_JOBS} items`);
+const items = z.array(z.unknown()).max(MAX_JOBS, `at most ${MAX_JOBS} items`);
 
 /** A list, or where it comes from once the step is freed. */
 export const ForEach = z.union([items, strict({ output: outputOf })]);
@@ -51,7 +51,7 @@ export const FileForEach = z
   .meta({ description: 'Runs the step once for each item: a list, {param: NAME} or {output: STEP.KEY}.' });
 export type FileForEach = z.output<typeof FileForEach>;
 
-const dependsOn = z.array(workflowKey).max(MOST_JOBS);
+const dependsOn = z.array(workflowKey).max(MAX_JOBS);
 
 /** The fields of a step apart from its key and `for_each`. */
 const commonShape = {
@@ -70,7 +70,7 @@ const commonShape = {
         'When to run, once all parents have ended: success (all succeeded, the default), failure (at least one failed), ended (always).',
     })
     .exactOptional(),
-  max_parallel: wholeNumber(1, MOST_JOBS)
+  max_parallel: wholeNumber(1, MAX_JOBS)
     .meta({ description: 'With for_each: how many items run at once.' })
     .exactOptional(),
   continue_on_failure: z

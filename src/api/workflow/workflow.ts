@@ -5,21 +5,21 @@ import { CONDITIONS } from '../../core/dag/conditions.ts';
 import { WORKFLOW_STATUSES } from '../../core/dag/workflow-status.ts';
 import { REASONS, STATUSES } from '../../core/job.ts';
 import { idPageQuery, label, wireId, wireInstant } from '../fields.ts';
-import { MOST_JOBS } from '../job-submission.ts';
+import { MAX_JOBS } from '../job-submission.ts';
 import { NotifyList, NotifyView } from '../notify.ts';
 import { named, pageOf, strict } from '../schemas.ts';
 import { paramVariable, workflowKey } from './names.ts';
-import { LONGEST_PARAM } from './params.ts';
+import { MAX_PARAM_LENGTH } from './params.ts';
 import { WorkflowStep } from './step.ts';
 
 const paramValue = z.union(
   [
-    z.string().max(LONGEST_PARAM, `must have at most ${LONGEST_PARAM} characters`),
+    z.string().max(MAX_PARAM_LENGTH, `must have at most ${MAX_PARAM_LENGTH} characters`),
     z.number(),
     z.boolean(),
-    z.array(z.unknown()).max(MOST_JOBS, `at most ${MOST_JOBS} items`),
+    z.array(z.unknown()).max(MAX_JOBS, `at most ${MAX_JOBS} items`),
   ],
-  `expected text of at most ${LONGEST_PARAM} characters, a number, true or false, or a list`,
+  `expected text of at most ${MAX_PARAM_LENGTH} characters, a number, true or false, or a list`,
 );
 
 /** Two that would be one variable are refused, so that no command finds a value that it was not meant to. */
@@ -47,7 +47,7 @@ export type WorkflowHead = z.output<typeof WorkflowHead>;
 
 export const WorkflowSubmission = named(
   'WorkflowSubmission',
-  strict({ ...submissionShape, steps: z.array(WorkflowStep).min(1).max(MOST_JOBS) }),
+  strict({ ...submissionShape, steps: z.array(WorkflowStep).min(1).max(MAX_JOBS) }),
 );
 export type WorkflowSubmissionInput = z.input<typeof WorkflowSubmission>;
 

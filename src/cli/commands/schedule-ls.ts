@@ -6,7 +6,7 @@ import { note } from '../report.ts';
 import { SCHEDULE_COLUMNS } from '../schedule-text.ts';
 import { renderTable } from '../table.ts';
 
-const LARGEST_PAGE = 200;
+const MAX_PAGE_SIZE = 200;
 
 interface Flags {
   owner?: string;
@@ -24,7 +24,7 @@ export function scheduleLsCommand(): Command {
     const schedules: Schedule[] = [];
     let cursor: string | undefined;
     do {
-      const size = String(Math.min(LARGEST_PAGE, limit - schedules.length));
+      const size = String(Math.min(MAX_PAGE_SIZE, limit - schedules.length));
       const query = { q: text, owner, limit: size, cursor };
       const page: SchedulePage = await connect(command).json<SchedulePage>('GET', '/schedules', { query });
       schedules.push(...page.items);

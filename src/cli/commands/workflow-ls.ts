@@ -9,7 +9,7 @@ import { oneLine, stateFormat, stateText } from '../style.ts';
 import { type Column, renderTable } from '../table.ts';
 import { between, when } from '../when.ts';
 
-const LARGEST_PAGE = 200;
+const MAX_PAGE_SIZE = 200;
 
 const COLUMNS: readonly Column<Workflow>[] = [
   { title: 'ID', text: ({ id }) => id, align: 'right' },
@@ -58,7 +58,7 @@ async function list(
   const workflows: Workflow[] = [];
   let cursor: string | undefined;
   for (;;) {
-    const size = String(Math.min(LARGEST_PAGE, limit - workflows.length));
+    const size = String(Math.min(MAX_PAGE_SIZE, limit - workflows.length));
     const page = await connection.json<WorkflowPage>('GET', '/workflows', {
       query: { status, name, limit: size, cursor },
     });

@@ -21,11 +21,11 @@ export interface DrawOptions {
 }
 
 /** Larger graphs make no readable picture. */
-const MOST_BOXES = 200;
+const MAX_BOXES = 200;
 
 /** The drawing, or `undefined` where it would be too wide. The graph has no cycles. */
 export function drawGraph(boxes: readonly GraphBox[], { ascii, width }: DrawOptions): string | undefined {
-  if (boxes.length > MOST_BOXES) return undefined;
+  if (boxes.length > MAX_BOXES) return undefined;
   const places = new Map(boxes.map(({ key }, place) => [key, place]));
   const parents = boxes.map(({ dependsOn }) => dependsOn.map((key) => places.get(key) as number));
   const graph = layersOf(parents, orderGraph(boxes).order);

@@ -1,10 +1,10 @@
 /** How a schedule begins, and what a person makes of it. Decides; does not write. */
 
 import { WorkronError } from '../error.ts';
-import { MOST_CAUGHT_UP } from './plan-ticks.ts';
+import { MAX_CAUGHT_UP } from './plan-ticks.ts';
 import { recurrenceOf, sameTiming } from './recurrence-of.ts';
 import { requireTicks } from './require-ticks.ts';
-import { MOST_KEYS, type Schedule, type ScheduleChange, type ScheduleSpec } from './schedule.ts';
+import { MAX_KEYS, type Schedule, type ScheduleChange, type ScheduleSpec } from './schedule.ts';
 
 /** Where a line begins: ticks count from now. Throws `schedule_invalid` where there would be none. */
 export function beginLines(spec: ScheduleSpec, now: number): { cursor: number; nextDue: number } {
@@ -20,14 +20,14 @@ function checkSpec({ startAt, endAt, forEach, catchup, jitterMs }: ScheduleSpec)
       `end_at: expected an instant after start_at (${new Date(startAt).toISOString()}), came ${new Date(endAt).toISOString()}`,
     );
   }
-  if (forEach !== null && (forEach.length === 0 || forEach.length > MOST_KEYS)) {
-    throw new WorkronError('schedule_invalid', `for_each: expected 1 to ${MOST_KEYS} keys, came ${forEach.length}`);
+  if (forEach !== null && (forEach.length === 0 || forEach.length > MAX_KEYS)) {
+    throw new WorkronError('schedule_invalid', `for_each: expected 1 to ${MAX_KEYS} keys, came ${forEach.length}`);
   }
   if (forEach !== null && new Set(forEach).size < forEach.length) {
     throw new WorkronError('schedule_invalid', 'for_each: expected each key once');
   }
-  if (!Number.isInteger(catchup.max) || catchup.max < 1 || catchup.max > MOST_CAUGHT_UP) {
-    throw new WorkronError('schedule_invalid', `catchup.max: expected 1 to ${MOST_CAUGHT_UP}, came ${catchup.max}`);
+  if (!Number.isInteger(catchup.max) || catchup.max < 1 || catchup.max > MAX_CAUGHT_UP) {
+    throw new WorkronError('schedule_invalid', `catchup.max: expected 1 to ${MAX_CAUGHT_UP}, came ${catchup.max}`);
   }
   if (!(catchup.windowMs >= 0) || !(jitterMs >= 0)) {
     throw new WorkronError('schedule_invalid', 'catchup.window, jitter: expected durations of 0 or more');

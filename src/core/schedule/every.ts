@@ -4,12 +4,12 @@ import { formatDuration } from '../duration.ts';
 import { WorkronError } from '../error.ts';
 import type { Recurrence } from './recurrence.ts';
 
-export const SHORTEST_PERIOD_MS = 1_000;
-export const LONGEST_PERIOD_MS = 3_650 * 86_400_000;
+export const MIN_PERIOD_MS = 1_000;
+export const MAX_PERIOD_MS = 3_650 * 86_400_000;
 
 /** Ticks at `anchor` and every `periodMs` before and after it. The anchor is the epoch unless told. */
 export function parseEvery(periodMs: number, anchor = 0): Recurrence {
-  if (!Number.isSafeInteger(periodMs) || periodMs < SHORTEST_PERIOD_MS || periodMs > LONGEST_PERIOD_MS) {
+  if (!Number.isSafeInteger(periodMs) || periodMs < MIN_PERIOD_MS || periodMs > MAX_PERIOD_MS) {
     const came = Number.isSafeInteger(periodMs) && periodMs >= 0 ? formatDuration(periodMs) : String(periodMs);
     throw new WorkronError('schedule_invalid', `every: expected a duration from 1s to 3650d, came ${came}`);
   }

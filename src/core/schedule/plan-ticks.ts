@@ -14,7 +14,7 @@ export interface Catchup {
 }
 
 export const DEFAULT_CATCHUP: Catchup = { policy: 'latest', windowMs: 3_600_000, max: 10 };
-export const MOST_CAUGHT_UP = 1_000;
+export const MAX_CAUGHT_UP = 1_000;
 
 /**
  * A tick that starts so little late is on time: longer than another instance needs to take over from a dead or frozen

@@ -23,14 +23,14 @@ export function unboundedOf({ cron, everyMs, anchor, timezone }: Timing): Recurr
 
 /** Expressions once read: thousands of schedules share few of them. Pure, so it does not show. */
 const parsed = new Map<string, Recurrence>();
-const MOST_PARSED = 10_000;
+const MAX_PARSED = 10_000;
 
 function parsedCron(expression: string, timezone: string): Recurrence {
   const name = `${timezone}\n${expression}`;
   let recurrence = parsed.get(name);
   if (recurrence === undefined) {
     recurrence = parseCron(expression, timezone);
-    if (parsed.size >= MOST_PARSED) parsed.clear();
+    if (parsed.size >= MAX_PARSED) parsed.clear();
     parsed.set(name, recurrence);
   }
   return recurrence;

@@ -12,9 +12,9 @@ export type OverlapPolicy = (typeof OVERLAP_POLICIES)[number];
 
 export const SCHEDULE_NAME = /^[a-z0-9._-]{1,128}$/;
 /** More keys than this are several schedules. */
-export const MOST_KEYS = 10_000;
+export const MAX_KEYS = 10_000;
 /** Ticks that one backfill may make up for. */
-export const MOST_BACKFILLED = 1_000;
+export const MAX_BACKFILLED = 1_000;
 
 /** What runs at each tick. */
 export type Target = { job: JobSpec } | { workflow: Omit<ListedWorkflow, 'rerunOf'> };

@@ -4,7 +4,7 @@ import type { ListedWorkflow, NewStep } from '../dag/new-workflow.ts';
 import { DEFAULT_SPEC } from '../job.ts';
 
 /** Up to so many edges, each first step waits for itself. */
-const MOST_EDGES = 1_000;
+const MAX_EDGES = 1_000;
 const KEY = 'previous-run';
 
 /**
@@ -14,7 +14,7 @@ const KEY = 'previous-run';
 export function waitTogether(workflow: ListedWorkflow, count: number): ListedWorkflow {
   const { steps } = workflow;
   const first = steps.filter(({ parents }) => parents.length === 0);
-  if (first.length < 2 || count * first.length <= MOST_EDGES) return workflow;
+  if (first.length < 2 || count * first.length <= MAX_EDGES) return workflow;
   return { ...workflow, steps: [gate(steps, first[0] as NewStep), ...steps.map(behindGate)] };
 }
 

@@ -20,7 +20,7 @@ export interface Stretch {
 const LOOK_MS = DAY_MS;
 /** Clocks have been moved by a day at most, so that what lies further back is no part of a repetition. */
 const LOOK_BACK_MS = 3 * DAY_MS;
-const MOST_YEARS_KEPT = 256;
+const MAX_YEARS_KEPT = 256;
 
 const zones = new Map<string, Zone>();
 
@@ -55,7 +55,7 @@ export class Zone {
   #stretchesOf(year: number): Stretch[] {
     const kept = this.#years.get(year);
     if (kept !== undefined) return kept;
-    if (this.#years.size >= MOST_YEARS_KEPT) this.#years.clear();
+    if (this.#years.size >= MAX_YEARS_KEPT) this.#years.clear();
     const stretches = this.#look(dayNumber(year, 1, 1) * DAY_MS, dayNumber(year + 1, 1, 1) * DAY_MS);
     this.#years.set(year, stretches);
     return stretches;

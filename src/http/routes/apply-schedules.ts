@@ -1,4 +1,4 @@
-import { LARGEST_ARRAY_BYTES } from '../../api/job-submission.ts';
+import { MAX_ARRAY_BYTES } from '../../api/job-submission.ts';
 import { ScheduleApplied, ScheduleApply } from '../../api/schedule-apply.ts';
 import { applySchedules as apply } from '../../scheduler/apply-schedules.ts';
 import { defineRoute } from '../route.ts';
@@ -10,7 +10,7 @@ export const applySchedules = defineRoute({
   scope: 'operate',
   summary: "Make an owner's schedules what the list says, or only tell what would change",
   body: ScheduleApply,
-  bodyLimit: LARGEST_ARRAY_BYTES,
+  bodyLimit: MAX_ARRAY_BYTES,
   answers: { 200: ScheduleApplied },
   async handle({ scheduler, body, now, signal }) {
     const { owner, dry_run: dryRun = false } = body;

@@ -1,9 +1,9 @@
-import { ClaimedJobs, ClaimRequest, claimedJobToWire, LONGEST_CLAIM_WAIT_MS } from '../../api/claim.ts';
+import { ClaimedJobs, ClaimRequest, claimedJobToWire, MAX_CLAIM_WAIT_MS } from '../../api/claim.ts';
 import type { ClaimedJob } from '../../core/job.ts';
 import { type Call, defineRoute } from '../route.ts';
 
 /** Characters of one answer; a single job may have more. */
-const LARGEST_ANSWER = 32 * 1024 * 1024;
+const MAX_ANSWER = 32 * 1024 * 1024;
 
 export const claimJobs = defineRoute({
   method: 'POST',
@@ -30,7 +30,7 @@ export const claimJobs = defineRoute({
           tags: body.tags,
           free: body.free,
         },
-        waitMs: Math.min(body.wait, LONGEST_CLAIM_WAIT_MS),
+        waitMs: Math.min(body.wait, MAX_CLAIM_WAIT_MS),
       },
       call.signal,
     );
@@ -48,7 +48,7 @@ function withinLimit(jobs: readonly ClaimedJob[], told: Set<number> | null): str
   for (const job of jobs) {
     const text = JSON.stringify(claimedJobToWire(job, told));
     size += text.length;
-    if (size > LARGEST_ANSWER && texts.length > 0) break;
+    if (size > MAX_ANSWER && texts.length > 0) break;
     texts.push(text);
   }
   return texts;

@@ -1,4 +1,4 @@
-import { LARGEST_ARRAY_BYTES } from '../../api/job-submission.ts';
+import { MAX_ARRAY_BYTES } from '../../api/job-submission.ts';
 import { Schedule, ScheduleSubmission } from '../../api/schedule.ts';
 import { defineRoute } from '../route.ts';
 import { newScheduleFrom, scheduleToWire } from '../schedule-wire.ts';
@@ -9,7 +9,7 @@ export const createSchedule = defineRoute({
   scope: 'submit',
   summary: 'Make a schedule: its ticks count from now',
   body: ScheduleSubmission,
-  bodyLimit: LARGEST_ARRAY_BYTES,
+  bodyLimit: MAX_ARRAY_BYTES,
   answers: { 201: Schedule },
   async handle({ scheduler, body, signal }) {
     const schedule = await scheduler.createSchedule(newScheduleFrom(body), signal);

@@ -1,4 +1,4 @@
-import { LARGEST_ARRAY_BYTES } from '../../api/job-submission.ts';
+import { MAX_ARRAY_BYTES } from '../../api/job-submission.ts';
 import { Schedule, ScheduleEdit } from '../../api/schedule.ts';
 import { pathName } from '../path-id.ts';
 import { defineRoute } from '../route.ts';
@@ -10,7 +10,7 @@ export const editSchedule = defineRoute({
   scope: 'submit',
   summary: 'Change a schedule: new times count from now, ticks that were due before are judged by the old ones',
   body: ScheduleEdit,
-  bodyLimit: LARGEST_ARRAY_BYTES,
+  bodyLimit: MAX_ARRAY_BYTES,
   answers: { 200: Schedule },
   async handle({ scheduler, params, body, signal }) {
     const schedule = await scheduler.editSchedule(pathName(params), scheduleEditFrom(body), signal);

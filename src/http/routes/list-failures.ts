@@ -9,8 +9,8 @@ import { resolveInstant } from '../state-wire.ts';
 const DAY_MS = 24 * 3_600_000;
 const PAGE = 200;
 /** More are not looked at: the newest show what is wrong now. */
-const MOST_JOBS = 1_000;
-const MOST_GROUPS = 50;
+const MAX_JOBS = 1_000;
+const MAX_GROUPS = 50;
 
 export const listFailures = defineRoute({
   method: 'GET',
@@ -28,8 +28,8 @@ export const listFailures = defineRoute({
       const page = await scheduler.jobs(filter, { before, limit: PAGE }, signal);
       jobs.push(...page.items);
       before = page.nextBefore;
-    } while (before !== null && jobs.length < MOST_JOBS);
-    const items = groupFailures(jobs).slice(0, MOST_GROUPS);
+    } while (before !== null && jobs.length < MAX_JOBS);
+    const items = groupFailures(jobs).slice(0, MAX_GROUPS);
     return { status: 200, json: { from: toInstant(from), scanned: jobs.length, complete: before === null, items } };
   },
 });

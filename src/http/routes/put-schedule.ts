@@ -1,5 +1,5 @@
 import { decode } from '../../api/decode.ts';
-import { LARGEST_ARRAY_BYTES } from '../../api/job-submission.ts';
+import { MAX_ARRAY_BYTES } from '../../api/job-submission.ts';
 import { Schedule, ScheduleDeclaration, scheduleName } from '../../api/schedule.ts';
 import { putSchedule as put } from '../../scheduler/put-schedule.ts';
 import { defineRoute } from '../route.ts';
@@ -11,7 +11,7 @@ export const putSchedule = defineRoute({
   scope: 'submit',
   summary: 'Make a schedule what is said here (201), or what is there so (200); one that is so already is left alone',
   body: ScheduleDeclaration,
-  bodyLimit: LARGEST_ARRAY_BYTES,
+  bodyLimit: MAX_ARRAY_BYTES,
   answers: { 200: Schedule, 201: Schedule },
   async handle({ scheduler, params, body, signal }) {
     const name = decode(scheduleName, params['name']);

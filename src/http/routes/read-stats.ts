@@ -5,7 +5,7 @@ import { resolveInstant, statsToWire } from '../state-wire.ts';
 import { sumStats } from '../sum-stats.ts';
 
 const HOUR_MS = 3_600_000;
-const LONGEST_RANGE_MS = 31 * 24 * HOUR_MS;
+const MAX_RANGE_MS = 31 * 24 * HOUR_MS;
 
 export const readStats = defineRoute({
   method: 'GET',
@@ -17,7 +17,7 @@ export const readStats = defineRoute({
   async handle({ scheduler, query, now, signal }) {
     const to = query.to === undefined ? now() : resolveInstant(query.to, now());
     const from = query.from === undefined ? to - HOUR_MS : resolveInstant(query.from, now());
-    if (from > to || to - from > LONGEST_RANGE_MS) {
+    if (from > to || to - from > MAX_RANGE_MS) {
       throw invalid([{ pointer: '/from', detail: 'expected from before to, at most 31 days apart' }]);
     }
     const { step = 60_000, by = 'queue' } = query;

@@ -3,9 +3,9 @@ import { Submitted } from '../../api/job.ts';
 import {
   JobSubmission,
   JobsSubmission,
-  LARGEST_ARRAY_BYTES,
-  LARGEST_JOB_BYTES,
-  MOST_JOBS,
+  MAX_ARRAY_BYTES,
+  MAX_JOB_BYTES,
+  MAX_JOBS,
 } from '../../api/job-submission.ts';
 import { newJobFrom, submittedJobToWire } from '../../api/job-wire.ts';
 import { WorkronError } from '../../core/error.ts';
@@ -16,7 +16,7 @@ import { type Answer, type Call, defineRoute } from '../route.ts';
 import { idempotencyOf, replayHeader } from '../submission.ts';
 
 /** Above this, an array's answer is sent piece by piece. */
-const MOST_AT_ONCE = 500;
+const MAX_AT_ONCE = 500;
 
 export const submitJobs = defineRoute({
   method: 'POST',
@@ -24,14 +24,14 @@ export const submitJobs = defineRoute({
   scope: 'submit',
   summary: 'Submit one job, or an array of jobs: all of them or none',
   documentedBody: JobsSubmission,
-  bodyLimit: LARGEST_ARRAY_BYTES,
+  bodyLimit: MAX_ARRAY_BYTES,
   answers: { 201: Submitted },
   async handle(call) {
     checkJsonType(call.bytes, call.headers['content-type']);
     const options = idempotencyOf(call, '/jobs');
     if (firstCharacter(call.bytes) === '[') return submitArray(call, options);
-    if (call.bytes.length > LARGEST_JOB_BYTES) {
-      throw new WorkronError('payload_too_large', `One job may have at most ${LARGEST_JOB_BYTES} bytes`);
+    if (call.bytes.length > MAX_JOB_BYTES) {
+      throw new WorkronError('payload_too_large', `One job may have at most ${MAX_JOB_BYTES} bytes`);
     }
     const value = readJson(call.bytes, call.headers['content-type']);
     if (value === undefined) {
@@ -45,13 +45,13 @@ export const submitJobs = defineRoute({
 });
 
 async function submitArray(call: Call, options: ReturnType<typeof idempotencyOf>): Promise<Answer> {
-  const limits = { mostItems: MOST_JOBS, mostBytesPerItem: LARGEST_JOB_BYTES };
+  const limits = { mostItems: MAX_JOBS, mostBytesPerItem: MAX_JOB_BYTES };
   const jobs = await mapJsonArray(call.bytes, limits, (item, index) =>
     newJobFrom(decode(JobSubmission, item, `/${index}`)),
   );
   const { items, replayed } = await call.scheduler.submit(jobs, options, call.signal);
   const headers = replayHeader(replayed);
-  if (items.length <= MOST_AT_ONCE) return { status: 201, json: { items: items.map(submittedJobToWire) }, headers };
+  if (items.length <= MAX_AT_ONCE) return { status: 201, json: { items: items.map(submittedJobToWire) }, headers };
   return {
     status: 201,
     type: 'application/json; charset=utf-8',

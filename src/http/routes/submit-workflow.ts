@@ -1,5 +1,5 @@
 import { decode, invalid } from '../../api/decode.ts';
-import { LARGEST_ARRAY_BYTES, LARGEST_JOB_BYTES, MOST_JOBS } from '../../api/job-submission.ts';
+import { MAX_ARRAY_BYTES, MAX_JOB_BYTES, MAX_JOBS } from '../../api/job-submission.ts';
 import { notifyFrom } from '../../api/notify.ts';
 import { WorkflowStep } from '../../api/workflow/step.ts';
 import { Workflow, WorkflowHead, WorkflowSubmission } from '../../api/workflow/workflow.ts';
@@ -21,7 +21,7 @@ export const submitWorkflow = defineRoute({
   scope: 'submit',
   summary: 'Submit a workflow: all of its steps or none',
   documentedBody: WorkflowSubmission,
-  bodyLimit: LARGEST_ARRAY_BYTES,
+  bodyLimit: MAX_ARRAY_BYTES,
   answers: { 201: Workflow },
   async handle(call) {
     checkJsonType(call.bytes, call.headers['content-type']);
@@ -42,8 +42,8 @@ async function readSubmission(bytes: Buffer): Promise<WorkflowHead & { steps: Ne
   const head: Record<string, unknown> = {};
   for (const [field, text] of members) {
     if (field === 'steps') continue;
-    if (text.length > LARGEST_JOB_BYTES) {
-      throw new WorkronError('payload_too_large', `/${field}: at most ${LARGEST_JOB_BYTES} bytes`);
+    if (text.length > MAX_JOB_BYTES) {
+      throw new WorkronError('payload_too_large', `/${field}: at most ${MAX_JOB_BYTES} bytes`);
     }
     head[field] = parseJson(text, `/${field}`);
   }
@@ -52,7 +52,7 @@ async function readSubmission(bytes: Buffer): Promise<WorkflowHead & { steps: Ne
   if (list === undefined || firstCharacter(list) !== '[') {
     throw invalid([{ pointer: '/steps', detail: `expected a list of steps, as in ${EXAMPLE}` }]);
   }
-  const limits = { mostItems: MOST_JOBS, mostBytesPerItem: LARGEST_JOB_BYTES, at: '/steps' };
+  const limits = { mostItems: MAX_JOBS, mostBytesPerItem: MAX_JOB_BYTES, at: '/steps' };
   const intake = new StepIntake();
   await walkJsonArray(list, limits, (step, index) => intake.add(decode(WorkflowStep, step, `/steps/${index}`)));
   const steps = intake.finish();

@@ -6,7 +6,7 @@ import { pathId } from '../path-id.ts';
 import { defineRoute } from '../route.ts';
 
 const DEFAULT_TIMEOUT_MS = 30_000;
-const LONGEST_TIMEOUT_MS = 600_000;
+const MAX_TIMEOUT_MS = 600_000;
 
 export const waitJob = defineRoute({
   method: 'GET',
@@ -20,7 +20,7 @@ export const waitJob = defineRoute({
   answers: { 200: Job },
   async handle({ scheduler, params, query, polls, signal }) {
     using _ = polls.take();
-    const timeoutMs = Math.min(query.timeout ?? DEFAULT_TIMEOUT_MS, LONGEST_TIMEOUT_MS);
+    const timeoutMs = Math.min(query.timeout ?? DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS);
     return { status: 200, json: jobToWire(await scheduler.wait(pathId(params), timeoutMs, signal)) };
   },
 });

@@ -2,7 +2,7 @@ import type { Schedule } from '../../../src/api/schedule.ts';
 import { client } from './client.ts';
 
 const PAGE = 200;
-const MOST_PAGES = 10;
+const MAX_PAGES = 10;
 
 export interface AllSchedules {
   items: Schedule[];
@@ -14,7 +14,7 @@ export interface AllSchedules {
 export async function allSchedules(signal: AbortSignal): Promise<AllSchedules> {
   const items: Schedule[] = [];
   let cursor: string | null = null;
-  for (let page = 0; page < MOST_PAGES; page += 1) {
+  for (let page = 0; page < MAX_PAGES; page += 1) {
     const { items: some, next_cursor } = await client.schedules(
       { limit: PAGE, ...(cursor === null ? {} : { cursor }) },
       { signal },

@@ -4,7 +4,7 @@ import type { Query, QueryClient } from '@tanstack/react-query';
 import { type About, concerns } from './about.ts';
 import type { LiveStream } from './live-stream.ts';
 
-const LEAST_PAUSE_MS = 800;
+const MIN_PAUSE_MS = 800;
 /** A query that is slow to answer is asked less often. */
 const PAUSE_FACTOR = 5;
 
@@ -33,7 +33,7 @@ export function keepFresh(queries: QueryClient, stream: LiveStream): () => void 
     const startedAt = performance.now();
     await queries.refetchQueries({ queryKey: query.queryKey, exact: true, type: 'active' });
     const endedAt = performance.now();
-    const { restMs = LEAST_PAUSE_MS } = aboutOf(query) ?? {};
+    const { restMs = MIN_PAUSE_MS } = aboutOf(query) ?? {};
     turn.notBefore = endedAt + Math.max(restMs, PAUSE_FACTOR * (endedAt - startedAt));
   };
   return stream.onHints((hints) => {

@@ -1,6 +1,6 @@
 import { visibleText } from '../words/visible-text.ts';
 
-const MOST_CHILDREN = 200;
+const MAX_CHILDREN = 200;
 const OPEN_DEPTH = 2;
 
 /** JSON as a tree that can be folded; long lists are cut with a word about it. */
@@ -33,7 +33,7 @@ function Node({ name, value, depth }: { name: string | null; value: unknown; dep
     );
   }
   return (
-    <details open={depth < OPEN_DEPTH && entries.length <= MOST_CHILDREN}>
+    <details open={depth < OPEN_DEPTH && entries.length <= MAX_CHILDREN}>
       <summary>
         {head}
         {brackets[0]}
@@ -41,10 +41,10 @@ function Node({ name, value, depth }: { name: string | null; value: unknown; dep
         {brackets[1]}
       </summary>
       <div className="json-children">
-        {entries.slice(0, MOST_CHILDREN).map(([key, child]) => (
+        {entries.slice(0, MAX_CHILDREN).map(([key, child]) => (
           <Node key={key} name={key} value={child} depth={depth + 1} />
         ))}
-        {entries.length > MOST_CHILDREN && <div className="faint">… {entries.length - MOST_CHILDREN} more</div>}
+        {entries.length > MAX_CHILDREN && <div className="faint">… {entries.length - MAX_CHILDREN} more</div>}
       </div>
     </details>
   );

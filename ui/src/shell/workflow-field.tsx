@@ -18,7 +18,7 @@ steps:
   report:
     depends_on: [extract]
     command: ./report.sh`;
-const MOST_PROBLEMS = 5;
+const MAX_PROBLEMS = 5;
 
 export interface WorkflowFieldProps {
   value: WorkflowText;
@@ -98,7 +98,7 @@ function Verdict({ read }: { read: ReadWorkflow | null }) {
       )}
       {read.problems.length > 0 && (
         <ul className="small-text">
-          {read.problems.slice(0, MOST_PROBLEMS).map(({ line, column, message, severity }) => (
+          {read.problems.slice(0, MAX_PROBLEMS).map(({ line, column, message, severity }) => (
             <li key={`${line} ${column} ${message}`} className={severity === 'error' ? 'problem-text' : 'muted'}>
               Line {line}: {message}
             </li>

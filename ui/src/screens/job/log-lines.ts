@@ -9,8 +9,8 @@ const OBEYED =
   /\u001b(?:\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[PX^_][^\u001b]*(?:\u001b\\)?|\[[0-9;:?<=>!]*[ -/]*[@-ln-~]|[()*+][0-9A-Za-z]|[0-9A-Za-z=><~|}])/g;
 // oxlint-disable-next-line no-control-regex
 const COLOUR = /\u001b\[([0-9;:]*)m/g;
-const LONGEST_LINE = 20_000;
-const LONGEST_COLOUR = 120;
+const MAX_LINE_LENGTH = 20_000;
+const MAX_COLOUR_LENGTH = 120;
 
 export interface LogLine {
   text: string;
@@ -46,9 +46,9 @@ export class LogLines {
     this.#open = parts.pop() ?? '';
     for (const part of parts) this.#push(part);
     // A line without end would be scanned again with every piece.
-    while (this.#open.length > LONGEST_LINE) {
-      this.#push(this.#open.slice(0, LONGEST_LINE));
-      this.#open = this.#open.slice(LONGEST_LINE);
+    while (this.#open.length > MAX_LINE_LENGTH) {
+      this.#push(this.#open.slice(0, MAX_LINE_LENGTH));
+      this.#open = this.#open.slice(MAX_LINE_LENGTH);
     }
     this.#tell();
   }
@@ -99,7 +99,7 @@ function colourAfter({ text, colour }: LogLine): string {
   if (!text.includes('\u001b')) return colour;
   let now = colour;
   for (const [code, parameters = ''] of text.matchAll(COLOUR)) {
-    now = parameters === '' || /^0*$/.test(parameters) ? '' : (now + code).slice(-LONGEST_COLOUR);
+    now = parameters === '' || /^0*$/.test(parameters) ? '' : (now + code).slice(-MAX_COLOUR_LENGTH);
   }
   return now;
 }

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 import { type LogLines, plainText } from './log-lines.ts';
 
 const SLICE_MS = 8;
-const MOST_MATCHES = 50_000;
+const MAX_MATCHES = 50_000;
 
 /** The numbers of the lines that have the text, found in small steps so that nothing stutters. */
 export function useSearch(lines: LogLines, version: number, wanted: string): readonly number[] {
@@ -20,7 +20,7 @@ export function useSearch(lines: LogLines, version: number, wanted: string): rea
       while (index < lines.length - 1 && performance.now() < until) {
         for (const end = Math.min(index + 500, lines.length - 1); index < end; index += 1) {
           const line = lines.at(index);
-          if (line !== undefined && matches.length < MOST_MATCHES && plainText(line).toLowerCase().includes(lower)) {
+          if (line !== undefined && matches.length < MAX_MATCHES && plainText(line).toLowerCase().includes(lower)) {
             matches.push(index);
           }
         }

@@ -19,7 +19,7 @@ import { StepList } from './step-list.tsx';
 
 const Graph = lazy(() => import('./graph.tsx').then((file) => ({ default: file.Graph })));
 /** More than this is not readable as a picture. */
-const MOST_DRAWN = 400;
+const MAX_DRAWN = 400;
 
 /** One workflow: its graph, when each step waited and ran, and the same as a list. */
 export function WorkflowScreen({ id }: { id: string }) {
@@ -57,7 +57,7 @@ export function WorkflowScreen({ id }: { id: string }) {
       <Problem error={workflow.error} onRetry={() => void workflow.refetch()} />
     );
   const open = data.status === 'pending' || data.status === 'running';
-  const drawable = data.steps.length <= MOST_DRAWN;
+  const drawable = data.steps.length <= MAX_DRAWN;
   const views = [
     ...(drawable
       ? [

@@ -39,7 +39,7 @@ async function steps(store: Store, change: ScheduleChange): Promise<ScheduleStep
   return taken;
 }
 
-async function putOff(store: Store): Promise<void> {
+async function postpone(store: Store): Promise<void> {
   const { failed } = await store.tick({ limit: 1_000, lines: 1 }, forever);
   assert.equal(failed.length, 1);
 }
@@ -130,16 +130,16 @@ export function exerciseChangeSchedule(open: OpenStore): void {
     }
   });
 
-  test('change: a new timing gives ticks that were put off their verdict: what cannot be started is missed', async ({
+  test('change: a new timing gives ticks that were postponed their verdict: what cannot be started is missed', async ({
     store,
     advance,
   }) => {
     const notify = [{ on: ['missed' as const], target: { type: 'command' as const, command: 'x' }, lateAfterMs: 1 }];
     const made = await makeSchedule(store, { target: REFUSED, catchup: ALL, notify });
     await advance(2 * PERIOD + MINUTE);
-    await putOff(store);
+    await postpone(store);
     const [judged, last] = await steps(store, edit({ everyMs: HOUR, target: aTarget() }));
-    assert.equal(judged?.failed[0]?.againInMs, null, 'there is no later');
+    assert.equal(judged?.failed[0]?.retryInMs, null, 'there is no later');
     assert.deepEqual([judged?.counts, last?.changed], [{ missed: 2 }, true]);
     assert.deepEqual(await story(store, made), ['missed 1-2']);
     await advance(2_000);
@@ -150,13 +150,13 @@ export function exerciseChangeSchedule(open: OpenStore): void {
     );
   });
 
-  test('change: a new timing gives ticks that were put off, and could run by now, their run', async ({
+  test('change: a new timing gives ticks that were postponed, and could run by now, their run', async ({
     store,
     advance,
   }) => {
     const made = await makeSchedule(store, { target: REFUSED, catchup: ALL });
     await advance(PERIOD + MINUTE);
-    await putOff(store);
+    await postpone(store);
     await changeSchedule(store, 'nightly', edit({ target: aTarget() }));
     const [judged] = await steps(store, edit({ everyMs: HOUR }));
     assert.deepEqual(judged?.counts, { ran: 1 });
@@ -169,8 +169,8 @@ export function exerciseChangeSchedule(open: OpenStore): void {
   }) => {
     const made = await makeSchedule(store, { target: REFUSED, catchup: ALL, forEach: ['a', 'b'] });
     await advance(PERIOD + MINUTE);
-    await putOff(store);
-    await putOff(store);
+    await postpone(store);
+    await postpone(store);
     await steps(store, edit({ forEach: ['b'] }));
     const verdicts = async () =>
       (await ledger(store, 'nightly')).map(({ key, verdict, count }) => `${key} ${verdict} ${count}`);

@@ -19,7 +19,7 @@ export function exerciseClaim(open: OpenStore): void {
     const { id, failures, dueAt } = job;
     const properties = Object.keys(DEFAULT_SPEC) as (keyof JobSpec)[];
     const spec = Object.fromEntries(properties.map((property) => [property, job[property]]));
-    assert.deepEqual(rest, { ...spec, id, failures, dueAt, attempt: 1, surroundings: null });
+    assert.deepEqual(rest, { ...spec, id, failures, dueAt, attempt: 1, runContext: null });
     assert.ok(startedAt >= dueAt);
 
     const running = await readOne(store, id);

@@ -2,7 +2,6 @@
 
 import { describe } from 'node:test';
 import { exerciseAbort } from './abort.ts';
-import { exerciseAhead } from './ahead.ts';
 import { exerciseCascade } from './cascade.ts';
 import { exerciseCatchUp } from './catch-up.ts';
 import { exerciseChangeSchedule } from './change-schedule.ts';
@@ -29,17 +28,18 @@ import { exerciseLost } from './lost.ts';
 import { exerciseNotices } from './notices.ts';
 import { exerciseOperations } from './operations.ts';
 import { exerciseOrder } from './order.ts';
+import { exercisePrefetch } from './prefetch.ts';
 import { exerciseProgress } from './progress.ts';
 import { exercisePrune } from './prune.ts';
 import { exerciseQueues } from './queues.ts';
 import { exerciseRaces } from './races.ts';
 import { exerciseReopen } from './reopen.ts';
+import { exerciseRunContext } from './run-context.ts';
 import { exerciseRunSchedule } from './run-schedule.ts';
 import { exerciseSchedules } from './schedules.ts';
 import { exerciseSettle } from './settle.ts';
 import { exerciseStats } from './stats.ts';
 import { exerciseStepsTogether } from './steps-together.ts';
-import { exerciseSurroundings } from './surroundings.ts';
 import { exerciseTickNotices } from './tick-notices.ts';
 import { exerciseTicks } from './ticks.ts';
 import { exerciseTurns } from './turns.ts';
@@ -53,7 +53,7 @@ const THEMES = [
   exerciseInsertAndClaim,
   exerciseOrder,
   exerciseTurns,
-  exerciseAhead,
+  exercisePrefetch,
   exerciseLanes,
   exerciseQueues,
   exerciseHeartbeat,
@@ -73,7 +73,7 @@ const THEMES = [
   exerciseWorkflows,
   exerciseStepsTogether,
   exerciseGroups,
-  exerciseSurroundings,
+  exerciseRunContext,
   exerciseNotices,
   exerciseProgress,
   exerciseSchedules,

@@ -17,7 +17,7 @@ const REFUSED = { workflow: { name: 'w', params: {}, steps: [aStep('kept', { kee
 export function exerciseFailingTicks(open: OpenStore): void {
   const test = withStore(open);
 
-  test('ticks: a schedule that cannot be written is put off by itself, ever longer, and others go on', async ({
+  test('ticks: a schedule that cannot be written is postponed by itself, ever longer, and others go on', async ({
     store,
     advance,
   }) => {
@@ -59,7 +59,7 @@ export function exerciseFailingTicks(open: OpenStore): void {
     assert.ok(first >= 5_000 && second >= 2 * first && third >= 2 * second, `twice as long: ${waits.join()}`);
   });
 
-  test('ticks: a schedule that was put off and is mended runs its tick', async ({ store, advance }) => {
+  test('ticks: a schedule that was postponed and is mended runs its tick', async ({ store, advance }) => {
     const made = await makeSchedule(store, { target: REFUSED });
     using duty = watch(store);
     const { rounds } = duty;

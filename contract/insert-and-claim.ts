@@ -59,7 +59,7 @@ export function exerciseInsertAndClaim(open: OpenStore): void {
     const properties = Object.keys(DEFAULT_SPEC) as (keyof JobSpec)[];
     const spec = Object.fromEntries(properties.map((property) => [property, wanted[property]]));
     const { id, dueAt } = item.job;
-    assert.deepEqual(rest, { ...spec, id, failures: 0, dueAt, attempt: 1, surroundings: null });
+    assert.deepEqual(rest, { ...spec, id, failures: 0, dueAt, attempt: 1, runContext: null });
     const running = await readOne(store, id);
     assert.equal(running.startedAt, startedAt);
     const asUsual = await readOne(store, usual.job.id);

@@ -76,21 +76,21 @@ export function exerciseNotices(openStore: OpenStore): void {
     });
   });
 
-  test('notices: one that is put off makes room for the others, and comes back', async ({ store, advance }) => {
+  test('notices: one that is postponed makes room for the others, and comes back', async ({ store, advance }) => {
     for (let count = 0; count < 3; count += 1) await failOne(store, onFailure);
     const [first, second, third] = await store.notices(10, forever);
     assert.ok(first && second && third);
-    await store.putOffNotice(first.id, 5_000, forever);
-    await store.putOffNotice(second.id, 5_000, forever);
+    await store.postponeNotice(first.id, 5_000, forever);
+    await store.postponeNotice(second.id, 5_000, forever);
     assert.deepEqual(await store.notices(1, forever), [third]);
     await advance(2_500);
-    await store.putOffNotice(second.id, 10_000, forever);
+    await store.postponeNotice(second.id, 10_000, forever);
     await advance(2_500);
     assert.deepEqual(await store.notices(10, forever), [third, first], 'as it was: since when it was due is not moved');
     await advance(7_500);
     assert.deepEqual(await store.notices(10, forever), [third, first, second]);
     await store.deliver(second.id, one, forever);
-    await store.putOffNotice(second.id, 0, forever);
+    await store.postponeNotice(second.id, 0, forever);
     assert.deepEqual(await store.notices(10, forever), [third, first], 'one that is gone stays so');
   });
 

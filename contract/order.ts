@@ -73,7 +73,7 @@ export function exerciseOrder(open: OpenStore): void {
       const wanted = ids(made.sort((a, b) => b.priority - a.priority || a.id - b.id));
       const claimed: number[] = [];
       for (let round = 0; claimed.length < wanted.length; round += 1) {
-        const some = ids(await claim(store, id, { limit, offer, ahead: round % 2 === 0 }));
+        const some = ids(await claim(store, id, { limit, offer, prefetch: round % 2 === 0 }));
         assert.equal(some.length, Math.min(limit, wanted.length - claimed.length));
         claimed.push(...some);
       }

@@ -36,7 +36,7 @@ export async function drain(
   for (let claimSeq = 1, done = 0; done < jobs; claimSeq += 1) {
     const startedAt = performance.now();
     const limit = Math.min(BATCH, jobs - done);
-    const claimed = await store.claim({ workerId: worker.id, limit, offer, claimSeq, ahead: true }, NEVER);
+    const claimed = await store.claim({ workerId: worker.id, limit, offer, claimSeq, prefetch: true }, NEVER);
     onClaim(performance.now() - startedAt);
     if (claimed.length === 0) throw new Error(`nothing to claim after ${done} jobs`);
     await store.settle(

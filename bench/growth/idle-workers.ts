@@ -24,7 +24,7 @@ export async function idleWorkers(url: string, count: number): Promise<AsyncDisp
     const { workerId, heartbeatMs } = await source.register(profile, signal);
     const ask = async () => {
       for (let claimSeq = 1; ; claimSeq += 1) {
-        await source.claim({ workerId, limit: 1, ahead: false, offer, claimSeq, waitMs: 20_000 }, signal);
+        await source.claim({ workerId, limit: 1, prefetch: false, offer, claimSeq, waitMs: 20_000 }, signal);
       }
     };
     const beat = async () => {

@@ -6,8 +6,8 @@ import { duration, label, parseInstant, storeId, toInstant, wholeNumber, wireId,
 import { specShape } from './job.ts';
 import { amounts, queueName, tagList } from './job-submission.ts';
 import { specToWire } from './job-wire.ts';
+import { RunContext, runContextFromWire, runContextToWire } from './run-context.ts';
 import { itemsOf, named } from './schemas.ts';
-import { Surroundings, surroundingsFromWire, surroundingsToWire } from './surroundings.ts';
 import { TickOfJob, tickOfJobFromWire, tickOfJobToWire } from './tick-of-job.ts';
 
 /** The longest poll. */
@@ -18,7 +18,7 @@ export const ClaimRequest = named(
   z.object({
     worker_id: storeId,
     limit: wholeNumber(1, 10_000).default(1),
-    ahead: z.boolean().default(false).meta({
+    prefetch: z.boolean().default(false).meta({
       description: 'They will wait at the worker before they start: only jobs that may are handed out.',
     }),
     wait: duration().default(0).meta({ description: 'How long to wait for work; at most a minute.' }),
@@ -46,11 +46,11 @@ export const ClaimedJob = named(
     failures: z.number(),
     run_at: wireInstant,
     started_at: wireInstant,
-    ahead: z.literal(true).exactOptional().meta({ description: 'It may wait at the worker; say when it starts.' }),
+    prefetched: z.literal(true).exactOptional().meta({ description: 'It may wait at the worker; say when it starts.' }),
     ...specShape,
     env: z.record(z.string(), z.string()),
     // Schedulers of an earlier version do not say it.
-    surroundings: Surroundings.nullable().default(null),
+    run_context: RunContext.nullable().default(null),
     tick: TickOfJob.nullable().default(null),
   }),
 );
@@ -66,10 +66,10 @@ export function claimedJobToWire(job: DomainClaimedJob, told: Set<number> | null
     failures: job.failures,
     run_at: toInstant(job.dueAt),
     started_at: toInstant(job.startedAt),
-    ...(job.ahead ? { ahead: true } : {}),
+    ...(job.prefetched ? { prefetched: true } : {}),
     ...specToWire(job),
     env: { ...job.env },
-    surroundings: job.surroundings === null ? null : surroundingsToWire(job.surroundings, told),
+    run_context: job.runContext === null ? null : runContextToWire(job.runContext, told),
     tick: tickOfJobToWire(job.tick),
   };
 }
@@ -87,7 +87,7 @@ function claimedJobFromWire(wire: ClaimedJob, results: Map<string, unknown>): Do
     failures: wire.failures,
     dueAt: parseInstant(wire.run_at) ?? 0,
     startedAt: parseInstant(wire.started_at) ?? 0,
-    ...(wire.ahead ? { ahead: true } : {}),
+    ...(wire.prefetched ? { prefetched: true } : {}),
     name: wire.name,
     queue: wire.queue,
     priority: wire.priority,
@@ -118,7 +118,7 @@ function claimedJobFromWire(wire: ClaimedJob, results: Map<string, unknown>): Do
     // Decided where jobs are judged; a worker has no use for them.
     continueOnFailure: DEFAULT_SPEC.continueOnFailure,
     notify: DEFAULT_SPEC.notify,
-    surroundings: wire.surroundings === null ? null : surroundingsFromWire(wire.surroundings, results),
+    runContext: wire.run_context === null ? null : runContextFromWire(wire.run_context, results),
     tick: tickOfJobFromWire(wire.tick),
   };
 }

@@ -19,7 +19,7 @@ export const Heartbeat = named(
       .array(z.object({ job_id: storeId, attempt: attemptNumber, started_at: instant }))
       .max(100_000)
       .default([])
-      .meta({ description: 'Of jobs that were claimed ahead: those that have started, and when.' }),
+      .meta({ description: 'Of jobs that were prefetched: those that have started, and when.' }),
     seen_claim: wholeNumber(0, Number.MAX_SAFE_INTEGER)
       .nullable()
       .default(null)

@@ -53,7 +53,7 @@ export const SettleItem = named(
   z.object({
     job_id: storeId,
     attempt: attemptNumber,
-    started_at: instant.exactOptional().meta({ description: 'Of a job that was claimed ahead: when it started.' }),
+    started_at: instant.exactOptional().meta({ description: 'Of a job that was prefetched: when it started.' }),
     outcome,
   }),
 );

@@ -1,4 +1,4 @@
-/** Patience with a server that restarts while somebody waits for a job. */
+/** RetryBackoff with a server that restarts while somebody waits for a job. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CliError } from './cli-error.ts';

@@ -13,7 +13,7 @@ import { Metrics } from '../ops/metrics.ts';
 import type { Role, Settings } from '../ops/settings/settings.ts';
 import { createScheduler, type SchedulerParts } from '../scheduler/create-scheduler.ts';
 import { runDuties, runPresence, runStatistics } from '../scheduler/duties.ts';
-import { takeBackFromEarlierLives } from '../scheduler/reaper.ts';
+import { reclaimFromPreviousRun } from '../scheduler/reaper.ts';
 import type { Handlers } from '../worker/handler-executor.ts';
 import type { JobSource } from '../worker/job-source.ts';
 import { banner } from './banner.ts';
@@ -84,7 +84,7 @@ async function serveWithStore(settings: Settings, roles: readonly Role[], { log,
     // Nothing that an earlier life started may still run when its jobs are handed out again.
     const { sweepOrphans } = await import('../worker/sweep.ts');
     await sweepOrphans(log);
-    await takeBackFromEarlierLives(parts.context, background.signal);
+    await reclaimFromPreviousRun(parts.context, background.signal);
   }
   const api = roles.includes('api') ? await startApi(settings, parts, log) : null;
   const instance = { id: instanceId, host: hostname(), pid: process.pid, roles, version, url: api?.url ?? null };
@@ -98,7 +98,7 @@ async function serveWithStore(settings: Settings, roles: readonly Role[], { log,
       const source = localSource({
         scheduler,
         attachment: store.exclusive ? 'local' : 'direct',
-        pulse: store.pulse,
+        leaseKeeper: store.leaseKeeper,
         version,
       });
       const engine = async () =>

@@ -169,7 +169,7 @@ export interface Job extends JobSpec, Counters {
   createdAt: number;
   /** When it is, or was, due. */
   dueAt: number;
-  /** Start of the present or last attempt; `null` while a job that was claimed ahead waits at its worker. */
+  /** Start of the present or last attempt; `null` while a job that was prefetched waits at its worker. */
   startedAt: number | null;
   doneAt: number | null;
   /** The worker of the present or last attempt. */
@@ -210,15 +210,15 @@ export interface ClaimedJob extends JobSpec {
   attempt: number;
   failures: number;
   dueAt: number;
-  /** When it was claimed: the start, unless it was claimed ahead. */
+  /** When it was claimed: the start, unless it was prefetched. */
   startedAt: number;
   /** It may wait at the worker, which tells when it starts. */
-  ahead?: true;
+  prefetched?: true;
   /** What it can know of those around it; `null` for a job that stands alone. */
-  surroundings: Surroundings | null;
+  runContext: RunContext | null;
 }
 
-export interface Surroundings {
+export interface RunContext {
   /** Of its workflow, as given. */
   params: Readonly<Record<string, unknown>>;
   /** Of an item: what to work on, and its place in the list. */

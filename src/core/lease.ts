@@ -37,7 +37,7 @@ export interface Success {
   attempt: number;
   workerId: number;
   exitCode: number | null;
-  /** Of a job that was claimed ahead, if nobody has told before. */
+  /** Of a job that was prefetched, if nobody has told before. */
   startedAt?: number;
   /** JSON; absent where there is none. */
   result?: unknown;

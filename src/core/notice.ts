@@ -7,7 +7,7 @@ import type { NotifyEvent } from './notify.ts';
 export interface Notice {
   id: number;
   kind: 'ended' | 'missed' | 'late';
-  /** Not to be looked at before; it stays where the notice is put off. */
+  /** Not to be looked at before; it stays where the notice is postponed. */
   dueAt: number;
   createdAt: number;
   jobId: number | null;

@@ -26,7 +26,7 @@ export interface Settlement {
   jobId: number;
   attempt: number;
   workerId: number;
-  /** Of a job that was claimed ahead: when it started, by the store's clock. Without it, it never has. */
+  /** Of a job that was prefetched: when it started, by the store's clock. Without it, it never has. */
   startedAt?: number;
   outcome: Outcome;
 }

@@ -5,8 +5,8 @@ import type { z } from 'zod';
 import type { Log } from '../ops/log.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 import type { Principal, Scope } from './authenticate.ts';
+import type { ConcurrencyLimit } from './concurrency-limit.ts';
 import type { EventHub } from './event-hub.ts';
-import type { Seats } from './seats.ts';
 
 /** What all routes of one server share. */
 export interface Shared {
@@ -17,8 +17,8 @@ export interface Shared {
   now: () => number;
   events: EventHub;
   /** Long polls and streams that are open. */
-  polls: Seats;
-  streams: Seats;
+  polls: ConcurrencyLimit;
+  streams: ConcurrencyLimit;
   /** The API document. */
   document: () => unknown;
 }

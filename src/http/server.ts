@@ -9,6 +9,7 @@ import type { Log } from '../ops/log.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 import { answerCall } from './answer-call.ts';
 import { authenticate, authorize, type Principal } from './authenticate.ts';
+import { ConcurrencyLimit } from './concurrency-limit.ts';
 import { EventHub } from './event-hub.ts';
 import { apiDocument } from './openapi.ts';
 import { Page } from './page.ts';
@@ -18,7 +19,6 @@ import type { Route, Shared } from './route.ts';
 import { ROUTES } from './routes.ts';
 import { assertSafeBind } from './safe-bind.ts';
 import { checkHost, checkOrigin } from './same-site.ts';
-import { Seats } from './seats.ts';
 import { leadsToPage, servePage } from './serve-page.ts';
 
 export interface ServerOptions {
@@ -91,8 +91,8 @@ export function createServer(options: ServerOptions): HttpServer {
     token,
     now: options.now ?? Date.now,
     events: new EventHub(scheduler),
-    polls: new Seats(options.maxPolls ?? 5_000),
-    streams: new Seats(options.maxStreams ?? 1_000),
+    polls: new ConcurrencyLimit(options.maxPolls ?? 5_000),
+    streams: new ConcurrencyLimit(options.maxStreams ?? 1_000),
     document: memo(() => apiDocument(ROUTES, options.version)),
     closing: closing.signal,
   } satisfies Shared & { closing: AbortSignal };

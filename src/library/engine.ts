@@ -2,11 +2,11 @@
 
 import type { Attempt, Job, JobDetail } from '../api/job.ts';
 import type { RunStatement } from '../store/transactional.ts';
-import type { Form } from './options.ts';
+import type { JobTemplate } from './options.ts';
 import type { ScheduleCalls } from './schedule-calls.ts';
 
 export interface Request {
-  form: Form;
+  template: JobTemplate;
   /** JSON, checked; `undefined` for a command. */
   input?: unknown;
 }

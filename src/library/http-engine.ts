@@ -19,7 +19,7 @@ export function httpEngine(client: Client): Engine {
   return {
     async submit(requests, { idempotency }, signal) {
       const jobs = requests.map(
-        ({ form, input }): JobSubmissionInput => (input === undefined ? form : { ...form, input }),
+        ({ template, input }): JobSubmissionInput => (input === undefined ? template : { ...template, input }),
       );
       const options = {
         ...(signal === undefined ? {} : { signal }),

@@ -1,9 +1,9 @@
-/** What a job is to the program that submits or runs it: a name, the form of its input, and a function. */
+/** What a job is to the program that submits or runs it: a name, the template of its input, and a function. */
 
 import { WorkronError } from '../core/error.ts';
 import type { JobContext } from './context.ts';
 import type { Json } from './json.ts';
-import { type Form, formOf, type JobOptions } from './options.ts';
+import { type JobOptions, type JobTemplate, templateOf } from './options.ts';
 import type { InputOf, OutputOf, Schema } from './schema.ts';
 
 /** A kind of job that can be submitted. */
@@ -11,7 +11,7 @@ export interface JobType<Input = never, Result = unknown> {
   readonly name: string;
   readonly input: Schema | null;
   /** A submission with nothing but the job's own options. */
-  readonly form: Form;
+  readonly template: JobTemplate;
   readonly options: JobOptions;
   /** For the compiler only. */
   readonly '~types'?: { input: (value: Input) => void; result: Result } | undefined;
@@ -39,7 +39,7 @@ interface Definition extends JobOptions {
 
 interface Declaration<S extends Schema | undefined, R extends Schema | undefined> extends JobOptions {
   input?: S;
-  /** The form of its result. */
+  /** The template of its result. */
   result?: R;
 }
 
@@ -74,8 +74,8 @@ export function job<S extends Schema | undefined = undefined, R extends Schema |
 >;
 export function job(name: string, definition: Loose = {}): unknown {
   const { input = null, result: _, run, isolate, ...options } = definition;
-  const form = formOf({ handler: name }, options);
-  const declared = { name, input, options, form };
+  const template = templateOf({ handler: name }, options);
+  const declared = { name, input, options, template };
   if (run !== undefined) return runnable(declared, run as RunnableJob['run'], isolate);
   return {
     ...declared,
@@ -102,5 +102,5 @@ function callingModule(): string {
 
 /** Whether a value, of a module's exports say, is a job with its function. */
 export function isRunnable(value: unknown): value is RunnableJob {
-  return typeof value === 'object' && value !== null && 'form' in value && 'run' in value && 'name' in value;
+  return typeof value === 'object' && value !== null && 'template' in value && 'run' in value && 'name' in value;
 }

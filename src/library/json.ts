@@ -3,7 +3,7 @@
 import { invalid } from '../api/decode.ts';
 import { MAX_JOB_BYTES } from '../api/job-submission.ts';
 import { isWorkronError, WorkronError } from '../core/error.ts';
-import { MAX_JSON_DEPTH, findUnclean } from '../core/text.ts';
+import { findUnclean, MAX_JSON_DEPTH } from '../core/text.ts';
 
 /** `Date` becomes `string`, `undefined` and functions vanish. */
 export type Json<T> = T extends { toJSON(): infer Plain }
@@ -29,7 +29,7 @@ export function toJson(value: unknown, what: string): unknown {
   let text: string | undefined;
   try {
     text = JSON.stringify(value) as string | undefined;
-    if (text === undefined) throw new Error(`${typeof value} has no JSON form`);
+    if (text === undefined) throw new Error(`${typeof value} has no JSON template`);
     if (text.length * 3 > MAX_JOB_BYTES && Buffer.byteLength(text) > MAX_JOB_BYTES) tooLarge(what);
     plain = JSON.parse(text);
   } catch (error) {

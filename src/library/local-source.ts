@@ -1,22 +1,22 @@
 /** A worker's jobs from a scheduler in the same process: in front of its own store, or attached to the database. */
 
 import { hostname } from 'node:os';
-import type { PulsePlan } from '../core/pulse.ts';
+import type { LeaseKeeperPlan } from '../core/lease-keeper.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 import type { JobSource } from '../worker/job-source.ts';
 
 export interface LocalSourceOptions {
   scheduler: Scheduler;
   attachment: 'local' | 'direct';
-  /** `Store.pulse`. */
-  pulse?: PulsePlan | null;
+  /** `Store.leaseKeeper`. */
+  leaseKeeper?: LeaseKeeperPlan | null;
   version: string;
 }
 
-export function localSource({ scheduler, attachment, pulse = null, version }: LocalSourceOptions): JobSource {
+export function localSource({ scheduler, attachment, leaseKeeper = null, version }: LocalSourceOptions): JobSource {
   const { instanceId, leaseMs, heartbeatMs } = scheduler;
   return {
-    ...(pulse === null ? {} : { pulse }),
+    ...(leaseKeeper === null ? {} : { leaseKeeper }),
     async register(profile, signal) {
       const where = { attachment, instanceId, host: hostname(), pid: process.pid, address: null };
       const { id } = await scheduler.register({ ...profile, ...where, leaseMs, version }, signal);

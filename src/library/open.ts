@@ -15,8 +15,8 @@ import type { NotifyContext } from '../scheduler/notify-context.ts';
 import type { Store } from '../store/store.ts';
 import { listOf } from '../worker/private-address.ts';
 import { webhookHandler } from '../worker/webhook.ts';
+import type { Backend } from './backend.ts';
 import { msOf } from './handle.ts';
-import type { Home } from './home.ts';
 import type { Middleware } from './middleware.ts';
 import { type Notify, notifyToWire } from './notify.ts';
 import type { Duration } from './options.ts';
@@ -66,21 +66,21 @@ export async function open(url: string | Store, options: OpenOptions = {}): Prom
   return new Workron({ home: await openHome(url, options, log), log, middleware, webhooks });
 }
 
-async function openHome(url: string | Store, options: OpenOptions, log: Log): Promise<Home> {
+async function openHome(url: string | Store, options: OpenOptions, log: Log): Promise<Backend> {
   if (typeof url === 'string' && /^https?:/i.test(url)) {
     if (options.notify !== undefined) {
       throw new WorkronError('bad_request', 'notify: belongs to the Workron that is asked, not to those who ask it');
     }
-    const { openHttpHome } = await import('./http-home.ts');
-    return openHttpHome({ url, token: options.token ?? null, log });
+    const { openHttpBackend } = await import('./http-backend.ts');
+    return openHttpBackend({ url, token: options.token ?? null, log });
   }
-  const { openStoreHome } = await import('./store-home.ts');
+  const { openStoreBackend } = await import('./store-backend.ts');
   const leaseMs = msOf(options.lease ?? SETTINGS.leaseMs.default);
   const heartbeatMs = msOf(options.heartbeat ?? Math.min(SETTINGS.heartbeatMs.default, Math.floor(leaseMs / 3)));
   const notify = installationNotify(options);
   const store = typeof url === 'string' ? await openStore(url, options, log, systemClock) : url;
   try {
-    return await openStoreHome(store, { log, leaseMs, heartbeatMs, notify });
+    return await openStoreBackend(store, { log, leaseMs, heartbeatMs, notify });
   } catch (error) {
     await store[Symbol.asyncDispose]();
     throw error;
@@ -124,7 +124,7 @@ function networksOf(list: readonly string[]): BlockList {
     return listOf(list);
   } catch {
     const hint = 'networks such as 10.0.0.0/8, single addresses, or all';
-    throw new WorkronError('bad_request', `notifyAllowPrivate: expected ${hint}, came ${list.join(', ')}`);
+    throw new WorkronError('bad_request', `notifyAllowPrivate: expected ${hint}, got ${list.join(', ')}`);
   }
 }
 

@@ -68,22 +68,25 @@ export interface SubmitOptions extends JobOptions {
 export type Parent = string | { readonly id: string };
 
 /** A submission without its input; the same object for all that are alike. */
-export type Form = Omit<JobSubmissionInput, 'input'>;
+export type JobTemplate = Omit<JobSubmissionInput, 'input'>;
 
 /** Later options win. */
-export function formOf(work: { handler: string } | { command: string }, ...options: readonly SubmitOptions[]): Form {
-  const form: Record<string, unknown> = { ...work };
+export function templateOf(
+  work: { handler: string } | { command: string },
+  ...options: readonly SubmitOptions[]
+): JobTemplate {
+  const template: Record<string, unknown> = { ...work };
   for (const given of options) {
     for (const [property, value] of Object.entries(given)) {
       const field = FIELDS[property as keyof SubmitOptions];
       // What is not known goes on under its own name, to be refused with a suggestion.
-      if (field !== null && value !== undefined) form[field ?? property] = encode(property, value);
+      if (field !== null && value !== undefined) template[field ?? property] = encode(property, value);
     }
     // The later of the two counts, as a whole.
-    if (given.delay !== undefined && given.runAt === undefined) delete form['run_at'];
-    if (given.runAt !== undefined && given.delay === undefined) delete form['delay'];
+    if (given.delay !== undefined && given.runAt === undefined) delete template['run_at'];
+    if (given.runAt !== undefined && given.delay === undefined) delete template['delay'];
   }
-  return form;
+  return template;
 }
 
 const FIELDS: Readonly<Record<keyof SubmitOptions, string | null>> = {

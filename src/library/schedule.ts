@@ -9,7 +9,7 @@ import type { Engine } from './engine.ts';
 import { Handle } from './handle.ts';
 import type { JobType } from './job.ts';
 import { type Notify, notifyToWire } from './notify.ts';
-import { type Duration, formOf, type JobOptions, type SubmitOptions } from './options.ts';
+import { type Duration, type JobOptions, type SubmitOptions, templateOf } from './options.ts';
 
 /** By the clock of a zone, or once in so long. */
 export type ScheduleTiming =
@@ -125,8 +125,8 @@ export function declarationOf(
 ): ScheduleDeclarationInput {
   const target =
     job === undefined
-      ? formOf({ command: command as string }, options)
-      : { ...formOf({ handler: job.name }, job.options, options), input };
+      ? templateOf({ command: command as string }, options)
+      : { ...templateOf({ handler: job.name }, job.options, options), input };
   const wire: Record<string, unknown> = { job: target };
   for (const [property, value] of Object.entries(rules)) {
     // What is not known goes on under its own name, to be refused with a suggestion.

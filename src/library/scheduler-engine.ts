@@ -10,7 +10,7 @@ import { type NotifyContext, watchJob } from '../scheduler/notify-context.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 import type { Transactional } from '../store/transactional.ts';
 import type { Engine, Request } from './engine.ts';
-import type { Form } from './options.ts';
+import type { JobTemplate } from './options.ts';
 import { schedulerSchedules } from './scheduler-schedules.ts';
 
 /** `transactional` is what the store behind it can do in transactions of the application's own. */
@@ -48,12 +48,12 @@ export function schedulerEngine(
 
 /** Forms are checked once: most submissions share theirs with many others. */
 export function jobMaker(): (request: Request) => NewJob {
-  const known = new WeakMap<Form, NewJob>();
-  return ({ form, input = null }) => {
-    let job = known.get(form);
+  const known = new WeakMap<JobTemplate, NewJob>();
+  return ({ template, input = null }) => {
+    let job = known.get(template);
     if (job === undefined) {
-      job = newJobFrom(decode(JobSubmission, form));
-      known.set(form, job);
+      job = newJobFrom(decode(JobSubmission, template));
+      known.set(template, job);
     }
     return { ...job, input };
   };

@@ -1,4 +1,4 @@
-/** From a call of `submit` to stored jobs: the input is checked, the options take their wire form, the engine does the rest. */
+/** From a call of `submit` to stored jobs: the input is checked, the options take their wire template, the engine does the rest. */
 
 import { createHash } from 'node:crypto';
 import { WorkronError } from '../core/error.ts';
@@ -9,7 +9,7 @@ import { Handle } from './handle.ts';
 import type { JobType } from './job.ts';
 import { toJson } from './json.ts';
 import { aroundSubmit, type Middleware } from './middleware.ts';
-import { type Form, formOf, type SubmitOptions } from './options.ts';
+import { type JobTemplate, type SubmitOptions, templateOf } from './options.ts';
 import { type AnySchedule, declarationOf, ScheduleHandle } from './schedule.ts';
 import { runnerOf, type Transaction } from './transaction.ts';
 
@@ -41,7 +41,7 @@ export class Submitter {
   }
 
   async command(line: string, options: SubmitOptions | undefined): Promise<Handle> {
-    const submit = (wanted: SubmitOptions) => this.#send([{ form: formOf({ command: line }, wanted) }], wanted);
+    const submit = (wanted: SubmitOptions) => this.#send([{ template: templateOf({ command: line }, wanted) }], wanted);
     const call = { job: null, inputs: [undefined], options: options ?? {} };
     const [handle] = await aroundSubmit(this.middleware, call, submit);
     return handle as Handle;
@@ -52,11 +52,11 @@ export class Submitter {
   }
 
   async #jobs(type: JobType, inputs: readonly unknown[], options: SubmitOptions | undefined): Promise<Handle[]> {
-    const form = formFor(type, options);
+    const template = templateFor(type, options);
     const requests: Request[] = [];
     for (const given of inputs) {
       const input = checkInput(type, given);
-      requests.push({ form, input: input instanceof Promise ? await input : input });
+      requests.push({ template, input: input instanceof Promise ? await input : input });
     }
     return this.#send(requests, options);
   }
@@ -79,8 +79,8 @@ export class Submitter {
 
   /** What makes two submissions of a job alike. */
   async contentOf(type: JobType, input: unknown, options: SubmitOptions | undefined): Promise<string> {
-    const form = formFor(type, options);
-    return fingerprint([{ form, input: toJson(input, 'the input') }]);
+    const template = templateFor(type, options);
+    return fingerprint([{ template, input: toJson(input, 'the input') }]);
   }
 
   handle<Result>({ id, deduplicated }: Submitted): Handle<Result> {
@@ -108,11 +108,11 @@ export class Submitter {
   }
 }
 
-/** The job's own form where nothing else is said: it has been looked at before. */
-function formFor(type: JobType, options: SubmitOptions = {}): Form {
-  return Object.keys(options).length === 0 ? type.form : formOf({ handler: type.name }, type.options, options);
+/** The job's own template where nothing else is said: it has been looked at before. */
+function templateFor(type: JobType, options: SubmitOptions = {}): JobTemplate {
+  return Object.keys(options).length === 0 ? type.template : templateOf({ handler: type.name }, type.options, options);
 }
 
-function fingerprint(requests: readonly { form: Form; input?: unknown }[]): string {
+function fingerprint(requests: readonly { template: JobTemplate; input?: unknown }[]): string {
   return createHash('sha256').update(JSON.stringify(requests)).digest('base64url');
 }

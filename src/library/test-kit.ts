@@ -19,7 +19,7 @@ import { handlersOf } from './handlers.ts';
 import type { JobType, RunnableJob } from './job.ts';
 import { type OpenOptions, openStore } from './open.ts';
 import type { Duration } from './options.ts';
-import { openStoreHome, type StoreHome } from './store-home.ts';
+import { openStoreBackend, type StoreBackend } from './store-backend.ts';
 import { Submitter } from './submitter.ts';
 import { Workron } from './workron.ts';
 
@@ -53,7 +53,7 @@ class MovedClock implements Clock {
 export async function openTestKit({ url = 'memory:', ...options }: TestKitOptions): Promise<TestKit> {
   const clock = new MovedClock();
   const store = await openStore(url, options, silentLog, clock);
-  const home = await openStoreHome(store, { log: silentLog, leaseMs: LEASE_MS, heartbeatMs: LEASE_MS / 6, clock });
+  const home = await openStoreBackend(store, { log: silentLog, leaseMs: LEASE_MS, heartbeatMs: LEASE_MS / 6, clock });
   const registered = await home.source().register(
     {
       name: 'test',
@@ -86,7 +86,7 @@ async function moveDatabase(url: string, schema: string, ms: number): Promise<vo
 }
 
 interface Parts {
-  home: StoreHome;
+  home: StoreBackend;
   workerId: number;
   move: (ms: number) => Promise<void>;
   options: Omit<TestKitOptions, 'url'>;
@@ -95,7 +95,7 @@ interface Parts {
 export class TestKit implements AsyncDisposable {
   /** To submit to, and to look at jobs with. It is not started: `runNext` and `runAll` take its place. */
   readonly workron: Workron;
-  readonly #home: StoreHome;
+  readonly #home: StoreBackend;
   readonly #workerId: number;
   readonly #move: (ms: number) => Promise<void>;
   readonly #executor: Executor;

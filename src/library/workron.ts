@@ -10,10 +10,10 @@ import { systemClock } from '../ops/clock.ts';
 import type { Log } from '../ops/log.ts';
 import type { Handler } from '../worker/handler-executor.ts';
 import { Worker } from '../worker/worker.ts';
+import type { Backend } from './backend.ts';
 import type { SubmitArguments } from './context.ts';
 import { type Handle, msOf } from './handle.ts';
 import { handlersOf } from './handlers.ts';
-import type { Home } from './home.ts';
 import { newInstanceId } from './instance-id.ts';
 import type { JobType, RunnableJob } from './job.ts';
 import type { Middleware } from './middleware.ts';
@@ -45,7 +45,7 @@ export interface StopOptions {
 }
 
 export interface WorkronParts {
-  home: Home;
+  home: Backend;
   log: Log;
   middleware: readonly Middleware[];
   /** Delivers messages of `notify`. */
@@ -59,7 +59,7 @@ interface Running {
 }
 
 export class Workron implements AsyncDisposable {
-  readonly #home: Home;
+  readonly #home: Backend;
   readonly #log: Log;
   readonly #webhooks: Handler;
   readonly #submitter: Submitter;
@@ -216,7 +216,7 @@ export class Workron implements AsyncDisposable {
   }
 }
 
-async function run({ worker, source }: { worker: Worker; source: ReturnType<Home['source']> }): Promise<void> {
+async function run({ worker, source }: { worker: Worker; source: ReturnType<Backend['source']> }): Promise<void> {
   try {
     await worker.run();
   } finally {

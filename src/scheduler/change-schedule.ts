@@ -4,9 +4,9 @@
  */
 
 import type { Schedule, ScheduleChange } from '../core/schedule/schedule.ts';
+import { AdaptiveBatch, BATCH } from './adaptive-batch.ts';
 import type { SchedulerContext } from './context.ts';
 import { withInstallation } from './notify-context.ts';
-import { BATCH, Pieces } from './pieces.ts';
 import { reportTicks } from './report-ticks.ts';
 
 /** `undefined`: no such schedule. */
@@ -17,7 +17,7 @@ export async function changeSchedule(
   signal: AbortSignal,
 ): Promise<Schedule | undefined> {
   const notify = withInstallation([], context.notify);
-  const pieces = new Pieces(context.store);
+  const pieces = new AdaptiveBatch(context.store);
   let at: number | null = null;
   for (;;) {
     const asked = at;

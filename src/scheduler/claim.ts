@@ -4,7 +4,7 @@ import type { ClaimedJob } from '../core/job.ts';
 import { Wake } from '../ops/wake.ts';
 import type { ClaimRequest } from '../store/job-store.ts';
 import type { SchedulerContext } from './context.ts';
-import type { Turns } from './shared-looks.ts';
+import type { Turns } from './shared-polling.ts';
 
 /** Answers as soon as there is something, or with nothing after `waitMs` or when `stopped` aborts. */
 export async function claim(

@@ -5,7 +5,7 @@ import type { Log } from '../ops/log.ts';
 import type { Store } from '../store/store.ts';
 import type { IdleClaims } from './idle-claims.ts';
 import type { NotifyContext } from './notify-context.ts';
-import type { SharedLooks } from './shared-looks.ts';
+import type { SharedPolling } from './shared-polling.ts';
 import type { Telemetry } from './telemetry.ts';
 
 export interface SchedulerContext {
@@ -17,5 +17,5 @@ export interface SchedulerContext {
   instanceId: string;
   notify: NotifyContext;
   idle: IdleClaims;
-  looks: SharedLooks;
+  looks: SharedPolling;
 }

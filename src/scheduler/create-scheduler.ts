@@ -19,7 +19,7 @@ import { schedulesOf } from './schedule.ts';
 import type { Readiness, Scheduler } from './scheduler.ts';
 import { scrape } from './scrape.ts';
 import { settle } from './settle.ts';
-import { SharedLooks } from './shared-looks.ts';
+import { SharedPolling } from './shared-polling.ts';
 import { Submitter } from './submit.ts';
 import { Telemetry } from './telemetry.ts';
 import { told } from './told.ts';
@@ -62,7 +62,7 @@ export function createScheduler(options: SchedulerOptions): SchedulerParts {
     instanceId,
     notify: options.notify ?? NOBODY,
     idle: new IdleClaims(),
-    looks: new SharedLooks(store, clock),
+    looks: new SharedPolling(store, clock),
     telemetry: new Telemetry(metrics, instanceId),
   };
   metrics.storeDeadlocks = () => store.deadlocks();

@@ -24,7 +24,7 @@ export class IdleClaims {
   async wait(request: ClaimRequest, wake: Wake, sleep: () => Promise<void>): Promise<ClaimedJob[]> {
     const claim: IdleClaim = { request, wake, given: undefined };
     // Without a number a claim whose answer is lost would be held until the lease is over.
-    if (request.claimSeq !== null && !request.ahead) this.#claims.add(claim);
+    if (request.claimSeq !== null && !request.prefetch) this.#claims.add(claim);
     try {
       await sleep();
     } finally {

@@ -1,6 +1,6 @@
 /**
  * Turns notices into messages. The notice was written with what it tells of, and goes in the transaction that stores its
- * messages: whoever dies between, each message is stored once. A notice that cannot be made into a message is put off,
+ * messages: whoever dies between, each message is stored once. A notice that cannot be made into a message is postponed,
  * each time twice as long, and the others go on.
  */
 
@@ -9,7 +9,7 @@ import { isWorkronError } from '../core/error.ts';
 import type { Job } from '../core/job.ts';
 import type { Delivery, Notice } from '../core/notice.ts';
 import type { Notify, NotifyEvent } from '../core/notify.ts';
-import { againAfter } from '../core/put-off.ts';
+import { retryDelay } from '../core/retry-delay.ts';
 import { listenersOf } from '../core/schedule/tick-notices.ts';
 import type { Loop } from '../ops/loop.ts';
 import type { SchedulerContext } from './context.ts';
@@ -32,7 +32,7 @@ export function notifier(context: SchedulerContext): Loop {
         } catch (error) {
           if (signal.aborted || isWorkronError(error, 'leadership_lost')) throw error;
           if (isWorkronError(error) && error.retryable) throw error;
-          await putOff(context, notice, error, signal);
+          await postpone(context, notice, error, signal);
         }
       }
       return notices.length === BATCH ? 0 : undefined;
@@ -47,12 +47,12 @@ async function tell(context: SchedulerContext, notice: Notice, signal: AbortSign
   if (jobs !== undefined) telemetry.submitted(jobs.map((job) => ({ job, deduplicated: false })));
 }
 
-async function putOff({ store, log }: SchedulerContext, notice: Notice, error: unknown, signal: AbortSignal) {
-  const againInMs = againAfter((await store.now(signal)) - notice.dueAt);
-  await store.putOffNotice(notice.id, againInMs, signal);
+async function postpone({ store, log }: SchedulerContext, notice: Notice, error: unknown, signal: AbortSignal) {
+  const retryInMs = retryDelay((await store.now(signal)) - notice.dueAt);
+  await store.postponeNotice(notice.id, retryInMs, signal);
   const { id, jobId, workflowId, schedule } = notice;
   const about = { notice: id, job_id: jobId, workflow_id: workflowId, schedule };
-  log.error({ ...about, error, again_in_ms: againInMs }, 'a notice could not be told; others go on');
+  log.error({ ...about, error, again_in_ms: retryInMs }, 'a notice could not be told; others go on');
 }
 
 /** What became of it meanwhile decides: retention may have deleted it, a late run may have started in time. */

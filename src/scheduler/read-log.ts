@@ -13,7 +13,7 @@ export interface LogRequest {
   maxBytes: number;
 }
 
-/** Pieces beyond `from`, in order. */
+/** AdaptiveBatch beyond `from`, in order. */
 export async function readLog(context: SchedulerContext, request: LogRequest, signal: AbortSignal): Promise<LogSlice> {
   const [job] = await context.store.read([request.id], signal);
   if (job === undefined) throw jobNotFound(request.id);

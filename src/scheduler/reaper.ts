@@ -95,7 +95,7 @@ export function lockWatcher(context: SchedulerContext): Loop {
  * On a store with one owner, what an earlier owner's own workers held is free at once: they died with it. The caller has
  * made sure that none of their commands is left.
  */
-export async function takeBackFromEarlierLives(context: SchedulerContext, signal: AbortSignal): Promise<void> {
+export async function reclaimFromPreviousRun(context: SchedulerContext, signal: AbortSignal): Promise<void> {
   if (!context.store.exclusive) return;
   const workers = await context.store.workers(signal);
   const gone = workers.filter(

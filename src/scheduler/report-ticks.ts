@@ -9,8 +9,8 @@ export function reportTicks(
 ): void {
   telemetry.ticked(ticks, counts);
   telemetry.started(started, now);
-  for (const { schedule, error, againInMs } of failed) {
-    if (againInMs === null) log.error({ schedule, error }, 'a due schedule could not run before it was changed');
-    else log.error({ schedule, error, again_in_ms: againInMs }, 'a due schedule could not be judged; others go on');
+  for (const { schedule, error, retryInMs } of failed) {
+    if (retryInMs === null) log.error({ schedule, error }, 'a due schedule could not run before it was changed');
+    else log.error({ schedule, error, again_in_ms: retryInMs }, 'a due schedule could not be judged; others go on');
   }
 }

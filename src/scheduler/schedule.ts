@@ -21,7 +21,7 @@ export function schedulesOf(context: SchedulerContext): Schedules {
     async createSchedule(schedule, signal) {
       if (!SCHEDULE_NAME.test(schedule.name)) {
         const came = JSON.stringify(schedule.name.slice(0, 64));
-        throw new WorkronError('schedule_invalid', `name: expected a-z, 0-9, ".", "_" and "-", came ${came}`);
+        throw new WorkronError('schedule_invalid', `name: expected a-z, 0-9, ".", "_" and "-", got ${came}`);
       }
       return await store.createSchedule(schedule, signal);
     },

@@ -89,7 +89,7 @@ export interface Scheduler extends Schedules, AsyncDisposable {
   cancel(id: number, options: { quiet: boolean }, signal: AbortSignal): Promise<Job>;
   retry(id: number, signal: AbortSignal): Promise<Job>;
   edit(id: number, edit: JobEdit, signal: AbortSignal): Promise<Job>;
-  /** Pieces of one attempt's output beyond `from`; `attempt` null: the present or last one. */
+  /** AdaptiveBatch of one attempt's output beyond `from`; `attempt` null: the present or last one. */
   log(
     request: { id: number; attempt: number | null; from: number; maxBytes: number },
     signal: AbortSignal,
@@ -133,7 +133,7 @@ export interface Scheduler extends Schedules, AsyncDisposable {
   register(worker: NewWorker, signal: AbortSignal): Promise<WorkerRow>;
   /** Waits up to `waitMs` for work, then answers with nothing. */
   claim(request: ClaimRequest & { waitMs: number }, signal: AbortSignal): Promise<ClaimedJob[]>;
-  /** `started`: of jobs that were claimed ahead. */
+  /** `started`: of jobs that were prefetched. */
   heartbeat(
     beat: Heartbeat & { started?: readonly Omit<Start, 'workerId'>[] },
     signal: AbortSignal,

@@ -63,11 +63,11 @@ export class Telemetry {
     for (const { latenessMs } of ticks) if (latenessMs !== null) this.metrics.lateness.observe(latenessMs / 1_000);
   }
 
-  claimed(jobs: readonly { queue: string; dueAt: number; startedAt: number; ahead?: true }[]): void {
+  claimed(jobs: readonly { queue: string; dueAt: number; startedAt: number; prefetched?: true }[]): void {
     for (const [queue, count] of countByQueue(jobs)) this.metrics.count('claimed', queue, count);
     for (const job of jobs) {
       // How long it will have waited shows when it starts.
-      if (job.ahead) continue;
+      if (job.prefetched) continue;
       this.metrics.wait.observe({ queue: job.queue }, Math.max(0, job.startedAt - job.dueAt) / 1_000);
     }
   }
@@ -86,7 +86,7 @@ export class Telemetry {
     }
   }
 
-  /** Jobs that were claimed ahead, and started later. */
+  /** Jobs that were prefetched, and started later. */
   waited(answers: readonly Settled[]): void {
     for (const answer of answers) {
       if (!isFresh(answer)) continue;

@@ -5,10 +5,10 @@ import type { Run } from '../core/schedule/tick.ts';
 import type { Loop } from '../ops/loop.ts';
 import type { Wake } from '../ops/wake.ts';
 import type { Ticked } from '../store/schedule-store.ts';
+import { AdaptiveBatch, BATCH } from './adaptive-batch.ts';
 import type { SchedulerContext } from './context.ts';
 import { withInstallation } from './notify-context.ts';
 import { cancel } from './operate.ts';
-import { BATCH, Pieces } from './pieces.ts';
 import { reportTicks } from './report-ticks.ts';
 import { cancelWorkflow } from './workflow.ts';
 
@@ -25,7 +25,7 @@ export function ticker(context: SchedulerContext, wake: Wake): Loop & Disposable
   const unsubscribe = store.subscribe((hint) => {
     if (hint.topic === 'schedules') wake.fire();
   });
-  const pieces = new Pieces(store);
+  const pieces = new AdaptiveBatch(store);
   const notify = withInstallation([], context.notify);
   return {
     name: 'ticker',

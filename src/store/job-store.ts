@@ -33,13 +33,13 @@ export interface JobStore {
    * Moves up to `limit` claimable jobs that the offer can run to `running`, counts the attempt, and returns them, most
    * urgent first (priority, fair turn, due, id). No job is ever handed to two claimers. Takes nothing from paused
    * queues, no more than `max_running` of a queue allows, no more than the offer's free resources hold.
-   * Each comes with its surroundings: parameters, item, parents' ends. A workflow whose step is claimed has started.
+   * Each comes with its runContext: parameters, item, parents' ends. A workflow whose step is claimed has started.
    * Lets go of unique keys held only `while: 'pending'`. Unknown or offline worker: throws `worker_not_found`.
    */
   claim(request: ClaimRequest, signal: AbortSignal): Promise<ClaimedJob[]>;
 
   /**
-   * Notes when jobs that were claimed ahead have started, where they are still at this attempt of this worker. Until then
+   * Notes when jobs that were prefetched have started, where they are still at this attempt of this worker. Until then
    * (or until a settle says so) they count as not started: one whose worker is lost goes back uncharged.
    */
   start(starts: readonly Start[], signal: AbortSignal): Promise<void>;
@@ -102,5 +102,5 @@ export interface ClaimRequest {
    * They will wait at the worker before they start, so only what may is taken, from the most urgent job on up to the first
    * that may not: handlers without resources, `rerun: safe`, not failed yet nor on the last attempt, in queues without a limit.
    */
-  ahead?: boolean;
+  prefetch?: boolean;
 }

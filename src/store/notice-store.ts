@@ -18,7 +18,7 @@ export interface NoticeStore {
   deliver(noticeId: number, delivery: Delivery, signal: AbortSignal): Promise<Job[] | undefined>;
 
   /** A notice that cannot be told now is not looked at for so long. One that is gone stays so. */
-  putOffNotice(noticeId: number, forMs: number, signal: AbortSignal): Promise<void>;
+  postponeNotice(noticeId: number, forMs: number, signal: AbortSignal): Promise<void>;
 
   /** What was sent about a job or a workflow, or which message a job carries; the oldest first. */
   notifications(about: NotificationFilter, signal: AbortSignal): Promise<Notification[]>;

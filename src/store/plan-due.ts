@@ -2,7 +2,7 @@
 
 import { type Line, type LinePlan, type LineRequest, planLine } from '../core/schedule/plan-line.ts';
 import type { Run, TickVerdict } from '../core/schedule/tick.ts';
-import { messageOf, putOffMs } from './put-off.ts';
+import { messageOf, postponeMs } from './postpone.ts';
 import type { Judged, TickRequest } from './schedule-store.ts';
 
 export interface DueLine {
@@ -14,7 +14,7 @@ export interface DueLine {
 
 export interface DuePlans<D> {
   plans: { due: D; plan: LinePlan }[];
-  failed: { due: D; error: string; againInMs: number | null }[];
+  failed: { due: D; error: string; retryInMs: number | null }[];
 }
 
 /** Whether the ticks of a key must have their verdict now, and there is no later; as a change of its schedule says. */
@@ -38,7 +38,7 @@ export function planDue<D extends DueLine>(
       plans.push({ due: one, plan });
     } catch (error) {
       if (closes(line.key)) throw error;
-      failed.push({ due: one, error: messageOf(error), againInMs: putOffMs({ schedule, line, now }) });
+      failed.push({ due: one, error: messageOf(error), retryInMs: postponeMs({ schedule, line, now }) });
     }
   }
   return { plans, failed };

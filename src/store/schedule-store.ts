@@ -16,7 +16,7 @@ export interface ScheduleStore {
    * Changes it, once no tick up to `at` is without a verdict; a new timing, and each new key, starts from there. While one
    * is, a call judges some of them by what the schedule is, and changes nothing: it is to be called again, with the `at`
    * that it answered. Lines that a new timing, another list of keys or the end of a pause would take their ticks from are
-   * judged though they were put off, and what cannot be started is `missed`. In all else as `tick`. `undefined`: no such
+   * judged though they were postponed, and what cannot be started is `missed`. In all else as `tick`. `undefined`: no such
    * schedule. Throws `schedule_invalid` where it would never fire, and changes and judges nothing.
    */
   changeSchedule(name: string, request: ChangeRequest, signal: AbortSignal): Promise<ScheduleStep | undefined>;
@@ -134,7 +134,7 @@ export interface Judged {
    * Schedules that cannot be judged or written; they are tried again after a time that grows with every failure. `null`:
    * they are not, as a change left no time for it; what would have run is `missed`.
    */
-  failed: { schedule: string; error: string; againInMs: number | null }[];
+  failed: { schedule: string; error: string; retryInMs: number | null }[];
 }
 
 export interface Ticked extends Judged {

@@ -35,12 +35,12 @@ export const TWINS = {
     countRunning: 'How many jobs of a queue run; groups take no place from others.',
     laneHeads: 'The first of the jobs that wait in a lane.',
   },
-  surroundings: {
+  contexts: {
     parentEnds: 'How the parents of jobs ended, and their results.',
     beginWorkflows: 'Workflows whose first job was claimed have started.',
   },
   heartbeat: {
-    startJobs: 'Jobs that were claimed ahead have started.',
+    startJobs: 'Jobs that were prefetched have started.',
     hearWorker: 'A worker was heard of; one that was thought gone is back.',
     heldBy: 'The jobs that a worker holds.',
     renewLeases: 'Leases that their holder renews one by one.',
@@ -86,7 +86,7 @@ export const TWINS = {
   },
   notices: {
     notices: 'Those that are due, the oldest first.',
-    putOffNotice: 'Looks at one later.',
+    postponeNotice: 'Looks at one later.',
     takeNotice: 'Takes one, for good.',
     raiseAlarm: 'A failure of this subject was told.',
     clearAlarm: 'It has recovered.',
@@ -167,7 +167,7 @@ export const TWINS = {
     insertLines: 'Lines that begin at an instant.',
     linesOf: 'The lines of a schedule.',
     moveLines: 'How far lines were judged, and when they are due next.',
-    putOffLine: 'Looks at a line later.',
+    postponeLine: 'Looks at a line later.',
     deleteLines: 'Deletes lines.',
     lookDue: 'When the next line is due.',
     dueLines: 'Lines that are due.',

@@ -7,7 +7,7 @@
  * A backend that is away for now rejects with `store_unavailable`, one whose disk is full with `store_full`.
  */
 
-import type { PulsePlan } from '../core/pulse.ts';
+import type { LeaseKeeperPlan } from '../core/lease-keeper.ts';
 import type { ClusterStore } from './cluster-store.ts';
 import type { DutyStore } from './duty-store.ts';
 import type { Hint } from './hint.ts';
@@ -42,7 +42,7 @@ export interface Store
   /** What can be done in transactions of the application's own; `null`: nothing. */
   readonly transactional: Transactional | null;
   /** How a worker's thread can renew its lease while the process's loop is blocked; `null`: one process owns the store, and reaps on the same loop. */
-  readonly pulse: PulsePlan | null;
+  readonly leaseKeeper: LeaseKeeperPlan | null;
 
   /** The store's clock. Also the cheapest proof that the store is there. */
   now(signal: AbortSignal): Promise<number>;

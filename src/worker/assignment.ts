@@ -18,7 +18,7 @@ const REASONS: Readonly<Record<StopReason, () => Stopped>> = {
 export class Assignment implements LeaseRef {
   readonly job: ClaimedJob;
   readonly workerId: number;
-  /** When it started here, by the scheduler's clock; `null` until then. Of a job that was claimed ahead it has to be told. */
+  /** When it started here, by the scheduler's clock; `null` until then. Of a job that was prefetched it has to be told. */
   startedAt: number | null = null;
   /** The scheduler knows that it has started. */
   startTold: boolean;
@@ -40,7 +40,7 @@ export class Assignment implements LeaseRef {
   constructor(job: ClaimedJob, workerId: number, takenAt: number) {
     this.job = job;
     this.workerId = workerId;
-    this.startTold = !job.ahead;
+    this.startTold = !job.prefetched;
     this.#takenAt = takenAt;
   }
 

@@ -1,4 +1,4 @@
-/** Jobs that were claimed ahead and wait here for a slot, the most urgent first. */
+/** Jobs that were prefetched and wait here for a slot, the most urgent first. */
 
 import type { Assignment } from './assignment.ts';
 

@@ -5,14 +5,14 @@ import type { ClaimedJob } from '../core/job.ts';
 import type { Log } from '../ops/log.ts';
 import { Wake } from '../ops/wake.ts';
 import type { JobSource, SourceClaim } from './job-source.ts';
-import { Patience } from './patience.ts';
+import { RetryBackoff } from './retry-backoff.ts';
 import { within } from './within.ts';
 
 /** How long an answer may take beyond the wait that was asked for. */
 const ANSWER_MS = 10_000;
 const MAX_PAUSE_MS = 1_000;
 
-export type ClaimWish = Omit<SourceClaim, 'claimSeq'>;
+export type ClaimPlan = Omit<SourceClaim, 'claimSeq'>;
 
 export interface ClaimerOptions {
   source: JobSource;
@@ -20,14 +20,14 @@ export interface ClaimerOptions {
   random: Random;
   log: Log;
   /** What to ask for; `undefined` while there is no room. */
-  request: () => ClaimWish | undefined;
+  request: () => ClaimPlan | undefined;
   /** Takes the jobs over. `false`: they cannot be taken any more, and go back with the next heartbeat. */
-  onJobs: (jobs: ClaimedJob[], wish: ClaimWish) => boolean;
+  onJobs: (jobs: ClaimedJob[], wish: ClaimPlan) => boolean;
 }
 
 export class Claimer {
   readonly #options: ClaimerOptions;
-  readonly #patience: Patience;
+  readonly #patience: RetryBackoff;
   readonly #wake = new Wake();
   #claims = 0;
   #seen = 0;
@@ -36,7 +36,7 @@ export class Claimer {
 
   constructor(options: ClaimerOptions) {
     this.#options = options;
-    this.#patience = new Patience(options.random);
+    this.#patience = new RetryBackoff(options.random);
   }
 
   /** The highest claim that was answered or given up: what it handed out and nobody lists can be taken back. */
@@ -84,7 +84,7 @@ export class Claimer {
   }
 
   /** An answer to a claim that was given up never gets past `within`. */
-  async #claim(request: ClaimWish): Promise<void> {
+  async #claim(request: ClaimPlan): Promise<void> {
     const { source, onJobs } = this.#options;
     this.#claims += 1;
     this.#current = new AbortController();

@@ -8,6 +8,7 @@ import type { Outcome } from '../core/outcome.ts';
 import { cleanText } from '../core/text.ts';
 import type { Log } from '../ops/log.ts';
 import type { Assignment, StopReason } from './assignment.ts';
+import { parentsDocument } from './context-variables.ts';
 import { type AttemptFiles, attemptEnvironment } from './environment.ts';
 import type { Executor } from './executor.ts';
 import type { CommandExit, Launcher } from './launcher/launcher.ts';
@@ -15,7 +16,6 @@ import { shellArgument } from './long-command.ts';
 import { shortenVariables } from './long-variables.ts';
 import type { OutputWriter } from './output-writer.ts';
 import { removeFile, takeResult } from './result-file.ts';
-import { parentsDocument } from './surrounding-variables.ts';
 import { after } from './timer.ts';
 
 export interface CommandExecutorOptions {
@@ -36,7 +36,7 @@ async function runCommand(options: CommandExecutorOptions, assignment: Assignmen
   // Temporary files may have been tidied away while nothing ran.
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const result = join(folder, `result-${job.id}-${job.attempt}`);
-  const parents = job.surroundings?.parents ?? [];
+  const parents = job.runContext?.parents ?? [];
   if (parents.length === 0) return runWithFiles(options, assignment, { result, parents: null });
   const file = join(folder, `parents-${job.id}-${job.attempt}.json`);
   await writeFile(file, parentsDocument(parents), { mode: 0o600 });

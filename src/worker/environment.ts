@@ -1,8 +1,8 @@
 /** What a command finds in its environment: nothing of the server's but this. */
 
 import type { ClaimedJob } from '../core/job.ts';
+import { contextVariables, tickVariables } from './context-variables.ts';
 import { TREE_MARK } from './launcher/process-table.ts';
-import { surroundingVariables, tickVariables } from './surrounding-variables.ts';
 
 const PASSED_ON = new Set([
   'PATH',
@@ -37,12 +37,12 @@ export interface AttemptFiles {
   parents: string | null;
 }
 
-/** What one attempt adds: the job's own variables, its surroundings, and who it is. */
+/** What one attempt adds: the job's own variables, its runContext, and who it is. */
 export function attemptEnvironment(job: ClaimedJob, files: AttemptFiles): Record<string, string> {
   return {
     ...job.env,
     ...(job.tick === null ? {} : tickVariables(job.tick)),
-    ...(job.surroundings === null ? {} : surroundingVariables(job.surroundings)),
+    ...(job.runContext === null ? {} : contextVariables(job.runContext)),
     WORKRON_JOB_ID: String(job.id),
     WORKRON_ATTEMPT: String(job.attempt),
     WORKRON_QUEUE: job.queue,

@@ -3,7 +3,7 @@
 import { progressFrom } from '../api/report.ts';
 import { formatDuration } from '../core/duration.ts';
 import { Cancel, Fatal, RetryAfter, Snooze, Stopped } from '../core/handler-errors.ts';
-import type { Surroundings } from '../core/job.ts';
+import type { RunContext } from '../core/job.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { TickOfJob } from '../core/schedule/tick.ts';
 import { cleanJson, cleanText } from '../core/text.ts';
@@ -30,11 +30,11 @@ export interface HandlerContext {
   /** The variables it was submitted with. */
   readonly env: Readonly<Record<string, string>>;
   /** Of its workflow; empty where it has none. */
-  readonly params: Surroundings['params'];
+  readonly params: RunContext['params'];
   /** Of a `for_each` step: what to work on, and its place in the list; else `null`. */
-  readonly item: Surroundings['item'];
+  readonly item: RunContext['item'];
   /** How its parents ended, with their results. */
-  readonly parents: Surroundings['parents'];
+  readonly parents: RunContext['parents'];
   /** The tick of a schedule that it runs for; `null` where somebody submitted it. */
   readonly tick: TickOfJob | null;
   /** Adds a line to the attempt's output. */
@@ -49,7 +49,7 @@ export interface HandlerContext {
   readonly lease: { jobId: number; attempt: number; workerId: number };
 }
 
-const ALONE: Surroundings = { params: {}, item: null, parents: [] };
+const ALONE: RunContext = { params: {}, item: null, parents: [] };
 
 /** Answers with the job's result (JSON), or throws. */
 export type Handler = (input: unknown, context: HandlerContext) => unknown;
@@ -134,24 +134,24 @@ class Context implements HandlerContext {
     return this.#assignment.job.env;
   }
 
-  get params(): Surroundings['params'] {
-    return this.#surroundings.params;
+  get params(): RunContext['params'] {
+    return this.#runContext.params;
   }
 
-  get item(): Surroundings['item'] {
-    return this.#surroundings.item;
+  get item(): RunContext['item'] {
+    return this.#runContext.item;
   }
 
-  get parents(): Surroundings['parents'] {
-    return this.#surroundings.parents;
+  get parents(): RunContext['parents'] {
+    return this.#runContext.parents;
   }
 
   get tick(): TickOfJob | null {
     return this.#assignment.job.tick;
   }
 
-  get #surroundings(): Surroundings {
-    return this.#assignment.job.surroundings ?? ALONE;
+  get #runContext(): RunContext {
+    return this.#assignment.job.runContext ?? ALONE;
   }
 
   log(line: string): void {

@@ -4,7 +4,7 @@ import type { Clock, Random } from '../core/clock.ts';
 import type { Log } from '../ops/log.ts';
 import { Wake } from '../ops/wake.ts';
 import type { Beat, BeatAnswer, JobSource, Registration } from './job-source.ts';
-import { Patience } from './patience.ts';
+import { RetryBackoff } from './retry-backoff.ts';
 import { within } from './within.ts';
 
 export interface HeartbeaterOptions {
@@ -25,12 +25,12 @@ export type Pace = Pick<Registration, 'heartbeatMs' | 'leaseMs'>;
 
 export class Heartbeater {
   readonly #options: HeartbeaterOptions;
-  readonly #patience: Patience;
+  readonly #patience: RetryBackoff;
   readonly #wake = new Wake();
 
   constructor(options: HeartbeaterOptions) {
     this.#options = options;
-    this.#patience = new Patience(options.random);
+    this.#patience = new RetryBackoff(options.random);
   }
 
   /** The next beat does not wait for its turn. */

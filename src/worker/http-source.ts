@@ -15,8 +15,8 @@ import type { Settlement } from '../core/outcome.ts';
 import type { LogChunk } from '../core/output.ts';
 import type { Log } from '../ops/log.ts';
 import { HttpExchange } from './http-exchange.ts';
+import { httpLeaseKeeper } from './http-lease-keeper.ts';
 import { listenForNudges } from './http-nudges.ts';
-import { httpPulse } from './http-pulse.ts';
 import type { JobSource, SettleResult } from './job-source.ts';
 
 export interface HttpSourceOptions {
@@ -54,7 +54,7 @@ export function httpSource({ urls, token, log, version }: HttpSourceOptions): Jo
   }
 
   return {
-    pulse: httpPulse(way),
+    leaseKeeper: httpLeaseKeeper(way),
 
     async register(profile, signal) {
       const message = JSON.stringify({
@@ -68,12 +68,12 @@ export function httpSource({ urls, token, log, version }: HttpSourceOptions): Jo
       return { workerId: Number(answer.worker_id), leaseMs: answer.lease, heartbeatMs: answer.heartbeat };
     },
 
-    async claim({ workerId, limit, ahead, offer, claimSeq, waitMs }, signal) {
+    async claim({ workerId, limit, prefetch, offer, claimSeq, waitMs }, signal) {
       const wait = Math.min(waitMs, MAX_WAIT_MS);
       const message = JSON.stringify({
         worker_id: String(workerId),
         limit,
-        ahead,
+        prefetch,
         wait,
         claim_seq: claimSeq,
         results_once: true,

@@ -6,9 +6,9 @@
 import type { ClaimedJob } from '../core/job.ts';
 import type { Offer } from '../core/lane.ts';
 import type { LeaseRef, Report } from '../core/lease.ts';
+import type { LeaseKeeperPlan } from '../core/lease-keeper.ts';
 import type { Settlement } from '../core/outcome.ts';
 import type { LogChunk } from '../core/output.ts';
-import type { PulsePlan } from '../core/pulse.ts';
 
 export interface WorkerProfile {
   name: string;
@@ -32,7 +32,7 @@ export interface SourceClaim {
   offer: Offer;
   claimSeq: number;
   /** They will wait here before they start: only jobs that may are handed out. */
-  ahead?: boolean;
+  prefetch?: boolean;
   /** How long to wait for work before answering with nothing. */
   waitMs: number;
 }
@@ -40,7 +40,7 @@ export interface SourceClaim {
 export interface Beat {
   workerId: number;
   leases: readonly LeaseRef[];
-  /** Of jobs that were claimed ahead: those that have started since, and when by the scheduler's clock. */
+  /** Of jobs that were prefetched: those that have started since, and when by the scheduler's clock. */
   started?: readonly (LeaseRef & { startedAt: number })[];
   seenClaim: number;
 }
@@ -55,7 +55,7 @@ export type SettleResult = 'ok' | 'lease_lost' | 'invalid';
 
 export interface JobSource {
   /** How a thread can keep the lease while this one is blocked; absent where the scheduler shares our loop, and waits with us. */
-  readonly pulse?: PulsePlan;
+  readonly leaseKeeper?: LeaseKeeperPlan;
   register(profile: WorkerProfile, signal: AbortSignal): Promise<Registration>;
   /** Jobs that are now this worker's, most urgent first; an empty answer after `waitMs` at the latest. */
   claim(request: SourceClaim, signal: AbortSignal): Promise<ClaimedJob[]>;

@@ -5,7 +5,7 @@ import { isWorkronError } from '../core/error.ts';
 import type { Log } from '../ops/log.ts';
 import type { JobSource, Registration, WorkerProfile } from './job-source.ts';
 import { monotonicMs } from './monotonic.ts';
-import { Patience } from './patience.ts';
+import { RetryBackoff } from './retry-backoff.ts';
 import { within } from './within.ts';
 
 const ANSWER_MS = 10_000;
@@ -49,7 +49,7 @@ export class Membership {
   /** Tries until it is answered or `signal` aborts. Rejects where nobody would ever let it in. */
   async register(signal: AbortSignal): Promise<void> {
     const { source, profile, clock, random, log, onRegistered, onNudge } = this.#options;
-    const patience = new Patience(random);
+    const patience = new RetryBackoff(random);
     while (!signal.aborted) {
       const sentAt = monotonicMs();
       try {

@@ -8,8 +8,8 @@ import type { Assignment } from './assignment.ts';
 import type { JobSource } from './job-source.ts';
 import type { Lease } from './lease.ts';
 import { OutputStream } from './output-stream.ts';
-import { Patience } from './patience.ts';
 import { isRefusal } from './refusal.ts';
+import { RetryBackoff } from './retry-backoff.ts';
 import { within } from './within.ts';
 
 /** Leaves time to send within the quarter of a second that was promised. */
@@ -28,13 +28,13 @@ export interface OutputWriterOptions {
 
 export class OutputWriter {
   readonly #options: OutputWriterOptions;
-  readonly #patience: Patience;
+  readonly #patience: RetryBackoff;
   #due: OutputStream[] = [];
   #sending = false;
 
   constructor(options: OutputWriterOptions) {
     this.#options = options;
-    this.#patience = new Patience(options.random);
+    this.#patience = new RetryBackoff(options.random);
   }
 
   /** `onTaken`: so many bytes are written, or given up; who fills the stream may go on. */

@@ -9,8 +9,8 @@ import type { Outcome, Settlement } from '../core/outcome.ts';
 import type { Log } from '../ops/log.ts';
 import type { Assignment } from './assignment.ts';
 import type { JobSource, SettleResult } from './job-source.ts';
-import { Patience } from './patience.ts';
 import { isRefusal } from './refusal.ts';
+import { RetryBackoff } from './retry-backoff.ts';
 import { within } from './within.ts';
 
 const MAX_PER_CALL = 1_000;
@@ -32,14 +32,14 @@ interface Report {
 
 export class Settler {
   readonly #options: SettlerOptions;
-  readonly #patience: Patience;
+  readonly #patience: RetryBackoff;
   readonly #givenUp = new AbortController();
   #waiting: Report[] = [];
   #sending = false;
 
   constructor(options: SettlerOptions) {
     this.#options = options;
-    this.#patience = new Patience(options.random);
+    this.#patience = new RetryBackoff(options.random);
   }
 
   get waiting(): number {

@@ -6,10 +6,9 @@ import type { ClaimedJob } from '../core/job.ts';
 import { NEVER } from '../core/never.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { Log } from '../ops/log.ts';
-import { Ahead } from './ahead.ts';
 import { Assignment } from './assignment.ts';
-import { claimWish } from './claim-wish.ts';
-import { Claimer, type ClaimWish } from './claimer.ts';
+import { planClaim } from './claim-plan.ts';
+import { Claimer, type ClaimPlan } from './claimer.ts';
 import { commandExecutor } from './command-executor.ts';
 import { type Handlers, handlerExecutor } from './handler-executor.ts';
 import { Heartbeater } from './heartbeater.ts';
@@ -17,11 +16,12 @@ import { Held } from './held.ts';
 import type { BeatAnswer, JobSource, Registration, WorkerProfile } from './job-source.ts';
 import type { Launcher, LauncherOptions } from './launcher/launcher.ts';
 import { Lease } from './lease.ts';
+import { LeaseKeeper } from './lease-keeper.ts';
 import { Membership } from './membership.ts';
 import { monotonicMs } from './monotonic.ts';
 import { openLauncher } from './open-launcher.ts';
 import { OutputWriter } from './output-writer.ts';
-import { Pulse } from './pulse.ts';
+import { Prefetch } from './prefetch.ts';
 import { Reporter } from './reporter.ts';
 import { longestMsOf, Runner } from './runner.ts';
 import { Settler } from './settler.ts';
@@ -49,8 +49,8 @@ export interface WorkerOptions {
 
 export class Worker {
   readonly #options: WorkerOptions;
-  #pulse: Pulse | undefined;
-  readonly #lease = new Lease(monotonicMs, () => this.#pulse?.renewedAt ?? 0);
+  #leaseKeeper: LeaseKeeper | undefined;
+  readonly #lease = new Lease(monotonicMs, () => this.#leaseKeeper?.renewedAt ?? 0);
   readonly #membership: Membership;
   readonly #claimer: Claimer;
   readonly #heartbeater: Heartbeater;
@@ -58,7 +58,7 @@ export class Worker {
   readonly #output: OutputWriter;
   readonly #runner: Runner;
   /** Claimed ahead; they are held, but have no slot. */
-  readonly #ahead: Ahead;
+  readonly #prefetch: Prefetch;
   /** Leases that the scheduler must be told about. */
   readonly #held = new Held();
   #filling = false;
@@ -79,13 +79,13 @@ export class Worker {
       handlers: handlerExecutor(options.handlers ?? {}, this.#output, new Reporter(source, log)),
       log,
       onHandler: (job) => {
-        this.#ahead.began();
-        this.#pulse?.starting(longestMsOf(job));
+        this.#prefetch.began();
+        this.#leaseKeeper?.starting(longestMsOf(job));
       },
       onOutcome: (assignment, outcome) => this.#report(assignment, outcome),
       onFree: () => this.#freed(),
     });
-    this.#ahead = new Ahead({
+    this.#prefetch = new Prefetch({
       clock,
       isCutOff: () => this.#lease.cutOffInMs <= 0,
       onReturned: (assignment) => this.#return(assignment),
@@ -156,7 +156,7 @@ export class Worker {
 
   /** Like `drain`, but what runs is stopped and goes back to be run elsewhere. */
   async stop(): Promise<void> {
-    this.#ahead.returnAll();
+    this.#prefetch.returnAll();
     this.#runner.interrupt();
     await this.drain();
   }
@@ -169,14 +169,14 @@ export class Worker {
     const { source, profile, clock, log } = this.#options;
     const leaving = this.#leaving.signal;
     const heartbeatMs = () => this.#registered.heartbeatMs;
-    await using pulse =
-      source.pulse === undefined || profile.handlers.length === 0
+    await using leaseKeeper =
+      source.leaseKeeper === undefined || profile.handlers.length === 0
         ? undefined
-        : new Pulse(source.pulse, heartbeatMs(), log);
-    this.#pulse = pulse;
+        : new LeaseKeeper(source.leaseKeeper, heartbeatMs(), log);
+    this.#leaseKeeper = leaseKeeper;
     const look = () => ({ workerId: this.#registered.workerId, longestMs: this.#runner.longestHandlerMs });
     const loops = [
-      ...(pulse === undefined ? [] : [pulse.run(clock, look, leaving)]),
+      ...(leaseKeeper === undefined ? [] : [leaseKeeper.run(clock, look, leaving)]),
       this.#heartbeater.run(() => this.#registered, leaving),
       watchContact({ lease: this.#lease, clock, heartbeatMs, onCutOff: () => this.#cutOff() }, leaving),
     ];
@@ -187,7 +187,7 @@ export class Worker {
     });
     this.#leaving.abort(new Error('leaving'));
     await Promise.all(loops);
-    await pulse?.[Symbol.asyncDispose]();
+    await leaseKeeper?.[Symbol.asyncDispose]();
     this.#membership.stopNudges();
     try {
       if (this.#claimer.gaveUp) await this.#heartbeater.beat(ANSWER_MS, NEVER);
@@ -209,29 +209,29 @@ export class Worker {
     this.#claimer.giveUp();
   }
 
-  #request(): ClaimWish | undefined {
+  #request(): ClaimPlan | undefined {
     const { profile, claimWaitMs: longestMs = CLAIM_WAIT_MS } = this.#options;
     if (this.#settler.waiting > MAX_UNREPORTED || this.#lease.cutOffInMs <= 0) return undefined;
-    const room = { profile, slots: this.#runner.slots, ahead: this.#ahead, longestMs };
-    return claimWish(this.#registered.workerId, room);
+    const room = { profile, slots: this.#runner.slots, prefetch: this.#prefetch, longestMs };
+    return planClaim(this.#registered.workerId, room);
   }
 
   /** After a long sleep an answer may be older than the lease that it gave. */
-  #take(jobs: ClaimedJob[], { workerId, limit }: ClaimWish): boolean {
-    this.#ahead.claimed(jobs.length, limit);
+  #take(jobs: ClaimedJob[], { workerId, limit }: ClaimPlan): boolean {
+    this.#prefetch.claimed(jobs.length, limit);
     if (workerId !== this.#registered.workerId || this.#lease.isOver) return false;
     const takenAt = performance.now();
     for (const job of jobs) {
       const assignment = new Assignment(job, workerId, takenAt);
       this.#held.add(assignment);
-      if (job.ahead) this.#ahead.add(assignment);
+      if (job.prefetched) this.#prefetch.add(assignment);
       else this.#runner.run(assignment);
     }
-    if (this.#draining.signal.aborted) this.#ahead.returnAll();
+    if (this.#draining.signal.aborted) this.#prefetch.returnAll();
     // In the next turn of the loop, so that the next claim is on its way before these keep the loop busy.
     setImmediate(() => {
       this.#fill();
-      void this.#ahead.shed(this.#leaving.signal);
+      void this.#prefetch.shed(this.#leaving.signal);
     });
     return true;
   }
@@ -240,9 +240,9 @@ export class Worker {
   #fill(): void {
     if (this.#filling) return;
     this.#filling = true;
-    this.#ahead.returnIfInDoubt();
+    this.#prefetch.returnIfInDoubt();
     while (this.#runner.slots.free > 0) {
-      const next = this.#ahead.take();
+      const next = this.#prefetch.take();
       if (next === undefined) break;
       this.#runner.run(next);
     }
@@ -251,7 +251,7 @@ export class Worker {
 
   #beginDraining(): void {
     this.#draining.abort(new Error('draining'));
-    this.#ahead.returnAll();
+    this.#prefetch.returnAll();
   }
 
   #return(assignment: Assignment): void {
@@ -260,13 +260,13 @@ export class Worker {
   }
 
   #report(assignment: Assignment, outcome: Outcome): void {
-    if (assignment.job.command === null && assignment.startedAt !== null) this.#ahead.consumed();
+    if (assignment.job.command === null && assignment.startedAt !== null) this.#prefetch.consumed();
     this.#settler.add(assignment, outcome);
   }
 
   #freed(): void {
     this.#fill();
-    if (this.#runner.slots.used === 0) this.#ahead.rest();
+    if (this.#runner.slots.used === 0) this.#prefetch.rest();
     this.#claimer.nudge();
     this.#checkIdle();
   }
@@ -278,7 +278,7 @@ export class Worker {
 
   #lose(assignment: Assignment): void {
     assignment.stop('lost');
-    this.#ahead.delete(assignment);
+    this.#prefetch.delete(assignment);
     this.#letGo(assignment);
   }
 
@@ -288,7 +288,7 @@ export class Worker {
     for (const lease of answer.cancel) {
       const assignment = this.#held.find(lease);
       assignment?.stop('cancelled');
-      if (assignment !== undefined && this.#ahead.delete(assignment)) this.#return(assignment);
+      if (assignment !== undefined && this.#prefetch.delete(assignment)) this.#return(assignment);
     }
     for (const lease of answer.lost) {
       const assignment = this.#held.find(lease);
@@ -311,7 +311,7 @@ export class Worker {
   }
 
   #cutOff(): void {
-    this.#ahead.returnAll();
+    this.#prefetch.returnAll();
     this.#runner.cutOff();
     // Somebody waits for this worker to go, and nobody is there to hear its reports.
     if (this.#draining.signal.aborted && this.#lease.isOver && this.#runner.isIdle) this.#settler.giveUp();

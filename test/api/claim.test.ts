@@ -11,41 +11,43 @@ const JOB: DomainClaimedJob = {
   failures: 1,
   dueAt: 1_000,
   startedAt: 2_000,
-  surroundings: {
+  runContext: {
     params: { date: 'x', list: [1] },
     item: { value: { a: null }, index: 3 },
     parents: [{ jobId: 4, key: 'k', status: 'skipped', result: null }],
   },
 };
 
-test('a claimed job survives the wire with its surroundings', () => {
+test('a claimed job survives the wire with its runContext', () => {
   const wire = ClaimedJob.parse(JSON.parse(JSON.stringify(claimedJobToWire(JOB))));
   assert.deepEqual(claimedJobsFromWire([wire]), [JOB]);
-  const alone = { ...JOB, surroundings: null };
+  const alone = { ...JOB, runContext: null };
   assert.deepEqual(claimedJobsFromWire([ClaimedJob.parse(claimedJobToWire(alone))]), [alone]);
 });
 
-test('a scheduler that knows nothing of surroundings is understood', () => {
-  const { surroundings: _, ...older } = claimedJobToWire(JOB);
-  assert.equal(claimedJobsFromWire([ClaimedJob.parse(older)])[0]?.surroundings, null);
+test('a scheduler that knows nothing of run_context is understood', () => {
+  const { run_context: _, ...older } = claimedJobToWire(JOB);
+  assert.equal(claimedJobsFromWire([ClaimedJob.parse(older)])[0]?.runContext, null);
 });
 
 test('a result that several jobs share is sent once, where the worker can read that', () => {
   const shared = { jobId: 4, key: 'k', status: 'done' as const, result: { list: ['x'] } };
   const own = { jobId: 6, key: 'l', status: 'failed' as const, result: null };
   const around = (id: number, parents: (typeof shared | typeof own)[]) => {
-    return { ...JOB, id, surroundings: { params: {}, item: null, parents } };
+    return { ...JOB, id, runContext: { params: {}, item: null, parents } };
   };
   const jobs = [around(7, [shared]), around(8, [shared, own]), around(9, [own])];
   const told = new Set<number>();
   const wire = jobs.map((job) => ClaimedJob.parse(JSON.parse(JSON.stringify(claimedJobToWire(job, told)))));
-  const results = wire.map(({ surroundings }) =>
-    surroundings?.parents.map((parent) => Object.hasOwn(parent, 'result')),
+  const results = wire.map(({ run_context: runContext }) =>
+    runContext?.parents.map((parent) => Object.hasOwn(parent, 'result')),
   );
   assert.deepEqual(results, [[true], [false, true], [false]]);
   assert.deepEqual(claimedJobsFromWire(wire), jobs);
   const older = jobs.map((job) => ClaimedJob.parse(JSON.parse(JSON.stringify(claimedJobToWire(job)))));
   assert.ok(
-    older.every(({ surroundings }) => surroundings?.parents.every((parent) => Object.hasOwn(parent, 'result'))),
+    older.every(({ run_context: runContext }) =>
+      runContext?.parents.every((parent) => Object.hasOwn(parent, 'result')),
+    ),
   );
 });

@@ -40,7 +40,7 @@ test('log: on a terminal a mistake of ours says where it happened, what the worl
   log.error({ error: new Error('broken') }, 'loop tick failed');
   log.error({ error: new WorkronError('store_unavailable', 'no database') }, 'loop tick failed');
   const [ours = '', theirs] = lines;
-  assert.match(ours, /^03:04:05 error loop tick failed {2}error=broken\n {4}at .*cli-log\.test\.ts/);
+  assert.match(ours, /^03:04:05 error loop tick failed {2}error=broken\n {4}at .*cli\/log\.test\.ts/);
   assert.equal(theirs, '03:04:05 error loop tick failed  error=no database\n');
 });
 

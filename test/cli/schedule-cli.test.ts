@@ -76,7 +76,7 @@ describe('schedule test', { concurrency: 2 }, () => {
 
   test('schedule test: malformed, never firing, and unknown zones end with 2 and say why', async () => {
     const wrong: [string[], RegExp][] = [
-      [['0 25 * * *'], /^error: cron: hour: expected a number from 0 to 23, came "25"\n$/],
+      [['0 25 * * *'], /^error: cron: hour: expected a number from 0 to 23, got "25"\n$/],
       [['0 0 31 2 *'], /never fires/],
       [['* 2 * 3 SUN#2', '--timezone', 'America/New_York', '--from', '2026-01-01T00:00Z'], /never fires/],
       [['@daily', '--timezone', 'Europe/Berlni'], /did you mean Europe\/Berlin\?/],
@@ -161,7 +161,7 @@ test('crontab: what cannot be imported is refused with its line and reason, the 
     refused.map(({ line, reason }) => [line, reason.split(';')[0]]),
     [
       [1, '@reboot is no point in time'],
-      [2, 'cron: hour: expected a number from 0 to 23, came "25"'],
+      [2, 'cron: hour: expected a number from 0 to 23, got "25"'],
       [3, 'expected five fields or a macro, and a command'],
     ],
   );

@@ -130,22 +130,22 @@ for (const [expression, first, second] of [
 }
 
 for (const [expression, said] of [
-  ['0 25 * * *', 'cron: hour: expected a number from 0 to 23, came "25"'],
-  ['0 0 * FOO *', 'cron: month: expected a number from 1 to 12 or a name such as FEB, came "FOO"'],
-  ['0 0 0 * *', 'cron: day of month: expected a number from 1 to 31, came "0"'],
-  ['0 0 * * 8', 'cron: day of week: expected a number from 0 to 7 or a name such as MON, came "8"'],
-  ['-1 * * * *', 'cron: minute: expected a number from 0 to 59, came ""'],
-  ['*/90 * * * *', 'cron: minute: expected a step from 1 to 60, came "*/90"'],
-  ['*/0 * * * *', 'cron: minute: expected a step from 1 to 60, came "*/0"'],
-  ['1/2/3 * * * *', 'cron: minute: expected one step at most, came "1/2/3"'],
-  ['0 22-2 * * *', 'cron: hour: expected a range from low to high (two ranges where it wraps around), came "22-2"'],
-  ['1,,2 * * * *', 'cron: minute: expected a value on each side of every comma, came "1,,2"'],
-  ['0 0 L-3 * *', 'cron: day of month: expected L, LW or a day and W, such as 15W, came "L-3"'],
-  ['0 0 * * L', 'cron: day of week: expected a weekday before L, such as FRIL for the last Friday, came "L"'],
-  ['0 0 * * MON#6', 'cron: day of week: expected 1 to 5 or L after #, such as MON#2, came "MON#6"'],
-  ['* * * *', 'cron: expected 5 fields, or 6 with seconds first, came 4 in "* * * *"'],
-  ['0 0 0 1 1 * 2027', 'cron: expected 5 fields, or 6 with seconds first, came 7 in "0 0 0 1 1 * 2027"'],
-  ['  ', 'cron: expected 5 fields, or 6 with seconds first, came none'],
+  ['0 25 * * *', 'cron: hour: expected a number from 0 to 23, got "25"'],
+  ['0 0 * FOO *', 'cron: month: expected a number from 1 to 12 or a name such as FEB, got "FOO"'],
+  ['0 0 0 * *', 'cron: day of month: expected a number from 1 to 31, got "0"'],
+  ['0 0 * * 8', 'cron: day of week: expected a number from 0 to 7 or a name such as MON, got "8"'],
+  ['-1 * * * *', 'cron: minute: expected a number from 0 to 59, got ""'],
+  ['*/90 * * * *', 'cron: minute: expected a step from 1 to 60, got "*/90"'],
+  ['*/0 * * * *', 'cron: minute: expected a step from 1 to 60, got "*/0"'],
+  ['1/2/3 * * * *', 'cron: minute: expected one step at most, got "1/2/3"'],
+  ['0 22-2 * * *', 'cron: hour: expected a range from low to high (two ranges where it wraps around), got "22-2"'],
+  ['1,,2 * * * *', 'cron: minute: expected a value on each side of every comma, got "1,,2"'],
+  ['0 0 L-3 * *', 'cron: day of month: expected L, LW or a day and W, such as 15W, got "L-3"'],
+  ['0 0 * * L', 'cron: day of week: expected a weekday before L, such as FRIL for the last Friday, got "L"'],
+  ['0 0 * * MON#6', 'cron: day of week: expected 1 to 5 or L after #, such as MON#2, got "MON#6"'],
+  ['* * * *', 'cron: expected 5 fields, or 6 with seconds first, got 4 in "* * * *"'],
+  ['0 0 0 1 1 * 2027', 'cron: expected 5 fields, or 6 with seconds first, got 7 in "0 0 0 1 1 * 2027"'],
+  ['  ', 'cron: expected 5 fields, or 6 with seconds first, got none'],
 ] as const) {
   test(`cron: "${expression}" is refused`, () => {
     assert.equal(
@@ -158,11 +158,11 @@ for (const [expression, said] of [
 test('cron: a misspelt macro or zone gets a suggestion, an offset is no zone', () => {
   assert.match(
     refusal(() => parseCron('@dayly', 'UTC')),
-    /came "@dayly"; did you mean @daily\?$/,
+    /got "@dayly"; did you mean @daily\?$/,
   );
   assert.match(
     refusal(() => parseCron('@reboot', 'UTC')),
-    /came "@reboot"/,
+    /got "@reboot"/,
   );
   assert.match(
     refusal(() => parseCron('@daily', 'Europe/Berlni')),

@@ -44,10 +44,10 @@ export class ScriptedSource implements JobSource {
   #nudge: (() => void) | undefined;
 
   /** Makes jobs claimable; answers with their ids. */
-  submit(...specs: Partial<JobSpec & Pick<ClaimedJob, 'surroundings'>>[]): number[] {
+  submit(...specs: Partial<JobSpec & Pick<ClaimedJob, 'runContext'>>[]): number[] {
     const jobs = specs.map((spec) => ({
       ...DEFAULT_SPEC,
-      surroundings: null,
+      runContext: null,
       ...spec,
       id: this.#nextId++,
       attempt: 1,
@@ -70,7 +70,7 @@ export class ScriptedSource implements JobSource {
       failures: 0,
       dueAt: 0,
       startedAt: 0,
-      surroundings: null,
+      runContext: null,
     });
     for (const wake of this.#wake.splice(0)) wake();
   }

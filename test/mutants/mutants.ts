@@ -21,7 +21,7 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/store/memory/contract.test.ts'],
   },
   {
-    name: 'a new timing forgets the ticks that were put off',
+    name: 'a new timing forgets the ticks that were postponed',
     edits: [
       {
         file: 'src/core/schedule/change-lines.ts',
@@ -87,10 +87,10 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/store/memory/contract.test.ts'],
   },
   {
-    name: 'a claim ahead takes jobs that must not run twice',
+    name: 'a prefetch takes jobs that must not run twice',
     edits: [
       {
-        file: 'src/core/claim-ahead.ts',
+        file: 'src/core/prefetch.ts',
         from: `rerun === 'safe' && maxAttempts > 1`,
         to: 'maxAttempts > 0 || rerun === rerun',
       },

@@ -10,7 +10,7 @@ import { IdleClaims } from '../../src/scheduler/idle-claims.ts';
 import { Leader } from '../../src/scheduler/leader.ts';
 import { NOBODY } from '../../src/scheduler/notify-context.ts';
 import { reaper } from '../../src/scheduler/reaper.ts';
-import { SharedLooks } from '../../src/scheduler/shared-looks.ts';
+import { SharedPolling } from '../../src/scheduler/shared-polling.ts';
 import { Telemetry } from '../../src/scheduler/telemetry.ts';
 import type { Hint } from '../../src/store/hint.ts';
 import { openMemory } from '../../src/store/memory/base/open.ts';
@@ -46,7 +46,7 @@ function cluster({ exclusive = false } = {}) {
     const metrics = new Metrics('0', instanceId);
     const telemetry = new Telemetry(metrics, instanceId);
     const shared = { store, clock, random: () => 0.5, log, telemetry, instanceId };
-    const looks = new SharedLooks(store, clock);
+    const looks = new SharedPolling(store, clock);
     const context: SchedulerContext = { ...shared, notify: NOBODY, idle: new IdleClaims(), looks };
     const gauge = async () => (await metrics.leader.get()).values.map(({ value }) => value);
     return { context, leader: new Leader(context), told, gauge };

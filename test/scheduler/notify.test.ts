@@ -25,7 +25,7 @@ const command = (...on: NotifyEvent[]) => entry({ type: 'command', command: 'mai
 async function scene(notify: Partial<NotifyContext> = {}) {
   const clock = new VirtualClock();
   const store = openMemory({ clock });
-  /** How long notices that could not be told were put off. */
+  /** How long notices that could not be told were postponed. */
   const errors: number[] = [];
   const { scheduler, context } = createScheduler({
     store,

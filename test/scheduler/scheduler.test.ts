@@ -16,7 +16,7 @@ import { bulkRunner } from '../../src/scheduler/bulk.ts';
 import { createScheduler, type SchedulerParts } from '../../src/scheduler/create-scheduler.ts';
 import { runDuties } from '../../src/scheduler/duties.ts';
 import { expirer, promoter } from '../../src/scheduler/promoter.ts';
-import { lockWatcher, reaper, takeBackFromEarlierLives } from '../../src/scheduler/reaper.ts';
+import { lockWatcher, reaper, reclaimFromPreviousRun } from '../../src/scheduler/reaper.ts';
 import { openMemory } from '../../src/store/memory/base/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { VirtualClock } from '../kit/clock.ts';
@@ -355,7 +355,7 @@ test('an earlier owner of the store: what its own workers held is taken back at 
   };
   const local = await claimAs('local');
   const remote = await claimAs('remote');
-  await takeBackFromEarlierLives(context, signal);
+  await reclaimFromPreviousRun(context, signal);
   assert.equal((await scheduler.job(local, signal)).status, 'pending');
   assert.equal((await scheduler.job(remote, signal)).status, 'running');
 });

@@ -46,7 +46,7 @@ test('worker: what a handler throws is its outcome', async () => {
   const [plain, text, retry, snooze, fatal, cancel, big, circle] = await Promise.all(
     ids.map((id) => source.outcome(id)),
   );
-  assert.match(JSON.stringify(plain), /"type":"failed".*TypeError: broken.*worker-handler/);
+  assert.match(JSON.stringify(plain), /"type":"failed".*TypeError: broken.*handler\.test/);
   assert.deepEqual(text, { type: 'failed', exitCode: null, signal: null, error: 'broken' });
   assert.equal(retry?.type === 'failed' && retry.retryAfterMs, 90_000);
   assert.deepEqual(snooze, { type: 'snoozed', delayMs: 500 });

@@ -75,7 +75,8 @@ export function paramProblem(param: Pick<Param, 'type' | 'enum'>, value: unknown
         : '';
     return `${EXPECTED[param.type]}${quoted || `, got ${shown(value)}`}`;
   }
-  if (typeof value === 'string' && value.length > MAX_PARAM_LENGTH) return `must have at most ${MAX_PARAM_LENGTH} characters`;
+  if (typeof value === 'string' && value.length > MAX_PARAM_LENGTH)
+    return `must have at most ${MAX_PARAM_LENGTH} characters`;
   if (Array.isArray(value) && value.length > MAX_JOBS) return `at most ${MAX_JOBS} items`;
   const unclean = findUnclean(value);
   if (unclean !== undefined) return unclean.detail;

@@ -7,7 +7,7 @@ import { recurrenceOf } from './recurrence-of.ts';
 import type { ScheduleSpec } from './schedule.ts';
 
 export interface LineState extends Line {
-  /** When it is looked at next: its next tick, or later where it was put off. `null`: never. */
+  /** When it is looked at next: its next tick, or later where it was postponed. `null`: never. */
   nextDue: number | null;
 }
 
@@ -21,7 +21,7 @@ export interface ChangeRequest<L> {
 
 /**
  * The lines that have to be judged by what the schedule is before it is changed: all that are due, and of those whose
- * ticks nobody would look at again as what they were, also the ones that were put off.
+ * ticks nobody would look at again as what they were, also the ones that were postponed.
  */
 export function dueBeforeChange<L extends LineState>({ before, changed, lines, at }: ChangeRequest<L>): L[] {
   const next = nextOf(before);
@@ -40,7 +40,7 @@ export interface LineChanges<L> {
   newKeys: string[];
 }
 
-/** To be asked when nothing is due before the change. A line that was put off is due again: what failed may be mended. */
+/** To be asked when nothing is due before the change. A line that was postponed is due again: what failed may be mended. */
 export function changeLines<L extends LineState>({ changed, lines, at }: ChangeRequest<L>): LineChanges<L> {
   const { schedule, begin, restart } = changed;
   const next = nextOf(schedule);

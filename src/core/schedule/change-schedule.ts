@@ -17,17 +17,17 @@ function checkSpec({ startAt, endAt, forEach, catchup, jitterMs }: ScheduleSpec)
   if (startAt !== null && endAt !== null && startAt >= endAt) {
     throw new WorkronError(
       'schedule_invalid',
-      `end_at: expected an instant after start_at (${new Date(startAt).toISOString()}), came ${new Date(endAt).toISOString()}`,
+      `end_at: expected an instant after start_at (${new Date(startAt).toISOString()}), got ${new Date(endAt).toISOString()}`,
     );
   }
   if (forEach !== null && (forEach.length === 0 || forEach.length > MAX_KEYS)) {
-    throw new WorkronError('schedule_invalid', `for_each: expected 1 to ${MAX_KEYS} keys, came ${forEach.length}`);
+    throw new WorkronError('schedule_invalid', `for_each: expected 1 to ${MAX_KEYS} keys, got ${forEach.length}`);
   }
   if (forEach !== null && new Set(forEach).size < forEach.length) {
     throw new WorkronError('schedule_invalid', 'for_each: expected each key once');
   }
   if (!Number.isInteger(catchup.max) || catchup.max < 1 || catchup.max > MAX_CAUGHT_UP) {
-    throw new WorkronError('schedule_invalid', `catchup.max: expected 1 to ${MAX_CAUGHT_UP}, came ${catchup.max}`);
+    throw new WorkronError('schedule_invalid', `catchup.max: expected 1 to ${MAX_CAUGHT_UP}, got ${catchup.max}`);
   }
   if (!(catchup.windowMs >= 0) || !(jitterMs >= 0)) {
     throw new WorkronError('schedule_invalid', 'catchup.window, jitter: expected durations of 0 or more');

@@ -4,6 +4,6 @@ import { WorkronError } from '../error.ts';
 export function cronError(field: string, expected: string, came: string): WorkronError {
   return new WorkronError(
     'schedule_invalid',
-    `cron: ${field}: expected ${expected}, came ${JSON.stringify(came.slice(0, 64))}`,
+    `cron: ${field}: expected ${expected}, got ${JSON.stringify(came.slice(0, 64))}`,
   );
 }

@@ -51,7 +51,7 @@ export function parseCron(expression: string, timezone: string): Recurrence {
   if (pattern.first(0, CALENDAR_CYCLE_MS) === null) {
     throw new WorkronError(
       'schedule_invalid',
-      `cron: "${expression.trim()}" never fires: expected a day of month that the named months have, came "${fields.monthDay}" in month "${fields.month}"`,
+      `cron: "${expression.trim()}" never fires: expected a day of month that the named months have, got "${fields.monthDay}" in month "${fields.month}"`,
     );
   }
   return new CronRecurrence(pattern, zone, clockRuleOf(fields));
@@ -63,7 +63,7 @@ export function splitCron(expression: string): CronFields {
   const words = (text.startsWith('@') ? macro(text) : text).split(/\s+/);
   if (words.length !== 5 && words.length !== 6) {
     const came = text === '' ? 'none' : `${words.length} in ${JSON.stringify(text.slice(0, 64))}`;
-    throw new WorkronError('schedule_invalid', `cron: expected 5 fields, or 6 with seconds first, came ${came}`);
+    throw new WorkronError('schedule_invalid', `cron: expected 5 fields, or 6 with seconds first, got ${came}`);
   }
   const [second, minute, hour, monthDay, month, weekDay] = words.length === 6 ? words : ['0', ...words];
   return { second, minute, hour, monthDay, month, weekDay } as CronFields;
@@ -80,6 +80,6 @@ function macro(text: string): string {
   const hint = didYouMean(text, Object.keys(CRON_MACROS));
   throw new WorkronError(
     'schedule_invalid',
-    `cron: expected a macro (${Object.keys(CRON_MACROS).join(', ')}), came ${JSON.stringify(text.slice(0, 64))}${hint === undefined ? '' : `; ${hint}`}`,
+    `cron: expected a macro (${Object.keys(CRON_MACROS).join(', ')}), got ${JSON.stringify(text.slice(0, 64))}${hint === undefined ? '' : `; ${hint}`}`,
   );
 }

@@ -11,10 +11,10 @@ export const MAX_PERIOD_MS = 3_650 * 86_400_000;
 export function parseEvery(periodMs: number, anchor = 0): Recurrence {
   if (!Number.isSafeInteger(periodMs) || periodMs < MIN_PERIOD_MS || periodMs > MAX_PERIOD_MS) {
     const came = Number.isSafeInteger(periodMs) && periodMs >= 0 ? formatDuration(periodMs) : String(periodMs);
-    throw new WorkronError('schedule_invalid', `every: expected a duration from 1s to 3650d, came ${came}`);
+    throw new WorkronError('schedule_invalid', `every: expected a duration from 1s to 3650d, got ${came}`);
   }
   if (!Number.isSafeInteger(anchor)) {
-    throw new WorkronError('schedule_invalid', `anchor: expected an instant, came ${anchor}`);
+    throw new WorkronError('schedule_invalid', `anchor: expected an instant, got ${anchor}`);
   }
   /** The number of the last tick at or before `at`. */
   const numberAt = (at: number): number => Math.floor((at - anchor) / periodMs);

@@ -17,7 +17,7 @@ export function unboundedOf({ cron, everyMs, anchor, timezone }: Timing): Recurr
   if (everyMs !== null && cron === null) return parseEvery(everyMs, anchor);
   throw new WorkronError(
     'schedule_invalid',
-    `expected exactly one of cron and every, came ${cron === null ? 'none' : 'both'}`,
+    `expected exactly one of cron and every, got ${cron === null ? 'none' : 'both'}`,
   );
 }
 

@@ -7,6 +7,6 @@ export function requireTicks(recurrence: Recurrence, after: number): number {
   if (tick !== null) return tick;
   throw new WorkronError(
     'schedule_invalid',
-    `the schedule never fires: expected a tick after ${new Date(after).toISOString()}, came none`,
+    `the schedule never fires: expected a tick after ${new Date(after).toISOString()}, got none`,
   );
 }

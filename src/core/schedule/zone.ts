@@ -118,6 +118,6 @@ function formatOf(name: string): Intl.DateTimeFormat {
   const came = JSON.stringify(name.slice(0, 64));
   throw new WorkronError(
     'schedule_invalid',
-    `timezone: expected an IANA name such as Europe/Berlin, came ${came}${hint}`,
+    `timezone: expected an IANA name such as Europe/Berlin, got ${came}${hint}`,
   );
 }

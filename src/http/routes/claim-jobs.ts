@@ -21,7 +21,7 @@ export const claimJobs = defineRoute({
       {
         workerId: body.worker_id,
         limit: body.limit,
-        ahead: body.ahead,
+        prefetch: body.prefetch,
         claimSeq: body.claim_seq,
         offer: {
           queues: body.queues,

@@ -2,8 +2,8 @@ import { systemClock } from '../../ops/clock.ts';
 import { Wake } from '../../ops/wake.ts';
 import type { Scheduler } from '../../scheduler/scheduler.ts';
 import { pathId } from '../path-id.ts';
+import { releaseAfter } from '../release-after.ts';
 import { defineRoute } from '../route.ts';
-import { seated } from '../seated.ts';
 import { HEARTBEAT_MS, SSE_TYPE, sseComment, sseEvent } from '../sse.ts';
 
 export const nudgeWorker = defineRoute({
@@ -16,7 +16,7 @@ export const nudgeWorker = defineRoute({
   answers: { 200: { type: SSE_TYPE } },
   async handle({ scheduler, params, polls, signal }) {
     const workerId = pathId(params, 'worker_not_found');
-    return { status: 200, type: SSE_TYPE, chunks: seated(polls.take(), nudges(scheduler, workerId, signal)) };
+    return { status: 200, type: SSE_TYPE, chunks: releaseAfter(polls.take(), nudges(scheduler, workerId, signal)) };
   },
 });
 

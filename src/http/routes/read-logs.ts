@@ -5,8 +5,8 @@ import { WorkronError } from '../../core/error.ts';
 import { followLog, type LogPosition, readLog } from '../follow-log.ts';
 import { logAsEvents, logAsText } from '../log-text.ts';
 import { pathId } from '../path-id.ts';
+import { releaseAfter } from '../release-after.ts';
 import { defineRoute } from '../route.ts';
-import { seated } from '../seated.ts';
 import { SSE_TYPE, wantsEvents } from '../sse.ts';
 
 const TEXT_TYPE = 'text/plain; charset=utf-8';
@@ -35,18 +35,22 @@ export const readLogs = defineRoute({
     if (wantsEvents(headers.accept)) {
       const position = resumeAt(headers['last-event-id']) ?? { attempt: query.attempt ?? null, from: 0 };
       const items = followLog(scheduler, { id, ...position, only: query.attempt !== undefined }, signal);
-      return { status: 200, type: SSE_TYPE, chunks: seated(seat, logAsEvents(items)) };
+      return { status: 200, type: SSE_TYPE, chunks: releaseAfter(seat, logAsEvents(items)) };
     }
     const position: LogPosition = { id, attempt: query.attempt ?? null, from: 0 };
     if (query.follow === 'true') {
       const items = followLog(scheduler, { ...position, only: query.attempt !== undefined }, signal);
-      return { status: 200, type: TEXT_TYPE, chunks: seated(seat, logAsText(items)) };
+      return { status: 200, type: TEXT_TYPE, chunks: releaseAfter(seat, logAsText(items)) };
     }
     if (query.attempt !== undefined && query.attempt > job.attempt) {
       seat[Symbol.dispose]();
       throw new WorkronError('not_found', `Job ${id} has had ${job.attempt} attempts, so there is no ${query.attempt}`);
     }
-    return { status: 200, type: TEXT_TYPE, chunks: seated(seat, logAsText(readLog(scheduler, position, signal))) };
+    return {
+      status: 200,
+      type: TEXT_TYPE,
+      chunks: releaseAfter(seat, logAsText(readLog(scheduler, position, signal))),
+    };
   },
 });
 

@@ -1,6 +1,6 @@
 import { Event } from '../../api/event.ts';
+import { releaseAfter } from '../release-after.ts';
 import { defineRoute } from '../route.ts';
-import { seated } from '../seated.ts';
 import { SSE_TYPE } from '../sse.ts';
 
 export const streamEvents = defineRoute({
@@ -12,7 +12,7 @@ export const streamEvents = defineRoute({
   answers: { 200: { type: SSE_TYPE, schema: Event } },
   async handle({ events, headers, streams, signal }) {
     const lastEventId = headers['last-event-id'];
-    const chunks = seated(streams.take(), events.stream(String(lastEventId ?? ''), signal));
+    const chunks = releaseAfter(streams.take(), events.stream(String(lastEventId ?? ''), signal));
     return { status: 200, type: SSE_TYPE, chunks };
   },
 });

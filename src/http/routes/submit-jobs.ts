@@ -1,12 +1,6 @@
 import { decode, invalid } from '../../api/decode.ts';
 import { Submitted } from '../../api/job.ts';
-import {
-  JobSubmission,
-  JobsSubmission,
-  MAX_ARRAY_BYTES,
-  MAX_JOB_BYTES,
-  MAX_JOBS,
-} from '../../api/job-submission.ts';
+import { JobSubmission, JobsSubmission, MAX_ARRAY_BYTES, MAX_JOB_BYTES, MAX_JOBS } from '../../api/job-submission.ts';
 import { newJobFrom, submittedJobToWire } from '../../api/job-wire.ts';
 import { WorkronError } from '../../core/error.ts';
 import { mapJsonArray } from '../json-array.ts';

@@ -54,7 +54,7 @@ export type Action =
       gpu: boolean;
       handlers: boolean;
       counted: boolean;
-      ahead: boolean;
+      prefetch: boolean;
     }
   | {
       /** Jobs that are alike come while the worker waits; then it claims the rest. */
@@ -83,7 +83,7 @@ export type Action =
   | { type: 'retire'; forgetAfter: number }
   | { type: 'prune'; keep: number; limit: number }
   | { type: 'log'; lease: number; offset: number; text: string }
-  | { type: 'look'; filter: JobFilter; ahead: number }
+  | { type: 'look'; filter: JobFilter; job: number }
   | { type: 'wait'; steps: number };
 
 const pick = fc.nat(1_000);
@@ -172,7 +172,7 @@ export const action: fc.Arbitrary<Action> = fc.oneof(
       gpu: fc.constantFrom(true, true, false),
       handlers: fc.constantFrom(true, true, false),
       counted: fc.constantFrom(true, true, false),
-      ahead: fc.constantFrom(false, false, true),
+      prefetch: fc.constantFrom(false, false, true),
     }),
   },
   {
@@ -254,6 +254,6 @@ export const action: fc.Arbitrary<Action> = fc.oneof(
       text: fc.constantFrom('abcd', 'efgh'),
     }),
   },
-  { weight: 3, arbitrary: fc.record({ type: fc.constant('look'), filter, ahead: pick }) },
+  { weight: 3, arbitrary: fc.record({ type: fc.constant('look'), filter, job: pick }) },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('wait'), steps: few }) },
 );

@@ -45,8 +45,8 @@ export async function perform(world: World, action: Action): Promise<unknown> {
       const workerId = pickOf(world.workers, action.worker);
       if (workerId === undefined) return 'no worker';
       const claimSeq = action.counted ? (world.claimSeq += 1) : null;
-      const { limit, ahead } = action;
-      const claimed = await store.claim({ workerId, limit, offer: offerOf(action), claimSeq, ahead }, forever);
+      const { limit, prefetch } = action;
+      const claimed = await store.claim({ workerId, limit, offer: offerOf(action), claimSeq, prefetch }, forever);
       for (const { id, attempt } of claimed) world.leases.push({ jobId: id, attempt, workerId });
       return claimed;
     }
@@ -160,7 +160,7 @@ export async function perform(world: World, action: Action): Promise<unknown> {
       return { written, log: await store.readLog({ ...lease, from: 2, maxBytes: 100 }, forever) };
     }
     case 'look': {
-      const ahead = await store.countAhead(pickOf(world.jobs, action.ahead) ?? 0, 100, forever);
+      const ahead = await store.countAhead(pickOf(world.jobs, action.job) ?? 0, 100, forever);
       const found = await store.list(action.filter, { before: null, limit: 3 }, forever);
       return { ahead, found, count: await store.count(action.filter, 5, forever) };
     }

@@ -391,7 +391,7 @@ test('postgres: a process killed while it fills a group: each index exactly once
   for (let taken = await hands.take(); taken.length > 0; taken = await hands.take()) {
     const leases = await Promise.all(taken.map((id) => hands.lease(id)));
     const successes = leases.map(({ job, workerId }) => {
-      return { jobId: job.id, attempt: 1, workerId, exitCode: 0, result: job.surroundings?.item?.value };
+      return { jobId: job.id, attempt: 1, workerId, exitCode: 0, result: job.runContext?.item?.value };
     });
     await store.settle(successes, forever);
   }

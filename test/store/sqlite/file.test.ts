@@ -51,7 +51,7 @@ test('sqlite: closed and opened again, everything is as it was', async () => {
   await before.setQueue('slow', { paused: true, maxRunning: 3 }, forever);
   const told = await tellAll(before, leaseOf);
   await before[Symbol.asyncDispose]();
-  assert.equal(existsSync(`${file}-wal`), false, 'the write-ahead log is gone');
+  assert.equal(existsSync(`${file}-wal`), false, 'the write-prefetch log is gone');
 
   await using after = await open(file, clock);
   assert.deepEqual(await tellAll(after, leaseOf), told);

@@ -112,7 +112,7 @@ test('sqlite: kill -9 while a group is filled gives each index exactly once', as
       const claimed = await claim(store, worker.id, { limit: 1_000 });
       if (claimed.length === 0) break;
       const results = claimed.map((job) => {
-        const item = job.surroundings?.item;
+        const item = job.runContext?.item;
         if (item === undefined || item === null) return undefined;
         assert.equal(values[item.index], undefined, `index ${item.index} is there twice`);
         values[item.index] = item.value;

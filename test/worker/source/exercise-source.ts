@@ -122,16 +122,16 @@ export function exerciseSource(name: string, open: () => Promise<TestSource>): v
       const params = { date: '2026-01-31', list: [1, null] };
       await it.scheduler.submitWorkflow({ name: 'w', params, steps, rerunOf: null }, {}, signal);
       const first = await claimOne(it.source, registration);
-      assert.deepEqual(first.surroundings, { params, item: null, parents: [] });
+      assert.deepEqual(first.runContext, { params, item: null, parents: [] });
       await settleOne(it.source, registration, first, { type: 'succeeded', exitCode: 0, result: { rows: [7] } });
       const then = await claimOne(it.source, registration, 2);
-      assert.deepEqual(then.surroundings, {
+      assert.deepEqual(then.runContext, {
         params,
         item: null,
         parents: [{ jobId: first.id, key: 'first', status: 'done', result: { rows: [7] } }],
       });
       await it.scheduler.submit([command()], {}, signal);
-      assert.equal((await claimOne(it.source, registration, 3)).surroundings, null);
+      assert.equal((await claimOne(it.source, registration, 3)).runContext, null);
     });
 
     test('handler jobs arrive with their input', async () => {
@@ -251,15 +251,15 @@ export function exerciseSource(name: string, open: () => Promise<TestSource>): v
       );
     });
 
-    test('what was claimed ahead has started when the worker says so: by heartbeat, or with its outcome', async () => {
+    test('what was prefetched has started when the worker says so: by heartbeat, or with its outcome', async () => {
       await using it = await open();
       const { workerId } = await it.source.register(PROFILE, signal);
       const mail = command({ command: null, handler: 'mail' });
       await it.scheduler.submit([mail, mail, mail, mail], {}, signal);
-      const claim = { workerId, limit: 3, offer: OFFER, claimSeq: 1, waitMs: 0, ahead: true };
+      const claim = { workerId, limit: 3, offer: OFFER, claimSeq: 1, waitMs: 0, prefetch: true };
       const jobs = await it.source.claim(claim, signal);
       assert.deepEqual(
-        jobs.map(({ ahead }) => ahead),
+        jobs.map(({ prefetched }) => prefetched),
         [true, true, true],
       );
       const [told, done, failed] = jobs.map(({ id, attempt, startedAt }) => ({ jobId: id, attempt, startedAt })) as [

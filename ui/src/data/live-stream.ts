@@ -6,7 +6,7 @@
 import type { Event, LiveCounts } from '../../../src/api/event.ts';
 import { readEvents } from '../../../src/api/event-stream.ts';
 import { API } from './place.ts';
-import { heedServerDate } from './server-clock.ts';
+import { syncClock } from './server-clock.ts';
 
 /** The server writes at least every 5 s. */
 const SILENCE_MS = 15_000;
@@ -129,7 +129,7 @@ export class LiveStream {
       },
       signal: AbortSignal.any([signal, silence.signal]),
     });
-    heedServerDate(response.headers.get('date'));
+    syncClock(response.headers.get('date'));
     if (response.status === 401) this.#onUnauthorized();
     if (!response.ok || response.body === null) throw new Error(`/events answered ${response.status}`);
     // Those of the connection before are of its time.

@@ -3,7 +3,7 @@
 let aheadMs = 0;
 
 /** Takes note of a `Date` header; it has whole seconds, so less than that is not worth a correction. */
-export function heedServerDate(header: string | null): void {
+export function syncClock(header: string | null): void {
   const at = Date.parse(header ?? '');
   if (Number.isNaN(at)) return;
   const difference = at + 500 - Date.now();

@@ -9,8 +9,8 @@ import type {
   JobSpec,
   Progress,
   Reason,
+  RunContext,
   Status,
-  Surroundings,
 } from '../../../core/job.ts';
 import type { LogPiece } from '../../../core/output.ts';
 import type { AttemptEnd } from '../../../core/transition.ts';
@@ -114,12 +114,12 @@ function progressOf({ progress, attempt }: Entry): Progress | null {
 
 export function toClaimedJob(
   entry: Entry & { startedAt: number },
-  ahead: boolean,
-  surroundings: Surroundings | null,
+  prefetch: boolean,
+  runContext: RunContext | null,
 ): ClaimedJob {
   const { id, attempt, dueAt, startedAt, counters } = entry;
-  const job = { ...copySpec(entry.spec), id, attempt, failures: counters.failures, dueAt, startedAt, surroundings };
-  return ahead ? { ...job, ahead } : job;
+  const job = { ...copySpec(entry.spec), id, attempt, failures: counters.failures, dueAt, startedAt, runContext };
+  return prefetch ? { ...job, prefetched: true } : job;
 }
 
 /** Whether it has ever been claimed or, a group, been free. */

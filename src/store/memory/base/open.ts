@@ -5,7 +5,7 @@ import type { Fence } from '../../../core/leadership.ts';
 import type { Store } from '../../store.ts';
 import { beatInstance, forgetInstances, instances, leaveInstance } from '../cluster/instances.ts';
 import { duties, lead, requireTerm, resign } from '../cluster/leadership.ts';
-import { deliver, notices, notifications, putOffNotice } from '../cluster/notices.ts';
+import { deliver, notices, notifications, postponeNotice } from '../cluster/notices.ts';
 import { advanceOperation, createOperation, openOperations, operation } from '../cluster/operations.ts';
 import { prune, pruneTicks } from '../cluster/prune.ts';
 import { queues, setQueue } from '../cluster/queues.ts';
@@ -65,7 +65,7 @@ export function openMemory({ clock }: { clock: Clock }): Store {
     driver: 'memory',
     location: 'memory',
     exclusive: true,
-    pulse: null,
+    leaseKeeper: null,
     transactional: null,
     deadlocks: () => 0,
     now: (signal) => look(signal, () => clock.now()),
@@ -93,7 +93,7 @@ export function openMemory({ clock }: { clock: Clock }): Store {
 
     notices: (limit, signal) => look(signal, () => notices(tables, limit)),
     deliver: (noticeId, delivery, signal) => run(signal, () => deliver(tables, noticeId, delivery)),
-    putOffNotice: (noticeId, forMs, signal) => run(signal, () => putOffNotice(tables, noticeId, forMs)),
+    postponeNotice: (noticeId, forMs, signal) => run(signal, () => postponeNotice(tables, noticeId, forMs)),
     notifications: (about, signal) => look(signal, () => notifications(tables, about)),
 
     read: (ids, signal) => look(signal, () => read(tables, ids)),

@@ -11,7 +11,7 @@ import { toWorkflow, type WorkflowRow } from '../graph/workflow-row.ts';
 import { insert } from '../jobs/insert.ts';
 
 export interface NoticeRow extends Notice {
-  /** Not before; later than it was due where it was put off. */
+  /** Not before; later than it was due where it was postponed. */
   lookAt: number;
 }
 
@@ -51,7 +51,7 @@ export function notices(tables: Tables, limit: number): Notice[] {
     .map(({ lookAt: _lookAt, ...notice }) => copyJson(notice));
 }
 
-export function putOffNotice(tables: Tables, noticeId: number, forMs: number): void {
+export function postponeNotice(tables: Tables, noticeId: number, forMs: number): void {
   const notice = tables.notices.get(noticeId);
   if (notice !== undefined) notice.lookAt = tables.clock.now() + forMs;
 }

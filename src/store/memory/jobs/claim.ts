@@ -1,12 +1,12 @@
-import { laneMayWait, mayWait } from '../../../core/claim-ahead.ts';
 import { WorkronError } from '../../../core/error.ts';
 import type { ClaimedJob, ParentEnd } from '../../../core/job.ts';
 import { fits, type Lane, serves } from '../../../core/lane.ts';
+import { laneMayPrefetch, mayPrefetch } from '../../../core/prefetch.ts';
 import type { ClaimRequest } from '../../job-store.ts';
 import { type Entry, toClaimedJob } from '../base/entry.ts';
 import { isAhead, type LaneLine } from '../base/live.ts';
 import { change, type Tables } from '../base/tables.ts';
-import { surroundingsOf } from '../graph/surroundings.ts';
+import { runContextOf } from '../graph/run-context.ts';
 import { stepStarted } from '../graph/workflow-row.ts';
 import { dropKey } from './unique.ts';
 
@@ -25,7 +25,7 @@ export function claim(tables: Tables, request: ClaimRequest): ClaimedJob[] {
     const best = bestOf(tables, lanes, free);
     if (best === undefined) break;
     const entry = best.line.peek() as Entry;
-    if (request.ahead && !canWait(tables, entry, best.lane)) break;
+    if (request.prefetch && !canWait(tables, entry, best.lane)) break;
     for (const [name, amount] of Object.entries(best.lane.resources)) free[name] = (free[name] ?? 0) - amount;
     claimed.push(hand(tables, entry, { request, told }));
     if (best.line.size === 0) lanes.delete(best);
@@ -52,7 +52,7 @@ function hasRoom(tables: Tables, queue: string): boolean {
 
 function canWait(tables: Tables, entry: Entry, lane: Lane): boolean {
   const isLimited = tables.queues.get(lane.queue)?.maxRunning != null;
-  return laneMayWait(lane) && mayWait(entry.spec) && entry.counters.failures === 0 && !isLimited;
+  return laneMayPrefetch(lane) && mayPrefetch(entry.spec) && entry.counters.failures === 0 && !isLimited;
 }
 
 function hand(
@@ -60,18 +60,18 @@ function hand(
   entry: Entry,
   { request, told }: { request: ClaimRequest; told: Map<number, ParentEnd> },
 ): ClaimedJob {
-  const { workerId, claimSeq, ahead = false } = request;
+  const { workerId, claimSeq, prefetch = false } = request;
   const now = tables.clock.now();
   change(tables, entry, {
     status: 'running',
     attempt: entry.attempt + 1,
     workerId,
     claimSeq,
-    startedAt: ahead ? null : now,
+    startedAt: prefetch ? null : now,
     renewedAt: claimSeq === null ? now : null,
   });
   dropKey(tables, entry, ['pending']);
   tables.hints.job(entry.id);
   stepStarted(tables, entry);
-  return toClaimedJob({ ...entry, startedAt: now }, ahead, surroundingsOf(tables, entry, told));
+  return toClaimedJob({ ...entry, startedAt: now }, prefetch, runContextOf(tables, entry, told));
 }

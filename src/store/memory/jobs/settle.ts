@@ -32,7 +32,7 @@ function startOf({ clock }: Tables, startedAt: number | undefined): number {
   return Math.min(startedAt ?? now, now);
 }
 
-/** Notes when jobs have started that were claimed ahead. */
+/** Notes when jobs have started that were prefetched. */
 export function start(tables: Tables, starts: readonly Start[]): void {
   for (const { jobId, attempt, workerId, startedAt } of starts) {
     const entry = tables.jobs.get(jobId);

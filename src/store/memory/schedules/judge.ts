@@ -2,7 +2,7 @@
 
 import { type LinePlan, missInstead } from '../../../core/schedule/plan-line.ts';
 import { type Closes, closesNone, countStarted, countVerdicts, planDue } from '../../plan-due.ts';
-import { isOfTheRow, messageOf, putOffMs } from '../../put-off.ts';
+import { isOfTheRow, messageOf, postponeMs } from '../../postpone.ts';
 import type { Judged, TickRequest } from '../../schedule-store.ts';
 import type { Tables } from '../base/tables.ts';
 import { type LineRow, type ScheduleRow, toTick } from './schedule-row.ts';
@@ -36,11 +36,15 @@ export function judge(
       if (!isOfTheRow(error)) throw error;
       const { schedule, line } = one;
       const isLast = closes(line.key);
-      failed.push({ due: one, error: messageOf(error), againInMs: isLast ? null : putOffMs({ schedule, line, now }) });
+      failed.push({
+        due: one,
+        error: messageOf(error),
+        retryInMs: isLast ? null : postponeMs({ schedule, line, now }),
+      });
       return isLast ? write(one, missInstead(plan)) : [];
     }
   });
-  for (const { due: one, againInMs } of failed) if (againInMs !== null) moveTo(tables, one.line, now + againInMs);
+  for (const { due: one, retryInMs } of failed) if (retryInMs !== null) moveTo(tables, one.line, now + retryInMs);
   return {
     ticks,
     counts: countVerdicts(written),

@@ -1,10 +1,10 @@
 /** Writes what was decided about schedules: rows of the ledger with what they start, and how far each line is. */
 
+import { withBarrierStep } from '../../../core/schedule/barrier-step.ts';
 import type { LinePlan, PlannedTick } from '../../../core/schedule/plan-line.ts';
 import { jobForTick, workflowForTick } from '../../../core/schedule/run-for-tick.ts';
 import type { Run } from '../../../core/schedule/tick.ts';
 import { tickNotices } from '../../../core/schedule/tick-notices.ts';
-import { waitTogether } from '../../../core/schedule/wait-together.ts';
 import type { Tables } from '../base/tables.ts';
 import { addTickNotice } from '../cluster/notices.ts';
 import { addWorkflow } from '../graph/workflows.ts';
@@ -71,7 +71,7 @@ function start(tables: Tables, { target }: ScheduleRow, { run }: PlannedTick, fo
     const { items } = insert(tables, [jobForTick(target.job, run, dependsOn)], {});
     return { jobId: items[0]?.job.id ?? null, workflowId: null };
   }
-  const workflow = waitTogether(workflowForTick(target.workflow, run), after.length);
+  const workflow = withBarrierStep(workflowForTick(target.workflow, run), after.length);
   const { id } = addWorkflow(tables, workflow, { line: run.tick.line, after });
   return { jobId: null, workflowId: id };
 }

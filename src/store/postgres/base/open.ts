@@ -7,7 +7,7 @@ import type { Log } from '../../../ops/log.ts';
 import type { Store } from '../../store.ts';
 import { beatInstance, forgetInstances, instances, leaveInstance } from '../cluster/instances.ts';
 import { beginFenced, Leadership } from '../cluster/leadership.ts';
-import { deliver, notices, notifications, putOffNotice } from '../cluster/notices.ts';
+import { deliver, notices, notifications, postponeNotice } from '../cluster/notices.ts';
 import { advanceOperation, createOperation, openOperations, operation } from '../cluster/operations.ts';
 import { Pruner } from '../cluster/prune.ts';
 import { queues, setQueue } from '../cluster/queues.ts';
@@ -44,8 +44,8 @@ import type { Context } from './context.ts';
 import { Database } from './database.ts';
 import { DirectSession } from './direct-session.ts';
 import { Hints } from './hints.ts';
+import { postgresLeaseKeeper } from './lease-keeper.ts';
 import { migrate, requireMigrated } from './migrate.ts';
-import { postgresPulse } from './pulse.ts';
 import { statements } from './sql.ts';
 
 export interface PostgresOptions {
@@ -127,7 +127,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     driver: 'postgres',
     location: locationOf(url, schema),
     exclusive: false,
-    pulse: postgresPulse({ url, schema }),
+    leaseKeeper: postgresLeaseKeeper({ url, schema }),
     transactional: {
       enlist: (run, jobs, signal) => enlist(context, run, jobs, signal),
       complete: (run, success) => complete(context, run, success),
@@ -160,7 +160,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
 
     notices: (limit, signal) => notices(context, limit, signal),
     deliver: (noticeId, delivery, signal) => deliver(context, noticeId, delivery, signal),
-    putOffNotice: (noticeId, forMs, signal) => putOffNotice(context, noticeId, forMs, signal),
+    postponeNotice: (noticeId, forMs, signal) => postponeNotice(context, noticeId, forMs, signal),
     notifications: (about, signal) => notifications(context, about, signal),
 
     read: (ids, signal) => read(context, ids, signal),

@@ -53,13 +53,13 @@ export async function notices({ database, sql }: Context, limit: number, signal:
   return rows.map(noticeOf);
 }
 
-export async function putOffNotice(
+export async function postponeNotice(
   { database, sql }: Context,
   noticeId: number,
   forMs: number,
   signal: AbortSignal,
 ): Promise<void> {
-  await database.transaction(signal, (session) => session.query(sql.putOffNotice, [noticeId, forMs]));
+  await database.transaction(signal, (session) => session.query(sql.postponeNotice, [noticeId, forMs]));
 }
 
 /** Deleting the notice is the lock: of two that deliver it, the second finds it gone. */

@@ -83,7 +83,7 @@ export interface Outline {
   kept: number[];
   /** By place: 1 where it has children. */
   hasChildren: Uint8Array;
-  /** The first instant, and the least delay, that a step is put off to. */
+  /** The first instant, and the least delay, that a step is postponed to. */
   runAt: number;
   delayMs: number;
 }

@@ -1,16 +1,16 @@
 /** Handing out jobs. */
 
-import { laneMayWait } from '../../../core/claim-ahead.ts';
 import { WorkronError } from '../../../core/error.ts';
 import type { ClaimedJob } from '../../../core/job.ts';
 import { fits, needsResources } from '../../../core/lane.ts';
+import { laneMayPrefetch } from '../../../core/prefetch.ts';
 import type { ClaimRequest } from '../../job-store.ts';
 import { decodeSpec, type StoredSpec } from '../../spec.ts';
 import type { Context } from '../base/context.ts';
 import type { Session, Statement } from '../base/database.ts';
 import { LINKED } from '../base/flags.ts';
 import { numbers } from '../base/values.ts';
-import { surroundingsOf } from '../graph/surroundings.ts';
+import { runContextOf } from '../graph/run-context.ts';
 import type { KnownLane, Lanes } from './lanes.ts';
 import type { Waiting } from './waiting.ts';
 
@@ -41,7 +41,7 @@ interface TakenRow {
 }
 
 interface TakenJob {
-  job: Omit<ClaimedJob, 'surroundings'>;
+  job: Omit<ClaimedJob, 'runContext'>;
   turn: number;
   flags: number;
   spec: StoredSpec;
@@ -61,8 +61,8 @@ export async function claim(
   const wasFresh = lanes.isFresh;
   if (!wasFresh) await lanes.refresh(signal);
   let taken = await look(context, request, signal);
-  // One that claims ahead does not wait.
-  if (request.ahead && taken.length === 0) return [];
+  // One that prefetchs does not wait.
+  if (request.prefetch && taken.length === 0) return [];
   // Before it waits, it looks at lanes that are new, and says that it waits before it looks for the last time.
   if (taken.length === 0 && wasFresh && (await lanes.refresh(signal))) taken = await look(context, request, signal);
   if (taken.length === 0 && hints.hasListeners && (await waiting.begin(signal))) {
@@ -70,8 +70,8 @@ export async function claim(
   }
   if (taken.length > 0) hints.tell({ jobs: taken.map(({ job }) => job.id) });
   context.linkedClaims.remember(taken.filter(({ flags }) => flags & LINKED).map(linkedClaimOf));
-  const surroundings = await surroundingsOf(context, taken, signal);
-  return taken.sort(byUrgency).map(({ job }) => Object.assign(job, { surroundings: surroundings.get(job.id) ?? null }));
+  const runContext = await runContextOf(context, taken, signal);
+  return taken.sort(byUrgency).map(({ job }) => Object.assign(job, { runContext: runContext.get(job.id) ?? null }));
 }
 
 function linkedClaimOf({ job: { id, name }, stepKey, workflowId, groupId }: TakenJob) {
@@ -85,12 +85,12 @@ function byUrgency(a: TakenJob, b: TakenJob): number {
 async function look(context: Context, request: ClaimRequest, signal: AbortSignal): Promise<TakenJob[]> {
   const { database, sql, lanes } = context;
   const served = lanes.servedBy(request.offer);
-  const ahead = request.ahead ? askAhead(context, request, served) : undefined;
+  const prefetch = request.prefetch ? askPrefetch(context, request, served) : undefined;
   const single: Session = { query: (statement, values = []) => database.query(statement, values, signal) };
   for (let tries = 1; ; tries += 1) {
     const { taken, wanted } =
-      ahead !== undefined
-        ? await take(lanes, single, request, ahead)
+      prefetch !== undefined
+        ? await take(lanes, single, request, prefetch)
         : served.some(({ lane }) => needsResources(lane) || lanes.isLimited(lane.queue))
           ? await database.transaction(signal, (session) => takeByPlan(context, session, request, served))
           : await take(
@@ -114,12 +114,12 @@ interface Ask {
 }
 
 /** What does not fit cannot start now, so it holds up nobody. */
-function askAhead({ sql, lanes }: Context, { limit, offer }: ClaimRequest, known: readonly KnownLane[]): Ask {
+function askPrefetch({ sql, lanes }: Context, { limit, offer }: ClaimRequest, known: readonly KnownLane[]): Ask {
   const served = known.filter(({ lane }) => fits(lane, offer.free, 1) > 0);
-  const may = served.map(({ lane }) => laneMayWait(lane) && !lanes.isLimited(lane.queue));
+  const may = served.map(({ lane }) => laneMayPrefetch(lane) && !lanes.isLimited(lane.queue));
   const ids = numbers(served.map(({ id }) => id));
   if (served.length === 1 && may[0]) return { statement: sql.claimAheadOne, values: [ids, limit] };
-  return { statement: sql.claimAhead, values: [ids, limit, may] };
+  return { statement: sql.claimPrefetch, values: [ids, limit, may] };
 }
 
 interface Taken {
@@ -131,7 +131,7 @@ interface Taken {
 async function take(
   lanes: Lanes,
   session: Session,
-  { workerId, claimSeq, ahead = false }: ClaimRequest,
+  { workerId, claimSeq, prefetch = false }: ClaimRequest,
   { statement, values }: Ask,
 ): Promise<Taken> {
   const [row] = await session.query<TakenRow>(statement, [workerId, claimSeq, ...values]);
@@ -139,7 +139,7 @@ async function take(
     throw new WorkronError('worker_not_found', `Worker ${workerId} is not registered; register again`);
   }
   return {
-    taken: (row.ids ?? []).map((id, place) => decodeTaken(lanes, row, { id, place, ahead })),
+    taken: (row.ids ?? []).map((id, place) => decodeTaken(lanes, row, { id, place, prefetch })),
     wanted: row.wanted,
   };
 }
@@ -147,7 +147,7 @@ async function take(
 function decodeTaken(
   lanes: Lanes,
   row: TakenRow,
-  { id, place, ahead }: { id: number; place: number; ahead: boolean },
+  { id, place, prefetch }: { id: number; place: number; prefetch: boolean },
 ): TakenJob {
   const lane = lanes.lane(row.lanes[place] as number);
   if (lane === undefined) throw new Error(`job ${id} was taken from a lane that nobody asked for`);
@@ -165,7 +165,7 @@ function decodeTaken(
     failures: row.failures[place] as number,
     dueAt: row.dues[place] as number,
     startedAt: row.now,
-    ...(ahead ? { ahead } : {}),
+    ...(prefetch ? { prefetch } : {}),
   });
   return {
     job,

@@ -1,7 +1,7 @@
-import { mayWait } from '../../../core/claim-ahead.ts';
 import type { Job, JobSpec } from '../../../core/job.ts';
 import type { JobEdit } from '../../../core/job-edit.ts';
 import { laneKey, laneOf } from '../../../core/lane.ts';
+import { mayPrefetch } from '../../../core/prefetch.ts';
 import { encodeSpec } from '../../spec.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
@@ -61,7 +61,7 @@ async function editOnce(
   const beside = Object.fromEntries(BESIDE.flatMap((key) => (key in row.spec ? [[key, row.spec[key]]] : [])));
   const kept = { ...stored.spec, ...beside };
   await session.query(sql.editJob, [jobId, stored.queue, stored.priority, stored.tags, JSON.stringify(kept)]);
-  const onceFlag = mayWait(spec) ? 0 : FLAG.startsAtOnce;
+  const onceFlag = mayPrefetch(spec) ? 0 : FLAG.startsAtOnce;
   // What was moved waits in line anew.
   const isMoved = runAt !== undefined || wanted.queue !== undefined || wanted.priority !== undefined;
   await session.query(sql.editLive, [

@@ -48,14 +48,14 @@ function isPlain(context: Context, jobs: readonly NewJob[]): boolean {
 }
 
 /** Limits and pauses are the statement's business: others change them at any time. */
-function mayHand({ lanes }: Context, laneId: number, { offer, claimSeq, ahead = false }: ClaimRequest): boolean {
+function mayHand({ lanes }: Context, laneId: number, { offer, claimSeq, prefetch = false }: ClaimRequest): boolean {
   const lane = lanes.lane(laneId);
-  return lane !== undefined && claimSeq !== null && !ahead && serves(offer, lane) && !needsResources(lane);
+  return lane !== undefined && claimSeq !== null && !prefetch && serves(offer, lane) && !needsResources(lane);
 }
 
 /** Its worker is given what it would read from the store, and nothing that the submitter still has in its hands. */
 function claimedFrom(job: Job): ClaimedJob {
   const spec = decodeSpec(JSON.parse(JSON.stringify(encodeSpec(job))) as SpecColumns);
   const { id, failures, dueAt, createdAt: startedAt } = job;
-  return Object.assign(spec, { id, attempt: 1, failures, dueAt, startedAt, surroundings: null });
+  return Object.assign(spec, { id, attempt: 1, failures, dueAt, startedAt, runContext: null });
 }

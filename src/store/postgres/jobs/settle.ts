@@ -291,7 +291,7 @@ async function endedBefore(
   );
 }
 
-/** Notes when jobs have started that were claimed ahead. */
+/** Notes when jobs have started that were prefetched. */
 export async function start({ database, sql }: Context, starts: readonly Start[], signal: AbortSignal): Promise<void> {
   const inOrder = [...starts].sort((a, b) => a.jobId - b.jobId);
   const columns = [

@@ -1,4 +1,4 @@
--- Jobs that may be claimed ahead of their start, in applications' transactions: one that may run only once is never claimed
+-- Jobs that may be prefetched of their start, in applications' transactions: one that may run only once is never claimed
 -- ahead (flag 512), and one that completes has started, whether that was told before or not.
 
 create or replace function workron.submit(

@@ -4,7 +4,7 @@ import { changeLines, dueBeforeChange, type LineState } from '../../../core/sche
 import { type Changed, changeSchedule as decideChange } from '../../../core/schedule/change-schedule.ts';
 import type { Schedule } from '../../../core/schedule/schedule.ts';
 import { nothingJudged } from '../../plan-due.ts';
-import { isOfTheRow, messageOf, putOffMs } from '../../put-off.ts';
+import { isOfTheRow, messageOf, postponeMs } from '../../postpone.ts';
 import { decodeLineState, type LineColumns, specOfSchedule } from '../../schedule-columns.ts';
 import type { ChangeRequest, ScheduleStep } from '../../schedule-store.ts';
 import type { Context } from '../base/context.ts';
@@ -94,9 +94,9 @@ async function stepOf(
   const { unable } = begun;
   const isAgain = unable !== undefined && unable.line.id === first.line.id && unable.line.cursor === first.line.cursor;
   if (isAgain && !unable.isLast) {
-    const againInMs = putOffMs(unable);
-    await session.query(context.sql.putOffLine, [unable.line.id, unable.line.cursor, againInMs]);
-    answer.failed = [{ schedule: name, error: unable.error, againInMs }];
+    const retryInMs = postponeMs(unable);
+    await session.query(context.sql.postponeLine, [unable.line.id, unable.line.cursor, retryInMs]);
+    answer.failed = [{ schedule: name, error: unable.error, retryInMs }];
     return { ...answer, schedule: before };
   }
   const { closes } = changed;
@@ -105,7 +105,7 @@ async function stepOf(
     closes,
     ...(isAgain ? { unable: first.line.id } : {}),
   });
-  const failed = isAgain ? [{ schedule: name, error: unable.error, againInMs: null }] : judged.failed;
+  const failed = isAgain ? [{ schedule: name, error: unable.error, retryInMs: null }] : judged.failed;
   return { ...answer, ...judged, failed, schedule: (await readSchedule(context, session, name)) as Schedule };
 }
 

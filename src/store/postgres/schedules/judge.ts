@@ -47,8 +47,8 @@ export async function judge(
     transaction,
     plans.map(({ due: { schedule, open: runs }, plan }) => ({ schedule, open: runs, plan })),
   );
-  for (const { due: one, againInMs } of failed) {
-    await session.query(context.sql.putOffLine, [one.line.id, one.line.cursor, againInMs]);
+  for (const { due: one, retryInMs } of failed) {
+    await session.query(context.sql.postponeLine, [one.line.id, one.line.cursor, retryInMs]);
   }
   return {
     ticks,

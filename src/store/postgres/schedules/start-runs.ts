@@ -3,11 +3,11 @@
 import { openEdges } from '../../../core/dag/edge-counters.ts';
 import type { Dependency, NewJob } from '../../../core/job.ts';
 import { laneKey, laneOf } from '../../../core/lane.ts';
+import { withBarrierStep } from '../../../core/schedule/barrier-step.ts';
 import type { PlannedRun } from '../../../core/schedule/plan-line.ts';
 import { jobForTick, workflowForTick } from '../../../core/schedule/run-for-tick.ts';
 import type { Schedule } from '../../../core/schedule/schedule.ts';
 import type { Run } from '../../../core/schedule/tick.ts';
-import { waitTogether } from '../../../core/schedule/wait-together.ts';
 import { NO_RUN } from '../../schedule-columns.ts';
 import type { Context } from '../base/context.ts';
 import { FLAG } from '../base/flags.ts';
@@ -147,7 +147,7 @@ async function startWorkflow(
   locks.made(rows.map(({ id }) => id));
   if (rows.length > 0) await session.query(context.sql.markParents, [numbers(rows.map(({ id }) => id))]);
   const after = [...dependsOn, ...rows.map(({ id }): Dependency => ({ jobId: id, condition: 'ended' }))];
-  const workflow = waitTogether(workflowForTick(target.workflow, run), after.length);
+  const workflow = withBarrierStep(workflowForTick(target.workflow, run), after.length);
   const outline = await outlineOf(workflow.steps);
   const id = await storeWorkflow(context, session, workflow, { outline, after, ends });
   await session.query(context.sql.setWorkflowLine, [id, run.tick.line]);

@@ -2,7 +2,7 @@
 
 import type { Schedule } from '../../../core/schedule/schedule.ts';
 import type { Run } from '../../../core/schedule/tick.ts';
-import { isOfTheRow, messageOf, putOffMs } from '../../put-off.ts';
+import { isOfTheRow, messageOf, postponeMs } from '../../postpone.ts';
 import { decodeLine, type LineColumns } from '../../schedule-columns.ts';
 import type { Ticked, TickRequest } from '../../schedule-store.ts';
 import type { Context } from '../base/context.ts';
@@ -59,18 +59,18 @@ async function judgeDue(context: Context, request: TickRequest, signal: AbortSig
     const [alone] = begun;
     if (request.lines !== 1 || alone === undefined || signal.aborted) throw error;
     if (!isOfTheRow(error) && !isTooSlow(error)) throw error;
-    return await putOff(context, alone, error, signal);
+    return await postpone(context, alone, error, signal);
   }
 }
 
 /** Unless somebody has judged it meanwhile. */
-async function putOff(context: Context, due: DueNow, error: unknown, signal: AbortSignal): Promise<Taken> {
+async function postpone(context: Context, due: DueNow, error: unknown, signal: AbortSignal): Promise<Taken> {
   const { schedule, line } = due;
-  const againInMs = putOffMs(due);
+  const retryInMs = postponeMs(due);
   await context.database.transaction(signal, (session) =>
-    session.query(context.sql.putOffLine, [line.id, line.cursor, againInMs]),
+    session.query(context.sql.postponeLine, [line.id, line.cursor, retryInMs]),
   );
-  return { ...NOTHING, contended: [], failed: [{ schedule: schedule.name, error: messageOf(error), againInMs }] };
+  return { ...NOTHING, contended: [], failed: [{ schedule: schedule.name, error: messageOf(error), retryInMs }] };
 }
 
 /** What is due and nobody else is at work on; from now on nobody else is. */

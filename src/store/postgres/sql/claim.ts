@@ -107,7 +107,7 @@ export function claimSql(s: string) {
      * $3 lanes, $4 limit, $5 whether jobs of the lane may wait at a worker. As claimMerged, but only up to the first job that
      * may not, so that nobody is overtaken.
      */
-    claimAhead: `with ${now}, ${tops('unnest($3::integer[], $5::boolean[]) u(lane, may)', isFull)},
+    claimPrefetch: `with ${now}, ${tops('unnest($3::integer[], $5::boolean[]) u(lane, may)', isFull)},
       best as materialized (
         select c.*, tops.may, row_number() over (order by c.rank, c.turn, c.due, c.job_id) as place
         from bound b, tops cross join lateral (

@@ -9,7 +9,7 @@ import { nowIn } from './instants.ts';
  */
 export const isHeld = `l.job_id = i.job_id and l.attempt = i.attempt and l.worker_id = i.worker_id and l.status || '' = 'running'`;
 
-/** When a job that was claimed ahead has started, as its worker told: never in the future. */
+/** When a job that was prefetched has started, as its worker told: never in the future. */
 export function began(ms: string): string {
   return `least(to_timestamp(${ms} / 1000.0)::timestamptz(3), (select now from t))`;
 }

@@ -9,7 +9,7 @@ export function noticesSql(s: string) {
   return {
     notices: `select * from ${s}.notice where coalesce(look_at, due) <= (select ${s}.now())
       order by coalesce(look_at, due), id limit $1`,
-    putOffNotice: `with ${now} update ${s}.notice set look_at = t.now + $2::float8 * interval '1 ms' from t where id = $1`,
+    postponeNotice: `with ${now} update ${s}.notice set look_at = t.now + $2::float8 * interval '1 ms' from t where id = $1`,
     takeNotice: `delete from ${s}.notice where id = $1 returning *`,
     raiseAlarm: `with ${now}
       insert into ${s}.alarm (subject, raised_at) select $1, t.now from t

@@ -40,7 +40,7 @@ export function schedulesSql(s: string) {
       from jsonb_to_recordset($1::jsonb) i(id bigint, cursor float8, next_due float8, tail_id bigint, tail_verdict text)
       where l.id = i.id`,
     /** $2 how far it was judged when it failed. */
-    putOffLine: `with ${now} update ${s}.schedule_line l set next_due = t.now + $3::float8 * interval '1 ms'
+    postponeLine: `with ${now} update ${s}.schedule_line l set next_due = t.now + $3::float8 * interval '1 ms'
       from t where l.id = $1 and l.cursor = ${instant('$2::float8')}`,
     deleteLines: `delete from ${s}.schedule_line where id = any($1::bigint[])`,
     /** All that an instance with nothing to do asks for. */

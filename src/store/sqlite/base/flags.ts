@@ -23,7 +23,7 @@ export const STARTS_ANY_TIME = 2048;
 /** The end of a job with one of these changes other rows than its own. */
 export const TOUCHES_OTHERS = HAS_CHILDREN | IN_WORKFLOW | IS_ITEM | TELLS_SUCCESS;
 
-/** A job with one of these is claimed with its surroundings. */
+/** A job with one of these is claimed with its runContext. */
 export const HAS_SURROUNDINGS = IN_WORKFLOW | HAS_PARENTS | IS_ITEM;
 
 /** Of a step, not of its items. */

@@ -7,6 +7,7 @@
 import { cascadeSql } from '../sql/cascade.ts';
 import { changeSql } from '../sql/change.ts';
 import { claimSql } from '../sql/claim.ts';
+import { contextsSql } from '../sql/contexts.ts';
 import { dependenciesSql } from '../sql/dependencies.ts';
 import { dutiesSql } from '../sql/duties.ts';
 import { groupsSql } from '../sql/groups.ts';
@@ -25,7 +26,6 @@ import { readSql } from '../sql/read.ts';
 import { schedulesSql } from '../sql/schedules.ts';
 import { schemaSql } from '../sql/schema.ts';
 import { settleSql } from '../sql/settle.ts';
-import { surroundingsSql } from '../sql/surroundings.ts';
 import { turnsSql } from '../sql/turns.ts';
 import { workersSql } from '../sql/workers.ts';
 import { workflowsSql } from '../sql/workflows.ts';
@@ -36,7 +36,7 @@ export const sql = {
   ...insertSql,
   ...keysSql,
   ...claimSql,
-  ...surroundingsSql,
+  ...contextsSql,
   ...heartbeatSql,
   ...settleSql,
   ...changeSql,

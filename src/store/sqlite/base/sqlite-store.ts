@@ -29,7 +29,7 @@ import type { Transactional } from '../../transactional.ts';
 import type { StepPage } from '../../workflow-store.ts';
 import { transactional } from '../graph/enlist.ts';
 import { encodeNewWorkflowInTurns } from '../graph/new-workflow.ts';
-import { decodeSurroundings } from '../graph/surroundings.ts';
+import { decodeRunContext } from '../graph/run-context.ts';
 import { decodeStep } from '../graph/workflows.ts';
 import type { ClaimAnswer } from '../jobs/claim.ts';
 import { insertCall } from '../jobs/insert-call.ts';
@@ -51,7 +51,7 @@ export interface SqliteOptions {
 export class SqliteStore implements Store {
   readonly driver = 'sqlite';
   readonly exclusive = true;
-  readonly pulse = null;
+  readonly leaseKeeper = null;
   readonly transactional: Transactional;
   readonly location: string;
   readonly #clock: Clock;
@@ -190,8 +190,8 @@ export class SqliteStore implements Store {
     return this.#writer.call('notices', limit, signal);
   }
 
-  putOffNotice(noticeId: number, forMs: number, signal: AbortSignal): Promise<void> {
-    return this.#writer.call('putOffNotice', { noticeId, forMs }, signal);
+  postponeNotice(noticeId: number, forMs: number, signal: AbortSignal): Promise<void> {
+    return this.#writer.call('postponeNotice', { noticeId, forMs }, signal);
   }
 
   async deliver(noticeId: number, { alarm, messages }: Delivery, signal: AbortSignal): Promise<Job[] | undefined> {
@@ -431,9 +431,9 @@ function tell(hints: Hints, { work, graph, schedules, jobs, workers, dueAt }: Ef
   if (dueAt !== null) hints.due(dueAt);
 }
 
-function decodeClaimed({ rows, startedAt, surroundings }: ClaimAnswer, { ahead = false }: ClaimRequest): ClaimedJob[] {
+function decodeClaimed({ rows, startedAt, runContext }: ClaimAnswer, { prefetch = false }: ClaimRequest): ClaimedJob[] {
   const claimed = JSON.parse(rows) as ClaimedRow[];
-  if (surroundings === null) return claimed.map((row) => decodeClaimedJob(row, { startedAt, ahead }));
-  const around = decodeSurroundings(surroundings, new Map(claimed.map((row) => [row[0], row[9]])));
-  return claimed.map((row) => decodeClaimedJob(row, { startedAt, ahead }, around.get(row[0]) ?? null));
+  if (runContext === null) return claimed.map((row) => decodeClaimedJob(row, { startedAt, prefetch }));
+  const around = decodeRunContext(runContext, new Map(claimed.map((row) => [row[0], row[9]])));
+  return claimed.map((row) => decodeClaimedJob(row, { startedAt, prefetch }, around.get(row[0]) ?? null));
 }

@@ -2,7 +2,7 @@
 
 import { beatInstance, forgetInstances, leaveInstance } from '../cluster/instances.ts';
 import { lead, resign } from '../cluster/leadership.ts';
-import { deliver, notices, putOffNotice } from '../cluster/notices.ts';
+import { deliver, notices, postponeNotice } from '../cluster/notices.ts';
 import { advanceOperation, createOperation, openOperations, operation } from '../cluster/operations.ts';
 import { prune } from '../cluster/prune.ts';
 import { setQueue } from '../cluster/queues.ts';
@@ -70,7 +70,7 @@ export const writerMethods = {
   addStats,
   createOperation,
   notices,
-  putOffNotice,
+  postponeNotice,
   deliver,
   operation,
   openOperations,

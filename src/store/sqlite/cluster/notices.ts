@@ -51,11 +51,11 @@ export function notices({ database, now }: Context, limit: number): Notice[] {
     .map((row) => noticeOf({ ...row, detail: JSON.parse(row.detail) as Notice['detail'] }));
 }
 
-export function putOffNotice(
+export function postponeNotice(
   { database, now }: Context,
   { noticeId, forMs }: { noticeId: number; forMs: number },
 ): void {
-  database.run(sql.putOffNotice, noticeId, now + forMs);
+  database.run(sql.postponeNotice, noticeId, now + forMs);
 }
 
 export interface DeliverInput extends Pick<Delivery, 'alarm'> {

@@ -1,12 +1,12 @@
-import { laneMayWait } from '../../../core/claim-ahead.ts';
 import { WorkronError } from '../../../core/error.ts';
 import { fits, type Lane, serves } from '../../../core/lane.ts';
+import { laneMayPrefetch } from '../../../core/prefetch.ts';
 import { Heap } from '../../heap.ts';
 import type { ClaimRequest } from '../../job-store.ts';
 import type { Context } from '../base/context.ts';
 import { HOLDS_KEY } from '../base/flags.ts';
 import { sql } from '../base/sql.ts';
-import { readSurroundings, type SurroundingsAnswer } from '../graph/surroundings.ts';
+import { type RunContextAnswer, readRunContext } from '../graph/run-context.ts';
 import type { ClaimedRow } from '../reads/job-row.ts';
 import { isAhead, LaneCursor, type Place } from './lane-cursor.ts';
 
@@ -15,12 +15,12 @@ export interface ClaimAnswer {
   rows: string;
   startedAt: number;
   /** `null`: all of them stand alone. */
-  surroundings: SurroundingsAnswer | null;
+  runContext: RunContextAnswer | null;
 }
 
 export function claim(context: Context, request: ClaimRequest): ClaimAnswer {
   const rows = claimRows(context, request);
-  return { rows: JSON.stringify(rows), startedAt: context.now, surroundings: readSurroundings(context, rows) };
+  return { rows: JSON.stringify(rows), startedAt: context.now, runContext: readRunContext(context, rows) };
 }
 
 function claimRows(context: Context, request: ClaimRequest): ClaimedRow[] {
@@ -31,10 +31,10 @@ function claimRows(context: Context, request: ClaimRequest): ClaimedRow[] {
   }
   if (worker.draining) return [];
 
-  const ids = request.ahead ? chooseAhead(context, request) : choose(context, request);
+  const ids = request.prefetch ? choosePrefetch(context, request) : choose(context, request);
   if (ids.length === 0) return [];
   const chosen = JSON.stringify(ids);
-  database.run(sql.takeJobs, chosen, request.workerId, request.claimSeq, now, request.ahead ? 1 : 0);
+  database.run(sql.takeJobs, chosen, request.workerId, request.claimSeq, now, request.prefetch ? 1 : 0);
   const rows = database.tuples<ClaimedRow>(sql.claimedJobs, chosen);
   const keyed = rows.filter((row) => row[10] & HOLDS_KEY).map(([id]) => id);
   if (keyed.length > 0) database.run(sql.freePendingKeys, JSON.stringify(keyed));
@@ -43,7 +43,7 @@ function claimRows(context: Context, request: ClaimRequest): ClaimedRow[] {
 }
 
 /** Up to the first that must not wait at a worker. */
-function chooseAhead(context: Context, request: ClaimRequest): number[] {
+function choosePrefetch(context: Context, request: ClaimRequest): number[] {
   const ids = choose(context, request);
   const must = new Set(context.database.tuples<[number]>(sql.mustStart, JSON.stringify(ids)).map(([id]) => id));
   const first = ids.findIndex((id) => must.has(id));
@@ -51,7 +51,7 @@ function chooseAhead(context: Context, request: ClaimRequest): number[] {
 }
 
 /** The most urgent jobs of all lanes that this worker can run, in order. */
-function choose(context: Context, { offer, limit, ahead = false }: ClaimRequest): number[] {
+function choose(context: Context, { offer, limit, prefetch = false }: ClaimRequest): number[] {
   const { database, lanes } = context;
   const room = new Room(context, offer.free);
   const open = database
@@ -68,7 +68,7 @@ function choose(context: Context, { offer, limit, ahead = false }: ClaimRequest)
     // Out of the heap while its head changes.
     cursors.delete(best);
     if (!room.has(best.lane)) continue;
-    if (ahead && (!laneMayWait(best.lane) || room.isLimited(best.lane))) break;
+    if (prefetch && (!laneMayPrefetch(best.lane) || room.isLimited(best.lane))) break;
     const rival = cursors.peek();
     while (ids.length < limit && best.head !== undefined && room.has(best.lane)) {
       if (rival !== undefined && isMoreUrgent(rival, best)) break;

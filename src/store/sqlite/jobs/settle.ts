@@ -10,7 +10,7 @@ export type SuccessRow = readonly [
   workerId: number,
   exitCode: number | null,
   result: string | null,
-  /** Of a job that was claimed ahead. */
+  /** Of a job that was prefetched. */
   startedAt: number | null,
 ];
 

@@ -1,2 +1,2 @@
--- A running job without started_at was claimed ahead and waits at its worker. Which jobs may is asked of the job itself, so
+-- A running job without started_at was prefetched and waits at its worker. Which jobs may is asked of the job itself, so
 -- nothing changes here.

@@ -1,7 +1,7 @@
 /** A job as it crosses from thread to thread, and back into a job. The order is that of the columns in sql.ts. */
 
 import type { Condition } from '../../../core/dag/conditions.ts';
-import type { ClaimedJob, Dependency, Job, JobSpec, Reason, Status, Surroundings } from '../../../core/job.ts';
+import type { ClaimedJob, Dependency, Job, JobSpec, Reason, RunContext, Status } from '../../../core/job.ts';
 import { decodeSpec, type StoredSpec } from '../../spec.ts';
 
 export type SpecRow = readonly [
@@ -103,14 +103,14 @@ export type ClaimedRow = readonly [
 
 export function decodeClaimedJob(
   row: ClaimedRow,
-  { startedAt, ahead }: { startedAt: number; ahead: boolean },
-  surroundings: Surroundings | null = null,
+  { startedAt, prefetch }: { startedAt: number; prefetch: boolean },
+  runContext: RunContext | null = null,
 ): ClaimedJob {
   const [id, attempt, failures, dueAt, ...rest] = row;
   const [queue, kind, name, priority, tags, stored] = rest;
   const spec = decodeSpecRow([queue, kind, name, priority, tags, stored]);
-  const job = { ...spec, id, attempt, failures, dueAt, startedAt, surroundings };
-  return ahead ? { ...job, ahead } : job;
+  const job = { ...spec, id, attempt, failures, dueAt, startedAt, runContext };
+  return prefetch ? { ...job, prefetched: true } : job;
 }
 
 export function decodeSpecRow([queue, kind, name, priority, tags, spec]: SpecRow): JobSpec {

@@ -1,6 +1,6 @@
 /** A part of a call that may fail without the rest of it. */
 
-import { isOfTheRow } from '../../put-off.ts';
+import { isOfTheRow } from '../../postpone.ts';
 import type { Context } from '../base/context.ts';
 import { translate } from '../base/sqlite-error.ts';
 import { Aftermath } from '../graph/aftermath.ts';

@@ -3,7 +3,7 @@
 import { type Line, type LinePlan, missInstead } from '../../../core/schedule/plan-line.ts';
 import type { Schedule } from '../../../core/schedule/schedule.ts';
 import { type Closes, closesNone, countStarted, countVerdicts, planDue } from '../../plan-due.ts';
-import { messageOf, putOffMs } from '../../put-off.ts';
+import { messageOf, postponeMs } from '../../postpone.ts';
 import type { Judged, TickRequest } from '../../schedule-store.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
@@ -33,14 +33,14 @@ export function judge(
           const last: { due: (typeof due)[number]; plan: LinePlan }[] = [];
           for (const { due: one, plan } of plans) {
             const isLast = closes(one.line.key);
-            failed.push({ due: one, error: messageOf(error), againInMs: isLast ? null : putOffMs({ ...one, now }) });
+            failed.push({ due: one, error: messageOf(error), retryInMs: isLast ? null : postponeMs({ ...one, now }) });
             if (isLast) last.push({ due: one, plan: missInstead(plan) });
           }
           plans = last;
           return write(context);
         });
-  for (const { due: one, againInMs } of failed) {
-    if (againInMs !== null) database.run(sql.putOffLine, one.line.id, now + againInMs);
+  for (const { due: one, retryInMs } of failed) {
+    if (retryInMs !== null) database.run(sql.postponeLine, one.line.id, now + retryInMs);
   }
   return {
     ticks,

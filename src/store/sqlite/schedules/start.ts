@@ -1,10 +1,10 @@
 /** Starts what a schedule runs. */
 
+import { withBarrierStep } from '../../../core/schedule/barrier-step.ts';
 import type { PlannedRun } from '../../../core/schedule/plan-line.ts';
 import { jobForTick, workflowForTick } from '../../../core/schedule/run-for-tick.ts';
 import type { Schedule } from '../../../core/schedule/schedule.ts';
 import type { Run } from '../../../core/schedule/tick.ts';
-import { waitTogether } from '../../../core/schedule/wait-together.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
 import { insertDependent } from '../graph/insert-dependent.ts';
@@ -19,7 +19,7 @@ export function start(context: Context, { target }: Schedule, run: PlannedRun, f
   const after = follows.flatMap((one) => jobsOf(context, one));
   const { line } = run.tick;
   if ('workflow' in target) {
-    const wanted = encodeNewWorkflow(waitTogether(workflowForTick(target.workflow, run), after.length), now);
+    const wanted = encodeNewWorkflow(withBarrierStep(workflowForTick(target.workflow, run), after.length), now);
     const workflowId = addWorkflow(context, wanted, after);
     database.run(sql.setWorkflowLine, workflowId, line);
     return { jobId: null, workflowId };

@@ -4,7 +4,7 @@ import type { Twins } from '../../statements.ts';
 
 export const noticesSql = {
   notices: `select * from notice where coalesce(look_at, due) <= ?1 order by coalesce(look_at, due), id limit ?2`,
-  putOffNotice: 'update notice set look_at = ?2 where id = ?1',
+  postponeNotice: 'update notice set look_at = ?2 where id = ?1',
   takeNotice: 'delete from notice where id = ? returning *',
   raiseAlarm: `insert into alarm (subject, raised_at) values (?1, ?2)
     on conflict (subject) do update set raised_at = excluded.raised_at`,

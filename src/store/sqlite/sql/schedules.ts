@@ -25,7 +25,7 @@ export const schedulesSql = {
   insertLines: 'insert into schedule_line (schedule_id, key, cursor, next_due) values (?, ?, ?, ?)',
   linesOf: 'select * from schedule_line where schedule_id = ? order by id',
   moveLines: 'update schedule_line set cursor = ?2, next_due = ?3, tail_id = ?4, tail_verdict = ?5 where id = ?1',
-  putOffLine: 'update schedule_line set next_due = ?2 where id = ?1',
+  postponeLine: 'update schedule_line set next_due = ?2 where id = ?1',
   deleteLines: 'delete from schedule_line where id = ?',
   lookDue: 'select min(next_due) as due from schedule_line where next_due is not null',
   dueLines: 'select * from schedule_line where next_due <= ?1 order by next_due, id limit ?2',

@@ -1,0 +1,60 @@
+/** What a job can know of those around it: parameters of its workflow, its item, how its parents ended. */
+
+import { z } from 'zod';
+import { type RunContext as DomainRunContext, TERMINAL_STATUSES } from '../core/job.ts';
+import { wireId } from './fields.ts';
+import { named } from './schemas.ts';
+
+export const RunContext = named(
+  'RunContext',
+  z.object({
+    params: z.record(z.string(), z.unknown()).meta({ description: 'Of its workflow.' }),
+    item: z
+      .object({ value: z.unknown(), index: z.number() })
+      .nullable()
+      .meta({ description: 'Of a for_each step: what to work on, and its place in the list.' }),
+    parents: z.array(
+      z.object({
+        job_id: wireId,
+        key: z.string().meta({ description: 'Key of the step, else name of the job, else its id.' }),
+        status: z.enum(TERMINAL_STATUSES),
+        result: z.unknown().optional().meta({
+          description: 'With `results_once`: absent where an earlier job of the same answer has it.',
+        }),
+      }),
+    ),
+  }),
+);
+export type RunContext = z.output<typeof RunContext>;
+
+/** `told`: parents whose results need not be said again; those of this job are added. */
+export function runContextToWire(
+  { params, item, parents }: DomainRunContext,
+  told: Set<number> | null = null,
+): RunContext {
+  return {
+    params: { ...params },
+    item: item === null ? null : { value: item.value ?? null, index: item.index },
+    parents: parents.map(({ jobId, key, status, result }) => {
+      const parent = { job_id: String(jobId), key, status };
+      if (told?.has(jobId)) return parent;
+      told?.add(jobId);
+      return { ...parent, result: result ?? null };
+    }),
+  };
+}
+
+/** `results`: of the parents of earlier jobs, by id; those of this job are added. */
+export function runContextFromWire(
+  { params, item, parents }: RunContext,
+  results: Map<string, unknown>,
+): DomainRunContext {
+  return {
+    params,
+    item,
+    parents: parents.map(({ job_id, key, status, result }) => {
+      if (result !== undefined) results.set(job_id, result);
+      return { jobId: Number(job_id), key, status, result: results.get(job_id) ?? null };
+    }),
+  };
+}

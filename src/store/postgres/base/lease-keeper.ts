@@ -1,0 +1,29 @@
+/** Renews the lease of a worker attached to the database from another thread, on a connection of its own. */
+
+import { WorkronError } from '../../../core/error.ts';
+import type { LeaseKeeperConnection, LeaseKeeperPlan } from '../../../core/lease-keeper.ts';
+import { silentLog } from '../../../ops/log.ts';
+import { hear } from '../jobs/heartbeat.ts';
+import { Database } from './database.ts';
+import { statements } from './sql.ts';
+
+interface Place {
+  url: string;
+  schema: string;
+}
+
+export function postgresLeaseKeeper(place: Place): LeaseKeeperPlan {
+  return { module: import.meta.url, data: place };
+}
+
+export function connect({ url, schema }: Place): LeaseKeeperConnection {
+  const database = Database.open({ url, poolSize: 1, log: silentLog });
+  const context = { database, sql: statements(schema) };
+  return {
+    async renew(workerId, signal) {
+      const heard = await hear(context, workerId, () => true, signal);
+      if (heard === undefined) throw new WorkronError('worker_not_found', `No worker ${workerId}`);
+    },
+    [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
+  };
+}

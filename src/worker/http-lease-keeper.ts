@@ -1,0 +1,26 @@
+/** Renews a worker's lease over HTTP, for the thread of a `LeaseKeeper`. */
+
+import type { LeaseKeeperConnection, LeaseKeeperPlan } from '../core/lease-keeper.ts';
+import { type ExchangeOptions, HttpExchange } from './http-exchange.ts';
+
+const DEADLINE_MS = 8_000;
+
+export function httpLeaseKeeper(options: ExchangeOptions): LeaseKeeperPlan {
+  return { module: import.meta.url, data: options };
+}
+
+export function connect(options: ExchangeOptions): LeaseKeeperConnection {
+  const exchange = new HttpExchange(options);
+  return {
+    async renew(workerId, signal) {
+      const body = { type: 'application/json', data: '{}' };
+      await exchange.json(
+        { method: 'POST', path: `/workers/${workerId}/heartbeat`, body, deadlineMs: DEADLINE_MS },
+        signal,
+      );
+    },
+    async [Symbol.asyncDispose]() {
+      exchange[Symbol.dispose]();
+    },
+  };
+}

@@ -3,7 +3,7 @@ import { type Log, silentLog } from '../src/ops/log.ts';
 import { Metrics } from '../src/ops/metrics.ts';
 import { Wake } from '../src/ops/wake.ts';
 import { createScheduler } from '../src/scheduler/create-scheduler.ts';
-import { ticker } from '../src/scheduler/ticker.ts';
+import { ticker } from '../src/scheduler/duties/ticker.ts';
 import type { Store } from '../src/store/store.ts';
 import { aStep } from './kit/builders.ts';
 import { VirtualClock } from './kit/clock.ts';

@@ -3,9 +3,9 @@
 import type { Clock, Random } from '../core/clock.ts';
 import type { Log } from '../ops/log.ts';
 import type { Store } from '../store/store.ts';
-import type { IdleClaims } from './idle-claims.ts';
-import type { NotifyContext } from './notify-context.ts';
-import type { SharedPolling } from './shared-polling.ts';
+import type { IdleClaims } from './leases/idle-claims.ts';
+import type { SharedPolling } from './leases/shared-polling.ts';
+import type { NotifyContext } from './notify/targets.ts';
 import type { Telemetry } from './telemetry.ts';
 
 export interface SchedulerContext {

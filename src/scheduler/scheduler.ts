@@ -16,8 +16,8 @@ import type { StatRow } from '../core/stats.ts';
 import type { NewWorker, WorkerRow } from '../core/worker.ts';
 import type { Hint } from '../store/hint.ts';
 import type { ClaimRequest, Inserted, InsertOptions } from '../store/job-store.ts';
-import type { Schedules } from './schedules.ts';
-import type { Told } from './told.ts';
+import type { Told } from './notify/told.ts';
+import type { Schedules } from './schedules/schedules.ts';
 
 export interface JobView extends Job, Told {
   /** One sentence; `null` where it does not wait. */
@@ -168,7 +168,7 @@ export interface LogSlice {
 export type { Schedule } from '../core/schedule/schedule.ts';
 export type { Tick } from '../core/schedule/tick.ts';
 export { STAT_BUCKETS_MS } from '../core/stats.ts';
-export type { Backfilled, BackfillRequest, SchedulePage, Schedules, TickPage } from './schedules.ts';
+export type { Backfilled, BackfillRequest, SchedulePage, Schedules, TickPage } from './schedules/schedules.ts';
 export type {
   DutyState,
   Hint,

@@ -10,7 +10,7 @@ import { silentLog } from '../../src/ops/log.ts';
 import { Metrics } from '../../src/ops/metrics.ts';
 import { Wake } from '../../src/ops/wake.ts';
 import { createScheduler } from '../../src/scheduler/create-scheduler.ts';
-import { grapher } from '../../src/scheduler/grapher.ts';
+import { grapher } from '../../src/scheduler/duties/grapher.ts';
 import { openMemory } from '../../src/store/memory/base/open.ts';
 import { aJob, anOffer, aStep, aWorker, aWorkflow } from '../kit/builders.ts';
 import { VirtualClock } from '../kit/clock.ts';

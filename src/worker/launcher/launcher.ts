@@ -7,8 +7,7 @@ import { extname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Log } from '../../ops/log.ts';
-import { monotonicMs } from '../monotonic.ts';
-import { sweepOrphans } from '../sweep.ts';
+import { monotonicMs } from '../time/monotonic.ts';
 import {
   type DeadlineMessage,
   type ExitMessage,
@@ -20,6 +19,7 @@ import {
 } from './frames.ts';
 import { canEnclose, enclose } from './namespace.ts';
 import { identityOf, LAUNCHER_MARK } from './process-table.ts';
+import { sweepOrphans } from './sweep.ts';
 
 /** The same file as written (`.ts`) and as published (`.js`). */
 const ENTRY = fileURLToPath(new URL(`./main${extname(import.meta.url)}`, import.meta.url));

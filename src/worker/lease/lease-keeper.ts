@@ -40,12 +40,12 @@ export class LeaseKeeper implements AsyncDisposable {
     this.#aliveEveryMs = heartbeatMs * ALIVE_SHARE;
     const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
     const data: LeaseKeeperData = { plan, shared, heartbeatMs };
-    this.#thread = new Thread(new URL(`./leaseKeeper-thread${extension}`, import.meta.url), {
+    this.#thread = new Thread(new URL(`./lease-keeper-thread${extension}`, import.meta.url), {
       workerData: data,
-      name: 'workron-leaseKeeper',
+      name: 'workron-lease-keeper',
     });
     this.#thread.on('error', (error) =>
-      log.warn({ error }, 'the leaseKeeper thread ended: a handler that blocks the loop may lose its lease'),
+      log.warn({ error }, 'lease keeper thread failed; a handler that blocks the event loop may lose its lease'),
     );
     this.#thread.unref();
   }

@@ -115,7 +115,7 @@ export function createScheduler(options: SchedulerOptions): SchedulerParts {
       return attempts;
     },
     wait: (id, timeoutMs, signal) => wait(context, { id, timeoutMs }, untilDrained(signal)),
-    cancel: (id, { quiet }, signal) => cancel(context, { id, quiet }, signal),
+    cancel: (id, { keepDependents }, signal) => cancel(context, { id, keepDependents }, signal),
     retry: (id, signal) => retry(context, id, signal),
     edit: (id, change, signal) => edit(context, id, change, signal),
     log: (request, signal) => readLog(context, request, signal),

@@ -84,9 +84,9 @@ export interface Scheduler extends Schedules, AsyncDisposable {
   wait(id: number, timeoutMs: number, signal: AbortSignal): Promise<Job>;
   /**
    * `cancelled` at once where it waited; a running job is asked to stop. What waits for it in vain is cancelled with it;
-   * if `quiet`, it is judged by its conditions.
+   * if `keepDependents`, it is judged by its conditions.
    */
-  cancel(id: number, options: { quiet: boolean }, signal: AbortSignal): Promise<Job>;
+  cancel(id: number, options: { keepDependents: boolean }, signal: AbortSignal): Promise<Job>;
   retry(id: number, signal: AbortSignal): Promise<Job>;
   edit(id: number, edit: JobEdit, signal: AbortSignal): Promise<Job>;
   /** AdaptiveBatch of one attempt's output beyond `from`; `attempt` null: the present or last one. */

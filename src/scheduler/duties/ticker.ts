@@ -67,7 +67,7 @@ async function stopOthers(context: SchedulerContext, stop: Ticked['stop'], signa
 
 async function stopRun(context: SchedulerContext, { jobId, workflowId }: Run, signal: AbortSignal): Promise<void> {
   try {
-    if (jobId !== null) await cancel(context, { id: jobId, quiet: false }, signal);
+    if (jobId !== null) await cancel(context, { id: jobId, keepDependents: false }, signal);
     else if (workflowId !== null) await cancelWorkflow(context, workflowId, signal);
   } catch (error) {
     // It has ended meanwhile, or is gone: either way it does not run.

@@ -14,10 +14,10 @@ export function jobNotFound(id: number): WorkronError {
 /** `cancelled` at once where it waited; a running job is asked to stop, a group with all its items. Twice is fine. */
 export async function cancel(
   context: SchedulerContext,
-  { id, quiet }: { id: number; quiet: boolean },
+  { id, keepDependents }: { id: number; keepDependents: boolean },
   signal: AbortSignal,
 ): Promise<Job> {
-  const [decision] = await decide(context, [id], () => ({ type: 'cancel', quiet }), signal);
+  const [decision] = await decide(context, [id], () => ({ type: 'cancel', keepDependents }), signal);
   const job = jobOf(decision, () => jobNotFound(id));
   if (!isGroup(job)) return job;
   await changeAll(

@@ -3,6 +3,7 @@
 import { rmSync } from 'node:fs';
 import type { Clock, Random } from '../core/clock.ts';
 import type { ClaimedJob } from '../core/job.ts';
+import type { HeartbeatOrders } from '../core/lease.ts';
 import { NEVER } from '../core/never.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { Log } from '../ops/log.ts';
@@ -10,7 +11,7 @@ import { planClaim } from './claim/claim-plan.ts';
 import { Claimer, type ClaimPlan } from './claim/claimer.ts';
 import { Prefetch } from './claim/prefetch.ts';
 import { commandExecutor } from './command/command-executor.ts';
-import type { BeatAnswer, JobSource, Registration, WorkerProfile } from './job-source.ts';
+import type { JobSource, Registration, WorkerProfile } from './job-source.ts';
 import type { Launcher, LauncherOptions } from './launcher/launcher.ts';
 import { openLauncher } from './launcher/open-launcher.ts';
 import { makeWorkFolder } from './launcher/work-folder.ts';
@@ -105,13 +106,13 @@ export class Worker {
     this.#heartbeater = new Heartbeater({
       ...common,
       monotonicMs,
-      beat: () => ({
+      heartbeat: () => ({
         workerId: this.#registered.workerId,
         leases: this.#held.leases(),
         started: this.#runner.startsToTell(),
         seenClaim: this.#claimer.seen,
       }),
-      onAnswer: (answer, sentAt) => this.#hear(answer, sentAt),
+      onOrders: (orders, sentAt) => this.#obey(orders, sentAt),
       onForgotten: (signal) => this.#registerAgain(signal),
     });
   }
@@ -282,22 +283,22 @@ export class Worker {
     this.#letGo(assignment);
   }
 
-  #hear(answer: BeatAnswer, sentAt: number): void {
+  #obey({ cancel, lost, drain }: HeartbeatOrders, sentAt: number): void {
     this.#renew(sentAt);
     this.#runner.startsTold();
-    for (const lease of answer.cancel) {
+    for (const lease of cancel) {
       const assignment = this.#held.find(lease);
       assignment?.stop('cancelled');
       if (assignment !== undefined && this.#prefetch.delete(assignment)) this.#return(assignment);
     }
-    for (const lease of answer.lost) {
+    for (const lease of lost) {
       const assignment = this.#held.find(lease);
       // One whose report is on its way may be gone because that has arrived: its answer decides.
       if (assignment === undefined || assignment.ended) continue;
       this.#options.log.warn({ job_id: lease.jobId, attempt: lease.attempt }, 'a lease was lost; its job is stopped');
       this.#lose(assignment);
     }
-    if (answer.drain && !this.#draining.signal.aborted) {
+    if (drain && !this.#draining.signal.aborted) {
       this.#options.log.info({ worker_id: this.#registered.workerId }, 'the worker was asked to drain');
       this.#beginDraining();
     }

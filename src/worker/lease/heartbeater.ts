@@ -1,9 +1,10 @@
 /** Tells the scheduler that this worker lives and what it holds; hears what must stop. */
 
 import type { Clock, Random } from '../../core/clock.ts';
+import type { HeartbeatOrders, WorkerHeartbeat } from '../../core/lease.ts';
 import type { Log } from '../../ops/log.ts';
 import { Wake } from '../../ops/wake.ts';
-import type { Beat, BeatAnswer, JobSource, Registration } from '../job-source.ts';
+import type { JobSource, Registration } from '../job-source.ts';
 import { RetryBackoff } from '../time/retry-backoff.ts';
 import { within } from '../time/within.ts';
 
@@ -14,9 +15,9 @@ export interface HeartbeaterOptions {
   log: Log;
   monotonicMs: () => number;
   /** What to say, at the moment it is said. */
-  beat: () => Beat;
+  heartbeat: () => WorkerHeartbeat;
   /** `sentAt`: by the monotonic clock. */
-  onAnswer: (answer: BeatAnswer, sentAt: number) => void;
+  onOrders: (orders: HeartbeatOrders, sentAt: number) => void;
   /** The scheduler does not know this worker; resolves once it has registered again. */
   onForgotten: (signal: AbortSignal) => Promise<void>;
 }
@@ -60,10 +61,10 @@ export class Heartbeater {
 
   /** One heartbeat. Rejects where it was not answered within `answerMs`. */
   async beat(answerMs: number, signal: AbortSignal): Promise<void> {
-    const { source, monotonicMs, beat, onAnswer, onForgotten } = this.#options;
+    const { source, monotonicMs, heartbeat, onOrders, onForgotten } = this.#options;
     const sentAt = monotonicMs();
-    const answer = await within(answerMs, signal, (inner) => source.heartbeat(beat(), inner));
-    if (answer === undefined) await onForgotten(signal);
-    else onAnswer(answer, sentAt);
+    const orders = await within(answerMs, signal, (inner) => source.heartbeat(heartbeat(), inner));
+    if (orders === undefined) await onForgotten(signal);
+    else onOrders(orders, sentAt);
   }
 }

@@ -101,7 +101,9 @@ function cancel(job: Job, fence: Fence, keepDependents: boolean): Change | undef
     case 'cancelled':
       return undefined;
     case 'running':
-      return job.cancelRequestedAt === null ? { kind: 'flag', fence, ...(keepDependents ? { keepDependents } : {}) } : undefined;
+      return job.cancelRequestedAt === null
+        ? { kind: 'flag', fence, ...(keepDependents ? { keepDependents } : {}) }
+        : undefined;
     case 'blocked':
     case 'scheduled':
     case 'pending':

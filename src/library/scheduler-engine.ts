@@ -6,7 +6,7 @@ import { attemptToWire, jobDetailToWire, jobToWire, newJobFrom } from '../api/jo
 import { WorkronError } from '../core/error.ts';
 import type { NewJob } from '../core/job.ts';
 import { NEVER } from '../core/never.ts';
-import { type NotifyContext, watchJob } from '../scheduler/notify/targets.ts';
+import { type NotifyContext, addInstallationTargets } from '../scheduler/notify/targets.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 import type { Transactional } from '../store/transactional.ts';
 import type { Engine, Request } from './engine.ts';
@@ -30,7 +30,7 @@ export function schedulerEngine(
       return items.map(({ job, deduplicated }) => ({ id: String(job.id), deduplicated }));
     },
     async enlist(requests, run, signal) {
-      const jobs = requests.map((request) => watchJob(newJob(request), notify));
+      const jobs = requests.map((request) => addInstallationTargets(newJob(request), notify));
       const enlisted = await inTransaction().enlist(run, jobs, signal);
       return enlisted.map(({ id, deduplicated }) => ({ id: String(id), deduplicated }));
     },

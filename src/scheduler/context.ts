@@ -1,4 +1,4 @@
-/** What every use case and duty is handed: no globals, no clocks of their own. */
+/** What every use case and duty gets: the store, the clock and all else that is shared. There are no globals. */
 
 import type { Clock, Random } from '../core/clock.ts';
 import type { Log } from '../ops/log.ts';
@@ -17,5 +17,5 @@ export interface SchedulerContext {
   instanceId: string;
   notify: NotifyContext;
   idle: IdleClaims;
-  looks: SharedPolling;
+  polls: SharedPolling;
 }

@@ -31,7 +31,7 @@ async function scene(notify: Partial<NotifyContext> = {}) {
     store,
     clock,
     random: () => 0.5,
-    log: { ...silentLog, error: (fields) => errors.push((fields as { again_in_ms: number }).again_in_ms) },
+    log: { ...silentLog, error: (fields) => errors.push((fields as { retry_in_ms: number }).retry_in_ms) },
     metrics: new Metrics('0', 'test'),
     instanceId: 'test',
     leaseMs: 30_000,

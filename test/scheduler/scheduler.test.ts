@@ -203,7 +203,9 @@ test('cancel: a running job is asked to stop, and from then on only done or canc
   );
   assert.equal((await scheduler.job(failing.jobId, signal)).status, 'cancelled');
   assert.equal((await scheduler.job(finishing.jobId, signal)).status, 'done');
-  await assert.rejects(scheduler.cancel(finishing.jobId, { keepDependents: false }, signal), { code: 'illegal_transition' });
+  await assert.rejects(scheduler.cancel(finishing.jobId, { keepDependents: false }, signal), {
+    code: 'illegal_transition',
+  });
 });
 
 test('wait: an end between the look and the wait is not missed', async () => {

@@ -1,4 +1,4 @@
-/** The background duties of a scheduler. Each would be correct on two instances at once; leadership only saves work. */
+/** The background loops of a scheduler. A duty on two instances at once would be correct; leadership only saves work. */
 
 import type { NewInstance } from '../../core/instance.ts';
 import { type Loop, type LoopContext, runLoop } from '../../ops/loop.ts';
@@ -9,13 +9,15 @@ import { bulkRunner } from '../jobs/bulk.ts';
 import { grapher } from './grapher.ts';
 import { Leader } from './leader.ts';
 import { notifier } from './notifier.ts';
-import { presence } from './presence.ts';
 import { expirer, promoter } from './promoter.ts';
 import { pruner } from './pruner.ts';
 import { lockWatcher, reaper } from './reaper.ts';
 import { ticker } from './ticker.ts';
 
 const RESIGN_TIMEOUT_MS = 5_000;
+const SHARED_BEAT_MS = 5_000;
+/** A store with one owner has no other instance that could look, and each beat is a write to disk. */
+const EXCLUSIVE_BEAT_MS = 600_000;
 
 export interface DutySettings {
   leaseMs: number;
@@ -26,7 +28,7 @@ export interface DutySettings {
   ledgerMs: number;
 }
 
-/** Runs until `signal` aborts; resolves once every round in progress has ended. */
+/** Runs all duties until `signal` aborts; resolves once every round in progress has ended. */
 export async function runDuties(
   { context, rounds, bulkWake }: SchedulerParts,
   settings: DutySettings,
@@ -55,11 +57,11 @@ export async function runDuties(
   const loopContext: LoopContext = { signal, clock, random, log, rounds };
   await Promise.all([leader.loop, ...loops].map((loop) => runLoop(loop, loopContext)));
   await leader.resign(AbortSignal.timeout(RESIGN_TIMEOUT_MS)).catch((error: unknown) => {
-    log.warn({ error }, 'the duties could not be handed over: another instance takes them when they run out');
+    log.warn({ error }, 'could not resign; other instances take the duties over when the terms end');
   });
 }
 
-/** Writes statistics once a second, where there are any. Every instance has its own to write. */
+/** Writes this instance's statistics once a second. */
 export async function runStatistics({ context, rounds }: SchedulerParts, signal: AbortSignal): Promise<void> {
   const { clock, random, log, telemetry, store } = context;
   const loop: Loop = {
@@ -80,8 +82,17 @@ export async function runPresence(
   signal: AbortSignal,
 ): Promise<void> {
   const { clock, random, log, store } = context;
-  await runLoop(presence(context, instance), { signal, clock, random, log, rounds });
+  const beatMs = store.exclusive ? EXCLUSIVE_BEAT_MS : SHARED_BEAT_MS;
+  const loop: Loop = {
+    name: 'presence',
+    everyMs: beatMs,
+    async tick(round) {
+      await store.beatInstance({ ...instance, beatMs }, round);
+      return undefined;
+    },
+  };
+  await runLoop(loop, { signal, clock, random, log, rounds });
   await store.leaveInstance(instance.id, AbortSignal.timeout(RESIGN_TIMEOUT_MS)).catch((error: unknown) => {
-    log.warn({ error }, 'this instance stays listed as silent: it could not say good-bye');
+    log.warn({ error, instance_id: instance.id }, 'could not deregister this instance; it stays listed as offline');
   });
 }

@@ -4,18 +4,17 @@
  * each time twice as long, and the others go on.
  */
 
+import { retryDelay } from '../../core/backoff.ts';
 import type { Workflow } from '../../core/dag/workflow.ts';
 import { isWorkronError } from '../../core/error.ts';
 import type { Job } from '../../core/job.ts';
 import type { Delivery, Notice } from '../../core/notice.ts';
 import type { Notify, NotifyEvent } from '../../core/notify.ts';
-import { retryDelay } from '../../core/retry-delay.ts';
 import { listenersOf } from '../../core/schedule/tick-notices.ts';
 import type { Loop } from '../../ops/loop.ts';
 import type { SchedulerContext } from '../context.ts';
-import { messageJob } from '../notify/message.ts';
-import { payloadOf } from '../notify/payload.ts';
-import { resolveInstallation } from '../notify/targets.ts';
+import { messageJob, payloadOf } from '../notify/message.ts';
+import { resolveTargets } from '../notify/targets.ts';
 
 const BATCH = 100;
 const NOTHING: Delivery = { alarm: null, messages: [] };
@@ -52,7 +51,7 @@ async function postpone({ store, log }: SchedulerContext, notice: Notice, error:
   await store.postponeNotice(notice.id, retryInMs, signal);
   const { id, jobId, workflowId, schedule } = notice;
   const about = { notice: id, job_id: jobId, workflow_id: workflowId, schedule };
-  log.error({ ...about, error, again_in_ms: retryInMs }, 'a notice could not be told; others go on');
+  log.error({ ...about, error, retry_in_ms: retryInMs }, 'a notice could not be told; others go on');
 }
 
 /** What became of it meanwhile decides: retention may have deleted it, a late run may have started in time. */
@@ -121,7 +120,7 @@ function messages(
   { event, list, ...subject }: Subject & { event: NotifyEvent; list: readonly Notify[] },
 ): Delivery['messages'] {
   const payload = payloadOf(event, { ...subject, publicUrl: notify.publicUrl });
-  return resolveInstallation(list, notify).flatMap(({ on, target }) => {
+  return resolveTargets(list, notify).flatMap(({ on, target }) => {
     if (!on.includes(event) || target.type === 'installation') return [];
     return [{ event, job: messageJob(target, payload, notify.secret) }];
   });

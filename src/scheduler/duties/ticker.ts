@@ -7,15 +7,14 @@ import type { Wake } from '../../ops/wake.ts';
 import type { Ticked } from '../../store/schedule-store.ts';
 import type { SchedulerContext } from '../context.ts';
 import { cancel } from '../jobs/change-job.ts';
-import { withInstallation } from '../notify/targets.ts';
+import { withInstallationTargets } from '../notify/targets.ts';
 import { AdaptiveBatch, BATCH } from '../schedules/adaptive-batch.ts';
-import { reportTicks } from '../schedules/report-ticks.ts';
 import { cancelWorkflow } from '../workflows/workflows.ts';
 
-/** A schedule made by another process is known by then even if its hint was lost. Naps are up to a tenth shorter. */
+/** Bounds how late a schedule made by another process is noticed if its hint was lost. Sleeps are up to a tenth shorter. */
 const SHARED_POLL_MS = 1_200;
 const EXCLUSIVE_POLL_MS = 10_000;
-/** Whoever is at work on what is due needs a moment. */
+/** How long to leave due ticks to the instance that is judging them. */
 const CONTENDED_MS = 50;
 
 /** Sleeps until the next tick is due; woken when a schedule is made or changed. */
@@ -25,37 +24,35 @@ export function ticker(context: SchedulerContext, wake: Wake): Loop & Disposable
   const unsubscribe = store.subscribe((hint) => {
     if (hint.topic === 'schedules') wake.fire();
   });
-  const pieces = new AdaptiveBatch(store);
-  const notify = withInstallation([], context.notify);
+  const batch = new AdaptiveBatch(context);
+  const notify = withInstallationTargets([], context.notify);
   return {
     name: 'ticker',
     everyMs: pollMs,
     wake,
     async tick(signal) {
-      const told = await pieces.attempt((lines) => store.tick({ limit: BATCH, lines, notify }, signal), signal);
-      if (told === undefined) return 0;
-      report(context, told);
-      await stopOthers(context, told.stop, signal);
-      if (told.more) return 0;
-      if (told.nextDueAt === null) return undefined;
-      if (told.nextDueAt <= told.now && told.contended.length > 0) return CONTENDED_MS;
-      return Math.min(pollMs, Math.max(0, told.nextDueAt - told.now) + 1);
+      const ticked = await batch.judge((lines) => store.tick({ limit: BATCH, lines, notify }, signal), signal);
+      if (ticked === 'too_large') return 0;
+      logContended(context, ticked.contended);
+      await stopReplaced(context, ticked.stop, signal);
+      if (ticked.more) return 0;
+      if (ticked.nextDueAt === null) return undefined;
+      if (ticked.nextDueAt <= ticked.now && ticked.contended.length > 0) return CONTENDED_MS;
+      return Math.min(pollMs, Math.max(0, ticked.nextDueAt - ticked.now) + 1);
     },
     [Symbol.dispose]: unsubscribe,
   };
 }
 
-function report(context: SchedulerContext, told: Ticked): void {
-  reportTicks(context, told);
-  for (const { schedule, dueAt } of told.contended) {
+function logContended({ log, instanceId }: SchedulerContext, contended: Ticked['contended']): void {
+  for (const { schedule, dueAt } of contended) {
     const due = new Date(dueAt).toISOString();
-    const fields = { schedule, due, instance_id: context.instanceId };
-    context.log.debug(fields, 'another instance is judging this tick, or has');
+    log.debug({ schedule, due, instance_id: instanceId }, 'another instance is judging this tick');
   }
 }
 
-/** Asks runs to stop that a tick has replaced. What is left undone here is told again by the next round of any instance. */
-async function stopOthers(context: SchedulerContext, stop: Ticked['stop'], signal: AbortSignal): Promise<void> {
+/** Asks the runs that a tick replaces to stop. What is not finished here is returned by the next `tick` of any instance. */
+async function stopReplaced(context: SchedulerContext, stop: Ticked['stop'], signal: AbortSignal): Promise<void> {
   for (const { runs } of stop) for (const run of runs) await stopRun(context, run, signal);
   if (stop.length > 0) {
     await context.store.stoppedOthers(
@@ -70,7 +67,7 @@ async function stopRun(context: SchedulerContext, { jobId, workflowId }: Run, si
     if (jobId !== null) await cancel(context, { id: jobId, keepDependents: false }, signal);
     else if (workflowId !== null) await cancelWorkflow(context, workflowId, signal);
   } catch (error) {
-    // It has ended meanwhile, or is gone: either way it does not run.
+    // It has ended meanwhile, or was deleted: either way it does not run.
     const isOver = ['illegal_transition', 'job_not_found', 'workflow_not_found'] as const;
     if (!isOver.some((code) => isWorkronError(error, code))) throw error;
   }

@@ -4,7 +4,7 @@ import type { ClaimedJob } from '../../core/job.ts';
 import { Wake } from '../../ops/wake.ts';
 import type { ClaimRequest } from '../../store/job-store.ts';
 import type { SchedulerContext } from '../context.ts';
-import type { Turns } from './shared-polling.ts';
+import type { PollSlot } from './shared-polling.ts';
 
 /** Answers as soon as there is something, or with nothing after `waitMs` or when `stopped` aborts. */
 export async function claim(
@@ -12,14 +12,14 @@ export async function claim(
   { waitMs, ...request }: ClaimRequest & { waitMs: number },
   { signal, stopped }: { signal: AbortSignal; stopped: AbortSignal },
 ): Promise<ClaimedJob[]> {
-  const { store, clock, telemetry, idle, looks } = context;
+  const { store, clock, telemetry, idle, polls } = context;
   const until = clock.now() + waitMs;
   const wake = new Wake();
   const ended = AbortSignal.any([signal, stopped]);
   const unsubscribe = store.subscribe((hint) => {
     if (hint.topic === 'work') wake.fire();
   });
-  let turns: Turns | undefined;
+  let pollSlot: PollSlot | undefined;
   try {
     for (;;) {
       if (stopped.aborted) return [];
@@ -27,8 +27,8 @@ export async function claim(
       let jobs = await store.claim(request, signal);
       const left = until - clock.now();
       if (jobs.length === 0 && left > 0) {
-        turns ??= looks.join(request, wake);
-        turns.foundNothing();
+        pollSlot ??= polls.join(request, wake);
+        pollSlot.foundNothing();
         jobs = await idle.wait(request, wake, () => wake.sleep(clock, left, ended));
         // Whoever hung up while it was handed jobs can still give them back.
         if (jobs.length === 0) signal.throwIfAborted();
@@ -39,7 +39,7 @@ export async function claim(
       if (jobs.length > 0 || left <= 0) return jobs;
     }
   } finally {
-    turns?.[Symbol.dispose]();
+    pollSlot?.[Symbol.dispose]();
     unsubscribe();
   }
 }

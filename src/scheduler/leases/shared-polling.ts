@@ -24,7 +24,7 @@ interface Group {
   ended: AbortController;
 }
 
-export interface Turns extends Disposable {
+export interface PollSlot extends Disposable {
   /** What it was woken for is done; it waits on. */
   foundNothing(): void;
 }
@@ -40,13 +40,13 @@ export class SharedPolling {
   }
 
   /** For a claim that has found nothing: until disposed, it is woken by `wake` when it is its turn to look. */
-  join({ offer, prefetch = false }: ClaimRequest, wake: Wake): Turns {
+  join({ offer, prefetch = false }: ClaimRequest, wake: Wake): PollSlot {
     const wishes = JSON.stringify([offer, prefetch]);
     let group = this.#groups.get(wishes);
     if (group === undefined) {
       group = { waiting: new Set(), looking: undefined, ended: new AbortController() };
       this.#groups.set(wishes, group);
-      void this.#takeTurns(group);
+      void this.#takePollSlot(group);
     }
     const joined = group;
     joined.waiting.add(wake);
@@ -65,7 +65,7 @@ export class SharedPolling {
     };
   }
 
-  async #takeTurns(group: Group): Promise<void> {
+  async #takePollSlot(group: Group): Promise<void> {
     const { signal } = group.ended;
     while (!signal.aborted) {
       await this.#clock.sleep(this.#everyMs, signal);

@@ -1,42 +1,57 @@
-/** How many lines of schedules one transaction takes on. */
+/** Judges due ticks in transactions whose size adapts to failures. */
 
-import { isWorkronError } from '../../core/error.ts';
-import type { Store } from '../../store/store.ts';
+import { isRowError, isWorkronError } from '../../core/error.ts';
+import type { Judged } from '../../store/schedule-store.ts';
+import type { SchedulerContext } from '../context.ts';
 
-/** Rows of the ledger per transaction, and lines where others can go on meanwhile. */
+/** The number of ledger rows, and of lines on a shared store, that one transaction takes on. */
 export const BATCH = 1_000;
-/** Where a store has one hand for all, heartbeats and claims wait until a piece is written. */
+/** On a store with one writer, heartbeats and claims wait for the transaction. */
 const EXCLUSIVE_LINES = 200;
 
-/** Halved when a piece fails, until what cannot be written stands alone; doubled when one is written. */
+/** Halves the number of lines when a transaction fails, until the line that cannot be written is alone; then doubles it again. */
 export class AdaptiveBatch {
-  readonly #most: number;
+  readonly #context: SchedulerContext;
+  readonly #maxLines: number;
   #lines: number;
 
-  constructor({ exclusive }: Pick<Store, 'exclusive'>) {
-    this.#most = exclusive ? EXCLUSIVE_LINES : BATCH;
-    this.#lines = this.#most;
+  constructor(context: SchedulerContext) {
+    this.#context = context;
+    this.#maxLines = context.store.exclusive ? EXCLUSIVE_LINES : BATCH;
+    this.#lines = this.#maxLines;
   }
 
-  /** What `take` answers. `undefined`: it failed because of what it would have written, and is to be asked for less. */
-  async attempt<T>(take: (lines: number) => Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  /**
+   * Calls `judge` with the number of lines to take on, and reports the ticks that were judged. Returns `'too_large'` if
+   * it failed because of one of its lines: call again, with fewer lines.
+   */
+  async judge<T extends Judged | undefined>(
+    judge: (lines: number) => Promise<T>,
+    signal: AbortSignal,
+  ): Promise<T | 'too_large'> {
     try {
-      const answer = await take(this.#lines);
-      this.#lines = Math.min(this.#most, this.#lines * 2);
-      return answer;
+      const judged = await judge(this.#lines);
+      this.#lines = Math.min(this.#maxLines, this.#lines * 2);
+      if (judged !== undefined) report(this.#context, judged);
+      return judged;
     } catch (error) {
-      if (isNotOfTheRow(error) || signal.aborted || this.#lines === 1) {
+      // An invalid change is invalid for any number of lines.
+      const isShared = !isRowError(error) || isWorkronError(error, 'schedule_invalid');
+      if (isShared || signal.aborted || this.#lines === 1) {
         this.#lines = 1;
         throw error;
       }
       this.#lines = Math.ceil(this.#lines / 2);
-      return undefined;
+      return 'too_large';
     }
   }
 }
 
-/** The store is away, or no longer ours; or what was asked for is wrong, however little of it. */
-function isNotOfTheRow(error: unknown): boolean {
-  if (!isWorkronError(error)) return false;
-  return error.retryable || error.code === 'leadership_lost' || error.code === 'schedule_invalid';
+function report({ telemetry, log }: SchedulerContext, { ticks, counts, started, now, failed }: Judged): void {
+  telemetry.ticked(ticks, counts);
+  telemetry.started(started, now);
+  for (const { schedule, error, retryInMs } of failed) {
+    if (retryInMs === null) log.error({ schedule, error }, 'could not run a due schedule before it was changed');
+    else log.error({ schedule, error, retry_in_ms: retryInMs }, 'could not judge a due schedule; postponed');
+  }
 }

@@ -5,10 +5,16 @@ import type { Workflow, WorkflowStep } from '../../core/dag/workflow.ts';
 import { WorkronError } from '../../core/error.ts';
 import type { Job, NewJob } from '../../core/job.ts';
 import type { SchedulerContext } from '../context.ts';
-import type { RerunRequest } from '../scheduler.ts';
-import { parentPlaces, readWorkflow } from './workflows.ts';
+import { readWorkflow } from './workflows.ts';
 
-/** The step and, unless `only`, everything below it run; of what those need, what is done is kept, the rest runs too. */
+export interface RerunRequest {
+  /** The key of a step. */
+  from: string;
+  /** True to repeat this step alone, without the steps below it. */
+  only: boolean;
+}
+
+/** Repeats the step and, unless `only`, everything below it. Of the steps above, those that are done are kept; the others run too. */
 export async function rerunWorkflow(
   context: SchedulerContext,
   id: number,
@@ -32,7 +38,13 @@ export async function rerunWorkflow(
   return (await context.store.insertWorkflow(workflow, {}, signal)).workflow;
 }
 
-/** The step and all that comes after it. Parents stand before their children, so one pass does it. */
+/** For each step, the positions of its parents in the list. */
+function parentPlaces(steps: readonly WorkflowStep[]): number[][] {
+  const places = new Map(steps.map(({ job }, place) => [job.id, place]));
+  return steps.map(({ job }) => job.dependsOn.flatMap(({ jobId }) => places.get(jobId) ?? []));
+}
+
+/** The step and all its descendants. Parents precede their children, so one pass is enough. */
 function below(parents: readonly (readonly number[])[], start: number): Set<number> {
   const found = new Set([start]);
   parents.forEach((list, place) => {
@@ -41,7 +53,7 @@ function below(parents: readonly (readonly number[])[], start: number): Set<numb
   return found;
 }
 
-/** The steps and all that comes before them. */
+/** The steps and all their ancestors. */
 function above(parents: readonly (readonly number[])[], steps: ReadonlySet<number>): Set<number> {
   const found = new Set(steps);
   for (let place = parents.length - 1; place >= 0; place -= 1) {
@@ -52,7 +64,7 @@ function above(parents: readonly (readonly number[])[], steps: ReadonlySet<numbe
 
 interface Place {
   steps: readonly WorkflowStep[];
-  /** From places in the old list to places in the new one. */
+  /** Maps positions in the old list to positions in the new one. */
   places: ReadonlyMap<number, number>;
   parents: readonly number[];
   kept: boolean;
@@ -82,7 +94,7 @@ function sourceOf(
   return { parent: places.get(parent) ?? 0, path: source.path };
 }
 
-/** What was asked for, without what became of it. */
+/** The job as it was submitted. */
 function newJob(job: Job): NewJob {
   const { name, queue, priority, command, handler, input, maxAttempts, backoff, retryOn, noRetryOn, timeoutMs } = job;
   const { startTimeoutMs, killGraceMs, rerun, onDisconnect, env, cwd, tags, requires, resources, fairKey } = job;

@@ -1,16 +1,23 @@
-/** A workflow as people look at it. */
+/** A workflow with its steps, read in pages, and its critical path. */
 
 import { criticalPath, type TimedStep } from '../../core/dag/critical-path.ts';
-import type { WorkflowStep } from '../../core/dag/workflow.ts';
+import type { Workflow, WorkflowStep } from '../../core/dag/workflow.ts';
 import type { SchedulerContext } from '../context.ts';
-import type { WorkflowView } from '../scheduler.ts';
-import { stepPages } from './step-pages.ts';
-import { readWorkflow } from './workflows.ts';
+import { readWorkflow, stepPages } from './workflows.ts';
+
+export interface WorkflowView extends Workflow {
+  /** The steps, parents before their children. Can be iterated once. */
+  pages: AsyncIterable<WorkflowStep[]>;
+  /** The key of the step that a job belongs to, among the steps iterated so far. */
+  keyOf: (jobId: number) => string;
+  /** The keys of its steps, once `pages` was iterated to its end. */
+  criticalPath: () => string[];
+}
 
 export async function viewWorkflow(context: SchedulerContext, id: number, signal: AbortSignal): Promise<WorkflowView> {
   const workflow = await readWorkflow(context, id, signal);
   const pages = stepPages(context, id, signal);
-  // What stands in the way is told before an answer has begun.
+  // Read ahead of the answer, so that an error is thrown before any of it is sent.
   const first = await pages.next();
   const walked = new WalkedSteps();
   return {
@@ -21,7 +28,7 @@ export async function viewWorkflow(context: SchedulerContext, id: number, signal
   };
 }
 
-/** What is remembered of steps that were passed on. */
+/** Remembers of each step passed on only what keys and the critical path need. */
 class WalkedSteps {
   readonly #places = new Map<number, number>();
   readonly #keys: string[] = [];

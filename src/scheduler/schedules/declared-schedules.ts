@@ -1,11 +1,8 @@
-/**
- * Declared schedules: what an owner has is made to be what a list says. Nothing is changed before all of it has been
- * looked at; then each schedule is a step of its own, so one that dies on the way is finished by doing the same again.
- */
+/** Declared schedules: `putSchedule` for one of them, `applySchedules` for an owner's whole list. */
 
 import { isWorkronError, WorkronError } from '../../core/error.ts';
+import { requireTicks } from '../../core/schedule/recurrence.ts';
 import { recurrenceOf } from '../../core/schedule/recurrence-of.ts';
-import { requireTicks } from '../../core/schedule/require-ticks.ts';
 import type { NewSchedule, Schedule } from '../../core/schedule/schedule.ts';
 import type { Schedules } from './schedules.ts';
 
@@ -19,12 +16,43 @@ export interface ApplyRequest {
 export interface Applied {
   name: string;
   action: 'add' | 'change' | 'remove' | 'keep';
-  /** Of a change: what differs. */
+  /** The fields that a change changes. */
   fields: string[];
 }
 
 const PAGE = 200;
 
+export interface Put {
+  schedule: Schedule;
+  action: Exclude<Applied['action'], 'remove'>;
+}
+
+/**
+ * Creates the schedule, changes it, or leaves it alone, so that it is as declared. Any number of processes may call this
+ * at once. A paused schedule stays paused; ticks change only if the timing does. Throws `schedule_exists` if the
+ * schedule has another owner.
+ */
+export async function putSchedule(schedules: Schedules, wanted: NewSchedule, signal: AbortSignal): Promise<Put> {
+  const { name, ...spec } = wanted;
+  for (;;) {
+    const present = await findSchedule(schedules, name, signal);
+    try {
+      if (present === undefined) return { action: 'add', schedule: await schedules.createSchedule(wanted, signal) };
+      if (present.owner !== wanted.owner) throw ownedByOther(present);
+      if (compare(wanted, present).action === 'keep') return { action: 'keep', schedule: present };
+      return { action: 'change', schedule: await schedules.editSchedule(name, spec, signal) };
+    } catch (error) {
+      // Another process created or deleted it meanwhile: compare again.
+      const lost = present === undefined ? 'schedule_exists' : 'schedule_not_found';
+      if (!isWorkronError(error, lost)) throw error;
+    }
+  }
+}
+
+/**
+ * Makes the owner's schedules equal to the list. All of it is checked before anything is changed. Each schedule is then
+ * changed in a transaction of its own; if the process dies in between, applying the same list again completes it.
+ */
 export async function applySchedules(
   schedules: Schedules,
   { owner, schedules: listed, dryRun, now }: ApplyRequest,
@@ -35,12 +63,13 @@ export async function applySchedules(
   const names = new Set(wanted.map(({ name }) => name));
   const gone = [...present.values()].filter(({ name }) => !names.has(name));
   const plan: (Applied & { schedule: NewSchedule })[] = [
-    ...wanted.map((schedule) => ({ schedule, ...compared(schedule, present.get(schedule.name)) })),
+    ...wanted.map((schedule) => ({ schedule, ...compare(schedule, present.get(schedule.name)) })),
     ...gone.map((schedule) => ({ schedule, name: schedule.name, action: 'remove' as const, fields: [] })),
   ];
   for (const { schedule, action } of plan) {
-    if (action === 'add' || action === 'change') refuseSilent(schedule, now);
-    if (action === 'add') await refuseForeign(schedules, schedule.name, signal);
+    if (action === 'add' || action === 'change') checkTicks(schedule, now);
+    const other = action === 'add' ? await findSchedule(schedules, schedule.name, signal) : undefined;
+    if (other !== undefined) throw ownedByOther(other);
   }
   if (!dryRun) for (const step of plan) await carryOut(schedules, step, signal);
   return plan.map(({ name, action, fields }) => ({ name, action, fields }));
@@ -57,8 +86,8 @@ async function ownedBy(schedules: Schedules, owner: string, signal: AbortSignal)
   return found;
 }
 
-/** With its name: in a list that is what the writer looks for. */
-function refuseSilent(schedule: NewSchedule, now: number): void {
+/** Throws if the schedule never fires. The message names the schedule, so that it can be found in a list. */
+function checkTicks(schedule: NewSchedule, now: number): void {
   try {
     requireTicks(recurrenceOf(schedule), now);
   } catch (error) {
@@ -67,35 +96,32 @@ function refuseSilent(schedule: NewSchedule, now: number): void {
   }
 }
 
-async function refuseForeign(schedules: Schedules, name: string, signal: AbortSignal): Promise<void> {
-  let other: Schedule;
+async function findSchedule(schedules: Schedules, name: string, signal: AbortSignal): Promise<Schedule | undefined> {
   try {
-    other = await schedules.schedule(name, signal);
+    return await schedules.schedule(name, signal);
   } catch (error) {
-    if (isWorkronError(error, 'schedule_not_found')) return;
+    if (isWorkronError(error, 'schedule_not_found')) return undefined;
     throw error;
   }
-  throw belongsTo(other);
 }
 
-/** Whoever keeps it would change it back. */
-export function belongsTo({ name, owner }: Pick<Schedule, 'name' | 'owner'>): WorkronError {
-  const whose = owner === null ? 'nobody' : JSON.stringify(owner);
+/** A schedule is changed only by its owner, who would otherwise change it back. */
+function ownedByOther({ name, owner }: Schedule): WorkronError {
+  const whose = owner === null ? 'has no owner' : `belongs to ${JSON.stringify(owner)}`;
   return new WorkronError(
     'schedule_exists',
-    `The schedule ${name} is there already and belongs to ${whose}; change its owner to hand it over, or rename one`,
+    `The schedule ${name} already exists and ${whose}; change its owner to hand it over, or rename one`,
   );
 }
 
-/** What it takes to make the present one the wanted one. */
-export function compared(wanted: NewSchedule, present: Schedule | undefined): Applied {
+function compare(wanted: NewSchedule, present: Schedule | undefined): Applied {
   const { name } = wanted;
   if (present === undefined) return { name, action: 'add', fields: [] };
   const fields = differences(specOf(present), specOf(wanted));
   return { name, action: fields.length === 0 ? 'keep' : 'change', fields };
 }
 
-/** As a file would name them. */
+/** The fields by their names in a file. */
 function specOf(schedule: NewSchedule): Record<string, unknown> {
   const { target } = schedule;
   return {
@@ -130,7 +156,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
-/** The same text for the same value, whatever the order of its keys; what is not there is `null`. */
+/** The same text for equal values, whatever the order of their keys; a missing value counts as `null`. */
 function canonical(value: unknown): string {
   return JSON.stringify(value ?? null, (_, each: unknown) =>
     isObject(each) && !Array.isArray(each)
@@ -139,7 +165,7 @@ function canonical(value: unknown): string {
   );
 }
 
-/** `timeoutMs` as a file has it: `timeout`. */
+/** The name of a field in a file: `timeoutMs` is `timeout`. */
 function snake(key: string): string {
   return key.replace(/Ms$/, '').replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

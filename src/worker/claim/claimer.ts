@@ -4,15 +4,14 @@ import type { Clock, Random } from '../../core/clock.ts';
 import type { ClaimedJob } from '../../core/job.ts';
 import type { Log } from '../../ops/log.ts';
 import { Wake } from '../../ops/wake.ts';
-import type { JobSource, SourceClaim } from '../job-source.ts';
+import type { JobSource } from '../job-source.ts';
 import { RetryBackoff } from '../time/retry-backoff.ts';
 import { within } from '../time/within.ts';
+import type { ClaimPlan } from './claim-plan.ts';
 
 /** How long an answer may take beyond the wait that was asked for. */
 const ANSWER_MS = 10_000;
 const MAX_PAUSE_MS = 1_000;
-
-export type ClaimPlan = Omit<SourceClaim, 'claimSeq'>;
 
 export interface ClaimerOptions {
   source: JobSource;

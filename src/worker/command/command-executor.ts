@@ -10,12 +10,11 @@ import type { Log } from '../../ops/log.ts';
 import type { CommandExit, Launcher } from '../launcher/launcher.ts';
 import type { OutputWriter } from '../report/output-writer.ts';
 import type { Assignment, StopReason } from '../run/assignment.ts';
-import type { Executor } from '../run/executor.ts';
+import type { Executor } from '../run/runner.ts';
 import { after } from '../time/timer.ts';
 import { parentsDocument } from './context-variables.ts';
 import { type AttemptFiles, attemptEnvironment } from './environment.ts';
-import { shellArgument } from './long-command.ts';
-import { shortenVariables } from './oversized.ts';
+import { shellArgument, shortenVariables } from './oversized.ts';
 import { removeFile, takeResult } from './result-file.ts';
 
 export interface CommandExecutorOptions {

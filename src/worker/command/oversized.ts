@@ -1,21 +1,31 @@
+/** Passes a command, an item and parameters in files if they are too long for an argument or a variable. */
+
 import { writeFileSync } from 'node:fs';
 import { fileVariable } from '../../api/workflow/names.ts';
 
-/** Linux takes no single variable of 128 KiB or more, and with its usual stack no more than 2 MiB together. */
-const MAX_VARIABLE_BYTES = 100 * 1024;
+/** Linux refuses a single argument or variable of 128 KiB or more. */
+const MAX_TEXT_BYTES = 100 * 1024;
+/** With the usual stack size, Linux refuses an environment of more than 2 MiB. */
 const MAX_TOTAL_BYTES = 512 * 1024;
 
 const MAY_BE_LONG = /^WORKRON_(?:ITEM$|PARAM_)/;
 
+/** Returns the argument for `sh -c`: the command, or, if it is too long, a command that sources `file`. */
+export function shellArgument(command: string, file: string): string {
+  if (Buffer.byteLength(command) <= MAX_TEXT_BYTES) return command;
+  writeFileSync(file, command, { mode: 0o600 });
+  return `. '${file.replaceAll("'", `'\\''`)}'`;
+}
+
 export interface Shortened {
   variables: Record<string, string>;
-  /** Those that were written. */
+  /** The files that were written. */
   files: string[];
 }
 
 /**
- * An item and parameters that an environment cannot hold are in files instead, byte for byte: the variable is unset, and
- * another (`WORKRON_FILE_ITEM`, `WORKRON_FILE_PARAM_<NAME>`) says where. The files' names begin with `prefix`.
+ * Writes an item or parameter that the environment cannot hold to a file, byte for byte. Its variable is unset, and
+ * `WORKRON_FILE_ITEM` or `WORKRON_FILE_PARAM_<NAME>` holds the path. File names begin with `prefix`.
  */
 export function shortenVariables(variables: Readonly<Record<string, string>>, prefix: string): Shortened {
   const shortened = { variables: { ...variables }, files: [] as string[] };
@@ -25,7 +35,7 @@ export function shortenVariables(variables: Readonly<Record<string, string>>, pr
     .sort(itemFirst)) {
     const value = variables[name] as string;
     const bytes = Buffer.byteLength(value);
-    if (bytes <= MAX_VARIABLE_BYTES && bytes <= left) {
+    if (bytes <= MAX_TEXT_BYTES && bytes <= left) {
       left -= bytes;
       continue;
     }
@@ -38,7 +48,7 @@ export function shortenVariables(variables: Readonly<Record<string, string>>, pr
   return shortened;
 }
 
-/** Else in the order that they are in. */
+/** The item has priority for the space in the environment; the others keep their order. */
 function itemFirst(a: string, b: string): number {
   return Number(b === 'WORKRON_ITEM') - Number(a === 'WORKRON_ITEM');
 }

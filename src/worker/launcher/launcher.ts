@@ -7,6 +7,7 @@ import { extname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Log } from '../../ops/log.ts';
+import { passedOn } from '../command/environment.ts';
 import { monotonicMs } from '../time/monotonic.ts';
 import {
   type DeadlineMessage,
@@ -189,6 +190,14 @@ export class Launcher implements AsyncDisposable {
     this.#running.delete(id);
     listener.onExit(JSON.parse(payload.toString()) as CommandExit);
   }
+}
+
+/** Opens a launcher after ending what an earlier one on this machine left behind. */
+export async function openLauncher(options: Omit<LauncherOptions, 'env'>): Promise<Launcher> {
+  const launcher = new Launcher({ ...options, env: passedOn(process.env) });
+  await sweepOrphans(options.log);
+  await launcher.open();
+  return launcher;
 }
 
 /** Where this process keeps compiled code: the launcher starts in a third of the time with it. */

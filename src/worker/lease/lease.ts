@@ -3,6 +3,9 @@
  * heartbeat was *sent*, so that it never ends later than the scheduler thinks.
  */
 
+import type { Clock } from '../../core/clock.ts';
+import { monotonicMs } from '../time/monotonic.ts';
+
 /** From so much of the lease on without an answer, the worker counts as cut off; the rest is for stopping. */
 const CUT_OFF_SHARE = 2 / 3;
 /** Nothing may be left so long before the end. */
@@ -47,5 +50,29 @@ export class Lease {
   #remainingMs(): number {
     const renewedAt = Math.max(this.#renewedAt, this.#renewedElsewhereAt());
     return renewedAt + this.#lengthMs - this.#monotonicMs();
+  }
+}
+
+export interface ContactOptions {
+  lease: Lease;
+  clock: Clock;
+  heartbeatMs: () => number;
+  /** Called once per heartbeat interval while there is no contact. */
+  onCutOff: () => void;
+}
+
+/** Calls `onCutOff` when no heartbeat was answered for too long. Resolves when `signal` aborts. */
+export async function watchContact(options: ContactOptions, signal: AbortSignal): Promise<void> {
+  const { lease, clock, onCutOff } = options;
+  let dueAt = monotonicMs();
+  while (!signal.aborted) {
+    const heartbeatMs = options.heartbeatMs();
+    const leftMs = lease.cutOffInMs;
+    // If this loop was blocked, so were heartbeats: contact counts as lost only if the next one fails, too.
+    const late = monotonicMs() - dueAt > heartbeatMs / 2;
+    if (leftMs <= 0 && !late) onCutOff();
+    const waitMs = leftMs > 0 ? leftMs : heartbeatMs;
+    dueAt = monotonicMs() + waitMs;
+    await clock.sleep(waitMs, signal);
   }
 }

@@ -2,6 +2,7 @@
 
 import type { Clock, Random } from '../../core/clock.ts';
 import { isWorkronError } from '../../core/error.ts';
+import { NEVER } from '../../core/never.ts';
 import type { Log } from '../../ops/log.ts';
 import type { JobSource, Registration, WorkerProfile } from '../job-source.ts';
 import { monotonicMs } from '../time/monotonic.ts';
@@ -57,7 +58,7 @@ export class Membership {
         this.#registration = registration;
         this.#known.resolve();
         onRegistered(sentAt);
-        this.stopNudges();
+        this.#stopNudges?.();
         this.#stopNudges = source.onNudge(registration.workerId, onNudge);
         log.info({ worker_id: registration.workerId, slots: profile.slots }, 'the worker has registered');
         return;
@@ -72,13 +73,17 @@ export class Membership {
     }
   }
 
-  stopNudges(): void {
+  /** Deregisters the worker after calling `first`. If either fails, the worker's lease expires by itself. */
+  async leave(first: () => Promise<void>): Promise<void> {
+    const { source, log } = this.#options;
+    const { workerId } = this.current;
     this.#stopNudges?.();
-  }
-
-  /** Says good-bye; resolves when it was heard or there was no answer. */
-  async leave(signal: AbortSignal): Promise<void> {
-    const { source } = this.#options;
-    await within(ANSWER_MS, signal, (inner) => source.leave(this.current.workerId, inner));
+    try {
+      await first();
+      await within(ANSWER_MS, NEVER, (signal) => source.leave(workerId, signal));
+    } catch (error) {
+      log.warn({ worker_id: workerId, error }, 'could not deregister; the lease will expire');
+    }
+    log.info({ worker_id: workerId }, 'worker left');
   }
 }

@@ -49,7 +49,7 @@ export class Settler {
   add(assignment: Assignment, outcome: Outcome): void {
     const { jobId, attempt, workerId } = assignment;
     const settlement: Settlement = { jobId, attempt, workerId, outcome };
-    if (!assignment.startTold && assignment.startedAt !== null) settlement.startedAt = assignment.startedAt;
+    if (!assignment.startReported && assignment.startedAt !== null) settlement.startedAt = assignment.startedAt;
     this.#waiting.push({ assignment, settlement });
     if (this.#sending) return;
     this.#sending = true;

@@ -21,7 +21,7 @@ export class Assignment implements LeaseRef {
   /** When it started here, by the scheduler's clock; `null` until then. Of a job that was prefetched it has to be told. */
   startedAt: number | null = null;
   /** The scheduler knows that it has started. */
-  startTold: boolean;
+  startReported: boolean;
   /** The first reason counts. */
   stopped: StopReason | null = null;
   /** Its lease was given away: whatever it ends with is dropped. */
@@ -40,7 +40,7 @@ export class Assignment implements LeaseRef {
   constructor(job: ClaimedJob, workerId: number, takenAt: number) {
     this.job = job;
     this.workerId = workerId;
-    this.startTold = !job.prefetched;
+    this.startReported = !job.prefetched;
     this.#takenAt = takenAt;
   }
 
@@ -83,5 +83,36 @@ export class Assignment implements LeaseRef {
     this.stopped = reason;
     this.#controller?.abort(REASONS[reason]());
     this.#listener?.();
+  }
+}
+
+/** The attempts that this worker holds a lease on, from the claim until the settle is answered. */
+export class HeldAssignments {
+  /** By job id: a later attempt replaces a lost one. */
+  readonly #assignments = new Map<number, Assignment>();
+
+  get size(): number {
+    return this.#assignments.size;
+  }
+
+  get all(): Assignment[] {
+    return [...this.#assignments.values()];
+  }
+
+  leases(): LeaseRef[] {
+    return Array.from(this.#assignments.values(), ({ jobId, attempt }) => ({ jobId, attempt }));
+  }
+
+  add(assignment: Assignment): void {
+    this.#assignments.set(assignment.jobId, assignment);
+  }
+
+  delete(assignment: Assignment): void {
+    if (this.#assignments.get(assignment.jobId) === assignment) this.#assignments.delete(assignment.jobId);
+  }
+
+  find({ jobId, attempt }: LeaseRef): Assignment | undefined {
+    const assignment = this.#assignments.get(jobId);
+    return assignment?.attempt === attempt ? assignment : undefined;
   }
 }

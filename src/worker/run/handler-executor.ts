@@ -13,7 +13,7 @@ import type { OutputWriter } from '../report/output-writer.ts';
 import type { Reporter } from '../report/reporter.ts';
 import { after } from '../time/timer.ts';
 import type { Assignment } from './assignment.ts';
-import type { Executor } from './executor.ts';
+import type { Executor } from './runner.ts';
 
 const MAX_ERROR_LENGTH = 8 * 1024;
 /** A handler cannot be made to wait; lines beyond so many unwritten bytes are left out. */

@@ -5,8 +5,16 @@ import type { Outcome } from '../../core/outcome.ts';
 import type { Log } from '../../ops/log.ts';
 import type { WorkerProfile } from '../job-source.ts';
 import type { Assignment } from './assignment.ts';
-import type { Executor } from './executor.ts';
 import { Slots } from './slots.ts';
+
+/** Runs one kind of job: commands or handlers. */
+export interface Executor {
+  /**
+   * Runs the attempt to its end, or until it is stopped. A failure is an answer, not a rejection. All output has been
+   * written, or given up, when it answers.
+   */
+  run(assignment: Assignment): Outcome | Promise<Outcome>;
+}
 
 export interface RunnerOptions {
   profile: Pick<WorkerProfile, 'slots' | 'resources'>;
@@ -26,7 +34,7 @@ export class Runner {
   /** By job: a lost attempt may still be stopping. */
   readonly #running = new Map<number, Assignment>();
   /** Whose start the heartbeat under way tells. */
-  #telling: Assignment[] = [];
+  #reporting: Assignment[] = [];
   #interrupted = false;
   #stuckSlots = 0;
 
@@ -77,16 +85,16 @@ export class Runner {
   }
 
   /** Those whose start the scheduler has not heard of. */
-  startsToTell(): { jobId: number; attempt: number; startedAt: number }[] {
-    this.#telling = [...this.#running.values()].filter(({ startTold, ended }) => !startTold && !ended);
-    return this.#telling.flatMap(({ jobId, attempt, startedAt }) =>
+  unreportedStarts(): { jobId: number; attempt: number; startedAt: number }[] {
+    this.#reporting = [...this.#running.values()].filter(({ startReported, ended }) => !startReported && !ended);
+    return this.#reporting.flatMap(({ jobId, attempt, startedAt }) =>
       startedAt === null ? [] : [{ jobId, attempt, startedAt }],
     );
   }
 
   /** It has. */
-  startsTold(): void {
-    for (const assignment of this.#telling) assignment.startTold = assignment.startedAt !== null;
+  startsReported(): void {
+    for (const assignment of this.#reporting) assignment.startReported = assignment.startedAt !== null;
   }
 
   #start(assignment: Assignment): void {

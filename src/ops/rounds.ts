@@ -33,10 +33,6 @@ export class Rounds {
     return [...this.#due].filter(([, due]) => now > due).map(([name]) => name);
   }
 
-  names(): string[] {
-    return [...this.#due.keys()];
-  }
-
   #expect(name: string, inMs: number): void {
     this.#due.set(name, this.#clock.now() + inMs + PATIENCE_MS);
   }

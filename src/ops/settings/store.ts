@@ -1,7 +1,8 @@
 /** Which store a process uses: `db-url` says it, `db-driver` may repeat it. */
 
 import { SettingsError } from './error.ts';
-import type { DB_DRIVERS, Settings, StoreChoice } from './settings.ts';
+import type { DB_DRIVERS } from './setting.ts';
+import type { Settings, StoreChoice } from './settings.ts';
 
 export const DEFAULT_SQLITE_FILE = './workron.db';
 

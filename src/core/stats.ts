@@ -1,6 +1,9 @@
 /** Statistics by minute. */
 
-/** How one minute went for one queue and outcome. Histograms count by `STAT_BUCKETS_MS`, one more for all beyond. */
+/**
+ * The statistics of one minute for one queue and outcome. Histograms use `STAT_BUCKETS_MS` and one more bucket for
+ * larger values.
+ */
 export interface StatRow {
   minute: number;
   instanceId: string;

@@ -1,4 +1,4 @@
-/** One field of an expression: lists of values, ranges and steps. */
+/** One field of a cron expression: lists of values, ranges and steps. */
 
 import { WorkronError } from '../error.ts';
 
@@ -6,7 +6,7 @@ export interface FieldKind {
   readonly name: string;
   readonly least: number;
   readonly most: number;
-  /** Names for values, the first for `least`. */
+  /** Names of the values, starting with that of `least`. */
   readonly names?: readonly string[];
 }
 
@@ -20,7 +20,7 @@ export const MONTH: FieldKind = {
   most: 12,
   names: ['JAN', 'FEB', 'MAR', 'APR', 'MAY', 'JUN', 'JUL', 'AUG', 'SEP', 'OCT', 'NOV', 'DEC'],
 };
-/** 7 is Sunday too. */
+/** Sunday is 0 or 7. */
 export const WEEK_DAY: FieldKind = {
   name: 'day of week',
   least: 0,
@@ -28,17 +28,17 @@ export const WEEK_DAY: FieldKind = {
   names: ['SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT'],
 };
 
-/** `*`, `?` or `*` with a step: the field follows the clock rather than naming times. */
+/** True for `*` or `?`, alone or with a step: the field follows the clock rather than naming times. */
 export function isWildcard(text: string): boolean {
   return /^[*?](\/\d+)?$/.test(text);
 }
 
-/** `*`, `?` or `*` with step 1: the field leaves everything open. */
+/** True for `*` or `?`, alone or with step 1: the field allows every value. */
 export function isOpen(text: string): boolean {
   return /^[*?](\/0*1)?$/.test(text);
 }
 
-/** The values a whole field names, sorted. */
+/** The values of a whole field, sorted. */
 export function parseField(kind: FieldKind, text: string): number[] {
   const values = new Set<number>();
   for (const item of itemsOf(kind, text)) for (const value of parseItem(kind, item)) values.add(value);
@@ -51,7 +51,7 @@ export function itemsOf(kind: FieldKind, text: string): string[] {
   return items;
 }
 
-/** The values of `5`, `MON`, `1-5`, `MON-FRI`, `*`, and each with a step. */
+/** The values of `5`, `MON`, `1-5`, `MON-FRI` or `*`, alone or with a step. */
 export function parseItem(kind: FieldKind, item: string): number[] {
   const [range = '', step, ...more] = item.split('/');
   if (more.length > 0) throw cronError(kind.name, 'one step at most', item);
@@ -81,7 +81,7 @@ function parseRange(kind: FieldKind, text: string, stepped: boolean): [number, n
   }
   const from = parseValue(kind, text.slice(0, dash));
   const to = parseValue(kind, text.slice(dash + 1));
-  // FRI-SUN ends with the Sunday that follows.
+  // FRI-SUN ends with the following Sunday.
   const end = kind === WEEK_DAY && to === 0 && from > 0 ? 7 : to;
   if (from > end) throw cronError(kind.name, 'a range from low to high (two ranges where it wraps around)', text);
   return [from, end];
@@ -98,7 +98,7 @@ function expectedBy({ least, most, names }: FieldKind): string {
   return `a number from ${least} to ${most}${names === undefined ? '' : ` or a name such as ${names[1]}`}`;
 }
 
-/** An error that names the field of the expression, what was expected there and what was found. */
+/** An error that names the field, what was expected there and what was found. */
 export function cronError(field: string, expected: string, got: string): WorkronError {
   return new WorkronError(
     'schedule_invalid',

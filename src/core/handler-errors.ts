@@ -7,7 +7,7 @@ import { WorkronError } from './error.ts';
 export class RetryAfter extends Error {
   readonly delayMs: number;
 
-  constructor(delay: string | number, message = 'asked to be tried again later') {
+  constructor(delay: string | number, message = 'the handler asked for a retry') {
     super(message);
     this.name = 'RetryAfter';
     this.delayMs = durationOf(delay);

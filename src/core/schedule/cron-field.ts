@@ -4,27 +4,27 @@ import { WorkronError } from '../error.ts';
 
 export interface FieldKind {
   readonly name: string;
-  readonly least: number;
-  readonly most: number;
-  /** Names of the values, starting with that of `least`. */
+  readonly min: number;
+  readonly max: number;
+  /** Names of the values, starting with that of `min`. */
   readonly names?: readonly string[];
 }
 
-export const SECOND: FieldKind = { name: 'second', least: 0, most: 59 };
-export const MINUTE: FieldKind = { name: 'minute', least: 0, most: 59 };
-export const HOUR: FieldKind = { name: 'hour', least: 0, most: 23 };
-export const MONTH_DAY: FieldKind = { name: 'day of month', least: 1, most: 31 };
+export const SECOND: FieldKind = { name: 'second', min: 0, max: 59 };
+export const MINUTE: FieldKind = { name: 'minute', min: 0, max: 59 };
+export const HOUR: FieldKind = { name: 'hour', min: 0, max: 23 };
+export const MONTH_DAY: FieldKind = { name: 'day of month', min: 1, max: 31 };
 export const MONTH: FieldKind = {
   name: 'month',
-  least: 1,
-  most: 12,
+  min: 1,
+  max: 12,
   names: ['JAN', 'FEB', 'MAR', 'APR', 'MAY', 'JUN', 'JUL', 'AUG', 'SEP', 'OCT', 'NOV', 'DEC'],
 };
 /** Sunday is 0 or 7. */
 export const WEEK_DAY: FieldKind = {
   name: 'day of week',
-  least: 0,
-  most: 7,
+  min: 0,
+  max: 7,
   names: ['SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT'],
 };
 
@@ -65,19 +65,19 @@ export function parseItem(kind: FieldKind, item: string): number[] {
 /** The value of a number or a name. */
 export function parseValue(kind: FieldKind, text: string): number {
   const named = kind.names?.indexOf(text.toUpperCase()) ?? -1;
-  if (named >= 0) return kind.least + named;
+  if (named >= 0) return kind.min + named;
   const value = /^\d{1,4}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(value >= kind.least && value <= kind.most)) throw cronError(kind.name, expectedBy(kind), text);
+  if (!(value >= kind.min && value <= kind.max)) throw cronError(kind.name, expectedBy(kind), text);
   return value;
 }
 
 function parseRange(kind: FieldKind, text: string, stepped: boolean): [number, number] {
-  const most = kind === WEEK_DAY ? 6 : kind.most;
-  if (text === '*' || text === '?') return [kind.least, most];
+  const max = kind === WEEK_DAY ? 6 : kind.max;
+  if (text === '*' || text === '?') return [kind.min, max];
   const dash = text.indexOf('-');
   if (dash < 0) {
     const value = parseValue(kind, text);
-    return [value, stepped ? Math.max(value, most) : value];
+    return [value, stepped ? Math.max(value, max) : value];
   }
   const from = parseValue(kind, text.slice(0, dash));
   const to = parseValue(kind, text.slice(dash + 1));
@@ -88,14 +88,14 @@ function parseRange(kind: FieldKind, text: string, stepped: boolean): [number, n
 }
 
 function parseStep(kind: FieldKind, step: string, item: string): number {
-  const most = kind === WEEK_DAY ? 7 : kind.most - kind.least + 1;
+  const max = kind === WEEK_DAY ? 7 : kind.max - kind.min + 1;
   const by = /^\d{1,4}$/.test(step) ? Number(step) : 0;
-  if (by < 1 || by > most) throw cronError(kind.name, `a step from 1 to ${most}`, item);
+  if (by < 1 || by > max) throw cronError(kind.name, `a step from 1 to ${max}`, item);
   return by;
 }
 
-function expectedBy({ least, most, names }: FieldKind): string {
-  return `a number from ${least} to ${most}${names === undefined ? '' : ` or a name such as ${names[1]}`}`;
+function expectedBy({ min, max, names }: FieldKind): string {
+  return `a number from ${min} to ${max}${names === undefined ? '' : ` or a name such as ${names[1]}`}`;
 }
 
 /** An error that names the field, what was expected there and what was found. */

@@ -13,7 +13,9 @@ export function rolesOf(command: SettingCommand, settings: Pick<Settings, 'role'
 export function checkSettings(settings: Settings, command: SettingCommand): void {
   const roles = rolesOf(command, settings);
   if (roles.length > 0 && settings.heartbeatMs * 2 > settings.leaseMs) {
-    throw new SettingsError('heartbeat must be at most half of lease; otherwise one late heartbeat costs a job its attempt');
+    throw new SettingsError(
+      'heartbeat must be at most half of lease; otherwise one late heartbeat costs a job its attempt',
+    );
   }
   if (command === 'worker') checkWorker(settings);
   if (command === 'up' && !roles.includes('scheduler') && settings.store.driver !== 'postgres') {

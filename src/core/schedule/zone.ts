@@ -20,9 +20,9 @@ export interface Stretch {
  * The sampling interval. No zone has two changes within a week (checked for all zones since 1970), so daily samples
  * find every change.
  */
-const LOOK_MS = DAY_MS;
+const SAMPLE_MS = DAY_MS;
 /** No clock change is longer than a day, so earlier stretches cannot be part of a repetition. */
-const LOOK_BACK_MS = 3 * DAY_MS;
+const OVERLAP_MS = 3 * DAY_MS;
 const MAX_YEARS_KEPT = 256;
 
 const zones = new Map<string, Zone>();
@@ -59,15 +59,15 @@ export class Zone {
     const kept = this.#years.get(year);
     if (kept !== undefined) return kept;
     if (this.#years.size >= MAX_YEARS_KEPT) this.#years.clear();
-    const stretches = this.#look(dayNumber(year, 1, 1) * DAY_MS, dayNumber(year + 1, 1, 1) * DAY_MS);
+    const stretches = this.#sample(dayNumber(year, 1, 1) * DAY_MS, dayNumber(year + 1, 1, 1) * DAY_MS);
     this.#years.set(year, stretches);
     return stretches;
   }
 
   /** Finds the stretches of [`from`, `to`) by sampling the offset daily and bisecting around each change. */
-  #look(from: number, to: number): Stretch[] {
+  #sample(from: number, to: number): Stretch[] {
     const stretches: Stretch[] = [];
-    let start = from - LOOK_BACK_MS;
+    let start = from - OVERLAP_MS;
     let offset = this.#offsetAt(start);
     let reached = start + offset;
     const close = (end: number): void => {
@@ -76,10 +76,10 @@ export class Zone {
       reached = Math.max(reached, end + offset);
       start = end;
     };
-    for (let seen = start; seen < to; seen += LOOK_MS) {
-      const next = this.#offsetAt(seen + LOOK_MS);
+    for (let seen = start; seen < to; seen += SAMPLE_MS) {
+      const next = this.#offsetAt(seen + SAMPLE_MS);
       if (next === offset) continue;
-      const change = this.#changeBetween(seen, seen + LOOK_MS, offset);
+      const change = this.#changeBetween(seen, seen + SAMPLE_MS, offset);
       if (change >= to) break;
       close(change);
       offset = next;

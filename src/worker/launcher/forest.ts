@@ -31,7 +31,7 @@ export interface Forest {
   /** Forgets a tree that has ended. */
   remove(root: Root): void;
   /** Reads the process table. `left` answers from the last reading. */
-  look(): void;
+  scan(): void;
   /** The processes of the tree that are alive. */
   left(root: Root): Left[];
 }
@@ -45,7 +45,7 @@ export function createForest(enclosed: boolean): Forest {
 class GroupForest implements Forest {
   add(): void {}
   remove(): void {}
-  look(): void {}
+  scan(): void {}
   left(root: Root): Left[] {
     return canSignal(-root.pid) ? [{ pid: -root.pid, group: root.pid }] : [];
   }
@@ -93,7 +93,7 @@ class ProcessForest implements Forest {
     for (const candidates of this.#strays.values()) candidates.delete(root.id);
   }
 
-  look(): void {
+  scan(): void {
     const pids = new Set(listPids());
     for (const pid of this.#known.keys()) if (!pids.has(pid)) this.#forget(pid);
     for (const pid of pids) this.#attribute(pid);

@@ -9,8 +9,8 @@ import { Tree } from './tree.ts';
 
 /** How long to wait after SIGKILL for a process that does not die, because of a broken disk for instance. */
 const UNKILLABLE_MS = 10_000;
-const FIRST_LOOK_MS = 2;
-const LAST_LOOK_MS = 50;
+const FIRST_SCAN_MS = 2;
+const MAX_SCAN_MS = 50;
 
 export interface SupervisorOptions {
   /** The folder for the pipes. */
@@ -33,9 +33,9 @@ export class Supervisor {
   readonly #trees = new Map<number, Tree>();
   /** Trees that must end, until none of their processes is left. */
   readonly #ending = new Set<Tree>();
-  #lookingSoon = false;
+  #scanningSoon = false;
   #later: NodeJS.Timeout | undefined;
-  #lookMs = FIRST_LOOK_MS;
+  #scanMs = FIRST_SCAN_MS;
   #stopAt = Number.POSITIVE_INFINITY;
   #killBy = Number.POSITIVE_INFINITY;
   /** True once the worker is gone. */
@@ -116,24 +116,24 @@ export class Supervisor {
     // It could not be killed and was given up, but died later.
     if (!this.#trees.has(tree.id)) return;
     this.#ending.add(tree);
-    this.#lookMs = FIRST_LOOK_MS;
-    this.#lookSoon();
+    this.#scanMs = FIRST_SCAN_MS;
+    this.#scanSoon();
   }
 
   /** Trees that end in one turn of the event loop share one reading of the process table. */
-  #lookSoon(): void {
+  #scanSoon(): void {
     clearTimeout(this.#later);
-    if (this.#lookingSoon) return;
-    this.#lookingSoon = true;
+    if (this.#scanningSoon) return;
+    this.#scanningSoon = true;
     setImmediate(() => {
-      this.#lookingSoon = false;
-      this.#lookAtEnding();
+      this.#scanningSoon = false;
+      this.#endTrees();
     });
   }
 
-  #lookAtEnding(): void {
+  #endTrees(): void {
     clearTimeout(this.#later);
-    this.#forest.look();
+    this.#forest.scan();
     const now = this.#now();
     let nextKill = Number.POSITIVE_INFINITY;
     for (const tree of this.#ending) {
@@ -151,8 +151,8 @@ export class Supervisor {
       }
     }
     if (this.#ending.size === 0) return;
-    this.#later = setTimeout(() => this.#lookAtEnding(), Math.min(this.#lookMs, Math.ceil(nextKill)));
-    this.#lookMs = Math.min(this.#lookMs * 2, LAST_LOOK_MS);
+    this.#later = setTimeout(() => this.#endTrees(), Math.min(this.#scanMs, Math.ceil(nextKill)));
+    this.#scanMs = Math.min(this.#scanMs * 2, MAX_SCAN_MS);
   }
 
   /** Never later than the end of the lease, unless the command may outlive it. */

@@ -23,7 +23,7 @@ import { ownerOfFolder } from './work-folder.ts';
 
 /** How long a launcher whose worker died may take to stop its commands. */
 const LAUNCHER_GRACE_MS = 2_000;
-const LOOK_MS = 20;
+const SCAN_MS = 20;
 /** A process that has not ended this long after SIGKILL will not end. */
 const GIVE_UP_MS = 10_000;
 
@@ -43,7 +43,7 @@ export async function sweepOrphans(log: Log): Promise<number> {
 async function endAll(find: () => number[], graceMs: number): Promise<number> {
   const ended = new Set<number>();
   const seen = new Set<string>();
-  for (let waitedMs = 0; waitedMs < GIVE_UP_MS; waitedMs += LOOK_MS) {
+  for (let waitedMs = 0; waitedMs < GIVE_UP_MS; waitedMs += SCAN_MS) {
     const found = find();
     for (const pid of found) seen.add(identityOf(pid));
     // A dying process loses its environment before it ends, so it is not found, and its children are not orphans yet.
@@ -51,7 +51,7 @@ async function endAll(find: () => number[], graceMs: number): Promise<number> {
     if (waitedMs >= graceMs) {
       for (const pid of found) if (canSignal(pid, 'SIGKILL')) ended.add(pid);
     }
-    await sleep(LOOK_MS);
+    await sleep(SCAN_MS);
   }
   return ended.size;
 }

@@ -13,8 +13,7 @@ const UNIT_MS: Readonly<Record<string, number>> = Object.fromEntries(UNITS);
 const MAX_MS = Number.MAX_SAFE_INTEGER;
 
 /**
- * Returns milliseconds, or `undefined` if the value is not a duration. Parts may have fractions (`"1.5h"`); each unit
- * may occur once.
+ * Returns milliseconds, or `undefined` if it is not a duration. Fractions are allowed (`"1.5h"`), and each unit once.
  */
 export function parseDuration(value: string | number): number | undefined {
   if (typeof value === 'number') return Number.isSafeInteger(value) && value >= 0 ? value : undefined;

@@ -52,10 +52,7 @@ export interface ErrorDetails {
   retryAfterMs?: number;
 }
 
-/**
- * An error that a caller can act on: the request was wrong, the state has changed, or the service is unavailable for
- * now.
- */
+/** An error that a caller can act on: the request was wrong, the state changed, or the service is unavailable. */
 export class WorkronError extends Error {
   readonly code: ErrorCode;
   readonly details: ErrorDetails;

@@ -14,7 +14,7 @@ export class RetryAfter extends Error {
   }
 }
 
-/** Run the job again after this delay. This is not a failure and does not count as an attempt. */
+/** Run the job again after this delay. This is not a failure and does not count against `maxAttempts`. */
 export class Snooze extends Error {
   readonly delayMs: number;
 

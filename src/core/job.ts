@@ -179,10 +179,7 @@ export interface Job extends JobSpec, Counters {
   cancelRequestedAt: number | null;
   /** If not started by then, the job fails with reason `expired`. `null` from the first claim on, and once ended. */
   expiresAt: number | null;
-  /**
-   * Of an ended job: how it ended (`null` if no attempt ended it). Of any other: how its last attempt with an error
-   * ended.
-   */
+  /** How an ended job ended (`null` if no attempt ended it); before, how its last attempt with an error ended. */
   exitCode: number | null;
   signal: string | null;
   error: string | null;

@@ -7,7 +7,7 @@ export type Outcome =
       exitCode: number | null;
       signal: string | null;
       error: string;
-      /** True to fail the job whatever its attempts left. */
+      /** True to fail the job even if it has attempts left. */
       fatal?: boolean;
       /** The handler's own delay, used instead of the backoff. */
       retryAfterMs?: number;

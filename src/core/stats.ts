@@ -1,9 +1,6 @@
 /** Statistics by minute. */
 
-/**
- * The statistics of one minute for one queue and outcome. Histograms use `STAT_BUCKETS_MS` and one more bucket for
- * larger values.
- */
+/** The statistics of one minute, queue and outcome. Histograms have one more bucket than `STAT_BUCKETS_MS`. */
 export interface StatRow {
   minute: number;
   instanceId: string;

@@ -22,10 +22,7 @@ export function cleanJson(value: unknown, depth = 0): unknown {
   return Object.fromEntries(entries.map(([key, item]) => [cleanText(key), cleanJson(item, depth + 1)]));
 }
 
-/**
- * Returns the JSON pointer of the first value that cannot be stored and what is wrong with it; `undefined` if there is
- * none.
- */
+/** Returns the JSON pointer of the first value that cannot be stored, and why; `undefined` if there is none. */
 export function findUnclean(value: unknown, depth = 0): { pointer: string; detail: string } | undefined {
   if (typeof value === 'string') {
     if (isCleanText(value)) return undefined;

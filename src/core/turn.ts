@@ -24,10 +24,7 @@ export interface Standing {
   last(queue: string, priority: number, fairKey: string): number | undefined;
 }
 
-/**
- * Gives each newcomer its turn, the jobs of one key in order of their due instants. `standing` does not include the
- * newcomers.
- */
+/** Gives each newcomer its turn, those of one key in order of their due instants. `standing` does not include them. */
 export function giveTurns<T extends Newcomer>(newcomers: readonly T[], standing: Standing): (T & { turn: number })[] {
   const given = new Map<string, number>();
   return [...newcomers]

@@ -3,10 +3,7 @@ import { IntList } from '../core/int-list.ts';
 /** The size of each allocation. */
 const CHUNK_BYTES = 256 * 1024;
 
-/**
- * A long list of JSON values that are read one at a time. They are kept as text outside the heap; each access parses a
- * new value.
- */
+/** A long list of JSON values, kept as text outside the heap. Each access parses one value. */
 export class PackedJson<T> {
   readonly #chunks: Buffer[] = [];
   /** For each value: its chunk, its offset in the chunk, and its length in bytes. */

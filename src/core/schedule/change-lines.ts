@@ -40,10 +40,7 @@ export interface LineChanges<L> {
   newKeys: string[];
 }
 
-/**
- * Computes the new lines, once nothing is due before the change. A postponed line becomes due again: the change may
- * have mended it.
- */
+/** Computes the new lines once nothing is due. A postponed line becomes due again: the change may have mended it. */
 export function changeLines<L extends LineState>({ changed, lines, at }: ChangeRequest<L>): LineChanges<L> {
   const { schedule, begin, restart } = changed;
   const next = nextOf(schedule);

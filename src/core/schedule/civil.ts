@@ -8,10 +8,7 @@ export interface Civil {
 
 export const DAY_MS = 86_400_000;
 
-/**
- * The number of a day. In eras of 400 years (146,097 days) that begin on 1 March, the leap day is the last day of a
- * year.
- */
+/** The number of a day. In eras of 400 years (146,097 days) that begin on 1 March, leap days are the last of a year. */
 export function dayNumber(year: number, month: number, day: number): number {
   const shifted = month <= 2 ? year - 1 : year;
   const era = Math.floor(shifted / 400);

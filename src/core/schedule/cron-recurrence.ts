@@ -70,10 +70,7 @@ export class CronRecurrence implements Recurrence {
     return count;
   }
 
-  /**
-   * The number of ticks in [`from`, `to`), both within the stretch. Wall times skipped before its start count as one
-   * tick at its start.
-   */
+  /** The number of ticks in [`from`, `to`), both within the stretch. All wall times skipped before it count as one. */
   #countIn(stretch: Stretch, from: number, to: number): number {
     const begin = from + stretch.offset;
     const wallFrom = this.#wallFrom(stretch, from);

@@ -44,10 +44,7 @@ export function tickNotices({ listeners = [], ...tick }: PlannedTick, { jobId, w
   }));
 }
 
-/**
- * How long missed ticks of one schedule are collected in one notice: after an outage every key of every schedule may
- * have some.
- */
+/** How long missed ticks of one schedule are collected in one notice: after an outage every key may have some. */
 export const GATHER_MS = 2_000;
 
 interface MissedDetail {

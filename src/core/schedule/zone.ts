@@ -16,10 +16,7 @@ export interface Stretch {
   reached: number;
 }
 
-/**
- * The sampling interval. No zone has two changes within a week (checked for all zones since 1970), so daily samples
- * find every change.
- */
+/** The sampling interval. No zone has two changes within a week (checked since 1970), so this finds every change. */
 const SAMPLE_MS = DAY_MS;
 /** No clock change is longer than a day, so earlier stretches cannot be part of a repetition. */
 const OVERLAP_MS = 3 * DAY_MS;

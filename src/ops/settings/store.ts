@@ -8,10 +8,7 @@ export const DEFAULT_SQLITE_FILE = './workron.db';
 
 type Driver = (typeof DB_DRIVERS)[number];
 
-/**
- * `DATABASE_URL` may be meant for another program, so it is used only if it names PostgreSQL and no other store is
- * asked for.
- */
+/** `DATABASE_URL` may be meant for another program: it is used only if it names PostgreSQL and no setting disagrees. */
 export function wantsMachineDatabase(settings: Pick<Settings, 'dbUrl' | 'dbDriver' | 'schedulerUrls'>): boolean {
   const { dbUrl, dbDriver, schedulerUrls } = settings;
   if (schedulerUrls.length > 0 || (dbDriver !== null && dbDriver !== 'postgres')) return false;

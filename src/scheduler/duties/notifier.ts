@@ -100,10 +100,7 @@ interface Subject {
   workflow: Workflow | null;
 }
 
-/**
- * Runs of one line fail and recover together; else jobs and workflows of one name do. Without a name nothing can
- * recover.
- */
+/** Runs of one line fail and recover together, and so do jobs and workflows of one name. Others cannot recover. */
 function alarmOf({ notice, job, workflow }: Subject, list: readonly Notify[]): Delivery['alarm'] {
   if (!list.some(({ on }) => on.includes('recovered'))) return null;
   const subject = job === null ? `workflow ${workflow?.name}` : subjectOf(job);

@@ -4,10 +4,7 @@ import type { SchedulerContext } from '../context.ts';
 
 const BATCH = 500;
 
-/**
- * The duty that deletes jobs, statistics and ledger rows at the end of their retention, in small batches with pauses
- * between them.
- */
+/** The duty that deletes what exceeds its retention, in small batches with pauses between them. */
 export function pruner({ store }: SchedulerContext, retention: Retention, ledgerMs: number): Loop {
   return {
     name: 'pruner',

@@ -34,10 +34,7 @@ export async function readOperation(context: SchedulerContext, id: number, signa
   return operation;
 }
 
-/**
- * The duty that carries out open operations, by descending id, so that jobs brought back by a retry are not visited
- * again.
- */
+/** The duty that carries out open operations, by descending id, so that retried jobs are not visited again. */
 export function bulkRunner(context: SchedulerContext, wake: Wake): Loop {
   return {
     name: 'bulk',

@@ -11,10 +11,7 @@ export function jobNotFound(id: number): WorkronError {
   return new WorkronError('job_not_found', `No job ${id}`, { jobId: id });
 }
 
-/**
- * Cancels a waiting job at once, asks a running one to stop, and cancels a group with all its items. Cancelling twice
- * is allowed.
- */
+/** Cancels a waiting job at once, asks a running one to stop, and cancels all items of a group. May be repeated. */
 export async function cancel(
   context: SchedulerContext,
   { id, keepDependents }: { id: number; keepDependents: boolean },

@@ -61,10 +61,7 @@ interface Wanted {
   change: Change;
 }
 
-/**
- * Writes the changes. If the store refuses one (its unique key is taken), the batch is halved until that change is
- * alone.
- */
+/** Writes the changes. If the store refuses one (its unique key is taken), the batch is halved until it is alone. */
 async function write(
   context: SchedulerContext,
   wanted: readonly Wanted[],

@@ -45,8 +45,7 @@ export class Submitter {
   }
 
   /**
-   * Inserts the jobs and, if a worker of this process is waiting for such jobs, claims them for it in the same
-   * transaction.
+   * Inserts the jobs. If a worker of this process waits for such jobs, they are claimed for it in the same transaction.
    */
   async #insert(jobs: readonly NewJob[], signal: AbortSignal): Promise<Inserted['items']> {
     const { store, idle } = this.#context;

@@ -1,7 +1,4 @@
-/**
- * Claims of this process that found nothing and are waiting. A submit can claim its jobs for one of them in its own
- * transaction.
- */
+/** Claims of this process that found nothing and wait. A submit can claim its jobs for one in its own transaction. */
 
 import type { ClaimedJob, NewJob } from '../../core/job.ts';
 import { laneOf, serves } from '../../core/lane.ts';

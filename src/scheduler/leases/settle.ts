@@ -9,10 +9,7 @@ import { decide } from '../jobs/decide.ts';
 
 export type SettleAnswer = 'ok' | 'lease_lost';
 
-/**
- * Returns, in order, `ok` if the outcome is accepted now or was accepted before, and `lease_lost` if the attempt is no
- * longer this worker's.
- */
+/** In order: `ok` if accepted now or before, `lease_lost` if the attempt is no longer this worker's. */
 export async function settle(
   context: SchedulerContext,
   settlements: readonly Settlement[],

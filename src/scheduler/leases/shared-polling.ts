@@ -37,10 +37,7 @@ export class SharedPolling {
     this.#everyMs = exclusive ? EXCLUSIVE_POLL_MS : SHARED_POLL_MS;
   }
 
-  /**
-   * Adds a claim that has found nothing. Until the slot is disposed, `wake` is fired when it is this claim's turn to
-   * poll.
-   */
+  /** Adds a claim that has found nothing. Until disposed, `wake` is fired when it is this claim's turn to poll. */
   join({ offer, prefetch = false }: ClaimRequest, wake: Wake): PollSlot {
     const key = JSON.stringify([offer, prefetch]);
     let group = this.#groups.get(key);
@@ -75,10 +72,7 @@ export class SharedPolling {
   }
 }
 
-/**
- * Wakes the claims in rotation: the claim of a draining worker never finds anything, and must not be the only one that
- * polls.
- */
+/** Wakes the claims in rotation: that of a draining worker finds nothing, and must not be the only one that polls. */
 function wakeNext(group: PollGroup): void {
   const [next] = group.waiting;
   group.polling = next;

@@ -38,10 +38,7 @@ export class Claimer {
     this.#backoff = new RetryBackoff(options.random);
   }
 
-  /**
-   * The highest claim number that was answered or given up. Jobs of such claims that no heartbeat lists can be
-   * reclaimed.
-   */
+  /** The highest claim number that was answered or given up. Jobs of these claims that are not listed are reclaimed. */
   get seen(): number {
     return this.#seen;
   }

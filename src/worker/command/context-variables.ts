@@ -65,10 +65,7 @@ function parentVariables(parents: readonly ParentEnd[]): Record<string, string> 
   return variables;
 }
 
-/**
- * The content of `$WORKRON_PARENTS`: how each parent ended, by its key. If two have the same key, the second is listed
- * by id.
- */
+/** The content of `$WORKRON_PARENTS`: how each parent ended, by its key, or by its id if the key is taken. */
 export function parentsDocument(parents: readonly ParentEnd[]): string {
   const document = new Map<string, object>();
   for (const { jobId, key, status, result } of parents) {

@@ -1,7 +1,4 @@
-/**
- * Ends what previous workers on this machine left behind: launchers whose worker is dead, and commands whose launcher
- * is dead.
- */
+/** Ends what previous workers on this machine left: launchers whose worker is dead, and commands without a launcher. */
 
 import { readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

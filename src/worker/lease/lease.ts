@@ -6,10 +6,7 @@
 import type { Clock } from '../../core/clock.ts';
 import { monotonicMs } from '../time/monotonic.ts';
 
-/**
- * Without an answer for this share of the lease the worker counts as cut off; the rest of the lease is for stopping
- * jobs.
- */
+/** Without an answer for this share of the lease the worker counts as cut off; the rest is for stopping jobs. */
 const CUT_OFF_SHARE = 2 / 3;
 /** How long before the end of the lease nothing may be left, as a share of it. */
 const MARGIN_SHARE = 1 / 10;

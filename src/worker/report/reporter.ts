@@ -1,6 +1,5 @@
 /**
- * Reports the progress of attempts: the latest of each, many in one call. Checkpoints are written before the handler
- * goes on.
+ * Reports progress: the latest of each attempt, many in one call. Checkpoints are written before the handler goes on.
  */
 
 import { Stopped } from '../../core/handler-errors.ts';

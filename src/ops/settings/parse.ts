@@ -105,7 +105,7 @@ export function network(text: string): string {
 /** Accepts a name that needs no quotes in SQL. */
 export function identifier(text: string): string {
   if (!/^[a-z_][a-z0-9_]{0,62}$/.test(text)) {
-    throw new Error('at most 63 lower-case letters, digits and _, not beginning with a digit');
+    throw new Error('a name of at most 63 lower-case letters, digits and _, not beginning with a digit');
   }
   return text;
 }

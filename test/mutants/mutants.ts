@@ -189,7 +189,7 @@ export const MUTANTS: Mutant[] = [
     name: 'a free lock taken for death at the first look',
     edits: [
       {
-        file: 'src/scheduler/reaper.ts',
+        file: 'src/scheduler/duties/reaper.ts',
         from: 'workers.filter(({ id, seenAt }) => before.get(id) === seenAt)',
         to: 'workers.filter(() => before !== undefined)',
       },
@@ -249,7 +249,7 @@ export const MUTANTS: Mutant[] = [
     name: 'one bad row fails its batch',
     edits: [
       {
-        file: 'src/scheduler/submit.ts',
+        file: 'src/scheduler/jobs/submit.ts',
         from: 'splits: (error) => !isWorkronError(error) || !error.retryable,',
         to: 'splits: (error) => isWorkronError(error) && error.retryable,',
       },
@@ -304,7 +304,7 @@ export const MUTANTS: Mutant[] = [
     name: 'a claim goes on as if nothing had been handed to it when that answer was lost',
     edits: [
       {
-        file: 'src/scheduler/idle-claims.ts',
+        file: 'src/scheduler/leases/idle-claims.ts',
         from: 'handed.then(({ claimed }) => claimed);',
         to: 'handed.then(({ claimed }) => claimed).catch(() => []);',
       },

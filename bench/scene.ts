@@ -10,7 +10,7 @@ import { systemClock } from '../src/ops/clock.ts';
 import { silentLog } from '../src/ops/log.ts';
 import { Metrics } from '../src/ops/metrics.ts';
 import { createScheduler, type SchedulerParts } from '../src/scheduler/create-scheduler.ts';
-import { runDuties, runStatistics } from '../src/scheduler/duties.ts';
+import { runDuties, runStatistics } from '../src/scheduler/duties/duties.ts';
 import { openMemory } from '../src/store/memory/base/open.ts';
 import { openPostgres } from '../src/store/postgres/base/open.ts';
 import { openSqlite } from '../src/store/sqlite/base/open.ts';

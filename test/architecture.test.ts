@@ -71,13 +71,6 @@ test('architecture: core has no clock, timer or chance of its own', () => {
   assert.deepEqual(wrong, []);
 });
 
-test('architecture: each migration has a number of its own, the same in both dialects', () => {
-  const named = (dialect: string) => globSync('*.sql', { cwd: join(src, 'store', dialect, 'migrations') }).sort();
-  assert.deepEqual(named('sqlite'), named('postgres'));
-  const numbers = named('postgres').map((name) => name.slice(0, 3));
-  assert.deepEqual(numbers, [...new Set(numbers)]);
-});
-
 /** The names in a file of statements, in their order. */
 async function statementsOf(dialect: string, theme: string): Promise<string[]> {
   const module = (await import(join(src, 'store', dialect, 'sql', `${theme}.ts`))) as Record<string, unknown>;

@@ -82,7 +82,7 @@ export async function fates(store: Store, jobs: readonly { id: number }[]): Prom
 }
 
 export function cancelQuietly(store: Store, jobId: number): Promise<Job> {
-  return decide(store, jobId, { type: 'cancel', quiet: true });
+  return decide(store, jobId, { type: 'cancel', keepDependents: true });
 }
 
 /** A retry as a scheduler would write it together with others. */

@@ -46,7 +46,7 @@ export const MUTANTS: Mutant[] = [
     name: 'a tick may have two rows',
     edits: [
       {
-        file: 'src/store/postgres/migrations/008_schedules.sql',
+        file: 'src/store/postgres/migrations/001_foundation.sql',
         from: 'create unique index tick_once',
         to: 'create index tick_once',
       },
@@ -134,7 +134,7 @@ export const MUTANTS: Mutant[] = [
     name: 'no attempt in the fence of a step that settles (PostgreSQL)',
     edits: [
       {
-        file: 'src/store/postgres/migrations/016_end_linked.sql',
+        file: 'src/store/postgres/migrations/001_foundation.sql',
         from: 'l.attempt = i.attempt and',
         to: '',
       },
@@ -189,7 +189,7 @@ export const MUTANTS: Mutant[] = [
     name: 'a free lock taken for death at the first look',
     edits: [
       {
-        file: 'src/scheduler/reaper.ts',
+        file: 'src/scheduler/duties/reaper.ts',
         from: 'workers.filter(({ id, seenAt }) => before.get(id) === seenAt)',
         to: 'workers.filter(() => before !== undefined)',
       },
@@ -249,7 +249,7 @@ export const MUTANTS: Mutant[] = [
     name: 'one bad row fails its batch',
     edits: [
       {
-        file: 'src/scheduler/submit.ts',
+        file: 'src/scheduler/jobs/submit.ts',
         from: 'splits: (error) => !isWorkronError(error) || !error.retryable,',
         to: 'splits: (error) => isWorkronError(error) && error.retryable,',
       },
@@ -304,7 +304,7 @@ export const MUTANTS: Mutant[] = [
     name: 'a claim goes on as if nothing had been handed to it when that answer was lost',
     edits: [
       {
-        file: 'src/scheduler/idle-claims.ts',
+        file: 'src/scheduler/leases/idle-claims.ts',
         from: 'handed.then(({ claimed }) => claimed);',
         to: 'handed.then(({ claimed }) => claimed).catch(() => []);',
       },
@@ -360,7 +360,7 @@ export const MUTANTS: Mutant[] = [
     name: 'the counter of open edges decremented twice (PostgreSQL)',
     edits: [
       {
-        file: 'src/store/postgres/migrations/016_end_linked.sql',
+        file: 'src/store/postgres/migrations/001_foundation.sql',
         from: 'set open_edges = l.open_edges - c.count,',
         to: 'set open_edges = l.open_edges - 2 * c.count,',
       },
@@ -371,12 +371,12 @@ export const MUTANTS: Mutant[] = [
     name: 'a condition that nobody reads (PostgreSQL)',
     edits: [
       {
-        file: 'src/store/postgres/migrations/016_end_linked.sql',
+        file: 'src/store/postgres/migrations/001_foundation.sql',
         from: "filter (where e.condition <> 'failure' and",
         to: 'filter (where',
       },
       {
-        file: 'src/store/postgres/migrations/016_end_linked.sql',
+        file: 'src/store/postgres/migrations/001_foundation.sql',
         from: "bool_or(e.state <> case when e.condition = 'failure' then 'impossible' else 'held' end)",
         to: "bool_or(e.state <> 'held')",
       },
@@ -420,12 +420,12 @@ export const MUTANTS: Mutant[] = [
     name: 'edges read in the statement that deletes',
     edits: [
       {
-        file: 'src/store/postgres/migrations/016_end_linked.sql',
+        file: 'src/store/postgres/migrations/001_foundation.sql',
         from: '  v_patience text;',
         to: '  v_patience text;\n  v_seen bigint[];',
       },
       {
-        file: 'src/store/postgres/migrations/016_end_linked.sql',
+        file: 'src/store/postgres/migrations/001_foundation.sql',
         from: 'array_agg(workflow_id) filter (where workflow_id <> 0)\n    into',
         to: [
           'array_agg(workflow_id) filter (where workflow_id <> 0),',
@@ -434,12 +434,12 @@ export const MUTANTS: Mutant[] = [
         ].join('\n'),
       },
       {
-        file: 'src/store/postgres/migrations/016_end_linked.sql',
+        file: 'src/store/postgres/migrations/001_foundation.sql',
         from: 'v_parents, v_workflows from gone;',
         to: 'v_parents, v_workflows, v_seen from gone;',
       },
       {
-        file: 'src/store/postgres/migrations/016_end_linked.sql',
+        file: 'src/store/postgres/migrations/001_foundation.sql',
         from: 'where e.parent_id = p.id offset 0',
         to: 'where e.parent_id = p.id and e.child_id = any(v_seen) offset 0',
       },

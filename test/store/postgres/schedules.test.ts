@@ -7,7 +7,7 @@ import { type Log, silentLog } from '../../../src/ops/log.ts';
 import { Metrics } from '../../../src/ops/metrics.ts';
 import { Wake } from '../../../src/ops/wake.ts';
 import { createScheduler } from '../../../src/scheduler/create-scheduler.ts';
-import { ticker } from '../../../src/scheduler/ticker.ts';
+import { ticker } from '../../../src/scheduler/duties/ticker.ts';
 import { VirtualClock } from '../../kit/clock.ts';
 import { openTestPostgres, type PostgresTestStore } from '../../kit/postgres.ts';
 import { ledger, MINUTE, makeSchedule, PERIOD, story, tickAll } from '../../kit/schedules.ts';

@@ -2,6 +2,7 @@
 
 import type { Clock } from '../../../core/clock.ts';
 import type { Fence } from '../../../core/leadership.ts';
+import { LocalHints } from '../../hint.ts';
 import type { Store } from '../../store.ts';
 import { beatInstance, forgetInstances, instances, leaveInstance } from '../cluster/instances.ts';
 import { duties, lead, requireTerm, resign } from '../cluster/leadership.ts';
@@ -39,6 +40,7 @@ export function openMemory({ clock }: { clock: Clock }): Store {
     now: () => instant ?? clock.now(),
     sleep: (ms, signal) => clock.sleep(ms, signal),
   });
+  const hints = new LocalHints();
 
   /** One call is one turn of the event loop at most, and one instant: nobody sees it half done. */
   async function look<T>(signal: AbortSignal, body: () => T): Promise<T> {
@@ -50,6 +52,8 @@ export function openMemory({ clock }: { clock: Clock }): Store {
       return answer;
     } finally {
       tables.newcomers.clear();
+      if (!tables.changes.isEmpty) hints.announce(tables.changes);
+      tables.changes.clear();
       instant = null;
     }
   }
@@ -148,7 +152,7 @@ export function openMemory({ clock }: { clock: Clock }): Store {
     leaveInstance: (id, signal) => run(signal, () => leaveInstance(tables, id)),
     forgetInstances: (silentMs, signal) => run(signal, () => forgetInstances(tables, silentMs)),
 
-    subscribe: (listener) => tables.hints.subscribe(listener),
+    subscribe: (listener) => hints.subscribe(listener),
     [Symbol.asyncDispose]: () => Promise.resolve(),
   });
   return storeBy(look);

@@ -7,7 +7,7 @@ export function report(tables: Tables, { jobId, attempt, workerId, progress, che
   if (entry?.status !== 'running' || entry.attempt !== attempt || entry.workerId !== workerId) return false;
   if (progress !== undefined) entry.progress = { ...progress, attempt };
   if (value !== undefined) entry.checkpoint = copyJson(value);
-  tables.hints.job(jobId);
+  tables.changes.changedJob(jobId);
   return true;
 }
 

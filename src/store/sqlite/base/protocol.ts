@@ -2,8 +2,8 @@
 
 import type { MessagePort, Worker } from 'node:worker_threads';
 import type { Fence } from '../../../core/leadership.ts';
+import type { Changed } from '../../hint.ts';
 import type { Context } from './context.ts';
-import type { Effects } from './effects.ts';
 import type { Failure } from './failure.ts';
 
 /** What a thread can be asked for, by name. */
@@ -22,7 +22,7 @@ export interface Answer {
   id: number;
   value?: unknown;
   failure?: Failure;
-  effects?: Effects;
+  changed?: Changed;
 }
 
 export type ToThread = Request | 'close';

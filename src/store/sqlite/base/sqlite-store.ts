@@ -20,9 +20,8 @@ import type { Change } from '../../../core/transition.ts';
 import type { NewWorker } from '../../../core/worker.ts';
 import type { LeadRequest } from '../../cluster-store.ts';
 import type { LostJob, Retention } from '../../duty-store.ts';
-import type { Hint } from '../../hint.ts';
+import { type Changed, type Hint, LocalHints } from '../../hint.ts';
 import type { ClaimRequest, Inserted, InsertedAndClaimed, InsertOptions } from '../../job-store.ts';
-import { Hints } from '../../local-hints.ts';
 import type { ChangeRequest, RunRequest, ScheduleFilter, TickFilter, TickRequest } from '../../schedule-store.ts';
 import type { Store } from '../../store.ts';
 import type { Transactional } from '../../transactional.ts';
@@ -38,7 +37,6 @@ import { encodeNewJobs } from '../jobs/new-job-row.ts';
 import type { SettledRow } from '../jobs/settle.ts';
 import { encodeSuccess, settledInOrder } from '../jobs/success-row.ts';
 import { type ClaimedRow, decodeClaimedJob, decodeJob } from '../reads/job-row.ts';
-import type { Effects } from './effects.ts';
 import type { ReaderMethods } from './reader-methods.ts';
 import { type Calls, Thread } from './thread.ts';
 import { WRITER_READS, type WriterMethods } from './writer-methods.ts';
@@ -57,12 +55,12 @@ export class SqliteStore implements Store {
   readonly #clock: Clock;
   readonly #writer: Calls<WriterMethods>;
   readonly #reader: Calls<ReaderMethods>;
-  readonly #hints: Hints;
+  readonly #hints: LocalHints;
 
   private constructor(
     options: SqliteOptions,
     threads: { writer: Calls<WriterMethods>; reader: Calls<ReaderMethods> },
-    hints: Hints,
+    hints: LocalHints,
   ) {
     this.location = options.file;
     this.#clock = options.clock;
@@ -79,9 +77,9 @@ export class SqliteStore implements Store {
   static async open(options: SqliteOptions): Promise<SqliteStore> {
     const { clock } = options;
     const file = resolve(options.file);
-    const hints = new Hints();
-    const onEffects = (effects: Effects) => tell(hints, effects);
-    const writer = await Thread.start<WriterMethods>({ entry: 'writer', data: { file }, clock, onEffects });
+    const hints = new LocalHints();
+    const onChanged = (changed: Changed) => hints.announce(changed);
+    const writer = await Thread.start<WriterMethods>({ entry: 'writer', data: { file }, clock, onChanged });
     try {
       const reader = await Thread.start<ReaderMethods>({ entry: 'reader', data: { file }, clock });
       return new SqliteStore({ file, clock }, { writer, reader }, hints);
@@ -420,15 +418,6 @@ export class SqliteStore implements Store {
     await this.#reader.close();
     await this.#writer.close();
   }
-}
-
-function tell(hints: Hints, { work, graph, schedules, jobs, workers, dueAt }: Effects): void {
-  if (schedules) hints.schedule();
-  if (work) hints.work();
-  if (graph) hints.graph();
-  for (const id of jobs) hints.job(id);
-  for (const id of workers) hints.worker(id);
-  if (dueAt !== null) hints.due(dueAt);
 }
 
 function decodeClaimed({ rows, startedAt, runContext }: ClaimAnswer, { prefetch = false }: ClaimRequest): ClaimedJob[] {

@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads';
 import type { Clock } from '../../../core/clock.ts';
 import { WorkronError } from '../../../core/error.ts';
 import type { Fence } from '../../../core/leadership.ts';
-import type { Effects } from './effects.ts';
+import type { Changed } from '../../hint.ts';
 import { decodeFailure } from './failure.ts';
 import { type Answer, type FromThread, type Methods, type Request, send, type ToThread } from './protocol.ts';
 
@@ -18,7 +18,7 @@ export interface ThreadOptions {
   data: { file: string; target?: string };
   clock: Clock;
   /** Told after the commit, before the caller is answered. */
-  onEffects?: (effects: Effects) => void;
+  onChanged?: (changed: Changed) => void;
 }
 
 export interface CallOptions {
@@ -141,8 +141,8 @@ export class Thread<M extends Methods> {
     if ('failed' in message) this.#ready.reject(decodeFailure(message.failed));
   }
 
-  #answer({ id, value, failure, effects }: Answer): void {
-    if (effects !== undefined) this.#options.onEffects?.(effects);
+  #answer({ id, value, failure, changed }: Answer): void {
+    if (changed !== undefined) this.#options.onChanged?.(changed);
     const pending = this.#pending.get(id);
     this.#pending.delete(id);
     if (failure === undefined) pending?.resolve(value);

@@ -1,8 +1,8 @@
 /** New jobs that depend on others. */
 
 import { type SkipReason, verdict } from '../../../core/dag/judge.ts';
+import { FLAG } from '../../flags.ts';
 import type { Context } from '../base/context.ts';
-import { HAS_PARENTS, STARTS_ANY_TIME } from '../base/flags.ts';
 import { sql } from '../base/sql.ts';
 import { endWaiting } from '../jobs/end-waiting.ts';
 import type { NewJobRow } from '../jobs/new-job-row.ts';
@@ -47,7 +47,7 @@ function insertPiece(
       tell(context, row);
       return [...row.slice(0, 10), row[10] | given, null, null, null, null];
     }
-    const flags = row[10] | given | HAS_PARENTS | (row[9] === null ? STARTS_ANY_TIME : 0);
+    const flags = row[10] | given | FLAG.hasParents | (row[9] === null ? FLAG.hasNoStartTimeout : 0);
     const { edges, counters } = link(dependencies, ends);
     linked.push({ jobId, edges });
     const { open, held, broken, missed } = counters;

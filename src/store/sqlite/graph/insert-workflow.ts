@@ -7,10 +7,10 @@ import type { GroupState, Workflow } from '../../../core/dag/workflow.ts';
 import { endStep, openSteps, type StepCounts, workflowStatus } from '../../../core/dag/workflow-status.ts';
 import { WorkronError } from '../../../core/error.ts';
 import type { Reason, Status, TerminalStatus } from '../../../core/job.ts';
+import { FLAG } from '../../flags.ts';
 import { inPieces } from '../../in-pieces.ts';
 import type { InsertOptions } from '../../job-store.ts';
 import type { Context } from '../base/context.ts';
-import { HAS_PARENTS, IN_WORKFLOW, IS_GROUP, STARTS_ANY_TIME } from '../base/flags.ts';
 import { sql } from '../base/sql.ts';
 import { answeredBefore, remember } from '../jobs/idempotency.ts';
 import { PIECE } from './insert-dependent.ts';
@@ -171,11 +171,11 @@ function place(steps: readonly NewStepRow[], progress: Progress): Placed[] {
       step,
       dependencies,
       flags:
-        IN_WORKFLOW |
+        FLAG.inWorkflow |
         flags |
-        (forEach === null ? 0 : IS_GROUP) |
-        (dependencies.length > 0 ? HAS_PARENTS : 0) |
-        (expiresAt === null ? STARTS_ANY_TIME : 0),
+        (forEach === null ? 0 : FLAG.group) |
+        (dependencies.length > 0 ? FLAG.hasParents : 0) |
+        (expiresAt === null ? FLAG.hasNoStartTimeout : 0),
       live:
         end === null
           ? { status, counters: dependencies.length > 0 ? [open, held, broken, missed] : NO_COUNTERS }

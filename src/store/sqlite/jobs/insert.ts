@@ -1,9 +1,9 @@
 import { verdict } from '../../../core/dag/judge.ts';
 import { isWaiting, type Unique } from '../../../core/job.ts';
+import { FLAG } from '../../flags.ts';
 import type { InsertOptions } from '../../job-store.ts';
 import { keyHeld, tooYoungParent } from '../../refusals.ts';
 import type { Context } from '../base/context.ts';
-import { HAS_PARENTS, HOLDS_KEY } from '../base/flags.ts';
 import { sql } from '../base/sql.ts';
 import { insertDependent, insertEdges } from '../graph/insert-dependent.ts';
 import { type DependencyRow, link, parentEndsOf } from '../graph/parents.ts';
@@ -130,7 +130,7 @@ interface Wanted {
 }
 
 function insertOne(context: Context, { row, unique, dependencies, lanes }: Wanted): InsertedRow {
-  const flags = unique === null ? 0 : HOLDS_KEY;
+  const flags = unique === null ? 0 : FLAG.holdsKey;
   if (dependencies.length > 0) {
     // The key is taken first: a job that is skipped at once lets go of it.
     const ends = parentEndsOf(context, [dependencies]);
@@ -195,7 +195,7 @@ function replace(context: Context, jobId: number, { row, unique, dependencies, l
     isFree ? status : 'blocked',
     dueAt,
     isFree ? expiresAt : null,
-    flags | HOLDS_KEY | (isChild ? HAS_PARENTS : 0),
+    flags | FLAG.holdsKey | (isChild ? FLAG.hasParents : 0),
     isChild ? counters.open : null,
     isChild ? counters.held : null,
     isChild ? counters.broken : null,

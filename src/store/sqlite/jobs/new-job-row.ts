@@ -2,8 +2,8 @@
 
 import type { Job, NewJob } from '../../../core/job.ts';
 import { laneKey, laneOf } from '../../../core/lane.ts';
+import { watchFlags } from '../../flags.ts';
 import { encodeSpec, type StoredSpec } from '../../spec.ts';
-import { watchFlags } from '../base/flags.ts';
 import type { DependencyRow } from '../graph/parents.ts';
 import { decodeSpecRow } from '../reads/job-row.ts';
 

@@ -1,6 +1,6 @@
 import type { Start } from '../../../core/lease.ts';
+import { FLAG, LINKED } from '../../flags.ts';
 import type { Context } from '../base/context.ts';
-import { HOLDS_KEY, TOUCHES_OTHERS } from '../base/flags.ts';
 import { sql } from '../base/sql.ts';
 
 /** One success: job, attempt, worker, exit code, result as JSON text, start. */
@@ -49,11 +49,11 @@ export function settle(context: Context, { rows, count, hasResults }: SettleInpu
   database.run(sql.settleRuns, rows, now);
   if (hasResults) database.run(sql.settleResults, rows);
   const ended = database.tuples<EndedRow>(sql.settleLive, rows);
-  const keyed = ended.filter((row) => row[3] & HOLDS_KEY).map(([jobId]) => jobId);
+  const keyed = ended.filter((row) => row[3] & FLAG.holdsKey).map(([jobId]) => jobId);
   if (keyed.length > 0) database.run(sql.freeKeys, JSON.stringify(keyed));
   if (ended.length > 0) effects.madeWork();
   for (const [jobId] of ended) effects.changedJob(jobId);
-  const noticed = ended.filter((row) => row[3] & TOUCHES_OTHERS);
+  const noticed = ended.filter((row) => row[3] & LINKED);
   if (noticed.length > 0) {
     aftermath.succeeded(
       context,

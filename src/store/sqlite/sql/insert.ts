@@ -1,10 +1,10 @@
 /** New jobs that depend on nobody, and those that take the place of a waiting one. */
 
+import { FLAG } from '../../flags.ts';
 import type { Twins } from '../../statements.ts';
-import { HAS_PARENTS, STARTS_ANY_TIME, TELLS_FAILURE, TELLS_SUCCESS } from '../base/flags.ts';
 
 /** What a job is told to be anew when it is replaced. */
-const REPLACED = HAS_PARENTS | TELLS_FAILURE | TELLS_SUCCESS | STARTS_ANY_TIME;
+const REPLACED = FLAG.hasParents | FLAG.notifiesFailure | FLAG.notifiesSuccess | FLAG.hasNoStartTimeout;
 
 export const insertSql = {
   /** ?1 the first id, ?2 now, ?3 rows as `encodeNewJob` writes them. */

@@ -4,12 +4,12 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import pg from 'pg';
+import { makeSchedule } from '../../contract/kit/schedules.ts';
 import type { Cluster } from '../../src/api/cluster.ts';
 import { silentLog } from '../../src/ops/log.ts';
 import { openPostgres } from '../../src/store/postgres/base/open.ts';
 import { effort } from '../effort.ts';
 import { testPostgresUrl, testSchema } from '../kit/postgres.ts';
-import { makeSchedule } from '../kit/schedules.ts';
 import { api, eventually, startWorkron, type WorkronProcess } from '../kit/workron-process.ts';
 
 const SCHEDULERS = 3;

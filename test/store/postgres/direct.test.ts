@@ -1,12 +1,21 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { aJob } from '../../../contract/kit/builders.ts';
+import {
+  cancel,
+  claim,
+  claimOne,
+  forever,
+  readOne,
+  register,
+  submitOne,
+  succeed,
+} from '../../../contract/kit/steps.ts';
 import type { Hint } from '../../../src/store/hint.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { aJob } from '../../kit/builders.ts';
 import { Child } from '../../kit/child.ts';
 import { eventually } from '../../kit/eventually.ts';
 import { openTestPostgres } from '../../kit/postgres.ts';
-import { cancel, claim, claimOne, forever, readOne, register, submitOne, succeed } from '../../kit/steps.ts';
 
 const locksOf = (schema: string) => `from pg_locks where locktype = 'advisory' and granted
   and classid = (select lock_space from "${schema}".meta)::oid`;

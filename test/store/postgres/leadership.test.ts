@@ -3,6 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pg from 'pg';
+import { aJob } from '../../../contract/kit/builders.ts';
+import { forever, readOne, submitOne } from '../../../contract/kit/steps.ts';
 import { DUTY_NUMBERS, type Duty } from '../../../src/core/duty.ts';
 import { isWorkronError } from '../../../src/core/error.ts';
 import { type Log, silentLog } from '../../../src/ops/log.ts';
@@ -15,10 +17,8 @@ import { statements } from '../../../src/store/postgres/base/sql.ts';
 import { types } from '../../../src/store/postgres/base/values.ts';
 import { beginFenced, Leadership } from '../../../src/store/postgres/cluster/leadership.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { aJob } from '../../kit/builders.ts';
 import { eventually } from '../../kit/eventually.ts';
 import { openTestPostgres, type PostgresTestStore } from '../../kit/postgres.ts';
-import { forever, readOne, submitOne } from '../../kit/steps.ts';
 
 const TERM_MS = 5_000;
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { aJob, jobs } from '../../../contract/kit/builders.ts';
+import { claim, forever, ids, register, submitOne, success } from '../../../contract/kit/steps.ts';
 import { isWorkronError } from '../../../src/core/error.ts';
-import { aJob, jobs } from '../../kit/builders.ts';
 import { eventually } from '../../kit/eventually.ts';
 import { openTestPostgres, startPostgres } from '../../kit/postgres.ts';
-import { claim, forever, ids, register, submitOne, success } from '../../kit/steps.ts';
 
 test('postgres: a server that crashes under load loses nothing it acknowledged, and the store goes on by itself', async () => {
   await using server = await startPostgres({ durable: true });

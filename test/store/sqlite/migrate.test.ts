@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
+import { after, Hands, statuses } from '../../../contract/kit/graph.ts';
+import { readOne, submitOne } from '../../../contract/kit/steps.ts';
 import { systemClock } from '../../../src/ops/clock.ts';
 import { silentLog } from '../../../src/ops/log.ts';
 import { openSqlite } from '../../../src/store/sqlite/base/open.ts';
-import { after, Hands, statuses } from '../../kit/graph.ts';
 import { aFolder } from '../../kit/sqlite.ts';
-import { readOne, submitOne } from '../../kit/steps.ts';
 
 const FOUNDATION = new URL('../../../src/store/sqlite/migrations/001_foundation.sql', import.meta.url);
 

@@ -28,10 +28,13 @@ test('postgres: the lock of a worker attached to the database is free once its p
   assert.deepEqual((await store.findUnlocked(forever)).workers, []);
 
   await worker.kill();
-  const [found] = await eventually(async () => {
-    const { workers } = await store.findUnlocked(forever);
-    return workers.length > 0 && workers;
-  });
+  const [found] = await eventually(
+    async () => {
+      const { workers } = await store.findUnlocked(forever);
+      return workers.length > 0 && workers;
+    },
+    { retryErrors: true },
+  );
   const [row] = await store.workers(forever);
   assert.deepEqual(found, { id, seenAt: row?.seenAt });
   assert.ok((await store.findUnlocked(forever)).serverUpMs > 0);
@@ -45,10 +48,13 @@ test('postgres: a lock that was lost with its connection is taken again', async 
   assert.ok(before);
   await query('select pg_terminate_backend($1)', [before.pid]);
 
-  const after = await eventually(async () => {
-    const [lock] = await query<{ pid: number }>(`select pid ${locksOf(schema)}`);
-    return lock !== undefined && lock.pid !== before.pid && lock;
-  });
+  const after = await eventually(
+    async () => {
+      const [lock] = await query<{ pid: number }>(`select pid ${locksOf(schema)}`);
+      return lock !== undefined && lock.pid !== before.pid && lock;
+    },
+    { retryErrors: true },
+  );
   assert.notEqual(after.pid, before.pid);
   assert.deepEqual((await store.findUnlocked(forever)).workers, []);
 });

@@ -129,7 +129,7 @@ test('leadership: a leader that resigns leaves no lock behind once its process i
     const led = await lead(two.store, 'two');
     assert.deepEqual([led.leads, led.term, led.locked], [true, 2, false]);
   }
-  await eventually(async () => (await lead(two.store, 'two', 2)).locked);
+  await eventually(async () => (await lead(two.store, 'two', 2)).locked, { retryErrors: true });
   assert.equal((await holders(two)).length, 1);
 });
 
@@ -170,10 +170,13 @@ test('leadership: a leader frozen in the middle of a write is cut off, and what 
   await beginFenced(`"${one.schema}"`, () => ({ duty: 'ticker', term }))(frozen);
   await frozen.query(`update "${one.schema}".meta set clock_offset_ms = 1`);
   await cut;
-  const led = await eventually(async () => {
-    const answer = await lead(two.store, 'two', null, 'ticker');
-    return answer.leads && answer;
-  });
+  const led = await eventually(
+    async () => {
+      const answer = await lead(two.store, 'two', null, 'ticker');
+      return answer.leads && answer;
+    },
+    { retryErrors: true },
+  );
   assert.equal(led.term, term + 1);
   const [meta] = await one.query<{ clock_offset_ms: string }>(`select clock_offset_ms from "${one.schema}".meta`);
   assert.equal(Number(meta?.clock_offset_ms), 0);

@@ -83,7 +83,7 @@ test('postgres: connections that the server ends are replaced, and no process fa
   await given.query(`select pg_terminate_backend(pid) ${ours}`, [`%${given.schema}%`]);
   await eventually(async () => (await given.query(`select 1 ${ours}`, [`%${given.schema}%`])).length === 0);
 
-  const stored = await eventually(() => submitOne(store, aJob()));
+  const stored = await eventually(() => submitOne(store, aJob()), { retryErrors: true });
   assert.equal((await readOne(store, stored.id)).status, 'pending');
 });
 

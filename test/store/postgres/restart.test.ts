@@ -56,7 +56,7 @@ test('postgres: a server that crashes under load loses nothing it acknowledged, 
   assert.deepEqual(new Set(ids(found)), stored);
   const ended = await store.read([...settled], forever);
   assert.ok(ended.every(({ status, attempt }) => status === 'done' && attempt === 1));
-  await eventually(async () => (await store.findUnlocked(forever)).workers.length === 0);
+  await eventually(async () => (await store.findUnlocked(forever)).workers.length === 0, { retryErrors: true });
 });
 
 test('postgres: while the server is down every call is told so', async () => {

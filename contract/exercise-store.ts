@@ -1,4 +1,4 @@
-/** Every promise of `Store`, tested once for all backends. */
+/** Every promise of `Store`, tested in the same way for every store. */
 
 import { describe } from 'node:test';
 import { exerciseAbort } from './abort.ts';
@@ -93,9 +93,9 @@ const THEMES = [
   exerciseRaces,
 ];
 
-/** Declares the whole suite for one backend, for `node --test`. `open` gives each test an empty store and a clock to move. */
+/** Declares the whole suite for one store, for `node --test`. `open` returns an empty store with a clock for each test. */
 export function exerciseStore(name: string, open: OpenStore, effort: Effort = EVERYDAY): void {
-  // The runner collects what `describe` answers with.
+  // The test runner awaits the promise that `describe` returns.
   void describe(name, { concurrency: 4 }, () => {
     for (const exercise of THEMES) exercise(open, effort);
   });

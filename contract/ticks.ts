@@ -21,7 +21,7 @@ import { type OpenStore, withStore } from './kit/store.ts';
 export function exerciseTicks(open: OpenStore): void {
   const test = withStore(open);
 
-  test('ticks: a tick runs once, with its job and its lateness, and the next one is computed from it', async ({
+  test('ticks: a tick runs once, with its job and its lateness, and the next tick is computed from it', async ({
     store,
     advance,
   }) => {
@@ -38,10 +38,10 @@ export function exerciseTicks(open: OpenStore): void {
     const job = await readOne(store, tick.jobId ?? 0);
     assert.equal(job.queue, 'reports');
     assert.equal(job.status, 'pending');
-    assert.equal(job.name, 'nightly', 'a job without a name has that of its schedule');
-    assert.deepEqual(await tickAll(store), [], 'never twice');
+    assert.equal(job.name, 'nightly', 'a job without a name gets the name of its schedule');
+    assert.deepEqual(await tickAll(store), [], 'a tick never runs twice');
     const after = (await store.schedule('nightly', forever)) as Schedule;
-    assert.equal(after.nextRun, made.anchor + 2 * PERIOD, 'from the tick, not from now');
+    assert.equal(after.nextRun, made.anchor + 2 * PERIOD, 'the next tick counts from the last one, not from now');
     assert.equal(after.lastRun, tick.scheduledFor);
     assert.equal(after.lastVerdict, 'ran');
     assert.equal(after.lastJobId, tick.jobId);
@@ -49,7 +49,10 @@ export function exerciseTicks(open: OpenStore): void {
     assert.deepEqual(await ledger(store, 'nightly'), [row]);
   });
 
-  test('ticks: the answer says when the next one is due, and whether more is due now', async ({ store, advance }) => {
+  test('ticks: the reply tells when the next tick is due, and whether more ticks are due now', async ({
+    store,
+    advance,
+  }) => {
     const made = await makeSchedule(store, { overlap: 'allow', catchup: { policy: 'all', windowMs: HOUR, max: 10 } });
     await makeSchedule(store, { name: 'other', anchor: made.anchor, everyMs: HOUR });
     const idle = await store.tick({ limit: 1_000 }, forever);
@@ -57,7 +60,7 @@ export function exerciseTicks(open: OpenStore): void {
     assert.equal(idle.more, false);
     await advance(HOUR + 1_000);
     const first = await store.tick({ limit: 6 }, forever);
-    assert.equal(first.ticks.length, 6, 'one line at least, and no more rows than that');
+    assert.equal(first.ticks.length, 6, 'at least one line, and no more rows than the limit');
     assert.equal(first.more, true);
     const second = await store.tick({ limit: 6 }, forever);
     assert.deepEqual(
@@ -68,7 +71,7 @@ export function exerciseTicks(open: OpenStore): void {
     assert.equal(second.nextDueAt, made.anchor + HOUR + PERIOD);
   });
 
-  test('ticks: a job is told its tick, the interval since the one before, and whether it makes up for something', async ({
+  test('ticks: a job gets its tick, the interval since the tick before, and whether it is a catch-up', async ({
     store,
     advance,
   }) => {
@@ -94,7 +97,7 @@ export function exerciseTicks(open: OpenStore): void {
     assert.equal(first.job.fairKey, 'tenant-a', 'keys take turns');
   });
 
-  test('ticks: start_at is included, end_at is not, and then there is nothing more', async ({ store, advance }) => {
+  test('ticks: start_at is included, end_at is excluded, and no tick follows', async ({ store, advance }) => {
     const anchor = await store.now(forever);
     const bounds = { startAt: anchor + 2 * PERIOD, endAt: anchor + 4 * PERIOD };
     const made = await makeSchedule(store, { anchor, overlap: 'allow', ...bounds });
@@ -107,10 +110,7 @@ export function exerciseTicks(open: OpenStore): void {
     assert.equal((await store.tick({ limit: 10 }, forever)).nextDueAt, null);
   });
 
-  test('ticks: jitter holds a run back by its own fixed time, and does not move its tick', async ({
-    store,
-    advance,
-  }) => {
+  test('ticks: jitter delays a run by a fixed time and does not move its tick', async ({ store, advance }) => {
     const made = await makeSchedule(store, { forEach: ['a', 'b', 'c'], jitterMs: PERIOD, overlap: 'allow' });
     await advance(PERIOD + 100);
     const ticks = await tickAll(store);
@@ -124,7 +124,7 @@ export function exerciseTicks(open: OpenStore): void {
     assert.equal(ticks.length, 3);
   });
 
-  test('ticks: each key has rows, overlap and verdicts of its own', async ({ store, advance }) => {
+  test('ticks: each key has its own rows, overlap and verdicts', async ({ store, advance }) => {
     const made = await makeSchedule(store, { forEach: ['a', 'b'] });
     await advance(PERIOD + 1_000);
     const first = await tickAll(store);
@@ -160,12 +160,12 @@ export function exerciseTicks(open: OpenStore): void {
     assert.equal(made.forEach?.length, 2);
   });
 
-  test('ticks: a key that is added starts from now, one that is removed is due no more', async ({ store, advance }) => {
+  test('ticks: an added key starts from now, a removed key has no more ticks', async ({ store, advance }) => {
     await makeSchedule(store, { forEach: ['a', 'b'], overlap: 'allow' });
     await advance(PERIOD + MINUTE);
     await changeSchedule(store, 'nightly', { type: 'edit', edit: { forEach: ['b', 'c'] } });
     const keys = async () => (await tickAll(store)).map(({ key }) => key).sort();
-    assert.deepEqual(await keys(), [], 'what was due was judged by the edit');
+    assert.deepEqual(await keys(), [], 'the edit has given due ticks their verdicts');
     assert.deepEqual(
       (await ledger(store, 'nightly')).map(({ key }) => key),
       ['a', 'b'],
@@ -174,7 +174,7 @@ export function exerciseTicks(open: OpenStore): void {
     assert.deepEqual(await keys(), ['b', 'c']);
   });
 
-  test('ticks: skip: an unfinished run of any kind stands in the way, a retried one too', async ({
+  test('ticks: skip: an unfinished run of any kind blocks the next one, a retried run too', async ({
     store,
     advance,
   }) => {
@@ -189,14 +189,14 @@ export function exerciseTicks(open: OpenStore): void {
     assert.deepEqual(await step(), ['skipped_overlap']);
     assert.deepEqual(await step(), ['skipped_overlap']);
     await cancel(store, lease.job.id);
-    assert.deepEqual(await step(), ['skipped_overlap'], 'it was asked to stop, but has not');
+    assert.deepEqual(await step(), ['skipped_overlap'], 'the run has a cancel request but has not ended');
     await fail(store, lease);
     const manual = await store.runSchedule('nightly', { kind: 'manual', keys: null, instants: [] }, {}, forever);
     assert.equal(manual?.ticks[0]?.verdict, 'ran');
-    assert.deepEqual(await step(), ['skipped_overlap'], 'a run by hand counts');
+    assert.deepEqual(await step(), ['skipped_overlap'], 'a manual run counts');
     await cancel(store, manual?.ticks[0]?.jobId ?? 0);
     await retry(store, lease.job.id);
-    assert.deepEqual(await step(), ['skipped_overlap'], 'a run that was retried counts');
+    assert.deepEqual(await step(), ['skipped_overlap'], 'a retried run counts');
     await succeed(store, await claimOne(store));
     assert.deepEqual(await step(), ['ran']);
     const rows = (await ledger(store, 'nightly')).filter(({ kind }) => kind === 'tick');
@@ -211,7 +211,7 @@ export function exerciseTicks(open: OpenStore): void {
     assert.equal(made.overlap, 'skip');
   });
 
-  test('ticks: buffer_one: one waits for the end of the running one, further ones are skipped', async ({
+  test('ticks: buffer_one: one run waits for the end of the running one, further ticks are skipped', async ({
     store,
     advance,
   }) => {
@@ -226,17 +226,21 @@ export function exerciseTicks(open: OpenStore): void {
     await fail(store, await claimOne(store));
     await settleDown(store);
     assert.equal((await readOne(store, ticks[0]?.jobId ?? 0)).status, 'failed');
-    assert.equal((await readOne(store, buffered.id)).status, 'pending', 'however it ended');
+    assert.equal(
+      (await readOne(store, buffered.id)).status,
+      'pending',
+      'the buffered run starts however the first one ended',
+    );
   });
 
-  test('ticks: allow: as many as there are ticks', async ({ store, advance }) => {
+  test('ticks: allow: every tick runs', async ({ store, advance }) => {
     const made = await makeSchedule(store, { overlap: 'allow' });
     const ticks = await inSteps(store, advance, 3);
     assert.deepEqual(await story(store, made), ['ran 1', 'ran 2', 'ran 3']);
     for (const { jobId } of ticks) assert.equal((await readOne(store, jobId ?? 0)).status, 'pending');
   });
 
-  test('ticks: cancel_other: the new one waits for the end of those it replaces, who are named until they were told', async ({
+  test('ticks: cancel_other: the new run waits for the end of the runs it replaces, which are listed until they have been cancelled', async ({
     store,
     advance,
   }) => {
@@ -248,12 +252,12 @@ export function exerciseTicks(open: OpenStore): void {
     const { ticks, stop } = await store.tick({ limit: 10 }, forever);
     const replaced = { tickId: ticks[0]?.id, runs: [{ jobId: lease.job.id, workflowId: null }] };
     assert.deepEqual(stop, [replaced]);
-    assert.deepEqual((await store.tick({ limit: 10 }, forever)).stop, [replaced], 'until somebody has done it');
+    assert.deepEqual((await store.tick({ limit: 10 }, forever)).stop, [replaced], 'listed until cancelled');
     await cancel(store, lease.job.id);
     await store.stoppedOthers([ticks[0]?.id ?? 0], forever);
     assert.deepEqual((await store.tick({ limit: 10 }, forever)).stop, []);
     const second = await readOne(store, ticks[0]?.jobId ?? 0);
-    assert.equal(second.status, 'blocked', 'never two at once');
+    assert.equal(second.status, 'blocked', 'two runs never run at once');
     await fail(store, lease);
     assert.equal((await readOne(store, lease.job.id)).status, 'cancelled');
     assert.equal((await readOne(store, second.id)).status, 'pending');
@@ -265,7 +269,7 @@ export function exerciseTicks(open: OpenStore): void {
     });
   }
 
-  test('ticks: a wide run waits for a wide one through one step, not through steps times steps', async ({
+  test('ticks: a wide run waits for a wide run through one barrier step, not through one edge per pair of steps', async ({
     store,
     advance,
   }) => {
@@ -295,7 +299,7 @@ export function exerciseTicks(open: OpenStore): void {
     assert.deepEqual(await standing(), new Set(['blocked']));
     for (const id of await hands.take()) await hands.done(id);
     await settleDown(store);
-    assert.deepEqual(await standing(), new Set(['blocked']), 'the last step runs');
+    assert.deepEqual(await standing(), new Set(['blocked']), 'the last step is running');
     for (const id of await hands.take()) await hands.done(id);
     await settleDown(store);
     assert.deepEqual(await standing(), new Set(['pending']));
@@ -309,10 +313,7 @@ export function exerciseTicks(open: OpenStore): void {
   });
 
   for (const overlap of ['buffer_one', 'cancel_other'] as const) {
-    test(`ticks: ${overlap}: a run waits for a step of the one before that a person retries`, async ({
-      store,
-      advance,
-    }) => {
+    test(`ticks: ${overlap}: a run waits for a manually retried step of the run before`, async ({ store, advance }) => {
       const steps = [aStep('a', { job: { maxAttempts: 1 } }), aStep('b'), aStep('c', { parents: [0] })];
       await makeSchedule(store, { overlap, target: { workflow: { name: 'etl', params: {}, steps } } });
       await advance(PERIOD + 1_000);
@@ -320,7 +321,7 @@ export function exerciseTicks(open: OpenStore): void {
       const [a, b] = [await claimOne(store), await claimOne(store)];
       await fail(store, a);
       await settleDown(store);
-      // While b runs, the next one is due; a has failed, and c was skipped.
+      // While b runs, the next tick is due; a has failed, and c was skipped.
       await advance(PERIOD);
       const [second] = await tickAll(store);
       const next = async () =>
@@ -330,10 +331,10 @@ export function exerciseTicks(open: OpenStore): void {
       await settleDown(store);
       await succeed(store, b);
       await settleDown(store);
-      assert.deepEqual(await next(), ['blocked', 'blocked'], 'a runs again');
+      assert.deepEqual(await next(), ['blocked', 'blocked'], 'a is running again');
       await succeed(store, await claimOne(store));
       await settleDown(store);
-      assert.deepEqual(await next(), ['blocked', 'blocked'], 'c is left');
+      assert.deepEqual(await next(), ['blocked', 'blocked'], 'c has not ended');
       const c = await claimOne(store);
       assert.equal((await store.steps(first?.workflowId ?? 0, forever))[2]?.job.id, c.job.id);
       await succeed(store, c);
@@ -342,7 +343,7 @@ export function exerciseTicks(open: OpenStore): void {
     });
   }
 
-  test('ticks: rows of the ledger go when they are old enough, and ticks go on', async ({ store, advance }) => {
+  test('ticks: pruning deletes old rows of the ledger, and ticks go on', async ({ store, advance }) => {
     await makeSchedule(store, { everyMs: 24 * HOUR, overlap: 'skip' });
     for (let day = 1; day <= 4; day += 1) {
       await advance(24 * HOUR + 10);
@@ -355,11 +356,7 @@ export function exerciseTicks(open: OpenStore): void {
         ['skipped_overlap', 3],
       ],
     );
-    assert.equal(
-      await store.pruneTicks(48 * HOUR, 10, forever),
-      1,
-      'a row that is added to is as young as its last tick',
-    );
+    assert.equal(await store.pruneTicks(48 * HOUR, 10, forever), 1, 'a row is as old as its last tick');
     await advance(72 * HOUR);
     assert.equal(await store.pruneTicks(48 * HOUR, 10, forever), 1);
     assert.deepEqual(await ledger(store, 'nightly'), []);
@@ -373,7 +370,7 @@ export function exerciseTicks(open: OpenStore): void {
 
 type Advance = (ms: number) => Promise<void>;
 
-/** So many ticks, one after the other, each a second late. */
+/** Runs `count` ticks one after the other, each a second late. */
 async function inSteps(store: Store, advance: Advance, count: number) {
   await advance(1_000);
   const ticks = [];
@@ -414,7 +411,7 @@ async function exerciseWorkflows(store: Store, advance: Advance, overlap: Overla
   assert.equal(
     next === undefined ? 'blocked' : (await readOne(store, next.job.id)).status,
     'blocked',
-    'a step is left',
+    'a step has not ended',
   );
   const two = await claimOne(store);
   assert.equal(two.job.id, load?.job.id);
@@ -432,6 +429,6 @@ async function exerciseWorkflows(store: Store, advance: Advance, overlap: Overla
   }
   if (overlap === 'skip') {
     await advance(PERIOD);
-    assert.equal((await tickAll(store))[0]?.verdict, 'ran', 'once it has ended');
+    assert.equal((await tickAll(store))[0]?.verdict, 'ran', 'the next tick runs once the run has ended');
   }
 }

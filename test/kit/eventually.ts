@@ -37,5 +37,5 @@ export async function eventually<T>(
     await sleep(everyMs);
   } while (performance.now() < deadline);
   const lastSeen = 'threw' in last ? `threw ${inspect(last.threw)}` : `returned ${inspect(last.returned)}`;
-  throw new Error(`not true within ${withinMs} ms: ${probe}\nlast call ${lastSeen}`);
+  throw new Error(`not true within ${withinMs} ms: ${String(probe)}\nlast call ${lastSeen}`);
 }

@@ -25,9 +25,11 @@ import { exerciseLeadership } from './leadership.ts';
 import { exerciseList } from './list.ts';
 import { exerciseLogs } from './logs.ts';
 import { exerciseLost } from './lost.ts';
+import { exerciseManualRetry } from './manual-retry.ts';
 import { exerciseNotices } from './notices.ts';
 import { exerciseOperations } from './operations.ts';
 import { exerciseOrder } from './order.ts';
+import { exerciseOverlap } from './overlap.ts';
 import { exercisePrefetch } from './prefetch.ts';
 import { exerciseProgress } from './progress.ts';
 import { exercisePrune } from './prune.ts';
@@ -59,6 +61,7 @@ const THEMES = [
   exerciseHeartbeat,
   exerciseSettle,
   exerciseChanges,
+  exerciseManualRetry,
   exerciseEdit,
   exerciseDue,
   exerciseLost,
@@ -79,6 +82,7 @@ const THEMES = [
   exerciseSchedules,
   exerciseChangeSchedule,
   exerciseTicks,
+  exerciseOverlap,
   exerciseTickNotices,
   exerciseFailingTicks,
   exerciseCatchUp,

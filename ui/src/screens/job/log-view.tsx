@@ -100,7 +100,7 @@ export function LogView({ jobId, attempt, again, running }: LogViewProps) {
           if (event.deltaY < 0) setFollow(false);
         }}
         onKeyDown={(event) => {
-          if (['ArrowUp', 'PageUp', 'Backend'].includes(event.key)) setFollow(false);
+          if (['ArrowUp', 'PageUp', 'Home'].includes(event.key)) setFollow(false);
           if (event.key === 'End') setFollow(true);
         }}
       >

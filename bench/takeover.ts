@@ -1,8 +1,9 @@
 /** How long a duty is without a leader when that one dies, and when it is frozen: two scheduler processes. */
 
 import type { Cluster } from '../src/api/cluster.ts';
+import { eventually } from '../test/kit/eventually.ts';
 import { startPostgres } from '../test/kit/postgres.ts';
-import { api, eventually, startWorkron } from '../test/kit/workron-process.ts';
+import { api, startWorkron } from '../test/kit/workron-process.ts';
 import type { Figure } from './measure.ts';
 
 const LOOK_MS = 20;
@@ -24,10 +25,12 @@ export async function measureTakeover(rounds: number): Promise<Figure[]> {
         const duty = duties.find((state) => state.duty === 'ticker');
         return { ...duty, pid: instances.find(({ id }) => id === duty?.leader)?.pid };
       };
-      await eventually(async () => (await ticker()).pid === one.pid && (await ticker()).held_by === 'lock', LOOK_MS);
+      await eventually(async () => (await ticker()).pid === one.pid && (await ticker()).held_by === 'lock', {
+        everyMs: LOOK_MS,
+      });
       const from = performance.now();
       one.signal(signal);
-      await eventually(async () => (await ticker()).pid === two.pid, LOOK_MS);
+      await eventually(async () => (await ticker()).pid === two.pid, { everyMs: LOOK_MS });
       figure.values.push(performance.now() - from);
     }
   }

@@ -6,6 +6,8 @@ const full = process.env['WORKRON_TEST_EFFORT'] === 'full';
 
 export const effort = {
   full,
+  /** How long a test waits for a condition before it fails. */
+  waitMs: full ? 900_000 : 120_000,
   /** Jobs that three workers share. */
   sharedJobs: full ? 5_000 : 150,
   /** Cancel against settle against reap on one job. */

@@ -6,7 +6,7 @@ import { attemptToWire, jobDetailToWire, jobToWire, newJobFrom } from '../api/jo
 import { WorkronError } from '../core/error.ts';
 import type { NewJob } from '../core/job.ts';
 import { NEVER } from '../core/never.ts';
-import { type NotifyContext, addInstallationTargets } from '../scheduler/notify/targets.ts';
+import { addInstallationTargets, type NotifyContext } from '../scheduler/notify/targets.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 import type { Transactional } from '../store/transactional.ts';
 import type { Engine, Request } from './engine.ts';

@@ -15,6 +15,7 @@ const GROUPS: Record<string, string[]> = {
     'architecture',
     'core/!(schedule-reference)',
     'docs/{configuration,operations,schedule-docs}',
+    'mutants/mutants',
     'ops/settings-load',
     'scheduler/!(schedule-flood)',
     'store/{heap,migrations,spec}',

@@ -86,18 +86,6 @@ export async function temporaryFolder(): Promise<{ path: string } & AsyncDisposa
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 
-/** Calls `probe` until it answers with something; the test's own time-out is the limit. */
-export async function eventually<T>(
-  probe: () => Promise<T | undefined | false> | T | undefined | false,
-  everyMs = 50,
-): Promise<T> {
-  for (;;) {
-    const found = await probe();
-    if (found !== undefined && found !== false) return found;
-    await new Promise((resolve) => setTimeout(resolve, everyMs));
-  }
-}
-
 /** Whether a process lives. Zombies do not. */
 export async function isAlive(pid: number): Promise<boolean> {
   const { readFile } = await import('node:fs/promises');

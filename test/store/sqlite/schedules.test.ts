@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
+import type { SqliteStore } from '../../../src/store/sqlite/base/open.ts';
 import { sql } from '../../../src/store/sqlite/base/sql.ts';
-import type { SqliteStore } from '../../../src/store/sqlite/base/sqlite-store.ts';
 import { ledger, makeSchedule, PERIOD, story, tickAll } from '../../kit/schedules.ts';
 import { openTestSqlite } from '../../kit/sqlite.ts';
 import { forever } from '../../kit/steps.ts';

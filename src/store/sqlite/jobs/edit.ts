@@ -15,7 +15,7 @@ interface WaitingRow {
 }
 
 /** Job and live row change together, so that what is claimed is what was written last. */
-export function edit(context: Context, { jobId, wanted }: { jobId: number; wanted: JobEdit }): JobRow | undefined {
+export function edit(context: Context, jobId: number, wanted: JobEdit): JobRow | undefined {
   const { database, lanes, fairQueues, effects, aftermath } = context;
   const waiting = database.get<WaitingRow>(sql.waiting, jobId);
   const [row] = database.tuples<SpecRow>(sql.specs, jobId);

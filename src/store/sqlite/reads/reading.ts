@@ -36,7 +36,7 @@ export function attempts({ database }: Context, jobId: number): Attempt[] {
   }));
 }
 
-export function countAhead({ database }: Context, { jobId, atMost }: { jobId: number; atMost: number }): number {
+export function countAhead({ database }: Context, jobId: number, atMost: number): number {
   const place = database.get<{ rank: number; turn: number; due: number; queue: string }>(sql.placeOf, jobId);
   if (place === undefined) return 0;
   const { queue, rank, turn, due } = place;

@@ -21,7 +21,7 @@ import { insertCall } from '../jobs/insert-call.ts';
 import { encodeNewJobs } from '../jobs/new-job-row.ts';
 import type { SettledRow } from '../jobs/settle.ts';
 import { encodeSuccess, settledInOrder } from '../jobs/success-row.ts';
-import { type ClaimedRow, decodeClaimedJob, decodeJob } from '../reads/job-row.ts';
+import { CLAIMED, type ClaimedRow, decodeClaimedJob, decodeJob } from '../reads/job-row.ts';
 import type { ReaderMethods } from './reader-methods.ts';
 import type { Calls } from './thread.ts';
 import type { WriterMethods } from './writer-methods.ts';
@@ -62,13 +62,14 @@ async function claim({ writer }: Threads, request: ClaimRequest, signal: AbortSi
 function decodeClaimed({ rows, startedAt, runContext }: ClaimAnswer, { prefetch = false }: ClaimRequest): ClaimedJob[] {
   const claimed = JSON.parse(rows) as ClaimedRow[];
   if (runContext === null) return claimed.map((row) => decodeClaimedJob(row, { startedAt, prefetch }));
-  const around = decodeRunContext(runContext, new Map(claimed.map((row) => [row[0], row[9]])));
-  return claimed.map((row) => decodeClaimedJob(row, { startedAt, prefetch }, around.get(row[0]) ?? null));
+  const around = decodeRunContext(runContext, new Map(claimed.map((row) => [row[CLAIMED.id], row[CLAIMED.spec]])));
+  return claimed.map((row) => decodeClaimedJob(row, { startedAt, prefetch }, around.get(row[CLAIMED.id]) ?? null));
 }
 
 async function settle({ writer }: Threads, successes: readonly Success[], signal: AbortSignal): Promise<Settled[]> {
   const rows = successes.map(encodeSuccess);
-  const input = { rows: JSON.stringify(rows), count: rows.length, hasResults: rows.some((row) => row[4] !== null) };
+  const hasResults = rows.some(([, , , , result]) => result !== null);
+  const input = { rows: JSON.stringify(rows), count: rows.length, hasResults };
   const settled = JSON.parse(await writer.call('settle', [input], signal)) as SettledRow[];
   return settledInOrder(successes, settled);
 }

@@ -24,7 +24,8 @@ export function edit(context: Context, jobId: number, wanted: JobEdit): JobRow |
   const { runAt, ...fields } = wanted;
   const spec = { ...decodeSpecRow(row), ...fields };
   const { queue, kind, name, priority, tags, spec: stored } = encodeSpec(spec);
-  const { unique_key, item } = JSON.parse(row[5]) as StoredSpec;
+  const [, , , , , storedBefore] = row;
+  const { unique_key, item } = JSON.parse(storedBefore) as StoredSpec;
   if (unique_key !== undefined) stored['unique_key'] = unique_key;
   if (item !== undefined) stored['item'] = item;
   database.run(sql.replaceJob, jobId, queue, kind, name, priority, JSON.stringify(tags), JSON.stringify(stored));

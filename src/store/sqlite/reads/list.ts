@@ -7,7 +7,7 @@ import type { Context } from '../base/context.ts';
 import type { Database, Param } from '../base/database.ts';
 import { sql } from '../base/sql.ts';
 import { jobColumns, jobsFrom } from '../sql/read.ts';
-import type { JobRow } from './job-row.ts';
+import { idOf, type JobRow } from './job-row.ts';
 import { lastJobBefore } from './last-job-before.ts';
 import { textSearch, windowStart } from './text-search.ts';
 
@@ -23,7 +23,7 @@ export function list(
       limit,
     ),
   );
-  return found.sort((a, b) => b[0] - a[0]).slice(0, limit);
+  return found.sort((a, b) => idOf(b) - idOf(a)).slice(0, limit);
 }
 
 export function count({ database }: Context, filter: JobFilter, atMost: number): number {

@@ -12,7 +12,6 @@ import type { Session, Statement } from '../base/database.ts';
 import { numbers } from '../base/values.ts';
 import { runContextOf } from '../graph/run-context.ts';
 import type { KnownLane, Lanes } from './lanes.ts';
-import type { Waiting } from './waiting.ts';
 
 /** Others may be taking the very jobs that were looked at: so often is looked again at once. */
 const MAX_TRIES = 5;
@@ -51,13 +50,8 @@ interface TakenJob {
   stepKey: string | null;
 }
 
-export async function claim(
-  context: Context,
-  waiting: Waiting,
-  request: ClaimRequest,
-  signal: AbortSignal,
-): Promise<ClaimedJob[]> {
-  const { lanes, hints } = context;
+export async function claim(context: Context, request: ClaimRequest, signal: AbortSignal): Promise<ClaimedJob[]> {
+  const { lanes, hints, waiting } = context;
   const wasFresh = lanes.isFresh;
   if (!wasFresh) await lanes.refresh(signal);
   let taken = await look(context, request, signal);

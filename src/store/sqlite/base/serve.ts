@@ -26,6 +26,8 @@ export interface Served {
   close(): void;
 }
 
+type Method = (context: Context, ...args: readonly unknown[]) => unknown;
+
 /** What a thread remembers of the file from call to call. */
 type Memo = Pick<Context, 'lanes' | 'fairQueues'>;
 
@@ -98,11 +100,11 @@ function performInSavepoint(served: Served, memo: Memo, request: Request): Answe
   }
 }
 
-function perform({ database, methods }: Served, memo: Memo, { id, method, now, input, fence }: Request): Answer {
+function perform({ database, methods }: Served, memo: Memo, { id, method, now, args, fence }: Request): Answer {
   const effects = new Changes();
   const context = { database, ...memo, now, effects, aftermath: new Aftermath() };
   if (fence !== undefined) requireTerm(context, fence);
-  const value = methods[method]?.(context, input);
+  const value = (methods[method] as Method | undefined)?.(context, ...args);
   context.aftermath.finish(context);
   return effects.isEmpty ? { id, value } : { id, value, changed: effects };
 }

@@ -51,10 +51,7 @@ export function notices({ database, now }: Context, limit: number): Notice[] {
     .map((row) => noticeOf({ ...row, detail: JSON.parse(row.detail) as Notice['detail'] }));
 }
 
-export function postponeNotice(
-  { database, now }: Context,
-  { noticeId, forMs }: { noticeId: number; forMs: number },
-): void {
+export function postponeNotice({ database, now }: Context, noticeId: number, forMs: number): void {
   database.run(sql.postponeNotice, noticeId, now + forMs);
 }
 

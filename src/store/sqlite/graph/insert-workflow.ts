@@ -36,6 +36,9 @@ export type NewStepRow = readonly [
   flags: number,
 ];
 
+/** Where a `NewStepRow` has what is asked for without the rest. */
+const STEP = { forEach: 2, keepFrom: 3, dueAt: 7 } as const;
+
 /** Steps in a row, as JSON in UTF-8. */
 export interface NewStepsPiece {
   /** As `sql.insertSteps` reads them: they go there as they are. */
@@ -236,11 +239,12 @@ function insertPiece(context: Context, piece: readonly Placed[], laneIds: readon
   );
   write(
     sql.insertStepsEnded,
-    piece.flatMap(({ jobId, step, end }) => (end === null ? [] : [[jobId, end.status, end.reason, step[7]]])),
+    piece.flatMap(({ jobId, step, end }) => (end === null ? [] : [[jobId, end.status, end.reason, step[STEP.dueAt]]])),
     now,
   );
   for (const { jobId, step } of piece) {
-    if (step[3] !== null) database.run(sql.keepResult, jobId, step[3]);
+    const keepFrom = step[STEP.keepFrom];
+    if (keepFrom !== null) database.run(sql.keepResult, jobId, keepFrom);
     effects.changedJob(jobId);
   }
 }
@@ -263,7 +267,8 @@ function insertGroups({ database, effects }: Context, placed: readonly Placed[])
   for (const { jobId, step, live, source } of placed) {
     if (source === null) continue;
     const isDue = live?.status === 'running';
-    database.run(sql.insertFans, jobId, JSON.stringify(source), step[2]?.[1] ?? null, isDue ? 1 : 0);
+    const [, maxParallel = null] = step[STEP.forEach] ?? [];
+    database.run(sql.insertFans, jobId, JSON.stringify(source), maxParallel, isDue ? 1 : 0);
     if (isDue) effects.changedGraph();
   }
 }

@@ -7,7 +7,7 @@ import { noop } from '../scene.ts';
 import type { Grounds } from './grounds.ts';
 import { type Work, workOf } from './work.ts';
 
-export const BATCH = 500;
+const BATCH = 500;
 
 export type Submit = (store: Store) => Promise<void>;
 

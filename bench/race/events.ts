@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ContenderName } from './contender.ts';
 import { type RaceProcess, startProcess } from './process.ts';
 
-export const SLOTS = 24;
+const SLOTS = 24;
 const BULK = 1_000;
 /** A look at the store is dear beside a command; one command more or less in ten milliseconds is within the spread. */
 const SHELL_LOOK_MS = 10;

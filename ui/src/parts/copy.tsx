@@ -1,7 +1,7 @@
 import { useState } from 'react';
 
 /** Copies a text, also where the page is not served over HTTPS and the clipboard is out of reach. */
-export async function copyText(text: string): Promise<void> {
+async function copyText(text: string): Promise<void> {
   if (navigator.clipboard !== undefined) {
     try {
       return await navigator.clipboard.writeText(text);

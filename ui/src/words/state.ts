@@ -51,7 +51,7 @@ export const ALL_STATES = [
   'cancelled',
   'skipped',
 ] as const;
-export const ENDED_STATES: readonly string[] = ['done', 'failed', 'cancelled', 'skipped'];
+const ENDED_STATES: readonly string[] = ['done', 'failed', 'cancelled', 'skipped'];
 
 export function hasEnded(status: string): boolean {
   return ENDED_STATES.includes(status);

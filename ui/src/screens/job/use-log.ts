@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import { client } from '../../data/client.ts';
-import { countText, numberText } from '../../words/count.ts';
+import { numberText } from '../../words/count.ts';
 import { messageOf } from '../../words/message-of.ts';
 import { LogLines } from './log-lines.ts';
 
@@ -56,8 +56,4 @@ async function follow(
       await new Promise((resolve) => setTimeout(resolve));
     }
   }
-}
-
-export function lineCount(lines: LogLines): string {
-  return countText(lines.length, 'line');
 }

@@ -6,7 +6,7 @@
 
 import type { Job, JobPage } from '../../../../src/api/job.ts';
 
-export const PAGE_ROWS = 100;
+const PAGE_ROWS = 100;
 const KEPT_PAGES = 30;
 
 interface Page {

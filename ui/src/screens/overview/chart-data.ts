@@ -71,7 +71,7 @@ function added(histograms: readonly (readonly number[])[]): number[] {
 }
 
 /** In seconds, by a straight line within the bucket; `null` where there is nothing. */
-export function percentile(histogram: readonly number[], bounds: readonly number[], share: number): number | null {
+function percentile(histogram: readonly number[], bounds: readonly number[], share: number): number | null {
   const total = histogram.reduce((sum, count) => sum + count, 0);
   if (total === 0) return null;
   let left = total * share;

@@ -17,7 +17,7 @@ export function useToasts(): Toasts {
   return useContext(Context);
 }
 
-/** What just happened, for a moment; what failed stays until it is put away. */
+/** Short-lived messages about actions; errors stay until they are dismissed. */
 export function ToastProvider({ children }: { children: ReactNode }) {
   const [shown, setShown] = useState<(Toast & { id: number })[]>([]);
   const last = useRef(0);

@@ -16,7 +16,7 @@ interface Entry {
   run: () => void;
 }
 
-/** Ctrl-K: go somewhere, find a job or workflow, do something. */
+/** Ctrl-K: opens a screen, finds a job or workflow, runs an action. */
 export function Palette({ onClose, onNewJob }: { onClose: () => void; onNewJob: () => void }) {
   const [text, setText] = useState('');
   const [index, setIndex] = useState(0);
@@ -40,7 +40,7 @@ export function Palette({ onClose, onNewJob }: { onClose: () => void; onNewJob: 
         aria-controls={`${id}-list`}
         aria-activedescendant={`${id}-${chosen}`}
         aria-autocomplete="list"
-        // biome-ignore lint/a11y/noAutofocus: it was asked for
+        // biome-ignore lint/a11y/noAutofocus: the user has opened it
         autoFocus
         placeholder="A job’s id or text, a screen, an action…"
         value={text}
@@ -143,7 +143,7 @@ function byId(wanted: string, go: (path: string) => void): Entry[] {
   ];
 }
 
-/** The newest jobs that have the text. */
+/** The newest jobs that contain the text. */
 function useFound(wanted: string, go: (path: string) => void): Entry[] {
   const query = useQuery({
     queryKey: ['palette', wanted],

@@ -9,19 +9,19 @@ export const STATE_ICONS: Readonly<Record<string, string>> = {
   failed: '✗',
   cancelled: '⊘',
   skipped: '↷',
-  // Of attempts.
+  // Outcomes of attempts.
   timeout: '⧖',
   lost: '⚠',
   interrupted: '⏸',
   snoozed: '◷',
   returned: '↩',
-  // Of workers.
+  // States of workers.
   online: '●',
   draining: '◐',
   offline: '○',
 };
 
-/** Which colour it has; words of attempts and workers borrow from the states. */
+/** The colour of each state; outcomes of attempts and states of workers share them. */
 export const STATE_TONES: Readonly<Record<string, string>> = {
   blocked: 'grey',
   scheduled: 'cyan',

@@ -7,7 +7,7 @@ import { visibleLine } from '../../words/visible-text.ts';
 
 const MOST = 8;
 
-/** What failed in the last day, the same failures together. */
+/** The failures of the last day, grouped by error. */
 export function FailureGroups() {
   const failures = useLive({
     key: ['failures'],

@@ -8,7 +8,7 @@ import { whatItRuns } from '../schedules/schedule-words.ts';
 
 const MOST = 10;
 
-/** What is due next by the clock. */
+/** The next ticks of all schedules. */
 export function NextTicks() {
   const schedules = useLive({
     key: ['schedules'],

@@ -57,14 +57,7 @@ export function ScheduleScreen({ name }: { name: string }) {
       <ScheduleFacts schedule={data} />
       {!remove.running && <Coverage schedule={data} cells={100} />}
       <div className="details-grid">
-        <section className="card">
-          <h2>Next fires</h2>
-          <Preview
-            kind={data.cron === null ? 'every' : 'cron'}
-            text={data.cron ?? `${data.every}ms`}
-            timezone={data.timezone}
-          />
-        </section>
+        <NextTicks schedule={data} />
         {!remove.running && <Ledger name={data.name} />}
       </div>
       {editing && (
@@ -97,6 +90,19 @@ function useDelete(name: string) {
       go('/schedules');
     },
   });
+}
+
+function NextTicks({ schedule }: { schedule: Schedule }) {
+  return (
+    <section className="card">
+      <h2>Next fires</h2>
+      <Preview
+        kind={schedule.cron === null ? 'every' : 'cron'}
+        text={schedule.cron ?? `${schedule.every}ms`}
+        timezone={schedule.timezone}
+      />
+    </section>
+  );
 }
 
 function PauseNote({ schedule }: { schedule: Schedule }) {

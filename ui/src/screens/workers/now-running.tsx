@@ -5,7 +5,7 @@ import { Elapsed } from '../../parts/when.tsx';
 
 const MOST = 8;
 
-/** What runs now, of one worker or of all. */
+/** The running jobs of one worker or of all. */
 export function NowRunning({ workerId }: { workerId?: string }) {
   const running = useLive({
     key: ['running', workerId ?? ''],

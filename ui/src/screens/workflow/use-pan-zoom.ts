@@ -9,7 +9,7 @@ interface View {
 const LEAST = 0.15;
 const MOST = 2.5;
 
-/** Moves a picture by dragging, zooms it with Ctrl and the wheel or with buttons, and fits it to its frame at first. */
+/** Moves a graph by dragging, zooms it with Ctrl and the wheel or with buttons, and fits it to its frame at first. */
 export function usePanZoom(frame: RefObject<HTMLDivElement | null>, size: { width: number; height: number }) {
   const [view, setView] = useState<View>({ x: 0, y: 0, scale: 1 });
   const grip = useRef<{ x: number; y: number } | null>(null);
@@ -39,7 +39,7 @@ export function usePanZoom(frame: RefObject<HTMLDivElement | null>, size: { widt
   useEffect(() => {
     const element = frame.current;
     const onWheel = (event: WheelEvent): void => {
-      // Without Ctrl the wheel scrolls the page, as everywhere.
+      // Without Ctrl the wheel scrolls the page.
       if (!event.ctrlKey && !event.metaKey) return;
       event.preventDefault();
       const box = element?.getBoundingClientRect();

@@ -20,6 +20,6 @@ export const sqlite: Section = {
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit'] });
     endsWithUs('process', child);
     const [code] = (await once(child, 'exit')) as [number | null];
-    if (code !== 0) throw new Error(`it ended with ${code}`);
+    if (code !== 0) throw new Error(`sqlite-cost.ts ended with ${code}`);
   },
 };

@@ -143,6 +143,6 @@ function elapsedText({ status, started_at, done_at }: StepState, now: number): s
   return durationText((done_at === null ? Math.max(now, start) : Date.parse(done_at)) - start);
 }
 
-function short(text: string, most: number): string {
-  return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
+function short(text: string, max: number): string {
+  return text.length <= max ? text : `${text.slice(0, max - 1)}…`;
 }

@@ -17,7 +17,7 @@ import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { buildPage } from './kit/page-build.ts';
 import { startPostgres } from './kit/postgres-server.ts';
-import { together } from './kit/together.ts';
+import { together } from './kit/group-files.ts';
 
 const root = dirname(import.meta.dirname);
 /** The longest test files. They start first, so that none of them runs alone at the end. */

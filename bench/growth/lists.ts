@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { endsWithUs } from '../../test/kit/ends-with-us.ts';
+import { endsWithUs } from '../../test/kit/end-on-exit.ts';
 import { p95Of, QUESTIONS } from '../ui/questions.ts';
 import type { Grounds } from './grounds.ts';
 import { ENDED, piled } from './piles.ts';

@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { endsWithUs } from '../../test/kit/ends-with-us.ts';
+import { endsWithUs } from '../../test/kit/end-on-exit.ts';
 import type { Section } from './section.ts';
 
 export const sqlite: Section = {

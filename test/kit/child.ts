@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { endsWithUs } from './ends-with-us.ts';
+import { endsWithUs } from './end-on-exit.ts';
 
 export class Child implements AsyncDisposable {
   readonly #process: ChildProcess;

@@ -11,7 +11,7 @@ import { NEVER } from '../../src/core/never.ts';
 import { silentLog } from '../../src/ops/log.ts';
 import { openSqlite } from '../../src/store/sqlite/base/open.ts';
 import type { SqliteStore } from '../../src/store/sqlite/base/sqlite-store.ts';
-import { folderEndsWithUs } from './ends-with-us.ts';
+import { folderEndsWithUs } from './end-on-exit.ts';
 
 /** A folder of its own for a test's files; disposing it leaves nothing behind. */
 export async function aFolder(): Promise<AsyncDisposable & { path: string }> {

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { endsWithUs, folderEndsWithUs } from './ends-with-us.ts';
+import { endsWithUs, folderEndsWithUs } from './end-on-exit.ts';
 
 const bin = join(import.meta.dirname, '..', '..', 'bin', 'workron');
 

@@ -4,7 +4,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, matchesGlob, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { folderEndsWithUs } from './ends-with-us.ts';
+import { folderEndsWithUs } from './end-on-exit.ts';
 
 const tests = dirname(import.meta.dirname);
 

@@ -124,10 +124,10 @@ export function exerciseCatchUp(open: OpenStore): void {
     await advance(days);
     const sizes: number[] = [];
     for (let more = true; more; ) {
-      const told = await store.tick({ limit: 1_000 }, forever);
-      sizes.push(told.ticks.length);
+      const ticked = await store.tick({ limit: 1_000 }, forever);
+      sizes.push(ticked.ticks.length);
       // The clock of a real database goes on: ticks that become due in between do not matter here.
-      more = told.more && sizes.length < 3;
+      more = ticked.more && sizes.length < 3;
     }
     assert.ok(
       sizes.every((size) => size <= 1_000),
@@ -158,12 +158,12 @@ async function start(store: Store, isEnded: boolean): Promise<void> {
 async function waits(store: Store, { name, anchor }: Schedule): Promise<string> {
   const runs = (await ledger(store, name)).filter(({ verdict }) => verdict === 'ran');
   const numberOf = new Map(runs.map((run) => [run.jobId, (run.scheduledFor - anchor) / PERIOD]));
-  const told: string[] = [];
+  const numbers: string[] = [];
   for (const { jobId } of runs.slice(1)) {
     const { status, dependsOn } = await readOne(store, jobId ?? 0);
     assert.equal(status, dependsOn.length === 0 ? 'pending' : 'blocked');
     assert.ok(dependsOn.every(({ condition }) => condition === 'ended'));
-    told.push(dependsOn.length === 0 ? '-' : dependsOn.map((edge) => numberOf.get(edge.jobId)).join('+'));
+    numbers.push(dependsOn.length === 0 ? '-' : dependsOn.map((edge) => numberOf.get(edge.jobId)).join('+'));
   }
-  return told.join(' ');
+  return numbers.join(' ');
 }

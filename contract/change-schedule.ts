@@ -143,9 +143,9 @@ export function exerciseChangeSchedule(open: OpenStore): void {
     assert.deepEqual([judged?.counts, last?.changed], [{ missed: 2 }, true]);
     assert.deepEqual(await story(store, made), ['missed 1-2']);
     await advance(2_000);
-    const told = await store.notices(10, forever);
+    const notices = await store.notices(10, forever);
     assert.deepEqual(
-      told.map(({ kind, detail }) => [kind, detail['count']]),
+      notices.map(({ kind, detail }) => [kind, detail['count']]),
       [['missed', 2]],
     );
   });

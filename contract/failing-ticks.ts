@@ -52,8 +52,8 @@ export function exerciseFailingTicks(open: OpenStore): void {
       const due = (await store.schedule('bad-2', forever))?.nextRun ?? 0;
       await advance(due - (await store.now(forever)) + 1);
       await rounds();
-      const told = errors.splice(0).findLast(({ schedule }) => schedule === 'bad-2');
-      waits.push(told?.retry_in_ms ?? 0);
+      const failure = errors.splice(0).findLast(({ schedule }) => schedule === 'bad-2');
+      waits.push(failure?.retry_in_ms ?? 0);
     }
     const [first = 0, second = 0, third = 0] = waits;
     assert.ok(

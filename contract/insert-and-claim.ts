@@ -241,12 +241,12 @@ export function exerciseInsertAndClaim(open: OpenStore): void {
   test('insert and claim: subscribers get a hint', async ({ store }) => {
     await claimOne(store, aJob());
     const id = await waiting(store);
-    const told = Promise.withResolvers<readonly number[]>();
+    const hinted = Promise.withResolvers<readonly number[]>();
     const unsubscribe = store.subscribe((hint) => {
-      if (hint.topic === 'jobs') told.resolve(hint.ids);
+      if (hint.topic === 'jobs') hinted.resolve(hint.ids);
     });
     const { handed } = await hand(store, id, jobs(1));
-    assert.ok((await told.promise).includes(handed[0] ?? 0));
+    assert.ok((await hinted.promise).includes(handed[0] ?? 0));
     unsubscribe();
   });
 }

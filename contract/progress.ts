@@ -17,18 +17,18 @@ export function exerciseProgress(open: OpenStore): void {
   }) => {
     const lease = await claimOne(store, aJob());
     assert.equal((await readOne(store, lease.job.id)).progress, null);
-    const told = async (fraction: number, text: string | null) =>
+    const report = async (fraction: number, text: string | null) =>
       store.report([{ ...by(lease), progress: { fraction, text } }], forever);
-    assert.deepEqual(await told(0.25, 'a "quoted" \\ word'), [true]);
+    assert.deepEqual(await report(0.25, 'a "quoted" \\ word'), [true]);
     assert.deepEqual((await readOne(store, lease.job.id)).progress, { fraction: 0.25, text: 'a "quoted" \\ word' });
-    await told(1, null);
+    await report(1, null);
     assert.deepEqual((await readOne(store, lease.job.id)).progress, { fraction: 1, text: null });
     await succeed(store, lease);
     assert.deepEqual((await store.list({}, { before: null, limit: 1 }, forever))[0]?.progress, {
       fraction: 1,
       text: null,
     });
-    assert.deepEqual(await told(0, null), [false], 'the job has ended');
+    assert.deepEqual(await report(0, null), [false], 'the job has ended');
   });
 
   test('progress: only the worker that holds the attempt can report, and other reports of the same call are accepted', async ({

@@ -37,9 +37,9 @@ export function exerciseRunSchedule(open: OpenStore): void {
     };
     for (const overlap of ['skip', 'buffer_one', 'allow', 'cancel_other'] as const) {
       await makeSchedule(store, { name: overlap, overlap });
-      const told = [await run(store, overlap), await run(store, overlap), await run(store, overlap)].flat();
+      const ticks = [await run(store, overlap), await run(store, overlap), await run(store, overlap)].flat();
       assert.deepEqual(
-        told.map(({ verdict }) => verdict),
+        ticks.map(({ verdict }) => verdict),
         verdicts[overlap],
         overlap,
       );

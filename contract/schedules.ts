@@ -201,15 +201,15 @@ export function exerciseSchedules(open: OpenStore): void {
   });
 
   test('schedules: creating or changing a schedule sends a hint', async ({ store }) => {
-    let told = Promise.withResolvers<void>();
+    let hinted = Promise.withResolvers<void>();
     const unsubscribe = store.subscribe((hint) => {
-      if (hint.topic === 'schedules') told.resolve();
+      if (hint.topic === 'schedules') hinted.resolve();
     });
     await makeSchedule(store);
-    await told.promise;
-    told = Promise.withResolvers<void>();
+    await hinted.promise;
+    hinted = Promise.withResolvers<void>();
     await changeSchedule(store, 'nightly', { type: 'pause', note: null });
-    await told.promise;
+    await hinted.promise;
     unsubscribe();
   });
 }

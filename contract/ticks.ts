@@ -78,10 +78,10 @@ export function exerciseTicks(open: OpenStore): void {
     await advance(PERIOD + MINUTE);
     await tickAll(store);
     const [first, second] = [await claimOne(store), await claimOne(store)];
-    const { line, ...told } = first.job.tick ?? { line: 0 };
+    const { line, ...tick } = first.job.tick ?? { line: 0 };
     assert.ok(line > 0);
     const { anchor } = made;
-    assert.deepEqual(told, {
+    assert.deepEqual(tick, {
       schedule: 'nightly',
       key: 'tenant-a',
       kind: 'tick',

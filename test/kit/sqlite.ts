@@ -10,7 +10,7 @@ import { isWorkronError } from '../../src/core/error.ts';
 import { NEVER } from '../../src/core/never.ts';
 import { silentLog } from '../../src/ops/log.ts';
 import { openSqlite, type SqliteStore } from '../../src/store/sqlite/base/open.ts';
-import { folderEndsWithUs } from './ends-with-us.ts';
+import { folderEndsWithUs } from './end-on-exit.ts';
 
 /** A folder of its own for a test's files; disposing it leaves nothing behind. */
 export async function aFolder(): Promise<AsyncDisposable & { path: string }> {

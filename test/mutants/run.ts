@@ -9,7 +9,7 @@ import { spawn } from 'node:child_process';
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { endsWithUs } from '../kit/ends-with-us.ts';
+import { endsWithUs } from '../kit/end-on-exit.ts';
 import { startPostgres } from '../kit/postgres-server.ts';
 import { MUTANTS, type Mutant, plantIn } from './mutants.ts';
 

@@ -114,7 +114,7 @@ interface TypedProps {
   search?: boolean;
 }
 
-/** A field that takes effect shortly after the last key. */
+/** A field whose value applies shortly after the last key. */
 function Typed({ label, value, onChange, hint, search = false }: TypedProps) {
   const [text, setText] = useState(value);
   useEffect(() => setText(value), [value]);

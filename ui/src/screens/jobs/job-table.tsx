@@ -31,15 +31,11 @@ export function JobTable({ pages, state, selected, onSelect, onSettled }: JobTab
   });
   useEffect(() => virtual.measure(), [narrow, virtual]);
   const rows = virtual.getVirtualItems();
-  const first = rows[0]?.index ?? 0;
-  const last = rows.at(-1)?.index ?? 0;
-  useEffect(() => void pages.show(first, last), [pages, first, last, state.version]);
-  const jobs = rows.map(({ index }) => pages.at(index));
-  useFreshRows(
+  const jobs = useVisibleJobs(
     pages,
-    jobs.flatMap((job) => (job === undefined || isOld(job) ? [] : [job.id])),
+    rows.map(({ index }) => index),
+    state.version,
   );
-
   const cursor = useCursor({
     length: state.length,
     at: (index) => pages.at(index),
@@ -80,6 +76,19 @@ export function JobTable({ pages, state, selected, onSelect, onSettled }: JobTab
       </div>
     </div>
   );
+}
+
+/** The jobs at the visible rows: loads their pages and keeps jobs that may still change fresh. */
+function useVisibleJobs(pages: JobPages, indexes: readonly number[], version: number): (Job | undefined)[] {
+  const first = indexes[0] ?? 0;
+  const last = indexes.at(-1) ?? 0;
+  useEffect(() => void pages.show(first, last), [pages, first, last, version]);
+  const jobs = indexes.map((index) => pages.at(index));
+  useFreshRows(
+    pages,
+    jobs.flatMap((job) => (job === undefined || isOld(job) ? [] : [job.id])),
+  );
+  return jobs;
 }
 
 function JobTableHead() {

@@ -1,12 +1,12 @@
 /**
- * What a test process starts ends with it, whatever ends it: a time-out, kill -9, a crash. Beside it lives a small
- * shell that reads from a pipe which nobody else holds open; when the pipe closes, it ends all that it was told of.
+ * Ends everything that a test process has started when it ends, even by a timeout, kill -9 or a crash. A small shell reads
+ * from a pipe that only the test process holds open; when the pipe closes, it ends all registered processes and folders.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 
-/** A `group` is the process with all that it started; a `server` is asked to end first, a `folder` is removed last. */
+/** A `group` is a process with its descendants; a `server` gets SIGTERM first; a `folder` is removed last. */
 type Belonging = 'process' | 'group' | 'server' | 'folder';
 
 const WATCH = `
@@ -35,14 +35,14 @@ done 2>/dev/null`;
 
 let pipe: Socket | undefined;
 
-/** Until the child exits: its number may be another's afterwards. */
+/** Registers a child until it exits: its pid may be reused afterwards. */
 export function endsWithUs(what: Exclude<Belonging, 'folder'>, child: ChildProcess): void {
   if (child.pid === undefined) return;
   tell(`+${what} ${child.pid}`);
   child.once('exit', () => tell(`-${what} ${child.pid}`));
 }
 
-/** Removing it earlier is no harm. */
+/** Registers a folder. It may be removed earlier. */
 export function folderEndsWithUs(path: string): void {
   tell(`+folder ${path}`);
 }
@@ -53,7 +53,7 @@ function tell(line: string): void {
 }
 
 function startWatch(): Socket {
-  // A session of its own: what is meant for our group must not reach it.
+  // A new session, so that signals to our process group do not reach it.
   const watch = spawn('sh', ['-c', WATCH], { stdio: ['pipe', 'ignore', 'ignore'], detached: true, cwd: '/' });
   watch.unref();
   const socket = watch.stdin as Socket;

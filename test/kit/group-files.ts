@@ -1,14 +1,14 @@
-/** Test files that share a process: loading the same sources takes longer than most of them. */
+/** Groups test files that share a process: loading the sources takes longer than most of them run. */
 
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, matchesGlob, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { folderEndsWithUs } from './ends-with-us.ts';
+import { folderEndsWithUs } from './end-on-exit.ts';
 
 const tests = dirname(import.meta.dirname);
 
-/** By what they load. None of them is about its own process: its memory, its environment, its end. */
+/** Grouped by the sources they load. None of them tests its own process: its memory, its environment, its end. */
 const GROUPS: Record<string, string[]> = {
   plain: [
     'api/*',
@@ -36,15 +36,15 @@ const GROUPS: Record<string, string[]> = {
   sqlite: ['store/sqlite/{claim,contract,migrate,schedules,threads}'],
 };
 
-/** Whoever ends the process takes the tests of others with it, and is not to do so unseen. */
-const TO_THE_END = `
+/** Makes the process fail if a file ends it early, since that would also skip the tests of the other files. */
+const FAIL_ON_EARLY_EXIT = `
 import { after } from 'node:test';
 let ended = false;
 after(() => (ended = true));
 process.once('exit', () => { if (!ended) process.exitCode = 1; });
 `;
 
-/** `files` with each group in the place of its first one. The folder with what loads them ends with us. */
+/** Replaces the first file of each group by a file that imports the whole group, and drops the others. */
 export function together(files: readonly string[]): string[] {
   const folder = mkdtempSync(join(tmpdir(), 'workron-together-'));
   folderEndsWithUs(folder);
@@ -54,7 +54,7 @@ export function together(files: readonly string[]): string[] {
   function write(name: string, members: readonly string[]): string {
     const path = join(folder, `${basename(name)}.test.mjs`);
     const imports = members.map((file) => `import '${pathToFileURL(file).href}';\n`);
-    writeFileSync(path, `${imports.join('')}${TO_THE_END}`);
+    writeFileSync(path, `${imports.join('')}${FAIL_ON_EARLY_EXIT}`);
     return path;
   }
 }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { DEFAULT_SPEC, type NewJob } from '../src/core/job.ts';
-import { localSource } from '../src/library/local-source.ts';
+import { localSource } from '../src/node/local-source.ts';
 import { systemClock } from '../src/ops/clock.ts';
 import { silentLog } from '../src/ops/log.ts';
 import { Metrics } from '../src/ops/metrics.ts';

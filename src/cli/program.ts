@@ -1,7 +1,7 @@
 /** The whole command line, or as much of it as one call needs. */
 
 import { Command } from 'commander';
-import { version } from '../library/version.ts';
+import { version } from '../node/version.ts';
 import { COMMANDS, type CommandEntry } from './commands.ts';
 import { withSuggestion } from './flag-suggestion.ts';
 

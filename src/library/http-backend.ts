@@ -1,10 +1,10 @@
 import { Client } from '../api/client.ts';
 import { WorkronError } from '../core/error.ts';
+import { version } from '../node/version.ts';
 import type { Log } from '../ops/log.ts';
 import { httpSource } from '../worker/http-source.ts';
 import type { Backend } from './backend.ts';
 import { httpEngine } from './http-engine.ts';
-import { version } from './version.ts';
 
 export interface HttpHomeOptions {
   url: string;

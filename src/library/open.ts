@@ -5,6 +5,7 @@ import { decode } from '../api/decode.ts';
 import { NotifyList, notifyFrom } from '../api/notify.ts';
 import type { Clock } from '../core/clock.ts';
 import { WorkronError } from '../core/error.ts';
+import { version } from '../node/version.ts';
 import { systemClock } from '../ops/clock.ts';
 import { createLog, type Log, silentLog } from '../ops/log.ts';
 import type { LogLevel } from '../ops/log-level.ts';
@@ -21,7 +22,6 @@ import type { Middleware } from './middleware.ts';
 import { type Notify, notifyToWire } from './notify.ts';
 import type { Duration } from './options.ts';
 import { tracing } from './tracing.ts';
-import { version } from './version.ts';
 import { Workron } from './workron.ts';
 
 export interface OpenOptions {

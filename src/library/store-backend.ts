@@ -1,6 +1,9 @@
 import { hostname } from 'node:os';
 import type { Clock } from '../core/clock.ts';
 import type { Mounted } from '../http/mount.ts';
+import { newInstanceId } from '../node/instance-id.ts';
+import { localSource } from '../node/local-source.ts';
+import { version } from '../node/version.ts';
 import { systemClock } from '../ops/clock.ts';
 import type { Log } from '../ops/log.ts';
 import { Metrics } from '../ops/metrics.ts';
@@ -15,11 +18,8 @@ import { ticker } from '../scheduler/ticker.ts';
 import type { Store } from '../store/store.ts';
 import type { Backend } from './backend.ts';
 import { Completions } from './completions.ts';
-import { newInstanceId } from './instance-id.ts';
-import { localSource } from './local-source.ts';
 import { PendingWaits, stopped } from './pending-waits.ts';
 import { schedulerEngine } from './scheduler-engine.ts';
-import { version } from './version.ts';
 
 /** With what the test kit drives by hand. */
 export interface StoreBackend extends Backend {

@@ -8,7 +8,10 @@ export function migrateCommand(): Command {
   const command = new Command('migrate').description('Bring the database schema up to date (`up` does so by itself)');
   return addSettingFlags(command, 'migrate').action(async () => {
     const settings = settingsFrom(command, 'migrate');
-    const [{ openStore }, { ownLog }] = await Promise.all([import('../open-store.ts'), import('../own-log.ts')]);
+    const [{ openStore }, { ownLog }] = await Promise.all([
+      import('../../node/open-store.ts'),
+      import('../own-log.ts'),
+    ]);
     await using store = await openStore(settings, {
       log: ownLog(settings.logLevel),
       migrate: true,

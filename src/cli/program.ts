@@ -3,7 +3,7 @@
 import { Command } from 'commander';
 import { version } from '../node/version.ts';
 import { COMMANDS, type CommandEntry } from './commands.ts';
-import { withSuggestion } from './flag-suggestion.ts';
+import { withSuggestion } from './flags/suggestion.ts';
 
 const VERSION_FLAGS = '-V, --version';
 

@@ -19,7 +19,7 @@ import type { Handlers } from '../worker/handler-executor.ts';
 import type { JobSource } from '../worker/job-source.ts';
 import { banner } from './banner.ts';
 import { notifyContext } from './installation-notify.ts';
-import { ownLog } from './own-log.ts';
+import { ownLog } from './output/own-log.ts';
 import { listenForShutdown, type Shutdown } from './shutdown.ts';
 
 /** Workers that have been offline for a day are forgotten. */

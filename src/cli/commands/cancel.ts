@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Job } from '../../api/job.ts';
-import { changeCommand } from '../change-command.ts';
+import { changeCommand } from './change.ts';
 
 /** `workron cancel ID…`: waiting jobs end at once, running ones are asked to stop. */
 export function cancelCommand(): Command {

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { text as readAll } from 'node:stream/consumers';
 import { Command } from 'commander';
-import { CliError } from '../cli-error.ts';
 import { print, printJson } from '../client-command.ts';
-import { type Crontab, readCrontab } from '../crontab.ts';
-import { EXIT } from '../exit-code.ts';
-import { note } from '../report.ts';
+import { CliError } from '../errors/cli-error.ts';
+import { EXIT } from '../errors/exit-code.ts';
+import { note } from '../errors/report.ts';
+import { type Crontab, readCrontab } from '../input/crontab.ts';
 
 interface ImportOptions {
   timezone: string;

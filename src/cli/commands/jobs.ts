@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
 import type { Job } from '../../api/job.ts';
 import { clientCommand, connect, type Output, outputOf, print, terminalWidth } from '../client-command.ts';
-import { addFilterFlags, filterFrom } from '../filter-flags.ts';
-import { countFlag } from '../flag-values.ts';
-import { JOB_COLUMNS } from '../job-columns.ts';
-import { listJobs } from '../list-jobs.ts';
-import { note } from '../report.ts';
-import { renderTable } from '../table.ts';
-import { watch } from '../watch.ts';
+import { note } from '../errors/report.ts';
+import { addFilterFlags, filterFrom } from '../flags/filter.ts';
+import { countFlag } from '../flags/values.ts';
+import { watch } from '../follow/watch.ts';
+import { JOB_COLUMNS } from '../output/job-columns.ts';
+import { renderTable } from '../output/table.ts';
+import { listJobs } from './list-jobs.ts';
 
 const WATCH_EVERY_MS = 1_000;
 

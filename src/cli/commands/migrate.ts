@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { NEVER } from '../../core/never.ts';
 import { print } from '../client-command.ts';
-import { addSettingFlags, settingsFrom } from '../setting-flags.ts';
+import { addSettingFlags, settingsFrom } from '../flags/setting.ts';
 
 /** `workron migrate`: brings the store's schema up to date, without starting anything. */
 export function migrateCommand(): Command {
@@ -10,7 +10,7 @@ export function migrateCommand(): Command {
     const settings = settingsFrom(command, 'migrate');
     const [{ openStore }, { ownLog }] = await Promise.all([
       import('../../node/open-store.ts'),
-      import('../own-log.ts'),
+      import('../output/own-log.ts'),
     ]);
     await using store = await openStore(settings, {
       log: ownLog(settings.logLevel),

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Job } from '../../api/job.ts';
-import { changeCommand } from '../change-command.ts';
+import { changeCommand } from './change.ts';
 
 /** `workron retry ID…`: failed, cancelled and skipped jobs wait again, with a full budget. */
 export function retryCommand(): Command {

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { addSettingFlags, settingsFrom } from '../setting-flags.ts';
+import { addSettingFlags, settingsFrom } from '../flags/setting.ts';
 
 /** `workron scheduler`: API and duties, no jobs of its own. */
 export function schedulerCommand(): Command {

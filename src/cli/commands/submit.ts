@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import type { SubmittedJob } from '../../api/job.ts';
-import { usageError } from '../cli-error.ts';
 import { clientCommand, connect, type Output, outputOf, print, printJson } from '../client-command.ts';
-import { addJobFlags, jobFrom } from '../job-flags.ts';
-import { jobsFromFile } from '../jobs-file.ts';
-import { note } from '../report.ts';
-import { commandOf } from '../shell-line.ts';
+import { usageError } from '../errors/cli-error.ts';
+import { note } from '../errors/report.ts';
+import { addJobFlags, jobFrom } from '../flags/job.ts';
+import { commandOf } from '../flags/shell-line.ts';
+import { jobsFromFile } from '../input/jobs-file.ts';
 
 /** `workron submit -- CMD…`: one job from the command line, or many from a file. */
 export function submitCommand(): Command {

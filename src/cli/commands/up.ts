@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { addSettingFlags, settingsFrom } from '../setting-flags.ts';
+import { addSettingFlags, settingsFrom } from '../flags/setting.ts';
 
 /** `workron up`: everything in one process. */
 export function upCommand(): Command {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { JobDetail } from '../../api/job.ts';
 import { clientCommand, connect, jobId, outputOf, print, printJson } from '../client-command.ts';
-import { explain } from '../explain.ts';
+import { explain } from '../output/explain.ts';
 
 /** `workron why ID`: one sentence on why the job is where it is. */
 export function whyCommand(): Command {

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { addSettingFlags, settingsFrom } from '../setting-flags.ts';
+import { addSettingFlags, settingsFrom } from '../flags/setting.ts';
 
 /** `workron worker`: runs jobs for a scheduler elsewhere, over HTTP or attached to its PostgreSQL. */
 export function workerCommand(): Command {

@@ -1,5 +1,4 @@
 import { Command } from 'commander';
-import { NEVER } from '../../core/never.ts';
 import { print } from '../client-command.ts';
 import { addSettingFlags, settingsFrom } from '../flags/setting.ts';
 
@@ -12,11 +11,7 @@ export function migrateCommand(): Command {
       import('../../node/open-store.ts'),
       import('../output/own-log.ts'),
     ]);
-    await using store = await openStore(settings, {
-      log: ownLog(settings.logLevel),
-      migrate: true,
-      signal: NEVER,
-    });
+    await using store = await openStore(settings, { log: ownLog(settings.logLevel), migrate: true });
     print(`${store.driver} ${store.location}: the schema is up to date`);
   });
 }

@@ -1,12 +1,21 @@
-/** Jobs from modules: whatever they export that is a job with its function, alone or in lists. */
+/** Handlers from modules: of every job with a function that a module exports, alone or in a list. */
 
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { WorkronError } from '../core/error.ts';
+import type { Handlers } from '../worker/handler-executor.ts';
+import type { Engine } from './engine.ts';
+import { handlersOf } from './handlers.ts';
 import { isRunnable, type RunnableJob } from './job.ts';
+import { Submitter } from './submitter.ts';
 
-/** Each job once, however often it is exported. */
-export async function loadJobs(files: readonly string[]): Promise<RunnableJob[]> {
+/** `engine` is where the handlers submit further jobs. */
+export async function loadHandlers(files: readonly string[], engine: Engine): Promise<Handlers> {
+  return handlersOf(await loadJobs(files), new Submitter({ engine }));
+}
+
+/** Each job once, even if several modules export it. */
+async function loadJobs(files: readonly string[]): Promise<RunnableJob[]> {
   const found = new Set<RunnableJob>();
   for (const file of files) {
     const jobs = jobsOf(await load(file));

@@ -14,7 +14,7 @@ import type { Handlers } from '../worker/handler-executor.ts';
 import type { JobSource } from '../worker/job-source.ts';
 import { banner } from './banner.ts';
 import { usageError } from './errors/cli-error.ts';
-import { ownLog } from './output/own-log.ts';
+import { ownLog } from './output/terminal-log.ts';
 import { listenForShutdown, type Shutdown } from './shutdown.ts';
 
 /** Resolves with the exit code once everything has ended. */

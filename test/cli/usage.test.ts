@@ -7,7 +7,7 @@ import { describe, test } from 'node:test';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { exitCodeOf, exitCodeOfStatus } from '../../src/cli/errors/exit-code.ts';
 import { failureOf } from '../../src/cli/errors/failure.ts';
-import { commandOf } from '../../src/cli/flags/shell-line.ts';
+import { commandOf } from '../../src/cli/flags/job.ts';
 import { renderTable } from '../../src/cli/output/table.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import { callWorkron } from '../kit/command-line.ts';

@@ -5,7 +5,8 @@ import type { ReadSchedules } from '../../api/schedule-file.ts';
 import { clientCommand, connect, outputOf, print, printJson } from '../client-command.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
 import { EXIT } from '../errors/exit-code.ts';
-import { nameOfInput, problemText, readText } from '../input/workflow.ts';
+import { nameOfInput } from '../input/file.ts';
+import { problemText, readText } from '../input/workflow.ts';
 import { styled } from '../output/style.ts';
 
 type Item = ScheduleApplied['items'][number];

@@ -9,14 +9,32 @@ import { reportError } from '../errors/report.ts';
 import { addFilterFlags, filterFrom } from '../flags/filter.ts';
 import { changeMatching } from './change-matching.ts';
 
-export interface JobAction {
+/** `workron cancel ID…`: waiting jobs end at once, running ones are asked to stop. */
+export function cancelCommand(): Command {
+  return changeCommand({
+    name: 'cancel',
+    summary: 'Cancel jobs: waiting ones at once, running ones are stopped',
+    told: (job: Job) => (job.status === 'running' ? `job ${job.id} is being stopped` : `job ${job.id} ${job.status}`),
+  });
+}
+
+/** `workron retry ID…`: failed, cancelled and skipped jobs wait again, with a full budget. */
+export function retryCommand(): Command {
+  return changeCommand({
+    name: 'retry',
+    summary: 'Run failed, cancelled or skipped jobs again',
+    told: (job: Job) => `job ${job.id} ${job.status} again`,
+  });
+}
+
+interface JobAction {
   /** Also the last part of the API's address. */
   name: 'cancel' | 'retry';
   summary: string;
   told(job: Job): string;
 }
 
-export function changeCommand(action: JobAction): Command {
+function changeCommand(action: JobAction): Command {
   const command = clientCommand(action.name, action.summary)
     .usage('[flags] ID…   or   [flags] --status STATUS …')
     .argument('[id...]', 'Job ids; or none, and flags that say which jobs');

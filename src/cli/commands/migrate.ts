@@ -9,7 +9,7 @@ export function migrateCommand(): Command {
     const settings = settingsFrom(command, 'migrate');
     const [{ openStore }, { ownLog }] = await Promise.all([
       import('../../node/open-store.ts'),
-      import('../output/own-log.ts'),
+      import('../output/terminal-log.ts'),
     ]);
     await using store = await openStore(settings, { log: ownLog(settings.logLevel), migrate: true });
     print(`${store.driver} ${store.location}: the schema is up to date`);

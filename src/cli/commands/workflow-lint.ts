@@ -3,7 +3,8 @@ import type { WorkflowDefinition } from '../../api/workflow/definition.ts';
 import type { SourceProblem } from '../../api/workflow/source.ts';
 import { print, printJson } from '../client-command.ts';
 import { EXIT } from '../errors/exit-code.ts';
-import { nameOfInput, problemText, readWorkflow } from '../input/workflow.ts';
+import { nameOfInput } from '../input/file.ts';
+import { problemText, readWorkflow } from '../input/workflow.ts';
 
 /** `workron workflow lint FILE…`: everything that is wrong, with its place. Code 2 where there is an error; warnings are fine. */
 export function workflowLintCommand(): Command {

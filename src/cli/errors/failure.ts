@@ -39,3 +39,17 @@ function usageOf(error: CommanderError, args: readonly string[]): CliError {
   const forCommand = takesCommand && error.code === 'commander.unknownOption' && !args.includes('--');
   return usageError(first, suggestion || (forCommand ? 'put -- before the command of the job' : undefined));
 }
+
+/** Exit codes that `run` and `wait` keep: these mistakes are made before there is a job. */
+const KEPT: readonly number[] = [EXIT.usage, EXIT.notFound];
+
+/** For `run` and `wait`, which exit with the code of the job: 125 says that Workron itself failed. */
+export async function ownFailure(action: () => Promise<void>): Promise<void> {
+  try {
+    await action();
+  } catch (error) {
+    if (!(error instanceof CliError) || KEPT.includes(error.exitCode)) throw error;
+    const { hint, problem } = error;
+    throw new CliError(EXIT.workronFailed, error.message, { hint, ...(problem === undefined ? {} : { problem }) });
+  }
+}

@@ -5,8 +5,7 @@ import { CATCHUP_POLICIES, MAX_CAUGHT_UP } from '../../core/schedule/plan-ticks.
 import { OVERLAP_POLICIES } from '../../core/schedule/schedule.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { submittedWorkflow } from '../input/workflow.ts';
-import { addWorkFlags, jobFrom } from './job.ts';
-import { commandOf } from './shell-line.ts';
+import { addWorkFlags, commandOf, jobFrom } from './job.ts';
 import {
   collectList,
   collectPairs,

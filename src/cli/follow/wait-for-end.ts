@@ -1,8 +1,8 @@
 /** Waits for a job by long polls, through restarts of the server. */
 
 import type { Job } from '../../api/job.ts';
+import { isTerminal } from '../../core/job.ts';
 import type { Connection } from '../connection.ts';
-import { isEnded } from '../output/ended.ts';
 import { Persistence } from './persist.ts';
 
 const POLL_MS = 20_000;
@@ -23,7 +23,7 @@ export async function waitForEnd(connection: Connection, id: string, options: Wa
   for (let longestMs = 0; ; longestMs = POLL_MS) {
     const pollMs = Math.max(0, Math.min(longestMs, Math.ceil(deadline - performance.now())));
     const job = await persistence.call(() => poll(connection, id, pollMs, signal), signal);
-    if (isEnded(job) || performance.now() >= deadline) return job;
+    if (isTerminal(job.status) || performance.now() >= deadline) return job;
   }
 }
 

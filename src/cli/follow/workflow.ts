@@ -2,8 +2,8 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StepState, WorkflowDetail } from '../../api/workflow/workflow.ts';
+import { isTerminal } from '../../core/job.ts';
 import type { Connection } from '../connection.ts';
-import { isEnded } from '../output/ended.ts';
 import { details, stepTree } from '../output/step-tree.ts';
 import { Persistence } from './persist.ts';
 
@@ -58,7 +58,7 @@ class ChangeLines {
 
   show({ steps }: WorkflowDetail): void {
     for (const step of steps) {
-      if (step.status !== 'running' && !isEnded(step)) {
+      if (step.status !== 'running' && !isTerminal(step.status)) {
         this.#shown.delete(step.key);
         continue;
       }
@@ -71,6 +71,6 @@ class ChangeLines {
 }
 
 function lineOf(step: StepState): string {
-  const rest = isEnded(step) ? details(step) : '';
+  const rest = isTerminal(step.status) ? details(step) : '';
   return `${step.key}: ${step.status}${rest === '' ? '' : `  ${rest}`}`;
 }

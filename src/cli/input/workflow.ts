@@ -1,7 +1,5 @@
 /** Workflow files from disk, and how what is wrong with them is shown. */
 
-import { readFile } from 'node:fs/promises';
-import { buffer } from 'node:stream/consumers';
 import type { WorkflowDefinition } from '../../api/workflow/definition.ts';
 import type { ReadWorkflow } from '../../api/workflow/file.ts';
 import type { SourceProblem } from '../../api/workflow/source.ts';
@@ -9,6 +7,7 @@ import { CliError } from '../errors/cli-error.ts';
 import { EXIT } from '../errors/exit-code.ts';
 import { displayWidth } from '../output/display-width.ts';
 import { oneLine, styled } from '../output/style.ts';
+import { nameOfInput, readInput } from './file.ts';
 
 /** Beyond it, what stands around the place is left out. */
 const MAX_LINE_LENGTH = 160;
@@ -42,11 +41,7 @@ export async function submittedWorkflow(path: string, params: Record<string, str
 
 /** The text of a file; `-` is standard input. */
 export async function readText(path: string): Promise<string> {
-  return decodeText(path, path === '-' ? await buffer(process.stdin) : await read(path));
-}
-
-export function nameOfInput(path: string): string {
-  return path === '-' ? 'stdin' : path;
+  return decodeText(path, await readInput(path));
 }
 
 /** `etl.yaml:14:5 error: …`, the line, and a caret below the place. */
@@ -83,14 +78,6 @@ function blank(text: string): string {
     .split('\t')
     .map((part) => ' '.repeat(displayWidth(part)))
     .join('\t');
-}
-
-async function read(path: string): Promise<Buffer> {
-  try {
-    return await readFile(path);
-  } catch (error) {
-    throw new CliError(EXIT.notFound, `cannot read ${path}: ${(error as Error).message}`);
-  }
 }
 
 function decodeText(path: string, bytes: Uint8Array): string {

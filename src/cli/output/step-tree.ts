@@ -1,8 +1,8 @@
 /** The steps of a workflow as a tree for a terminal: each below one of its parents, with how far it is. */
 
 import type { StepState, WorkflowDetail } from '../../api/workflow/workflow.ts';
+import { isTerminal } from '../../core/job.ts';
 import { displayWidth } from './display-width.ts';
-import { isEnded } from './ended.ts';
 import { bold, oneLine, stateFormat, stateText, styled } from './style.ts';
 import { truncate } from './table.ts';
 import { between } from './when.ts';
@@ -101,7 +101,8 @@ export function details(step: StepState): string {
   if (step.started_at !== null && step.status !== 'skipped') parts.push(between(step.started_at, step.done_at));
   if (step.group !== null) parts.push(groupText(step.group));
   if (step.status === 'running' && step.attempts > 1) parts.push(`attempt ${step.attempts}`);
-  if (isEnded(step) && step.reason !== null) parts.push(step.error === null ? `(${step.reason})` : gist(step.error));
+  if (isTerminal(step.status) && step.reason !== null)
+    parts.push(step.error === null ? `(${step.reason})` : gist(step.error));
   if (step.status === 'failed' && step.continue_on_failure) parts.push('counts as success');
   if (step.status === 'done' && step.rerun_of !== null && step.attempts === 0)
     parts.push(`kept from job ${step.rerun_of}`);

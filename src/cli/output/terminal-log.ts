@@ -1,7 +1,7 @@
 /** The log as a person at a terminal reads it: a line each, with the time of day, and what it is about behind it. */
 
 import { isWorkronError } from '../../core/error.ts';
-import type { Log } from '../../ops/log.ts';
+import { createLog, type Log } from '../../ops/log.ts';
 import { LOG_LEVELS, type LogLevel } from '../../ops/log-level.ts';
 import { harmless, oneLine, styled } from './style.ts';
 
@@ -13,6 +13,11 @@ interface TerminalLogOptions {
   now?: () => Date;
   /** Shown with every line. */
   fields?: object;
+}
+
+/** The log of a server process: for people on a terminal, JSON lines everywhere else. */
+export function ownLog(level: LogLevel): Log {
+  return process.stderr.isTTY ? terminalLog(level) : createLog(level);
 }
 
 export function terminalLog(level: LogLevel, options: TerminalLogOptions = {}): Log {

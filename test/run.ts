@@ -15,9 +15,9 @@ import { delimiter, dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
+import { together } from './kit/group-files.ts';
 import { buildPage } from './kit/page-build.ts';
 import { startPostgres } from './kit/postgres-server.ts';
-import { together } from './kit/group-files.ts';
 
 const root = dirname(import.meta.dirname);
 /** The longest test files. They start first, so that none of them runs alone at the end. */

@@ -2,6 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { aJob } from '../../contract/kit/builders.ts';
+import { VirtualClock } from '../../contract/kit/clock.ts';
+import { claimOne, forever, readOne, submitOne } from '../../contract/kit/steps.ts';
 import { type Log, silentLog } from '../../src/ops/log.ts';
 import type { Loop } from '../../src/ops/loop.ts';
 import { Metrics } from '../../src/ops/metrics.ts';
@@ -15,9 +18,6 @@ import { Telemetry } from '../../src/scheduler/telemetry.ts';
 import type { Hint } from '../../src/store/hint.ts';
 import { openMemory } from '../../src/store/memory/base/open.ts';
 import type { Store } from '../../src/store/store.ts';
-import { aJob } from '../kit/builders.ts';
-import { VirtualClock } from '../kit/clock.ts';
-import { claimOne, forever, readOne, submitOne } from '../kit/steps.ts';
 
 interface Told {
   level: string;

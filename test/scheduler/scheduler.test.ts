@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate, setTimeout } from 'node:timers/promises';
+import { VirtualClock } from '../../contract/kit/clock.ts';
 import { WorkronError } from '../../src/core/error.ts';
 import { DEFAULT_SPEC, type NewJob } from '../../src/core/job.ts';
 import { NEVER as signal } from '../../src/core/never.ts';
@@ -19,7 +20,6 @@ import { lockWatcher, reaper, reclaimFromPreviousRun } from '../../src/scheduler
 import { bulkRunner } from '../../src/scheduler/jobs/bulk.ts';
 import { openMemory } from '../../src/store/memory/base/open.ts';
 import type { Store } from '../../src/store/store.ts';
-import { VirtualClock } from '../kit/clock.ts';
 
 const LEASE = 30_000;
 

@@ -49,8 +49,8 @@ function apply(tables: Tables, entry: Entry, decided: Change): void {
     case 'flag':
       entry.cancelRequestedAt = now;
       entry.quiet = decided.keepDependents ?? false;
-      if (entry.workerId !== null) tables.hints.worker(entry.workerId);
-      tables.hints.job(entry.id);
+      if (entry.workerId !== null) tables.changes.changedWorker(entry.workerId);
+      tables.changes.changedJob(entry.id);
       return;
     case 'requeue':
       entry.counters = { ...decided.counters };

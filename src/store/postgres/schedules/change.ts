@@ -31,9 +31,11 @@ interface Unable extends DueNow {
 
 export async function changeSchedule(
   context: Context,
-  asked: Asked,
+  name: string,
+  request: ChangeRequest,
   signal: AbortSignal,
 ): Promise<ScheduleStep | undefined> {
+  const asked = { name, request };
   const begun: Begun = { alone: null };
   try {
     return await takeStep(context, asked, begun, signal);

@@ -15,9 +15,9 @@ import { delimiter, dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
+import { groupFiles } from './kit/group-files.ts';
 import { buildPage } from './kit/page-build.ts';
 import { startPostgres } from './kit/postgres-server.ts';
-import { together } from './kit/group-files.ts';
 
 const root = dirname(import.meta.dirname);
 /** The longest test files. They start first, so that none of them runs alone at the end. */
@@ -81,7 +81,7 @@ async function test(): Promise<number> {
   await using server = given === undefined ? await startPostgres() : undefined;
   process.env['WORKRON_TEST_PG_URL'] = given ?? server?.url;
   // With large counts memory matters and files take minutes: one process per file.
-  return await runFiles(full || wanted.length > 0 ? files : together(files));
+  return await runFiles(full || wanted.length > 0 ? files : groupFiles(files));
 }
 
 function testFiles(): string[] {

@@ -11,12 +11,12 @@ import { NEVER } from '../../src/core/never.ts';
 import { silentLog } from '../../src/ops/log.ts';
 import { openSqlite } from '../../src/store/sqlite/base/open.ts';
 import type { SqliteStore } from '../../src/store/sqlite/base/sqlite-store.ts';
-import { folderEndsWithUs } from './end-on-exit.ts';
+import { removeOnExit } from './end-on-exit.ts';
 
 /** A folder of its own for a test's files; disposing it leaves nothing behind. */
 export async function aFolder(): Promise<AsyncDisposable & { path: string }> {
   const path = await mkdtemp(join(tmpdir(), 'workron-'));
-  folderEndsWithUs(path);
+  removeOnExit(path);
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 

@@ -71,13 +71,6 @@ test('architecture: core uses no clock, timer, random number or Node module', ()
   assert.deepEqual(wrong, []);
 });
 
-test('architecture: both dialects have the same migrations, each with its own number', () => {
-  const named = (dialect: string) => globSync('*.sql', { cwd: join(src, 'store', dialect, 'migrations') }).sort();
-  assert.deepEqual(named('sqlite'), named('postgres'));
-  const numbers = named('postgres').map((name) => name.slice(0, 3));
-  assert.deepEqual(numbers, [...new Set(numbers)]);
-});
-
 /** The names of the statements in a file, in order. */
 async function statementsOf(dialect: string, theme: string): Promise<string[]> {
   const module = (await import(join(src, 'store', dialect, 'sql', `${theme}.ts`))) as Record<string, unknown>;

@@ -3,7 +3,7 @@ import { type Log, silentLog } from '../src/ops/log.ts';
 import { Metrics } from '../src/ops/metrics.ts';
 import { Wake } from '../src/ops/wake.ts';
 import { createScheduler } from '../src/scheduler/create-scheduler.ts';
-import { ticker } from '../src/scheduler/ticker.ts';
+import { ticker } from '../src/scheduler/duties/ticker.ts';
 import type { Store } from '../src/store/store.ts';
 import { aStep } from './kit/builders.ts';
 import { VirtualClock } from './kit/clock.ts';
@@ -53,7 +53,7 @@ export function exerciseFailingTicks(open: OpenStore): void {
       await advance(due - (await store.now(forever)) + 1);
       await rounds();
       const failure = errors.splice(0).findLast(({ schedule }) => schedule === 'bad-2');
-      waits.push(failure?.again_in_ms ?? 0);
+      waits.push(failure?.retry_in_ms ?? 0);
     }
     const [first = 0, second = 0, third = 0] = waits;
     assert.ok(
@@ -86,7 +86,7 @@ export function exerciseFailingTicks(open: OpenStore): void {
     assert.equal(edited.everyMs, 2 * PERIOD);
     assert.deepEqual(await verdicts(store, 'refused'), ['missed', 'missed', 'missed']);
     assert.deepEqual(
-      duty.errors.map(({ schedule, again_in_ms }) => [schedule, again_in_ms]),
+      duty.errors.map(({ schedule, retry_in_ms }) => [schedule, retry_in_ms]),
       Array.from({ length: 3 }, () => ['refused', undefined]),
     );
     const metric = (await duty.metrics.ticks.get()).values.find(({ labels }) => labels.verdict === 'missed');
@@ -100,7 +100,7 @@ async function verdicts(store: Store, name: string): Promise<string[]> {
 
 /** Runs the ticker on this store and collects the errors that it logs. */
 function watch(store: Store) {
-  const errors: { schedule: string; again_in_ms: number }[] = [];
+  const errors: { schedule: string; retry_in_ms: number }[] = [];
   const log: Log = { ...silentLog, error: (fields) => errors.push(fields as (typeof errors)[number]) };
   const options = { store, clock: new VirtualClock(), random: () => 0.5, log, instanceId: 'me' };
   const metrics = new Metrics('0', 'me');

@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
-import { terminalLog } from '../../src/cli/terminal-log.ts';
+import { terminalLog } from '../../src/cli/output/terminal-log.ts';
 import { WorkronError } from '../../src/core/error.ts';
 import type { LogLevel } from '../../src/ops/log-level.ts';
 import { plainEnvironment } from '../kit/command-line.ts';

@@ -91,7 +91,7 @@ export class DagDriver {
     const done = nodes.filter(({ end }) => end === 'done').map(({ node }) => this.#lease(node));
     const rest = nodes.filter(({ end }) => end !== 'done');
     for (const { node, end, loud } of rest) {
-      if (end === 'cancelled') await this.#decideFor(node, { type: 'cancel', quiet: loud !== true });
+      if (end === 'cancelled') await this.#decideFor(node, { type: 'cancel', keepDependents: loud !== true });
     }
     const changes = await Promise.all(rest.map(({ node, end }) => this.#ending(node, end as 'failed' | 'cancelled')));
     const [answers, written] = await Promise.all([
@@ -107,7 +107,7 @@ export class DagDriver {
 
   /** A person cancels it, running or not. */
   cancel(node: number, { loud }: { loud: boolean }): Promise<Job> {
-    return this.#decideFor(node, { type: 'cancel', quiet: !loud });
+    return this.#decideFor(node, { type: 'cancel', keepDependents: !loud });
   }
 
   retry(node: number): Promise<Job> {

@@ -5,7 +5,7 @@ import { systemClock } from '../../src/ops/clock.ts';
 import { type Log, silentLog } from '../../src/ops/log.ts';
 import { Metrics } from '../../src/ops/metrics.ts';
 import { createScheduler } from '../../src/scheduler/create-scheduler.ts';
-import { runDuties } from '../../src/scheduler/duties.ts';
+import { runDuties } from '../../src/scheduler/duties/duties.ts';
 import type { Scheduler } from '../../src/scheduler/scheduler.ts';
 import { openMemory } from '../../src/store/memory/base/open.ts';
 import type { Store } from '../../src/store/store.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLog } from '../../src/ops/log.ts';
-import { passedOn } from '../../src/worker/environment.ts';
+import { passedOn } from '../../src/worker/command/environment.ts';
 import type { StartMessage } from '../../src/worker/launcher/frames.ts';
 import { type CommandExit, Launcher, type LauncherOptions, PID_NAMESPACE } from '../../src/worker/launcher/launcher.ts';
 

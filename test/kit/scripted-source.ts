@@ -1,17 +1,10 @@
 /** A job source in memory that a test can make slow, unreachable or lossy. It does not retry or reap jobs. */
 
 import { type ClaimedJob, DEFAULT_SPEC, type JobSpec } from '../../src/core/job.ts';
-import type { LeaseRef, Report } from '../../src/core/lease.ts';
+import type { HeartbeatOrders, LeaseRef, Report, WorkerHeartbeat } from '../../src/core/lease.ts';
 import type { Outcome, Settlement } from '../../src/core/outcome.ts';
 import type { LogChunk } from '../../src/core/output.ts';
-import type {
-  Beat,
-  BeatAnswer,
-  JobSource,
-  Registration,
-  SettleResult,
-  SourceClaim,
-} from '../../src/worker/job-source.ts';
+import type { JobSource, Registration, SettleResult, SourceClaim } from '../../src/worker/job-source.ts';
 
 type Call = 'register' | 'claim' | 'heartbeat' | 'settle' | 'writeOutput' | 'report' | 'leave';
 
@@ -24,7 +17,7 @@ export class ScriptedSource implements JobSource {
   drain = false;
   forgotten = false;
   readonly claims: SourceClaim[] = [];
-  readonly beats: Beat[] = [];
+  readonly beats: WorkerHeartbeat[] = [];
   readonly settlements: Settlement[] = [];
   readonly chunks: LogChunk[] = [];
   readonly reports: Report[] = [];
@@ -135,7 +128,7 @@ export class ScriptedSource implements JobSource {
     return this.#call('claim', () => this.#pending.splice(0, request.limit));
   }
 
-  async heartbeat(beat: Beat): Promise<BeatAnswer | undefined> {
+  async heartbeat(beat: WorkerHeartbeat): Promise<HeartbeatOrders | undefined> {
     return this.#call('heartbeat', () => {
       this.beats.push(beat);
       if (this.forgotten) return undefined;

@@ -9,8 +9,7 @@ import type { Clock } from '../../src/core/clock.ts';
 import { isWorkronError } from '../../src/core/error.ts';
 import { NEVER } from '../../src/core/never.ts';
 import { silentLog } from '../../src/ops/log.ts';
-import { openSqlite } from '../../src/store/sqlite/base/open.ts';
-import type { SqliteStore } from '../../src/store/sqlite/base/sqlite-store.ts';
+import { openSqlite, type SqliteStore } from '../../src/store/sqlite/base/open.ts';
 import { removeOnExit } from './end-on-exit.ts';
 
 /** A folder of its own for a test's files; disposing it leaves nothing behind. */

@@ -60,7 +60,7 @@ export const MUTANTS: Mutant[] = [
     name: 'the ledger accepts a second row for the same tick',
     edits: [
       {
-        file: 'src/store/postgres/migrations/008_schedules.sql',
+        file: 'src/store/postgres/migrations/001_foundation.sql',
         from: 'create unique index tick_once',
         to: 'create index tick_once',
       },
@@ -148,7 +148,7 @@ export const MUTANTS: Mutant[] = [
     name: 'settle of a workflow step does not check the attempt (PostgreSQL)',
     edits: [
       {
-        file: 'src/store/postgres/migrations/016_end_linked.sql',
+        file: 'src/store/postgres/migrations/001_foundation.sql',
         from: 'l.attempt = i.attempt and',
         to: '',
       },
@@ -203,7 +203,7 @@ export const MUTANTS: Mutant[] = [
     name: 'a worker is declared dead when its lock is free at the first check',
     edits: [
       {
-        file: 'src/scheduler/reaper.ts',
+        file: 'src/scheduler/duties/reaper.ts',
         from: 'workers.filter(({ id, seenAt }) => before.get(id) === seenAt)',
         to: 'workers.filter(() => before !== undefined)',
       },
@@ -263,7 +263,7 @@ export const MUTANTS: Mutant[] = [
     name: 'one bad row fails its whole batch',
     edits: [
       {
-        file: 'src/scheduler/submit.ts',
+        file: 'src/scheduler/jobs/submit.ts',
         from: 'splits: (error) => !isWorkronError(error) || !error.retryable,',
         to: 'splits: (error) => isWorkronError(error) && error.retryable,',
       },
@@ -318,7 +318,7 @@ export const MUTANTS: Mutant[] = [
     name: 'an idle claim ignores that the reply of its insert-and-claim was lost',
     edits: [
       {
-        file: 'src/scheduler/idle-claims.ts',
+        file: 'src/scheduler/leases/idle-claims.ts',
         from: 'handed.then(({ claimed }) => claimed);',
         to: 'handed.then(({ claimed }) => claimed).catch(() => []);',
       },
@@ -374,7 +374,7 @@ export const MUTANTS: Mutant[] = [
     name: 'the counter of open edges is decremented twice (PostgreSQL)',
     edits: [
       {
-        file: 'src/store/postgres/migrations/016_end_linked.sql',
+        file: 'src/store/postgres/migrations/001_foundation.sql',
         from: 'set open_edges = l.open_edges - c.count,',
         to: 'set open_edges = l.open_edges - 2 * c.count,',
       },
@@ -385,12 +385,12 @@ export const MUTANTS: Mutant[] = [
     name: 'the condition of an edge is ignored (PostgreSQL)',
     edits: [
       {
-        file: 'src/store/postgres/migrations/016_end_linked.sql',
+        file: 'src/store/postgres/migrations/001_foundation.sql',
         from: "filter (where e.condition <> 'failure' and",
         to: 'filter (where',
       },
       {
-        file: 'src/store/postgres/migrations/016_end_linked.sql',
+        file: 'src/store/postgres/migrations/001_foundation.sql',
         from: "bool_or(e.state <> case when e.condition = 'failure' then 'impossible' else 'held' end)",
         to: "bool_or(e.state <> 'held')",
       },
@@ -434,12 +434,12 @@ export const MUTANTS: Mutant[] = [
     name: 'edges are read in the statement that deletes the live row',
     edits: [
       {
-        file: 'src/store/postgres/migrations/016_end_linked.sql',
+        file: 'src/store/postgres/migrations/001_foundation.sql',
         from: '  v_patience text;',
         to: '  v_patience text;\n  v_seen bigint[];',
       },
       {
-        file: 'src/store/postgres/migrations/016_end_linked.sql',
+        file: 'src/store/postgres/migrations/001_foundation.sql',
         from: 'array_agg(workflow_id) filter (where workflow_id <> 0)\n    into',
         to: [
           'array_agg(workflow_id) filter (where workflow_id <> 0),',
@@ -448,12 +448,12 @@ export const MUTANTS: Mutant[] = [
         ].join('\n'),
       },
       {
-        file: 'src/store/postgres/migrations/016_end_linked.sql',
+        file: 'src/store/postgres/migrations/001_foundation.sql',
         from: 'v_parents, v_workflows from gone;',
         to: 'v_parents, v_workflows, v_seen from gone;',
       },
       {
-        file: 'src/store/postgres/migrations/016_end_linked.sql',
+        file: 'src/store/postgres/migrations/001_foundation.sql',
         from: 'where e.parent_id = p.id offset 0',
         to: 'where e.parent_id = p.id and e.child_id = any(v_seen) offset 0',
       },

@@ -13,8 +13,8 @@ import type { Notify, NotifyEvent, NotifyTarget } from '../../src/core/notify.ts
 import { silentLog } from '../../src/ops/log.ts';
 import { Metrics } from '../../src/ops/metrics.ts';
 import { createScheduler } from '../../src/scheduler/create-scheduler.ts';
-import { notifier } from '../../src/scheduler/notifier.ts';
-import type { NotifyContext } from '../../src/scheduler/notify-context.ts';
+import { notifier } from '../../src/scheduler/duties/notifier.ts';
+import type { NotifyContext } from '../../src/scheduler/notify/targets.ts';
 import { openMemory } from '../../src/store/memory/base/open.ts';
 
 const HOOK = 'https://example.com/hook';
@@ -31,7 +31,7 @@ async function scene(notify: Partial<NotifyContext> = {}) {
     store,
     clock,
     random: () => 0.5,
-    log: { ...silentLog, error: (fields) => errors.push((fields as { again_in_ms: number }).again_in_ms) },
+    log: { ...silentLog, error: (fields) => errors.push((fields as { retry_in_ms: number }).retry_in_ms) },
     metrics: new Metrics('0', 'test'),
     instanceId: 'test',
     leaseMs: 30_000,

@@ -11,7 +11,7 @@ import { silentLog } from '../../src/ops/log.ts';
 import { Metrics } from '../../src/ops/metrics.ts';
 import { Wake } from '../../src/ops/wake.ts';
 import { createScheduler } from '../../src/scheduler/create-scheduler.ts';
-import { ticker } from '../../src/scheduler/ticker.ts';
+import { ticker } from '../../src/scheduler/duties/ticker.ts';
 import type { Ticked } from '../../src/store/schedule-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { effort } from '../effort.ts';

@@ -12,7 +12,7 @@ import { runLoop } from '../../src/ops/loop.ts';
 import { Metrics } from '../../src/ops/metrics.ts';
 import { Wake } from '../../src/ops/wake.ts';
 import { createScheduler } from '../../src/scheduler/create-scheduler.ts';
-import { ticker } from '../../src/scheduler/ticker.ts';
+import { ticker } from '../../src/scheduler/duties/ticker.ts';
 import { openMemory } from '../../src/store/memory/base/open.ts';
 import { eventually } from '../kit/eventually.ts';
 

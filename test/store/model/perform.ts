@@ -98,7 +98,11 @@ export async function perform(world: World, action: Action): Promise<unknown> {
     case 'retry': {
       const [job] = await store.read([pickOf(world.jobs, action.job) ?? 0], forever);
       if (job === undefined) return 'gone';
-      return decide(world, job, action.type === 'retry' ? { type: 'retry' } : { type: 'cancel', quiet: action.quiet });
+      return decide(
+        world,
+        job,
+        action.type === 'retry' ? { type: 'retry' } : { type: 'cancel', keepDependents: action.quiet },
+      );
     }
     case 'lose': {
       const dead =

@@ -10,7 +10,7 @@ import { type Log, silentLog } from '../../../src/ops/log.ts';
 import { Metrics } from '../../../src/ops/metrics.ts';
 import { Wake } from '../../../src/ops/wake.ts';
 import { createScheduler } from '../../../src/scheduler/create-scheduler.ts';
-import { ticker } from '../../../src/scheduler/ticker.ts';
+import { ticker } from '../../../src/scheduler/duties/ticker.ts';
 import { openTestPostgres, type PostgresTestStore } from '../../kit/postgres.ts';
 
 const ALL = { policy: 'all', windowMs: 60 * MINUTE, max: 10 } as const;

@@ -20,8 +20,7 @@ import {
 } from '../../../contract/kit/steps.ts';
 import { isWorkronError } from '../../../src/core/error.ts';
 import { silentLog } from '../../../src/ops/log.ts';
-import { openSqlite } from '../../../src/store/sqlite/base/open.ts';
-import type { SqliteStore } from '../../../src/store/sqlite/base/sqlite-store.ts';
+import { openSqlite, type SqliteStore } from '../../../src/store/sqlite/base/open.ts';
 import { Child } from '../../kit/child.ts';
 import { aFolder, openTestSqlite } from '../../kit/sqlite.ts';
 

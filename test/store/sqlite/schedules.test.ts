@@ -5,8 +5,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { ledger, makeSchedule, PERIOD, story, tickAll } from '../../../contract/kit/schedules.ts';
 import { forever } from '../../../contract/kit/steps.ts';
+import type { SqliteStore } from '../../../src/store/sqlite/base/open.ts';
 import { sql } from '../../../src/store/sqlite/base/sql.ts';
-import type { SqliteStore } from '../../../src/store/sqlite/base/sqlite-store.ts';
 import { openTestSqlite } from '../../kit/sqlite.ts';
 
 /** Another connection to the same file, as a person with a shell has it. */

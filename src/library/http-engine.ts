@@ -1,4 +1,4 @@
-/** The library's calls to a scheduler behind HTTP. */
+/** Calls to a server over HTTP. */
 
 import type { Client, SubmitOptions } from '../api/client.ts';
 import type { SubmittedJob } from '../api/job.ts';
@@ -11,7 +11,7 @@ import { httpSubmits, mayShare } from './http-submits.ts';
 
 export function httpEngine(client: Client): Engine {
   const singles = httpSubmits(client);
-  /** Whoever wants to be able to hang up has a request of its own. */
+  /** A submission that can be aborted gets a request of its own. */
   function submitOne(job: JobSubmissionInput, options: SubmitOptions): Promise<SubmittedJob> {
     const sharing = Object.keys(options).length === 0 && mayShare(job);
     return sharing ? singles.add(job, NEVER) : client.submit(job, options);
@@ -42,5 +42,5 @@ export function httpEngine(client: Client): Engine {
 }
 
 function notHere(): WorkronError {
-  return new WorkronError('bad_request', 'Over HTTP there is no transaction to share: open the database itself');
+  return new WorkronError('bad_request', 'tx: a transaction cannot be shared over HTTP; open the database itself');
 }

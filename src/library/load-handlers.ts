@@ -3,7 +3,7 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { WorkronError } from '../core/error.ts';
-import type { Handlers } from '../worker/handler-executor.ts';
+import type { Handlers } from '../worker/run/handler-executor.ts';
 import type { Engine } from './engine.ts';
 import { handlersOf } from './handlers.ts';
 import { isRunnable, type RunnableJob } from './job.ts';

@@ -11,7 +11,7 @@ import { SettingsError } from '../ops/settings/error.ts';
 import { SETTINGS } from '../ops/settings/settings.ts';
 import { chooseStore } from '../ops/settings/store.ts';
 import type { Store } from '../store/store.ts';
-import type { Handler } from '../worker/handler-executor.ts';
+import type { Handler } from '../worker/run/handler-executor.ts';
 import type { Backend } from './backend.ts';
 import type { Middleware } from './middleware.ts';
 import { type Notify, notifyToWire } from './notify.ts';

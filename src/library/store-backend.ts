@@ -3,7 +3,7 @@
 import type { Clock } from '../core/clock.ts';
 import type { WorkronNode } from '../node/node.ts';
 import { Wake } from '../ops/wake.ts';
-import { ticker } from '../scheduler/ticker.ts';
+import { ticker } from '../scheduler/duties/ticker.ts';
 import type { Store } from '../store/store.ts';
 import type { Backend } from './backend.ts';
 import { Completions } from './completions.ts';

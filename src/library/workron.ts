@@ -7,7 +7,7 @@ import { NEVER } from '../core/never.ts';
 import type { Mounted, MountOptions } from '../http/mount.ts';
 import { createWorker, drainWorker } from '../node/worker.ts';
 import type { Log } from '../ops/log.ts';
-import type { Handler } from '../worker/handler-executor.ts';
+import type { Handler } from '../worker/run/handler-executor.ts';
 import type { Worker } from '../worker/worker.ts';
 import type { Backend } from './backend.ts';
 import type { SubmitArguments } from './context.ts';

@@ -14,9 +14,9 @@ import type { Log } from '../ops/log.ts';
 import { Metrics } from '../ops/metrics.ts';
 import { type Role, SETTINGS, type Settings } from '../ops/settings/settings.ts';
 import { createScheduler, type SchedulerParts } from '../scheduler/create-scheduler.ts';
-import { type DutySettings, runDuties, runPresence, runStatistics } from '../scheduler/duties.ts';
-import type { NotifyContext } from '../scheduler/notify-context.ts';
-import { reclaimFromPreviousRun } from '../scheduler/reaper.ts';
+import { type DutySettings, runDuties, runPresence, runStatistics } from '../scheduler/duties/duties.ts';
+import { reclaimFromPreviousRun } from '../scheduler/duties/reaper.ts';
+import type { NotifyContext } from '../scheduler/notify/targets.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 import type { Store } from '../store/store.ts';
 import type { JobSource } from '../worker/job-source.ts';
@@ -72,7 +72,7 @@ export async function openNode(options: NodeOptions): Promise<WorkronNode> {
     const parts = createScheduler({ ...shared, ...(notify === undefined ? {} : { notify }) });
     if (store.exclusive) {
       if (options.sweepOrphans) {
-        const { sweepOrphans } = await import('../worker/sweep.ts');
+        const { sweepOrphans } = await import('../worker/launcher/sweep.ts');
         await sweepOrphans(log);
       }
       await reclaimFromPreviousRun(parts.context, NEVER);

@@ -1,14 +1,14 @@
 /**
- * The table of commands. Each is loaded when it is wanted: loading all of them takes three times as long as most
- * commands run, and people and scripts call one at a time.
+ * The table of commands. Each command is loaded on demand: loading all of them takes three times as long as most
+ * commands run.
  */
 
 import type { Command } from 'commander';
 
 export interface CommandEntry {
-  /** Its name, then its aliases. */
+  /** The name, then the aliases. */
   names: readonly string[];
-  /** The heading of the help that lists it. */
+  /** The heading in the help. */
   group: string;
   load: () => Promise<Command>;
 }

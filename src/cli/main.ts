@@ -1,4 +1,4 @@
-/** The front door: reads the command line, runs one command, ends with its exit code. */
+/** The entry point: parses the arguments, runs one command, sets the exit code. */
 
 import { EXIT } from './errors/exit-code.ts';
 import { failureOf } from './errors/failure.ts';
@@ -7,7 +7,7 @@ import { createProgram } from './program.ts';
 
 const args = process.argv.slice(2);
 
-// A reader that goes away (`workron jobs | head`) is no error.
+// A reader that closes the pipe (`workron jobs | head`) is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(EXIT.ok);
   throw error;

@@ -2,7 +2,7 @@
 
 import { once } from 'node:events';
 import { isWorkronError } from '../core/error.ts';
-import type { Engine } from '../library/engine.ts';
+import type { Backend } from '../library/backend.ts';
 import { notifyContext, openNode, type WorkronNode } from '../node/node.ts';
 import { openStore } from '../node/open-store.ts';
 import { version } from '../node/version.ts';
@@ -38,14 +38,18 @@ async function serveRemoteWorker(settings: Settings, { log, shutdown }: Process)
   const urls = settings.schedulerUrls;
   await using source = httpSource({ urls, token: settings.token, log, version });
   process.stdout.write(`Workron worker: ${settings.workers} slots for ${urls.join(', ')}\n`);
-  const engine = async () => {
-    const [{ Client }, { httpEngine }] = await Promise.all([
-      import('../api/client.ts'),
-      import('../library/http-engine.ts'),
-    ]);
-    return httpEngine(new Client({ url: urls[0] as string, token: settings.token }));
-  };
-  await runWorker({ source, engine, settings, log, shutdown });
+  await runWorker({ source, handlers: await remoteHandlers(settings), settings, log, shutdown });
+}
+
+/** Handlers that submit further jobs over HTTP. */
+async function remoteHandlers({ handlers, schedulerUrls: [url], token }: Settings): Promise<Handlers> {
+  if (handlers.length === 0) return {};
+  const [{ Client }, { httpEngine }, { loadHandlers }] = await Promise.all([
+    import('../api/client.ts'),
+    import('../library/http-engine.ts'),
+    import('../library/load-handlers.ts'),
+  ]);
+  return loadHandlers(handlers, httpEngine(new Client({ url: url as string, token })));
 }
 
 async function serveWithStore(settings: Settings, roles: readonly Role[], { log, shutdown }: Process): Promise<void> {
@@ -58,20 +62,35 @@ async function serveWithStore(settings: Settings, roles: readonly Role[], { log,
   const migrate = roles.includes('scheduler');
   const store = await openStore(settings, { log, migrate, waitUntil: shutdown.drain });
   const node = await openNode({ store, settings, log, notify, sweepOrphans: true });
+  const backend = settings.handlers.length === 0 ? null : await backendOf(node);
   try {
-    await runNode(node, { settings, roles, log, shutdown });
+    await runNode({ node, backend, settings, roles, log, shutdown });
   } finally {
-    await node.close();
+    await (backend ?? node).close();
   }
   log.info({ instance_id: node.instanceId }, 'stopped');
 }
 
+/** Handlers use the node as an application does. Without handlers the library is not loaded. */
+async function backendOf(node: WorkronNode): Promise<Backend> {
+  const { storeBackend } = await import('../library/store-backend.ts');
+  return storeBackend(node);
+}
+
+async function localHandlers({ handlers }: Settings, { engine }: Backend): Promise<Handlers> {
+  const { loadHandlers } = await import('../library/load-handlers.ts');
+  return loadHandlers(handlers, engine);
+}
+
 interface NodeProcess extends Process {
+  node: WorkronNode;
+  /** Only with handlers. */
+  backend: Backend | null;
   settings: Settings;
   roles: readonly Role[];
 }
 
-async function runNode(node: WorkronNode, { settings, roles, log, shutdown }: NodeProcess): Promise<void> {
+async function runNode({ node, backend, settings, roles, log, shutdown }: NodeProcess): Promise<void> {
   const { instanceId, store } = node;
   if (roles.includes('api')) await node.listen(settings);
   void node.runRoles(roles);
@@ -80,11 +99,8 @@ async function runNode(node: WorkronNode, { settings, roles, log, shutdown }: No
   log.info({ instance_id: instanceId, ...about }, 'started');
   shutdown.drain.addEventListener('abort', () => node.drain());
   if (roles.includes('worker')) {
-    const engine = async () => {
-      const { schedulerEngine } = await import('../library/scheduler-engine.ts');
-      return schedulerEngine(node.scheduler, store.transactional, node.context.notify);
-    };
-    await runWorker({ source: node.source(), engine, settings, log, shutdown, metrics: node.metrics });
+    const handlers = backend === null ? {} : await localHandlers(settings, backend);
+    await runWorker({ source: (backend ?? node).source(), handlers, settings, log, shutdown, metrics: node.metrics });
   }
   // A worker may be drained through the API; the other roles of its process go on.
   const hasOtherRoles = roles.some((role) => role !== 'worker');
@@ -102,14 +118,13 @@ function notifyOf(settings: Settings): NotifyContext {
 
 interface WorkerProcess extends Process {
   source: JobSource;
-  /** Where handlers submit further jobs. */
-  engine: () => Promise<Engine>;
+  handlers: Handlers;
   settings: Settings;
   metrics?: Metrics;
 }
 
 /** Works until a first signal, then drains the worker. A second signal stops the jobs that still run. */
-async function runWorker({ source, engine, settings, log, shutdown, metrics }: WorkerProcess): Promise<void> {
+async function runWorker({ source, handlers, settings, log, shutdown, metrics }: WorkerProcess): Promise<void> {
   const { createWorker, drainWorker, webhooksTo } = await import('../node/worker.ts');
   const { workers: slots, queues, tags, resources, workerName: name, pidNamespace } = settings;
   const worker = createWorker({
@@ -122,7 +137,7 @@ async function runWorker({ source, engine, settings, log, shutdown, metrics }: W
     tags,
     resources,
     pidNamespace,
-    handlers: await handlersFrom(settings.handlers, engine),
+    handlers,
     webhooks: webhooksTo(settings.notifyAllowPrivate),
     metrics,
   });
@@ -131,10 +146,4 @@ async function runWorker({ source, engine, settings, log, shutdown, metrics }: W
   if (!shutdown.drain.aborted) await Promise.race([once(shutdown.drain, 'abort'), running]);
   await drainWorker(worker, settings.drainTimeoutMs);
   await running;
-}
-
-async function handlersFrom(files: readonly string[], engine: () => Promise<Engine>): Promise<Handlers> {
-  if (files.length === 0) return {};
-  const { loadHandlers } = await import('../library/load-handlers.ts');
-  return loadHandlers(files, await engine());
 }

@@ -1,4 +1,4 @@
-/** The library's calls to a scheduler in this process. */
+/** Calls to a scheduler in this process. */
 
 import { decode } from '../api/decode.ts';
 import { JobSubmission } from '../api/job-submission.ts';
@@ -13,7 +13,7 @@ import type { Engine, Request } from './engine.ts';
 import type { JobTemplate } from './options.ts';
 import { schedulerSchedules } from './scheduler-schedules.ts';
 
-/** `transactional` is what the store behind it can do in transactions of the application's own. */
+/** `transactional` is the store's support for transactions of the application; `null` if it has none. */
 export function schedulerEngine(
   scheduler: Scheduler,
   transactional: Transactional | null,
@@ -21,7 +21,10 @@ export function schedulerEngine(
 ): Engine {
   const inTransaction = (): Transactional => {
     if (transactional !== null) return transactional;
-    throw new WorkronError('bad_request', `Jobs in ${scheduler.driver} cannot be part of a transaction`);
+    throw new WorkronError(
+      'bad_request',
+      `tx: a ${scheduler.driver} store does not support transactions of the application`,
+    );
   };
   const newJob = jobMaker();
   return {
@@ -46,7 +49,7 @@ export function schedulerEngine(
   };
 }
 
-/** Forms are checked once: most submissions share theirs with many others. */
+/** Checks each template once: most submissions share theirs. */
 export function jobMaker(): (request: Request) => NewJob {
   const known = new WeakMap<JobTemplate, NewJob>();
   return ({ template, input = null }) => {

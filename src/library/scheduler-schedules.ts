@@ -15,7 +15,7 @@ import type { ScheduleCalls } from './schedule-calls.ts';
 
 const PAGE = 1_000;
 
-/** What is refused here is what the API refuses, in the same words. */
+/** Calls to a scheduler in this process. Input is checked by the schemas of the API, so both refuse the same. */
 export function schedulerSchedules(scheduler: Scheduler): ScheduleCalls {
   return {
     async put(name, declaration, signal) {

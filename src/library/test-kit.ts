@@ -1,4 +1,4 @@
-/** A Workron for tests: nothing runs by itself, jobs run when the test says so, and time can be moved on. */
+/** A Workron for tests: jobs run only when the test calls for them, and the test can advance the clock. */
 
 import type { Job } from '../api/job.ts';
 import { jobToWire } from '../api/job-wire.ts';
@@ -26,19 +26,19 @@ import { Submitter } from './submitter.ts';
 import { Workron } from './workron.ts';
 
 export interface TestKitOptions extends Pick<OpenOptions, 'schema' | 'middleware'> {
-  /** Those that the test runs. */
+  /** The jobs that the test runs. */
   jobs: readonly RunnableJob[];
-  /** `memory:` unless told otherwise; a file or a PostgreSQL behave the same. */
+  /** The store; SQLite and PostgreSQL behave the same as memory. Default: `memory:`. */
   url?: string;
 }
 
-/** A chain of jobs that submit each other would else never end. */
+/** Ends a chain of jobs that submit each other forever. */
 const MAX_RUNS = 10_000;
 
-/** Nothing leaves the test. */
+/** Webhooks are not sent. */
 const handlesNothing = () => undefined;
 
-/** The clock of this process, as far ahead as the test wants it. */
+/** The clock of this process plus an offset. */
 class MovedClock implements Clock {
   offsetMs = 0;
 
@@ -74,7 +74,7 @@ export async function openTestKit({ url = 'memory:', ...options }: TestKitOption
   return new TestKit({ backend, workerId: registered.workerId, move, options });
 }
 
-/** The database's clock decides there, so that is what moves. */
+/** PostgreSQL uses the clock of the server, so the offset is stored in the database. */
 async function moveDatabase(url: string, schema: string, ms: number): Promise<void> {
   const { default: pg } = await import('pg');
   const client = new pg.Client({ connectionString: url });
@@ -94,7 +94,7 @@ interface Parts {
 }
 
 export class TestKit implements AsyncDisposable {
-  /** To submit to, and to look at jobs with. It is not started: `runNext` and `runAll` take its place. */
+  /** Submits and reads jobs. It is not started: `runNext` and `runAll` run the jobs. */
   readonly workron: Workron;
   readonly #backend: StoreBackend;
   readonly #workerId: number;
@@ -117,7 +117,7 @@ export class TestKit implements AsyncDisposable {
     this.#executor = handlerExecutor(handlers, new OutputWriter({ ...shared, lease }), new Reporter(source, silentLog));
   }
 
-  /** Runs the most urgent job that is due, to the end of one attempt; answers with the job as it is then, `null` where nothing is due. */
+  /** Runs one attempt of the first job that is due. Returns the job after the attempt, or `null` if no job is due. */
   async runNext(): Promise<Job | null> {
     const { scheduler } = this.#backend.node;
     await this.#settleDown();
@@ -133,24 +133,24 @@ export class TestKit implements AsyncDisposable {
     return jobToWire(await scheduler.job(jobId, NEVER));
   }
 
-  /** Until nothing is due any more, with what the jobs submit meanwhile; answers with each as its attempt left it. */
+  /** Runs attempts until no job is due, including jobs that were submitted meanwhile. Returns each job after its attempt. */
   async runAll(): Promise<Job[]> {
     const ran: Job[] = [];
     for (;;) {
       const job = await this.runNext();
       if (job === null) return ran;
       ran.push(job);
-      if (ran.length >= MAX_RUNS) throw new WorkronError('overloaded', `${MAX_RUNS} jobs ran and more are due`);
+      if (ran.length >= MAX_RUNS) throw new WorkronError('overloaded', `runAll ran ${MAX_RUNS} jobs and more are due`);
     }
   }
 
-  /** Moves time on: schedules fire, what is scheduled or waits for its next attempt comes due. Nothing is run by it. */
+  /** Advances the clock: schedules tick, scheduled jobs and retries become due. Runs no job. */
   async advance(duration: Duration): Promise<void> {
     await this.#move(msOf(duration));
     await this.#settleDown();
   }
 
-  /** The inputs of all jobs of this kind that were ever submitted, oldest first. */
+  /** Returns the inputs of all submitted jobs of this kind, oldest first. */
   async submitted<Input>(type: JobType<Input>): Promise<Input[]> {
     const inputs: Input[] = [];
     let before: number | null = null;
@@ -166,7 +166,7 @@ export class TestKit implements AsyncDisposable {
     await this.workron.stop();
   }
 
-  /** What duties would do at this moment. */
+  /** Does what the duties would do now. */
   async #settleDown(): Promise<void> {
     const { store } = this.#backend.node;
     await this.#backend.tickSchedules(NEVER);

@@ -1,4 +1,4 @@
-/** An application's Workron: submits jobs, and runs them where it was started. */
+/** The library's main object: submits jobs, and runs them once it is started. */
 
 import type { Attempt, Job, JobDetail } from '../api/job.ts';
 import type { Schedule } from '../api/schedule.ts';
@@ -79,7 +79,7 @@ export class Workron implements AsyncDisposable {
     this.#submitter = new Submitter({ engine: backend.engine, middleware });
   }
 
-  /** Resolves once the job is on disk. */
+  /** Submits a job. Resolves once it is on disk. */
   async submit<Input, Result>(
     job: JobType<Input, Result>,
     ...[input, options]: SubmitArguments<NoInfer<Input>, SubmitOptions>
@@ -88,7 +88,7 @@ export class Workron implements AsyncDisposable {
     return handle as Handle<Result>;
   }
 
-  /** One job for each input: all of them or none, in order. */
+  /** Submits one job per input, in order: all of them or none. */
   async submitAll<Input, Result>(
     job: JobType<Input, Result>,
     inputs: readonly NoInfer<Input>[],
@@ -97,22 +97,22 @@ export class Workron implements AsyncDisposable {
     return (await this.#submitter.jobs(job, inputs, options)) as Handle<Result>[];
   }
 
-  /** A shell line, for workers that run commands. */
+  /** Submits a shell command, for workers that run commands. */
   submitCommand(line: string, options?: SubmitOptions): Promise<Handle> {
     return this.#submitter.command(line, options);
   }
 
-  /** The handle of a job that was submitted earlier, or elsewhere. */
+  /** Returns the handle of a job that was submitted before, here or by another process. */
   handle<Result = unknown>(id: string): Handle<Result> {
     return this.#submitter.handle({ id, deduplicated: false });
   }
 
-  /** The job as it is now, with what it waits for. */
+  /** Returns the job as it is now, with the reason why it waits. */
   job(id: string): Promise<JobDetail> {
     return this.#backend.engine.job(id, NEVER);
   }
 
-  /** Its ended attempts, oldest first. */
+  /** Returns its ended attempts, oldest first. */
   attempts(id: string): Promise<Attempt[]> {
     return this.#backend.engine.attempts(id, NEVER);
   }
@@ -126,8 +126,8 @@ export class Workron implements AsyncDisposable {
   }
 
   /**
-   * Runs a job, or a shell line, whenever it is due. Resolves once the schedule is what is said here: made, changed, or left
-   * alone where it is so already, so that a program may say it each time it starts. One that is paused stays so.
+   * Declares a schedule for a job or a shell command. Creates it, changes it if it differs, and leaves it alone if it
+   * matches, so a program can declare its schedules at every start. A paused schedule stays paused.
    */
   schedule<Input, Result>(name: string, schedule: JobSchedule<Input, Result>): Promise<ScheduleHandle<Result>>;
   schedule(name: string, schedule: CommandSchedule): Promise<ScheduleHandle>;
@@ -135,25 +135,26 @@ export class Workron implements AsyncDisposable {
     return this.#submitter.schedule(name, schedule as AnySchedule) as Promise<ScheduleHandle<never>>;
   }
 
-  /** All there are, by name. */
+  /** Returns all schedules, ordered by name. */
   schedules(): Promise<Schedule[]> {
     return this.#backend.engine.schedules.list(NEVER);
   }
 
-  /** The handle of a schedule that was made earlier, or elsewhere. */
+  /** Returns the handle of a schedule that was declared before, here or by another process. */
   scheduleHandle<Result = unknown>(name: string): ScheduleHandle<Result> {
     return this.#submitter.scheduleHandle(name) as ScheduleHandle<Result>;
   }
 
-  /** The HTTP API for a server of the application's own, which decides who may reach it. */
+  /** Returns the HTTP API for a server of the application, which must decide who may use it. */
   mount(options: MountOptions = {}): Promise<Mounted> {
     return this.#backend.mount(options);
   }
 
-  /** Runs jobs in this process from now on. Resolves once its worker is known to the scheduler. */
+  /** Starts to run jobs in this process. Resolves once its worker is registered. */
   async start(options: StartOptions = {}): Promise<void> {
     if (this.#stopped !== undefined) throw new WorkronError('shutting_down', 'Workron was stopped');
-    if (this.#running !== undefined) throw new WorkronError('bad_request', 'Workron has been started already');
+    if (this.#running !== undefined)
+      throw new WorkronError('bad_request', 'start() was called before; a Workron can be started once');
     const duties = new AbortController();
     const drainTimeoutMs = durationOf('drainTimeout', options.drainTimeout);
     const worker = this.#worker(options);
@@ -165,7 +166,7 @@ export class Workron implements AsyncDisposable {
     await known;
   }
 
-  /** No new work; what runs ends; then everything is closed. Twice is fine. */
+  /** Takes no new jobs, waits for running jobs to end, and closes everything. Later calls return the same promise. */
   stop(options: StopOptions = {}): Promise<void> {
     this.#stopped ??= this.#stop(options);
     return this.#stopped;
@@ -187,7 +188,7 @@ export class Workron implements AsyncDisposable {
     await this.#backend.close();
   }
 
-  /** After the worker is known: the duties' first rounds would make its first claim wait. */
+  /** Duties begin after the worker is registered: their first rounds would delay its first claim. */
   async #runDuties(known: Promise<unknown> | undefined, signal: AbortSignal): Promise<void> {
     await known?.catch(() => undefined);
     if (!signal.aborted) await this.#backend.runDuties(signal);

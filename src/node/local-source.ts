@@ -1,4 +1,4 @@
-/** A worker's jobs from a scheduler in the same process: in front of its own store, or attached to the database. */
+/** Jobs from a scheduler in the worker's process: `local` on an exclusive store, `direct` on a shared database. */
 
 import { hostname } from 'node:os';
 import type { LeaseKeeperPlan } from '../core/lease-keeper.ts';

@@ -118,7 +118,7 @@ export class WorkronNode implements AsyncDisposable {
     return this.scheduler.instanceId;
   }
 
-  /** Serves the API on an address of its own. */
+  /** Serves the API on a host and port. */
   async listen({ host, port, token, allowedHosts }: Pick<Settings, 'host' | 'port' | 'token' | 'allowedHosts'>) {
     const { createServer } = await import('../http/server.ts');
     const server = createServer({ scheduler: this.scheduler, token, allowedHosts, log: this.#log, version });

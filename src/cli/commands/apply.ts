@@ -14,7 +14,7 @@ type Item = ScheduleApplied['items'][number];
 const SIGNS = { add: '+', change: '~', remove: '-', keep: ' ' } as const;
 const FORMATS = { add: 'green', change: 'yellow', remove: 'red', keep: 'dim' } as const;
 
-/** `workron apply FILE`: makes the owner's schedules what the file says. */
+/** `workron apply FILE`: creates, changes and deletes the owner's schedules to match the file. */
 export function applyCommand(): Command {
   const command = clientCommand('apply', "Make an owner's schedules what a file says: add, change and remove")
     .argument('<file>', 'YAML or JSON; - is standard input')
@@ -42,7 +42,7 @@ export function applyCommand(): Command {
   );
 }
 
-/** What the server refuses is shown at its place in the file. */
+/** Shows what the server refuses at its line in the file. */
 async function placing<T>(path: string, { locate }: ReadSchedules, send: () => Promise<T>): Promise<T> {
   try {
     return await send();

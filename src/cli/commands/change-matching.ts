@@ -1,4 +1,4 @@
-/** One change to all jobs that match a filter: an operation of the server, watched to its end. */
+/** Changes all jobs that match a filter: starts an operation on the server and waits for its end. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BulkAnswer, Operation } from '../../api/operation.ts';
@@ -6,7 +6,7 @@ import { type Output, print, printJson } from '../client-command.ts';
 import type { Connection } from '../connection.ts';
 import type { Filter } from '../flags/filter.ts';
 
-const LOOK_EVERY_MS = 200;
+const POLL_MS = 200;
 
 export interface MatchingChange {
   action: 'cancel' | 'retry';
@@ -33,7 +33,7 @@ export async function changeMatching(connection: Connection, change: MatchingCha
 async function untilEnd(connection: Connection, started: Operation): Promise<Operation> {
   let operation = started;
   while (operation.status === 'running') {
-    await sleep(LOOK_EVERY_MS);
+    await sleep(POLL_MS);
     operation = await connection.json<Operation>('GET', `/operations/${operation.id}`);
   }
   return operation;

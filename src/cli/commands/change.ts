@@ -1,4 +1,4 @@
-/** Commands that do one thing to some jobs: to those named, or to all that match a filter. */
+/** Commands that change jobs: by id, or all that match a filter. */
 
 import type { Command } from 'commander';
 import type { Job } from '../../api/job.ts';
@@ -9,29 +9,30 @@ import { reportError } from '../errors/report.ts';
 import { addFilterFlags, filterFrom } from '../flags/filter.ts';
 import { changeMatching } from './change-matching.ts';
 
-/** `workron cancel ID…`: waiting jobs end at once, running ones are asked to stop. */
+/** `workron cancel ID…`: cancels waiting jobs at once and stops running ones. */
 export function cancelCommand(): Command {
   return changeCommand({
     name: 'cancel',
     summary: 'Cancel jobs: waiting ones at once, running ones are stopped',
-    told: (job: Job) => (job.status === 'running' ? `job ${job.id} is being stopped` : `job ${job.id} ${job.status}`),
+    describe: (job: Job) =>
+      job.status === 'running' ? `job ${job.id} is being stopped` : `job ${job.id} ${job.status}`,
   });
 }
 
-/** `workron retry ID…`: failed, cancelled and skipped jobs wait again, with a full budget. */
+/** `workron retry ID…`: runs failed, cancelled and skipped jobs again, with all their attempts. */
 export function retryCommand(): Command {
   return changeCommand({
     name: 'retry',
     summary: 'Run failed, cancelled or skipped jobs again',
-    told: (job: Job) => `job ${job.id} ${job.status} again`,
+    describe: (job: Job) => `job ${job.id} ${job.status} again`,
   });
 }
 
 interface JobAction {
-  /** Also the last part of the API's address. */
+  /** Also the last part of the API's path. */
   name: 'cancel' | 'retry';
   summary: string;
-  told(job: Job): string;
+  describe(job: Job): string;
 }
 
 function changeCommand(action: JobAction): Command {
@@ -59,7 +60,7 @@ interface NamedChange {
   output: Output;
 }
 
-/** Each gets its turn; the first error decides the exit code. */
+/** Tries all jobs; the first error decides the exit code. */
 async function changeNamed(connection: Connection, { action, ids, output }: NamedChange): Promise<void> {
   const jobs: Job[] = [];
   for (const id of ids) {
@@ -71,7 +72,7 @@ async function changeNamed(connection: Connection, { action, ids, output }: Name
       process.exitCode ??= error.exitCode;
     }
   }
-  if (!output.json) for (const job of jobs) print(output.quiet ? job.id : action.told(job));
+  if (!output.json) for (const job of jobs) print(output.quiet ? job.id : action.describe(job));
   else if (ids.length > 1) printJson(jobs);
   else if (jobs[0] !== undefined) printJson(jobs[0]);
 }

@@ -34,7 +34,7 @@ const DUTIES: readonly Column<DutyStatus>[] = [
   { title: 'LOCK KEY', text: ({ lock_key: key }) => key?.join(', ') ?? '–' },
 ];
 
-/** `workron cluster`: the instances on one store, and who performs which duty. */
+/** `workron cluster`: lists the instances on a store, and the leader of each duty. */
 export function clusterCommand(): Command {
   const command = clientCommand('cluster', 'List the instances on this store, and which of them leads which duty');
   return command.allowExcessArguments().action(async () => {

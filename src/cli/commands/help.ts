@@ -1,4 +1,4 @@
-/** `workron help [COMMAND…]`, and topics that belong to no command. */
+/** `workron help [COMMAND…]`, and help on topics. */
 
 import { Command } from 'commander';
 import { didYouMean } from '../../core/suggest.ts';

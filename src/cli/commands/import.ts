@@ -5,7 +5,7 @@ import { note } from '../errors/report.ts';
 import { type Crontab, readCrontab } from '../input/crontab.ts';
 import { readInput } from '../input/file.ts';
 
-/** `workron import`: from other systems, for review. */
+/** `workron import`: converts schedules of other systems, for review. */
 export function importCommand(): Command {
   const command = new Command('import').description('Turn a crontab into schedules, for review');
   command.allowExcessArguments().action(() => {
@@ -21,7 +21,7 @@ interface ImportOptions {
   json?: boolean;
 }
 
-/** `workron import crontab`: prints schedules, changes nothing. */
+/** `workron import crontab`: prints schedules and submits nothing. */
 function importCrontabCommand(): Command {
   return new Command('crontab')
     .description('Print the schedules of a crontab as YAML; nothing is submitted')
@@ -42,7 +42,7 @@ function importCrontabCommand(): Command {
     });
 }
 
-/** For people to review: what differs stands as a comment above the schedule it concerns. */
+/** YAML for review: differences from cron are comments above the schedule. */
 async function yamlOf({ imported, refused, notes }: Crontab): Promise<string> {
   const { Document } = await import('yaml');
   const document = new Document(

@@ -3,7 +3,7 @@ import type { Attempt, JobDetail } from '../../api/job.ts';
 import { clientCommand, connect, jobId, outputOf, print, printJson } from '../client-command.ts';
 import { describeJob } from '../output/job.ts';
 
-/** `workron job ID`: all there is to know. */
+/** `workron job ID`: prints all details of a job. */
 export function jobCommand(): Command {
   const command = clientCommand('job', 'Show one job with its attempts').alias('show').argument('<id>', 'Job id');
   return command.action(async (text: string) => {

@@ -28,7 +28,7 @@ const COLUMNS: readonly Column<Job>[] = [
   { title: 'NOTE', text: noteOf, flexible: true },
 ];
 
-/** `workron jobs`: newest first. */
+/** `workron jobs`: lists jobs, newest first. */
 export function jobsCommand(): Command {
   const command = clientCommand('jobs', 'List jobs, newest first').alias('ls');
   return addFilterFlags(command)

@@ -6,13 +6,13 @@ const MAX_PAGE_SIZE = 200;
 
 export interface Listed {
   jobs: Job[];
-  /** Whether there are others. */
+  /** True if more jobs match. */
   more: boolean;
-  /** Free text was not looked for in what was submitted until then; `null`: it was looked for in all. */
+  /** Jobs submitted before this instant were not searched for text; `null` if all were. */
   searchedBackTo: string | null;
 }
 
-/** The newest `limit` jobs that match, over as many pages as it takes. */
+/** Returns the newest `limit` jobs that match, from as many pages as needed. */
 export async function listJobs(connection: Connection, filter: Filter, limit: number): Promise<Listed> {
   const jobs: Job[] = [];
   let cursor: string | undefined;

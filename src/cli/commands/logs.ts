@@ -3,7 +3,7 @@ import { clientCommand, connect, jobId } from '../client-command.ts';
 import { countFlag } from '../flags/values.ts';
 import { followLog, printLog } from '../follow/log.ts';
 
-/** `workron logs ID`: the output, byte for byte. */
+/** `workron logs ID`: prints the output, byte for byte. */
 export function logsCommand(): Command {
   const command = clientCommand('logs', 'Print the output of a job')
     .argument('<id>', 'Job id')

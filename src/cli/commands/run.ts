@@ -10,7 +10,7 @@ import { detachOnInterrupt } from '../follow/detach.ts';
 import { followLog } from '../follow/log.ts';
 import { waitForEnd } from '../follow/wait-for-end.ts';
 
-/** `workron run -- CMD…`: as if it ran here. */
+/** `workron run -- CMD…`: submits a job, prints its output and exits with its code. */
 export function runCommand(): Command {
   const command = clientCommand('run', 'Submit a job with one attempt, follow its output, exit with its code')
     .usage("[flags] -- COMMAND [ARGUMENT…]   or   -- 'SHELL LINE'")

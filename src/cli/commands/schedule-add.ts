@@ -27,7 +27,7 @@ export function scheduleAddCommand(): Command {
   });
 }
 
-/** `workron schedule edit NAME …`: what is not given stays. */
+/** `workron schedule edit NAME …`: changes only what is given. */
 export function scheduleEditCommand(): Command {
   const command = clientCommand('edit', 'Change a schedule; new times count from now')
     .usage('NAME [flags] [-- COMMAND [ARGUMENT…]]')

@@ -1,4 +1,4 @@
-/** What a person does to schedules: each named one gets its turn, the first error decides the exit code. */
+/** Commands that change schedules by name. All are tried; the first error decides the exit code. */
 
 import type { Command } from 'commander';
 import type { Schedule } from '../../api/schedule.ts';

@@ -13,7 +13,7 @@ interface Flags {
   limit: number;
 }
 
-/** `workron schedule ls [TEXT]`: by name. */
+/** `workron schedule ls [TEXT]`: lists schedules by name. */
 export function scheduleLsCommand(): Command {
   const command = clientCommand('ls', 'List schedules by name')
     .argument('[text]', 'Part of the name')

@@ -12,7 +12,7 @@ const keyed = (keys: string[] | undefined, idempotencyKey: string | undefined) =
   headers: idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey },
 });
 
-/** `workron schedule run NAME`: now, paused or not. */
+/** `workron schedule run NAME`: runs it now, even if it is paused. */
 export function scheduleRunCommand(): Command {
   const command = clientCommand('run', 'Run what a schedule runs now, paused or not')
     .argument('<name>', 'Its name')
@@ -34,7 +34,7 @@ interface BackfillFlags {
   idempotencyKey?: string;
 }
 
-/** `workron schedule backfill NAME --from … --to …`: past ticks that have no run. */
+/** `workron schedule backfill NAME --from … --to …`: runs past ticks that have no run. */
 export function scheduleBackfillCommand(): Command {
   const command = clientCommand('backfill', 'Run past ticks of a schedule that have no run')
     .argument('<name>', 'Its name')

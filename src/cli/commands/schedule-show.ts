@@ -10,7 +10,7 @@ import { renderTable } from '../output/table.ts';
 
 const pathOf = (name: string): string => `/schedules/${encodeURIComponent(name)}`;
 
-/** `workron schedule show NAME`: what it is, when it runs next, what became of its last ticks. */
+/** `workron schedule show NAME`: prints its rules, its next runs and its last ticks. */
 export function scheduleShowCommand(): Command {
   const command = clientCommand('show', 'Show a schedule, its next runs and its last ticks').argument(
     '<name>',
@@ -30,7 +30,7 @@ export function scheduleShowCommand(): Command {
   });
 }
 
-/** `workron schedule next NAME`: in its zone and in UTC. */
+/** `workron schedule next NAME`: prints its next runs, in its zone and in UTC. */
 export function scheduleNextCommand(): Command {
   const command = clientCommand('next', 'List the next ticks of a schedule, in its zone and in UTC')
     .argument('<name>', 'Its name')
@@ -53,7 +53,7 @@ interface TickFlags {
   limit: number;
 }
 
-/** `workron schedule ticks NAME`: the ledger. */
+/** `workron schedule ticks NAME`: prints the ledger. */
 export function scheduleTicksCommand(): Command {
   const command = clientCommand('ticks', 'List the ticks of a schedule and what became of each, newest first')
     .argument('<name>', 'Its name')

@@ -23,7 +23,7 @@ interface Fire {
   /** UTC. */
   at: string;
   wall: WallTime;
-  /** What the clock does here, or has done since the fire before. */
+  /** The change of the clock at this fire, or since the one before. */
   note: string | null;
 }
 
@@ -34,7 +34,7 @@ const RULES = {
   wildcard: 'follows real time: fires whenever the clock shows it, twice in a repeated hour',
 };
 
-/** `workron schedule test`: what an expression means and when it fires, without a server. */
+/** `workron schedule test`: explains an expression and lists when it fires, without a server. */
 export function scheduleTestCommand(): Command {
   return new Command('test')
     .description('Explain a cron expression and list when it fires; needs no server')
@@ -77,7 +77,7 @@ function changeSince(before: WallTime, now: WallTime): string | null {
   return offset === previous ? null : `the clock has changed from ${previous} to ${offset}`;
 }
 
-/** An expression that is wrong or never fires is the caller's mistake. */
+/** Turns errors about the expression into usage errors. */
 function refusing<T>(work: () => T): T {
   try {
     return work();

@@ -30,7 +30,7 @@ export function scheduleCommand(): Command {
     .addCommand(scheduleSchemaCommand());
 }
 
-/** `workron schedule schema`: what schema/schedules.schema.json holds. */
+/** `workron schedule schema`: prints schema/schedules.schema.json. */
 function scheduleSchemaCommand(): Command {
   return new Command('schema').description('Print the JSON Schema of schedule files, for editors').action(async () => {
     const { scheduleJsonSchema } = await import('../../api/schedule-file.ts');

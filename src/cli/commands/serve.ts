@@ -13,7 +13,7 @@ export function upCommand(): Command {
   });
 }
 
-/** `workron scheduler`: API and duties, no jobs of its own. */
+/** `workron scheduler`: API and duties, without a worker. */
 export function schedulerCommand(): Command {
   const command = new Command('scheduler').description('Start API and scheduler; jobs run on workers elsewhere');
   return addSettingFlags(command, 'scheduler').action(async () => {
@@ -23,7 +23,7 @@ export function schedulerCommand(): Command {
   });
 }
 
-/** `workron worker`: runs jobs for a scheduler elsewhere, over HTTP or attached to its PostgreSQL. */
+/** `workron worker`: runs jobs of a scheduler in another process, over HTTP or attached to its PostgreSQL. */
 export function workerCommand(): Command {
   const command = new Command('worker').description(
     'Start a worker for a scheduler elsewhere (--scheduler or --db-url)',

@@ -8,7 +8,7 @@ import { durationFlag } from '../flags/values.ts';
 import { waitForEnd } from '../follow/wait-for-end.ts';
 import { stateText } from '../output/style.ts';
 
-/** `workron wait ID…`: until all have ended; the code is that of the first, in the order given, that did not end well. */
+/** `workron wait ID…`: waits until all have ended. Exits with the code of the first job, in the given order, that is not done. */
 export function waitCommand(): Command {
   const command = clientCommand('wait', "Wait until jobs have ended; exit with the job's code")
     .argument('<id...>', 'Job ids')

@@ -20,7 +20,7 @@ const COLUMNS: readonly Column<Worker>[] = [
   { title: 'SEEN', text: (worker) => when(worker.last_heartbeat) },
 ];
 
-/** `workron workers`: list them; `drain` asks one to finish and leave. */
+/** `workron workers`: lists them; `drain` makes one finish its jobs and leave. */
 export function workersCommand(): Command {
   const command = clientCommand('workers', 'List workers; drain them');
   command.allowExcessArguments().action(async () => {

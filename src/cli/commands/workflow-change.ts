@@ -1,4 +1,4 @@
-/** What a person does to a whole workflow. */
+/** Commands that change a workflow. */
 
 import type { Command } from 'commander';
 import type { Workflow } from '../../api/workflow/workflow.ts';
@@ -8,7 +8,7 @@ import { hasEnded } from '../follow/workflow.ts';
 
 const FOLLOW = 'Show its steps until it has ended; exit with 0 if it is done, else with 1';
 
-/** `workron workflow cancel ID`: waiting steps at once, running ones are stopped. */
+/** `workron workflow cancel ID`: cancels waiting steps at once and stops running ones. */
 export function workflowCancelCommand(): Command {
   const command = clientCommand(
     'cancel',
@@ -25,7 +25,7 @@ export function workflowCancelCommand(): Command {
   });
 }
 
-/** `workron workflow retry ID`: failed and cancelled steps wait again. */
+/** `workron workflow retry ID`: runs failed and cancelled steps again. */
 export function workflowRetryCommand(): Command {
   const command = clientCommand('retry', 'Let the failed and cancelled steps of a workflow run again')
     .argument('<id>', 'Workflow id')
@@ -39,7 +39,7 @@ export function workflowRetryCommand(): Command {
   });
 }
 
-/** `workron workflow rerun ID --from STEP`: a new workflow that keeps what was done before the step. */
+/** `workron workflow rerun ID --from STEP`: a new workflow that keeps the results of earlier steps. */
 export function workflowRerunCommand(): Command {
   const command = clientCommand('rerun', 'Run a step of a workflow and what comes after it again, as a new workflow')
     .argument('<id>', 'Workflow id')

@@ -6,7 +6,7 @@ import { stepTree } from '../output/step-tree.ts';
 import { dim, oneLine } from '../output/style.ts';
 import { between, when } from '../output/when.ts';
 
-/** `workron workflow get ID`: its steps and how far they are. */
+/** `workron workflow get ID`: shows its steps and their states. */
 export function workflowGetCommand(): Command {
   const command = clientCommand('get', 'Show a submitted workflow with its steps')
     .argument('<id>', 'Workflow id')

@@ -32,7 +32,7 @@ interface Flags {
   limit: number;
 }
 
-/** `workron workflow ls`: newest first. */
+/** `workron workflow ls`: lists workflows, newest first. */
 export function workflowLsCommand(): Command {
   const command = clientCommand('ls', 'List submitted workflows, newest first')
     .option('-s, --status <STATUS>', `One of ${WORKFLOW_STATUSES.join(', ')}`, oneOfFlag(WORKFLOW_STATUSES))

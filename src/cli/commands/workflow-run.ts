@@ -12,7 +12,7 @@ interface Flags {
   idempotencyKey?: string;
 }
 
-/** `workron workflow run FILE`: submits its steps, all or none. */
+/** `workron workflow run FILE`: submits all its steps or none. */
 export function workflowRunCommand(): Command {
   const command = clientCommand('run', 'Submit the workflow of a file and print its id')
     .argument('<file>', 'YAML or JSON; - is standard input')

@@ -14,10 +14,10 @@ interface Flags {
   json?: boolean;
 }
 
-/** In a pipe nothing is cut, but a picture that nobody can look at is no picture. */
-const WIDEST_PICTURE = 300;
+/** The maximum width of a drawing in a pipe. */
+const MAX_DRAWING_WIDTH = 300;
 
-/** `workron workflow show FILE`: its graph, drawn. */
+/** `workron workflow show FILE`: draws its graph. */
 export function workflowShowCommand(): Command {
   const command = new Command('show')
     .description('Draw the graph of a workflow file')
@@ -37,12 +37,12 @@ export function workflowShowCommand(): Command {
 
 function picture(definition: WorkflowDefinition, ascii: boolean): string {
   const about = definition.description === null ? '' : `\n${dim(definition.description.trim())}`;
-  const width = terminalWidth() ?? WIDEST_PICTURE;
+  const width = terminalWidth() ?? MAX_DRAWING_WIDTH;
   const drawing = drawGraph(definition.steps.map(boxOf), { ascii, width }) ?? stepTable(definition, terminalWidth());
   return `${bold(definition.name)}${about}\n${paramLines(definition)}\n${drawing}`;
 }
 
-/** A terminal whose locale says that it cannot show more. */
+/** True if the locale of the terminal is not UTF-8. */
 function prefersAscii(env: NodeJS.ProcessEnv): boolean {
   const locale = env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'];
   return env['TERM'] === 'dumb' || (locale !== undefined && locale !== '' && !/utf-?8/i.test(locale));

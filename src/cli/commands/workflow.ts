@@ -22,7 +22,7 @@ export function workflowCommand(): Command {
   return command;
 }
 
-/** `workron workflow schema`: what schema/workflow.schema.json holds. */
+/** `workron workflow schema`: prints schema/workflow.schema.json. */
 function workflowSchemaCommand(): Command {
   return new Command('schema').description('Print the JSON Schema of workflow files, for editors').action(async () => {
     const { workflowJsonSchema } = await import('../../api/workflow/schema.ts');

@@ -1,4 +1,4 @@
-/** The command line's own way to stop: one sentence, a hint, an exit code. */
+/** Errors of the command line: a message, a hint and an exit code. */
 
 import { EXIT } from './exit-code.ts';
 

@@ -1,4 +1,4 @@
-/** What the command line answers with. `workron help exit-codes` prints this table. */
+/** Exit codes of the command line. `workron help exit-codes` prints the table. */
 
 import { constants } from 'node:os';
 
@@ -33,7 +33,7 @@ export const EXIT_MEANINGS: readonly [string, string][] = [
   ['130', 'run, wait: interrupted by Ctrl-C; the job goes on unless it was cancelled'],
 ];
 
-/** An ended job, as far as its exit code needs it. */
+/** The fields of an ended job that decide the exit code. */
 export interface Ending {
   status: string;
   reason?: string | null | undefined;
@@ -41,7 +41,7 @@ export interface Ending {
   signal?: string | null | undefined;
 }
 
-/** The code with which `run` and `wait` tell how the job ended. */
+/** The exit code of `run` and `wait` for an ended job. */
 export function exitCodeOf(job: Ending): number {
   if (job.status === 'done') return EXIT.ok;
   if (job.reason === 'timeout') return EXIT.timeout;
@@ -53,7 +53,7 @@ export function exitCodeOf(job: Ending): number {
     : EXIT.failed;
 }
 
-/** The code for an answer of the API that is not 2xx. */
+/** The exit code for a response that is not 2xx. */
 export function exitCodeOfStatus(httpStatus: number): number {
   if (httpStatus === 401 || httpStatus === 403) return EXIT.refused;
   if (httpStatus === 404) return EXIT.notFound;

@@ -1,11 +1,11 @@
-/** Every way in which a command can fail, as one kind of error: a sentence, a hint, an exit code. */
+/** Converts every error of a command to a `CliError`: a message, a hint and an exit code. */
 
 import { CommanderError } from 'commander';
 import { isWorkronError } from '../../core/error.ts';
 import { CliError, usageError } from './cli-error.ts';
 import { EXIT, exitCodeOfStatus } from './exit-code.ts';
 
-/** `undefined` where nothing failed: help and version also end a command early. */
+/** `undefined` if nothing failed: help and version also end a command early. */
 export function failureOf(error: unknown, args: readonly string[]): CliError | undefined {
   if (error instanceof CommanderError) return error.exitCode === 0 ? undefined : usageOf(error, args);
   if (error instanceof CliError) return error;
@@ -31,7 +31,7 @@ function isListenError(error: unknown): error is ListenError {
   return error instanceof Error && (error as NodeJS.ErrnoException).syscall === 'listen' && 'port' in error;
 }
 
-/** Commander's own complaints, in our form: `unknown option '--prot'`, hint `did you mean --port?`. */
+/** Converts Commander's usage errors: `unknown option '--prot'`, hint `did you mean --port?`. */
 function usageOf(error: CommanderError, args: readonly string[]): CliError {
   const [first = '', ...more] = error.message.replace(/^error: /, '').split('\n');
   const suggestion = more.join(' ').replace(/^\(Did you mean (.*)\?\)$/, 'did you mean $1?');
@@ -40,10 +40,10 @@ function usageOf(error: CommanderError, args: readonly string[]): CliError {
   return usageError(first, suggestion || (forCommand ? 'put -- before the command of the job' : undefined));
 }
 
-/** Exit codes that `run` and `wait` keep: these mistakes are made before there is a job. */
+/** Exit codes that `run` and `wait` keep: usage errors and unknown jobs. */
 const KEPT: readonly number[] = [EXIT.usage, EXIT.notFound];
 
-/** For `run` and `wait`, which exit with the code of the job: 125 says that Workron itself failed. */
+/** For `run` and `wait`, which exit with the code of the job: turns other errors into 125, a failure of Workron itself. */
 export async function ownFailure(action: () => Promise<void>): Promise<void> {
   try {
     await action();

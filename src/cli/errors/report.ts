@@ -1,4 +1,4 @@
-/** How errors look: `error:` and `hint:` on stderr, or a problem document where `--json` was asked for. */
+/** Prints errors: `error:` and `hint:` on stderr, or a problem document with `--json`. */
 
 import { styled } from '../output/style.ts';
 import type { CliError } from './cli-error.ts';
@@ -6,15 +6,15 @@ import { EXIT } from './exit-code.ts';
 
 export function reportError({ message, hint, problem, exitCode }: CliError, json: boolean): void {
   if (json) {
-    const told = problem ?? { title: message, code: codeOf(exitCode) };
-    process.stderr.write(`${JSON.stringify(hint === undefined ? told : { ...told, hint })}\n`);
+    const document = problem ?? { title: message, code: codeOf(exitCode) };
+    process.stderr.write(`${JSON.stringify(hint === undefined ? document : { ...document, hint })}\n`);
     return;
   }
   process.stderr.write(`${styled('red', 'error:', process.stderr)} ${message}\n`);
   if (hint !== undefined) process.stderr.write(`${styled('cyan', 'hint:', process.stderr)} ${hint}\n`);
 }
 
-/** Something that is neither data nor an error. */
+/** Prints a note to stderr, which is neither data nor an error. */
 export function note(text: string): void {
   process.stderr.write(`${text}\n`);
 }

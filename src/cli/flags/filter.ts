@@ -1,4 +1,4 @@
-/** The flags that choose jobs. */
+/** Flags that filter jobs. */
 
 import type { Command } from 'commander';
 import { REASONS, STATUSES } from '../../core/job.ts';
@@ -22,7 +22,7 @@ export function addFilterFlags(command: Command): Command {
     .optionsGroup('Options:');
 }
 
-/** As the API's list takes it. */
+/** The filter as the API takes it. */
 export function filterFrom(command: Command): Filter {
   const flags = command.opts<Record<string, string | string[] | undefined>>();
   const status = flags['status'];

@@ -19,7 +19,7 @@ import {
   oneOfFlag,
 } from './values.ts';
 
-/** What it does and how, for jobs and for what schedules run. */
+/** Flags for jobs and for the jobs of schedules. */
 export function addWorkFlags(command: Command): Command {
   return command
     .optionsGroup('Job:')
@@ -94,7 +94,7 @@ interface JobFlags {
   onConflict?: string;
 }
 
-/** The job that the flags describe; only what was given, so that the server's defaults hold. */
+/** The job from the flags. Contains only what was given, so that the server's defaults apply. */
 export function jobFrom(command: Command): Record<string, unknown> {
   const flags = command.opts<JobFlags>();
   const job = {
@@ -155,7 +155,7 @@ function uniqueFrom({ unique, uniqueWhile, onConflict }: JobFlags): object | und
   return { key: unique, while: uniqueWhile, on_conflict: onConflict };
 }
 
-/** One argument is a shell line already; several are a command and its arguments, quoted so that they arrive as typed. */
+/** The shell line of a job. One argument is a shell line already; several are quoted, so that the command gets them as typed. */
 export function commandOf(words: readonly string[]): string {
   return words.length === 1 ? (words[0] as string) : words.map(quote).join(' ');
 }

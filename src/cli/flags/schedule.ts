@@ -64,7 +64,7 @@ interface ScheduleFlags {
   notify?: NotifyFlag[];
 }
 
-/** What the flags and the words after `--` say; only what was given, so that the server's defaults hold. */
+/** The schedule from the flags and the words after `--`. Contains only what was given, so that the server's defaults apply. */
 export async function scheduleFrom(command: Command, words: readonly string[]): Promise<Record<string, unknown>> {
   const flags = command.opts<ScheduleFlags>();
   const { notify, ...job } = jobFrom(command);
@@ -104,7 +104,7 @@ function flagsOf(job: Record<string, unknown>): string {
     .join(', ');
 }
 
-/** `none` takes away what was set. It stays a word until all flags are read: to the parser of flags, null is nothing. */
+/** `none` clears a field. It stays a string until all flags are read, as Commander treats null as not given. */
 function orNone<T>(parse: (text: string, before: T | undefined) => T) {
   return (text: string, before: T | typeof NONE | undefined): T | typeof NONE =>
     text === NONE ? NONE : parse(text, before === NONE ? undefined : before);

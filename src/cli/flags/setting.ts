@@ -14,7 +14,7 @@ export function addSettingFlags(command: Command, kind: SettingCommand): Command
   return command.addOption(new Option('--config <FILE>', 'Settings file (default: ./workron.yaml, if it is there)'));
 }
 
-/** The settings of this call. A wrong one ends the command with a usage error. */
+/** The settings of this call. Throws a usage error for invalid ones. */
 export function settingsFrom(command: Command, kind: SettingCommand): Settings {
   const options = command.optsWithGlobals<Record<string, string | string[] | undefined>>();
   const flags: Record<string, string> = {};

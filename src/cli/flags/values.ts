@@ -1,4 +1,4 @@
-/** Readers of flag values. Each refuses what it cannot read, with what was expected. */
+/** Parsers of flag values. Each throws with what it expected. */
 
 import { InvalidArgumentError } from 'commander';
 import { parseDuration } from '../../core/duration.ts';
@@ -34,7 +34,7 @@ export function instantFlag(text: string): string {
   return new Date(at).toISOString();
 }
 
-/** RFC 3339. As `instantFlag`, but a duration means ago. */
+/** RFC 3339. Like `instantFlag`, but a duration means that long ago. */
 export function pastFlag(text: string): string {
   const ms = /^\d+$/.test(text) ? undefined : parseDuration(text);
   const at = ms === undefined ? Date.parse(text) : Date.now() - ms;

@@ -1,27 +1,27 @@
-/** Ctrl-C while something is followed: once leaves it alone, twice cancels it. */
+/** Ctrl-C while a job or workflow is followed: once stops following it, twice cancels it. */
 
 import { EXIT } from '../errors/exit-code.ts';
 import { failureOf } from '../errors/failure.ts';
 import { note, reportError } from '../errors/report.ts';
 
-/** How long a second Ctrl-C is waited for. */
+/** A second Ctrl-C counts within this time. */
 const SECOND_WITHIN_MS = 2_000;
 
 export interface Followed {
-  /** `job 12`. */
+  /** Its name in messages, such as `job 12`. */
   title: string;
   /** The command that follows it again. */
   again: string;
-  /** Resolves once it has ended. */
+  /** Cancels it. Resolves once it has ended. */
   cancel(): Promise<unknown>;
 }
 
 export interface Interrupt extends Disposable {
-  /** Aborts when it is left. */
+  /** Aborts when the command stops following. */
   readonly signal: AbortSignal;
-  /** Somebody asked for it to be cancelled from here. */
+  /** True if it was cancelled by a second Ctrl-C. */
   readonly cancelled: boolean;
-  /** Resolves with the exit code when it is left, or was cancelled from here. */
+  /** Resolves with the exit code when the command stops following. */
   readonly left: Promise<number>;
 }
 

@@ -1,13 +1,13 @@
-/** Writes output to stdout, all of it or, of what is there already, only the last lines. */
+/** Writes output to stdout. With `tail`, existing output is cut to its last lines. */
 
 import { once } from 'node:events';
 
-/** So long without anything new means that what was there has arrived. */
+/** After this time without new bytes, the existing output has arrived. */
 const QUIET_MS = 250;
 const NEWLINE = 0x0a;
 
 export class LogWriter {
-  /** Lines to keep of what is there already; `null` once they are out. */
+  /** The number of lines to keep of the existing output; `null` once they are written. */
   #tail: number | null;
   #held: Buffer = Buffer.alloc(0);
   #timer: NodeJS.Timeout | undefined;
@@ -23,7 +23,7 @@ export class LogWriter {
     this.#timer = setTimeout(() => void this.flush(), QUIET_MS);
   }
 
-  /** From now on everything is written at once. */
+  /** Writes the kept lines. Later output is written at once. */
   async flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#tail = null;
@@ -33,7 +33,7 @@ export class LogWriter {
   }
 }
 
-/** The last `count` lines; a newline at the very end does not begin another. */
+/** Returns the last `count` lines. A newline at the very end does not begin another line. */
 export function lastLines(bytes: Buffer, count: number): Buffer {
   if (count === 0) return Buffer.alloc(0);
   let at = bytes.at(-1) === NEWLINE ? bytes.length - 2 : bytes.length - 1;

@@ -1,4 +1,4 @@
-/** A job's output on stdout: what there is, or on until the job has ended. */
+/** Prints the output of a job: what exists now, or everything until the job has ended. */
 
 import type { CutEvent, OutputEvent } from '../../api/event.ts';
 import { readEvents, type StreamEvent } from '../../api/event-stream.ts';
@@ -9,19 +9,19 @@ import { note } from '../errors/report.ts';
 import { LogWriter } from './log-writer.ts';
 import { Persistence } from './persist.ts';
 
-/** The server says something every five seconds; after so long without it the connection is dead. */
+/** The server sends something every five seconds. After this time without any byte, the connection is dead. */
 const SILENCE_MS = 20_000;
 
 export interface LogRequest {
   id: string;
-  /** `undefined`: the present or last one, and, when followed, those after it. */
+  /** `undefined`: the current or last attempt, and when followed also later ones. */
   attempt?: number | undefined;
-  /** Only so many of the last lines. */
+  /** The number of last lines to print of the existing output. */
   tail?: number | undefined;
   signal?: AbortSignal;
 }
 
-/** What there is, byte for byte. */
+/** Prints the existing output, byte for byte. */
 export async function printLog(connection: Connection, request: LogRequest): Promise<void> {
   const response = await connection.open('GET', `/jobs/${request.id}/logs`, {
     query: queryOf(request),
@@ -32,7 +32,7 @@ export async function printLog(connection: Connection, request: LogRequest): Pro
   await writer.flush();
 }
 
-/** Until the job has ended; goes on where it was after the server was away. */
+/** Prints output until the job has ended. Resumes where it stopped after the server was unreachable. */
 export async function followLog(connection: Connection, request: LogRequest): Promise<void> {
   const following = new Following(connection, request);
   while (!(await following.persistence.call(() => following.once(), request.signal)));
@@ -44,7 +44,7 @@ class Following {
   readonly writer: LogWriter;
   readonly #connection: Connection;
   readonly #request: LogRequest;
-  /** Where to go on, in the server's words. */
+  /** The id of the last event, from which a new stream resumes. */
   #lastId: string | undefined;
 
   constructor(connection: Connection, request: LogRequest) {
@@ -53,18 +53,18 @@ class Following {
     this.writer = new LogWriter(request.tail);
   }
 
-  /** One stream; whether it came to the job's end. */
+  /** Reads one stream. Returns true if the job has ended. */
   async once(): Promise<boolean> {
     const silence = new AbortController();
     const timer = setTimeout(() => silence.abort(), SILENCE_MS);
     const { signal } = this.#request;
     try {
       const body = await this.#open(AbortSignal.any([silence.signal, ...(signal === undefined ? [] : [signal])]));
-      const heard = (): void => {
+      const onBytes = (): void => {
         timer.refresh();
         this.persistence.contact();
       };
-      for await (const event of readEvents(textOf(body, heard))) {
+      for await (const event of readEvents(textOf(body, onBytes))) {
         if (event.event === 'end') return true;
         await this.#show(event);
       }
@@ -94,11 +94,11 @@ class Following {
   }
 }
 
-/** `heard` is called with every sign of life, events or not. */
-async function* textOf(body: AsyncIterable<Uint8Array>, heard: () => void): AsyncGenerator<string> {
+/** Calls `onBytes` for every chunk, including keep-alives. */
+async function* textOf(body: AsyncIterable<Uint8Array>, onBytes: () => void): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   for await (const bytes of body) {
-    heard();
+    onBytes();
     yield decoder.decode(bytes, { stream: true });
   }
 }

@@ -1,13 +1,13 @@
-/** RetryBackoff with a server that restarts while somebody waits for a job. */
+/** Retries while a server restarts. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CliError } from '../errors/cli-error.ts';
 import { EXIT } from '../errors/exit-code.ts';
 
-const PATIENCE_MS = 60_000;
+const GIVE_UP_MS = 60_000;
 const PAUSE_MS = 500;
 
-/** Repeats `action` while the server cannot be reached, for a minute after it last could. A server that was never there is not waited for. */
+/** Retries a call while the server is unreachable, up to a minute after the last contact. Without any contact it fails at once. */
 export class Persistence {
   #lastContact: number | null = null;
 
@@ -18,19 +18,19 @@ export class Persistence {
         this.contact();
         return answer;
       } catch (error) {
-        if (!this.#worthAnother(error)) throw error;
+        if (!this.#isRetryable(error)) throw error;
         await sleep(PAUSE_MS, undefined, signal === undefined ? {} : { signal });
       }
     }
   }
 
-  /** The server was just heard. */
+  /** Records contact with the server. */
   contact(): void {
     this.#lastContact = performance.now();
   }
 
-  #worthAnother(error: unknown): boolean {
+  #isRetryable(error: unknown): boolean {
     if (!(error instanceof CliError) || error.exitCode !== EXIT.unreachable) return false;
-    return this.#lastContact !== null && performance.now() - this.#lastContact < PATIENCE_MS;
+    return this.#lastContact !== null && performance.now() - this.#lastContact < GIVE_UP_MS;
   }
 }

@@ -1,4 +1,4 @@
-/** A workflow is followed to its end, and the exit code says how it ended. */
+/** Follows a workflow to its end and sets the exit code by its status. */
 
 import type { WorkflowDetail } from '../../api/workflow/workflow.ts';
 import { NEVER } from '../../core/never.ts';

@@ -1,4 +1,4 @@
-/** Waits for a job by long polls, through restarts of the server. */
+/** Waits for the end of a job by long polling. Survives restarts of the server. */
 
 import type { Job } from '../../api/job.ts';
 import { isTerminal } from '../../core/job.ts';
@@ -6,7 +6,7 @@ import type { Connection } from '../connection.ts';
 import { Persistence } from './persist.ts';
 
 const POLL_MS = 20_000;
-/** How much later than asked an answer may come before the connection is taken for dead. */
+/** A poll that takes this much longer than asked is given up: the connection is dead. */
 const SLACK_MS = 15_000;
 
 export interface WaitOptions {
@@ -14,12 +14,12 @@ export interface WaitOptions {
   signal?: AbortSignal;
 }
 
-/** The job once it has ended, or as it is when `timeoutMs` have passed. */
+/** Returns the job once it has ended, or as it is after `timeoutMs`. */
 export async function waitForEnd(connection: Connection, id: string, options: WaitOptions = {}): Promise<Job> {
   const { timeoutMs = Number.POSITIVE_INFINITY, signal } = options;
   const deadline = performance.now() + timeoutMs;
   const persistence = new Persistence();
-  // The first look does not wait, so that a server which is there is told from one that never was.
+  // The first poll does not wait, so that an unreachable server is reported at once.
   for (let longestMs = 0; ; longestMs = POLL_MS) {
     const pollMs = Math.max(0, Math.min(longestMs, Math.ceil(deadline - performance.now())));
     const job = await persistence.call(() => poll(connection, id, pollMs, signal), signal);

@@ -1,16 +1,16 @@
-/** Shows something again and again: in place on a terminal, one after the other in a pipe. */
+/** Shows a changing text: in place on a terminal, one version after the other in a pipe. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CliError } from '../errors/cli-error.ts';
 import { EXIT } from '../errors/exit-code.ts';
 
-/** What was on the terminal before stays where one can scroll back to it. */
+/** Clears the screen; earlier output stays in the scrollback. */
 const CLEAR = '\u001b[2J';
 const HOME = '\u001b[H';
 const REST_OF_LINE = '\u001b[K';
 const REST_OF_SCREEN = '\u001b[J';
 
-/** Never resolves: Ctrl-C ends it. What was there once is waited for when it goes away; to begin with, it has to be there. */
+/** Never resolves: Ctrl-C ends it. The first read must succeed; later an unreachable server is retried. */
 export async function watch(read: () => Promise<string>, everyMs: number): Promise<never> {
   const { stdout, stderr } = process;
   let latest = await read();

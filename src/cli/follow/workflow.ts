@@ -1,4 +1,4 @@
-/** A workflow on stdout until it has ended: a tree that lives in a terminal, a line for each change in a pipe. */
+/** Shows a workflow until it has ended: a live tree on a terminal, one line per change in a pipe. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StepState, WorkflowDetail } from '../../api/workflow/workflow.ts';
@@ -7,17 +7,17 @@ import type { Connection } from '../connection.ts';
 import { details, stepTree } from '../output/step-tree.ts';
 import { Persistence } from './persist.ts';
 
-const FASTEST_MS = 300;
-/** So much longer than an answer took is waited before the next: a large workflow is not read all the time. */
-const RELUCTANCE = 5;
+const MIN_PAUSE_MS = 300;
+/** The pause between two reads, in multiples of the time the last read took: large workflows are read less often. */
+const PAUSE_FACTOR = 5;
 
 export interface FollowOptions {
   signal: AbortSignal;
-  /** Only wait. */
+  /** Waits without output. */
   silent: boolean;
 }
 
-/** The workflow once it has ended; goes on after the server was away. */
+/** Returns the workflow once it has ended. Continues when the server was unreachable for a while. */
 export async function followWorkflow(
   connection: Connection,
   id: string,
@@ -32,7 +32,7 @@ export async function followWorkflow(
     screen?.show(workflow);
     if (hasEnded(workflow)) return workflow;
     const tookMs = performance.now() - askedAt;
-    await sleep(Math.max(FASTEST_MS, tookMs * RELUCTANCE), undefined, { signal });
+    await sleep(Math.max(MIN_PAUSE_MS, tookMs * PAUSE_FACTOR), undefined, { signal });
   }
 }
 
@@ -40,7 +40,7 @@ export function hasEnded({ status }: Pick<WorkflowDetail, 'status'>): boolean {
   return status !== 'pending' && status !== 'running';
 }
 
-/** Draws over what it drew before. */
+/** Draws the tree over the previous one. */
 class LiveTree {
   #lines = 0;
 

@@ -1,4 +1,4 @@
-/** Crontabs, read as cron reads them, told as schedules. */
+/** Converts crontabs to schedules, with the rules of cron. */
 
 import { isWorkronError } from '../../core/error.ts';
 import { parseCron, splitCron } from '../../core/schedule/cron.ts';
@@ -13,10 +13,10 @@ export interface ImportedSchedule {
 }
 
 export interface ImportedLine {
-  /** Its number in the file, from 1. */
+  /** The line number in the file, from 1. */
   line: number;
   schedule: ImportedSchedule;
-  /** What a reviewer should know: where Workron and cron differ. */
+  /** Notes for a reviewer, where Workron and cron differ. */
   notes: string[];
 }
 
@@ -29,33 +29,33 @@ export interface RefusedLine {
 export interface Crontab {
   imported: ImportedLine[];
   refused: RefusedLine[];
-  /** What holds for the whole file. */
+  /** Notes on the whole file. */
   notes: string[];
 }
 
 export interface CrontabOptions {
-  /** Where neither CRON_TZ nor TZ says: the zone of the machine that cron ran on. */
+  /** The zone of lines without CRON_TZ and TZ: that of the machine that cron ran on. */
   timezone: string;
-  /** A column with the user stands before the command, as in /etc/crontab. */
+  /** A column with the user comes before the command, as in /etc/crontab. */
   system: boolean;
 }
 
 const USER_LINE = /^(?<cron>@\S+|(?:\S+\s+){4}\S+)\s+(?<text>\S.*)$/;
 const SYSTEM_LINE = /^(?<cron>@\S+|(?:\S+\s+){4}\S+)\s+(?<user>\S+)\s+(?<text>\S.*)$/;
 
-/** Settings that speak to cron itself, not to the commands. */
+/** Settings for cron itself, which are not variables of the commands. */
 const OF_CRON = ['CRON_TZ', 'MAILTO', 'MAILFROM', 'SHELL', 'CONTENT_TYPE', 'CONTENT_TRANSFER_ENCODING', 'RANDOM_DELAY'];
 
 class UnreadableLine extends Error {}
 
-/** What has been read so far. */
+/** The state of the reader. */
 interface Reading {
   options: CrontabOptions;
   settings: Map<string, string>;
   names: Set<string>;
 }
 
-/** Every line that is no comment is imported or refused with a reason; settings hold for the lines below them. */
+/** Imports every line that is not a comment, or refuses it with a reason. Settings apply to the lines below them. */
 export function readCrontab(text: string, options: CrontabOptions): Crontab {
   const crontab: Crontab = { imported: [], refused: [], notes: [] };
   const reading: Reading = { options, settings: new Map(), names: new Set() };
@@ -81,7 +81,7 @@ export function readCrontab(text: string, options: CrontabOptions): Crontab {
   return crontab;
 }
 
-/** `NAME = value`, either in quotes. Nothing in the value is expanded. */
+/** `NAME = value`; both may be quoted. The value is not expanded. */
 function settingOf(content: string): [string, string] | undefined {
   const [, name, value = ''] = /^(\w+|"\w+"|'\w+')\s*=\s*(.*)$/.exec(content) ?? [];
   return name === undefined ? undefined : [unquoted(name), unquoted(value)];
@@ -122,7 +122,7 @@ function notesOn(cron: string, user: string | undefined, settings: ReadonlyMap<s
   return notes;
 }
 
-/** From the program that the command starts, made unique by a number. */
+/** The name of the program that the command starts, with a number if it is taken. */
 function nameFor(command: string, taken: Set<string>): string {
   const program =
     command

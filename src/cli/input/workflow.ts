@@ -1,4 +1,4 @@
-/** Workflow files from disk, and how what is wrong with them is shown. */
+/** Reads workflow files and shows their problems. */
 
 import type { WorkflowDefinition } from '../../api/workflow/definition.ts';
 import type { ReadWorkflow } from '../../api/workflow/file.ts';
@@ -9,10 +9,10 @@ import { displayWidth } from '../output/display-width.ts';
 import { oneLine, styled } from '../output/style.ts';
 import { nameOfInput, readInput } from './file.ts';
 
-/** Beyond it, what stands around the place is left out. */
+/** Longer lines are cut around the problem. */
 const MAX_LINE_LENGTH = 160;
 
-/** Reads and checks a file; `-` is standard input. Only a file that cannot be read is an error here. */
+/** Reads and checks a file; `-` is standard input. Throws only if the file cannot be read. */
 export async function readWorkflow(path: string): Promise<ReadWorkflow> {
   const text = await readText(path);
   // Loaded on demand, with zod and yaml: most commands of workflows and schedules read no file.
@@ -20,7 +20,7 @@ export async function readWorkflow(path: string): Promise<ReadWorkflow> {
   return readWorkflowFile(text);
 }
 
-/** As `readWorkflow`, but what is wrong is told on stderr, and errors end the command. */
+/** Like `readWorkflow`, but prints problems to stderr and throws if the workflow is invalid. */
 export async function definedWorkflow(path: string): Promise<WorkflowDefinition> {
   const { definition, problems } = await readWorkflow(path);
   const name = nameOfInput(path);
@@ -29,7 +29,7 @@ export async function definedWorkflow(path: string): Promise<WorkflowDefinition>
   throw new CliError(EXIT.usage, `${name} is not a valid workflow`);
 }
 
-/** The workflow of a file as the API takes it, with its parameters resolved. */
+/** Reads a workflow as the API takes it, with its parameters resolved. */
 export async function submittedWorkflow(path: string, params: Record<string, string>): Promise<object> {
   const definition = await definedWorkflow(path);
   const { resolveParams } = await import('../../api/workflow/params.ts');
@@ -39,12 +39,12 @@ export async function submittedWorkflow(path: string, params: Record<string, str
   return { name, notify, params: Object.fromEntries(values), steps: toSteps(definition, values) };
 }
 
-/** The text of a file; `-` is standard input. */
+/** Reads a file as UTF-8; `-` is standard input. */
 export async function readText(path: string): Promise<string> {
   return decodeText(path, await readInput(path));
 }
 
-/** `etl.yaml:14:5 error: …`, the line, and a caret below the place. */
+/** `etl.yaml:14:5 error: …`, the source line, and a caret below the problem. */
 export function problemText(file: string, problem: SourceProblem): string {
   const word = styled(problem.severity === 'error' ? 'red' : 'yellow', `${problem.severity}:`);
   const { before, marked, after } = excerpt(problem);
@@ -53,7 +53,7 @@ export function problemText(file: string, problem: SourceProblem): string {
   return `${file}:${problem.line}:${problem.column} ${word} ${oneLine(problem.message)}\n  ${margin}${before}${marked}${after}\n  ${caret}\n`;
 }
 
-/** The line around the place, with nothing in it that a terminal would obey. */
+/** The source line around the problem, without control characters. */
 function excerpt({ sourceLine, column, length }: SourceProblem): { before: string; marked: string; after: string } {
   const start = column - 1;
   const before = sourceLine.slice(0, start);
@@ -72,7 +72,7 @@ function clean(text: string): string {
   return text.replace(/[\u0000-\u0008\u000a-\u001f\u007f-\u009f]/g, '\uFFFD');
 }
 
-/** As wide as the text; tabs stay tabs. */
+/** Returns spaces as wide as the text. Tabs are kept. */
 function blank(text: string): string {
   return text
     .split('\t')

@@ -1,8 +1,8 @@
-/** How many columns of a terminal a text takes. */
+/** The number of terminal columns that a text takes. */
 
 import { createRequire } from 'node:module';
 
-/** What most texts are made of, our own signs included: one column each. */
+/** The characters of most texts, including our own icons. Each takes one column. */
 const NARROW = /^[\x20-\x7e–…✓✗●○◌◷⊘↷]*$/;
 
 const require = createRequire(import.meta.url);

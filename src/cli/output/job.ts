@@ -1,4 +1,4 @@
-/** One job, at length. */
+/** All details of a job as text. */
 
 import type { Attempt, JobDetail } from '../../api/job.ts';
 import { formatDuration } from '../../core/duration.ts';

@@ -1,4 +1,4 @@
-/** Schedules as people read them. */
+/** Schedules as text for people. */
 
 import type { Schedule } from '../../api/schedule.ts';
 import type { NextTicks, Tick } from '../../api/tick.ts';
@@ -68,7 +68,7 @@ export function nextColumns({ timezone, items }: NextTicks): Column<NextTicks['i
     { title: timezone.toUpperCase(), text: ({ local }) => spaced(local) },
     { title: 'UTC', text: ({ utc }) => plain(utc) },
   ];
-  // Most of the year there is nothing to say.
+  // The column is empty for most of the year.
   if (items.every(({ note }) => note === null)) return columns;
   const text = ({ note }: NextTicks['items'][number]) => (note === null ? '' : CLOCK_TEXTS[note]);
   return [...columns, { title: 'CLOCK', text, format: () => 'yellow', flexible: true }];

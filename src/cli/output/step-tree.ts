@@ -1,4 +1,4 @@
-/** The steps of a workflow as a tree for a terminal: each below one of its parents, with how far it is. */
+/** The steps of a workflow as a tree: each below one of its parents, with its state. */
 
 import type { StepState, WorkflowDetail } from '../../api/workflow/workflow.ts';
 import { isTerminal } from '../../core/job.ts';
@@ -10,11 +10,11 @@ import { between } from './when.ts';
 export interface TreeSize {
   /** `undefined`: nothing is cut. */
   width: number | undefined;
-  /** Lines at most; where the tree does not fit, what matters most is listed. */
+  /** The maximum number of lines. A tree that does not fit is replaced by a list of the most important steps. */
   rows: number | undefined;
 }
 
-/** Deeper trees leave no room for words. */
+/** Deeper trees leave no room for text. */
 const DEEPEST = 16;
 
 export function stepTree(workflow: WorkflowDetail, { width, rows }: TreeSize): string {
@@ -44,7 +44,7 @@ interface Place {
   prefix: string;
 }
 
-/** Below the parent that is deepest; without recursion, as chains may be long. */
+/** Puts each step below its deepest parent. Not recursive, as chains may be long. */
 function treeOf(steps: readonly StepState[]): Place[] {
   const depths = new Map<string, number>();
   const children = new Map<string | null, StepState[]>();
@@ -74,7 +74,7 @@ function branch(steps: readonly StepState[], above: string): (Place & { below: s
   });
 }
 
-/** What runs, what went wrong, what is next; then a line on the rest. */
+/** Running, failed and next steps, and a line about the others. */
 function mattering(steps: readonly StepState[], most: number, width: number | undefined): string[] {
   const order = ['running', 'failed', 'cancelled', 'pending', 'scheduled', 'blocked', 'done', 'skipped'];
   const sorted = steps.toSorted((a, b) => order.indexOf(a.status) - order.indexOf(b.status));
@@ -89,13 +89,13 @@ function stepLine(step: StepState, prefix: string, width: number | undefined): s
   const after = rest === '' ? '' : `  ${rest}`;
   const text = before + state + after;
   const cut = width === undefined ? text : truncate(text, width);
-  // Coloured only where the cut left it whole.
+  // Coloured only if it was not cut.
   return cut.startsWith(before + state)
     ? before + styled(stateFormat(step.status), state) + cut.slice(before.length + state.length)
     : cut;
 }
 
-/** Time, items, and what went wrong. */
+/** Time, items and error. */
 export function details(step: StepState): string {
   const parts: string[] = [];
   if (step.started_at !== null && step.status !== 'skipped') parts.push(between(step.started_at, step.done_at));
@@ -109,7 +109,7 @@ export function details(step: StepState): string {
   return parts.join('  ');
 }
 
-/** `exit 7: ` and the last words. */
+/** `exit 7: ` and the last line of the error. */
 function gist(error: string): string {
   const [first = '', ...rest] = error.split('\n').map(oneLine).filter(Boolean);
   const last = rest.at(-1);

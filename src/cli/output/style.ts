@@ -1,4 +1,4 @@
-/** Colours and icons for people. Nothing of it reaches a pipe, unless FORCE_COLOR asks for it; NO_COLOR wins on a terminal. */
+/** Colours and icons for terminals. Pipes get none unless FORCE_COLOR is set; NO_COLOR turns them off on a terminal. */
 
 import { styleText } from 'node:util';
 import type { Status } from '../../core/job.ts';
@@ -33,13 +33,13 @@ export function stateFormat(status: string): Format {
   return STATES[status as Status]?.format ?? 'reset';
 }
 
-/** Text from jobs on one line, with nothing in it that a terminal would obey. */
+/** Text from jobs on one line, without control characters. */
 export function oneLine(text: string): string {
   // oxlint-disable-next-line no-control-regex
   return text.replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ').trim();
 }
 
-/** As `oneLine`, but lines stay lines. */
+/** Like `oneLine`, but keeps line breaks. */
 export function harmless(text: string): string {
   // oxlint-disable-next-line no-control-regex
   return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]+/g, ' ').trimEnd();

@@ -1,4 +1,4 @@
-/** Aligned columns. On a terminal the widest flexible columns give way until a row fits, then those on the right; in a pipe nothing is cut. */
+/** Tables with aligned columns. On a terminal the widest flexible columns are cut until a row fits, then the rightmost ones. */
 
 import { displayWidth } from './display-width.ts';
 import { dim, styled } from './style.ts';
@@ -72,7 +72,7 @@ function shrink<Row>(columns: readonly Column<Row>[], widths: number[], width: n
   }
 }
 
-/** Cuts the column that reaches beyond `width`. Answers with how many columns are left. */
+/** Cuts the column that reaches beyond `width`. Returns the number of columns that are left. */
 function cut(widths: number[], width: number): number {
   let used = 0;
   for (const [index, each] of widths.entries()) {

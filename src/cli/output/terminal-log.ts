@@ -1,4 +1,4 @@
-/** The log as a person at a terminal reads it: a line each, with the time of day, and what it is about behind it. */
+/** Logs for people at a terminal: one line per entry with the time of day, and the fields at its end. */
 
 import { isWorkronError } from '../../core/error.ts';
 import { createLog, type Log } from '../../ops/log.ts';
@@ -40,7 +40,7 @@ export function terminalLog(level: LogLevel, options: TerminalLogOptions = {}): 
 
 const dim = (text: string): string => styled('dim', text, process.stderr);
 
-/** `job_id=12 roles=api,worker`; what says nothing is left out. */
+/** `job_id=12 roles=api,worker`, without empty fields. */
 function describe(fields: object): string {
   return Object.entries(fields)
     .filter(([, value]) => value !== undefined && value !== null)
@@ -54,7 +54,7 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
 }
 
-/** Of a mistake of ours, where it happened; what the world did needs no more than its sentence. */
+/** The stack of an unexpected error. A `WorkronError` needs only its message. */
 function stackOf(fields: object): string {
   const { error } = fields as { error?: unknown };
   if (!(error instanceof Error) || isWorkronError(error) || error.stack === undefined) return '';

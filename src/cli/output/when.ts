@@ -30,7 +30,7 @@ export function when(instant: string | null | undefined, now = Date.now()): stri
   return difference > 0 ? `in ${span(difference)}` : `${span(-difference)} ago`;
 }
 
-/** Whole seconds are shown as such. */
+/** Without milliseconds if they are zero. */
 export function plain(instant: string): string {
   return instant.replace('.000Z', 'Z');
 }

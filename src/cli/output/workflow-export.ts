@@ -1,4 +1,4 @@
-/** A workflow's graph in the languages of other tools. Edges without a label mean success. */
+/** The graph of a workflow for Mermaid and Graphviz. Edges without a label mean success. */
 
 import type { StepDefinition, WorkflowDefinition } from '../../api/workflow/definition.ts';
 import { notesOf } from './workflow.ts';
@@ -31,12 +31,12 @@ export function workflowDot({ name, steps }: WorkflowDefinition): string {
   return `${lines.join('\n')}\n}\n`;
 }
 
-/** Keys such as `end` mean something to Mermaid. */
+/** Steps are numbered, as keys such as `end` are reserved words of Mermaid. */
 function idsOf(steps: readonly StepDefinition[]): Map<string, string> {
   return new Map(steps.map(({ key }, place) => [key, `s${place + 1}`]));
 }
 
-/** Mermaid knows entities by number, with # for &. */
+/** Mermaid writes numeric entities with # instead of &#. */
 function mermaidText(text: string): string {
   return text.replace(/[^\w .,:-]/gu, (character) => `#${character.codePointAt(0)};`);
 }

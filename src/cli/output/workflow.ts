@@ -1,4 +1,4 @@
-/** A workflow's steps and parameters in words. */
+/** Steps and parameters of a workflow as text. */
 
 import type { StepDefinition, WorkflowDefinition } from '../../api/workflow/definition.ts';
 import type { Param } from '../../api/workflow/params.ts';
@@ -7,18 +7,18 @@ import type { GraphBox } from './graph/draw-graph.ts';
 import { dim, oneLine } from './style.ts';
 import { renderTable, truncate } from './table.ts';
 
-const WIDEST_NOTE = 36;
+const MAX_NOTE_WIDTH = 36;
 
-/** A step's key, and below it what is special about it. */
+/** The key of a step, and its notes below. */
 export function boxOf(step: StepDefinition): GraphBox {
   return {
     key: step.key,
     dependsOn: step.dependsOn,
-    lines: [step.key, ...notesOf(step).map((note) => truncate(note, WIDEST_NOTE))],
+    lines: [step.key, ...notesOf(step).map((note) => truncate(note, MAX_NOTE_WIDTH))],
   };
 }
 
-/** What sets a step apart: `if failure`, `for each of 3`, `may fail`. */
+/** Notes on a step: `if failure`, `for each of 3`, `may fail`. */
 export function notesOf(step: StepDefinition): string[] {
   const notes: string[] = [];
   if (step.if !== 'success') notes.push(`if ${step.if}`);
@@ -34,7 +34,7 @@ function forEachText({ forEach, maxParallel }: StepDefinition): string {
   return `for each of ${forEach.param === undefined ? forEach.output : `param ${forEach.param}`}${parallel}`;
 }
 
-/** For graphs that make no readable picture. */
+/** A table for graphs that are too large to draw. */
 export function stepTable({ steps }: WorkflowDefinition, width: number | undefined): string {
   return renderTable<StepDefinition>(
     [

@@ -1,4 +1,4 @@
-/** A sheet of characters on which lines meet properly: lines of one net join, lines of two cross. */
+/** A canvas of characters. Lines of the same net join where they meet; lines of different nets cross. */
 
 import { displayWidth } from '../display-width.ts';
 
@@ -7,7 +7,7 @@ const EAST = 2;
 const SOUTH = 4;
 const WEST = 8;
 
-/** By the sum of the directions in which lines leave the cell. */
+/** Characters by the sum of the directions in which lines leave the cell. */
 const BOX_LINES = [' ', '│', '─', '└', '│', '│', '┌', '├', '─', '┘', '─', '┴', '┐', '┤', '┬', '┼'];
 const ASCII_LINES = [' ', '|', '-', '+', '|', '|', '+', '+', '-', '+', '-', '+', '+', '+', '+', '+'];
 
@@ -27,7 +27,7 @@ export class Canvas {
     this.#ascii = ascii;
   }
 
-  /** From cell to cell; `net` tells which lines belong together. */
+  /** Draws a line from cell to cell. Lines with the same `net` belong together. */
   vertical(column: number, from: number, to: number, net: unknown): void {
     for (let row = from; row <= to; row += 1) {
       const cell = this.#cell(row, column);
@@ -44,7 +44,7 @@ export class Canvas {
     }
   }
 
-  /** Over whatever is there. A wide character takes two cells. */
+  /** Writes over existing cells. A wide character takes two. */
   text(row: number, column: number, text: string): void {
     let at = column;
     for (const { segment } of new Intl.Segmenter().segment(text)) {

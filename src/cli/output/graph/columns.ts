@@ -1,4 +1,4 @@
-/** Where each vertex of a layered graph stands, from left to right: near its neighbours, never on another. */
+/** Assigns columns to the vertices of a layered graph: near their neighbours, without overlaps. */
 
 import { type Layers, mean, type Vertex } from './layers.ts';
 
@@ -25,7 +25,7 @@ export function columnsOf({ vertices, layers }: Layers, widthOf: (vertex: number
   return columns.map((column) => column - edge);
 }
 
-/** The columns nearest to the wishes that keep their distance: neighbours that want to be too close move as one block. */
+/** Returns the columns nearest to the wanted ones that keep their distance. Vertices that are too close move as one block. */
 function spread(
   layer: readonly number[],
   wishes: readonly number[],
@@ -66,7 +66,7 @@ function onGrid(
   return columns;
 }
 
-/** Moves passing edges out of columns in which another line comes down: two that changed places could not be told apart. */
+/** Moves passing edges out of columns that another line comes down in, as two lines that swap columns look the same. */
 function dodge({ vertices, layers }: Layers, columns: number[]): void {
   layers.forEach((layer, index) => {
     const above = (layers[index - 1] ?? []).filter((vertex) => (vertices[vertex] as Vertex).below.length > 0);

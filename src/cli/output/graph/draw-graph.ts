@@ -1,4 +1,4 @@
-/** A graph as boxes and lines in text, parents above children. */
+/** Draws a graph with boxes and lines as text, parents above children. */
 
 import { orderGraph } from '../../../core/dag/order.ts';
 import { displayWidth } from '../display-width.ts';
@@ -10,20 +10,20 @@ import { type Arrival, type Net, route, spanOf } from './routes.ts';
 export interface GraphBox {
   key: string;
   dependsOn: readonly string[];
-  /** What is written in the box. */
+  /** The text of the box. */
   lines: readonly string[];
 }
 
 export interface DrawOptions {
   ascii: boolean;
-  /** Widest drawing that makes sense. */
+  /** The maximum width. */
   width: number;
 }
 
 /** Larger graphs make no readable picture. */
 const MAX_BOXES = 200;
 
-/** The drawing, or `undefined` where it would be too wide. The graph has no cycles. */
+/** Returns the drawing, or `undefined` if it would be too wide. The graph must have no cycles. */
 export function drawGraph(boxes: readonly GraphBox[], { ascii, width }: DrawOptions): string | undefined {
   if (boxes.length > MAX_BOXES) return undefined;
   const places = new Map(boxes.map(({ key }, place) => [key, place]));
@@ -36,7 +36,7 @@ export function drawGraph(boxes: readonly GraphBox[], { ascii, width }: DrawOpti
   return paint({ boxes, graph, widths, columns }, new Canvas(ascii));
 }
 
-/** Odd, so that there is a middle; wide enough for its text and for a column for each line that arrives. */
+/** Odd, so that there is a middle column. Fits the text, and one column per arriving line. */
 function widthOf({ node, above }: Vertex, boxes: readonly GraphBox[]): number {
   if (node === null) return 1;
   const text = Math.max(...(boxes[node] as GraphBox).lines.map((line) => displayWidth(line))) + 4;
@@ -110,7 +110,7 @@ function paintVertex(picture: Picture, vertex: number, { canvas, top, bottom, ne
   const { node } = picture.graph.vertices[vertex] as Vertex;
   const column = picture.columns[vertex] as number;
   if (node === null) {
-    // Also joins the line that comes from above.
+    // Also joins the line from above.
     canvas.vertical(column, top - 1, bottom + 1, net);
     return;
   }

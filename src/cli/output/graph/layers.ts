@@ -1,29 +1,29 @@
-/** Nodes of a graph in layers, every edge from one layer to the next; what passes a layer gets a place in it. */
+/** Puts the nodes of a graph in layers. Edges that span several layers get a vertex in each layer they pass. */
 
 export interface Vertex {
-  /** The node drawn here; `null`: an edge passes. */
+  /** The node drawn here; `null` if an edge passes. */
   node: number | null;
   layer: number;
-  /** Vertices of the layer above and below that it is joined to. */
+  /** The connected vertices of the layers above and below. */
   above: number[];
   below: number[];
 }
 
 export interface Layers {
   vertices: Vertex[];
-  /** Places of vertices, from left to right, from top to bottom. */
+  /** Indexes of vertices, from left to right, from top to bottom. */
   layers: number[][];
 }
 
 const SWEEPS = 6;
 
-/** `order` names parents before children. */
+/** `order` lists parents before children. */
 export function layersOf(parents: readonly (readonly number[])[], order: readonly number[]): Layers {
   const vertices: Vertex[] = [];
   const place = (node: number | null, layer: number): number =>
     vertices.push({ node, layer, above: [], below: [] }) - 1;
   const vertexOf = new Map<number, number>();
-  // All far edges of one node share their way down.
+  // All long edges of a node share their vertices.
   const passing = new Map<string, number>();
   for (const node of order) {
     const above = (parents[node] ?? []).map((parent) => vertexOf.get(parent) as number);
@@ -51,7 +51,7 @@ function join(vertices: readonly Vertex[], above: number, below: number): void {
   (vertices[below] as Vertex).above.push(above);
 }
 
-/** Orders each layer by where its neighbours are, down and up again, so that few edges cross. */
+/** Orders each layer by the positions of its neighbours, downwards and upwards, so that few edges cross. */
 function untangled(vertices: readonly Vertex[]): number[][] {
   const layers: number[][] = [];
   vertices.forEach(({ layer }, vertex) => {

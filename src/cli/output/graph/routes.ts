@@ -1,11 +1,11 @@
-/** How the edges between two layers run: down from their source, along a track, down to their targets. */
+/** Routes the edges between two layers: down from the source, along a track, down to the targets. */
 
 /** All edges of one vertex to the layer below. */
 export interface Net {
   source: number;
-  /** Columns where it arrives. */
+  /** The columns where it arrives. */
   targets: number[];
-  /** The row of its horizontal part, from 0; `null` where it runs straight down. */
+  /** The row of its horizontal part, from 0; `null` if it runs straight down. */
   track: number | null;
 }
 
@@ -17,12 +17,12 @@ export interface Arrival {
   to: number;
 }
 
-/** Gives each net its columns and its track; answers with the number of tracks. No two nets share a line. */
+/** Assigns columns and a track to each net. Returns the number of tracks. No two nets share a line. */
 export function route(nets: readonly Net[], arrivals: readonly Arrival[]): number {
   const sources = new Map(nets.map((net) => [net.source, net]));
   for (const arrival of arrivals) arrive(arrival, sources);
   const bent = nets.filter((net) => net.targets.some((target) => target !== net.source));
-  // Where a net leaves from the column in which another arrives, it must turn away before the other comes in.
+  // If a net leaves from the column where another arrives, it must turn before the other comes in.
   const before = new Map(
     bent.map((net) => [
       net,
@@ -44,7 +44,7 @@ export function route(nets: readonly Net[], arrivals: readonly Arrival[]): numbe
   return tracks.length;
 }
 
-/** Chooses columns near the middle, straight below where that is possible, and none in which a stranger comes down. */
+/** Chooses columns near the middle, straight below if possible, and none that another net comes down in. */
 function arrive({ nets, from, to }: Arrival, sources: ReadonlyMap<number, Net>): void {
   const taken = new Set<number>();
   const middle = Math.floor((from + to) / 2);

@@ -77,3 +77,15 @@ export class WorkronError extends Error {
 export function isWorkronError(error: unknown, code?: ErrorCode): error is WorkronError {
   return error instanceof WorkronError && (code === undefined || error.code === code);
 }
+
+/**
+ * True if a write failed because of what was to be written: other rows can still be written. False if the store is away,
+ * or if the leader's term is over.
+ */
+export function isRowError(error: unknown): boolean {
+  return !isWorkronError(error) || (!error.retryable && error.code !== 'leadership_lost');
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,6 +1,6 @@
 /** How many lines of schedules one transaction takes on. */
 
-import { isWorkronError } from '../core/error.ts';
+import { isRowError, isWorkronError } from '../core/error.ts';
 import type { Store } from '../store/store.ts';
 
 /** Rows of the ledger per transaction, and lines where others can go on meanwhile. */
@@ -25,7 +25,9 @@ export class AdaptiveBatch {
       this.#lines = Math.min(this.#most, this.#lines * 2);
       return answer;
     } catch (error) {
-      if (isNotOfTheRow(error) || signal.aborted || this.#lines === 1) {
+      // A schedule that would never fire is refused as a whole: fewer lines do not help.
+      const isRefused = !isRowError(error) || isWorkronError(error, 'schedule_invalid');
+      if (isRefused || signal.aborted || this.#lines === 1) {
         this.#lines = 1;
         throw error;
       }
@@ -33,10 +35,4 @@ export class AdaptiveBatch {
       return undefined;
     }
   }
-}
-
-/** The store is away, or no longer ours; or what was asked for is wrong, however little of it. */
-function isNotOfTheRow(error: unknown): boolean {
-  if (!isWorkronError(error)) return false;
-  return error.retryable || error.code === 'leadership_lost' || error.code === 'schedule_invalid';
 }

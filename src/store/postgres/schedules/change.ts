@@ -1,12 +1,12 @@
 /** What a person makes of a schedule, in steps that one transaction can hold. */
 
+import { isRowError, messageOf } from '../../../core/error.ts';
 import { changeLines, dueBeforeChange, type LineState } from '../../../core/schedule/change-lines.ts';
 import { type Changed, changeSchedule as decideChange } from '../../../core/schedule/change-schedule.ts';
+import { postponeMs } from '../../../core/schedule/plan-due.ts';
 import type { Schedule } from '../../../core/schedule/schedule.ts';
-import { nothingJudged } from '../../plan-due.ts';
-import { isOfTheRow, messageOf, postponeMs } from '../../postpone.ts';
 import { decodeLineState, type LineColumns, specOfSchedule } from '../../schedule-columns.ts';
-import type { ChangeRequest, ScheduleStep } from '../../schedule-store.ts';
+import { type ChangeRequest, nothingJudged, type ScheduleStep } from '../../schedule-store.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { numbers } from '../base/values.ts';
@@ -40,7 +40,7 @@ export async function changeSchedule(
     return await takeStep(context, asked, begun, signal);
   } catch (error) {
     const { alone } = begun;
-    if (alone === null || signal.aborted || !isOfTheRow(error)) throw error;
+    if (alone === null || signal.aborted || !isRowError(error)) throw error;
     return await takeStep(context, asked, { alone: null, unable: { ...alone, error: messageOf(error) } }, signal);
   }
 }

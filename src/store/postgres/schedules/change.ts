@@ -17,7 +17,7 @@ import type { Transaction } from '../graph/transaction.ts';
 import { type DueNow, judge } from './judge.ts';
 import { insertLines, lockSchedule, nowOf, readSchedule } from './rows.ts';
 
-interface Asked {
+interface ChangeInput {
   name: string;
   request: ChangeRequest;
 }
@@ -53,7 +53,7 @@ interface Begun {
 
 async function takeStep(
   context: Context,
-  asked: Asked,
+  asked: ChangeInput,
   begun: Begun,
   signal: AbortSignal,
 ): Promise<ScheduleStep | undefined> {
@@ -71,7 +71,7 @@ async function takeStep(
 async function stepOf(
   context: Context,
   transaction: Transaction,
-  { name, request }: Asked,
+  { name, request }: ChangeInput,
   begun: Begun,
 ): Promise<ScheduleStep | undefined> {
   const { session } = transaction;
@@ -111,14 +111,14 @@ async function stepOf(
   return { ...answer, ...judged, failed, schedule: (await readSchedule(context, session, name)) as Schedule };
 }
 
-interface Change {
+interface PlannedChange {
   before: Schedule;
   changed: Changed<Schedule>;
   lines: readonly LineState[];
   at: number;
 }
 
-async function writeChange(context: Context, session: Session, about: Change): Promise<void> {
+async function writeChange(context: Context, session: Session, about: PlannedChange): Promise<void> {
   const { sql } = context;
   const { schedule, begin } = about.changed;
   const { id, owner, updatedAt, pausedAt, pausedNote } = schedule;

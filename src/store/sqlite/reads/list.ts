@@ -87,13 +87,13 @@ function searchPart(filter: Bounded): Search {
   };
 }
 
-interface Start {
+interface SearchStart {
   from: string;
   id: string;
   status: [column: string, value: Status] | null;
 }
 
-function search(filter: Bounded, { from, id, status }: Start): Search {
+function search(filter: Bounded, { from, id, status }: SearchStart): Search {
   const conditions: string[] = ['true'];
   const params: Param[] = [];
   const must = (condition: string, ...values: Param[]) => {

@@ -3,7 +3,7 @@
 import type { Duty } from './duty.ts';
 
 /** A leader's right to write: as long as the duty's term is this one. */
-export interface Fence {
+export interface TermFence {
   duty: Duty;
   term: number;
 }

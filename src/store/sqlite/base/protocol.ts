@@ -1,7 +1,7 @@
 /** The messages between the calling side and a thread. */
 
 import type { MessagePort, Worker } from 'node:worker_threads';
-import type { Fence } from '../../../core/leadership.ts';
+import type { TermFence } from '../../../core/leadership.ts';
 import type { Announcement } from '../../hint.ts';
 import type { Context } from './context.ts';
 import type { Failure } from './failure.ts';
@@ -18,7 +18,7 @@ export interface ThreadRequest {
   now: number;
   args: readonly unknown[];
   /** Of a leader: where its term is over, nothing is done. */
-  fence?: Fence;
+  fence?: TermFence;
 }
 
 export interface ThreadAnswer {

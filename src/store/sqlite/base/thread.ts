@@ -3,7 +3,7 @@
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '../../../core/clock.ts';
 import { WorkronError } from '../../../core/error.ts';
-import type { Fence } from '../../../core/leadership.ts';
+import type { TermFence } from '../../../core/leadership.ts';
 import type { Announcement } from '../../hint.ts';
 import { decodeFailure } from './failure.ts';
 import {
@@ -31,7 +31,7 @@ export interface ThreadOptions {
 
 export interface ThreadCallOptions {
   /** Of a leader: where its term is over, nothing is done. */
-  fence?: Fence;
+  fence?: TermFence;
   /** Parts of the input that the thread gets instead of a copy. */
   handedOver?: readonly ArrayBuffer[];
 }
@@ -76,7 +76,7 @@ export class Thread<M extends Methods> {
   }
 
   /** The same thread for a leader: all methods but `reads` are called only in its term. */
-  fenced(fence: () => Fence, reads: Partial<M>): Calls<M> {
+  fenced(fence: () => TermFence, reads: Partial<M>): Calls<M> {
     return {
       call: async (method, args, signal, options) =>
         this.call(method, args, signal, method in reads ? options : { ...options, fence: fence() }),

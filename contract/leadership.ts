@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Duty } from '../src/core/duty.ts';
 import { isWorkronError } from '../src/core/error.ts';
-import type { Fence } from '../src/core/leadership.ts';
+import type { TermFence } from '../src/core/leadership.ts';
 import type { Store } from '../src/store/store.ts';
 import { aJob } from './kit/builders.ts';
 import { claimOne, forever, readOne, submitOne } from './kit/steps.ts';
@@ -141,7 +141,7 @@ export function exerciseLeadership(open: OpenStore): void {
 
   test('fence: a write with an old term is refused and changes nothing', async ({ store, advance }) => {
     const { term } = await lead(store, 'one', 'promoter');
-    const fence: Fence = { duty: 'promoter', term };
+    const fence: TermFence = { duty: 'promoter', term };
     const old = store.fenced(() => fence);
     const { id } = await submitOne(store, aJob({ delayMs: 1_000 }));
     const lease = await claimOne(store, aJob());

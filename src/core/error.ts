@@ -74,11 +74,18 @@ export class WorkronError extends Error {
   }
 }
 
-/** True if a write failed because of the row to be written, and not because the store is unavailable or has another leader. */
+export function isWorkronError(error: unknown, code?: ErrorCode): error is WorkronError {
+  return error instanceof WorkronError && (code === undefined || error.code === code);
+}
+
+/**
+ * True if a write failed because of what was to be written: other rows can still be written. False if the store is away,
+ * or if the leader's term is over.
+ */
 export function isRowError(error: unknown): boolean {
   return !isWorkronError(error) || (!error.retryable && error.code !== 'leadership_lost');
 }
 
-export function isWorkronError(error: unknown, code?: ErrorCode): error is WorkronError {
-  return error instanceof WorkronError && (code === undefined || error.code === code);
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

@@ -3,7 +3,7 @@
 import type { Duty } from './duty.ts';
 
 /** Allows a leader to write as long as the duty is in this term. */
-export interface Fence {
+export interface TermFence {
   duty: Duty;
   term: number;
 }

@@ -8,7 +8,7 @@ export type Bound<F> = {
 };
 
 /** The same for functions that return at once: called with a signal at the end, they return a promise. */
-export type Asked<F> = {
+export type Promised<F> = {
   [K in keyof F]: F[K] extends (context: never, ...args: infer Args) => infer Answer
     ? (...args: [...Args, signal: AbortSignal]) => Promise<Answer>
     : never;
@@ -27,10 +27,10 @@ export function bindAll<Context, F extends Record<string, (context: Context, ...
 export function askAll<F extends object>(
   functions: F,
   ask: (name: keyof F & string, args: readonly unknown[], signal: AbortSignal) => Promise<unknown>,
-): Asked<F> {
+): Promised<F> {
   const asked = (Object.keys(functions) as (keyof F & string)[]).map((name) => [
     name,
     (...args: unknown[]) => ask(name, args.slice(0, -1), args.at(-1) as AbortSignal),
   ]);
-  return Object.fromEntries(asked) as Asked<F>;
+  return Object.fromEntries(asked) as Promised<F>;
 }

@@ -2,7 +2,7 @@
 
 import type { Duty } from '../core/duty.ts';
 import type { InstanceRow, NewInstance } from '../core/instance.ts';
-import type { DutyState, Fence } from '../core/leadership.ts';
+import type { DutyState, TermFence } from '../core/leadership.ts';
 import type { QueueSettings, QueueState } from '../core/queue.ts';
 import type { NewWorker, WorkerRow } from '../core/worker.ts';
 import type { Store } from './store.ts';
@@ -43,7 +43,7 @@ export interface ClusterStore {
    * `fence` answers with is no longer the present one, it changes nothing and throws `leadership_lost`. Reads
    * are free. Dispose of the store that it comes from, not of it.
    */
-  fenced(fence: () => Fence): Store;
+  fenced(fence: () => TermFence): Store;
 
   /** This process is there; to be said every `beatMs`. */
   beatInstance(instance: NewInstance, signal: AbortSignal): Promise<void>;

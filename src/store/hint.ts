@@ -17,7 +17,7 @@ export type Hint =
   | { topic: 'leadership' };
 
 /** What a call changed, as far as somebody may wait for it. */
-export interface Changed {
+export interface Announcement {
   work?: boolean;
   jobs?: Iterable<number>;
   workers?: Iterable<number>;
@@ -30,7 +30,7 @@ export interface Changed {
 const MAX_IDS = 1_000;
 
 /** Gathers changes until they are announced. Its fields are public and plain, so that it can be sent to another thread. */
-export class Changes implements Required<Changed> {
+export class Changes implements Required<Announcement> {
   work = false;
   readonly jobs = new Set<number>();
   readonly workers = new Set<number>();
@@ -74,7 +74,7 @@ export class Changes implements Required<Changed> {
     this.dueAt = Math.min(at, this.dueAt ?? at);
   }
 
-  add({ work = false, jobs = [], workers = [], graph = false, schedules = false, dueAt = null }: Changed): void {
+  add({ work = false, jobs = [], workers = [], graph = false, schedules = false, dueAt = null }: Announcement): void {
     this.work ||= work;
     this.graph ||= graph;
     this.schedules ||= schedules;
@@ -123,7 +123,7 @@ export class LocalHints {
     return () => this.#listeners.delete(entry);
   }
 
-  announce(changed: Changed): void {
+  announce(changed: Announcement): void {
     if (!this.hasListeners) return;
     this.#changes.add(changed);
     if (this.#planned) return;

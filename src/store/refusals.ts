@@ -2,7 +2,7 @@
 
 import { WorkronError } from '../core/error.ts';
 import type { Unique } from '../core/job.ts';
-import type { Fence } from '../core/leadership.ts';
+import type { TermFence } from '../core/leadership.ts';
 
 export function unknownParents(ids: readonly number[]): WorkronError {
   const names = ids.slice(0, 20).join(', ') + (ids.length > 20 ? `, … (${ids.length})` : '');
@@ -50,6 +50,6 @@ export function scheduleExists(name: string): WorkronError {
 }
 
 /** A leader whose term is over. */
-export function leadershipLost({ duty, term }: Fence): WorkronError {
+export function leadershipLost({ duty, term }: TermFence): WorkronError {
   return new WorkronError('leadership_lost', `Term ${term} of the ${duty} is over: another instance may lead it`);
 }

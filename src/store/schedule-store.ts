@@ -137,6 +137,10 @@ export interface Judged {
   failed: { schedule: string; error: string; retryInMs: number | null }[];
 }
 
+export function nothingJudged(now: number): Judged {
+  return { ticks: [], counts: {}, started: {}, now, failed: [] };
+}
+
 export interface Ticked extends Judged {
   /** When the next tick is due, by the store's clock; `null`: none is. */
   nextDueAt: number | null;

@@ -4,7 +4,7 @@
 
 import type { Duty } from '../../core/duty.ts';
 import { isWorkronError, WorkronError } from '../../core/error.ts';
-import type { Fence } from '../../core/leadership.ts';
+import type { TermFence } from '../../core/leadership.ts';
 import type { Loop } from '../../ops/loop.ts';
 import { Wake } from '../../ops/wake.ts';
 import type { Led } from '../../store/cluster-store.ts';
@@ -110,7 +110,7 @@ export class Leader implements Disposable {
     this.#unsubscribe();
   }
 
-  #fence(duty: Duty): Fence {
+  #fence(duty: Duty): TermFence {
     const term = this.leads(duty) ? this.#terms.get(duty)?.term : undefined;
     if (term === undefined) throw new WorkronError('leadership_lost', `This instance does not lead the ${duty}`);
     return { duty, term };

@@ -14,7 +14,7 @@ import type { LeaderRow } from '../cluster/leadership.ts';
 import type { NoticeRow } from '../cluster/notices.ts';
 import type { WorkflowRow } from '../graph/workflow-row.ts';
 import { TurnLines } from '../jobs/turn-lines.ts';
-import { isDueEarlier, type LineRow, type ScheduleRow, type TickRow } from '../schedules/schedule-row.ts';
+import { isDueEarlier, type LineRow, type ScheduleRow, type TickRow } from '../schedules/rows.ts';
 import { type Entry, toJob } from './entry.ts';
 import { isHeld, isLive, Live } from './live.ts';
 

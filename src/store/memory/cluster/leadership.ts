@@ -1,5 +1,5 @@
 import type { Duty } from '../../../core/duty.ts';
-import type { DutyState, Fence } from '../../../core/leadership.ts';
+import type { DutyState, TermFence } from '../../../core/leadership.ts';
 import type { LeadRequest, Led } from '../../cluster-store.ts';
 import { leadershipLost } from '../../refusals.ts';
 import type { Tables } from '../base/tables.ts';
@@ -32,7 +32,7 @@ export function duties(tables: Tables): DutyState[] {
   return [...tables.leaders.keys()].sort().map((duty) => stateOf(tables, duty));
 }
 
-export function requireTerm(tables: Tables, { duty, term }: Fence): void {
+export function requireTerm(tables: Tables, { duty, term }: TermFence): void {
   if (tables.leaders.get(duty)?.term !== term) throw leadershipLost({ duty, term });
 }
 

@@ -69,20 +69,3 @@ function remove(tables: Tables, entry: Entry): void {
 function forget<K, V>(rows: Map<K, V>, isOld: (row: V) => boolean): void {
   for (const [key, row] of rows) if (isOld(row)) rows.delete(key);
 }
-
-export function pruneTicks(tables: Tables, keepMs: number, limit: number): number {
-  const before = tables.clock.now() - keepMs;
-  const old = [
-    ...tables.ticks
-      .values()
-      .filter(({ createdAt }) => createdAt < before)
-      .take(limit),
-  ];
-  const ids = new Set(old.map(({ id }) => id));
-  for (const row of old) tables.ticks.delete(row.id);
-  for (const { ledger } of tables.schedules.values()) {
-    const kept = ledger.filter(({ id }) => !ids.has(id));
-    if (kept.length < ledger.length) ledger.splice(0, ledger.length, ...kept);
-  }
-  return old.length;
-}

@@ -9,14 +9,14 @@ function turnsEarlier(a: Entry, b: Entry): boolean {
 }
 
 /** What is claimable in one queue at one priority. */
-interface Line {
+interface TurnLine {
   readonly all: Heap<Entry>;
   /** Those that were given a turn; the last one first. */
   readonly byKey: Map<string, Heap<Entry>>;
 }
 
 export class TurnLines implements Standing {
-  readonly #queues = new Map<string, Map<number, Line>>();
+  readonly #queues = new Map<string, Map<number, TurnLine>>();
 
   has(queue: string): boolean {
     return this.#queues.has(queue);

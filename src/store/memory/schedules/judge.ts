@@ -1,12 +1,18 @@
 /** Lines that are due: their verdicts, and what they start. */
 
-import { isRowError } from '../../../core/error.ts';
+import { isRowError, messageOf } from '../../../core/error.ts';
+import {
+  type Closes,
+  closesNone,
+  countStarted,
+  countVerdicts,
+  planDue,
+  postponeMs,
+} from '../../../core/schedule/plan-due.ts';
 import { type LinePlan, missInstead } from '../../../core/schedule/plan-line.ts';
-import { type Closes, closesNone, countStarted, countVerdicts, planDue } from '../../plan-due.ts';
-import { messageOf, postponeMs } from '../../postpone.ts';
 import type { Judged, TickRequest } from '../../schedule-store.ts';
 import type { Tables } from '../base/tables.ts';
-import { type LineRow, type ScheduleRow, toTick } from './schedule-row.ts';
+import { type LineRow, type ScheduleRow, toTick } from './rows.ts';
 import { moveTo, openRuns, writePlan } from './write-ticks.ts';
 
 export function judge(
@@ -33,7 +39,7 @@ export function judge(
     try {
       return write(one, plan);
     } catch (error) {
-      // What was written of others stays written: there is no way back here, so there is one way on for all.
+      // Memory cannot roll back: skip this line and go on with the others.
       if (!isRowError(error)) throw error;
       const { schedule, line } = one;
       const isLast = closes(line.key);

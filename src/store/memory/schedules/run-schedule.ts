@@ -7,7 +7,7 @@ import { unknownKeys } from '../../refusals.ts';
 import type { RunRequest, TickFilter } from '../../schedule-store.ts';
 import type { Tables } from '../base/tables.ts';
 import { answeredBefore } from '../jobs/idempotency.ts';
-import { type LineRow, type ScheduleRow, toTick } from './schedule-row.ts';
+import { type LineRow, type ScheduleRow, toTick } from './rows.ts';
 import { openRuns, writeTicks } from './write-ticks.ts';
 
 export function runSchedule(
@@ -87,4 +87,21 @@ export function ticks(
     .slice(-limit)
     .reverse()
     .map(toTick);
+}
+
+export function pruneTicks(tables: Tables, keepMs: number, limit: number): number {
+  const before = tables.clock.now() - keepMs;
+  const old = [
+    ...tables.ticks
+      .values()
+      .filter(({ createdAt }) => createdAt < before)
+      .take(limit),
+  ];
+  const ids = new Set(old.map(({ id }) => id));
+  for (const row of old) tables.ticks.delete(row.id);
+  for (const { ledger } of tables.schedules.values()) {
+    const kept = ledger.filter(({ id }) => !ids.has(id));
+    if (kept.length < ledger.length) ledger.splice(0, ledger.length, ...kept);
+  }
+  return old.length;
 }

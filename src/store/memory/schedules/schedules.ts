@@ -1,13 +1,12 @@
 import { changeLines, dueBeforeChange } from '../../../core/schedule/change-lines.ts';
 import { beginLines, changeSchedule as decideChange, keysOf } from '../../../core/schedule/change-schedule.ts';
 import type { NewSchedule, Schedule } from '../../../core/schedule/schedule.ts';
-import { nothingJudged } from '../../plan-due.ts';
 import { scheduleExists } from '../../refusals.ts';
-import type { ChangeRequest, ScheduleFilter, ScheduleStep } from '../../schedule-store.ts';
+import { type ChangeRequest, nothingJudged, type ScheduleFilter, type ScheduleStep } from '../../schedule-store.ts';
 import { copyJson } from '../base/copy.ts';
 import type { Tables } from '../base/tables.ts';
 import { judge } from './judge.ts';
-import { newScheduleRow, type ScheduleRow, toSchedule } from './schedule-row.ts';
+import { newScheduleRow, type ScheduleRow, toSchedule } from './rows.ts';
 import { moveTo } from './write-ticks.ts';
 
 export function createSchedule(tables: Tables, schedule: NewSchedule): Schedule {

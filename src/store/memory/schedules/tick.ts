@@ -3,7 +3,7 @@
 import type { Ticked, TickRequest } from '../../schedule-store.ts';
 import type { Tables } from '../base/tables.ts';
 import { judge } from './judge.ts';
-import type { LineRow } from './schedule-row.ts';
+import type { LineRow } from './rows.ts';
 
 export function tick(tables: Tables, request: TickRequest): Ticked {
   const { limit, lines = limit } = request;

@@ -9,7 +9,7 @@ import type { Tables } from '../base/tables.ts';
 import { addTickNotice } from '../cluster/notices.ts';
 import { addWorkflow } from '../graph/workflows.ts';
 import { insert } from '../jobs/insert.ts';
-import type { LineRow, ScheduleRow, TickRow } from './schedule-row.ts';
+import type { LineRow, ScheduleRow, TickRow } from './rows.ts';
 
 /** Of a line: its runs that have not ended, oldest first. */
 export function openRuns(tables: Tables, line: number): Run[] {

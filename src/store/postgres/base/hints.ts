@@ -9,7 +9,7 @@
  */
 
 import type { Log } from '../../../ops/log.ts';
-import { type Changed, Changes, type Hint, LocalHints } from '../../hint.ts';
+import { type Announcement, Changes, type Hint, LocalHints } from '../../hint.ts';
 
 /** Ids beyond this number are dropped: a notification holds 8,000 bytes. */
 const MAX_SENT_IDS = 300;
@@ -63,7 +63,7 @@ export class Hints implements AsyncDisposable {
   }
 
   /** To be called once the change is on disk. `elsewhere: false` where only this process can have use for it. */
-  tell(changed: Changed, { elsewhere = true } = {}): void {
+  tell(changed: Announcement, { elsewhere = true } = {}): void {
     this.#here.announce(changed);
     if (!elsewhere || this.#closed) return;
     this.#there.add({ ...changed, dueAt: this.#worthSending(changed.dueAt ?? null) });

@@ -7,16 +7,16 @@ import { hear } from '../jobs/heartbeat.ts';
 import { Database } from './database.ts';
 import { statements } from './sql.ts';
 
-interface Place {
+interface DatabaseAddress {
   url: string;
   schema: string;
 }
 
-export function postgresLeaseKeeper(place: Place): LeaseKeeperPlan {
+export function postgresLeaseKeeper(place: DatabaseAddress): LeaseKeeperPlan {
   return { module: import.meta.url, data: place };
 }
 
-export function connect({ url, schema }: Place): LeaseKeeperConnection {
+export function connect({ url, schema }: DatabaseAddress): LeaseKeeperConnection {
   const database = Database.open({ url, poolSize: 1, log: silentLog });
   const context = { database, sql: statements(schema) };
   return {

@@ -5,7 +5,7 @@
  */
 
 import { DUTY_NUMBERS, type Duty } from '../../../core/duty.ts';
-import type { DutyState, Fence } from '../../../core/leadership.ts';
+import type { DutyState, TermFence } from '../../../core/leadership.ts';
 import type { Log } from '../../../ops/log.ts';
 import type { LeadRequest, Led } from '../../cluster-store.ts';
 import { leadershipLost } from '../../refusals.ts';
@@ -165,7 +165,7 @@ export class Leadership {
  * Begins a leader's transaction: it holds the leader's row, so that nobody can take the duty before it has ended, and
  * time-outs see to it that it ends. The lock is one that the leader's own renewals do not wait for.
  */
-export function beginFenced(schema: string, fence: () => Fence): Begin {
+export function beginFenced(schema: string, fence: () => TermFence): Begin {
   return async (client) => {
     const { duty, term } = fence();
     const results = (await client.query(`begin;

@@ -6,7 +6,7 @@ import { DEFAULT_SPEC, type Dependency } from '../../../core/job.ts';
 import { FLAG } from '../../flags.ts';
 import type { Context } from '../base/context.ts';
 import { numbers } from '../base/values.ts';
-import { relink } from '../jobs/insert-guarded.ts';
+import { relink } from '../jobs/replace.ts';
 import { transactAgain } from './again.ts';
 import { lanesOf } from './carrier.ts';
 import { Conclusion } from './conclusion.ts';

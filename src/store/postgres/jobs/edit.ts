@@ -38,14 +38,14 @@ export async function edit(
   }
 }
 
-type Outcome = { type: 'edited'; job: Job } | { type: 'not-waiting' } | { type: 'new-lane'; key: string };
+type EditResult = { type: 'edited'; job: Job } | { type: 'not-waiting' } | { type: 'new-lane'; key: string };
 
 async function editOnce(
   context: Context,
   session: Session,
   jobId: number,
   { runAt, ...wanted }: JobEdit,
-): Promise<Outcome> {
+): Promise<EditResult> {
   const { sql, lanes } = context;
   const [locked] = await session.query(sql.lockWaiting, [jobId]);
   const [row] = await session.query<SpecRow>(sql.specs, [numbers([jobId])]);

@@ -4,15 +4,12 @@
  */
 
 import { isWaiting, type Job, type NewJob } from '../../../core/job.ts';
-import { FLAG } from '../../flags.ts';
 import type { Inserted, InsertOptions } from '../../job-store.ts';
 import { keyHeld, tooYoungParent } from '../../refusals.ts';
-import { encodeSpec } from '../../spec.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { numbers } from '../base/values.ts';
 import { Moved, transactAgain } from '../graph/again.ts';
-import { Conclusion } from '../graph/conclusion.ts';
 import { edgesOf, insertEdges, insertLinked, prospectOf } from '../graph/insert-linked.ts';
 import { lockConcerned } from '../graph/lock-concerned.ts';
 import { Locks } from '../graph/locks.ts';
@@ -21,8 +18,9 @@ import { Tally } from '../graph/tally.ts';
 import type { Transaction } from '../graph/transaction.ts';
 import { decodeJob, type JobRow } from '../reads/job-row.ts';
 import { beginIdempotent } from './idempotency.ts';
-import { announce, insertRows, ownFlags } from './insert-rows.ts';
-import { type Holders, type InsertPlan, planInsert } from './plan-insert.ts';
+import { announce, insertRows } from './insert-rows.ts';
+import { type Holders, planInsert } from './plan-insert.ts';
+import { giveKeys, replaceHolders } from './replace.ts';
 
 export interface GuardedInsert {
   jobs: readonly NewJob[];
@@ -220,100 +218,4 @@ function refuseYoungParents(jobs: readonly NewJob[], byKey: Holders['byKey'], lo
     const young = dependsOn.find((dependency) => dependency.jobId >= jobId);
     if (young !== undefined) throw tooYoungParent(jobId, young.jobId);
   }
-}
-
-async function giveKeys(
-  { sql }: Context,
-  session: Session,
-  takers: readonly { job: NewJob; jobId: number }[],
-): Promise<void> {
-  const keyed = takers.flatMap(({ job, jobId }) => (job.unique === null ? [] : [{ ...job.unique, jobId }]));
-  if (keyed.length === 0) return;
-  await session.query(sql.giveKeys, [
-    keyed.map(({ key }) => key),
-    numbers(keyed.map(({ jobId }) => jobId)),
-    keyed.map((unique) => (typeof unique.while === 'number' ? 'time' : unique.while)),
-    numbers(keyed.map((unique) => (typeof unique.while === 'number' ? unique.while : null))),
-  ]);
-}
-
-interface Replacements {
-  replacements: InsertPlan['replacements'];
-  holders: Holders;
-  ends: ParentEnds;
-}
-
-/** Overwrites the holders that still wait where that was asked for; answers with all holders as they are then. */
-async function replaceHolders(
-  context: Context,
-  transaction: Transaction,
-  { replacements, holders: { byKey, locked }, ends }: Replacements,
-): Promise<ReadonlyMap<number, Job>> {
-  const { session, tally } = transaction;
-  const ids = [...new Set(byKey.values())];
-  if (ids.length === 0) return new Map();
-  const read = async () => {
-    const rows = await session.query<JobRow>(context.sql.jobs, [numbers(ids)]);
-    return new Map(rows.map((row) => [row.id, decodeJob(row)]));
-  };
-  const before = await read();
-  for (const [jobId, { job, lane }] of replacements) {
-    await replace(context, session, { job, jobId, lane });
-    await relink(context, transaction, { job, jobId, flags: locked.get(jobId) as number, ends });
-    tally.claimable(jobId);
-  }
-  return replacements.size === 0 ? before : await read();
-}
-
-async function replace(
-  context: Context,
-  session: Session,
-  { job, jobId, lane }: { job: NewJob; jobId: number; lane: number },
-): Promise<void> {
-  const { queue, kind, name, priority, tags, spec } = encodeSpec(job);
-  const stored = JSON.stringify({ ...spec, unique_key: job.unique?.key });
-  await session.query(context.sql.replaceJob, [jobId, queue, kind, name, priority, tags, stored]);
-  await session.query(context.sql.replaceLive, [
-    jobId,
-    lane,
-    -priority,
-    job.runAt,
-    job.delayMs,
-    job.startTimeoutMs,
-    ownFlags(job),
-  ]);
-  await giveKeys(context, session, [{ job, jobId }]);
-}
-
-interface Relinked {
-  job: NewJob;
-  jobId: number;
-  /** Before it was replaced. */
-  flags: number;
-  ends: ParentEnds;
-}
-
-/** Gives a job that was replaced the dependencies it has now. */
-export async function relink(
-  context: Context,
-  transaction: Transaction,
-  { job, jobId, flags, ends }: Relinked,
-): Promise<void> {
-  const { sql } = context;
-  const { session } = transaction;
-  if (!(flags & FLAG.hasParents) && job.dependsOn.length === 0) return;
-  await session.query(sql.dropEdges, [numbers([jobId])]);
-  await insertEdges(context, session, edgesOf(jobId, job.dependsOn, ends));
-  const { counters, fate } = prospectOf(job.dependsOn, ends, 'each');
-  if (fate === 'upstream_failed' || fate === 'condition') {
-    await session.query(sql.skipLive, [jobId, fate]);
-    const own = (flags & ~(FLAG.holdsKey | FLAG.notifiesFailure | FLAG.notifiesSuccess)) | ownFlags(job);
-    const conclusion = new Conclusion(context, transaction);
-    await conclusion.ended([{ jobId, flags: own, status: 'skipped', quiet: false }]);
-    await conclusion.write();
-    return;
-  }
-  const { open, held, broken, missed } = counters;
-  const parentFlag = job.dependsOn.length === 0 ? 0 : FLAG.hasParents;
-  await session.query(sql.relinkLive, [jobId, fate, open, held, broken, missed, parentFlag]);
 }

@@ -26,13 +26,13 @@ export async function insert(
   return { items: stored.map((job) => ({ job, deduplicated: false })), replayed: false };
 }
 
-interface Placed {
+interface Batch {
   jobs: readonly NewJob[];
   /** Of each job. */
   lanes: readonly number[];
 }
 
-async function insertPlain(context: Context, { jobs, lanes }: Placed, signal: AbortSignal): Promise<Job[]> {
+async function insertPlain(context: Context, { jobs, lanes }: Batch, signal: AbortSignal): Promise<Job[]> {
   const { database } = context;
   const stored =
     jobs.length <= PIECE
@@ -52,7 +52,7 @@ export async function giveLateTurns(context: Context, stored: readonly Job[], si
   });
 }
 
-async function insertInTurn(context: Context, { jobs, lanes }: Placed, signal: AbortSignal): Promise<Job[]> {
+async function insertInTurn(context: Context, { jobs, lanes }: Batch, signal: AbortSignal): Promise<Job[]> {
   const queues = jobs.flatMap(({ fairKey, queue }) => (fairKey === null ? [] : queue));
   const stored = await context.database.transaction(signal, async (session) => {
     const rows = await insertRows(context, session, jobs, lanes);

@@ -14,7 +14,7 @@ export interface KnownLane {
 }
 
 /** A lane is named by its key. */
-type Finding = { what: 'lane'; id: number; name: string } | { what: 'limited' | 'fair'; id: null; name: string };
+type LanesRow = { what: 'lane'; id: number; name: string } | { what: 'limited' | 'fair'; id: null; name: string };
 
 export class Lanes {
   readonly #database: Database;
@@ -73,7 +73,7 @@ export class Lanes {
   /** Answers with whether anything is new. */
   async refresh(signal: AbortSignal): Promise<boolean> {
     const startedAt = performance.now();
-    const rows = await this.#database.query<Finding>(this.#sql.lanesAfter, [this.#last], signal);
+    const rows = await this.#database.query<LanesRow>(this.#sql.lanesAfter, [this.#last], signal);
     const later = rows.filter((row) => row.what === 'lane');
     const namesOf = (kind: 'limited' | 'fair') => rows.filter(({ what }) => what === kind).map(({ name }) => name);
     this.#fairQueues.learn(namesOf('fair'));

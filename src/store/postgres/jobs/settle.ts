@@ -43,13 +43,8 @@ interface LinkedColumns extends EndedColumns {
   counted: number[] | null;
 }
 
-interface EarlierRow {
-  job_id: number;
-  attempt: number;
-  worker_id: number;
+interface EarlierRow extends Omit<EndedRow, 'lane' | 'now'> {
   queue: string;
-  due: number;
-  started_at: number;
   ended_at: number;
 }
 
@@ -83,21 +78,21 @@ export async function settle(context: Context, successes: readonly Success[], si
   if (open.length === 0) return answers as Settled[];
   const earlier = await endedBefore(context, open, signal);
   return answers.map(
-    (answer, index) => answer ?? earlier.get(fenceOf(successes[index] as Success)) ?? { result: 'lease_lost' },
+    (answer, index) => answer ?? earlier.get(attemptKey(successes[index] as Success)) ?? { result: 'lease_lost' },
   );
 }
 
-type Fence = Pick<Success, 'jobId' | 'attempt' | 'workerId'>;
-type KeyOf = (fence: Fence) => number | string;
+type AttemptRef = Pick<Success, 'jobId' | 'attempt' | 'workerId'>;
+type KeyOf = (attempt: AttemptRef) => number | string;
 
-function fenceOf({ jobId, attempt, workerId }: Fence): string {
+function attemptKey({ jobId, attempt, workerId }: AttemptRef): string {
   return `${jobId} ${attempt} ${workerId}`;
 }
 
 /** Among reports of different jobs, the job tells which one is meant. */
 function keyFor(successes: readonly Success[]): KeyOf {
   const jobs = new Set(successes.map(({ jobId }) => jobId));
-  return jobs.size === successes.length ? ({ jobId }) => jobId : fenceOf;
+  return jobs.size === successes.length ? ({ jobId }) => jobId : attemptKey;
 }
 
 /** By id, as all who lock several jobs do. */
@@ -278,7 +273,7 @@ async function endedBefore(
   const rows = await database.query<EarlierRow>(sql.settledBefore, [ids], signal);
   return new Map(
     rows.map((row) => [
-      fenceOf({ jobId: row.job_id, attempt: row.attempt, workerId: row.worker_id }),
+      attemptKey({ jobId: row.job_id, attempt: row.attempt, workerId: row.worker_id }),
       {
         result: 'ok',
         fresh: false,

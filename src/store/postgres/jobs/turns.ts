@@ -70,14 +70,14 @@ export async function giveTurnsTo(context: Context, session: Session, claimable:
   ]);
 }
 
-interface Around {
+interface Newcomers {
   newcomers: readonly Newcomer[];
   /** By queue. */
   lanes: ReadonlyMap<string, readonly number[]>;
 }
 
 /** What waits beside the newcomers. */
-async function standingOf(sql: Context['sql'], session: Session, { newcomers, lanes }: Around): Promise<Standing> {
+async function standingOf(sql: Context['sql'], session: Session, { newcomers, lanes }: Newcomers): Promise<Standing> {
   const keys = distinct(newcomers.map(({ queue, priority, fairKey }) => ({ queue, priority, fairKey })));
   const lines = distinct(newcomers.map(({ queue, priority }) => ({ queue, priority })));
   const [keyPlaces, linePlaces] = [placesOf(keys, lanes), placesOf(lines, lanes)];
@@ -91,12 +91,12 @@ async function standingOf(sql: Context['sql'], session: Session, { newcomers, la
   };
 }
 
-interface Line {
+interface TurnLine {
   queue: string;
   priority: number;
 }
 
-interface Place<L extends Line> {
+interface LanePlace<L extends TurnLine> {
   line: L;
   place: number;
   lane: number;
@@ -108,11 +108,11 @@ interface TurnRow {
 }
 
 /** Each lane of each line's queue. */
-function placesOf<L extends Line>(lines: readonly L[], lanes: Around['lanes']): Place<L>[] {
+function placesOf<L extends TurnLine>(lines: readonly L[], lanes: Newcomers['lanes']): LanePlace<L>[] {
   return lines.flatMap((line, place) => (lanes.get(line.queue) ?? []).map((lane) => ({ line, place, lane })));
 }
 
-function columnsOf(places: readonly Place<Line>[]): string[] {
+function columnsOf(places: readonly LanePlace<TurnLine>[]): string[] {
   return [
     numbers(places.map(({ place }) => place)),
     numbers(places.map(({ lane }) => lane)),
@@ -120,7 +120,7 @@ function columnsOf(places: readonly Place<Line>[]): string[] {
   ];
 }
 
-function turnsBy(lines: readonly Line[], rows: readonly TurnRow[]): ReadonlyMap<string, number> {
+function turnsBy(lines: readonly TurnLine[], rows: readonly TurnRow[]): ReadonlyMap<string, number> {
   const known = rows.filter(({ turn }) => turn !== PARKED);
   return new Map(known.map(({ place, turn }) => [JSON.stringify(lines[place]), turn]));
 }

@@ -1,13 +1,12 @@
 /** What a person makes of a schedule, in steps that one transaction can hold. */
 
-import { isRowError } from '../../../core/error.ts';
+import { isRowError, messageOf } from '../../../core/error.ts';
 import { changeLines, dueBeforeChange, type LineState } from '../../../core/schedule/change-lines.ts';
 import { type Changed, changeSchedule as decideChange } from '../../../core/schedule/change-schedule.ts';
+import { postponeMs } from '../../../core/schedule/plan-due.ts';
 import type { Schedule } from '../../../core/schedule/schedule.ts';
-import { nothingJudged } from '../../plan-due.ts';
-import { messageOf, postponeMs } from '../../postpone.ts';
 import { decodeLineState, type LineColumns, specOfSchedule } from '../../schedule-columns.ts';
-import type { ChangeRequest, ScheduleStep } from '../../schedule-store.ts';
+import { type ChangeRequest, nothingJudged, type ScheduleStep } from '../../schedule-store.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { numbers } from '../base/values.ts';
@@ -18,7 +17,7 @@ import type { Transaction } from '../graph/transaction.ts';
 import { type DueNow, judge } from './judge.ts';
 import { insertLines, lockSchedule, nowOf, readSchedule } from './rows.ts';
 
-interface Asked {
+interface ChangeInput {
   name: string;
   request: ChangeRequest;
 }
@@ -54,7 +53,7 @@ interface Begun {
 
 async function takeStep(
   context: Context,
-  asked: Asked,
+  asked: ChangeInput,
   begun: Begun,
   signal: AbortSignal,
 ): Promise<ScheduleStep | undefined> {
@@ -72,7 +71,7 @@ async function takeStep(
 async function stepOf(
   context: Context,
   transaction: Transaction,
-  { name, request }: Asked,
+  { name, request }: ChangeInput,
   begun: Begun,
 ): Promise<ScheduleStep | undefined> {
   const { session } = transaction;
@@ -112,14 +111,14 @@ async function stepOf(
   return { ...answer, ...judged, failed, schedule: (await readSchedule(context, session, name)) as Schedule };
 }
 
-interface Change {
+interface PlannedChange {
   before: Schedule;
   changed: Changed<Schedule>;
   lines: readonly LineState[];
   at: number;
 }
 
-async function writeChange(context: Context, session: Session, about: Change): Promise<void> {
+async function writeChange(context: Context, session: Session, about: PlannedChange): Promise<void> {
   const { sql } = context;
   const { schedule, begin } = about.changed;
   const { id, owner, updatedAt, pausedAt, pausedNote } = schedule;

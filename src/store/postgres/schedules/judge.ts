@@ -1,8 +1,8 @@
 /** Lines that are due, of schedules that are locked: their verdicts, and what they start. */
 
+import { type Closes, countStarted, countVerdicts, planDue } from '../../../core/schedule/plan-due.ts';
 import { type Line, missInstead } from '../../../core/schedule/plan-line.ts';
 import type { Schedule } from '../../../core/schedule/schedule.ts';
-import { type Closes, countStarted, countVerdicts, planDue } from '../../plan-due.ts';
 import type { Judged, TickRequest } from '../../schedule-store.ts';
 import type { Context } from '../base/context.ts';
 import type { Transaction } from '../graph/transaction.ts';

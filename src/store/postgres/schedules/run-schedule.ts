@@ -18,9 +18,9 @@ import { beginIdempotent } from '../jobs/idempotency.ts';
 import { lockSchedule, nowOf, openRuns } from './rows.ts';
 import { type Decided, writeTicks } from './write-ticks.ts';
 
-type Answer = { ticks: Tick[]; replayed: boolean } | undefined;
+type RunAnswer = { ticks: Tick[]; replayed: boolean } | undefined;
 
-interface Asked extends InsertOptions {
+interface RunInput extends InsertOptions {
   name: string;
   request: RunRequest;
 }
@@ -31,7 +31,7 @@ export async function runSchedule(
   request: RunRequest,
   options: InsertOptions,
   signal: AbortSignal,
-): Promise<Answer> {
+): Promise<RunAnswer> {
   const { answer, tally } = await transactAgain(context, signal, async (session) => {
     const ledger = new Tally();
     const transaction = { session, locks: new Locks(context, session), tally: ledger };
@@ -46,8 +46,8 @@ export async function runSchedule(
 async function runOnce(
   context: Context,
   transaction: Transaction,
-  { name, request, idempotency }: Asked,
-): Promise<Answer> {
+  { name, request, idempotency }: RunInput,
+): Promise<RunAnswer> {
   const { sql } = context;
   const { session } = transaction;
   if (idempotency !== undefined) {

@@ -1,9 +1,9 @@
 /** Ticks that are due. Of several instances at once, each takes other schedules. */
 
-import { isRowError } from '../../../core/error.ts';
+import { isRowError, messageOf } from '../../../core/error.ts';
+import { postponeMs } from '../../../core/schedule/plan-due.ts';
 import type { Schedule } from '../../../core/schedule/schedule.ts';
 import type { Run } from '../../../core/schedule/tick.ts';
-import { messageOf, postponeMs } from '../../postpone.ts';
 import { decodeLine, type LineColumns } from '../../schedule-columns.ts';
 import type { Ticked, TickRequest } from '../../schedule-store.ts';
 import type { Context } from '../base/context.ts';
@@ -22,7 +22,7 @@ interface LookRow {
   now: number;
 }
 
-type Taken = Pick<Ticked, 'ticks' | 'counts' | 'started' | 'contended' | 'failed'>;
+type TickStep = Pick<Ticked, 'ticks' | 'counts' | 'started' | 'contended' | 'failed'>;
 
 const NOTHING = { ticks: [], counts: {}, started: {}, failed: [] };
 
@@ -43,7 +43,7 @@ export async function tick(context: Context, request: TickRequest, signal: Abort
   };
 }
 
-async function judgeDue(context: Context, request: TickRequest, signal: AbortSignal): Promise<Taken> {
+async function judgeDue(context: Context, request: TickRequest, signal: AbortSignal): Promise<TickStep> {
   let begun: DueNow[] = [];
   try {
     const { judged, tally } = await transactAgain(context, signal, async (session) => {
@@ -65,7 +65,7 @@ async function judgeDue(context: Context, request: TickRequest, signal: AbortSig
 }
 
 /** Unless somebody has judged it meanwhile. */
-async function postpone(context: Context, due: DueNow, error: unknown, signal: AbortSignal): Promise<Taken> {
+async function postpone(context: Context, due: DueNow, error: unknown, signal: AbortSignal): Promise<TickStep> {
   const { schedule, line } = due;
   const retryInMs = postponeMs(due);
   await context.database.transaction(signal, (session) =>

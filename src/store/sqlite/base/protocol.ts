@@ -1,8 +1,8 @@
 /** The messages between the calling side and a thread. */
 
 import type { MessagePort, Worker } from 'node:worker_threads';
-import type { Fence } from '../../../core/leadership.ts';
-import type { Changed } from '../../hint.ts';
+import type { TermFence } from '../../../core/leadership.ts';
+import type { Announcement } from '../../hint.ts';
 import type { Context } from './context.ts';
 import type { Failure } from './failure.ts';
 
@@ -12,26 +12,26 @@ export type Methods = Record<string, (context: Context, ...args: never[]) => unk
 /** The arguments of a call, without the context that the thread adds. */
 export type Args<M extends Methods, K extends keyof M> = Parameters<M[K]> extends [unknown, ...infer Sent] ? Sent : [];
 
-export interface Request {
+export interface ThreadRequest {
   id: number;
   method: string;
   now: number;
   args: readonly unknown[];
   /** Of a leader: where its term is over, nothing is done. */
-  fence?: Fence;
+  fence?: TermFence;
 }
 
-export interface Answer {
+export interface ThreadAnswer {
   id: number;
   value?: unknown;
   failure?: Failure;
-  changed?: Changed;
+  changed?: Announcement;
 }
 
-export type ToThread = Request | 'close';
+export type ToThread = ThreadRequest | 'close';
 
 /** `ready` or a failure comes first, `closed` last. */
-export type FromThread = { ready: true } | { failed: Failure } | { answers: Answer[] } | { closed: true };
+export type FromThread = { ready: true } | { failed: Failure } | { answers: ThreadAnswer[] } | { closed: true };
 
 /** Everything is copied but what is handed over: that is the other side's from then on. */
 export function send(

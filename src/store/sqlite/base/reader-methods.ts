@@ -10,11 +10,10 @@ import { workers } from '../cluster/workers.ts';
 import { hasIntake } from '../graph/adopt.ts';
 import { graphWork } from '../graph/graph-work.ts';
 import { steps, workflows } from '../graph/workflows.ts';
-import { readLog } from '../jobs/logs.ts';
+import { readLog } from '../jobs/output.ts';
 import { count, list } from '../reads/list.ts';
 import { attempts, countAhead } from '../reads/reading.ts';
-import { schedules } from '../schedules/list-schedules.ts';
-import { ticks } from '../schedules/list-ticks.ts';
+import { schedules, ticks } from '../schedules/list.ts';
 import type { Methods } from './protocol.ts';
 
 export const readerMethods = {

@@ -12,7 +12,7 @@ import { FairQueues } from '../jobs/turns.ts';
 import type { Context } from './context.ts';
 import type { Database } from './database.ts';
 import { encodeFailure } from './failure.ts';
-import { type Answer, type Methods, type Request, send, type ToThread } from './protocol.ts';
+import { type Methods, send, type ThreadAnswer, type ThreadRequest, type ToThread } from './protocol.ts';
 import { isBusy, translate } from './sqlite-error.ts';
 
 export interface Served {
@@ -36,7 +36,7 @@ export function serve(port: MessagePort, served: Served): void {
   const { database } = served;
   const memo: Memo = { lanes: new Lanes(database), fairQueues: new FairQueues(database) };
   port.on('message', (first: ToThread) => {
-    const group: Request[] = [];
+    const group: ThreadRequest[] = [];
     let message: ToThread | undefined = first;
     while (message !== undefined && message !== 'close') {
       group.push(message);
@@ -56,7 +56,7 @@ function received(port: MessagePort): ToThread | undefined {
   return receiveMessageOnPort(port)?.message as ToThread | undefined;
 }
 
-function answer(served: Served, memo: Memo, group: readonly Request[]): Answer[] {
+function answer(served: Served, memo: Memo, group: readonly ThreadRequest[]): ThreadAnswer[] {
   try {
     return commitTogether(served, memo, group);
   } catch (error) {
@@ -71,7 +71,7 @@ function answer(served: Served, memo: Memo, group: readonly Request[]): Answer[]
   }
 }
 
-function commitTogether(served: Served, memo: Memo, group: readonly Request[]): Answer[] {
+function commitTogether(served: Served, memo: Memo, group: readonly ThreadRequest[]): ThreadAnswer[] {
   const { database } = served;
   database.run(served.begin);
   const answers =
@@ -82,7 +82,7 @@ function commitTogether(served: Served, memo: Memo, group: readonly Request[]): 
   return answers;
 }
 
-function performInSavepoint(served: Served, memo: Memo, request: Request): Answer {
+function performInSavepoint(served: Served, memo: Memo, request: ThreadRequest): ThreadAnswer {
   const { database } = served;
   database.run('savepoint request');
   try {
@@ -100,7 +100,11 @@ function performInSavepoint(served: Served, memo: Memo, request: Request): Answe
   }
 }
 
-function perform({ database, methods }: Served, memo: Memo, { id, method, now, args, fence }: Request): Answer {
+function perform(
+  { database, methods }: Served,
+  memo: Memo,
+  { id, method, now, args, fence }: ThreadRequest,
+): ThreadAnswer {
   const effects = new Changes();
   const context = { database, ...memo, now, effects, aftermath: new Aftermath() };
   if (fence !== undefined) requireTerm(context, fence);

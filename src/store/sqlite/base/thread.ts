@@ -3,16 +3,16 @@
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '../../../core/clock.ts';
 import { WorkronError } from '../../../core/error.ts';
-import type { Fence } from '../../../core/leadership.ts';
-import type { Changed } from '../../hint.ts';
+import type { TermFence } from '../../../core/leadership.ts';
+import type { Announcement } from '../../hint.ts';
 import { decodeFailure } from './failure.ts';
 import {
-  type Answer,
   type Args,
   type FromThread,
   type Methods,
-  type Request,
   send,
+  type ThreadAnswer,
+  type ThreadRequest,
   type ToThread,
 } from './protocol.ts';
 
@@ -26,12 +26,12 @@ export interface ThreadOptions {
   data: { file: string; target?: string };
   clock: Clock;
   /** Told after the commit, before the caller is answered. */
-  onChanged?: (changed: Changed) => void;
+  onChanged?: (changed: Announcement) => void;
 }
 
-export interface CallOptions {
+export interface ThreadCallOptions {
   /** Of a leader: where its term is over, nothing is done. */
-  fence?: Fence;
+  fence?: TermFence;
   /** Parts of the input that the thread gets instead of a copy. */
   handedOver?: readonly ArrayBuffer[];
 }
@@ -76,7 +76,7 @@ export class Thread<M extends Methods> {
   }
 
   /** The same thread for a leader: all methods but `reads` are called only in its term. */
-  fenced(fence: () => Fence, reads: Partial<M>): Calls<M> {
+  fenced(fence: () => TermFence, reads: Partial<M>): Calls<M> {
     return {
       call: async (method, args, signal, options) =>
         this.call(method, args, signal, method in reads ? options : { ...options, fence: fence() }),
@@ -90,7 +90,7 @@ export class Thread<M extends Methods> {
     method: K,
     args: Args<M, K>,
     signal: AbortSignal,
-    { fence, handedOver }: CallOptions = {},
+    { fence, handedOver }: ThreadCallOptions = {},
   ): Promise<ReturnType<M[K]>> {
     if (signal.aborted) return Promise.reject(signal.reason as Error);
     if (this.#over !== null) return Promise.reject(this.#over);
@@ -112,7 +112,7 @@ export class Thread<M extends Methods> {
         },
       });
       try {
-        const request: Request = { id, method, now: this.#options.clock.now(), args };
+        const request: ThreadRequest = { id, method, now: this.#options.clock.now(), args };
         this.#post(fence === undefined ? request : { ...request, fence }, handedOver);
       } catch (error) {
         this.#pending.delete(id);
@@ -149,7 +149,7 @@ export class Thread<M extends Methods> {
     if ('failed' in message) this.#ready.reject(decodeFailure(message.failed));
   }
 
-  #answer({ id, value, failure, changed }: Answer): void {
+  #answer({ id, value, failure, changed }: ThreadAnswer): void {
     if (changed !== undefined) this.#options.onChanged?.(changed);
     const pending = this.#pending.get(id);
     this.#pending.delete(id);

@@ -3,8 +3,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { Database } from './database.ts';
 import { encodeFailure } from './failure.ts';
+import { lockFile } from './lock-file.ts';
 import { installedVersion, migrate } from './migrate.ts';
-import { own } from './owner.ts';
 import { send } from './protocol.ts';
 import { serve } from './serve.ts';
 import { sql } from './sql.ts';
@@ -24,7 +24,7 @@ const { file } = workerData as { file: string };
 if (parentPort === null) throw new Error('runs as a thread only');
 const stack = new DisposableStack();
 try {
-  stack.use(own(file));
+  stack.use(lockFile(file));
   const database = stack.use(new Database(file, { readOnly: false }));
   const installed = installedVersion(database, file);
   database.script(`

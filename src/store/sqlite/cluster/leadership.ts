@@ -1,5 +1,5 @@
 import { DUTY_NUMBERS, type Duty } from '../../../core/duty.ts';
-import type { DutyState, Fence } from '../../../core/leadership.ts';
+import type { DutyState, TermFence } from '../../../core/leadership.ts';
 import type { LeadRequest, Led } from '../../cluster-store.ts';
 import { leadershipLost } from '../../refusals.ts';
 import type { Context } from '../base/context.ts';
@@ -31,7 +31,7 @@ export function duties({ database, now }: Context): DutyState[] {
   return database.all<LeaderRow>(sql.duties).map((row) => stateOf(row, now));
 }
 
-export function requireTerm({ database }: Context, { duty, term }: Fence): void {
+export function requireTerm({ database }: Context, { duty, term }: TermFence): void {
   if (database.get<LeaderRow>(sql.duty, duty)?.term !== term) throw leadershipLost({ duty, term });
 }
 

@@ -40,6 +40,12 @@ export function leaveWorker({ database }: Context, id: number): void {
   database.run(sql.leaveWorker, id);
 }
 
+export function retireWorkers({ database, now }: Context, forgetAfterMs: number): number[] {
+  const marked = database.tuples<[number]>(sql.retireWorkers, now).map(([id]) => id);
+  database.run(sql.forgetWorkers, now - forgetAfterMs);
+  return marked.sort((a, b) => a - b);
+}
+
 function workerById({ database }: Context, id: number): WorkerRow | undefined {
   const row = database.get<StoredWorker>(sql.workers, id);
   return row === undefined ? undefined : decode(row);

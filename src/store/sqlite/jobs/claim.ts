@@ -8,7 +8,7 @@ import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
 import { type RunContextAnswer, readRunContext } from '../graph/run-context.ts';
 import { CLAIMED, type ClaimedRow } from '../reads/job-row.ts';
-import { isAhead, LaneCursor, type Place } from './lane-cursor.ts';
+import { type ClaimOrder, isAhead, LaneCursor } from './lane-cursor.ts';
 
 export interface ClaimAnswer {
   /** `ClaimedRow[]` as JSON: text is the cheapest to send. */
@@ -82,7 +82,7 @@ function choose(context: Context, { offer, limit, prefetch = false }: ClaimReque
 
 /** By their heads, which must be there. */
 function isMoreUrgent(a: LaneCursor, b: LaneCursor): boolean {
-  return isAhead(a.head as Place, b.head as Place);
+  return isAhead(a.head as ClaimOrder, b.head as ClaimOrder);
 }
 
 function inOrder(rows: readonly ClaimedRow[], ids: readonly number[]): ClaimedRow[] {

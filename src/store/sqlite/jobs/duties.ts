@@ -36,9 +36,3 @@ export function findLost(
   const seenAt = new Map(lost);
   return read(context, [...seenAt.keys()]).map((row) => [row, seenAt.get(idOf(row)) as number]);
 }
-
-export function retireWorkers({ database, now }: Context, forgetAfterMs: number): number[] {
-  const marked = database.tuples<[number]>(sql.retireWorkers, now).map(([id]) => id);
-  database.run(sql.forgetWorkers, now - forgetAfterMs);
-  return marked.sort((a, b) => a - b);
-}

@@ -4,7 +4,7 @@ import type { Lane } from '../../../core/lane.ts';
 import type { Database } from '../base/database.ts';
 import { sql } from '../base/sql.ts';
 
-export type Place = readonly [rank: number, turn: number, due: number, jobId: number];
+export type ClaimOrder = readonly [rank: number, turn: number, due: number, jobId: number];
 
 export interface LaneCursorOptions {
   id: number;
@@ -24,7 +24,7 @@ export class LaneCursor {
   readonly #id: number;
   readonly #limit: number;
   #pieceSize: number;
-  #piece: Place[];
+  #piece: ClaimOrder[];
   #next = 0;
 
   constructor(database: Database, { id, lane, limit, alone }: LaneCursorOptions) {
@@ -33,32 +33,32 @@ export class LaneCursor {
     this.#id = id;
     this.#limit = limit;
     this.#pieceSize = alone ? limit : Math.min(FIRST_PIECE, limit);
-    this.#piece = database.tuples<Place>(sql.laneHeads, id, this.#pieceSize);
+    this.#piece = database.tuples<ClaimOrder>(sql.laneHeads, id, this.#pieceSize);
   }
 
   /** The most urgent job not yet taken; `undefined`: none is left. */
-  get head(): Place | undefined {
+  get head(): ClaimOrder | undefined {
     return this.#piece[this.#next];
   }
 
   /** Takes the head, which must be there. */
   take(): number {
-    const taken = this.#piece[this.#next] as Place;
+    const taken = this.#piece[this.#next] as ClaimOrder;
     this.#next += 1;
     if (this.#next === this.#piece.length && this.#piece.length === this.#pieceSize) this.#readOn(taken);
     const [, , , jobId] = taken;
     return jobId;
   }
 
-  #readOn(last: Place): void {
+  #readOn(last: ClaimOrder): void {
     if (this.#pieceSize >= this.#limit && this.#next >= this.#limit) return;
     this.#pieceSize = Math.min(this.#pieceSize * GROWTH, this.#limit);
-    this.#piece = this.#database.tuples<Place>(sql.laneAfter, this.#id, this.#pieceSize, ...last);
+    this.#piece = this.#database.tuples<ClaimOrder>(sql.laneAfter, this.#id, this.#pieceSize, ...last);
     this.#next = 0;
   }
 }
 
-export function isAhead(a: Place, b: Place): boolean {
+export function isAhead(a: ClaimOrder, b: ClaimOrder): boolean {
   for (let index = 0; index < 4; index += 1) {
     const [left, right] = [a[index] as number, b[index] as number];
     if (left !== right) return left < right;

@@ -54,13 +54,13 @@ export function giveTurnsTo({ database, fairQueues }: Context, jobIds: readonly 
     fairKey: row.fair_key,
     dueAt: row.due,
   }));
-  for (const { jobId, turn, fairKey } of giveTurns(newcomers, new Waiting(database))) {
+  for (const { jobId, turn, fairKey } of giveTurns(newcomers, new QueueStanding(database))) {
     database.run(sql.setTurns, jobId, turn, fairKey);
   }
 }
 
 /** What waits beside those that are parked. Asked before any of these is given its turn. */
-class Waiting implements Standing {
+class QueueStanding implements Standing {
   readonly #database: Database;
   readonly #lanes = new Map<string, number[]>();
   readonly #present = new Map<string, number | undefined>();

@@ -8,7 +8,6 @@ import type { Database, Param } from '../base/database.ts';
 import { sql } from '../base/sql.ts';
 import { jobColumns, jobsFrom } from '../sql/read.ts';
 import { idOf, type JobRow } from './job-row.ts';
-import { lastJobBefore } from './last-job-before.ts';
 import { textSearch, windowStart } from './text-search.ts';
 
 export function list(
@@ -88,13 +87,13 @@ function searchPart(filter: Bounded): Search {
   };
 }
 
-interface Start {
+interface SearchStart {
   from: string;
   id: string;
   status: [column: string, value: Status] | null;
 }
 
-function search(filter: Bounded, { from, id, status }: Start): Search {
+function search(filter: Bounded, { from, id, status }: SearchStart): Search {
   const conditions: string[] = ['true'];
   const params: Param[] = [];
   const must = (condition: string, ...values: Param[]) => {
@@ -128,4 +127,17 @@ function search(filter: Bounded, { from, id, status }: Start): Search {
     must(found.condition, ...found.params);
   }
   return { from, where: conditions.join(' and '), params, id };
+}
+
+/** The id of the last job that was created before an instant, found by bisection; 0 if there is none. */
+function lastJobBefore(database: Database, instant: number): number {
+  let low = 0;
+  let high = (database.get<{ id: number }>(sql.newestJobId)?.id ?? 0) + 1;
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    const job = database.get<{ id: number; created_at: number }>(sql.jobUpTo, low, middle);
+    if (job !== undefined && job.created_at >= instant) high = job.id;
+    else low = middle;
+  }
+  return low;
 }

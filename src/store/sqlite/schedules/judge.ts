@@ -1,13 +1,21 @@
 /** Lines that are due: their verdicts, and what they start. */
 
+import { isRowError, messageOf } from '../../../core/error.ts';
+import {
+  type Closes,
+  closesNone,
+  countStarted,
+  countVerdicts,
+  planDue,
+  postponeMs,
+} from '../../../core/schedule/plan-due.ts';
 import { type Line, type LinePlan, missInstead } from '../../../core/schedule/plan-line.ts';
 import type { Schedule } from '../../../core/schedule/schedule.ts';
-import { type Closes, closesNone, countStarted, countVerdicts, planDue } from '../../plan-due.ts';
-import { messageOf, postponeMs } from '../../postpone.ts';
 import type { Judged, TickRequest } from '../../schedule-store.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
-import { alone } from './alone.ts';
+import { translate } from '../base/sqlite-error.ts';
+import { Aftermath } from '../graph/aftermath.ts';
 import { openRuns } from './rows.ts';
 import { writePlan } from './write-ticks.ts';
 
@@ -49,4 +57,25 @@ export function judge(
     now,
     failed: failed.map(({ due: one, ...rest }) => ({ schedule: one.schedule.name, ...rest })),
   };
+}
+
+/** Runs `write`. If it fails because of what it writes, rolls back that part of the call and returns what `instead` returns. */
+function alone<T>(context: Context, write: (own: Context) => T, instead: (error: unknown) => T): T {
+  const { database, lanes, fairQueues } = context;
+  database.run('savepoint alone');
+  try {
+    const own = { ...context, aftermath: new Aftermath() };
+    const answer = write(own);
+    own.aftermath.finish(own);
+    database.run('release alone');
+    return answer;
+  } catch (error) {
+    // A full disk may have ended the whole transaction.
+    if (!database.inTransaction || !isRowError(translate(error, ''))) throw error;
+    database.run('rollback to alone');
+    database.run('release alone');
+    lanes.forget();
+    fairQueues.forget();
+    return instead(error);
+  }
 }

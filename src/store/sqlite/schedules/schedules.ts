@@ -3,10 +3,9 @@
 import { changeLines, dueBeforeChange } from '../../../core/schedule/change-lines.ts';
 import { beginLines, changeSchedule as decideChange, keysOf } from '../../../core/schedule/change-schedule.ts';
 import type { NewSchedule, Schedule } from '../../../core/schedule/schedule.ts';
-import { nothingJudged } from '../../plan-due.ts';
 import { scheduleExists } from '../../refusals.ts';
 import { decodeLineState, type LineColumns, specOfSchedule } from '../../schedule-columns.ts';
-import type { ChangeRequest, ScheduleStep } from '../../schedule-store.ts';
+import { type ChangeRequest, nothingJudged, type ScheduleStep } from '../../schedule-store.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
 import { judge } from './judge.ts';

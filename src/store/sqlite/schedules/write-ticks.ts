@@ -9,7 +9,7 @@ import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
 import { addTickNotice } from '../cluster/notices.ts';
 import { tickById } from './rows.ts';
-import { start } from './start.ts';
+import { start } from './start-runs.ts';
 
 /** Writes what was decided about a line, and moves it on. */
 export function writePlan(

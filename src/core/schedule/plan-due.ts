@@ -1,9 +1,11 @@
-/** Decides about the lines that are due, as many as one transaction may write. */
+/** Judges the lines that are due, as many as one transaction may write. */
 
-import { type Line, type LinePlan, type LineRequest, planLine } from '../core/schedule/plan-line.ts';
-import type { Run, TickVerdict } from '../core/schedule/tick.ts';
-import { messageOf, postponeMs } from './postpone.ts';
-import type { Judged, TickRequest } from './schedule-store.ts';
+import { retryDelay } from '../backoff.ts';
+import { messageOf } from '../error.ts';
+import type { Notify } from '../notify.ts';
+import { type Line, type LinePlan, type LineRequest, planLine } from './plan-line.ts';
+import { recurrenceOf } from './recurrence-of.ts';
+import type { Run, TickVerdict } from './tick.ts';
 
 export interface DueLine {
   schedule: LineRequest['schedule'];
@@ -17,14 +19,23 @@ export interface DuePlans<D> {
   failed: { due: D; error: string; retryInMs: number | null }[];
 }
 
-/** Whether the ticks of a key must have their verdict now, and there is no later; as a change of its schedule says. */
+/** True if the ticks of a key must get their verdict now, because a change of the schedule leaves no later time for it. */
 export type Closes = (key: string) => boolean;
 export const closesNone: Closes = () => false;
 
-/** In order, until the ledger would get more than `limit` rows; the first one is always among them. */
+export interface DueRequest {
+  now: number;
+  /** Rows of the ledger. */
+  limit: number;
+  /** Targets that are notified of every schedule. */
+  notify?: readonly Notify[];
+  closes?: Closes;
+}
+
+/** Plans lines in order, until the ledger would get more than `limit` rows; the first one is always planned. */
 export function planDue<D extends DueLine>(
   due: readonly D[],
-  { now, limit, notify = [], closes = closesNone }: { now: number; closes?: Closes } & TickRequest,
+  { now, limit, notify = [], closes = closesNone }: DueRequest,
 ): DuePlans<D> {
   const plans: DuePlans<D>['plans'] = [];
   const failed: DuePlans<D>['failed'] = [];
@@ -44,11 +55,21 @@ export function planDue<D extends DueLine>(
   return { plans, failed };
 }
 
-export function nothingJudged(now: number): Judged {
-  return { ticks: [], counts: {}, started: {}, now, failed: [] };
+/** How long a line that cannot be judged or written is postponed, so that no other line waits for it. */
+export function postponeMs({ schedule, line, now }: Pick<LineRequest, 'schedule' | 'line' | 'now'>): number {
+  return retryDelay(now - dueSince(schedule, line));
 }
 
-/** How many ticks these plans judge, by verdict. */
+function dueSince(schedule: LineRequest['schedule'], { cursor }: LineRequest['line']): number {
+  try {
+    return recurrenceOf(schedule).next(cursor) ?? cursor;
+  } catch {
+    // For instance, its time zone is no longer known.
+    return cursor;
+  }
+}
+
+/** The number of ticks that these plans judge, by verdict. */
 export function countVerdicts(plans: readonly { plan: LinePlan }[]): Partial<Record<TickVerdict, number>> {
   const counts: Partial<Record<TickVerdict, number>> = {};
   for (const { plan } of plans) {
@@ -57,7 +78,7 @@ export function countVerdicts(plans: readonly { plan: LinePlan }[]): Partial<Rec
   return counts;
 }
 
-/** How many jobs these plans start, by queue. */
+/** The number of jobs that these plans start, by queue. */
 export function countStarted(plans: readonly { due: DueLine; plan: LinePlan }[]): Record<string, number> {
   const started: Record<string, number> = {};
   for (const { due, plan } of plans) {

@@ -1,14 +1,14 @@
-/** One process owns a database file. The lock is the operating system's, so it dies with the process. */
+/** One process owns a database file. The lock is the operating system's, so it ends with the process. */
 
 import { DatabaseSync } from 'node:sqlite';
 import { WorkronError } from '../../../core/error.ts';
 import { isBusy } from './sqlite-error.ts';
 
 /**
- * Holds `<file>-owner` until disposed of. Throws `store_unavailable` where another process holds it.
+ * Locks `<file>-owner` until disposed of. Throws `store_unavailable` if another process holds it.
  * The empty file stays behind: deleting it would let two processes lock two files of the same name.
  */
-export function own(file: string): Disposable {
+export function lockFile(file: string): Disposable {
   const lock = new DatabaseSync(`${file}-owner`);
   try {
     lock.exec('begin exclusive');

@@ -1,34 +1,82 @@
-/** A filter as SQL. */
+/** Lists and counts by any filter. */
 
-import { isTerminal, STATUSES, type Status } from '../../../core/job.ts';
+import { isTerminal, type Job, STATUSES, type Status } from '../../../core/job.ts';
 import type { JobFilter } from '../../../core/job-filter.ts';
+import { CREATION_SLACK_MS, endWith } from '../../list-bounds.ts';
 import type { Context } from '../base/context.ts';
+import type { Statement } from '../base/database.ts';
 import { numbers } from '../base/values.ts';
 import { jobsFrom, lastRun } from '../sql/read.ts';
+import { decodeJob, type JobRow } from './job-row.ts';
 import { textSearch } from './text-search.ts';
 
-export interface Built {
+interface Built {
   text: string;
   values: unknown[];
 }
 
-type Place = Pick<Context, 'schema' | 'folds'>;
+type Dialect = Pick<Context, 'schema' | 'folds'>;
 
 /** Only jobs with ids `above` one and `upTo` another. Numbers and not subqueries, so that the planner knows how few they are. */
-export type Bounded = Omit<JobFilter, 'newest'> & { above?: number; upTo?: number };
+type Bounded = Omit<JobFilter, 'newest'> & { above?: number; upTo?: number };
+
+export async function list(
+  context: Context,
+  filter: JobFilter,
+  page: { before: number | null; limit: number },
+  signal: AbortSignal,
+): Promise<Job[]> {
+  const { text, values } = listQuery(context, await bounded(context, filter, signal), page);
+  const rows = await context.database.query<JobRow>({ text }, values, signal);
+  return rows.map(decodeJob);
+}
+
+export async function count(context: Context, filter: JobFilter, atMost: number, signal: AbortSignal): Promise<number> {
+  const { text, values } = countQuery(context, await bounded(context, filter, signal), atMost);
+  const [row] = await context.database.query<{ count: number }>({ text }, values, signal);
+  return row?.count ?? 0;
+}
+
+/**
+ * Where ids alone tell that a job is not meant, none beyond is looked at: what a worker ran that is gone is no younger than
+ * its last lease. A reason tells how the job ended.
+ */
+async function bounded(
+  { database, sql }: Context,
+  { newest, ...filter }: JobFilter,
+  signal: AbortSignal,
+): Promise<Bounded> {
+  const idFrom = async (statement: Statement, ...values: unknown[]) =>
+    (await database.query<{ id: number | null }>(statement, values, signal))[0]?.id ?? 0;
+  const { createdFrom, workerId, reason } = filter;
+  const gone = workerId === undefined ? [] : await database.query<{ at: number }>(sql.workerGone, [workerId], signal);
+  const createdTo = Math.min(filter.createdTo ?? Infinity, gone[0]?.at ?? Infinity);
+  const [newestId, lastBefore, lastWithin] = await Promise.all([
+    newest === undefined ? undefined : idFrom(sql.newestJobId),
+    createdFrom === undefined ? undefined : idFrom(sql.lastJobBefore, createdFrom - CREATION_SLACK_MS),
+    createdTo === Infinity ? undefined : idFrom(sql.lastJobBefore, createdTo + CREATION_SLACK_MS),
+  ]);
+  const above = Math.max((newestId ?? 0) - (newest ?? 0), lastBefore ?? 0);
+  return {
+    ...filter,
+    ...(reason !== undefined && filter.statuses === undefined ? { statuses: [endWith(reason)] } : {}),
+    ...(above > 0 ? { above } : {}),
+    ...(lastWithin === undefined ? {} : { upTo: lastWithin }),
+  };
+}
 
 /** Jobs that match, newest first, below `before` where given. */
-export function listQuery(place: Place, filter: Bounded, page: { before: number | null; limit: number }): Built {
-  const { text, values } = idsQuery(place, filter, page);
+function listQuery(dialect: Dialect, filter: Bounded, page: { before: number | null; limit: number }): Built {
+  const { text, values } = idsQuery(dialect, filter, page);
   return {
-    text: `with page as materialized (${text}) select ${jobsFrom(place.schema)} where j.id = any(array(select id from page)) order by j.id desc`,
+    text: `with page as materialized (${text}) select ${jobsFrom(dialect.schema)} where j.id = any(array(select id from page)) order by j.id desc`,
     values,
   };
 }
 
 /** How many match, counting no further than `atMost`. */
-export function countQuery(place: Place, filter: Bounded, atMost: number): Built {
-  const { text, values } = idsQuery(place, filter, { before: null, limit: atMost });
+function countQuery(dialect: Dialect, filter: Bounded, atMost: number): Built {
+  const { text, values } = idsQuery(dialect, filter, { before: null, limit: atMost });
   return { text: `select count(*) as count from (${text}) found`, values };
 }
 
@@ -36,13 +84,18 @@ export function countQuery(place: Place, filter: Bounded, atMost: number): Built
  * With a status, the walk follows the index that has only such jobs, so that three failures among millions are found
  * at once; without one it follows the ids.
  */
-function idsQuery(place: Place, filter: Bounded, { before, limit }: { before: number | null; limit: number }): Built {
-  const { schema: s } = place;
+function idsQuery(
+  dialect: Dialect,
+  filter: Bounded,
+  { before, limit }: { before: number | null; limit: number },
+): Built {
+  const { schema: s } = dialect;
   const values: unknown[] = [];
   const bind = (value: unknown) => `$${values.push(value)}`;
-  const conditions = conditionsOf(place, filter, bind);
+  const conditions = conditionsOf(dialect, filter, bind);
   const bounds = boundsOf({ ...filter, before }, bind);
-  const search = filter.text === undefined ? null : textSearch(place, { text: filter.text, above: filter.above }, bind);
+  const search =
+    filter.text === undefined ? null : textSearch(dialect, { text: filter.text, above: filter.above }, bind);
   if (search !== null) conditions.push(search.exact);
   const rough = (): string[] => (search === null ? [] : [search.rough()]);
   const most = `${bind(limit)}::bigint`;
@@ -112,7 +165,7 @@ function partsOf(
   return [...parts, { from, id: 'l.job_id', seeksRun: true }];
 }
 
-function conditionsOf({ schema: s }: Place, filter: Bounded, bind: (value: unknown) => string): string[] {
+function conditionsOf({ schema: s }: Dialect, filter: Bounded, bind: (value: unknown) => string): string[] {
   const conditions: string[] = [];
   const { ids, workflowId, groupId, parentId, queue, name, tags, workerId, reason, createdFrom, createdTo } = filter;
   const instant = (ms: number) => `to_timestamp(${bind(ms)}::float8 / 1000.0)`;

@@ -349,7 +349,7 @@ export const MUTANTS: Mutant[] = [
     name: 'a cascade that stops after one level',
     edits: [
       {
-        file: 'src/store/memory/graph/carry.ts',
+        file: 'src/store/memory/graph/propagate.ts',
         from: '  carry(tables, parents);\n  return parents.length;',
         to: '  for (const parent of parents) tables.cascade.delete(parent);\n  return parents.length;',
       },

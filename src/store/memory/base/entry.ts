@@ -15,7 +15,7 @@ import type {
 import type { LogPiece } from '../../../core/output.ts';
 import type { AttemptEnd } from '../../../core/transition.ts';
 import type { Edge } from '../graph/edges.ts';
-import type { Fan } from '../graph/fan.ts';
+import type { Fan } from '../graph/groups.ts';
 import { copyJson, copySpec } from './copy.ts';
 
 /** Where a job comes from. */

@@ -7,7 +7,7 @@ import type { Tables } from '../base/tables.ts';
 import { end } from '../jobs/finish.ts';
 import { free } from '../jobs/free.ts';
 import { addEntry } from '../jobs/new-entry.ts';
-import { finishGroup, type GroupEntry, wakeGroup } from './fan.ts';
+import { finishGroup, type GroupEntry, wakeGroup } from './groups.ts';
 
 export function expand(tables: Tables, limit: number): number {
   let count = 0;

@@ -3,7 +3,7 @@ import type { Entry } from '../base/entry.ts';
 import { change, type Tables } from '../base/tables.ts';
 import { free } from '../jobs/free.ts';
 import { dueState, moveEdge } from './edges.ts';
-import { itemReopened } from './fan.ts';
+import { itemReopened } from './groups.ts';
 import { stepReopened } from './workflow-row.ts';
 
 /**

@@ -12,7 +12,7 @@ import { answeredBefore } from '../jobs/idempotency.ts';
 import { dueOf, launch } from '../jobs/insert.ts';
 import { addEntry } from '../jobs/new-entry.ts';
 import { link } from './edges.ts';
-import { type Fan, toGroupState } from './fan.ts';
+import { type Fan, toGroupState } from './groups.ts';
 import { toWorkflow, type WorkflowRow } from './workflow-row.ts';
 
 export function insertWorkflow(

@@ -3,7 +3,7 @@ import type { Change, Fence } from '../../../core/transition.ts';
 import { keyHeldByOther } from '../../refusals.ts';
 import type { Entry } from '../base/entry.ts';
 import { jobOf, type Tables } from '../base/tables.ts';
-import { carry, named } from '../graph/carry.ts';
+import { carry, named } from '../graph/propagate.ts';
 import { reopen } from '../graph/reopen.ts';
 import { end, requeue } from './finish.ts';
 import { holderOf } from './unique.ts';

@@ -5,7 +5,7 @@ import type { AttemptEnd } from '../../../core/transition.ts';
 import type { Entry } from '../base/entry.ts';
 import { change, type Tables } from '../base/tables.ts';
 import { noteEnd } from '../cluster/notices.ts';
-import { itemEnded } from '../graph/fan.ts';
+import { itemEnded } from '../graph/groups.ts';
 import { stepEnded } from '../graph/workflow-row.ts';
 import { dropKey } from './unique.ts';
 

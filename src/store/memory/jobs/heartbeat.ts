@@ -2,7 +2,7 @@ import type { Heartbeat, HeartbeatAnswer, LeaseRef } from '../../../core/lease.t
 import type { AttemptEnd } from '../../../core/transition.ts';
 import type { Entry } from '../base/entry.ts';
 import type { Tables } from '../base/tables.ts';
-import { carry, named } from '../graph/carry.ts';
+import { carry, named } from '../graph/propagate.ts';
 import { end, requeue } from './finish.ts';
 
 export function heartbeat(tables: Tables, { workerId, leases, seenClaim }: Heartbeat): HeartbeatAnswer | undefined {

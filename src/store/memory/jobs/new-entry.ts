@@ -3,7 +3,7 @@ import type { JobSpec } from '../../../core/job.ts';
 import { laneKey, laneOf } from '../../../core/lane.ts';
 import type { Entry, Origin } from '../base/entry.ts';
 import { putBack, type Tables } from '../base/tables.ts';
-import type { Fan } from '../graph/fan.ts';
+import type { Fan } from '../graph/groups.ts';
 import { noticeFairKey } from './turns.ts';
 
 export interface NewEntry {

@@ -2,7 +2,7 @@ import type { Settled, Start, Success } from '../../../core/lease.ts';
 import { copyJson } from '../base/copy.ts';
 import type { Entry } from '../base/entry.ts';
 import type { Tables } from '../base/tables.ts';
-import { carry, named } from '../graph/carry.ts';
+import { carry, named } from '../graph/propagate.ts';
 import { end } from './finish.ts';
 
 export function settle(tables: Tables, successes: readonly Success[]): Settled[] {

@@ -7,13 +7,13 @@ import type { Context } from '../base/context.ts';
 import { FLAG } from '../base/flags.ts';
 import { numbers } from '../base/values.ts';
 import { relink } from '../jobs/insert-guarded.ts';
-import { transactAgain } from './again.ts';
-import { lanesOf } from './carrier.ts';
-import { Conclusion } from './conclusion.ts';
-import { lockConcerned } from './lock-concerned.ts';
+import { Tally } from './effects.ts';
+import { Conclusion } from './graph-update.ts';
+import { lockConcerned } from './lock-affected.ts';
 import { Locks } from './locks.ts';
 import { lockParents, type ParentEnds } from './parents.ts';
-import { Tally } from './tally.ts';
+import { lanesOf } from './propagate.ts';
+import { transactAgain } from './retry-transaction.ts';
 import type { Transaction } from './transaction.ts';
 
 interface IntakeRow {

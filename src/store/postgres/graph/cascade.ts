@@ -6,11 +6,11 @@ import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { FLAG } from '../base/flags.ts';
 import { numbers } from '../base/values.ts';
-import { transactAgain } from './again.ts';
-import { Carrier, heraldOf, type Parent } from './carrier.ts';
-import { type EdgeRow, type Kin, lockKin } from './kin.ts';
+import { type Herald, Tally } from './effects.ts';
 import { Locks } from './locks.ts';
-import { type Herald, Tally } from './tally.ts';
+import { Carrier, heraldOf, type Parent } from './propagate.ts';
+import { type EdgeRow, type Kin, lockKin } from './related-jobs.ts';
+import { transactAgain } from './retry-transaction.ts';
 
 /**
  * A transaction takes jobs whose children are still to hear of them and as much of what lies below as it may, level by

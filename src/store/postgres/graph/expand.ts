@@ -5,10 +5,10 @@ import type { GroupState } from '../../../core/dag/workflow.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { numbers } from '../base/values.ts';
-import { transactAgain } from './again.ts';
+import { Tally } from './effects.ts';
 import { countsOf, endGroups, endOf, type FanRow } from './groups.ts';
-import type { GroupRow } from './kin.ts';
-import { Tally } from './tally.ts';
+import type { GroupRow } from './related-jobs.ts';
+import { transactAgain } from './retry-transaction.ts';
 
 /** One group, one transaction: whoever dies in the middle has inserted all of a piece or none of it. */
 export async function expand(context: Context, limit: number, signal: AbortSignal): Promise<number> {

@@ -7,9 +7,9 @@ import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { FLAG } from '../base/flags.ts';
 import { numbers } from '../base/values.ts';
-import { lanesOf } from './carrier.ts';
-import { type GroupRow, lockKin } from './kin.ts';
-import type { Tally } from './tally.ts';
+import type { Tally } from './effects.ts';
+import { lanesOf } from './propagate.ts';
+import { type GroupRow, lockKin } from './related-jobs.ts';
 import type { Transaction } from './transaction.ts';
 
 /** An item that has just ended, or that waits again after such an end. */

@@ -16,8 +16,6 @@ import { FLAG } from '../base/flags.ts';
 import { numbers } from '../base/values.ts';
 import { beginIdempotent } from '../jobs/idempotency.ts';
 import { giveTurnsTo } from '../jobs/turns.ts';
-import { transactAgain, UnknownLanes } from './again.ts';
-import { stateOf } from './carrier.ts';
 import {
   edgesOf,
   type Fate,
@@ -26,9 +24,11 @@ import {
   type LinkedJob,
   type Prospect,
   prospectOf,
-} from './insert-linked.ts';
-import type { EdgeRow } from './kin.ts';
+} from './insert-dependent.ts';
 import type { ParentEnds } from './parents.ts';
+import { stateOf } from './propagate.ts';
+import type { EdgeRow } from './related-jobs.ts';
+import { transactAgain, UnknownLanes } from './retry-transaction.ts';
 import { workflowIn } from './workflows.ts';
 
 /** Steps that are made, and stored, together: others get their turn in between, and no more are there at once. */

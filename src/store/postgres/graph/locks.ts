@@ -11,7 +11,7 @@ import type { Session } from '../base/database.ts';
 import { FLAG } from '../base/flags.ts';
 import type { Sql } from '../base/sql.ts';
 import { numbers } from '../base/values.ts';
-import { Moved } from './again.ts';
+import { Moved } from './retry-transaction.ts';
 
 export interface EndedRow {
   job_id: number;

@@ -6,7 +6,7 @@ import { unknownParents } from '../../refusals.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { numbers } from '../base/values.ts';
-import { Moved } from './again.ts';
+import { Moved } from './retry-transaction.ts';
 import type { Transaction } from './transaction.ts';
 
 /** The end of each parent, as its children count it; `null` where it has not ended. */

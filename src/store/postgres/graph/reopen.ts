@@ -9,7 +9,7 @@ import { fenceRow, type PlacedChange } from '../base/fence.ts';
 import { FLAG } from '../base/flags.ts';
 import { numbers } from '../base/values.ts';
 import { type SpecRow, specOf } from '../reads/job-row.ts';
-import { type Kin, lockKin } from './kin.ts';
+import { type Kin, lockKin } from './related-jobs.ts';
 import type { Transaction } from './transaction.ts';
 
 /** What a job needs to wait again. An ended job is never edited, so this stays true. */

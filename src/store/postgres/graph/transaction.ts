@@ -1,6 +1,6 @@
 import type { Session } from '../base/database.ts';
+import type { Tally } from './effects.ts';
 import type { Locks } from './locks.ts';
-import type { Tally } from './tally.ts';
 
 /** What the parts of one transaction share. */
 export interface Transaction {

@@ -10,12 +10,12 @@ import type { Session } from '../base/database.ts';
 import { fenceRow, type PlacedChange } from '../base/fence.ts';
 import { FLAG } from '../base/flags.ts';
 import { numbers } from '../base/values.ts';
-import { transactAgain } from '../graph/again.ts';
-import { Conclusion, type Ended } from '../graph/conclusion.ts';
-import { type Intended, lockConcerned } from '../graph/lock-concerned.ts';
+import { Tally } from '../graph/effects.ts';
+import { Conclusion, type Ended } from '../graph/graph-update.ts';
+import { type Intended, lockConcerned } from '../graph/lock-affected.ts';
 import { Locks } from '../graph/locks.ts';
 import { lanesToReopen, reopen } from '../graph/reopen.ts';
-import { Tally } from '../graph/tally.ts';
+import { transactAgain } from '../graph/retry-transaction.ts';
 import { decodeJob, type JobRow } from '../reads/job-row.ts';
 
 /** The job as it was written, and what has to be told of it. */

@@ -2,7 +2,7 @@ import { WorkronError } from '../../../core/error.ts';
 import { IDEMPOTENCY_MS, type InsertOptions } from '../../job-store.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
-import { Moved } from '../graph/again.ts';
+import { Moved } from '../graph/retry-transaction.ts';
 
 /** What an earlier call with this key was answered, once it is done; throws where that was another request. */
 export async function beginIdempotent<Answer>(

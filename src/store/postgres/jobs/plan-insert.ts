@@ -4,7 +4,7 @@
  */
 
 import type { NewJob } from '../../../core/job.ts';
-import { prospectOf } from '../graph/insert-linked.ts';
+import { prospectOf } from '../graph/insert-dependent.ts';
 import type { ParentEnds } from '../graph/parents.ts';
 
 export interface Holders {

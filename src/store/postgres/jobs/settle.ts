@@ -1,11 +1,11 @@
 import type { Settled, Start, Success } from '../../../core/lease.ts';
 import type { Context } from '../base/context.ts';
 import { jsons, numbers } from '../base/values.ts';
-import { transactAgain } from '../graph/again.ts';
-import { Conclusion, type Done } from '../graph/conclusion.ts';
+import { Tally } from '../graph/effects.ts';
+import { Conclusion, type Done } from '../graph/graph-update.ts';
 import type { Belonging, LinkedClaim } from '../graph/linked-claims.ts';
 import { Locks } from '../graph/locks.ts';
-import { Tally } from '../graph/tally.ts';
+import { transactAgain } from '../graph/retry-transaction.ts';
 
 /** Linked jobs that end in one transaction. */
 const PIECE = 500;

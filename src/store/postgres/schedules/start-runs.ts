@@ -12,10 +12,10 @@ import { NO_RUN } from '../../schedule-columns.ts';
 import type { Context } from '../base/context.ts';
 import { FLAG } from '../base/flags.ts';
 import { numbers } from '../base/values.ts';
-import { UnknownLanes } from '../graph/again.ts';
-import { edgesOf, insertEdges, insertLinked, type Prospect, prospectOf } from '../graph/insert-linked.ts';
+import { edgesOf, insertEdges, insertLinked, type Prospect, prospectOf } from '../graph/insert-dependent.ts';
 import { outlineOf, storeWorkflow } from '../graph/insert-workflow.ts';
 import { lockParents, type ParentEnds } from '../graph/parents.ts';
+import { UnknownLanes } from '../graph/retry-transaction.ts';
 import type { Transaction } from '../graph/transaction.ts';
 import { insertRows } from '../jobs/insert-rows.ts';
 

@@ -9,9 +9,9 @@ import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { isTooSlow } from '../base/postgres-error.ts';
 import { numbers } from '../base/values.ts';
-import { transactAgain } from '../graph/again.ts';
+import { Tally } from '../graph/effects.ts';
 import { Locks } from '../graph/locks.ts';
-import { Tally } from '../graph/tally.ts';
+import { transactAgain } from '../graph/retry-transaction.ts';
 import { type DueNow, judge } from './judge.ts';
 import { type ScheduleRow, toSchedule } from './rows.ts';
 

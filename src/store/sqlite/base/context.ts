@@ -1,4 +1,4 @@
-import type { Aftermath } from '../graph/aftermath.ts';
+import type { Aftermath } from '../graph/graph-update.ts';
 import type { Lanes } from '../jobs/lanes.ts';
 import type { FairQueues } from '../jobs/turns.ts';
 import type { Database } from './database.ts';

@@ -5,7 +5,7 @@
 
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import { requireTerm } from '../cluster/leadership.ts';
-import { Aftermath } from '../graph/aftermath.ts';
+import { Aftermath } from '../graph/graph-update.ts';
 import { Lanes } from '../jobs/lanes.ts';
 import { FairQueues } from '../jobs/turns.ts';
 import type { Context } from './context.ts';

@@ -6,7 +6,7 @@ import type { TerminalStatus } from '../../../core/job.ts';
 import { unknownParents } from '../../refusals.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
-import { sumEdges } from './edge-sum.ts';
+import { sumEdges } from './edges.ts';
 
 /** What a new job depends on. */
 export type DependencyRow = readonly [parentId: number, condition: Condition];

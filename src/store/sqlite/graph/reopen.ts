@@ -6,7 +6,7 @@ import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
 import { free } from '../jobs/free.ts';
 import { revive } from '../jobs/revive.ts';
-import { edgeSumOf } from './edge-sum.ts';
+import { edgeSumOf } from './edges.ts';
 
 export interface EndedRow {
   attempt: number;

@@ -1,7 +1,7 @@
 import type { ClaimRequest } from '../../job-store.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
-import { Aftermath } from '../graph/aftermath.ts';
+import { Aftermath } from '../graph/graph-update.ts';
 import { type ClaimAnswer, claim } from './claim.ts';
 import { type InsertAnswer, type InsertInput, insert } from './insert.ts';
 

@@ -5,7 +5,7 @@ import { laneKey, laneOf } from '../../../core/lane.ts';
 import type { Context } from '../base/context.ts';
 import { HAS_CHILDREN, HAS_PARENTS, IN_WORKFLOW, IS_GROUP, IS_ITEM, watchFlags } from '../base/flags.ts';
 import { sql } from '../base/sql.ts';
-import { edgeSumOf } from '../graph/edge-sum.ts';
+import { edgeSumOf } from '../graph/edges.ts';
 import { decodeSpecRow, type SpecRow } from '../reads/job-row.ts';
 
 export interface Revived {

@@ -3,7 +3,7 @@
 import { isOfTheRow } from '../../postpone.ts';
 import type { Context } from '../base/context.ts';
 import { translate } from '../base/sqlite-error.ts';
-import { Aftermath } from '../graph/aftermath.ts';
+import { Aftermath } from '../graph/graph-update.ts';
 
 /** Does `write`; where that fails because of what it writes, nothing of it is there, and `instead` answers. */
 export function alone<T>(context: Context, write: (own: Context) => T, instead: (error: unknown) => T): T {

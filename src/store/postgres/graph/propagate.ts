@@ -13,9 +13,9 @@ import type { Session } from '../base/database.ts';
 import { FLAG } from '../base/flags.ts';
 import { numbers } from '../base/values.ts';
 import { type SpecRow, specOf } from '../reads/job-row.ts';
-import { Moved, UnknownLanes } from './again.ts';
-import type { EdgeRow, Kin } from './kin.ts';
-import type { Herald, Tally } from './tally.ts';
+import type { Herald, Tally } from './effects.ts';
+import type { EdgeRow, Kin } from './related-jobs.ts';
+import { Moved, UnknownLanes } from './retry-transaction.ts';
 
 /** A job whose children hear of it. */
 export interface Parent {

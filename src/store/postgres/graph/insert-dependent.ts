@@ -9,8 +9,8 @@ import type { Session } from '../base/database.ts';
 import { FLAG } from '../base/flags.ts';
 import { numbers } from '../base/values.ts';
 import { columnsOf, ownFlags, PIECE } from '../jobs/insert-rows.ts';
-import { stateOf } from './carrier.ts';
-import type { EdgeRow } from './kin.ts';
+import { stateOf } from './propagate.ts';
+import type { EdgeRow } from './related-jobs.ts';
 
 /** As sql.insertLinked reads it. */
 export type Fate = 'wait' | 'free' | 'group' | 'kept' | 'upstream_failed' | 'condition';

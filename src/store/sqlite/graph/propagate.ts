@@ -9,7 +9,7 @@ import { isStep } from '../base/flags.ts';
 import { sql } from '../base/sql.ts';
 import { endWaiting } from '../jobs/end-waiting.ts';
 import { free } from '../jobs/free.ts';
-import { edgeSumOf, moveEdge } from './edge-sum.ts';
+import { edgeSumOf, moveEdge } from './edges.ts';
 import { reviveChild } from './revive-child.ts';
 
 /** Of a parent: it has ended, was cancelled with those who wait for it in vain, or waits again. */

@@ -1,7 +1,7 @@
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { numbers } from '../base/values.ts';
-import { Moved } from './again.ts';
+import { Moved } from './retry-transaction.ts';
 import type { Transaction } from './transaction.ts';
 
 export interface Intended {

@@ -6,11 +6,11 @@ import type { Context } from '../base/context.ts';
 import { HAS_CHILDREN, IN_WORKFLOW, IS_ITEM, IS_QUIET } from '../base/flags.ts';
 import { noteEnds } from '../cluster/notices.ts';
 import { giveTurnsTo } from '../jobs/turns.ts';
-import { belongingsOf } from './belongings.ts';
-import { type CarryMode, carry, leaveToCascade } from './carry.ts';
 import { endItems, reopenItem } from './groups.ts';
-import { tellOfSuccess } from './tell-of-success.ts';
-import { WorkflowTally } from './workflow-tally.ts';
+import { type CarryMode, carry, leaveToCascade } from './propagate.ts';
+import { tellOfSuccess } from './propagate-success.ts';
+import { belongingsOf } from './scope.ts';
+import { WorkflowTally } from './workflow-counts.ts';
 
 /** A job whose status has just changed: the flags of its live row, and how it ended, or had ended. */
 export interface Moved {

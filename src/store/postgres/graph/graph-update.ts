@@ -5,10 +5,10 @@ import type { TerminalStatus } from '../../../core/job.ts';
 import type { Context } from '../base/context.ts';
 import { FLAG, LINKED } from '../base/flags.ts';
 import { numbers } from '../base/values.ts';
-import { Carrier, heraldOf, type Parent, stateOf } from './carrier.ts';
 import { endItems, type ItemEnd, reopenItems } from './groups.ts';
-import { type EdgeRow, type Kin, lockKin } from './kin.ts';
 import type { Belonging } from './linked-claims.ts';
+import { Carrier, heraldOf, type Parent, stateOf } from './propagate.ts';
+import { type EdgeRow, type Kin, lockKin } from './related-jobs.ts';
 import type { Transaction } from './transaction.ts';
 
 /** A job that has just ended; it was locked before. */

@@ -8,8 +8,8 @@ import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { FLAG } from '../base/flags.ts';
 import { numbers } from '../base/values.ts';
-import { Moved } from './again.ts';
 import type { Locks } from './locks.ts';
+import { Moved } from './retry-transaction.ts';
 import type { Transaction } from './transaction.ts';
 
 export interface Kin {

@@ -45,6 +45,40 @@ export function workflowStatus(counts: StepCounts, started: boolean): WorkflowSt
   return counts.cancelled > 0 ? 'cancelled' : 'done';
 }
 
+/** Ends and reopenings of steps, summed by workflow. */
+export class WorkflowChanges {
+  readonly #changes = new Map<number, StepCounts>();
+
+  get ids(): number[] {
+    return [...this.#changes.keys()];
+  }
+
+  /** `workflowId` is `null` for a job that is not a step. */
+  end(workflowId: number | null, end: StepEnd): void {
+    if (workflowId !== null) this.#changes.set(workflowId, endStep(this.#of(workflowId), end));
+  }
+
+  reopen(workflowId: number | null, end: StepEnd): void {
+    if (workflowId !== null) this.#changes.set(workflowId, reopenStep(this.#of(workflowId), end));
+  }
+
+  /** Returns the counts and the status of a workflow after these changes. */
+  apply(workflowId: number, before: StepCounts, started: boolean): StepCounts & { status: WorkflowStatus } {
+    const change = this.#of(workflowId);
+    const counts = {
+      open: before.open + change.open,
+      fine: before.fine + change.fine,
+      failed: before.failed + change.failed,
+      cancelled: before.cancelled + change.cancelled,
+    };
+    return { ...counts, status: workflowStatus(counts, started) };
+  }
+
+  #of(workflowId: number): StepCounts {
+    return this.#changes.get(workflowId) ?? openSteps(0);
+  }
+}
+
 function moveStep(counts: StepCounts, end: StepEnd, by: 1 | -1): StepCounts {
   const counted = countedEnd(end.status, end.continueOnFailure);
   const place = counted === 'failed' || counted === 'cancelled' ? counted : 'fine';

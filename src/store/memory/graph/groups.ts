@@ -1,6 +1,6 @@
-/** What a group knows of its items. */
+/** Groups: jobs that are never claimed, and end when all their items have. */
 
-import { groupEnd, groupFailure } from '../../../core/dag/group.ts';
+import { type GroupProgress, groupEnd, groupFailure } from '../../../core/dag/group.ts';
 import type { GroupState } from '../../../core/dag/workflow.ts';
 import { endStep, reopenStep, type StepCounts } from '../../../core/dag/workflow-status.ts';
 import { isTerminal, type TerminalStatus } from '../../../core/job.ts';
@@ -10,17 +10,20 @@ import { change, type Tables } from '../base/tables.ts';
 import { end } from '../jobs/finish.ts';
 import { stepReopened } from './workflow-row.ts';
 
-export interface Fan {
+/** The items of a group. */
+export interface Group {
   readonly source: GroupState['source'];
   readonly maxParallel: number | null;
   /** `null` until the list is known. */
   items: readonly unknown[] | null;
-  /** Ids of those inserted, by index. */
+  /** Ids of the inserted items, by index. */
   readonly itemIds: number[];
   counts: StepCounts;
 }
 
-export function toGroupState({ source, maxParallel, items, itemIds, counts }: Fan): GroupState {
+export type GroupEntry = Entry & { group: Group };
+
+export function toGroupState({ source, maxParallel, items, itemIds, counts }: Group): GroupState {
   return {
     source: copyJson(source),
     maxParallel,
@@ -30,58 +33,59 @@ export function toGroupState({ source, maxParallel, items, itemIds, counts }: Fa
   };
 }
 
-/** May let the group go on with further items, or end it. */
+/** Counts the end of an item. Its group may insert further items, or end. */
 export function itemEnded(tables: Tables, item: Entry, status: TerminalStatus): void {
-  const group = groupOf(tables, item);
-  if (group === undefined) return;
-  group.fan.counts = endStep(group.fan.counts, { status, continueOnFailure: item.spec.continueOnFailure });
-  if (finishGroup(tables, group)) return;
-  if (group.fan.itemIds.length < (group.fan.items?.length ?? 0)) wakeGroup(tables, group);
+  const entry = groupOf(tables, item);
+  if (entry === undefined) return;
+  const { group } = entry;
+  group.counts = endStep(group.counts, { status, continueOnFailure: item.spec.continueOnFailure });
+  if (finishGroup(tables, entry)) return;
+  if (group.itemIds.length < (group.items?.length ?? 0)) askForItems(tables, entry);
 }
 
-/** `status` is how it had ended. Its group, if that has ended, runs again. */
+/** Counts an item as not ended. `status` is how it had ended. A group that has ended runs again. */
 export function itemReopened(tables: Tables, item: Entry, status: TerminalStatus): void {
-  const group = groupOf(tables, item);
-  if (group === undefined) return;
-  group.fan.counts = reopenStep(group.fan.counts, { status, continueOnFailure: item.spec.continueOnFailure });
-  if (!isTerminal(group.status)) return;
-  stepReopened(tables, group, group.status);
+  const entry = groupOf(tables, item);
+  if (entry === undefined) return;
+  entry.group.counts = reopenStep(entry.group.counts, { status, continueOnFailure: item.spec.continueOnFailure });
+  if (!isTerminal(entry.status)) return;
+  stepReopened(tables, entry, entry.status);
   const again = { status: 'running', doneAt: null, reason: null, end: null, result: null } as const;
-  change(tables, group, { ...again, cancelRequestedAt: null, quiet: false });
-  tables.cascade.add(group);
-  tables.hints.job(group.id);
-  wakeGroup(tables, group);
+  change(tables, entry, { ...again, cancelRequestedAt: null, quiet: false });
+  tables.cascade.add(entry);
+  tables.hints.job(entry.id);
+  askForItems(tables, entry);
 }
 
-/** The expander is to look at it. */
-export function wakeGroup(tables: Tables, group: Entry): void {
-  tables.due.add(group);
+/** Lets the expander look at the group. */
+export function askForItems(tables: Tables, entry: Entry): void {
+  tables.due.add(entry);
   tables.hints.graph();
 }
 
-/** Ends a running group that has nothing more to wait for; `false`: it has. */
-export function finishGroup(tables: Tables, group: GroupEntry): boolean {
-  const { fan } = group;
-  const progress = {
-    total: fan.items?.length ?? null,
-    inserted: fan.itemIds.length,
-    counts: fan.counts,
-    cancelRequested: group.cancelRequestedAt !== null,
-  };
-  const status = group.status === 'running' ? groupEnd(progress) : undefined;
+/** Ends a running group that has nothing more to wait for. Returns false if it goes on. */
+export function finishGroup(tables: Tables, entry: GroupEntry): boolean {
+  const status = entry.status === 'running' ? groupEnd(progressOf(entry)) : undefined;
   if (status === undefined) return false;
-  const items = fan.itemIds.map((id) => tables.jobs.get(id) as Entry);
-  if (status === 'done') group.result = items.map(({ result }) => copyJson(result));
+  const items = entry.group.itemIds.map((id) => tables.jobs.get(id) as Entry);
+  if (status === 'done') entry.result = items.map(({ result }) => copyJson(result));
   const failed = status === 'failed' ? items.find((item) => item.status === 'failed') : undefined;
-  const told =
+  const cause =
     failed === undefined
       ? { reason: status === 'cancelled' ? ('cancelled' as const) : null, error: null }
       : groupFailure({ index: failed.groupIndex as number, reason: failed.reason, error: endOf(failed).error });
-  end(tables, group, { status, ...told, record: null });
+  end(tables, entry, { status, ...cause, record: null });
   return true;
 }
 
-export type GroupEntry = Entry & { fan: Fan };
+function progressOf({ group, cancelRequestedAt }: GroupEntry): GroupProgress {
+  return {
+    total: group.items?.length ?? null,
+    inserted: group.itemIds.length,
+    counts: group.counts,
+    cancelRequested: cancelRequestedAt !== null,
+  };
+}
 
 function groupOf(tables: Tables, item: Entry): GroupEntry | undefined {
   return item.groupId === null ? undefined : (tables.jobs.get(item.groupId) as GroupEntry);

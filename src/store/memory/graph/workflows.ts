@@ -12,7 +12,7 @@ import { answeredBefore } from '../jobs/idempotency.ts';
 import { dueOf, launch } from '../jobs/insert.ts';
 import { addEntry } from '../jobs/new-entry.ts';
 import { link } from './edges.ts';
-import { type Fan, toGroupState } from './groups.ts';
+import { type Group, toGroupState } from './groups.ts';
 import { toWorkflow, type WorkflowRow } from './workflow-row.ts';
 
 export function insertWorkflow(
@@ -86,7 +86,7 @@ export function steps(tables: Tables, workflowId: number, page?: StepPage): Work
       job: jobOf(tables, entry),
       key: entry.stepKey as string,
       condition: [...entry.parents.values()][0]?.condition ?? 'success',
-      group: entry.fan === null ? null : toGroupState(entry.fan),
+      group: entry.group === null ? null : toGroupState(entry.group),
     }));
 }
 
@@ -116,7 +116,7 @@ function insertStep(
     spec: copySpec(job),
     dueAt: dueOf(job, tables.clock.now()),
     origin: { workflowId, stepKey: key, rerunOf: keepFrom },
-    fan: forEach === null ? null : newFan(forEach, ids),
+    group: forEach === null ? null : newGroup(forEach, ids),
   });
   link(
     tables,
@@ -135,7 +135,7 @@ function keep(tables: Tables, entry: Entry, original: Entry): void {
   end(tables, entry, { status: 'done', reason: null, record: null, error: null });
 }
 
-function newFan({ items, maxParallel }: NewForEach, ids: readonly number[]): Fan {
+function newGroup({ items, maxParallel }: NewForEach, ids: readonly number[]): Group {
   const source = 'parent' in items ? { parentId: ids[items.parent] as number, path: [...items.path] } : copyJson(items);
   return { source, maxParallel, items: null, itemIds: [], counts: openSteps(0) };
 }

@@ -7,13 +7,13 @@ import type { Context } from '../base/context.ts';
 import { FLAG } from '../base/flags.ts';
 import { numbers } from '../base/values.ts';
 import { relink } from '../jobs/insert-guarded.ts';
-import { Tally } from './effects.ts';
-import { Conclusion } from './graph-update.ts';
-import { lockConcerned } from './lock-affected.ts';
+import { TransactionEffects } from './effects.ts';
+import { GraphUpdate } from './graph-update.ts';
+import { lockAffected } from './lock-affected.ts';
 import { Locks } from './locks.ts';
 import { lockParents, type ParentEnds } from './parents.ts';
 import { lanesOf } from './propagate.ts';
-import { transactAgain } from './retry-transaction.ts';
+import { retryTransaction } from './retry-transaction.ts';
 import type { Transaction } from './transaction.ts';
 
 interface IntakeRow {
@@ -34,30 +34,30 @@ export async function adopt(context: Context, limit: number, signal: AbortSignal
 
 async function adoptOne(context: Context, row: IntakeRow, signal: AbortSignal): Promise<void> {
   const { sql } = context;
-  const tally = await transactAgain(context, signal, async (session) => {
-    const transaction = { session, locks: new Locks(context, session), tally: new Tally() };
+  const effects = await retryTransaction(context, signal, async (session) => {
+    const transaction = { session, locks: new Locks(context, session), effects: new TransactionEffects() };
     // Of several processes one does it.
     const [mine] = await session.query<{ now: number }>(sql.takeIntake, [row.job_id]);
-    if (mine === undefined) return transaction.tally;
-    transaction.tally.at(mine.now);
+    if (mine === undefined) return transaction.effects;
+    transaction.effects.at(mine.now);
     await (row.kind === 'submitted' ? judge : tellEnd)(context, transaction, row);
-    await transaction.tally.write(context, session);
-    return transaction.tally;
+    await transaction.effects.write(context, session);
+    return transaction.effects;
   });
-  tally.tell(context);
+  effects.publish(context);
 }
 
 async function judge(context: Context, transaction: Transaction, { job_id: jobId, wish }: IntakeRow): Promise<void> {
   const { sql } = context;
-  const { session, locks, tally } = transaction;
+  const { session, locks, effects } = transaction;
   const dependsOn = (wish.depends_on ?? []).map(([parentId, condition]) => ({ jobId: parentId, condition }));
-  await lockConcerned(context, transaction, { ends: [jobId], others: dependsOn.map((parent) => parent.jobId) });
+  await lockAffected(context, transaction, { ends: [jobId], others: dependsOn.map((parent) => parent.jobId) });
   // It may have been cancelled meanwhile.
   if (!locks.holds(jobId)) return;
   const [lane] = await lanesOf(context, session, [{ id: jobId }]);
   const [live] = await session.query<{ flags: number }>(sql.adoptLive, [jobId, lane]);
   if (live === undefined) return;
-  tally.changed(jobId);
+  effects.changedJob(jobId);
   const ends = await parentsOf(context, transaction, dependsOn);
   const own = {
     ...DEFAULT_SPEC,
@@ -68,7 +68,7 @@ async function judge(context: Context, transaction: Transaction, { job_id: jobId
   };
   await relink(context, transaction, { job: own, jobId, flags: live.flags, ends });
   const [now] = await session.query<{ status: string; due: number }>(sql.standing, [jobId]);
-  if (now !== undefined) tally.stands(jobId, now);
+  if (now !== undefined) effects.jobIs(jobId, now);
 }
 
 /** A parent that retention has deleted since the submission had ended, and nobody knows how: as if it never held. */
@@ -90,7 +90,7 @@ async function tellEnd(context: Context, transaction: Transaction, { job_id: job
   const again = await transaction.session.query(context.sql.liveOf, [numbers([jobId])]);
   if (again.length > 0) return;
   const flags = (wish.flags ?? 0) & ~FLAG.holdsKey;
-  const conclusion = new Conclusion(context, transaction);
-  await conclusion.ended([{ jobId, flags, status: 'done', quiet: false }]);
-  await conclusion.write();
+  const update = new GraphUpdate(context, transaction);
+  await update.ended([{ jobId, flags, status: 'done', quiet: false }]);
+  await update.write();
 }

@@ -6,11 +6,11 @@ import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { FLAG } from '../base/flags.ts';
 import { numbers } from '../base/values.ts';
-import { type Herald, Tally } from './effects.ts';
+import { type CascadeEntry, entryColumns, TransactionEffects } from './effects.ts';
 import { Locks } from './locks.ts';
-import { Carrier, heraldOf, type Parent } from './propagate.ts';
-import { type EdgeRow, type Kin, lockKin } from './related-jobs.ts';
-import { transactAgain } from './retry-transaction.ts';
+import { cascadeEntryOf, type Parent, Propagation } from './propagate.ts';
+import { type EdgeRow, lockRelatedJobs, type RelatedJob } from './related-jobs.ts';
+import { retryTransaction } from './retry-transaction.ts';
 
 /**
  * A transaction takes jobs whose children are still to hear of them and as much of what lies below as it may, level by
@@ -18,66 +18,62 @@ import { transactAgain } from './retry-transaction.ts';
  */
 export async function cascade(context: Context, limit: number, signal: AbortSignal): Promise<number> {
   const { sql } = context;
-  const { carried, tally } = await transactAgain(context, signal, async (session) => {
-    const heads = await session.query<Herald>(sql.cascadeHeads, [limit]);
-    const ledger = new Tally();
-    const count = heads.length === 0 ? 0 : await carryDown(context, session, { heads, limit, tally: ledger });
-    return { carried: count, tally: ledger };
+  const { carried, effects } = await retryTransaction(context, signal, async (session) => {
+    const heads = await session.query<CascadeEntry>(sql.cascadeHeads, [limit]);
+    const gathered = new TransactionEffects();
+    const count = heads.length === 0 ? 0 : await carryDown(context, session, { heads, limit, effects: gathered });
+    return { carried: count, effects: gathered };
   });
-  tally.tell(context);
+  effects.publish(context);
   return carried;
 }
 
 async function carryDown(
   context: Context,
   session: Session,
-  { heads, limit, tally }: { heads: readonly Herald[]; limit: number; tally: Tally },
+  { heads, limit, effects }: { heads: readonly CascadeEntry[]; limit: number; effects: TransactionEffects },
 ): Promise<number> {
   const { sql } = context;
   const locks = new Locks(context, session);
-  const listed = heraldColumns(heads);
+  const listed = entryColumns(heads);
   const below = await session.query<{ id: number }>(sql.below, [...listed, limit]);
   const children = below.map(({ id }) => id);
   const headIds = heads.map(({ id }) => id);
-  const { kin } = await lockKin(context, { session, locks }, { ids: [...headIds, ...children] });
+  const { related } = await lockRelatedJobs(context, { session, locks }, { ids: [...headIds, ...children] });
 
   // Others may have done some of it before we had the locks.
-  const rows = await session.query<Herald>(sql.cascadeRows, [numbers(headIds)]);
+  const rows = await session.query<CascadeEntry>(sql.cascadeRows, [numbers(headIds)]);
   const parents = rows.map(({ id, mode }): Parent => {
-    const job = kin.get(id);
+    const job = related.get(id);
     const end = job?.ended ? countedEnd(job.status as TerminalStatus, job.continueOnFailure) : null;
     return { id, end, cancelled: mode === 'cancelled' };
   });
   const within = [numbers([...new Set([...headIds, ...children])]), numbers(children)];
   const edges = children.length === 0 ? [] : await session.query<EdgeRow>(sql.edgesWithin, within);
-  const carrier = new Carrier(kin, edges, tally);
-  const carried = carryLevels(carrier, parents, { kin, limit, tally });
-  await carrier.write(context, session);
-  if (rows.length > 0) await session.query(sql.endCascade, heraldColumns(rows));
-  await tally.write(context, session);
+  const propagation = new Propagation(related, edges, effects);
+  const carried = carryLevels(propagation, parents, { related, limit, effects });
+  await propagation.write(context, session);
+  if (rows.length > 0) await session.query(sql.endCascade, entryColumns(rows));
+  await effects.write(context, session);
   return carried;
 }
 
 /** Those that are left over are on the list. */
 function carryLevels(
-  carrier: Carrier,
+  propagation: Propagation,
   parents: readonly Parent[],
-  { kin, limit, tally }: { kin: ReadonlyMap<number, Kin>; limit: number; tally: Tally },
+  { related, limit, effects }: { related: ReadonlyMap<number, RelatedJob>; limit: number; effects: TransactionEffects },
 ): number {
   let carried = 0;
   for (let level = parents; level.length > 0 && carried < limit; ) {
     const now = level.slice(0, limit - carried);
     carried += now.length;
-    const changed = carrier.carry(now);
+    const changed = propagation.carry(now);
     for (const parent of changed) {
-      const { flags } = kin.get(parent.id) as Kin;
-      if (flags === null || flags & FLAG.hasChildren) tally.queue(heraldOf(parent));
+      const { flags } = related.get(parent.id) as RelatedJob;
+      if (flags === null || flags & FLAG.hasChildren) effects.queueCascade(cascadeEntryOf(parent));
     }
-    level = changed.filter(({ id }) => carrier.hasEdges(id));
+    level = changed.filter(({ id }) => propagation.hasEdges(id));
   }
   return carried;
-}
-
-function heraldColumns(heralds: readonly Herald[]): [string, string[]] {
-  return [numbers(heralds.map(({ id }) => id)), heralds.map(({ mode }) => mode)];
 }

@@ -1,15 +1,9 @@
 /**
- * What a transaction has come to beside the jobs it was about: counts of workflows, keys to let go of, children that are
- * still to hear of it, and what is to be told afterwards. Written last, in the order in which everybody locks.
+ * What a transaction changes beside the jobs it is about: counts of workflows, keys to release, cascade entries, notices,
+ * and the hints to publish after the commit. Written last, in the global lock order (see locks.ts).
  */
 
-import {
-  endStep,
-  reopenStep,
-  type StepCounts,
-  type StepEnd,
-  workflowStatus,
-} from '../../../core/dag/workflow-status.ts';
+import { type StepCounts, type StepEnd, WorkflowChanges } from '../../../core/dag/workflow-status.ts';
 import type { TerminalStatus } from '../../../core/job.ts';
 import { isWatched, type Notify } from '../../../core/notify.ts';
 import type { Context } from '../base/context.ts';
@@ -19,8 +13,8 @@ import { numbers } from '../base/values.ts';
 import { type EndNotice, insertNotices } from '../cluster/notices.ts';
 import { giveTurnsTo } from '../jobs/turns.ts';
 
-/** A job whose children are to hear what it is now; `cancelled`: those who wait for it in vain are cancelled with it. */
-export interface Herald {
+/** A job whose new state still has to reach its children. `cancelled`: those that can no longer run are cancelled with it. */
+export interface CascadeEntry {
   id: number;
   mode: 'ended' | 'cancelled' | 'reopened';
 }
@@ -35,9 +29,9 @@ interface CountsRow {
   notify: Notify[] | null;
 }
 
-export class Tally {
-  readonly #steps = new Map<number, ((counts: StepCounts) => StepCounts)[]>();
-  readonly #heralds = new Map<number, Herald>();
+export class TransactionEffects {
+  readonly #workflows = new WorkflowChanges();
+  readonly #cascade = new Map<number, CascadeEntry>();
   readonly #keyed: number[] = [];
   readonly #notices: EndNotice[] = [];
   readonly #jobs: number[] = [];
@@ -48,81 +42,78 @@ export class Tally {
   #dueAt: number | null = null;
   #at = 0;
 
-  /** When what is told here came about; the last time counts. */
+  /** Sets the instant of these changes; the latest one counts. */
   at(instant: number): void {
     this.#at = Math.max(this.#at, instant);
   }
 
-  /** Of a step, or of anything that is none. */
-  ended(workflowId: number | null, end: StepEnd): void {
-    this.#count(workflowId, (counts) => endStep(counts, end));
+  /** `workflowId` is `null` for a job that is not a step. */
+  stepEnded(workflowId: number | null, end: StepEnd): void {
+    this.#workflows.end(workflowId, end);
   }
 
-  reopened(workflowId: number | null, end: StepEnd): void {
-    this.#count(workflowId, (counts) => reopenStep(counts, end));
+  stepReopened(workflowId: number | null, end: StepEnd): void {
+    this.#workflows.reopen(workflowId, end);
   }
 
-  queue(herald: Herald): void {
-    this.#heralds.set(herald.id, herald);
+  queueCascade(entry: CascadeEntry): void {
+    this.#cascade.set(entry.id, entry);
   }
 
   freeKey(jobId: number): void {
     this.#keyed.push(jobId);
   }
 
-  /** A job whose flags say so ended: somebody is to be told. */
-  note({ jobId, flags, status }: { jobId: number; flags: number; status: TerminalStatus }): void {
+  /** Adds a notice of the job's end where its flags ask for one. */
+  noteEnd({ jobId, flags, status }: { jobId: number; flags: number; status: TerminalStatus }): void {
     const wanted = status === 'failed' ? FLAG.tellsFailure : status === 'done' ? FLAG.tellsSuccess : 0;
     if (flags & wanted) this.#notices.push({ jobId, workflowId: null, status });
   }
 
-  /** The expander has something to do. */
-  wakeExpander(): void {
+  /** There is something to cascade or to expand. */
+  changedGraph(): void {
     this.#graph = true;
   }
 
-  changed(jobId: number): void {
+  changedJob(jobId: number): void {
     this.#jobs.push(jobId);
   }
 
-  /** Where keys take turns, this job gets one, if it can be claimed now. */
+  /** Gives the job a turn where its queue is fair and it can be claimed now. */
   claimable(jobId: number): void {
     this.#claimable.push(jobId);
   }
 
-  /** A job with a key is in this queue. */
-  fair(queue: string): void {
+  /** A job with a fair key was added to this queue. */
+  addedFairQueue(queue: string): void {
     this.#fairQueues.push(queue);
   }
 
-  /** A new workflow: whoever looks finds what there is, now or when its first step is due. */
-  wakes(dueAt?: number): void {
+  /** A workflow was added. Its first steps are due at `dueAt`, or now. */
+  addedWorkflow(dueAt?: number): void {
     this.#graph = true;
     if (dueAt === undefined) this.#work = true;
-    else this.#dueAt = Math.min(dueAt, this.#dueAt ?? dueAt);
+    else this.willBeDue(dueAt);
   }
 
-  /** A job is what it is now for those who look for work. */
-  stands(jobId: number, { status, due }: { status: string; due: number }): void {
+  /** Notes who has to look at a job that has this status now. A running one is a group that was freed. */
+  jobIs(jobId: number, { status, due }: { status: string; due: number }): void {
     if (status === 'pending') {
       this.#work = true;
       this.#claimable.push(jobId);
     } else if (status === 'running') this.#graph = true;
-    else if (status === 'scheduled') this.dueLater(due);
+    else if (status === 'scheduled') this.willBeDue(due);
   }
 
-  /** Some job is due at this instant. */
-  dueLater(at: number): void {
+  willBeDue(at: number): void {
     this.#dueAt = Math.min(at, this.#dueAt ?? at);
   }
 
-  /** The last statements of the transaction. */
+  /** Runs the last statements of the transaction. */
   async write(context: Context, session: Session): Promise<void> {
     const { sql } = context;
-    if (this.#heralds.size > 0) {
-      const heralds = [...this.#heralds.values()];
-      const values = [numbers(heralds.map(({ id }) => id)), heralds.map(({ mode }) => mode)];
-      const queued = await session.query(sql.queueCascade, values);
+    if (this.#cascade.size > 0) {
+      const queued = await session.query(sql.queueCascade, entryColumns([...this.#cascade.values()]));
       this.#graph ||= queued.length > 0;
     }
     await this.#writeWorkflows(sql, session);
@@ -131,33 +122,18 @@ export class Tally {
     await giveTurnsTo(context, session, { jobIds: this.#claimable, fairQueues: this.#fairQueues });
   }
 
-  /** Once the transaction is on disk. */
-  tell({ hints, fairQueues }: Context): void {
+  /** Publishes the hints. Called after the commit. */
+  publish({ hints, fairQueues }: Context): void {
     fairQueues.learn(this.#fairQueues);
     if (this.#jobs.length === 0 && !this.#graph && !this.#work && this.#dueAt === null) return;
     hints.tell({ jobs: this.#jobs, work: this.#work, graph: this.#graph, dueAt: this.#dueAt });
   }
 
-  #count(workflowId: number | null, change: (counts: StepCounts) => StepCounts): void {
-    if (workflowId === null) return;
-    const changes = this.#steps.get(workflowId) ?? [];
-    changes.push(change);
-    this.#steps.set(workflowId, changes);
-  }
-
   async #writeWorkflows(sql: Context['sql'], session: Session): Promise<void> {
-    if (this.#steps.size === 0) return;
-    const rows = await session.query<CountsRow>(sql.lockWorkflows, [numbers([...this.#steps.keys()])]);
-    const after = rows.map((row) => {
-      const before = {
-        open: row.open_steps,
-        fine: row.fine_steps,
-        failed: row.failed_steps,
-        cancelled: row.cancelled_steps,
-      };
-      const counts = (this.#steps.get(row.id) ?? []).reduce((sum, change) => change(sum), before);
-      return { ...counts, status: workflowStatus(counts, row.started_at !== null) };
-    });
+    const { ids } = this.#workflows;
+    if (ids.length === 0) return;
+    const rows = await session.query<CountsRow>(sql.lockWorkflows, [numbers(ids)]);
+    const after = rows.map((row) => this.#workflows.apply(row.id, stepCountsOf(row), row.started_at !== null));
     rows.forEach(({ id, notify }, place) => {
       const { open, status } = after[place] as (typeof after)[number];
       if (open > 0 || notify === null || !isWatched(notify, status)) return;
@@ -173,4 +149,12 @@ export class Tally {
       this.#at,
     ]);
   }
+}
+
+export function entryColumns(entries: readonly CascadeEntry[]): [string, string[]] {
+  return [numbers(entries.map(({ id }) => id)), entries.map(({ mode }) => mode)];
+}
+
+function stepCountsOf(row: CountsRow): StepCounts {
+  return { open: row.open_steps, fine: row.fine_steps, failed: row.failed_steps, cancelled: row.cancelled_steps };
 }

@@ -6,9 +6,9 @@ import type { Context } from '../base/context.ts';
 import { FLAG, LINKED } from '../base/flags.ts';
 import { numbers } from '../base/values.ts';
 import { endItems, type ItemEnd, reopenItems } from './groups.ts';
-import type { Belonging } from './linked-claims.ts';
-import { Carrier, heraldOf, type Parent, stateOf } from './propagate.ts';
-import { type EdgeRow, type Kin, lockKin } from './related-jobs.ts';
+import type { JobScope } from './linked-claims.ts';
+import { cascadeEntryOf, type Parent, Propagation, stateOf } from './propagate.ts';
+import { type EdgeRow, lockRelatedJobs, type RelatedJob } from './related-jobs.ts';
 import type { Transaction } from './transaction.ts';
 
 /** A job that has just ended; it was locked before. */
@@ -21,7 +21,7 @@ export interface Ended {
   quiet: boolean;
 }
 
-interface KinRow {
+interface RelatedRow {
   id: number;
   workflow_id: number | null;
   group_id: number | null;
@@ -30,29 +30,29 @@ interface KinRow {
 }
 
 /** A job that has just ended well, with all that is to be known of it. */
-export interface Done extends Belonging {
+export interface Done extends JobScope {
   jobId: number;
   flags: number;
 }
 
-/** What is known of such jobs together. */
-export interface Concluded {
-  /** Some of their children have not heard of it. */
-  tellsChildren: boolean;
-  /** These have, from all of them. */
-  told: ReadonlySet<number>;
-  /** Workflows whose rows count these ends already. */
+/** How far `end_linked` has propagated the successes of a batch. */
+export interface Propagated {
+  /** Some children were left out. */
+  incomplete: boolean;
+  /** Children that were updated for all of these parents. */
+  children: ReadonlySet<number>;
+  /** Workflows whose counts were updated. */
   counted: ReadonlySet<number>;
 }
 
 /** A job may end and be retried in one transaction: its children hear only what it is in the end. */
-export class Conclusion {
+export class GraphUpdate {
   readonly #context: Context;
   readonly #transaction: Transaction;
   readonly #parents = new Map<number, Parent>();
   readonly #items: { ended: boolean; items: ItemEnd[] }[] = [];
   readonly #pending: number[] = [];
-  #told: ReadonlySet<number> = new Set();
+  #propagated: ReadonlySet<number> = new Set();
 
   constructor(context: Context, transaction: Transaction) {
     this.#context = context;
@@ -60,19 +60,19 @@ export class Conclusion {
   }
 
   async ended(ended: readonly Ended[]): Promise<void> {
-    const { session, tally } = this.#transaction;
+    const { session, effects } = this.#transaction;
     for (const job of ended) {
-      if (job.flags & FLAG.holdsKey) tally.freeKey(job.jobId);
-      tally.note(job);
+      if (job.flags & FLAG.holdsKey) effects.freeKey(job.jobId);
+      effects.noteEnd(job);
     }
     const linked = new Map(ended.filter(({ flags }) => flags & LINKED).map((job) => [job.jobId, job]));
     if (linked.size === 0) return;
-    const rows = await session.query<KinRow>(this.#context.sql.kin, [numbers([...linked.keys()])]);
+    const rows = await session.query<RelatedRow>(this.#context.sql.scopes, [numbers([...linked.keys()])]);
     const items: ItemEnd[] = [];
     for (const { id, workflow_id, group_id, continues, pending } of rows) {
       const { status, flags, quiet } = linked.get(id) as Ended;
       const end = { status, continueOnFailure: continues };
-      if (group_id === null) tally.ended(workflow_id, end);
+      if (group_id === null) effects.stepEnded(workflow_id, end);
       else items.push({ ...end, groupId: group_id });
       if (pending) this.#pending.push(id);
       if (!(flags & FLAG.hasChildren)) continue;
@@ -83,17 +83,17 @@ export class Conclusion {
   }
 
   /** Once in a transaction, and alone: whatever else ends in it is not among what the children were told. */
-  done(jobs: readonly Done[], { tellsChildren, told, counted }: Concluded): void {
-    const { tally } = this.#transaction;
-    this.#told = told;
+  done(jobs: readonly Done[], { incomplete, children, counted }: Propagated): void {
+    const { effects } = this.#transaction;
+    this.#propagated = children;
     const end = { status: 'done', continueOnFailure: false } as const;
     const items: ItemEnd[] = [];
     for (const { jobId, flags, workflowId, groupId } of jobs) {
-      if (flags & FLAG.holdsKey) tally.freeKey(jobId);
-      tally.note({ jobId, flags, status: 'done' });
+      if (flags & FLAG.holdsKey) effects.freeKey(jobId);
+      effects.noteEnd({ jobId, flags, status: 'done' });
       if (groupId !== null) items.push({ ...end, groupId });
-      else if (workflowId === null || !counted.has(workflowId)) tally.ended(workflowId, end);
-      if (tellsChildren && flags & FLAG.hasChildren) {
+      else if (workflowId === null || !counted.has(workflowId)) effects.stepEnded(workflowId, end);
+      if (incomplete && flags & FLAG.hasChildren) {
         this.#parents.set(jobId, { id: jobId, end: 'done', cancelled: false });
       }
     }
@@ -101,12 +101,12 @@ export class Conclusion {
   }
 
   /** `jobs` are as they were; their groups are locked. */
-  reopened(jobs: readonly (Kin & { hasChildren: boolean })[]): void {
-    const { tally } = this.#transaction;
+  reopened(jobs: readonly (RelatedJob & { hasChildren: boolean })[]): void {
+    const { effects } = this.#transaction;
     const items: ItemEnd[] = [];
     for (const { id, status, workflowId, groupId, continueOnFailure, hasChildren } of jobs) {
       const end = { status: status as TerminalStatus, continueOnFailure };
-      if (groupId === null) tally.reopened(workflowId, end);
+      if (groupId === null) effects.stepReopened(workflowId, end);
       else items.push({ ...end, groupId });
       if (!hasChildren) continue;
       this.#parents.set(id, { id, end: null, cancelled: false });
@@ -125,7 +125,7 @@ export class Conclusion {
 
   /** Direct children; what becomes of theirs is left to the cascade. Groups are locked on the way, where that is their turn. */
   async #carry(): Promise<void> {
-    const { session, tally } = this.#transaction;
+    const { session, effects } = this.#transaction;
     const parents = [...this.#parents.values()];
     const groups = [...new Set(this.#items.flatMap(({ items }) => items.map(({ groupId }) => groupId)))];
     const edges =
@@ -133,18 +133,18 @@ export class Conclusion {
         ? []
         : await session.query<EdgeRow>(this.#context.sql.edgesFrom, [numbers(parents.map(({ id }) => id))]);
     const stale = edges.filter((edge) => {
-      if (this.#told.has(edge.child_id)) return false;
+      if (this.#propagated.has(edge.child_id)) return false;
       return edge.state !== stateOf(edge, this.#parents.get(edge.parent_id)?.end ?? null);
     });
     const children = [...new Set(stale.map(({ child_id }) => child_id))];
     const wanted = { ids: children, groupIds: groups };
-    const { kin } = await lockKin(this.#context, this.#transaction, wanted);
-    const carrier = new Carrier(kin, stale, tally);
-    const changed = carrier.carry(parents);
-    await carrier.write(this.#context, session);
+    const { related } = await lockRelatedJobs(this.#context, this.#transaction, wanted);
+    const propagation = new Propagation(related, stale, effects);
+    const changed = propagation.carry(parents);
+    await propagation.write(this.#context, session);
     for (const parent of changed) {
-      const { flags } = kin.get(parent.id) as Kin;
-      if (flags === null || flags & FLAG.hasChildren) tally.queue(heraldOf(parent));
+      const { flags } = related.get(parent.id) as RelatedJob;
+      if (flags === null || flags & FLAG.hasChildren) effects.queueCascade(cascadeEntryOf(parent));
     }
   }
 }

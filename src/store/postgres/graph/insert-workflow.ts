@@ -28,7 +28,7 @@ import {
 import type { ParentEnds } from './parents.ts';
 import { stateOf } from './propagate.ts';
 import type { EdgeRow } from './related-jobs.ts';
-import { transactAgain, UnknownLanes } from './retry-transaction.ts';
+import { retryTransaction, UnknownLanes } from './retry-transaction.ts';
 import { workflowIn } from './workflows.ts';
 
 /** Steps that are made, and stored, together: others get their turn in between, and no more are there at once. */
@@ -48,7 +48,7 @@ export async function insertWorkflow(
   const { sql, hints } = context;
   const outline = await outlineOf(wanted.steps);
   await context.lanes.idsOf([...outline.lanes], signal);
-  const answer = await transactAgain(context, signal, async (session): Promise<Answer> => {
+  const answer = await retryTransaction(context, signal, async (session): Promise<Answer> => {
     if (idempotency !== undefined) {
       type Stored = { workflow_id: number };
       const stored = await beginIdempotent<Stored>(context, session, idempotency);
@@ -173,7 +173,7 @@ async function storePiece(
   const linked = piece.map((step, index) => foresee(context, step, { ...place, at: start + index }));
   for (const id of await insertLinked(context, session, linked)) progress.ids.push(id);
   await insertEdges(context, session, edgesOfPiece(piece, start, place));
-  await insertFans(context, session, piece, { start, linked, ids: progress.ids });
+  await insertGroups(context, session, piece, { start, linked, ids: progress.ids });
 }
 
 /** One by one: a step that joins all others has as many as there are steps. */
@@ -243,23 +243,23 @@ async function refuseUnknown({ sql }: Context, session: Session, kept: readonly 
   throw new WorkronError('job_not_found', `No job ${unknown} whose result could be kept`, { jobId: unknown });
 }
 
-async function insertFans(
+async function insertGroups(
   { sql }: Context,
   session: Session,
   piece: readonly NewStep[],
   { start, linked, ids }: { start: number; linked: readonly LinkedJob[]; ids: readonly number[] },
 ): Promise<void> {
-  const fans = piece.flatMap(({ forEach }, index) => {
+  const groups = piece.flatMap(({ forEach }, index) => {
     if (forEach === null) return [];
     const { items, maxParallel } = forEach;
     const source = 'parent' in items ? { parentId: ids[items.parent], path: items.path } : items;
     return [{ id: ids[start + index] as number, source, maxParallel, due: linked[index]?.prospect.fate === 'group' }];
   });
-  if (fans.length === 0) return;
-  await session.query(sql.insertFans, [
-    numbers(fans.map(({ id }) => id)),
-    fans.map(({ source }) => JSON.stringify(source)),
-    numbers(fans.map(({ maxParallel }) => maxParallel)),
-    fans.map(({ due }) => due),
+  if (groups.length === 0) return;
+  await session.query(sql.insertGroups, [
+    numbers(groups.map(({ id }) => id)),
+    groups.map(({ source }) => JSON.stringify(source)),
+    numbers(groups.map(({ maxParallel }) => maxParallel)),
+    groups.map(({ due }) => due),
   ]);
 }

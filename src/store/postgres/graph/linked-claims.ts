@@ -2,12 +2,12 @@
 const MOST = 100_000;
 
 /** What a job belongs to; that never changes. */
-export interface Belonging {
+export interface JobScope {
   workflowId: number | null;
   groupId: number | null;
 }
 
-export interface LinkedClaim extends Belonging {
+export interface LinkedClaim extends JobScope {
   /** As its children know it. */
   key: string;
 }

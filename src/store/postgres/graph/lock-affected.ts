@@ -1,7 +1,7 @@
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { numbers } from '../base/values.ts';
-import { Moved } from './retry-transaction.ts';
+import { ConcurrentChange } from './retry-transaction.ts';
 import type { Transaction } from './transaction.ts';
 
 export interface Intended {
@@ -13,7 +13,7 @@ export interface Intended {
   others?: readonly number[];
 }
 
-interface ConcernedRow {
+interface AffectedRow {
   what: 'group' | 'child' | 'parent';
   id: number;
 }
@@ -23,7 +23,7 @@ interface ConcernedRow {
  * be read before the lock: those who come in between are locked later, without waiting. For a retry these are also the
  * parents that have not ended: whether it has to wait for one must not change meanwhile.
  */
-export async function lockConcerned(
+export async function lockAffected(
   { sql }: Context,
   { session, locks }: Pick<Transaction, 'session' | 'locks'>,
   { ends, retries = [], others = [] }: Intended,
@@ -31,13 +31,13 @@ export async function lockConcerned(
   const own = [...ends, ...retries, ...others];
   // One job alone: its children are younger, so their turn comes later.
   if (retries.length === 0 && (ends.length === 0 || own.length === 1)) return await locks.live(own);
-  if (retries.length === 0) return await locks.withConcerned(ends, others);
+  if (retries.length === 0) return await locks.withAffected(ends, others);
   const values = [numbers([...ends, ...retries]), numbers(retries)];
-  const rows = await session.query<ConcernedRow>(sql.concerned, values);
-  const those = (what: ConcernedRow['what']) => rows.filter((row) => row.what === what).map(({ id }) => id);
+  const rows = await session.query<AffectedRow>(sql.affected, values);
+  const those = (what: AffectedRow['what']) => rows.filter((row) => row.what === what).map(({ id }) => id);
   const [groups, children, parents] = [those('group'), those('child'), those('parent')];
   await locks.live([...own, ...children, ...parents], groups);
-  if ((await livesOf(sql, session, parents)).some((id) => !locks.holds(id))) throw new Moved();
+  if ((await livesOf(sql, session, parents)).some((id) => !locks.holds(id))) throw new ConcurrentChange();
   await locks.ended([...new Set([...retries, ...children, ...groups])].filter((id) => !locks.holds(id)));
 }
 

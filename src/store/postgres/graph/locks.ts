@@ -11,7 +11,7 @@ import type { Session } from '../base/database.ts';
 import { FLAG } from '../base/flags.ts';
 import type { Sql } from '../base/sql.ts';
 import { numbers } from '../base/values.ts';
-import { Moved } from './retry-transaction.ts';
+import { ConcurrentChange } from './retry-transaction.ts';
 
 export interface EndedRow {
   job_id: number;
@@ -46,7 +46,7 @@ export class Locks {
 
   /**
    * Locks those that have not ended; groups among `ids` need not be named. Where their turn is over, it takes only what
-   * nobody else holds and throws `Moved` if that is not all: whoever knows beforehand what it needs asks for it at once.
+   * nobody else holds and throws `ConcurrentChange` if that is not all: whoever knows beforehand what it needs asks for it at once.
    */
   async live(ids: Iterable<number>, groupIds: Iterable<number> = []): Promise<void> {
     const isNew = (id: number) => !this.#live.has(id);
@@ -62,7 +62,7 @@ export class Locks {
     for (const { job_id, flags } of rows) this.#hold(job_id, flags);
     if (inTurn || rows.length === wanted.length) return;
     const left = numbers(wanted.filter(isNew));
-    if ((await this.#session.query(this.#sql.liveOf, [left])).length > 0) throw new Moved();
+    if ((await this.#session.query(this.#sql.liveOf, [left])).length > 0) throw new ConcurrentChange();
   }
 
   /** What has not ended is held already, in no order: from now on it is locked without waiting, groups excepted. */
@@ -71,9 +71,9 @@ export class Locks {
   }
 
   /** Before all others: locks jobs, and those whom the ends of some concern. */
-  async withConcerned(ends: readonly number[], others: readonly number[] = []): Promise<void> {
+  async withAffected(ends: readonly number[], others: readonly number[] = []): Promise<void> {
     type Row = { ids: number[] | null; flags: number[] };
-    const [row] = await this.#session.query<Row>(this.#sql.lockWithConcerned, [numbers(ends), numbers(others)]);
+    const [row] = await this.#session.query<Row>(this.#sql.lockWithAffected, [numbers(ends), numbers(others)]);
     for (const [place, id] of (row?.ids ?? []).entries()) this.#hold(id, row?.flags[place] ?? 0);
   }
 

@@ -6,7 +6,7 @@ import { unknownParents } from '../../refusals.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { numbers } from '../base/values.ts';
-import { Moved } from './retry-transaction.ts';
+import { ConcurrentChange } from './retry-transaction.ts';
 import type { Transaction } from './transaction.ts';
 
 /** The end of each parent, as its children count it; `null` where it has not ended. */
@@ -45,5 +45,5 @@ async function refuseUnknown(sql: Context['sql'], session: Session, missing: rea
   const known = new Set(rows.map(({ id }) => id));
   const unknown = missing.filter((id) => !known.has(id)).sort((a, b) => a - b);
   if (unknown.length > 0) throw unknownParents(unknown);
-  throw new Moved();
+  throw new ConcurrentChange();
 }

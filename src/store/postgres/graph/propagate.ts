@@ -13,9 +13,9 @@ import type { Session } from '../base/database.ts';
 import { FLAG } from '../base/flags.ts';
 import { numbers } from '../base/values.ts';
 import { type SpecRow, specOf } from '../reads/job-row.ts';
-import type { Herald, Tally } from './effects.ts';
-import type { EdgeRow, Kin } from './related-jobs.ts';
-import { Moved, UnknownLanes } from './retry-transaction.ts';
+import type { CascadeEntry, TransactionEffects } from './effects.ts';
+import type { EdgeRow, RelatedJob } from './related-jobs.ts';
+import { ConcurrentChange, UnknownLanes } from './retry-transaction.ts';
 
 /** A job whose children hear of it. */
 export interface Parent {
@@ -41,21 +41,21 @@ interface End {
   reason: Reason;
 }
 
-export class Carrier {
-  readonly #kin: ReadonlyMap<number, Kin>;
+export class Propagation {
+  readonly #related: ReadonlyMap<number, RelatedJob>;
   readonly #before: ReadonlyMap<number, boolean>;
   readonly #edges = new Map<number, EdgeRow[]>();
   readonly #moved = new Map<EdgeRow, MovedEdge>();
-  readonly #touched = new Set<Kin>();
-  readonly #ends = new Map<Kin, End>();
-  readonly #retold = new Map<Kin, End>();
-  readonly #tally: Tally;
+  readonly #touched = new Set<RelatedJob>();
+  readonly #ends = new Map<RelatedJob, End>();
+  readonly #retold = new Map<RelatedJob, End>();
+  readonly #effects: TransactionEffects;
 
-  /** `edges` are those that lead from parents to kin. */
-  constructor(kin: ReadonlyMap<number, Kin>, edges: readonly EdgeRow[], tally: Tally) {
-    this.#kin = kin;
-    this.#before = new Map([...kin].map(([id, { ended }]) => [id, ended]));
-    this.#tally = tally;
+  /** `edges` are those that lead from parents to related. */
+  constructor(related: ReadonlyMap<number, RelatedJob>, edges: readonly EdgeRow[], effects: TransactionEffects) {
+    this.#related = related;
+    this.#before = new Map([...related].map(([id, { ended }]) => [id, ended]));
+    this.#effects = effects;
     for (const edge of edges) {
       const siblings = this.#edges.get(edge.parent_id);
       if (siblings === undefined) this.#edges.set(edge.parent_id, [edge]);
@@ -70,10 +70,10 @@ export class Carrier {
 
   /** Answers with the children that have ended by it, or no longer have. */
   carry(parents: readonly Parent[]): Parent[] {
-    const touched = new Map<Kin, Touch>();
+    const touched = new Map<RelatedJob, Touch>();
     for (const { id, end, cancelled } of parents) {
       for (const edge of this.#edges.get(id) ?? []) {
-        const child = this.#kin.get(edge.child_id);
+        const child = this.#related.get(edge.child_id);
         const state = stateOf(edge, end);
         if (child === undefined || edge.state === state || (edge.state !== 'open' && child.started)) continue;
         const touch = touched.get(child) ?? { anew: false, cancelled: false };
@@ -86,7 +86,7 @@ export class Carrier {
     return [...touched].flatMap(([child, touch]) => this.#judge(child, touch) ?? []);
   }
 
-  #move(child: Kin, edge: EdgeRow, state: EdgeState): void {
+  #move(child: RelatedJob, edge: EdgeRow, state: EdgeState): void {
     const moved = this.#moved.get(edge) ?? { ...edge, before: edge.state };
     this.#moved.set(edge, { ...moved, state });
     if (edge.state !== 'open') child.counters = addCounters(child.counters, closing(edge.condition, edge.state), -1);
@@ -95,7 +95,7 @@ export class Carrier {
     this.#touched.add(child);
   }
 
-  #judge(child: Kin, { anew, cancelled }: Touch): Parent | undefined {
+  #judge(child: RelatedJob, { anew, cancelled }: Touch): Parent | undefined {
     if (child.ended ? !anew : child.status !== 'blocked' && !anew) return undefined;
     const fate = verdict(child.counters, child.mode);
     if (typeof fate === 'object') {
@@ -108,26 +108,26 @@ export class Carrier {
     child.status = fate === 'free' ? 'pending' : 'blocked';
     if (!ended) return undefined;
     this.#ends.delete(child);
-    this.#tally.reopened(child.workflowId, {
+    this.#effects.stepReopened(child.workflowId, {
       status: status as TerminalStatus,
       continueOnFailure: child.continueOnFailure,
     });
     return { id: child.id, end: null, cancelled: false };
   }
 
-  #end(child: Kin, reason: Extract<Reason, 'cancelled' | 'upstream_failed' | 'condition'>): Parent {
+  #end(child: RelatedJob, reason: Extract<Reason, 'cancelled' | 'upstream_failed' | 'condition'>): Parent {
     const status = reason === 'cancelled' ? 'cancelled' : 'skipped';
     child.ended = true;
     child.status = status;
     this.#ends.set(child, { status, reason });
-    this.#tally.ended(child.workflowId, { status, continueOnFailure: child.continueOnFailure });
+    this.#effects.stepEnded(child.workflowId, { status, continueOnFailure: child.continueOnFailure });
     return { id: child.id, end: status, cancelled: reason === 'cancelled' };
   }
 
-  /** Throws `Moved` where an edge is no longer what it was when it was read. */
+  /** Throws `ConcurrentChange` where an edge is no longer what it was when it was read. */
   async write(context: Context, session: Session): Promise<void> {
     if (this.#moved.size === 0) return;
-    const wasEnded = (child: Kin) => this.#before.get(child.id) === true;
+    const wasEnded = (child: RelatedJob) => this.#before.get(child.id) === true;
     const touched = [...this.#touched];
     await this.#writeLive(
       context,
@@ -140,17 +140,17 @@ export class Carrier {
       touched.filter((child) => wasEnded(child)),
     );
     for (const child of touched) {
-      this.#tally.changed(child.id);
-      if (child.ended && !wasEnded(child) && (child.flags ?? 0) & FLAG.holdsKey) this.#tally.freeKey(child.id);
+      this.#effects.changedJob(child.id);
+      if (child.ended && !wasEnded(child) && (child.flags ?? 0) & FLAG.holdsKey) this.#effects.freeKey(child.id);
     }
   }
 
-  async #writeLive({ sql }: Context, session: Session, children: readonly Kin[]): Promise<void> {
+  async #writeLive({ sql }: Context, session: Session, children: readonly RelatedJob[]): Promise<void> {
     const edges = [...this.#moved.values()].filter(({ before, state }) => before !== state);
     const kept = children.filter(({ ended }) => !ended);
     const ends = children.filter(({ ended }) => ended).map((child) => ({ child, end: this.#ends.get(child) as End }));
     type Row = { moved: number; now: number; job_id: number | null; status: string; due: number };
-    const rows = await session.query<Row>(sql.carry, [
+    const rows = await session.query<Row>(sql.propagate, [
       numbers(edges.map(({ child_id }) => child_id)),
       numbers(edges.map(({ parent_id }) => parent_id)),
       edges.map(({ before }) => before),
@@ -163,12 +163,12 @@ export class Carrier {
       ends.map(({ end }) => end.status),
       ends.map(({ end }) => end.reason),
     ]);
-    if (rows[0]?.moved !== edges.length) throw new Moved();
-    this.#tally.at(rows[0].now);
-    for (const row of rows) if (row.job_id !== null) this.#tally.stands(row.job_id, row);
+    if (rows[0]?.moved !== edges.length) throw new ConcurrentChange();
+    this.#effects.at(rows[0].now);
+    for (const row of rows) if (row.job_id !== null) this.#effects.jobIs(row.job_id, row);
   }
 
-  async #writeEnded(context: Context, session: Session, children: readonly Kin[]): Promise<void> {
+  async #writeEnded(context: Context, session: Session, children: readonly RelatedJob[]): Promise<void> {
     const revived = children.filter(({ ended }) => !ended);
     if (revived.length > 0) {
       const lanes = await lanesOf(context, session, revived);
@@ -179,7 +179,7 @@ export class Carrier {
         revived.map(isFree),
         numbers(revived.map(({ startTimeoutMs }) => startTimeoutMs)),
       ]);
-      for (const row of rows) this.#tally.stands(row.job_id, row);
+      for (const row of rows) this.#effects.jobIs(row.job_id, row);
     }
     const told = children.flatMap((child) => {
       const anew = this.#ends.get(child);
@@ -187,7 +187,7 @@ export class Carrier {
       return child.ended && end !== undefined ? [{ id: child.id, ...end, anew: anew !== undefined }] : [];
     });
     if (told.length === 0) return;
-    await session.query(context.sql.retell, [
+    await session.query(context.sql.setSkipReason, [
       numbers(told.map(({ id }) => id)),
       told.map(({ status }) => status),
       told.map(({ reason }) => reason),
@@ -197,7 +197,7 @@ export class Carrier {
 }
 
 /** For those whose own children are still to hear of it. */
-export function heraldOf({ id, end, cancelled }: Parent): Herald {
+export function cascadeEntryOf({ id, end, cancelled }: Parent): CascadeEntry {
   return { id, mode: end === null ? 'reopened' : cancelled ? 'cancelled' : 'ended' };
 }
 
@@ -219,11 +219,11 @@ export async function lanesOf(
   return jobs.map(({ id }) => lanes.idOf(keys.get(id) as string) as number);
 }
 
-function isFree({ status }: Kin): boolean {
+function isFree({ status }: RelatedJob): boolean {
   return status !== 'blocked';
 }
 
-function counterColumns(children: readonly Kin[]): string[] {
+function counterColumns(children: readonly RelatedJob[]): string[] {
   return (['open', 'held', 'broken', 'missed'] as const).map((name) =>
     numbers(children.map(({ counters }) => counters[name])),
   );

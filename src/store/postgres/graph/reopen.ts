@@ -9,7 +9,7 @@ import { fenceRow, type PlacedChange } from '../base/fence.ts';
 import { FLAG } from '../base/flags.ts';
 import { numbers } from '../base/values.ts';
 import { type SpecRow, specOf } from '../reads/job-row.ts';
-import { type Kin, lockKin } from './related-jobs.ts';
+import { lockRelatedJobs, type RelatedJob } from './related-jobs.ts';
 import type { Transaction } from './transaction.ts';
 
 /** What a job needs to wait again. An ended job is never edited, so this stays true. */
@@ -47,7 +47,7 @@ interface ReopenedRow {
 }
 
 /** A job as it was before it was reopened. */
-export interface Reopened extends Kin {
+export interface Reopened extends RelatedJob {
   hasChildren: boolean;
   /** It is a group that runs again. */
   expands: boolean;
@@ -80,12 +80,12 @@ export async function reopen(
   if (rows.length === 0) return [];
   const input = JSON.stringify(rows);
   const ids = rows.map(({ job_id }) => job_id);
-  const { kin: before } = await lockKin(context, { session, locks }, { ids });
+  const { related: before } = await lockRelatedJobs(context, { session, locks }, { ids });
   await refuseConflicts(context.sql, session, input);
   const reopened = await session.query<ReopenedRow>(context.sql.reopen, [input]);
   locks.made(reopened.map(({ job_id }) => job_id));
   return reopened.map(({ job_id, status, flags }) => ({
-    ...(before.get(job_id) as Kin),
+    ...(before.get(job_id) as RelatedJob),
     hasChildren: (flags & FLAG.hasChildren) !== 0,
     expands: status === 'running',
   }));

@@ -11,13 +11,13 @@ import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { FLAG } from '../base/flags.ts';
 import { numbers } from '../base/values.ts';
-import { Tally } from '../graph/effects.ts';
-import { Conclusion } from '../graph/graph-update.ts';
+import { TransactionEffects } from '../graph/effects.ts';
+import { GraphUpdate } from '../graph/graph-update.ts';
 import { edgesOf, insertEdges, insertLinked, prospectOf } from '../graph/insert-dependent.ts';
-import { lockConcerned } from '../graph/lock-affected.ts';
+import { lockAffected } from '../graph/lock-affected.ts';
 import { Locks } from '../graph/locks.ts';
 import { lockParents, type ParentEnds, parentIds } from '../graph/parents.ts';
-import { Moved, transactAgain } from '../graph/retry-transaction.ts';
+import { ConcurrentChange, retryTransaction } from '../graph/retry-transaction.ts';
 import type { Transaction } from '../graph/transaction.ts';
 import { decodeJob, type JobRow } from '../reads/job-row.ts';
 import { beginIdempotent } from './idempotency.ts';
@@ -32,13 +32,13 @@ export interface GuardedInsert {
 }
 
 export async function insertGuarded(context: Context, asked: GuardedInsert, signal: AbortSignal): Promise<Inserted> {
-  const { answer, tally } = await transactAgain(context, signal, async (session) => {
-    const ledger = new Tally();
-    const inserted = await insertOnce(context, session, asked, ledger);
-    await ledger.write(context, session);
-    return { answer: inserted, tally: ledger };
+  const { answer, effects } = await retryTransaction(context, signal, async (session) => {
+    const gathered = new TransactionEffects();
+    const inserted = await insertOnce(context, session, asked, gathered);
+    await gathered.write(context, session);
+    return { answer: inserted, effects: gathered };
   });
-  tally.tell(context);
+  effects.publish(context);
   const changed = answer.items.map(({ job }) => job).filter(({ status }) => isWaiting(status));
   if (!answer.replayed) announce(context, changed);
   return answer;
@@ -46,14 +46,19 @@ export async function insertGuarded(context: Context, asked: GuardedInsert, sign
 
 type StoredAnswer = { job_id: number; deduplicated: boolean }[];
 
-async function insertOnce(context: Context, session: Session, asked: GuardedInsert, tally: Tally): Promise<Inserted> {
+async function insertOnce(
+  context: Context,
+  session: Session,
+  asked: GuardedInsert,
+  effects: TransactionEffects,
+): Promise<Inserted> {
   const { sql } = context;
   const { idempotency } = asked.options;
   if (idempotency !== undefined) {
     const stored = await beginIdempotent<StoredAnswer>(context, session, idempotency);
     if (stored !== undefined) return { items: await replay(context, session, stored), replayed: true };
   }
-  const items = await insertUnique(context, session, asked, tally);
+  const items = await insertUnique(context, session, asked, effects);
   if (idempotency !== undefined) {
     const answer: StoredAnswer = items.map(({ job, deduplicated }) => ({ job_id: job.id, deduplicated }));
     await session.query(sql.endIdempotent, [idempotency.key, JSON.stringify(answer)]);
@@ -75,11 +80,11 @@ async function insertUnique(
   context: Context,
   session: Session,
   asked: GuardedInsert,
-  tally: Tally,
+  effects: TransactionEffects,
 ): Promise<Inserted['items']> {
   const { jobs, lanes } = asked;
   const locks = new Locks(context, session);
-  const transaction = { session, locks, tally };
+  const transaction = { session, locks, effects };
   const seen = await seenHolders(context, session, jobs);
   await lockReplaced(context, transaction, jobs, seen);
   const ends = await lockParents(context, transaction, jobs);
@@ -98,10 +103,10 @@ async function insertUnique(
     session,
     keyed.filter((_, place) => takers.has(place)),
   );
-  for (const { id } of stored) tally.claimable(id);
-  for (const queue of fairQueues) tally.fair(queue);
+  for (const { id } of stored) effects.claimable(id);
+  for (const queue of fairQueues) effects.addedFairQueue(queue);
   const over = stored.filter(({ status }, place) => status === 'skipped' && fresh[place]?.job.unique !== null);
-  for (const { id } of over) tally.freeKey(id);
+  for (const { id } of over) effects.freeKey(id);
   return answers.map((answer, index) => ({
     job: ('fresh' in answer ? stored[answer.fresh] : held.get(answer.held)) as Job,
     deduplicated: deduplicated[index] as boolean,
@@ -162,7 +167,7 @@ async function lockReplaced(
 ): Promise<void> {
   const replaced = replacedBy(jobs, byKey);
   if (replaced.length === 0) return;
-  await lockConcerned(context, { session, locks }, { ends: replaced, others: parentIds(jobs) });
+  await lockAffected(context, { session, locks }, { ends: replaced, others: parentIds(jobs) });
 }
 
 /**
@@ -183,7 +188,7 @@ async function lockHolders(
   const rows = await session.query<KeyRow>(isHeld ? sql.lockKeys : sql.makeKeys, [keys]);
   const held = rows.filter(({ job_id }) => job_id !== 0);
   const unchanged = held.length === byKey.size && held.every(({ key, job_id }) => byKey.get(key) === job_id);
-  if (!unchanged) throw new Moved();
+  if (!unchanged) throw new ConcurrentChange();
   type Row = { job_id: number; flags: number };
   const waiting = replaced.length === 0 ? [] : await session.query<Row>(sql.waitingOf, [numbers(replaced)]);
   const locked = new Map(waiting.filter(({ job_id }) => locks.holds(job_id)).map((row) => [row.job_id, row.flags]));
@@ -249,7 +254,7 @@ async function replaceHolders(
   transaction: Transaction,
   { replacements, holders: { byKey, locked }, ends }: Replacements,
 ): Promise<ReadonlyMap<number, Job>> {
-  const { session, tally } = transaction;
+  const { session, effects } = transaction;
   const ids = [...new Set(byKey.values())];
   if (ids.length === 0) return new Map();
   const read = async () => {
@@ -260,7 +265,7 @@ async function replaceHolders(
   for (const [jobId, { job, lane }] of replacements) {
     await replace(context, session, { job, jobId, lane });
     await relink(context, transaction, { job, jobId, flags: locked.get(jobId) as number, ends });
-    tally.claimable(jobId);
+    effects.claimable(jobId);
   }
   return replacements.size === 0 ? before : await read();
 }
@@ -308,9 +313,9 @@ export async function relink(
   if (fate === 'upstream_failed' || fate === 'condition') {
     await session.query(sql.skipLive, [jobId, fate]);
     const own = (flags & ~(FLAG.holdsKey | FLAG.tellsFailure | FLAG.tellsSuccess)) | ownFlags(job);
-    const conclusion = new Conclusion(context, transaction);
-    await conclusion.ended([{ jobId, flags: own, status: 'skipped', quiet: false }]);
-    await conclusion.write();
+    const update = new GraphUpdate(context, transaction);
+    await update.ended([{ jobId, flags: own, status: 'skipped', quiet: false }]);
+    await update.write();
     return;
   }
   const { open, held, broken, missed } = counters;

@@ -79,7 +79,7 @@ async function stepsOf(
 
 async function startJobs(
   context: Context,
-  { session, locks, tally }: Transaction,
+  { session, locks, effects }: Transaction,
   runs: readonly PlacedRun[],
   ends: ParentEnds,
 ): Promise<number[]> {
@@ -96,11 +96,11 @@ async function startJobs(
   await session.query(context.sql.setLines, [numbers(ids), numbers(runs.map(({ run }) => run.tick.line))]);
   for (const [index, id] of ids.entries()) {
     const { fairKey, queue, runAt } = jobs[index] as NewJob;
-    if (fairKey !== null) tally.fair(queue);
-    tally.changed(id);
+    if (fairKey !== null) effects.addedFairQueue(queue);
+    effects.changedJob(id);
     // Cheap to say: whoever looks finds what there is.
-    tally.stands(id, { status: 'pending', due: 0 });
-    if (runAt !== null) tally.stands(id, { status: 'scheduled', due: runAt });
+    effects.jobIs(id, { status: 'pending', due: 0 });
+    if (runAt !== null) effects.jobIs(id, { status: 'scheduled', due: runAt });
   }
   return ids;
 }
@@ -139,7 +139,7 @@ async function startWorkflow(
   { ends, previous }: { ends: ParentEnds; previous: Run },
 ): Promise<number> {
   if (!('workflow' in target)) throw new Error('a job among workflows');
-  const { session, tally, locks } = transaction;
+  const { session, effects, locks } = transaction;
   const rows =
     previous.workflowId === null
       ? []
@@ -151,9 +151,9 @@ async function startWorkflow(
   const outline = await outlineOf(workflow.steps);
   const id = await storeWorkflow(context, session, workflow, { outline, after, ends });
   await session.query(context.sql.setWorkflowLine, [id, run.tick.line]);
-  for (const queue of outline.fairQueues) tally.fair(queue);
-  tally.wakes();
-  if (run.runAt !== null) tally.wakes(run.runAt);
+  for (const queue of outline.fairQueues) effects.addedFairQueue(queue);
+  effects.addedWorkflow();
+  if (run.runAt !== null) effects.addedWorkflow(run.runAt);
   return id;
 }
 

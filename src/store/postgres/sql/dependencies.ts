@@ -21,14 +21,14 @@ export function dependenciesSql(s: string) {
     insertEdges: `insert into ${s}.edge (child_id, parent_id, condition, state)
       select * from unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[])`,
     dropEdges: `delete from ${s}.edge where child_id = any($1::bigint[])`,
-    kin: `select j.id, j.workflow_id, j.step_key, j.group_id, ${CONTINUES}, c.job_id is not null as pending
+    scopes: `select j.id, j.workflow_id, j.step_key, j.group_id, ${CONTINUES}, c.job_id is not null as pending
       from ${s}.job j left join ${s}.cascade c on c.job_id = j.id where j.id = any($1::bigint[])`,
     edgesFrom: `select parent_id, child_id, condition, state from ${s}.edge
       where parent_id = any($1::bigint[]) order by parent_id, child_id`,
     edgesInto: `select e.parent_id, e.child_id, e.condition, ${edgeState(s)} as state from ${s}.edge e
       where e.child_id = any($1::bigint[])`,
     /** Ended jobs that are skipped for another reason now; $4 whether they end anew. */
-    retell: `with ${now}
+    setSkipReason: `with ${now}
       update ${s}.run r set status = i.status, outcome = i.status, reason = i.reason,
         ended_at = case when i.anew then t.now else r.ended_at end
       from t, unnest($1::bigint[], $2::text[], $3::text[], $4::boolean[]) i(job_id, status, reason, anew)
@@ -48,7 +48,7 @@ export function dependenciesSql(s: string) {
     takeEnded: `select r.job_id, r.status, ${CONTINUES} from ${s}.run r join ${s}.job j on j.id = r.job_id
       where r.job_id = any($1::bigint[]) and ${isFinal('r')} order by r.job_id for update of r skip locked`,
     /** Jobs $1 and $2; with the first, those that their ends concern: their groups and children. */
-    lockWithConcerned: `select array_agg(job_id) as ids, array_agg(flags) as flags from (
+    lockWithAffected: `select array_agg(job_id) as ids, array_agg(flags) as flags from (
         select l.job_id, l.flags from ${s}.live l where l.job_id = any(array(
           select unnest($1::bigint[]) union select unnest($2::bigint[])
           union select e.child_id from unnest($1::bigint[]) i(id) cross join lateral (
@@ -56,7 +56,7 @@ export function dependenciesSql(s: string) {
           union select j.group_id from ${s}.job j where j.id = any($1::bigint[]) and coalesce(j.group_id, 0) <> 0))
         order by l.flags & 2, l.job_id for update) l`,
     /** Whom the ends and retries of jobs $1 may concern: their groups and children; of retries $2, their parents too. */
-    concerned: `select 'group' as what, group_id as id from ${s}.job where id = any($1::bigint[]) and coalesce(group_id, 0) <> 0
+    affected: `select 'group' as what, group_id as id from ${s}.job where id = any($1::bigint[]) and coalesce(group_id, 0) <> 0
       union select 'child', child_id from ${s}.edge where parent_id = any($1::bigint[])
       union select 'parent', parent_id from ${s}.edge where child_id = any($2::bigint[])`,
     existingJobs: `select id from ${s}.job where id = any($1::bigint[])`,
@@ -116,16 +116,16 @@ export function dependenciesSql(s: string) {
     edgesWithin: `select e.parent_id, e.child_id, e.condition, e.state from unnest($2::bigint[]) c(id) cross join lateral (
         select e.parent_id, e.child_id, e.condition, e.state from ${s}.edge e where e.child_id = c.id offset 0) e
       where e.parent_id in (select unnest($1::bigint[])) order by e.parent_id, e.child_id`,
-    liveKin: `select l.job_id, l.status, l.flags, l.attempt > 0 or l.started_at is not null as started,
+    liveRelated: `select l.job_id, l.status, l.flags, l.attempt > 0 or l.started_at is not null as started,
         l.cancel_requested_at is not null as cancelled, l.open_edges, l.held_edges, l.broken_edges, l.missed_edges,
         j.workflow_id, j.step_key, j.group_id, j.spec -> 'start_timeout_ms' as start_timeout_ms, ${CONTINUES}
       from ${s}.live l join ${s}.job j on j.id = l.job_id where l.job_id = any($1::bigint[])`,
-    endedKin: `select r.job_id, r.status, r.attempts > 0 or r.started_at is not null as started,
+    endedRelated: `select r.job_id, r.status, r.attempts > 0 or r.started_at is not null as started,
         j.workflow_id, j.step_key, j.group_id, j.spec -> 'start_timeout_ms' as start_timeout_ms, ${CONTINUES}
       from ${s}.run r join ${s}.job j on j.id = r.job_id
       where r.job_id = any($1::bigint[]) and ${isFinal('r')}`,
     /** Edges $1-$4 (child, parent, from, to), children that wait on or are free $5-$11, children that end $12-$14. */
-    carry: `with ${now},
+    propagate: `with ${now},
       moved as (
         update ${s}.edge e set state = i.after
         from unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[]) i(child_id, parent_id, before, after)

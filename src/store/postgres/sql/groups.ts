@@ -8,12 +8,12 @@ export function groupsSql(s: string) {
   const now = nowIn(s);
 
   return {
-    insertFans: `insert into ${s}.fan (job_id, source, max_parallel, due)
+    insertGroups: `insert into ${s}.fan (job_id, source, max_parallel, due)
       select * from unnest($1::bigint[], $2::jsonb[], $3::integer[], $4::boolean[])`,
-    fans: `select job_id, max_parallel, due, inserted, open_items, fine_items, failed_items, cancelled_items,
+    groups: `select job_id, max_parallel, due, inserted, open_items, fine_items, failed_items, cancelled_items,
         case when items is not null then jsonb_array_length(items) end as total
       from ${s}.fan where job_id = any($1::bigint[])`,
-    fanSource: `select source from ${s}.fan where job_id = $1`,
+    groupSource: `select source from ${s}.fan where job_id = $1`,
     setItems: `update ${s}.fan set items = $2 where job_id = $1`,
     /** $2 the first index, $3 how many, $4 whether there is room for more; an item is a copy of its group's job. */
     insertItems: `with ${now},
@@ -42,7 +42,7 @@ export function groupsSql(s: string) {
           due = $4
         from (select count(*)::integer as n from item) n where f.job_id = $1)
       select i.id, p.due, case when p.due > t.now then 'scheduled' else 'pending' end as status from item i, parent p, t`,
-    writeFans: `update ${s}.fan f
+    writeGroups: `update ${s}.fan f
       set due = i.due, open_items = i.open, fine_items = i.fine, failed_items = i.failed, cancelled_items = i.cancelled
       from unnest($1::bigint[], $2::boolean[], $3::integer[], $4::integer[], $5::integer[], $6::integer[])
         i(job_id, due, open, fine, failed, cancelled)
@@ -51,14 +51,14 @@ export function groupsSql(s: string) {
       from ${s}.job j join ${s}.run r on r.job_id = j.id and r.status = 'failed'
       where j.group_id = any($1::bigint[]) order by j.group_id, j.group_index`,
     resultOf: `select value from ${s}.result where job_id = any($1::bigint[])`,
-    dueFans: `select job_id from ${s}.fan where due order by job_id limit $1`,
+    dueGroups: `select job_id from ${s}.fan where due order by job_id limit $1`,
     graphWork: `select exists (select 1 from ${s}.intake) as adopt, exists (select 1 from ${s}.cascade) as cascade,
       exists (select 1 from ${s}.fan where due) as expand`,
 
     // Only here: under the lock of the group, which is the last of all jobs.
     lockGroups: `select job_id, flags, cancel_requested_at is not null as cancelled from ${s}.live
       where job_id = any($1::bigint[]) and status = 'running' and flags & 2 <> 0 order by job_id for update`,
-    restFan: `update ${s}.fan set due = false where job_id = $1`,
+    restGroup: `update ${s}.fan set due = false where job_id = $1`,
     endGroups: `with ${now},
       gone as (
         delete from ${s}.live l using unnest($1::bigint[], $2::text[], $3::text[], $4::text[]) i(job_id, status, reason, error)

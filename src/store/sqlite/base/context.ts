@@ -1,4 +1,4 @@
-import type { Aftermath } from '../graph/graph-update.ts';
+import type { GraphUpdate } from '../graph/graph-update.ts';
 import type { Lanes } from '../jobs/lanes.ts';
 import type { FairQueues } from '../jobs/turns.ts';
 import type { Database } from './database.ts';
@@ -14,5 +14,5 @@ export interface Context {
   /** What others should hear of once it is on disk. */
   effects: Effects;
   /** What others have to do with it, in the same transaction. */
-  aftermath: Aftermath;
+  graphUpdate: GraphUpdate;
 }

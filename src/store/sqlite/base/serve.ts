@@ -5,7 +5,7 @@
 
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import { requireTerm } from '../cluster/leadership.ts';
-import { Aftermath } from '../graph/graph-update.ts';
+import { GraphUpdate } from '../graph/graph-update.ts';
 import { Lanes } from '../jobs/lanes.ts';
 import { FairQueues } from '../jobs/turns.ts';
 import type { Context } from './context.ts';
@@ -100,9 +100,9 @@ function performInSavepoint(served: Served, memo: Memo, request: Request): Answe
 
 function perform({ database, methods }: Served, memo: Memo, { id, method, now, input, fence }: Request): Answer {
   const effects = new Effects();
-  const context = { database, ...memo, now, effects, aftermath: new Aftermath() };
+  const context = { database, ...memo, now, effects, graphUpdate: new GraphUpdate() };
   if (fence !== undefined) requireTerm(context, fence);
   const value = methods[method]?.(context, input);
-  context.aftermath.finish(context);
+  context.graphUpdate.write(context);
   return effects.isEmpty ? { id, value } : { id, value, effects };
 }

@@ -35,7 +35,7 @@ type UnjudgedRow = readonly [flags: number, dueAt: number, ...spec: SpecRow];
 
 /** It may have been cancelled meanwhile. */
 function judge(context: Context, { job_id: jobId, wish }: IntakeRow): void {
-  const { database, now, lanes, effects, aftermath, fairQueues } = context;
+  const { database, now, lanes, effects, graphUpdate, fairQueues } = context;
   const [row] = database.tuples<UnjudgedRow>(sql.unjudged, jobId);
   if (row === undefined) return;
   const [liveFlags, dueAt, ...specRow] = row;
@@ -64,7 +64,7 @@ function judge(context: Context, { job_id: jobId, wish }: IntakeRow): void {
   else if (fate === 'free' && isLater) effects.willBeDue(dueAt);
   else if (fate === 'free') {
     effects.madeWork();
-    aftermath.claimable(jobId);
+    graphUpdate.claimable(jobId);
   }
 }
 
@@ -84,5 +84,5 @@ function tellEnd(context: Context, { job_id: jobId, wish }: IntakeRow): void {
   const { flags } = JSON.parse(wish) as { flags: number };
   context.effects.changedJob(jobId);
   context.effects.madeWork();
-  context.aftermath.ended(context, [{ jobId, flags: flags & ~HOLDS_KEY, status: 'done' }]);
+  context.graphUpdate.ended(context, [{ jobId, flags: flags & ~HOLDS_KEY, status: 'done' }]);
 }

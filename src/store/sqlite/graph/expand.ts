@@ -7,11 +7,11 @@ import type { Context } from '../base/context.ts';
 import { IN_WORKFLOW, IS_ITEM } from '../base/flags.ts';
 import { sql } from '../base/sql.ts';
 import { decodeSpecRow, type SpecRow } from '../reads/job-row.ts';
-import { askForItems, endGroup, fanOf, finishGroup, type GroupLive, groupLiveOf } from './groups.ts';
+import { askForItems, endGroup, finishGroup, type GroupLive, groupLiveOf, groupOf } from './groups.ts';
 
 export function expand(context: Context, limit: number): number {
   let count = 0;
-  for (const [groupId] of context.database.tuples<[number]>(sql.dueFans, limit)) {
+  for (const [groupId] of context.database.tuples<[number]>(sql.dueGroups, limit)) {
     if (count >= limit) break;
     count += fill(context, groupId, limit - count);
   }
@@ -21,25 +21,25 @@ export function expand(context: Context, limit: number): number {
 /** How many jobs it inserted or ended. */
 function fill(context: Context, groupId: number, limit: number): number {
   const { database } = context;
-  database.run(sql.setFanDue, groupId, 0);
+  database.run(sql.setGroupDue, groupId, 0);
   const live = groupLiveOf(context, groupId);
   if (live?.status !== 'running') return 0;
-  if (live.cancel_requested_at !== null) return finishGroup(context, fanOf(context, groupId), live) ? 1 : 0;
+  if (live.cancel_requested_at !== null) return finishGroup(context, groupOf(context, groupId), live) ? 1 : 0;
   const items = itemsOf(context, groupId, live);
   if (items === undefined) return 1;
 
-  const fan = fanOf(context, groupId);
-  const room = Math.min(items.length - fan.inserted, (fan.max_parallel ?? Infinity) - fan.open);
+  const group = groupOf(context, groupId);
+  const room = Math.min(items.length - group.inserted, (group.max_parallel ?? Infinity) - group.open);
   const count = Math.max(0, Math.min(room, limit));
-  if (count > 0) insertItems(context, groupId, { values: items.slice(fan.inserted, fan.inserted + count), live });
+  if (count > 0) insertItems(context, groupId, { values: items.slice(group.inserted, group.inserted + count), live });
   if (count < room) askForItems(context, groupId);
-  return finishGroup(context, fanOf(context, groupId), live) ? count + 1 : count;
+  return finishGroup(context, groupOf(context, groupId), live) ? count + 1 : count;
 }
 
 /** The list, found where it is not known yet; a group that has none ends, and there is no answer. */
 function itemsOf(context: Context, groupId: number, live: GroupLive): readonly unknown[] | undefined {
   const { database } = context;
-  const stored = database.get<{ source: string; items: string | null; total: number | null }>(sql.fanSource, groupId);
+  const stored = database.get<{ source: string; items: string | null; total: number | null }>(sql.groupSource, groupId);
   if (stored === undefined) throw new Error(`group ${groupId} is missing`);
   // A list that was given is not written twice.
   if (stored.total !== null) return JSON.parse(stored.items ?? stored.source) as unknown[];
@@ -65,7 +65,7 @@ function insertItems(
   groupId: number,
   { values, live }: { values: readonly unknown[]; live: GroupLive },
 ): void {
-  const { database, now, effects, aftermath } = context;
+  const { database, now, effects, graphUpdate } = context;
   const [row] = database.tuples<SpecRow>(sql.specs, groupId);
   if (row === undefined) throw new Error(`group ${groupId} is missing`);
   const spec = decodeSpecRow(row);
@@ -80,6 +80,6 @@ function insertItems(
   else effects.madeWork();
   for (let index = 0; index < specs.length; index += 1) {
     effects.changedJob(first + index);
-    aftermath.claimable(first + index);
+    graphUpdate.claimable(first + index);
   }
 }

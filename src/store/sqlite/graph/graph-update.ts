@@ -7,86 +7,86 @@ import { HAS_CHILDREN, IN_WORKFLOW, IS_ITEM, IS_QUIET } from '../base/flags.ts';
 import { noteEnds } from '../cluster/notices.ts';
 import { giveTurnsTo } from '../jobs/turns.ts';
 import { endItems, reopenItem } from './groups.ts';
-import { type CarryMode, carry, leaveToCascade } from './propagate.ts';
-import { tellOfSuccess } from './propagate-success.ts';
-import { belongingsOf } from './scope.ts';
-import { WorkflowTally } from './workflow-counts.ts';
+import { type CascadeMode, carry, queueCascade } from './propagate.ts';
+import { propagateSuccess } from './propagate-success.ts';
+import { scopesOf } from './scope.ts';
+import { WorkflowCounts } from './workflow-counts.ts';
 
 /** A job whose status has just changed: the flags of its live row, and how it ended, or had ended. */
-export interface Moved {
+export interface ChangedJob {
   jobId: number;
   flags: number;
   status: TerminalStatus;
 }
 
-export class Aftermath {
-  readonly #tally = new WorkflowTally();
+export class GraphUpdate {
+  readonly #workflows = new WorkflowCounts();
   readonly #claimable = new Set<number>();
   /** Whose children hear of it in this call. */
-  readonly #parents = new Map<number, CarryMode>();
+  readonly #parents = new Map<number, CascadeMode>();
   /** Likewise, and it may be good news. */
   readonly #successes: number[] = [];
   /** Whose children are left to the cascade. */
-  #left = new Map<number, CarryMode>();
+  #left = new Map<number, CascadeMode>();
 
   /** A job waits for nothing but a worker. */
   claimable(jobId: number): void {
     this.#claimable.add(jobId);
   }
 
-  ended(context: Context, jobs: readonly Moved[]): void {
+  ended(context: Context, jobs: readonly ChangedJob[]): void {
     this.#countEnds(context, jobs);
     for (const job of jobs) if (job.flags & HAS_CHILDREN) this.#parents.set(job.jobId, modeOf(job));
   }
 
   /** They were stored as having told their children. */
-  succeeded(context: Context, jobs: readonly Moved[]): void {
+  succeeded(context: Context, jobs: readonly ChangedJob[]): void {
     this.#countEnds(context, jobs);
     for (const { jobId, flags } of jobs) if (flags & HAS_CHILDREN) this.#successes.push(jobId);
   }
 
   /** Not by the call itself, but by what it did: the job's children are left to the cascade. */
-  endedBelow(context: Context, job: Moved): void {
+  endedByCascade(context: Context, job: ChangedJob): void {
     this.#countEnds(context, [job]);
     if (job.flags & HAS_CHILDREN) this.#left.set(job.jobId, modeOf(job));
   }
 
-  reopened(context: Context, job: Moved): void {
+  reopened(context: Context, job: ChangedJob): void {
     this.#countReopening(context, job);
     if (job.flags & HAS_CHILDREN) this.#parents.set(job.jobId, 'reopened');
   }
 
   /** Likewise. */
-  reopenedBelow(context: Context, job: Moved): void {
+  reopenedByCascade(context: Context, job: ChangedJob): void {
     this.#countReopening(context, job);
     if (job.flags & HAS_CHILDREN) this.#left.set(job.jobId, 'reopened');
   }
 
   /** Those that would be left to the cascade, for the cascade itself. */
-  takeLeft(): Map<number, CarryMode> {
+  takeQueued(): Map<number, CascadeMode> {
     const left = this.#left;
     this.#left = new Map();
     return left;
   }
 
-  finish(context: Context): void {
-    const told = this.#successes.length > 0 ? tellOfSuccess(context, this.#successes) : null;
-    if (told?.leaves) for (const jobId of this.#successes) this.#parents.set(jobId, 'ended');
+  write(context: Context): void {
+    const told = this.#successes.length > 0 ? propagateSuccess(context, this.#successes) : null;
+    if (told?.incomplete) for (const jobId of this.#successes) this.#parents.set(jobId, 'ended');
     if (this.#parents.size > 0) carry(context, this.#parents, told?.children);
-    if (this.#left.size > 0) leaveToCascade(context, this.#left);
-    this.#tally.write(context);
+    if (this.#left.size > 0) queueCascade(context, this.#left);
+    this.#workflows.write(context);
     if (this.#claimable.size > 0) giveTurnsTo(context, [...this.#claimable]);
   }
 
-  #countEnds(context: Context, jobs: readonly Moved[]): void {
+  #countEnds(context: Context, jobs: readonly ChangedJob[]): void {
     noteEnds(context, jobs);
     const counted = new Map(jobs.filter(isCounted).map(({ jobId, status }) => [jobId, status]));
     if (counted.size === 0) return;
     const items = new Map<number, StepEnd[]>();
-    for (const [jobId, workflowId, groupId, continues] of belongingsOf(context, [...counted.keys()])) {
+    for (const [jobId, workflowId, groupId, continues] of scopesOf(context, [...counted.keys()])) {
       const end = { status: counted.get(jobId) as TerminalStatus, continueOnFailure: continues === 1 };
       if (groupId === null) {
-        if (workflowId !== null) this.#tally.end(workflowId, end);
+        if (workflowId !== null) this.#workflows.end(workflowId, end);
         continue;
       }
       const ends = items.get(groupId);
@@ -96,22 +96,22 @@ export class Aftermath {
     for (const [groupId, ends] of items) endItems(context, groupId, ends);
   }
 
-  #countReopening(context: Context, job: Moved): void {
+  #countReopening(context: Context, job: ChangedJob): void {
     if (!isCounted(job)) return;
-    for (const [, workflowId, groupId, continues] of belongingsOf(context, [job.jobId])) {
+    for (const [, workflowId, groupId, continues] of scopesOf(context, [job.jobId])) {
       const end = { status: job.status, continueOnFailure: continues === 1 };
       if (groupId !== null) reopenItem(context, groupId, end);
-      else if (workflowId !== null) this.#tally.reopen(workflowId, end);
+      else if (workflowId !== null) this.#workflows.reopen(workflowId, end);
     }
   }
 }
 
 /** An item counts for its group, a step for its workflow. */
-function isCounted({ flags }: Moved): boolean {
+function isCounted({ flags }: ChangedJob): boolean {
   return (flags & (IN_WORKFLOW | IS_ITEM)) !== 0;
 }
 
 /** What was cancelled takes those with it who wait for it in vain, unless that was not wanted. */
-function modeOf({ flags, status }: Moved): CarryMode {
+function modeOf({ flags, status }: ChangedJob): CascadeMode {
   return status === 'cancelled' && (flags & IS_QUIET) === 0 ? 'cancelled' : 'ended';
 }

@@ -37,7 +37,7 @@ function insertPiece(
   jobs: readonly DependentJob[],
   { laneIds, ends }: { laneIds: string; ends: ParentEnds },
 ): number[] {
-  const { database, now, effects, aftermath } = context;
+  const { database, now, effects, graphUpdate } = context;
   const first = (database.get<{ id: number }>(sql.lastJobId)?.id ?? 0) + 1;
   const linked: { jobId: number; edges: EdgeRow[] }[] = [];
   const skipped: { jobId: number; flags: number; reason: SkipReason }[] = [];
@@ -65,7 +65,7 @@ function insertPiece(
   for (const { jobId, flags, reason } of skipped) endWaiting(context, { jobId, flags }, { status: 'skipped', reason });
   for (let index = 0; index < jobs.length; index += 1) {
     effects.changedJob(first + index);
-    aftermath.claimable(first + index);
+    graphUpdate.claimable(first + index);
   }
   return jobs.map((_, index) => first + index);
 }

@@ -215,7 +215,7 @@ function countEnds({ database, now }: Context, workflowId: number, counts: StepC
 
 /** All but the jobs themselves and their edges. */
 function insertPiece(context: Context, piece: readonly Placed[], laneIds: readonly number[]): void {
-  const { database, now, effects, aftermath } = context;
+  const { database, now, effects, graphUpdate } = context;
   const write = (statement: string, rows: unknown[], ...more: number[]): void => {
     if (rows.length > 0) database.run(statement, JSON.stringify(rows), ...more);
   };
@@ -228,7 +228,7 @@ function insertPiece(context: Context, piece: readonly Placed[], laneIds: readon
       if (status === 'scheduled') effects.willBeDue(dueAt);
       if (status === 'pending') {
         effects.madeWork();
-        aftermath.claimable(jobId);
+        graphUpdate.claimable(jobId);
       }
       return [[jobId, laneIds[lane], rank, status, dueAt, isWaiting ? expiresAt : null, flags, ...counters]];
     }),
@@ -263,7 +263,7 @@ function insertGroups({ database, effects }: Context, placed: readonly Placed[])
   for (const { jobId, step, live, source } of placed) {
     if (source === null) continue;
     const isDue = live?.status === 'running';
-    database.run(sql.insertFans, jobId, JSON.stringify(source), step[2]?.[1] ?? null, isDue ? 1 : 0);
+    database.run(sql.insertGroups, jobId, JSON.stringify(source), step[2]?.[1] ?? null, isDue ? 1 : 0);
     if (isDue) effects.changedGraph();
   }
 }

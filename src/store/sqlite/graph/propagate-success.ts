@@ -27,28 +27,28 @@ type ChildRow = readonly [
 export interface Told {
   children: ReadonlySet<number>;
   /** There are others, who have not heard. */
-  leaves: boolean;
+  incomplete: boolean;
 }
 
-export function tellOfSuccess({ database, now, effects, aftermath }: Context, parentIds: readonly number[]): Told {
+export function propagateSuccess({ database, now, effects, graphUpdate }: Context, parentIds: readonly number[]): Told {
   const ids = JSON.stringify(parentIds);
   database.run(sql.dropCascade, ids);
   const rows = database.tuples<ChildRow>(sql.childrenOf, ids);
-  const glad = rows.filter(
+  const unblockable = rows.filter(
     ([, , isGood, status, flags, , , broken, missed]) =>
       isGood === 1 && status === 'blocked' && (flags & IS_GROUP) === 0 && broken + missed === 0,
   );
-  if (glad.length > 0) {
-    database.run(sql.tellChildren, JSON.stringify(glad.map(([childId, count]) => [childId, count])), now);
+  if (unblockable.length > 0) {
+    database.run(sql.propagateSuccess, JSON.stringify(unblockable.map(([childId, count]) => [childId, count])), now);
   }
-  for (const [childId, count, , , , dueAt, open] of glad) {
+  for (const [childId, count, , , , dueAt, open] of unblockable) {
     effects.changedJob(childId);
     if (open > count) continue;
     if (dueAt > now) effects.willBeDue(dueAt);
     else {
-      aftermath.claimable(childId);
+      graphUpdate.claimable(childId);
       effects.madeWork();
     }
   }
-  return { children: new Set(glad.map(([childId]) => childId)), leaves: glad.length < rows.length };
+  return { children: new Set(unblockable.map(([childId]) => childId)), incomplete: unblockable.length < rows.length };
 }

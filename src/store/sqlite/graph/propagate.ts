@@ -13,26 +13,26 @@ import { edgeSumOf, moveEdge } from './edges.ts';
 import { reviveChild } from './revive-child.ts';
 
 /** Of a parent: it has ended, was cancelled with those who wait for it in vain, or waits again. */
-export type CarryMode = 'ended' | 'cancelled' | 'reopened';
+export type CascadeMode = 'ended' | 'cancelled' | 'reopened';
 
 /** Carries what is left of earlier calls further down, level by level. */
 export function cascade(context: Context, limit: number): number {
-  const rows = context.database.tuples<[number, CarryMode]>(sql.cascadeHeads, limit);
+  const rows = context.database.tuples<[number, CascadeMode]>(sql.cascadeHeads, limit);
   let next = new Map(rows);
   let carried = 0;
   while (next.size > 0) {
     carry(context, next);
     carried += next.size;
-    next = context.aftermath.takeLeft();
+    next = context.graphUpdate.takeQueued();
     if (carried + next.size > limit) break;
   }
   // What goes beyond the limit is left to the next call.
-  if (next.size > 0) leaveToCascade(context, next);
+  if (next.size > 0) queueCascade(context, next);
   return carried;
 }
 
 /** Their children are to hear of it in a later call. */
-export function leaveToCascade({ database, effects }: Context, parents: ReadonlyMap<number, CarryMode>): void {
+export function queueCascade({ database, effects }: Context, parents: ReadonlyMap<number, CascadeMode>): void {
   database.run(sql.queueCascade, JSON.stringify([...parents]));
   effects.changedGraph();
 }
@@ -73,7 +73,7 @@ const PIECE = 100;
  */
 export function carry(
   context: Context,
-  parents: ReadonlyMap<number, CarryMode>,
+  parents: ReadonlyMap<number, CascadeMode>,
   told: ReadonlySet<number> = new Set(),
 ): void {
   const { database } = context;
@@ -95,7 +95,7 @@ export function carry(
 interface TouchingEdge {
   row: EdgeRow;
   parent: ParentRow;
-  mode: CarryMode | undefined;
+  mode: CascadeMode | undefined;
 }
 
 /** Brings one edge to where it has to be, and notes what that means to the child. */
@@ -156,7 +156,7 @@ function judgeEnded(context: Context, jobId: number): void {
   if (counters === null) return;
   const isAStep = database.get<{ found: number }>(sql.isStep, jobId)?.found === 1;
   const fate = verdict(counters, isAStep ? 'together' : 'each');
-  if (typeof fate === 'object') database.run(sql.retell, jobId, fate.skip);
+  if (typeof fate === 'object') database.run(sql.setSkipReason, jobId, fate.skip);
   else reviveChild(context, jobId, counters, fate);
 }
 

@@ -23,7 +23,7 @@ export function reopen(
   { fence, counters }: Extract<Change, { kind: 'reopen' }>,
   ended: EndedRow,
 ): void {
-  const { database, now, effects, aftermath } = context;
+  const { database, now, effects, graphUpdate } = context;
   const { jobId, attempt } = fence;
   database.run(ended.attempt === 0 ? sql.dropRun : sql.reopenRun, jobId, ended.attempt);
   database.run(sql.reopenInEdges, jobId);
@@ -35,7 +35,7 @@ export function reopen(
     workerId: ended.worker_id,
     startedAt: ended.started_at,
   });
-  aftermath.reopened(context, { jobId, flags, status: fence.status as TerminalStatus });
+  graphUpdate.reopened(context, { jobId, flags, status: fence.status as TerminalStatus });
   const edges = edgeSumOf(context, jobId);
   if (edges === null || edges.open === 0) free(context, { jobId, flags, dueAt: now, counters: edges });
   effects.changedJob(jobId);

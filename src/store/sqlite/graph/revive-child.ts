@@ -12,13 +12,13 @@ interface FinalRow extends Counters {
 
 /** A job that ended without having started waits for its parents again, or is free. */
 export function reviveChild(context: Context, jobId: number, counters: EdgeCounters, fate: 'wait' | 'free'): void {
-  const { database, effects, aftermath } = context;
+  const { database, effects, graphUpdate } = context;
   const final = database.get<FinalRow>(sql.finalRun, jobId);
   if (final === undefined) return;
   database.run(sql.dropRun, jobId, 0);
   const again = { status: 'blocked', dueAt: final.due, attempt: 0, workerId: null, startedAt: null } as const;
   const flags = revive(context, jobId, { ...again, counters: final });
-  aftermath.reopenedBelow(context, { jobId, flags, status: final.status });
+  graphUpdate.reopenedByCascade(context, { jobId, flags, status: final.status });
   if (fate === 'free') free(context, { jobId, flags, dueAt: final.due, counters });
   effects.changedJob(jobId);
 }

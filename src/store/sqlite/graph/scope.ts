@@ -2,15 +2,15 @@ import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
 
 /** Whom a job's end or reopening concerns beside its children. */
-export type Belongings = readonly [
+export type JobScopeRow = readonly [
   jobId: number,
   workflowId: number | null,
   groupId: number | null,
   continueOnFailure: number,
 ];
 
-export function belongingsOf({ database }: Context, jobIds: readonly number[]): Belongings[] {
-  const found = database.tuples<Belongings>(sql.kin, JSON.stringify(jobIds));
+export function scopesOf({ database }: Context, jobIds: readonly number[]): JobScopeRow[] {
+  const found = database.tuples<JobScopeRow>(sql.scopes, JSON.stringify(jobIds));
   if (found.length !== jobIds.length) throw new Error(`one of the jobs ${jobIds.join(', ')} is missing`);
   return found;
 }

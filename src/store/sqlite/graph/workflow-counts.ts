@@ -13,7 +13,7 @@ import { sql } from '../base/sql.ts';
 import { noteWorkflowEnd } from '../cluster/notices.ts';
 import { countsOf, type WorkflowRow } from './workflow-row.ts';
 
-export class WorkflowTally {
+export class WorkflowCounts {
   readonly #changes = new Map<number, StepCounts>();
 
   end(workflowId: number, end: StepEnd): void {

@@ -14,10 +14,10 @@ export function endWaiting(
   { jobId, flags }: { jobId: number; flags: number },
   { status, reason }: WaitingEnd,
 ): void {
-  const { database, now, effects, aftermath } = context;
+  const { database, now, effects, graphUpdate } = context;
   database.run(sql.endWaiting, jobId, now, status, reason, null);
   database.run(sql.endLive, jobId);
   if (flags & HOLDS_KEY) database.run(sql.freeKeys, JSON.stringify([jobId]));
   effects.changedJob(jobId);
-  aftermath.endedBelow(context, { jobId, flags, status });
+  graphUpdate.endedByCascade(context, { jobId, flags, status });
 }

@@ -14,7 +14,7 @@ export interface Freed {
 
 /** Nothing keeps the job but its due time. A group starts: its items wait for that. */
 export function free(context: Context, { jobId, flags, dueAt, counters }: Freed): void {
-  const { database, now, effects, aftermath } = context;
+  const { database, now, effects, graphUpdate } = context;
   const isGroup = (flags & IS_GROUP) !== 0;
   database.run(
     isGroup ? sql.startGroup : sql.freeJob,
@@ -28,7 +28,7 @@ export function free(context: Context, { jobId, flags, dueAt, counters }: Freed)
   if (isGroup) askForItems(context, jobId);
   else if (dueAt > now) effects.willBeDue(dueAt);
   else {
-    aftermath.claimable(jobId);
+    graphUpdate.claimable(jobId);
     effects.madeWork();
   }
   effects.changedJob(jobId);

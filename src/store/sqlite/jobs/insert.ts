@@ -81,7 +81,7 @@ export function insertAll(
   { rows, count, lanes, fairQueues, work, dueAt }: Rows,
   flags = 0,
 ): number[] {
-  const { database, now, effects, aftermath } = context;
+  const { database, now, effects, graphUpdate } = context;
   for (const queue of fairQueues) context.fairQueues.add(queue);
   const laneIds = JSON.stringify(lanes.map((key) => context.lanes.idOf(key)));
   const first = (database.get<{ id: number }>(sql.lastJobId)?.id ?? 0) + 1;
@@ -90,7 +90,7 @@ export function insertAll(
   const ids = Array.from({ length: count }, (_, index) => first + index);
   if (work) {
     effects.madeWork();
-    for (const id of ids) aftermath.claimable(id);
+    for (const id of ids) graphUpdate.claimable(id);
   }
   if (dueAt !== null) effects.willBeDue(dueAt);
   for (const id of ids) effects.changedJob(id);
@@ -209,7 +209,7 @@ function replace(context: Context, jobId: number, { row, unique, dependencies, l
   else if (isFree && status === 'scheduled') effects.willBeDue(dueAt);
   else if (isFree) {
     effects.madeWork();
-    context.aftermath.claimable(jobId);
+    context.graphUpdate.claimable(jobId);
   }
 }
 

@@ -54,7 +54,7 @@ interface Around {
   workflow_id: number | null;
   group_id: number | null;
   children: number;
-  fan: number;
+  group: number;
 }
 
 function placeFlags({ database }: Context, jobId: number, { notify }: JobSpec): number {
@@ -62,7 +62,7 @@ function placeFlags({ database }: Context, jobId: number, { notify }: JobSpec): 
   if (around === undefined) throw new Error(`job ${jobId} is missing`);
   return (
     (around.children ? HAS_CHILDREN : 0) |
-    (around.fan ? IS_GROUP : 0) |
+    (around.group ? IS_GROUP : 0) |
     (around.workflow_id === null ? 0 : IN_WORKFLOW) |
     (around.group_id === null ? watchFlags(notify) : IS_ITEM)
   );

@@ -3,16 +3,16 @@
 import { isOfTheRow } from '../../postpone.ts';
 import type { Context } from '../base/context.ts';
 import { translate } from '../base/sqlite-error.ts';
-import { Aftermath } from '../graph/graph-update.ts';
+import { GraphUpdate } from '../graph/graph-update.ts';
 
 /** Does `write`; where that fails because of what it writes, nothing of it is there, and `instead` answers. */
 export function alone<T>(context: Context, write: (own: Context) => T, instead: (error: unknown) => T): T {
   const { database, lanes, fairQueues } = context;
   database.run('savepoint alone');
   try {
-    const own = { ...context, aftermath: new Aftermath() };
+    const own = { ...context, graphUpdate: new GraphUpdate() };
     const answer = write(own);
-    own.aftermath.finish(own);
+    own.graphUpdate.write(own);
     database.run('release alone');
     return answer;
   } catch (error) {

@@ -10,7 +10,7 @@ export const dependenciesSql = {
     select value ->> 0, value ->> 1, value ->> 2, value ->> 3 from json_each(?1)`,
   dropEdges: 'delete from edge where child_id = ?',
   /** Where a job that has ended or is reopened belongs. */
-  kin: `select j.id, j.workflow_id, j.group_id, j.spec ->> 'continue_on_failure' is 1
+  scopes: `select j.id, j.workflow_id, j.group_id, j.spec ->> 'continue_on_failure' is 1
     from json_each(?1) i join job j on j.id = i.value`,
   edgesFrom: `select e.parent_id, e.child_id, e.condition, e.state, l.status, l.flags, l.due, l.attempt > 0 or l.started_at is not null,
       l.open_edges, l.held_edges, l.broken_edges, l.missed_edges
@@ -19,7 +19,7 @@ export const dependenciesSql = {
   edgesInto: `select e.condition, iif(e.state = 'open' and exists (
       select 1 from run r where r.job_id = e.parent_id and r.told), 'held', e.state)
     from edge e where e.child_id = ?`,
-  retell: `update run set reason = ?2 where job_id = ?1 and attempt = 0 and status = 'skipped'`,
+  setSkipReason: `update run set reason = ?2 where job_id = ?1 and attempt = 0 and status = 'skipped'`,
 
   // Only here: a change walks from child to child.
   /** How jobs stand that others are to depend on; `status` is null while they have not ended. */
@@ -28,7 +28,7 @@ export const dependenciesSql = {
       left join run r on r.job_id = j.id and r.status is not null`,
   /** What a job's other rows say that its live row must say too. */
   links: `select j.workflow_id, j.group_id, exists (select 1 from edge where parent_id = j.id) as children,
-      exists (select 1 from fan where job_id = j.id) as fan
+      exists (select 1 from fan where job_id = j.id) as "group"
     from job j where j.id = ?`,
   endedStarted: `select attempts > 0 or started_at is not null as started from run where job_id = ? and status is not null`,
   setEdge: `update edge set state = ?3 where child_id = ?1 and parent_id = ?2`,
@@ -38,7 +38,7 @@ export const dependenciesSql = {
     from json_each(?1) i cross join edge e on e.parent_id = i.value left join live l on l.job_id = e.child_id
     group by e.child_id`,
   /** ?1 rows [child, edges that hold now], ?2 now. */
-  tellChildren: `update live set open_edges = open_edges - (i.value ->> 1), held_edges = held_edges + (i.value ->> 1),
+  propagateSuccess: `update live set open_edges = open_edges - (i.value ->> 1), held_edges = held_edges + (i.value ->> 1),
       status = iif(open_edges > i.value ->> 1, 'blocked', iif(due > ?2, 'scheduled', 'pending')),
       expires_at = iif(open_edges > i.value ->> 1 or flags & ${STARTS_ANY_TIME}, null, (
         select cast(round(max(live.due, ?2) + (j.spec ->> 'start_timeout_ms')) as integer) from job j

@@ -61,7 +61,7 @@ export async function claim(
   const wasFresh = lanes.isFresh;
   if (!wasFresh) await lanes.refresh(signal);
   let taken = await look(context, request, signal);
-  // One that prefetchs does not wait.
+  // A prefetch does not wait.
   if (request.prefetch && taken.length === 0) return [];
   // Before it waits, it looks at lanes that are new, and says that it waits before it looks for the last time.
   if (taken.length === 0 && wasFresh && (await lanes.refresh(signal))) taken = await look(context, request, signal);
@@ -165,7 +165,7 @@ function decodeTaken(
     failures: row.failures[place] as number,
     dueAt: row.dues[place] as number,
     startedAt: row.now,
-    ...(prefetch ? { prefetch } : {}),
+    ...(prefetch ? { prefetched: true as const } : {}),
   });
   return {
     job,

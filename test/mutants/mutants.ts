@@ -335,9 +335,7 @@ export const MUTANTS: Mutant[] = [
   },
   {
     name: 'a condition read as its opposite',
-    edits: [
-      { file: 'src/core/dag/conditions.ts', from: "done: ['success', 'ended'],", to: "done: ['failure', 'ended']," },
-    ],
+    edits: [{ file: 'src/core/dag/conditions.ts', from: "success: ['done'],", to: "success: ['failed']," }],
     tests: ['test/store/memory/contract.test.ts'],
   },
   {
@@ -349,12 +347,45 @@ export const MUTANTS: Mutant[] = [
     name: 'a cascade that stops after one level',
     edits: [
       {
-        file: 'src/store/memory/graph/propagate.ts',
-        from: '  carry(tables, parents);\n  return parents.length;',
-        to: '  for (const parent of parents) tables.cascade.delete(parent);\n  return parents.length;',
+        file: 'src/store/memory/graph/cascade.ts',
+        from: '  propagateFrom(tables, parents);\n  return parents.size;',
+        to: '  for (const parent of parents) tables.cascade.delete(parent);\n  return parents.size;',
       },
     ],
     tests: ['test/store/memory/contract.test.ts'],
+  },
+  {
+    name: 'a child that has started is judged again',
+    edits: [
+      {
+        file: 'src/core/dag/propagate.ts',
+        from: " || (from !== 'open' && child.started)) continue;",
+        to: ') continue;',
+      },
+    ],
+    tests: ['test/store/memory/contract.test.ts'],
+  },
+  {
+    name: 'a cancellation that does not reach its dependents',
+    edits: [
+      {
+        file: 'src/core/dag/propagate.ts',
+        from: "touch.cancelled ||= to === 'impossible' && parent.cancels;",
+        to: 'touch.cancelled ||= false;',
+      },
+    ],
+    tests: ['test/core/dag-propagate.test.ts'],
+  },
+  {
+    name: 'the fast path of successes frees a child that cannot run (SQLite)',
+    edits: [
+      {
+        file: 'src/store/sqlite/graph/propagate-success.ts',
+        from: ' && broken + missed === 0,',
+        to: ' && broken + missed >= 0,',
+      },
+    ],
+    tests: ['test/store/sqlite/contract.test.ts'],
   },
   {
     name: 'the counter of open edges decremented twice (PostgreSQL)',

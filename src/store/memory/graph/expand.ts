@@ -1,6 +1,6 @@
-/** Gives groups their items. */
+/** Inserts the items of groups. */
 
-import { resolveItems } from '../../../core/dag/group.ts';
+import { itemsToInsert, resolveItems } from '../../../core/dag/group.ts';
 import { copyJson, copySpec } from '../base/copy.ts';
 import type { Entry } from '../base/entry.ts';
 import type { Tables } from '../base/tables.ts';
@@ -18,7 +18,7 @@ export function expand(tables: Tables, limit: number): number {
   return count;
 }
 
-/** How many jobs it inserted or ended. */
+/** Returns the number of jobs that it inserted or ended. */
 function fill(tables: Tables, entry: GroupEntry, limit: number): number {
   tables.due.delete(entry);
   if (entry.status !== 'running') return 0;
@@ -27,14 +27,15 @@ function fill(tables: Tables, entry: GroupEntry, limit: number): number {
   if (items === undefined) return 1;
 
   const { group } = entry;
-  const room = Math.min(items.length - group.itemIds.length, (group.maxParallel ?? Infinity) - group.counts.open);
-  const count = Math.max(0, Math.min(room, limit));
+  const { itemIds, counts, maxParallel } = group;
+  const progress = { total: items.length, inserted: itemIds.length, open: counts.open, maxParallel };
+  const { count, more } = itemsToInsert(progress, limit);
   for (let added = 0; added < count; added += 1) insertItem(tables, entry, items);
-  if (count < room) askForItems(tables, entry);
+  if (more) askForItems(tables, entry);
   return finishGroup(tables, entry) ? count + 1 : count;
 }
 
-/** The list, found where it is not known yet; a group that has none ends, and there is no answer. */
+/** Returns the list. A group whose list cannot be found fails, and the answer is `undefined`. */
 function itemsOf(tables: Tables, entry: GroupEntry): readonly unknown[] | undefined {
   const { group } = entry;
   if (group.items !== null) return group.items;
@@ -48,7 +49,7 @@ function itemsOf(tables: Tables, entry: GroupEntry): readonly unknown[] | undefi
   return undefined;
 }
 
-/** Due when it is there, and not before its group is. */
+/** An item is due at once, but not before its group. */
 function insertItem(tables: Tables, entry: GroupEntry, items: readonly unknown[]): void {
   const { group } = entry;
   const index = group.itemIds.length;

@@ -1,6 +1,6 @@
 /** Groups: jobs that are never claimed, and end when all their items have. */
 
-import { type GroupProgress, groupEnd, groupFailure } from '../../../core/dag/group.ts';
+import { type GroupProgress, groupEnd, groupFailure, hasItemsLeft } from '../../../core/dag/group.ts';
 import type { GroupState } from '../../../core/dag/workflow.ts';
 import { endStep, reopenStep, type StepCounts } from '../../../core/dag/workflow-status.ts';
 import { isTerminal, type TerminalStatus } from '../../../core/job.ts';
@@ -40,7 +40,7 @@ export function itemEnded(tables: Tables, item: Entry, status: TerminalStatus): 
   const { group } = entry;
   group.counts = endStep(group.counts, { status, continueOnFailure: item.spec.continueOnFailure });
   if (finishGroup(tables, entry)) return;
-  if (group.itemIds.length < (group.items?.length ?? 0)) askForItems(tables, entry);
+  if (hasItemsLeft(progressOf(entry))) askForItems(tables, entry);
 }
 
 /** Counts an item as not ended. `status` is how it had ended. A group that has ended runs again. */

@@ -1,81 +1,78 @@
-/** What a job's end or reopening means for those who wait for it: one level at a time, the next is left to the cascade. */
+/** Brings ends and reopenings of jobs to their children, by the rules of core/dag/propagate.ts. */
 
-import { judgeModeOf, verdict } from '../../../core/dag/judge.ts';
-import { isTerminal } from '../../../core/job.ts';
+import { addCounters } from '../../../core/dag/edge-counters.ts';
+import { judgeModeOf } from '../../../core/dag/judge.ts';
+import {
+  type ChildJob,
+  cascadeModeOf,
+  isRevival,
+  type Link,
+  parentFor,
+  propagate,
+} from '../../../core/dag/propagate.ts';
+import { isTerminal, type TerminalStatus } from '../../../core/job.ts';
 import { type Entry, hasStarted } from '../base/entry.ts';
 import { change, type Tables } from '../base/tables.ts';
 import { end } from '../jobs/finish.ts';
 import { free } from '../jobs/free.ts';
-import { dueState, moveEdge } from './edges.ts';
+import type { Edge } from './edges.ts';
 import { stepReopened } from './workflow-row.ts';
 
-/** Carries what is left of earlier calls further down. */
-export function cascade(tables: Tables, limit: number): number {
-  const parents = [...tables.cascade.values().take(limit)];
-  carry(tables, parents);
-  return parents.length;
-}
-
-/** The jobs that a call was about and whose children are to hear of it. */
-export function named(tables: Tables, refs: readonly { jobId: number }[]): Entry[] {
-  return refs.flatMap(({ jobId }) => {
-    const entry = tables.jobs.get(jobId);
-    return entry !== undefined && tables.cascade.has(entry) ? [entry] : [];
-  });
-}
-
-interface Touch {
-  /** An edge that was closed is so no longer, or otherwise. */
-  anew: boolean;
-  /** What it waited for was cancelled, and it with it. */
-  cancelled: boolean;
-}
-
-/** Makes the out-edges of these jobs agree with what they are now, then judges their children by all that came to light. */
-export function carry(tables: Tables, parents: readonly Entry[]): void {
-  const touched = new Map<Entry, Touch>();
-  for (const parent of parents) {
-    tables.cascade.delete(parent);
-    for (const edge of parent.children.values()) {
-      const child = tables.jobs.get(edge.childId) as Entry;
-      const state = dueState(parent, edge);
-      if (edge.state === state || (edge.state !== 'open' && hasStarted(child))) continue;
-      const touch = touched.get(child) ?? { anew: false, cancelled: false };
-      touch.anew ||= edge.state !== 'open';
-      touch.cancelled ||= state === 'impossible' && parent.status === 'cancelled' && !parent.quiet;
-      touched.set(child, touch);
-      moveEdge(child, edge, state);
+/** Updates the direct children of these jobs. Those that end or are reopened by it are left to the cascade. */
+export function propagateFrom(tables: Tables, parents: ReadonlySet<Entry>): void {
+  for (const parent of parents) tables.cascade.delete(parent);
+  const { moves, updates } = propagate(linksFrom(tables, parents));
+  for (const { edge, to } of moves) edge.state = to;
+  for (const update of updates) {
+    const { entry } = update.child;
+    entry.edges = addCounters(entry.edges, update.change, 1);
+    const { fate } = update;
+    if (fate.kind === 'end') end(tables, entry, { ...fate, record: null, error: null });
+    else if (fate.kind === 'reason') entry.reason = fate.reason;
+    else if (fate.kind !== 'keep') {
+      if (isRevival(update)) reopened(tables, entry);
+      if (entry.status !== 'blocked') block(tables, entry);
+      if (fate.kind === 'free') free(tables, entry);
     }
   }
-  for (const [child, touch] of touched) judge(tables, child, touch);
 }
 
-function judge(tables: Tables, child: Entry, { anew, cancelled }: Touch): void {
-  const ended = isTerminal(child.status);
-  if (ended ? !anew : child.status !== 'blocked' && !anew) return;
-  const fate = verdict(child.edges, judgeModeOf(child));
-  if (typeof fate === 'object') {
-    if (!ended) skip(tables, child, cancelled ? 'cancelled' : fate.skip);
-    else if (child.status === 'skipped') child.reason = fate.skip;
-    return;
+interface ChildEntry extends ChildJob {
+  entry: Entry;
+}
+
+function* linksFrom(tables: Tables, parents: ReadonlySet<Entry>): Generator<Link<ChildEntry, Edge>> {
+  const children = new Map<number, ChildEntry>();
+  for (const { status, quiet, spec, children: edges } of parents) {
+    const end = isTerminal(status) ? status : null;
+    const parent = parentFor(end, spec.continueOnFailure, cascadeModeOf(status, quiet));
+    for (const edge of edges.values()) {
+      let child = children.get(edge.childId);
+      if (child === undefined) {
+        const entry = tables.jobs.get(edge.childId) as Entry;
+        child = childOf(entry);
+        children.set(edge.childId, child);
+      }
+      yield { parent, edge, child };
+    }
   }
-  if (child.status !== 'blocked') block(tables, child);
-  if (fate === 'free') free(tables, child);
 }
 
-/** Ends a job that waited in vain. */
-export function skip(tables: Tables, entry: Entry, reason: 'cancelled' | 'upstream_failed' | 'condition'): void {
-  const status = reason === 'cancelled' ? 'cancelled' : 'skipped';
-  end(tables, entry, { status, reason, record: null, error: null });
+function childOf(entry: Entry): ChildEntry {
+  const { status, edges } = entry;
+  const ended = isTerminal(status);
+  return { entry, ended, status, started: hasStarted(entry), counters: edges, mode: judgeModeOf(entry) };
+}
+
+/** An ended child is taken back: its workflow and its own children have to follow. */
+function reopened(tables: Tables, entry: Entry): void {
+  stepReopened(tables, entry, entry.status as TerminalStatus);
+  tables.cascade.add(entry);
+  tables.hints.graph();
 }
 
 /** Lets a job that never started wait for its parents again, ended or not. */
 function block(tables: Tables, entry: Entry): void {
-  if (isTerminal(entry.status)) {
-    stepReopened(tables, entry, entry.status);
-    tables.cascade.add(entry);
-    tables.hints.graph();
-  }
   change(tables, entry, { status: 'blocked', expiresAt: null, doneAt: null, reason: null, end: null, quiet: false });
   tables.hints.job(entry.id);
 }

@@ -3,7 +3,8 @@ import type { Change, Fence } from '../../../core/transition.ts';
 import { keyHeldByOther } from '../../refusals.ts';
 import type { Entry } from '../base/entry.ts';
 import { jobOf, type Tables } from '../base/tables.ts';
-import { carry, named } from '../graph/propagate.ts';
+import { named } from '../graph/cascade.ts';
+import { propagateFrom } from '../graph/propagate.ts';
 import { reopen } from '../graph/reopen.ts';
 import { end, requeue } from './finish.ts';
 import { holderOf } from './unique.ts';
@@ -16,7 +17,7 @@ export function applyChanges(tables: Tables, changes: readonly Change[]): (Job |
     apply(tables, entry, change);
     return jobOf(tables, entry);
   });
-  carry(
+  propagateFrom(
     tables,
     named(
       tables,

@@ -12,7 +12,7 @@ import { GraphUpdate } from './graph-update.ts';
 import { lockAffected } from './lock-affected.ts';
 import { Locks } from './locks.ts';
 import { lockParents, type ParentEnds } from './parents.ts';
-import { lanesOf } from './propagate.ts';
+import { lanesOf } from './reopen.ts';
 import { retryTransaction } from './retry-transaction.ts';
 import type { Transaction } from './transaction.ts';
 

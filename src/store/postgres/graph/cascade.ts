@@ -1,79 +1,67 @@
-/** Carries ends and reopenings of jobs further down. */
+/** Jobs whose ends and reopenings still have to reach their children: the table `cascade`. */
 
-import { countedEnd } from '../../../core/dag/conditions.ts';
+import { parentFor } from '../../../core/dag/propagate.ts';
 import type { TerminalStatus } from '../../../core/job.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
-import { FLAG } from '../base/flags.ts';
 import { numbers } from '../base/values.ts';
 import { type CascadeEntry, entryColumns, TransactionEffects } from './effects.ts';
 import { Locks } from './locks.ts';
-import { cascadeEntryOf, type Parent, Propagation } from './propagate.ts';
-import { type EdgeRow, lockRelatedJobs, type RelatedJob } from './related-jobs.ts';
+import { type ParentJob, Propagation } from './propagate.ts';
+import { type EdgeRow, lockRelatedJobs } from './related-jobs.ts';
 import { retryTransaction } from './retry-transaction.ts';
 
 /**
- * A transaction takes jobs whose children are still to hear of them and as much of what lies below as it may, level by
- * level: a chain is carried as fast as a bush. What it cannot finish stays on the list, so it can be stopped anywhere.
+ * Goes down from these jobs, level by level, until `limit` jobs are done: a chain is as fast as a bush. Returns their
+ * number. What one transaction does not finish stays in the table, so that it can be stopped anywhere.
  */
 export async function cascade(context: Context, limit: number, signal: AbortSignal): Promise<number> {
   const { sql } = context;
-  const { carried, effects } = await retryTransaction(context, signal, async (session) => {
+  const { count, effects } = await retryTransaction(context, signal, async (session) => {
     const heads = await session.query<CascadeEntry>(sql.cascadeHeads, [limit]);
     const gathered = new TransactionEffects();
-    const count = heads.length === 0 ? 0 : await carryDown(context, session, { heads, limit, effects: gathered });
-    return { carried: count, effects: gathered };
+    const done = heads.length === 0 ? 0 : await cascadeFrom(context, session, { heads, limit, effects: gathered });
+    return { count: done, effects: gathered };
   });
   effects.publish(context);
-  return carried;
+  return count;
 }
 
-async function carryDown(
+async function cascadeFrom(
   context: Context,
   session: Session,
   { heads, limit, effects }: { heads: readonly CascadeEntry[]; limit: number; effects: TransactionEffects },
 ): Promise<number> {
   const { sql } = context;
   const locks = new Locks(context, session);
-  const listed = entryColumns(heads);
-  const below = await session.query<{ id: number }>(sql.below, [...listed, limit]);
+  const below = await session.query<{ id: number }>(sql.below, [...entryColumns(heads), limit]);
   const children = below.map(({ id }) => id);
   const headIds = heads.map(({ id }) => id);
   const { related } = await lockRelatedJobs(context, { session, locks }, { ids: [...headIds, ...children] });
 
-  // Others may have done some of it before we had the locks.
-  const rows = await session.query<CascadeEntry>(sql.cascadeRows, [numbers(headIds)]);
-  const parents = rows.map(({ id, mode }): Parent => {
+  // Another process may have done some of it before the locks were taken.
+  const entries = await session.query<CascadeEntry>(sql.cascadeRows, [numbers(headIds)]);
+  const parents = entries.map(({ id, mode }): ParentJob => {
     const job = related.get(id);
-    const end = job?.ended ? countedEnd(job.status as TerminalStatus, job.continueOnFailure) : null;
-    return { id, end, cancelled: mode === 'cancelled' };
+    const end = job?.ended ? (job.status as TerminalStatus) : null;
+    return { id, ...parentFor(end, job?.continueOnFailure ?? false, mode) };
   });
   const within = [numbers([...new Set([...headIds, ...children])]), numbers(children)];
   const edges = children.length === 0 ? [] : await session.query<EdgeRow>(sql.edgesWithin, within);
   const propagation = new Propagation(related, edges, effects);
-  const carried = carryLevels(propagation, parents, { related, limit, effects });
+  const count = propagateLevels(propagation, parents, limit);
   await propagation.write(context, session);
-  if (rows.length > 0) await session.query(sql.endCascade, entryColumns(rows));
+  if (entries.length > 0) await session.query(sql.endCascade, entryColumns(entries));
   await effects.write(context, session);
-  return carried;
+  return count;
 }
 
-/** Those that are left over are on the list. */
-function carryLevels(
-  propagation: Propagation,
-  parents: readonly Parent[],
-  { related, limit, effects }: { related: ReadonlyMap<number, RelatedJob>; limit: number; effects: TransactionEffects },
-): number {
-  let carried = 0;
-  for (let level = parents; level.length > 0 && carried < limit; ) {
-    const now = level.slice(0, limit - carried);
-    carried += now.length;
-    const changed = propagation.carry(now);
-    for (const parent of changed) {
-      const { flags } = related.get(parent.id) as RelatedJob;
-      if (flags === null || flags & FLAG.hasChildren) effects.queueCascade(cascadeEntryOf(parent));
-    }
-    level = changed.filter(({ id }) => propagation.hasEdges(id));
+function propagateLevels(propagation: Propagation, parents: readonly ParentJob[], limit: number): number {
+  let count = 0;
+  for (let level = parents; level.length > 0 && count < limit; ) {
+    const now = level.slice(0, limit - count);
+    count += now.length;
+    level = propagation.propagateFrom(now).filter(({ id }) => propagation.hasEdges(id));
   }
-  return carried;
+  return count;
 }

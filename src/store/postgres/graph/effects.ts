@@ -3,6 +3,7 @@
  * and the hints to publish after the commit. Written last, in the global lock order (see locks.ts).
  */
 
+import type { CascadeMode } from '../../../core/dag/propagate.ts';
 import { type StepCounts, type StepEnd, WorkflowChanges } from '../../../core/dag/workflow-status.ts';
 import type { TerminalStatus } from '../../../core/job.ts';
 import { isWatched, type Notify } from '../../../core/notify.ts';
@@ -13,10 +14,10 @@ import { numbers } from '../base/values.ts';
 import { type EndNotice, insertNotices } from '../cluster/notices.ts';
 import { giveTurnsTo } from '../jobs/turns.ts';
 
-/** A job whose new state still has to reach its children. `cancelled`: those that can no longer run are cancelled with it. */
+/** A row of `cascade`: a job whose state still has to reach its children. */
 export interface CascadeEntry {
   id: number;
-  mode: 'ended' | 'cancelled' | 'reopened';
+  mode: CascadeMode;
 }
 
 interface CountsRow {

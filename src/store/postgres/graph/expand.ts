@@ -1,6 +1,6 @@
 /** Inserts the items of groups. */
 
-import { resolveItems } from '../../../core/dag/group.ts';
+import { itemsToInsert, resolveItems } from '../../../core/dag/group.ts';
 import type { GroupState } from '../../../core/dag/workflow.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
@@ -79,14 +79,14 @@ async function insertItems(
   { limit, effects }: { limit: number; effects: TransactionEffects },
 ): Promise<number> {
   const total = group.total as number;
-  const room = Math.min(total - group.inserted, (group.max_parallel ?? Infinity) - group.open_items);
-  const wanted = Math.min(room, limit);
-  if (wanted <= 0) return 0;
+  const { inserted, open_items: open, max_parallel: maxParallel } = group;
+  const { count, more } = itemsToInsert({ total, inserted, open, maxParallel }, limit);
+  if (count === 0) return 0;
   type Row = { id: number; status: string; due: number };
-  const rows = await session.query<Row>(sql.insertItems, [group.job_id, group.inserted, wanted, wanted < room]);
+  const rows = await session.query<Row>(sql.insertItems, [group.job_id, inserted, count, more]);
   group.inserted += rows.length;
   group.open_items += rows.length;
-  if (wanted < room) effects.changedGraph();
+  if (more) effects.changedGraph();
   for (const row of rows) {
     effects.changedJob(row.id);
     effects.jobIs(row.id, row);

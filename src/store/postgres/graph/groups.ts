@@ -1,6 +1,7 @@
 /** Groups: jobs that are never claimed, and end when all their items have. */
 
-import { groupEnd, groupFailure } from '../../../core/dag/group.ts';
+import { groupEnd, groupFailure, hasItemsLeft } from '../../../core/dag/group.ts';
+import { cascadeModeOf } from '../../../core/dag/propagate.ts';
 import { endStep, reopenStep, type StepCounts } from '../../../core/dag/workflow-status.ts';
 import type { Reason, TerminalStatus } from '../../../core/job.ts';
 import type { Context } from '../base/context.ts';
@@ -8,8 +9,8 @@ import type { Session } from '../base/database.ts';
 import { FLAG } from '../base/flags.ts';
 import { numbers } from '../base/values.ts';
 import type { TransactionEffects } from './effects.ts';
-import { lanesOf } from './propagate.ts';
 import { type GroupLive, lockRelatedJobs } from './related-jobs.ts';
+import { lanesOf } from './reopen.ts';
 import type { Transaction } from './transaction.ts';
 
 /** An item that has just ended, or that waits again after such an end. */
@@ -48,7 +49,7 @@ export async function endItems(
   const groups = (await session.query<GroupRow>(sql.groups, [ids])).map((group) => {
     const counts = items.filter(({ groupId }) => groupId === group.job_id).reduce(endStep, countsOf(group));
     const live = lives.get(group.job_id);
-    return { group, counts, live, due: live !== undefined && group.inserted < (group.total ?? 0) };
+    return { group, counts, live, due: live !== undefined && hasItemsLeft(group) };
   });
   await writeGroups(context, session, groups);
   if (groups.some(({ due }) => due)) effects.changedGraph();
@@ -107,8 +108,7 @@ export async function endGroups(
     effects.noteEnd({ jobId: live.job_id, flags: live.flags, status });
     effects.stepEnded(row?.workflow_id ?? null, { status, continueOnFailure: row?.continues ?? false });
     if (!(live.flags & FLAG.hasChildren)) continue;
-    const cancelled = status === 'cancelled' && !(live.flags & FLAG.quiet);
-    effects.queueCascade({ id: live.job_id, mode: cancelled ? 'cancelled' : 'ended' });
+    effects.queueCascade({ id: live.job_id, mode: cascadeModeOf(status, (live.flags & FLAG.quiet) !== 0) });
   }
 }
 

@@ -1,6 +1,7 @@
 /** Stores jobs that depend on others, and steps of workflows. */
 
-import { addCounters, closing, type EdgeCounters, openEdges } from '../../../core/dag/edge-counters.ts';
+import { edgeStateFor } from '../../../core/dag/conditions.ts';
+import { type EdgeCounters, sumEdges } from '../../../core/dag/edge-counters.ts';
 import { type JudgeMode, verdict } from '../../../core/dag/judge.ts';
 import type { Dependency, NewJob, TerminalStatus } from '../../../core/job.ts';
 import { inPieces } from '../../in-pieces.ts';
@@ -9,7 +10,6 @@ import type { Session } from '../base/database.ts';
 import { FLAG } from '../base/flags.ts';
 import { numbers } from '../base/values.ts';
 import { columnsOf, ownFlags, PIECE } from '../jobs/insert-rows.ts';
-import { stateOf } from './propagate.ts';
 import type { EdgeRow } from './related-jobs.ts';
 
 /** As sql.insertLinked reads it. */
@@ -26,11 +26,9 @@ export function prospectOf(
   ends: ReadonlyMap<number, TerminalStatus | null>,
   mode: JudgeMode,
 ): Prospect {
-  let counters = openEdges(dependsOn.length);
-  for (const dependency of dependsOn) {
-    const state = stateOf(dependency, ends.get(dependency.jobId) ?? null);
-    if (state !== 'open') counters = addCounters(counters, closing(dependency.condition, state), 1);
-  }
+  const counters = sumEdges(
+    dependsOn.map(({ jobId, condition }) => ({ condition, state: edgeStateFor(condition, ends.get(jobId) ?? null) })),
+  );
   const found = verdict(counters, mode);
   return { counters, fate: typeof found === 'object' ? found.skip : found };
 }
@@ -44,7 +42,7 @@ export function edgesOf(
     child_id: childId,
     parent_id: jobId,
     condition,
-    state: stateOf({ condition }, ends.get(jobId) ?? null),
+    state: edgeStateFor(condition, ends.get(jobId) ?? null),
   }));
 }
 

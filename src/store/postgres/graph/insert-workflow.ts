@@ -1,6 +1,6 @@
 /** Stores a workflow with all its steps, piece by piece in one transaction. */
 
-import { countedEnd } from '../../../core/dag/conditions.ts';
+import { countedEnd, edgeStateFor } from '../../../core/dag/conditions.ts';
 import { openEdges } from '../../../core/dag/edge-counters.ts';
 import type { NewStep, NewSteps, NewWorkflow } from '../../../core/dag/new-workflow.ts';
 import type { Workflow } from '../../../core/dag/workflow.ts';
@@ -26,7 +26,6 @@ import {
   prospectOf,
 } from './insert-dependent.ts';
 import type { ParentEnds } from './parents.ts';
-import { stateOf } from './propagate.ts';
 import type { EdgeRow } from './related-jobs.ts';
 import { retryTransaction, UnknownLanes } from './retry-transaction.ts';
 import { workflowIn } from './workflows.ts';
@@ -186,7 +185,7 @@ function* edgesOfPiece(
     const childId = progress.ids[start + index] as number;
     if (parents.length === 0) yield* edgesOf(childId, after, ends);
     for (const parent of parents) {
-      const state = stateOf({ condition }, progress.ends.get(parent) ?? null);
+      const state = edgeStateFor(condition, progress.ends.get(parent) ?? null);
       yield { child_id: childId, parent_id: progress.ids[parent] as number, condition, state };
     }
   }

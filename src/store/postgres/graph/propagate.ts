@@ -1,39 +1,32 @@
 /**
- * Makes the out-edges of jobs agree with what the jobs are now, and judges their children by all that came to light. The
- * children are locked; all is decided here and then written at once.
+ * Brings ends and reopenings of jobs to their children, by the rules of core/dag/propagate.ts. The children are locked; all
+ * levels are decided here, then written at once.
  */
 
-import { type EdgeState, meetCondition } from '../../../core/dag/conditions.ts';
-import { addCounters, closing } from '../../../core/dag/edge-counters.ts';
-import { verdict } from '../../../core/dag/judge.ts';
+import type { EdgeState } from '../../../core/dag/conditions.ts';
+import { addCounters } from '../../../core/dag/edge-counters.ts';
+import {
+  type ChildUpdate,
+  cascadeModeOf,
+  isRevival,
+  type Link,
+  type Parent,
+  parentFor,
+  propagate,
+} from '../../../core/dag/propagate.ts';
 import type { Reason, TerminalStatus } from '../../../core/job.ts';
-import { laneKey, laneOf } from '../../../core/lane.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { FLAG } from '../base/flags.ts';
 import { numbers } from '../base/values.ts';
-import { type SpecRow, specOf } from '../reads/job-row.ts';
 import type { CascadeEntry, TransactionEffects } from './effects.ts';
 import type { EdgeRow, RelatedJob } from './related-jobs.ts';
-import { ConcurrentChange, UnknownLanes } from './retry-transaction.ts';
+import { lanesOf } from './reopen.ts';
+import { ConcurrentChange } from './retry-transaction.ts';
 
-/** A job whose children hear of it. */
-export interface Parent {
+/** A job whose state has to reach its children. */
+export interface ParentJob extends Parent {
   id: number;
-  /** As its children count it; `null`: it has not ended. */
-  end: TerminalStatus | null;
-  /** Those who wait for it in vain are cancelled with it. */
-  cancelled: boolean;
-}
-
-interface Touch {
-  /** An edge that was closed is so no longer, or otherwise. */
-  anew: boolean;
-  cancelled: boolean;
-}
-
-interface MovedEdge extends EdgeRow {
-  before: EdgeState;
 }
 
 interface End {
@@ -43,19 +36,21 @@ interface End {
 
 export class Propagation {
   readonly #related: ReadonlyMap<number, RelatedJob>;
-  readonly #before: ReadonlyMap<number, boolean>;
+  readonly #effects: TransactionEffects;
   readonly #edges = new Map<number, EdgeRow[]>();
-  readonly #moved = new Map<EdgeRow, MovedEdge>();
+  /** Jobs that had ended before. */
+  readonly #endedBefore: ReadonlySet<number>;
+  /** Moved edges, with their states in the database. */
+  readonly #moved = new Map<EdgeRow, EdgeState>();
   readonly #touched = new Set<RelatedJob>();
   readonly #ends = new Map<RelatedJob, End>();
-  readonly #retold = new Map<RelatedJob, End>();
-  readonly #effects: TransactionEffects;
+  readonly #newReasons = new Map<RelatedJob, End>();
 
-  /** `edges` are those that lead from parents to related. */
+  /** `edges` lead to jobs in `related`. */
   constructor(related: ReadonlyMap<number, RelatedJob>, edges: readonly EdgeRow[], effects: TransactionEffects) {
     this.#related = related;
-    this.#before = new Map([...related].map(([id, { ended }]) => [id, ended]));
     this.#effects = effects;
+    this.#endedBefore = new Set([...related.values()].filter(({ ended }) => ended).map(({ id }) => id));
     for (const edge of edges) {
       const siblings = this.#edges.get(edge.parent_id);
       if (siblings === undefined) this.#edges.set(edge.parent_id, [edge]);
@@ -63,98 +58,82 @@ export class Propagation {
     }
   }
 
-  /** Whether it is known to lead anywhere. */
+  /** True if edges from this job were given. */
   hasEdges(parentId: number): boolean {
     return this.#edges.has(parentId);
   }
 
-  /** Answers with the children that have ended by it, or no longer have. */
-  carry(parents: readonly Parent[]): Parent[] {
-    const touched = new Map<RelatedJob, Touch>();
-    for (const { id, end, cancelled } of parents) {
-      for (const edge of this.#edges.get(id) ?? []) {
+  /** Goes one level down. Returns the children that end or are reopened by it. Queues those with children of their own. */
+  propagateFrom(parents: readonly ParentJob[]): ParentJob[] {
+    const { moves, updates } = propagate(this.#linksFrom(parents));
+    for (const { edge, to } of moves) {
+      if (!this.#moved.has(edge)) this.#moved.set(edge, edge.state);
+      edge.state = to;
+    }
+    const changed = updates.flatMap((update) => this.#apply(update) ?? []);
+    for (const parent of changed) {
+      const { flags } = this.#related.get(parent.id) as RelatedJob;
+      if (flags === null || flags & FLAG.hasChildren) this.#effects.queueCascade(cascadeEntryOf(parent));
+    }
+    return changed;
+  }
+
+  *#linksFrom(parents: readonly ParentJob[]): Generator<Link<RelatedJob, EdgeRow>> {
+    for (const parent of parents) {
+      for (const edge of this.#edges.get(parent.id) ?? []) {
         const child = this.#related.get(edge.child_id);
-        const state = stateOf(edge, end);
-        if (child === undefined || edge.state === state || (edge.state !== 'open' && child.started)) continue;
-        const touch = touched.get(child) ?? { anew: false, cancelled: false };
-        touch.anew ||= edge.state !== 'open';
-        touch.cancelled ||= state === 'impossible' && cancelled;
-        touched.set(child, touch);
-        this.#move(child, edge, state);
+        if (child !== undefined) yield { parent, edge, child };
       }
     }
-    return [...touched].flatMap(([child, touch]) => this.#judge(child, touch) ?? []);
   }
 
-  #move(child: RelatedJob, edge: EdgeRow, state: EdgeState): void {
-    const moved = this.#moved.get(edge) ?? { ...edge, before: edge.state };
-    this.#moved.set(edge, { ...moved, state });
-    if (edge.state !== 'open') child.counters = addCounters(child.counters, closing(edge.condition, edge.state), -1);
-    if (state !== 'open') child.counters = addCounters(child.counters, closing(edge.condition, state), 1);
-    edge.state = state;
+  #apply(update: ChildUpdate<RelatedJob>): ParentJob | undefined {
+    const { child, change, fate } = update;
+    const { id, status, workflowId, continueOnFailure } = child;
+    child.counters = addCounters(child.counters, change, 1);
     this.#touched.add(child);
-  }
-
-  #judge(child: RelatedJob, { anew, cancelled }: Touch): Parent | undefined {
-    if (child.ended ? !anew : child.status !== 'blocked' && !anew) return undefined;
-    const fate = verdict(child.counters, child.mode);
-    if (typeof fate === 'object') {
-      if (!child.ended) return this.#end(child, cancelled ? 'cancelled' : fate.skip);
-      if (child.status === 'skipped') this.#retold.set(child, { status: 'skipped', reason: fate.skip });
+    if (fate.kind === 'keep') return undefined;
+    if (fate.kind === 'reason') {
+      this.#newReasons.set(child, { status: 'skipped', reason: fate.reason });
       return undefined;
     }
-    const { ended, status } = child;
-    child.ended = false;
-    child.status = fate === 'free' ? 'pending' : 'blocked';
-    if (!ended) return undefined;
+    const revived = isRevival(update);
+    child.ended = fate.kind === 'end';
+    if (fate.kind === 'end') {
+      child.status = fate.status;
+      this.#ends.set(child, fate);
+      this.#effects.stepEnded(workflowId, { status: fate.status, continueOnFailure });
+      return { id, ...parentFor(fate.status, continueOnFailure, cascadeModeOf(fate.status, false)) };
+    }
+    child.status = fate.kind === 'free' ? 'pending' : 'blocked';
+    if (!revived) return undefined;
     this.#ends.delete(child);
-    this.#effects.stepReopened(child.workflowId, {
-      status: status as TerminalStatus,
-      continueOnFailure: child.continueOnFailure,
-    });
-    return { id: child.id, end: null, cancelled: false };
+    this.#effects.stepReopened(workflowId, { status: status as TerminalStatus, continueOnFailure });
+    return { id, ...parentFor(null, continueOnFailure, 'reopened') };
   }
 
-  #end(child: RelatedJob, reason: Extract<Reason, 'cancelled' | 'upstream_failed' | 'condition'>): Parent {
-    const status = reason === 'cancelled' ? 'cancelled' : 'skipped';
-    child.ended = true;
-    child.status = status;
-    this.#ends.set(child, { status, reason });
-    this.#effects.stepEnded(child.workflowId, { status, continueOnFailure: child.continueOnFailure });
-    return { id: child.id, end: status, cancelled: reason === 'cancelled' };
-  }
-
-  /** Throws `ConcurrentChange` where an edge is no longer what it was when it was read. */
+  /** Throws `ConcurrentChange` if an edge is not what it was when it was read. */
   async write(context: Context, session: Session): Promise<void> {
     if (this.#moved.size === 0) return;
-    const wasEnded = (child: RelatedJob) => this.#before.get(child.id) === true;
     const touched = [...this.#touched];
-    await this.#writeLive(
-      context,
-      session,
-      touched.filter((child) => !wasEnded(child)),
-    );
-    await this.#writeEnded(
-      context,
-      session,
-      touched.filter((child) => wasEnded(child)),
-    );
-    for (const child of touched) {
-      this.#effects.changedJob(child.id);
-      if (child.ended && !wasEnded(child) && (child.flags ?? 0) & FLAG.holdsKey) this.#effects.freeKey(child.id);
-    }
+    const wasEnded = ({ id }: RelatedJob) => this.#endedBefore.has(id);
+    const live = touched.filter((child) => !wasEnded(child));
+    await this.#writeLive(context, session, live);
+    await this.#writeEnded(context, session, touched.filter(wasEnded));
+    for (const child of touched) this.#effects.changedJob(child.id);
+    for (const { id, ended, flags } of live) if (ended && (flags ?? 0) & FLAG.holdsKey) this.#effects.freeKey(id);
   }
 
   async #writeLive({ sql }: Context, session: Session, children: readonly RelatedJob[]): Promise<void> {
-    const edges = [...this.#moved.values()].filter(({ before, state }) => before !== state);
+    const edges = [...this.#moved].filter(([{ state }, before]) => before !== state);
     const kept = children.filter(({ ended }) => !ended);
     const ends = children.filter(({ ended }) => ended).map((child) => ({ child, end: this.#ends.get(child) as End }));
     type Row = { moved: number; now: number; job_id: number | null; status: string; due: number };
     const rows = await session.query<Row>(sql.propagate, [
-      numbers(edges.map(({ child_id }) => child_id)),
-      numbers(edges.map(({ parent_id }) => parent_id)),
-      edges.map(({ before }) => before),
-      edges.map(({ state }) => state),
+      numbers(edges.map(([{ child_id }]) => child_id)),
+      numbers(edges.map(([{ parent_id }]) => parent_id)),
+      edges.map(([, before]) => before),
+      edges.map(([{ state }]) => state),
       numbers(kept.map(({ id }) => id)),
       ...counterColumns(kept),
       kept.map(isFree),
@@ -181,42 +160,23 @@ export class Propagation {
       ]);
       for (const row of rows) this.#effects.jobIs(row.job_id, row);
     }
-    const told = children.flatMap((child) => {
-      const anew = this.#ends.get(child);
-      const end = anew ?? this.#retold.get(child);
-      return child.ended && end !== undefined ? [{ id: child.id, ...end, anew: anew !== undefined }] : [];
+    const rewritten = children.flatMap((child) => {
+      const newEnd = this.#ends.get(child);
+      const end = newEnd ?? this.#newReasons.get(child);
+      return child.ended && end !== undefined ? [{ id: child.id, ...end, isNew: newEnd !== undefined }] : [];
     });
-    if (told.length === 0) return;
+    if (rewritten.length === 0) return;
     await session.query(context.sql.setSkipReason, [
-      numbers(told.map(({ id }) => id)),
-      told.map(({ status }) => status),
-      told.map(({ reason }) => reason),
-      told.map(({ anew }) => anew),
+      numbers(rewritten.map(({ id }) => id)),
+      rewritten.map(({ status }) => status),
+      rewritten.map(({ reason }) => reason),
+      rewritten.map(({ isNew }) => isNew),
     ]);
   }
 }
 
-/** For those whose own children are still to hear of it. */
-export function cascadeEntryOf({ id, end, cancelled }: Parent): CascadeEntry {
-  return { id, mode: end === null ? 'reopened' : cancelled ? 'cancelled' : 'ended' };
-}
-
-/** How the edge is to stand by what its parent is now. */
-export function stateOf({ condition }: Pick<EdgeRow, 'condition'>, end: TerminalStatus | null): EdgeState {
-  return end === null ? 'open' : meetCondition(condition, end);
-}
-
-/** The lanes of jobs that wait again. */
-export async function lanesOf(
-  { sql, lanes }: Context,
-  session: Session,
-  jobs: readonly { id: number }[],
-): Promise<number[]> {
-  const rows = await session.query<SpecRow & { id: number }>(sql.specs, [numbers(jobs.map(({ id }) => id))]);
-  const keys = new Map(rows.map((row) => [row.id, laneKey(laneOf(specOf(row)))]));
-  const unknown = [...keys.values()].filter((key) => lanes.idOf(key) === undefined);
-  if (unknown.length > 0) throw new UnknownLanes(unknown);
-  return jobs.map(({ id }) => lanes.idOf(keys.get(id) as string) as number);
+function cascadeEntryOf({ id, end, cancels }: ParentJob): CascadeEntry {
+  return { id, mode: end === null ? 'reopened' : cancels ? 'cancelled' : 'ended' };
 }
 
 function isFree({ status }: RelatedJob): boolean {

@@ -1,8 +1,9 @@
-/** Jobs that are locked because of those they depend on. */
+/** Jobs that a transaction locks because those they depend on, or that depend on them, change. */
 
 import type { Condition, EdgeState } from '../../../core/dag/conditions.ts';
-import { addCounters, closing, type EdgeCounters, openEdges } from '../../../core/dag/edge-counters.ts';
+import { addEdge, type EdgeCounters, openEdges } from '../../../core/dag/edge-counters.ts';
 import { type JudgeMode, judgeModeOf } from '../../../core/dag/judge.ts';
+import type { ChildJob } from '../../../core/dag/propagate.ts';
 import type { Status, TerminalStatus } from '../../../core/job.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
@@ -12,17 +13,17 @@ import type { Locks } from './locks.ts';
 import { ConcurrentChange } from './retry-transaction.ts';
 import type { Transaction } from './transaction.ts';
 
-export interface RelatedJob {
+/** A job as it was read; a propagation changes it level by level. */
+export interface RelatedJob extends ChildJob {
   id: number;
   status: Status;
   ended: boolean;
-  /** Ever claimed or, a group, free. */
   started: boolean;
-  /** Of an ended job they are not known. */
+  /** `null` for an ended job. */
   flags: number | null;
   counters: EdgeCounters;
   mode: JudgeMode;
-  /** Of a step: those of items count in their group. */
+  /** The workflow that counts it: `null` for an item, which its group counts. */
   workflowId: number | null;
   groupId: number | null;
   startTimeoutMs: number | null;
@@ -68,20 +69,17 @@ export interface GroupLive {
 
 export interface LockedJobs {
   related: Map<number, RelatedJob>;
-  /** Those that run. */
+  /** Running groups. */
   groups: GroupLive[];
 }
 
-/** Jobs, and groups that are known to be some. */
+/** Jobs by id. Those known to be groups are named apart, as they are locked last. */
 export interface Wanted {
   ids: readonly number[];
   groupIds?: readonly number[];
 }
 
-/**
- * Locks jobs and reads them. Those that run are locked and left out: nothing that their parents do concerns them any
- * more.
- */
+/** Locks jobs and reads them. Running jobs are locked and left out: their parents no longer affect them. */
 export async function lockRelatedJobs(
   { sql }: Context,
   { session, locks }: Pick<Transaction, 'session' | 'locks'>,
@@ -114,7 +112,7 @@ async function lockEnded(
   if (ended.length < ids.length) {
     const held = new Set(ended);
     const missing = ids.filter((id) => !held.has(id));
-    // Either it is there no longer at all, or it was retried between the two looks.
+    // It was deleted, or retried between the two statements.
     if ((await session.query(sql.existingJobs, [numbers(missing)])).length > 0) throw new ConcurrentChange();
     if (ended.length === 0) return;
   }
@@ -124,8 +122,7 @@ async function lockEnded(
   if (fresh.length === 0) return;
   for (const edge of await session.query<EdgeRow>(sql.edgesInto, [numbers(fresh)])) {
     const child = related.get(edge.child_id) as RelatedJob;
-    const sum = addCounters(child.counters, openEdges(1), 1);
-    child.counters = edge.state === 'open' ? sum : addCounters(sum, closing(edge.condition, edge.state), 1);
+    child.counters = addEdge(child.counters, edge);
   }
 }
 

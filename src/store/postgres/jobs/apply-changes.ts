@@ -11,7 +11,7 @@ import { fenceRow, type PlacedChange } from '../base/fence.ts';
 import { FLAG } from '../base/flags.ts';
 import { numbers } from '../base/values.ts';
 import { TransactionEffects } from '../graph/effects.ts';
-import { type Ended, GraphUpdate } from '../graph/graph-update.ts';
+import { type EndedJob, GraphUpdate } from '../graph/graph-update.ts';
 import { type Intended, lockAffected } from '../graph/lock-affected.ts';
 import { Locks } from '../graph/locks.ts';
 import { lanesToReopen, reopen } from '../graph/reopen.ts';
@@ -97,7 +97,7 @@ function intendedBy(changes: readonly Change[]): Intended {
   return { ends: those('end'), retries: those('reopen'), others: those('requeue', 'flag') };
 }
 
-function endedOf(round: readonly PlacedChange[], written: readonly ChangedRow[]): Ended[] {
+function endedOf(round: readonly PlacedChange[], written: readonly ChangedRow[]): EndedJob[] {
   const flags = new Map(written.map((row) => [row.job_id, row.flags]));
   return round.flatMap(({ change }) => {
     const own = flags.get(change.fence.jobId);

@@ -2,7 +2,7 @@ import type { Settled, Start, Success } from '../../../core/lease.ts';
 import type { Context } from '../base/context.ts';
 import { jsons, numbers } from '../base/values.ts';
 import { TransactionEffects } from '../graph/effects.ts';
-import { type Done, GraphUpdate } from '../graph/graph-update.ts';
+import { GraphUpdate, type SucceededJob } from '../graph/graph-update.ts';
 import type { JobScope, LinkedClaim } from '../graph/linked-claims.ts';
 import { Locks } from '../graph/locks.ts';
 import { retryTransaction } from '../graph/retry-transaction.ts';
@@ -179,7 +179,7 @@ async function endPiece(
     const update = new GraphUpdate(context, { session, locks, effects: gathered });
     const { stale, told, counted } = columns;
     const propagated = { incomplete: stale, children: new Set(told), counted: new Set(counted) };
-    update.done(doneOf(columns, scopes), propagated);
+    update.succeeded(doneOf(columns, scopes), propagated);
     await update.write();
     await gathered.write(context, session);
     return { rows: rowsOf(columns), effects: gathered };
@@ -208,7 +208,7 @@ function workflowsOf(successes: readonly Success[], scopes: ReadonlyMap<number, 
   return numbers(all.map((scope) => scope?.workflowId ?? 0));
 }
 
-function doneOf({ ids, flags }: LinkedColumns, scopes: ReadonlyMap<number, JobScope>): Done[] {
+function doneOf({ ids, flags }: LinkedColumns, scopes: ReadonlyMap<number, JobScope>): SucceededJob[] {
   return (ids ?? []).map((jobId, place) => {
     const { workflowId, groupId } = scopes.get(jobId) ?? { workflowId: null, groupId: null };
     return { jobId, flags: flags[place] as number, workflowId, groupId };

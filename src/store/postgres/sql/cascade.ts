@@ -1,7 +1,17 @@
-/** Ends and retries that are told to many, a part at a time. */
+/** Jobs whose ends and reopenings still have to reach their children. */
 
+import { CONDITIONS, SATISFIED_BY } from '../../../core/dag/conditions.ts';
 import type { Twins } from '../../statements.ts';
 import { isFinal } from './standing.ts';
+
+/** The state of an edge with this condition, as `edgeStateFor` in core/dag/conditions.ts; `end` is null while the parent has not ended. */
+function edgeStateFor(condition: string, end: string): string {
+  const holds = CONDITIONS.map((name) => {
+    const ends = SATISFIED_BY[name].map((status) => `'${status}'`).join(', ');
+    return `(${condition} = '${name}' and ${end} in (${ends}))`;
+  });
+  return `case when ${end} is null then 'open' when ${holds.join(' or ')} then 'held' else 'impossible' end`;
+}
 
 export function cascadeSql(s: string) {
   /** Of the edges `e`: the child was never claimed nor, a group, free. */
@@ -17,10 +27,7 @@ export function cascadeSql(s: string) {
         from unnest($1::bigint[], $2::text[]) i(id, mode) join ${s}.job j on j.id = i.id
           left join ${s}.run r on r.job_id = i.id and ${isFinal('r')})`;
   /** An edge `e` that is not as its parent `h` is now, and is to be. */
-  const isStale = `e.parent_id = h.id and e.state <> case when h.ended is null then 'open'
-        when e.condition = 'ended' or (e.condition = 'success' and h.ended = 'done')
-          or (e.condition = 'failure' and h.ended = 'failed') then 'held'
-        else 'impossible' end
+  const isStale = `e.parent_id = h.id and e.state <> ${edgeStateFor('e.condition', 'h.ended')}
       and (e.state = 'open' or ${neverStarted})`;
 
   return {

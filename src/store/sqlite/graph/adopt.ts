@@ -8,7 +8,7 @@ import { HAS_PARENTS, HOLDS_KEY, UNJUDGED } from '../base/flags.ts';
 import { sql } from '../base/sql.ts';
 import { endWaiting } from '../jobs/end-waiting.ts';
 import { decodeSpecRow, type SpecRow } from '../reads/job-row.ts';
-import { insertEdges } from './insert-dependent.ts';
+import { insertEdges } from './edges.ts';
 import { type DependencyRow, link, type ParentEnds, parentEndsOf } from './parents.ts';
 
 interface IntakeRow {

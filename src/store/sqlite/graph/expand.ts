@@ -1,6 +1,6 @@
 /** Gives groups their items. */
 
-import { resolveItems } from '../../../core/dag/group.ts';
+import { itemsToInsert, resolveItems } from '../../../core/dag/group.ts';
 import type { GroupState } from '../../../core/dag/workflow.ts';
 import { encodeSpec, withItem } from '../../spec.ts';
 import type { Context } from '../base/context.ts';
@@ -29,10 +29,10 @@ function fill(context: Context, groupId: number, limit: number): number {
   if (items === undefined) return 1;
 
   const group = groupOf(context, groupId);
-  const room = Math.min(items.length - group.inserted, (group.max_parallel ?? Infinity) - group.open);
-  const count = Math.max(0, Math.min(room, limit));
-  if (count > 0) insertItems(context, groupId, { values: items.slice(group.inserted, group.inserted + count), live });
-  if (count < room) askForItems(context, groupId);
+  const { inserted, open, max_parallel: maxParallel } = group;
+  const { count, more } = itemsToInsert({ total: items.length, inserted, open, maxParallel }, limit);
+  if (count > 0) insertItems(context, groupId, { values: items.slice(inserted, inserted + count), live });
+  if (more) askForItems(context, groupId);
   return finishGroup(context, groupOf(context, groupId), live) ? count + 1 : count;
 }
 

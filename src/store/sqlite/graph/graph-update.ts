@@ -1,16 +1,21 @@
-/** What the ends and reopenings of one call mean to other jobs. Groups and counts follow at once, children at the end of the call. */
+/**
+ * What the ends and reopenings of one call mean for other jobs. Groups and counts follow at once, children when the
+ * update is written, at the end of the call.
+ */
 
-import type { StepEnd } from '../../../core/dag/workflow-status.ts';
+import { type CascadeMode, cascadeModeOf } from '../../../core/dag/propagate.ts';
+import { type StepEnd, WorkflowChanges } from '../../../core/dag/workflow-status.ts';
 import type { TerminalStatus } from '../../../core/job.ts';
 import type { Context } from '../base/context.ts';
 import { HAS_CHILDREN, IN_WORKFLOW, IS_ITEM, IS_QUIET } from '../base/flags.ts';
-import { noteEnds } from '../cluster/notices.ts';
+import { sql } from '../base/sql.ts';
+import { noteEnds, noteWorkflowEnd } from '../cluster/notices.ts';
 import { giveTurnsTo } from '../jobs/turns.ts';
+import { queueCascade } from './cascade.ts';
 import { endItems, reopenItem } from './groups.ts';
-import { type CascadeMode, carry, queueCascade } from './propagate.ts';
+import { propagateFrom } from './propagate.ts';
 import { propagateSuccess } from './propagate-success.ts';
-import { scopesOf } from './scope.ts';
-import { WorkflowCounts } from './workflow-counts.ts';
+import { countsOf, type WorkflowRow } from './workflow-row.ts';
 
 /** A job whose status has just changed: the flags of its live row, and how it ended, or had ended. */
 export interface ChangedJob {
@@ -20,14 +25,14 @@ export interface ChangedJob {
 }
 
 export class GraphUpdate {
-  readonly #workflows = new WorkflowCounts();
+  readonly #workflows = new WorkflowChanges();
   readonly #claimable = new Set<number>();
-  /** Whose children hear of it in this call. */
+  /** Jobs whose children are updated by this call. */
   readonly #parents = new Map<number, CascadeMode>();
-  /** Likewise, and it may be good news. */
+  /** Jobs with children that succeeded. */
   readonly #successes: number[] = [];
-  /** Whose children are left to the cascade. */
-  #left = new Map<number, CascadeMode>();
+  /** Jobs whose children are left to the cascade. */
+  #queued = new Map<number, CascadeMode>();
 
   /** A job waits for nothing but a worker. */
   claimable(jobId: number): void {
@@ -39,16 +44,16 @@ export class GraphUpdate {
     for (const job of jobs) if (job.flags & HAS_CHILDREN) this.#parents.set(job.jobId, modeOf(job));
   }
 
-  /** They were stored as having told their children. */
+  /** Jobs ended with success, and their final rows are marked as propagated. */
   succeeded(context: Context, jobs: readonly ChangedJob[]): void {
     this.#countEnds(context, jobs);
     for (const { jobId, flags } of jobs) if (flags & HAS_CHILDREN) this.#successes.push(jobId);
   }
 
-  /** Not by the call itself, but by what it did: the job's children are left to the cascade. */
+  /** The call ended a job that it was not about. Its children are left to the cascade. */
   endedByCascade(context: Context, job: ChangedJob): void {
     this.#countEnds(context, [job]);
-    if (job.flags & HAS_CHILDREN) this.#left.set(job.jobId, modeOf(job));
+    if (job.flags & HAS_CHILDREN) this.#queued.set(job.jobId, modeOf(job));
   }
 
   reopened(context: Context, job: ChangedJob): void {
@@ -56,25 +61,25 @@ export class GraphUpdate {
     if (job.flags & HAS_CHILDREN) this.#parents.set(job.jobId, 'reopened');
   }
 
-  /** Likewise. */
+  /** The call reopened a job that it was not about. Its children are left to the cascade. */
   reopenedByCascade(context: Context, job: ChangedJob): void {
     this.#countReopening(context, job);
-    if (job.flags & HAS_CHILDREN) this.#left.set(job.jobId, 'reopened');
+    if (job.flags & HAS_CHILDREN) this.#queued.set(job.jobId, 'reopened');
   }
 
-  /** Those that would be left to the cascade, for the cascade itself. */
+  /** Takes the jobs that would be queued for the cascade. */
   takeQueued(): Map<number, CascadeMode> {
-    const left = this.#left;
-    this.#left = new Map();
-    return left;
+    const queued = this.#queued;
+    this.#queued = new Map();
+    return queued;
   }
 
   write(context: Context): void {
-    const told = this.#successes.length > 0 ? propagateSuccess(context, this.#successes) : null;
-    if (told?.incomplete) for (const jobId of this.#successes) this.#parents.set(jobId, 'ended');
-    if (this.#parents.size > 0) carry(context, this.#parents, told?.children);
-    if (this.#left.size > 0) queueCascade(context, this.#left);
-    this.#workflows.write(context);
+    const propagated = this.#successes.length > 0 ? propagateSuccess(context, this.#successes) : null;
+    if (propagated?.incomplete) for (const jobId of this.#successes) this.#parents.set(jobId, 'ended');
+    if (this.#parents.size > 0) propagateFrom(context, this.#parents, propagated?.children);
+    if (this.#queued.size > 0) queueCascade(context, this.#queued);
+    this.#writeWorkflows(context);
     if (this.#claimable.size > 0) giveTurnsTo(context, [...this.#claimable]);
   }
 
@@ -85,13 +90,12 @@ export class GraphUpdate {
     const items = new Map<number, StepEnd[]>();
     for (const [jobId, workflowId, groupId, continues] of scopesOf(context, [...counted.keys()])) {
       const end = { status: counted.get(jobId) as TerminalStatus, continueOnFailure: continues === 1 };
-      if (groupId === null) {
-        if (workflowId !== null) this.#workflows.end(workflowId, end);
-        continue;
+      if (groupId === null) this.#workflows.end(workflowId, end);
+      else {
+        const ends = items.get(groupId);
+        if (ends === undefined) items.set(groupId, [end]);
+        else ends.push(end);
       }
-      const ends = items.get(groupId);
-      if (ends === undefined) items.set(groupId, [end]);
-      else ends.push(end);
     }
     for (const [groupId, ends] of items) endItems(context, groupId, ends);
   }
@@ -100,18 +104,37 @@ export class GraphUpdate {
     if (!isCounted(job)) return;
     for (const [, workflowId, groupId, continues] of scopesOf(context, [job.jobId])) {
       const end = { status: job.status, continueOnFailure: continues === 1 };
-      if (groupId !== null) reopenItem(context, groupId, end);
-      else if (workflowId !== null) this.#workflows.reopen(workflowId, end);
+      if (groupId === null) this.#workflows.reopen(workflowId, end);
+      else reopenItem(context, groupId, end);
+    }
+  }
+
+  #writeWorkflows(context: Context): void {
+    const { database, now } = context;
+    for (const id of this.#workflows.ids) {
+      const row = database.get<WorkflowRow>(sql.workflows, id);
+      if (row === undefined) continue;
+      const after = this.#workflows.apply(id, countsOf(row), row.started_at !== null);
+      const { open, fine, failed, cancelled, status } = after;
+      database.run(sql.writeWorkflows, id, status, open > 0 ? null : now, open, fine, failed, cancelled);
+      if (open === 0) noteWorkflowEnd(context, row, status);
     }
   }
 }
 
-/** An item counts for its group, a step for its workflow. */
+/** The workflow and the group of a job. An item counts for its group, a step for its workflow. */
+type ScopeRow = readonly [jobId: number, workflowId: number | null, groupId: number | null, continueOnFailure: number];
+
+function scopesOf({ database }: Context, jobIds: readonly number[]): ScopeRow[] {
+  const found = database.tuples<ScopeRow>(sql.scopes, JSON.stringify(jobIds));
+  if (found.length !== jobIds.length) throw new Error(`one of the jobs ${jobIds.join(', ')} is missing`);
+  return found;
+}
+
 function isCounted({ flags }: ChangedJob): boolean {
   return (flags & (IN_WORKFLOW | IS_ITEM)) !== 0;
 }
 
-/** What was cancelled takes those with it who wait for it in vain, unless that was not wanted. */
 function modeOf({ flags, status }: ChangedJob): CascadeMode {
-  return status === 'cancelled' && (flags & IS_QUIET) === 0 ? 'cancelled' : 'ended';
+  return cascadeModeOf(status, (flags & IS_QUIET) !== 0);
 }

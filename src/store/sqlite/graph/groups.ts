@@ -1,6 +1,6 @@
 /** Groups: jobs that are never claimed, and end when all their items have. */
 
-import { type GroupProgress, groupEnd, groupFailure } from '../../../core/dag/group.ts';
+import { type GroupProgress, groupEnd, groupFailure, hasItemsLeft } from '../../../core/dag/group.ts';
 import { endStep, reopenStep, type StepCounts, type StepEnd } from '../../../core/dag/workflow-status.ts';
 import type { Reason, Status, TerminalStatus } from '../../../core/job.ts';
 import type { Context } from '../base/context.ts';
@@ -43,7 +43,7 @@ export function endItems(context: Context, groupId: number, ends: readonly StepE
   writeCounts(context, group);
   const live = groupLiveOf(context, groupId);
   if (live === undefined || finishGroup(context, group, live)) return;
-  if (group.inserted < (group.total ?? 0)) askForItems(context, groupId);
+  if (hasItemsLeft(group)) askForItems(context, groupId);
 }
 
 /** Its group, if that has ended, runs again. `end` is how the item had ended. */
@@ -54,7 +54,7 @@ export function reopenItem(context: Context, groupId: number, end: StepEnd): voi
   if (final === undefined) return;
   database.run(sql.dropRun, groupId, 0);
   database.run(sql.dropResult, groupId);
-  const flags = revive(context, groupId, {
+  const { flags } = revive(context, groupId, {
     status: 'running',
     dueAt: final.due,
     attempt: 0,

@@ -6,6 +6,7 @@ import { HAS_PARENTS, STARTS_ANY_TIME } from '../base/flags.ts';
 import { sql } from '../base/sql.ts';
 import { endWaiting } from '../jobs/end-waiting.ts';
 import type { NewJobRow } from '../jobs/new-job-row.ts';
+import { insertEdges } from './edges.ts';
 import { type DependencyRow, type EdgeRow, link, type ParentEnds } from './parents.ts';
 
 /** Rows that one statement writes: its JSON is parsed as a whole. */
@@ -68,20 +69,6 @@ function insertPiece(
     graphUpdate.claimable(first + index);
   }
   return jobs.map((_, index) => first + index);
-}
-
-/** Their parents know from now on that they have children. */
-export function insertEdges(
-  { database }: Context,
-  linked: readonly { jobId: number; edges: readonly EdgeRow[] }[],
-): void {
-  const rows = linked.flatMap(({ jobId, edges }) => edges.map((edge) => [jobId, ...edge]));
-  if (rows.length === 0) return;
-  database.run(sql.insertEdges, JSON.stringify(rows));
-  const open = linked.flatMap(({ edges }) =>
-    edges.flatMap(([parentId, , state]) => (state === 'open' ? parentId : [])),
-  );
-  database.run(sql.markParents, JSON.stringify([...new Set(open)]));
 }
 
 function tell({ effects }: Context, [, , , , , , , status, dueAt]: NewJobRow): void {

@@ -1,6 +1,6 @@
 /** A workflow with all its steps. */
 
-import { type Condition, meetCondition } from '../../../core/dag/conditions.ts';
+import { type Condition, edgeStateFor } from '../../../core/dag/conditions.ts';
 import { openEdges } from '../../../core/dag/edge-counters.ts';
 import { type Verdict, verdict } from '../../../core/dag/judge.ts';
 import type { GroupState, Workflow } from '../../../core/dag/workflow.ts';
@@ -253,8 +253,7 @@ function insertEdges({ database }: Context, placed: readonly Placed[], ends: Par
 function* edgeRows(placed: readonly Placed[], ends: ParentEnds): Generator<readonly unknown[]> {
   for (const { jobId, dependencies } of placed) {
     for (const [parentId, condition] of dependencies) {
-      const end = ends.get(parentId) ?? null;
-      yield [jobId, parentId, condition, end === null ? 'open' : meetCondition(condition, end)];
+      yield [jobId, parentId, condition, edgeStateFor(condition, ends.get(parentId) ?? null)];
     }
   }
 }

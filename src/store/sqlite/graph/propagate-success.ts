@@ -1,8 +1,8 @@
 /**
- * Tells the children of jobs that ended well, for those to whom that can only be good news: they wait, all that they have
- * heard so far was good, and none of their edges asks for a failure. Nothing is to be judged then but whether this was the
- * last, and their edges stay as they are: `told` in the parent's final row says that they hold. All others, groups among
- * them, are left to carry.ts, which knows everything.
+ * The fast path of `propagate` in core/dag/propagate.ts, for parents that are done. A success can only unblock a child that
+ * is blocked, has no edge that cannot hold, and asks none of these parents for a failure: all that is left of the rules is
+ * that each edge holds, and that the child is free with the last one. The edges are not written: `propagated` in the final
+ * row of the parent says that they hold. All other children, and groups, are left to propagate.ts.
  */
 
 import type { Status } from '../../../core/job.ts';
@@ -12,9 +12,10 @@ import { sql } from '../base/sql.ts';
 
 type ChildRow = readonly [
   childId: number,
-  /** Edges from these jobs. */
+  /** The number of edges from these parents. */
   count: number,
-  isGood: number,
+  /** All of them are open and ask for something else than a failure. */
+  canHold: number,
   /** `null`, as all that follows: the child has ended. */
   status: Status | null,
   flags: number,
@@ -24,19 +25,20 @@ type ChildRow = readonly [
   missed: number,
 ];
 
-export interface Told {
+export interface Propagated {
   children: ReadonlySet<number>;
-  /** There are others, who have not heard. */
+  /** Some children were left out. */
   incomplete: boolean;
 }
 
-export function propagateSuccess({ database, now, effects, graphUpdate }: Context, parentIds: readonly number[]): Told {
+export function propagateSuccess(context: Context, parentIds: readonly number[]): Propagated {
+  const { database, now, effects, graphUpdate } = context;
   const ids = JSON.stringify(parentIds);
   database.run(sql.dropCascade, ids);
   const rows = database.tuples<ChildRow>(sql.childrenOf, ids);
   const unblockable = rows.filter(
-    ([, , isGood, status, flags, , , broken, missed]) =>
-      isGood === 1 && status === 'blocked' && (flags & IS_GROUP) === 0 && broken + missed === 0,
+    ([, , canHold, status, flags, , , broken, missed]) =>
+      canHold === 1 && status === 'blocked' && (flags & IS_GROUP) === 0 && broken + missed === 0,
   );
   if (unblockable.length > 0) {
     database.run(sql.propagateSuccess, JSON.stringify(unblockable.map(([childId, count]) => [childId, count])), now);
@@ -50,5 +52,8 @@ export function propagateSuccess({ database, now, effects, graphUpdate }: Contex
       effects.madeWork();
     }
   }
-  return { children: new Set(unblockable.map(([childId]) => childId)), incomplete: unblockable.length < rows.length };
+  return {
+    children: new Set(unblockable.map(([childId]) => childId)),
+    incomplete: unblockable.length < rows.length,
+  };
 }

@@ -1,40 +1,47 @@
-/** What a job's end or reopening means for those who wait for it: one level at a time, the next is left to the cascade. */
+/** Brings ends and reopenings of jobs to their children, by the rules of core/dag/propagate.ts. */
 
-import { type Condition, countedEnd, type EdgeState, meetCondition } from '../../../core/dag/conditions.ts';
-import type { EdgeCounters } from '../../../core/dag/edge-counters.ts';
-import { type JudgeMode, verdict } from '../../../core/dag/judge.ts';
-import type { Status, TerminalStatus } from '../../../core/job.ts';
+import type { Condition, EdgeState } from '../../../core/dag/conditions.ts';
+import { addCounters, type EdgeCounters, openEdges } from '../../../core/dag/edge-counters.ts';
+import type { JudgeMode } from '../../../core/dag/judge.ts';
+import {
+  type CascadeMode,
+  type ChildJob,
+  type ChildUpdate,
+  isRevival,
+  type Link,
+  parentFor,
+  propagate,
+} from '../../../core/dag/propagate.ts';
+import type { Counters, Status, TerminalStatus } from '../../../core/job.ts';
 import type { Context } from '../base/context.ts';
 import { isStep } from '../base/flags.ts';
 import { sql } from '../base/sql.ts';
 import { endWaiting } from '../jobs/end-waiting.ts';
 import { free } from '../jobs/free.ts';
-import { edgeSumOf, moveEdge } from './edges.ts';
-import { reviveChild } from './revive-child.ts';
+import { revive } from '../jobs/revive.ts';
+import { edgeSumOf } from './edges.ts';
 
-/** Of a parent: it has ended, was cancelled with those who wait for it in vain, or waits again. */
-export type CascadeMode = 'ended' | 'cancelled' | 'reopened';
-
-/** Carries what is left of earlier calls further down, level by level. */
-export function cascade(context: Context, limit: number): number {
-  const rows = context.database.tuples<[number, CascadeMode]>(sql.cascadeHeads, limit);
-  let next = new Map(rows);
-  let carried = 0;
-  while (next.size > 0) {
-    carry(context, next);
-    carried += next.size;
-    next = context.graphUpdate.takeQueued();
-    if (carried + next.size > limit) break;
-  }
-  // What goes beyond the limit is left to the next call.
-  if (next.size > 0) queueCascade(context, next);
-  return carried;
+/**
+ * Updates the direct children of these jobs, but for those in `done`, which propagate-success.ts has updated. Children that
+ * end or are reopened by it are left to the cascade.
+ */
+export function propagateFrom(
+  context: Context,
+  parents: ReadonlyMap<number, CascadeMode>,
+  done: ReadonlySet<number> = new Set(),
+): void {
+  const { database } = context;
+  database.run(sql.dropCascade, JSON.stringify([...parents.keys()]));
+  const { moves, updates } = propagate(linksFrom(context, parents, done));
+  for (const { edge, to } of moves) database.run(sql.setEdge, edge.childId, edge.parentId, to);
+  for (const update of updates) writeUpdate(context, update);
 }
 
-/** Their children are to hear of it in a later call. */
-export function queueCascade({ database, effects }: Context, parents: ReadonlyMap<number, CascadeMode>): void {
-  database.run(sql.queueCascade, JSON.stringify([...parents]));
-  effects.changedGraph();
+interface Edge {
+  parentId: number;
+  childId: number;
+  condition: Condition;
+  state: EdgeState;
 }
 
 type ParentRow = readonly [jobId: number, isLive: number, end: TerminalStatus | null, continueOnFailure: number];
@@ -55,111 +62,132 @@ type EdgeRow = readonly [
   missed: number,
 ];
 
-interface Touched {
-  /** `null`: the child has ended. */
-  live: { status: Status; flags: number; dueAt: number; counters: EdgeCounters } | null;
-  /** An edge that was closed is so no longer, or otherwise. */
-  anew: boolean;
-  /** What it waited for was cancelled, and it with it. */
-  cancelled: boolean;
-}
-
 /** Parents whose edges are read at once. */
 const PIECE = 100;
 
-/**
- * Makes the out-edges of these jobs agree with what they are now, then judges their children by all that came to light; those
- * that were told already are left out.
- */
-export function carry(
+function* linksFrom(
   context: Context,
   parents: ReadonlyMap<number, CascadeMode>,
-  told: ReadonlySet<number> = new Set(),
-): void {
+  done: ReadonlySet<number>,
+): Generator<Link<Child, Edge>> {
   const { database } = context;
   const ids = [...parents.keys()];
-  database.run(sql.dropCascade, JSON.stringify(ids));
-  const touched = new Map<number, Touched>();
+  const children = new Map<number, Child>();
   for (let start = 0; start < ids.length; start += PIECE) {
     const piece = JSON.stringify(ids.slice(start, start + PIECE));
-    const states = new Map(database.tuples<ParentRow>(sql.parentStates, piece).map((row) => [row[0], row]));
+    const states = new Map(
+      database.tuples<ParentRow>(sql.parentStates, piece).map(([jobId, isLive, end, continues]) => {
+        const mode = parents.get(jobId) as CascadeMode;
+        return [jobId, parentFor(isLive ? null : end, continues === 1, mode)];
+      }),
+    );
     for (const row of database.tuples<EdgeRow>(sql.edgesFrom, piece)) {
-      const parent = states.get(row[0]);
-      if (parent !== undefined && !told.has(row[1]))
-        touch(context, touched, { row, parent, mode: parents.get(row[0]) });
+      const [parentId, childId, condition, state] = row;
+      const parent = states.get(parentId);
+      if (parent === undefined || done.has(childId)) continue;
+      let child = children.get(childId);
+      if (child === undefined) {
+        child = row[4] === null ? new EndedChild(context, childId) : new LiveChild(row);
+        children.set(childId, child);
+      }
+      yield { parent, edge: { parentId, childId, condition, state }, child };
     }
   }
-  for (const [childId, child] of touched) judge(context, childId, child);
 }
 
-interface TouchingEdge {
-  row: EdgeRow;
-  parent: ParentRow;
-  mode: CascadeMode | undefined;
-}
+type Child = LiveChild | EndedChild;
 
-/** Brings one edge to where it has to be, and notes what that means to the child. */
-function touch(context: Context, touched: Map<number, Touched>, { row, parent, mode }: TouchingEdge): void {
-  const [parentId, childId, condition, before] = row;
-  const [, isLive, end, continues] = parent;
-  const counted = isLive || end === null ? null : countedEnd(end, continues === 1);
-  const state = counted === null ? 'open' : meetCondition(condition, counted);
-  if (state === before || (before !== 'open' && hasStarted(context, row))) return;
-  context.database.run(sql.setEdge, childId, parentId, state);
-  let child = touched.get(childId);
-  if (child === undefined) {
-    child = { live: liveOf(row), anew: false, cancelled: false };
-    touched.set(childId, child);
+class LiveChild implements ChildJob {
+  readonly ended = false;
+  readonly jobId: number;
+  readonly status: Status;
+  readonly flags: number;
+  readonly dueAt: number;
+  readonly started: boolean;
+  readonly counters: EdgeCounters;
+  readonly mode: JudgeMode;
+
+  constructor([, jobId, , , status, flags, dueAt, hasStarted, open, held, broken, missed]: EdgeRow) {
+    this.jobId = jobId;
+    this.status = status as Status;
+    this.flags = flags;
+    this.dueAt = dueAt;
+    this.started = hasStarted === 1;
+    this.counters = { open, held, broken, missed };
+    this.mode = isStep(flags) ? 'together' : 'each';
   }
-  child.anew ||= before !== 'open';
-  child.cancelled ||= state === 'impossible' && counted === 'cancelled' && mode === 'cancelled';
-  if (child.live !== null) child.live.counters = moveEdge(child.live.counters, condition, [before, state]);
 }
 
-function liveOf([, , , , status, flags, dueAt, , ...counters]: EdgeRow): Touched['live'] {
-  if (status === null) return null;
-  const [open, held, broken, missed] = counters;
-  return { status, flags, dueAt, counters: { open, held, broken, missed } };
+interface FinalRow extends Counters {
+  status: TerminalStatus;
+  due: number;
+  started: number;
+  is_step: number;
 }
 
-/** Whether the child was ever claimed or, a group, was free. */
-function hasStarted({ database }: Context, [, childId, , , status, , , started]: EdgeRow): boolean {
-  if (status !== null) return started === 1;
-  return database.get<{ started: number }>(sql.endedStarted, childId)?.started !== 0;
-}
+/** Read only where it may be reopened: most ends below an ended job change nothing but an edge. */
+class EndedChild implements ChildJob {
+  readonly ended = true;
+  readonly jobId: number;
+  readonly #context: Context;
+  #final: FinalRow | undefined;
 
-function judge(context: Context, jobId: number, { live, anew, cancelled }: Touched): void {
-  if (live === null) {
-    if (anew) judgeEnded(context, jobId);
-    return;
+  constructor(context: Context, jobId: number) {
+    this.#context = context;
+    this.jobId = jobId;
   }
-  const { status, flags, dueAt, counters } = live;
-  const { open, held, broken, missed } = counters;
+
+  get final(): FinalRow {
+    this.#final ??= this.#context.database.get<FinalRow>(sql.finalRun, this.jobId);
+    if (this.#final === undefined) throw new Error(`the final row of job ${this.jobId} is missing`);
+    return this.#final;
+  }
+
+  get status(): Status {
+    return this.final.status;
+  }
+
+  get started(): boolean {
+    return this.final.started === 1;
+  }
+
+  get counters(): EdgeCounters {
+    return edgeSumOf(this.#context, this.jobId) ?? openEdges(0);
+  }
+
+  get mode(): JudgeMode {
+    return this.final.is_step === 1 ? 'together' : 'each';
+  }
+}
+
+function writeUpdate(context: Context, update: ChildUpdate<Child>): void {
+  const { child, change, fate } = update;
   const { database, effects } = context;
-  const fate = status === 'blocked' || anew ? verdict(counters, judgeModeOf(flags)) : 'left';
-  if (typeof fate === 'object') {
-    const skipped = { status: 'skipped', reason: fate.skip } as const;
-    endWaiting(context, { jobId, flags }, cancelled ? { status: 'cancelled', reason: 'cancelled' } : skipped);
-  } else if (fate === 'free') free(context, { jobId, flags, dueAt, counters });
+  const { jobId } = child;
+  if (fate.kind === 'reason') database.run(sql.setSkipReason, jobId, fate.reason);
+  else if (child instanceof EndedChild) {
+    if (isRevival(update)) reviveChild(context, child, fate.kind === 'free');
+  } else if (fate.kind === 'end') endWaiting(context, child, fate);
   else {
+    const counters = addCounters(child.counters, change, 1);
+    const { flags, dueAt } = child;
+    if (fate.kind === 'free') return free(context, { jobId, flags, dueAt, counters });
+    const { open, held, broken, missed } = counters;
     database.run(sql.setCounters, jobId, open, held, broken, missed);
-    if (fate === 'left' || status === 'blocked') return;
+    if (fate.kind === 'keep') return;
     database.run(sql.blockJob, jobId);
     effects.changedJob(jobId);
   }
 }
 
-/** One that never started is judged anew: it waits again, is free, or has ended for another reason. */
-function judgeEnded(context: Context, jobId: number): void {
-  const { database } = context;
-  const counters = edgeSumOf(context, jobId);
-  if (counters === null) return;
-  const isAStep = database.get<{ found: number }>(sql.isStep, jobId)?.found === 1;
-  const fate = verdict(counters, isAStep ? 'together' : 'each');
-  if (typeof fate === 'object') database.run(sql.setSkipReason, jobId, fate.skip);
-  else reviveChild(context, jobId, counters, fate);
-}
-
-function judgeModeOf(flags: number): JudgeMode {
-  return isStep(flags) ? 'together' : 'each';
+/** A child that ended without having started waits for its parents again, or is free. */
+function reviveChild(context: Context, child: EndedChild, isFree: boolean): void {
+  const { database, effects, graphUpdate } = context;
+  const { jobId, final } = child;
+  database.run(sql.dropRun, jobId, 0);
+  const again = { status: 'blocked', dueAt: final.due, attempt: 0, workerId: null, startedAt: null } as const;
+  const { flags, edges } = revive(context, jobId, { ...again, counters: final });
+  graphUpdate.reopenedByCascade(context, { jobId, flags, status: final.status });
+  if (isFree) free(context, { jobId, flags, dueAt: final.due, counters: edges });
+  effects.changedJob(jobId);
 }

@@ -6,7 +6,6 @@ import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
 import { free } from '../jobs/free.ts';
 import { revive } from '../jobs/revive.ts';
-import { edgeSumOf } from './edges.ts';
 
 export interface EndedRow {
   attempt: number;
@@ -27,7 +26,7 @@ export function reopen(
   const { jobId, attempt } = fence;
   database.run(ended.attempt === 0 ? sql.dropRun : sql.reopenRun, jobId, ended.attempt);
   database.run(sql.reopenInEdges, jobId);
-  const flags = revive(context, jobId, {
+  const { flags, edges } = revive(context, jobId, {
     status: 'blocked',
     dueAt: now,
     attempt,
@@ -36,7 +35,6 @@ export function reopen(
     startedAt: ended.started_at,
   });
   graphUpdate.reopened(context, { jobId, flags, status: fence.status as TerminalStatus });
-  const edges = edgeSumOf(context, jobId);
   if (edges === null || edges.open === 0) free(context, { jobId, flags, dueAt: now, counters: edges });
   effects.changedJob(jobId);
 }

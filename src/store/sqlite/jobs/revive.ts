@@ -1,5 +1,6 @@
-/** Puts an ended job back among the living. */
+/** Gives an ended job a live row again. */
 
+import type { EdgeCounters } from '../../../core/dag/edge-counters.ts';
 import type { Counters, JobSpec, Status } from '../../../core/job.ts';
 import { laneKey, laneOf } from '../../../core/lane.ts';
 import type { Context } from '../base/context.ts';
@@ -17,8 +18,12 @@ export interface Revived {
   startedAt: number | null;
 }
 
-/** Flags and edges are counted anew; a unique key is not taken again. Answers with the flags. */
-export function revive(context: Context, jobId: number, revived: Revived): number {
+/** Recomputes flags and counters from the job's other rows, and returns them. A unique key is not taken again. */
+export function revive(
+  context: Context,
+  jobId: number,
+  revived: Revived,
+): { flags: number; edges: EdgeCounters | null } {
   const { database, lanes } = context;
   const { status, dueAt, attempt, counters, workerId, startedAt } = revived;
   const [stored] = database.tuples<SpecRow>(sql.specs, jobId);
@@ -45,9 +50,9 @@ export function revive(context: Context, jobId: number, revived: Revived): numbe
     edges?.broken ?? null,
     edges?.missed ?? null,
   );
-  // Of a step, the workflow is the run.
+  // The run of a step's schedule is its workflow.
   if (spec.tick !== null && !(flags & IN_WORKFLOW)) database.run(sql.setLines, jobId, spec.tick.line);
-  return flags;
+  return { flags, edges };
 }
 
 interface Around {

@@ -30,7 +30,6 @@ export const dependenciesSql = {
   links: `select j.workflow_id, j.group_id, exists (select 1 from edge where parent_id = j.id) as children,
       exists (select 1 from fan where job_id = j.id) as "group"
     from job j where j.id = ?`,
-  endedStarted: `select attempts > 0 or started_at is not null as started from run where job_id = ? and status is not null`,
   setEdge: `update edge set state = ?3 where child_id = ?1 and parent_id = ?2`,
   /** How often a child waits for one of these, and whether their success can only be good news for it. */
   childrenOf: `select e.child_id, count(*), min(e.condition <> 'failure' and e.state = 'open'), l.status, l.flags, l.due,
@@ -47,7 +46,6 @@ export const dependenciesSql = {
   /** Edges to parents that have not ended, or wait again. */
   reopenInEdges: `update edge set state = 'open' where child_id = ?1
     and parent_id in (select l.job_id from live l where l.job_id = edge.parent_id)`,
-  isStep: 'select step_key is not null and group_id is null as found from job where id = ?',
   setCounters: `update live set open_edges = ?2, held_edges = ?3, broken_edges = ?4, missed_edges = ?5 where job_id = ?1`,
   blockJob: `update live set status = 'blocked', expires_at = null where job_id = ?`,
   /** Due and freed: its time to start counts from the later of the two. */
@@ -62,6 +60,7 @@ export const dependenciesSql = {
     select job_id, 0, ?3, ?4, ?3, worker_id, started_at, ?2, due, ?5,
       attempt, failures, interruptions, snoozes, losses, cancel_requested_at
     from live where job_id = ?1`,
-  finalRun: `select attempt, status, attempts, failures, interruptions, snoozes, losses, worker_id, started_at, due
-    from run where job_id = ? and status is not null`,
+  finalRun: `select r.status, r.failures, r.interruptions, r.snoozes, r.losses, r.started_at, r.due,
+      r.attempts > 0 or r.started_at is not null as started, j.step_key is not null and j.group_id is null as is_step
+    from run r join job j on j.id = r.job_id where r.job_id = ? and r.status is not null`,
 } satisfies Twins<'dependencies'>;

@@ -1,4 +1,4 @@
-/** One Workron in this process on a fresh store, as `up` would put it together. */
+/** One Workron in this process on an empty store, with the parts of `up`. */
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ import { systemClock } from '../src/ops/clock.ts';
 import { silentLog } from '../src/ops/log.ts';
 import { Metrics } from '../src/ops/metrics.ts';
 import { createScheduler, type SchedulerParts } from '../src/scheduler/create-scheduler.ts';
-import { runDuties, runStatistics } from '../src/scheduler/duties.ts';
+import { runDuties, runStatistics } from '../src/scheduler/duties/duties.ts';
 import { openMemory } from '../src/store/memory/base/open.ts';
 import { openPostgres } from '../src/store/postgres/base/open.ts';
 import { openSqlite } from '../src/store/sqlite/base/open.ts';
@@ -30,11 +30,11 @@ export function noop(more: Partial<NewJob> = {}): NewJob {
 
 export interface Scenes extends AsyncDisposable {
   open: OpenScene;
-  /** Transactions that the server has committed so far; only where there is a server. */
+  /** The number of transactions that PostgreSQL has committed so far; undefined for other stores. */
   transactions?: () => Promise<number>;
 }
 
-/** One Workron in this process on a store that is already open, and that is closed with it. */
+/** One Workron in this process on an open store, which it closes at the end. */
 export function sceneOn(store: Store): Scene {
   const own = new AsyncDisposableStack();
   own.use(store);
@@ -62,7 +62,7 @@ export function sceneOn(store: Store): Scene {
   return { ...parts, store, source, [Symbol.asyncDispose]: () => own.disposeAsync() };
 }
 
-/** Opens scenes on one driver; PostgreSQL is one durable server for all of them, a schema each. */
+/** Opens scenes on one driver. On PostgreSQL all scenes share one durable server, with a schema each. */
 export async function scenes(driver: Driver): Promise<Scenes> {
   const stack = new AsyncDisposableStack();
   const postgres = driver === 'postgres' ? stack.use(await startPostgres({ durable: true })) : null;

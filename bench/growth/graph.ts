@@ -1,4 +1,4 @@
-/** A large graph against a small one: each step should cost the same. */
+/** Compares a large graph with a small one: a step should cost the same in both. */
 
 import { drainGraph, storeGraph } from '../graph.ts';
 import { rate } from '../measure.ts';
@@ -38,7 +38,7 @@ interface Graph {
   stored: number;
   drained: number;
   work: Work;
-  /** Pages per step of all but the claim. */
+  /** Pages per step, without the claim. */
   after: number;
 }
 

@@ -12,10 +12,10 @@ import type { Log } from '../ops/log.ts';
 import { Metrics } from '../ops/metrics.ts';
 import type { Role, Settings } from '../ops/settings/settings.ts';
 import { createScheduler, type SchedulerParts } from '../scheduler/create-scheduler.ts';
-import { runDuties, runPresence, runStatistics } from '../scheduler/duties.ts';
-import { reclaimFromPreviousRun } from '../scheduler/reaper.ts';
-import type { Handlers } from '../worker/handler-executor.ts';
+import { runDuties, runPresence, runStatistics } from '../scheduler/duties/duties.ts';
+import { reclaimFromPreviousRun } from '../scheduler/duties/reaper.ts';
 import type { JobSource } from '../worker/job-source.ts';
+import type { Handlers } from '../worker/run/handler-executor.ts';
 import { banner } from './banner.ts';
 import { notifyContext } from './installation-notify.ts';
 import { openStore } from './open-store.ts';
@@ -82,7 +82,7 @@ async function serveWithStore(settings: Settings, roles: readonly Role[], { log,
   const background = new AbortController();
   if (store.exclusive) {
     // Nothing that an earlier life started may still run when its jobs are handed out again.
-    const { sweepOrphans } = await import('../worker/sweep.ts');
+    const { sweepOrphans } = await import('../worker/launcher/sweep.ts');
     await sweepOrphans(log);
     await reclaimFromPreviousRun(parts.context, background.signal);
   }
@@ -161,8 +161,8 @@ async function loadHandlers(files: readonly string[], engine: Engine): Promise<H
 /** Works until told to stop, then until what runs has ended, been cut short by `drain-timeout`, or by a second signal. */
 async function runWorker({ source, engine, settings, log, shutdown, metrics }: WorkerProcess): Promise<void> {
   const { Worker } = await import('../worker/worker.ts');
-  const { webhookHandler } = await import('../worker/webhook.ts');
-  const { listOf } = await import('../worker/private-address.ts');
+  const { webhookHandler } = await import('../worker/webhook/webhook.ts');
+  const { listOf } = await import('../worker/webhook/private-address.ts');
   const handlers = {
     [WEBHOOK_HANDLER]: webhookHandler({ allowed: listOf(settings.notifyAllowPrivate), version }),
     ...(settings.handlers.length === 0 ? {} : await loadHandlers(settings.handlers, await engine())),

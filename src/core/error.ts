@@ -74,6 +74,11 @@ export class WorkronError extends Error {
   }
 }
 
+/** True if a write failed because of the row to be written, and not because the store is unavailable or has another leader. */
+export function isRowError(error: unknown): boolean {
+  return !isWorkronError(error) || (!error.retryable && error.code !== 'leadership_lost');
+}
+
 export function isWorkronError(error: unknown, code?: ErrorCode): error is WorkronError {
   return error instanceof WorkronError && (code === undefined || error.code === code);
 }

@@ -21,6 +21,18 @@ export interface Heartbeat {
   seenClaim: number | null;
 }
 
+/** A heartbeat as a scheduler receives it. */
+export interface HeartbeatRequest extends Heartbeat {
+  /** Prefetched jobs that have started since the last heartbeat, and when by the store's clock. */
+  started?: readonly (LeaseRef & { startedAt: number })[];
+}
+
+/** A heartbeat as our own workers send it: they list what they hold and count their claims. */
+export interface WorkerHeartbeat extends HeartbeatRequest {
+  leases: readonly LeaseRef[];
+  seenClaim: number;
+}
+
 export interface HeartbeatAnswer {
   /** Held, but somebody asked for it to stop. */
   cancel: LeaseRef[];
@@ -31,6 +43,9 @@ export interface HeartbeatAnswer {
   /** What the give-back returned, for those who watch. */
   returned: LeaseRef[];
 }
+
+/** The part of the answer that a worker acts on. */
+export type HeartbeatOrders = Omit<HeartbeatAnswer, 'returned'>;
 
 export interface Success {
   jobId: number;

@@ -12,8 +12,8 @@ export type JobEvent =
   | { type: 'settle'; outcome: Exclude<Outcome, { type: 'succeeded' }> }
   /** Its worker fell silent; `seenAt` is when it was last heard, which must still be so. */
   | { type: 'lose'; workerSeenAt: number }
-  /** What waits for this job in vain is cancelled with it; if `quiet`, it is judged by its conditions as after any other end. */
-  | { type: 'cancel'; quiet?: boolean }
+  /** What waits for this job in vain is cancelled with it; if `keepDependents`, it is judged by its conditions as after any other end. */
+  | { type: 'cancel'; keepDependents?: boolean }
   | { type: 'expire' }
   | { type: 'retry' };
 
@@ -39,7 +39,7 @@ export interface AttemptEnd {
 
 export type Change =
   /** A running job is asked to stop. */
-  | { kind: 'flag'; fence: Fence; quiet?: boolean }
+  | { kind: 'flag'; fence: Fence; keepDependents?: boolean }
   /**
    * Back to wait: `delayMs` 0 is pending, due when it was before, so that it keeps its place; else scheduled, due so long
    * from now. The attempt that ended is recorded.
@@ -55,7 +55,7 @@ export type Change =
       record: AttemptEnd | null;
       error: string | null;
       /** Of a waiting job: cancelled without those who wait for it. A running one has it from its flag. */
-      quiet?: boolean;
+      keepDependents?: boolean;
     }
   /** A person's retry: a terminal job waits again, due now, with a full budget and a new `expiresAt` where it has a start timeout. */
   | { kind: 'reopen'; fence: Fence; counters: Counters };
@@ -65,7 +65,7 @@ export function transition(job: Job, event: JobEvent, random: number): Change | 
   const fence = fenceOf(job);
   switch (event.type) {
     case 'cancel':
-      return cancel(job, fence, event.quiet ?? false);
+      return cancel(job, fence, event.keepDependents ?? false);
     case 'retry':
       if (job.status !== 'failed' && job.status !== 'cancelled' && job.status !== 'skipped')
         throw illegal(job, 'retry');
@@ -96,12 +96,14 @@ export function transition(job: Job, event: JobEvent, random: number): Change | 
   }
 }
 
-function cancel(job: Job, fence: Fence, quiet: boolean): Change | undefined {
+function cancel(job: Job, fence: Fence, keepDependents: boolean): Change | undefined {
   switch (job.status) {
     case 'cancelled':
       return undefined;
     case 'running':
-      return job.cancelRequestedAt === null ? { kind: 'flag', fence, ...(quiet ? { quiet } : {}) } : undefined;
+      return job.cancelRequestedAt === null
+        ? { kind: 'flag', fence, ...(keepDependents ? { keepDependents } : {}) }
+        : undefined;
     case 'blocked':
     case 'scheduled':
     case 'pending':
@@ -113,7 +115,7 @@ function cancel(job: Job, fence: Fence, quiet: boolean): Change | undefined {
         reason: 'cancelled',
         record: null,
         error: null,
-        ...(quiet ? { quiet } : {}),
+        ...(keepDependents ? { keepDependents } : {}),
       };
     default:
       throw illegal(job, 'cancel');

@@ -1,7 +1,7 @@
 /** What a running job knows and can do. */
 
 import { WorkronError } from '../core/error.ts';
-import type { HandlerContext } from '../worker/handler-executor.ts';
+import type { HandlerContext } from '../worker/run/handler-executor.ts';
 import type { Handle } from './handle.ts';
 import type { JobType } from './job.ts';
 import { toJson } from './json.ts';

@@ -2,7 +2,7 @@
 
 import { WorkronError } from '../core/error.ts';
 import { Fatal } from '../core/handler-errors.ts';
-import type { Handler, HandlerContext, Handlers } from '../worker/handler-executor.ts';
+import type { Handler, HandlerContext, Handlers } from '../worker/run/handler-executor.ts';
 import { Context, type JobContext } from './context.ts';
 import { runIsolated } from './isolated.ts';
 import type { RunnableJob } from './job.ts';

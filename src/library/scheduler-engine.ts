@@ -6,7 +6,7 @@ import { attemptToWire, jobDetailToWire, jobToWire, newJobFrom } from '../api/jo
 import { WorkronError } from '../core/error.ts';
 import type { NewJob } from '../core/job.ts';
 import { NEVER } from '../core/never.ts';
-import { type NotifyContext, watchJob } from '../scheduler/notify-context.ts';
+import { addInstallationTargets, type NotifyContext } from '../scheduler/notify/targets.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 import type { Transactional } from '../store/transactional.ts';
 import type { Engine, Request } from './engine.ts';
@@ -30,7 +30,7 @@ export function schedulerEngine(
       return items.map(({ job, deduplicated }) => ({ id: String(job.id), deduplicated }));
     },
     async enlist(requests, run, signal) {
-      const jobs = requests.map((request) => watchJob(newJob(request), notify));
+      const jobs = requests.map((request) => addInstallationTargets(newJob(request), notify));
       const enlisted = await inTransaction().enlist(run, jobs, signal);
       return enlisted.map(({ id, deduplicated }) => ({ id: String(id), deduplicated }));
     },
@@ -40,7 +40,7 @@ export function schedulerEngine(
     wait: async (id, timeoutMs, signal) => jobToWire(await scheduler.wait(storeId(id), timeoutMs, signal)),
     job: async (id, signal) => jobDetailToWire(await scheduler.job(storeId(id), signal)),
     attempts: async (id, signal) => (await scheduler.attempts(storeId(id), signal)).map(attemptToWire),
-    cancel: async (id, signal) => jobToWire(await scheduler.cancel(storeId(id), { quiet: false }, signal)),
+    cancel: async (id, signal) => jobToWire(await scheduler.cancel(storeId(id), { keepDependents: false }, signal)),
     retry: async (id, signal) => jobToWire(await scheduler.retry(storeId(id), signal)),
     schedules: schedulerSchedules(scheduler),
   };

@@ -9,8 +9,8 @@ import {
 } from '../api/schedule.ts';
 import { backfillToWire, NextTicksQuery, TickListQuery, tickToWire } from '../api/tick.ts';
 import { newScheduleFrom, scheduleToWire } from '../http/schedule-wire.ts';
-import { putSchedule } from '../scheduler/put-schedule.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
+import { putSchedule } from '../scheduler/schedules/declared-schedules.ts';
 import type { ScheduleCalls } from './schedule-calls.ts';
 
 const PAGE = 1_000;

@@ -7,11 +7,11 @@ import { Metrics } from '../ops/metrics.ts';
 import { SETTINGS } from '../ops/settings/settings.ts';
 import { Wake } from '../ops/wake.ts';
 import { createScheduler } from '../scheduler/create-scheduler.ts';
-import { runDuties, runPresence, runStatistics } from '../scheduler/duties.ts';
-import { NOBODY, type NotifyContext } from '../scheduler/notify-context.ts';
-import { reclaimFromPreviousRun } from '../scheduler/reaper.ts';
+import { runDuties, runPresence, runStatistics } from '../scheduler/duties/duties.ts';
+import { reclaimFromPreviousRun } from '../scheduler/duties/reaper.ts';
+import { ticker } from '../scheduler/duties/ticker.ts';
+import { NO_TARGETS, type NotifyContext } from '../scheduler/notify/targets.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
-import { ticker } from '../scheduler/ticker.ts';
 import type { Store } from '../store/store.ts';
 import type { Backend } from './backend.ts';
 import { Completions } from './completions.ts';
@@ -44,7 +44,7 @@ const FORGET_WORKERS_AFTER_MS = 86_400_000;
 
 /** Takes the store over: it is closed with the home. */
 export async function openStoreBackend(store: Store, options: StoreBackendOptions): Promise<StoreBackend> {
-  const { log, leaseMs, heartbeatMs, clock = systemClock, notify = NOBODY } = options;
+  const { log, leaseMs, heartbeatMs, clock = systemClock, notify = NO_TARGETS } = options;
   const instanceId = newInstanceId();
   const metrics = new Metrics(version, instanceId);
   const parts = createScheduler({

@@ -8,7 +8,7 @@ import { WEBHOOK_HANDLER } from '../core/notify.ts';
 import type { Mounted, MountOptions } from '../http/mount.ts';
 import { systemClock } from '../ops/clock.ts';
 import type { Log } from '../ops/log.ts';
-import type { Handler } from '../worker/handler-executor.ts';
+import type { Handler } from '../worker/run/handler-executor.ts';
 import { Worker } from '../worker/worker.ts';
 import type { Backend } from './backend.ts';
 import type { SubmitArguments } from './context.ts';

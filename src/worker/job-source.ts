@@ -5,7 +5,7 @@
 
 import type { ClaimedJob } from '../core/job.ts';
 import type { Offer } from '../core/lane.ts';
-import type { LeaseRef, Report } from '../core/lease.ts';
+import type { HeartbeatOrders, Report, WorkerHeartbeat } from '../core/lease.ts';
 import type { LeaseKeeperPlan } from '../core/lease-keeper.ts';
 import type { Settlement } from '../core/outcome.ts';
 import type { LogChunk } from '../core/output.ts';
@@ -37,20 +37,6 @@ export interface SourceClaim {
   waitMs: number;
 }
 
-export interface Beat {
-  workerId: number;
-  leases: readonly LeaseRef[];
-  /** Of jobs that were prefetched: those that have started since, and when by the scheduler's clock. */
-  started?: readonly (LeaseRef & { startedAt: number })[];
-  seenClaim: number;
-}
-
-export interface BeatAnswer {
-  cancel: readonly LeaseRef[];
-  lost: readonly LeaseRef[];
-  drain: boolean;
-}
-
 export type SettleResult = 'ok' | 'lease_lost' | 'invalid';
 
 export interface JobSource {
@@ -60,7 +46,7 @@ export interface JobSource {
   /** Jobs that are now this worker's, most urgent first; an empty answer after `waitMs` at the latest. */
   claim(request: SourceClaim, signal: AbortSignal): Promise<ClaimedJob[]>;
   /** `undefined`: the scheduler does not know this worker any more; register again. */
-  heartbeat(beat: Beat, signal: AbortSignal): Promise<BeatAnswer | undefined>;
+  heartbeat(heartbeat: WorkerHeartbeat, signal: AbortSignal): Promise<HeartbeatOrders | undefined>;
   /** In order, one answer each. `lease_lost` is final; a rejected call may be sent again. */
   settle(settlements: readonly Settlement[], signal: AbortSignal): Promise<SettleResult[]>;
   /** In order: whether the attempt is still this worker's. The same offset may be sent again. */

@@ -10,7 +10,7 @@ import { terminalLog } from '../../src/cli/terminal-log.ts';
 import { WorkronError } from '../../src/core/error.ts';
 import type { LogLevel } from '../../src/ops/log-level.ts';
 import { plainEnvironment } from '../kit/command-line.ts';
-import { endsWithUs } from '../kit/ends-with-us.ts';
+import { endsWithUs } from '../kit/end-on-exit.ts';
 
 function watch(level: LogLevel) {
   const lines: string[] = [];

@@ -7,7 +7,7 @@ import { chmod, chown, mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { endsWithUs, folderEndsWithUs } from './ends-with-us.ts';
+import { endsWithUs, folderEndsWithUs } from './end-on-exit.ts';
 import { findBinaries, type Owner, serverOwner } from './postgres-binaries.ts';
 
 export interface PostgresOptions {

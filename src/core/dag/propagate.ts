@@ -14,10 +14,10 @@ import { type JudgeMode, type SkipReason, verdict } from './judge.ts';
 /** How a job reaches its children: it has ended, was cancelled together with its dependents, or waits again. */
 export type CascadeMode = 'ended' | 'cancelled' | 'reopened';
 
-/** Returns the mode for a job that is in this state now. `quiet`: its cancellation leaves its dependents alone. */
-export function cascadeModeOf(status: Status, quiet: boolean): CascadeMode {
+/** Returns the mode for a job that is in this state now. `keepDependents`: its cancellation leaves its dependents alone. */
+export function cascadeModeOf(status: Status, keepDependents: boolean): CascadeMode {
   if (!isTerminal(status)) return 'reopened';
-  return status === 'cancelled' && !quiet ? 'cancelled' : 'ended';
+  return status === 'cancelled' && !keepDependents ? 'cancelled' : 'ended';
 }
 
 /** A job as its children see it. */

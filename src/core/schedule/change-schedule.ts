@@ -2,8 +2,8 @@
 
 import { WorkronError } from '../error.ts';
 import { MAX_CAUGHT_UP } from './plan-ticks.ts';
+import { requireTicks } from './recurrence.ts';
 import { recurrenceOf, sameTiming } from './recurrence-of.ts';
-import { requireTicks } from './require-ticks.ts';
 import { MAX_KEYS, type Schedule, type ScheduleChange, type ScheduleSpec } from './schedule.ts';
 
 /** Where a line begins: ticks count from now. Throws `schedule_invalid` where there would be none. */

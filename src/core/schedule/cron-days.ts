@@ -1,7 +1,6 @@
 /** The two day fields, with L, W and #. */
 
-import { cronError } from './cron-error.ts';
-import { isOpen, itemsOf, MONTH_DAY, parseItem, parseValue, WEEK_DAY } from './cron-field.ts';
+import { cronError, isOpen, itemsOf, MONTH_DAY, parseItem, parseValue, WEEK_DAY } from './cron-field.ts';
 import type { MonthDays, WeekDays } from './day-rule.ts';
 
 /** `null` where the field leaves every day open. */

@@ -1,6 +1,6 @@
 /** One field of an expression: lists of values, ranges and steps. */
 
-import { cronError } from './cron-error.ts';
+import { WorkronError } from '../error.ts';
 
 export interface FieldKind {
   readonly name: string;
@@ -96,4 +96,12 @@ function parseStep(kind: FieldKind, step: string, item: string): number {
 
 function expectedBy({ least, most, names }: FieldKind): string {
   return `a number from ${least} to ${most}${names === undefined ? '' : ` or a name such as ${names[1]}`}`;
+}
+
+/** An error that names the field of the expression, what was expected there and what was found. */
+export function cronError(field: string, expected: string, got: string): WorkronError {
+  return new WorkronError(
+    'schedule_invalid',
+    `cron: ${field}: expected ${expected}, got ${JSON.stringify(got.slice(0, 64))}`,
+  );
 }

@@ -1,6 +1,6 @@
 import { MAX_ARRAY_BYTES } from '../../api/job-submission.ts';
 import { ScheduleApplied, ScheduleApply } from '../../api/schedule-apply.ts';
-import { applySchedules as apply } from '../../scheduler/apply-schedules.ts';
+import { applySchedules as apply } from '../../scheduler/schedules/declared-schedules.ts';
 import { defineRoute } from '../route.ts';
 import { newScheduleFrom } from '../schedule-wire.ts';
 

@@ -22,7 +22,7 @@ export const cancelJob = defineRoute({
   bodyOptional: true,
   answers: { 200: Job, 202: Job },
   async handle({ scheduler, params, body, signal }) {
-    const job = await scheduler.cancel(pathId(params), { quiet: body?.cascade === 'none' }, signal);
+    const job = await scheduler.cancel(pathId(params), { keepDependents: body?.cascade === 'none' }, signal);
     return { status: job.status === 'running' ? 202 : 200, json: jobToWire(job) };
   },
 });

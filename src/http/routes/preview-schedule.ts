@@ -1,7 +1,7 @@
 import { SchedulePreview, SchedulePreviewRequest } from '../../api/schedule-preview.ts';
 import { parseCron } from '../../core/schedule/cron.ts';
 import { parseEvery } from '../../core/schedule/every.ts';
-import { requireTicks } from '../../core/schedule/require-ticks.ts';
+import { requireTicks } from '../../core/schedule/recurrence.ts';
 import { describeCron } from '../../ops/describe-cron.ts';
 import { previewTicks } from '../preview-ticks.ts';
 import { defineRoute } from '../route.ts';

@@ -1,7 +1,7 @@
 import { decode } from '../../api/decode.ts';
 import { MAX_ARRAY_BYTES } from '../../api/job-submission.ts';
 import { Schedule, ScheduleDeclaration, scheduleName } from '../../api/schedule.ts';
-import { putSchedule as put } from '../../scheduler/put-schedule.ts';
+import { putSchedule as put } from '../../scheduler/schedules/declared-schedules.ts';
 import { defineRoute } from '../route.ts';
 import { newScheduleFrom, scheduleToWire } from '../schedule-wire.ts';
 

@@ -7,8 +7,8 @@ import { extname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Log } from '../../ops/log.ts';
-import { monotonicMs } from '../monotonic.ts';
-import { sweepOrphans } from '../sweep.ts';
+import { passedOn } from '../command/environment.ts';
+import { monotonicMs } from '../time/monotonic.ts';
 import {
   type DeadlineMessage,
   type ExitMessage,
@@ -20,6 +20,7 @@ import {
 } from './frames.ts';
 import { canEnclose, enclose } from './namespace.ts';
 import { identityOf, LAUNCHER_MARK } from './process-table.ts';
+import { sweepOrphans } from './sweep.ts';
 
 /** The same file as written (`.ts`) and as published (`.js`). */
 const ENTRY = fileURLToPath(new URL(`./main${extname(import.meta.url)}`, import.meta.url));
@@ -189,6 +190,14 @@ export class Launcher implements AsyncDisposable {
     this.#running.delete(id);
     listener.onExit(JSON.parse(payload.toString()) as CommandExit);
   }
+}
+
+/** Opens a launcher after ending what an earlier one on this machine left behind. */
+export async function openLauncher(options: Omit<LauncherOptions, 'env'>): Promise<Launcher> {
+  const launcher = new Launcher({ ...options, env: passedOn(process.env) });
+  await sweepOrphans(options.log);
+  await launcher.open();
+  return launcher;
 }
 
 /** Where this process keeps compiled code: the launcher starts in a third of the time with it. */

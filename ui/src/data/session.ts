@@ -1,4 +1,4 @@
-/** Logging in and out. The token goes once to the server, which answers with a cookie that no script can read. */
+/** Logging in and out. The token is sent once; the server replies with a cookie that no script can read. */
 
 import { errorFromProblem } from '../../../src/api/problem.ts';
 import type { Session } from '../../../src/api/session.ts';

@@ -42,7 +42,7 @@ export interface Entry extends Readonly<Origin> {
   renewedAt: number | null;
   cancelRequestedAt: number | null;
   /** Those who wait for it in vain are not cancelled with it. */
-  quiet: boolean;
+  keepDependents: boolean;
   /** Kept while it runs: a claim that is given back unstarted has changed nothing. */
   expiresAt: number | null;
   doneAt: number | null;

@@ -51,16 +51,16 @@ export function itemReopened(tables: Tables, item: Entry, status: TerminalStatus
   if (!isTerminal(entry.status)) return;
   stepReopened(tables, entry, entry.status);
   const again = { status: 'running', doneAt: null, reason: null, end: null, result: null } as const;
-  change(tables, entry, { ...again, cancelRequestedAt: null, quiet: false });
+  change(tables, entry, { ...again, cancelRequestedAt: null, keepDependents: false });
   tables.cascade.add(entry);
-  tables.hints.job(entry.id);
+  tables.changes.changedJob(entry.id);
   askForItems(tables, entry);
 }
 
 /** Lets the expander look at the group. */
 export function askForItems(tables: Tables, entry: Entry): void {
   tables.due.add(entry);
-  tables.hints.graph();
+  tables.changes.changedGraph();
 }
 
 /** Ends a running group that has nothing more to wait for. Returns false if it goes on. */

@@ -43,9 +43,9 @@ interface ChildEntry extends ChildJob {
 
 function* linksFrom(tables: Tables, parents: ReadonlySet<Entry>): Generator<Link<ChildEntry, Edge>> {
   const children = new Map<number, ChildEntry>();
-  for (const { status, quiet, spec, children: edges } of parents) {
+  for (const { status, keepDependents, spec, children: edges } of parents) {
     const end = isTerminal(status) ? status : null;
-    const parent = parentFor(end, spec.continueOnFailure, cascadeModeOf(status, quiet));
+    const parent = parentFor(end, spec.continueOnFailure, cascadeModeOf(status, keepDependents));
     for (const edge of edges.values()) {
       let child = children.get(edge.childId);
       if (child === undefined) {
@@ -68,11 +68,18 @@ function childOf(entry: Entry): ChildEntry {
 function reopened(tables: Tables, entry: Entry): void {
   stepReopened(tables, entry, entry.status as TerminalStatus);
   tables.cascade.add(entry);
-  tables.hints.graph();
+  tables.changes.changedGraph();
 }
 
 /** Lets a job that never started wait for its parents again, ended or not. */
 function block(tables: Tables, entry: Entry): void {
-  change(tables, entry, { status: 'blocked', expiresAt: null, doneAt: null, reason: null, end: null, quiet: false });
-  tables.hints.job(entry.id);
+  change(tables, entry, {
+    status: 'blocked',
+    expiresAt: null,
+    doneAt: null,
+    reason: null,
+    end: null,
+    keepDependents: false,
+  });
+  tables.changes.changedJob(entry.id);
 }

@@ -3,8 +3,8 @@
 import type { Condition } from '../../../core/dag/conditions.ts';
 import { isWorkronError } from '../../../core/error.ts';
 import { DEFAULT_SPEC, type Dependency } from '../../../core/job.ts';
+import { FLAG } from '../../flags.ts';
 import type { Context } from '../base/context.ts';
-import { FLAG } from '../base/flags.ts';
 import { numbers } from '../base/values.ts';
 import { relink } from '../jobs/insert-guarded.ts';
 import { TransactionEffects } from './effects.ts';
@@ -91,6 +91,6 @@ async function tellEnd(context: Context, transaction: Transaction, { job_id: job
   if (again.length > 0) return;
   const flags = (wish.flags ?? 0) & ~FLAG.holdsKey;
   const update = new GraphUpdate(context, transaction);
-  await update.ended([{ jobId, flags, status: 'done', quiet: false }]);
+  await update.ended([{ jobId, flags, status: 'done', keepDependents: false }]);
   await update.write();
 }

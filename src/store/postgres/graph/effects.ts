@@ -7,9 +7,9 @@ import type { CascadeMode } from '../../../core/dag/propagate.ts';
 import { type StepCounts, type StepEnd, WorkflowChanges } from '../../../core/dag/workflow-status.ts';
 import type { TerminalStatus } from '../../../core/job.ts';
 import { isWatched, type Notify } from '../../../core/notify.ts';
+import { FLAG } from '../../flags.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
-import { FLAG } from '../base/flags.ts';
 import { numbers } from '../base/values.ts';
 import { type EndNotice, insertNotices } from '../cluster/notices.ts';
 import { giveTurnsTo } from '../jobs/turns.ts';
@@ -67,7 +67,7 @@ export class TransactionEffects {
 
   /** Adds a notice of the job's end where its flags ask for one. */
   noteEnd({ jobId, flags, status }: { jobId: number; flags: number; status: TerminalStatus }): void {
-    const wanted = status === 'failed' ? FLAG.tellsFailure : status === 'done' ? FLAG.tellsSuccess : 0;
+    const wanted = status === 'failed' ? FLAG.notifiesFailure : status === 'done' ? FLAG.notifiesSuccess : 0;
     if (flags & wanted) this.#notices.push({ jobId, workflowId: null, status });
   }
 

@@ -3,8 +3,8 @@
 import { edgeStateFor } from '../../../core/dag/conditions.ts';
 import { cascadeModeOf, parentFor } from '../../../core/dag/propagate.ts';
 import type { TerminalStatus } from '../../../core/job.ts';
+import { FLAG, LINKED } from '../../flags.ts';
 import type { Context } from '../base/context.ts';
-import { FLAG, LINKED } from '../base/flags.ts';
 import { numbers } from '../base/values.ts';
 import { endItems, type ItemEnd, reopenItems } from './groups.ts';
 import type { JobScope } from './linked-claims.ts';
@@ -19,7 +19,7 @@ export interface EndedJob {
   flags: number;
   status: TerminalStatus;
   /** It was cancelled without its dependents. */
-  quiet: boolean;
+  keepDependents: boolean;
 }
 
 interface ScopeRow {
@@ -72,13 +72,13 @@ export class GraphUpdate {
     const rows = await session.query<ScopeRow>(this.#context.sql.scopes, [numbers([...linked.keys()])]);
     const items: ItemEnd[] = [];
     for (const { id, workflow_id, group_id, continues, pending } of rows) {
-      const { status, flags, quiet } = linked.get(id) as EndedJob;
+      const { status, flags, keepDependents } = linked.get(id) as EndedJob;
       const end = { status, continueOnFailure: continues };
       if (group_id === null) effects.stepEnded(workflow_id, end);
       else items.push({ ...end, groupId: group_id });
       if (pending) this.#pending.push(id);
       if (!(flags & FLAG.hasChildren)) continue;
-      this.#parents.set(id, { id, ...parentFor(status, continues, cascadeModeOf(status, quiet)) });
+      this.#parents.set(id, { id, ...parentFor(status, continues, cascadeModeOf(status, keepDependents)) });
     }
     if (items.length > 0) this.#items.push({ ended: true, items });
   }

@@ -4,9 +4,9 @@ import { groupEnd, groupFailure, hasItemsLeft } from '../../../core/dag/group.ts
 import { cascadeModeOf } from '../../../core/dag/propagate.ts';
 import { endStep, reopenStep, type StepCounts } from '../../../core/dag/workflow-status.ts';
 import type { Reason, TerminalStatus } from '../../../core/job.ts';
+import { FLAG } from '../../flags.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
-import { FLAG } from '../base/flags.ts';
 import { numbers } from '../base/values.ts';
 import type { TransactionEffects } from './effects.ts';
 import { type GroupLive, lockRelatedJobs } from './related-jobs.ts';
@@ -108,7 +108,7 @@ export async function endGroups(
     effects.noteEnd({ jobId: live.job_id, flags: live.flags, status });
     effects.stepEnded(row?.workflow_id ?? null, { status, continueOnFailure: row?.continues ?? false });
     if (!(live.flags & FLAG.hasChildren)) continue;
-    effects.queueCascade({ id: live.job_id, mode: cascadeModeOf(status, (live.flags & FLAG.quiet) !== 0) });
+    effects.queueCascade({ id: live.job_id, mode: cascadeModeOf(status, (live.flags & FLAG.keepDependents) !== 0) });
   }
 }
 

@@ -15,9 +15,9 @@ import {
   propagate,
 } from '../../../core/dag/propagate.ts';
 import type { Reason, TerminalStatus } from '../../../core/job.ts';
+import { FLAG } from '../../flags.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
-import { FLAG } from '../base/flags.ts';
 import { numbers } from '../base/values.ts';
 import type { CascadeEntry, TransactionEffects } from './effects.ts';
 import type { EdgeRow, RelatedJob } from './related-jobs.ts';

@@ -5,9 +5,9 @@ import { addEdge, type EdgeCounters, openEdges } from '../../../core/dag/edge-co
 import { type JudgeMode, judgeModeOf } from '../../../core/dag/judge.ts';
 import type { ChildJob } from '../../../core/dag/propagate.ts';
 import type { Status, TerminalStatus } from '../../../core/job.ts';
+import { FLAG } from '../../flags.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
-import { FLAG } from '../base/flags.ts';
 import { numbers } from '../base/values.ts';
 import type { Locks } from './locks.ts';
 import { ConcurrentChange } from './retry-transaction.ts';

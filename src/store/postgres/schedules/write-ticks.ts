@@ -1,4 +1,4 @@
-/** Writes what was decided about schedules: rows of the gathered with what they start, and how far each line is. */
+/** Writes what was decided about schedules: rows of the ledger with what they start, and how far each line is. */
 
 import type { LinePlan, PlannedTick } from '../../../core/schedule/plan-line.ts';
 import type { Schedule } from '../../../core/schedule/schedule.ts';

@@ -1,7 +1,7 @@
 /** All other changes of one job: requeued, ended, cancelled, retried, edited. */
 
+import { FLAG } from '../../flags.ts';
 import type { Twins } from '../../statements.ts';
-import { FLAG } from '../base/flags.ts';
 import { epochMs, nowIn } from './instants.ts';
 import { countersOf, edgeState, flagsOf, lineOfJob } from './standing.ts';
 
@@ -25,7 +25,7 @@ export function changeSql(s: string) {
     editLive: `with ${now}
       update ${s}.live l
       set lane = $2, rank = $3, due = coalesce(d.moved, l.due), turn = case when $6 then 0 else l.turn end,
-        fair_key = case when not $6 then l.fair_key end, flags = l.flags & ~${FLAG.startsAtOnce | FLAG.startsAnyTime} | $7::integer,
+        fair_key = case when not $6 then l.fair_key end, flags = l.flags & ~${FLAG.neverPrefetched | FLAG.hasNoStartTimeout} | $7::integer,
         status = case when d.moved is null or l.status = 'blocked' then l.status
           when d.moved > t.now then 'scheduled' else 'pending' end,
         expires_at = case when d.moved is null or l.expires_at is null then l.expires_at
@@ -43,17 +43,17 @@ export function changeSql(s: string) {
         select i.*, l.due, l.started_at, l.flags, l.cancel_requested_at, l.worker_id as held_by
         from jsonb_to_recordset($1::jsonb) i(${fences}, kind text, seen_at float8, to_failures integer,
           to_interruptions integer, to_snoozes integer, to_losses integer, delay_ms float8, to_status text, reason text,
-          outcome text, exit_code integer, signal text, error text, quiet boolean)
+          outcome text, exit_code integer, signal text, error text, keep_dependents boolean)
         join ${s}.live l on l.job_id = i.job_id left join ${s}.worker w on w.id = l.worker_id
         where l.status = i.status and l.attempt = i.attempt
           and (l.status <> 'running' or l.worker_id is not distinct from i.worker_id)
           and ${sameCounters('l')} and (i.seen_at is null or i.seen_at = coalesce(${epochMs('w.seen_at')}, 0))),
       flagged as (
-        update ${s}.live l set cancel_requested_at = t.now, flags = case when h.quiet then l.flags | 64 else l.flags end
+        update ${s}.live l set cancel_requested_at = t.now, flags = case when h.keep_dependents then l.flags | ${FLAG.keepDependents} else l.flags end
         from held h, t where l.job_id = h.job_id and h.kind = 'flag'),
       woken as (
         update ${s}.fan f set due = true from held h
-        where f.job_id = h.job_id and h.kind = 'flag' and h.flags & 2 <> 0),
+        where f.job_id = h.job_id and h.kind = 'flag' and h.flags & ${FLAG.group} <> 0),
       requeued as (
         update ${s}.live l
         set status = h.to_status, due = case when h.delay_ms = 0 then l.due else t.now + h.delay_ms * interval '1 ms' end,

@@ -6,8 +6,8 @@
 import { type CascadeMode, cascadeModeOf } from '../../../core/dag/propagate.ts';
 import { type StepEnd, WorkflowChanges } from '../../../core/dag/workflow-status.ts';
 import type { TerminalStatus } from '../../../core/job.ts';
+import { FLAG } from '../../flags.ts';
 import type { Context } from '../base/context.ts';
-import { HAS_CHILDREN, IN_WORKFLOW, IS_ITEM, IS_QUIET } from '../base/flags.ts';
 import { sql } from '../base/sql.ts';
 import { noteEnds, noteWorkflowEnd } from '../cluster/notices.ts';
 import { giveTurnsTo } from '../jobs/turns.ts';
@@ -41,30 +41,30 @@ export class GraphUpdate {
 
   ended(context: Context, jobs: readonly ChangedJob[]): void {
     this.#countEnds(context, jobs);
-    for (const job of jobs) if (job.flags & HAS_CHILDREN) this.#parents.set(job.jobId, modeOf(job));
+    for (const job of jobs) if (job.flags & FLAG.hasChildren) this.#parents.set(job.jobId, modeOf(job));
   }
 
   /** Jobs ended with success, and their final rows are marked as propagated. */
   succeeded(context: Context, jobs: readonly ChangedJob[]): void {
     this.#countEnds(context, jobs);
-    for (const { jobId, flags } of jobs) if (flags & HAS_CHILDREN) this.#successes.push(jobId);
+    for (const { jobId, flags } of jobs) if (flags & FLAG.hasChildren) this.#successes.push(jobId);
   }
 
   /** The call ended a job that it was not about. Its children are left to the cascade. */
   endedByCascade(context: Context, job: ChangedJob): void {
     this.#countEnds(context, [job]);
-    if (job.flags & HAS_CHILDREN) this.#queued.set(job.jobId, modeOf(job));
+    if (job.flags & FLAG.hasChildren) this.#queued.set(job.jobId, modeOf(job));
   }
 
   reopened(context: Context, job: ChangedJob): void {
     this.#countReopening(context, job);
-    if (job.flags & HAS_CHILDREN) this.#parents.set(job.jobId, 'reopened');
+    if (job.flags & FLAG.hasChildren) this.#parents.set(job.jobId, 'reopened');
   }
 
   /** The call reopened a job that it was not about. Its children are left to the cascade. */
   reopenedByCascade(context: Context, job: ChangedJob): void {
     this.#countReopening(context, job);
-    if (job.flags & HAS_CHILDREN) this.#queued.set(job.jobId, 'reopened');
+    if (job.flags & FLAG.hasChildren) this.#queued.set(job.jobId, 'reopened');
   }
 
   /** Takes the jobs that would be queued for the cascade. */
@@ -132,9 +132,9 @@ function scopesOf({ database }: Context, jobIds: readonly number[]): ScopeRow[] 
 }
 
 function isCounted({ flags }: ChangedJob): boolean {
-  return (flags & (IN_WORKFLOW | IS_ITEM)) !== 0;
+  return (flags & (FLAG.inWorkflow | FLAG.item)) !== 0;
 }
 
 function modeOf({ flags, status }: ChangedJob): CascadeMode {
-  return cascadeModeOf(status, (flags & IS_QUIET) !== 0);
+  return cascadeModeOf(status, (flags & FLAG.keepDependents) !== 0);
 }

@@ -6,8 +6,8 @@
  */
 
 import type { Status } from '../../../core/job.ts';
+import { FLAG } from '../../flags.ts';
 import type { Context } from '../base/context.ts';
-import { IS_GROUP } from '../base/flags.ts';
 import { sql } from '../base/sql.ts';
 
 type ChildRow = readonly [
@@ -38,7 +38,7 @@ export function propagateSuccess(context: Context, parentIds: readonly number[])
   const rows = database.tuples<ChildRow>(sql.childrenOf, ids);
   const unblockable = rows.filter(
     ([, , canHold, status, flags, , , broken, missed]) =>
-      canHold === 1 && status === 'blocked' && (flags & IS_GROUP) === 0 && broken + missed === 0,
+      canHold === 1 && status === 'blocked' && (flags & FLAG.group) === 0 && broken + missed === 0,
   );
   if (unblockable.length > 0) {
     database.run(sql.propagateSuccess, JSON.stringify(unblockable.map(([childId, count]) => [childId, count])), now);

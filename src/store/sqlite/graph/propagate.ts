@@ -13,8 +13,8 @@ import {
   propagate,
 } from '../../../core/dag/propagate.ts';
 import type { Counters, Status, TerminalStatus } from '../../../core/job.ts';
+import { isStep } from '../../flags.ts';
 import type { Context } from '../base/context.ts';
-import { isStep } from '../base/flags.ts';
 import { sql } from '../base/sql.ts';
 import { endWaiting } from '../jobs/end-waiting.ts';
 import { free } from '../jobs/free.ts';

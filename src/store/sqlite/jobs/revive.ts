@@ -3,8 +3,8 @@
 import type { EdgeCounters } from '../../../core/dag/edge-counters.ts';
 import type { Counters, JobSpec, Status } from '../../../core/job.ts';
 import { laneKey, laneOf } from '../../../core/lane.ts';
+import { FLAG, watchFlags } from '../../flags.ts';
 import type { Context } from '../base/context.ts';
-import { HAS_CHILDREN, HAS_PARENTS, IN_WORKFLOW, IS_GROUP, IS_ITEM, watchFlags } from '../base/flags.ts';
 import { sql } from '../base/sql.ts';
 import { edgeSumOf } from '../graph/edges.ts';
 import { decodeSpecRow, type SpecRow } from '../reads/job-row.ts';
@@ -30,7 +30,7 @@ export function revive(
   if (stored === undefined) throw new Error(`job ${jobId} is missing`);
   const spec = decodeSpecRow(stored);
   const edges = edgeSumOf(context, jobId);
-  const flags = placeFlags(context, jobId, spec) | (edges === null ? 0 : HAS_PARENTS);
+  const flags = placeFlags(context, jobId, spec) | (edges === null ? 0 : FLAG.hasParents);
   database.run(
     sql.reopenLive,
     jobId,
@@ -51,7 +51,7 @@ export function revive(
     edges?.missed ?? null,
   );
   // The run of a step's schedule is its workflow.
-  if (spec.tick !== null && !(flags & IN_WORKFLOW)) database.run(sql.setLines, jobId, spec.tick.line);
+  if (spec.tick !== null && !(flags & FLAG.inWorkflow)) database.run(sql.setLines, jobId, spec.tick.line);
   return { flags, edges };
 }
 
@@ -66,9 +66,9 @@ function placeFlags({ database }: Context, jobId: number, { notify }: JobSpec): 
   const around = database.get<Around>(sql.links, jobId);
   if (around === undefined) throw new Error(`job ${jobId} is missing`);
   return (
-    (around.children ? HAS_CHILDREN : 0) |
-    (around.group ? IS_GROUP : 0) |
-    (around.workflow_id === null ? 0 : IN_WORKFLOW) |
-    (around.group_id === null ? watchFlags(notify) : IS_ITEM)
+    (around.children ? FLAG.hasChildren : 0) |
+    (around.group ? FLAG.group : 0) |
+    (around.workflow_id === null ? 0 : FLAG.inWorkflow) |
+    (around.group_id === null ? watchFlags(notify) : FLAG.item)
   );
 }

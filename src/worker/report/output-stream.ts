@@ -1,0 +1,141 @@
+/** The output of one attempt on its way to the source: what waits to be sent, where it belongs, and how it ended. */
+
+import type { LogChunk } from '../../core/output.ts';
+import { cleanText } from '../../core/text.ts';
+import type { Assignment } from '../run/assignment.ts';
+
+export const CHUNK_BYTES = 64 * 1024;
+const FIRST_BYTES = 4 * 1024;
+const TAIL_BYTES = 2 * 1024;
+
+export interface StreamEvents {
+  /** There is enough to send, or enough time has passed. */
+  onDue: (stream: OutputStream) => void;
+  /** So many bytes need no longer be waited for: written or given up. */
+  onTaken: (bytes: number) => void;
+}
+
+/** Holds a bounded number of bytes, as long as who pushes waits for `onTaken`. */
+export class OutputStream {
+  readonly assignment: Assignment;
+  /** Sent, not yet answered. */
+  inFlight: LogChunk | undefined;
+  /** Since when sending it has failed, by the monotonic clock. */
+  failingSince: number | undefined;
+  /** Is on the writer's list. */
+  queued = false;
+  readonly #events: StreamEvents;
+  readonly #flushMs: number;
+  #waiting = Buffer.alloc(0);
+  #length = 0;
+  #offset = 0;
+  #tail = Buffer.alloc(0);
+  #tailCut = false;
+  #timer: NodeJS.Timeout | undefined;
+  #givenUp = false;
+  #onEnd: (() => void) | undefined;
+
+  constructor(assignment: Assignment, flushMs: number, events: StreamEvents) {
+    this.assignment = assignment;
+    this.#flushMs = flushMs;
+    this.#events = events;
+  }
+
+  /** Copies the bytes. */
+  push(data: Uint8Array): void {
+    this.#keepTail(data);
+    if (this.#givenUp) return this.#events.onTaken(data.length);
+    const needed = this.#length + data.length;
+    if (needed > this.#waiting.length) this.#grow(needed);
+    this.#waiting.set(data, this.#length);
+    this.#length = needed;
+    if (this.#length >= CHUNK_BYTES) this.#due();
+    else this.#timer ??= setTimeout(() => this.#due(), this.#flushMs);
+  }
+
+  /** Resolves once everything was written or given up. */
+  end(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onEnd = resolve;
+      if (this.#length > 0) this.#due();
+      else if (this.inFlight === undefined) this.#ended();
+    });
+  }
+
+  /** The chunk to send: the one that failed before, or the next. */
+  take(): LogChunk | undefined {
+    this.#stopTimer();
+    if (this.inFlight !== undefined || this.#length === 0) return this.inFlight;
+    const size = Math.min(this.#length, CHUNK_BYTES);
+    const { jobId, attempt, workerId } = this.assignment;
+    const data = Buffer.from(this.#waiting.subarray(0, size));
+    this.inFlight = { jobId, attempt, workerId, offset: this.#offset, data };
+    this.#waiting.copyWithin(0, size, this.#length);
+    this.#length -= size;
+    this.#offset += size;
+    // An idle command holds no buffer.
+    if (this.#length === 0) this.#waiting = Buffer.alloc(0);
+    return this.inFlight;
+  }
+
+  /** The chunk in flight has arrived. */
+  written(): void {
+    const size = this.inFlight?.data.length ?? 0;
+    this.inFlight = undefined;
+    this.failingSince = undefined;
+    this.#events.onTaken(size);
+    if (this.#length >= CHUNK_BYTES || (this.#length > 0 && this.#onEnd !== undefined)) this.#due();
+    else if (this.#length > 0) this.#timer ??= setTimeout(() => this.#due(), this.#flushMs);
+    else if (this.#onEnd !== undefined) this.#ended();
+  }
+
+  /** From now on output is only counted. The command must not wait for it. */
+  giveUp(): void {
+    if (this.#givenUp) return;
+    this.#givenUp = true;
+    const dropped = this.#length + (this.inFlight?.data.length ?? 0);
+    this.inFlight = undefined;
+    this.#length = 0;
+    this.#waiting = Buffer.alloc(0);
+    this.#stopTimer();
+    this.#events.onTaken(dropped);
+    if (this.#onEnd !== undefined) this.#ended();
+  }
+
+  /** The last 2 KiB, as text that every store can hold. */
+  tail(): string {
+    let start = 0;
+    // A character that was cut in two is left out.
+    while (this.#tailCut && start < 4 && ((this.#tail[start] ?? 0) & 0xc0) === 0x80) start += 1;
+    return cleanText(this.#tail.toString('utf8', start));
+  }
+
+  #keepTail(data: Uint8Array): void {
+    if (data.length + this.#tail.length > TAIL_BYTES) this.#tailCut = true;
+    const kept = this.#tail.subarray(Math.max(0, this.#tail.length + data.length - TAIL_BYTES));
+    this.#tail = Buffer.concat([kept, data.subarray(Math.max(0, data.length - TAIL_BYTES))]);
+  }
+
+  #grow(needed: number): void {
+    const grown = Buffer.allocUnsafeSlow(Math.max(FIRST_BYTES, 2 ** Math.ceil(Math.log2(needed))));
+    this.#waiting.copy(grown, 0, 0, this.#length);
+    this.#waiting = grown;
+  }
+
+  #due(): void {
+    this.#stopTimer();
+    if (this.inFlight === undefined) this.#events.onDue(this);
+  }
+
+  #stopTimer(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #ended(): void {
+    this.#stopTimer();
+    const onEnd = this.#onEnd;
+    this.#onEnd = undefined;
+    onEnd?.();
+  }
+}

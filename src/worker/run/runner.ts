@@ -1,0 +1,147 @@
+/** What runs here: each job in a slot, from its start until nothing of it is left. */
+
+import type { ClaimedJob } from '../../core/job.ts';
+import type { Outcome } from '../../core/outcome.ts';
+import type { Log } from '../../ops/log.ts';
+import type { WorkerProfile } from '../job-source.ts';
+import type { Assignment } from './assignment.ts';
+import { Slots } from './slots.ts';
+
+/** Runs one kind of job: commands or handlers. */
+export interface Executor {
+  /**
+   * Runs the attempt to its end, or until it is stopped. A failure is an answer, not a rejection. All output has been
+   * written, or given up, when it answers.
+   */
+  run(assignment: Assignment): Outcome | Promise<Outcome>;
+}
+
+export interface RunnerOptions {
+  profile: Pick<WorkerProfile, 'slots' | 'resources'>;
+  handlers: Executor;
+  log: Log;
+  onHandler: (job: ClaimedJob) => void;
+  onOutcome: (assignment: Assignment, outcome: Outcome) => void;
+  /** A slot has come free. */
+  onFree: () => void;
+}
+
+export class Runner {
+  readonly slots: Slots;
+  /** Runs commands; `null` where this worker does not, or cannot yet. */
+  commands: Executor | null = null;
+  readonly #options: RunnerOptions;
+  /** By job: a lost attempt may still be stopping. */
+  readonly #running = new Map<number, Assignment>();
+  /** Whose start the heartbeat under way tells. */
+  #reporting: Assignment[] = [];
+  #interrupted = false;
+  #stuckSlots = 0;
+
+  constructor(options: RunnerOptions) {
+    this.#options = options;
+    this.slots = new Slots(options.profile);
+  }
+
+  /** Slots held by handlers whose attempt was settled without them. */
+  get stuckSlots(): number {
+    return this.#stuckSlots;
+  }
+
+  /** Whether all that has a slot has told its outcome. */
+  get isIdle(): boolean {
+    return this.#running.values().every(({ ended }) => ended);
+  }
+
+  /** The longest that a handler which runs now may take. */
+  get longestHandlerMs(): number {
+    const handlers = this.#running.values().filter(({ ended, job }) => !ended && job.command === null);
+    return handlers.reduce((longest, { job }) => Math.max(longest, longestMsOf(job)), 0);
+  }
+
+  /** Gives it a slot, and starts it. */
+  run(assignment: Assignment): void {
+    this.slots.take(assignment.job);
+    const earlier = this.#running.get(assignment.jobId);
+    if (earlier === undefined || earlier.ended) this.#start(assignment);
+    // What is left of an earlier attempt must be gone before the next one starts.
+    else earlier.afterwards = () => this.#start(assignment);
+  }
+
+  /** What runs is stopped, and what is to run goes back. */
+  interrupt(): void {
+    this.#interrupted = true;
+    for (const assignment of this.#running.values()) assignment.stop('interrupted');
+  }
+
+  /** What may not run without contact is stopped. */
+  cutOff(): void {
+    for (const assignment of this.#running.values()) {
+      if (assignment.stopped !== null || assignment.ended || assignment.job.onDisconnect === 'finish') continue;
+      const { jobId } = assignment;
+      this.#options.log.warn({ job_id: jobId }, 'contact is lost; the job is stopped before its lease ends');
+      assignment.stop('cut_off');
+    }
+  }
+
+  /** Those whose start the scheduler has not heard of. */
+  unreportedStarts(): { jobId: number; attempt: number; startedAt: number }[] {
+    this.#reporting = [...this.#running.values()].filter(({ startReported, ended }) => !startReported && !ended);
+    return this.#reporting.flatMap(({ jobId, attempt, startedAt }) =>
+      startedAt === null ? [] : [{ jobId, attempt, startedAt }],
+    );
+  }
+
+  /** It has. */
+  startsReported(): void {
+    for (const assignment of this.#reporting) assignment.startReported = assignment.startedAt !== null;
+  }
+
+  #start(assignment: Assignment): void {
+    const { job } = assignment;
+    this.#running.set(job.id, assignment);
+    if (this.#interrupted) assignment.stop('interrupted');
+    const executor = job.command === null ? this.#options.handlers : this.commands;
+    if (assignment.stopped !== null || executor === null) return this.#finish(assignment, { type: 'returned' });
+    if (job.command === null) this.#options.onHandler(job);
+    assignment.begin(performance.now());
+    const outcome = executor.run(assignment);
+    if (!(outcome instanceof Promise)) return this.#finish(assignment, outcome);
+    outcome.then(
+      (value) => this.#finish(assignment, value),
+      (error: unknown) => {
+        this.#options.log.error({ job_id: job.id, error }, 'running a job failed in an unexpected way');
+        this.#finish(assignment, {
+          type: 'failed',
+          exitCode: null,
+          signal: null,
+          error: `worker error: ${String(error)}`,
+        });
+      },
+    );
+  }
+
+  #finish(assignment: Assignment, outcome: Outcome): void {
+    assignment.ended = true;
+    this.#options.onOutcome(assignment, outcome);
+    const { stillBusy } = assignment;
+    if (stillBusy === undefined) return this.#free(assignment);
+    this.#stuckSlots += 1;
+    void stillBusy.finally(() => {
+      this.#stuckSlots -= 1;
+      this.#free(assignment);
+    });
+  }
+
+  #free(assignment: Assignment): void {
+    if (this.#running.get(assignment.jobId) === assignment) this.#running.delete(assignment.jobId);
+    this.slots.giveBack(assignment.job);
+    assignment.afterwards?.();
+    this.#options.onFree();
+  }
+}
+
+/** How long one attempt may take, with the time to stop. */
+export function longestMsOf({ timeoutMs, killGraceMs }: ClaimedJob): number {
+  return timeoutMs + killGraceMs;
+}

@@ -433,8 +433,8 @@ export const MUTANTS: Mutant[] = [
     edits: [
       {
         file: 'src/store/postgres/sql/standing.ts',
-        from: "where r.job_id = e.parent_id and r.told) then 'held' else e.state end`;",
-        to: 'where r.job_id = e.parent_id and r.told) then e.state else e.state end`;',
+        from: "where r.job_id = e.parent_id and r.propagated) then 'held' else e.state end`;",
+        to: 'where r.job_id = e.parent_id and r.propagated) then e.state else e.state end`;',
       },
     ],
     tests: ['test/store/postgres/contract.test.ts'],
@@ -444,8 +444,8 @@ export const MUTANTS: Mutant[] = [
     edits: [
       {
         file: 'src/store/sqlite/sql/dependencies.ts',
-        from: "where r.job_id = e.parent_id and r.told), 'held', e.state)",
-        to: 'where r.job_id = e.parent_id and r.told), e.state, e.state)',
+        from: "where r.job_id = e.parent_id and r.propagated), 'held', e.state)",
+        to: 'where r.job_id = e.parent_id and r.propagated), e.state, e.state)',
       },
     ],
     tests: ['test/store/sqlite/contract.test.ts'],
@@ -466,8 +466,8 @@ export const MUTANTS: Mutant[] = [
     edits: [
       {
         file: 'src/store/postgres/migrations/001_foundation.sql',
-        from: '  v_patience text;',
-        to: '  v_patience text;\n  v_seen bigint[];',
+        from: '  v_lock_timeout text;',
+        to: '  v_lock_timeout text;\n  v_seen bigint[];',
       },
       {
         file: 'src/store/postgres/migrations/001_foundation.sql',

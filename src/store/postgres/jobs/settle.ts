@@ -33,13 +33,14 @@ interface EndedColumns {
 
 interface LinkedColumns extends EndedColumns {
   flags: number[];
-  /** Children that heard of it; `told_due` is the first of those that are due later. */
-  told: number[] | null;
+  /** Children that were updated, and those among them that can be claimed now. */
+  propagated: number[] | null;
   pending: number[] | null;
-  told_due: number | null;
-  /** Some of their children have not heard of it. */
-  stale: boolean;
-  /** Workflows whose rows count these ends already. */
+  /** When the first of the others is due. */
+  propagated_due: number | null;
+  /** Some children were left out. */
+  incomplete: boolean;
+  /** Workflows whose counts were updated. */
   counted: number[] | null;
 }
 
@@ -175,10 +176,10 @@ async function endPiece(
     const [columns] = await session.query<LinkedColumns>(sql.settleLinked, values);
     if (columns === undefined || columns.ids === null) return { rows: [], effects: gathered };
     gathered.at(columns.now);
-    tellOf(columns, gathered);
+    noteChildren(columns, gathered);
     const update = new GraphUpdate(context, { session, locks, effects: gathered });
-    const { stale, told, counted } = columns;
-    const propagated = { incomplete: stale, children: new Set(told), counted: new Set(counted) };
+    const { incomplete, propagated: children, counted } = columns;
+    const propagated = { incomplete, children: new Set(children), counted: new Set(counted) };
     update.succeeded(doneOf(columns, scopes), propagated);
     await update.write();
     await gathered.write(context, session);
@@ -215,10 +216,10 @@ function doneOf({ ids, flags }: LinkedColumns, scopes: ReadonlyMap<number, JobSc
   });
 }
 
-function tellOf({ told, pending, told_due }: LinkedColumns, effects: TransactionEffects): void {
-  for (const id of told ?? []) effects.changedJob(id);
+function noteChildren({ propagated, pending, propagated_due }: LinkedColumns, effects: TransactionEffects): void {
+  for (const id of propagated ?? []) effects.changedJob(id);
   for (const id of pending ?? []) effects.jobIs(id, { status: 'pending', due: 0 });
-  if (told_due !== null) effects.willBeDue(told_due);
+  if (propagated_due !== null) effects.willBeDue(propagated_due);
 }
 
 function columnsOf(successes: readonly Success[]): unknown[] {

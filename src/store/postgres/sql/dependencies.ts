@@ -2,7 +2,7 @@
  * Edges between jobs, and what the end or the retry of one means for the others.
  *
  * The order of all locks: jobs that have not ended by id, groups after all others; ended jobs (their final run row) by id;
- * workflows by id; keys by name (see graph/locks.ts). An edge changes under its child's lock, a group's `fan` row and a
+ * workflows by id; keys by name (see graph/locks.ts). An edge changes under its child's lock, a group's `job_group` row and a
  * job's `cascade` row under the lock of that job. What is read to decide is read in a later statement than the lock.
  */
 
@@ -150,8 +150,8 @@ export function dependenciesSql(s: string) {
         select job_id, 0, to_status, reason, to_status, worker_id, started_at, t.now, due, attempt, failures,
           interruptions, snoozes, losses, cancel_requested_at
         from gone, t),
-      fans as (
-        update ${s}.fan f set due = true from kept k where f.job_id = k.job_id and k.status = 'running')
+      groups as (
+        update ${s}.job_group f set due = true from kept k where f.job_id = k.job_id and k.status = 'running')
       select (select count(*) from moved) as moved, t.now, k.job_id, k.status, k.due from t left join kept k on k.free`,
     /** An ended job that never started waits again, or is free. */
     revive: `with ${now},
@@ -170,10 +170,10 @@ export function dependenciesSql(s: string) {
           case when i.free and g.job_id is null then greatest(d.due, t.now) + i.start_timeout_ms * interval '1 ms' end,
           ${flagsOf(s)}, ${lineOfJob}, i.open, i.held, i.broken, i.missed
         from t, input i join dropped d on d.job_id = i.job_id join ${s}.job j on j.id = i.job_id
-          left join ${s}.fan g on g.job_id = i.job_id
+          left join ${s}.job_group g on g.job_id = i.job_id
         returning job_id, status, due),
-      fans as (
-        update ${s}.fan f set due = true from input i where f.job_id = i.job_id and i.free)
+      groups as (
+        update ${s}.job_group f set due = true from input i where f.job_id = i.job_id and i.free)
       select job_id, status, due from lives`,
   } satisfies Twins<'dependencies'>;
 }

@@ -17,7 +17,7 @@ export const dependenciesSql = {
     from json_each(?1) i cross join edge e on e.parent_id = i.value left join live l on l.job_id = e.child_id`,
   /** What its parent told all its children of its success holds, though it was not written. */
   edgesInto: `select e.condition, iif(e.state = 'open' and exists (
-      select 1 from run r where r.job_id = e.parent_id and r.told), 'held', e.state)
+      select 1 from run r where r.job_id = e.parent_id and r.propagated), 'held', e.state)
     from edge e where e.child_id = ?`,
   setSkipReason: `update run set reason = ?2 where job_id = ?1 and attempt = 0 and status = 'skipped'`,
 
@@ -28,7 +28,7 @@ export const dependenciesSql = {
       left join run r on r.job_id = j.id and r.status is not null`,
   /** What a job's other rows say that its live row must say too. */
   links: `select j.workflow_id, j.group_id, exists (select 1 from edge where parent_id = j.id) as children,
-      exists (select 1 from fan where job_id = j.id) as "group"
+      exists (select 1 from job_group where job_id = j.id) as "group"
     from job j where j.id = ?`,
   setEdge: `update edge set state = ?3 where child_id = ?1 and parent_id = ?2`,
   /** How often a child waits for one of these, and whether their success can only be good news for it. */

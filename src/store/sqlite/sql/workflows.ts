@@ -31,6 +31,6 @@ export const workflowsSql = {
   keepResult: 'insert into result (job_id, value) select ?1, value from result where job_id = ?2',
   steps: `select ${jobColumns}, f.source, f.total, f.max_parallel, f.inserted, f.open_items, f.fine_items, f.failed_items,
       f.cancelled_items
-    from ${jobsFrom.all} left join fan f on f.job_id = j.id
+    from ${jobsFrom.all} left join job_group f on f.job_id = j.id
     where j.workflow_id = ?1 and j.id > ?2 and j.group_id is null order by j.id limit ?3`,
 } satisfies Twins<'workflows'>;

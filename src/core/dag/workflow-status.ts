@@ -1,4 +1,4 @@
-/** A workflow's status from how many of its steps have ended, and how. */
+/** The status of a workflow, from the counts of its steps. */
 
 import type { TerminalStatus } from '../job.ts';
 import { countedEnd } from './conditions.ts';
@@ -6,17 +6,17 @@ import { countedEnd } from './conditions.ts';
 export const WORKFLOW_STATUSES = ['pending', 'running', 'done', 'failed', 'cancelled'] as const;
 export type WorkflowStatus = (typeof WORKFLOW_STATUSES)[number];
 
-/** What a workflow's row remembers of its steps. The changes of several steps may be summed and added at once. */
+/** The counts in a workflow's row. The changes of several steps may be summed and added at once. */
 export interface StepCounts {
   /** Not ended. */
   open: number;
-  /** Ended with success, skipped, or failed where they may. */
+  /** Succeeded, skipped, or failed with `continue_on_failure`. */
   fine: number;
   failed: number;
   cancelled: number;
 }
 
-/** Of a workflow none of whose steps has ended. */
+/** The counts of a workflow none of whose steps has ended. */
 export function openSteps(count: number): StepCounts {
   return { open: count, fine: 0, failed: 0, cancelled: 0 };
 }
@@ -26,17 +26,17 @@ export interface StepEnd {
   continueOnFailure: boolean;
 }
 
-/** After the end of one step. */
+/** The counts after the end of one step. */
 export function endStep(counts: StepCounts, end: StepEnd): StepCounts {
   return moveStep(counts, end, 1);
 }
 
-/** As if the step had not ended: it is retried, or judged anew. */
+/** The counts after an ended step was reopened. */
 export function reopenStep(counts: StepCounts, end: StepEnd): StepCounts {
   return moveStep(counts, end, -1);
 }
 
-/** `started`: some step has been claimed at least once. A failure outweighs a cancellation; skipped steps do not count against it. */
+/** `started`: a step was claimed at least once. A failure outweighs a cancellation; skipped steps count as fine. */
 export function workflowStatus(counts: StepCounts, started: boolean): WorkflowStatus {
   if (counts.open > 0) {
     return started || counts.fine + counts.failed + counts.cancelled > 0 ? 'running' : 'pending';

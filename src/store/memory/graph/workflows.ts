@@ -30,10 +30,10 @@ export function insertWorkflow(
   return { workflow: toWorkflow(row), replayed: false };
 }
 
-/** What a workflow that a schedule starts is besides. */
+/** The line that a scheduled workflow runs for, and what it waits for. */
 export interface RunPlace {
   line: number;
-  /** Its first steps wait for the end of these jobs. */
+  /** The jobs that its first steps wait for. */
   after: readonly number[];
 }
 
@@ -92,11 +92,11 @@ export function steps(tables: Tables, workflowId: number, page?: StepPage): Work
 
 function replay(tables: Tables, id: number | null): Workflow {
   const row = tables.workflows.get(id ?? 0);
-  if (row === undefined) throw new WorkronError('workflow_not_found', `Workflow ${id} is there no longer`);
+  if (row === undefined) throw new WorkronError('workflow_not_found', `Workflow ${id} no longer exists`);
   return toWorkflow(row);
 }
 
-/** Before anything is stored. */
+/** Called before anything is inserted. */
 function refuseUnknown(tables: Tables, steps: NewSteps): void {
   for (const { keepFrom } of steps) {
     if (keepFrom === null || tables.jobs.has(keepFrom)) continue;
@@ -104,7 +104,7 @@ function refuseUnknown(tables: Tables, steps: NewSteps): void {
   }
 }
 
-/** `ids` are those of the steps before it. */
+/** `ids` are those of the earlier steps. */
 function insertStep(
   tables: Tables,
   workflowId: number,

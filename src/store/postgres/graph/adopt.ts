@@ -1,4 +1,4 @@
-/** What applications' transactions left behind: jobs to be judged, and ends to be told to those they concern. */
+/** Intake: jobs that applications inserted or completed in their own transactions, judged after the commit. */
 
 import type { Condition } from '../../../core/dag/conditions.ts';
 import { isWorkronError } from '../../../core/error.ts';
@@ -22,10 +22,10 @@ interface IntakeRow {
   wish: { depends_on?: [number, Condition][]; flags?: number };
 }
 
-/** Stands for whichever key the job holds. */
+/** Stands for the key that the job holds: only its existence matters here. */
 const ANY_KEY = { key: '', while: 'active', onConflict: 'existing' } as const;
 
-/** One transaction each: none waits for, or fails with, another. */
+/** One transaction for each row, so that none waits for or fails with another. */
 export async function adopt(context: Context, limit: number, signal: AbortSignal): Promise<number> {
   const rows = await context.database.query<IntakeRow>(context.sql.intake, [limit], signal);
   for (const row of rows) await adoptOne(context, row, signal);
@@ -36,11 +36,11 @@ async function adoptOne(context: Context, row: IntakeRow, signal: AbortSignal): 
   const { sql } = context;
   const effects = await retryTransaction(context, signal, async (session) => {
     const transaction = { session, locks: new Locks(context, session), effects: new TransactionEffects() };
-    // Of several processes one does it.
+    // Of several processes, the one that deletes the row goes on.
     const [mine] = await session.query<{ now: number }>(sql.takeIntake, [row.job_id]);
     if (mine === undefined) return transaction.effects;
     transaction.effects.at(mine.now);
-    await (row.kind === 'submitted' ? judge : tellEnd)(context, transaction, row);
+    await (row.kind === 'submitted' ? judge : propagateEnd)(context, transaction, row);
     await transaction.effects.write(context, session);
     return transaction.effects;
   });
@@ -52,7 +52,7 @@ async function judge(context: Context, transaction: Transaction, { job_id: jobId
   const { session, locks, effects } = transaction;
   const dependsOn = (wish.depends_on ?? []).map(([parentId, condition]) => ({ jobId: parentId, condition }));
   await lockAffected(context, transaction, { ends: [jobId], others: dependsOn.map((parent) => parent.jobId) });
-  // It may have been cancelled meanwhile.
+  // It may have been cancelled since.
   if (!locks.holds(jobId)) return;
   const [lane] = await lanesOf(context, session, [{ id: jobId }]);
   const [live] = await session.query<{ flags: number }>(sql.adoptLive, [jobId, lane]);
@@ -71,7 +71,7 @@ async function judge(context: Context, transaction: Transaction, { job_id: jobId
   if (now !== undefined) effects.jobIs(jobId, now);
 }
 
-/** A parent that retention has deleted since the submission had ended, and nobody knows how: as if it never held. */
+/** A parent that retention has deleted since the submission counts as skipped: how it ended is not known. */
 async function parentsOf(
   context: Context,
   transaction: Transaction,
@@ -85,8 +85,12 @@ async function parentsOf(
   }
 }
 
-/** Unless a person has retried it since. */
-async function tellEnd(context: Context, transaction: Transaction, { job_id: jobId, wish }: IntakeRow): Promise<void> {
+/** Propagates the end of a completed job, unless a person has retried it since. */
+async function propagateEnd(
+  context: Context,
+  transaction: Transaction,
+  { job_id: jobId, wish }: IntakeRow,
+): Promise<void> {
   const again = await transaction.session.query(context.sql.liveOf, [numbers([jobId])]);
   if (again.length > 0) return;
   const flags = (wish.flags ?? 0) & ~FLAG.holdsKey;

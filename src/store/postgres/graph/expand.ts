@@ -35,7 +35,7 @@ interface Filling {
   effects: TransactionEffects;
 }
 
-/** How many jobs it inserted or ended. */
+/** Returns the number of jobs that it inserted or ended. */
 async function fill(context: Context, session: Session, { groupId, limit, effects }: Filling): Promise<number> {
   const { sql } = context;
   const ids = numbers([groupId]);
@@ -58,7 +58,7 @@ async function fill(context: Context, session: Session, { groupId, limit, effect
   return inserted + 1;
 }
 
-/** Answers with what is wrong with the list, if anything is. */
+/** Finds and stores the list of items. Returns an error message if it cannot be found. */
 async function findItems({ sql }: Context, session: Session, group: GroupRow): Promise<string | null> {
   const [row] = await session.query<{ source: GroupState['source'] }>(sql.groupSource, [group.job_id]);
   const stored = row?.source ?? [];

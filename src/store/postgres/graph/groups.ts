@@ -13,7 +13,7 @@ import { type GroupLive, lockRelatedJobs } from './related-jobs.ts';
 import { lanesOf } from './reopen.ts';
 import type { Transaction } from './transaction.ts';
 
-/** An item that has just ended, or that waits again after such an end. */
+/** How an item ended, or had ended before it was reopened. */
 export interface ItemEnd {
   groupId: number;
   status: TerminalStatus;
@@ -87,10 +87,10 @@ export async function endGroups(
     failed.length === 0
       ? []
       : await session.query<Failure>(sql.firstFailures, [numbers(failed.map(({ live }) => live.job_id))]);
-  const told = new Map(failures.map((failure) => [failure.group_id, groupFailure(failure)]));
+  const firstFailures = new Map(failures.map((failure) => [failure.group_id, groupFailure(failure)]));
   const causes = ends.map(
     ({ live, status, failure }) =>
-      failure ?? told.get(live.job_id) ?? { reason: status === 'cancelled' ? 'cancelled' : null, error: null },
+      failure ?? firstFailures.get(live.job_id) ?? { reason: status === 'cancelled' ? 'cancelled' : null, error: null },
   );
   const ids = numbers(ends.map(({ live }) => live.job_id));
   const [written] = await session.query<{ now: number }>(sql.endGroups, [

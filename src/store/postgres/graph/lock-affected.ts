@@ -7,9 +7,9 @@ import type { Transaction } from './transaction.ts';
 export interface Intended {
   /** Jobs that are going to end. */
   ends: readonly number[];
-  /** Ended ones that are to wait again. */
+  /** Ended jobs that are going to wait again. */
   retries?: readonly number[];
-  /** Others, which nobody else hears of. */
+  /** Jobs that change without effect on others. */
   others?: readonly number[];
 }
 
@@ -19,9 +19,9 @@ interface AffectedRow {
 }
 
 /**
- * Locks jobs together with those that their ends and retries concern, as each has its turn only once. Who that is has to
- * be read before the lock: those who come in between are locked later, without waiting. For a retry these are also the
- * parents that have not ended: whether it has to wait for one must not change meanwhile.
+ * Locks jobs together with those that their ends and retries affect, in one pass of the lock order (see locks.ts). Affected
+ * jobs are read before the lock; children inserted in between are locked later, without waiting. A retry also locks the
+ * parents that have not ended: whether it has to wait for one must not change.
  */
 export async function lockAffected(
   { sql }: Context,
@@ -29,7 +29,7 @@ export async function lockAffected(
   { ends, retries = [], others = [] }: Intended,
 ): Promise<void> {
   const own = [...ends, ...retries, ...others];
-  // One job alone: its children are younger, so their turn comes later.
+  // A single job can be locked before its children: their ids are higher.
   if (retries.length === 0 && (ends.length === 0 || own.length === 1)) return await locks.live(own);
   if (retries.length === 0) return await locks.withAffected(ends, others);
   const values = [numbers([...ends, ...retries]), numbers(retries)];

@@ -1,4 +1,4 @@
-/** Workflows and their steps as they are read. */
+/** Reads workflows and their steps. */
 
 import type { GroupState, Workflow, WorkflowFilter, WorkflowStep } from '../../../core/dag/workflow.ts';
 import type { WorkflowStatus } from '../../../core/dag/workflow-status.ts';
@@ -36,7 +36,7 @@ export async function workflow(
   return row === undefined ? undefined : decodeWorkflow(row);
 }
 
-/** The same within a transaction. */
+/** Reads a workflow within a transaction. */
 export async function workflowIn({ sql }: Context, session: Session, id: number): Promise<Workflow | undefined> {
   const [row] = await session.query<WorkflowRow>(sql.workflows, [numbers([id])]);
   return row === undefined ? undefined : decodeWorkflow(row);

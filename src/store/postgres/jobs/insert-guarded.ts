@@ -13,7 +13,7 @@ import type { Session } from '../base/database.ts';
 import { numbers } from '../base/values.ts';
 import { TransactionEffects } from '../graph/effects.ts';
 import { GraphUpdate } from '../graph/graph-update.ts';
-import { edgesOf, insertEdges, insertLinked, prospectOf } from '../graph/insert-dependent.ts';
+import { edgesOf, insertEdges, insertLinked, placementOf } from '../graph/insert-dependent.ts';
 import { lockAffected } from '../graph/lock-affected.ts';
 import { Locks } from '../graph/locks.ts';
 import { lockParents, type ParentEnds, parentIds } from '../graph/parents.ts';
@@ -134,7 +134,7 @@ async function insertFresh(
     fresh.map(({ job, lane }) => ({
       job,
       lane,
-      prospect: prospectOf(job.dependsOn, ends, 'each'),
+      placement: placementOf(job.dependsOn, ends, 'each'),
       flags: 0,
       step: null,
     })),
@@ -309,7 +309,7 @@ export async function relink(
   if (!(flags & FLAG.hasParents) && job.dependsOn.length === 0) return;
   await session.query(sql.dropEdges, [numbers([jobId])]);
   await insertEdges(context, session, edgesOf(jobId, job.dependsOn, ends));
-  const { counters, fate } = prospectOf(job.dependsOn, ends, 'each');
+  const { counters, fate } = placementOf(job.dependsOn, ends, 'each');
   if (fate === 'upstream_failed' || fate === 'condition') {
     await session.query(sql.skipLive, [jobId, fate]);
     const own = (flags & ~(FLAG.holdsKey | FLAG.notifiesFailure | FLAG.notifiesSuccess)) | ownFlags(job);

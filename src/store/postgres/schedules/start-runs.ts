@@ -12,7 +12,7 @@ import { FLAG } from '../../flags.ts';
 import { NO_RUN } from '../../schedule-columns.ts';
 import type { Context } from '../base/context.ts';
 import { numbers } from '../base/values.ts';
-import { edgesOf, insertEdges, insertLinked, type Prospect, prospectOf } from '../graph/insert-dependent.ts';
+import { edgesOf, insertEdges, insertLinked, type Placement, placementOf } from '../graph/insert-dependent.ts';
 import { outlineOf, storeWorkflow } from '../graph/insert-workflow.ts';
 import { lockParents, type ParentEnds } from '../graph/parents.ts';
 import { UnknownLanes } from '../graph/retry-transaction.ts';
@@ -112,14 +112,14 @@ async function insertChains(
   { runs, jobs, lanes, ends }: { runs: readonly PlacedRun[]; jobs: NewJob[]; lanes: number[]; ends: ParentEnds },
 ): Promise<number[]> {
   const follows = (index: number) => runs[index]?.run.place === 'follow_previous';
-  const waits: Prospect = { counters: openEdges(1), fate: 'wait' };
+  const waits: Placement = { counters: openEdges(1), fate: 'wait' };
   const ids = await insertLinked(
     context,
     session,
     jobs.map((job, index) => ({
       job,
       lane: lanes[index] as number,
-      prospect: follows(index) ? waits : prospectOf(job.dependsOn, ends, 'each'),
+      placement: follows(index) ? waits : placementOf(job.dependsOn, ends, 'each'),
       flags: follows(index + 1) ? FLAG.hasChildren : 0,
       step: null,
     })),

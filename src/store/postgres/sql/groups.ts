@@ -59,7 +59,7 @@ export function groupsSql(s: string) {
     graphWork: `select exists (select 1 from ${s}.intake) as adopt, exists (select 1 from ${s}.cascade) as cascade,
       exists (select 1 from ${s}.job_group where due) as expand`,
 
-    // Only here: under the lock of the group, which is the last of all jobs.
+    // Only in PostgreSQL: under the lock of the group, which comes after those of all other jobs.
     lockGroups: `select job_id, flags, cancel_requested_at is not null as cancelled from ${s}.live
       where job_id = any($1::bigint[]) and status = 'running' and flags & ${FLAG.group} <> 0 order by job_id for update`,
     restGroup: `update ${s}.job_group set due = false where job_id = $1`,
@@ -82,7 +82,7 @@ export function groupsSql(s: string) {
           from ${s}.job j left join ${s}.result x on x.job_id = j.id where j.group_id = g.job_id)
         from gone g where g.to_status = 'done')
       select t.now from t`,
-    /** Groups that had ended run again, since an item does. */
+    /** Ended groups run again, because an item was reopened. */
     reviveGroups: `with input as materialized (select * from unnest($1::bigint[], $2::integer[]) i(job_id, lane)),
       dropped as (
         delete from ${s}.run r using input i where r.job_id = i.job_id and ${isFinal('r')} returning r.*),

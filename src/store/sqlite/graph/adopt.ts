@@ -1,4 +1,4 @@
-/** What applications' transactions left behind: jobs to be judged, and ends to be told to those they concern. */
+/** Intake: jobs that applications inserted or completed in their own transactions, judged after the commit. */
 
 import { verdict } from '../../../core/dag/judge.ts';
 import { isWorkronError } from '../../../core/error.ts';
@@ -26,14 +26,14 @@ export function adopt(context: Context, limit: number): number {
   for (const row of rows) {
     context.database.run(sql.takeIntake, row.job_id);
     if (row.kind === 'submitted') judge(context, row);
-    else tellEnd(context, row);
+    else propagateEnd(context, row);
   }
   return rows.length;
 }
 
 type UnjudgedRow = readonly [flags: number, dueAt: number, ...spec: SpecRow];
 
-/** It may have been cancelled meanwhile. */
+/** Judges a submitted job, unless it was cancelled since. */
 function judge(context: Context, { job_id: jobId, wish }: IntakeRow): void {
   const { database, now, lanes, effects, graphUpdate, fairQueues } = context;
   const [row] = database.tuples<UnjudgedRow>(sql.unjudged, jobId);
@@ -68,7 +68,7 @@ function judge(context: Context, { job_id: jobId, wish }: IntakeRow): void {
   }
 }
 
-/** A parent that retention has deleted since the submission had ended, and nobody knows how: as if it never held. */
+/** A parent that retention has deleted since the submission counts as skipped: how it ended is not known. */
 function endsOf(context: Context, dependencies: readonly DependencyRow[]): ParentEnds {
   try {
     return parentEndsOf(context, [dependencies]);
@@ -78,8 +78,8 @@ function endsOf(context: Context, dependencies: readonly DependencyRow[]): Paren
   }
 }
 
-/** Unless a person has retried it since. */
-function tellEnd(context: Context, { job_id: jobId, wish }: IntakeRow): void {
+/** Propagates the end of a completed job, unless a person has retried it since. */
+function propagateEnd(context: Context, { job_id: jobId, wish }: IntakeRow): void {
   if (context.database.get(sql.isLive, jobId) !== undefined) return;
   const { flags } = JSON.parse(wish) as { flags: number };
   context.effects.changedJob(jobId);

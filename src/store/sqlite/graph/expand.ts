@@ -1,4 +1,4 @@
-/** Gives groups their items. */
+/** Inserts the items of groups. */
 
 import { itemsToInsert, resolveItems } from '../../../core/dag/group.ts';
 import type { GroupState } from '../../../core/dag/workflow.ts';
@@ -18,7 +18,7 @@ export function expand(context: Context, limit: number): number {
   return count;
 }
 
-/** How many jobs it inserted or ended. */
+/** Returns the number of jobs that it inserted or ended. */
 function fill(context: Context, groupId: number, limit: number): number {
   const { database } = context;
   database.run(sql.setGroupDue, groupId, 0);
@@ -36,12 +36,12 @@ function fill(context: Context, groupId: number, limit: number): number {
   return finishGroup(context, groupOf(context, groupId), live) ? count + 1 : count;
 }
 
-/** The list, found where it is not known yet; a group that has none ends, and there is no answer. */
+/** Returns the list. A group whose list cannot be found fails, and the answer is `undefined`. */
 function itemsOf(context: Context, groupId: number, live: GroupLive): readonly unknown[] | undefined {
   const { database } = context;
   const stored = database.get<{ source: string; items: string | null; total: number | null }>(sql.groupSource, groupId);
   if (stored === undefined) throw new Error(`group ${groupId} is missing`);
-  // A list that was given is not written twice.
+  // A literal list is stored once, as the source.
   if (stored.total !== null) return JSON.parse(stored.items ?? stored.source) as unknown[];
   const source = JSON.parse(stored.source) as GroupState['source'];
   const found = resolveItems(source, 'parentId' in source ? resultOf(context, source.parentId) : undefined);
@@ -59,7 +59,7 @@ function resultOf({ database }: Context, jobId: number): unknown {
   return row === undefined ? null : JSON.parse(row.value);
 }
 
-/** They are due when they are there, and not before their group is. */
+/** Items are due at once, but not before their group. */
 function insertItems(
   context: Context,
   groupId: number,

@@ -31,13 +31,13 @@ export function groupLiveOf({ database }: Context, groupId: number): GroupLive |
   return database.get<GroupLive>(sql.liveState, groupId);
 }
 
-/** The expander is to look at it. */
+/** Lets the expander look at the group. */
 export function askForItems({ database, effects }: Context, groupId: number): void {
   database.run(sql.setGroupDue, groupId, 1);
   effects.changedGraph();
 }
 
-/** May let the group go on with further items, or end it. */
+/** Counts the ends of items. Their group may insert further items, or end. */
 export function endItems(context: Context, groupId: number, ends: readonly StepEnd[]): void {
   const group = ends.reduce<StepCounts>(endStep, groupOf(context, groupId)) as GroupRow;
   writeCounts(context, group);
@@ -46,7 +46,7 @@ export function endItems(context: Context, groupId: number, ends: readonly StepE
   if (hasItemsLeft(group)) askForItems(context, groupId);
 }
 
-/** Its group, if that has ended, runs again. `end` is how the item had ended. */
+/** Counts an item as not ended. `end` is how it had ended. A group that has ended runs again. */
 export function reopenItem(context: Context, groupId: number, end: StepEnd): void {
   const { database, effects, graphUpdate } = context;
   writeCounts(context, reopenStep(groupOf(context, groupId), end) as GroupRow);
@@ -67,7 +67,7 @@ export function reopenItem(context: Context, groupId: number, end: StepEnd): voi
   effects.changedJob(groupId);
 }
 
-/** Ends a running group that has nothing more to wait for; `false`: it has. */
+/** Ends a running group that has nothing more to wait for. Returns false if it goes on. */
 export function finishGroup(context: Context, group: GroupRow, live: GroupLive): boolean {
   const status = live.status === 'running' ? groupEnd(progressOf(group, live)) : undefined;
   if (status === undefined) return false;
@@ -81,7 +81,7 @@ export interface GroupEnd {
   error: string | null;
 }
 
-/** The result of a group that is done is the list of its items' results. Its children are left to the cascade. */
+/** Ends a group. Its result is the list of its items' results; its children are left to the cascade. */
 export function endGroup(
   context: Context,
   { groupId, flags }: { groupId: number; flags: number },

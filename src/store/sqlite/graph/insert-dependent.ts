@@ -1,4 +1,4 @@
-/** New jobs that depend on others. */
+/** Inserts jobs that depend on others. */
 
 import { type SkipReason, verdict } from '../../../core/dag/judge.ts';
 import { FLAG } from '../../flags.ts';
@@ -10,7 +10,7 @@ import { NEW_JOB } from '../sql/insert.ts';
 import { insertEdges } from './edges.ts';
 import { type DependencyRow, type EdgeRow, link, type ParentEnds } from './parents.ts';
 
-/** Rows that one statement writes: its JSON is parsed as a whole. */
+/** Rows that one statement inserts: its JSON is parsed as a whole. */
 export const PIECE = 5_000;
 
 export interface DependentJob {
@@ -20,7 +20,7 @@ export interface DependentJob {
   dependencies: readonly DependencyRow[];
 }
 
-/** Each is blocked, free or skipped by how its parents stand. Answers with their ids. */
+/** Each job is blocked, free or skipped by the states of its parents. Returns their ids. */
 export function insertDependent(
   context: Context,
   jobs: readonly DependentJob[],
@@ -46,7 +46,7 @@ function insertPiece(
   const rows = jobs.map(({ row, flags: given, dependencies }, index) => {
     const jobId = first + index;
     if (dependencies.length === 0) {
-      tell(context, row);
+      noteFree(context, row);
       return [...row.slice(0, NEW_JOB.flags), row[NEW_JOB.flags] | given, null, null, null, null];
     }
     const flags =
@@ -56,7 +56,7 @@ function insertPiece(
     const { open, held, broken, missed } = counters;
     const fate = verdict(counters, 'each');
     if (typeof fate === 'object') skipped.push({ jobId, flags, reason: fate.skip });
-    if (fate === 'free') tell(context, row);
+    if (fate === 'free') noteFree(context, row);
     const [queue, kind, name, priority, tags, spec, lane, status, dueAt, expiresAt] = row;
     const place = fate === 'free' ? [status, dueAt, expiresAt] : ['blocked', dueAt, null];
     return [queue, kind, name, priority, tags, spec, lane, ...place, flags, open, held, broken, missed];
@@ -73,7 +73,7 @@ function insertPiece(
   return jobs.map((_, index) => first + index);
 }
 
-function tell({ effects }: Context, [, , , , , , , status, dueAt]: NewJobRow): void {
+function noteFree({ effects }: Context, [, , , , , , , status, dueAt]: NewJobRow): void {
   if (status === 'scheduled') effects.willBeDue(dueAt);
   else effects.madeWork();
 }

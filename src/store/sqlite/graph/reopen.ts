@@ -14,8 +14,8 @@ export interface EndedRow {
 }
 
 /**
- * The row that ended the job becomes an attempt like the others, or goes if there was none. The job waits for those of
- * its parents that have not ended; how the others ended no longer matters. The caller has checked the fence.
+ * The final row becomes an attempt like the others, or is deleted if there was none. The job waits for those of its
+ * parents that have not ended; how the others ended no longer matters. The caller has checked the fence.
  */
 export function reopen(
   context: Context,

@@ -1,4 +1,4 @@
-/** Reading workflows. */
+/** Reads workflows and their steps. */
 
 import type { GroupState, Workflow, WorkflowFilter, WorkflowStep } from '../../../core/dag/workflow.ts';
 import type { StepCounts } from '../../../core/dag/workflow-status.ts';
@@ -43,7 +43,7 @@ type GroupColumns = readonly [
   cancelled: number,
 ];
 
-/** A step's job, and its group where it is one. */
+/** The job of a step and, for a group, its items. */
 export type StepRow = readonly [...job: JobRow, ...group: GroupColumns];
 
 export function steps({ database }: Context, workflowId: number, page: StepPage | undefined) {

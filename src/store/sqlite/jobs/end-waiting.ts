@@ -8,7 +8,7 @@ export interface WaitingEnd {
   reason: Reason;
 }
 
-/** The end of a job that waited in vain. Its children hear of it by the cascade. */
+/** Ends a waiting job that can no longer run. Its children are left to the cascade. */
 export function endWaiting(
   context: Context,
   { jobId, flags }: { jobId: number; flags: number },

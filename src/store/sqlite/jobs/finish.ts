@@ -1,4 +1,4 @@
-/** The two ways in which an attempt comes to its end: the job waits again, or is over. The caller has checked the fence. */
+/** The two ways in which an attempt ends: the job waits again, or has ended, too. The caller has checked the fence. */
 
 import type { Counters } from '../../../core/job.ts';
 import type { AttemptEnd, Change } from '../../../core/transition.ts';
@@ -12,7 +12,7 @@ export interface Requeue {
   record: AttemptEnd;
 }
 
-/** Back to wait, in its old place where there is no delay; where keys take turns, behind what its key has waiting. */
+/** The job waits again: without a delay in its old place or, in a fair queue, behind the waiting jobs of its key. */
 export function requeue(context: Context, jobId: number, { counters, delayMs, record }: Requeue): void {
   const { database, now, effects, graphUpdate } = context;
   const { failures, interruptions, snoozes, losses } = counters;

@@ -12,7 +12,7 @@ export interface Freed {
   counters: EdgeCounters | null;
 }
 
-/** Nothing keeps the job but its due time. A group starts: its items wait for that. */
+/** Lets a job wait for its due time only. A group starts, and asks for its items. */
 export function free(context: Context, { jobId, flags, dueAt, counters }: Freed): void {
   const { database, now, effects, graphUpdate } = context;
   const isGroup = (flags & FLAG.group) !== 0;

@@ -23,18 +23,18 @@ export const groupsSql = {
   graphWork: `select exists (select 1 from intake) as adopt, exists (select 1 from cascade) as cascade,
     exists (select 1 from job_group where due = 1) as expand`,
 
-  // Only here: the same, table by table.
+  // Only in SQLite: one statement for each table.
   setGroupDue: 'update job_group set due = ?2 where job_id = ?1',
   liveState: `select status, flags, due, cancel_requested_at from live where job_id = ?`,
   startGroup: `update live set status = 'running', started_at = ?2, expires_at = null,
       open_edges = ?3, held_edges = ?4, broken_edges = ?5, missed_edges = ?6
     where job_id = ?1`,
-  /** ?1 the first id, ?2 the group, ?3 now, ?4 how long they may take to start, ?5 flags, ?6 how many. */
+  /** ?1 the first id, ?2 the group, ?3 now, ?4 the start timeout, ?5 flags, ?6 the number of items. */
   insertItemsLive: `insert into live (job_id, lane, rank, status, due, expires_at, flags)
     select j.id, g.lane, g.rank, iif(g.due > ?3, 'scheduled', 'pending'), max(g.due, ?3), max(g.due, ?3) + ?4, ?5
     from live g cross join job j where g.job_id = ?2 and j.id >= ?1 and j.id < ?1 + ?6`,
   itemsInserted: 'update job_group set inserted = inserted + ?2, open_items = open_items + ?2 where job_id = ?1',
-  /** In the order of the items; `null` where there is none. */
+  /** In the order of the items; `null` for an item without a result. */
   joinResults: `insert or replace into result (job_id, value)
     select ?1, json_group_array(json(coalesce(x.value, 'null')) order by j.group_index)
     from job j left join result x on x.job_id = j.id where j.group_id = ?1`,

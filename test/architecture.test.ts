@@ -19,8 +19,9 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   scheduler: ['core', 'ops'],
   worker: ['core', 'api', 'ops'],
   http: ['core', 'api', 'ops', 'scheduler'],
-  library: ['core', 'api', 'ops', 'store', 'scheduler', 'worker', 'http'],
-  cli: ['core', 'api', 'ops', 'store', 'scheduler', 'worker', 'http', 'library'],
+  node: ['core', 'api', 'ops', 'store', 'scheduler', 'worker', 'http'],
+  library: ['core', 'api', 'ops', 'store', 'scheduler', 'worker', 'http', 'node'],
+  cli: ['core', 'api', 'ops', 'store', 'scheduler', 'worker', 'http', 'node', 'library'],
 };
 
 /** The contract of a store: the only files of store/ that scheduler and http may import. */

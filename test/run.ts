@@ -15,7 +15,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
-import { together } from './kit/group-files.ts';
+import { groupFiles } from './kit/group-files.ts';
 import { buildPage } from './kit/page-build.ts';
 import { startPostgres } from './kit/postgres-server.ts';
 
@@ -81,7 +81,7 @@ async function test(): Promise<number> {
   await using server = given === undefined ? await startPostgres() : undefined;
   process.env['WORKRON_TEST_PG_URL'] = given ?? server?.url;
   // With large counts memory matters and files take minutes: one process per file.
-  return await runFiles(full || wanted.length > 0 ? files : together(files));
+  return await runFiles(full || wanted.length > 0 ? files : groupFiles(files));
 }
 
 function testFiles(): string[] {

@@ -47,14 +47,14 @@ async function measure(grounds: Grounds, count: number): Promise<Graph> {
   await grounds.client.query(`drop schema if exists ${schema} cascade`);
   let id = 0;
   const stored = await (async () => {
-    await using scene = sceneOn(await grounds.open(schema));
+    await using scene = await sceneOn(await grounds.open(schema));
     return await rate(count, async () => {
       id = await storeGraph(scene, count);
     });
   })();
   let drained = 0;
   const work = await workOf(grounds.client, { schema, jobs: count }, async () => {
-    await using scene = sceneOn(await grounds.open(schema));
+    await using scene = await sceneOn(await grounds.open(schema));
     drained = await drainGraph(scene, { id, count });
   });
   return { count, stored, drained, work, after: work.allPages - work.claimPages };

@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { endsWithUs } from '../../test/kit/end-on-exit.ts';
+import { endOnExit } from '../../test/kit/end-on-exit.ts';
 import { p95Of, QUESTIONS } from '../ui/questions.ts';
 import type { Grounds } from './grounds.ts';
 import { ENDED, piled } from './piles.ts';
@@ -37,7 +37,7 @@ interface Drainer extends AsyncDisposable {
 async function startDrainer({ url }: Grounds, schema: string): Promise<Drainer> {
   const file = new URL('drainer.ts', import.meta.url).pathname;
   const child = spawn(process.execPath, [file, url, schema], { stdio: ['pipe', 'pipe', 'inherit'] });
-  endsWithUs('process', child);
+  endOnExit('process', child);
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const next = async () => {
     const line = await lines.next();

@@ -3,8 +3,8 @@
  * said, whatever its version. Every answer that is not a success is a `CliError` with its exit code.
  */
 
-import { CliError, type Problem } from './cli-error.ts';
-import { EXIT, exitCodeOfStatus } from './exit-code.ts';
+import { CliError, type Problem } from './errors/cli-error.ts';
+import { EXIT, exitCodeOfStatus } from './errors/exit-code.ts';
 import { type HttpAnswer, sendRequest, textOf } from './send-request.ts';
 
 const REQUEST_TIMEOUT_MS = 30_000;

@@ -1,9 +1,9 @@
 /** The front door: reads the command line, runs one command, ends with its exit code. */
 
-import { EXIT } from './exit-code.ts';
-import { failureOf } from './failure.ts';
+import { EXIT } from './errors/exit-code.ts';
+import { failureOf } from './errors/failure.ts';
+import { reportError } from './errors/report.ts';
 import { createProgram } from './program.ts';
-import { reportError } from './report.ts';
 
 const args = process.argv.slice(2);
 

@@ -1,9 +1,9 @@
 /** The whole command line, or as much of it as one call needs. */
 
-import { Command } from 'commander';
-import { version } from '../library/version.ts';
+import { Command, CommanderError } from 'commander';
+import { nearestWord } from '../core/suggest.ts';
+import { version } from '../node/version.ts';
 import { COMMANDS, type CommandEntry } from './commands.ts';
-import { withSuggestion } from './flag-suggestion.ts';
 
 const VERSION_FLAGS = '-V, --version';
 
@@ -42,4 +42,20 @@ function prepare(command: Command): void {
   command.configureOutput({ outputError: () => {} });
   command.helpOption('-h, --help', 'Print help').helpCommand(false);
   for (const child of command.commands) prepare(child);
+}
+
+/** Commander knows words that are spelt alike; beginnings of a word (`--prio`) are told by ours. */
+function withSuggestion(command: Command, error: CommanderError): CommanderError {
+  const [, flag] = /^error: unknown option '--([^'=]+)[^']*'$/.exec(error.message) ?? [];
+  if (error.code !== 'commander.unknownOption' || flag === undefined) return error;
+  const nearest = nearestWord(flag, flagsOf(command));
+  if (nearest === undefined) return error;
+  return new CommanderError(error.exitCode, error.code, `${error.message}\n(Did you mean --${nearest}?)`);
+}
+
+/** Without their dashes: those of the command, and of what it belongs to. */
+function flagsOf(command: Command): string[] {
+  const own = command.createHelp().visibleOptions(command);
+  const names = own.flatMap(({ long }) => (long == null ? [] : [long.slice(2)]));
+  return command.parent === null ? names : [...names, ...flagsOf(command.parent)];
 }

@@ -9,7 +9,7 @@ import { isWorkronError, WorkronError } from '../core/error.ts';
 import type { JobSpec } from '../core/job.ts';
 import { DEFAULT_CATCHUP } from '../core/schedule/plan-ticks.ts';
 import type { NewSchedule, Schedule, ScheduleEdit, ScheduleSpec, Target } from '../core/schedule/schedule.ts';
-import { describeSchedule } from '../ops/describe-schedule.ts';
+import { describeSchedule } from '../ops/describe-cron.ts';
 import { newStepsFrom } from './new-steps.ts';
 
 /** The schedule that is asked for, with every default filled in. `at` is its pointer in the request. */

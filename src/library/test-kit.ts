@@ -5,6 +5,8 @@ import { jobToWire } from '../api/job-wire.ts';
 import type { Clock } from '../core/clock.ts';
 import { WorkronError } from '../core/error.ts';
 import { NEVER } from '../core/never.ts';
+import { NODE_DEFAULTS, openNode } from '../node/node.ts';
+import { openStore } from '../node/open-store.ts';
 import { systemClock } from '../ops/clock.ts';
 import { silentLog } from '../ops/log.ts';
 import { Lease } from '../worker/lease/lease.ts';
@@ -17,9 +19,9 @@ import { monotonicMs } from '../worker/time/monotonic.ts';
 import { msOf } from './handle.ts';
 import { handlersOf } from './handlers.ts';
 import type { JobType, RunnableJob } from './job.ts';
-import { type OpenOptions, openStore } from './open.ts';
+import { type OpenOptions, storeSettings } from './open.ts';
 import type { Duration } from './options.ts';
-import { openStoreBackend, type StoreBackend } from './store-backend.ts';
+import { type StoreBackend, storeBackend } from './store-backend.ts';
 import { Submitter } from './submitter.ts';
 import { Workron } from './workron.ts';
 
@@ -30,7 +32,6 @@ export interface TestKitOptions extends Pick<OpenOptions, 'schema' | 'middleware
   url?: string;
 }
 
-const LEASE_MS = 30_000;
 /** A chain of jobs that submit each other would else never end. */
 const MAX_RUNS = 10_000;
 
@@ -52,9 +53,9 @@ class MovedClock implements Clock {
 
 export async function openTestKit({ url = 'memory:', ...options }: TestKitOptions): Promise<TestKit> {
   const clock = new MovedClock();
-  const store = await openStore(url, options, silentLog, clock);
-  const home = await openStoreBackend(store, { log: silentLog, leaseMs: LEASE_MS, heartbeatMs: LEASE_MS / 6, clock });
-  const registered = await home.source().register(
+  const store = await openStore(storeSettings(url, options), { log: silentLog, migrate: true, clock });
+  const backend = storeBackend(await openNode({ store, settings: NODE_DEFAULTS, log: silentLog, clock }));
+  const registered = await backend.source().register(
     {
       name: 'test',
       slots: 1,
@@ -70,7 +71,7 @@ export async function openTestKit({ url = 'memory:', ...options }: TestKitOption
     if (store.driver === 'postgres') await moveDatabase(url, options.schema ?? 'workron', ms);
     else clock.offsetMs += ms;
   };
-  return new TestKit({ home, workerId: registered.workerId, move, options });
+  return new TestKit({ backend, workerId: registered.workerId, move, options });
 }
 
 /** The database's clock decides there, so that is what moves. */
@@ -86,7 +87,7 @@ async function moveDatabase(url: string, schema: string, ms: number): Promise<vo
 }
 
 interface Parts {
-  home: StoreBackend;
+  backend: StoreBackend;
   workerId: number;
   move: (ms: number) => Promise<void>;
   options: Omit<TestKitOptions, 'url'>;
@@ -95,30 +96,30 @@ interface Parts {
 export class TestKit implements AsyncDisposable {
   /** To submit to, and to look at jobs with. It is not started: `runNext` and `runAll` take its place. */
   readonly workron: Workron;
-  readonly #home: StoreBackend;
+  readonly #backend: StoreBackend;
   readonly #workerId: number;
   readonly #move: (ms: number) => Promise<void>;
   readonly #executor: Executor;
   readonly #handlers: readonly string[];
   #claims = 0;
 
-  constructor({ home, workerId, move, options: { jobs, middleware = [] } }: Parts) {
-    this.#home = home;
+  constructor({ backend, workerId, move, options: { jobs, middleware = [] } }: Parts) {
+    this.#backend = backend;
     this.#workerId = workerId;
     this.#move = move;
     this.#handlers = jobs.map(({ name }) => name);
-    this.workron = new Workron({ home, log: silentLog, middleware, webhooks: handlesNothing });
-    const source = home.source();
+    this.workron = new Workron({ backend, log: silentLog, middleware, webhooks: handlesNothing });
+    const source = backend.source();
     const shared = { source, clock: systemClock, random: Math.random, monotonicMs, log: silentLog };
     const lease = new Lease(monotonicMs);
     lease.renew(monotonicMs(), Number.MAX_SAFE_INTEGER);
-    const handlers = handlersOf(jobs, new Submitter({ engine: home.engine, middleware }));
+    const handlers = handlersOf(jobs, new Submitter({ engine: backend.engine, middleware }));
     this.#executor = handlerExecutor(handlers, new OutputWriter({ ...shared, lease }), new Reporter(source, silentLog));
   }
 
   /** Runs the most urgent job that is due, to the end of one attempt; answers with the job as it is then, `null` where nothing is due. */
   async runNext(): Promise<Job | null> {
-    const { scheduler } = this.#home;
+    const { scheduler } = this.#backend.node;
     await this.#settleDown();
     this.#claims += 1;
     const offer = { queues: null, commands: false, handlers: this.#handlers, tags: [], free: {} };
@@ -154,7 +155,7 @@ export class TestKit implements AsyncDisposable {
     const inputs: Input[] = [];
     let before: number | null = null;
     do {
-      const page = await this.#home.scheduler.jobs({}, { before, limit: 1_000 }, NEVER);
+      const page = await this.#backend.node.scheduler.jobs({}, { before, limit: 1_000 }, NEVER);
       for (const { handler, input } of page.items) if (handler === type.name) inputs.push(input as Input);
       before = page.nextBefore;
     } while (before !== null);
@@ -167,8 +168,8 @@ export class TestKit implements AsyncDisposable {
 
   /** What duties would do at this moment. */
   async #settleDown(): Promise<void> {
-    const { store } = this.#home;
-    await this.#home.tickSchedules(NEVER);
+    const { store } = this.#backend.node;
+    await this.#backend.tickSchedules(NEVER);
     for (;;) {
       const { count } = await store.promote(1_000, NEVER);
       const adopted = await store.adopt(1_000, NEVER);

@@ -1,10 +1,17 @@
-/** Cron expressions in words, by cronstrue. */
+/** Describes when a schedule is due, in words. */
 
 import cronstrue from 'cronstrue';
+import { formatDuration } from '../core/duration.ts';
 import { splitCron } from '../core/schedule/cron.ts';
 import { isOpen } from '../core/schedule/cron-field.ts';
 
-/** One phrase for a valid expression, such as `At 02:00, Monday through Friday`; `null` where there are no words for it. */
+/** Returns `At 02:00` or `Every 15m`, for instance; `null` if there are no words for it. */
+export function describeSchedule({ cron, everyMs }: { cron: string | null; everyMs: number | null }): string | null {
+  if (everyMs !== null) return `Every ${formatDuration(everyMs)}`;
+  return cron === null ? null : describeCron(cron);
+}
+
+/** Describes a valid expression, such as `At 02:00, Monday through Friday`; `null` if there are no words for it. */
 export function describeCron(expression: string): string | null {
   const { second, minute, hour, monthDay, month, weekDay } = splitCron(expression.toUpperCase());
   const text = [second, minute, hour, monthDay, month, weekDay.replaceAll('#L', 'L')].join(' ');

@@ -1,4 +1,4 @@
-/** Counts what happens: at once for Prometheus, and added up per minute for `GET /stats`. */
+/** Counts events, for Prometheus and, summed per minute, for `GET /stats`. */
 
 import type { Job } from '../core/job.ts';
 import type { Settled } from '../core/lease.ts';
@@ -31,7 +31,7 @@ export class Telemetry {
   readonly metrics: Metrics;
   readonly #instanceId: string;
   #rows = new Map<string, Row>();
-  /** The one that was asked for last: those that follow mostly want the same. */
+  /** A cache: most events are counted in the same row as the previous one. */
   #lastRow: Row | undefined;
 
   constructor(metrics: Metrics, instanceId: string) {
@@ -47,7 +47,7 @@ export class Telemetry {
     for (const { createdAt, queue } of fresh) this.#row(createdAt, queue, 'submitted').count += 1;
   }
 
-  /** Jobs that schedules have put into queues. */
+  /** Jobs that were submitted by schedules. */
   started(started: Readonly<Record<string, number>>, at: number): void {
     for (const [queue, count] of Object.entries(started)) {
       this.metrics.count('submitted', queue, count);
@@ -55,7 +55,7 @@ export class Telemetry {
     }
   }
 
-  /** `counts` are those of the verdicts: a row of the ledger may have covered ticks before. */
+  /** `counts` has the number of ticks per verdict, which may be more than the number of ledger rows. */
   ticked(
     ticks: readonly { latenessMs: number | null }[],
     counts: Readonly<Partial<Record<TickVerdict, number>>>,
@@ -67,7 +67,7 @@ export class Telemetry {
   claimed(jobs: readonly { queue: string; dueAt: number; startedAt: number; prefetched?: true }[]): void {
     for (const [queue, count] of countByQueue(jobs)) this.metrics.count('claimed', queue, count);
     for (const job of jobs) {
-      // How long it will have waited shows when it starts.
+      // The wait of a prefetched job is known only when it starts.
       if (job.prefetched) continue;
       this.metrics.wait.observe({ queue: job.queue }, Math.max(0, job.startedAt - job.dueAt) / 1_000);
     }
@@ -87,7 +87,7 @@ export class Telemetry {
     }
   }
 
-  /** Jobs that were prefetched, and started later. */
+  /** The waits of jobs that were prefetched and started later. */
   waited(answers: readonly Settled[]): void {
     for (const answer of answers) {
       if (!isFresh(answer)) continue;
@@ -99,7 +99,7 @@ export class Telemetry {
     this.metrics.count('lease_lost', '', count);
   }
 
-  /** `before` is the job as the decision saw it, `after` as it was written. */
+  /** `before` is the job that the decision was based on, `after` the job as written. */
   changed(before: Job, after: Job, change: Change): void {
     const { queue } = before;
     if (change.kind === 'requeue') {
@@ -147,7 +147,7 @@ export class Telemetry {
     return row;
   }
 
-  /** Writes what has been added up; keeps it where that fails. */
+  /** Writes the sums to the store, and keeps them if that fails. */
   async flush(store: Store, signal: AbortSignal): Promise<void> {
     if (this.#rows.size === 0) return;
     const rows = this.#rows;

@@ -191,10 +191,8 @@ export class Worker {
 
   /** Jobs held under the old id can neither be kept nor reported. */
   async #registerAgain(signal: AbortSignal): Promise<void> {
-    this.#options.log.warn(
-      { worker_id: this.#registered.workerId, held: this.#held.size },
-      'scheduler forgot this worker',
-    );
+    const { workerId } = this.#registered;
+    this.#options.log.warn({ worker_id: workerId, held: this.#held.size }, 'scheduler does not know this worker');
     for (const assignment of this.#held.all) this.#lose(assignment);
     await this.#membership.register(signal);
     this.#claimer.giveUp();

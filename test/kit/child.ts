@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { endsWithUs } from './end-on-exit.ts';
+import { endOnExit } from './end-on-exit.ts';
 
 export class Child implements AsyncDisposable {
   readonly #process: ChildProcess;
@@ -12,7 +12,7 @@ export class Child implements AsyncDisposable {
 
   constructor(command: string, args: readonly string[]) {
     this.#process = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-    endsWithUs('process', this.#process);
+    endOnExit('process', this.#process);
     this.#exit = once(this.#process, 'close');
     this.#lines = createInterface({ input: this.#process.stdout as NodeJS.ReadableStream })[Symbol.asyncIterator]();
   }

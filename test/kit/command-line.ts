@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { endsWithUs } from './end-on-exit.ts';
+import { endOnExit } from './end-on-exit.ts';
 
 const bin = join(import.meta.dirname, '..', '..', 'bin', 'workron');
 
@@ -43,6 +43,6 @@ export async function callWorkron(args: readonly string[], options: CallOptions 
 /** Starts `workron ARGS`, for tests that act while it runs. */
 export function startCall(args: readonly string[], { env, cwd }: CallOptions = {}) {
   const call = spawn(bin, args, { env: plainEnvironment(env), ...(cwd === undefined ? {} : { cwd }), stdio: 'pipe' });
-  endsWithUs('process', call);
+  endOnExit('process', call);
   return call;
 }

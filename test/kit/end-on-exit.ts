@@ -6,8 +6,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 
-/** A `group` is a process with its descendants; a `server` gets SIGTERM first; a `folder` is removed last. */
-type Belonging = 'process' | 'group' | 'server' | 'folder';
+/** A `group` is a process with its descendants; a `server` gets SIGQUIT first; a `folder` is removed last. */
+type Registered = 'process' | 'group' | 'server' | 'folder';
 
 const WATCH = `
 list=
@@ -36,18 +36,18 @@ done 2>/dev/null`;
 let pipe: Socket | undefined;
 
 /** Registers a child until it exits: its pid may be reused afterwards. */
-export function endsWithUs(what: Exclude<Belonging, 'folder'>, child: ChildProcess): void {
+export function endOnExit(what: Exclude<Registered, 'folder'>, child: ChildProcess): void {
   if (child.pid === undefined) return;
-  tell(`+${what} ${child.pid}`);
-  child.once('exit', () => tell(`-${what} ${child.pid}`));
+  write(`+${what} ${child.pid}`);
+  child.once('exit', () => write(`-${what} ${child.pid}`));
 }
 
 /** Registers a folder. It may be removed earlier. */
-export function folderEndsWithUs(path: string): void {
-  tell(`+folder ${path}`);
+export function removeOnExit(path: string): void {
+  write(`+folder ${path}`);
 }
 
-function tell(line: string): void {
+function write(line: string): void {
   pipe ??= startWatch();
   pipe.write(`${line}\n`);
 }

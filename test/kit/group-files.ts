@@ -4,7 +4,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, matchesGlob, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { folderEndsWithUs } from './end-on-exit.ts';
+import { removeOnExit } from './end-on-exit.ts';
 
 const tests = dirname(import.meta.dirname);
 
@@ -45,9 +45,9 @@ process.once('exit', () => { if (!ended) process.exitCode = 1; });
 `;
 
 /** Replaces the first file of each group by a file that imports the whole group, and drops the others. */
-export function together(files: readonly string[]): string[] {
-  const folder = mkdtempSync(join(tmpdir(), 'workron-together-'));
-  folderEndsWithUs(folder);
+export function groupFiles(files: readonly string[]): string[] {
+  const folder = mkdtempSync(join(tmpdir(), 'workron-test-groups-'));
+  removeOnExit(folder);
   const groups = Map.groupBy(files, (file) => groupOf(file) ?? file);
   return [...groups].map(([name, members]) => (members.length === 1 ? (members[0] as string) : write(name, members)));
 

@@ -10,12 +10,12 @@ import { isWorkronError } from '../../src/core/error.ts';
 import { NEVER } from '../../src/core/never.ts';
 import { silentLog } from '../../src/ops/log.ts';
 import { openSqlite, type SqliteStore } from '../../src/store/sqlite/base/open.ts';
-import { folderEndsWithUs } from './end-on-exit.ts';
+import { removeOnExit } from './end-on-exit.ts';
 
 /** A folder of its own for a test's files; disposing it leaves nothing behind. */
 export async function aFolder(): Promise<AsyncDisposable & { path: string }> {
   const path = await mkdtemp(join(tmpdir(), 'workron-'));
-  folderEndsWithUs(path);
+  removeOnExit(path);
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 

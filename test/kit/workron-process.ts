@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { endsWithUs, folderEndsWithUs } from './end-on-exit.ts';
+import { endOnExit, removeOnExit } from './end-on-exit.ts';
 
 const bin = join(import.meta.dirname, '..', '..', 'bin', 'workron');
 
@@ -46,7 +46,7 @@ export async function startWorkron({
     detached: true,
     ...(cwd === undefined ? {} : { cwd }),
   });
-  endsWithUs('group', child);
+  endOnExit('group', child);
   let output = '';
   const exited = once(child, 'exit').then(([code, signal]) => (code ?? signal) as number | string);
   const ready = new Promise<void>((resolve, reject) => {
@@ -82,7 +82,7 @@ export async function startWorkron({
 /** A new temporary folder, removed when disposed. */
 export async function temporaryFolder(): Promise<{ path: string } & AsyncDisposable> {
   const path = await mkdtemp(join(tmpdir(), 'workron-test-'));
-  folderEndsWithUs(path);
+  removeOnExit(path);
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 

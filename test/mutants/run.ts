@@ -9,7 +9,7 @@ import { spawn } from 'node:child_process';
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { endsWithUs } from '../kit/end-on-exit.ts';
+import { endOnExit } from '../kit/end-on-exit.ts';
 import { startPostgres } from '../kit/postgres-server.ts';
 import { MUTANTS, type Mutant, plantIn } from './mutants.ts';
 
@@ -41,7 +41,7 @@ async function isKilled(mutant: Mutant, pgUrl: string): Promise<boolean> {
       detached: true,
       env: { ...process.env, WORKRON_TEST_PG_URL: pgUrl },
     });
-    endsWithUs('group', child);
+    endOnExit('group', child);
     let failed = false;
     const fail = () => {
       failed = true;

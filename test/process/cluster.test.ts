@@ -168,7 +168,7 @@ describe('cluster', { timeout: 300_000 }, () => {
     );
     assert.equal(cut.length, 1);
     await succeeded(duty.term);
-    assert.match(schedulers[index]?.output() ?? '', /the session with the store has ended.*leads no more/);
+    assert.match(schedulers[index]?.output() ?? '', /the session with the store has ended.*lost leadership/);
     await promoted();
   });
 

@@ -2,11 +2,12 @@ import { basename } from 'node:path';
 import type { Command } from 'commander';
 import type { ScheduleApplied } from '../../api/schedule-apply.ts';
 import type { ReadSchedules } from '../../api/schedule-file.ts';
-import { CliError, usageError } from '../cli-error.ts';
 import { clientCommand, connect, outputOf, print, printJson } from '../client-command.ts';
-import { EXIT } from '../exit-code.ts';
-import { styled } from '../style.ts';
-import { nameOfInput, problemText, readText } from '../workflow-input.ts';
+import { CliError, usageError } from '../errors/cli-error.ts';
+import { EXIT } from '../errors/exit-code.ts';
+import { nameOfInput } from '../input/file.ts';
+import { problemText, readText } from '../input/workflow.ts';
+import { styled } from '../output/style.ts';
 
 type Item = ScheduleApplied['items'][number];
 

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import type { Cluster, DutyStatus, Instance } from '../../api/cluster.ts';
 import { clientCommand, connect, outputOf, print, printJson, refuseExtra, terminalWidth } from '../client-command.ts';
-import { oneLine } from '../style.ts';
-import { type Column, renderTable } from '../table.ts';
-import { when } from '../when.ts';
+import { oneLine } from '../output/style.ts';
+import { type Column, renderTable } from '../output/table.ts';
+import { when } from '../output/when.ts';
 
 const INSTANCES: readonly Column<Instance>[] = [
   { title: 'INSTANCE', text: (instance) => oneLine(instance.id), flexible: true },

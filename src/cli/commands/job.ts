@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Attempt, JobDetail } from '../../api/job.ts';
 import { clientCommand, connect, jobId, outputOf, print, printJson } from '../client-command.ts';
-import { describeJob } from '../describe-job.ts';
+import { describeJob } from '../output/job.ts';
 
 /** `workron job ID`: all there is to know. */
 export function jobCommand(): Command {

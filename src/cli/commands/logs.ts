@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { clientCommand, connect, jobId } from '../client-command.ts';
-import { countFlag } from '../flag-values.ts';
-import { followLog, printLog } from '../follow-log.ts';
+import { countFlag } from '../flags/values.ts';
+import { followLog, printLog } from '../follow/log.ts';
 
 /** `workron logs ID`: the output, byte for byte. */
 export function logsCommand(): Command {

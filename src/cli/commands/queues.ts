@@ -1,11 +1,11 @@
 import { Argument, type Command } from 'commander';
 import type { Queue } from '../../api/queue.ts';
-import { usageError } from '../cli-error.ts';
 import { clientCommand, connect, outputOf, print, printJson, refuseExtra, terminalWidth } from '../client-command.ts';
-import { limitFlag } from '../flag-values.ts';
-import { oneLine } from '../style.ts';
-import { type Column, renderTable } from '../table.ts';
-import { when } from '../when.ts';
+import { usageError } from '../errors/cli-error.ts';
+import { limitFlag } from '../flags/values.ts';
+import { oneLine } from '../output/style.ts';
+import { type Column, renderTable } from '../output/table.ts';
+import { when } from '../output/when.ts';
 
 const COLUMNS: readonly Column<Queue>[] = [
   { title: 'QUEUE', text: (queue) => oneLine(queue.name), flexible: true },

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import type { Schedule } from '../../api/schedule.ts';
-import { usageError } from '../cli-error.ts';
 import { clientCommand, connect, type Output, outputOf, print, printJson } from '../client-command.ts';
-import { addScheduleFlags, scheduleFrom } from '../schedule-flags.ts';
-import { whenText } from '../schedule-text.ts';
-import { when } from '../when.ts';
+import { usageError } from '../errors/cli-error.ts';
+import { addScheduleFlags, scheduleFrom } from '../flags/schedule.ts';
+import { whenText } from '../output/schedule.ts';
+import { when } from '../output/when.ts';
 
 const EXAMPLE = 'workron schedule add nightly --cron "0 2 * * *" --timezone Europe/Berlin -- ./report.sh';
 

@@ -2,11 +2,11 @@
 
 import type { Command } from 'commander';
 import type { Schedule } from '../../api/schedule.ts';
-import { CliError } from '../cli-error.ts';
 import { clientCommand, connect, outputOf, print, printJson } from '../client-command.ts';
 import type { Connection } from '../connection.ts';
-import { reportError } from '../report.ts';
-import { when } from '../when.ts';
+import { CliError } from '../errors/cli-error.ts';
+import { reportError } from '../errors/report.ts';
+import { when } from '../output/when.ts';
 
 type Act = (connection: Connection, path: string) => Promise<Schedule>;
 

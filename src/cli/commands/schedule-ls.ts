@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import type { Schedule, SchedulePage } from '../../api/schedule.ts';
 import { clientCommand, connect, outputOf, print, printJson, terminalWidth } from '../client-command.ts';
-import { countFlag } from '../flag-values.ts';
-import { note } from '../report.ts';
-import { SCHEDULE_COLUMNS } from '../schedule-text.ts';
-import { renderTable } from '../table.ts';
+import { note } from '../errors/report.ts';
+import { countFlag } from '../flags/values.ts';
+import { SCHEDULE_COLUMNS } from '../output/schedule.ts';
+import { renderTable } from '../output/table.ts';
 
 const MAX_PAGE_SIZE = 200;
 

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import type { Backfill, ScheduleRuns, Tick } from '../../api/tick.ts';
-import { usageError } from '../cli-error.ts';
 import { clientCommand, connect, type Output, outputOf, print, printJson, terminalWidth } from '../client-command.ts';
-import { collectList, pastFlag } from '../flag-values.ts';
-import { note } from '../report.ts';
-import { TICK_COLUMNS } from '../schedule-text.ts';
-import { renderTable } from '../table.ts';
+import { usageError } from '../errors/cli-error.ts';
+import { note } from '../errors/report.ts';
+import { collectList, pastFlag } from '../flags/values.ts';
+import { TICK_COLUMNS } from '../output/schedule.ts';
+import { renderTable } from '../output/table.ts';
 
 const keyed = (keys: string[] | undefined, idempotencyKey: string | undefined) => ({
   body: keys === undefined ? {} : { keys },

@@ -3,10 +3,10 @@ import type { Schedule } from '../../api/schedule.ts';
 import type { NextTicks, TickPage } from '../../api/tick.ts';
 import { TICK_KINDS, TICK_VERDICTS } from '../../core/schedule/tick.ts';
 import { clientCommand, connect, outputOf, print, printJson, terminalWidth } from '../client-command.ts';
-import { countFlag, oneOfFlag } from '../flag-values.ts';
-import { note } from '../report.ts';
-import { describeSchedule, nextColumns, TICK_COLUMNS } from '../schedule-text.ts';
-import { renderTable } from '../table.ts';
+import { note } from '../errors/report.ts';
+import { countFlag, oneOfFlag } from '../flags/values.ts';
+import { describeSchedule, nextColumns, TICK_COLUMNS } from '../output/schedule.ts';
+import { renderTable } from '../output/table.ts';
 
 const pathOf = (name: string): string => `/schedules/${encodeURIComponent(name)}`;
 

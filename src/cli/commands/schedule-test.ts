@@ -4,13 +4,13 @@ import { type WallTime, wallTimeOf } from '../../core/schedule/clock-note.ts';
 import { clockRuleOf, parseCron, splitCron } from '../../core/schedule/cron.ts';
 import { oldestTicks, requireTicks } from '../../core/schedule/recurrence.ts';
 import { zoneOf } from '../../core/schedule/zone.ts';
-import { CliError } from '../cli-error.ts';
 import { print, printJson, terminalWidth } from '../client-command.ts';
-import { EXIT } from '../exit-code.ts';
-import { countFlag, instantFlag } from '../flag-values.ts';
-import { CLOCK_TEXTS } from '../schedule-text.ts';
-import { bold, dim } from '../style.ts';
-import { type Column, renderTable } from '../table.ts';
+import { CliError } from '../errors/cli-error.ts';
+import { EXIT } from '../errors/exit-code.ts';
+import { countFlag, instantFlag } from '../flags/values.ts';
+import { CLOCK_TEXTS } from '../output/schedule.ts';
+import { bold, dim } from '../output/style.ts';
+import { type Column, renderTable } from '../output/table.ts';
 
 interface TestOptions {
   timezone: string;

@@ -4,9 +4,9 @@ import type { Health, Readiness } from '../../api/health.ts';
 import type { Queue } from '../../api/queue.ts';
 import type { Worker } from '../../api/worker.ts';
 import { clientCommand, connect, outputOf, print, printJson } from '../client-command.ts';
-import { EXIT } from '../exit-code.ts';
-import { oneLine, styled } from '../style.ts';
-import { span } from '../when.ts';
+import { EXIT } from '../errors/exit-code.ts';
+import { oneLine, styled } from '../output/style.ts';
+import { span } from '../output/when.ts';
 
 interface Status {
   health: Health;

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import type { Worker } from '../../api/worker.ts';
 import { clientCommand, connect, outputOf, print, printJson, refuseExtra, terminalWidth } from '../client-command.ts';
-import { oneLine } from '../style.ts';
-import { type Column, renderTable } from '../table.ts';
-import { when } from '../when.ts';
+import { oneLine } from '../output/style.ts';
+import { type Column, renderTable } from '../output/table.ts';
+import { when } from '../output/when.ts';
 
 const COLUMNS: readonly Column<Worker>[] = [
   { title: 'ID', text: (worker) => worker.id, align: 'right' },

@@ -3,8 +3,8 @@
 import type { Command } from 'commander';
 import type { Workflow } from '../../api/workflow/workflow.ts';
 import { clientCommand, connect, outputOf, print, printJson, workflowId } from '../client-command.ts';
-import { hasEnded } from '../follow-workflow.ts';
-import { followToEnd } from '../show-workflow.ts';
+import { followToEnd } from '../follow/show-workflow.ts';
+import { hasEnded } from '../follow/workflow.ts';
 
 const FOLLOW = 'Show its steps until it has ended; exit with 0 if it is done, else with 1';
 

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import type { WorkflowDetail } from '../../api/workflow/workflow.ts';
 import { clientCommand, connect, outputOf, print, printJson, terminalWidth, workflowId } from '../client-command.ts';
-import { followToEnd } from '../show-workflow.ts';
-import { stepTree } from '../step-tree.ts';
-import { dim, oneLine } from '../style.ts';
-import { between, when } from '../when.ts';
+import { followToEnd } from '../follow/show-workflow.ts';
+import { stepTree } from '../output/step-tree.ts';
+import { dim, oneLine } from '../output/style.ts';
+import { between, when } from '../output/when.ts';
 
 /** `workron workflow get ID`: its steps and how far they are. */
 export function workflowGetCommand(): Command {

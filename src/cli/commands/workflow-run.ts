@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import type { Workflow } from '../../api/workflow/workflow.ts';
 import { clientCommand, connect, outputOf, print, printJson } from '../client-command.ts';
-import { collectPairs } from '../flag-values.ts';
-import { note } from '../report.ts';
-import { followToEnd } from '../show-workflow.ts';
-import { submittedWorkflow } from '../workflow-input.ts';
+import { note } from '../errors/report.ts';
+import { collectPairs } from '../flags/values.ts';
+import { followToEnd } from '../follow/show-workflow.ts';
+import { submittedWorkflow } from '../input/workflow.ts';
 
 interface Flags {
   param?: Record<string, string>;

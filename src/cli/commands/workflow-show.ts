@@ -1,11 +1,11 @@
 import { Command, Option } from 'commander';
 import type { WorkflowDefinition } from '../../api/workflow/definition.ts';
 import { print, printJson, terminalWidth } from '../client-command.ts';
-import { drawGraph } from '../graph/draw-graph.ts';
-import { bold, dim } from '../style.ts';
-import { workflowDot, workflowMermaid } from '../workflow-export.ts';
-import { definedWorkflow } from '../workflow-input.ts';
-import { boxOf, paramLines, stepTable } from '../workflow-text.ts';
+import { definedWorkflow } from '../input/workflow.ts';
+import { drawGraph } from '../output/graph/draw-graph.ts';
+import { bold, dim } from '../output/style.ts';
+import { boxOf, paramLines, stepTable } from '../output/workflow.ts';
+import { workflowDot, workflowMermaid } from '../output/workflow-export.ts';
 
 interface Flags {
   ascii?: boolean;

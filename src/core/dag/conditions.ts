@@ -6,8 +6,7 @@ export const CONDITIONS = ['success', 'failure', 'ended'] as const;
 export type Condition = (typeof CONDITIONS)[number];
 
 /** Of one edge: its parent has not ended, its condition holds, or can no longer hold. */
-export const EDGE_STATES = ['open', 'held', 'impossible'] as const;
-export type EdgeState = (typeof EDGE_STATES)[number];
+export type EdgeState = 'open' | 'held' | 'impossible';
 export type ClosedEdgeState = Exclude<EdgeState, 'open'>;
 
 /** The ends of a parent that satisfy each condition. PostgreSQL's statements are built from this table, too. */

@@ -7,8 +7,7 @@ import type { EdgeCounters } from './edge-counters.ts';
  * How the edges of a child are read. `each`: a job, every edge has its own condition and all must hold. `together`: a
  * workflow step, all edges have the step's condition, which is about its parents as a whole.
  */
-export const JUDGE_MODES = ['each', 'together'] as const;
-export type JudgeMode = (typeof JUDGE_MODES)[number];
+export type JudgeMode = 'each' | 'together';
 
 /** Items of a group are read as jobs: only the group itself is a step. */
 export function judgeModeOf(job: { stepKey: string | null; groupId: number | null }): JudgeMode {

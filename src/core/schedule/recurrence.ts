@@ -2,13 +2,13 @@
 
 import { WorkronError } from '../error.ts';
 
-/** Ticks in rising order, at whole seconds or as `every` lays them. Pure: the same question has the same answer. */
+/** Ticks in ascending order. Pure: the same arguments give the same answer. */
 export interface Recurrence {
-  /** The first tick later than `after`, or `null` where there is none within a hundred years. */
+  /** The first tick later than `after`; `null` if there is none within a hundred years. */
   next(after: number): number | null;
-  /** The last tick earlier than `before`, or `null` where there is none within a hundred years. */
+  /** The last tick earlier than `before`; `null` if there is none within a hundred years. */
   previous(before: number): number | null;
-  /** How many ticks lie in (`after`, `through`]. The cost does not grow with their number. */
+  /** The number of ticks in (`after`, `through`]. The cost does not grow with it. */
   count(after: number, through: number): number;
 }
 

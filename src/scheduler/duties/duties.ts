@@ -16,7 +16,7 @@ import { ticker } from './ticker.ts';
 
 const RESIGN_TIMEOUT_MS = 5_000;
 const SHARED_BEAT_MS = 5_000;
-/** A store with one owner has no other instance that could look, and each beat is a write to disk. */
+/** A store with one owner has no other instances, and each beat is a write to disk. */
 const EXCLUSIVE_BEAT_MS = 600_000;
 
 export interface DutySettings {

@@ -1,15 +1,18 @@
-/** Carries ends further down graphs, fills groups with their items, and judges what applications' own transactions left. */
+/**
+ * The duty that finishes graph work: it propagates ends, inserts the items of groups, and adopts jobs that applications
+ * inserted in their own transactions.
+ */
 
 import type { Loop } from '../../ops/loop.ts';
 import type { Wake } from '../../ops/wake.ts';
 import type { SchedulerContext } from '../context.ts';
 
 const BATCH = 1_000;
-/** What another process left undone when it died is noticed within so long. */
+/** Bounds how late work that a dead process left unfinished is noticed. */
 const SHARED_POLL_MS = 750;
 const EXCLUSIVE_POLL_MS = 5_000;
 
-/** Woken as soon as there is something to do; goes on until there is nothing. */
+/** Runs until there is no work left; woken by a hint. */
 export function grapher({ store }: SchedulerContext, wake: Wake): Loop & Disposable {
   const unsubscribe = store.subscribe((hint) => {
     if (hint.topic === 'graph') wake.fire();

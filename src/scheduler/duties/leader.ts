@@ -1,4 +1,6 @@
-/** Sees to it that of all instances on one store one performs each duty, and that another does when that one is gone. */
+/**
+ * Makes sure that each duty is led by one of the instances that share a store, and that another takes over if it fails.
+ */
 
 import type { Duty } from '../../core/duty.ts';
 import { isWorkronError, WorkronError } from '../../core/error.ts';
@@ -9,38 +11,38 @@ import type { Led } from '../../store/cluster-store.ts';
 import type { SchedulerContext } from '../context.ts';
 
 interface Pace {
-  /** How long a leader may be silent. */
+  /** How long a leader may go without renewing. */
   termMs: number;
   renewEveryMs: number;
-  /** How often one who leads looks whether it still does, which costs nothing: its clock may have been set anew. */
-  lookEveryMs: number;
-  /** How often one who does not lead looks whether it may. */
+  /** How often a leader checks its term against its own clock, which may have been set. No store call is needed. */
+  checkEveryMs: number;
+  /** How often an instance tries to become leader. */
   tryEveryMs: number;
 }
 
-const SHARED: Pace = { termMs: 5_000, renewEveryMs: 2_000, lookEveryMs: 2_000, tryEveryMs: 1_000 };
-/** Nobody else can want a duty where the store has one owner, and saying again that one leads costs a write to its disk. */
-const EXCLUSIVE: Pace = { termMs: 86_400_000, renewEveryMs: 3_600_000, lookEveryMs: 10_000, tryEveryMs: 1_000 };
+const SHARED: Pace = { termMs: 5_000, renewEveryMs: 2_000, checkEveryMs: 2_000, tryEveryMs: 1_000 };
+/** On a store with one owner no other instance can compete, and each renewal is a write to disk. */
+const EXCLUSIVE: Pace = { termMs: 86_400_000, renewEveryMs: 3_600_000, checkEveryMs: 10_000, tryEveryMs: 1_000 };
 
-/** Loops sleep up to a tenth less than they say; a wait for the end of a term must not be short. */
+/** Loops sleep up to a tenth less than asked; a wait for the end of a term must not be too short. */
 const LOOP_JITTER = 0.9;
 
 interface Term {
   term: number;
-  /** By our own clock, from when the renewal was sent. */
+  /** By the local clock, counted from when the renewal was sent. */
   until: number;
   renewAt: number;
 }
 
 export class Leader implements Disposable {
-  /** Takes and keeps duties; runs beside them. */
+  /** Acquires and renews the terms; runs beside the duties. */
   readonly loop: Loop;
   readonly #context: SchedulerContext;
   readonly #pace: Pace;
   readonly #duties = new Map<Duty, Wake>();
   readonly #terms = new Map<Duty, Term>();
-  /** The last refusal told of each duty, so that it is told once and not every second. */
-  readonly #told = new Map<Duty, string>();
+  /** The last refusal logged for each duty, so that it is logged once and not every second. */
+  readonly #loggedRefusals = new Map<Duty, string>();
   readonly #unsubscribe: () => void;
 
   constructor(context: SchedulerContext) {
@@ -61,8 +63,8 @@ export class Leader implements Disposable {
   }
 
   /**
-   * A loop that has its rounds only while this instance leads the duty, on a store that refuses its writes once it does
-   * not. `make` is given that store. Elsewhere the loop's `standby`, where it has one, keeps it ready.
+   * Returns a loop that has its rounds only while this instance leads the duty. `make` gets a store that refuses writes
+   * after leadership is lost. On other instances the loop's `standby`, if any, runs instead.
    */
   lead(duty: Duty, make: (context: SchedulerContext) => Loop): Loop {
     const loop = make({ ...this.#context, store: this.#context.store.fenced(() => this.#fence(duty)) });
@@ -81,7 +83,7 @@ export class Leader implements Disposable {
         try {
           return await loop.tick(signal);
         } catch (error) {
-          // Another leads: no failure of this round, and nothing of it was written.
+          // Another instance leads: this is not a failure, and nothing of this round was written.
           if (!isWorkronError(error, 'leadership_lost')) throw error;
           this.#lose([duty], error.message);
           return undefined;
@@ -98,7 +100,7 @@ export class Leader implements Disposable {
     return false;
   }
 
-  /** Gives everything up, so that another instance need not wait. */
+  /** Gives up all terms, so that another instance can take over at once. */
   async resign(signal: AbortSignal): Promise<void> {
     for (const duty of this.#terms.keys()) this.#forget(duty);
     await this.#context.store.resign(this.#context.instanceId, signal);
@@ -114,30 +116,30 @@ export class Leader implements Disposable {
     return { duty, term };
   }
 
-  /** Answers with how long to wait. */
+  /** Returns how long to wait. */
   async #round(signal: AbortSignal): Promise<number> {
     const { store, clock, instanceId } = this.#context;
-    const { termMs, lookEveryMs, tryEveryMs } = this.#pace;
+    const { termMs, checkEveryMs, tryEveryMs } = this.#pace;
     const sentAt = clock.now();
-    if (this.#leadsUntil(sentAt + lookEveryMs)) return lookEveryMs;
+    if (this.#leadsUntil(sentAt + checkEveryMs)) return checkEveryMs;
     const terms = new Map(this.#terms);
     const duties = [...this.#duties.keys()].map((duty) => ({ duty, term: terms.get(duty)?.term ?? null }));
     const answers = await store.lead({ instanceId, duties, termMs }, signal);
-    // Without those that were given up while the call was under way.
-    const heeded = answers.filter(({ duty }) => !terms.has(duty) || this.#terms.has(duty));
+    // Leaves out duties that were lost while the call was under way.
+    const current = answers.filter(({ duty }) => !terms.has(duty) || this.#terms.has(duty));
     this.#gain(
-      heeded.filter(({ leads }) => leads),
+      current.filter(({ leads }) => leads),
       sentAt,
     );
-    this.#miss(heeded.filter(({ leads }) => !leads));
-    if (answers.every(({ duty }) => this.#terms.has(duty))) return lookEveryMs;
+    this.#miss(current.filter(({ leads }) => !leads));
+    if (answers.every(({ duty }) => this.#terms.has(duty))) return checkEveryMs;
     const now = await store.now(signal);
     const ends = answers.filter(({ duty }) => !this.#terms.has(duty)).map(({ expiresAt }) => expiresAt - now);
     const soonest = Math.max(0, Math.min(...ends)) / LOOP_JITTER + 1;
     return Math.min(tryEveryMs, soonest);
   }
 
-  /** Whether it leads all its duties, and need not say so again before `instant`. */
+  /** True if this instance leads all its duties and need not renew before `instant`. */
   #leadsUntil(instant: number): boolean {
     return this.#duties.keys().every((duty) => this.leads(duty) && instant < (this.#terms.get(duty)?.renewAt ?? 0));
   }
@@ -151,11 +153,11 @@ export class Leader implements Disposable {
     }
     for (const { duty } of fresh) {
       telemetry.metrics.leader.set({ duty }, 1);
-      this.#told.delete(duty);
+      this.#loggedRefusals.delete(duty);
       this.#duties.get(duty)?.fire();
     }
     const terms = Object.fromEntries(fresh.map(({ duty, term }) => [duty, term]));
-    if (fresh.length > 0) log.info({ terms, instance_id: instanceId }, 'leads');
+    if (fresh.length > 0) log.info({ terms, instance_id: instanceId }, 'became leader');
   }
 
   #miss(missed: readonly Led[]): void {
@@ -163,22 +165,22 @@ export class Leader implements Disposable {
     for (const { duty, term, instanceId: holder, lockKey, locked, contended } of missed) {
       this.#lose([duty], `${holder} leads in term ${term}`);
       const refusal = `${holder} ${term} ${contended}`;
-      if (this.#told.get(duty) === refusal) continue;
-      this.#told.set(duty, refusal);
+      if (this.#loggedRefusals.get(duty) === refusal) continue;
+      this.#loggedRefusals.set(duty, refusal);
       const fields = { duty, lock_key: lockKey, instance_id: instanceId, holder, term, locked };
       log.debug(
         fields,
-        contended ? 'another instance holds the lock of this duty' : 'another instance leads this duty',
+        contended ? 'another instance holds the session lock of this duty' : 'another instance leads this duty',
       );
     }
   }
 
-  #lose(duties: readonly Duty[], why: string): void {
+  #lose(duties: readonly Duty[], reason: string): void {
     const { log, instanceId } = this.#context;
     const lost = duties.filter((duty) => this.#terms.has(duty));
     if (lost.length === 0) return;
     const terms = Object.fromEntries(lost.map((duty) => [duty, this.#terms.get(duty)?.term]));
-    log.info({ terms, instance_id: instanceId, why }, 'leads no more');
+    log.info({ terms, instance_id: instanceId, reason }, 'lost leadership');
     for (const duty of lost) this.#forget(duty);
   }
 

@@ -1,7 +1,7 @@
 /**
- * Turns notices into messages. The notice was written with what it tells of, and goes in the transaction that stores its
- * messages: whoever dies between, each message is stored once. A notice that cannot be made into a message is postponed,
- * each time twice as long, and the others go on.
+ * The duty that turns notices into notifications. A notice is written in the transaction of its event and deleted in
+ * the one that stores its notifications, so each notification is stored exactly once. A notice that fails is postponed,
+ * each time twice as long, and does not hold up the others.
  */
 
 import { retryDelay } from '../../core/backoff.ts';
@@ -27,7 +27,7 @@ export function notifier(context: SchedulerContext): Loop {
       const notices = await context.store.notices(BATCH, signal);
       for (const notice of notices) {
         try {
-          await tell(context, notice, signal);
+          await deliver(context, notice, signal);
         } catch (error) {
           if (signal.aborted || isWorkronError(error, 'leadership_lost')) throw error;
           if (isWorkronError(error) && error.retryable) throw error;
@@ -39,7 +39,7 @@ export function notifier(context: SchedulerContext): Loop {
   };
 }
 
-async function tell(context: SchedulerContext, notice: Notice, signal: AbortSignal): Promise<void> {
+async function deliver(context: SchedulerContext, notice: Notice, signal: AbortSignal): Promise<void> {
   const { store, telemetry } = context;
   const delivery = await deliveryOf(context, notice, signal);
   const jobs = await store.deliver(notice.id, delivery, signal);
@@ -51,10 +51,10 @@ async function postpone({ store, log }: SchedulerContext, notice: Notice, error:
   await store.postponeNotice(notice.id, retryInMs, signal);
   const { id, jobId, workflowId, schedule } = notice;
   const about = { notice: id, job_id: jobId, workflow_id: workflowId, schedule };
-  log.error({ ...about, error, retry_in_ms: retryInMs }, 'a notice could not be told; others go on');
+  log.error({ ...about, error, retry_in_ms: retryInMs }, 'could not deliver a notice; postponed');
 }
 
-/** What became of it meanwhile decides: retention may have deleted it, a late run may have started in time. */
+/** Decides by the current state: retention may have deleted the job, and a late run may have started in time. */
 async function deliveryOf(context: SchedulerContext, notice: Notice, signal: AbortSignal): Promise<Delivery> {
   const { store } = context;
   const [job = null] = notice.jobId === null ? [] : await store.read([notice.jobId], signal);
@@ -69,8 +69,8 @@ async function deliveryOf(context: SchedulerContext, notice: Notice, signal: Abo
     }
     case 'late': {
       if ((job === null && workflow === null) || (await startedInTime(context, subject, signal))) return NOTHING;
-      const patience = notice.detail['late_after'];
-      const list = (job?.notify ?? workflow?.notify ?? []).filter(({ lateAfterMs }) => lateAfterMs === patience);
+      const lateAfter = notice.detail['late_after'];
+      const list = (job?.notify ?? workflow?.notify ?? []).filter(({ lateAfterMs }) => lateAfterMs === lateAfter);
       return { alarm: null, messages: messages(context, { ...subject, event: 'late', list }) };
     }
     case 'missed': {
@@ -87,7 +87,7 @@ async function startedInTime(
   { notice, job, workflow }: Subject,
   signal: AbortSignal,
 ): Promise<boolean> {
-  // An attempt that is not the first says nothing about when the first one started.
+  // The job's own start is that of its latest attempt.
   const first = job !== null && job.attempt > 1 ? (await store.attempts(job.id, signal))[0] : undefined;
   const startedAt = first?.startedAt ?? job?.startedAt ?? workflow?.startedAt ?? null;
   const ended = job === null ? workflow?.endedAt : job.doneAt;
@@ -100,10 +100,7 @@ interface Subject {
   workflow: Workflow | null;
 }
 
-/**
- * Runs of one schedule and key fail and recover together, else jobs and workflows of one name; without either there is
- * nothing that could recover.
- */
+/** Runs of one line fail and recover together, and so do jobs and workflows of one name. Others cannot recover. */
 function alarmOf({ notice, job, workflow }: Subject, list: readonly Notify[]): Delivery['alarm'] {
   if (!list.some(({ on }) => on.includes('recovered'))) return null;
   const subject = job === null ? `workflow ${workflow?.name}` : subjectOf(job);

@@ -1,4 +1,4 @@
-/** Makes due jobs claimable, and ends those that should have started by now. */
+/** The duties that make due jobs claimable and fail those that exceeded their start timeout. */
 
 import type { Loop } from '../../ops/loop.ts';
 import type { Wake } from '../../ops/wake.ts';
@@ -6,11 +6,11 @@ import type { SchedulerContext } from '../context.ts';
 import { decide } from '../jobs/decide.ts';
 
 const BATCH = 1_000;
-/** A job scheduled by another process may be due before what is known here. */
+/** A job scheduled by another process may be due earlier than the next one known here. */
 const SHARED_POLL_MS = 1_000;
 const EXCLUSIVE_POLL_MS = 10_000;
 
-/** Sleeps until the next moment at which something is due; woken when that moment moves closer. */
+/** Sleeps until the next job is due; woken when that instant moves closer. */
 export function promoter(context: SchedulerContext, wake: Wake): Loop & Disposable {
   const { store, clock } = context;
   const pollMs = store.exclusive ? EXCLUSIVE_POLL_MS : SHARED_POLL_MS;
@@ -32,7 +32,7 @@ export function promoter(context: SchedulerContext, wake: Wake): Loop & Disposab
   };
 }
 
-/** Ends jobs that have waited longer than their `start_timeout`. */
+/** Fails jobs that have waited longer than their `start_timeout`. */
 export function expirer(context: SchedulerContext): Loop {
   return {
     name: 'expirer',

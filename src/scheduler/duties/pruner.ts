@@ -4,7 +4,7 @@ import type { SchedulerContext } from '../context.ts';
 
 const BATCH = 500;
 
-/** Deletes what has been kept long enough, in small batches with room between them for others. */
+/** The duty that deletes what exceeds its retention, in small batches with pauses between them. */
 export function pruner({ store }: SchedulerContext, retention: Retention, ledgerMs: number): Loop {
   return {
     name: 'pruner',

@@ -1,4 +1,6 @@
-/** Cancels or retries everything that matches a filter, in batches, as an operation that can be watched and that survives a restart. */
+/**
+ * Bulk operations: cancel or retry all jobs that match a filter, in batches, with visible progress and across restarts.
+ */
 
 import { WorkronError } from '../../core/error.ts';
 import type { NewOperation, Operation } from '../../core/operation.ts';
@@ -7,9 +9,9 @@ import type { Wake } from '../../ops/wake.ts';
 import type { SchedulerContext } from '../context.ts';
 import { decide } from './decide.ts';
 
-const COUNT_AT_MOST = 1_000_000;
+const MAX_COUNTED = 1_000_000;
 const BATCH = 500;
-/** An operation may have been asked for at another instance. */
+/** The operation may have been created at another instance. */
 const SHARED_POLL_MS = 1_000;
 const EXCLUSIVE_POLL_MS = 5_000;
 
@@ -22,7 +24,7 @@ export async function startBulk(
   { action, filter, dryRun }: BulkRequest,
   signal: AbortSignal,
 ): Promise<{ total: number; operation: Operation | null }> {
-  const total = await context.store.count(filter, COUNT_AT_MOST, signal);
+  const total = await context.store.count(filter, MAX_COUNTED, signal);
   return { total, operation: dryRun ? null : await context.store.createOperation({ action, filter, total }, signal) };
 }
 
@@ -32,7 +34,7 @@ export async function readOperation(context: SchedulerContext, id: number, signa
   return operation;
 }
 
-/** The duty that moves open operations on. Downwards by id, so that what a retry brings back is not met again. */
+/** The duty that carries out open operations, by descending id, so that retried jobs are not visited again. */
 export function bulkRunner(context: SchedulerContext, wake: Wake): Loop {
   return {
     name: 'bulk',
@@ -45,7 +47,7 @@ export function bulkRunner(context: SchedulerContext, wake: Wake): Loop {
         signal.throwIfAborted();
         await step(context, operation, signal).catch((error: unknown) => failures.push(error));
       }
-      // Told when all have had their turn: one that fails again and again keeps nobody else from going on.
+      // Thrown after all operations had their turn, so that one that always fails does not hold up the others.
       if (failures.length > 0) throw failures[0];
       return open.length > 0 ? 0 : undefined;
     },

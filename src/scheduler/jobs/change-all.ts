@@ -1,4 +1,4 @@
-/** Cancels or retries everything that matches, now. */
+/** Cancels or retries all jobs that match a filter, before it returns. */
 
 import type { JobFilter } from '../../core/job-filter.ts';
 import type { SchedulerContext } from '../context.ts';
@@ -9,13 +9,13 @@ const BATCH = 500;
 export interface ChangeAll {
   action: 'cancel' | 'retry';
   filter: JobFilter;
-  /** Left as they are. */
+  /** Jobs to leave alone. */
   except?: ReadonlySet<number>;
 }
 
 /**
- * Answers with how many jobs it changed. Parents go before their children, so that a retried child waits for its retried
- * parent. What appears while jobs are being cancelled is met by another round, until one changes nothing.
+ * Returns the number of jobs changed. Parents are changed before their children, so that a retried child waits for its
+ * retried parent. Cancelling repeats until a round changes nothing, to find jobs that appear meanwhile.
  */
 export async function changeAll(context: SchedulerContext, request: ChangeAll, signal: AbortSignal): Promise<number> {
   const { action, except } = request;
@@ -32,7 +32,7 @@ export async function changeAll(context: SchedulerContext, request: ChangeAll, s
   }
 }
 
-/** Ids, oldest first. */
+/** Returns ids, oldest first. */
 async function matching({ store }: SchedulerContext, filter: JobFilter, signal: AbortSignal): Promise<number[]> {
   const ids: number[] = [];
   let before: number | null = null;

@@ -1,4 +1,4 @@
-/** What a person does to one job: cancel, retry, edit. */
+/** What an operator does to one job: cancel, retry, edit. */
 
 import { WorkronError } from '../../core/error.ts';
 import type { Job } from '../../core/job.ts';
@@ -11,7 +11,7 @@ export function jobNotFound(id: number): WorkronError {
   return new WorkronError('job_not_found', `No job ${id}`, { jobId: id });
 }
 
-/** `cancelled` at once where it waited; a running job is asked to stop, a group with all its items. Twice is fine. */
+/** Cancels a waiting job at once, asks a running one to stop, and cancels all items of a group. May be repeated. */
 export async function cancel(
   context: SchedulerContext,
   { id, keepDependents }: { id: number; keepDependents: boolean },
@@ -33,7 +33,7 @@ function isGroup(job: Job): boolean {
   return job.status === 'running' && job.workerId === null;
 }
 
-/** A failed, cancelled or skipped job waits again, with a full budget; of a group, the items that failed. */
+/** Retries a failed, cancelled or skipped job with all its attempts; of a group, its failed and cancelled items. */
 export async function retry(context: SchedulerContext, id: number, signal: AbortSignal): Promise<Job> {
   const items = await changeAll(
     context,
@@ -48,7 +48,7 @@ export async function retry(context: SchedulerContext, id: number, signal: Abort
   return jobOf(decision, () => jobNotFound(id));
 }
 
-/** Changes a job while it waits. */
+/** Edits a waiting job. */
 export async function edit(context: SchedulerContext, id: number, change: JobEdit, signal: AbortSignal): Promise<Job> {
   const edited = await context.store.edit(id, change, signal);
   if (edited !== undefined) return edited;

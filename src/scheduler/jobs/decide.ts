@@ -1,25 +1,25 @@
-/** Read, decide, write only if nothing has changed meanwhile; else read and decide again. */
+/** Optimistic changes: read, decide, and write only if nothing has changed meanwhile; else read and decide again. */
 
 import { isWorkronError, WorkronError } from '../../core/error.ts';
 import type { Job } from '../../core/job.ts';
 import { type Change, type JobEvent, transition } from '../../core/transition.ts';
 import type { SchedulerContext } from '../context.ts';
 
-/** What became of one job. */
+/** What happened to one job. */
 export type Decision =
   | { type: 'changed'; job: Job }
-  /** Nothing had to be done: the job is as it should be, or the event did not concern it any more. */
+  /** Nothing to do: the job is already in the wanted state, or the event does not apply any more. */
   | { type: 'unchanged'; job: Job }
   | { type: 'missing' }
   | { type: 'refused'; job: Job; error: unknown };
 
-/** What happens to this job; `undefined` where the event is not about its present state. */
+/** Returns the event for this job, or `undefined` if none applies to its current state. */
 export type EventFor = (job: Job) => JobEvent | undefined;
 
-/** Each further round means that somebody else was faster at least once, so this ends. */
+/** Each further round means that another writer was faster, so this limit is never reached in practice. */
 const ROUNDS = 100;
 
-/** Decides about each job by what it is now; answers in the order of the ids. */
+/** Decides about each job by its current state; returns the decisions in the order of the ids. */
 export async function decide(
   context: SchedulerContext,
   ids: readonly number[],
@@ -61,7 +61,7 @@ interface Wanted {
   change: Change;
 }
 
-/** A change that the store refuses outright (a unique key taken by another) stands alone in the end: its neighbours are written. */
+/** Writes the changes. If the store refuses one (its unique key is taken), the batch is halved until it is alone. */
 async function write(
   context: SchedulerContext,
   wanted: readonly Wanted[],
@@ -90,7 +90,7 @@ function decideOne(context: SchedulerContext, job: Job, eventFor: EventFor): Dec
   }
 }
 
-/** The job of a decision about one job; throws what a caller must hear. */
+/** Returns the job of a decision about one job, or throws the error for the caller. */
 export function jobOf(decision: Decision | undefined, missing: () => Error): Job {
   if (decision === undefined || decision.type === 'missing') throw missing();
   if (decision.type === 'refused') throw decision.error;

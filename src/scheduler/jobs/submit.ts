@@ -1,4 +1,6 @@
-/** Takes new jobs. Single submits that arrive together are stored together; none waits for, or fails with, a stranger. */
+/**
+ * Inserts new jobs. Single submits that arrive together share a transaction; none waits for another or fails with it.
+ */
 
 import { isWorkronError } from '../../core/error.ts';
 import type { NewJob } from '../../core/job.ts';
@@ -6,7 +8,7 @@ import { Batcher } from '../../ops/batcher.ts';
 import type { Inserted, InsertOptions } from '../../store/job-store.ts';
 import type { SchedulerContext } from '../context.ts';
 
-/** Submits larger than this are a batch of their own. */
+/** Larger submits get a transaction of their own. */
 const BATCHED_SIZE = 100;
 
 export class Submitter {
@@ -19,12 +21,12 @@ export class Submitter {
       send: (submits, signal) => this.#insertTogether(submits, signal),
       maxBatch: 1_000,
       maxWaiting: 20_000,
-      // What is wrong with one row must not become its neighbours' failure; a store that is away fails for all.
+      // An invalid row must not fail the other submits; an unavailable store fails all of them.
       splits: (error) => !isWorkronError(error) || !error.retryable,
     });
   }
 
-  /** All or none, in order. Resolves once they are on disk. */
+  /** Inserts all jobs or none, in order. Resolves once they are on disk. */
   async submit(jobs: readonly NewJob[], options: InsertOptions, signal: AbortSignal): Promise<Inserted> {
     const inserted = this.#mayShare(jobs, options)
       ? await this.#batcher.add(jobs, signal)
@@ -33,7 +35,7 @@ export class Submitter {
     return inserted;
   }
 
-  /** Rows that can wait on others' locks go in statements of their own. */
+  /** Rows that may wait for locks of other transactions do not share one. */
   #mayShare(jobs: readonly NewJob[], options: InsertOptions): boolean {
     return (
       options.idempotency === undefined &&
@@ -42,7 +44,9 @@ export class Submitter {
     );
   }
 
-  /** Where a worker of this process waits for such jobs, it gets them with the same commit. */
+  /**
+   * Inserts the jobs. If a worker of this process waits for such jobs, they are claimed for it in the same transaction.
+   */
   async #insert(jobs: readonly NewJob[], signal: AbortSignal): Promise<Inserted['items']> {
     const { store, idle } = this.#context;
     const [first] = jobs;

@@ -1,14 +1,14 @@
-/** Waits for a job's end without a gap in which the end could be missed. */
+/** Waits for a job to end without missing the end. */
 
 import { isTerminal, type Job } from '../../core/job.ts';
 import { Wake } from '../../ops/wake.ts';
 import type { SchedulerContext } from '../context.ts';
 import { jobNotFound } from './change-job.ts';
 
-/** What another instance did may come without a hint. */
+/** The end of a job at another instance may arrive without a hint. */
 const POLL_MS = 500;
 
-/** The job once it is terminal, or as it is when `timeoutMs` have passed or `stopped` aborts. */
+/** Returns the job once it is terminal, or in its current state after `timeoutMs` or when `stopped` aborts. */
 export async function wait(
   context: SchedulerContext,
   { id, timeoutMs }: { id: number; timeoutMs: number },

@@ -1,13 +1,13 @@
-/** Says in one sentence what a waiting job waits for. */
+/** Describes in one sentence what a waiting job waits for. */
 
 import { isTerminal, type Job } from '../../core/job.ts';
 import { fits, laneOf, type Offer, serves } from '../../core/lane.ts';
 import type { WorkerRow } from '../../core/worker.ts';
 import type { SchedulerContext } from '../context.ts';
 
-const COUNT_AT_MOST = 10_000;
+const MAX_COUNTED = 10_000;
 
-/** `null` where the job does not wait. */
+/** `null` if the job is not waiting. */
 export async function waitingFor(context: SchedulerContext, job: Job, signal: AbortSignal): Promise<string | null> {
   switch (job.status) {
     case 'scheduled':
@@ -43,19 +43,19 @@ async function pendingFor(context: SchedulerContext, job: Job, signal: AbortSign
   const [queues, workers] = await Promise.all([context.store.queues(signal), context.store.workers(signal)]);
   const queue = queues.find(({ name }) => name === job.queue);
   if (queue?.paused) return `queue ${job.queue} to be resumed: it is paused`;
-  const nobody = whyNobody(job, workers);
-  if (nobody !== null) return nobody;
+  const unmet = unmetRequirement(job, workers);
+  if (unmet !== null) return unmet;
   if (queue !== undefined && queue.maxRunning !== null && queue.running >= queue.maxRunning) {
     return `a place in queue ${job.queue}: ${queue.running} of ${queue.maxRunning} run (max_running)`;
   }
-  const ahead = await context.store.countAhead(job.id, COUNT_AT_MOST, signal);
+  const ahead = await context.store.countAhead(job.id, MAX_COUNTED, signal);
   if (ahead === 0) return 'a free slot: it is next';
-  const many = ahead >= COUNT_AT_MOST ? `${COUNT_AT_MOST} or more` : String(ahead);
+  const many = ahead >= MAX_COUNTED ? `${MAX_COUNTED} or more` : String(ahead);
   return `a free slot: ${many} ${ahead === 1 ? 'job' : 'jobs'} before it`;
 }
 
-/** The narrowest thing that no online worker has; `null` where somebody could run it. */
-function whyNobody(job: Job, workers: readonly WorkerRow[]): string | null {
+/** The first requirement that no online worker meets; `null` if some worker can run the job. */
+function unmetRequirement(job: Job, workers: readonly WorkerRow[]): string | null {
   const online = workers.filter(({ state }) => state === 'online');
   if (online.length === 0) return 'a worker: none is online';
   const lane = laneOf(job);
@@ -71,7 +71,7 @@ function whyNobody(job: Job, workers: readonly WorkerRow[]): string | null {
       `a worker with tag ${tag}`,
       ({ tags }) => tags.includes(tag),
     ]),
-    [`a worker with ${inWords(job.resources)}`, ({ free }) => fits(lane, free, 1) === 1],
+    [`a worker with ${listOf(job.resources)}`, ({ free }) => fits(lane, free, 1) === 1],
   ];
   let able = offers;
   for (const [sentence, has] of steps) {
@@ -81,7 +81,7 @@ function whyNobody(job: Job, workers: readonly WorkerRow[]): string | null {
   return 'a worker that can run it: none is online';
 }
 
-function inWords(resources: Readonly<Record<string, number>>): string {
+function listOf(resources: Readonly<Record<string, number>>): string {
   return Object.entries(resources)
     .map(([name, amount]) => `${name} ${amount}`)
     .join(', ');

@@ -1,4 +1,4 @@
-/** Hands out work, waiting for it where there is none. */
+/** Claims jobs for a worker, and waits for some if there are none. */
 
 import type { ClaimedJob } from '../../core/job.ts';
 import { Wake } from '../../ops/wake.ts';
@@ -6,7 +6,7 @@ import type { ClaimRequest } from '../../store/job-store.ts';
 import type { SchedulerContext } from '../context.ts';
 import type { PollSlot } from './shared-polling.ts';
 
-/** Answers as soon as there is something, or with nothing after `waitMs` or when `stopped` aborts. */
+/** Answers as soon as there are jobs, or with an empty list after `waitMs` or when `stopped` aborts. */
 export async function claim(
   context: SchedulerContext,
   { waitMs, ...request }: ClaimRequest & { waitMs: number },
@@ -30,9 +30,9 @@ export async function claim(
         pollSlot ??= polls.join(request, wake);
         pollSlot.foundNothing();
         jobs = await idle.wait(request, wake, () => wake.sleep(clock, left, ended));
-        // Whoever hung up while it was handed jobs can still give them back.
+        // A caller that hung up while it was given jobs can still return them.
         if (jobs.length === 0) signal.throwIfAborted();
-        // Its time is over. The next claim begins with a look.
+        // The wait is over. The next claim begins by reading the store.
         if (jobs.length === 0 && !wake.fired) return [];
       }
       if (jobs.length > 0) telemetry.claimed(jobs);

@@ -1,4 +1,4 @@
-/** Claims of this process that found nothing and wait: a submit can hand its jobs to one of them in the same step. */
+/** Claims of this process that found nothing and wait. A submit can claim its jobs for one in its own transaction. */
 
 import type { ClaimedJob, NewJob } from '../../core/job.ts';
 import { laneOf, serves } from '../../core/lane.ts';
@@ -9,21 +9,21 @@ interface IdleClaim {
   request: ClaimRequest;
   /** Ends its wait. */
   wake: Wake;
-  /** What it was given, once somebody has begun to. */
+  /** The jobs given to this claim, once a submit has begun to. */
   given: Promise<ClaimedJob[]> | undefined;
 }
 
 export class IdleClaims {
-  /** The one that has waited longest first. */
+  /** The longest waiting claim is first. */
   readonly #claims = new Set<IdleClaim>();
 
   /**
-   * Waits by `sleep`, and answers with what was handed to it meanwhile. Whoever began to is waited for, or the same claim
-   * would be made twice; if that fails, so does this, as then nobody knows what was handed out.
+   * Waits by `sleep` and returns the jobs that were given meanwhile. If a submit has begun to give, its end is awaited,
+   * or the same claim would be made twice; if it fails, this rejects too, because it is unknown what was claimed.
    */
   async wait(request: ClaimRequest, wake: Wake, sleep: () => Promise<void>): Promise<ClaimedJob[]> {
     const claim: IdleClaim = { request, wake, given: undefined };
-    // Without a number a claim whose answer is lost would be held until the lease is over.
+    // Without a claim number, jobs whose answer is lost would be held until the lease expires.
     if (request.claimSeq !== null && !request.prefetch) this.#claims.add(claim);
     try {
       await sleep();
@@ -33,7 +33,7 @@ export class IdleClaims {
     return (await claim.given) ?? [];
   }
 
-  /** Lets `hand` give to a claim that can run `job`; `undefined` where none waits. */
+  /** Calls `hand` with a waiting claim that can run `job`; `undefined` if there is none. */
   give<T extends { claimed: ClaimedJob[] }>(
     job: NewJob,
     hand: (request: ClaimRequest) => Promise<T>,

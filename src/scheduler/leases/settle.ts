@@ -1,4 +1,4 @@
-/** Takes workers' reports. Successes go the fast way; everything else is read, decided and written under its fence. */
+/** Settles attempts. Successes take a fast path; all other outcomes are read, decided and written under their fence. */
 
 import type { Job } from '../../core/job.ts';
 import type { Start, Success } from '../../core/lease.ts';
@@ -9,7 +9,7 @@ import { decide } from '../jobs/decide.ts';
 
 export type SettleAnswer = 'ok' | 'lease_lost';
 
-/** In order. Accepted, or accepted before and the same; else no longer this worker's to say. */
+/** In order: `ok` if accepted now or before, `lease_lost` if the attempt is no longer this worker's. */
 export async function settle(
   context: SchedulerContext,
   settlements: readonly Settlement[],
@@ -60,12 +60,12 @@ async function settleOthers(
     const settlement = settlements[index] as Settlement;
     byJob.set(settlement.jobId, [...(byJob.get(settlement.jobId) ?? []), settlement]);
   }
-  /** The report that was acted on, per job. */
-  const heard = new Map<number, Settlement>();
+  /** The settlement that was acted on, per job. */
+  const actedOn = new Map<number, Settlement>();
   const eventFor = (job: Job) => {
     const settlement = byJob.get(job.id)?.find((report) => holds(job, report));
     if (settlement === undefined || settlement.outcome.type === 'succeeded') return undefined;
-    heard.set(job.id, settlement);
+    actedOn.set(job.id, settlement);
     return { type: 'settle' as const, outcome: settlement.outcome };
   };
   const ids = [...byJob.keys()];
@@ -73,8 +73,8 @@ async function settleOthers(
   const changed = new Set(ids.filter((_, position) => decisions[position]?.type === 'changed'));
   for (const index of others) {
     const settlement = settlements[index] as Settlement;
-    const acted = changed.has(settlement.jobId) && heard.get(settlement.jobId) === settlement;
-    answers[index] = acted || (await wasSaidBefore(context, settlement, signal)) ? 'ok' : 'lease_lost';
+    const acted = changed.has(settlement.jobId) && actedOn.get(settlement.jobId) === settlement;
+    answers[index] = acted || (await wasSettledBefore(context, settlement, signal)) ? 'ok' : 'lease_lost';
   }
 }
 
@@ -82,8 +82,12 @@ function holds(job: Job, { attempt, workerId }: Settlement): boolean {
   return job.status === 'running' && job.attempt === attempt && job.workerId === workerId;
 }
 
-/** The same report again, because its answer was lost, gets the first answer. */
-async function wasSaidBefore(context: SchedulerContext, settlement: Settlement, signal: AbortSignal): Promise<boolean> {
+/** A repeated settlement, whose answer was lost, gets the first answer. */
+async function wasSettledBefore(
+  context: SchedulerContext,
+  settlement: Settlement,
+  signal: AbortSignal,
+): Promise<boolean> {
   const attempts = await context.store.attempts(settlement.jobId, signal);
   const record = attempts.find(({ attempt }) => attempt === settlement.attempt);
   if (record === undefined || record.workerId !== settlement.workerId) return false;
@@ -94,8 +98,8 @@ function sameOutcome(
   record: { outcome: string; exitCode: number | null; signal: string | null },
   outcome: Outcome,
 ): boolean {
-  const said = recordOf(outcome);
-  if (record.exitCode !== said.exitCode || record.signal !== said.signal) return false;
-  // A cancel that was asked for turns every other report into `cancelled`.
-  return record.outcome === said.outcome || (record.outcome === 'cancelled' && outcome.type !== 'succeeded');
+  const reported = recordOf(outcome);
+  if (record.exitCode !== reported.exitCode || record.signal !== reported.signal) return false;
+  // After a cancel request, every outcome but success is recorded as `cancelled`.
+  return record.outcome === reported.outcome || (record.outcome === 'cancelled' && outcome.type !== 'succeeded');
 }

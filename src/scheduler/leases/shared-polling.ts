@@ -1,9 +1,7 @@
 /**
- * Claims that wait look now and then, in case a hint was lost. Those with the same wishes do so in turn: where one finds
- * nothing, so would the others. However many workers have nothing to do, the store is asked once an interval for each kind
- * of them, not once for each.
- *
- * A claim looks itself when it begins and when it is told of work; this is not about those looks.
+ * Waiting claims poll the store in case a hint was lost. Claims with equal offers take turns: if one finds nothing,
+ * neither would the others. So the store is polled once per interval and offer, however many workers are idle. A claim
+ * also reads the store when it begins and when a hint wakes it, independently of this.
  */
 
 import type { Clock } from '../../core/clock.ts';
@@ -11,61 +9,61 @@ import type { Wake } from '../../ops/wake.ts';
 import type { ClaimRequest } from '../../store/job-store.ts';
 import type { Store } from '../../store/store.ts';
 
-/** Hints may be lost where several processes share a database; then this is how late a job can be noticed. */
+/** Bounds how late a job is noticed if processes share a database and a hint was lost. */
 const SHARED_POLL_MS = 1_000;
 const EXCLUSIVE_POLL_MS = 5_000;
 
-/** Claims with the same wishes. */
-interface Group {
-  /** Whose turn is next first. */
+/** Claims with equal offers. */
+interface PollGroup {
+  /** The claim that polls next is first. */
   waiting: Set<Wake>;
-  /** The last one that was woken to look, until it has. */
-  looking: Wake | undefined;
+  /** The last claim that was woken to poll, until it has done so. */
+  polling: Wake | undefined;
   ended: AbortController;
 }
 
 export interface PollSlot extends Disposable {
-  /** What it was woken for is done; it waits on. */
+  /** Reports that the claim has polled and waits on. */
   foundNothing(): void;
 }
 
 export class SharedPolling {
   readonly #clock: Clock;
   readonly #everyMs: number;
-  readonly #groups = new Map<string, Group>();
+  readonly #groups = new Map<string, PollGroup>();
 
   constructor({ exclusive }: Pick<Store, 'exclusive'>, clock: Clock) {
     this.#clock = clock;
     this.#everyMs = exclusive ? EXCLUSIVE_POLL_MS : SHARED_POLL_MS;
   }
 
-  /** For a claim that has found nothing: until disposed, it is woken by `wake` when it is its turn to look. */
+  /** Adds a claim that has found nothing. Until disposed, `wake` is fired when it is this claim's turn to poll. */
   join({ offer, prefetch = false }: ClaimRequest, wake: Wake): PollSlot {
-    const wishes = JSON.stringify([offer, prefetch]);
-    let group = this.#groups.get(wishes);
+    const key = JSON.stringify([offer, prefetch]);
+    let group = this.#groups.get(key);
     if (group === undefined) {
-      group = { waiting: new Set(), looking: undefined, ended: new AbortController() };
-      this.#groups.set(wishes, group);
-      void this.#takePollSlot(group);
+      group = { waiting: new Set(), polling: undefined, ended: new AbortController() };
+      this.#groups.set(key, group);
+      void this.#pollInTurn(group);
     }
     const joined = group;
     joined.waiting.add(wake);
     return {
       foundNothing: () => {
-        if (joined.looking === wake && !wake.fired) joined.looking = undefined;
+        if (joined.polling === wake && !wake.fired) joined.polling = undefined;
       },
       [Symbol.dispose]: () => {
         joined.waiting.delete(wake);
-        // It has found something, so that there may be more; or it failed, or was given up, and another has to look.
-        if (joined.looking === wake) wakeNext(joined);
+        // The claim found jobs, so there may be more; or it failed or was given up, so another has to poll.
+        if (joined.polling === wake) wakeNext(joined);
         if (joined.waiting.size > 0) return;
         joined.ended.abort();
-        this.#groups.delete(wishes);
+        this.#groups.delete(key);
       },
     };
   }
 
-  async #takePollSlot(group: Group): Promise<void> {
+  async #pollInTurn(group: PollGroup): Promise<void> {
     const { signal } = group.ended;
     while (!signal.aborted) {
       await this.#clock.sleep(this.#everyMs, signal);
@@ -74,10 +72,10 @@ export class SharedPolling {
   }
 }
 
-/** In turn: one whose worker drains finds nothing whatever there is, and must not be the only one that looks. */
-function wakeNext(group: Group): void {
+/** Wakes the claims in rotation: that of a draining worker finds nothing, and must not be the only one that polls. */
+function wakeNext(group: PollGroup): void {
   const [next] = group.waiting;
-  group.looking = next;
+  group.polling = next;
   if (next === undefined) return;
   group.waiting.delete(next);
   group.waiting.add(next);

@@ -6,21 +6,21 @@ import { DEFAULT_BACKOFF, DEFAULT_SPEC, type Job, type NewJob } from '../../core
 import type { Notice } from '../../core/notice.ts';
 import { NOTIFY_QUEUE, type NotifyEvent, type NotifyTarget, WEBHOOK_HANDLER } from '../../core/notify.ts';
 
-/** Of an error, the end: that is where the cause stands. */
+/** Errors are cut at the beginning, because the cause is usually at the end. */
 const MAX_ERROR_LENGTH = 4_096;
 
-/** About an hour and a half of tries. */
+/** Attempts over about an hour and a half. */
 const MAX_ATTEMPTS = 10;
 const BASE_MS = 10_000;
 const TIMEOUT_MS = 60_000;
-/** Before other work: there is little of it, and somebody waits for it. */
+/** Delivered before other work: there are few notifications, and they are urgent. */
 const PRIORITY = 1_000;
 
-/** What the handler in the worker gets: the text as it was signed. */
+/** The input of the webhook handler: the body exactly as it was signed. */
 interface WebhookInput {
   url: string;
   body: string;
-  /** `null`: the installation has no secret. */
+  /** `null` if the installation has no secret. */
   signature: string | null;
 }
 
@@ -32,11 +32,11 @@ export interface EventSource {
 }
 
 export interface NotifyPayload {
-  /** The same in every try to deliver it. */
+  /** The same for every attempt to deliver it. */
   id: string;
   event: NotifyEvent;
   at: string;
-  /** One line for people. */
+  /** One line of text. */
   text: string;
   job: Record<string, unknown> | null;
   workflow: Record<string, unknown> | null;
@@ -86,14 +86,14 @@ export function messageJob(
   };
 }
 
-/** Signed here, so that no worker needs the secret. */
+/** Signed here, so that workers do not need the secret. */
 function webhookInput(url: string, payload: NotifyPayload, secret: string | null): WebhookInput {
   const body = JSON.stringify(payload);
   const signature = secret === null ? null : `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
   return { url, body, signature };
 }
 
-/** The same for a command. */
+/** The payload as environment variables of a command. */
 function variablesOf(payload: NotifyPayload): Record<string, string> {
   const { event, text, job, workflow, schedule, links } = payload;
   const subject = job ?? workflow ?? {};

@@ -1,9 +1,9 @@
-/** Jobs that were prefetched and wait here for a slot, the most urgent first. */
+/** Prefetched jobs that wait for a slot, the most urgent first. */
 
 import type { Assignment } from '../run/assignment.ts';
 
 export class Backlog {
-  /** By priority; equal ones in the order in which they were claimed. */
+  /** By priority; jobs of equal priority in the order in which they were claimed. */
   readonly #lines = new Map<number, Set<Assignment>>();
   #priorities: number[] = [];
   #size = 0;
@@ -24,7 +24,7 @@ export class Backlog {
     this.#size += 1;
   }
 
-  /** Takes the most urgent one. */
+  /** Removes and returns the most urgent job. */
   take(): Assignment | undefined {
     for (const priority of this.#priorities) {
       for (const assignment of this.#lines.get(priority) ?? []) {
@@ -35,7 +35,7 @@ export class Backlog {
     return undefined;
   }
 
-  /** Whether it waited here. */
+  /** Returns true if the job was waiting. */
   delete(assignment: Assignment): boolean {
     const { priority } = assignment.job;
     const line = this.#lines.get(priority);
@@ -48,9 +48,9 @@ export class Backlog {
     return true;
   }
 
-  /** Takes all but the `most` that would be taken first. */
-  takeBeyond(most: number): Assignment[] {
-    const beyond = this.#priorities.flatMap((priority) => [...(this.#lines.get(priority) ?? [])]).slice(most);
+  /** Removes and returns all jobs but the `max` most urgent. */
+  takeBeyond(max: number): Assignment[] {
+    const beyond = this.#priorities.flatMap((priority) => [...(this.#lines.get(priority) ?? [])]).slice(max);
     for (const assignment of beyond) this.delete(assignment);
     return beyond;
   }

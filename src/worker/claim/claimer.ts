@@ -1,4 +1,4 @@
-/** Asks for work while there are free slots: one claim at a time, by long poll. */
+/** Claims jobs while there are free slots: one long poll at a time. */
 
 import type { Clock, Random } from '../../core/clock.ts';
 import type { ClaimedJob } from '../../core/job.ts';
@@ -9,7 +9,7 @@ import { RetryBackoff } from '../time/retry-backoff.ts';
 import { within } from '../time/within.ts';
 import type { ClaimPlan } from './claim-plan.ts';
 
-/** How long an answer may take beyond the wait that was asked for. */
+/** How long an answer may take beyond the requested wait. */
 const ANSWER_MS = 10_000;
 const MAX_PAUSE_MS = 1_000;
 
@@ -18,15 +18,15 @@ export interface ClaimerOptions {
   clock: Clock;
   random: Random;
   log: Log;
-  /** What to ask for; `undefined` while there is no room. */
+  /** The next claim; `undefined` while there is no room. */
   request: () => ClaimPlan | undefined;
-  /** Takes the jobs over. `false`: they cannot be taken any more, and go back with the next heartbeat. */
-  onJobs: (jobs: ClaimedJob[], wish: ClaimPlan) => boolean;
+  /** Takes the jobs over. Returns false if they cannot be taken any more; they are returned by the next heartbeat. */
+  onJobs: (jobs: ClaimedJob[], plan: ClaimPlan) => boolean;
 }
 
 export class Claimer {
   readonly #options: ClaimerOptions;
-  readonly #patience: RetryBackoff;
+  readonly #backoff: RetryBackoff;
   readonly #wake = new Wake();
   #claims = 0;
   #seen = 0;
@@ -35,25 +35,25 @@ export class Claimer {
 
   constructor(options: ClaimerOptions) {
     this.#options = options;
-    this.#patience = new RetryBackoff(options.random);
+    this.#backoff = new RetryBackoff(options.random);
   }
 
-  /** The highest claim that was answered or given up: what it handed out and nobody lists can be taken back. */
+  /** The highest claim number that was answered or given up. Jobs of these claims that are not listed are reclaimed. */
   get seen(): number {
     return this.#seen;
   }
 
-  /** Whether a claim was given up whose jobs, if there were any, are still to be given back. */
+  /** True if a claim was given up. Its jobs, if any, are still to be returned by a heartbeat. */
   get gaveUp(): boolean {
     return this.#gaveUp;
   }
 
-  /** There may be room now. */
+  /** Tries again, because there may be room now. */
   nudge(): void {
     this.#wake.fire();
   }
 
-  /** Forgets the claim under way: it was made in a name that does not count any more. */
+  /** Gives up the claim under way, which was made under an old worker id. */
   giveUp(): void {
     this.#current.abort(new Error('given up'));
   }
@@ -71,18 +71,18 @@ export class Claimer {
       }
       try {
         await this.#claim(request);
-        this.#patience.succeeded();
+        this.#backoff.succeeded();
       } catch (error) {
         if (signal.aborted) return;
         if (this.#current.signal.aborted) continue;
-        const waitMs = this.#patience.failed();
-        if (this.#patience.isNew) log.warn({ error }, 'a claim failed; trying again');
+        const waitMs = this.#backoff.failed();
+        if (this.#backoff.isNew) log.warn({ error }, 'claim failed; retrying');
         await clock.sleep(waitMs, signal);
       }
     }
   }
 
-  /** An answer to a claim that was given up never gets past `within`. */
+  /** Makes one claim. `within` drops the answer to a claim that was given up. */
   async #claim(request: ClaimPlan): Promise<void> {
     const { source, onJobs } = this.#options;
     this.#claims += 1;

@@ -1,6 +1,7 @@
 /**
- * Jobs that are claimed before there is a slot for them: how many, and when they go back unstarted. Only handlers' jobs are:
- * where they are short, a worker that claimed for each slot that comes free would wait for claims more than it works.
+ * Jobs that are claimed before there is a slot for them: how many, and when they are returned unstarted. Only jobs of
+ * handlers are prefetched. They can be short, and a worker that claimed for each free slot would wait for claims more
+ * than it works.
  */
 
 import type { Clock } from '../../core/clock.ts';
@@ -9,19 +10,21 @@ import type { Runner } from '../run/runner.ts';
 import { Backlog } from './backlog.ts';
 import { ThroughputEstimate } from './throughput-estimate.ts';
 
-/** Jobs that one claim asks for ahead of their slots. */
+/** The maximum number of jobs that one claim prefetches. */
 const MAX_PER_CLAIM = 1_000;
-/** What would wait here for longer than so many times what the slots consume in a window is better off elsewhere. */
+/**
+ * Jobs that would wait longer than this many windows of throughput are returned, so that other workers can run them.
+ */
 const MAX_WINDOWS = 4;
 const SHED_EVERY_MS = 500;
-/** A lease is longer than this by far. */
+/** Much shorter than any lease. */
 const CHECK_EVERY_MS = 100;
 
 export interface PrefetchOptions {
   clock: Clock;
-  /** Whether others may have been given by now what waits here: after a long sleep, say. */
+  /** True if jobs that wait here may have been given to another worker, after a suspend for instance. */
   isCutOff: () => boolean;
-  /** One that has not started goes back. */
+  /** Called for each job that is returned unstarted. */
   onReturned: (assignment: Assignment) => void;
 }
 
@@ -29,28 +32,28 @@ export class Prefetch {
   readonly #options: PrefetchOptions;
   readonly #backlog = new Backlog();
   readonly #throughput = new ThroughputEstimate(() => performance.now());
-  /** The last claim brought all that it asked for. */
+  /** True if the last claim got as many jobs as it asked for. */
   #lastClaimWasFull = false;
   #shedding = false;
   #filling = false;
-  /** By the wall clock, which a sleeping machine moves too. */
+  /** By the wall clock, which also advances while the machine is suspended. */
   #checkedAt = 0;
 
   constructor(options: PrefetchOptions) {
     this.#options = options;
   }
 
-  /** How many wait here. */
+  /** The number of waiting jobs. */
   get size(): number {
     return this.#backlog.size;
   }
 
-  /** A claim for up to `limit` jobs has brought `count`. */
+  /** Records that a claim for up to `limit` jobs got `count`. */
   claimed(count: number, limit: number): void {
     this.#lastClaimWasFull = count >= limit;
   }
 
-  /** How many more jobs to claim than there are slots for; only where that is worth a claim. */
+  /** The number of jobs to prefetch; 0 unless it is worth a claim. */
   wanted(slots: number): number {
     if (!this.#lastClaimWasFull) return 0;
     const wanted = this.#throughput.jobs;
@@ -75,17 +78,17 @@ export class Prefetch {
     this.#filling = false;
   }
 
-  /** Whether it waited here. */
+  /** Returns true if the job was waiting here. */
   delete(assignment: Assignment): boolean {
     return this.#backlog.delete(assignment);
   }
 
-  /** All go back at once. */
+  /** Returns all waiting jobs. */
   returnAll(): void {
     this.#keep(0);
   }
 
-  /** Handlers may have become slow: then others shall have what waits here behind them. Resolves once nothing does. */
+  /** Returns jobs that wait too long because handlers became slow. Resolves once no job waits. */
   async shed(signal: AbortSignal): Promise<void> {
     if (this.#shedding) return;
     this.#shedding = true;
@@ -96,17 +99,17 @@ export class Prefetch {
     this.#shedding = false;
   }
 
-  /** A handler starts. */
+  /** Records that a handler starts. */
   began(): void {
     this.#throughput.begin();
   }
 
-  /** A handler has ended. */
+  /** Records that a handler has ended. */
   consumed(): void {
     this.#throughput.consumed();
   }
 
-  /** Nothing runs; if nothing waits here either, the time until something does is not counted. */
+  /** Records that nothing runs. If nothing waits either, the time until the next start is not counted. */
   rest(): void {
     if (this.#backlog.size === 0) this.#throughput.rest();
   }

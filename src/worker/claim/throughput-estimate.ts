@@ -1,21 +1,21 @@
-/** How many jobs may wait here for a slot: what the slots consume in a quarter of a second of work. */
+/** Estimates how many jobs may wait for a slot: as many as the slots consume in a quarter of a second of work. */
 
 const WINDOW_MS = 250;
-/** No less is taken for granted: a few empty handlers end before the clock moves. */
+/** The shortest time to compute a rate from: a few empty handlers end before the clock advances. */
 const MIN_MS = 2;
-/** Before so many have ended, a rate says nothing. */
+/** With fewer ended jobs the rate is unknown. */
 const MIN_ENDED = 10;
-const MOST = 2_000;
-/** After a rest of so long, what comes next may be of another kind. */
+const MAX_JOBS = 2_000;
+/** After a rest of this length, the next jobs may be of another kind. */
 const FORGET_AFTER_MS = 5_000;
 
 export class ThroughputEstimate {
   readonly #nowMs: () => number;
-  /** The window before, and the one that runs. */
+  /** The previous window; the fields below belong to the current one. */
   #before = { count: 0, ms: 0 };
   #count = 0;
   #since = 0;
-  /** Time spent resting, which does not count: where a claim takes long, the slots are not to blame. */
+  /** Time without work, which is not counted: a slow claim must not lower the estimate. */
   #restedMs = 0;
   #restsSince: number | undefined = 0;
 
@@ -24,7 +24,7 @@ export class ThroughputEstimate {
     this.#forget();
   }
 
-  /** There is something to run. */
+  /** Records that there is something to run. */
   begin(): void {
     if (this.#restsSince === undefined) return;
     const restMs = this.#nowMs() - this.#restsSince;
@@ -33,14 +33,14 @@ export class ThroughputEstimate {
     if (restMs > FORGET_AFTER_MS) this.#forget();
   }
 
-  /** A handler has ended. */
+  /** Records that a handler has ended. */
   consumed(): void {
     this.begin();
     this.#roll();
     this.#count += 1;
   }
 
-  /** Nothing runs, and nothing waits here. */
+  /** Records that nothing runs and nothing waits. */
   rest(): void {
     this.#restsSince ??= this.#nowMs();
   }
@@ -49,10 +49,10 @@ export class ThroughputEstimate {
     const passedMs = this.#roll();
     const count = this.#count + this.#before.count;
     if (count < MIN_ENDED) return 0;
-    return Math.min(MOST, Math.floor((count * WINDOW_MS) / Math.max(MIN_MS, passedMs + this.#before.ms)));
+    return Math.min(MAX_JOBS, Math.floor((count * WINDOW_MS) / Math.max(MIN_MS, passedMs + this.#before.ms)));
   }
 
-  /** How long the present window has been running. After a window without an end, it begins anew. */
+  /** Returns the age of the current window, after starting a new one if it is over. */
   #roll(): number {
     const passedMs = this.#workedMs() - this.#since;
     if (passedMs < WINDOW_MS) return passedMs;

@@ -32,7 +32,7 @@ export function commandExecutor(options: CommandExecutorOptions): Executor {
 async function runCommand(options: CommandExecutorOptions, assignment: Assignment): Promise<Outcome> {
   const { job } = assignment;
   const { folder } = options;
-  // Temporary files may have been tidied away while nothing ran.
+  // The system may have removed temporary files while nothing ran.
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const result = join(folder, `result-${job.id}-${job.attempt}`);
   const parents = job.runContext?.parents ?? [];
@@ -83,7 +83,7 @@ async function runWithFiles(
     });
     assignment.onStop(() => launcher.stop(command, job.killGraceMs));
   });
-  if (exit.left > 0) log.error({ job_id: job.id, processes: exit.left }, 'processes of a command would not die');
+  if (exit.left > 0) log.error({ job_id: job.id, processes: exit.left }, 'could not kill all processes of a command');
   await stream.end();
   if (argument !== job.command) removeFile(commandFile);
   for (const file of env.files) removeFile(file);
@@ -95,7 +95,7 @@ async function runWithFiles(
 
 type Stop = Exclude<StopReason, 'lost'> | 'timeout' | 'launcher';
 
-/** A command that had ended before anybody stopped it keeps its true outcome. */
+/** A command that ended before it was stopped keeps its own outcome. */
 function stopOf(exit: CommandExit, assignment: Assignment): Stop | null {
   if (exit.stopped === null) return null;
   if (exit.stopped === 'launcher') return 'launcher';
@@ -110,12 +110,12 @@ function succeed(resultFile: string): Outcome {
   return read.result === undefined ? outcome : { ...outcome, result: read.result };
 }
 
-function outcomeOf(exit: CommandExit, stopped: Stop | null, told: { timeoutMs: number; tail: string }): Outcome {
+function outcomeOf(exit: CommandExit, stopped: Stop | null, run: { timeoutMs: number; tail: string }): Outcome {
   const { exitCode, signal } = exit;
-  const withTail = (first: string) => (told.tail === '' ? first : `${first}\n${told.tail}`);
+  const withTail = (first: string) => (run.tail === '' ? first : `${first}\n${run.tail}`);
   switch (stopped) {
     case 'timeout': {
-      const error = withTail(`timed out after ${formatDuration(told.timeoutMs)}; set timeout`);
+      const error = withTail(`timed out after ${formatDuration(run.timeoutMs)}; set timeout`);
       return { type: 'timed_out', exitCode, signal, error };
     }
     case 'cancelled':
@@ -140,7 +140,7 @@ function outcomeOf(exit: CommandExit, stopped: Stop | null, told: { timeoutMs: n
   }
 }
 
-/** What the system says of a command, or of its environment, that is too large for it names neither. */
+/** The system's error for a command or an environment that is too large names neither. */
 function reasonOf(startError: string): string {
   if (!startError.includes('E2BIG')) return startError;
   return `${startError}: its environment is larger than the system takes; no value in env may have 128 KiB`;

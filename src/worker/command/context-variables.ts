@@ -1,10 +1,10 @@
-/** What a command finds in its environment of its workflow, its item and its parents. */
+/** The environment variables that describe a command's workflow, item, parents and tick. */
 
 import { paramVariable, parentVariable } from '../../api/workflow/names.ts';
 import type { ParentEnd, RunContext } from '../../core/job.ts';
 import type { TickOfJob } from '../../core/schedule/tick.ts';
 
-/** Larger scalars are not set as variables; nor are those that would exceed the total. */
+/** Larger scalars are not set as variables, nor those that would exceed the total. */
 const MAX_VALUE_BYTES = 4 * 1024;
 const MAX_TOTAL_BYTES = 64 * 1024;
 
@@ -12,7 +12,7 @@ export function contextVariables({ params, item, parents }: RunContext): Record<
   return { ...paramVariables(params), ...itemVariables(item), ...parentVariables(parents) };
 }
 
-/** What a command finds of the tick that it runs for. The key is its item, unless it is an item of a step. */
+/** The key of the tick is also the item, unless the job is an item of a step. */
 export function tickVariables(tick: TickOfJob): Record<string, string> {
   return {
     WORKRON_SCHEDULE: tick.schedule,
@@ -24,7 +24,7 @@ export function tickVariables(tick: TickOfJob): Record<string, string> {
   };
 }
 
-/** A list has no variable: its items reach the steps of `for_each` one by one. */
+/** Lists have no variable: their items reach the steps of `for_each` one by one. */
 function paramVariables(params: RunContext['params']): Record<string, string> {
   const variables: Record<string, string> = {};
   for (const [name, value] of Object.entries(params)) {
@@ -33,7 +33,7 @@ function paramVariables(params: RunContext['params']): Record<string, string> {
   return variables;
 }
 
-/** Text as it is, everything else as JSON. */
+/** Text is passed as it is, all else as JSON. */
 function itemVariables(item: RunContext['item']): Record<string, string> {
   if (item === null) return {};
   const { value, index } = item;
@@ -44,8 +44,8 @@ function itemVariables(item: RunContext['item']): Record<string, string> {
 }
 
 /**
- * The scalars in the results of the parents, in order, until they are too many; of two with the same name the first. Results
- * beyond that are in the file of all parents only.
+ * The scalars in the results of the parents, in order, up to the size limits; the first of two with the same name wins.
+ * All results are in `$WORKRON_PARENTS`.
  */
 function parentVariables(parents: readonly ParentEnd[]): Record<string, string> {
   const variables: Record<string, string> = {};
@@ -65,7 +65,7 @@ function parentVariables(parents: readonly ParentEnd[]): Record<string, string> 
   return variables;
 }
 
-/** What `$WORKRON_PARENTS` holds: how each parent ended, by its key; the id stands for a key that is taken. */
+/** The content of `$WORKRON_PARENTS`: how each parent ended, by its key, or by its id if the key is taken. */
 export function parentsDocument(parents: readonly ParentEnd[]): string {
   const document = new Map<string, object>();
   for (const { jobId, key, status, result } of parents) {

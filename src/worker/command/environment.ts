@@ -1,4 +1,4 @@
-/** What a command finds in its environment: nothing of the server's but this. */
+/** The environment of a command. Nothing else of the server's environment is passed on. */
 
 import type { ClaimedJob } from '../../core/job.ts';
 import { TREE_MARK } from '../launcher/process-table.ts';
@@ -21,7 +21,7 @@ const PASSED_ON = new Set([
   TREE_MARK,
 ]);
 
-/** Of the worker's own environment, what commands may see: no tokens, no database addresses. */
+/** The part of the worker's environment that commands may see: no tokens, no database addresses. */
 export function passedOn(env: Readonly<NodeJS.ProcessEnv>): Record<string, string> {
   const passed: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) {
@@ -31,13 +31,13 @@ export function passedOn(env: Readonly<NodeJS.ProcessEnv>): Record<string, strin
 }
 
 export interface AttemptFiles {
-  /** Where the command may leave its result. */
+  /** Where the command may write its result. */
   result: string;
-  /** Where it finds how its parents ended; `null` where it has none. */
+  /** Where the ends of its parents are written; `null` if it has none. */
   parents: string | null;
 }
 
-/** What one attempt adds: the job's own variables, its runContext, and who it is. */
+/** The variables of one attempt: the job's own, those of its run context, and its identity. */
 export function attemptEnvironment(job: ClaimedJob, files: AttemptFiles): Record<string, string> {
   return {
     ...job.env,

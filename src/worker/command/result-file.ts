@@ -1,4 +1,4 @@
-/** What a command leaves in `$WORKRON_OUTPUT`: lines of `key=value`, or one JSON document. */
+/** The result that a command writes to `$WORKRON_OUTPUT`: `key=value` lines, or one JSON document. */
 
 import { closeSync, constants, fstatSync, openSync, readFileSync, unlinkSync } from 'node:fs';
 import { cleanJson, cleanText } from '../../core/text.ts';
@@ -7,11 +7,11 @@ export const MAX_RESULT_BYTES = 1024 * 1024;
 
 export type ReadResult = { ok: true; result: unknown } | { ok: false; error: string };
 
-/** Reads and removes the file; `result` is `undefined` where there is none. */
+/** Reads and removes the file; `result` is `undefined` if there is none. */
 export function takeResult(path: string): ReadResult {
   let fd: number;
   try {
-    // Without following a link or waiting for a pipe that the command may have put there.
+    // Does not follow a symbolic link or wait for a named pipe that the command may have created.
     fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { ok: true, result: undefined };
@@ -22,7 +22,7 @@ export function takeResult(path: string): ReadResult {
     const stat = fstatSync(fd);
     if (!stat.isFile()) return { ok: false, error: '$WORKRON_OUTPUT is not a plain file' };
     if (stat.size > MAX_RESULT_BYTES) {
-      return { ok: false, error: `the result in $WORKRON_OUTPUT has ${stat.size} bytes; 1 MiB is the most` };
+      return { ok: false, error: `the result in $WORKRON_OUTPUT has ${stat.size} bytes; expected at most 1 MiB` };
     }
     return parseResult(readFileSync(fd, 'utf8'));
   } catch (error) {
@@ -37,11 +37,11 @@ export function removeFile(path: string): void {
   try {
     unlinkSync(path);
   } catch {
-    // There was none, which is the usual case.
+    // Most commands write no result.
   }
 }
 
-/** A first line that is `key=value` makes it lines; all else must be JSON. */
+/** A first line of the form `key=value` means lines; all else must be JSON. */
 export function parseResult(text: string): ReadResult {
   const lines = text.split('\n').map((line) => line.replace(/\r$/, ''));
   const first = lines.find((line) => line.trim() !== '');

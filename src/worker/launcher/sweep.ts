@@ -1,4 +1,4 @@
-/** Ends what earlier lives on this machine left behind: commands whose launcher is dead, launchers whose worker is. */
+/** Ends what previous workers on this machine left: launchers whose worker is dead, and commands without a launcher. */
 
 import { readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,42 +18,42 @@ import {
 } from './process-table.ts';
 import { ownerOfFolder } from './work-folder.ts';
 
-/** A launcher whose worker died is stopping its commands; so long it may go on doing so. */
-const PATIENCE_MS = 2_000;
-const LOOK_MS = 20;
-/** Beyond this, what SIGKILL did not end will not end. */
+/** How long a launcher whose worker died may take to stop its commands. */
+const LAUNCHER_GRACE_MS = 2_000;
+const SCAN_MS = 20;
+/** A process that has not ended this long after SIGKILL will not end. */
 const GIVE_UP_MS = 10_000;
 
 /**
- * Resolves once nothing is left, with how many processes had to be ended. Whatever belongs to a live worker, or to a
- * machine within this one (a container), is not touched.
+ * Returns the number of processes ended, once none is left. Processes that belong to a live worker or to another PID
+ * namespace (a container) are not touched.
  */
 export async function sweepOrphans(log: Log): Promise<number> {
   if (!hasProcessTable) return 0;
-  const patient = await endAll(orphanedLaunchers, PATIENCE_MS);
-  const ended = patient + (await endAll(orphanedTrees, 0));
+  const launchers = await endAll(orphanedLaunchers, LAUNCHER_GRACE_MS);
+  const ended = launchers + (await endAll(orphanedTrees, 0));
   removeFolders();
-  if (ended > 0) log.warn({ processes: ended }, 'ended commands that an earlier worker had left behind');
+  if (ended > 0) log.warn({ processes: ended }, 'ended commands that a previous worker left behind');
   return ended;
 }
 
-async function endAll(find: () => number[], patienceMs: number): Promise<number> {
+async function endAll(find: () => number[], graceMs: number): Promise<number> {
   const ended = new Set<number>();
   const seen = new Set<string>();
-  for (let waitedMs = 0; waitedMs < GIVE_UP_MS; waitedMs += LOOK_MS) {
+  for (let waitedMs = 0; waitedMs < GIVE_UP_MS; waitedMs += SCAN_MS) {
     const found = find();
     for (const pid of found) seen.add(identityOf(pid));
-    // While a process dies its environment is gone already, so it is not found, and those it left are not yet orphans.
+    // A dying process loses its environment before it ends, so it is not found, and its children are not orphans yet.
     if (found.length === 0 && [...seen].every(isDead)) break;
-    if (waitedMs >= patienceMs) {
+    if (waitedMs >= graceMs) {
       for (const pid of found) if (canSignal(pid, 'SIGKILL')) ended.add(pid);
     }
-    await sleep(LOOK_MS);
+    await sleep(SCAN_MS);
   }
   return ended.size;
 }
 
-/** With those between them and their namespace: the first process of a namespace is gone only when all others are. */
+/** Includes the processes between a launcher and its namespace: the first process of a namespace ends last. */
 function orphanedLaunchers(): number[] {
   return listPids().filter((pid) => {
     const worker = readVariable(pid, LAUNCHER_MARK);
@@ -61,7 +61,7 @@ function orphanedLaunchers(): number[] {
   });
 }
 
-/** A session that a marked process is in was begun within its tree, so all of it is. */
+/** A session with a marked process was begun within its tree, so all of the session belongs to the tree. */
 function orphanedTrees(): number[] {
   const own = marksOf(process.env[TREE_MARK]);
   const pids = listPids();
@@ -88,7 +88,7 @@ function removeFolders(): void {
     try {
       rmSync(join(tmpdir(), name), { recursive: true, force: true });
     } catch {
-      // Another user's: theirs to remove.
+      // It belongs to another user.
     }
   }
 }

@@ -1,4 +1,4 @@
-/** A worker's temporary files: pipes and result files, in a folder that nobody else can enter and a sweep can find. */
+/** The folder for a worker's temporary files. Only its user can enter it, and a sweep finds it by its name. */
 
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ export function makeWorkFolder(): string {
   return mkdtempSync(join(tmpdir(), `workron-${identityOf(process.pid)}-`));
 }
 
-/** The process that made a folder of this name; `undefined`: not one of ours. */
+/** The process that made a folder of this name; `undefined` if it is not a worker's folder. */
 export function ownerOfFolder(name: string): string | undefined {
   return NAME.exec(name)?.[1];
 }

@@ -1,4 +1,4 @@
-/** Tells the scheduler that this worker lives and what it holds; hears what must stop. */
+/** Sends heartbeats: they renew the leases that the worker holds, and their answers say what must stop. */
 
 import type { Clock, Random } from '../../core/clock.ts';
 import type { HeartbeatOrders, WorkerHeartbeat } from '../../core/lease.ts';
@@ -14,11 +14,11 @@ export interface HeartbeaterOptions {
   random: Random;
   log: Log;
   monotonicMs: () => number;
-  /** What to say, at the moment it is said. */
+  /** Called for each heartbeat, right before it is sent. */
   heartbeat: () => WorkerHeartbeat;
-  /** `sentAt`: by the monotonic clock. */
+  /** `sentAt` is by the monotonic clock. */
   onOrders: (orders: HeartbeatOrders, sentAt: number) => void;
-  /** The scheduler does not know this worker; resolves once it has registered again. */
+  /** The scheduler does not know this worker. Resolves once it has registered again. */
   onForgotten: (signal: AbortSignal) => Promise<void>;
 }
 
@@ -26,15 +26,15 @@ export type Pace = Pick<Registration, 'heartbeatMs' | 'leaseMs'>;
 
 export class Heartbeater {
   readonly #options: HeartbeaterOptions;
-  readonly #patience: RetryBackoff;
+  readonly #backoff: RetryBackoff;
   readonly #wake = new Wake();
 
   constructor(options: HeartbeaterOptions) {
     this.#options = options;
-    this.#patience = new RetryBackoff(options.random);
+    this.#backoff = new RetryBackoff(options.random);
   }
 
-  /** The next beat does not wait for its turn. */
+  /** Sends the next heartbeat at once. */
   nudge(): void {
     this.#wake.fire();
   }
@@ -47,19 +47,19 @@ export class Heartbeater {
       const { heartbeatMs, leaseMs } = pace();
       let waitMs = heartbeatMs;
       try {
-        // A connection that hangs must be noticed while there is time to try another.
+        // A hanging connection must be noticed while there is time to try another.
         await this.beat(Math.max(heartbeatMs, leaseMs / 3), signal);
-        this.#patience.succeeded();
+        this.#backoff.succeeded();
       } catch (error) {
         if (signal.aborted) return;
-        waitMs = Math.min(waitMs, this.#patience.failed());
-        if (this.#patience.isNew) log.warn({ error }, 'a heartbeat was not answered; trying again');
+        waitMs = Math.min(waitMs, this.#backoff.failed());
+        if (this.#backoff.isNew) log.warn({ error }, 'heartbeat failed; retrying');
       }
       await this.#wake.sleep(clock, waitMs, signal);
     }
   }
 
-  /** One heartbeat. Rejects where it was not answered within `answerMs`. */
+  /** Sends one heartbeat. Rejects if it is not answered within `answerMs`. */
   async beat(answerMs: number, signal: AbortSignal): Promise<void> {
     const { source, monotonicMs, heartbeat, onOrders, onForgotten } = this.#options;
     const sentAt = monotonicMs();

@@ -1,4 +1,4 @@
-/** The thread of a `LeaseKeeper`: watches whether the worker's loop turns, and renews its lease while it does not. */
+/** The thread of a `LeaseKeeper`: renews the worker's lease while the worker's event loop is blocked. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { workerData } from 'node:worker_threads';
@@ -10,9 +10,9 @@ interface LeaseKeeperModule {
   connect(data: unknown): LeaseKeeperConnection;
 }
 
-/** In parts of a heartbeat: how often to look, and from when on the loop counts as silent. */
-const LOOK_SHARE = 1 / 4;
-const SILENT_SHARE = 3 / 4;
+/** Shares of a heartbeat interval: how often to check, and when the loop counts as blocked. */
+const CHECK_SHARE = 1 / 4;
+const BLOCKED_SHARE = 3 / 4;
 
 const { plan, shared, heartbeatMs } = workerData as LeaseKeeperData;
 const cells = new BigInt64Array(shared);
@@ -20,15 +20,15 @@ const read = (cell: number) => Number(Atomics.load(cells, cell));
 let connection: LeaseKeeperConnection | undefined;
 let module: Promise<LeaseKeeperModule> | undefined;
 
-// Loaded early, so that it is there when it is needed, but not by a worker that lives for a moment only.
+// Loaded early, so that it is ready when needed, but not by a worker that lives only for a moment.
 await sleep(heartbeatMs);
 await load().catch(() => undefined);
 
 for (;;) {
-  await sleep(heartbeatMs * LOOK_SHARE);
-  const silentMs = monotonicMs() - read(CELLS.aliveAt);
-  const mayRun = silentMs <= read(CELLS.longestMs) + heartbeatMs;
-  if (read(CELLS.longestMs) > 0 && silentMs > heartbeatMs * SILENT_SHARE && mayRun) await renew();
+  await sleep(heartbeatMs * CHECK_SHARE);
+  const blockedMs = monotonicMs() - read(CELLS.aliveAt);
+  const mayRun = blockedMs <= read(CELLS.longestMs) + heartbeatMs;
+  if (read(CELLS.longestMs) > 0 && blockedMs > heartbeatMs * BLOCKED_SHARE && mayRun) await renew();
   else await close();
 }
 
@@ -39,7 +39,7 @@ async function renew(): Promise<void> {
     await connection.renew(read(CELLS.workerId), AbortSignal.timeout(heartbeatMs * 2));
     Atomics.store(cells, CELLS.renewedAt, BigInt(sentAt));
   } catch {
-    // The next look tries again on a new connection; nobody could read a log line now.
+    // The next check tries again on a new connection. The log cannot be written while the loop is blocked.
     await close();
   }
 }

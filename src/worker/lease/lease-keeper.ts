@@ -1,7 +1,7 @@
 /**
- * Keeps a worker's lease while its event loop is blocked: a thread renews it whenever the loop has been silent for too
- * long. A process that hangs for good does not keep its jobs for ever: the thread gives up once the loop has been silent
- * for longer than anything that runs may take.
+ * Keeps a worker's lease while its event loop is blocked: a thread renews it if the loop has not run for too long. A
+ * process that hangs forever does not keep its jobs: the thread stops once the loop has been blocked for longer than
+ * any running handler may take.
  */
 
 import { Worker as Thread } from 'node:worker_threads';
@@ -10,7 +10,7 @@ import type { LeaseKeeperPlan } from '../../core/lease-keeper.ts';
 import type { Log } from '../../ops/log.ts';
 import { monotonicMs } from '../time/monotonic.ts';
 
-/** Cells of the memory that both sides share; instants are of the monotonic clock, in milliseconds. */
+/** Cells of the shared memory. Instants are milliseconds of the monotonic clock. */
 export const CELLS = { aliveAt: 0, longestMs: 1, workerId: 2, renewedAt: 3 } as const;
 
 export interface LeaseKeeperData {
@@ -19,13 +19,13 @@ export interface LeaseKeeperData {
   heartbeatMs: number;
 }
 
-/** Who works, and how long what runs now may take at most; 0: nothing runs. */
+/** `longestMs`: the longest time that a running handler may take; 0 if none runs. */
 interface Work {
   workerId: number;
   longestMs: number;
 }
 
-/** How often the loop says that it lives, in parts of a heartbeat. */
+/** How often the loop reports that it runs, as a share of a heartbeat interval. */
 const ALIVE_SHARE = 1 / 4;
 
 export class LeaseKeeper implements AsyncDisposable {
@@ -50,15 +50,15 @@ export class LeaseKeeper implements AsyncDisposable {
     this.#thread.unref();
   }
 
-  /** By the monotonic clock: when the last renewal by the thread that was answered was sent; 0: never. */
+  /** When the thread sent its last answered renewal, by the monotonic clock; 0: never. */
   get renewedAt(): number {
     return Number(Atomics.load(this.#cells, CELLS.renewedAt));
   }
 
-  /** Says that the loop turns, and for how long it may stand still if it does, until `signal` aborts. */
-  async run(clock: Clock, look: () => Work, signal: AbortSignal): Promise<void> {
+  /** Reports that the loop runs, and how long it may be blocked from now on, until `signal` aborts. */
+  async run(clock: Clock, current: () => Work, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      const { workerId, longestMs } = look();
+      const { workerId, longestMs } = current();
       Atomics.store(this.#cells, CELLS.workerId, BigInt(workerId));
       this.#setLongest(longestMs);
       Atomics.store(this.#cells, CELLS.aliveAt, BigInt(Math.floor(monotonicMs())));
@@ -66,7 +66,7 @@ export class LeaseKeeper implements AsyncDisposable {
     }
   }
 
-  /** Something that may take so long is about to start, and may block the loop at once. */
+  /** Announces a handler that may take this long and may block the loop at once. */
   starting(longestMs: number): void {
     if (longestMs > this.#longestMs) this.#setLongest(longestMs);
   }

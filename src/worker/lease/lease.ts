@@ -1,14 +1,14 @@
 /**
- * How long this worker may still believe that what it holds is its own. Counted from the moment the last answered
- * heartbeat was *sent*, so that it never ends later than the scheduler thinks.
+ * How long this worker may assume that it still holds its leases. Counted from when the last answered heartbeat was
+ * *sent*, so that it never ends later than the scheduler's own count.
  */
 
 import type { Clock } from '../../core/clock.ts';
 import { monotonicMs } from '../time/monotonic.ts';
 
-/** From so much of the lease on without an answer, the worker counts as cut off; the rest is for stopping. */
+/** Without an answer for this share of the lease the worker counts as cut off; the rest is for stopping jobs. */
 const CUT_OFF_SHARE = 2 / 3;
-/** Nothing may be left so long before the end. */
+/** How long before the end of the lease nothing may be left, as a share of it. */
 const MARGIN_SHARE = 1 / 10;
 const MAX_MARGIN_MS = 1_000;
 
@@ -18,7 +18,7 @@ export class Lease {
   #renewedAt = 0;
   #lengthMs = 0;
 
-  /** `renewedElsewhereAt`: when somebody else sent a renewal for us that was answered. */
+  /** `renewedElsewhereAt` is when the lease keeper sent its last answered renewal. */
   constructor(monotonicMs: () => number, renewedElsewhereAt: () => number = () => 0) {
     this.#monotonicMs = monotonicMs;
     this.#renewedElsewhereAt = renewedElsewhereAt;
@@ -37,12 +37,12 @@ export class Lease {
     return this.#remainingMs() <= 0;
   }
 
-  /** Not positive: cut off. */
+  /** The time until the worker counts as cut off; not positive if it does. */
   get cutOffInMs(): number {
     return this.#remainingMs() - this.#lengthMs * (1 - CUT_OFF_SHARE);
   }
 
-  /** By when nothing may be left of what runs. */
+  /** The time until nothing that runs may be left. */
   get killInMs(): number {
     return this.#remainingMs() - Math.min(MAX_MARGIN_MS, this.#lengthMs * MARGIN_SHARE);
   }

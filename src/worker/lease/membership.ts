@@ -1,4 +1,4 @@
-/** The name under which the scheduler knows this worker. */
+/** The worker's registration at the scheduler. */
 
 import type { Clock, Random } from '../../core/clock.ts';
 import { isWorkronError } from '../../core/error.ts';
@@ -17,9 +17,9 @@ export interface MembershipOptions {
   clock: Clock;
   random: Random;
   log: Log;
-  /** `sentAt`: by the monotonic clock. */
+  /** `sentAt` is by the monotonic clock. */
   onRegistered: (sentAt: number) => void;
-  /** The scheduler has something to tell. */
+  /** The next heartbeat should be sent at once. */
   onNudge: () => void;
 }
 
@@ -33,7 +33,7 @@ export class Membership {
     this.#options = options;
   }
 
-  /** Resolves once the scheduler knows this worker. */
+  /** Resolves once the worker is registered. */
   get known(): Promise<void> {
     return this.#known.promise;
   }
@@ -47,10 +47,10 @@ export class Membership {
     return this.#registration;
   }
 
-  /** Tries until it is answered or `signal` aborts. Rejects where nobody would ever let it in. */
+  /** Tries until it is answered or `signal` aborts. Rejects if the first registration is refused for good. */
   async register(signal: AbortSignal): Promise<void> {
     const { source, profile, clock, random, log, onRegistered, onNudge } = this.#options;
-    const patience = new RetryBackoff(random);
+    const backoff = new RetryBackoff(random);
     while (!signal.aborted) {
       const sentAt = monotonicMs();
       try {
@@ -60,14 +60,14 @@ export class Membership {
         onRegistered(sentAt);
         this.#stopNudges?.();
         this.#stopNudges = source.onNudge(registration.workerId, onNudge);
-        log.info({ worker_id: registration.workerId, slots: profile.slots }, 'the worker has registered');
+        log.info({ worker_id: registration.workerId, slots: profile.slots }, 'worker registered');
         return;
       } catch (error) {
         if (signal.aborted) return;
-        // A wrong token, say: at the start somebody is there to put it right.
+        // A wrong token, for instance: when the worker starts, someone is there to correct it.
         if (!this.isKnown && isWorkronError(error) && !error.retryable) throw error;
-        const waitMs = patience.failed();
-        if (patience.isNew) log.warn({ error }, 'could not register; trying again');
+        const waitMs = backoff.failed();
+        if (backoff.isNew) log.warn({ error }, 'could not register; retrying');
         await clock.sleep(waitMs, signal);
       }
     }

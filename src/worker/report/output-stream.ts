@@ -1,4 +1,4 @@
-/** The output of one attempt on its way to the source: what waits to be sent, where it belongs, and how it ended. */
+/** The output of one attempt on its way to the source: the bytes to be sent, their offset, and the tail. */
 
 import type { LogChunk } from '../../core/output.ts';
 import { cleanText } from '../../core/text.ts';
@@ -11,18 +11,18 @@ const TAIL_BYTES = 2 * 1024;
 export interface StreamEvents {
   /** There is enough to send, or enough time has passed. */
   onDue: (stream: OutputStream) => void;
-  /** So many bytes need no longer be waited for: written or given up. */
+  /** This many bytes were written or given up, and no longer need to be waited for. */
   onTaken: (bytes: number) => void;
 }
 
-/** Holds a bounded number of bytes, as long as who pushes waits for `onTaken`. */
+/** Buffers a bounded number of bytes, provided that the writer waits for `onTaken`. */
 export class OutputStream {
   readonly assignment: Assignment;
-  /** Sent, not yet answered. */
+  /** Sent, but not answered yet. */
   inFlight: LogChunk | undefined;
-  /** Since when sending it has failed, by the monotonic clock. */
+  /** When sending began to fail, by the monotonic clock. */
   failingSince: number | undefined;
-  /** Is on the writer's list. */
+  /** True if it is in the writer's list. */
   queued = false;
   readonly #events: StreamEvents;
   readonly #flushMs: number;
@@ -62,7 +62,7 @@ export class OutputStream {
     });
   }
 
-  /** The chunk to send: the one that failed before, or the next. */
+  /** The chunk to send: the one that failed, or the next one. */
   take(): LogChunk | undefined {
     this.#stopTimer();
     if (this.inFlight !== undefined || this.#length === 0) return this.inFlight;
@@ -78,7 +78,7 @@ export class OutputStream {
     return this.inFlight;
   }
 
-  /** The chunk in flight has arrived. */
+  /** Records that the chunk in flight was written. */
   written(): void {
     const size = this.inFlight?.data.length ?? 0;
     this.inFlight = undefined;
@@ -89,7 +89,7 @@ export class OutputStream {
     else if (this.#onEnd !== undefined) this.#ended();
   }
 
-  /** From now on output is only counted. The command must not wait for it. */
+  /** Drops all output from now on. It still counts as taken, so that the command does not wait. */
   giveUp(): void {
     if (this.#givenUp) return;
     this.#givenUp = true;
@@ -105,7 +105,7 @@ export class OutputStream {
   /** The last 2 KiB, as text that every store can hold. */
   tail(): string {
     let start = 0;
-    // A character that was cut in two is left out.
+    // Leaves out a character that was cut in two.
     while (this.#tailCut && start < 4 && ((this.#tail[start] ?? 0) & 0xc0) === 0x80) start += 1;
     return cleanText(this.#tail.toString('utf8', start));
   }

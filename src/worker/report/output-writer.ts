@@ -1,4 +1,4 @@
-/** Sends what commands print to the source: many attempts in one call, each attempt in order. */
+/** Sends the output of attempts to the source: many attempts in one call, the chunks of each in order. */
 
 import type { Clock, Random } from '../../core/clock.ts';
 import { NEVER } from '../../core/never.ts';
@@ -12,7 +12,7 @@ import { RetryBackoff } from '../time/retry-backoff.ts';
 import { within } from '../time/within.ts';
 import { OutputStream } from './output-stream.ts';
 
-/** Leaves time to send within the quarter of a second that was promised. */
+/** Leaves time to send within the promised quarter of a second. */
 const FLUSH_MS = 200;
 const STREAMS_PER_CALL = 16;
 const ANSWER_MS = 15_000;
@@ -28,16 +28,16 @@ export interface OutputWriterOptions {
 
 export class OutputWriter {
   readonly #options: OutputWriterOptions;
-  readonly #patience: RetryBackoff;
+  readonly #backoff: RetryBackoff;
   #due: OutputStream[] = [];
   #sending = false;
 
   constructor(options: OutputWriterOptions) {
     this.#options = options;
-    this.#patience = new RetryBackoff(options.random);
+    this.#backoff = new RetryBackoff(options.random);
   }
 
-  /** `onTaken`: so many bytes are written, or given up; who fills the stream may go on. */
+  /** `onTaken`: this many bytes were written or given up, and the stream can take more. */
   open(assignment: Assignment, onTaken: (bytes: number) => void): OutputStream {
     return new OutputStream(assignment, FLUSH_MS, { onDue: (stream) => this.#add(stream), onTaken });
   }
@@ -66,7 +66,7 @@ export class OutputWriter {
     try {
       const { source } = this.#options;
       const held = await within(ANSWER_MS, NEVER, (signal) => source.writeOutput(chunks, signal));
-      this.#patience.succeeded();
+      this.#backoff.succeeded();
       streams.forEach((stream, index) => (held[index] ? stream.written() : refused(stream)));
     } catch (error) {
       if (isRefusal(error)) await this.#isolate(streams, error);
@@ -74,27 +74,27 @@ export class OutputWriter {
     }
   }
 
-  /** What is wrong is one chunk's fault, and must not cost the others theirs. */
+  /** Sends each stream alone after a refusal, so that one bad chunk does not fail the others. */
   async #isolate(streams: readonly OutputStream[], error: unknown): Promise<void> {
     const [first] = streams;
     if (streams.length > 1) {
       for (const stream of streams) await this.#send([stream]);
     } else if (first !== undefined) {
-      this.#options.log.error({ job_id: first.assignment.jobId, error }, 'the output was refused');
+      this.#options.log.error({ job_id: first.assignment.jobId, error }, 'output was refused');
       first.giveUp();
     }
   }
 
   async #sendLater(streams: readonly OutputStream[], error: unknown): Promise<void> {
     const { clock, log, lease, monotonicMs } = this.#options;
-    const waitMs = this.#patience.failed();
-    if (this.#patience.isNew) log.warn({ error }, 'output could not be written; trying again');
+    const waitMs = this.#backoff.failed();
+    if (this.#backoff.isNew) log.warn({ error }, 'could not write output; retrying');
     await clock.sleep(waitMs, NEVER);
     const now = monotonicMs();
     for (const stream of streams) {
       stream.failingSince ??= now;
       if (stream.assignment.lost || now - stream.failingSince > lease.lengthMs) {
-        log.warn({ job_id: stream.assignment.jobId }, 'output was given up: its lease is over');
+        log.warn({ job_id: stream.assignment.jobId }, 'output was dropped: its lease has expired');
         stream.giveUp();
       } else if (!stream.queued) {
         stream.queued = true;

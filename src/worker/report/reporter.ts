@@ -1,4 +1,6 @@
-/** Tells how far attempts are: the latest word of each, many in one call. Checkpoints are written before anybody goes on. */
+/**
+ * Reports progress: the latest of each attempt, many in one call. Checkpoints are written before the handler goes on.
+ */
 
 import { Stopped } from '../../core/handler-errors.ts';
 import type { Progress } from '../../core/job.ts';
@@ -11,6 +13,7 @@ import { within } from '../time/within.ts';
 const EVERY_MS = 200;
 const ANSWER_MS = 15_000;
 const MAX_AT_ONCE = 500;
+
 export class Reporter {
   readonly #source: JobSource;
   readonly #log: Log;
@@ -22,18 +25,18 @@ export class Reporter {
     this.#log = log;
   }
 
-  /** Sent soon; what is said meanwhile takes its place. */
+  /** Sent soon. Newer progress replaces progress that was not sent yet. */
   progress(assignment: Assignment, progress: Progress): void {
     this.#latest.set(assignment, progress);
     this.#timer ??= setTimeout(() => void this.#flush([...this.#latest.keys()]), EVERY_MS);
   }
 
-  /** The attempt ends: its last word is written first, if that can be. */
+  /** Sends the last progress of an attempt that ends. */
   async end(assignment: Assignment): Promise<void> {
     if (this.#latest.has(assignment)) await this.#flush([assignment]);
   }
 
-  /** Resolves once it is on disk; rejects where the attempt is no longer this worker's. */
+  /** Resolves once the checkpoint is on disk; rejects if the attempt is no longer this worker's. */
   async checkpoint(assignment: Assignment, checkpoint: unknown): Promise<void> {
     const { jobId, attempt, workerId } = assignment;
     const report = [{ jobId, attempt, workerId, checkpoint }];
@@ -48,8 +51,8 @@ export class Reporter {
   async #flush(assignments: readonly Assignment[]): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    const told = assignments.slice(0, MAX_AT_ONCE);
-    const reports = told.flatMap((assignment) => {
+    const batch = assignments.slice(0, MAX_AT_ONCE);
+    const reports = batch.flatMap((assignment) => {
       const progress = this.#latest.get(assignment);
       this.#latest.delete(assignment);
       const { jobId, attempt, workerId } = assignment;
@@ -61,8 +64,8 @@ export class Reporter {
     try {
       await within(ANSWER_MS, NEVER, (signal) => this.#source.report(reports, signal));
     } catch (error) {
-      // The next word will do as well.
-      this.#log.debug({ error }, 'progress was not written');
+      // Progress is lossy: newer progress replaces it.
+      this.#log.debug({ error }, 'could not write progress');
     }
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Reports outcomes. What ends while one report is on its way goes together into the next; what cannot be delivered is
- * kept and sent again.
+ * Reports outcomes. Outcomes that arrive while a report is under way are sent together in the next one; those that
+ * cannot be delivered are kept and sent again.
  */
 
 import type { Clock, Random } from '../../core/clock.ts';
@@ -21,7 +21,7 @@ export interface SettlerOptions {
   clock: Clock;
   random: Random;
   log: Log;
-  /** The attempt is off our hands: answered, or given up. Called once for each. */
+  /** The attempt was settled or given up. Called once for each. */
   onSettled: (assignment: Assignment) => void;
 }
 
@@ -32,14 +32,14 @@ interface Report {
 
 export class Settler {
   readonly #options: SettlerOptions;
-  readonly #patience: RetryBackoff;
+  readonly #backoff: RetryBackoff;
   readonly #givenUp = new AbortController();
   #waiting: Report[] = [];
   #sending = false;
 
   constructor(options: SettlerOptions) {
     this.#options = options;
-    this.#patience = new RetryBackoff(options.random);
+    this.#backoff = new RetryBackoff(options.random);
   }
 
   get waiting(): number {
@@ -53,11 +53,11 @@ export class Settler {
     this.#waiting.push({ assignment, settlement });
     if (this.#sending) return;
     this.#sending = true;
-    // What ends in the same turn of the event loop goes together.
+    // Outcomes of one turn of the event loop are sent together.
     queueMicrotask(() => void this.#sendAll());
   }
 
-  /** Nobody will hear these reports any more: lets go of all of them. */
+  /** Drops all outcomes, because no scheduler can be reached any more. */
   giveUp(): void {
     this.#givenUp.abort(new Error('given up'));
   }
@@ -84,21 +84,20 @@ export class Settler {
       try {
         const settlements = open.map((report) => report.settlement);
         const results = await within(ANSWER_MS, signal, (inner) => source.settle(settlements, inner));
-        this.#patience.succeeded();
+        this.#backoff.succeeded();
         open.forEach((report, index) => this.#answered(report, results[index] ?? 'invalid'));
         return;
       } catch (error) {
         if (signal.aborted) continue;
         if (isRefusal(error)) return this.#isolate(open, error);
-        const waitMs = this.#patience.failed();
-        if (this.#patience.isNew)
-          log.warn({ error, outcomes: open.length }, 'outcomes could not be reported; trying again');
+        const waitMs = this.#backoff.failed();
+        if (this.#backoff.isNew) log.warn({ error, outcomes: open.length }, 'could not report outcomes; retrying');
         await clock.sleep(waitMs, signal);
       }
     }
   }
 
-  /** A batch never makes strangers fail together: halved until the bad report stands alone. */
+  /** Halves a refused batch until the bad outcome is alone, so that it does not fail the others. */
   async #isolate(reports: readonly Report[], error: WorkronError): Promise<void> {
     const [first] = reports;
     if (reports.length > 1) {
@@ -106,7 +105,7 @@ export class Settler {
       await this.#send(reports.slice(0, middle));
       await this.#send(reports.slice(middle));
     } else if (first !== undefined) {
-      this.#options.log.error({ job_id: first.settlement.jobId, error }, 'an outcome was refused');
+      this.#options.log.error({ job_id: first.settlement.jobId, error }, 'outcome was refused');
       const gone = error.code === 'worker_not_found' || error.code === 'lease_lost';
       this.#answered(first, gone ? 'lease_lost' : 'invalid');
     }
@@ -116,21 +115,17 @@ export class Settler {
     const { log, onSettled } = this.#options;
     const { jobId, attempt, outcome } = settlement;
     if (result === 'invalid' && outcome.type !== 'failed') {
-      // Left unreported, it would be given back and run again, for ever.
+      // Without an outcome the job would be returned and run again, over and over.
       const error = `it ended (${outcome.type}), but the scheduler refused its outcome`;
       return this.add(assignment, { type: 'failed', exitCode: null, signal: null, error });
     }
-    if (result !== 'ok')
-      log.warn({ job_id: jobId, attempt, outcome: outcome.type, result }, 'an outcome came too late');
+    if (result !== 'ok') log.warn({ job_id: jobId, attempt, outcome: outcome.type, result }, 'outcome was too late');
     onSettled(assignment);
   }
 
   #drop({ assignment, settlement }: Report): void {
     const { jobId, attempt, outcome } = settlement;
-    this.#options.log.warn(
-      { job_id: jobId, attempt, outcome: outcome.type },
-      'an outcome was dropped: the lease is lost',
-    );
+    this.#options.log.warn({ job_id: jobId, attempt, outcome: outcome.type }, 'outcome was dropped: its lease is lost');
     this.#options.onSettled(assignment);
   }
 }

@@ -1,10 +1,10 @@
-/** One attempt in this worker's hands, from the claim until its settle is answered. */
+/** An attempt that this worker holds, from the claim until its settle is answered. */
 
 import { Stopped } from '../../core/handler-errors.ts';
 import type { ClaimedJob } from '../../core/job.ts';
 import type { LeaseRef } from '../../core/lease.ts';
 
-/** Why an attempt is stopped before its end. `lost`: it is not ours any more, so there is nothing to report. */
+/** Why an attempt is stopped. `lost`: it is no longer this worker's, so its outcome is not reported. */
 export type StopReason = 'cancelled' | 'interrupted' | 'cut_off' | 'lost';
 
 const REASONS: Readonly<Record<StopReason, () => Stopped>> = {
@@ -14,29 +14,31 @@ const REASONS: Readonly<Record<StopReason, () => Stopped>> = {
   lost: () => new Stopped('lost', 'the job is no longer this worker\u2019s'),
 };
 
-/** Made for every job, so it makes nothing that most jobs do not need. */
+/** Created for every job, so it allocates nothing that most jobs do not need. */
 export class Assignment implements LeaseRef {
   readonly job: ClaimedJob;
   readonly workerId: number;
-  /** When it started here, by the scheduler's clock; `null` until then. Of a job that was prefetched it has to be told. */
+  /**
+   * When the attempt started, by the scheduler's clock; `null` until then. For a prefetched job this must be reported.
+   */
   startedAt: number | null = null;
-  /** The scheduler knows that it has started. */
+  /** True if the scheduler knows that the attempt has started. */
   startReported: boolean;
-  /** The first reason counts. */
+  /** Only the first reason counts. */
   stopped: StopReason | null = null;
-  /** Its lease was given away: whatever it ends with is dropped. */
+  /** True if its lease was lost: its outcome is dropped. */
   lost = false;
-  /** Its outcome is known, and on its way. */
+  /** True if its outcome is known and being reported. */
   ended = false;
-  /** Work that goes on after the outcome was told, and keeps its slot until it ends. */
+  /** Set if the handler still runs after the attempt was settled. It keeps its slot until then. */
   stillBusy: Promise<unknown> | undefined;
-  /** Called once nothing of it runs any more. */
+  /** Called once nothing of the attempt runs any more. */
   afterwards: (() => void) | undefined;
   readonly #takenAt: number;
   #listener: (() => void) | undefined;
   #controller: AbortController | undefined;
 
-  /** `takenAt`: when it arrived here, by the clock of the process. */
+  /** `takenAt` is when the job arrived, by the process's clock. */
   constructor(job: ClaimedJob, workerId: number, takenAt: number) {
     this.job = job;
     this.workerId = workerId;
@@ -48,7 +50,7 @@ export class Assignment implements LeaseRef {
     return this.job.id;
   }
 
-  /** `now` by the same clock. */
+  /** Records the start; `now` is by the same clock as `takenAt`. */
   begin(now: number): void {
     this.startedAt = Math.round(this.job.startedAt + now - this.#takenAt);
   }
@@ -66,12 +68,12 @@ export class Assignment implements LeaseRef {
     return this.#controller.signal;
   }
 
-  /** Aborts the signal without a reason from outside: its own time is over. */
+  /** Aborts the signal because of the attempt's own timeout. */
   abort(reason: Stopped): void {
     this.#controller?.abort(reason);
   }
 
-  /** Calls `listener`, one at most, when the attempt is stopped; at once if it was. */
+  /** Calls `listener` when the attempt is stopped, or at once if it was. Only one listener is kept. */
   onStop(listener: () => void): void {
     this.#listener = listener;
     if (this.stopped !== null) listener();

@@ -16,42 +16,42 @@ import type { Assignment } from './assignment.ts';
 import type { Executor } from './runner.ts';
 
 const MAX_ERROR_LENGTH = 8 * 1024;
-/** A handler cannot be made to wait; lines beyond so many unwritten bytes are left out. */
+/** A handler cannot be made to wait, so lines beyond this number of unwritten bytes are dropped. */
 const MAX_WAITING_BYTES = 1024 * 1024;
 
 export interface HandlerContext {
   readonly jobId: number;
   readonly attempt: number;
-  /** Aborts when the attempt should end: cancelled, timed out, the worker stops. Its reason is a `Stopped`. */
+  /** Aborts when the attempt should end: cancelled, timed out, or the worker stops. Its reason is a `Stopped`. */
   readonly signal: AbortSignal;
   readonly queue: string;
-  /** How long it may take to stop once its signal has aborted. */
+  /** How long the handler may take to stop once its signal has aborted. */
   readonly killGraceMs: number;
-  /** The variables it was submitted with. */
+  /** The variables that the job was submitted with. */
   readonly env: Readonly<Record<string, string>>;
-  /** Of its workflow; empty where it has none. */
+  /** The parameters of its workflow; empty if it has none. */
   readonly params: RunContext['params'];
-  /** Of a `for_each` step: what to work on, and its place in the list; else `null`. */
+  /** For an item of a `for_each` step: its value and its position in the list; else `null`. */
   readonly item: RunContext['item'];
   /** How its parents ended, with their results. */
   readonly parents: RunContext['parents'];
-  /** The tick of a schedule that it runs for; `null` where somebody submitted it. */
+  /** The tick of a schedule that the job runs for; `null` for a submitted job. */
   readonly tick: TickOfJob | null;
   /** Adds a line to the attempt's output. */
   log(line: string): void;
-  /** How far it is, 0 to 1, and where, for those who watch. */
+  /** Reports progress: a fraction from 0 to 1, and a text. */
   progress(fraction: number, text?: string): void;
-  /** What the next attempt can go on from (JSON). Resolves once it is on disk. */
+  /** Stores JSON that the next attempt can continue from. Resolves once it is on disk. */
   checkpoint(value: unknown): Promise<void>;
-  /** The last one, of this attempt or an earlier one; `null`: none. */
+  /** The last checkpoint of this or an earlier attempt; `null`: none. */
   lastCheckpoint(): Promise<unknown>;
-  /** The attempt as the scheduler knows it. */
+  /** Identifies the attempt to the scheduler. */
   readonly lease: { jobId: number; attempt: number; workerId: number };
 }
 
-const ALONE: RunContext = { params: {}, item: null, parents: [] };
+const NO_CONTEXT: RunContext = { params: {}, item: null, parents: [] };
 
-/** Answers with the job's result (JSON), or throws. */
+/** Returns the job's result (JSON), or throws. */
 export type Handler = (input: unknown, context: HandlerContext) => unknown;
 export type Handlers = Readonly<Record<string, Handler>>;
 
@@ -72,12 +72,12 @@ export function handlerExecutor(handlers: Handlers, output: OutputWriter, report
   };
 }
 
-/** Makes a signal or a stream only for handlers that ask for them. */
+/** Creates a signal or a stream only for handlers that use one. */
 class Context implements HandlerContext {
   readonly #assignment: Assignment;
   readonly #output: OutputWriter;
   readonly #reporter: Reporter;
-  #told = false;
+  #hasProgress = false;
   stream: OutputStream | undefined;
   #waiting = 0;
 
@@ -87,10 +87,10 @@ class Context implements HandlerContext {
     this.#reporter = reporter;
   }
 
-  /** Nothing of it is under way any more; `undefined` where nothing was. */
+  /** Resolves once all output and progress is written; `undefined` if there was none. */
   end(): Promise<unknown> | undefined {
-    if (this.stream === undefined && !this.#told) return undefined;
-    return Promise.all([this.stream?.end(), this.#told ? this.#reporter.end(this.#assignment) : undefined]);
+    if (this.stream === undefined && !this.#hasProgress) return undefined;
+    return Promise.all([this.stream?.end(), this.#hasProgress ? this.#reporter.end(this.#assignment) : undefined]);
   }
 
   get lease(): HandlerContext['lease'] {
@@ -98,7 +98,7 @@ class Context implements HandlerContext {
   }
 
   progress(fraction: number, text?: string): void {
-    this.#told = true;
+    this.#hasProgress = true;
     this.#reporter.progress(this.#assignment, progressFrom(fraction, text ?? null));
   }
 
@@ -151,7 +151,7 @@ class Context implements HandlerContext {
   }
 
   get #runContext(): RunContext {
-    return this.#assignment.job.runContext ?? ALONE;
+    return this.#assignment.job.runContext ?? NO_CONTEXT;
   }
 
   log(line: string): void {
@@ -169,7 +169,7 @@ function finish(outcome: Outcome, context: Context): Outcome | Promise<Outcome> 
   return context.end()?.then(() => outcome) ?? outcome;
 }
 
-/** One that ignores its signal is settled after the grace; its slot stays taken until it returns. */
+/** A handler that ignores its signal is settled after the grace period; its slot stays taken until it returns. */
 async function settleLater(returned: PromiseLike<unknown>, assignment: Assignment, context: Context): Promise<Outcome> {
   const { timeoutMs, killGraceMs } = assignment.job;
   const outcome = await new Promise<Outcome>((resolve) => {

@@ -1,4 +1,4 @@
-/** What runs here: each job in a slot, from its start until nothing of it is left. */
+/** Runs jobs in slots, each from its start until nothing of it is left. */
 
 import type { ClaimedJob } from '../../core/job.ts';
 import type { Outcome } from '../../core/outcome.ts';
@@ -22,18 +22,18 @@ export interface RunnerOptions {
   log: Log;
   onHandler: (job: ClaimedJob) => void;
   onOutcome: (assignment: Assignment, outcome: Outcome) => void;
-  /** A slot has come free. */
+  /** A slot has become free. */
   onFree: () => void;
 }
 
 export class Runner {
   readonly slots: Slots;
-  /** Runs commands; `null` where this worker does not, or cannot yet. */
+  /** Runs commands; `null` if this worker does not, or not yet. */
   commands: Executor | null = null;
   readonly #options: RunnerOptions;
-  /** By job: a lost attempt may still be stopping. */
+  /** By job id. A lost attempt may still be stopping. */
   readonly #running = new Map<number, Assignment>();
-  /** Whose start the heartbeat under way tells. */
+  /** The attempts whose start is reported by the heartbeat under way. */
   #reporting: Assignment[] = [];
   #interrupted = false;
   #stuckSlots = 0;
@@ -48,43 +48,43 @@ export class Runner {
     return this.#stuckSlots;
   }
 
-  /** Whether all that has a slot has told its outcome. */
+  /** True if all running attempts have reported their outcome. */
   get isIdle(): boolean {
     return this.#running.values().every(({ ended }) => ended);
   }
 
-  /** The longest that a handler which runs now may take. */
+  /** The longest time that a running handler may take. */
   get longestHandlerMs(): number {
     const handlers = this.#running.values().filter(({ ended, job }) => !ended && job.command === null);
     return handlers.reduce((longest, { job }) => Math.max(longest, longestMsOf(job)), 0);
   }
 
-  /** Gives it a slot, and starts it. */
+  /** Starts the attempt in a slot. */
   run(assignment: Assignment): void {
     this.slots.take(assignment.job);
     const earlier = this.#running.get(assignment.jobId);
     if (earlier === undefined || earlier.ended) this.#start(assignment);
-    // What is left of an earlier attempt must be gone before the next one starts.
+    // Nothing of an earlier attempt may be left when the next one starts.
     else earlier.afterwards = () => this.#start(assignment);
   }
 
-  /** What runs is stopped, and what is to run goes back. */
+  /** Stops running attempts, and returns those that would start. */
   interrupt(): void {
     this.#interrupted = true;
     for (const assignment of this.#running.values()) assignment.stop('interrupted');
   }
 
-  /** What may not run without contact is stopped. */
+  /** Stops the attempts that may not run without contact to the scheduler. */
   cutOff(): void {
     for (const assignment of this.#running.values()) {
       if (assignment.stopped !== null || assignment.ended || assignment.job.onDisconnect === 'finish') continue;
       const { jobId } = assignment;
-      this.#options.log.warn({ job_id: jobId }, 'contact is lost; the job is stopped before its lease ends');
+      this.#options.log.warn({ job_id: jobId }, 'lost contact; stopping the job before its lease expires');
       assignment.stop('cut_off');
     }
   }
 
-  /** Those whose start the scheduler has not heard of. */
+  /** The attempts whose start was not reported yet. */
   unreportedStarts(): { jobId: number; attempt: number; startedAt: number }[] {
     this.#reporting = [...this.#running.values()].filter(({ startReported, ended }) => !startReported && !ended);
     return this.#reporting.flatMap(({ jobId, attempt, startedAt }) =>
@@ -92,7 +92,7 @@ export class Runner {
     );
   }
 
-  /** It has. */
+  /** Records that the starts in the last heartbeat were received. */
   startsReported(): void {
     for (const assignment of this.#reporting) assignment.startReported = assignment.startedAt !== null;
   }
@@ -110,7 +110,7 @@ export class Runner {
     outcome.then(
       (value) => this.#finish(assignment, value),
       (error: unknown) => {
-        this.#options.log.error({ job_id: job.id, error }, 'running a job failed in an unexpected way');
+        this.#options.log.error({ job_id: job.id, error }, 'unexpected error while running a job');
         this.#finish(assignment, {
           type: 'failed',
           exitCode: null,
@@ -141,7 +141,7 @@ export class Runner {
   }
 }
 
-/** How long one attempt may take, with the time to stop. */
+/** How long one attempt may take, including the time to stop. */
 export function longestMsOf({ timeoutMs, killGraceMs }: ClaimedJob): number {
   return timeoutMs + killGraceMs;
 }

@@ -1,4 +1,4 @@
-/** What a worker has left: slots, and what its jobs take of memory, GPUs and the like. */
+/** The free capacity of a worker: slots, and resources such as memory and GPUs. */
 
 import type { ClaimedJob } from '../../core/job.ts';
 import type { WorkerProfile } from '../job-source.ts';
@@ -26,7 +26,7 @@ export class Slots {
     return this.#total - this.#used;
   }
 
-  /** Some of its resources are taken, so that jobs it could run later may not fit now. */
+  /** True if some resources are taken, so that a job that fits later may not fit now. */
   get isShort(): boolean {
     return this.#taken.values().some((amount) => amount > 0);
   }

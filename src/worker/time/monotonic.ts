@@ -1,8 +1,8 @@
 import { uptime } from 'node:os';
 
 /**
- * Milliseconds that never go back and that go on while the machine sleeps, where the system can tell (Linux): a laptop
- * whose lid was closed must find its leases over when it wakes. The same in every thread.
+ * Milliseconds that never go back and, on Linux, also count while the machine is suspended: a laptop that wakes up must
+ * find its leases expired. The same in every thread.
  */
 export const monotonicMs: () => number =
   process.platform === 'linux' ? () => uptime() * 1_000 : () => Number(process.hrtime.bigint()) / 1e6;

@@ -1,7 +1,7 @@
-/** `setTimeout` fires at once for longer delays. */
+/** The limit of `setTimeout`, which fires at once for longer delays. */
 const MAX_MS = 2 ** 31 - 1;
 
-/** Calls `done` after `ms`, however long; answers with how to prevent it. */
+/** Calls `done` after `ms`, which may exceed the limit of `setTimeout`. Returns a function that cancels it. */
 export function after(ms: number, done: () => void): () => void {
   let timer: NodeJS.Timeout;
   const arm = (left: number) => {

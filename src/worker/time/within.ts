@@ -1,6 +1,6 @@
-/** Every wait has a deadline. */
+/** Deadlines for calls. */
 
-/** The call's answer; rejects when `ms` have passed or `signal` aborts, even where the call itself would go on. */
+/** Returns the call's answer. Rejects after `ms` or when `signal` aborts, even if the call itself goes on. */
 export function within<T>(ms: number, signal: AbortSignal, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const inner = new AbortController();

@@ -1,4 +1,4 @@
-/** Which addresses are nobody's business outside: a webhook may not reach them unless a setting allows it. */
+/** Private addresses, which a webhook may not reach unless a setting allows it. */
 
 import { BlockList, isIP } from 'node:net';
 
@@ -14,7 +14,7 @@ const NETWORKS = [
   ['198.18.0.0', 15],
   ['224.0.0.0', 3],
   ['::', 127],
-  /** IPv4 in IPv6, by translation or tunnel: what is behind is not seen. */
+  /** IPv4 in IPv6, by translation or tunnel: the address behind it is not visible. */
   ['64:ff9b::', 32],
   ['2001::', 32],
   ['2002::', 16],
@@ -25,7 +25,7 @@ const NETWORKS = [
 
 const blocked = listOf(NETWORKS.map(([address, prefix]) => `${address}/${prefix}`));
 
-/** Networks as `10.0.0.0/8`, single addresses, or `all`. */
+/** Takes networks such as `10.0.0.0/8`, single addresses, or `all`. */
 export function listOf(networks: readonly string[]): BlockList {
   const list = new BlockList();
   for (const network of networks.flatMap((name) => (name === 'all' ? ['0.0.0.0/0', '::/0'] : [name]))) {

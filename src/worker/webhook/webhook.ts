@@ -1,4 +1,4 @@
-/** Delivers a message to a webhook. */
+/** The handler that delivers notifications to webhooks. */
 
 import { lookup } from 'node:dns';
 import type { IncomingMessage, RequestOptions } from 'node:http';
@@ -9,7 +9,7 @@ import type { Handler, HandlerContext } from '../run/handler-executor.ts';
 import { isRefused } from './private-address.ts';
 
 export interface WebhookOptions {
-  /** Private addresses that may be reached all the same. */
+  /** Private addresses that may be reached nevertheless. */
   allowed: BlockList;
   version: string;
 }
@@ -20,7 +20,7 @@ interface Message {
   signature: string | null;
 }
 
-/** An answer of 2xx is a delivery. No redirect is followed, nothing of the answer but its status is kept. */
+/** A 2xx answer counts as delivered. Redirects are not followed, and only the status of the answer is kept. */
 export function webhookHandler(options: WebhookOptions): Handler {
   return async (input, context) => {
     const message = messageOf(input);
@@ -44,7 +44,7 @@ function post(message: Message, context: HandlerContext, options: WebhookOptions
   const { request: send } = url.protocol === 'https:' ? https() : http;
   const settings: RequestOptions = {
     method: 'POST',
-    // A connection of its own: one that is kept was made for another name.
+    // A new connection each time: a kept one could belong to a name whose address was checked earlier.
     agent: false,
     lookup: guardedLookup(options.allowed),
     signal: context.signal,
@@ -73,7 +73,7 @@ function post(message: Message, context: HandlerContext, options: WebhookOptions
   });
 }
 
-/** What was looked up is what is connected to, so a name cannot change its address in between. */
+/** Connects to the address that was checked, so that the name cannot resolve to another one in between. */
 function guardedLookup(allowed: BlockList): LookupFunction {
   return (hostname, options, callback) => {
     lookup(hostname, { ...options, all: true }, (error, addresses) => {
@@ -91,7 +91,7 @@ function refusal(hostname: string, address: string): Fatal {
   return new Fatal(`${hostname} is ${address}, a private address; set notify-allow-private to allow it`);
 }
 
-/** What another try may mend is an ordinary error. */
+/** Returns an ordinary error if a retry may help, and `Fatal` if not. */
 function errorOf(response: IncomingMessage): Error | null {
   const { statusCode = 0, headers } = response;
   if (statusCode >= 200 && statusCode < 300) return null;

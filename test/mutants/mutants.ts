@@ -391,6 +391,17 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/core/dag-propagate.test.ts'],
   },
   {
+    name: 'the cascade finds edges of children that have started (PostgreSQL)',
+    edits: [
+      {
+        file: 'src/store/postgres/sql/cascade.ts',
+        from: "      and (e.state = 'open' or ${neverStarted})`;",
+        to: '`;',
+      },
+    ],
+    tests: ['test/store/postgres/stale-edges.test.ts'],
+  },
+  {
     name: 'the fast path of successes frees a child that cannot run (SQLite)',
     edits: [
       {

@@ -37,8 +37,6 @@ const EXPORTED_FOR_TESTS: Readonly<Record<string, string>> = {
   'src/api/claim.ts#ClaimedJob': 'the schema of one claimed job is tested on its own',
   'src/api/problem.ts#ERROR_TITLES': 'the documentation is compared with it',
   'src/cli/output/terminal-log.ts#terminalLog': 'its lines are tested with a fixed clock and stream',
-  'src/core/dag/edge-counters.ts#closeEdge': 'to be decided',
-  'src/core/dag/edge-counters.ts#reopenEdge': 'to be decided',
   'src/core/dag/group.ts#MAX_ITEMS': 'a limit whose edge is tested',
   'src/core/job.ts#WAITING_STATUSES': 'tests cover every waiting status',
   'src/core/transition.ts#FREE_INTERRUPTIONS': 'a limit whose edge is tested',

@@ -348,10 +348,8 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/store/postgres/locking.test.ts'],
   },
   {
-    name: 'a condition is read as its opposite',
-    edits: [
-      { file: 'src/core/dag/conditions.ts', from: "done: ['success', 'ended'],", to: "done: ['failure', 'ended']," },
-    ],
+    name: 'a condition read as its opposite',
+    edits: [{ file: 'src/core/dag/conditions.ts', from: "success: ['done'],", to: "success: ['failed']," }],
     tests: ['test/store/memory/contract.test.ts'],
   },
   {
@@ -363,15 +361,59 @@ export const MUTANTS: Mutant[] = [
     name: 'a cascade stops after one level',
     edits: [
       {
-        file: 'src/store/memory/graph/carry.ts',
-        from: '  carry(tables, parents);\n  return parents.length;',
-        to: '  for (const parent of parents) tables.cascade.delete(parent);\n  return parents.length;',
+        file: 'src/store/memory/graph/cascade.ts',
+        from: '  propagateFrom(tables, parents);\n  return parents.size;',
+        to: '  for (const parent of parents) tables.cascade.delete(parent);\n  return parents.size;',
       },
     ],
     tests: ['test/store/memory/contract.test.ts'],
   },
   {
-    name: 'the counter of open edges is decremented twice (PostgreSQL)',
+    name: 'a child that has started is judged again',
+    edits: [
+      {
+        file: 'src/core/dag/propagate.ts',
+        from: " || (from !== 'open' && child.started)) continue;",
+        to: ') continue;',
+      },
+    ],
+    tests: ['test/store/memory/contract.test.ts'],
+  },
+  {
+    name: 'a cancellation that does not reach its dependents',
+    edits: [
+      {
+        file: 'src/core/dag/propagate.ts',
+        from: "touch.cancelled ||= to === 'impossible' && parent.cancels;",
+        to: 'touch.cancelled ||= false;',
+      },
+    ],
+    tests: ['test/core/dag-propagate.test.ts'],
+  },
+  {
+    name: 'the cascade finds edges of children that have started (PostgreSQL)',
+    edits: [
+      {
+        file: 'src/store/postgres/sql/cascade.ts',
+        from: "      and (e.state = 'open' or ${neverStarted})`;",
+        to: '`;',
+      },
+    ],
+    tests: ['test/store/postgres/stale-edges.test.ts'],
+  },
+  {
+    name: 'the fast path of successes frees a child that cannot run (SQLite)',
+    edits: [
+      {
+        file: 'src/store/sqlite/graph/propagate-success.ts',
+        from: ' && broken + missed === 0,',
+        to: ' && broken + missed >= 0,',
+      },
+    ],
+    tests: ['test/store/sqlite/contract.test.ts'],
+  },
+  {
+    name: 'the counter of open edges decremented twice (PostgreSQL)',
     edits: [
       {
         file: 'src/store/postgres/migrations/001_foundation.sql',
@@ -402,8 +444,8 @@ export const MUTANTS: Mutant[] = [
     edits: [
       {
         file: 'src/store/postgres/sql/standing.ts',
-        from: "where r.job_id = e.parent_id and r.told) then 'held' else e.state end`;",
-        to: 'where r.job_id = e.parent_id and r.told) then e.state else e.state end`;',
+        from: "where r.job_id = e.parent_id and r.propagated) then 'held' else e.state end`;",
+        to: 'where r.job_id = e.parent_id and r.propagated) then e.state else e.state end`;',
       },
     ],
     tests: ['test/store/postgres/contract.test.ts'],
@@ -413,8 +455,8 @@ export const MUTANTS: Mutant[] = [
     edits: [
       {
         file: 'src/store/sqlite/sql/dependencies.ts',
-        from: "where r.job_id = e.parent_id and r.told), 'held', e.state)",
-        to: 'where r.job_id = e.parent_id and r.told), e.state, e.state)',
+        from: "where r.job_id = e.parent_id and r.propagated), 'held', e.state)",
+        to: 'where r.job_id = e.parent_id and r.propagated), e.state, e.state)',
       },
     ],
     tests: ['test/store/sqlite/contract.test.ts'],
@@ -435,8 +477,8 @@ export const MUTANTS: Mutant[] = [
     edits: [
       {
         file: 'src/store/postgres/migrations/001_foundation.sql',
-        from: '  v_patience text;',
-        to: '  v_patience text;\n  v_seen bigint[];',
+        from: '  v_lock_timeout text;',
+        to: '  v_lock_timeout text;\n  v_seen bigint[];',
       },
       {
         file: 'src/store/postgres/migrations/001_foundation.sql',

@@ -148,6 +148,47 @@ for (const [name, open] of STORES) {
       await fc.assert(property, runs);
     });
 
+    void test('the fast path of successes comes to what the rules of all ends come to, after every end', async () => {
+      const property = fc.asyncProperty(plans, numbers, fc.boolean(), async (drawn, picks, steps) => {
+        await using one = await open();
+        await using other = await open();
+        const plan = steps ? asSteps(drawn) : asJobs(drawn);
+        const pick = picker(picks);
+        const [fast, general] = [new DagDriver(one, plan), new DagDriver(other, plan)];
+        const drivers = [fast, general];
+        for (const driver of drivers) {
+          if (steps) await driver.submitWorkflow();
+          else for (const _ of plan) await driver.submitJob();
+        }
+        const ended = new Set<number>();
+        for (const round of [0, 1] as const) {
+          for (;;) {
+            for (const driver of drivers) await driver.take();
+            const now = await fast.fates();
+            assert.deepEqual(await general.fates(), now);
+            const free = [...plan.keys()].filter((node) => now[node]?.status === 'free');
+            if (free.length === 0) break;
+            const together = [...new Set([pick(free), pick(free), pick(free)])];
+            const ends = together.map((node) => ({ node, end: plan[node]?.ends[round] ?? 'done' }));
+            await fast.end(ends);
+            await general.end(ends, { fastPath: false });
+            for (const node of together) ended.add(node);
+            for (const driver of drivers) await driver.settleDown();
+          }
+          for (const driver of drivers) await checkWorkflow(driver, plan);
+          const over = [...ended].filter((node) => plan[node]?.ends[0] !== 'done');
+          if (round === 1 || over.length === 0) break;
+          const node = pick(over);
+          for (const driver of drivers) {
+            await driver.retry(node);
+            await driver.settleDown();
+          }
+        }
+        for (const driver of drivers) await checkEnded(driver);
+      });
+      await fc.assert(property, runs);
+    });
+
     void test('whatever ends at the same time, and however late it is carried, all end as the rules say', async () => {
       const property = fc.asyncProperty(plans, numbers, fc.boolean(), async (drawn, picks, steps) => {
         await using opened = await open();

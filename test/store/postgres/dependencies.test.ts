@@ -298,7 +298,7 @@ test('postgres: wide fan-in and fan-out on eight connections: no two transaction
   const wrong = await given.query(
     `select l.job_id from "${given.schema}".live l where l.open_edges is not null and (
       l.open_edges <> (select count(*) from "${given.schema}".edge e where e.child_id = l.job_id and e.state = 'open'
-        and not exists (select 1 from "${given.schema}".run r where r.job_id = e.parent_id and r.told))
+        and not exists (select 1 from "${given.schema}".run r where r.job_id = e.parent_id and r.propagated))
       or (l.status = 'blocked' and not exists (
         select 1 from "${given.schema}".edge e join "${given.schema}".live p on p.job_id = e.parent_id
         where e.child_id = l.job_id)))`,

@@ -1,28 +1,29 @@
-/** Jobs that are locked because of those they depend on. */
+/** Jobs that a transaction locks because those they depend on, or that depend on them, change. */
 
 import type { Condition, EdgeState } from '../../../core/dag/conditions.ts';
-import { addCounters, closing, type EdgeCounters, openEdges } from '../../../core/dag/edge-counters.ts';
+import { addEdge, type EdgeCounters, openEdges } from '../../../core/dag/edge-counters.ts';
 import { type JudgeMode, judgeModeOf } from '../../../core/dag/judge.ts';
+import type { ChildJob } from '../../../core/dag/propagate.ts';
 import type { Status, TerminalStatus } from '../../../core/job.ts';
 import { FLAG } from '../../flags.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { numbers } from '../base/values.ts';
-import { Moved } from './again.ts';
 import type { Locks } from './locks.ts';
+import { ConcurrentChange } from './retry-transaction.ts';
 import type { Transaction } from './transaction.ts';
 
-export interface Kin {
+/** A job as it was read; a propagation changes it level by level. */
+export interface RelatedJob extends ChildJob {
   id: number;
   status: Status;
   ended: boolean;
-  /** Ever claimed or, a group, free. */
   started: boolean;
-  /** Of an ended job they are not known. */
+  /** `null` for an ended job. */
   flags: number | null;
   counters: EdgeCounters;
   mode: JudgeMode;
-  /** Of a step: those of items count in their group. */
+  /** The workflow that counts it: `null` for an item, which its group counts. */
   workflowId: number | null;
   groupId: number | null;
   startTimeoutMs: number | null;
@@ -36,7 +37,7 @@ export interface EdgeRow {
   state: EdgeState;
 }
 
-interface KinRow {
+interface RelatedRow {
   job_id: number;
   started: boolean;
   workflow_id: number | null;
@@ -46,7 +47,7 @@ interface KinRow {
   continues: boolean;
 }
 
-interface LiveRow extends KinRow {
+interface LiveRow extends RelatedRow {
   status: Status;
   flags: number;
   cancelled: boolean;
@@ -56,94 +57,90 @@ interface LiveRow extends KinRow {
   missed_edges: number | null;
 }
 
-interface EndedRow extends KinRow {
+interface EndedRow extends RelatedRow {
   status: TerminalStatus;
 }
 
-export interface GroupRow {
+export interface GroupLive {
   job_id: number;
   flags: number;
   cancelled: boolean;
 }
 
-export interface LockedKin {
-  kin: Map<number, Kin>;
-  /** Those that run. */
-  groups: GroupRow[];
+export interface LockedJobs {
+  related: Map<number, RelatedJob>;
+  /** Running groups. */
+  groups: GroupLive[];
 }
 
-/** Jobs, and groups that are known to be some. */
+/** Jobs by id. Those known to be groups are named apart, as they are locked last. */
 export interface Wanted {
   ids: readonly number[];
   groupIds?: readonly number[];
 }
 
-/**
- * Locks jobs and reads them. Those that run are locked and left out: nothing that their parents do concerns them any
- * more.
- */
-export async function lockKin(
+/** Locks jobs and reads them. Running jobs are locked and left out: their parents no longer affect them. */
+export async function lockRelatedJobs(
   { sql }: Context,
   { session, locks }: Pick<Transaction, 'session' | 'locks'>,
   { ids, groupIds = [] }: Wanted,
-): Promise<LockedKin> {
-  const kin = new Map<number, Kin>();
-  const groups: GroupRow[] = [];
+): Promise<LockedJobs> {
+  const related = new Map<number, RelatedJob>();
+  const groups: GroupLive[] = [];
   const all = [...new Set([...ids, ...groupIds])];
-  if (all.length === 0) return { kin, groups };
+  if (all.length === 0) return { related, groups };
   await locks.live(ids, groupIds);
-  const rows = await session.query<LiveRow>(sql.liveKin, [numbers(all)]);
+  const rows = await session.query<LiveRow>(sql.liveRelated, [numbers(all)]);
   for (const row of rows) {
     // It was retried between the two statements.
-    if (!locks.holds(row.job_id)) throw new Moved();
-    if (row.status !== 'running') kin.set(row.job_id, waitingKin(row));
+    if (!locks.holds(row.job_id)) throw new ConcurrentChange();
+    if (row.status !== 'running') related.set(row.job_id, waitingJob(row));
     else if (row.flags & FLAG.group) groups.push(row);
   }
   const live = new Set(rows.map(({ job_id }) => job_id));
   const rest = all.filter((id) => !live.has(id));
-  if (rest.length > 0) await lockEnded({ sql, session, locks }, rest, kin);
-  return { kin, groups };
+  if (rest.length > 0) await lockEnded({ sql, session, locks }, rest, related);
+  return { related, groups };
 }
 
 async function lockEnded(
   { sql, session, locks }: { sql: Context['sql']; session: Session; locks: Locks },
   ids: readonly number[],
-  kin: Map<number, Kin>,
+  related: Map<number, RelatedJob>,
 ): Promise<void> {
   const ended = (await locks.ended(ids)).map(({ job_id }) => job_id);
   if (ended.length < ids.length) {
     const held = new Set(ended);
     const missing = ids.filter((id) => !held.has(id));
-    // Either it is there no longer at all, or it was retried between the two looks.
-    if ((await session.query(sql.existingJobs, [numbers(missing)])).length > 0) throw new Moved();
+    // It was deleted, or retried between the two statements.
+    if ((await session.query(sql.existingJobs, [numbers(missing)])).length > 0) throw new ConcurrentChange();
     if (ended.length === 0) return;
   }
-  const rows = await session.query<EndedRow>(sql.endedKin, [numbers(ended)]);
-  for (const row of rows) kin.set(row.job_id, endedKin(row));
+  const rows = await session.query<EndedRow>(sql.endedRelated, [numbers(ended)]);
+  for (const row of rows) related.set(row.job_id, endedJob(row));
   const fresh = rows.filter(({ started }) => !started).map(({ job_id }) => job_id);
   if (fresh.length === 0) return;
   for (const edge of await session.query<EdgeRow>(sql.edgesInto, [numbers(fresh)])) {
-    const child = kin.get(edge.child_id) as Kin;
-    const sum = addCounters(child.counters, openEdges(1), 1);
-    child.counters = edge.state === 'open' ? sum : addCounters(sum, closing(edge.condition, edge.state), 1);
+    const child = related.get(edge.child_id) as RelatedJob;
+    child.counters = addEdge(child.counters, edge);
   }
 }
 
-function waitingKin(row: LiveRow): Kin {
+function waitingJob(row: LiveRow): RelatedJob {
   const counters = {
     open: row.open_edges ?? 0,
     held: row.held_edges ?? 0,
     broken: row.broken_edges ?? 0,
     missed: row.missed_edges ?? 0,
   };
-  return { ...kinOf(row), status: row.status, ended: false, flags: row.flags, counters };
+  return { ...relatedJobOf(row), status: row.status, ended: false, flags: row.flags, counters };
 }
 
-function endedKin(row: EndedRow): Kin {
-  return { ...kinOf(row), status: row.status, ended: true, flags: null, counters: openEdges(0) };
+function endedJob(row: EndedRow): RelatedJob {
+  return { ...relatedJobOf(row), status: row.status, ended: true, flags: null, counters: openEdges(0) };
 }
 
-function kinOf(row: KinRow) {
+function relatedJobOf(row: RelatedRow) {
   return {
     id: row.job_id,
     started: row.started,

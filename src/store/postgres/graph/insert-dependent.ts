@@ -1,6 +1,7 @@
-/** Stores jobs that depend on others, and steps of workflows. */
+/** Inserts jobs that depend on others, and steps of workflows. */
 
-import { addCounters, closing, type EdgeCounters, openEdges } from '../../../core/dag/edge-counters.ts';
+import { edgeStateFor } from '../../../core/dag/conditions.ts';
+import { type EdgeCounters, sumEdges } from '../../../core/dag/edge-counters.ts';
 import { type JudgeMode, verdict } from '../../../core/dag/judge.ts';
 import type { Dependency, NewJob, TerminalStatus } from '../../../core/job.ts';
 import { FLAG } from '../../flags.ts';
@@ -9,28 +10,25 @@ import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { numbers } from '../base/values.ts';
 import { columnsOf, ownFlags, PIECE } from '../jobs/insert-rows.ts';
-import { stateOf } from './carrier.ts';
-import type { EdgeRow } from './kin.ts';
+import type { EdgeRow } from './related-jobs.ts';
 
-/** As sql.insertLinked reads it. */
+/** What becomes of a new job, as sql.insertLinked reads it. */
 export type Fate = 'wait' | 'free' | 'group' | 'kept' | 'upstream_failed' | 'condition';
 
-export interface Prospect {
+export interface Placement {
   counters: EdgeCounters;
   fate: Fate;
 }
 
-/** How a job with these dependencies begins; `ends` are those of its parents. */
-export function prospectOf(
+/** Judges a new job by the ends of its parents. */
+export function placementOf(
   dependsOn: readonly Dependency[],
   ends: ReadonlyMap<number, TerminalStatus | null>,
   mode: JudgeMode,
-): Prospect {
-  let counters = openEdges(dependsOn.length);
-  for (const dependency of dependsOn) {
-    const state = stateOf(dependency, ends.get(dependency.jobId) ?? null);
-    if (state !== 'open') counters = addCounters(counters, closing(dependency.condition, state), 1);
-  }
+): Placement {
+  const counters = sumEdges(
+    dependsOn.map(({ jobId, condition }) => ({ condition, state: edgeStateFor(condition, ends.get(jobId) ?? null) })),
+  );
   const found = verdict(counters, mode);
   return { counters, fate: typeof found === 'object' ? found.skip : found };
 }
@@ -44,21 +42,21 @@ export function edgesOf(
     child_id: childId,
     parent_id: jobId,
     condition,
-    state: stateOf({ condition }, ends.get(jobId) ?? null),
+    state: edgeStateFor(condition, ends.get(jobId) ?? null),
   }));
 }
 
-/** A job with all that is known of its place. */
+/** A new job with its place in the graph. */
 export interface LinkedJob {
   job: NewJob;
   lane: number;
-  prospect: Prospect;
-  /** Beside those that follow from the job and its prospect. */
+  placement: Placement;
+  /** Flags beside those that follow from the job and its placement. */
   flags: number;
   step: { workflowId: number; key: string; keepFrom: number | null } | null;
 }
 
-/** Without edges. Answers with the ids, which rise. */
+/** Inserts jobs without their edges. Returns their ids, in ascending order. */
 export async function insertLinked(
   { sql }: Context,
   session: Session,
@@ -72,16 +70,16 @@ export async function insertLinked(
       piece.map(({ lane }) => lane),
     );
     const counter = (name: keyof EdgeCounters) =>
-      numbers(piece.map(({ prospect }) => (hasParents(prospect) ? prospect.counters[name] : null)));
+      numbers(piece.map(({ placement }) => (hasParents(placement) ? placement.counters[name] : null)));
     const [row] = await session.query<{ ids: number[] }>(sql.insertLinked, [
       ...columns,
       numbers(
-        piece.map(({ job, prospect, flags }) => {
+        piece.map(({ job, placement, flags }) => {
           const timeFlag = job.startTimeoutMs === null ? FLAG.hasNoStartTimeout : 0;
-          return ownFlags(job) | flags | timeFlag | (hasParents(prospect) ? FLAG.hasParents : 0);
+          return ownFlags(job) | flags | timeFlag | (hasParents(placement) ? FLAG.hasParents : 0);
         }),
       ),
-      piece.map(({ prospect }) => prospect.fate),
+      piece.map(({ placement }) => placement.fate),
       counter('open'),
       counter('held'),
       counter('broken'),
@@ -106,6 +104,6 @@ export async function insertEdges({ sql }: Context, session: Session, edges: Ite
   }
 }
 
-export function hasParents({ counters }: Prospect): boolean {
+export function hasParents({ counters }: Placement): boolean {
   return counters.open + counters.held + counters.broken + counters.missed > 0;
 }

@@ -1,43 +1,43 @@
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { numbers } from '../base/values.ts';
-import { Moved } from './again.ts';
+import { ConcurrentChange } from './retry-transaction.ts';
 import type { Transaction } from './transaction.ts';
 
 export interface Intended {
   /** Jobs that are going to end. */
   ends: readonly number[];
-  /** Ended ones that are to wait again. */
+  /** Ended jobs that are going to wait again. */
   retries?: readonly number[];
-  /** Others, which nobody else hears of. */
+  /** Jobs that change without effect on others. */
   others?: readonly number[];
 }
 
-interface ConcernedRow {
+interface AffectedRow {
   what: 'group' | 'child' | 'parent';
   id: number;
 }
 
 /**
- * Locks jobs together with those that their ends and retries concern, as each has its turn only once. Who that is has to
- * be read before the lock: those who come in between are locked later, without waiting. For a retry these are also the
- * parents that have not ended: whether it has to wait for one must not change meanwhile.
+ * Locks jobs together with those that their ends and retries affect, in one pass of the lock order (see locks.ts). Affected
+ * jobs are read before the lock; children inserted in between are locked later, without waiting. A retry also locks the
+ * parents that have not ended: whether it has to wait for one must not change.
  */
-export async function lockConcerned(
+export async function lockAffected(
   { sql }: Context,
   { session, locks }: Pick<Transaction, 'session' | 'locks'>,
   { ends, retries = [], others = [] }: Intended,
 ): Promise<void> {
   const own = [...ends, ...retries, ...others];
-  // One job alone: its children are younger, so their turn comes later.
+  // A single job can be locked before its children: their ids are higher.
   if (retries.length === 0 && (ends.length === 0 || own.length === 1)) return await locks.live(own);
-  if (retries.length === 0) return await locks.withConcerned(ends, others);
+  if (retries.length === 0) return await locks.withAffected(ends, others);
   const values = [numbers([...ends, ...retries]), numbers(retries)];
-  const rows = await session.query<ConcernedRow>(sql.concerned, values);
-  const those = (what: ConcernedRow['what']) => rows.filter((row) => row.what === what).map(({ id }) => id);
+  const rows = await session.query<AffectedRow>(sql.affected, values);
+  const those = (what: AffectedRow['what']) => rows.filter((row) => row.what === what).map(({ id }) => id);
   const [groups, children, parents] = [those('group'), those('child'), those('parent')];
   await locks.live([...own, ...children, ...parents], groups);
-  if ((await livesOf(sql, session, parents)).some((id) => !locks.holds(id))) throw new Moved();
+  if ((await livesOf(sql, session, parents)).some((id) => !locks.holds(id))) throw new ConcurrentChange();
   await locks.ended([...new Set([...retries, ...children, ...groups])].filter((id) => !locks.holds(id)));
 }
 

@@ -4,10 +4,10 @@ import type { Session } from '../base/database.ts';
 
 const MAX_ROUNDS = 20;
 
-/** Something changed between the look at it and the lock on it: the transaction has to begin again. */
-export class Moved extends Error {}
+/** A row changed between its read and its lock: the transaction has to start again. */
+export class ConcurrentChange extends Error {}
 
-/** Lanes that this process does not know: they are looked up outside of the transaction, which then begins again. */
+/** Lanes that this process does not know. They are looked up outside of the transaction, which then starts again. */
 export class UnknownLanes extends Error {
   readonly keys: readonly string[];
 
@@ -17,8 +17,8 @@ export class UnknownLanes extends Error {
   }
 }
 
-/** All that `body` does, or none of it; from the start where the world moved meanwhile. */
-export async function transactAgain<T>(
+/** Runs `body` in a transaction, and again if it throws `ConcurrentChange` or `UnknownLanes`. */
+export async function retryTransaction<T>(
   { database, lanes }: Context,
   signal: AbortSignal,
   body: (session: Session) => Promise<T>,
@@ -28,7 +28,7 @@ export async function transactAgain<T>(
       return await database.transaction(signal, body);
     } catch (error) {
       if (error instanceof UnknownLanes) await lanes.idsOf(error.keys, signal);
-      else if (!(error instanceof Moved)) throw error;
+      else if (!(error instanceof ConcurrentChange)) throw error;
       if (round >= MAX_ROUNDS) {
         throw new WorkronError('store_unavailable', 'Jobs or keys that belong together keep changing', {
           retryAfterMs: 1_000,

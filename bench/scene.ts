@@ -16,10 +16,18 @@ import { openPostgres } from '../src/store/postgres/base/open.ts';
 import { openSqlite } from '../src/store/sqlite/base/open.ts';
 import type { Driver, Store } from '../src/store/store.ts';
 import { startPostgres } from '../test/kit/postgres.ts';
+import { type Admin, connectAdmin } from './admin.ts';
 
 export interface Scene extends SchedulerParts, AsyncDisposable {
   store: Store;
   source: ReturnType<typeof localSource>;
+  /** How the benchmark looks at the store from outside; absent where nothing is outside of this process. */
+  outside?: Outside;
+}
+
+export interface Outside {
+  admin: Admin;
+  schema: string;
 }
 
 export type OpenScene = () => Promise<Scene>;
@@ -35,7 +43,7 @@ export interface Scenes extends AsyncDisposable {
 }
 
 /** One Workron in this process on a store that is already open, and that is closed with it. */
-export function sceneOn(store: Store): Scene {
+export function sceneOn(store: Store, outside?: Outside): Scene {
   const own = new AsyncDisposableStack();
   own.use(store);
   const settings = { leaseMs: 30_000, heartbeatMs: 5_000 };
@@ -59,7 +67,8 @@ export function sceneOn(store: Store): Scene {
     attachment: store.exclusive ? 'local' : 'direct',
     version: '0',
   });
-  return { ...parts, store, source, [Symbol.asyncDispose]: () => own.disposeAsync() };
+  const scene: Scene = { ...parts, store, source, [Symbol.asyncDispose]: () => own.disposeAsync() };
+  return outside === undefined ? scene : { ...scene, outside };
 }
 
 /** Opens scenes on one driver; PostgreSQL is one durable server for all of them, a schema each. */
@@ -67,7 +76,11 @@ export async function scenes(driver: Driver): Promise<Scenes> {
   const stack = new AsyncDisposableStack();
   const postgres = driver === 'postgres' ? stack.use(await startPostgres({ durable: true })) : null;
   let count = 0;
-  const open = async (): Promise<Scene> => sceneOn(await openStore());
+  const admin = postgres === null ? undefined : stack.use(await connectAdmin(postgres.url));
+  const open = async (): Promise<Scene> => {
+    const store = await openStore();
+    return admin === undefined ? sceneOn(store) : sceneOn(store, { admin, schema: `bench_${count}` });
+  };
   const openStore = async (): Promise<Store> => {
     count += 1;
     if (driver === 'memory') return openMemory({ clock: systemClock });

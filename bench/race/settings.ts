@@ -9,9 +9,12 @@ import type { ContenderName } from './contender.ts';
 export type Settings = Readonly<Record<string, number>>;
 
 export const SETTINGS: Partial<Record<ContenderName, Settings>> = {
+  // Those of its own benchmark: https://worker.graphile.org/docs/performance
   'graphile-batch': { localQueueSize: 500, completeJobBatchDelay: 0, failJobBatchDelay: 0 },
-  'pg-boss': { batchSize: 500, localConcurrency: 2 },
-  dbos: { workerConcurrency: 1_000, minPollingIntervalMs: 20, systemDatabasePoolSize: 20 },
+  // By processor time per job, of batchSize 100, 250, 500, 1,000 and localConcurrency 1, 2.
+  'pg-boss': { batchSize: 1_000, localConcurrency: 1 },
+  // By processor time per job, of workerConcurrency 24, 200, 1,000 and minPollingIntervalMs 10, 100.
+  dbos: { workerConcurrency: 200, minPollingIntervalMs: 10, systemDatabasePoolSize: 20 },
 };
 
 /** In words, for the report: what bounds claimed jobs that have not started, and how durable a submit is. */

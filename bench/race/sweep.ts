@@ -38,7 +38,11 @@ const work = {
 for (let round = 0; round < Number(values.rounds); round += 1) {
   for (const { settings, rounds } of tries) {
     await using ground = await grounds.open(name as ContenderName);
-    rounds.push(await drain({ name: name as ContenderName, ground, settings }, work));
+    const measured = await drain({ name: name as ContenderName, ground, settings }, work);
+    rounds.push(measured);
+    console.error(
+      `${JSON.stringify(settings)}: ${format(measured.figures[0] ?? 0)} / ${format(totalUs(measured.usage))}`,
+    );
   }
 }
 for (const { settings, rounds } of tries) {

@@ -44,7 +44,7 @@ for (const driver of values.store.split(',') as Driver[]) {
     const figure = (what: string, unit: string): Figure => ({ what, store: driver, unit, values: [] });
     const [stored, drained, share] = [
       figure('steps of a graph stored in one call', 'jobs/s'),
-      figure('steps of a graph drained, 1,000 slots', 'jobs/s'),
+      figure('steps of a graph drained, 24 slots', 'jobs/s'),
       figure('graph against independent jobs', '×'),
     ];
     figures.push(stored, drained, share);
@@ -104,7 +104,7 @@ async function drainFigures(driver: Driver, open: OpenScene): Promise<Figure[]> 
     values: drained.map(of),
   });
   const all = [
-    figure('no-op jobs drained, 1,000 slots', 'jobs/s', ({ perSecond }) => perSecond),
+    figure('no-op jobs drained, 24 slots', 'jobs/s', ({ perSecond }) => perSecond),
     figure('… processor time per job, this process', 'µs', ({ usage }) => usage.nodeUs),
     figure('… processor time per job, PostgreSQL', 'µs', ({ usage }) => usage.serverUs),
     figure('… WAL per job', 'bytes', ({ usage }) => usage.walBytes),

@@ -9,7 +9,7 @@ import { rate } from './measure.ts';
 import { noop, type OpenScene, type Scene } from './scene.ts';
 import { meter, type Usage } from './usage.ts';
 
-const SLOTS = 1_000;
+const SLOTS = 24;
 /** Jobs that are handled before the clock starts. */
 const WARM_UP = 3_000;
 const LOOK_MS = 2;

@@ -5,7 +5,7 @@ const WINDOW_MS = 250;
 const MIN_MS = 2;
 /** Before so many have ended, a rate says nothing. */
 const MIN_ENDED = 10;
-const MOST = 2_000;
+const MOST = 1_000;
 /** After a rest of so long, what comes next may be of another kind. */
 const FORGET_AFTER_MS = 5_000;
 

@@ -11,9 +11,10 @@ export type Settings = Readonly<Record<string, number>>;
 export const SETTINGS: Partial<Record<ContenderName, Settings>> = {
   // Those of its own benchmark: https://worker.graphile.org/docs/performance
   'graphile-batch': { localQueueSize: 500, completeJobBatchDelay: 0, failJobBatchDelay: 0 },
-  // By processor time per job, of batchSize 100, 250, 500, 1,000 and localConcurrency 1, 2.
+  // Of batchSize 100, 250, 500, 1,000 and localConcurrency 1, 2: small batches lost clearly. 1,000 × 1 had the lowest median of
+  // processor time, 500 × 2 the higher rates, but their rounds overlapped on a busy machine. Sweep again on a quiet one.
   'pg-boss': { batchSize: 1_000, localConcurrency: 1 },
-  // By processor time per job, of workerConcurrency 24, 200, 1,000 and minPollingIntervalMs 10, 100.
+  // Of workerConcurrency 24, 200, 1,000 and minPollingIntervalMs 10, 100: not told apart on a busy machine, beyond noise. Sweep again.
   dbos: { workerConcurrency: 200, minPollingIntervalMs: 10, systemDatabasePoolSize: 20 },
 };
 

@@ -23,6 +23,7 @@ export async function measureGraph(open: OpenScene, count: number): Promise<Grap
   const stored = await rate(count, async () => {
     id = await storeGraph(scene, count);
   });
+  await scene.outside?.admin.settle({ analyze: true });
   const drained = await drainGraph(scene, { id, count });
   return { stored, drained, share: drained / alone };
 }

@@ -13,11 +13,19 @@ import type { Scheduler } from '../src/scheduler/scheduler.ts';
 import type { Driver, Store } from '../src/store/store.ts';
 import type { JobSource } from '../src/worker/job-source.ts';
 import { startPostgres } from '../test/kit/postgres.ts';
+import { type Admin, connectAdmin } from './admin.ts';
 
 export interface Scene extends AsyncDisposable {
   scheduler: Scheduler;
   store: Store;
   source: JobSource;
+  /** How the benchmark looks at the store from outside; absent if nothing is outside of this process. */
+  outside?: Outside;
+}
+
+export interface Outside {
+  admin: Admin;
+  schema: string;
 }
 
 export type OpenScene = () => Promise<Scene>;
@@ -33,23 +41,27 @@ export interface Scenes extends AsyncDisposable {
 }
 
 /** One Workron in this process on a store that is already open, and that is closed with it. */
-export async function sceneOn(store: Store): Promise<Scene> {
+export async function sceneOn(store: Store, outside?: Outside): Promise<Scene> {
   const node = await openNode({ store, settings: NODE_DEFAULTS, log: silentLog });
   void node.runRoles(['scheduler']);
   // No job here blocks the event loop, so the lease needs no thread of its own.
   const { leaseKeeper: _, ...source } = node.source();
-  return { scheduler: node.scheduler, store, source, [Symbol.asyncDispose]: () => node.close() };
+  const scene: Scene = { scheduler: node.scheduler, store, source, [Symbol.asyncDispose]: () => node.close() };
+  return outside === undefined ? scene : { ...scene, outside };
 }
 
 /** Opens scenes on one driver; PostgreSQL is one durable server for all of them, a schema each. */
 export async function scenes(driver: Driver): Promise<Scenes> {
   const stack = new AsyncDisposableStack();
   const postgres = driver === 'postgres' ? stack.use(await startPostgres({ durable: true })) : null;
+  const admin = postgres === null ? undefined : stack.use(await connectAdmin(postgres.url));
   let count = 0;
   const open = async (): Promise<Scene> => {
     count += 1;
-    const settings = { store: await choice(), dbDirectUrl: null, dbSchema: `bench_${count}`, dbPool: 10 };
-    return sceneOn(await openStore(settings, { log: silentLog, migrate: true }));
+    const schema = `bench_${count}`;
+    const settings = { store: await choice(), dbDirectUrl: null, dbSchema: schema, dbPool: 10 };
+    const store = await openStore(settings, { log: silentLog, migrate: true });
+    return sceneOn(store, admin === undefined ? undefined : { admin, schema });
   };
   const choice = async (): Promise<StoreChoice> => {
     if (driver === 'memory') return { driver };

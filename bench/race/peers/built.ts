@@ -1,4 +1,4 @@
-/** Workron as it is published: compiled, as the peers are. Loading TypeScript would slow down every process and thread. */
+/** Workron as it is published: compiled, as the peers are. Started from TypeScript, each process and thread reads that first. */
 
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -7,8 +7,8 @@ import type * as Published from '../../../src/index.ts';
 import { FOLDER } from './installed.ts';
 
 const ROOT = join(FOLDER, '..', '..');
-/** The entry of the `workron` command. */
-export const MAIN = join(ROOT, 'dist', 'cli', 'main.js');
+/** What `workron` starts. */
+export const MAIN = join(ROOT, 'dist', 'src', 'cli', 'main.js');
 
 export function buildWorkron(): void {
   const { status } = spawnSync('npm', ['run', '--silent', 'build'], {
@@ -19,5 +19,5 @@ export function buildWorkron(): void {
 }
 
 export async function built(): Promise<typeof Published> {
-  return (await import(pathToFileURL(join(ROOT, 'dist', 'index.js')).href)) as typeof Published;
+  return (await import(pathToFileURL(join(ROOT, 'dist', 'src', 'index.js')).href)) as typeof Published;
 }

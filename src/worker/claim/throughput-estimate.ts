@@ -5,7 +5,7 @@ const WINDOW_MS = 250;
 const MIN_MS = 2;
 /** With fewer ended jobs the rate is unknown. */
 const MIN_ENDED = 10;
-const MAX_JOBS = 2_000;
+const MAX_JOBS = 1_000;
 /** After a rest of this length, the next jobs may be of another kind. */
 const FORGET_AFTER_MS = 5_000;
 

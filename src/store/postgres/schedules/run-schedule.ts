@@ -1,4 +1,4 @@
-/** Runs of a schedule that a person asks for, and the gathered. */
+/** Runs of a schedule that a person asks for, and the ledger. */
 
 import { planBackfill, planManual } from '../../../core/schedule/plan-line.ts';
 import type { Schedule } from '../../../core/schedule/schedule.ts';

@@ -1,4 +1,4 @@
-/** Queues, workers, instances and who leads which duty. */
+/** Queues, workers, instances and leadership of duties. */
 
 import type { Duty } from '../core/duty.ts';
 import type { InstanceRow, NewInstance } from '../core/instance.ts';
@@ -8,66 +8,66 @@ import type { NewWorker, WorkerRow } from '../core/worker.ts';
 import type { Store } from './store.ts';
 
 export interface ClusterStore {
-  /** Every queue that has a setting or an unfinished job, by name. */
+  /** Returns every queue that has a setting or an unfinished job, by name. */
   queues(signal: AbortSignal): Promise<QueueState[]>;
 
-  /** Changes a queue's settings, creating them where there were none. */
+  /** Changes a queue's settings and returns its state. */
   setQueue(name: string, settings: Partial<QueueSettings>, signal: AbortSignal): Promise<QueueState>;
 
-  /** Gives the worker its id, new at every call. */
+  /** Registers a worker. Each call gives a new id. */
   registerWorker(worker: NewWorker, signal: AbortSignal): Promise<WorkerRow>;
 
   workers(signal: AbortSignal): Promise<WorkerRow[]>;
 
-  /** Asks a worker to finish what it has and leave. `undefined`: no such worker. */
+  /** Asks a worker to finish its jobs and leave. Returns `undefined` if there is no such worker. */
   drainWorker(id: number, signal: AbortSignal): Promise<WorkerRow | undefined>;
 
-  /** A worker that says good-bye: offline at once. What it still held is left to its lease. */
+  /** Marks a worker that leaves as offline at once. Jobs that it still holds are left to its lease. */
   leaveWorker(id: number, signal: AbortSignal): Promise<void>;
 
   /**
-   * Keeps or takes duties for an instance, and answers in order with how each stands. A duty whose term is given is kept
-   * for another `termMs` if that term is still this instance's and not over. Any other is taken if its term is over, or
-   * where the store knows that its leader's session has ended: that raises the term, and this instance leads.
+   * Keeps or takes duties for an instance and returns the state of each, in order. A duty whose term is given is kept for
+   * another `termMs` if that term is still this instance's and not over. Any other duty is taken if its term is over, or if
+   * the store knows that its leader's session has ended. Taking a duty raises its term.
    */
   lead(request: LeadRequest, signal: AbortSignal): Promise<Led[]>;
 
-  /** What this instance leads is free at once. */
+  /** Frees all duties that this instance leads. */
   resign(instanceId: string, signal: AbortSignal): Promise<void>;
 
-  /** Every duty that was ever led, by name. */
+  /** Returns every duty that was ever led, by name. */
   duties(signal: AbortSignal): Promise<DutyState[]>;
 
   /**
-   * This store for the writes of a leader: while one is made nobody else can take the duty, and where the term that
-   * `fence` answers with is no longer the present one, it changes nothing and throws `leadership_lost`. Reads
-   * are free. Dispose of the store that it comes from, not of it.
+   * Returns this store for the writes of a leader. During a write no other instance can take the duty. If the term that
+   * `fence` returns is no longer the current one, the write changes nothing and throws `leadership_lost`. Reads are not
+   * fenced. Dispose of the original store, not of this one.
    */
   fenced(fence: () => TermFence): Store;
 
-  /** This process is there; to be said every `beatMs`. */
+  /** Reports that this process is alive; to be called every `beatMs`. */
   beatInstance(instance: NewInstance, signal: AbortSignal): Promise<void>;
 
-  /** Every process that is there, and those that went silent, the oldest first. */
+  /** Returns all processes, also those that went silent, the oldest first. */
   instances(signal: AbortSignal): Promise<InstanceRow[]>;
 
-  /** A process that says good-bye is not listed any more. */
+  /** Removes a process that leaves. */
   leaveInstance(id: string, signal: AbortSignal): Promise<void>;
 
-  /** Forgets processes that have been silent for so long; answers with how many. */
+  /** Removes processes that have been silent for `silentMs`. Returns their number. */
   forgetInstances(silentMs: number, signal: AbortSignal): Promise<number>;
 }
 
 export interface LeadRequest {
   instanceId: string;
-  /** With the term in which this instance leads each, `null` where it does not. */
+  /** Each with the term in which this instance leads it, `null` if it does not. */
   duties: readonly { duty: Duty; term: number | null }[];
   termMs: number;
 }
 
 export interface Led extends DutyState {
-  /** Whether the instance that asked leads. */
+  /** True if the calling instance leads. */
   leads: boolean;
-  /** It tried the session lock, which another session holds. */
+  /** True if another session holds the duty's session lock. */
   contended: boolean;
 }

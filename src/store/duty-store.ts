@@ -1,46 +1,46 @@
-/** What the background duties need of a store. */
+/** What the background duties need from a store. */
 
 import type { Job } from '../core/job.ts';
 
 export interface DutyStore {
-  /** Moves up to `limit` due jobs from `scheduled` to `pending`; tells when the next one will be due. */
+  /** Moves up to `limit` due jobs from `scheduled` to `pending`. Returns when the next one will be due. */
   promote(limit: number, signal: AbortSignal): Promise<Promoted>;
 
-  /** Up to `limit` jobs that should have started by now (`expiresAt`), as they are. */
+  /** Returns up to `limit` jobs that should have started by now (`expiresAt`). Changes nothing. */
   findExpired(limit: number, signal: AbortSignal): Promise<Job[]>;
 
-  /** Up to `limit` running jobs whose worker's lease is over, or whose worker is one of `dead`; each with when that worker was last heard. */
+  /** Returns up to `limit` running jobs whose worker's lease is over or whose worker is one of `dead`, with that worker's last heartbeat. */
   findLost(request: { limit: number; dead: readonly number[] }, signal: AbortSignal): Promise<LostJob[]>;
 
-  /** Workers attached to the database whose session lock is free: a hint that their process died. Empty where there are no such locks. */
+  /** Returns workers attached to the database whose session lock is free, a hint that their process died. Empty on stores without such locks. */
   findUnlocked(signal: AbortSignal): Promise<Unlocked>;
 
-  /** For which of `adopt`, `cascade` and `expand` there is something to do. Asked all the time, and cheap. */
+  /** Returns which of `adopt`, `cascade` and `expand` have something to do. Called all the time, so it is cheap. */
   graphWork(signal: AbortSignal): Promise<GraphWork>;
 
   /**
-   * Carries ends and reopenings of jobs further down, for up to `limit` jobs; answers with how many it carried. Safe to
-   * stop anywhere and to run twice at once. Nothing to do: 0.
+   * Propagates ends and reopenings of up to `limit` jobs to their dependents. Returns the number of jobs, 0 if there was
+   * nothing to do. Safe to stop anywhere and to run twice at once.
    */
   cascade(limit: number, signal: AbortSignal): Promise<number>;
 
   /**
-   * Gives up to `limit` items to groups that are free and have not all of theirs (each index exactly once, no more than
-   * `maxParallel` unfinished at a time), and ends groups that can have none; answers with how many jobs it inserted or
-   * ended. Safe to stop anywhere and to run twice at once. Nothing to do: 0.
+   * Inserts up to `limit` items of groups that are free and lack some (each index exactly once, at most `maxParallel`
+   * unfinished at a time), and ends groups that can have none. Returns the number of jobs that it inserted or ended, 0 if
+   * there was nothing to do. Safe to stop anywhere and to run twice at once.
    */
   expand(limit: number, signal: AbortSignal): Promise<number>;
 
   /**
-   * Judges up to `limit` jobs that applications submitted in transactions of their own, and carries on the ends that such
-   * transactions wrote; answers with how many. Safe to stop anywhere and to run twice at once. Nothing to do: 0.
+   * Judges up to `limit` jobs that applications' transactions inserted, and propagates the ends that such transactions
+   * wrote. Returns the number of jobs, 0 if there was nothing to do. Safe to stop anywhere and to run twice at once.
    */
   adopt(limit: number, signal: AbortSignal): Promise<number>;
 
-  /** Marks workers whose lease is over as offline; forgets those offline for longer than `forgetAfterMs` that hold nothing. Answers with the ids marked. */
+  /** Marks workers whose lease is over as offline and returns their ids. Deletes those offline for longer than `forgetAfterMs` that hold nothing. */
   retireWorkers(forgetAfterMs: number, signal: AbortSignal): Promise<number[]>;
 
-  /** Deletes up to `limit` ended jobs older than the retention says, with all that belongs to them. Answers with how many. Also expired keys and old statistics. */
+  /** Deletes up to `limit` ended jobs beyond their retention with all their rows, and returns their number. Also deletes expired keys and old statistics. */
   prune(retention: Retention, limit: number, signal: AbortSignal): Promise<number>;
 }
 
@@ -63,7 +63,7 @@ export interface LostJob {
 
 export interface Unlocked {
   workers: { id: number; seenAt: number }[];
-  /** How long the database server has been up; a restart frees every lock without anybody having died. */
+  /** How long the database server has been up: a restart frees every lock although no process died. */
   serverUpMs: number;
 }
 

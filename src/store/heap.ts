@@ -1,4 +1,4 @@
-/** A binary heap that can also delete from its middle. What is in it must not change its place in the order. */
+/** A binary heap that can also delete from its middle. The order of its elements must not change while they are in it. */
 export class Heap<T> {
   readonly #before: (a: T, b: T) => boolean;
   readonly #items: T[] = [];

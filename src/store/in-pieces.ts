@@ -1,4 +1,4 @@
-/** What comes one by one, `size` at a time; the last piece may be smaller. Nothing comes before it is asked for. */
+/** Yields the elements in arrays of `size`; the last one may be smaller. Reads no further than needed. */
 export function* inPieces<T>(all: Iterable<T>, size: number): Generator<T[]> {
   let piece: T[] = [];
   for (const one of all) {

@@ -1,4 +1,4 @@
-/** Jobs on their way through: submitted, claimed, kept, settled, changed. */
+/** The life of a job: submitted, claimed, kept by heartbeats, settled, changed. */
 
 import type { ClaimedJob, Job, NewJob } from '../core/job.ts';
 import type { JobEdit } from '../core/job-edit.ts';
@@ -8,72 +8,77 @@ import type { Change } from '../core/transition.ts';
 
 export interface JobStore {
   /**
-   * Stores all jobs or none, and answers in order. A job due later starts as `scheduled`, else `pending`.
-   * A job whose unique key is taken is not stored: `existing` answers with the holder, `replace` overwrites a holder
-   * that still waits and answers with it (it keeps id, `createdAt` and `attempt`; its counters start anew), or with the
-   * holder as it is where it no longer waits, `reject` throws `unique_conflict` and stores nothing.
-   * With an idempotency key, the first call's answer is stored with its jobs: a later call with the same key and
-   * fingerprint stores nothing and is answered the same (`replayed`); another fingerprint throws `idempotency_mismatch`.
-   * A concurrent twin waits for the first.
-   * A job with dependencies locks its parents before it reads their state, counts those that have ended, and starts as
-   * `blocked`, free (as above, due and freed), or is ended `skipped` at once; an unknown parent throws `dependency_unknown`
-   * with the ids and stores nothing.
+   * Stores all jobs or none and returns them in order. A job that is due later starts as `scheduled`, else as `pending`.
+   *
+   * A job whose unique key is held is not stored. `existing` returns the holder. `replace` overwrites a waiting holder and
+   * returns it (it keeps id, `createdAt` and `attempt`; its counters are reset), or returns a holder that does not wait as
+   * it is. `reject` throws `unique_conflict` and stores nothing.
+   *
+   * With an idempotency key, the first call's answer is stored with its jobs. A later call with the same key and
+   * fingerprint stores nothing and returns the same (`replayed`); another fingerprint throws `idempotency_mismatch`.
+   * A concurrent call with the same key waits for the first.
+   *
+   * A job with dependencies locks its parents, reads their state, and starts as `blocked`, as `scheduled` or `pending` if
+   * all of them have ended as required, or is `skipped` at once. An unknown parent throws `dependency_unknown` with the
+   * ids and stores nothing.
    */
   insert(jobs: readonly NewJob[], options: InsertOptions, signal: AbortSignal): Promise<Inserted>;
 
   /**
-   * Stores jobs that have neither keys nor parents, as `insert` does, while a worker waits for them, and hands out in the
-   * same step what `claim` would right after it; or nothing, and then `claim` has to be asked. So nobody is overtaken. A
-   * worker that may not claim is given nothing, and the jobs are stored all the same. `items` tells of the jobs as they were
-   * stored, before any was handed out.
+   * Stores jobs without keys and parents as `insert` does, and claims for a waiting worker what `claim` would right after
+   * it, in one step. It may claim nothing; then `claim` has to be called. No job overtakes a more urgent one. For a worker
+   * that may not claim, the jobs are stored and nothing is claimed. `items` has the jobs as they were before the claim.
    */
   insertAndClaim(jobs: readonly NewJob[], request: ClaimRequest, signal: AbortSignal): Promise<InsertedAndClaimed>;
 
   /**
    * Moves up to `limit` claimable jobs that the offer can run to `running`, counts the attempt, and returns them, most
-   * urgent first (priority, fair turn, due, id). No job is ever handed to two claimers. Takes nothing from paused
-   * queues, no more than `max_running` of a queue allows, no more than the offer's free resources hold.
-   * Each comes with its runContext: parameters, item, parents' ends. A workflow whose step is claimed has started.
-   * Lets go of unique keys held only `while: 'pending'`. Unknown or offline worker: throws `worker_not_found`.
+   * urgent first (priority, fair turn, due, id). No job is ever claimed twice. Takes nothing from paused queues, no more
+   * than a queue's `max_running` allows, and no more than the offer's free resources hold.
+   * Each job has its run context: workflow params, item, parents' results. A workflow whose step is claimed has started.
+   * Releases unique keys held `while: 'pending'`. Throws `worker_not_found` if the worker is unknown or offline.
    */
   claim(request: ClaimRequest, signal: AbortSignal): Promise<ClaimedJob[]>;
 
   /**
-   * Notes when jobs that were prefetched have started, where they are still at this attempt of this worker. Until then
-   * (or until a settle says so) they count as not started: one whose worker is lost goes back uncharged.
+   * Records when prefetched jobs have started, if this attempt still belongs to this worker. Until then (or until `settle`
+   * reports it) they count as not started: if the worker is lost, the attempt is not charged.
    */
   start(starts: readonly Start[], signal: AbortSignal): Promise<void>;
 
   /**
-   * Renews a worker's lease on all it holds, and gives back at once what it was handed by a claim up to `seenClaim` but
-   * does not list (recorded as `returned`, not charged; `cancelled` if that was asked). `undefined`: no such worker, it
-   * must register again. An offline worker that reports is online again.
+   * Renews a worker's lease on all jobs it holds. Jobs that it got by a claim up to `seenClaim` but does not list are given
+   * back at once (recorded as `returned`, not charged; `cancelled` if that was requested). Returns `undefined` if there is
+   * no such worker: it must register again. An offline worker that reports is online again.
    */
   heartbeat(beat: Heartbeat, signal: AbortSignal): Promise<HeartbeatAnswer | undefined>;
 
   /**
-   * The fast path: ends each job that is still at this attempt of this worker as `done`; answers in order.
-   * A job already ended `done` by this very attempt answers `ok` again; anything else is `lease_lost`.
-   * Whatever ends a job, here or in `applyChanges`, judges its direct children, its group and its workflow in the same
-   * transaction, by counters; what a child's end means further down is left to `cascade`.
+   * The fast path: ends each job as `done` if this attempt still belongs to this worker. Returns the results in order.
+   * A job that this very attempt has already ended as `done` returns `ok` again; anything else is `lease_lost`.
+   * The end of a job, here or in `applyChanges`, judges its direct children, its group and its workflow in the same
+   * transaction, by counters. What the end of a child means further down is left to `cascade`.
    */
   settle(successes: readonly Success[], signal: AbortSignal): Promise<Settled[]>;
 
   /**
-   * Writes each change whose job still matches its fence; answers, in order, with the job as written, or `undefined`.
-   * Each job at most once in a call.
-   * Where another job holds the unique key of one to be reopened, throws `unique_conflict` and writes none.
-   * A reopened job waits for those of its parents that have not ended; its own out-edges are open again: children that
-   * never started (skipped ones too) are judged anew from all their edges, those that started are left alone. A reopened
+   * Writes each change whose job still matches its fence. Returns, in order, the job as written, or `undefined`.
+   * A call may have one change per job.
+   * Throws `unique_conflict` and writes nothing if another job holds the unique key of a job to be reopened.
+   * A reopened job waits for its parents that have not ended. Its own out-edges are open again: children that never
+   * started (skipped ones too) are judged again from all their edges, children that started stay as they are. A reopened
    * item reopens its group, a reopened step its workflow.
    */
   applyChanges(changes: readonly Change[], signal: AbortSignal): Promise<(Job | undefined)[]>;
 
-  /** Changes a job that waits; a new `runAt` (never before `createdAt`) decides anew between `scheduled` and `pending`. `undefined`: no such job, or it does not wait. */
+  /**
+   * Changes a waiting job. A new `runAt` (never before `createdAt`) makes it `scheduled` or `pending`. Returns `undefined` if
+   * there is no such job, or if it does not wait.
+   */
   edit(jobId: number, edit: JobEdit, signal: AbortSignal): Promise<Job | undefined>;
 }
 
-/** How long an idempotency key is remembered. */
+/** How long an idempotency key is kept. */
 export const IDEMPOTENCY_MS = 24 * 3_600_000;
 
 export interface InsertOptions {
@@ -81,7 +86,7 @@ export interface InsertOptions {
 }
 
 export interface Inserted {
-  /** In the order of the call. `deduplicated`: this job was there before. */
+  /** In the order of the call. `deduplicated`: the job existed before. */
   items: { job: Job; deduplicated: boolean }[];
   replayed: boolean;
 }
@@ -96,11 +101,12 @@ export interface ClaimRequest {
   workerId: number;
   limit: number;
   offer: Offer;
-  /** Rising per worker; `null` for a worker that does not count its claims: then only the lease decides. */
+  /** Rises with each claim of a worker; `null` for a worker that does not count its claims: then only the lease decides. */
   claimSeq: number | null;
   /**
-   * They will wait at the worker before they start, so only what may is taken, from the most urgent job on up to the first
-   * that may not: handlers without resources, `rerun: safe`, not failed yet nor on the last attempt, in queues without a limit.
+   * The jobs will wait at the worker before they start. Takes jobs from the most urgent one up to the first that must not
+   * wait there. A job may wait if it has a handler, no resources, `rerun: safe`, no failure yet and more than one attempt
+   * left, and if its queue has no limit.
    */
   prefetch?: boolean;
 }

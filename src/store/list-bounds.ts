@@ -1,14 +1,14 @@
-/** What the SQL stores know of jobs that a list need not look at. */
+/** Bounds that spare lists of the SQL stores from reading jobs that cannot match. */
 
 import type { Reason, TerminalStatus } from '../core/job.ts';
 
 /**
- * Ids and instants of creation rise together, but for so long at most: a statement reads the clock before it is given ids, and
- * the clock of a server may be set back a little. Whoever looks for jobs of some time by their ids looks so much further.
+ * Ids and creation times rise together, up to this difference: a statement reads the clock before it gets ids, and a
+ * server's clock may be set back a little. A search by ids for jobs of a time range extends the range by this.
  */
 export const CREATION_SLACK_MS = 600_000;
 
-/** How jobs ended that have this reason. */
+/** The status that jobs with this reason ended with. */
 export function endWith(reason: Reason): TerminalStatus {
   if (reason === 'cancelled') return 'cancelled';
   return reason === 'upstream_failed' || reason === 'condition' ? 'skipped' : 'failed';

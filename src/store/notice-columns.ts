@@ -1,4 +1,4 @@
-/** What is still to be told and what was sent, as both databases keep them. */
+/** Notices and notifications as both databases store them. */
 
 import type { Notice, Notification } from '../core/notice.ts';
 import type { NotifyEvent } from '../core/notify.ts';

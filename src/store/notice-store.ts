@@ -1,25 +1,25 @@
-/** What any backend must do about telling people. */
+/** Notices (events to notify of) and notifications. */
 
 import type { Job } from '../core/job.ts';
 import type { Delivery, Notice, Notification, NotificationFilter } from '../core/notice.ts';
 
 export interface NoticeStore {
   /**
-   * Up to `limit` notices that are due, those that have waited longest first. The end of a job or workflow that its `notify` asks for leaves one,
-   * in the transaction of the end.
+   * Returns up to `limit` notices that are due, the longest waiting first. The end of a job or workflow writes a notice in
+   * the same transaction if its `notify` asks for one.
    */
   notices(limit: number, signal: AbortSignal): Promise<Notice[]>;
 
   /**
-   * Turns a notice into the jobs that carry its messages, in one step: it is gone and they are there, or neither. Also moves
-   * the subject's alarm; messages of a recovery are stored only where that had been raised. Answers with the jobs, or
-   * `undefined` where the notice is gone already.
+   * Replaces a notice by the jobs that deliver its messages, in one step. Also raises or clears the subject's alarm;
+   * messages of a recovery are stored only if the alarm had been raised. Returns the jobs, or `undefined` if the notice has
+   * already been delivered.
    */
   deliver(noticeId: number, delivery: Delivery, signal: AbortSignal): Promise<Job[] | undefined>;
 
-  /** A notice that cannot be told now is not looked at for so long. One that is gone stays so. */
+  /** Postpones a notice that cannot be delivered now. Does nothing if it has been delivered. */
   postponeNotice(noticeId: number, forMs: number, signal: AbortSignal): Promise<void>;
 
-  /** What was sent about a job or a workflow, or which message a job carries; the oldest first. */
+  /** Returns the notifications about a job, workflow or schedule, or the one that a job delivers; the oldest first. */
   notifications(about: NotificationFilter, signal: AbortSignal): Promise<Notification[]>;
 }

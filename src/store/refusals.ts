@@ -1,4 +1,4 @@
-/** What every store says when it will not do as it is asked. */
+/** The errors that every store throws for the same reasons. */
 
 import { WorkronError } from '../core/error.ts';
 import type { Unique } from '../core/job.ts';
@@ -9,14 +9,14 @@ export function unknownParents(ids: readonly number[]): WorkronError {
   return new WorkronError('dependency_unknown', `No such job to depend on: ${names}`);
 }
 
-/** `holder` is `undefined` where an earlier job of the same request will have it. */
+/** `holder` is `undefined` if an earlier job of the same request gets the key. */
 export function keyHeld(key: string, holder: number | undefined): WorkronError {
   const by = holder === undefined ? 'an earlier job of this request' : `job ${holder}`;
   const details = holder === undefined ? {} : { jobId: holder };
   return new WorkronError('unique_conflict', `The unique key ${JSON.stringify(key)} is held by ${by}`, details);
 }
 
-/** Of a job that is retried. */
+/** The unique key of a job to be retried is held by another job. */
 export function keyHeldByOther(jobId: number, key: string, holder: number): WorkronError {
   return new WorkronError(
     'unique_conflict',
@@ -25,7 +25,7 @@ export function keyHeldByOther(jobId: number, key: string, holder: number): Work
   );
 }
 
-/** Children are younger than their parents, so there are no cycles; a replaced job keeps its id and must keep to that. */
+/** Children have higher ids than their parents, so there are no cycles; a replaced job keeps its id, so this must hold for it, too. */
 export function tooYoungParent(jobId: number, parentId: number): WorkronError {
   return new WorkronError(
     'unique_conflict',
@@ -34,10 +34,10 @@ export function tooYoungParent(jobId: number, parentId: number): WorkronError {
   );
 }
 
-/** Overwriting a waiting job locks it until the application commits, and whoever would run it would have to wait. */
+/** Overwriting a waiting job would lock it until the application commits, and claims would have to wait for that. */
 export function refuseReplace(unique: Unique | null): void {
   if (unique?.onConflict !== 'replace') return;
-  throw new WorkronError('bad_request', 'on_conflict replace is not possible in a transaction of your own');
+  throw new WorkronError('bad_request', "on_conflict replace is not possible in an application's transaction");
 }
 
 export function unknownKeys(schedule: string, keys: readonly string[]): WorkronError {
@@ -49,7 +49,7 @@ export function scheduleExists(name: string): WorkronError {
   return new WorkronError('schedule_exists', `There is a schedule ${name} already`);
 }
 
-/** A leader whose term is over. */
+/** The term of a leader is over. */
 export function leadershipLost({ duty, term }: TermFence): WorkronError {
   return new WorkronError('leadership_lost', `Term ${term} of the ${duty} is over: another instance may lead it`);
 }

@@ -1,11 +1,11 @@
-/** How schedules and their ledger lie in a database, and back. Both databases store the same. */
+/** Encodes and decodes schedules and their ledger. Both databases store the same. */
 
 import type { LineState } from '../core/schedule/change-lines.ts';
 import type { Line } from '../core/schedule/plan-line.ts';
 import type { NewSchedule, Schedule, ScheduleSpec } from '../core/schedule/schedule.ts';
 import type { Run, Tick, TickKind, TickVerdict } from '../core/schedule/tick.ts';
 
-/** Everything of a schedule that has no column of its own. */
+/** The properties of a schedule that have no column. */
 export function specOfSchedule(schedule: NewSchedule): ScheduleSpec {
   const { cron, everyMs, anchor, timezone, overlap, catchup, jitterMs, startAt, endAt, forEach, target } = schedule;
   const { notify = [] } = schedule;

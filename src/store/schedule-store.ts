@@ -1,7 +1,6 @@
 /**
- * The part of a store that keeps schedules and their ledger. As for the rest of it: one method is one atomic step, and
- * the store's clock decides. Every step about a schedule is taken under its lock, from the look at what it is and what
- * it has running to the last row written: tick, run and cursor are written together or not at all.
+ * Schedules and their ledger. Every step about a schedule holds the schedule's lock, from reading it and its unfinished runs
+ * to the last row written: tick, run and cursor are written together or not at all.
  */
 
 import type { Notify } from '../core/notify.ts';
@@ -9,24 +8,24 @@ import type { NewSchedule, Schedule, ScheduleChange } from '../core/schedule/sch
 import type { Run, Tick, TickKind, TickVerdict } from '../core/schedule/tick.ts';
 
 export interface ScheduleStore {
-  /** Its ticks count from now. A name that is taken throws `schedule_exists`. */
+  /** Creates a schedule whose ticks count from now. Throws `schedule_exists` if the name is taken. */
   createSchedule(schedule: NewSchedule, signal: AbortSignal): Promise<Schedule>;
 
   /**
-   * Changes it, once no tick up to `at` is without a verdict; a new timing, and each new key, starts from there. While one
-   * is, a call judges some of them by what the schedule is, and changes nothing: it is to be called again, with the `at`
-   * that it answered. Lines that a new timing, another list of keys or the end of a pause would take their ticks from are
-   * judged though they were postponed, and what cannot be started is `missed`. In all else as `tick`. `undefined`: no such
-   * schedule. Throws `schedule_invalid` where it would never fire, and changes and judges nothing.
+   * Changes a schedule once every tick up to `at` has a verdict; a new timing, and each new key, starts from there. While
+   * ticks lack a verdict, a call judges some of them by the unchanged schedule and changes nothing: call it again with the
+   * `at` that it returned. Lines that would lose ticks by a new timing, another list of keys or the end of a pause are
+   * judged even if they were postponed, and what cannot be started is `missed`. Otherwise as `tick`. Returns `undefined` if
+   * there is no such schedule. Throws `schedule_invalid` if it would never fire; then nothing is changed or judged.
    */
   changeSchedule(name: string, request: ChangeRequest, signal: AbortSignal): Promise<ScheduleStep | undefined>;
 
-  /** Its runs go on; its ledger is out of reach. `false`: no such schedule. */
+  /** Deletes a schedule. Its runs go on; its ledger can no longer be read. Returns `false` if there is no such schedule. */
   deleteSchedule(name: string, signal: AbortSignal): Promise<boolean>;
 
   schedule(name: string, signal: AbortSignal): Promise<Schedule | undefined>;
 
-  /** By name, beyond `after` where given. */
+  /** Returns schedules by name, beyond `after` if given. */
   schedules(
     filter: ScheduleFilter,
     page: { after: string | null; limit: number },
@@ -34,10 +33,10 @@ export interface ScheduleStore {
   ): Promise<Schedule[]>;
 
   /**
-   * Runs for these instants and keys what the schedule runs, whether it is paused or not, and writes a row of `kind` for
-   * each. By hand: what overlaps is judged by the schedule's policy. Backfill: an instant that has a run already is left
-   * out; runs of one key follow one another and whatever of it is unfinished, unless the policy allows overlap. Answers
-   * with the rows, oldest first. Idempotency as in `insert`. `undefined`: no such schedule.
+   * Runs the schedule's target for these instants and keys, paused or not, and writes a row of `kind` for each. Manual
+   * runs that overlap are judged by the schedule's policy. A backfill leaves out instants that already have a run; its runs
+   * of one key follow one another and unfinished runs of that key, unless the policy allows overlap. Returns the rows,
+   * oldest first, or `undefined` if there is no such schedule. Idempotency as in `insert`.
    */
   runSchedule(
     name: string,
@@ -46,7 +45,7 @@ export interface ScheduleStore {
     signal: AbortSignal,
   ): Promise<{ ticks: Tick[]; replayed: boolean } | undefined>;
 
-  /** Which of these instants have no run (by tick or backfill) of this key yet, oldest first. `undefined`: no such schedule. */
+  /** Returns the instants that have no run (by tick or backfill) of this key yet, or `undefined` if there is no such schedule. */
   ticksWithoutRun(
     name: string,
     request: { key: string; instants: readonly number[] },
@@ -54,17 +53,17 @@ export interface ScheduleStore {
   ): Promise<number[] | undefined>;
 
   /**
-   * Judges ticks that are due: writes their verdicts, starts what runs, and moves on. Writes at most `limit` rows of the
-   * ledger. What another call is at work on is left to it. Never judges a tick twice. A line that cannot be judged is put
-   * off. So is one that cannot be written, where it is the only one; among others it may fail the call, and then nothing is
-   * written.
+   * Judges due ticks: writes their verdicts, starts their runs, and advances the lines. Writes at most `limit` rows of the
+   * ledger. Skips schedules that another call has locked. Never judges a tick twice. Postpones a line that cannot be
+   * judged. A line that cannot be written is postponed if it is the only one of the call; among others it fails the call,
+   * and then nothing is written.
    */
   tick(request: TickRequest, signal: AbortSignal): Promise<Ticked>;
 
-  /** The runs that these ticks replaced have been asked to stop. */
+  /** Records that the runs which these ticks replaced have been asked to stop. */
   stoppedOthers(tickIds: readonly number[], signal: AbortSignal): Promise<void>;
 
-  /** The ledger, newest first (id descending), below `before` where given. `undefined`: no such schedule. */
+  /** Returns the ledger, newest first (id descending), below `before` if given; `undefined` if there is no such schedule. */
   ticks(
     name: string,
     filter: TickFilter,
@@ -72,7 +71,7 @@ export interface ScheduleStore {
     signal: AbortSignal,
   ): Promise<Tick[] | undefined>;
 
-  /** Deletes up to `limit` rows of the ledger that were judged longer ago than `keepMs`. Answers with how many. */
+  /** Deletes up to `limit` rows of the ledger that were judged more than `keepMs` ago. Returns their number. */
   pruneTicks(keepMs: number, limit: number, signal: AbortSignal): Promise<number>;
 }
 
@@ -89,22 +88,22 @@ export interface TickFilter {
 }
 
 export interface RunRequest {
-  /** By hand the instant is now. */
+  /** A manual run's instant is now. */
   kind: 'manual' | 'backfill';
-  /** Those that are no keys of the schedule throw `bad_request`; `null`: all of its keys. */
+  /** `null`: all keys of the schedule. An unknown key throws `bad_request`. */
   keys: readonly string[] | null;
-  /** Of a backfill: ticks to make up for, rising. */
+  /** The ticks of a backfill, rising. */
   instants: readonly number[];
-  /** Who wants to hear of every schedule. */
+  /** Targets that are notified of every schedule. */
   notify?: readonly Notify[];
 }
 
 export interface TickRequest {
   /** Rows of the ledger. */
   limit: number;
-  /** Who wants to hear of every schedule. */
+  /** Targets that are notified of every schedule. */
   notify?: readonly Notify[];
-  /** Lines to judge at most; as many as rows unless told otherwise. */
+  /** The number of lines to judge at most; `limit` if not given. */
   lines?: number;
 }
 
@@ -121,18 +120,18 @@ export interface ScheduleStep extends Judged {
   at: number;
 }
 
-/** What became of ticks that were due. */
+/** What was done with due ticks. */
 export interface Judged {
   /** The rows written, or added to. */
   ticks: (Tick & { schedule: string })[];
-  /** How many ticks were judged so. */
+  /** The number of ticks by verdict. */
   counts: Partial<Record<TickVerdict, number>>;
-  /** How many jobs were put into each queue. */
+  /** The number of started jobs by queue. */
   started: Record<string, number>;
   now: number;
   /**
-   * Schedules that cannot be judged or written; they are tried again after a time that grows with every failure. `null`:
-   * they are not, as a change left no time for it; what would have run is `missed`.
+   * Schedules that cannot be judged or written. They are tried again after `retryInMs`, which grows with every failure;
+   * `null` if a change left no time for that: then what would have run is `missed`.
    */
   failed: { schedule: string; error: string; retryInMs: number | null }[];
 }
@@ -142,12 +141,12 @@ export function nothingJudged(now: number): Judged {
 }
 
 export interface Ticked extends Judged {
-  /** When the next tick is due, by the store's clock; `null`: none is. */
+  /** When the next tick is due, by the store's clock; `null` if there is none. */
   nextDueAt: number | null;
-  /** There is more that is due now. */
+  /** True if more ticks are due now. */
   more: boolean;
-  /** Runs that are to be asked to stop because a tick replaced them: of this call, and what earlier ones left undone. */
+  /** Runs to be asked to stop because a tick replaced them, of this call and of earlier ones. */
   stop: { tickId: number; runs: readonly Run[] }[];
-  /** Schedules that were due, but that another call was at work on. */
+  /** Schedules that were due but locked by another call. */
   contended: { schedule: string; dueAt: number }[];
 }

@@ -1,6 +1,6 @@
 /**
- * How a job's spec lies in a database: what is searched or sorted in columns of its own, the rest as JSON that holds
- * only what is not a default. Both databases store the same.
+ * How a job's spec is stored: what is searched or sorted has columns, the rest is JSON that holds only what differs from the
+ * defaults. Both databases store the same.
  */
 
 import { DEFAULT_SPEC, type JobSpec } from '../core/job.ts';
@@ -17,7 +17,7 @@ export interface SpecColumns {
 
 export type StoredSpec = Record<string, unknown>;
 
-/** Where each property that has no column of its own lies in the JSON. */
+/** The JSON name of each property that has no column. */
 const STORED_AS = {
   command: 'command',
   input: 'input',
@@ -46,7 +46,7 @@ const DEFAULT_JSON = Object.fromEntries(
   PROPERTIES.map(([property]) => [property, JSON.stringify(DEFAULT_SPEC[property])]),
 ) as Record<keyof typeof STORED_AS, string>;
 
-/** The spec as it is stored. Takes any object that has a spec's properties and leaves its others out. */
+/** Encodes a spec. Takes any object with a spec's properties and ignores other properties. */
 export function encodeSpec(spec: JobSpec): SpecColumns {
   const stored: StoredSpec = {};
   for (const [property, key] of PROPERTIES) {
@@ -64,8 +64,8 @@ export function encodeSpec(spec: JobSpec): SpecColumns {
 }
 
 /**
- * Whether they are the same but for their inputs. Nobody writes into a spec, so what is the same object has the same content.
- * Written out: a loop over names takes several times as long, and every job of a batch is compared.
+ * True if two specs differ in their inputs at most. Specs are never changed, so the same object has the same content.
+ * Written out, because a loop over names takes several times as long and every job of a batch is compared.
  */
 export function sameButInput(a: JobSpec, b: JobSpec): boolean {
   return (
@@ -95,7 +95,7 @@ export function sameButInput(a: JobSpec, b: JobSpec): boolean {
   );
 }
 
-/** The inverse of `encodeSpec`: every default filled in again, nothing shared with other specs. */
+/** The inverse of `encodeSpec`: fills in every default and shares nothing with other specs. */
 export function decodeSpec({ queue, kind, name, priority, tags, spec: stored }: SpecColumns): JobSpec {
   const spec: JobSpec = {
     ...DEFAULT_SPEC,
@@ -117,15 +117,15 @@ export function decodeSpec({ queue, kind, name, priority, tags, spec: stored }: 
   return spec;
 }
 
-/** Where the value of an item lies, beside its spec: whoever writes a spec anew must take it along. */
+/** The JSON name of an item's value, which is stored beside its spec: code that rewrites a spec must keep it. */
 const ITEM_KEY = 'item';
 
-/** The spec of a job of a group, with what it is to work on. */
+/** Adds an item's value to its stored spec. */
 export function withItem(columns: SpecColumns, value: unknown): SpecColumns {
   return { ...columns, spec: { ...columns.spec, [ITEM_KEY]: value } };
 }
 
-/** The inverse of `withItem`; `undefined` for a job that is no item. */
+/** The inverse of `withItem`; `undefined` for a job that is not an item. */
 export function itemOf(stored: StoredSpec): unknown {
   return stored[ITEM_KEY];
 }

@@ -7,13 +7,13 @@ export interface StatsStore {
   /** Adds to the rows of these minutes. */
   addStats(rows: readonly StatRow[], signal: AbortSignal): Promise<void>;
 
-  /** Rows of minutes in [from, to), by minute, queue and outcome, summed over instances (`instanceId` is empty). */
+  /** Returns rows of minutes in [from, to), by minute, queue and outcome, summed over instances (`instanceId` is empty). */
   stats(range: { from: number; to: number }, signal: AbortSignal): Promise<StatRow[]>;
 
   createOperation(operation: NewOperation, signal: AbortSignal): Promise<Operation>;
   operation(id: number, signal: AbortSignal): Promise<Operation | undefined>;
-  /** Those that have not ended, oldest first. */
+  /** Returns operations that have not ended, oldest first. */
   openOperations(signal: AbortSignal): Promise<Operation[]>;
-  /** Moves an operation on, adding to its counts, if it has not ended and its cursor is still `from`; `false` where another instance was faster. */
+  /** Advances an operation and adds to its counts. Returns `false` if it has ended, or if another instance moved its cursor from `from`. */
   advanceOperation(id: number, from: number | null, step: OperationStep, signal: AbortSignal): Promise<boolean>;
 }

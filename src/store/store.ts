@@ -1,10 +1,10 @@
 /**
- * What any backend must do. One method is one atomic step: it happened for everybody or for nobody.
+ * What every store must do. One method is one atomic step: either all of it is visible to everybody, or nothing.
  *
- * Instants are epoch milliseconds by the store's own clock, which alone decides what is due and whose lease is over.
- * Every call takes its caller's signal: a call that was aborted before it was sent rejects with the signal's reason
- * and has changed nothing; one that was already sent has happened or not, never half.
- * A backend that is away for now rejects with `store_unavailable`, one whose disk is full with `store_full`.
+ * Instants are epoch milliseconds by the store's own clock. That clock alone decides what is due and which lease is over.
+ * Every call takes a signal. A call that is aborted before it is sent rejects with the signal's reason and changes nothing;
+ * a call that was already sent happens completely or not at all.
+ * A store that cannot be reached rejects with `store_unavailable`, one whose disk is full with `store_full`.
  */
 
 import type { LeaseKeeperPlan } from '../core/lease-keeper.ts';
@@ -35,21 +35,24 @@ export interface Store
     ScheduleStore,
     AsyncDisposable {
   readonly driver: Driver;
-  /** Where the jobs are, for people: a file, or a database without its password. */
+  /** Where the jobs are, for display: a file, or a database's address without the password. */
   readonly location: string;
-  /** Only this process can reach the jobs (memory, SQLite), so what an earlier owner's own workers held is free. */
+  /** True if only this process can reach the jobs (memory, SQLite). Jobs that workers of a previous process held are free. */
   readonly exclusive: boolean;
-  /** What can be done in transactions of the application's own; `null`: nothing. */
+  /** What can be done in an application's transactions; `null`: nothing. */
   readonly transactional: Transactional | null;
-  /** How a worker's thread can renew its lease while the process's loop is blocked; `null`: one process owns the store, and reaps on the same loop. */
+  /**
+   * How a worker's thread can renew its lease while the process's event loop is blocked; `null` if one process owns the
+   * store and reaps on the same loop.
+   */
   readonly leaseKeeper: LeaseKeeperPlan | null;
 
-  /** The store's clock. Also the cheapest proof that the store is there. */
+  /** Returns the store's time. Also the cheapest check that the store can be reached. */
   now(signal: AbortSignal): Promise<number>;
 
-  /** Transactions of this process that were done again because two waited for each other; 0 where none ever waits. */
+  /** The number of this process's transactions that were repeated because of a deadlock; 0 on stores without locks. */
   deadlocks(): number;
 
-  /** Calls `listener` soon after something changed here, or, where the backend can tell, elsewhere. Hints may be lost or false. */
+  /** Calls `listener` soon after a change in this process or, on PostgreSQL, in others. Hints may be lost or false. */
   subscribe(listener: (hint: Hint) => void): () => void;
 }

@@ -6,8 +6,8 @@ import type { InsertOptions } from './job-store.ts';
 
 export interface WorkflowStore {
   /**
-   * Stores a workflow with all its steps or nothing. Ids rise in the order of the steps. Kept steps are `done` from the
-   * start, with a copy of the result of the job they repeat. Idempotency as in `insert`.
+   * Stores a workflow with all its steps, or nothing. Ids rise in the order of the steps. Kept steps of a rerun start as
+   * `done`, with a copy of the result of the job they repeat. Idempotency as in `insert`.
    */
   insertWorkflow(
     workflow: NewWorkflow,
@@ -17,7 +17,7 @@ export interface WorkflowStore {
 
   workflow(id: number, signal: AbortSignal): Promise<Workflow | undefined>;
 
-  /** Newest first (id descending), below `before` where given. */
+  /** Returns workflows newest first (id descending), below `before` if given. */
   workflows(
     filter: WorkflowFilter,
     page: { before: number | null; limit: number },
@@ -25,8 +25,8 @@ export interface WorkflowStore {
   ): Promise<Workflow[]>;
 
   /**
-   * The steps of a workflow without the items of its groups, by id: all of them, or a page. `dependsOn` tells the edges.
-   * One call is one look: pages of a workflow that goes on are of different moments.
+   * Returns the steps of a workflow without the items of its groups, by id: all of them, or a page. `dependsOn` has the
+   * edges. Each call reads the current state: pages of a running workflow are of different moments.
    */
   steps(workflowId: number, signal: AbortSignal, page?: StepPage): Promise<WorkflowStep[]>;
 }

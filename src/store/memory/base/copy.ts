@@ -1,8 +1,8 @@
-/** Copies in, copies out: what a caller does to its objects never reaches the store. */
+/** Copies what goes in and what comes out, so that callers cannot change the store's objects. */
 
 import type { JobSpec } from '../../../core/job.ts';
 
-/** Of a spec, or of something that holds one: then of the spec alone. */
+/** Copies a spec, or the spec's properties of an object that has them. */
 export function copySpec(spec: JobSpec): JobSpec {
   return {
     name: spec.name,

@@ -1,17 +1,7 @@
-/** A job as this store holds it. Nothing of it is ever handed out: `toJob` and its siblings copy. */
+/** A job as this store holds it. It never leaves the store: `toJob` and the functions beside it copy. */
 
 import type { EdgeCounters } from '../../../core/dag/edge-counters.ts';
-import type {
-  Attempt,
-  ClaimedJob,
-  Counters,
-  Job,
-  JobSpec,
-  Progress,
-  Reason,
-  RunContext,
-  Status,
-} from '../../../core/job.ts';
+import type { Attempt, ClaimedJob, Counters, Job, JobSpec, Progress, Reason, RunContext, Status } from '../../../core/job.ts';
 import type { LogPiece } from '../../../core/output.ts';
 import type { AttemptEnd } from '../../../core/transition.ts';
 import type { Edge } from '../graph/edges.ts';
@@ -29,32 +19,32 @@ export interface Entry extends Readonly<Origin> {
   lane: string;
   status: Status;
   dueAt: number;
-  /** Its place among the keys of its queue, given when it became claimable; `turnKey` is `null` where none was. */
+  /** Its fair turn, given when it became claimable; `turnKey` is `null` if it has none. */
   turn: number;
   turnKey: string | null;
   attempt: number;
   counters: Counters;
   workerId: number | null;
   startedAt: number | null;
-  /** Of the claim that handed it out; `null` where the worker does not count its claims. */
+  /** The number of the claim that took it; `null` if the worker does not count its claims. */
   claimSeq: number | null;
-  /** Of a lease that is renewed on its own: one handed out by a claim that was not counted. */
+  /** When its lease was renewed; `null` if the worker's heartbeats renew it with all others. */
   renewedAt: number | null;
   cancelRequestedAt: number | null;
-  /** Those who wait for it in vain are not cancelled with it. */
+  /** Its dependents that can no longer run are not cancelled with it. */
   keepDependents: boolean;
-  /** Kept while it runs: a claim that is given back unstarted has changed nothing. */
+  /** Kept while it runs, so that a claim that is given back unstarted changes nothing. */
   expiresAt: number | null;
   doneAt: number | null;
   reason: Reason | null;
-  /** How it ended, once it has. */
+  /** How it ended. */
   end: Pick<AttemptEnd, 'exitCode' | 'signal' | 'error'> | null;
   result: unknown;
   progress: (Progress & { attempt: number }) | null;
   checkpoint: unknown;
   /** The key it was submitted with, held or not. */
   uniqueKey: string | null;
-  /** In-edges by parent, and what they come to; out-edges by child. */
+  /** In-edges by parent with their counters; out-edges by child. */
   readonly parents: Map<number, Edge>;
   edges: EdgeCounters;
   readonly children: Map<number, Edge>;
@@ -122,7 +112,7 @@ export function toClaimedJob(
   return prefetch ? { ...job, prefetched: true } : job;
 }
 
-/** Whether it has ever been claimed or, a group, been free. */
+/** True if it was ever claimed; for a group, if it was ever free. */
 export function hasStarted(entry: Entry): boolean {
   return entry.attempt > 0 || entry.startedAt !== null;
 }

@@ -1,4 +1,4 @@
-/** Where unfinished jobs stand: in a lane if they are claimable, in line for their due time, or with a worker. */
+/** Unfinished jobs: claimable ones by lane, scheduled ones by due time, running ones by worker. */
 
 import type { Status, WaitingStatus } from '../../../core/job.ts';
 import { type Lane, laneFromKey } from '../../../core/lane.ts';
@@ -38,7 +38,7 @@ function expiresEarlier(a: Entry, b: Entry): boolean {
   return aAt === bAt ? a.id < b.id : aAt < bAt;
 }
 
-/** Every state change is: take the entry off, change it, put it back. */
+/** A state change takes the entry off, changes it, and puts it back. */
 export class Live {
   readonly #lanes = new Map<string, LaneLine>();
   readonly #scheduled = new Heap<Entry>(isDueEarlier);
@@ -118,7 +118,7 @@ export class Live {
     return this.#expiring.peek();
   }
 
-  /** What this worker runs now, by id. */
+  /** The running jobs of this worker, by id. */
   heldBy(workerId: number): Entry[] {
     return [...(this.#held.get(workerId) ?? [])].sort((a, b) => a.id - b.id);
   }
@@ -127,7 +127,7 @@ export class Live {
     return this.#held.get(workerId)?.size ?? 0;
   }
 
-  /** Those who run something now. */
+  /** Workers that run a job now. */
   holders(): Iterable<number> {
     return this.#held.keys();
   }
@@ -162,7 +162,7 @@ export class Live {
 
 const NONE: LiveCounts & { total: number } = { total: 0, blocked: 0, scheduled: 0, pending: 0, running: 0 };
 
-/** A step is no run: its workflow is. */
+/** A step is not a run of a schedule: its workflow is. */
 function lineOf({ spec, workflowId }: Entry): number | null {
   return workflowId === null ? (spec.tick?.line ?? null) : null;
 }
@@ -171,7 +171,7 @@ export function isLive(status: Status): status is LiveStatus {
   return status === 'running' || status === 'pending' || status === 'scheduled' || status === 'blocked';
 }
 
-/** Whether a worker has it: a group runs without one, and takes no place from others. */
+/** True if a worker holds it. A group runs without a worker and takes no slot. */
 export function isHeld(entry: Entry): boolean {
   return entry.status === 'running' && entry.workerId !== null;
 }

@@ -1,4 +1,4 @@
-/** Jobs in this process's memory, gone with it: for tests, for trying things, and the plainest statement of what a store does. */
+/** Jobs in this process's memory: for tests, for trying things out, and as the simplest specification of a store. */
 
 import type { Clock } from '../../../core/clock.ts';
 import { askAll } from '../../bind.ts';
@@ -21,7 +21,7 @@ export function openMemory({ clock }: { clock: Clock }): Store {
   });
   const hints = new LocalHints();
 
-  /** One call is one turn of the event loop at most, and one instant: nobody sees it half done. */
+  /** A call runs within one turn of the event loop and at one instant, so no other call sees it half done. */
   async function run<T>(signal: AbortSignal, body: () => T): Promise<T> {
     signal.throwIfAborted();
     instant = clock.now();

@@ -1,4 +1,4 @@
-/** All that this store knows. Each verb is a function of it that runs to its end at once, so nothing is ever half done. */
+/** The state of this store. Each method is a synchronous function of it, so no call sees another half done. */
 
 import type { Clock } from '../../../core/clock.ts';
 import type { Duty } from '../../../core/duty.ts';
@@ -25,12 +25,12 @@ export interface Tables {
   readonly jobs: Map<number, Entry>;
   readonly live: Live;
   readonly turns: TurnLines;
-  /** What the present call has made claimable. */
+  /** Jobs that the current call has made claimable. */
   readonly newcomers: Set<Entry>;
   /** Ended jobs outside of workflows, the longest ended first: those done, and all others. */
   readonly done: Heap<Entry>;
   readonly undone: Heap<Entry>;
-  /** Jobs that ended or were reopened, and whose children have not heard. */
+  /** Ended or reopened jobs whose out-edges are still to be judged. */
   readonly cascade: Set<Entry>;
   /** Groups that the expander is to look at. */
   readonly due: Set<Entry>;
@@ -44,9 +44,9 @@ export interface Tables {
   readonly leaders: Map<Duty, LeaderRow>;
   readonly instances: Map<string, Omit<InstanceRow, 'state'>>;
   readonly notices: Map<number, NoticeRow>;
-  /** By the job that carries it. */
+  /** By the job that delivers it. */
   readonly notifications: Map<number, Notification>;
-  /** Subjects that failed last, and since when. */
+  /** Subjects whose latest run failed, and since when. */
   readonly alarms: Map<string, number>;
   readonly schedules: Map<string, ScheduleRow>;
   /** Lines that will be due, the first one first. */
@@ -84,9 +84,9 @@ export interface UniqueKey {
 export interface IdempotentAnswer {
   fingerprint: string;
   items: { jobId: number; deduplicated: boolean }[];
-  /** Where the call was about one. */
+  /** For a call that created a workflow. */
   workflowId: number | null;
-  /** Where it was about some. */
+  /** For a call that ran a schedule. */
   tickIds?: readonly number[];
   createdAt: number;
 }
@@ -159,7 +159,7 @@ export function heardAt(tables: Tables, entry: Entry): number {
   return entry.renewedAt ?? workerOf(tables, entry).seenAt;
 }
 
-/** The worker of a running job: none is forgotten while it holds something. */
+/** The worker of a running job. Workers that hold a job are never deleted. */
 export function workerOf(tables: Tables, entry: Entry): Worker {
   const worker = tables.workers.get(entry.workerId ?? 0);
   if (worker === undefined) throw new Error(`job ${entry.id} is held by worker ${entry.workerId}, who is not there`);

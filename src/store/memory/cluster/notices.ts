@@ -1,4 +1,4 @@
-/** Ends that somebody wants to be told of, and the messages that come of them. */
+/** Notices, and the jobs that deliver their messages. */
 
 import type { Job, TerminalStatus } from '../../../core/job.ts';
 import type { Delivery, Notice, Notification, NotificationFilter } from '../../../core/notice.ts';
@@ -11,7 +11,7 @@ import { toWorkflow, type WorkflowRow } from '../graph/workflow-row.ts';
 import { insert } from '../jobs/insert.ts';
 
 export interface NoticeRow extends Notice {
-  /** Not before; later than it was due where it was postponed. */
+  /** When it is looked at next; later than `due` if it was postponed. */
   lookAt: number;
 }
 
@@ -80,7 +80,7 @@ export function deliver(tables: Tables, noticeId: number, { alarm, messages }: D
   return items.map(({ job }) => job);
 }
 
-/** Whether it was raised before, and no longer is. */
+/** Raises or clears an alarm. Returns true if it was raised before and is cleared now. */
 function moveAlarm(tables: Tables, { subject, failing }: NonNullable<Delivery['alarm']>): boolean {
   if (!failing) return tables.alarms.delete(subject);
   tables.alarms.set(subject, tables.clock.now());

@@ -36,7 +36,7 @@ function pruneEnded(tables: Tables, ended: Heap<Entry>, before: number, limit: n
   return count;
 }
 
-/** Each as a whole, so that the last one may go beyond the limit. */
+/** Deletes each workflow as a whole, so the last one may exceed the limit. */
 function pruneWorkflows(tables: Tables, { doneMs, otherMs }: Retention, limit: number): number {
   const now = tables.clock.now();
   let count = 0;
@@ -52,7 +52,7 @@ function pruneWorkflows(tables: Tables, { doneMs, otherMs }: Retention, limit: n
   return count;
 }
 
-/** Whether somebody unfinished depends on it. */
+/** True if an unfinished job depends on it. */
 function isNeeded(tables: Tables, { children }: Entry): boolean {
   return children.keys().some((id) => !isTerminal((tables.jobs.get(id) as Entry).status));
 }

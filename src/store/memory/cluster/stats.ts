@@ -1,7 +1,7 @@
 import type { StatRow } from '../../../core/stats.ts';
 import type { Tables } from '../base/tables.ts';
 
-/** Kept summed over instances: nobody asks for one alone, and one process has one. */
+/** Stored as a sum over instances: a process has one instance, and no reader needs a single one. */
 export function addStats(tables: Tables, rows: readonly StatRow[]): void {
   for (const row of rows) {
     const key = JSON.stringify([row.minute, row.queue, row.outcome]);

@@ -1,4 +1,4 @@
-/** Lines that are due: their verdicts, and what they start. */
+/** Judges due lines: writes their verdicts and starts their runs. */
 
 import { isRowError, messageOf } from '../../../core/error.ts';
 import {

@@ -13,12 +13,12 @@ export interface ScheduleRow extends Omit<Schedule, 'nextRun'> {
 
 export interface LineRow extends Line {
   readonly schedule: string;
-  /** `null`: it will never be due. */
+  /** `null` if it will never be due. */
   nextDue: number | null;
 }
 
 export interface TickRow extends Tick {
-  /** Runs that it replaced, until they have been asked to stop. */
+  /** The runs that it replaced, until they have been asked to stop. */
   stops: readonly Run[] | null;
 }
 

@@ -1,4 +1,4 @@
-/** Runs of a schedule that a person asks for, and the ledger. */
+/** Manual runs and backfills of a schedule, and its ledger. */
 
 import { type PlannedTick, planBackfill, planManual } from '../../../core/schedule/plan-line.ts';
 import type { Tick } from '../../../core/schedule/tick.ts';
@@ -34,7 +34,7 @@ export function runSchedule(
   return { ticks, replayed: false };
 }
 
-/** What retention has deleted meanwhile is left out. */
+/** Rows that retention has deleted are left out. */
 function replay(tables: Tables, ids: readonly number[]): Tick[] {
   return ids.flatMap((id) => tables.ticks.get(id) ?? []).map(toTick);
 }

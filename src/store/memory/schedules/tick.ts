@@ -1,4 +1,4 @@
-/** Ticks that are due. */
+/** Judges due ticks. */
 
 import type { Ticked, TickRequest } from '../../schedule-store.ts';
 import type { Tables } from '../base/tables.ts';
@@ -18,7 +18,7 @@ export function tick(tables: Tables, request: TickRequest): Ticked {
   };
 }
 
-/** The longest due first. */
+/** Due lines, the longest waiting first. */
 function dueLines(tables: Tables, now: number, limit: number): LineRow[] {
   const lines: LineRow[] = [];
   for (let line = tables.dueLines.peek(); line !== undefined; line = tables.dueLines.peek()) {

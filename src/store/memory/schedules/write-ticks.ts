@@ -1,4 +1,4 @@
-/** Writes what was decided about schedules: rows of the ledger with what they start, and how far each line is. */
+/** Writes the plans of lines: rows of the ledger, the runs they start, and the lines' cursors. */
 
 import { withBarrierStep } from '../../../core/schedule/barrier-step.ts';
 import type { LinePlan, PlannedTick } from '../../../core/schedule/plan-line.ts';
@@ -11,14 +11,14 @@ import { addWorkflow } from '../graph/workflows.ts';
 import { insert } from '../jobs/insert.ts';
 import type { LineRow, ScheduleRow, TickRow } from './rows.ts';
 
-/** Of a line: its runs that have not ended, oldest first. */
+/** The unfinished runs of a line, oldest first. */
 export function openRuns(tables: Tables, line: number): Run[] {
   const jobs = tables.live.runsOf(line).map(({ id }) => ({ jobId: id, workflowId: null }));
   const workflows = [...tables.workflows.values()].filter((row) => row.line === line && row.endedAt === null);
   return [...jobs, ...workflows.map(({ id }) => ({ jobId: null, workflowId: id }))];
 }
 
-/** Writes what was decided about a line, and moves it on. */
+/** Writes the plan of a line and advances the line. */
 export function writePlan(
   tables: Tables,
   row: ScheduleRow,
@@ -33,14 +33,14 @@ export function writePlan(
   return written;
 }
 
-/** Looks at the line again at this instant. */
+/** Makes the line due at this instant. */
 export function moveTo(tables: Tables, line: LineRow, nextDue: number | null): void {
   tables.dueLines.delete(line);
   line.nextDue = nextDue;
   if (nextDue !== null) tables.dueLines.add(line);
 }
 
-/** Rows of one line, oldest first, with what they start. */
+/** Writes rows of one line, oldest first, and starts their runs. */
 export function writeTicks(
   tables: Tables,
   row: ScheduleRow,
@@ -76,7 +76,7 @@ function start(tables: Tables, { target }: ScheduleRow, { run }: PlannedTick, fo
   return { jobId: null, workflowId: id };
 }
 
-/** The jobs whose end is the end of a run. Steps that have ended in vain are among them: a person may retry them. */
+/** The jobs that have to end before a run has ended. Failed steps are among them: they may be retried. */
 function jobsOf(tables: Tables, { jobId, workflowId }: Run): number[] {
   if (jobId !== null) return [jobId];
   const jobs = [...(tables.workflows.get(workflowId ?? 0)?.jobs ?? [])];

@@ -1,6 +1,6 @@
 /**
- * The way to the server: a pool for all calls and one connection reserved for heartbeats, which must not wait behind
- * them. A broken connection fails the call that used it and is replaced by the next one; nothing here needs a restart.
+ * The connections to the server: a pool for all calls, and one connection reserved for heartbeats, which must not wait behind
+ * them. A broken connection fails the call that used it; the next call gets a new one.
  */
 
 import pg from 'pg';
@@ -14,7 +14,7 @@ export interface Statement {
   text: string;
 }
 
-/** Where statements go: a connection of its own choice for each, or the one of a transaction. */
+/** Runs statements: each on any connection, or all on the connection of a transaction. */
 export interface Session {
   query<Row>(statement: Statement, values?: readonly unknown[]): Promise<Row[]>;
 }
@@ -30,10 +30,10 @@ interface Pools {
   reserved: pg.Pool;
 }
 
-/** Begins a transaction; throws where it must not be made. */
+/** Begins a transaction; throws if it is not allowed. */
 export type Begin = (client: pg.ClientBase) => Promise<void>;
 
-/** The server gives up on a statement before we do, so that a time-out on our side means that nobody is there. */
+/** The server's time-out is shorter than ours, so a time-out on our side means that the server cannot be reached. */
 const STATEMENT_TIMEOUT_MS = 10_000;
 const QUERY_TIMEOUT_MS = 12_000;
 const LOCK_TIMEOUT_MS = 5_000;
@@ -41,7 +41,7 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const IDLE_TIMEOUT_MS = 30_000;
 const DEADLOCK_RETRIES = 5;
 
-/** Without these a half-open socket would be waited for until the system's own time-out, hours later. */
+/** Without these, a call on a half-open socket would wait for the operating system's time-out, which takes hours. */
 export const connectionSettings = {
   application_name: 'workron',
   keepAlive: true,
@@ -86,27 +86,27 @@ export class Database implements AsyncDisposable {
     return new Database(pools, log, async (client) => void (await client.query('begin')));
   }
 
-  /** How many transactions had to be done again because two waited for each other. */
+  /** The number of transactions that were repeated because of a deadlock. */
   get deadlocks(): number {
     return this.#counts.deadlocks;
   }
 
-  /** The same connections, where `transaction` begins in another way. */
+  /** Returns a database on the same connections whose transactions begin in another way. */
   beginning(begin: Begin): Database {
     return new Database(this.#pools, this.#log, begin, this.#counts);
   }
 
-  /** One statement, which is one transaction. */
+  /** Runs one statement, which is one transaction. */
   query<Row>(statement: Statement, values: readonly unknown[], signal: AbortSignal): Promise<Row[]> {
     return this.#with(this.#pools.calls, signal, (client) => send<Row>(client, statement, values));
   }
 
-  /** The same on the reserved connection. */
+  /** Runs one statement on the reserved connection. */
   queryReserved<Row>(statement: Statement, values: readonly unknown[], signal: AbortSignal): Promise<Row[]> {
     return this.#with(this.#pools.reserved, signal, (client) => send<Row>(client, statement, values));
   }
 
-  /** All that `body` does, or none of it. `body` may be called again, so it must change nothing of ours. */
+  /** Runs `body` in a transaction. `body` may be called again, so it must not change state of this process. */
   transaction<T>(signal: AbortSignal, body: (session: Session) => Promise<T>): Promise<T> {
     return this.#with(this.#pools.calls, signal, (client) => runTransaction(client, this.#begin, body));
   }
@@ -115,7 +115,7 @@ export class Database implements AsyncDisposable {
     await Promise.all([this.#pools.calls.end(), this.#pools.reserved.end()]);
   }
 
-  /** Does again what had to give way to another transaction. */
+  /** Repeats what was chosen as the victim of a deadlock. */
   async #with<T>(pool: pg.Pool, signal: AbortSignal, body: (client: pg.PoolClient) => Promise<T>): Promise<T> {
     for (let round = 1; ; round += 1) {
       try {
@@ -137,7 +137,7 @@ export class Database implements AsyncDisposable {
 function openPool(config: pg.PoolConfig, log: Log): pg.Pool {
   const settings = { ...config, ...connectionSettings, onConnect: (client: pg.ClientBase) => client.query(SESSION) };
   const pool = new pg.Pool(settings);
-  // A connection may break at any moment, in use or not: whoever uses it next is told, the process goes on.
+  // A connection may break at any moment. The next call on it fails; the process goes on.
   pool.on('connect', (client) => client.on('error', () => undefined));
   pool.on('error', (error) => log.debug({ error }, 'an idle database connection broke'));
   return pool;
@@ -154,13 +154,13 @@ async function withClient<T>(
     client.release();
     return answer;
   } catch (error) {
-    // What PostgreSQL itself refused leaves the connection as it was; anything else may have left it in the middle.
+    // An error from PostgreSQL leaves the connection usable; after any other error its state is unknown.
     client.release(!(error instanceof pg.DatabaseError) || codeOf(error).startsWith('57P'));
     throw error;
   }
 }
 
-/** A connection, unless `signal` aborts first; then one that arrives late goes straight back. */
+/** Returns a connection, or rejects if `signal` aborts first; a connection that arrives later goes back to the pool. */
 function acquire(pool: pg.Pool, signal: AbortSignal): Promise<pg.PoolClient> {
   if (signal.aborted) return Promise.reject(signal.reason as Error);
   return new Promise((resolve, reject) => {
@@ -191,7 +191,7 @@ async function runTransaction<T>(
     await client.query('commit');
     return answer;
   } catch (error) {
-    // A connection that is gone has rolled back by itself.
+    // A connection that broke has rolled back.
     await client.query('rollback').catch(() => undefined);
     throw error;
   }

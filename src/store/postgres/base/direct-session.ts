@@ -1,7 +1,7 @@
 /**
- * The one connection of this process that must be the same session for long: it listens for notifications and holds the
- * locks of workers and duties. Made when first needed, pinged, and made again whenever it breaks: with the locks of
- * workers, which nobody else can want, but not with those of duties, which others may have taken meanwhile.
+ * The connection that stays one session: it listens for notifications and holds the locks of workers and duties. It is
+ * opened when first needed, pinged, and opened again whenever it breaks. A new session takes the locks of this process's
+ * workers again, but not those of duties, which other instances may have taken meanwhile.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -24,9 +24,9 @@ export interface DirectSessionOptions {
   channel: string;
   lockSpace: number;
   onNotification: (text: string) => void;
-  /** Listening again after a break: notifications may have been missed. */
+  /** Called when it listens again after a break: notifications may have been missed. */
   onResumed: () => void;
-  /** The session ended, and with it every lock that it held. */
+  /** Called when the session has ended, and with it every lock that it held. */
   onEnded: () => void;
   log: Log;
 }
@@ -34,7 +34,7 @@ export interface DirectSessionOptions {
 /** The session as it is lent out. */
 export interface Lent {
   query<Row>(text: string, values: readonly unknown[]): Promise<Row[]>;
-  /** New with every connection. A pooler may let others use our session; this, as the session's own setting, tells. */
+  /** Differs for every connection and is a setting of the session: shows whether a pooler gave our session to others. */
   readonly mark: string;
 }
 
@@ -44,7 +44,7 @@ export class DirectSession implements AsyncDisposable {
   readonly #options: DirectSessionOptions;
   readonly #closed = new AbortController();
   #listening = false;
-  /** Workers whose lock this process wants to hold, and those it holds on the present connection. */
+  /** Workers whose lock this process wants to hold, and those whose lock it holds on the current connection. */
   readonly #wanted = new Set<number>();
   #held = new Set<number>();
   readonly #waiting = new Map<number, () => void>();
@@ -62,7 +62,7 @@ export class DirectSession implements AsyncDisposable {
     this.#nudge();
   }
 
-  /** Resolves once this process holds the worker's lock; it goes on holding it, also over reconnections, until `release`. */
+  /** Resolves once this process holds the worker's lock. It keeps the lock, also across reconnections, until `release`. */
   async hold(workerId: number, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     const given = AbortSignal.any([signal, this.#closed.signal, AbortSignal.timeout(HOLD_TIMEOUT_MS)]);
@@ -89,7 +89,7 @@ export class DirectSession implements AsyncDisposable {
     if (this.#wanted.delete(workerId)) this.#nudge();
   }
 
-  /** Runs `body` on the session, when it is there and what was asked before is done. */
+  /** Runs `body` on the session, once it is open and earlier calls are done. */
   async use<T>(body: (lent: Lent) => Promise<T>, signal: AbortSignal): Promise<T> {
     signal.throwIfAborted();
     const given = AbortSignal.any([signal, this.#closed.signal, AbortSignal.timeout(HOLD_TIMEOUT_MS)]);
@@ -98,7 +98,7 @@ export class DirectSession implements AsyncDisposable {
         given.removeEventListener('abort', giveUp);
         await body(lent).then(resolve, (error: unknown) => {
           reject(toStoreError(error));
-          // What the server itself refused leaves the session as it was.
+          // An error from the server leaves the session usable.
           if (!(error instanceof pg.DatabaseError)) throw error;
         });
       };
@@ -140,7 +140,7 @@ export class DirectSession implements AsyncDisposable {
     }
   }
 
-  /** From connecting until the connection breaks (throws) or the store is closed. */
+  /** Runs one connection until it breaks (throws) or the store is closed. */
   async #serve(again: boolean, onServed: () => void): Promise<void> {
     const { url, channel, onNotification, onResumed, onEnded } = this.#options;
     const client = new pg.Client({ ...connectionSettings, connectionString: url, query_timeout: PING_TIMEOUT_MS });
@@ -174,7 +174,7 @@ export class DirectSession implements AsyncDisposable {
     }
   }
 
-  /** Takes what is wanted and lets go of what is not. A lock that a former session still holds is tried again later. */
+  /** Takes the locks that are wanted and releases the others. A lock that a former session still holds is tried again later. */
   async #matchLocks(client: pg.Client): Promise<void> {
     for (const id of this.#held) {
       if (this.#wanted.has(id)) continue;

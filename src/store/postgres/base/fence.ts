@@ -2,11 +2,11 @@ import type { Change, Fence } from '../../../core/transition.ts';
 
 export interface PlacedChange {
   change: Change;
-  /** In the call. */
+  /** Its index in the call. */
   place: number;
 }
 
-/** What must still be so, as the statements in sql/change.ts read it. */
+/** The state that a change expects, as the statements in sql/change.ts read it. */
 export function fenceRow(fence: Fence) {
   return {
     job_id: fence.jobId,

@@ -1,11 +1,11 @@
 /**
- * Tells who waits that something changed: listeners in this process at once, those in others by NOTIFY.
+ * Announces changes: to listeners in this process at once, to other processes by NOTIFY.
  *
- * A notification is a statement of its own, sent after the change has committed. In the statement that changes
- * something it would hold a lock of the whole database until that commit is on disk; and it could not ask whether
- * somebody waits without a gap, because a statement sees who waited when it began. Sent afterwards there is no gap: a
- * claimer says that it waits and then looks once more, a submitter commits and then looks who waits, so one of the two
- * sees the other. What a process that dies in between leaves unsaid, polling finds.
+ * A NOTIFY is a separate statement, sent after the change has committed. Inside the statement that makes the change it would
+ * hold a lock on the whole database until the commit is on disk, and it would see only the waiters of the moment at which
+ * that statement began. Sent afterwards it misses nobody: a claimer registers as a waiter and then looks for work once more,
+ * a submitter commits and then reads the waiters, so one of the two sees the other. If a process dies in between,
+ * polling finds the work.
  */
 
 import type { Log } from '../../../ops/log.ts';
@@ -13,17 +13,17 @@ import { type Announcement, Changes, type Hint, LocalHints } from '../../hint.ts
 
 /** Ids beyond this number are dropped: a notification holds 8,000 bytes. */
 const MAX_SENT_IDS = 300;
-/** Which jobs changed is told to others at most this often. */
+/** Ids of changed jobs are sent to other processes at most this often. */
 const JOBS_EVERY_MS = 100;
-/** A due time is announced again only if it is earlier, or after so long. */
+/** A due time is sent again only if it is earlier, or after this time. */
 const DUE_EVERY_MS = 1_000;
 
 export interface HintsOptions {
-  /** Sends a text to all who listen; with `onlyWaiting`, if another process has said that it waits for work. */
+  /** Sends a text to all listening processes; with `onlyWaiting`, only if another process is registered as a waiter. */
   send: (text: string, onlyWaiting: boolean) => Promise<void>;
   /** Called with the first listener. */
   listen: () => void;
-  /** Of this process, so that it does not hear itself. */
+  /** The sender's id, so that a process ignores its own notifications. */
   instanceId: string;
   log: Log;
 }
@@ -62,7 +62,7 @@ export class Hints implements AsyncDisposable {
     return unsubscribe;
   }
 
-  /** To be called once the change is on disk. `elsewhere: false` where only this process can have use for it. */
+  /** Announces changes that are on disk. `elsewhere: false` if only this process can use the hint. */
   tell(changed: Announcement, { elsewhere = true } = {}): void {
     this.#here.announce(changed);
     if (!elsewhere || this.#closed) return;
@@ -70,7 +70,7 @@ export class Hints implements AsyncDisposable {
     this.#pump();
   }
 
-  /** What another process has sent. */
+  /** Announces here what another process has sent. */
   receive(text: string): void {
     const { from, work, jobs, workers, graph, schedules, due } = JSON.parse(text) as Message;
     if (from === this.#options.instanceId) return;
@@ -84,7 +84,7 @@ export class Hints implements AsyncDisposable {
     });
   }
 
-  /** Anything may have changed: notifications were missed. */
+  /** To be called after notifications may have been missed: anything may have changed. */
   receiveAnything(): void {
     this.#here.announce({ work: true, graph: true, schedules: true, dueAt: 0 });
   }

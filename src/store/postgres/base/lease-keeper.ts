@@ -1,4 +1,4 @@
-/** Renews the lease of a worker attached to the database from another thread, on a connection of its own. */
+/** Renews the lease of a worker attached to the database from another thread, on a separate connection. */
 
 import { WorkronError } from '../../../core/error.ts';
 import type { LeaseKeeperConnection, LeaseKeeperPlan } from '../../../core/lease-keeper.ts';

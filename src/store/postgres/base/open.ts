@@ -1,4 +1,4 @@
-/** Jobs in a PostgreSQL database, in a schema of their own, for any number of processes. */
+/** Jobs in one schema of a PostgreSQL database, for any number of processes. */
 
 import { randomUUID } from 'node:crypto';
 import { WorkronError } from '../../../core/error.ts';
@@ -24,13 +24,13 @@ import { type Sql, statements } from './sql.ts';
 
 export interface PostgresOptions {
   url: string;
-  /** Two installations in one database have two schemas. */
+  /** Each installation in a database has its own schema. */
   schema?: string;
   /** Connections for calls; two more are for heartbeats and for listening. */
   poolSize?: number;
-  /** A way to the database that is no transaction pooler, for locks, LISTEN and migrations. */
+  /** An address that does not lead through a transaction pooler, for locks, LISTEN and migrations. */
   directUrl?: string;
-  /** Brings the schema up to date; without it, one that is not is refused with `store_unavailable`. */
+  /** Migrates the schema. If false, a schema that lacks migrations is refused with `store_unavailable`. */
   migrate?: boolean;
   log: Log;
 }

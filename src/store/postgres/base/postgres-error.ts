@@ -1,8 +1,8 @@
-/** What the failures of a database mean to our callers. */
+/** Translates the database's errors for callers. */
 
 import { isWorkronError, WorkronError } from '../../../core/error.ts';
 
-/** Two transactions waited for each other, and this one was chosen to give way. */
+/** True for the victim of a deadlock. */
 export const DEADLOCK = '40P01';
 const DISK_FULL = '53100';
 const LOCK_TIMEOUT = '55P03';
@@ -25,7 +25,7 @@ const AWAY_STATES = new Set([
 const AWAY_MESSAGES =
   /Connection terminated|timeout exceeded when trying to connect|Query read timeout|not queryable|Client was closed|after calling end on the pool|server does not support SSL/;
 
-/** The error for our callers: away for now, full, or, as it came, a mistake of ours. */
+/** Returns `store_unavailable` or `store_full`, or the error itself if it is a bug of ours. */
 export function toStoreError(error: unknown): unknown {
   if (isWorkronError(error)) return error;
   const message = error instanceof Error ? error.message : String(error);
@@ -42,7 +42,7 @@ export function toStoreError(error: unknown): unknown {
   return error;
 }
 
-/** The server is there, but what was asked took too long, or another transaction stands in its way. */
+/** True if the statement took too long or waited too long for a lock. */
 export function isTooSlow(error: unknown): boolean {
   const code = codeOf(isWorkronError(error) ? error.cause : error);
   return code === LOCK_TIMEOUT || code === STATEMENT_TIMEOUT;
@@ -54,6 +54,6 @@ export function codeOf(error: unknown): string {
 }
 
 function isAway(code: string, message: string): boolean {
-  // Five characters are PostgreSQL's own; what begins with E comes from the operating system.
+  // PostgreSQL's codes have five characters; those of the operating system begin with E.
   return code.startsWith('08') || /^E[A-Z_]+$/.test(code) || AWAY_STATES.has(code) || AWAY_MESSAGES.test(message);
 }

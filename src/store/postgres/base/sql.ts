@@ -1,7 +1,7 @@
 /**
- * Every statement of this store that is not put together at run time, as a function of the quoted schema; by theme in
+ * Every statement of this store that is not built at run time, as a function of the quoted schema; by theme in
  * sql/, see ../statements.ts. Sets come in as arrays (`unnest`) or, off the hot path, as JSON: one call, one plan, and no
- * limit on how many. Each statement asks for the present moment once, at its start.
+ * limit on their number. Each statement reads the current time once, at its start.
  */
 
 import { cascadeSql } from '../sql/cascade.ts';
@@ -33,7 +33,7 @@ import type { Statement } from './database.ts';
 
 export type Sql = Readonly<Record<keyof ReturnType<typeof texts>, Statement>>;
 
-/** Each statement under its name: that is what a connection prepares it as. */
+/** Each statement with its name, under which a connection prepares it. */
 export function statements(schema: string): Sql {
   const named = Object.entries(texts(`"${schema}"`)).map(([name, text]) => [name, { name, text }]);
   return Object.fromEntries(named) as Sql;

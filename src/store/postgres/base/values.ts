@@ -1,4 +1,4 @@
-/** How values cross between PostgreSQL's text form and ours: instants are epoch milliseconds, bigints are numbers. */
+/** Converts between PostgreSQL's text form and ours: instants are epoch milliseconds, bigints are numbers. */
 
 import pg from 'pg';
 
@@ -47,17 +47,17 @@ function parseInstant(text: string): number {
   return ms;
 }
 
-/** An array of numbers as PostgreSQL writes it: cheaper than what the driver does for arrays of anything. */
+/** An array of numbers in PostgreSQL's text form: cheaper than the driver's conversion of any array. */
 export function numbers(values: readonly (number | null)[]): string {
   return `{${values.map((value) => value ?? 'NULL').join(',')}}`;
 }
 
-/** An array of texts as PostgreSQL writes it; also for one inside an array of rows, which need not be of equal length. */
+/** An array of texts in PostgreSQL's text form; also for an element of an array of rows, which need not be equally long. */
 export function texts(values: readonly (string | null)[]): string {
   let last: string | null = null;
   let written = 'NULL';
   const all = values.map((value) => {
-    // Neighbours are mostly the same.
+    // Neighbouring values are mostly equal.
     if (value !== last) written = value === null ? 'NULL' : quoted(value);
     last = value;
     return written;
@@ -65,7 +65,7 @@ export function texts(values: readonly (string | null)[]): string {
   return `{${all.join(',')}}`;
 }
 
-/** The same for values as JSON, which knows no other characters that would have to be quoted. */
+/** An array of JSON values in PostgreSQL's text form. JSON has no other characters that need quoting. */
 export function jsons(values: readonly unknown[]): string {
   return `{${values.map((value) => (value == null ? 'NULL' : JSON.stringify(JSON.stringify(value)))).join(',')}}`;
 }

@@ -1,7 +1,7 @@
 /**
- * Who performs a duty. A leader has a row with a term that it renews, and holds the duty's session lock where its
- * connection is a session. Whoever gets the lock of a leader that said it held it knows that the leader's session has
- * ended, and takes the duty at once; a leader that is frozen keeps its lock, and is passed when its row has expired.
+ * Leadership of duties. A leader has a row with a term that it renews, and holds the duty's session lock if its connection is
+ * a session. An instance that gets the lock although the row says that the leader holds it knows that the leader's session
+ * has ended, and takes the duty at once. A frozen leader keeps its lock and is replaced when its row has expired.
  */
 
 import { DUTY_NUMBERS, type Duty } from '../../../core/duty.ts';
@@ -27,7 +27,7 @@ interface Row {
 }
 
 interface LookedRow extends Row {
-  /** `null` where the lock was not tried. */
+  /** `null` if the lock was not tried. */
   got: boolean | null;
   own_session: boolean;
 }
@@ -42,7 +42,7 @@ export interface LeadershipOptions {
 
 export class Leadership {
   readonly #options: LeadershipOptions;
-  /** Locks that the present session holds, and for which instance. */
+  /** Locks that the current session holds, with the instance. */
   #locks = new Map<Duty, string>();
   /** Duties that have a row. */
   readonly #known = new Set<Duty>();
@@ -125,7 +125,7 @@ export class Leadership {
     for (const duty of fresh) this.#known.add(duty);
   }
 
-  /** A lock without the duty is of no use, and in the way of whoever leads. */
+  /** Releases locks of duties that are not ours: they would block the leader's. */
   async #letGo(session: Lent, rows: readonly Row[]): Promise<void> {
     const { sql, lockSpace } = this.#options;
     if (rows.length === 0) return;
@@ -149,7 +149,7 @@ export class Leadership {
     return { duty, term, instanceId, expiresAt, over, locked, lockKey: [this.#options.lockSpace, number] };
   }
 
-  /** What we took for our locks may be anybody's. */
+  /** The session is shared by a pooler, so locks on it may not be ours. */
   #distrustSession(): void {
     this.#locks.clear();
     if (this.#warned) return;
@@ -162,8 +162,8 @@ export class Leadership {
 }
 
 /**
- * Begins a leader's transaction: it holds the leader's row, so that nobody can take the duty before it has ended, and
- * time-outs see to it that it ends. The lock is one that the leader's own renewals do not wait for.
+ * Begins a leader's transaction. It locks the leader's row, so that no instance can take the duty before it has ended;
+ * time-outs make sure that it ends. The leader's own renewals do not wait for this lock.
  */
 export function beginFenced(schema: string, fence: () => TermFence): Begin {
   return async (client) => {

@@ -1,4 +1,4 @@
-/** Ends that somebody wants to be told of, and the messages that come of them. */
+/** Notices, and the jobs that deliver their messages. */
 
 import type { Job, TerminalStatus } from '../../../core/job.ts';
 import { laneKey, laneOf } from '../../../core/lane.ts';
@@ -62,7 +62,7 @@ export async function postponeNotice(
   await database.transaction(signal, (session) => session.query(sql.postponeNotice, [noticeId, forMs]));
 }
 
-/** Deleting the notice is the lock: of two that deliver it, the second finds it gone. */
+/** Deleting the notice locks it: of two concurrent deliveries, the second finds it deleted. */
 export async function deliver(
   context: Context,
   noticeId: number,
@@ -101,7 +101,7 @@ export async function deliver(
   return jobs;
 }
 
-/** Whether it was raised before, and no longer is. */
+/** Raises or clears an alarm. Returns true if it was raised before and is cleared now. */
 async function moveAlarm(
   { sql }: Context,
   session: Session,

@@ -6,7 +6,7 @@ import type { Context } from '../base/context.ts';
 import type { Session, Statement } from '../base/database.ts';
 import { numbers } from '../base/values.ts';
 
-/** Ended jobs looked at per call and status. */
+/** Ended jobs read per call and status. */
 const WINDOW = 20_000;
 /** Jobs deleted per statement. */
 const PIECE = 5_000;
@@ -47,7 +47,7 @@ export async function prune(
   return count;
 }
 
-/** Each as a whole, so that the last one may go beyond the limit. */
+/** Deletes each workflow as a whole, so the last one may exceed the limit. */
 async function pruneWorkflows(
   context: Context,
   status: WorkflowStatus,
@@ -107,7 +107,7 @@ async function pruneEnded(
     if (old.length > 0) await session.query(sql.pruneJobs, [numbers(old.map(({ job_id }) => job_id))]);
     return old.length;
   });
-  // Stays here while there is more to delete, and begins again at the end.
+  // Stays here while there is more to delete, and starts over at the end.
   if (gone < limit) {
     if (first.looked === WINDOW) pruned.set(status, first.last);
     else pruned.delete(status);

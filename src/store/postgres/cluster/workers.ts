@@ -17,7 +17,7 @@ interface Row {
   running: number;
 }
 
-/** A worker attached to the database holds its lock before anybody can see it without. */
+/** A worker attached to the database holds its lock before its row is visible. */
 export async function registerWorker(context: Context, worker: NewWorker, signal: AbortSignal): Promise<WorkerRow> {
   const { database, sql, direct } = context;
   const [next] = await database.query<{ id: number }>(sql.nextWorkerId, [], signal);

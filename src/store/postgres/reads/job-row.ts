@@ -1,4 +1,4 @@
-/** Rows into jobs. */
+/** Decodes rows of jobs. */
 
 import type { Condition } from '../../../core/dag/conditions.ts';
 import type { Job, JobSpec, Reason, Status } from '../../../core/job.ts';
@@ -34,7 +34,7 @@ export interface JobRow extends SpecRow {
   error: string | null;
   reason: Reason | null;
   result: unknown;
-  /** Of the attempt that told it. */
+  /** The attempt that reported it. */
   progress_attempt: number | null;
   fraction: number | null;
   note: string | null;

@@ -17,7 +17,7 @@ interface Built {
 
 type Dialect = Pick<Context, 'schema' | 'folds'>;
 
-/** Only jobs with ids `above` one and `upTo` another. Numbers and not subqueries, so that the planner knows how few they are. */
+/** A filter with bounds of the ids. Numbers, not subqueries, so that the planner knows how few jobs they leave. */
 type Bounded = Omit<JobFilter, 'newest'> & { above?: number; upTo?: number };
 
 export async function list(
@@ -38,8 +38,8 @@ export async function count(context: Context, filter: JobFilter, atMost: number,
 }
 
 /**
- * Where ids alone tell that a job is not meant, none beyond is looked at: what a worker ran that is gone is no younger than
- * its last lease. A reason tells how the job ended.
+ * Adds what follows from the filter: creation times bound the ids, a job of a worker that is offline was created before its
+ * last lease ended, and a reason implies a status.
  */
 async function bounded(
   { database, sql }: Context,
@@ -65,7 +65,7 @@ async function bounded(
   };
 }
 
-/** Jobs that match, newest first, below `before` where given. */
+/** Matching jobs, newest first, below `before` if given. */
 function listQuery(dialect: Dialect, filter: Bounded, page: { before: number | null; limit: number }): Built {
   const { text, values } = idsQuery(dialect, filter, page);
   return {
@@ -74,7 +74,7 @@ function listQuery(dialect: Dialect, filter: Bounded, page: { before: number | n
   };
 }
 
-/** How many match, counting no further than `atMost`. */
+/** The number of matching jobs, counted up to `atMost`. */
 function countQuery(dialect: Dialect, filter: Bounded, atMost: number): Built {
   const { text, values } = idsQuery(dialect, filter, { before: null, limit: atMost });
   return { text: `select count(*) as count from (${text}) found`, values };
@@ -120,7 +120,7 @@ function whereAll(conditions: readonly string[]): string {
   return conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`;
 }
 
-/** Of the column that the walk follows: the planner does not see that what holds for a job's id holds for it, too. */
+/** Bounds of the column that the walk follows: the planner does not derive them from those of `j.id`. */
 function boundsOf(
   { above, upTo, before }: Pick<Bounded, 'above' | 'upTo'> & { before: number | null },
   bind: (value: unknown) => string,
@@ -135,11 +135,11 @@ function boundsOf(
 interface Part {
   from: string;
   id: string;
-  /** Whether the last run is sought job by job. */
+  /** True if the last run is looked up job by job. */
   seeksRun: boolean;
 }
 
-/** Whether there is an index that finds them by more than their id. */
+/** True if an index finds them by more than their id. */
 function isNarrow({ workflowId, groupId, parentId, queue, name, tags }: Bounded): boolean {
   return [workflowId, groupId, parentId, queue, name, tags?.[0]].some((wanted) => wanted !== undefined);
 }
@@ -150,7 +150,7 @@ function partsOf(
   bind: (value: unknown) => string,
 ): Part[] {
   const live = wanted.filter((status) => !isTerminal(status));
-  // Side by side with all jobs, the walk would pass every newer one of another status. `offset 0`: job by job.
+  // A merge join with all jobs would read every newer job of another status. `offset 0` forces a lookup per job.
   const job = isNarrow
     ? `join ${s}.job j on j.id = r.job_id`
     : `cross join lateral (select * from ${s}.job where id = r.job_id offset 0) j`;
@@ -177,7 +177,7 @@ function conditionsOf({ schema: s }: Dialect, filter: Bounded, bind: (value: unk
   }
   if (queue !== undefined) conditions.push(`j.queue = ${bind(queue)}`);
   if (name !== undefined) conditions.push(`j.name = ${bind(name)}`);
-  // Said twice, so that the index of tagged jobs is of use.
+  // `<> '{}'` is redundant, but makes the index of tagged jobs usable.
   if (tags !== undefined && tags.length > 0) conditions.push(`j.tags <> '{}' and j.tags @> ${bind(tags)}::text[]`);
   if (workerId !== undefined) {
     conditions.push(`case when l.job_id is null then r.worker_id else l.worker_id end = ${bind(workerId)}::integer`);

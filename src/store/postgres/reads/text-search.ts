@@ -1,4 +1,4 @@
-/** Free text in jobs: a look that needs no other table, then the exact one at what is left. */
+/** Free text search in jobs: a condition that needs no other table, then the exact one. */
 
 import type { Context } from '../base/context.ts';
 
@@ -7,7 +7,7 @@ type Bind = (value: unknown) => string;
 export interface TextSearch {
   /** From the aliases j (job) and r (its last run). */
   exact: string;
-  /** From j alone; lets too much through. Of use where r must be sought job by job. To be asked for once. */
+  /** Uses j alone and lets too much through, for searches that look up r job by job. Must be called at most once. */
   rough: () => string;
 }
 
@@ -17,7 +17,7 @@ export function textSearch(
   { text, above }: { text: string; above: number | undefined },
   bind: Bind,
 ): TextSearch {
-  // The database's own collation may know the cases of ASCII only, but is the faster one.
+  // The database's collation may fold ASCII only, but it is faster.
   const isPlain = !/[^\p{ASCII}]/u.test(text);
   const folded = (part: string) => `lower((${part})${folds && !isPlain ? ' collate "und-x-icu"' : ''})`;
   const wanted = folded(`${bind(text)}::text`);
@@ -31,7 +31,7 @@ export function textSearch(
     exact: `(${inJob} or ${holds('r.error')})`,
     rough: () => {
       const within = above === undefined ? '' : `e.job_id > ${bind(above)}::bigint and`;
-      // Errors are few: those that hold the text are gathered once.
+      // Errors are few: those that contain the text are collected once.
       const gathered = `select e.job_id from ${s}.run e where ${within} e.error is not null and ${holds('e.error')}`;
       return `(${inJob} or j.id in (${gathered}))`;
     },

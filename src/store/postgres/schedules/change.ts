@@ -1,4 +1,4 @@
-/** What a person makes of a schedule, in steps that one transaction can hold. */
+/** Changes a schedule, in steps that fit into one transaction each. */
 
 import { isRowError, messageOf } from '../../../core/error.ts';
 import { changeLines, dueBeforeChange, type LineState } from '../../../core/schedule/change-lines.ts';
@@ -22,7 +22,7 @@ interface ChangeInput {
   request: ChangeRequest;
 }
 
-/** A line that could not be written, alone in its step. */
+/** The only line of a step, which could not be written. */
 interface Unable extends DueNow {
   isLast: boolean;
   error: string;

@@ -1,4 +1,4 @@
-/** Lines that are due, of schedules that are locked: their verdicts, and what they start. */
+/** Judges due lines of locked schedules: writes their verdicts and starts their runs. */
 
 import { type Closes, countStarted, countVerdicts, planDue } from '../../../core/schedule/plan-due.ts';
 import { type Line, missInstead } from '../../../core/schedule/plan-line.ts';
@@ -18,7 +18,7 @@ export interface DueNow {
 export interface Judgement {
   request: TickRequest;
   closes?: Closes;
-  /** The id of a line that is known to start nothing: what would have run is missed. */
+  /** The id of a line whose runs cannot be started: they are missed. */
   unable?: number;
 }
 

@@ -16,7 +16,7 @@ export function toSchedule(row: ScheduleRow): Schedule {
   return decodeSchedule(row, row.spec, row.next_due);
 }
 
-/** From now on nobody else judges its ticks, runs or changes it, until the transaction ends. */
+/** Locks a schedule: until the transaction ends, no other call judges, runs or changes it. */
 export async function lockSchedule({ sql }: Context, session: Session, name: string): Promise<Schedule | undefined> {
   const [row] = await session.query<ScheduleRow>(sql.lockSchedule, [name]);
   return row === undefined ? undefined : toSchedule(row);
@@ -48,7 +48,7 @@ export async function nowOf({ sql }: Context, session: Session): Promise<number>
   return row?.now as number;
 }
 
-/** By line: runs that have not ended, oldest first. To be asked under the lock of their schedules. */
+/** The unfinished runs by line, oldest first. Must be read under the lock of their schedules. */
 export async function openRuns({ sql }: Context, session: Session, lines: readonly number[]) {
   const open = new Map<number, Run[]>(lines.map((line) => [line, []]));
   type Row = { line: number; job_id: number | null; workflow_id: number | null };

@@ -1,4 +1,4 @@
-/** Runs of a schedule that a person asks for, and the ledger. */
+/** Manual runs and backfills of a schedule, and its ledger. */
 
 import { planBackfill, planManual } from '../../../core/schedule/plan-line.ts';
 import type { Schedule } from '../../../core/schedule/schedule.ts';
@@ -52,7 +52,7 @@ async function runOnce(
   const { session } = transaction;
   if (idempotency !== undefined) {
     const stored = await beginIdempotent<{ tick_ids: number[] }>(context, session, idempotency);
-    // What retention has deleted meanwhile is left out.
+    // Rows that retention has deleted are left out.
     if (stored !== undefined) return { ticks: await ticksByIds(context, session, stored.tick_ids), replayed: true };
   }
   const schedule = await lockSchedule(context, session, name);

@@ -1,4 +1,4 @@
-/** Schedules: made, deleted, read. */
+/** Creates, deletes and reads schedules. */
 
 import { beginLines, keysOf } from '../../../core/schedule/change-schedule.ts';
 import type { NewSchedule, Schedule } from '../../../core/schedule/schedule.ts';

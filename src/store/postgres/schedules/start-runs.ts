@@ -1,4 +1,4 @@
-/** Starts what schedules run: jobs all together, workflows one by one. */
+/** Starts the runs of schedules: all jobs together, workflows one by one. */
 
 import { openEdges } from '../../../core/dag/edge-counters.ts';
 import type { Dependency, NewJob } from '../../../core/job.ts';
@@ -22,11 +22,11 @@ import { insertRows } from '../jobs/insert-rows.ts';
 export interface WantedRun {
   schedule: Schedule;
   run: PlannedRun;
-  /** Unfinished runs of its line from before. */
+  /** Earlier unfinished runs of its line. */
   open: readonly Run[];
 }
 
-/** What waits for another of the list stands right behind it. Answers in order. */
+/** A run that waits for another one of the list follows it directly. Returns the runs in order. */
 export async function startRuns(
   context: Context,
   transaction: Transaction,
@@ -38,7 +38,7 @@ export async function startRuns(
     return open.flatMap(({ jobId, workflowId }) => (jobId === null ? (steps.get(workflowId ?? 0) ?? []) : [jobId]));
   });
   const dependsOn = earlier.map((ids) => ids.map((jobId): Dependency => ({ jobId, condition: 'ended' })));
-  // All at once, in the order that everybody keeps to.
+  // All at once, in the common lock order.
   const ends = await lockParents(
     context,
     transaction,
@@ -59,11 +59,11 @@ export async function startRuns(
 }
 
 interface PlacedRun extends WantedRun {
-  /** On what was there before. */
+  /** Dependencies on earlier runs. */
   dependsOn: readonly Dependency[];
 }
 
-/** Of workflows that somebody is to follow: steps that run, wait, or have ended in vain and may be retried. */
+/** The steps of workflows that another run follows: those that run, wait, or failed and may be retried. */
 async function stepsOf(
   { sql }: Context,
   { session }: Transaction,
@@ -98,14 +98,14 @@ async function startJobs(
     const { fairKey, queue, runAt } = jobs[index] as NewJob;
     if (fairKey !== null) effects.addedFairQueue(queue);
     effects.changedJob(id);
-    // Cheap to say: whoever looks finds what there is.
+    // A hint is cheap, and may be false.
     effects.jobIs(id, { status: 'pending', due: 0 });
     if (runAt !== null) effects.jobIs(id, { status: 'scheduled', due: runAt });
   }
   return ids;
 }
 
-/** Nobody sees them before the transaction ends, so those that follow one another can be stored at once. */
+/** The jobs are not visible before the transaction ends, so jobs that follow one another can be stored at once. */
 async function insertChains(
   context: Context,
   session: Transaction['session'],
@@ -157,7 +157,7 @@ async function startWorkflow(
   return id;
 }
 
-/** Those that this process does not know are looked up outside, and the transaction begins again. */
+/** Lanes that this process does not know are looked up outside of the transaction, which then begins again. */
 function lanesOf({ lanes }: Context, jobs: readonly NewJob[]): number[] {
   const keys = jobs.map((job) => laneKey(laneOf(job)));
   const unknown = keys.filter((key) => lanes.idOf(key) === undefined);

@@ -1,4 +1,4 @@
-/** Ticks that are due. Of several instances at once, each takes other schedules. */
+/** Judges due ticks. Concurrent instances take different schedules. */
 
 import { isRowError, messageOf } from '../../../core/error.ts';
 import { postponeMs } from '../../../core/schedule/plan-due.ts';
@@ -64,7 +64,7 @@ async function judgeDue(context: Context, request: TickRequest, signal: AbortSig
   }
 }
 
-/** Unless somebody has judged it meanwhile. */
+/** Postpones a line, unless another call has judged it meanwhile. */
 async function postpone(context: Context, due: DueNow, error: unknown, signal: AbortSignal): Promise<TickStep> {
   const { schedule, line } = due;
   const retryInMs = postponeMs(due);
@@ -74,7 +74,7 @@ async function postpone(context: Context, due: DueNow, error: unknown, signal: A
   return { ...NOTHING, contended: [], failed: [{ schedule: schedule.name, error: messageOf(error), retryInMs }] };
 }
 
-/** What is due and nobody else is at work on; from now on nobody else is. */
+/** Locks due schedules that no other call has locked, and returns their due lines. */
 async function takeDue(
   context: Context,
   session: Session,
@@ -86,12 +86,12 @@ async function takeDue(
   const [first] = found;
   if (first === undefined) return { due: [], contended: [] };
   const { now } = first;
-  // The first of each is the one that has waited longest.
+  // The first line of each schedule has waited longest.
   const due = new Map(found.toReversed().map((one) => [one.id, one]));
   const locked = (await session.query<ScheduleRow>(sql.lockSchedules, [numbers([...due.keys()])])).map(toSchedule);
   const schedules = new Map(locked.map((schedule) => [schedule.id, schedule]));
   const ids = numbers(found.map(({ line }) => line));
-  // In a later statement than the lock: whoever held it before may have judged them.
+  // Read after the lock was taken: its previous holder may have judged them.
   const lines = await session.query<LineColumns>(sql.stillDue, [ids, numbers([...schedules.keys()]), now]);
   for (const { schedule_id } of lines) due.delete(schedule_id);
   const schedule = ({ schedule_id }: LineColumns) => schedules.get(schedule_id) as Schedule;

@@ -1,4 +1,4 @@
-/** Writes what was decided about schedules: rows of the ledger with what they start, and how far each line is. */
+/** Writes the plans of lines: rows of the ledger, the runs they start, and the lines' cursors. */
 
 import type { LinePlan, PlannedTick } from '../../../core/schedule/plan-line.ts';
 import type { Schedule } from '../../../core/schedule/schedule.ts';
@@ -12,14 +12,14 @@ import { insertTickNotices } from '../cluster/notices.ts';
 import type { Transaction } from '../graph/transaction.ts';
 import { startRuns } from './start-runs.ts';
 
-/** Of one line, oldest first. */
+/** The ticks of one line, oldest first. */
 export interface Decided {
   schedule: Schedule;
   ticks: readonly PlannedTick[];
   open: readonly Run[];
 }
 
-/** Answers with the rows of each. */
+/** Returns the rows of each line. */
 export async function writeTicks(
   context: Context,
   transaction: Transaction,
@@ -62,7 +62,7 @@ async function store({ sql }: Context, session: Session, rows: readonly Row[]): 
     addsTo === null ? [] : [{ id: addsTo, through, count }],
   );
   const found = added.length === 0 ? [] : await session.query<{ id: number }>(sql.addToTicks, [JSON.stringify(added)]);
-  // Retention may have taken the row that they would have been added to.
+  // Retention may have deleted the row to which they would have been added.
   const there = new Set(found.map(({ id }) => id));
   const fresh = rows.filter(({ tick: { addsTo } }) => addsTo === null || !there.has(addsTo));
   const input = fresh.map(({ schedule, tick, run, stops }, place) => ({
@@ -87,7 +87,7 @@ async function store({ sql }: Context, session: Session, rows: readonly Row[]): 
   );
 }
 
-/** One row per schedule: of its last verdict, and of its newest run. */
+/** One row per schedule, with its last verdict and its newest run. */
 async function noteLast({ sql }: Context, session: Session, rows: readonly Row[]): Promise<void> {
   type Note = { id: number; verdict: string; ran: number | null } & {
     job_id: number | null;
@@ -108,7 +108,7 @@ async function noteLast({ sql }: Context, session: Session, rows: readonly Row[]
   if (notes.size > 0) await session.query(sql.noteLast, [JSON.stringify([...notes.values()])]);
 }
 
-/** Writes plans of lines, and moves the lines on. */
+/** Writes the plans of lines and advances the lines. */
 export async function writePlans(
   context: Context,
   transaction: Transaction,

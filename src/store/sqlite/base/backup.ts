@@ -1,4 +1,4 @@
-/** A thread that copies the database as of one moment into a new file while others go on writing, and ends. */
+/** A thread that copies a snapshot of the database into a new file while writes go on, and then ends. */
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { copyDatabase } from './copy-database.ts';

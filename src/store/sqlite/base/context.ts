@@ -9,7 +9,7 @@ export interface Context {
   database: Database;
   lanes: Lanes;
   fairQueues: FairQueues;
-  /** By the caller's clock, when the call was sent. */
+  /** The caller's time when the call was sent. */
   now: number;
   /** What the call changed, to be announced after the commit. */
   effects: Changes;

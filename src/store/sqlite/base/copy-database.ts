@@ -1,4 +1,4 @@
-/** A copy of a database as of one moment, made while others go on writing: by any process that can read the file. */
+/** Copies a snapshot of a database while writes go on; any process that can read the file can do it. */
 
 import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -6,7 +6,7 @@ import { WorkronError } from '../../../core/error.ts';
 import { Database } from './database.ts';
 import { translate } from './sqlite-error.ts';
 
-/** The name appears when the copy is whole and on disk, never before; a file that is there is not overwritten. */
+/** The target appears once the copy is complete and on disk. An existing file is not overwritten. */
 export function copyDatabase(from: string, to: string): void {
   if (existsSync(to)) throw new WorkronError('bad_request', `${to} exists already; name another file`);
   const partial = `${to}.partial`;

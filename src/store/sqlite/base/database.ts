@@ -7,7 +7,7 @@ export type Param = SQLInputValue;
 /** How long to wait for a lock that a tool outside of Workron holds on the file. */
 const BUSY_TIMEOUT_MS = 2_000;
 
-/** Beyond so many prepared statements (lists have many forms) all are let go. */
+/** Beyond this number all prepared statements are dropped: lists have many forms. */
 const MAX_STATEMENTS = 400;
 
 type Found<Row> = Row | undefined;
@@ -19,28 +19,28 @@ export class Database implements Disposable {
 
   constructor(file: string, options: { readOnly: boolean }) {
     this.#connection = new DatabaseSync(file, { readOnly: options.readOnly, timeout: BUSY_TIMEOUT_MS });
-    // SQLite's own lower() knows ASCII only.
+    // SQLite's lower() handles ASCII only.
     this.#connection.function('contains', { deterministic: true }, (text, part) =>
       typeof text === 'string' && text.toLowerCase().includes(String(part)) ? 1 : 0,
     );
   }
 
-  /** Whether a transaction is open: some failures (a full disk) end it by themselves. */
+  /** True if a transaction is open. Some errors (a full disk) end it. */
   get inTransaction(): boolean {
     return this.#connection.isTransaction;
   }
 
-  /** Several statements without parameters. */
+  /** Runs several statements without parameters. */
   script(sql: string): void {
     this.#connection.exec(sql);
   }
 
-  /** Answers with how many rows were changed. */
+  /** Returns the number of changed rows. */
   run(sql: string, ...params: Param[]): number {
     return Number(this.#prepared(sql, this.#asObjects).run(...params).changes);
   }
 
-  /** Answers with the id that an inserted row was given. */
+  /** Returns the id of the inserted row. */
   insert(sql: string, ...params: Param[]): number {
     return Number(this.#prepared(sql, this.#asObjects).run(...params).lastInsertRowid);
   }
@@ -53,12 +53,12 @@ export class Database implements Disposable {
     return this.#prepared(sql, this.#asObjects).get(...params) as Found<Row>;
   }
 
-  /** Row by row, for those who may not want all of them. */
+  /** Reads row by row, for callers that may stop early. */
   each<Row>(sql: string, ...params: Param[]): Iterable<Row> {
     return this.#prepared(sql, this.#asObjects).iterate(...params) as Iterable<Row>;
   }
 
-  /** Rows as arrays, which are cheap to send to another thread. */
+  /** Returns rows as arrays, which are cheap to send to another thread. */
   tuples<Row extends readonly unknown[]>(sql: string, ...params: Param[]): Row[] {
     return this.#prepared(sql, this.#asTuples).all(...params) as unknown as Row[];
   }

@@ -1,4 +1,4 @@
-/** An error on its way from a thread to the caller: classes do not survive the crossing. */
+/** Encodes errors that a thread sends to the caller: structured clone does not keep classes. */
 
 import { type ErrorCode, WorkronError } from '../../../core/error.ts';
 
@@ -7,7 +7,7 @@ export interface Failure {
   code: ErrorCode | null;
   message: string;
   jobId: number | null;
-  /** Where it was thrown, or what SQLite said. */
+  /** The stack, or SQLite's message. */
   cause: string | null;
 }
 

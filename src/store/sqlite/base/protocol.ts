@@ -6,7 +6,7 @@ import type { Announcement } from '../../hint.ts';
 import type { Context } from './context.ts';
 import type { Failure } from './failure.ts';
 
-/** What a thread can be asked for, by name. */
+/** The methods of a thread, by name. */
 export type Methods = Record<string, (context: Context, ...args: never[]) => unknown>;
 
 /** The arguments of a call, without the context that the thread adds. */
@@ -17,7 +17,7 @@ export interface ThreadRequest {
   method: string;
   now: number;
   args: readonly unknown[];
-  /** Of a leader: where its term is over, nothing is done. */
+  /** A leader's call: does nothing if the term is over. */
   fence?: TermFence;
 }
 
@@ -33,7 +33,7 @@ export type ToThread = ThreadRequest | 'close';
 /** `ready` or a failure comes first, `closed` last. */
 export type FromThread = { ready: true } | { failed: Failure } | { answers: ThreadAnswer[] } | { closed: true };
 
-/** Everything is copied but what is handed over: that is the other side's from then on. */
+/** Copies the message to the other side. Buffers in `handedOver` are transferred and can no longer be used here. */
 export function send(
   port: Pick<MessagePort, 'postMessage'> | Worker,
   message: ToThread | FromThread,

@@ -1,6 +1,6 @@
 /**
- * The loop of a thread. Requests that have queued up meanwhile share one commit: each is atomic on its own (a savepoint),
- * and none is answered before the commit.
+ * The loop of a thread. Requests that have queued up share one commit: each is atomic (a savepoint), and none is answered
+ * before the commit.
  */
 
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
@@ -19,19 +19,19 @@ export interface Served {
   database: Database;
   file: string;
   methods: Methods;
-  /** How its transactions begin. */
+  /** The statement that begins a transaction. */
   begin: 'begin' | 'begin immediate';
-  /** Requests that share a transaction at most. */
+  /** The maximum number of requests that share a transaction. */
   maxGroup: number;
   close(): void;
 }
 
 type Method = (context: Context, ...args: readonly unknown[]) => unknown;
 
-/** What a thread remembers of the file from call to call. */
+/** What a thread caches between calls. */
 type Memo = Pick<Context, 'lanes' | 'fairQueues'>;
 
-/** Answers what comes through `port` until it is told to close. */
+/** Answers requests from `port` until it receives `close`. */
 export function serve(port: MessagePort, served: Served): void {
   const { database } = served;
   const memo: Memo = { lanes: new Lanes(database), fairQueues: new FairQueues(database) };
@@ -63,8 +63,7 @@ function answer(served: Served, memo: Memo, group: readonly ThreadRequest[]): Th
     if (served.database.inTransaction) served.database.run('rollback');
     memo.lanes.forget();
     memo.fairQueues.forget();
-    // What failed for all may be the fault of one: each gets a transaction of its own. Waiting for a lock again would not
-    // help anybody.
+    // One request may have failed the others: each gets its own transaction. After a lock time-out that would not help.
     if (group.length > 1 && !isBusy(error)) return group.flatMap((request) => answer(served, memo, [request]));
     const failure = encodeFailure(translate(error, served.file));
     return group.map(({ id }) => ({ id, failure }));
@@ -90,7 +89,7 @@ function performInSavepoint(served: Served, memo: Memo, request: ThreadRequest):
     database.run('release request');
     return done;
   } catch (error) {
-    // A full disk may have ended the whole transaction: then nobody's work is there.
+    // A full disk may have ended the whole transaction, and with it the work of all requests.
     if (!database.inTransaction) throw error;
     database.run('rollback to request');
     database.run('release request');

@@ -1,6 +1,6 @@
 /**
- * Every statement of this store that is not put together at run time; by theme in sql/, see ../statements.ts. Sets come
- * in as JSON arrays (`json_each`): one call, one plan, and no limit on how many. Every call that writes is one
+ * Every statement of this store that is not built at run time; by theme in sql/, see ../statements.ts. Sets come
+ * in as JSON arrays (`json_each`): one call, one plan, and no limit on their number. Every call that writes is one
  * `begin immediate` transaction, so what a statement has read stays true until the commit.
  */
 

@@ -1,4 +1,4 @@
-/** What SQLite's failures mean to a caller. */
+/** Translates SQLite's errors for callers. */
 
 import { WorkronError } from '../../../core/error.ts';
 
@@ -10,7 +10,7 @@ interface SqliteError extends Error {
   errcode: number;
 }
 
-/** The error for the caller; what is not SQLite's to say comes back as it is. */
+/** Returns the error for the caller; errors that are not SQLite's are returned as they are. */
 export function translate(error: unknown, file: string): unknown {
   if (!isSqliteError(error)) return error;
   const cause = { cause: error };

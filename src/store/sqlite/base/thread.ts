@@ -25,18 +25,18 @@ export interface ThreadOptions {
   entry: 'writer' | 'reader' | 'backup';
   data: { file: string; target?: string };
   clock: Clock;
-  /** Told after the commit, before the caller is answered. */
+  /** Called after the commit, before the caller gets its answer. */
   onChanged?: (changed: Announcement) => void;
 }
 
 export interface ThreadCallOptions {
-  /** Of a leader: where its term is over, nothing is done. */
+  /** A leader's call: does nothing if the term is over. */
   fence?: TermFence;
-  /** Parts of the input that the thread gets instead of a copy. */
+  /** Buffers that are transferred to the thread instead of copied. */
   handedOver?: readonly ArrayBuffer[];
 }
 
-/** What a store asks a thread for. */
+/** The part of a thread that a store uses. */
 export type Calls<M extends Methods> = Pick<Thread<M>, 'call' | 'close' | 'fenced'>;
 
 export class Thread<M extends Methods> {
@@ -46,12 +46,12 @@ export class Thread<M extends Methods> {
   readonly #ready = Promise.withResolvers<void>();
   readonly #ended = Promise.withResolvers<void>();
   #lastId = 0;
-  /** Why nothing can be asked any more. */
+  /** Why no more calls are possible. */
   #over: Error | null = null;
 
   private constructor(options: ThreadOptions) {
     this.#options = options;
-    // As source or as built.
+    // .ts in the source, .js in the build.
     const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
     this.#worker = new Worker(new URL(`./${options.entry}${extension}`, import.meta.url), {
       workerData: options.data,
@@ -62,7 +62,7 @@ export class Thread<M extends Methods> {
     this.#worker.on('exit', () => this.#end(null));
   }
 
-  /** Resolves once the thread is ready to serve; rejects with what stood in the way. */
+  /** Resolves once the thread is ready to serve; rejects with the reason why it is not. */
   static async start<M extends Methods>(options: ThreadOptions): Promise<Thread<M>> {
     const thread = new Thread<M>(options);
     try {
@@ -85,7 +85,7 @@ export class Thread<M extends Methods> {
     };
   }
 
-  /** An abort before the call is sent means that nothing happens; after that it only ends the caller's waiting. */
+  /** If the signal aborts before the call is sent, nothing happens; after that the abort only ends the caller's waiting. */
   call<K extends keyof M & string>(
     method: K,
     args: Args<M, K>,
@@ -99,7 +99,7 @@ export class Thread<M extends Methods> {
       const giveUp = () => reject(signal.reason as Error);
       signal.addEventListener('abort', giveUp, { once: true });
       const settled = () => signal.removeEventListener('abort', giveUp);
-      // A process with nothing else to do need not stay for a thread that has nothing to do either.
+      // An idle thread does not keep the process alive.
       if (this.#pending.size === 0) this.#worker.ref();
       this.#pending.set(id, {
         resolve(value) {
@@ -121,12 +121,12 @@ export class Thread<M extends Methods> {
     });
   }
 
-  /** Resolves when the thread has ended by itself, which a backup does when it is done. */
+  /** Resolves when the thread has ended; a backup's thread ends when it is done. */
   get ended(): Promise<void> {
     return this.#ended.promise;
   }
 
-  /** Answers what was asked before, then ends the thread. */
+  /** Answers earlier calls, then ends the thread. */
   async close(): Promise<void> {
     if (this.#over === null) {
       this.#over = new WorkronError('store_unavailable', 'The store is closed');

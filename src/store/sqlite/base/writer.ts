@@ -1,4 +1,4 @@
-/** The writer's thread: owns the file, brings it up to date, and serves. */
+/** The writer's thread: locks the file, migrates it, and serves. */
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { Database } from './database.ts';
@@ -11,10 +11,10 @@ import { sql } from './sql.ts';
 import { translate } from './sqlite-error.ts';
 import { writerMethods } from './writer-methods.ts';
 
-/** Pages in the write-ahead log after which they are moved into the file: a commit that has to do so takes longer. */
+/** Pages in the write-ahead log after which a commit moves them into the file, which takes longer. */
 const CHECKPOINT_PAGES = 4_000;
 
-/** Bytes to which the write-ahead log is cut back after it had to grow beyond. */
+/** Bytes to which the write-ahead log is truncated after it has grown beyond. */
 const MAX_IDLE_WAL = 64 * 1024 * 1024;
 
 /** Pages kept in memory, in KiB. */

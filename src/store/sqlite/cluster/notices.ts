@@ -1,4 +1,4 @@
-/** Ends that somebody wants to be told of, and the messages that come of them. */
+/** Notices, and the jobs that deliver their messages. */
 
 import type { TerminalStatus } from '../../../core/job.ts';
 import type { Delivery, Notice, Notification, NotificationFilter } from '../../../core/notice.ts';
@@ -28,7 +28,7 @@ export function addTickNotice(context: Context, schedule: string, { dueAt, ...no
   database.run(sql.setNoticeDetail, untold.id, JSON.stringify(detail));
 }
 
-/** Of jobs that have just ended, those whose flags ask for it. */
+/** Writes notices of the ended jobs whose flags ask for one. */
 export function noteEnds(
   context: Context,
   ended: readonly { jobId: number; flags: number; status: TerminalStatus }[],
@@ -57,12 +57,12 @@ export function postponeNotice({ database, now }: Context, noticeId: number, for
 
 export interface DeliverInput extends Pick<Delivery, 'alarm'> {
   noticeId: number;
-  /** By which the rows were made. */
+  /** The time at which the rows were encoded. */
   now: number;
   messages: ({ event: NotifyEvent } & NewJobRows)[];
 }
 
-/** The ids of the jobs that carry the messages. */
+/** Returns the ids of the jobs that deliver the messages. */
 export function deliver(sent: Context, { noticeId, alarm, messages, now }: DeliverInput): number[] | undefined {
   const context = { ...sent, now };
   const { database } = context;
@@ -79,7 +79,7 @@ export function deliver(sent: Context, { noticeId, alarm, messages, now }: Deliv
     });
 }
 
-/** Whether it was raised before, and no longer is. */
+/** Raises or clears an alarm. Returns true if it was raised before and is cleared now. */
 function moveAlarm({ database, now }: Context, { subject, failing }: NonNullable<Delivery['alarm']>): boolean {
   if (!failing) return database.run(sql.clearAlarm, subject) > 0;
   database.run(sql.raiseAlarm, subject, now);

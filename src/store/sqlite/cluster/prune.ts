@@ -1,4 +1,4 @@
-/** Looking for what is old is the reader's work, as there may be much to look at; deleting it is the writer's. */
+/** The reader finds old jobs, which may take long; the writer deletes them. */
 
 import type { Retention } from '../../duty-store.ts';
 import { IDEMPOTENCY_MS } from '../../job-store.ts';
@@ -32,7 +32,7 @@ export function prune(context: Context, retention: Retention, limit: number, old
   return jobs.length + pruneWorkflows(context, workflows, limit - jobs.length);
 }
 
-/** A retry may have come between. */
+/** Filters again: a job may have been retried since it was found. */
 function stillOld(
   { database }: Context,
   statement: string,
@@ -42,7 +42,7 @@ function stillOld(
   return database.tuples<[number]>(statement, JSON.stringify(ids), done, other).map(([id]) => id);
 }
 
-/** Each as a whole, so that the last one may go beyond the limit. */
+/** Deletes each workflow as a whole, so the last one may exceed the limit. */
 function pruneWorkflows(context: Context, ids: readonly number[], limit: number): number {
   const { database } = context;
   let count = 0;

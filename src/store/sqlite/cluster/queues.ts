@@ -15,7 +15,7 @@ interface CountRow {
   due: number;
 }
 
-/** All, or the one of this name. */
+/** Reads all queues, or the one of this name. */
 export function queues({ database }: Context, name: string | null): QueueState[] {
   const states = new Map(database.all<QueueRow>(sql.queueRows, name).map((row) => [row.name, stateOf(row)]));
   for (const row of database.all<CountRow>(sql.queueCounts, name)) {

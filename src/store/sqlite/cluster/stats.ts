@@ -28,7 +28,7 @@ export function addStats({ database }: Context, rows: readonly StatRow[]): void 
   }
 }
 
-/** Summed over instances: nobody asks for one alone. */
+/** Summed over instances. */
 export function stats({ database }: Context, { from, to }: { from: number; to: number }): StatRow[] {
   const sums: StatRow[] = [];
   for (const row of database.all<StoredStat>(sql.stats, from, to)) {

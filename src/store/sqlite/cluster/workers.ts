@@ -2,7 +2,7 @@ import type { NewWorker, WorkerRow } from '../../../core/worker.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
 
-/** What has no column of its own. */
+/** The properties that have no column. */
 type Profile = Omit<NewWorker, 'name' | 'attachment' | 'instanceId' | 'leaseMs'>;
 
 interface StoredWorker {

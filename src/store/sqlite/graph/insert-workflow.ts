@@ -36,7 +36,7 @@ export type NewStepRow = readonly [
   flags: number,
 ];
 
-/** Where a `NewStepRow` has what is asked for without the rest. */
+/** Positions in a `NewStepRow`. */
 const STEP = { forEach: 2, keepFrom: 3, dueAt: 7 } as const;
 
 /** Steps in a row, as JSON in UTF-8. */

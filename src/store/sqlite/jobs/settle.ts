@@ -33,7 +33,7 @@ export type SettledRow = readonly [
   endedAt: number,
 ];
 
-/** Where an `EndedRow` has what is asked for without the rest. */
+/** Positions in an `EndedRow`. */
 const ENDED = { flags: 3, startedAt: 6 } as const;
 
 type EndedRow = readonly [

@@ -1,4 +1,4 @@
-/** A job as it crosses from thread to thread, and back into a job. The order is that of the columns in sql.ts. */
+/** Rows of jobs as the threads send them, in the order of the columns in sql/read.ts, and their decoding. */
 
 import type { Condition } from '../../../core/dag/conditions.ts';
 import type { ClaimedJob, Dependency, Job, JobSpec, Reason, RunContext, Status } from '../../../core/job.ts';
@@ -97,7 +97,7 @@ function decodeDependencies(text: string): Dependency[] {
   return (JSON.parse(text) as [number, Condition][]).map(([jobId, condition]) => ({ jobId, condition }));
 }
 
-/** Where a `ClaimedRow` has what is asked for without the rest. */
+/** Positions in a `ClaimedRow`. */
 export const CLAIMED = { id: 0, spec: 9, flags: 10 } as const;
 
 export type ClaimedRow = readonly [

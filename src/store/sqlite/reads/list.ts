@@ -1,4 +1,4 @@
-/** Lists and counts by any filter. Each status is looked for where its jobs are, and the findings are merged. */
+/** Lists and counts by any filter. Each status is searched in the table that has its jobs; the results are merged. */
 
 import { isTerminal, type Status } from '../../../core/job.ts';
 import type { JobFilter } from '../../../core/job-filter.ts';
@@ -38,16 +38,16 @@ interface Search {
   from: string;
   where: string;
   params: Param[];
-  /** The column that is in order where the search begins. */
+  /** The id column of the table that the search walks. */
   id: string;
 }
 
-/** Only jobs with ids `before` one, `above` another, and `upTo` a third. */
+/** A filter with bounds of the ids: `before` and `above` are exclusive, `upTo` is inclusive. */
 type Bounded = JobFilter & { before: number | null; above?: number; upTo?: number };
 
 /**
- * Where ids alone tell that a job is not meant, none beyond is looked at: what a worker ran that is gone is no younger than
- * its last lease. A reason tells how the job ended.
+ * Adds what follows from the filter: creation times bound the ids, a job of a worker that is offline was created before its
+ * last lease ended, and a reason implies a status.
  */
 function bounded(database: Database, filter: Bounded): Bounded {
   const { createdFrom, workerId, reason } = filter;
@@ -76,7 +76,7 @@ function searches(filter: Bounded): Search[] {
   );
 }
 
-/** The jobs of a workflow, group or parent, of a name or tag, are few: they are looked for by that, whatever their status. */
+/** The jobs of a workflow, group, parent, name or tag are few: they are searched by that, whatever their status. */
 function searchPart(filter: Bounded): Search {
   const found = search(filter, { from: jobsFrom.all, id: 'j.id', status: null });
   if (filter.statuses === undefined) return found;
@@ -100,7 +100,7 @@ function search(filter: Bounded, { from, id, status }: SearchStart): Search {
     conditions.push(condition);
     params.push(...values);
   };
-  // Statuses are written out: a partial index is not used for a parameter.
+  // Statuses are literals: SQLite does not use a partial index for a parameter.
   if (status !== null) must(`${status[0]} = '${status[1]}'`);
   if (filter.before !== null) must(`${id} < ?`, filter.before);
   if (filter.above !== undefined) must(`${id} > ?`, filter.above);
@@ -114,7 +114,7 @@ function search(filter: Bounded, { from, id, status }: SearchStart): Search {
   if (filter.newest !== undefined) must(`${id} > ${windowStart}`, filter.newest);
   if (filter.queue !== undefined) must('j.queue = ?', filter.queue);
   if (filter.name !== undefined) must('j.name = ?', filter.name);
-  // The index of tagged jobs, and a look for the text before the list is taken apart.
+  // Uses the index of tagged jobs, and looks for the text before it parses the list.
   if (filter.tags !== undefined && filter.tags.length > 0) must(`j.tags <> '[]'`);
   for (const tag of filter.tags ?? []) must('instr(j.tags, ?) > 0', JSON.stringify(tag));
   for (const tag of filter.tags ?? []) must('exists (select 1 from json_each(j.tags) t where t.value = ?)', tag);

@@ -1,4 +1,4 @@
-/** Free text in jobs: a cheap look at everything that may let too much through, then the exact one at what is left. */
+/** Free text search in jobs: a cheap condition that may let too much through, then an exact one. */
 
 import type { Param } from '../base/database.ts';
 
@@ -8,14 +8,14 @@ export interface TextSearch {
   params: Param[];
 }
 
-/** The newest so many ids begin after this. */
+/** The ids above this are the newest `?`. */
 export const windowStart = '(select coalesce(max(id), 0) from job) - ?';
 
 export interface TextSearchInput {
   text: string;
-  /** Only among jobs with the newest so many ids. */
+  /** Restricts the search to this number of newest ids. */
   newest: number | undefined;
-  /** Whether r must be sought job by job. */
+  /** True if r must be looked up job by job. */
   seeksRun: boolean;
 }
 
@@ -26,7 +26,7 @@ export function textSearch({ text, newest, seeksRun }: TextSearchInput): TextSea
   const texts = [wanted, wanted, wanted, wanted.replaceAll(' ', '')];
   const pattern = roughPattern(wanted);
   const bounded = seeksRun && newest !== undefined;
-  // Errors are few: those that may hold the text are gathered once.
+  // Errors are few: those that may contain the text are collected once.
   const gathered = `select e.job_id from run e where ${bounded ? `e.job_id > ${windowStart}` : 'true'}
     and e.error is not null and (${mayHold('e.error')})`;
   return {
@@ -36,7 +36,7 @@ export function textSearch({ text, newest, seeksRun }: TextSearchInput): TextSea
   };
 }
 
-/** SQLite compares ASCII by itself, and quickly; only text beyond that is handed to us. */
+/** SQLite compares ASCII quickly; only other text is passed to our function. */
 function holds(place: string): string {
   return `instr(lower(${place}), ?) > 0 or (${isForeign(place)} and contains(${place}, ?))`;
 }
@@ -49,7 +49,7 @@ function isForeign(place: string): string {
   return `length(${place}) <> octet_length(${place})`;
 }
 
-/** Whatever JSON may write in another way stands for anything, and so do spaces, which do not count in the input. */
+/** Characters that JSON may escape match anything, and so do spaces, which are ignored in the input. */
 function roughPattern(text: string): string {
   const plain = text.split(/[^!#-[\]-~]+/);
   return `%${plain.map((part) => part.replaceAll(/[!%_]/g, '!$&')).join('%')}%`;

@@ -1,4 +1,4 @@
-/** Rows of schedules, read in the thread. */
+/** Rows of schedules, as the threads read them. */
 
 import type { Schedule, ScheduleSpec } from '../../../core/schedule/schedule.ts';
 import type { Run, Tick } from '../../../core/schedule/tick.ts';
@@ -21,7 +21,7 @@ export function scheduleNamed({ database }: Context, name: string): Schedule | u
   return row === undefined ? undefined : toSchedule(row);
 }
 
-/** Of a line: its runs that have not ended, oldest first. */
+/** The unfinished runs of a line, oldest first. */
 export function openRuns({ database }: Context, line: number): Run[] {
   type Row = { job_id: number | null; workflow_id: number | null };
   return database.all<Row>(sql.openRuns, line).map((row) => ({ jobId: row.job_id, workflowId: row.workflow_id }));

@@ -1,4 +1,4 @@
-/** Runs of a schedule that a person asks for, and the ledger. */
+/** Manual runs and backfills of a schedule, and its ledger. */
 
 import { planBackfill, planManual } from '../../../core/schedule/plan-line.ts';
 import type { Schedule } from '../../../core/schedule/schedule.ts';
@@ -39,7 +39,7 @@ export function runSchedule(
   return { ticks, replayed: false };
 }
 
-/** What retention has deleted meanwhile is left out. */
+/** Rows that retention has deleted are left out. */
 function replay({ database }: Context, items: readonly (readonly [number, boolean])[]): Tick[] {
   const ids = JSON.stringify(items.map(([id]) => id));
   return database.all<TickColumns>(sql.ticksByIds, ids).map(decodeTick);

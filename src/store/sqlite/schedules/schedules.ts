@@ -1,4 +1,4 @@
-/** Schedules: made, changed, deleted, read. */
+/** Creates, changes, deletes and reads schedules. */
 
 import { changeLines, dueBeforeChange } from '../../../core/schedule/change-lines.ts';
 import { beginLines, changeSchedule as decideChange, keysOf } from '../../../core/schedule/change-schedule.ts';

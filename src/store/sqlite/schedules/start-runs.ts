@@ -1,4 +1,4 @@
-/** Starts what a schedule runs. */
+/** Starts the runs of schedules. */
 
 import { withBarrierStep } from '../../../core/schedule/barrier-step.ts';
 import type { PlannedRun } from '../../../core/schedule/plan-line.ts';
@@ -13,7 +13,7 @@ import { encodeNewWorkflow } from '../graph/new-workflow.ts';
 import { parentEndsOf } from '../graph/parents.ts';
 import { encodeDependencies, encodeNewJobs, type NewJobRow } from '../jobs/new-job-row.ts';
 
-/** It waits for the end of those that it follows. */
+/** Starts a run that waits for the end of the runs that it follows. */
 export function start(context: Context, { target }: Schedule, run: PlannedRun, follows: readonly Run[]): Run {
   const { database, now } = context;
   const after = follows.flatMap((one) => jobsOf(context, one));
@@ -35,7 +35,7 @@ export function start(context: Context, { target }: Schedule, run: PlannedRun, f
   return { jobId: jobId as number, workflowId: null };
 }
 
-/** The jobs whose end is the end of a run. Steps that have ended in vain are among them: a person may retry them. */
+/** The jobs that have to end before a run has ended. Failed steps are among them: they may be retried. */
 function jobsOf({ database }: Context, { jobId, workflowId }: Run): number[] {
   if (jobId !== null) return [jobId];
   return database.all<{ id: number }>(sql.unfinishedSteps, workflowId).map(({ id }) => id);

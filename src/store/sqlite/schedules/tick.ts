@@ -1,4 +1,4 @@
-/** Ticks that are due. */
+/** Judges due ticks. */
 
 import type { Schedule } from '../../../core/schedule/schedule.ts';
 import type { Run } from '../../../core/schedule/tick.ts';

@@ -1,4 +1,4 @@
-/** Writes what was decided about schedules: rows of the ledger with what they start, and how far each line is. */
+/** Writes the plans of lines: rows of the ledger, the runs they start, and the lines' cursors. */
 
 import type { LinePlan, PlannedTick } from '../../../core/schedule/plan-line.ts';
 import type { Schedule } from '../../../core/schedule/schedule.ts';
@@ -11,7 +11,7 @@ import { addTickNotice } from '../cluster/notices.ts';
 import { tickById } from './rows.ts';
 import { start } from './start-runs.ts';
 
-/** Writes what was decided about a line, and moves it on. */
+/** Writes the plan of a line and advances the line. */
 export function writePlan(
   context: Context,
   schedule: Schedule,
@@ -25,7 +25,7 @@ export function writePlan(
   return written;
 }
 
-/** Rows of one line, oldest first, with what they start. */
+/** Writes rows of one line, oldest first, and starts their runs. */
 export function writeTicks(
   context: Context,
   schedule: Schedule,

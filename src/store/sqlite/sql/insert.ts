@@ -3,7 +3,7 @@
 import { FLAG } from '../../flags.ts';
 import type { Twins } from '../../statements.ts';
 
-/** Where a row of a new job (`NewJobRow`) has what. Rows are tuples, which are cheap to write and to read as JSON. */
+/** Positions in a `NewJobRow`. Rows are tuples, which are cheap to write and to read as JSON. */
 export const NEW_JOB = {
   queue: 0,
   kind: 1,

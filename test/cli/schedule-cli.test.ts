@@ -8,7 +8,7 @@ import { describe, test } from 'node:test';
 import { parse } from 'yaml';
 import { type CrontabOptions, readCrontab } from '../../src/cli/crontab.ts';
 import { shellLineOf } from '../../src/cli/crontab-command.ts';
-import { describeCron } from '../../src/ops/describe-cron.ts';
+import { describeCron } from '../../src/api/describe-cron.ts';
 import { callWorkron } from '../kit/command-line.ts';
 import { temporaryFolder } from '../kit/workron-process.ts';
 

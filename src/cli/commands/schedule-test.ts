@@ -48,7 +48,7 @@ export function scheduleTestCommand(): Command {
       const from = options.from === undefined ? Date.now() : Date.parse(options.from);
       const fires = refusing(() => firesOf(expression, options, from));
       const rule = clockRuleOf(splitCron(expression));
-      const { describeCron } = await import('../../ops/describe-cron.ts');
+      const { describeCron } = await import('../../api/describe-cron.ts');
       const words = describeCron(expression);
       if (options.json) {
         const items = fires.map(({ at, wall, note }) => ({ at, local: wall.text, note }));

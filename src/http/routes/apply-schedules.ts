@@ -2,7 +2,7 @@ import { MAX_ARRAY_BYTES } from '../../api/job-submission.ts';
 import { ScheduleApplied, ScheduleApply } from '../../api/schedule-apply.ts';
 import { applySchedules as apply } from '../../scheduler/apply-schedules.ts';
 import { defineRoute } from '../route.ts';
-import { newScheduleFrom } from '../schedule-wire.ts';
+import { newScheduleFrom } from '../../api/schedule-wire.ts';
 
 export const applySchedules = defineRoute({
   method: 'POST',

@@ -1,6 +1,6 @@
 import { BulkAnswer, BulkRequest } from '../../api/operation.ts';
 import { defineRoute } from '../route.ts';
-import { filterFromWire, operationToWire } from '../state-wire.ts';
+import { filterFromWire, operationToWire } from '../../api/state-wire.ts';
 
 export const bulkJobs = defineRoute({
   method: 'POST',

@@ -1,7 +1,7 @@
 import { MAX_ARRAY_BYTES } from '../../api/job-submission.ts';
 import { Schedule, ScheduleSubmission } from '../../api/schedule.ts';
 import { defineRoute } from '../route.ts';
-import { newScheduleFrom, scheduleToWire } from '../schedule-wire.ts';
+import { newScheduleFrom, scheduleToWire } from '../../api/schedule-wire.ts';
 
 export const createSchedule = defineRoute({
   method: 'POST',

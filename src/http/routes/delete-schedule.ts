@@ -1,7 +1,7 @@
 import { Schedule } from '../../api/schedule.ts';
 import { pathName } from '../path-id.ts';
 import { defineRoute } from '../route.ts';
-import { scheduleToWire } from '../schedule-wire.ts';
+import { scheduleToWire } from '../../api/schedule-wire.ts';
 
 export const deleteSchedule = defineRoute({
   method: 'DELETE',

@@ -2,7 +2,7 @@ import { strict } from '../../api/schemas.ts';
 import { Worker } from '../../api/worker.ts';
 import { pathId } from '../path-id.ts';
 import { defineRoute } from '../route.ts';
-import { workerToWire } from '../state-wire.ts';
+import { workerToWire } from '../../api/state-wire.ts';
 
 export const drainWorker = defineRoute({
   method: 'POST',

@@ -2,7 +2,7 @@ import { decode } from '../../api/decode.ts';
 import { queueName } from '../../api/job-submission.ts';
 import { Queue, QueueEdit } from '../../api/queue.ts';
 import { defineRoute } from '../route.ts';
-import { queueToWire } from '../state-wire.ts';
+import { queueToWire } from '../../api/state-wire.ts';
 
 export const editQueue = defineRoute({
   method: 'PATCH',

@@ -2,7 +2,7 @@ import { MAX_ARRAY_BYTES } from '../../api/job-submission.ts';
 import { Schedule, ScheduleEdit } from '../../api/schedule.ts';
 import { pathName } from '../path-id.ts';
 import { defineRoute } from '../route.ts';
-import { scheduleEditFrom, scheduleToWire } from '../schedule-wire.ts';
+import { scheduleEditFrom, scheduleToWire } from '../../api/schedule-wire.ts';
 
 export const editSchedule = defineRoute({
   method: 'PATCH',

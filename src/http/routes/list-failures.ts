@@ -4,7 +4,7 @@ import { strict } from '../../api/schemas.ts';
 import type { Job } from '../../core/job.ts';
 import { groupFailures } from '../group-failures.ts';
 import { defineRoute } from '../route.ts';
-import { resolveInstant } from '../state-wire.ts';
+import { resolveInstant } from '../../api/state-wire.ts';
 
 const DAY_MS = 24 * 3_600_000;
 const PAGE = 200;

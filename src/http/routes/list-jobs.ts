@@ -4,7 +4,7 @@ import { JobListQuery } from '../../api/job-filter.ts';
 import { jobToWire } from '../../api/job-wire.ts';
 import { fromCursor, toCursor } from '../cursor.ts';
 import { defineRoute } from '../route.ts';
-import { filterFromWire } from '../state-wire.ts';
+import { filterFromWire } from '../../api/state-wire.ts';
 import { NEWEST_WITH_TEXT, searchedBackTo } from '../text-window.ts';
 
 const DEFAULT_LIMIT = 50;

@@ -1,6 +1,6 @@
 import { QueueList } from '../../api/queue.ts';
 import { defineRoute } from '../route.ts';
-import { queueToWire } from '../state-wire.ts';
+import { queueToWire } from '../../api/state-wire.ts';
 
 export const listQueues = defineRoute({
   method: 'GET',

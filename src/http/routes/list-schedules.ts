@@ -1,7 +1,7 @@
 import { ScheduleListQuery, SchedulePage } from '../../api/schedule.ts';
 import { fromNameCursor, toNameCursor } from '../cursor.ts';
 import { defineRoute } from '../route.ts';
-import { scheduleToWire } from '../schedule-wire.ts';
+import { scheduleToWire } from '../../api/schedule-wire.ts';
 
 const DEFAULT_LIMIT = 50;
 

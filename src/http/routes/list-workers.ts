@@ -1,6 +1,6 @@
 import { WorkerList } from '../../api/worker.ts';
 import { defineRoute } from '../route.ts';
-import { workerToWire } from '../state-wire.ts';
+import { workerToWire } from '../../api/state-wire.ts';
 
 export const listWorkers = defineRoute({
   method: 'GET',

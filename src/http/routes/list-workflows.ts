@@ -1,7 +1,7 @@
 import { WorkflowListQuery, WorkflowPage } from '../../api/workflow/workflow.ts';
 import { fromCursor, toCursor } from '../cursor.ts';
 import { defineRoute } from '../route.ts';
-import { workflowToWire } from '../workflow-wire.ts';
+import { workflowToWire } from '../../api/workflow/workflow-wire.ts';
 
 const DEFAULT_LIMIT = 50;
 

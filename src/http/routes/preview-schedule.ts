@@ -2,7 +2,7 @@ import { SchedulePreview, SchedulePreviewRequest } from '../../api/schedule-prev
 import { parseCron } from '../../core/schedule/cron.ts';
 import { parseEvery } from '../../core/schedule/every.ts';
 import { requireTicks } from '../../core/schedule/require-ticks.ts';
-import { describeCron } from '../../ops/describe-cron.ts';
+import { describeCron } from '../../api/describe-cron.ts';
 import { previewTicks } from '../preview-ticks.ts';
 import { defineRoute } from '../route.ts';
 

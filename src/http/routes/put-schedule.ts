@@ -3,7 +3,7 @@ import { MAX_ARRAY_BYTES } from '../../api/job-submission.ts';
 import { Schedule, ScheduleDeclaration, scheduleName } from '../../api/schedule.ts';
 import { putSchedule as put } from '../../scheduler/put-schedule.ts';
 import { defineRoute } from '../route.ts';
-import { newScheduleFrom, scheduleToWire } from '../schedule-wire.ts';
+import { newScheduleFrom, scheduleToWire } from '../../api/schedule-wire.ts';
 
 export const putSchedule = defineRoute({
   method: 'PUT',

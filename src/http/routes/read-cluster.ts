@@ -1,5 +1,5 @@
 import { Cluster } from '../../api/cluster.ts';
-import { clusterToWire } from '../cluster-wire.ts';
+import { clusterToWire } from '../../api/cluster-wire.ts';
 import { defineRoute } from '../route.ts';
 
 export const readCluster = defineRoute({

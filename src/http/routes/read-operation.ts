@@ -1,7 +1,7 @@
 import { Operation } from '../../api/operation.ts';
 import { pathId } from '../path-id.ts';
 import { defineRoute } from '../route.ts';
-import { operationToWire } from '../state-wire.ts';
+import { operationToWire } from '../../api/state-wire.ts';
 
 export const readOperation = defineRoute({
   method: 'GET',

@@ -1,7 +1,7 @@
 import { invalid } from '../../api/decode.ts';
 import { Stats, StatsQuery } from '../../api/stats.ts';
 import { defineRoute } from '../route.ts';
-import { resolveInstant, statsToWire } from '../state-wire.ts';
+import { resolveInstant, statsToWire } from '../../api/state-wire.ts';
 import { sumStats } from '../sum-stats.ts';
 
 const HOUR_MS = 3_600_000;

@@ -3,7 +3,7 @@ import type { WorkflowView } from '../../scheduler/scheduler.ts';
 import { jsonChunks } from '../json-items.ts';
 import { pathId } from '../path-id.ts';
 import { defineRoute } from '../route.ts';
-import { stepToWire, workflowToWire } from '../workflow-wire.ts';
+import { stepToWire, workflowToWire } from '../../api/workflow/workflow-wire.ts';
 
 export const readWorkflow = defineRoute({
   method: 'GET',

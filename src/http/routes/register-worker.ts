@@ -1,6 +1,6 @@
 import { PROTOCOL, Registered, Registration } from '../../api/registration.ts';
 import { defineRoute } from '../route.ts';
-import { workerFromWire } from '../state-wire.ts';
+import { workerFromWire } from '../../api/state-wire.ts';
 
 export const registerWorker = defineRoute({
   method: 'POST',

@@ -1,7 +1,7 @@
 import { RerunRequest, Workflow } from '../../api/workflow/workflow.ts';
 import { pathId } from '../path-id.ts';
 import { defineRoute } from '../route.ts';
-import { workflowToWire } from '../workflow-wire.ts';
+import { workflowToWire } from '../../api/workflow/workflow-wire.ts';
 
 export const rerunWorkflow = defineRoute({
   method: 'POST',

@@ -2,7 +2,7 @@ import { strict } from '../../api/schemas.ts';
 import { Workflow } from '../../api/workflow/workflow.ts';
 import { pathId } from '../path-id.ts';
 import { defineRoute } from '../route.ts';
-import { workflowToWire } from '../workflow-wire.ts';
+import { workflowToWire } from '../../api/workflow/workflow-wire.ts';
 
 export const retryWorkflow = defineRoute({
   method: 'POST',

@@ -7,11 +7,11 @@ import { WorkronError } from '../../core/error.ts';
 import type { NewSteps } from '../../scheduler/scheduler.ts';
 import { walkJsonArray } from '../json-array.ts';
 import { splitJsonObject } from '../json-object.ts';
-import { StepIntake } from '../new-steps.ts';
+import { StepIntake } from '../../api/workflow/new-steps.ts';
 import { checkJsonType, firstCharacter, parseJson } from '../read-json.ts';
 import { defineRoute } from '../route.ts';
 import { idempotencyOf, replayHeader } from '../submission.ts';
-import { workflowToWire } from '../workflow-wire.ts';
+import { workflowToWire } from '../../api/workflow/workflow-wire.ts';
 
 const EXAMPLE = '{"name": "report", "steps": [{"key": "a", "command": "echo hi"}]}';
 

@@ -1,12 +1,12 @@
 /** Queues, workers, operations, statistics and filters between the wire and the scheduler. */
 
-import { toInstant, toInstantOrNull } from '../api/fields.ts';
-import type { JobFilter as WireFilter } from '../api/job-filter.ts';
-import type { Operation as WireOperation } from '../api/operation.ts';
-import type { Queue } from '../api/queue.ts';
-import type { Registration } from '../api/registration.ts';
-import { STAT_OUTCOMES, type Stats } from '../api/stats.ts';
-import type { Worker } from '../api/worker.ts';
+import { toInstant, toInstantOrNull } from './fields.ts';
+import type { JobFilter as WireFilter } from './job-filter.ts';
+import type { Operation as WireOperation } from './operation.ts';
+import type { Queue } from './queue.ts';
+import type { Registration } from './registration.ts';
+import { STAT_OUTCOMES, type Stats } from './stats.ts';
+import type { Worker } from './worker.ts';
 import {
   type JobFilter,
   type NewWorker,

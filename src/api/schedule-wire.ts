@@ -1,16 +1,16 @@
 /** Schedules between the wire and the scheduler. */
 
-import { invalid } from '../api/decode.ts';
-import { toIdOrNull, toInstant, toInstantOrNull } from '../api/fields.ts';
-import { newJobFrom, specToWire } from '../api/job-wire.ts';
-import { notifyFrom, notifyToWire } from '../api/notify.ts';
-import type { ScheduleSubmission, ScheduleEdit as WireEdit, Schedule as WireSchedule } from '../api/schedule.ts';
+import { invalid } from './decode.ts';
+import { toIdOrNull, toInstant, toInstantOrNull } from './fields.ts';
+import { newJobFrom, specToWire } from './job-wire.ts';
+import { notifyFrom, notifyToWire } from './notify.ts';
+import type { ScheduleSubmission, ScheduleEdit as WireEdit, Schedule as WireSchedule } from './schedule.ts';
 import { isWorkronError, WorkronError } from '../core/error.ts';
 import type { JobSpec } from '../core/job.ts';
 import { DEFAULT_CATCHUP } from '../core/schedule/plan-ticks.ts';
 import type { NewSchedule, Schedule, ScheduleEdit, ScheduleSpec, Target } from '../core/schedule/schedule.ts';
-import { describeSchedule } from '../ops/describe-schedule.ts';
-import { newStepsFrom } from './new-steps.ts';
+import { describeSchedule } from './describe-schedule.ts';
+import { newStepsFrom } from './workflow/new-steps.ts';
 
 /** The schedule that is asked for, with every default filled in. `at` is its pointer in the request. */
 export function newScheduleFrom(wire: ScheduleSubmission, at = ''): NewSchedule {

@@ -1,4 +1,4 @@
-import { IntList } from '../core/int-list.ts';
+import { IntList } from '../../core/int-list.ts';
 
 /** How many bytes are asked for at a time. */
 const CHUNK_BYTES = 256 * 1024;

@@ -1,9 +1,9 @@
 /** Workflows from the scheduler to the wire. */
 
-import { toIdOrNull, toInstant, toInstantOrNull } from '../api/fields.ts';
-import { notifyToWire } from '../api/notify.ts';
-import type { StepState, Workflow as WireWorkflow } from '../api/workflow/workflow.ts';
-import type { Workflow, WorkflowStep } from '../scheduler/scheduler.ts';
+import { toIdOrNull, toInstant, toInstantOrNull } from '../fields.ts';
+import { notifyToWire } from '../notify.ts';
+import type { StepState, Workflow as WireWorkflow } from './workflow.ts';
+import type { Workflow, WorkflowStep } from '../../scheduler/scheduler.ts';
 
 export function workflowToWire(workflow: Workflow): WireWorkflow {
   return {

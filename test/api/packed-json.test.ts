@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PackedJson } from '../../src/ops/packed-json.ts';
+import { PackedJson } from '../../src/api/workflow/packed-json.ts';
 
 test('packed JSON: every value comes back as it was, whatever its size', () => {
   const values = [

@@ -1,7 +1,7 @@
 /** Instances and duties on their way to the wire. */
 
-import type { Cluster, DutyStatus, Instance } from '../api/cluster.ts';
-import { toInstant } from '../api/fields.ts';
+import type { Cluster, DutyStatus, Instance } from './cluster.ts';
+import { toInstant } from './fields.ts';
 import type { ClusterView, DutyState, InstanceRow } from '../scheduler/scheduler.ts';
 
 export function clusterToWire({ instances, duties }: ClusterView): Pick<Cluster, 'instances' | 'duties'> {

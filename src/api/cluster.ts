@@ -1,5 +1,9 @@
+/** The instances on a store and the duties that they perform. */
+
 import { z } from 'zod';
-import { wireInstant } from './fields.ts';
+import type { InstanceRow } from '../core/instance.ts';
+import type { DutyState } from '../core/leadership.ts';
+import { toInstant, wireInstant } from './fields.ts';
 import { named } from './schemas.ts';
 
 export const Instance = named(
@@ -49,3 +53,41 @@ export const Cluster = named(
   }),
 );
 export type Cluster = z.output<typeof Cluster>;
+
+export function clusterToWire({
+  instances,
+  duties,
+}: {
+  instances: readonly InstanceRow[];
+  duties: readonly DutyState[];
+}): Pick<Cluster, 'instances' | 'duties'> {
+  const statuses = duties.map(dutyToWire);
+  return { instances: instances.map((instance) => instanceToWire(instance, statuses)), duties: statuses };
+}
+
+function instanceToWire(instance: InstanceRow, duties: readonly DutyStatus[]): Instance {
+  const { id, state, host, pid, roles, version, url, startedAt, seenAt } = instance;
+  return {
+    id,
+    state,
+    host,
+    pid,
+    roles: [...roles],
+    version,
+    url,
+    leads: duties.filter(({ leader }) => leader === id).map(({ duty }) => duty),
+    started_at: toInstant(startedAt),
+    seen_at: toInstant(seenAt),
+  };
+}
+
+function dutyToWire({ duty, term, instanceId, expiresAt, over, locked, lockKey }: DutyState): DutyStatus {
+  return {
+    duty,
+    leader: over ? null : instanceId,
+    term,
+    expires_at: toInstant(expiresAt),
+    held_by: over ? null : locked ? 'lock' : 'row',
+    lock_key: lockKey === null ? null : [...lockKey],
+  };
+}

@@ -3,7 +3,6 @@
 import type { z } from 'zod';
 import { type ErrorDetails, WorkronError } from '../core/error.ts';
 import { findUnclean, pointerStep } from '../core/text.ts';
-import { fittingBranch } from './fitting-branch.ts';
 
 type FieldError = NonNullable<ErrorDetails['errors']>[number];
 
@@ -56,4 +55,13 @@ function fieldErrors(issue: z.core.$ZodIssue, at: string): FieldError[] {
 function expectedTypes(branches: readonly (readonly z.core.$ZodIssue[])[]): string {
   const types = branches.flat().flatMap((issue) => (issue.code === 'invalid_type' ? [issue.expected] : []));
   return types.length === 0 ? 'not valid' : `expected ${[...new Set(types)].join(' or ')}`;
+}
+
+/** The branch of a union that accepts this kind of value and rejects only details of it, by the issues of each branch. */
+export function fittingBranch(
+  branches: readonly (readonly z.core.$ZodIssue[])[],
+): readonly z.core.$ZodIssue[] | undefined {
+  const otherKind = ({ code, path }: z.core.$ZodIssue) =>
+    path.length === 0 && (code === 'invalid_type' || code === 'invalid_value');
+  return branches.filter((issues) => !issues.some(otherKind)).sort((a, b) => a.length - b.length)[0];
 }

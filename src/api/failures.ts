@@ -1,8 +1,10 @@
-/** What failed lately, the same failures together. */
+/** Recent failures, grouped by title and error. */
 
 import { z } from 'zod';
-import { wireId, wireInstant } from './fields.ts';
-import { named } from './schemas.ts';
+import { instantOrAgo, wireId, wireInstant } from './fields.ts';
+import { named, strict } from './schemas.ts';
+
+export const FailuresQuery = strict({ from: instantOrAgo.exactOptional() });
 
 export const Failures = named(
   'Failures',

@@ -112,11 +112,13 @@ export const instant = z
     return z.NEVER;
   });
 
-/** An instant in the past or future as a person types it: RFC 3339, or `"2h"` for two hours ago. Decodes to how to get at it. */
+export type InstantOrAgo = { at: number } | { agoMs: number };
+
+/** An instant as a person types it: RFC 3339, or `"2h"` for two hours ago. `resolveInstant` makes it epoch milliseconds. */
 export const instantOrAgo = z
   .string()
   .meta({ examples: ['2026-01-31T09:00:00Z', '2h'], description: 'RFC 3339, or a duration that means "ago".' })
-  .transform((value, context): { at: number } | { agoMs: number } => {
+  .transform((value, context): InstantOrAgo => {
     const at = parseInstant(value);
     if (at !== undefined) return { at };
     const agoMs = parseDuration(value);
@@ -128,6 +130,10 @@ export const instantOrAgo = z
     });
     return z.NEVER;
   });
+
+export function resolveInstant(value: InstantOrAgo, now: number): number {
+  return 'at' in value ? value.at : now - value.agoMs;
+}
 
 export const wireInstant = z.string().meta({ format: 'date-time', examples: ['2026-01-31T09:00:00.000Z'] });
 

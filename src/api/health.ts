@@ -1,3 +1,5 @@
+/** What a server says about itself. */
+
 import { z } from 'zod';
 import { named } from './schemas.ts';
 
@@ -16,3 +18,8 @@ export type Health = z.output<typeof Health>;
 
 export const Readiness = named('Readiness', z.object({ ready: z.boolean(), problems: z.array(z.string()) }));
 export type Readiness = z.output<typeof Readiness>;
+
+export const Welcome = named(
+  'Welcome',
+  z.object({ name: z.string(), version: z.string(), page: z.string(), api: z.string(), try: z.string() }),
+);

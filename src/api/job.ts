@@ -3,10 +3,10 @@
 import { z } from 'zod';
 import { CONDITIONS } from '../core/dag/conditions.ts';
 import { ATTEMPT_OUTCOMES, BACKOFF_TYPES, ON_DISCONNECT, REASONS, RERUN, STATUSES } from '../core/job.ts';
-import { wireId, wireInstant } from './fields.ts';
+import { duration, wireId, wireInstant } from './fields.ts';
 import { NotificationSubject, NotifyView, SentNotification } from './notify.ts';
 import { Progress } from './report.ts';
-import { itemsOf, named, pageOf } from './schemas.ts';
+import { itemsOf, named, pageOf, strict } from './schemas.ts';
 import { TickOfJob } from './tick-of-job.ts';
 
 const ms = z.number().meta({ description: 'Milliseconds.' });
@@ -133,3 +133,5 @@ export const Attempt = named(
 export type Attempt = z.output<typeof Attempt>;
 
 export const AttemptList = named('AttemptList', itemsOf(Attempt));
+
+export const WaitQuery = strict({ timeout: duration().exactOptional() });

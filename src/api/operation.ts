@@ -1,11 +1,10 @@
-/** Doing something to every job that matches. */
+/** Bulk operations: one action on every job that matches a filter. */
 
 import { z } from 'zod';
-import { wireId, wireInstant } from './fields.ts';
+import { BULK_ACTIONS, type Operation as DomainOperation } from '../core/operation.ts';
+import { toInstant, toInstantOrNull, wireId, wireInstant } from './fields.ts';
 import { JobFilter } from './job-filter.ts';
 import { named, strict } from './schemas.ts';
-
-export const BULK_ACTIONS = ['cancel', 'retry'] as const;
 
 export const BulkRequest = named(
   'BulkRequest',
@@ -37,3 +36,16 @@ export const BulkAnswer = named(
   z.object({ total: z.number(), dry_run: z.boolean(), operation: Operation.nullable() }),
 );
 export type BulkAnswer = z.output<typeof BulkAnswer>;
+
+export function operationToWire(operation: DomainOperation): Operation {
+  return {
+    id: String(operation.id),
+    action: operation.action,
+    status: operation.status,
+    total: operation.total,
+    changed: operation.changed,
+    skipped: operation.skipped,
+    created_at: toInstant(operation.createdAt),
+    ended_at: toInstantOrNull(operation.endedAt),
+  };
+}

@@ -1,11 +1,12 @@
-/** A worker says who it is and what it can run, and is given its id. */
+/** A worker registers with what it can run and gets its id. */
 
 import { z } from 'zod';
+import type { NewWorker } from '../core/worker.ts';
 import { label, text, wholeNumber, wireId } from './fields.ts';
 import { amounts, queueName, tagList } from './job-submission.ts';
 import { named } from './schemas.ts';
 
-/** The version of the worker protocol. It changes only when an old worker could do harm. */
+/** The version of the worker protocol. It changes only when an old worker could cause damage. */
 export const PROTOCOL = 1;
 
 const names = z.array(label(256)).max(10_000);
@@ -41,5 +42,24 @@ export const Registered = named(
 );
 export type Registered = z.output<typeof Registered>;
 
-/** The answer to a good-bye. */
 export const Left = named('Left', z.object({ left: z.literal(true) }));
+
+/** The worker that registers over HTTP; host and address default to the address that it calls from. */
+export function workerFromWire(wire: Registration, remote: { address: string; leaseMs: number }): NewWorker {
+  return {
+    name: wire.name,
+    attachment: 'remote',
+    instanceId: wire.instance_id ?? wire.name,
+    host: wire.host ?? remote.address,
+    pid: wire.pid ?? null,
+    address: wire.address ?? remote.address,
+    slots: wire.slots,
+    queues: wire.queues,
+    commands: wire.commands,
+    handlers: wire.handlers,
+    tags: [...new Set(wire.tags)],
+    resources: wire.resources,
+    leaseMs: remote.leaseMs,
+    version: wire.version ?? 'unknown',
+  };
+}

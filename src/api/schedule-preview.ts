@@ -29,7 +29,7 @@ export type SchedulePreviewRequestInput = z.input<typeof SchedulePreviewRequest>
 export const SchedulePreview = named(
   'SchedulePreview',
   z.object({
-    words: z.string().nullable().meta({ description: 'The expression in words, where there are any.' }),
+    description: z.string().nullable().meta({ description: 'The expression in words; null if there are none for it.' }),
     timezone: z.string(),
     items: z.array(
       z.object({

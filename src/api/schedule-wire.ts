@@ -1,15 +1,15 @@
 /** Schedules between the wire and the scheduler. */
 
-import { invalid } from './decode.ts';
-import { toIdOrNull, toInstant, toInstantOrNull } from './fields.ts';
-import { newJobFrom, specToWire } from './job-wire.ts';
-import { notifyFrom, notifyToWire } from './notify.ts';
-import type { ScheduleSubmission, ScheduleEdit as WireEdit, Schedule as WireSchedule } from './schedule.ts';
 import { isWorkronError, WorkronError } from '../core/error.ts';
 import type { JobSpec } from '../core/job.ts';
 import { DEFAULT_CATCHUP } from '../core/schedule/plan-ticks.ts';
 import type { NewSchedule, Schedule, ScheduleEdit, ScheduleSpec, Target } from '../core/schedule/schedule.ts';
+import { invalid } from './decode.ts';
 import { describeSchedule } from './describe-schedule.ts';
+import { toIdOrNull, toInstant, toInstantOrNull } from './fields.ts';
+import { newJobFrom, specToWire } from './job-wire.ts';
+import { notifyFrom, notifyToWire } from './notify.ts';
+import type { ScheduleSubmission, ScheduleEdit as WireEdit, Schedule as WireSchedule } from './schedule.ts';
 import { newStepsFrom } from './workflow/new-steps.ts';
 
 /** The schedule that is asked for, with every default filled in. `at` is its pointer in the request. */
@@ -83,7 +83,7 @@ export function scheduleToWire(schedule: Schedule): WireSchedule {
   const { target } = schedule;
   return {
     name: schedule.name,
-    words: describeSchedule(schedule),
+    description: describeSchedule(schedule),
     cron: schedule.cron,
     every: schedule.everyMs,
     anchor: schedule.everyMs === null ? null : toInstant(schedule.anchor),

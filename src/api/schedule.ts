@@ -151,7 +151,7 @@ export const Schedule = named(
   'Schedule',
   z.object({
     name: z.string(),
-    words: z.string().nullable().meta({ description: 'When it is due, in words.' }),
+    description: z.string().nullable().meta({ description: 'When it is due, in words.' }),
     cron: z.string().nullable(),
     every: ms.nullable(),
     anchor: wireInstant.nullable(),

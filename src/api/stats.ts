@@ -1,10 +1,9 @@
-/** How it went, minute by minute. */
+/** Statistics by minute, queue and outcome. */
 
 import { z } from 'zod';
-import { duration, instantOrAgo, wireInstant } from './fields.ts';
+import { STAT_BUCKETS_MS, STAT_OUTCOMES, type StatRow } from '../core/stats.ts';
+import { duration, instantOrAgo, toInstant, wireInstant } from './fields.ts';
 import { named, strict } from './schemas.ts';
-
-export const STAT_OUTCOMES = ['submitted', 'done', 'failed', 'cancelled', 'skipped', 'retried'] as const;
 
 export const StatsQuery = strict({
   from: instantOrAgo.exactOptional(),
@@ -40,3 +39,22 @@ export const Stats = named(
   }),
 );
 export type Stats = z.output<typeof Stats>;
+
+export function statsToWire(range: { from: number; to: number }, rows: readonly StatRow[]): Stats {
+  const totals = Object.fromEntries(STAT_OUTCOMES.map((outcome) => [outcome, 0])) as Stats['totals'];
+  for (const row of rows) totals[row.outcome] += row.count;
+  return {
+    from: toInstant(range.from),
+    to: toInstant(range.to),
+    buckets: [...STAT_BUCKETS_MS],
+    totals,
+    items: rows.map((row) => ({
+      minute: toInstant(row.minute),
+      queue: row.queue,
+      outcome: row.outcome,
+      count: row.count,
+      wait: [...row.wait],
+      run: [...row.run],
+    })),
+  };
+}

@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander';
 import type { Job } from '../api/job.ts';
+import { routes } from '../api/routes.ts';
 import { changeMatching } from './change-matching.ts';
 import { CliError, usageError } from './cli-error.ts';
 import { clientCommand, connect, jobId, type Output, outputOf, print, printJson } from './client-command.ts';
@@ -10,7 +11,6 @@ import { addFilterFlags, filterFrom } from './filter-flags.ts';
 import { reportError } from './report.ts';
 
 export interface JobAction {
-  /** Also the last part of the API's address. */
   name: 'cancel' | 'retry';
   summary: string;
   told(job: Job): string;
@@ -46,7 +46,9 @@ async function changeNamed(connection: Connection, { action, ids, output }: Name
   const jobs: Job[] = [];
   for (const id of ids) {
     try {
-      jobs.push(await connection.json<Job>('POST', `/jobs/${id}/${action.name}`));
+      jobs.push(
+        await connection.json(action.name === 'cancel' ? routes.cancelJob : routes.retryJob, { params: { id } }),
+      );
     } catch (error) {
       if (!(error instanceof CliError)) throw error;
       reportError(error, output.json);

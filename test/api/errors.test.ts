@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { ERROR_TITLES, errorFromProblem, problemFrom } from '../../src/api/problem.ts';
 import { ERROR_CODES, type ErrorCode, WorkronError } from '../../src/core/error.ts';
@@ -12,6 +14,22 @@ test('docs/api-errors.md lists every code with its status, and no other', async 
   ]);
   assert.deepEqual(Object.fromEntries(documented), ERROR_CODES);
   assert.equal(documented.length, Object.keys(ERROR_CODES).length);
+});
+
+test('every code is thrown somewhere', () => {
+  const src = join(import.meta.dirname, '..', '..', 'src');
+  // The tables of codes name each of them, thrown or not.
+  const tables = ['core/error.ts', 'api/problem.ts'];
+  const files = globSync('**/*.{ts,sql}', { cwd: src }).filter((file) => !tables.includes(file));
+  const source = files.map((file) => readFileSync(join(src, file), 'utf8')).join('\n');
+  // Clients make an error of every reply, also of one that a proxy sent.
+  const received = Array.from({ length: 200 }, (_, i) => errorFromProblem(400 + i, undefined).code as string);
+  const thrown = (code: string) =>
+    received.includes(code) || new RegExp(`WorkronError\\(\\s*'${code}'`).test(source);
+  assert.deepEqual(
+    Object.keys(ERROR_CODES).filter((code) => !thrown(code)),
+    [],
+  );
 });
 
 test('every code survives the wire', () => {

@@ -2,7 +2,7 @@
 
 import type { z } from 'zod';
 import { nearestWord } from '../../core/suggest.ts';
-import { fittingBranch } from '../fitting-branch.ts';
+import { fittingBranch } from '../decode.ts';
 import type { Finding, SourcePath } from './source.ts';
 
 /** What people know from CI files, and what it is called here. */

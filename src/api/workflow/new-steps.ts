@@ -1,13 +1,13 @@
 /** The steps of a workflow from the wire to the scheduler. */
 
+import type { NewStep, NewSteps } from '../../core/dag/new-workflow.ts';
+import { cycleText, Graph, type GraphProblem } from '../../core/dag/order.ts';
+import { WorkronError } from '../../core/error.ts';
 import { invalid } from '../decode.ts';
 import { newJobFrom } from '../job-wire.ts';
 import { parentPrefix } from './names.ts';
-import { splitOutput, type WorkflowStep as WireStep } from './step.ts';
-import { cycleText, Graph, type GraphProblem } from '../../core/dag/order.ts';
-import { WorkronError } from '../../core/error.ts';
 import { PackedJson } from './packed-json.ts';
-import type { NewStep, NewSteps } from '../../scheduler/scheduler.ts';
+import { splitOutput, type WorkflowStep as WireStep } from './step.ts';
 
 /** More are not told: somebody who got a thousand steps wrong is helped by the first ones. */
 const MAX_ERRORS = 20;

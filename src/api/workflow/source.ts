@@ -2,7 +2,6 @@
 
 import { type Document, isAlias, isCollection, isMap, isScalar, isSeq, type Pair, parseDocument, visit } from 'yaml';
 import { findUnclean } from '../../core/text.ts';
-import { LineStarts } from '../line-starts.ts';
 
 export type SourcePath = readonly (string | number)[];
 
@@ -163,4 +162,24 @@ function plainMessage(message: string): string {
     .replace(/^Maximum call stack size exceeded.*/, TOO_DEEP)
     .replace(/^Excessive alias count.*/, 'too many aliases')
     .replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
+}
+
+/** The offsets at which lines begin. The YAML parser's own line count misses line ends inside text that it cannot parse. */
+class LineStarts {
+  readonly #starts: number[] = [0];
+
+  constructor(text: string) {
+    for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', end + 1)) this.#starts.push(end + 1);
+  }
+
+  /** Both count from 1. */
+  placeOf(offset: number): { line: number; column: number } {
+    let [low, high] = [0, this.#starts.length - 1];
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if ((this.#starts[middle] as number) <= offset) low = middle;
+      else high = middle - 1;
+    }
+    return { line: low + 1, column: offset - (this.#starts[low] as number) + 1 };
+  }
 }

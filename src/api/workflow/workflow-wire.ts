@@ -1,9 +1,9 @@
 /** Workflows from the scheduler to the wire. */
 
+import type { Workflow, WorkflowStep } from '../../core/dag/workflow.ts';
 import { toIdOrNull, toInstant, toInstantOrNull } from '../fields.ts';
 import { notifyToWire } from '../notify.ts';
 import type { StepState, Workflow as WireWorkflow } from './workflow.ts';
-import type { Workflow, WorkflowStep } from '../../scheduler/scheduler.ts';
 
 export function workflowToWire(workflow: Workflow): WireWorkflow {
   return {

@@ -10,12 +10,12 @@ export const Instance = named(
   'Instance',
   z.object({
     id: z.string(),
-    state: z.enum(['online', 'offline']).meta({ description: 'offline: not heard for three beats.' }),
+    state: z.enum(['online', 'offline']).meta({ description: 'offline: no heartbeat for three intervals.' }),
     host: z.string(),
     pid: z.number(),
     roles: z.array(z.string()),
     version: z.string(),
-    url: z.string().nullable().meta({ description: 'Where its API listens; null where it has none.' }),
+    url: z.string().nullable().meta({ description: 'The address of its API; null if it has none.' }),
     leads: z.array(z.string()).meta({ description: 'The duties that it performs.' }),
     started_at: wireInstant,
     seen_at: wireInstant,
@@ -27,17 +27,20 @@ export const DutyStatus = named(
   'DutyStatus',
   z.object({
     duty: z.string(),
-    leader: z.string().nullable().meta({ description: 'The instance that performs it; null where nobody does.' }),
-    term: z.number().meta({ description: 'Raised whenever the duty is taken.' }),
-    expires_at: wireInstant.meta({ description: 'When it is free, unless it is renewed.' }),
+    leader: z.string().nullable().meta({ description: 'The instance that performs the duty; null if none does.' }),
+    term: z.number().meta({ description: 'Rises by one whenever an instance takes the duty.' }),
+    expires_at: wireInstant.meta({ description: 'The end of the term, unless it is renewed.' }),
     held_by: z
       .enum(['lock', 'row'])
       .nullable()
-      .meta({ description: 'lock: the leader has the session lock too, so that its death is noticed at once.' }),
+      .meta({
+        description:
+          'lock: the leader also holds a session lock, so its death is noticed at once; row: only the row of the term.',
+      }),
     lock_key: z
       .tuple([z.number(), z.number()])
       .nullable()
-      .meta({ description: 'Both parts of the key of the advisory lock; null where the store has no such locks.' }),
+      .meta({ description: 'Both parts of the key of the advisory lock; null if the store has no such locks.' }),
   }),
 );
 export type DutyStatus = z.output<typeof DutyStatus>;

@@ -5,7 +5,7 @@ import { formatDuration } from '../core/duration.ts';
 import { splitCron } from '../core/schedule/cron.ts';
 import { isOpen } from '../core/schedule/cron-field.ts';
 
-/** One phrase for a valid expression, such as `At 02:00, Monday through Friday`; `null` where there are no words for it. */
+/** Describes a valid expression, such as `At 02:00, Monday through Friday`; `null` if there are no words for it. */
 export function describeCron(expression: string): string | null {
   const { second, minute, hour, monthDay, month, weekDay } = splitCron(expression.toUpperCase());
   const text = [second, minute, hour, monthDay, month, weekDay.replaceAll('#L', 'L')].join(' ');
@@ -17,7 +17,7 @@ export function describeCron(expression: string): string | null {
   }
 }
 
-/** Such as `At 02:00` or `Every 15m`; `null` where there are no words for it. */
+/** Describes when a schedule is due, such as `At 02:00` or `Every 15m`; `null` if there are no words for it. */
 export function describeSchedule({ cron, everyMs }: { cron: string | null; everyMs: number | null }): string | null {
   if (everyMs !== null) return `Every ${formatDuration(everyMs)}`;
   return cron === null ? null : describeCron(cron);

@@ -1,4 +1,4 @@
-/** What a server says about itself. */
+/** Health, readiness and the welcome of a server. */
 
 import { z } from 'zod';
 import { named } from './schemas.ts';
@@ -11,7 +11,7 @@ export const Health = named(
     uptime_seconds: z.number(),
     version: z.string(),
     driver: z.string(),
-    stuck: z.array(z.string()).meta({ description: 'Loops that have not begun a round for too long.' }),
+    stuck: z.array(z.string()).meta({ description: 'Loops that have not started a round for too long.' }),
   }),
 );
 export type Health = z.output<typeof Health>;

@@ -41,12 +41,12 @@ const filterShape = {
   q: text(256)
     .meta({
       description:
-        'Part of name, command, input or error, whatever the case. Lists look among the newest 100,000 jobs, bulk operations among all.',
+        'Part of name, command, input or error; case is ignored. Lists search the newest 100,000 jobs, bulk operations all.',
     })
     .exactOptional(),
 };
 
-/** The same filter wherever jobs are chosen; times mean `created_at`, from inclusive, to exclusive. */
+/** Times mean `created_at`; `from` is inclusive, `to` exclusive. */
 export const JobFilter = named(
   'JobFilter',
   strict({ ...filterShape, ids: z.array(storeId).max(10_000).exactOptional() }),
@@ -64,7 +64,7 @@ const idList = z
     return z.NEVER;
   });
 
-/** The list's query: a filter and a page. */
+/** The query of the list: a filter and a page. */
 export const JobListQuery = strict({
   ...filterShape,
   ids: idList.exactOptional(),

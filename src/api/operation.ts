@@ -10,8 +10,8 @@ export const BulkRequest = named(
   'BulkRequest',
   strict({
     action: z.enum(BULK_ACTIONS),
-    filter: JobFilter.meta({ description: 'The same as for the list; {} is every job.' }),
-    dry_run: z.boolean().exactOptional().meta({ description: 'Only count.' }),
+    filter: JobFilter.meta({ description: 'The same filter as for the list of jobs; {} matches every job.' }),
+    dry_run: z.boolean().exactOptional().meta({ description: 'Only count the jobs that match.' }),
   }),
 );
 export type BulkRequestInput = z.input<typeof BulkRequest>;
@@ -22,9 +22,9 @@ export const Operation = named(
     id: wireId,
     action: z.enum(BULK_ACTIONS),
     status: z.enum(['running', 'done', 'cancelled']),
-    total: z.number().meta({ description: 'How many matched when it was asked for.' }),
+    total: z.number().meta({ description: 'The number of jobs that matched when the operation was requested.' }),
     changed: z.number(),
-    skipped: z.number().meta({ description: 'Matched, but could not be changed.' }),
+    skipped: z.number().meta({ description: 'The number of jobs that matched but could not be changed.' }),
     created_at: wireInstant,
     ended_at: wireInstant.nullable(),
   }),

@@ -15,13 +15,13 @@ export const Registration = named(
   'Registration',
   z.object({
     protocol: z.literal(PROTOCOL, `this scheduler speaks protocol ${PROTOCOL}`).default(PROTOCOL),
-    name: label(256).meta({ description: 'For people: host and pid, say.' }),
+    name: label(256).meta({ description: 'For people, such as host and pid.' }),
     slots: wholeNumber(1, 100_000).default(1),
     queues: z.array(queueName).max(1_000).nullable().default(null).meta({ description: 'null: all queues.' }),
     commands: z.boolean().default(true),
     handlers: names.default([]),
     tags: tagList.default([]),
-    resources: amounts.default({}).meta({ description: 'Total capacity by name.' }),
+    resources: amounts.default({}).meta({ description: 'The total capacity by name.' }),
     host: label(256).exactOptional(),
     pid: wholeNumber(1, 2 ** 31 - 1).exactOptional(),
     address: text(512).exactOptional(),
@@ -36,7 +36,9 @@ export const Registered = named(
   z.object({
     protocol: z.number(),
     worker_id: wireId,
-    lease: z.number().meta({ description: 'Milliseconds of silence after which its jobs go to others.' }),
+    lease: z
+      .number()
+      .meta({ description: 'Milliseconds without a heartbeat after which its jobs are given to other workers.' }),
     heartbeat: z.number().meta({ description: 'Milliseconds between heartbeats.' }),
   }),
 );

@@ -1,4 +1,4 @@
-/** Schedules between the wire and the scheduler. */
+/** Maps schedules between the wire and the domain. */
 
 import { isWorkronError, WorkronError } from '../core/error.ts';
 import type { JobSpec } from '../core/job.ts';
@@ -12,7 +12,7 @@ import { notifyFrom, notifyToWire } from './notify.ts';
 import type { ScheduleSubmission, ScheduleEdit as WireEdit, Schedule as WireSchedule } from './schedule.ts';
 import { newStepsFrom } from './workflow/new-steps.ts';
 
-/** The schedule that is asked for, with every default filled in. `at` is its pointer in the request. */
+/** Returns the submitted schedule with every default filled in. `at` is its pointer in the request. */
 export function newScheduleFrom(wire: ScheduleSubmission, at = ''): NewSchedule {
   return {
     name: wire.name,
@@ -32,7 +32,7 @@ export function newScheduleFrom(wire: ScheduleSubmission, at = ''): NewSchedule 
   };
 }
 
-/** What is left out stays. `catchup` and `notify` are replaced as a whole. */
+/** Returns the fields to change. `catchup` and `notify` are replaced as a whole. */
 export function scheduleEditFrom(wire: WireEdit): ScheduleEdit {
   const target = targetFrom(wire, '');
   return {
@@ -68,7 +68,7 @@ function targetFrom({ job, workflow }: Pick<WireEdit, 'job' | 'workflow'>, at: s
     return { workflow: { name, params, steps: newStepsFrom(steps), notify: notifyFrom(notify) } };
   } catch (error) {
     if (!isWorkronError(error) || error.details.errors === undefined) throw error;
-    // Its pointers begin at the workflow.
+    // The pointers of the error are relative to the workflow.
     const errors = error.details.errors.map(({ pointer, detail }) => ({ pointer: `${at}/workflow${pointer}`, detail }));
     throw new WorkronError(error.code, invalid(errors).message, { ...error.details, errors });
   }

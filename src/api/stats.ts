@@ -9,11 +9,14 @@ export const StatsQuery = strict({
   from: instantOrAgo.exactOptional(),
   to: instantOrAgo.exactOptional(),
   step: duration(60_000)
-    .meta({ examples: ['15m'], description: 'Sums the minutes of each such span; an item is named by its beginning.' })
+    .meta({
+      examples: ['15m'],
+      description: 'Sums the minutes of each span of this length; the minute of an item is the start of its span.',
+    })
     .exactOptional(),
   by: z
     .enum(['queue', 'outcome'])
-    .meta({ description: 'outcome sums the queues too; an item then has the queue "*". queue unless given.' })
+    .meta({ description: 'outcome sums all queues, and items have the queue "*". The default is queue.' })
     .exactOptional(),
 });
 
@@ -24,7 +27,10 @@ export const Stats = named(
     to: wireInstant,
     buckets: z
       .array(z.number())
-      .meta({ description: 'Upper bounds of the histograms in milliseconds; one more for all beyond.' }),
+      .meta({
+        description:
+          'The upper bounds of the histograms in milliseconds; histograms have one more bucket for larger values.',
+      }),
     totals: z.record(z.enum(STAT_OUTCOMES), z.number()),
     items: z.array(
       z.object({

@@ -4,9 +4,10 @@
  */
 
 import { type ErrorFactory, HttpClient, type HttpReply, type Params, type Refusal } from '../api/http-client.ts';
+import type { ReceivedProblem } from '../api/problem.ts';
 import type { ParamsOf, ReplyOf, Route } from '../api/route.ts';
 import { nodeTransport } from '../ops/node-http.ts';
-import { CliError, type Problem } from './cli-error.ts';
+import { CliError } from './cli-error.ts';
 import { EXIT, exitCodeOfStatus } from './exit-code.ts';
 
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -14,7 +15,7 @@ const REQUEST_TIMEOUT_MS = 30_000;
 const SILENCE_MS = 300_000;
 
 /** Query and body are as the user wrote them: the server judges them. */
-export type Call<R extends Route> = Params<R> & {
+export type ApiCall<R extends Route> = Params<R> & {
   query?: Readonly<Record<string, string | number | readonly string[] | undefined>>;
   body?: unknown;
   headers?: Readonly<Record<string, string>>;
@@ -23,7 +24,7 @@ export type Call<R extends Route> = Params<R> & {
 };
 
 /** The second argument may be left out for routes without parameters. */
-type Rest<R extends Route> = keyof ParamsOf<R> extends never ? [call?: Call<R>] : [call: Call<R>];
+type Rest<R extends Route> = keyof ParamsOf<R> extends never ? [call?: ApiCall<R>] : [call: ApiCall<R>];
 
 export class Connection {
   readonly #http: HttpClient;
@@ -35,7 +36,7 @@ export class Connection {
   /** Returns the decoded reply. Gives up after 30 s unless the call has a signal or a timeout. */
   json<R extends Route>(route: R, ...[call]: Rest<R>): Promise<ReplyOf<R>> {
     const timeoutMs = call?.timeoutMs ?? (call?.signal === undefined ? REQUEST_TIMEOUT_MS : undefined);
-    return this.#http.json(route, { ...(call as Call<Route>), timeoutMs } as never);
+    return this.#http.json(route, { ...(call as ApiCall<Route>), timeoutMs } as never);
   }
 
   /** Returns a report that is there whether the status is a success or 503. */
@@ -45,7 +46,7 @@ export class Connection {
 
   /** Returns a reply whose body is read as it arrives. */
   open<R extends Route>(route: R, ...[call]: Rest<R>): Promise<HttpReply> {
-    return this.#http.open(route, { ...(call as Call<Route>) } as never);
+    return this.#http.open(route, { ...(call as ApiCall<Route>) } as never);
   }
 }
 
@@ -66,7 +67,7 @@ const cliErrors: ErrorFactory = {
 };
 
 /** For replies of something else than Workron, such as a proxy. */
-function problemOf({ status, statusText, location }: Refusal): Problem {
+function problemOf({ status, statusText, location }: Refusal): ReceivedProblem {
   const elsewhere = location === null ? '' : `, which leads to ${location}`;
   return { title: `HTTP ${status} ${statusText}`.trim() + elsewhere, status };
 }

@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { decode, decodeFromJobs, invalid } from '../api/decode.ts';
 import type { Log } from '../ops/log.ts';
-import { type Answer, type Call, type Chunks, type Handler, Serialized, type Shared } from './handler.ts';
+import { type Answer, type Call, type Chunks, type RouteHandler, Serialized, type Shared } from './handler.ts';
 import { readJson } from './read-json.ts';
 import { sendChunks } from './send-chunks.ts';
 
@@ -12,7 +12,7 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 const NO_BYTES = Buffer.alloc(0);
 
 export async function answerCall(
-  handler: Handler,
+  handler: RouteHandler,
   request: FastifyRequest,
   reply: FastifyReply,
   shared: Shared & { closing: AbortSignal },
@@ -36,7 +36,7 @@ export async function answerCall(
 }
 
 function callOf(
-  handler: Handler,
+  handler: RouteHandler,
   request: FastifyRequest,
   { shared, log, signal }: { shared: Shared; log: Log; signal: AbortSignal },
 ): Call {
@@ -56,7 +56,7 @@ function callOf(
   };
 }
 
-function decodeBody(handler: Handler, bytes: Buffer, contentType: string | undefined): unknown {
+function decodeBody(handler: RouteHandler, bytes: Buffer, contentType: string | undefined): unknown {
   if (handler.body === undefined) return undefined;
   const value = readJson(bytes, contentType);
   if (value !== undefined) return (handler.textFromJobs ? decodeFromJobs : decode)(handler.body, value);

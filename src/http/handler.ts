@@ -89,7 +89,7 @@ interface Options<Query, Body, QueryIn, BodyIn> {
   quiet?: boolean;
 }
 
-export interface Handler extends Options<unknown, unknown, unknown, unknown> {
+export interface RouteHandler extends Options<unknown, unknown, unknown, unknown> {
   route: Route;
   replies: Readonly<Record<number, ReplySchema>>;
   handle(call: Call): Promise<Answer> | Answer;
@@ -107,6 +107,6 @@ export function handler<
     replies: Replies;
     handle(call: Call<Query, Body>): Promise<Answer<Replies>> | Answer<Replies>;
   },
-): Handler {
-  return { route, ...options } as unknown as Handler;
+): RouteHandler {
+  return { route, ...options } as unknown as RouteHandler;
 }

@@ -1,7 +1,7 @@
 /** The handler of every route, in the order of the table. */
 
 import { type RouteName, routes } from '../api/routes.ts';
-import type { Handler } from './handler.ts';
+import type { RouteHandler } from './handler.ts';
 import { attemptHandlers } from './handlers/attempts.ts';
 import { jobHandlers } from './handlers/jobs.ts';
 import { outputHandlers } from './handlers/output.ts';
@@ -14,7 +14,7 @@ import { workerHandlers } from './handlers/workers.ts';
 import { workflowHandlers } from './handlers/workflows.ts';
 
 /** A route without a handler does not compile. */
-const byName: Record<RouteName, Handler> = {
+const byName: Record<RouteName, RouteHandler> = {
   ...jobHandlers,
   ...workflowHandlers,
   ...scheduleHandlers,
@@ -27,4 +27,4 @@ const byName: Record<RouteName, Handler> = {
   ...systemHandlers,
 };
 
-export const HANDLERS: readonly Handler[] = (Object.keys(routes) as RouteName[]).map((name) => byName[name]);
+export const HANDLERS: readonly RouteHandler[] = (Object.keys(routes) as RouteName[]).map((name) => byName[name]);

@@ -4,13 +4,13 @@ import { z } from 'zod';
 import { Problem } from '../api/problem-schema.ts';
 import type { Route } from '../api/route.ts';
 import { namedSchemas } from '../api/schemas.ts';
-import type { Handler, ReplySchema } from './handler.ts';
+import type { ReplySchema, RouteHandler } from './handler.ts';
 
 type JsonSchema = Record<string, unknown>;
 
 const COMPONENTS = '#/components/schemas/';
 
-export function apiDocument(handlers: readonly Handler[], version: string): JsonSchema {
+export function apiDocument(handlers: readonly RouteHandler[], version: string): JsonSchema {
   const paths: Record<string, JsonSchema> = {};
   for (const handler of handlers) {
     const path = handler.route.path.replace(/:(\w+)/g, '{$1}');
@@ -33,7 +33,7 @@ export function apiDocument(handlers: readonly Handler[], version: string): Json
   };
 }
 
-function operationOf(handler: Handler): JsonSchema {
+function operationOf(handler: RouteHandler): JsonSchema {
   const { route } = handler;
   const requestBody = requestBodyOf(handler);
   return {
@@ -58,7 +58,7 @@ function operationId({ method, path }: Route): string {
   return method.toLowerCase() + path.replace(/\/:?(\w)(\w*)/g, upperFirst).replace(/\W/g, '');
 }
 
-function requestBodyOf({ body, documentedBody, rawBody }: Handler): JsonSchema | undefined {
+function requestBodyOf({ body, documentedBody, rawBody }: RouteHandler): JsonSchema | undefined {
   if (rawBody !== undefined) {
     return { required: true, content: { [rawBody]: { schema: { type: 'string', format: 'binary' } } } };
   }

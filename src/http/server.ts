@@ -13,7 +13,7 @@ import { answerCall } from './answer-call.ts';
 import { authenticate, authorize, type Principal } from './authenticate.ts';
 import { ConcurrencyLimit } from './concurrency-limit.ts';
 import { EventHub } from './event-hub.ts';
-import type { Handler, Shared } from './handler.ts';
+import type { RouteHandler, Shared } from './handler.ts';
 import { HANDLERS } from './handlers.ts';
 import { apiDocument } from './openapi.ts';
 import { isForPage, PAGE_PATH, Page, servePage } from './page.ts';
@@ -73,7 +73,7 @@ declare module 'fastify' {
     startedAt: number;
   }
   interface FastifyContextConfig {
-    handler?: Handler;
+    handler?: RouteHandler;
     /** A file of the dashboard: needs no token, since it contains no data. */
     page?: boolean;
   }
@@ -208,7 +208,7 @@ function addLocationPrefix(app: FastifyInstance, baseOf: (request: IncomingMessa
   });
 }
 
-function addHandler(app: FastifyInstance, handler: Handler, context: Context, log: Log): void {
+function addHandler(app: FastifyInstance, handler: RouteHandler, context: Context, log: Log): void {
   const { method, path } = handler.route;
   app.route({
     method,

@@ -4,7 +4,7 @@ import { progressFrom } from '../api/report.ts';
 import { formatDuration } from '../core/duration.ts';
 import { Cancel, Fatal, RetryAfter, Snooze, Stopped } from '../core/handler-errors.ts';
 import type { RunContext } from '../core/job.ts';
-import type { Outcome } from '../core/outcome.ts';
+import { MAX_RESULT_BYTES, type Outcome } from '../core/outcome.ts';
 import type { TickOfJob } from '../core/schedule/tick.ts';
 import { cleanJson, cleanText } from '../core/text.ts';
 import type { Assignment } from './assignment.ts';
@@ -12,7 +12,6 @@ import type { Executor } from './executor.ts';
 import type { OutputStream } from './output-stream.ts';
 import type { OutputWriter } from './output-writer.ts';
 import type { Reporter } from './reporter.ts';
-import { MAX_RESULT_BYTES } from './result-file.ts';
 import { after } from './timer.ts';
 
 const MAX_ERROR_LENGTH = 8 * 1024;

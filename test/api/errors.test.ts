@@ -24,8 +24,7 @@ test('every code is thrown somewhere', () => {
   const source = files.map((file) => readFileSync(join(src, file), 'utf8')).join('\n');
   // Clients make an error of every reply, also of one that a proxy sent.
   const received = Array.from({ length: 200 }, (_, i) => errorFromProblem(400 + i, undefined).code as string);
-  const thrown = (code: string) =>
-    received.includes(code) || new RegExp(`WorkronError\\(\\s*'${code}'`).test(source);
+  const thrown = (code: string) => received.includes(code) || new RegExp(`WorkronError\\(\\s*'${code}'`).test(source);
   assert.deepEqual(
     Object.keys(ERROR_CODES).filter((code) => !thrown(code)),
     [],

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { z } from 'zod';
 import { HttpClient } from '../../src/api/http-client.ts';
-import { Queue } from '../../src/api/queue.ts';
+import type { Queue } from '../../src/api/queue.ts';
 import { pathOf, route } from '../../src/api/route.ts';
 import { type RouteName, routes } from '../../src/api/routes.ts';
 import { Session } from '../../src/api/session.ts';

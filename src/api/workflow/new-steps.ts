@@ -1,4 +1,4 @@
-/** The steps of a workflow from the wire to the scheduler. */
+/** Maps the steps of a workflow from the wire to the domain, and checks their graph. */
 
 import type { NewStep, NewSteps } from '../../core/dag/new-workflow.ts';
 import { cycleText, Graph, type GraphProblem } from '../../core/dag/order.ts';
@@ -9,7 +9,7 @@ import { parentPrefix } from './names.ts';
 import { PackedJson } from './packed-json.ts';
 import { splitOutput, type WorkflowStep as WireStep } from './step.ts';
 
-/** More are not told: somebody who got a thousand steps wrong is helped by the first ones. */
+/** Further errors are left out: the first ones are enough to find the mistake. */
 const MAX_ERRORS = 20;
 
 interface FieldProblem {
@@ -17,17 +17,17 @@ interface FieldProblem {
   detail: string;
 }
 
-/** The steps with parents first. Throws for cycles, unknown parents and whatever else does not close. */
+/** Returns the steps with parents first. Throws for cycles, unknown parents and other mistakes in the graph. */
 export function newStepsFrom(steps: readonly WireStep[]): NewStep[] {
   const intake = new StepIntake();
   for (const step of steps) intake.add(step);
   return [...intake.finish()];
 }
 
-/** What a step says besides its place in the graph. */
+/** The fields of a step except its place in the graph. */
 type StepContent = Omit<WireStep, 'key' | 'depends_on'>;
 
-/** Takes steps one by one. Of each is kept what it does, as text, and its place in the graph, as numbers. */
+/** Takes steps one by one. It keeps the content of each as text, and its place in the graph as numbers. */
 export class StepIntake {
   readonly #graph = new Graph();
   readonly #contents = new PackedJson<StepContent>();
@@ -41,7 +41,7 @@ export class StepIntake {
     this.#contents.add(content);
   }
 
-  /** The steps as a store takes them. Throws for cycles, unknown parents and whatever else does not close. */
+  /** Returns the steps in the order that a store needs. Throws for cycles, unknown parents and other mistakes in the graph. */
   finish(): NewSteps {
     const { order, problems } = this.#graph.order();
     if (problems.length > 0) throw graphError(this.#graph, problems);
@@ -66,7 +66,7 @@ export class StepIntake {
 interface StepPlace {
   key: string;
   parents: readonly number[];
-  /** Of the step with a key. */
+  /** Returns the place of the step with a key. */
   placeOf: (key: string) => number;
 }
 
@@ -97,7 +97,7 @@ function dependsOn({ depends_on = [] }: WireStep): readonly string[] {
   return typeof depends_on === 'string' ? [depends_on] : depends_on;
 }
 
-/** What neither a schema nor a graph can see. */
+/** Returns mistakes that neither the schema nor the graph can find. */
 function problemsOf(step: WireStep, place: number): FieldProblem[] {
   const problems: FieldProblem[] = [];
   const wrong = (field: string, detail: string): void => {
@@ -123,7 +123,7 @@ function problemsOf(step: WireStep, place: number): FieldProblem[] {
   return problems;
 }
 
-/** Unknown parents first: where one is missing, a cycle is no news. */
+/** Reports unknown parents first: a cycle may be a consequence of one. */
 function graphError(graph: Graph, problems: readonly GraphProblem[]): WorkronError {
   const keyOf = (node: number): string => graph.keyOf(node);
   const unknown = problems.flatMap((problem) =>

@@ -1,19 +1,19 @@
 import { IntList } from '../../core/int-list.ts';
 
-/** How many bytes are asked for at a time. */
+/** The number of bytes that are allocated at a time. */
 const CHUNK_BYTES = 256 * 1024;
 
 /**
- * A long list of JSON values of which one at a time is looked at. They lie as text outside of the heap, where they cost
- * little more than they did in a request; each look makes a new value.
+ * A long list of JSON values that are read one at a time. They are stored as text outside of the heap, where they need
+ * little more memory than in the request; each read parses the value again.
  */
 export class PackedJson<T> {
   readonly #chunks: Buffer[] = [];
-  /** Of each value: its chunk, where in it it begins, and its length in bytes. */
+  /** For each value: its chunk, its start in the chunk, and its length in bytes. */
   readonly #chunkOf = new IntList();
   readonly #starts = new IntList();
   readonly #sizes = new IntList();
-  /** Bytes of the last chunk that are taken. */
+  /** The number of used bytes of the last chunk. */
   #taken = CHUNK_BYTES;
 
   get length(): number {

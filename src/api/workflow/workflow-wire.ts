@@ -1,4 +1,4 @@
-/** Workflows from the scheduler to the wire. */
+/** Maps workflows from the domain to the wire. */
 
 import type { Workflow, WorkflowStep } from '../../core/dag/workflow.ts';
 import { toIdOrNull, toInstant, toInstantOrNull } from '../fields.ts';
@@ -20,7 +20,7 @@ export function workflowToWire(workflow: Workflow): WireWorkflow {
   };
 }
 
-/** `keyOf` is the key of the step that a job belongs to. */
+/** `keyOf` returns the key of the step that a job belongs to. */
 export function stepToWire({ key, job, condition, group }: WorkflowStep, keyOf: (jobId: number) => string): StepState {
   return {
     key,

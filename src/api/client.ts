@@ -67,6 +67,8 @@ export type WorkflowQuery = { status?: Workflow['status']; name?: string; limit?
 /** The output of a followed job, and at the end the job itself. */
 export type LogEvent = ({ type: 'output' } & OutputEvent) | ({ type: 'cut' } & CutEvent) | { type: 'end'; job: Job };
 
+const EVENTS = { accept: 'text/event-stream' };
+
 /** Every call rejects with a `WorkronError`: the server's own code, or `unreachable`. An abort rejects with its reason. */
 export class Client {
   readonly #http: HttpClient;
@@ -76,8 +78,7 @@ export class Client {
   }
 
   submit(job: JobSubmissionInput, options: SubmitOptions = {}): Promise<SubmittedJob> {
-    const submitted = this.#http.json(routes.submitJobs, { body: job, ...submitCall(options) });
-    return submitted as Promise<SubmittedJob>;
+    return this.#http.json(routes.submitJobs, { body: job, ...submitCall(options) }) as Promise<SubmittedJob>;
   }
 
   /** All of them or none, in order. */
@@ -132,7 +133,7 @@ export class Client {
   ): AsyncGenerator<LogEvent> {
     let last: string | undefined;
     for (let failures = 0; ; failures += 1) {
-      const headers = { accept: 'text/event-stream', ...(last === undefined ? {} : { 'last-event-id': last }) };
+      const headers = last === undefined ? EVENTS : { ...EVENTS, 'last-event-id': last };
       const call = { params: { id }, query: { attempt }, headers, ...options };
       const { body } = await this.#http.open(routes.readLogs, call);
       try {
@@ -152,8 +153,7 @@ export class Client {
 
   /** Yields hints that something changed; `reset` if some were missed. Ends when the connection does. */
   async *events(options: CallOptions = {}): AsyncGenerator<Event | { topic: 'reset' }> {
-    const headers = { accept: 'text/event-stream' };
-    const { body } = await this.#http.open(routes.streamEvents, { headers, ...options });
+    const { body } = await this.#http.open(routes.streamEvents, { headers: EVENTS, ...options });
     for await (const { event, data } of readEvents(textChunks(body))) {
       yield event === 'reset' ? { topic: 'reset' } : (JSON.parse(data) as Event);
     }
@@ -219,8 +219,11 @@ export class Client {
   }
 
   pauseSchedule(name: string, { note, ...options }: CallOptions & { note?: string } = {}): Promise<Schedule> {
-    const body = note === undefined ? {} : { note };
-    return this.#http.json(routes.pauseSchedule, { params: { name }, body, ...options });
+    return this.#http.json(routes.pauseSchedule, {
+      params: { name },
+      body: note === undefined ? {} : { note },
+      ...options,
+    });
   }
 
   resumeSchedule(name: string, options: CallOptions = {}): Promise<Schedule> {
@@ -228,12 +231,10 @@ export class Client {
   }
 
   /** Runs it now, whether it is due, paused or neither. */
-  async runSchedule(
-    name: string,
-    { keys, ...options }: SubmitOptions & { keys?: readonly string[] } = {},
-  ): Promise<Tick[]> {
+  async runSchedule(name: string, options: SubmitOptions & { keys?: readonly string[] } = {}): Promise<Tick[]> {
+    const { keys, ...rest } = options;
     const body = keys === undefined ? {} : { body: { keys: [...keys] } };
-    return (await this.#http.json(routes.runSchedule, { params: { name }, ...body, ...submitCall(options) })).items;
+    return (await this.#http.json(routes.runSchedule, { params: { name }, ...body, ...submitCall(rest) })).items;
   }
 
   /** Runs past ticks that have no run; with `dry_run`, only lists them. */

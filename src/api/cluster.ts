@@ -30,13 +30,10 @@ export const DutyStatus = named(
     leader: z.string().nullable().meta({ description: 'The instance that performs the duty; null if none does.' }),
     term: z.number().meta({ description: 'Rises by one whenever an instance takes the duty.' }),
     expires_at: wireInstant.meta({ description: 'The end of the term, unless it is renewed.' }),
-    held_by: z
-      .enum(['lock', 'row'])
-      .nullable()
-      .meta({
-        description:
-          'lock: the leader also holds a session lock, so its death is noticed at once; row: only the row of the term.',
-      }),
+    held_by: z.enum(['lock', 'row']).nullable().meta({
+      description:
+        'lock: the leader also holds a session lock, so its death is noticed at once; row: only the row of the term.',
+    }),
     lock_key: z
       .tuple([z.number(), z.number()])
       .nullable()

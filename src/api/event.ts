@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { wireId } from './fields.ts';
 import { named } from './schemas.ts';
 
-export const EVENT_TOPICS = ['jobs', 'queues', 'workers'] as const;
+const EVENT_TOPICS = ['jobs', 'queues', 'workers'] as const;
 export type EventTopic = (typeof EVENT_TOPICS)[number];
 
 /** The number of unfinished jobs by state. */

@@ -12,6 +12,7 @@ export async function fetchTransport(url: string, { method, headers, body, signa
     status: response.status,
     statusText: response.statusText,
     header: (name) => response.headers.get(name),
+    text: () => response.text(),
     body: chunksOf(response),
   };
 }

@@ -18,7 +18,9 @@ export interface HttpReply {
   status: number;
   statusText: string;
   header(name: string): string | null;
-  /** Must be read to its end or cancelled. */
+  /** Reads the whole body. */
+  text(): Promise<string>;
+  /** The body as it arrives, in place of `text`. Must be read to its end or cancelled. */
   body: AsyncIterable<Uint8Array>;
 }
 
@@ -68,7 +70,7 @@ export type HttpCall<R extends Route> = Params<R> & {
 };
 
 /** `WorkronError`s: the code that the server named, or `unreachable`. */
-export const workronErrors: ErrorFactory = {
+const workronErrors: ErrorFactory = {
   refused: ({ status, problem, retryAfterSeconds }) => errorFromProblem(status, problem, retryAfterSeconds),
   unreachable(url, cause) {
     // fetch hides the reason in the cause of its error.
@@ -91,13 +93,13 @@ export class HttpClient {
 
   /** Returns the decoded body of a success. An abort by the caller rejects with its reason. */
   json<R extends Route>(route: R, call: HttpCall<R>): Promise<ReplyOf<R>> {
-    return this.#exchange(route, call, async (reply) => JSON.parse(await textOf(reply.body)) as ReplyOf<R>);
+    return this.#exchange(route, call, async (reply) => JSON.parse(await reply.text()) as ReplyOf<R>);
   }
 
   /** Returns a report such as that of `/health`, which has the status 503 if something is wrong. */
   async report<R extends Route>(route: R, call: HttpCall<R>): Promise<ReplyOf<R>> {
     const isReport = (status: number) => isSuccess(status) || status === 503;
-    const read = async (reply: HttpReply) => ({ reply, value: JSON.parse(await textOf(reply.body)) as unknown });
+    const read = async (reply: HttpReply) => ({ reply, value: JSON.parse(await reply.text()) as unknown });
     const { reply, value } = await this.#exchange(route, call, read, isReport);
     if (!isSuccess(reply.status) && isProblem(value)) throw this.#errors.refused(refusalOf(reply, value));
     return value as ReplyOf<R>;
@@ -126,7 +128,7 @@ export class HttpClient {
     try {
       const reply = await this.#send(route, call, either(signal, timeout));
       if (isAccepted(reply.status)) return await read(reply);
-      refusal = refusalOf(reply, parseProblem(await textOf(reply.body)));
+      refusal = refusalOf(reply, parseProblem(await reply.text()));
     } catch (error) {
       throw signal?.aborted ? signal.reason : this.unreachable(timeout?.aborted ? timeout.reason : error);
     }
@@ -156,12 +158,6 @@ export class HttpClient {
 export async function* textChunks(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   for await (const chunk of body) yield decoder.decode(chunk, { stream: true });
-}
-
-async function textOf(body: AsyncIterable<Uint8Array>): Promise<string> {
-  let text = '';
-  for await (const chunk of textChunks(body)) text += chunk;
-  return text;
 }
 
 /** The same bytes; an abort rejects with the reason of `signal`, whatever error the transport has for it. */

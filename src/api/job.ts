@@ -105,7 +105,7 @@ export type JobDetail = z.output<typeof JobDetail>;
 export const SubmittedJob = named('SubmittedJob', z.object({ ...jobShape, deduplicated: z.boolean() }));
 export type SubmittedJob = z.output<typeof SubmittedJob>;
 
-export const SubmittedJobs = named('SubmittedJobs', itemsOf(SubmittedJob));
+const SubmittedJobs = named('SubmittedJobs', itemsOf(SubmittedJob));
 
 /** One job for one job, a list for an array. */
 export const Submitted = named('Submitted', z.union([SubmittedJob, SubmittedJobs]));

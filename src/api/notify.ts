@@ -36,13 +36,10 @@ const entry = strict({
   message: 'expected exactly one of webhook and command',
 });
 
-export const NotifyList = z
-  .array(entry)
-  .max(16, 'at most 16 entries')
-  .meta({
-    description:
-      'Where to send notifications, and about which events. They are delivered by jobs in the queue workron.notify.',
-  });
+export const NotifyList = z.array(entry).max(16, 'at most 16 entries').meta({
+  description:
+    'Where to send notifications, and about which events. They are delivered by jobs in the queue workron.notify.',
+});
 export type NotifyList = z.output<typeof NotifyList>;
 
 export function notifyFrom(wire: NotifyList | undefined): Notify[] {

@@ -6,7 +6,7 @@ import type { Problem } from './problem-schema.ts';
 export const PROBLEM_TYPE = 'application/problem+json';
 
 /** The title of each code. */
-export const ERROR_TITLES: Readonly<Record<ErrorCode, string>> = {
+const ERROR_TITLES: Readonly<Record<ErrorCode, string>> = {
   bad_request: 'The request is not valid',
   dependency_cycle: 'The dependencies form a cycle',
   dependency_unknown: 'A dependency does not exist',

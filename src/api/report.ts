@@ -7,7 +7,7 @@ import { storeId, wireId } from './fields.ts';
 import { attemptNumber } from './heartbeat.ts';
 import { itemsOf, named } from './schemas.ts';
 
-export const MAX_CHECKPOINT_BYTES = 1024 * 1024;
+const MAX_CHECKPOINT_BYTES = 1024 * 1024;
 const MAX_TEXT_LENGTH = 1_024;
 const MAX_REPORTS = 1_000;
 

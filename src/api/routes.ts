@@ -169,3 +169,6 @@ export const routes = {
 };
 
 export type RouteName = keyof typeof routes;
+
+/** The path of the dashboard, which is not part of the API. */
+export const PAGE_PATH = '/ui';

@@ -6,7 +6,7 @@ import { coherent, scheduleName, scheduleSpecShape } from './schedule.ts';
 import { named, strict } from './schemas.ts';
 
 /** For more schedules, use several owners. */
-export const MAX_APPLIED = 10_000;
+const MAX_APPLIED = 10_000;
 
 export const scheduleOwner = label(256).meta({
   description: 'The owner of these schedules: its schedules that are not in the list are removed.',
@@ -35,7 +35,7 @@ export const ScheduleApply = named(
   }),
 );
 
-export const APPLY_ACTIONS = ['add', 'change', 'remove', 'keep'] as const;
+const APPLY_ACTIONS = ['add', 'change', 'remove', 'keep'] as const;
 
 export const ScheduleApplied = named(
   'ScheduleApplied',

@@ -10,7 +10,7 @@ import { strict } from './schemas.ts';
 import { findingsOf } from './workflow/issues.ts';
 import { type Finding, type SourceProblem, WorkflowSource } from './workflow/source.ts';
 
-export const ScheduleFile = strict({
+const ScheduleFile = strict({
   $schema: z.string().meta({ description: 'For editors.' }).exactOptional(),
   owner: scheduleOwner.exactOptional(),
   schedules: declaredSchedules,

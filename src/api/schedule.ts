@@ -24,7 +24,7 @@ export const scheduleKey = label(256).meta({ examples: ['tenant-a'] });
 const { run_at: _at, delay: _delay, unique: _unique, depends_on: _parents, ...jobShape } = JobSubmission.shape;
 
 /** A job without the fields that the schedule decides: when it is due and what it depends on. */
-export const ScheduledJob = named(
+const ScheduledJob = named(
   'ScheduledJob',
   strict(jobShape)
     .refine((job) => (job.command === undefined) !== (job.handler === undefined), {

@@ -7,7 +7,7 @@ import { duration, instant, storeId, toInstant, wholeNumber, wireId } from './fi
 import { attemptNumber } from './heartbeat.ts';
 import { itemsOf, named } from './schemas.ts';
 
-export const MAX_SETTLEMENTS = 10_000;
+const MAX_SETTLEMENTS = 10_000;
 /** An error contains the last 2 KiB of output and a sentence; longer text is cut. */
 const MAX_ERROR_LENGTH = 16_384;
 
@@ -61,7 +61,7 @@ export type SettleItem = z.output<typeof SettleItem>;
 /** Items are decoded one by one: a malformed one gets the result `invalid`, the others are settled. */
 export const SettleRequest = named('SettleRequest', z.object({ items: z.array(z.unknown()).max(MAX_SETTLEMENTS) }));
 
-export const SETTLE_RESULTS = ['ok', 'lease_lost', 'invalid'] as const;
+const SETTLE_RESULTS = ['ok', 'lease_lost', 'invalid'] as const;
 
 export const SettleResult = named(
   'SettleResult',

@@ -25,12 +25,10 @@ export const Stats = named(
   z.object({
     from: wireInstant,
     to: wireInstant,
-    buckets: z
-      .array(z.number())
-      .meta({
-        description:
-          'The upper bounds of the histograms in milliseconds; histograms have one more bucket for larger values.',
-      }),
+    buckets: z.array(z.number()).meta({
+      description:
+        'The upper bounds of the histograms in milliseconds; histograms have one more bucket for larger values.',
+    }),
     totals: z.record(z.enum(STAT_OUTCOMES), z.number()),
     items: z.array(
       z.object({

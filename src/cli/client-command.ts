@@ -17,7 +17,7 @@ export function clientCommand(name: string, summary: string): Command {
   return withClientFlags(new Command(name).description(summary));
 }
 
-export function withClientFlags(command: Command): Command {
+function withClientFlags(command: Command): Command {
   command
     .optionsGroup('Output:')
     .option('--json', "Print the API's objects as JSON")

@@ -5,14 +5,11 @@ import { readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { routes } from '../api/routes.ts';
+import { PAGE_PATH, routes } from '../api/routes.ts';
 import { packageFolder } from '../ops/package-folder.ts';
 
-/** The path of the dashboard on the server. */
-export const PAGE_PATH = '/ui';
-
 /** The folder of the build. */
-export const PAGE_FOLDER = join(packageFolder, 'dist-ui');
+const PAGE_FOLDER = join(packageFolder, 'dist-ui');
 
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -24,7 +21,7 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /** The page may load, run and contact nothing but its own server, whatever a job prints; and it cannot be framed. */
-export const PAGE_POLICY = [
+const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",

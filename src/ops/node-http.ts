@@ -50,9 +50,16 @@ export function nodeTransport({ silenceMs, agents }: TransportOptions = {}) {
       status: response.statusCode ?? 0,
       statusText: response.statusMessage ?? '',
       header: (name: string) => String(response.headers[name] ?? '') || null,
+      text: () => textOf(response),
       body: response as AsyncIterable<Buffer>,
     };
   };
+}
+
+async function textOf(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('utf8');
 }
 
 /** Connections that are kept open between requests. */

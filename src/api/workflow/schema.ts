@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { WorkflowFile } from './file.ts';
 
-export const WORKFLOW_SCHEMA_TITLE = 'Workron workflow';
+const WORKFLOW_SCHEMA_TITLE = 'Workron workflow';
 
 /** Draft 7, which editors support. `schema/workflow.schema.json` is this document. */
 export function workflowJsonSchema(): object {

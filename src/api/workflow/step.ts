@@ -36,8 +36,7 @@ const outputOf = z
 const items = z.array(z.unknown()).max(MAX_JOBS, `at most ${MAX_JOBS} items`);
 
 /** A list, or the result of a parent that contains it. */
-export const ForEach = z.union([items, strict({ output: outputOf })]);
-export type ForEach = z.output<typeof ForEach>;
+const ForEach = z.union([items, strict({ output: outputOf })]);
 
 /** In a file the list may also be a parameter. */
 export const FileForEach = z

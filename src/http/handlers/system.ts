@@ -1,11 +1,10 @@
 /** The server itself: welcome, health, metrics, API document, sessions of the dashboard. */
 
 import { Health, Readiness, Welcome } from '../../api/health.ts';
-import { routes } from '../../api/routes.ts';
+import { PAGE_PATH, routes } from '../../api/routes.ts';
 import { anything, noFields } from '../../api/schemas.ts';
 import { Session } from '../../api/session.ts';
 import { type Call, handler } from '../handler.ts';
-import { PAGE_PATH } from '../page.ts';
 import { endSession, openSession } from '../session.ts';
 
 export const systemHandlers = {

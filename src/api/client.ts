@@ -48,21 +48,13 @@ export interface SubmitOptions extends CallOptions {
   idempotencyKey?: string;
 }
 
-export type ListQuery = Omit<JobFilterInput, 'ids'> & { ids?: string; limit?: number; cursor?: string };
+type Page = { limit?: number; cursor?: string };
 
+export type ListQuery = Omit<JobFilterInput, 'ids'> & { ids?: string } & Page;
 export type StatsRequest = { from?: string; to?: string; step?: string; by?: 'queue' | 'outcome' };
-
-export type ScheduleQuery = { owner?: string; q?: string; limit?: number; cursor?: string };
-
-export type TickQuery = {
-  key?: string;
-  kind?: Tick['kind'];
-  verdict?: Tick['verdict'];
-  limit?: number;
-  cursor?: string;
-};
-
-export type WorkflowQuery = { status?: Workflow['status']; name?: string; limit?: number; cursor?: string };
+export type ScheduleQuery = { owner?: string; q?: string } & Page;
+export type TickQuery = { key?: string; kind?: Tick['kind']; verdict?: Tick['verdict'] } & Page;
+export type WorkflowQuery = { status?: Workflow['status']; name?: string } & Page;
 
 /** The output of a followed job, and at the end the job itself. */
 export type LogEvent = ({ type: 'output' } & OutputEvent) | ({ type: 'cut' } & CutEvent) | { type: 'end'; job: Job };

@@ -1,5 +1,5 @@
 /**
- * What one Workron reaches on this machine, per store. Absolute figures drift with the machine: compare within one run.
+ * The rates of one Workron on this machine, per store. Absolute figures drift with the machine: compare within one run.
  * `npm run bench [-- --store sqlite,postgres] [--only drain,latency] [--rounds 3] [--jobs 20000] [--schedules 1,1000]`
  */
 

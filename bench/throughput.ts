@@ -25,7 +25,7 @@ export async function measureSingles(open: OpenScene, count: number): Promise<nu
   });
 }
 
-/** A thousand a call, one call after the other. */
+/** A thousand jobs per call, one call after the other. */
 export async function measureBulk(open: OpenScene, count: number): Promise<number> {
   await using scene = await open();
   return await rate(count, () => submitMany(scene, count));
@@ -36,7 +36,7 @@ async function submitMany({ scheduler }: Scene, count: number): Promise<void> {
   for (let done = 0; done < count; done += 1_000) await scheduler.submit(thousand.slice(0, count - done), {}, NEVER);
 }
 
-/** From a full queue until the store shows nothing waiting or running. */
+/** From a full queue until the store has no waiting or running job. */
 export async function measureDrain(open: OpenScene, count: number): Promise<number> {
   await using scene = await open();
   await submitMany(scene, count);

@@ -11,11 +11,11 @@ import type { Line } from './report.ts';
 const ROW = 22;
 const LABEL = 250;
 const WIDTH = 760;
-/** For the figure behind the longest bar. */
+/** Space for the figure behind the longest bar. */
 const VALUE = 110;
 const COLORS = { ours: '#2563eb', peer: '#94a3b8', text: '#0f172a' };
 
-/** Bars, ours darker: one discipline below the other, longer is more. */
+/** Draws bars, one discipline below the other; those of Workron are darker. */
 export function chart(lines: readonly Line[]): string {
   const parts: string[] = [];
   let y = 0;

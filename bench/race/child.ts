@@ -1,4 +1,4 @@
-/** One process of one contender: does what comes line by line, and answers each line. */
+/** One process of one contender: reads an order per line and replies to each. */
 
 import { createInterface } from 'node:readline';
 import { percentile } from '../measure.ts';
@@ -8,7 +8,7 @@ export type Order =
   | { do: 'prepare' | 'connect' | 'count' | 'drained' | 'latencies' }
   | { do: 'bulk'; count: number; size: number }
   | { do: 'singles'; count: number; inFlight: number }
-  /** One at a time, on an idle system. */
+  /** Submits one job at a time on an idle system. */
   | { do: 'spaced'; count: number; everyMs: number }
   | { do: 'work'; slots: number };
 
@@ -24,8 +24,8 @@ function onJob({ at }: JobInput): void {
   if (at > 0) latencies.push(now() - at);
 }
 
-/** Milliseconds for what takes time; else what was asked for. */
-async function obey(order: Order): Promise<unknown> {
+/** Carries out an order. Returns its duration in milliseconds if it is timed, else its result. */
+async function execute(order: Order): Promise<unknown> {
   const startedAt = performance.now();
   switch (order.do) {
     case 'prepare':
@@ -64,7 +64,7 @@ async function obey(order: Order): Promise<unknown> {
 
 for await (const line of createInterface({ input: process.stdin })) {
   try {
-    process.stdout.write(`${JSON.stringify({ answer: (await obey(JSON.parse(line) as Order)) ?? null })}\n`);
+    process.stdout.write(`${JSON.stringify({ answer: (await execute(JSON.parse(line) as Order)) ?? null })}\n`);
   } catch (error) {
     process.stdout.write(`${JSON.stringify({ error: String(error) })}\n`);
   }

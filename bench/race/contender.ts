@@ -1,32 +1,32 @@
-/** What every contender has to do: the same work, at the best settings that its own documentation gives. */
+/** The interface of a contender: the same work, with the best settings of its own documentation. */
 
 export interface JobInput {
-  /** When it was submitted, by the machine's clock; 0 where nobody asks. */
+  /** When the job was submitted, by the machine's clock; 0 if it does not matter. */
   at: number;
 }
 
 export interface Contender extends AsyncDisposable {
-  /** An empty store that is ready to take jobs. Called once, before anything else. */
+  /** Creates an empty store. Called once, before anything else. */
   prepare(): Promise<void>;
-  /** Connects to a store that somebody has prepared. */
+  /** Connects to the prepared store. */
   connect(): Promise<void>;
-  /** Resolves once the job is stored as durably as this contender can. */
+  /** Resolves once the job is stored as durably as the contender can. */
   submit(input: JobInput): Promise<void>;
   submitMany(count: number): Promise<void>;
-  /** Handles jobs from now on, `slots` at once; calls `onJob` for each, which does nothing else. */
+  /** Starts to handle jobs, `slots` at once; the handler only calls `onJob`. */
   work(slots: number, onJob: (input: JobInput) => void): Promise<void>;
-  /** Whether nothing waits and nothing runs, by the store. */
+  /** True if no job waits or runs, according to the store. */
   isDrained(): Promise<boolean>;
 }
 
 export interface Place {
-  /** Of the database, the file, or the Redis server. */
+  /** The address of the database, the file, or the Redis server. */
   url: string;
 }
 
 export type OpenContender = (place: Place) => Promise<Contender>;
 
-/** By name: where it is, and what it needs. */
+/** The contenders by name, with what they need. */
 export const CONTENDERS = {
   workron: { title: 'Workron', needs: 'postgres', load: () => import('./peers/workron.ts') },
   'workron-sqlite': { title: 'Workron on SQLite', needs: 'file', load: () => import('./peers/workron.ts') },

@@ -1,4 +1,4 @@
-/** The rows of the race: who takes part, what is measured, and what Workron has to reach against whom. */
+/** The disciplines of the race: contenders, measurement, and the goals of Workron. */
 
 import type { ContenderName } from './contender.ts';
 import { bulk, drain, latency, shell, singles } from './events.ts';
@@ -6,13 +6,13 @@ import { bulk, drain, latency, shell, singles } from './events.ts';
 export interface Discipline {
   title: string;
   unit: string;
-  /** The first is ours. */
+  /** The contenders; Workron is the first. */
   contenders: readonly ContenderName[];
   jobs: number;
-  /** Ours against this one has to be at least, or, where lower is better, at most so much. */
+  /** The least ratio of Workron to this contender; the greatest if lower is better. */
   goals: readonly { against: ContenderName; ratio: number; figure?: number }[];
   lowerIsBetter: boolean;
-  /** What the figures are, where a round gives several. */
+  /** The names of the figures if a round has several. */
   figures: readonly string[];
   run(name: ContenderName, url: string, jobs: number): Promise<number[]>;
 }

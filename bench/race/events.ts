@@ -1,15 +1,15 @@
-/** What the contenders are compared in. Each call is one round of one contender; higher is better except for latencies. */
+/** The measurements of the race. Each call is one round of one contender; higher is better except for latencies. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ContenderName } from './contender.ts';
 import { type RaceProcess, startProcess } from './process.ts';
 
-export const SLOTS = 24;
+const SLOTS = 24;
 const BULK = 1_000;
-/** A look at the store is dear beside a command; one command more or less in ten milliseconds is within the spread. */
+/** Polling the store costs more than a command. A command more or less in ten milliseconds is within the spread. */
 const SHELL_LOOK_MS = 10;
 
-/** From a full queue until the store shows nothing waiting or running; every job handled exactly once. */
+/** Jobs per second from a full queue until the store has no waiting or running job. Every job is handled exactly once. */
 export async function drain(
   name: ContenderName,
   url: string,
@@ -19,7 +19,7 @@ export async function drain(
   const filler = stack.use(startProcess(name, url));
   await filler.ask({ do: 'prepare' });
   await filler.ask({ do: 'bulk', count: jobs, size: BULK });
-  // A file has one owner: there the process that filled it works too.
+  // A file has one owner: the process that filled it also works.
   const workers =
     name === 'workron-sqlite' ? [filler] : Array.from({ length: processes }, () => stack.use(startProcess(name, url)));
   if (name !== 'workron-sqlite') await Promise.all(workers.map((worker) => worker.ask({ do: 'connect' })));
@@ -42,7 +42,7 @@ async function countOf(workers: readonly RaceProcess[]): Promise<number> {
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-/** Commands per second, submitted to a worker that is there already. */
+/** Commands per second, submitted to a running worker. */
 export async function shell(name: ContenderName, url: string, { jobs, slots }: { jobs: number; slots: number }) {
   await using worker = startProcess(name, url);
   await worker.ask({ do: 'prepare' });
@@ -58,7 +58,7 @@ export async function shell(name: ContenderName, url: string, { jobs, slots }: {
   return (jobs * 1_000) / (performance.now() - startedAt);
 }
 
-/** Submits per second, one job a call, each resolved after its commit. */
+/** Submits per second, one job per call, each resolved after its commit. */
 export async function singles(
   name: ContenderName,
   url: string,
@@ -70,7 +70,7 @@ export async function singles(
   return (jobs * 1_000) / (await submitter.ask<number>({ do: 'singles', count: jobs, inFlight }));
 }
 
-/** Submits per second, a thousand jobs a call. */
+/** Jobs submitted per second, a thousand per call. */
 export async function bulk(name: ContenderName, url: string, { jobs }: { jobs: number }) {
   await using submitter = startProcess(name, url);
   await submitter.ask({ do: 'prepare' });

@@ -1,4 +1,4 @@
-/** Where the contenders run: a durable PostgreSQL with default settings, files, and Redis where it is installed. */
+/** The servers and files of the contenders: a durable PostgreSQL with default settings, files, and Redis if installed. */
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,11 +14,11 @@ import { FOLDER } from './peers/installed.ts';
 
 export interface Grounds extends AsyncDisposable {
   hasRedis: boolean;
-  /** A fresh place for this contender. */
+  /** An empty database, file or server for this contender. */
   urlFor(name: ContenderName): Promise<string>;
 }
 
-/** Peers are no dependency of the product, so they are installed when they are needed. */
+/** Installs the peers on demand: they are no dependency of the product. */
 export function installPeers(): void {
   if (existsSync(join(FOLDER, 'node_modules', 'graphile-worker'))) return;
   console.error('installing the peers into bench/race/node_modules …');
@@ -48,7 +48,7 @@ export async function openGrounds({ redis }: { redis: boolean }): Promise<Ground
   };
 }
 
-/** Its log is written every second, as its makers recommend. */
+/** Its log is synced every second, as its documentation recommends. */
 async function startRedis(stack: AsyncDisposableStack, folder: string): Promise<string> {
   const port = await freePort();
   const args = [

@@ -1,4 +1,4 @@
-/** Holds one discipline: rounds in which all contenders take their turn, so that what the machine does to one it does to all. */
+/** Runs one discipline in rounds with all contenders, so that changes of the machine affect all of them. */
 
 import { median } from '../measure.ts';
 import type { ContenderName } from './contender.ts';
@@ -7,19 +7,19 @@ import type { Grounds } from './grounds.ts';
 
 export interface Result {
   discipline: Discipline;
-  /** By contender and figure, one value a round. */
+  /** One value per round, by contender and figure. */
   values: Map<ContenderName, number[][]>;
 }
 
 export interface Held {
   rounds: number;
-  /** Of the jobs that the discipline has. */
+  /** The share of the discipline's number of jobs. */
   share: number;
-  /** No new round after this, by `performance.now()`. */
+  /** No round starts after this time of `performance.now()`. */
   until: number;
 }
 
-/** A contender far behind would make everybody wait. */
+/** Slow contenders get fewer jobs, so that a round does not take too long. */
 const FAR_BEHIND = 5;
 
 export async function hold(discipline: Discipline, grounds: Grounds, { rounds, share, until }: Held): Promise<Result> {
@@ -30,13 +30,13 @@ export async function hold(discipline: Discipline, grounds: Grounds, { rounds, s
   return result;
 }
 
-/** Before the first round. */
+/** The state before the first round. */
 export function begin(discipline: Discipline, grounds: Grounds): Result {
   const names = discipline.contenders.filter((name) => name !== 'bullmq' || grounds.hasRedis);
   return { discipline, values: new Map(names.map((name) => [name, discipline.figures.map(() => [])])) };
 }
 
-/** Every contender once. One that fails has no figure (NaN) in this round; the others go on. */
+/** Runs every contender once. One that fails has no figure (NaN) in this round; the others go on. */
 export async function holdRound(result: Result, grounds: Grounds, share: number): Promise<void> {
   const { discipline, values } = result;
   const jobs = Math.max(20, Math.round(discipline.jobs * share));
@@ -54,14 +54,14 @@ export async function holdRound(result: Result, grounds: Grounds, share: number)
   }
 }
 
-/** Before the first round nobody knows; plain graphile-worker is known to be. */
+/** Slow contenders are unknown before the first round, except plain graphile-worker. */
 function isFarBehind(values: Result['values'], name: ContenderName, ours: ContenderName): boolean {
   const [own, first] = [finite(values.get(name)?.[0]), finite(values.get(ours)?.[0])];
   if (own.length === 0 || first.length === 0) return name === 'graphile';
   return median(own) * FAR_BEHIND < median(first);
 }
 
-/** Ours against another, round by round: the median of the rounds' ratios. */
+/** The median ratio of Workron to another contender over all rounds. */
 export function ratioOf({ discipline, values }: Result, against: ContenderName, figure = 0): number | undefined {
   const ours = values.get(discipline.contenders[0] as ContenderName)?.[figure] ?? [];
   const theirs = values.get(against)?.[figure] ?? [];
@@ -69,7 +69,7 @@ export function ratioOf({ discipline, values }: Result, against: ContenderName, 
   return ratios.length === 0 ? undefined : median(ratios);
 }
 
-/** The rounds in which there was a figure. */
+/** The values of rounds that have a figure. */
 export function finite(values: readonly number[] = []): number[] {
   return values.filter(Number.isFinite);
 }

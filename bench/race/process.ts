@@ -1,4 +1,4 @@
-/** A contender's process, from the outside. */
+/** Starts and controls the process of a contender. */
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -21,7 +21,7 @@ export function startProcess(name: ContenderName, url: string): RaceProcess {
     async ask<T>(order: Order): Promise<T> {
       child.stdin.write(`${JSON.stringify(order)}\n`);
       const { value, done } = await lines.next();
-      if (done) throw new Error(`${name} ended while it was to ${order.do}`);
+      if (done) throw new Error(`${name} ended during ${order.do}`);
       const said = JSON.parse(value) as { answer: T; error?: string };
       if (said.error !== undefined) throw new Error(`${name}, ${order.do}: ${said.error}`);
       return said.answer;

@@ -1,4 +1,4 @@
-/** What a race came to: figures, goals, a table. */
+/** The result of a race: figures, goals, a table. */
 
 import { format, median } from '../measure.ts';
 import { CONTENDERS } from './contender.ts';
@@ -11,10 +11,10 @@ export interface Line {
   unit: string;
   rounds: number;
   median: number;
-  least: number;
-  most: number;
+  min: number;
+  max: number;
   ours: boolean;
-  /** Ours against this one. */
+  /** The ratio of Workron to this contender. */
   ratio: number | null;
   goal: number | null;
   met: boolean | null;
@@ -35,8 +35,8 @@ export function linesOf(result: Result): Line[] {
         unit: discipline.unit,
         rounds: own.length,
         median: own.length === 0 ? 0 : median(own),
-        least: own.length === 0 ? 0 : Math.min(...own),
-        most: own.length === 0 ? 0 : Math.max(...own),
+        min: own.length === 0 ? 0 : Math.min(...own),
+        max: own.length === 0 ? 0 : Math.max(...own),
         ours: name === discipline.contenders[0],
         ratio,
         goal,
@@ -46,13 +46,13 @@ export function linesOf(result: Result): Line[] {
   );
 }
 
-/** For people and for docs/performance.md. */
+/** The table for the terminal and docs/performance.md. */
 export function markdown(lines: readonly Line[]): string {
   const rows = lines.map((line) => [
     [line.discipline, line.figure].filter(Boolean).join(', '),
     line.contender,
     `${format(line.median)} ${line.unit}`,
-    `${format(line.least)} … ${format(line.most)}`,
+    `${format(line.min)} … ${format(line.max)}`,
     line.ratio === null ? '' : `${line.ratio.toFixed(2)}×`,
     line.goal === null ? '' : `${line.goal}× ${line.met ? 'met' : 'not met'}`,
   ]);

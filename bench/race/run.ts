@@ -1,5 +1,5 @@
 /**
- * Workron beside its peers, interleaved on this machine. Absolute figures drift: ratios count.
+ * Compares Workron with its peers, interleaved on this machine. Absolute figures drift, so compare the ratios.
  * `npm run bench:race [-- --rounds 5] [--share 1] [--minutes 20] [--only drain] [--out bench/race/out]`
  * Prints a table, and writes race.json, race.md and race.svg. For a quick look: `-- --only bulk --rounds 2 --share 0.2`.
  */
@@ -31,11 +31,11 @@ buildWorkron();
 await using grounds = await openGrounds({ redis: true });
 const startedAt = performance.now();
 const chosen = DISCIPLINES.filter(({ title }) => title.includes(values.only));
-if (chosen.length === 0) throw new Error(`no discipline has "${values.only}" in its title`);
+if (chosen.length === 0) throw new Error(`expected a part of a discipline's title for --only, got "${values.only}"`);
 const results = chosen.map((discipline) => begin(discipline, grounds));
 const endsAt = startedAt + Number(values.minutes) * 60_000;
 let longestMs = 0;
-// All of them in every round: what there is no time for is a whole round, not the last disciplines.
+// Every round has all disciplines: when time runs out, whole rounds are missing, not the last disciplines.
 for (let round = 0; round < Number(values.rounds) && performance.now() + longestMs < endsAt; round += 1) {
   const roundAt = performance.now();
   for (const result of results) await holdRound(result, grounds, Number(values.share));

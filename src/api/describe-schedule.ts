@@ -1,9 +1,15 @@
-/** When a schedule is due, in words. */
+/** Describes when a schedule is due, in words. */
 
 import cronstrue from 'cronstrue';
 import { formatDuration } from '../core/duration.ts';
 import { splitCron } from '../core/schedule/cron.ts';
 import { isOpen } from '../core/schedule/cron-field.ts';
+
+/** Returns `At 02:00` or `Every 15m`, for instance; `null` if there are no words for it. */
+export function describeSchedule({ cron, everyMs }: { cron: string | null; everyMs: number | null }): string | null {
+  if (everyMs !== null) return `Every ${formatDuration(everyMs)}`;
+  return cron === null ? null : describeCron(cron);
+}
 
 /** Describes a valid expression, such as `At 02:00, Monday through Friday`; `null` if there are no words for it. */
 export function describeCron(expression: string): string | null {
@@ -15,10 +21,4 @@ export function describeCron(expression: string): string | null {
   } catch {
     return null;
   }
-}
-
-/** Describes when a schedule is due, such as `At 02:00` or `Every 15m`; `null` if there are no words for it. */
-export function describeSchedule({ cron, everyMs }: { cron: string | null; everyMs: number | null }): string | null {
-  if (everyMs !== null) return `Every ${formatDuration(everyMs)}`;
-  return cron === null ? null : describeCron(cron);
 }

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { isWorkronError } from '../core/error.ts';
 import { parseCron } from '../core/schedule/cron.ts';
-import { requireTicks } from '../core/schedule/require-ticks.ts';
+import { requireTicks } from '../core/schedule/recurrence.ts';
 import { zoneOf } from '../core/schedule/zone.ts';
 import { type DeclaredSchedule, declaredSchedules, scheduleOwner } from './schedule-apply.ts';
 import { strict } from './schemas.ts';

@@ -1,4 +1,4 @@
-/** What a person reads first: where everything is, and what to try next. */
+/** The text that a server process prints when it has started. */
 
 import { PAGE_PATH, routes } from '../api/routes.ts';
 import type { Role, Settings } from '../ops/settings/settings.ts';
@@ -6,9 +6,9 @@ import type { Role, Settings } from '../ops/settings/settings.ts';
 export interface BannerFacts {
   settings: Settings;
   roles: readonly Role[];
-  /** Where the API listens; `null` where it does not. */
+  /** The address of the API; `null` without the `api` role. */
   url: string | null;
-  /** What the store says of itself. */
+  /** The store's own description of its location. */
   location: string;
 }
 

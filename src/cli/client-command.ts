@@ -2,9 +2,9 @@
 
 import { Command } from 'commander';
 import { didYouMean } from '../core/suggest.ts';
-import { usageError } from './cli-error.ts';
 import { Connection } from './connection.ts';
-import { addSettingFlags, settingsFrom } from './setting-flags.ts';
+import { usageError } from './errors/cli-error.ts';
+import { addSettingFlags, settingsFrom } from './flags/setting.ts';
 
 export interface Output {
   /** Print the objects of the API as JSON. */

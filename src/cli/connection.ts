@@ -7,8 +7,8 @@ import { type ErrorFactory, HttpClient, type HttpReply, type Params, type Refusa
 import type { ReceivedProblem } from '../api/problem.ts';
 import type { ParamsOf, ReplyOf, Route } from '../api/route.ts';
 import { nodeTransport } from '../ops/node-http.ts';
-import { CliError } from './cli-error.ts';
-import { EXIT, exitCodeOfStatus } from './exit-code.ts';
+import { CliError } from './errors/cli-error.ts';
+import { EXIT, exitCodeOfStatus } from './errors/exit-code.ts';
 
 const REQUEST_TIMEOUT_MS = 30_000;
 /** A server that sends nothing for this long is gone. */

@@ -1,4 +1,4 @@
-/** The errors that users meet: one table of codes, each with its HTTP status. Codes never change; messages may. */
+/** The errors that users see: one table of codes, each with its HTTP status. Codes never change; messages may. */
 
 export const ERROR_CODES = {
   bad_request: 400,
@@ -29,7 +29,7 @@ export const ERROR_CODES = {
   store_full: 503,
   overloaded: 503,
   shutting_down: 503,
-  /** Told by clients, never by a server. */
+  /** Raised by clients, never by a server. */
   unreachable: 503,
 } as const;
 export type ErrorCode = keyof typeof ERROR_CODES;
@@ -51,7 +51,7 @@ export interface ErrorDetails {
   retryAfterMs?: number;
 }
 
-/** Something a caller can act on: it was wrong, the world moved on, or we are away for now. */
+/** An error that a caller can act on: the request was wrong, the state changed, or the service is unavailable. */
 export class WorkronError extends Error {
   readonly code: ErrorCode;
   readonly details: ErrorDetails;
@@ -67,10 +67,15 @@ export class WorkronError extends Error {
     return ERROR_CODES[this.code];
   }
 
-  /** The same call may succeed later, unchanged. */
+  /** True if the same call may succeed later. */
   get retryable(): boolean {
     return RETRYABLE.includes(this.code);
   }
+}
+
+/** True if a write failed because of the row to be written, and not because the store is unavailable or has another leader. */
+export function isRowError(error: unknown): boolean {
+  return !isWorkronError(error) || (!error.retryable && error.code !== 'leadership_lost');
 }
 
 export function isWorkronError(error: unknown, code?: ErrorCode): error is WorkronError {

@@ -2,7 +2,7 @@
 
 export const STAT_OUTCOMES = ['submitted', 'done', 'failed', 'cancelled', 'skipped', 'retried'] as const;
 
-/** How one minute went for one queue and outcome. Histograms count by `STAT_BUCKETS_MS`, one more for all beyond. */
+/** The statistics of one minute, queue and outcome. Histograms have one more bucket than `STAT_BUCKETS_MS`. */
 export interface StatRow {
   minute: number;
   instanceId: string;

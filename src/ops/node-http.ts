@@ -1,6 +1,6 @@
 /**
- * HTTP requests by node:http and node:https. An ES import of these modules reads all their names, WebSocket among them,
- * and so loads Node's whole `fetch`, which takes longer than most commands run.
+ * HTTP requests by node:http and node:https, without an ES import, which would read all their exports and so load Node's
+ * `fetch`: that takes longer than most CLI commands run.
  */
 
 import type { Agent, IncomingMessage } from 'node:http';
@@ -8,7 +8,7 @@ import type * as Https from 'node:https';
 
 export const http = process.getBuiltinModule('node:http');
 
-/** Loaded on demand: TLS is large too. */
+/** Loaded on demand, because TLS is slow to load. */
 export function https(): typeof Https {
   return process.getBuiltinModule('node:https');
 }

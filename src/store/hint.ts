@@ -1,6 +1,5 @@
-/** What a store tells those who subscribed to it. */
+/** Hints: how a store wakes those who subscribed to it. They save waiting; polling is what correctness rests on. */
 
-/** Hints save waiting; polling is what correctness rests on. */
 export type Hint =
   /** Jobs may have become claimable. */
   | { topic: 'work' }
@@ -10,9 +9,134 @@ export type Hint =
   | { topic: 'workers'; ids: readonly number[] }
   /** There is something to cascade or to expand. */
   | { topic: 'graph' }
-  /** A schedule was made or changed: it may be due earlier than was known. */
+  /** A schedule was created or changed: it may be due earlier than was known. */
   | { topic: 'schedules' }
   /** A scheduled job may be due earlier than was known. */
   | { topic: 'due'; at: number }
   /** This process leads nothing any more: its session with the store has ended. */
   | { topic: 'leadership' };
+
+/** What a call changed, as far as somebody may wait for it. */
+export interface Changed {
+  work?: boolean;
+  jobs?: Iterable<number>;
+  workers?: Iterable<number>;
+  graph?: boolean;
+  schedules?: boolean;
+  dueAt?: number | null;
+}
+
+/** Ids of jobs beyond this number are dropped. */
+const MAX_IDS = 1_000;
+
+/** Gathers changes until they are announced. Its fields are public and plain, so that it can be sent to another thread. */
+export class Changes implements Required<Changed> {
+  work = false;
+  readonly jobs = new Set<number>();
+  readonly workers = new Set<number>();
+  graph = false;
+  schedules = false;
+  dueAt: number | null = null;
+
+  get isEmpty(): boolean {
+    return this.jobs.size === 0 && !this.isUrgent;
+  }
+
+  /** True if more is known than which jobs changed. */
+  get isUrgent(): boolean {
+    return this.work || this.graph || this.schedules || this.dueAt !== null || this.workers.size > 0;
+  }
+
+  /** Jobs may have become claimable, or there is room for more of them. */
+  madeWork(): void {
+    this.work = true;
+  }
+
+  changedJob(id: number): void {
+    if (this.jobs.size < MAX_IDS) this.jobs.add(id);
+  }
+
+  changedWorker(id: number): void {
+    this.workers.add(id);
+  }
+
+  /** There is something to cascade or to expand. */
+  changedGraph(): void {
+    this.graph = true;
+  }
+
+  /** A schedule may be due earlier than was known. */
+  changedSchedule(): void {
+    this.schedules = true;
+  }
+
+  willBeDue(at: number): void {
+    this.dueAt = Math.min(at, this.dueAt ?? at);
+  }
+
+  add({ work = false, jobs = [], workers = [], graph = false, schedules = false, dueAt = null }: Changed): void {
+    this.work ||= work;
+    this.graph ||= graph;
+    this.schedules ||= schedules;
+    for (const id of jobs) this.changedJob(id);
+    for (const id of workers) this.workers.add(id);
+    if (dueAt !== null) this.willBeDue(dueAt);
+  }
+
+  /** Returns the gathered changes as hints and starts over. */
+  take({ maxIds = MAX_IDS, withJobs = true } = {}): Exclude<Hint, { topic: 'leadership' }>[] {
+    const hints: ReturnType<Changes['take']> = [];
+    if (this.work) hints.push({ topic: 'work' });
+    if (withJobs && this.jobs.size > 0) hints.push({ topic: 'jobs', ids: [...this.jobs].slice(0, maxIds) });
+    if (this.workers.size > 0) hints.push({ topic: 'workers', ids: [...this.workers].slice(0, maxIds) });
+    if (this.graph) hints.push({ topic: 'graph' });
+    if (this.schedules) hints.push({ topic: 'schedules' });
+    if (this.dueAt !== null) hints.push({ topic: 'due', at: this.dueAt });
+    this.clear({ withJobs });
+    return hints;
+  }
+
+  clear({ withJobs = true } = {}): void {
+    if (withJobs) this.jobs.clear();
+    this.workers.clear();
+    this.work = false;
+    this.graph = false;
+    this.schedules = false;
+    this.dueAt = null;
+  }
+}
+
+/** The listeners in this process. Changes of one turn of the event loop are announced together, after it. */
+export class LocalHints {
+  readonly #listeners = new Set<(hint: Hint) => void>();
+  readonly #changes = new Changes();
+  #planned = false;
+
+  get hasListeners(): boolean {
+    return this.#listeners.size > 0;
+  }
+
+  subscribe(listener: (hint: Hint) => void): () => void {
+    // Wrapped, so that one listener may be there twice.
+    const entry = (hint: Hint) => listener(hint);
+    this.#listeners.add(entry);
+    return () => this.#listeners.delete(entry);
+  }
+
+  announce(changed: Changed): void {
+    if (!this.hasListeners) return;
+    this.#changes.add(changed);
+    if (this.#planned) return;
+    this.#planned = true;
+    queueMicrotask(() => {
+      this.#planned = false;
+      const hints = this.#changes.take();
+      for (const listener of this.#listeners) for (const hint of hints) listener(hint);
+    });
+  }
+
+  /** At once: until it is heard, this process believes that it leads. */
+  announceLeadershipLost(): void {
+    for (const listener of this.#listeners) listener({ topic: 'leadership' });
+  }
+}

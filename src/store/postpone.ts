@@ -1,7 +1,6 @@
 /** What becomes of a due line that cannot be judged or written: it is tried again later, and nobody waits for it. */
 
-import { isWorkronError } from '../core/error.ts';
-import { retryDelay } from '../core/retry-delay.ts';
+import { retryDelay } from '../core/backoff.ts';
 import type { LineRequest } from '../core/schedule/plan-line.ts';
 import { recurrenceOf } from '../core/schedule/recurrence-of.ts';
 
@@ -17,11 +16,6 @@ function dueSince(schedule: LineRequest['schedule'], { cursor }: LineRequest['li
     // Its zone is known no longer, for instance.
     return cursor;
   }
-}
-
-/** Whether a write failed because of what was to be written, and not because the store is away or no longer ours. */
-export function isOfTheRow(error: unknown): boolean {
-  return !isWorkronError(error) || (!error.retryable && error.code !== 'leadership_lost');
 }
 
 export function messageOf(error: unknown): string {

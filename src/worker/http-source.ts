@@ -12,7 +12,7 @@ import type { ParamsOf, Route } from '../api/route.ts';
 import { routes } from '../api/routes.ts';
 import { SettleAnswer, settlementToWire } from '../api/settle.ts';
 import { isWorkronError, WorkronError } from '../core/error.ts';
-import type { Report } from '../core/lease.ts';
+import type { Report, WorkerHeartbeat } from '../core/lease.ts';
 import type { LeaseKeeperPlan } from '../core/lease-keeper.ts';
 import type { Settlement } from '../core/outcome.ts';
 import type { LogChunk } from '../core/output.ts';
@@ -20,7 +20,7 @@ import type { Log } from '../ops/log.ts';
 import { type Exchange, HttpExchange } from './http-exchange.ts';
 import { httpLeaseKeeper } from './http-lease-keeper.ts';
 import { listenForNudges } from './http-nudges.ts';
-import type { Beat, JobSource, SettleResult, SourceClaim, WorkerProfile } from './job-source.ts';
+import type { JobSource, SettleResult, SourceClaim, WorkerProfile } from './job-source.ts';
 
 export interface HttpSourceOptions {
   /** Schedulers of one installation: if one cannot be reached, the next is tried. */
@@ -82,7 +82,7 @@ class HttpSource implements JobSource, AsyncDisposable {
     return claimedJobsFromWire(items);
   }
 
-  async heartbeat({ workerId, leases, started = [], seenClaim }: Beat, signal: AbortSignal) {
+  async heartbeat({ workerId, leases, started = [], seenClaim }: WorkerHeartbeat, signal: AbortSignal) {
     const message = JSON.stringify({
       leases: leases.map(leaseToWire),
       started: started.map((start) => ({ ...leaseToWire(start), started_at: toInstant(start.startedAt) })),

@@ -7,9 +7,9 @@ import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
 import { routes } from '../../src/api/routes.ts';
-import { CliError } from '../../src/cli/cli-error.ts';
 import { Connection } from '../../src/cli/connection.ts';
-import { EXIT } from '../../src/cli/exit-code.ts';
+import { CliError } from '../../src/cli/errors/cli-error.ts';
+import { EXIT } from '../../src/cli/errors/exit-code.ts';
 
 describe('connection', () => {
   test('connection: a body is sent whole, with its length, whatever the method', async () => {

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { parse } from 'yaml';
 import { describeCron } from '../../src/api/describe-schedule.ts';
-import { type CrontabOptions, readCrontab } from '../../src/cli/crontab.ts';
-import { shellLineOf } from '../../src/cli/crontab-command.ts';
+import { type CrontabOptions, readCrontab } from '../../src/cli/input/crontab.ts';
+import { shellLineOf } from '../../src/cli/input/crontab-command.ts';
 import { callWorkron } from '../kit/command-line.ts';
 import { temporaryFolder } from '../kit/workron-process.ts';
 

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { eventually } from '../kit/eventually.ts';
 import { openTestServer, type TestServer } from '../kit/http.ts';
-import { eventually } from '../kit/workron-process.ts';
 
 const NIGHTLY = { name: 'nightly', cron: '0 2 * * *', timezone: 'Europe/Berlin', job: { command: './report.sh' } };
 const FAST = { name: 'fast', every: '1s', job: { command: 'true' } };

@@ -218,7 +218,9 @@ async function expandLarge(server: TestServer, hand: Hand): Promise<void> {
   const { body } = await server.call('POST', '/workflows', { name: 'large', steps });
   const items = Array.from({ length: 40 }, (_, index) => index);
   await hand.done(((await hand.claim()) as [Claimed])[0], { items, ballast: 'x'.repeat(1_000_000) });
-  await eventually(async () => (await server.call('GET', `/workflows/${body.id}`)).body.steps[1].group.inserted === 40);
+  await eventually(
+    async () => (await server.call('GET', `/workflows/${body.id}`)).body.steps[1].group?.inserted === 40,
+  );
 }
 
 test('workflow: a claim answers with no more than can be read; the rest stays claimable', async () => {

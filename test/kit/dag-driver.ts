@@ -1,14 +1,24 @@
 /** A planned graph in a store: its nodes as jobs or as steps of one workflow, ended as the plan says. */
 
 import assert from 'node:assert/strict';
+import { aJob, aStep, aWorkflow } from '../../contract/kit/builders.ts';
+import { settleDown } from '../../contract/kit/graph.ts';
+import {
+  claim,
+  decide,
+  FAILED,
+  forever,
+  type Lease,
+  loseLeases,
+  register,
+  submitOne,
+  success,
+} from '../../contract/kit/steps.ts';
+import type { Advance, TestStore } from '../../contract/kit/store.ts';
 import { DEFAULT_BACKOFF, type Job, type NewJob, type Status } from '../../src/core/job.ts';
 import { type Change, transition } from '../../src/core/transition.ts';
 import type { Store } from '../../src/store/store.ts';
-import { aJob, aStep, aWorkflow } from './builders.ts';
 import type { DagReference, End, Fate, PlannedNode } from './dag-reference.ts';
-import { settleDown } from './graph.ts';
-import { claim, decide, FAILED, forever, type Lease, loseLeases, register, submitOne, success } from './steps.ts';
-import type { Advance, TestStore } from './store.ts';
 
 /** A budget that no lost worker uses up, and no waiting after one. */
 const SPEC: Partial<NewJob> = { maxAttempts: 1_000, backoff: { ...DEFAULT_BACKOFF, type: 'none' } };
@@ -81,7 +91,7 @@ export class DagDriver {
     const done = nodes.filter(({ end }) => end === 'done').map(({ node }) => this.#lease(node));
     const rest = nodes.filter(({ end }) => end !== 'done');
     for (const { node, end, loud } of rest) {
-      if (end === 'cancelled') await this.#decideFor(node, { type: 'cancel', quiet: loud !== true });
+      if (end === 'cancelled') await this.#decideFor(node, { type: 'cancel', keepDependents: loud !== true });
     }
     const changes = await Promise.all(rest.map(({ node, end }) => this.#ending(node, end as 'failed' | 'cancelled')));
     const [answers, written] = await Promise.all([
@@ -97,7 +107,7 @@ export class DagDriver {
 
   /** A person cancels it, running or not. */
   cancel(node: number, { loud }: { loud: boolean }): Promise<Job> {
-    return this.#decideFor(node, { type: 'cancel', quiet: !loud });
+    return this.#decideFor(node, { type: 'cancel', keepDependents: !loud });
   }
 
   retry(node: number): Promise<Job> {

@@ -3,18 +3,18 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
+import { readWorkflow } from '../../contract/kit/graph.ts';
+import { openTestMemory } from '../../contract/kit/memory.ts';
+import { forever } from '../../contract/kit/steps.ts';
+import type { OpenStore } from '../../contract/kit/store.ts';
 import { countedEnd } from '../../src/core/dag/conditions.ts';
 import type { TerminalStatus } from '../../src/core/job.ts';
 import { effort } from '../effort.ts';
 import { asJobs, asSteps, DagDriver } from '../kit/dag-driver.ts';
 import { dagPlan, picker } from '../kit/dag-plans.ts';
 import { DagReference, type PlannedNode } from '../kit/dag-reference.ts';
-import { readWorkflow } from '../kit/graph.ts';
-import { openTestMemory } from '../kit/memory.ts';
 import { openEmptiedPostgres } from '../kit/postgres.ts';
 import { openEmptiedSqlite } from '../kit/sqlite.ts';
-import { forever } from '../kit/steps.ts';
-import type { OpenStore } from '../kit/store.ts';
 
 const STORES: [string, OpenStore][] = [
   ['memory', openTestMemory],

@@ -1,4 +1,4 @@
-/** Workron as it is published: compiled, as the peers are. Started from TypeScript, each process and thread reads that first. */
+/** Workron as it is published: compiled, as the peers are. Loading TypeScript would slow down every process and thread. */
 
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import type * as Published from '../../../src/index.ts';
 import { FOLDER } from './installed.ts';
 
 const ROOT = join(FOLDER, '..', '..');
-/** What `workron` starts. */
+/** The entry of the `workron` command. */
 export const MAIN = join(ROOT, 'dist', 'cli', 'main.js');
 
 export function buildWorkron(): void {

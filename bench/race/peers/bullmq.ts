@@ -1,4 +1,4 @@
-/** BullMQ on Redis, whose file is written every second: less than the others promise. */
+/** BullMQ on Redis, which syncs its file every second: less durable than the others. */
 
 import type { Contender, JobInput, OpenContender } from '../contender.ts';
 import { installed } from './installed.ts';

@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-/** What an earlier round left. */
+/** Drops the schema of an earlier round. */
 export async function dropSchema(url: string, schema: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

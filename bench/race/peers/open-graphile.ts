@@ -16,7 +16,7 @@ interface Utils {
   release(): Promise<void>;
 }
 
-/** `worker`: settings of its preset, beside the number of jobs at once. */
+/** `worker` holds settings of its preset besides the number of concurrent jobs. */
 export async function openGraphile(url: string, worker: object): Promise<Contender> {
   const graphile = await installed<Graphile>('graphile-worker');
   const logger = new graphile.Logger(() => () => undefined);

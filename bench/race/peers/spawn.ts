@@ -1,4 +1,4 @@
-/** A bare loop around Node's `spawn` with pipes: nothing is stored, nothing is watched. */
+/** A bare loop around Node's `spawn` with pipes, without storage or supervision. */
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -32,8 +32,8 @@ export const open: OpenContender = async (): Promise<Contender> => {
     connect: async () => undefined,
     submit: () => submitMany(1),
     submitMany,
-    async work(most) {
-      slots = most;
+    async work(wanted) {
+      slots = wanted;
       fill();
     },
     isDrained: async () => waiting + running === 0,

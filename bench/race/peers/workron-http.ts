@@ -1,4 +1,4 @@
-/** Workron whose workers reach it over HTTP. The process that prepares has the server, with the database behind it. */
+/** Workron with workers over HTTP. The preparing process runs the server on the database. */
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,7 +8,7 @@ import { MAIN } from './built.ts';
 import { dropSchema } from './drop-schema.ts';
 import { open as openDirect } from './workron.ts';
 
-/** `url` is where the server is to be, with the database's address as `?db=…`. */
+/** `url` is the address of the server, with that of the database as `?db=…`. */
 export const open: OpenContender = async ({ url }): Promise<Contender> => {
   const { origin, port, searchParams } = new URL(url);
   const database = searchParams.get('db') ?? '';

@@ -1,4 +1,4 @@
-/** Workron's shell jobs: `true`, its output captured, through the launcher that workers start commands by. */
+/** Workron's shell jobs: `true` with captured output, through the launcher of workers. */
 
 import type { Workron } from '../../../src/index.ts';
 import type { Contender, OpenContender } from '../contender.ts';

@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander';
 import { routes } from '../../api/routes.ts';
-import { usageError } from '../cli-error.ts';
 import { clientCommand, connect, jobId, outputOf, print, printJson } from '../client-command.ts';
-import { collectList, instantFlag, integerFlag } from '../flag-values.ts';
+import { usageError } from '../errors/cli-error.ts';
+import { collectList, instantFlag, integerFlag } from '../flags/values.ts';
 
 /** `workron edit ID --priority 5`: changes a job that still waits. */
 export function editCommand(): Command {

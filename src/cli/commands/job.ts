@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { routes } from '../../api/routes.ts';
 import { clientCommand, connect, jobId, outputOf, print, printJson } from '../client-command.ts';
-import { describeJob } from '../describe-job.ts';
+import { describeJob } from '../output/job.ts';
 
-/** `workron job ID`: all there is to know. */
+/** `workron job ID`: prints all details of a job. */
 export function jobCommand(): Command {
   const command = clientCommand('job', 'Show one job with its attempts').alias('show').argument('<id>', 'Job id');
   return command.action(async (text: string) => {

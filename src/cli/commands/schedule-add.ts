@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import { routes } from '../../api/routes.ts';
 import type { Schedule } from '../../api/schedule.ts';
-import { usageError } from '../cli-error.ts';
 import { clientCommand, connect, type Output, outputOf, print, printJson } from '../client-command.ts';
-import { addScheduleFlags, scheduleFrom } from '../schedule-flags.ts';
-import { whenText } from '../schedule-text.ts';
-import { when } from '../when.ts';
+import { usageError } from '../errors/cli-error.ts';
+import { addScheduleFlags, scheduleFrom } from '../flags/schedule.ts';
+import { whenText } from '../output/schedule.ts';
+import { when } from '../output/when.ts';
 
 const EXAMPLE = 'workron schedule add nightly --cron "0 2 * * *" --timezone Europe/Berlin -- ./report.sh';
 
@@ -28,7 +28,7 @@ export function scheduleAddCommand(): Command {
   });
 }
 
-/** `workron schedule edit NAME …`: what is not given stays. */
+/** `workron schedule edit NAME …`: changes only what is given. */
 export function scheduleEditCommand(): Command {
   const command = clientCommand('edit', 'Change a schedule; new times count from now')
     .usage('NAME [flags] [-- COMMAND [ARGUMENT…]]')

@@ -1,13 +1,13 @@
-/** What a person does to schedules: each named one gets its turn, the first error decides the exit code. */
+/** Commands that change schedules by name. All are tried; the first error decides the exit code. */
 
 import type { Command } from 'commander';
 import { routes } from '../../api/routes.ts';
 import type { Schedule } from '../../api/schedule.ts';
-import { CliError } from '../cli-error.ts';
 import { clientCommand, connect, outputOf, print, printJson } from '../client-command.ts';
 import type { Connection } from '../connection.ts';
-import { reportError } from '../report.ts';
-import { when } from '../when.ts';
+import { CliError } from '../errors/cli-error.ts';
+import { reportError } from '../errors/report.ts';
+import { when } from '../output/when.ts';
 
 type Act = (connection: Connection, name: string) => Promise<Schedule>;
 

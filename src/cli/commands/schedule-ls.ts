@@ -2,10 +2,10 @@ import type { Command } from 'commander';
 import { routes } from '../../api/routes.ts';
 import type { Schedule, SchedulePage } from '../../api/schedule.ts';
 import { clientCommand, connect, outputOf, print, printJson, terminalWidth } from '../client-command.ts';
-import { countFlag } from '../flag-values.ts';
-import { note } from '../report.ts';
-import { SCHEDULE_COLUMNS } from '../schedule-text.ts';
-import { renderTable } from '../table.ts';
+import { note } from '../errors/report.ts';
+import { countFlag } from '../flags/values.ts';
+import { SCHEDULE_COLUMNS } from '../output/schedule.ts';
+import { renderTable } from '../output/table.ts';
 
 const MAX_PAGE_SIZE = 200;
 
@@ -14,7 +14,7 @@ interface Flags {
   limit: number;
 }
 
-/** `workron schedule ls [TEXT]`: by name. */
+/** `workron schedule ls [TEXT]`: lists schedules by name. */
 export function scheduleLsCommand(): Command {
   const command = clientCommand('ls', 'List schedules by name')
     .argument('[text]', 'Part of the name')

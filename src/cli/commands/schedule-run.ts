@@ -1,19 +1,19 @@
 import type { Command } from 'commander';
 import { routes } from '../../api/routes.ts';
 import type { Tick } from '../../api/tick.ts';
-import { usageError } from '../cli-error.ts';
 import { clientCommand, connect, type Output, outputOf, print, printJson, terminalWidth } from '../client-command.ts';
-import { collectList, pastFlag } from '../flag-values.ts';
-import { note } from '../report.ts';
-import { TICK_COLUMNS } from '../schedule-text.ts';
-import { renderTable } from '../table.ts';
+import { usageError } from '../errors/cli-error.ts';
+import { note } from '../errors/report.ts';
+import { collectList, pastFlag } from '../flags/values.ts';
+import { TICK_COLUMNS } from '../output/schedule.ts';
+import { renderTable } from '../output/table.ts';
 
 const keyed = (keys: string[] | undefined, idempotencyKey: string | undefined) => ({
   body: keys === undefined ? {} : { keys },
   headers: idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey },
 });
 
-/** `workron schedule run NAME`: now, paused or not. */
+/** `workron schedule run NAME`: runs it now, even if it is paused. */
 export function scheduleRunCommand(): Command {
   const command = clientCommand('run', 'Run what a schedule runs now, paused or not')
     .argument('<name>', 'Its name')
@@ -34,7 +34,7 @@ interface BackfillFlags {
   idempotencyKey?: string;
 }
 
-/** `workron schedule backfill NAME --from … --to …`: past ticks that have no run. */
+/** `workron schedule backfill NAME --from … --to …`: runs past ticks that have no run. */
 export function scheduleBackfillCommand(): Command {
   const command = clientCommand('backfill', 'Run past ticks of a schedule that have no run')
     .argument('<name>', 'Its name')

@@ -2,12 +2,12 @@ import type { Command } from 'commander';
 import { routes } from '../../api/routes.ts';
 import { TICK_KINDS, TICK_VERDICTS } from '../../core/schedule/tick.ts';
 import { clientCommand, connect, outputOf, print, printJson, terminalWidth } from '../client-command.ts';
-import { countFlag, oneOfFlag } from '../flag-values.ts';
-import { note } from '../report.ts';
-import { describeSchedule, nextColumns, TICK_COLUMNS } from '../schedule-text.ts';
-import { renderTable } from '../table.ts';
+import { note } from '../errors/report.ts';
+import { countFlag, oneOfFlag } from '../flags/values.ts';
+import { describeSchedule, nextColumns, TICK_COLUMNS } from '../output/schedule.ts';
+import { renderTable } from '../output/table.ts';
 
-/** `workron schedule show NAME`: what it is, when it runs next, what became of its last ticks. */
+/** `workron schedule show NAME`: prints its rules, its next runs and its last ticks. */
 export function scheduleShowCommand(): Command {
   const command = clientCommand('show', 'Show a schedule, its next runs and its last ticks').argument(
     '<name>',
@@ -27,7 +27,7 @@ export function scheduleShowCommand(): Command {
   });
 }
 
-/** `workron schedule next NAME`: in its zone and in UTC. */
+/** `workron schedule next NAME`: prints its next runs, in its zone and in UTC. */
 export function scheduleNextCommand(): Command {
   const command = clientCommand('next', 'List the next ticks of a schedule, in its zone and in UTC')
     .argument('<name>', 'Its name')
@@ -49,7 +49,7 @@ interface TickFlags {
   limit: number;
 }
 
-/** `workron schedule ticks NAME`: the ledger. */
+/** `workron schedule ticks NAME`: prints the ledger. */
 export function scheduleTicksCommand(): Command {
   const command = clientCommand('ticks', 'List the ticks of a schedule and what became of each, newest first')
     .argument('<name>', 'Its name')

@@ -2,9 +2,9 @@ import type { Command } from 'commander';
 import { routes } from '../../api/routes.ts';
 import type { Worker } from '../../api/worker.ts';
 import { clientCommand, connect, outputOf, print, printJson, refuseExtra, terminalWidth } from '../client-command.ts';
-import { oneLine } from '../style.ts';
-import { type Column, renderTable } from '../table.ts';
-import { when } from '../when.ts';
+import { oneLine } from '../output/style.ts';
+import { type Column, renderTable } from '../output/table.ts';
+import { when } from '../output/when.ts';
 
 const COLUMNS: readonly Column<Worker>[] = [
   { title: 'ID', text: (worker) => worker.id, align: 'right' },
@@ -21,7 +21,7 @@ const COLUMNS: readonly Column<Worker>[] = [
   { title: 'SEEN', text: (worker) => when(worker.last_heartbeat) },
 ];
 
-/** `workron workers`: list them; `drain` asks one to finish and leave. */
+/** `workron workers`: lists them; `drain` makes one finish its jobs and leave. */
 export function workersCommand(): Command {
   const command = clientCommand('workers', 'List workers; drain them');
   command.allowExcessArguments().action(async () => {

@@ -4,11 +4,11 @@ import type { Workflow } from '../../api/workflow/workflow.ts';
 import { WORKFLOW_STATUSES } from '../../core/dag/workflow-status.ts';
 import { clientCommand, connect, outputOf, print, printJson, terminalWidth } from '../client-command.ts';
 import type { Connection } from '../connection.ts';
-import { countFlag, oneOfFlag } from '../flag-values.ts';
-import { note } from '../report.ts';
-import { oneLine, stateFormat, stateText } from '../style.ts';
-import { type Column, renderTable } from '../table.ts';
-import { between, when } from '../when.ts';
+import { note } from '../errors/report.ts';
+import { countFlag, oneOfFlag } from '../flags/values.ts';
+import { oneLine, stateFormat, stateText } from '../output/style.ts';
+import { type Column, renderTable } from '../output/table.ts';
+import { between, when } from '../output/when.ts';
 
 const MAX_PAGE_SIZE = 200;
 
@@ -33,7 +33,7 @@ interface Flags {
   limit: number;
 }
 
-/** `workron workflow ls`: newest first. */
+/** `workron workflow ls`: lists workflows, newest first. */
 export function workflowLsCommand(): Command {
   const command = clientCommand('ls', 'List submitted workflows, newest first')
     .option('-s, --status <STATUS>', `One of ${WORKFLOW_STATUSES.join(', ')}`, oneOfFlag(WORKFLOW_STATUSES))

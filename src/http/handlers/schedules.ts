@@ -17,8 +17,7 @@ import {
 import { ScheduleApplied, ScheduleApply } from '../../api/schedule-apply.ts';
 import { newScheduleFrom, scheduleEditFrom, scheduleToWire } from '../../api/schedule-wire.ts';
 import { nothing } from '../../api/schemas.ts';
-import { applySchedules } from '../../scheduler/apply-schedules.ts';
-import { putSchedule } from '../../scheduler/put-schedule.ts';
+import { applySchedules, putSchedule } from '../../scheduler/schedules/declared-schedules.ts';
 import { afterFrom, DEFAULT_PAGE_SIZE, toNameCursor } from '../cursor.ts';
 import { handler } from '../handler.ts';
 import { scheduleNameIn } from '../path-id.ts';

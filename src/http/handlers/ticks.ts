@@ -18,8 +18,7 @@ import {
 import { type ClockNote, type WallTime, wallTimeOf } from '../../core/schedule/clock-note.ts';
 import { parseCron } from '../../core/schedule/cron.ts';
 import { parseEvery } from '../../core/schedule/every.ts';
-import { oldestTicks, type Recurrence } from '../../core/schedule/recurrence.ts';
-import { requireTicks } from '../../core/schedule/require-ticks.ts';
+import { oldestTicks, type Recurrence, requireTicks } from '../../core/schedule/recurrence.ts';
 import { zoneOf } from '../../core/schedule/zone.ts';
 import { beforeFrom, DEFAULT_PAGE_SIZE, toCursor } from '../cursor.ts';
 import { handler } from '../handler.ts';

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pg from 'pg';
+import { aJob, aStep, aWorkflow, jobs } from '../../../contract/kit/builders.ts';
+import { after, Hands, on, readWorkflow, settleDown, statuses, submitWorkflow } from '../../../contract/kit/graph.ts';
+import { cancel, claim, forever, register, retry, submit, submitOne, success } from '../../../contract/kit/steps.ts';
 import type { Job } from '../../../src/core/job.ts';
 import { type Log, silentLog } from '../../../src/ops/log.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { effort } from '../../effort.ts';
-import { aJob, aStep, aWorkflow, jobs } from '../../kit/builders.ts';
 import { Child } from '../../kit/child.ts';
 import { eventually } from '../../kit/eventually.ts';
-import { after, Hands, on, readWorkflow, settleDown, statuses, submitWorkflow } from '../../kit/graph.ts';
 import { openTestPostgres, type PostgresTestStore } from '../../kit/postgres.ts';
-import { cancel, claim, forever, register, retry, submit, submitOne, success } from '../../kit/steps.ts';
 
 /** Rounds that are under way at the same time. */
 const AT_ONCE = 20;

@@ -1,15 +1,19 @@
 import assert from 'node:assert/strict';
+import { cp, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { pathToFileURL } from 'node:url';
 import pg from 'pg';
+import { aJob } from '../../../contract/kit/builders.ts';
+import { submitOne } from '../../../contract/kit/steps.ts';
 import { isWorkronError } from '../../../src/core/error.ts';
 import { silentLog } from '../../../src/ops/log.ts';
-import { migrate } from '../../../src/store/postgres/base/migrate.ts';
+import { migrate, requireMigrated } from '../../../src/store/postgres/base/migrate.ts';
 import { openPostgres } from '../../../src/store/postgres/base/open.ts';
-import { aJob } from '../../kit/builders.ts';
 import { Child } from '../../kit/child.ts';
 import { eventually } from '../../kit/eventually.ts';
 import { openTestPostgres, testPostgresUrl, testSchema } from '../../kit/postgres.ts';
-import { submitOne } from '../../kit/steps.ts';
+import { aFolder } from '../../kit/sqlite.ts';
 
 test('postgres: a migration killed half-way leaves nothing, and two who migrate next do it once', async () => {
   const url = await testPostgresUrl();
@@ -52,4 +56,29 @@ test('postgres: a schema of a newer version is refused, one that lacks migration
   await assert.rejects(openPostgres({ url, schema: missing, migrate: false, log: silentLog }), (error) => {
     return isWorkronError(error, 'store_unavailable') && /workron migrate/.test(error.message);
   });
+});
+
+test('postgres: a later migration is applied once, while a process of the version before it works', async () => {
+  await using given = await openTestPostgres();
+  const { url, schema, query, store } = given;
+  await using place = await aFolder();
+  const path = join(place.path, 'migrations');
+  await cp(new URL('../../../src/store/postgres/migrations/', import.meta.url), path, { recursive: true });
+  await writeFile(join(path, '002_later.sql'), "alter table workron.job add column colour text not null default 'red'");
+  const later = { url, schema, folder: pathToFileURL(`${path}/`) };
+  await submitOne(store, aJob());
+  await assert.rejects(requireMigrated(later), (error) => {
+    return isWorkronError(error, 'store_unavailable') && /is at version 1 and lacks 002_later\.sql/.test(error.message);
+  });
+
+  assert.deepEqual(await migrate(later), { from: 1, to: 2 });
+  assert.deepEqual(await migrate(later), { from: 2, to: 2 });
+  await submitOne(store, aJob());
+  const rows = await query(`select id, colour from "${schema}".job order by id`);
+  assert.deepEqual(rows, [
+    { id: '1', colour: 'red' },
+    { id: '2', colour: 'red' },
+  ]);
+  // The version before it can also start: the migration did not raise min_code.
+  await requireMigrated({ url, schema });
 });

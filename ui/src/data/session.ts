@@ -1,4 +1,4 @@
-/** Logging in and out. The token goes once to the server, which answers with a cookie that no script can read. */
+/** Logging in and out. The token is sent once; the server replies with a cookie that no script can read. */
 
 import { fetchTransport } from '../../../src/api/fetch-transport.ts';
 import { HttpClient } from '../../../src/api/http-client.ts';

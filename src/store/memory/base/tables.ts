@@ -9,7 +9,7 @@ import type { Operation } from '../../../core/operation.ts';
 import type { StatRow } from '../../../core/stats.ts';
 import type { NewWorker } from '../../../core/worker.ts';
 import { Heap } from '../../heap.ts';
-import { Hints } from '../../local-hints.ts';
+import { Changes } from '../../hint.ts';
 import type { LeaderRow } from '../cluster/leadership.ts';
 import type { NoticeRow } from '../cluster/notices.ts';
 import type { WorkflowRow } from '../graph/workflow-row.ts';
@@ -20,7 +20,8 @@ import { isHeld, isLive, Live } from './live.ts';
 
 export interface Tables {
   readonly clock: Clock;
-  readonly hints: Hints;
+  /** What the current call changed, to be announced after it. */
+  readonly changes: Changes;
   readonly jobs: Map<number, Entry>;
   readonly live: Live;
   readonly turns: TurnLines;
@@ -94,7 +95,7 @@ export function createTables(clock: Clock): Tables {
   const turns = new TurnLines();
   return {
     clock,
-    hints: new Hints(),
+    changes: new Changes(),
     jobs: new Map(),
     live: new Live(turns),
     turns,

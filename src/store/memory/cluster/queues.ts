@@ -12,7 +12,7 @@ export function setQueue(tables: Tables, name: string, settings: Partial<QueueSe
   if (settings.paused === true) row.pausedAt ??= tables.clock.now();
   if (settings.maxRunning !== undefined) row.maxRunning = settings.maxRunning;
   tables.queues.set(name, row);
-  tables.hints.work();
+  tables.changes.madeWork();
   return stateOf(tables, name);
 }
 

@@ -23,7 +23,7 @@ export function drainWorker(tables: Tables, id: number): WorkerRow | undefined {
   const worker = tables.workers.get(id);
   if (worker === undefined) return undefined;
   worker.draining = true;
-  tables.hints.worker(id);
+  tables.changes.changedWorker(id);
   return rowOf(tables, worker);
 }
 

@@ -74,8 +74,8 @@ function block(tables: Tables, entry: Entry): void {
   if (isTerminal(entry.status)) {
     stepReopened(tables, entry, entry.status);
     tables.cascade.add(entry);
-    tables.hints.graph();
+    tables.changes.changedGraph();
   }
   change(tables, entry, { status: 'blocked', expiresAt: null, doneAt: null, reason: null, end: null, quiet: false });
-  tables.hints.job(entry.id);
+  tables.changes.changedJob(entry.id);
 }

@@ -49,14 +49,14 @@ export function itemReopened(tables: Tables, item: Entry, status: TerminalStatus
   const again = { status: 'running', doneAt: null, reason: null, end: null, result: null } as const;
   change(tables, group, { ...again, cancelRequestedAt: null, quiet: false });
   tables.cascade.add(group);
-  tables.hints.job(group.id);
+  tables.changes.changedJob(group.id);
   wakeGroup(tables, group);
 }
 
 /** The expander is to look at it. */
 export function wakeGroup(tables: Tables, group: Entry): void {
   tables.due.add(group);
-  tables.hints.graph();
+  tables.changes.changedGraph();
 }
 
 /** Ends a running group that has nothing more to wait for; `false`: it has. */

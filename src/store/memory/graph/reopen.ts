@@ -31,6 +31,6 @@ export function reopen(tables: Tables, entry: Entry, counters: Counters): void {
   stepReopened(tables, entry, status);
   itemReopened(tables, entry, status);
   if (entry.edges.open === 0) free(tables, entry);
-  tables.hints.job(entry.id);
+  tables.changes.changedJob(entry.id);
   if (entry.children.size > 0) tables.cascade.add(entry);
 }

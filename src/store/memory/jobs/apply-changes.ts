@@ -48,16 +48,16 @@ function apply(tables: Tables, entry: Entry, decided: Change): void {
   switch (decided.kind) {
     case 'flag':
       entry.cancelRequestedAt = now;
-      entry.quiet = decided.quiet ?? false;
-      if (entry.workerId !== null) tables.hints.worker(entry.workerId);
-      tables.hints.job(entry.id);
+      entry.quiet = decided.keepDependents ?? false;
+      if (entry.workerId !== null) tables.changes.changedWorker(entry.workerId);
+      tables.changes.changedJob(entry.id);
       return;
     case 'requeue':
       entry.counters = { ...decided.counters };
       return requeue(tables, entry, decided.delayMs, decided.record);
     case 'end':
       entry.counters = { ...decided.counters };
-      entry.quiet ||= decided.quiet ?? false;
+      entry.quiet ||= decided.keepDependents ?? false;
       return end(tables, entry, decided);
     case 'reopen':
       return reopen(tables, entry, decided.counters);

@@ -71,7 +71,7 @@ function hand(
     renewedAt: claimSeq === null ? now : null,
   });
   dropKey(tables, entry, ['pending']);
-  tables.hints.job(entry.id);
+  tables.changes.changedJob(entry.id);
   stepStarted(tables, entry);
   return toClaimedJob({ ...entry, startedAt: now }, prefetch, runContextOf(tables, entry, told));
 }

@@ -11,8 +11,8 @@ export function promote(tables: Tables, limit: number): Promoted {
     if (next.dueAt > now || count === limit) break;
     change(tables, next, { status: 'pending' });
     tables.newcomers.add(next);
-    tables.hints.work();
-    tables.hints.job(next.id);
+    tables.changes.madeWork();
+    tables.changes.changedJob(next.id);
     count += 1;
   }
   return { count, nextDueAt: tables.live.nextDue()?.dueAt ?? null };

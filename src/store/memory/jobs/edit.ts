@@ -20,9 +20,9 @@ export function edit(tables: Tables, jobId: number, { runAt, ...wanted }: JobEdi
   const turn = isMoved ? { turn: 0, turnKey: null } : {};
   change(tables, entry, { spec, lane: laneKey(laneOf(spec)), ...moved, ...turn });
   if (isMoved) tables.newcomers.add(entry);
-  if (entry.status === 'scheduled') tables.hints.due(entry.dueAt);
-  else tables.hints.work();
-  tables.hints.job(jobId);
+  if (entry.status === 'scheduled') tables.changes.willBeDue(entry.dueAt);
+  else tables.changes.madeWork();
+  tables.changes.changedJob(jobId);
   return jobOf(tables, entry);
 }
 

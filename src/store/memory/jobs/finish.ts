@@ -21,12 +21,12 @@ export function requeue(tables: Tables, entry: Entry, delayMs: number, record: A
     renewedAt: null,
     expiresAt: record.outcome === 'returned' ? entry.expiresAt : null,
   });
-  if (delayMs > 0) tables.hints.due(dueAt);
+  if (delayMs > 0) tables.changes.willBeDue(dueAt);
   else {
     tables.newcomers.add(entry);
-    tables.hints.work();
+    tables.changes.madeWork();
   }
-  tables.hints.job(entry.id);
+  tables.changes.changedJob(entry.id);
 }
 
 export interface End {
@@ -51,14 +51,14 @@ export function end(tables: Tables, entry: Entry, { status, reason, record, erro
     end: { exitCode: record?.exitCode ?? null, signal: record?.signal ?? null, error },
   });
   dropKey(tables, entry, ['pending', 'active']);
-  tables.hints.work();
-  tables.hints.job(entry.id);
+  tables.changes.madeWork();
+  tables.changes.changedJob(entry.id);
   noteEnd(tables, entry, status);
   stepEnded(tables, entry, status);
   itemEnded(tables, entry, status);
   if (entry.children.size === 0) return;
   tables.cascade.add(entry);
-  tables.hints.graph();
+  tables.changes.changedGraph();
 }
 
 function note(entry: Entry, record: AttemptEnd, now: number): void {

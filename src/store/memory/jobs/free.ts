@@ -11,17 +11,17 @@ export function free(tables: Tables, entry: Entry): void {
     status: later ? 'scheduled' : 'pending',
     expiresAt: startTimeoutMs === null ? null : Math.max(entry.dueAt, now) + startTimeoutMs,
   });
-  if (later) tables.hints.due(entry.dueAt);
+  if (later) tables.changes.willBeDue(entry.dueAt);
   else {
     tables.newcomers.add(entry);
-    tables.hints.work();
+    tables.changes.madeWork();
   }
-  tables.hints.job(entry.id);
+  tables.changes.changedJob(entry.id);
 }
 
 function start(tables: Tables, group: Entry): void {
   change(tables, group, { status: 'running', startedAt: tables.clock.now(), expiresAt: null });
   tables.due.add(group);
-  tables.hints.graph();
-  tables.hints.job(group.id);
+  tables.changes.changedGraph();
+  tables.changes.changedJob(group.id);
 }

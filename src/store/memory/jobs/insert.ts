@@ -107,7 +107,7 @@ export function launch(tables: Tables, entry: Entry): void {
   const fate = verdict(entry.edges, judgeModeOf(entry));
   if (typeof fate === 'object') skip(tables, entry, fate.skip);
   else if (fate === 'free') free(tables, entry);
-  else tables.hints.job(entry.id);
+  else tables.changes.changedJob(entry.id);
 }
 
 export function dueOf(job: NewJob, now: number): number {

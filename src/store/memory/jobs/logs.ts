@@ -1,7 +1,11 @@
 import { LOG_HALF_BYTES, type LogChunk, type LogPiece } from '../../../core/output.ts';
 import type { Tables } from '../base/tables.ts';
 
-export function appendLog(tables: Tables, { jobId, attempt, workerId, offset, data }: LogChunk): boolean {
+export function appendLogs(tables: Tables, chunks: readonly LogChunk[]): boolean[] {
+  return chunks.map((chunk) => appendLog(tables, chunk));
+}
+
+function appendLog(tables: Tables, { jobId, attempt, workerId, offset, data }: LogChunk): boolean {
   const entry = tables.jobs.get(jobId);
   if (entry?.status !== 'running' || entry.attempt !== attempt || entry.workerId !== workerId) return false;
   const pieces = entry.logs.get(attempt) ?? [];

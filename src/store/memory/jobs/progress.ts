@@ -2,12 +2,16 @@ import type { Report } from '../../../core/lease.ts';
 import { copyJson } from '../base/copy.ts';
 import type { Tables } from '../base/tables.ts';
 
-export function report(tables: Tables, { jobId, attempt, workerId, progress, checkpoint: value }: Report): boolean {
+export function report(tables: Tables, reports: readonly Report[]): boolean[] {
+  return reports.map((one) => reportOne(tables, one));
+}
+
+function reportOne(tables: Tables, { jobId, attempt, workerId, progress, checkpoint: value }: Report): boolean {
   const entry = tables.jobs.get(jobId);
   if (entry?.status !== 'running' || entry.attempt !== attempt || entry.workerId !== workerId) return false;
   if (progress !== undefined) entry.progress = { ...progress, attempt };
   if (value !== undefined) entry.checkpoint = copyJson(value);
-  tables.hints.job(jobId);
+  tables.changes.changedJob(jobId);
   return true;
 }
 

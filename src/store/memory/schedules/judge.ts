@@ -1,8 +1,9 @@
 /** Lines that are due: their verdicts, and what they start. */
 
+import { isRowError } from '../../../core/error.ts';
 import { type LinePlan, missInstead } from '../../../core/schedule/plan-line.ts';
 import { type Closes, closesNone, countStarted, countVerdicts, planDue } from '../../plan-due.ts';
-import { isOfTheRow, messageOf, postponeMs } from '../../postpone.ts';
+import { messageOf, postponeMs } from '../../postpone.ts';
 import type { Judged, TickRequest } from '../../schedule-store.ts';
 import type { Tables } from '../base/tables.ts';
 import { type LineRow, type ScheduleRow, toTick } from './schedule-row.ts';
@@ -33,7 +34,7 @@ export function judge(
       return write(one, plan);
     } catch (error) {
       // What was written of others stays written: there is no way back here, so there is one way on for all.
-      if (!isOfTheRow(error)) throw error;
+      if (!isRowError(error)) throw error;
       const { schedule, line } = one;
       const isLast = closes(line.key);
       failed.push({

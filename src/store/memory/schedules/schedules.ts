@@ -17,7 +17,7 @@ export function createSchedule(tables: Tables, schedule: NewSchedule): Schedule 
   const row = newScheduleRow(schedule, { id: (tables.lastId.schedule += 1), now });
   tables.schedules.set(row.name, row);
   for (const key of keysOf(row)) addLine(tables, row, key, begin);
-  tables.hints.schedule();
+  tables.changes.changedSchedule();
   return toSchedule(row);
 }
 
@@ -52,7 +52,7 @@ export function changeSchedule(tables: Tables, name: string, request: ChangeRequ
     moveTo(tables, line, nextDue);
   }
   if (changed.begin !== null) for (const key of newKeys) addLine(tables, row, key, changed.begin);
-  tables.hints.schedule();
+  tables.changes.changedSchedule();
   return { ...nothingJudged(now), schedule: toSchedule(row), changed: true, at };
 }
 

@@ -1,22 +1,32 @@
+import type { TerminalStatus } from '../../../core/job.ts';
+import type { Leadership } from '../cluster/leadership.ts';
 import type { LinkedClaims } from '../graph/linked-claims.ts';
 import type { RecentSuccesses } from '../graph/recent-successes.ts';
 import type { Lanes } from '../jobs/lanes.ts';
 import type { FairQueues } from '../jobs/turns.ts';
+import type { Waiting } from '../jobs/waiting.ts';
 import type { Database } from './database.ts';
+import type { DirectSession } from './direct-session.ts';
 import type { Hints } from './hints.ts';
 import type { Sql } from './sql.ts';
 
 /** What every call works with. */
 export interface Context {
-  /** Quoted, as it stands in statements. */
+  /** Quoted, as statements need it. */
   schema: string;
-  /** Whether texts can be compared without regard to case beyond ASCII. */
+  /** True if the database folds case beyond ASCII. */
   folds: boolean;
   database: Database;
+  /** The session that holds the locks of workers and duties. */
+  direct: DirectSession;
   sql: Sql;
   lanes: Lanes;
   fairQueues: FairQueues;
   hints: Hints;
+  waiting: Waiting;
+  leadership: Leadership;
   linkedClaims: LinkedClaims;
   recentSuccesses: RecentSuccesses;
+  /** The last job that `prune` has looked at, by status. */
+  pruned: Map<TerminalStatus, number>;
 }

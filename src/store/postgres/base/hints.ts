@@ -9,10 +9,9 @@
  */
 
 import type { Log } from '../../../ops/log.ts';
-import type { Hint } from '../../hint.ts';
+import { type Changed, Changes, type Hint, LocalHints } from '../../hint.ts';
 
-/** More ids than this are cut off; a notification holds 8,000 bytes. */
-const MAX_LOCAL_IDS = 1_000;
+/** Ids beyond this number are dropped: a notification holds 8,000 bytes. */
 const MAX_SENT_IDS = 300;
 /** Which jobs changed is told to others at most this often. */
 const JOBS_EVERY_MS = 100;
@@ -29,17 +28,6 @@ export interface HintsOptions {
   log: Log;
 }
 
-export interface Changed {
-  work?: boolean;
-  jobs?: readonly number[];
-  workers?: readonly number[];
-  /** There is something to cascade or to expand. */
-  graph?: boolean;
-  /** A schedule may be due earlier than was known. */
-  schedules?: boolean;
-  dueAt?: number | null;
-}
-
 interface Message {
   from: string;
   work?: true;
@@ -52,10 +40,8 @@ interface Message {
 
 export class Hints implements AsyncDisposable {
   readonly #options: HintsOptions;
-  readonly #listeners = new Set<(hint: Hint) => void>();
-  readonly #here = new Gathered();
-  readonly #there = new Gathered();
-  #telling = false;
+  readonly #here = new LocalHints();
+  readonly #there = new Changes();
   #sending: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #jobsSentAt = Number.NEGATIVE_INFINITY;
@@ -67,20 +53,18 @@ export class Hints implements AsyncDisposable {
   }
 
   get hasListeners(): boolean {
-    return this.#listeners.size > 0;
+    return this.#here.hasListeners;
   }
 
   subscribe(listener: (hint: Hint) => void): () => void {
-    // Wrapped, so that one listener may be there twice.
-    const entry = (hint: Hint) => listener(hint);
-    this.#listeners.add(entry);
+    const unsubscribe = this.#here.subscribe(listener);
     this.#options.listen();
-    return () => this.#listeners.delete(entry);
+    return unsubscribe;
   }
 
   /** To be called once the change is on disk. `elsewhere: false` where only this process can have use for it. */
   tell(changed: Changed, { elsewhere = true } = {}): void {
-    this.#tellHere(changed);
+    this.#here.announce(changed);
     if (!elsewhere || this.#closed) return;
     this.#there.add({ ...changed, dueAt: this.#worthSending(changed.dueAt ?? null) });
     this.#pump();
@@ -90,7 +74,7 @@ export class Hints implements AsyncDisposable {
   receive(text: string): void {
     const { from, work, jobs, workers, graph, schedules, due } = JSON.parse(text) as Message;
     if (from === this.#options.instanceId) return;
-    this.#tellHere({
+    this.#here.announce({
       work: work ?? false,
       jobs: jobs ?? [],
       workers: workers ?? [],
@@ -102,30 +86,17 @@ export class Hints implements AsyncDisposable {
 
   /** Anything may have changed: notifications were missed. */
   receiveAnything(): void {
-    this.#tellHere({ work: true, graph: true, schedules: true, dueAt: 0 });
+    this.#here.announce({ work: true, graph: true, schedules: true, dueAt: 0 });
   }
 
-  /** At once, not with others: until it is heard, this process believes that it leads. */
   tellLeadershipLost(): void {
-    for (const listener of this.#listeners) listener({ topic: 'leadership' });
+    this.#here.announceLeadershipLost();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#timer);
     await this.#sending;
-  }
-
-  #tellHere(changed: Changed): void {
-    if (this.#listeners.size === 0) return;
-    this.#here.add(changed);
-    if (this.#telling) return;
-    this.#telling = true;
-    queueMicrotask(() => {
-      this.#telling = false;
-      const hints = this.#here.take(MAX_LOCAL_IDS);
-      for (const listener of this.#listeners) for (const hint of hints) listener(hint);
-    });
   }
 
   #worthSending(dueAt: number | null): number | null {
@@ -145,7 +116,7 @@ export class Hints implements AsyncDisposable {
     }
     if (withJobs) this.#jobsSentAt = performance.now();
     const message: Message = { from: this.#options.instanceId };
-    for (const hint of this.#there.take(MAX_SENT_IDS, withJobs)) {
+    for (const hint of this.#there.take({ maxIds: MAX_SENT_IDS, withJobs })) {
       if (hint.topic === 'work') message.work = true;
       else if (hint.topic === 'due') message.due = hint.at;
       else if (hint.topic === 'graph' || hint.topic === 'schedules') message[hint.topic] = true;
@@ -165,52 +136,5 @@ export class Hints implements AsyncDisposable {
   #later(): void {
     this.#timer = undefined;
     this.#pump();
-  }
-}
-
-type GatheredHint = Exclude<Hint, { topic: 'leadership' }>;
-
-/** What is to be told, until it is. */
-class Gathered {
-  readonly jobs = new Set<number>();
-  readonly #workers = new Set<number>();
-  #work = false;
-  #graph = false;
-  #schedules = false;
-  #dueAt: number | null = null;
-
-  get isUrgent(): boolean {
-    return this.#work || this.#graph || this.#schedules || this.#dueAt !== null || this.#workers.size > 0;
-  }
-
-  add({ work = false, jobs = [], workers = [], graph = false, schedules = false, dueAt = null }: Changed): void {
-    this.#work ||= work;
-    this.#graph ||= graph;
-    this.#schedules ||= schedules;
-    for (const id of jobs) {
-      if (this.jobs.size >= MAX_LOCAL_IDS) break;
-      this.jobs.add(id);
-    }
-    for (const id of workers) this.#workers.add(id);
-    if (dueAt !== null) this.#dueAt = Math.min(dueAt, this.#dueAt ?? dueAt);
-  }
-
-  take(maxIds: number, withJobs = true): GatheredHint[] {
-    const hints: GatheredHint[] = [];
-    if (this.#work) hints.push({ topic: 'work' });
-    if (withJobs && this.jobs.size > 0) {
-      hints.push({ topic: 'jobs', ids: [...this.jobs].slice(0, maxIds) });
-      this.jobs.clear();
-    }
-    if (this.#workers.size > 0) hints.push({ topic: 'workers', ids: [...this.#workers].slice(0, maxIds) });
-    if (this.#graph) hints.push({ topic: 'graph' });
-    if (this.#schedules) hints.push({ topic: 'schedules' });
-    if (this.#dueAt !== null) hints.push({ topic: 'due', at: this.#dueAt });
-    this.#workers.clear();
-    this.#work = false;
-    this.#graph = false;
-    this.#schedules = false;
-    this.#dueAt = null;
-    return hints;
   }
 }

@@ -1,4 +1,4 @@
-/** Brings a schema to what this code knows. */
+/** Brings a schema to the version that this code needs. */
 
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -11,12 +11,14 @@ const FOLDER = new URL('../migrations/', import.meta.url);
 
 /** This code can work with a schema whose `min_code` is at most this. */
 const CODE = 1;
-/** Others may be migrating at this moment, and a migration may take its time. */
-const PATIENCE_MS = 600_000;
+/** Longer than other statements get: another process may be migrating, and a migration may take minutes. */
+const MIGRATION_TIMEOUT_MS = 600_000;
 
 export interface MigrateRequest {
   url: string;
   schema: string;
+  /** Where the numbered migrations are, if not in Workron's own folder. */
+  folder?: URL;
 }
 
 export interface Migrated {
@@ -24,22 +26,22 @@ export interface Migrated {
   to: number;
 }
 
-/** Applies what is missing, each migration in a transaction of its own; of several processes at once, one does it. */
+/** Applies the missing migrations, each in its own transaction. If several processes call this at once, one of them does it. */
 export async function migrate(request: MigrateRequest): Promise<Migrated> {
   return await withClient(request, async (client) => {
-    const before = await missingOf(client, request.schema);
+    const before = await missingOf(client, request);
     if (before.names.length === 0) return { from: before.version, to: before.version };
     await client.query('select pg_advisory_lock($1, $2)', lockOf(request.schema));
-    const { version, names } = await missingOf(client, request.schema);
+    const { version, names } = await missingOf(client, request);
     let reached = version;
-    for (const name of names) reached = await apply(client, request.schema, name);
+    for (const name of names) reached = await apply(client, request, name);
     return { from: version, to: reached };
   });
 }
 
-/** Throws unless the schema is as this code needs it. */
+/** Throws `store_unavailable` if a migration is missing, or if the schema needs newer code. */
 export async function requireMigrated(request: MigrateRequest): Promise<void> {
-  const { version, names } = await withClient(request, (client) => missingOf(client, request.schema));
+  const { version, names } = await withClient(request, (client) => missingOf(client, request));
   if (names.length === 0) return;
   throw new WorkronError(
     'store_unavailable',
@@ -48,7 +50,10 @@ export async function requireMigrated(request: MigrateRequest): Promise<void> {
   );
 }
 
-async function missingOf(client: pg.Client, schema: string): Promise<{ version: number; names: string[] }> {
+async function missingOf(
+  client: pg.Client,
+  { schema, folder = FOLDER }: MigrateRequest,
+): Promise<{ version: number; names: string[] }> {
   const { rows: found } = await client.query<{ meta: string | null }>('select to_regclass($1) as meta', [
     `"${schema}".meta`,
   ]);
@@ -65,17 +70,17 @@ async function missingOf(client: pg.Client, schema: string): Promise<{ version: 
       `Schema ${schema} was made by a newer Workron (it needs code ${minCode}, this is ${CODE}); start that version`,
     );
   }
-  const names = readdirSync(FOLDER)
+  const names = readdirSync(folder)
     .filter((name) => name.endsWith('.sql') && Number.parseInt(name, 10) > version)
     .sort();
   return { version, names };
 }
 
-async function apply(client: pg.Client, schema: string, name: string): Promise<number> {
+async function apply(client: pg.Client, { schema, folder = FOLDER }: MigrateRequest, name: string): Promise<number> {
   const version = Number.parseInt(name, 10);
-  const script = readFileSync(new URL(name, FOLDER), 'utf8').replaceAll('workron.', `"${schema}".`);
+  const script = readFileSync(new URL(name, folder), 'utf8').replaceAll('workron.', `"${schema}".`);
   await client.query('begin');
-  // Only where it is missing: a role that may not create schemas can use one that was made for it.
+  // Only if it is missing: a role that may not create schemas can use one that was created for it.
   const { rows } = await client.query('select 1 from pg_namespace where nspname = $1', [schema]);
   if (rows.length === 0) await client.query(`create schema "${schema}"`);
   await client.query(script);
@@ -84,14 +89,14 @@ async function apply(client: pg.Client, schema: string, name: string): Promise<n
   return version;
 }
 
-/** Two numbers from the schema's name: the schema may not exist yet, and others in this database have locks too. */
+/** The advisory lock of a schema's migration, from the schema's name: meta.lock_space may not exist yet. */
 function lockOf(schema: string): [number, number] {
   const hash = createHash('sha256').update(`workron migrate ${schema}`).digest();
   return [hash.readInt32BE(0), hash.readInt32BE(4)];
 }
 
 async function withClient<T>({ url }: MigrateRequest, body: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ ...connectionSettings, connectionString: url, query_timeout: PATIENCE_MS });
+  const client = new pg.Client({ ...connectionSettings, connectionString: url, query_timeout: MIGRATION_TIMEOUT_MS });
   client.on('error', () => undefined);
   try {
     await client.connect();

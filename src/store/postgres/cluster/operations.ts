@@ -28,7 +28,9 @@ export async function openOperations({ database, sql }: Context, signal: AbortSi
 
 export async function advanceOperation(
   { database, sql }: Context,
-  { id, from, step }: { id: number; from: number | null; step: OperationStep },
+  id: number,
+  from: number | null,
+  step: OperationStep,
   signal: AbortSignal,
 ): Promise<boolean> {
   const values = [id, from, step.cursor, step.changed, step.skipped, step.status];

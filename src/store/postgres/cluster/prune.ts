@@ -19,92 +19,98 @@ interface OldRow {
 }
 
 /**
- * Ended jobs are deleted by age, but walked by id, for which there is an index: one by age would have to be kept on the
- * hot path. Jobs end roughly in the order of their ids, so the first ones looked at are the oldest; where they are not,
- * the walk goes on from call to call until it has been through all.
+ * Ended jobs are deleted by age, but walked by id, for which there is an index: an index by age would have to be maintained
+ * on the hot path. Jobs end roughly in the order of their ids, so the walk meets the oldest first; where it does not,
+ * it continues from call to call (`Context.pruned`) until it has been through all.
  */
-export class Pruner {
-  readonly #context: Context;
-  /** How far the walk has come. */
-  readonly #walked = new Map<TerminalStatus, number>();
-
-  constructor(context: Context) {
-    this.#context = context;
+export async function prune(
+  context: Context,
+  { doneMs, otherMs, statsMs }: Retention,
+  limit: number,
+  signal: AbortSignal,
+): Promise<number> {
+  const { database, sql } = context;
+  const sweep = (statement: Statement, values: readonly unknown[]) =>
+    database.transaction(signal, (session) => session.query(statement, values));
+  await sweep(sql.pruneKeys, []);
+  await sweep(sql.pruneIdempotency, [IDEMPOTENCY_MS]);
+  await sweep(sql.pruneStats, [statsMs]);
+  await sweep(sql.pruneAlarms, [otherMs]);
+  let count = await pruneEnded(context, 'done', doneMs, limit, signal);
+  for (const status of ['failed', 'cancelled', 'skipped'] as const) {
+    if (count < limit) count += await pruneEnded(context, status, otherMs, limit - count, signal);
   }
-
-  async prune({ doneMs, otherMs, statsMs }: Retention, limit: number, signal: AbortSignal): Promise<number> {
-    const { database, sql } = this.#context;
-    const sweep = (statement: Statement, values: readonly unknown[]) =>
-      database.transaction(signal, (session) => session.query(statement, values));
-    await sweep(sql.pruneKeys, []);
-    await sweep(sql.pruneIdempotency, [IDEMPOTENCY_MS]);
-    await sweep(sql.pruneStats, [statsMs]);
-    await sweep(sql.pruneAlarms, [otherMs]);
-    let count = await this.#pruneEnded('done', doneMs, limit, signal);
-    for (const status of ['failed', 'cancelled', 'skipped'] as const) {
-      if (count < limit) count += await this.#pruneEnded(status, otherMs, limit - count, signal);
-    }
-    for (const status of ['done', 'failed', 'cancelled'] as const) {
-      if (count < limit)
-        count += await this.#pruneWorkflows(status, status === 'done' ? doneMs : otherMs, limit - count, signal);
-    }
-    return count;
+  for (const status of ['done', 'failed', 'cancelled'] as const) {
+    if (count < limit)
+      count += await pruneWorkflows(context, status, status === 'done' ? doneMs : otherMs, limit - count, signal);
   }
+  return count;
+}
 
-  /** Each as a whole, so that the last one may go beyond the limit. */
-  async #pruneWorkflows(status: WorkflowStatus, keepMs: number, limit: number, signal: AbortSignal): Promise<number> {
-    const { database, sql } = this.#context;
-    const old = await database.query<{ id: number }>(sql.oldWorkflows, [status, keepMs, limit], signal);
-    let count = 0;
-    for (const { id } of old) {
-      if (count >= limit) break;
-      count += await database.transaction(signal, (session) => this.#pruneWorkflow(session, id, { status, keepMs }));
-    }
-    return count;
+/** Each as a whole, so that the last one may go beyond the limit. */
+async function pruneWorkflows(
+  context: Context,
+  status: WorkflowStatus,
+  keepMs: number,
+  limit: number,
+  signal: AbortSignal,
+): Promise<number> {
+  const { database, sql } = context;
+  const old = await database.query<{ id: number }>(sql.oldWorkflows, [status, keepMs, limit], signal);
+  let count = 0;
+  for (const { id } of old) {
+    if (count >= limit) break;
+    count += await database.transaction(signal, (session) => pruneWorkflow(context, session, id, { status, keepMs }));
   }
+  return count;
+}
 
-  async #pruneWorkflow(
-    session: Session,
-    id: number,
-    { status, keepMs }: { status: WorkflowStatus; keepMs: number },
-  ): Promise<number> {
-    const { sql } = this.#context;
-    const jobs = await session.query<{ id: number }>(sql.workflowJobs, [id]);
-    const ids = jobs.map((job) => job.id);
-    const ended = await session.query(sql.lockEnded, [numbers(ids)]);
-    const [workflow] = await session.query(sql.lockOldWorkflow, [id, status, keepMs]);
-    if (workflow === undefined || ended.length < ids.length) return 0;
-    if ((await session.query(sql.neededOf, [numbers(ids)])).length > 0) return 0;
-    for (let start = 0; start < ids.length; start += PIECE) {
-      await session.query(sql.pruneJobs, [numbers(ids.slice(start, start + PIECE))]);
-    }
-    await session.query(sql.pruneWorkflow, [id]);
-    await session.query(sql.pruneWorkflowNotifications, [id]);
-    return ids.length;
+async function pruneWorkflow(
+  { sql }: Context,
+  session: Session,
+  id: number,
+  { status, keepMs }: { status: WorkflowStatus; keepMs: number },
+): Promise<number> {
+  const jobs = await session.query<{ id: number }>(sql.workflowJobs, [id]);
+  const ids = jobs.map((job) => job.id);
+  const ended = await session.query(sql.lockEnded, [numbers(ids)]);
+  const [workflow] = await session.query(sql.lockOldWorkflow, [id, status, keepMs]);
+  if (workflow === undefined || ended.length < ids.length) return 0;
+  if ((await session.query(sql.neededOf, [numbers(ids)])).length > 0) return 0;
+  for (let start = 0; start < ids.length; start += PIECE) {
+    await session.query(sql.pruneJobs, [numbers(ids.slice(start, start + PIECE))]);
   }
+  await session.query(sql.pruneWorkflow, [id]);
+  await session.query(sql.pruneWorkflowNotifications, [id]);
+  return ids.length;
+}
 
-  async #pruneEnded(status: TerminalStatus, keepMs: number, limit: number, signal: AbortSignal): Promise<number> {
-    const { database, sql } = this.#context;
-    const after = this.#walked.get(status) ?? 0;
-    const rows = await database.query<OldRow>(sql.oldJobs, [status, keepMs, after, WINDOW, limit + 1], signal);
-    const [first] = rows;
-    if (first === undefined) {
-      this.#walked.delete(status);
-      return 0;
-    }
-    const gone = await database.transaction(signal, async (session) => {
-      const ids = rows.slice(0, limit).map(({ job_id }) => job_id);
-      const locked = await session.query<{ job_id: number }>(sql.lockOld, [numbers(ids), status, keepMs]);
-      if (locked.length === 0) return 0;
-      const old = await session.query<{ job_id: number }>(sql.prunable, [numbers(locked.map(({ job_id }) => job_id))]);
-      if (old.length > 0) await session.query(sql.pruneJobs, [numbers(old.map(({ job_id }) => job_id))]);
-      return old.length;
-    });
-    // Stays here while there is more to delete, and begins again at the end.
-    if (gone < limit) {
-      if (first.looked === WINDOW) this.#walked.set(status, first.last);
-      else this.#walked.delete(status);
-    }
-    return gone;
+async function pruneEnded(
+  { database, sql, pruned }: Context,
+  status: TerminalStatus,
+  keepMs: number,
+  limit: number,
+  signal: AbortSignal,
+): Promise<number> {
+  const after = pruned.get(status) ?? 0;
+  const rows = await database.query<OldRow>(sql.oldJobs, [status, keepMs, after, WINDOW, limit + 1], signal);
+  const [first] = rows;
+  if (first === undefined) {
+    pruned.delete(status);
+    return 0;
   }
+  const gone = await database.transaction(signal, async (session) => {
+    const ids = rows.slice(0, limit).map(({ job_id }) => job_id);
+    const locked = await session.query<{ job_id: number }>(sql.lockOld, [numbers(ids), status, keepMs]);
+    if (locked.length === 0) return 0;
+    const old = await session.query<{ job_id: number }>(sql.prunable, [numbers(locked.map(({ job_id }) => job_id))]);
+    if (old.length > 0) await session.query(sql.pruneJobs, [numbers(old.map(({ job_id }) => job_id))]);
+    return old.length;
+  });
+  // Stays here while there is more to delete, and begins again at the end.
+  if (gone < limit) {
+    if (first.looked === WINDOW) pruned.set(status, first.last);
+    else pruned.delete(status);
+  }
+  return gone;
 }

@@ -15,12 +15,12 @@ interface QueueRow {
   max_running: number | null;
 }
 
-/** All of them, or the one named. */
-export async function queues(
-  { database, sql }: Context,
-  only: string | null,
-  signal: AbortSignal,
-): Promise<QueueState[]> {
+export function queues(context: Context, signal: AbortSignal): Promise<QueueState[]> {
+  return readQueues(context, null, signal);
+}
+
+/** Reads all queues, or the one named. */
+async function readQueues({ database, sql }: Context, only: string | null, signal: AbortSignal): Promise<QueueState[]> {
   const [counts, settings] = await Promise.all([
     database.query<CountRow>(sql.queueCounts, [only], signal),
     database.query<QueueRow>(sql.queueRows, [only], signal),
@@ -63,6 +63,6 @@ export async function setQueue(
   await database.query(sql.setQueue, values, signal);
   await lanes.refresh(signal);
   hints.tell({ work: true });
-  const [state] = await queues(context, name, signal);
+  const [state] = await readQueues(context, name, signal);
   return state ?? { ...EMPTY, name };
 }

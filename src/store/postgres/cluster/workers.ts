@@ -1,6 +1,5 @@
 import type { NewWorker, WorkerRow } from '../../../core/worker.ts';
 import type { Context } from '../base/context.ts';
-import type { DirectSession } from '../base/direct-session.ts';
 
 interface Row {
   id: number;
@@ -19,13 +18,8 @@ interface Row {
 }
 
 /** A worker attached to the database holds its lock before anybody can see it without. */
-export async function registerWorker(
-  context: Context,
-  direct: DirectSession,
-  worker: NewWorker,
-  signal: AbortSignal,
-): Promise<WorkerRow> {
-  const { database, sql } = context;
+export async function registerWorker(context: Context, worker: NewWorker, signal: AbortSignal): Promise<WorkerRow> {
+  const { database, sql, direct } = context;
   const [next] = await database.query<{ id: number }>(sql.nextWorkerId, [], signal);
   const id = next?.id as number;
   if (worker.attachment === 'direct') await direct.hold(id, signal);
@@ -37,17 +31,17 @@ export async function registerWorker(
     direct.release(id);
     throw error;
   }
-  const [row] = await workers(context, id, signal);
+  const [row] = await readWorkers(context, id, signal);
   if (row === undefined) throw new Error(`worker ${id} is gone as soon as it was registered`);
   return row;
 }
 
-/** All of them, or the one named. */
-export async function workers(
-  { database, sql }: Context,
-  only: number | null,
-  signal: AbortSignal,
-): Promise<WorkerRow[]> {
+export function workers(context: Context, signal: AbortSignal): Promise<WorkerRow[]> {
+  return readWorkers(context, null, signal);
+}
+
+/** Reads all workers, or the one with this id. */
+async function readWorkers({ database, sql }: Context, only: number | null, signal: AbortSignal): Promise<WorkerRow[]> {
   const rows = await database.query<Row>(sql.workers, [only], signal);
   return rows.map(({ profile, ...row }) => ({
     id: row.id,
@@ -75,17 +69,12 @@ export async function workers(
 export async function drainWorker(context: Context, id: number, signal: AbortSignal): Promise<WorkerRow | undefined> {
   const { database, sql, hints } = context;
   await database.query(sql.drainWorker, [id], signal);
-  const [row] = await workers(context, id, signal);
+  const [row] = await readWorkers(context, id, signal);
   if (row !== undefined) hints.tell({ workers: [id] });
   return row;
 }
 
-export async function leaveWorker(
-  { database, sql }: Context,
-  direct: DirectSession,
-  id: number,
-  signal: AbortSignal,
-): Promise<void> {
+export async function leaveWorker({ database, sql, direct }: Context, id: number, signal: AbortSignal): Promise<void> {
   await database.query(sql.leaveWorker, [id], signal);
   direct.release(id);
 }

@@ -3,8 +3,8 @@
 import type { Condition } from '../../../core/dag/conditions.ts';
 import { isWorkronError } from '../../../core/error.ts';
 import { DEFAULT_SPEC, type Dependency } from '../../../core/job.ts';
+import { FLAG } from '../../flags.ts';
 import type { Context } from '../base/context.ts';
-import { FLAG } from '../base/flags.ts';
 import { numbers } from '../base/values.ts';
 import { relink } from '../jobs/insert-guarded.ts';
 import { transactAgain } from './again.ts';

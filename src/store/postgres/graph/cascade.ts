@@ -2,9 +2,9 @@
 
 import { countedEnd } from '../../../core/dag/conditions.ts';
 import type { TerminalStatus } from '../../../core/job.ts';
+import { FLAG } from '../../flags.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
-import { FLAG } from '../base/flags.ts';
 import { numbers } from '../base/values.ts';
 import { transactAgain } from './again.ts';
 import { Carrier, heraldOf, type Parent } from './carrier.ts';

@@ -2,8 +2,8 @@
 
 import { countedEnd } from '../../../core/dag/conditions.ts';
 import type { TerminalStatus } from '../../../core/job.ts';
+import { FLAG, LINKED } from '../../flags.ts';
 import type { Context } from '../base/context.ts';
-import { FLAG, LINKED } from '../base/flags.ts';
 import { numbers } from '../base/values.ts';
 import { Carrier, heraldOf, type Parent, stateOf } from './carrier.ts';
 import { endItems, type ItemEnd, reopenItems } from './groups.ts';

@@ -3,9 +3,9 @@
 import { groupEnd, groupFailure } from '../../../core/dag/group.ts';
 import { endStep, reopenStep, type StepCounts } from '../../../core/dag/workflow-status.ts';
 import type { Reason, TerminalStatus } from '../../../core/job.ts';
+import { FLAG } from '../../flags.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
-import { FLAG } from '../base/flags.ts';
 import { numbers } from '../base/values.ts';
 import { lanesOf } from './carrier.ts';
 import { type GroupRow, lockKin } from './kin.ts';
@@ -107,7 +107,7 @@ export async function endGroups(
     tally.note({ jobId: group.job_id, flags: group.flags, status });
     tally.ended(row?.workflow_id ?? null, { status, continueOnFailure: row?.continues ?? false });
     if (!(group.flags & FLAG.hasChildren)) continue;
-    const cancelled = status === 'cancelled' && !(group.flags & FLAG.quiet);
+    const cancelled = status === 'cancelled' && !(group.flags & FLAG.keepDependents);
     tally.queue({ id: group.job_id, mode: cancelled ? 'cancelled' : 'ended' });
   }
 }

@@ -3,10 +3,10 @@
 import { addCounters, closing, type EdgeCounters, openEdges } from '../../../core/dag/edge-counters.ts';
 import { type JudgeMode, verdict } from '../../../core/dag/judge.ts';
 import type { Dependency, NewJob, TerminalStatus } from '../../../core/job.ts';
+import { FLAG } from '../../flags.ts';
 import { inPieces } from '../../in-pieces.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
-import { FLAG } from '../base/flags.ts';
 import { numbers } from '../base/values.ts';
 import { columnsOf, ownFlags, PIECE } from '../jobs/insert-rows.ts';
 import { stateOf } from './carrier.ts';
@@ -77,7 +77,7 @@ export async function insertLinked(
       ...columns,
       numbers(
         piece.map(({ job, prospect, flags }) => {
-          const timeFlag = job.startTimeoutMs === null ? FLAG.startsAnyTime : 0;
+          const timeFlag = job.startTimeoutMs === null ? FLAG.hasNoStartTimeout : 0;
           return ownFlags(job) | flags | timeFlag | (hasParents(prospect) ? FLAG.hasParents : 0);
         }),
       ),

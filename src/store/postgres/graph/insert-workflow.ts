@@ -8,11 +8,11 @@ import { endStep, openSteps, type StepCounts, workflowStatus } from '../../../co
 import { WorkronError } from '../../../core/error.ts';
 import type { Dependency, TerminalStatus } from '../../../core/job.ts';
 import { laneKey, laneOf } from '../../../core/lane.ts';
+import { FLAG } from '../../flags.ts';
 import { inPieces } from '../../in-pieces.ts';
 import type { InsertOptions } from '../../job-store.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
-import { FLAG } from '../base/flags.ts';
 import { numbers } from '../base/values.ts';
 import { beginIdempotent } from '../jobs/idempotency.ts';
 import { giveTurnsTo } from '../jobs/turns.ts';

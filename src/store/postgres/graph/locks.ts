@@ -6,9 +6,9 @@
  */
 
 import type { TerminalStatus } from '../../../core/job.ts';
+import { FLAG } from '../../flags.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
-import { FLAG } from '../base/flags.ts';
 import type { Sql } from '../base/sql.ts';
 import { numbers } from '../base/values.ts';
 import { Moved } from './again.ts';

@@ -2,11 +2,11 @@
 
 import { laneKey, laneOf } from '../../../core/lane.ts';
 import type { Change } from '../../../core/transition.ts';
+import { FLAG } from '../../flags.ts';
 import { keyHeldByOther } from '../../refusals.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { fenceRow, type PlacedChange } from '../base/fence.ts';
-import { FLAG } from '../base/flags.ts';
 import { numbers } from '../base/values.ts';
 import { type SpecRow, specOf } from '../reads/job-row.ts';
 import { type Kin, lockKin } from './kin.ts';

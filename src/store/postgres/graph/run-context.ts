@@ -1,7 +1,7 @@
 import type { ParentEnd, RunContext, TerminalStatus } from '../../../core/job.ts';
+import { HAS_RUN_CONTEXT } from '../../flags.ts';
 import { itemOf, type StoredSpec } from '../../spec.ts';
 import type { Context } from '../base/context.ts';
-import { SURROUNDED } from '../base/flags.ts';
 import { numbers } from '../base/values.ts';
 
 /** A job that was just claimed. */
@@ -36,7 +36,7 @@ export async function runContextOf(
   signal: AbortSignal,
 ): Promise<ReadonlyMap<number, RunContext>> {
   const { database, sql } = context;
-  const jobs = claimed.filter(({ flags }) => flags & SURROUNDED);
+  const jobs = claimed.filter(({ flags }) => flags & HAS_RUN_CONTEXT);
   if (jobs.length === 0) return new Map();
   // An item has the parents of its group, which many items share.
   const askedOf = ({ job, groupId }: Claimed) => groupId ?? job.id;

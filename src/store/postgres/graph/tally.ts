@@ -12,9 +12,9 @@ import {
 } from '../../../core/dag/workflow-status.ts';
 import type { TerminalStatus } from '../../../core/job.ts';
 import { isWatched, type Notify } from '../../../core/notify.ts';
+import { FLAG } from '../../flags.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
-import { FLAG } from '../base/flags.ts';
 import { numbers } from '../base/values.ts';
 import { type EndNotice, insertNotices } from '../cluster/notices.ts';
 import { giveTurnsTo } from '../jobs/turns.ts';
@@ -72,7 +72,7 @@ export class Tally {
 
   /** A job whose flags say so ended: somebody is to be told. */
   note({ jobId, flags, status }: { jobId: number; flags: number; status: TerminalStatus }): void {
-    const wanted = status === 'failed' ? FLAG.tellsFailure : status === 'done' ? FLAG.tellsSuccess : 0;
+    const wanted = status === 'failed' ? FLAG.notifiesFailure : status === 'done' ? FLAG.notifiesSuccess : 0;
     if (flags & wanted) this.#notices.push({ jobId, workflowId: null, status });
   }
 

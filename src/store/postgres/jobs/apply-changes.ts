@@ -5,10 +5,10 @@
 
 import type { Job } from '../../../core/job.ts';
 import type { Change } from '../../../core/transition.ts';
+import { FLAG } from '../../flags.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { fenceRow, type PlacedChange } from '../base/fence.ts';
-import { FLAG } from '../base/flags.ts';
 import { numbers } from '../base/values.ts';
 import { transactAgain } from '../graph/again.ts';
 import { Conclusion, type Ended } from '../graph/conclusion.ts';
@@ -102,14 +102,14 @@ function endedOf(round: readonly PlacedChange[], written: readonly ChangedRow[])
   return round.flatMap(({ change }) => {
     const own = flags.get(change.fence.jobId);
     if (change.kind !== 'end' || own === undefined) return [];
-    const quiet = change.quiet === true || (own & FLAG.quiet) !== 0;
+    const quiet = change.keepDependents === true || (own & FLAG.keepDependents) !== 0;
     return [{ jobId: change.fence.jobId, flags: own, status: change.status, quiet }];
   });
 }
 
 function rowOf(change: Exclude<Change, { kind: 'reopen' }>) {
   const fence = { ...fenceRow(change.fence), kind: change.kind, seen_at: change.fence.workerSeenAt ?? null };
-  if (change.kind === 'flag') return { ...fence, quiet: change.quiet ?? false };
+  if (change.kind === 'flag') return { ...fence, quiet: change.keepDependents ?? false };
   const { failures, interruptions, snoozes, losses } = change.counters;
   const { outcome = null, exitCode = null, signal = null, error = null } = change.record ?? {};
   return {

@@ -4,15 +4,14 @@ import { WorkronError } from '../../../core/error.ts';
 import type { ClaimedJob } from '../../../core/job.ts';
 import { fits, needsResources } from '../../../core/lane.ts';
 import { laneMayPrefetch } from '../../../core/prefetch.ts';
+import { LINKED } from '../../flags.ts';
 import type { ClaimRequest } from '../../job-store.ts';
 import { decodeSpec, type StoredSpec } from '../../spec.ts';
 import type { Context } from '../base/context.ts';
 import type { Session, Statement } from '../base/database.ts';
-import { LINKED } from '../base/flags.ts';
 import { numbers } from '../base/values.ts';
 import { runContextOf } from '../graph/run-context.ts';
 import type { KnownLane, Lanes } from './lanes.ts';
-import type { Waiting } from './waiting.ts';
 
 /** Others may be taking the very jobs that were looked at: so often is looked again at once. */
 const MAX_TRIES = 5;
@@ -51,17 +50,12 @@ interface TakenJob {
   stepKey: string | null;
 }
 
-export async function claim(
-  context: Context,
-  waiting: Waiting,
-  request: ClaimRequest,
-  signal: AbortSignal,
-): Promise<ClaimedJob[]> {
-  const { lanes, hints } = context;
+export async function claim(context: Context, request: ClaimRequest, signal: AbortSignal): Promise<ClaimedJob[]> {
+  const { lanes, hints, waiting } = context;
   const wasFresh = lanes.isFresh;
   if (!wasFresh) await lanes.refresh(signal);
   let taken = await look(context, request, signal);
-  // One that prefetchs does not wait.
+  // A prefetch does not wait.
   if (request.prefetch && taken.length === 0) return [];
   // Before it waits, it looks at lanes that are new, and says that it waits before it looks for the last time.
   if (taken.length === 0 && wasFresh && (await lanes.refresh(signal))) taken = await look(context, request, signal);
@@ -165,7 +159,7 @@ function decodeTaken(
     failures: row.failures[place] as number,
     dueAt: row.dues[place] as number,
     startedAt: row.now,
-    ...(prefetch ? { prefetch } : {}),
+    ...(prefetch ? { prefetched: true as const } : {}),
   });
   return {
     job,

@@ -2,10 +2,10 @@ import type { Job, JobSpec } from '../../../core/job.ts';
 import type { JobEdit } from '../../../core/job-edit.ts';
 import { laneKey, laneOf } from '../../../core/lane.ts';
 import { mayPrefetch } from '../../../core/prefetch.ts';
+import { FLAG } from '../../flags.ts';
 import { encodeSpec } from '../../spec.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
-import { FLAG } from '../base/flags.ts';
 import { numbers } from '../base/values.ts';
 import { decodeJob, type JobRow, type SpecRow, specOf } from '../reads/job-row.ts';
 import { giveTurnsTo } from './turns.ts';
@@ -61,7 +61,7 @@ async function editOnce(
   const beside = Object.fromEntries(BESIDE.flatMap((key) => (key in row.spec ? [[key, row.spec[key]]] : [])));
   const kept = { ...stored.spec, ...beside };
   await session.query(sql.editJob, [jobId, stored.queue, stored.priority, stored.tags, JSON.stringify(kept)]);
-  const onceFlag = mayPrefetch(spec) ? 0 : FLAG.startsAtOnce;
+  const onceFlag = mayPrefetch(spec) ? 0 : FLAG.neverPrefetched;
   // What was moved waits in line anew.
   const isMoved = runAt !== undefined || wanted.queue !== undefined || wanted.priority !== undefined;
   await session.query(sql.editLive, [

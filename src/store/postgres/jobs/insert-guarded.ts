@@ -4,12 +4,12 @@
  */
 
 import { isWaiting, type Job, type NewJob } from '../../../core/job.ts';
+import { FLAG } from '../../flags.ts';
 import type { Inserted, InsertOptions } from '../../job-store.ts';
 import { keyHeld, tooYoungParent } from '../../refusals.ts';
 import { encodeSpec } from '../../spec.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
-import { FLAG } from '../base/flags.ts';
 import { numbers } from '../base/values.ts';
 import { Moved, transactAgain } from '../graph/again.ts';
 import { Conclusion } from '../graph/conclusion.ts';
@@ -307,7 +307,7 @@ export async function relink(
   const { counters, fate } = prospectOf(job.dependsOn, ends, 'each');
   if (fate === 'upstream_failed' || fate === 'condition') {
     await session.query(sql.skipLive, [jobId, fate]);
-    const own = (flags & ~(FLAG.holdsKey | FLAG.tellsFailure | FLAG.tellsSuccess)) | ownFlags(job);
+    const own = (flags & ~(FLAG.holdsKey | FLAG.notifiesFailure | FLAG.notifiesSuccess)) | ownFlags(job);
     const conclusion = new Conclusion(context, transaction);
     await conclusion.ended([{ jobId, flags: own, status: 'skipped', quiet: false }]);
     await conclusion.write();

@@ -2,10 +2,10 @@
 
 import type { Job, NewJob } from '../../../core/job.ts';
 import { mayPrefetch } from '../../../core/prefetch.ts';
+import { FLAG, watchFlags } from '../../flags.ts';
 import { encodeSpec, type StoredSpec, sameButInput } from '../../spec.ts';
 import type { Context } from '../base/context.ts';
 import type { Session, Statement } from '../base/database.ts';
-import { FLAG, watchFlags } from '../base/flags.ts';
 import type { Sql } from '../base/sql.ts';
 import { jsons, numbers, texts } from '../base/values.ts';
 import type { FairQueues } from './turns.ts';
@@ -112,7 +112,7 @@ function withKey(spec: StoredSpec, unique: NewJob['unique']): StoredSpec {
 export function ownFlags(job: Pick<NewJob, 'unique' | 'notify' | 'rerun' | 'maxAttempts'>): number {
   const { unique, notify } = job;
   const keyFlag = unique === null || typeof unique.while === 'number' ? 0 : FLAG.holdsKey;
-  return keyFlag | watchFlags(notify) | (mayPrefetch(job) ? 0 : FLAG.startsAtOnce);
+  return keyFlag | watchFlags(notify) | (mayPrefetch(job) ? 0 : FLAG.neverPrefetched);
 }
 
 /** Written out: a copy by spreading takes several times as long, and this is made for every job. */

@@ -1,10 +1,11 @@
 /** What a person makes of a schedule, in steps that one transaction can hold. */
 
+import { isRowError } from '../../../core/error.ts';
 import { changeLines, dueBeforeChange, type LineState } from '../../../core/schedule/change-lines.ts';
 import { type Changed, changeSchedule as decideChange } from '../../../core/schedule/change-schedule.ts';
 import type { Schedule } from '../../../core/schedule/schedule.ts';
 import { nothingJudged } from '../../plan-due.ts';
-import { isOfTheRow, messageOf, postponeMs } from '../../postpone.ts';
+import { messageOf, postponeMs } from '../../postpone.ts';
 import { decodeLineState, type LineColumns, specOfSchedule } from '../../schedule-columns.ts';
 import type { ChangeRequest, ScheduleStep } from '../../schedule-store.ts';
 import type { Context } from '../base/context.ts';
@@ -30,15 +31,17 @@ interface Unable extends DueNow {
 
 export async function changeSchedule(
   context: Context,
-  asked: Asked,
+  name: string,
+  request: ChangeRequest,
   signal: AbortSignal,
 ): Promise<ScheduleStep | undefined> {
+  const asked = { name, request };
   const begun: Begun = { alone: null };
   try {
     return await takeStep(context, asked, begun, signal);
   } catch (error) {
     const { alone } = begun;
-    if (alone === null || signal.aborted || !isOfTheRow(error)) throw error;
+    if (alone === null || signal.aborted || !isRowError(error)) throw error;
     return await takeStep(context, asked, { alone: null, unable: { ...alone, error: messageOf(error) } }, signal);
   }
 }

@@ -20,17 +20,22 @@ import { type Decided, writeTicks } from './write-ticks.ts';
 
 type Answer = { ticks: Tick[]; replayed: boolean } | undefined;
 
-export interface Asked {
+interface Asked extends InsertOptions {
   name: string;
   request: RunRequest;
-  options: InsertOptions;
 }
 
-export async function runSchedule(context: Context, asked: Asked, signal: AbortSignal): Promise<Answer> {
+export async function runSchedule(
+  context: Context,
+  name: string,
+  request: RunRequest,
+  options: InsertOptions,
+  signal: AbortSignal,
+): Promise<Answer> {
   const { answer, tally } = await transactAgain(context, signal, async (session) => {
     const ledger = new Tally();
     const transaction = { session, locks: new Locks(context, session), tally: ledger };
-    const ran = await runOnce(context, transaction, asked);
+    const ran = await runOnce(context, transaction, { ...options, name, request });
     await ledger.write(context, session);
     return { answer: ran, tally: ledger };
   });
@@ -41,7 +46,7 @@ export async function runSchedule(context: Context, asked: Asked, signal: AbortS
 async function runOnce(
   context: Context,
   transaction: Transaction,
-  { name, request, options: { idempotency } }: Asked,
+  { name, request, idempotency }: Asked,
 ): Promise<Answer> {
   const { sql } = context;
   const { session } = transaction;
@@ -110,7 +115,8 @@ async function ticksByIds({ sql }: Context, session: Session, ids: readonly numb
 
 export async function ticksWithoutRun(
   context: Context,
-  { name, key, instants }: { name: string; key: string; instants: readonly number[] },
+  name: string,
+  { key, instants }: { key: string; instants: readonly number[] },
   signal: AbortSignal,
 ): Promise<number[] | undefined> {
   const session = unlocked(context, signal);
@@ -132,7 +138,9 @@ async function withoutRun(
 
 export async function ticks(
   context: Context,
-  { name, filter, before, limit }: { name: string; filter: TickFilter; before: number | null; limit: number },
+  name: string,
+  filter: TickFilter,
+  { before, limit }: { before: number | null; limit: number },
   signal: AbortSignal,
 ): Promise<Tick[] | undefined> {
   const session = unlocked(context, signal);
@@ -163,7 +171,8 @@ function unlocked({ database }: Context, signal: AbortSignal): Session {
 
 export async function pruneTicks(
   { database, sql }: Context,
-  { keepMs, limit }: { keepMs: number; limit: number },
+  keepMs: number,
+  limit: number,
   signal: AbortSignal,
 ): Promise<number> {
   const gone = await database.transaction(signal, (session) => session.query(sql.pruneTicks, [keepMs, limit]));

@@ -1,8 +1,9 @@
 /** Ticks that are due. Of several instances at once, each takes other schedules. */
 
+import { isRowError } from '../../../core/error.ts';
 import type { Schedule } from '../../../core/schedule/schedule.ts';
 import type { Run } from '../../../core/schedule/tick.ts';
-import { isOfTheRow, messageOf, postponeMs } from '../../postpone.ts';
+import { messageOf, postponeMs } from '../../postpone.ts';
 import { decodeLine, type LineColumns } from '../../schedule-columns.ts';
 import type { Ticked, TickRequest } from '../../schedule-store.ts';
 import type { Context } from '../base/context.ts';
@@ -58,7 +59,7 @@ async function judgeDue(context: Context, request: TickRequest, signal: AbortSig
   } catch (error) {
     const [alone] = begun;
     if (request.lines !== 1 || alone === undefined || signal.aborted) throw error;
-    if (!isOfTheRow(error) && !isTooSlow(error)) throw error;
+    if (!isRowError(error) && !isTooSlow(error)) throw error;
     return await postpone(context, alone, error, signal);
   }
 }

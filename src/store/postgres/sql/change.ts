@@ -1,7 +1,7 @@
 /** All other changes of one job: requeued, ended, cancelled, retried, edited. */
 
+import { FLAG } from '../../flags.ts';
 import type { Twins } from '../../statements.ts';
-import { FLAG } from '../base/flags.ts';
 import { epochMs, nowIn } from './instants.ts';
 import { countersOf, edgeState, flagsOf, lineOfJob } from './standing.ts';
 
@@ -25,7 +25,7 @@ export function changeSql(s: string) {
     editLive: `with ${now}
       update ${s}.live l
       set lane = $2, rank = $3, due = coalesce(d.moved, l.due), turn = case when $6 then 0 else l.turn end,
-        fair_key = case when not $6 then l.fair_key end, flags = l.flags & ~${FLAG.startsAtOnce | FLAG.startsAnyTime} | $7::integer,
+        fair_key = case when not $6 then l.fair_key end, flags = l.flags & ~${FLAG.neverPrefetched | FLAG.hasNoStartTimeout} | $7::integer,
         status = case when d.moved is null or l.status = 'blocked' then l.status
           when d.moved > t.now then 'scheduled' else 'pending' end,
         expires_at = case when d.moved is null or l.expires_at is null then l.expires_at
@@ -49,11 +49,11 @@ export function changeSql(s: string) {
           and (l.status <> 'running' or l.worker_id is not distinct from i.worker_id)
           and ${sameCounters('l')} and (i.seen_at is null or i.seen_at = coalesce(${epochMs('w.seen_at')}, 0))),
       flagged as (
-        update ${s}.live l set cancel_requested_at = t.now, flags = case when h.quiet then l.flags | 64 else l.flags end
+        update ${s}.live l set cancel_requested_at = t.now, flags = case when h.quiet then l.flags | ${FLAG.keepDependents} else l.flags end
         from held h, t where l.job_id = h.job_id and h.kind = 'flag'),
       woken as (
         update ${s}.fan f set due = true from held h
-        where f.job_id = h.job_id and h.kind = 'flag' and h.flags & 2 <> 0),
+        where f.job_id = h.job_id and h.kind = 'flag' and h.flags & ${FLAG.group} <> 0),
       requeued as (
         update ${s}.live l
         set status = h.to_status, due = case when h.delay_ms = 0 then l.due else t.now + h.delay_ms * interval '1 ms' end,

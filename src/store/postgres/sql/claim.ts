@@ -1,7 +1,7 @@
 /** Handing jobs to workers. */
 
+import { FLAG } from '../../flags.ts';
 import type { Twins } from '../../statements.ts';
-import { FLAG } from '../base/flags.ts';
 import { epochMs, nowIn } from './instants.ts';
 import { freeKeysIn } from './keys.ts';
 
@@ -32,7 +32,7 @@ export function claimSql(s: string) {
         renewed_at = case when $2::bigint is null then t.now end
       from t where l.ctid = any(array(select ctid from picked))
       returning l.job_id, l.attempt, l.failures, l.due, l.turn, l.lane, l.flags),
-    ${freeKeys('taken', `g.flags & 8 <> 0 and u.hold = 'pending'`)}
+    ${freeKeys('taken', `g.flags & ${FLAG.holdsKey} <> 0 and u.hold = 'pending'`)}
     select (select state from ${s}.worker where id = $1) as state, (${wanted}) as wanted,
       (select ${epochMs('now')} from t) as now, array_agg(k.job_id) as ids, array_agg(k.attempt) as attempts,
       array_agg(k.failures) as failures, array_agg(${epochMs('k.due')}) as dues, array_agg(k.turn) as turns,
@@ -42,13 +42,13 @@ export function claimSql(s: string) {
       array_agg(coalesce(j.group_index, 0)) as indexes
     from taken k join ${s}.job j on j.id = k.job_id`;
   /** Whether a job may wait at a worker, if its lane may. */
-  const canWait = (row: string) => `${row}.failures = 0 and ${row}.flags & ${FLAG.startsAtOnce} = 0`;
+  const canWait = (row: string) => `${row}.failures = 0 and ${row}.flags & ${FLAG.neverPrefetched} = 0`;
   const mayClaim = `exists (select 1 from ${s}.worker where id = $1 and state = 'online')`;
 
   /** Whether so many jobs of the queue `q` run that no other could start now. */
   const isFull = `q.max_running <= (
           select count(*) from ${s}.live r join ${s}.lane k on k.id = r.lane
-          where r.status = 'running' and r.flags & 2 = 0 and k.queue = q.name)`;
+          where r.status = 'running' and r.flags & ${FLAG.group} = 0 and k.queue = q.name)`;
   /** Lanes that nothing is taken from now. Looked up once: for each of many lanes it would cost more than the lane's head. */
   const closed = (isClosed: string) => `closed as materialized (
         select n.id from ${s}.queue q join ${s}.lane n on n.queue = q.name
@@ -73,7 +73,7 @@ export function claimSql(s: string) {
 
   return {
     countRunning: `select n.queue, count(*) as count from ${s}.live l join ${s}.lane n on n.id = l.lane
-      where l.status = 'running' and l.flags & 2 = 0 and n.queue = any($1::text[]) group by n.queue`,
+      where l.status = 'running' and l.flags & ${FLAG.group} = 0 and n.queue = any($1::text[]) group by n.queue`,
     /** $1 lanes, $2 how many to look at in each. */
     laneHeads: `select c.* from unnest($1::integer[], $2::integer[]) u(lane, n) cross join lateral (
         select l.lane, l.rank, l.turn, l.due, l.job_id from ${s}.live l

@@ -6,8 +6,8 @@
  * job's `cascade` row under the lock of that job. What is read to decide is read in a later statement than the lock.
  */
 
+import { FLAG } from '../../flags.ts';
 import type { Twins } from '../../statements.ts';
-import { FLAG } from '../base/flags.ts';
 import { nowIn } from './instants.ts';
 import { edgeState, flagsOf, isFinal, lineOfJob } from './standing.ts';
 
@@ -17,7 +17,7 @@ export function dependenciesSql(s: string) {
   const now = nowIn(s);
 
   return {
-    markParents: `update ${s}.live set flags = flags | 1 where job_id = any($1::bigint[]) and flags & 1 = 0`,
+    markParents: `update ${s}.live set flags = flags | ${FLAG.hasChildren} where job_id = any($1::bigint[]) and flags & ${FLAG.hasChildren} = 0`,
     insertEdges: `insert into ${s}.edge (child_id, parent_id, condition, state)
       select * from unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[])`,
     dropEdges: `delete from ${s}.edge where child_id = any($1::bigint[])`,
@@ -36,10 +36,10 @@ export function dependenciesSql(s: string) {
 
     // Only here: all whom a change concerns are locked first, then read, then written at once.
     /** Whether a job is a group never changes, nor does its id: an order that still holds when the lock is had. */
-    lockLive: `select job_id, flags from ${s}.live where job_id = any($1::bigint[]) order by flags & 2, job_id for update`,
+    lockLive: `select job_id, flags from ${s}.live where job_id = any($1::bigint[]) order by flags & ${FLAG.group}, job_id for update`,
     /** The same without waiting. */
     takeLive: `select job_id, flags from ${s}.live where job_id = any($1::bigint[])
-      order by flags & 2, job_id for update skip locked`,
+      order by flags & ${FLAG.group}, job_id for update skip locked`,
     waitingOf: `select job_id, flags from ${s}.live where job_id = any($1::bigint[]) and status <> 'running'`,
     liveOf: `select job_id from ${s}.live where job_id = any($1::bigint[])`,
     /** What it was asked to be is never changed while it has ended: that may be read with the lock. */
@@ -54,7 +54,7 @@ export function dependenciesSql(s: string) {
           union select e.child_id from unnest($1::bigint[]) i(id) cross join lateral (
             select e.child_id from ${s}.edge e where e.parent_id = i.id offset 0) e
           union select j.group_id from ${s}.job j where j.id = any($1::bigint[]) and coalesce(j.group_id, 0) <> 0))
-        order by l.flags & 2, l.job_id for update) l`,
+        order by l.flags & ${FLAG.group}, l.job_id for update) l`,
     /** Whom the ends and retries of jobs $1 may concern: their groups and children; of retries $2, their parents too. */
     concerned: `select 'group' as what, group_id as id from ${s}.job where id = any($1::bigint[]) and coalesce(group_id, 0) <> 0
       union select 'child', child_id from ${s}.edge where parent_id = any($1::bigint[])
@@ -99,7 +99,7 @@ export function dependenciesSql(s: string) {
     relinkLive: `with ${now}
       update ${s}.live l
       set open_edges = $3, held_edges = $4, broken_edges = $5, missed_edges = $6,
-        flags = l.flags & ~16 | $7 | case when $7 <> 0 and l.expires_at is null then ${FLAG.startsAnyTime} else 0 end,
+        flags = l.flags & ~${FLAG.hasParents} | $7 | case when $7 <> 0 and l.expires_at is null then ${FLAG.hasNoStartTimeout} else 0 end,
         status = case when $2 = 'wait' then 'blocked' else l.status end,
         expires_at = case when $2 = 'wait' then null else l.expires_at end
       where l.job_id = $1`,
@@ -133,10 +133,10 @@ export function dependenciesSql(s: string) {
       kept as (
         update ${s}.live l
         set open_edges = i.open, held_edges = i.held, broken_edges = i.broken, missed_edges = i.missed,
-          status = case when not i.free then 'blocked' when l.flags & 2 <> 0 then 'running'
+          status = case when not i.free then 'blocked' when l.flags & ${FLAG.group} <> 0 then 'running'
             when l.due > t.now then 'scheduled' else 'pending' end,
-          started_at = case when i.free and l.flags & 2 <> 0 then t.now else l.started_at end,
-          expires_at = case when i.free and l.flags & 2 = 0
+          started_at = case when i.free and l.flags & ${FLAG.group} <> 0 then t.now else l.started_at end,
+          expires_at = case when i.free and l.flags & ${FLAG.group} = 0
             then greatest(l.due, t.now) + i.start_timeout_ms * interval '1 ms' end
         from t, unnest($5::bigint[], $6::integer[], $7::integer[], $8::integer[], $9::integer[], $10::boolean[],
           $11::float8[]) i(job_id, open, held, broken, missed, free, start_timeout_ms)

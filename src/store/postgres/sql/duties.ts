@@ -1,5 +1,6 @@
 /** What is done for all: jobs become due, expire, are lost; workers go. */
 
+import { FLAG } from '../../flags.ts';
 import type { Twins } from '../../statements.ts';
 import { epochMs, nowIn } from './instants.ts';
 
@@ -20,7 +21,7 @@ export function dutiesSql(s: string) {
     lostJobs: `with ${now}
       select l.job_id, coalesce(${epochMs('w.seen_at')}, 0) as seen_at
       from t, ${s}.live l left join ${s}.worker w on w.id = l.worker_id
-      where l.status = 'running' and l.flags & 2 = 0 and (l.worker_id = any($2::integer[]) or w.id is null
+      where l.status = 'running' and l.flags & ${FLAG.group} = 0 and (l.worker_id = any($2::integer[]) or w.id is null
         or coalesce(l.renewed_at, w.seen_at) + w.lease_ms * interval '1 ms' < t.now)
       order by l.job_id limit $1`,
     retireWorkers: `with ${now}

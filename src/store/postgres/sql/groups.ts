@@ -1,8 +1,12 @@
 /** Groups and their items. */
 
+import { FLAG } from '../../flags.ts';
 import type { Twins } from '../../statements.ts';
 import { nowIn } from './instants.ts';
 import { countersOf, edgeState, flagsOf, isFinal } from './standing.ts';
+
+/** The bits that an item takes over from its group. */
+const INHERITED = FLAG.inWorkflow | FLAG.neverPrefetched;
 
 export function groupsSql(s: string) {
   const now = nowIn(s);
@@ -18,7 +22,7 @@ export function groupsSql(s: string) {
     /** $2 the first index, $3 how many, $4 whether there is room for more; an item is a copy of its group's job. */
     insertItems: `with ${now},
       parent as materialized (
-        select j.*, l.lane, l.rank, l.flags & 516 as flags, greatest(l.due, t.now) as due,
+        select j.*, l.lane, l.rank, l.flags & ${INHERITED} as flags, greatest(l.due, t.now) as due,
           (j.spec ->> 'start_timeout_ms')::float8 as start_timeout_ms
         from t, ${s}.job j join ${s}.live l on l.job_id = j.id where j.id = $1),
       item as materialized (
@@ -35,7 +39,7 @@ export function groupsSql(s: string) {
       lives as (
         insert into ${s}.live (job_id, status, lane, rank, due, expires_at, flags)
         select i.id, case when p.due > t.now then 'scheduled' else 'pending' end, p.lane, p.rank, p.due,
-          p.due + p.start_timeout_ms * interval '1 ms', p.flags | 32
+          p.due + p.start_timeout_ms * interval '1 ms', p.flags | ${FLAG.item}
         from item i, parent p, t),
       counted as (
         update ${s}.fan f set inserted = f.inserted + n.n, open_items = f.open_items + n.n,
@@ -57,7 +61,7 @@ export function groupsSql(s: string) {
 
     // Only here: under the lock of the group, which is the last of all jobs.
     lockGroups: `select job_id, flags, cancel_requested_at is not null as cancelled from ${s}.live
-      where job_id = any($1::bigint[]) and status = 'running' and flags & 2 <> 0 order by job_id for update`,
+      where job_id = any($1::bigint[]) and status = 'running' and flags & ${FLAG.group} <> 0 order by job_id for update`,
     restFan: `update ${s}.fan set due = false where job_id = $1`,
     endGroups: `with ${now},
       gone as (

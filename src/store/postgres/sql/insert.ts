@@ -1,12 +1,13 @@
 /** New jobs that depend on nobody, and those that take the place of a waiting one. */
 
+import { FLAG } from '../../flags.ts';
 import type { Twins } from '../../statements.ts';
-import { FLAG } from '../base/flags.ts';
 import { isOpenIn, order } from './claim.ts';
 import { epochMs, nowIn } from './instants.ts';
 
 /** What a job's replacement decides anew. */
-const REPLACED = FLAG.holdsKey | FLAG.tellsFailure | FLAG.tellsSuccess | FLAG.startsAtOnce | FLAG.startsAnyTime;
+const REPLACED =
+  FLAG.holdsKey | FLAG.notifiesFailure | FLAG.notifiesSuccess | FLAG.neverPrefetched | FLAG.hasNoStartTimeout;
 
 export function insertSql(s: string) {
   const now = nowIn(s);

@@ -1,7 +1,7 @@
 /** Jobs that were submitted in applications' own transactions. */
 
+import { FLAG } from '../../flags.ts';
 import type { Twins } from '../../statements.ts';
-import { FLAG } from '../base/flags.ts';
 import { nowIn } from './instants.ts';
 
 export function intakeSql(s: string) {

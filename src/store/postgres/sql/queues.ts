@@ -1,5 +1,6 @@
 /** Queues and their settings. */
 
+import { FLAG } from '../../flags.ts';
 import type { Twins } from '../../statements.ts';
 import { nowIn } from './instants.ts';
 
@@ -8,7 +9,7 @@ export function queuesSql(s: string) {
 
   return {
     /** Groups are not counted as running: nobody runs them. */
-    queueCounts: `select n.queue as name, l.status, count(*) filter (where l.status <> 'running' or l.flags & 2 = 0) as count,
+    queueCounts: `select n.queue as name, l.status, count(*) filter (where l.status <> 'running' or l.flags & ${FLAG.group} = 0) as count,
         min(l.due) as due
       from ${s}.live l join ${s}.lane n on n.id = l.lane where $1::text is null or n.queue = $1
       group by n.queue, l.status`,

@@ -1,7 +1,7 @@
 /** Jobs that are done. */
 
+import { FLAG, LINKED } from '../../flags.ts';
 import type { Twins } from '../../statements.ts';
-import { LINKED } from '../base/flags.ts';
 import { began, isHeld } from './heartbeat.ts';
 import { epochMs, nowIn } from './instants.ts';
 import { freeKeysIn } from './keys.ts';
@@ -37,7 +37,7 @@ export function settleSql(s: string) {
         from gone, t),
       results as (
         insert into ${s}.result (job_id, value) select job_id, result from gone where result is not null),
-      ${freeKeys('gone', `g.flags & 8 <> 0 and u.hold <> 'time'`)}
+      ${freeKeys('gone', `g.flags & ${FLAG.holdsKey} <> 0 and u.hold <> 'time'`)}
       select (select ${epochMs('now')} from t) as now, array_agg(job_id) as ids, array_agg(attempt) as attempts,
         array_agg(worker_id) as workers, array_agg(lane) as lanes, array_agg(${epochMs('due')}) as dues,
         array_agg(${epochMs('started_at')}) as starts

@@ -1,5 +1,7 @@
 /** How a job stands by its other rows: pieces of statements, as functions of the quoted schema. */
 
+import { FLAG } from '../../flags.ts';
+
 /**
  * The row of `run` that ended its job. Written so that the index of such rows, where the job's id comes second, is of no
  * use to the planner, which takes it while the table is small and keeps to it: the primary key has to do it.
@@ -22,15 +24,15 @@ export const lineOfJob = `case when j.workflow_id is null then (j.spec -> 'tick'
 
 /** What the flags of a job `j` are when it waits again. Its unique key is not taken again. */
 export function flagsOf(s: string): string {
-  return `(case when exists (select 1 from ${s}.edge o where o.parent_id = j.id) then 1 else 0 end
-      | case when exists (select 1 from ${s}.fan f where f.job_id = j.id) then 2 else 0 end
-      | case when j.workflow_id is not null then 4 else 0 end
-      | case when exists (select 1 from ${s}.edge o where o.child_id = j.id) then 16 else 0 end
-      | case when j.group_id is not null then 32
-          when j.spec @? '$.notify[*].on[*] ? (@ == "recovered")' then 384
-          when j.spec @? '$.notify[*].on[*] ? (@ == "failed")' then 128 else 0 end
-      | case when j.spec ->> 'rerun' = 'never' or (j.spec -> 'max_attempts')::integer <= 1 then 512 else 0 end
-      | case when j.spec ->> 'start_timeout_ms' is null then 2048 else 0 end)`;
+  return `(case when exists (select 1 from ${s}.edge o where o.parent_id = j.id) then ${FLAG.hasChildren} else 0 end
+      | case when exists (select 1 from ${s}.fan f where f.job_id = j.id) then ${FLAG.group} else 0 end
+      | case when j.workflow_id is not null then ${FLAG.inWorkflow} else 0 end
+      | case when exists (select 1 from ${s}.edge o where o.child_id = j.id) then ${FLAG.hasParents} else 0 end
+      | case when j.group_id is not null then ${FLAG.item}
+          when j.spec @? '$.notify[*].on[*] ? (@ == "recovered")' then ${FLAG.notifiesFailure | FLAG.notifiesSuccess}
+          when j.spec @? '$.notify[*].on[*] ? (@ == "failed")' then ${FLAG.notifiesFailure} else 0 end
+      | case when j.spec ->> 'rerun' = 'never' or (j.spec -> 'max_attempts')::integer <= 1 then ${FLAG.neverPrefetched} else 0 end
+      | case when j.spec ->> 'start_timeout_ms' is null then ${FLAG.hasNoStartTimeout} else 0 end)`;
 }
 
 /** The counters of a child's edges, each in the state given; all 0 where there are none. */

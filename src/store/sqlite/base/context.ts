@@ -1,8 +1,8 @@
+import type { Changes } from '../../hint.ts';
 import type { Aftermath } from '../graph/aftermath.ts';
 import type { Lanes } from '../jobs/lanes.ts';
 import type { FairQueues } from '../jobs/turns.ts';
 import type { Database } from './database.ts';
-import type { Effects } from './effects.ts';
 
 /** What a call works with inside its thread. */
 export interface Context {
@@ -11,8 +11,8 @@ export interface Context {
   fairQueues: FairQueues;
   /** By the caller's clock, when the call was sent. */
   now: number;
-  /** What others should hear of once it is on disk. */
-  effects: Effects;
+  /** What the call changed, to be announced after the commit. */
+  effects: Changes;
   /** What others have to do with it, in the same transaction. */
   aftermath: Aftermath;
 }

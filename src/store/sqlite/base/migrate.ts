@@ -1,4 +1,4 @@
-/** Brings a database file to the schema that this code knows. */
+/** Brings a database file to the version that this code needs. */
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { WorkronError } from '../../../core/error.ts';
@@ -7,10 +7,10 @@ import { sql } from './sql.ts';
 
 const FOLDER = new URL('../migrations/', import.meta.url);
 
-/** What this code is to a schema's `min_code`. */
+/** This code can work with a schema whose `min_code` is at most this. */
 const CODE = 1;
 
-/** The version that is there, 0 in an empty file. Throws where the file holds something else, or something newer. */
+/** Returns the schema's version, 0 for an empty file. Throws if the file is not Workron's or needs newer code. */
 export function installedVersion(database: Database, file: string): number {
   const tables = database.all<{ name: string }>(sql.tables).map((table) => table.name);
   if (tables.length === 0) return 0;
@@ -29,15 +29,15 @@ export function installedVersion(database: Database, file: string): number {
   return meta.schema_version;
 }
 
-/** Applies what is missing, each migration in a transaction of its own. */
-export function migrate(database: Database, installed: number): void {
-  const missing = readdirSync(FOLDER)
+/** Applies the migrations of `folder` that are missing, each in its own transaction. */
+export function migrate(database: Database, installed: number, folder = FOLDER): void {
+  const missing = readdirSync(folder)
     .filter((name) => name.endsWith('.sql') && Number.parseInt(name, 10) > installed)
     .sort();
   for (const name of missing) {
     database.script('begin immediate');
     try {
-      database.script(readFileSync(new URL(name, FOLDER), 'utf8'));
+      database.script(readFileSync(new URL(name, folder), 'utf8'));
       database.run(sql.setSchemaVersion, Number.parseInt(name, 10));
       database.script('commit');
     } catch (error) {

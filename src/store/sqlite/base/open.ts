@@ -1,13 +1,69 @@
+/** Jobs in one SQLite file. This side only encodes, calls the threads and decodes. */
+
+import { resolve } from 'node:path';
 import type { Clock } from '../../../core/clock.ts';
 import type { Log } from '../../../ops/log.ts';
-import { SqliteStore } from './sqlite-store.ts';
+import { askAll, bindAll } from '../../bind.ts';
+import { LocalHints } from '../../hint.ts';
+import type { Store } from '../../store.ts';
+import { transactional } from '../graph/enlist.ts';
+import { calls, type Threads } from './calls.ts';
+import { type ReaderMethods, readerMethods } from './reader-methods.ts';
+import { Thread } from './thread.ts';
+import { urgentReads, type WriterMethods, writerMethods } from './writer-methods.ts';
+
+export interface SqliteStore extends Store {
+  /** Copies everything as of one moment into `file`, which must not exist, while others go on working. */
+  backup(file: string, signal: AbortSignal): Promise<void>;
+}
 
 /**
- * Opens the file, creating it where there is none, and brings its schema up to date. One process at a time owns a file:
- * others are refused with `store_unavailable`.
+ * Opens the file, creating it if there is none, and migrates its schema. One process at a time owns a file: others are
+ * refused with `store_unavailable`.
  */
-export async function openSqlite({ file, clock, log }: { file: string; clock: Clock; log: Log }): Promise<SqliteStore> {
-  const store = await SqliteStore.open({ file, clock });
-  log.debug({ file: store.location }, 'database opened');
-  return store;
+export async function openSqlite(options: { file: string; clock: Clock; log: Log }): Promise<SqliteStore> {
+  const { clock, log } = options;
+  const file = resolve(options.file);
+  const hints = new LocalHints();
+  const writer = await Thread.start<WriterMethods>({
+    entry: 'writer',
+    data: { file },
+    clock,
+    onChanged: (changed) => hints.announce(changed),
+  });
+  try {
+    const reader = await Thread.start<ReaderMethods>({ entry: 'reader', data: { file }, clock });
+    log.debug({ file }, 'database opened');
+    return storeOn({ writer, reader, clock }, file, hints);
+  } catch (error) {
+    await writer.close();
+    throw error;
+  }
+}
+
+function storeOn(threads: Threads, file: string, hints: LocalHints): SqliteStore {
+  const { writer, reader, clock } = threads;
+  return {
+    driver: 'sqlite',
+    location: file,
+    exclusive: true,
+    leaseKeeper: null,
+    transactional: transactional(clock),
+    deadlocks: () => 0,
+    ...askAll(writerMethods, (name, args, signal) => writer.call(name, args as never, signal)),
+    ...askAll(readerMethods, (name, args, signal) => reader.call(name, args as never, signal)),
+    ...bindAll(calls, threads),
+    fenced: (fence) => storeOn({ ...threads, writer: writer.fenced(fence, urgentReads) }, file, hints),
+    subscribe: (listener) => hints.subscribe(listener),
+    async backup(target, signal) {
+      signal.throwIfAborted();
+      const copying = await Thread.start({ entry: 'backup', data: { file, target: resolve(target) }, clock });
+      await copying.ended;
+    },
+    /** Calls in flight are answered first. The file is left whole, without its write-ahead log. */
+    async [Symbol.asyncDispose]() {
+      await reader.close();
+      await writer.close();
+    },
+  };
 }

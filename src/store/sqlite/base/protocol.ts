@@ -1,19 +1,22 @@
-/** What goes to and fro between the calling side and a thread. */
+/** The messages between the calling side and a thread. */
 
 import type { MessagePort, Worker } from 'node:worker_threads';
 import type { Fence } from '../../../core/leadership.ts';
+import type { Changed } from '../../hint.ts';
 import type { Context } from './context.ts';
-import type { Effects } from './effects.ts';
 import type { Failure } from './failure.ts';
 
 /** What a thread can be asked for, by name. */
-export type Methods = Record<string, (context: Context, input: any) => unknown>;
+export type Methods = Record<string, (context: Context, ...args: never[]) => unknown>;
+
+/** The arguments of a call, without the context that the thread adds. */
+export type Args<M extends Methods, K extends keyof M> = Parameters<M[K]> extends [unknown, ...infer Sent] ? Sent : [];
 
 export interface Request {
   id: number;
   method: string;
   now: number;
-  input: unknown;
+  args: readonly unknown[];
   /** Of a leader: where its term is over, nothing is done. */
   fence?: Fence;
 }
@@ -22,7 +25,7 @@ export interface Answer {
   id: number;
   value?: unknown;
   failure?: Failure;
-  effects?: Effects;
+  changed?: Changed;
 }
 
 export type ToThread = Request | 'close';

@@ -1,4 +1,4 @@
-/** What the reader's thread does: reads that may take their time. */
+/** The methods of the reader's thread: reads that may take their time. */
 
 import { instances } from '../cluster/instances.ts';
 import { duties } from '../cluster/leadership.ts';

@@ -4,13 +4,13 @@
  */
 
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
+import { Changes } from '../../hint.ts';
 import { requireTerm } from '../cluster/leadership.ts';
 import { Aftermath } from '../graph/aftermath.ts';
 import { Lanes } from '../jobs/lanes.ts';
 import { FairQueues } from '../jobs/turns.ts';
 import type { Context } from './context.ts';
 import type { Database } from './database.ts';
-import { Effects } from './effects.ts';
 import { encodeFailure } from './failure.ts';
 import { type Answer, type Methods, type Request, send, type ToThread } from './protocol.ts';
 import { isBusy, translate } from './sqlite-error.ts';
@@ -25,6 +25,8 @@ export interface Served {
   maxGroup: number;
   close(): void;
 }
+
+type Method = (context: Context, ...args: readonly unknown[]) => unknown;
 
 /** What a thread remembers of the file from call to call. */
 type Memo = Pick<Context, 'lanes' | 'fairQueues'>;
@@ -98,11 +100,11 @@ function performInSavepoint(served: Served, memo: Memo, request: Request): Answe
   }
 }
 
-function perform({ database, methods }: Served, memo: Memo, { id, method, now, input, fence }: Request): Answer {
-  const effects = new Effects();
+function perform({ database, methods }: Served, memo: Memo, { id, method, now, args, fence }: Request): Answer {
+  const effects = new Changes();
   const context = { database, ...memo, now, effects, aftermath: new Aftermath() };
   if (fence !== undefined) requireTerm(context, fence);
-  const value = methods[method]?.(context, input);
+  const value = (methods[method] as Method | undefined)?.(context, ...args);
   context.aftermath.finish(context);
-  return effects.isEmpty ? { id, value } : { id, value, effects };
+  return effects.isEmpty ? { id, value } : { id, value, changed: effects };
 }

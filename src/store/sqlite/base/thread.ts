@@ -4,9 +4,17 @@ import { Worker } from 'node:worker_threads';
 import type { Clock } from '../../../core/clock.ts';
 import { WorkronError } from '../../../core/error.ts';
 import type { Fence } from '../../../core/leadership.ts';
-import type { Effects } from './effects.ts';
+import type { Changed } from '../../hint.ts';
 import { decodeFailure } from './failure.ts';
-import { type Answer, type FromThread, type Methods, type Request, send, type ToThread } from './protocol.ts';
+import {
+  type Answer,
+  type Args,
+  type FromThread,
+  type Methods,
+  type Request,
+  send,
+  type ToThread,
+} from './protocol.ts';
 
 interface Pending {
   resolve(value: unknown): void;
@@ -18,7 +26,7 @@ export interface ThreadOptions {
   data: { file: string; target?: string };
   clock: Clock;
   /** Told after the commit, before the caller is answered. */
-  onEffects?: (effects: Effects) => void;
+  onChanged?: (changed: Changed) => void;
 }
 
 export interface CallOptions {
@@ -67,11 +75,11 @@ export class Thread<M extends Methods> {
     return thread;
   }
 
-  /** The same thread for a leader: all but `reads` is done only in its term. */
-  fenced(fence: () => Fence, reads: ReadonlySet<keyof M>): Calls<M> {
+  /** The same thread for a leader: all methods but `reads` are called only in its term. */
+  fenced(fence: () => Fence, reads: Partial<M>): Calls<M> {
     return {
-      call: async (method, input, signal, options) =>
-        this.call(method, input, signal, reads.has(method) ? options : { ...options, fence: fence() }),
+      call: async (method, args, signal, options) =>
+        this.call(method, args, signal, method in reads ? options : { ...options, fence: fence() }),
       close: () => this.close(),
       fenced: (other) => this.fenced(other, reads),
     };
@@ -80,7 +88,7 @@ export class Thread<M extends Methods> {
   /** An abort before the call is sent means that nothing happens; after that it only ends the caller's waiting. */
   call<K extends keyof M & string>(
     method: K,
-    input: Parameters<M[K]>[1],
+    args: Args<M, K>,
     signal: AbortSignal,
     { fence, handedOver }: CallOptions = {},
   ): Promise<ReturnType<M[K]>> {
@@ -104,7 +112,7 @@ export class Thread<M extends Methods> {
         },
       });
       try {
-        const request: Request = { id, method, now: this.#options.clock.now(), input };
+        const request: Request = { id, method, now: this.#options.clock.now(), args };
         this.#post(fence === undefined ? request : { ...request, fence }, handedOver);
       } catch (error) {
         this.#pending.delete(id);
@@ -141,8 +149,8 @@ export class Thread<M extends Methods> {
     if ('failed' in message) this.#ready.reject(decodeFailure(message.failed));
   }
 
-  #answer({ id, value, failure, effects }: Answer): void {
-    if (effects !== undefined) this.#options.onEffects?.(effects);
+  #answer({ id, value, failure, changed }: Answer): void {
+    if (changed !== undefined) this.#options.onChanged?.(changed);
     const pending = this.#pending.get(id);
     this.#pending.delete(id);
     if (failure === undefined) pending?.resolve(value);

@@ -1,4 +1,4 @@
-/** What the writer's thread does: everything that writes, and reads that must not wait behind a long list. */
+/** The methods of the writer's thread. */
 
 import { beatInstance, forgetInstances, leaveInstance } from '../cluster/instances.ts';
 import { lead, resign } from '../cluster/leadership.ts';
@@ -21,7 +21,7 @@ import { heartbeat } from '../jobs/heartbeat.ts';
 import { insert } from '../jobs/insert.ts';
 import { insertAndClaim } from '../jobs/insert-and-claim.ts';
 import { appendLogs } from '../jobs/logs.ts';
-import { checkpointOf, report } from '../jobs/progress.ts';
+import { checkpoint, report } from '../jobs/progress.ts';
 import { settle, start } from '../jobs/settle.ts';
 import { read } from '../reads/reading.ts';
 import { pruneTicks, runSchedule, ticksWithoutRun } from '../schedules/run-schedule.ts';
@@ -30,50 +30,44 @@ import { stoppedOthers, tick } from '../schedules/tick.ts';
 import type { Context } from './context.ts';
 import type { Methods } from './protocol.ts';
 
-export const writerMethods = {
-  now: ({ now }: Context) => now,
+/** Everything that changes the file. A leader's writes are made only in its term. */
+const writes = {
   insert,
   insertAndClaim,
-  insertWorkflow,
   claim,
   start,
   heartbeat,
   settle,
   applyChanges,
   edit,
+
   promote,
   cascade,
   expand,
   adopt,
-  findExpired,
-  findLost,
   retireWorkers,
   prune,
-  read,
-  workflow,
+
+  insertWorkflow,
   createSchedule,
   changeSchedule,
   deleteSchedule,
-  schedule,
   runSchedule,
-  ticksWithoutRun,
   tick,
   stoppedOthers,
   pruneTicks,
+
   appendLogs,
   report,
-  checkpoint: checkpointOf,
+  deliver,
+  postponeNotice,
+
   setQueue,
   registerWorker,
   drainWorker,
   leaveWorker,
   addStats,
   createOperation,
-  notices,
-  postponeNotice,
-  deliver,
-  operation,
-  openOperations,
   advanceOperation,
   lead,
   resign,
@@ -82,15 +76,20 @@ export const writerMethods = {
   forgetInstances,
 } satisfies Methods;
 
-export type WriterMethods = typeof writerMethods;
+/** Reads that must not wait behind a long list. */
+export const urgentReads = {
+  now: ({ now }: Context) => now,
+  findExpired,
+  findLost,
+  read,
+  workflow,
+  schedule,
+  ticksWithoutRun,
+  checkpoint,
+  notices,
+  operation,
+  openOperations,
+} satisfies Methods;
 
-/** What of it only reads. */
-export const WRITER_READS: ReadonlySet<keyof WriterMethods> = new Set([
-  'now',
-  'findExpired',
-  'findLost',
-  'read',
-  'workflow',
-  'operation',
-  'openOperations',
-]);
+export const writerMethods = { ...writes, ...urgentReads };
+export type WriterMethods = typeof writerMethods;

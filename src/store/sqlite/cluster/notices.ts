@@ -4,9 +4,9 @@ import type { TerminalStatus } from '../../../core/job.ts';
 import type { Delivery, Notice, Notification, NotificationFilter } from '../../../core/notice.ts';
 import { isWatched, type NotifyEvent } from '../../../core/notify.ts';
 import { GATHER_MS, mergeMissed, type TickNotice } from '../../../core/schedule/tick-notices.ts';
+import { FLAG } from '../../flags.ts';
 import { type NoticeRow, type NotificationRow, noticeOf, notificationOf } from '../../notice-columns.ts';
 import type { Context } from '../base/context.ts';
-import { TELLS_FAILURE, TELLS_SUCCESS } from '../base/flags.ts';
 import { sql } from '../base/sql.ts';
 import { notifyOf, type WorkflowRow } from '../graph/workflow-row.ts';
 import { insertAll } from '../jobs/insert.ts';
@@ -34,7 +34,7 @@ export function noteEnds(
   ended: readonly { jobId: number; flags: number; status: TerminalStatus }[],
 ): void {
   for (const { jobId, flags, status } of ended) {
-    if (flags & (status === 'failed' ? TELLS_FAILURE : status === 'done' ? TELLS_SUCCESS : 0)) {
+    if (flags & (status === 'failed' ? FLAG.notifiesFailure : status === 'done' ? FLAG.notifiesSuccess : 0)) {
       addNotice(context, { kind: 'ended', jobId, status: status as 'done' | 'failed' });
     }
   }
@@ -51,10 +51,7 @@ export function notices({ database, now }: Context, limit: number): Notice[] {
     .map((row) => noticeOf({ ...row, detail: JSON.parse(row.detail) as Notice['detail'] }));
 }
 
-export function postponeNotice(
-  { database, now }: Context,
-  { noticeId, forMs }: { noticeId: number; forMs: number },
-): void {
+export function postponeNotice({ database, now }: Context, noticeId: number, forMs: number): void {
   database.run(sql.postponeNotice, noticeId, now + forMs);
 }
 

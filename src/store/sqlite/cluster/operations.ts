@@ -33,7 +33,9 @@ export function openOperations({ database }: Context): Operation[] {
 
 export function advanceOperation(
   { database, now }: Context,
-  { id, from, step }: { id: number; from: number | null; step: OperationStep },
+  id: number,
+  from: number | null,
+  step: OperationStep,
 ): boolean {
   const { cursor, changed, skipped, status } = step;
   return database.run(sql.advanceOperation, id, from, cursor, changed, skipped, status, now) === 1;

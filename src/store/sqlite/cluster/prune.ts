@@ -10,16 +10,7 @@ export interface Old {
   workflows: number[];
 }
 
-export interface PruneInput {
-  retention: Retention;
-  old: Old;
-  limit: number;
-}
-
-export function findOld(
-  { database, now }: Context,
-  { retention, limit }: { retention: Retention; limit: number },
-): Old {
+export function findOld({ database, now }: Context, retention: Retention, limit: number): Old {
   const [doneBefore, otherBefore] = [now - retention.doneMs, now - retention.otherMs];
   const done = database.tuples<[number]>(sql.oldDone, doneBefore, limit);
   const undone = database.tuples<[number]>(sql.oldUndone, otherBefore, limit - done.length);
@@ -28,7 +19,7 @@ export function findOld(
   return { jobs, workflows: workflows.map(([id]) => id) };
 }
 
-export function prune(context: Context, { retention, old, limit }: PruneInput): number {
+export function prune(context: Context, retention: Retention, limit: number, old: Old): number {
   const { database, now } = context;
   database.run(sql.pruneKeys, now);
   database.run(sql.pruneIdempotency, now - IDEMPOTENCY_MS);

@@ -25,10 +25,7 @@ export function queues({ database }: Context, name: string | null): QueueState[]
   return [...states.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-export function setQueue(
-  { database, now, effects }: Context,
-  { name, settings }: { name: string; settings: Partial<QueueSettings> },
-): void {
+export function setQueue({ database, now, effects }: Context, name: string, settings: Partial<QueueSettings>): void {
   const row = database.get<QueueRow>(sql.queueRows, name) ?? { name, paused_at: null, max_running: null };
   if (settings.paused === false) row.paused_at = null;
   if (settings.paused === true) row.paused_at ??= now;

@@ -3,8 +3,8 @@
 import { verdict } from '../../../core/dag/judge.ts';
 import { isWorkronError } from '../../../core/error.ts';
 import { laneKey, laneOf } from '../../../core/lane.ts';
+import { FLAG } from '../../flags.ts';
 import type { Context } from '../base/context.ts';
-import { HAS_PARENTS, HOLDS_KEY, UNJUDGED } from '../base/flags.ts';
 import { sql } from '../base/sql.ts';
 import { endWaiting } from '../jobs/end-waiting.ts';
 import { decodeSpecRow, type SpecRow } from '../reads/job-row.ts';
@@ -47,7 +47,7 @@ function judge(context: Context, { job_id: jobId, wish }: IntakeRow): void {
   const fate = hasParents ? verdict(counters, 'each') : 'free';
   const isLater = dueAt > now;
   if (spec.fairKey !== null) fairQueues.add(spec.queue);
-  const flags = (liveFlags & ~UNJUDGED) | (hasParents ? HAS_PARENTS : 0);
+  const flags = (liveFlags & ~FLAG.unjudged) | (hasParents ? FLAG.hasParents : 0);
   const { open, held, broken, missed } = counters;
   database.run(
     sql.adoptLive,
@@ -84,5 +84,5 @@ function tellEnd(context: Context, { job_id: jobId, wish }: IntakeRow): void {
   const { flags } = JSON.parse(wish) as { flags: number };
   context.effects.changedJob(jobId);
   context.effects.madeWork();
-  context.aftermath.ended(context, [{ jobId, flags: flags & ~HOLDS_KEY, status: 'done' }]);
+  context.aftermath.ended(context, [{ jobId, flags: flags & ~FLAG.holdsKey, status: 'done' }]);
 }

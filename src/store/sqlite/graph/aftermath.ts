@@ -2,8 +2,8 @@
 
 import type { StepEnd } from '../../../core/dag/workflow-status.ts';
 import type { TerminalStatus } from '../../../core/job.ts';
+import { FLAG } from '../../flags.ts';
 import type { Context } from '../base/context.ts';
-import { HAS_CHILDREN, IN_WORKFLOW, IS_ITEM, IS_QUIET } from '../base/flags.ts';
 import { noteEnds } from '../cluster/notices.ts';
 import { giveTurnsTo } from '../jobs/turns.ts';
 import { belongingsOf } from './belongings.ts';
@@ -36,30 +36,30 @@ export class Aftermath {
 
   ended(context: Context, jobs: readonly Moved[]): void {
     this.#countEnds(context, jobs);
-    for (const job of jobs) if (job.flags & HAS_CHILDREN) this.#parents.set(job.jobId, modeOf(job));
+    for (const job of jobs) if (job.flags & FLAG.hasChildren) this.#parents.set(job.jobId, modeOf(job));
   }
 
   /** They were stored as having told their children. */
   succeeded(context: Context, jobs: readonly Moved[]): void {
     this.#countEnds(context, jobs);
-    for (const { jobId, flags } of jobs) if (flags & HAS_CHILDREN) this.#successes.push(jobId);
+    for (const { jobId, flags } of jobs) if (flags & FLAG.hasChildren) this.#successes.push(jobId);
   }
 
   /** Not by the call itself, but by what it did: the job's children are left to the cascade. */
   endedBelow(context: Context, job: Moved): void {
     this.#countEnds(context, [job]);
-    if (job.flags & HAS_CHILDREN) this.#left.set(job.jobId, modeOf(job));
+    if (job.flags & FLAG.hasChildren) this.#left.set(job.jobId, modeOf(job));
   }
 
   reopened(context: Context, job: Moved): void {
     this.#countReopening(context, job);
-    if (job.flags & HAS_CHILDREN) this.#parents.set(job.jobId, 'reopened');
+    if (job.flags & FLAG.hasChildren) this.#parents.set(job.jobId, 'reopened');
   }
 
   /** Likewise. */
   reopenedBelow(context: Context, job: Moved): void {
     this.#countReopening(context, job);
-    if (job.flags & HAS_CHILDREN) this.#left.set(job.jobId, 'reopened');
+    if (job.flags & FLAG.hasChildren) this.#left.set(job.jobId, 'reopened');
   }
 
   /** Those that would be left to the cascade, for the cascade itself. */
@@ -108,10 +108,10 @@ export class Aftermath {
 
 /** An item counts for its group, a step for its workflow. */
 function isCounted({ flags }: Moved): boolean {
-  return (flags & (IN_WORKFLOW | IS_ITEM)) !== 0;
+  return (flags & (FLAG.inWorkflow | FLAG.item)) !== 0;
 }
 
 /** What was cancelled takes those with it who wait for it in vain, unless that was not wanted. */
 function modeOf({ flags, status }: Moved): CarryMode {
-  return status === 'cancelled' && (flags & IS_QUIET) === 0 ? 'cancelled' : 'ended';
+  return status === 'cancelled' && (flags & FLAG.keepDependents) === 0 ? 'cancelled' : 'ended';
 }

@@ -4,8 +4,8 @@ import { type Condition, countedEnd, type EdgeState, meetCondition } from '../..
 import type { EdgeCounters } from '../../../core/dag/edge-counters.ts';
 import { type JudgeMode, verdict } from '../../../core/dag/judge.ts';
 import type { Status, TerminalStatus } from '../../../core/job.ts';
+import { isStep } from '../../flags.ts';
 import type { Context } from '../base/context.ts';
-import { isStep } from '../base/flags.ts';
 import { sql } from '../base/sql.ts';
 import { endWaiting } from '../jobs/end-waiting.ts';
 import { free } from '../jobs/free.ts';

@@ -4,10 +4,10 @@ import type { Clock } from '../../../core/clock.ts';
 import { WorkronError } from '../../../core/error.ts';
 import type { NewJob, Unique } from '../../../core/job.ts';
 import type { Success } from '../../../core/lease.ts';
+import { FLAG, LINKED, watchFlags } from '../../flags.ts';
 import { keyHeld, refuseReplace, unknownParents } from '../../refusals.ts';
 import { encodeSpec } from '../../spec.ts';
 import type { Enlisted, RunStatement, Transactional } from '../../transactional.ts';
-import { HOLDS_KEY, IS_GROUP, TOUCHES_OTHERS, UNJUDGED, watchFlags } from '../base/flags.ts';
 import { sql } from '../base/sql.ts';
 import { encodeDependencies } from '../jobs/new-job-row.ts';
 
@@ -38,7 +38,12 @@ async function enlistOne(run: RunStatement, job: NewJob, now: number): Promise<E
   const id = Number(row?.id);
   const due = Math.max(now, Math.round(job.runAt ?? now + (job.delayMs ?? 0)));
   const holdsKey = unique !== null && typeof unique.while !== 'number';
-  await run(sql.enlistLive, [id, -priority, due, UNJUDGED | watchFlags(job.notify) | (holdsKey ? HOLDS_KEY : 0)]);
+  await run(sql.enlistLive, [
+    id,
+    -priority,
+    due,
+    FLAG.unjudged | watchFlags(job.notify) | (holdsKey ? FLAG.holdsKey : 0),
+  ]);
   await run(sql.enlistIntake, [id, 'submitted', JSON.stringify({ depends_on: encodeDependencies(job) })]);
   if (unique !== null) {
     const [hold, until] = typeof unique.while === 'number' ? ['time', now + unique.while] : [unique.while, null];
@@ -84,8 +89,8 @@ async function complete(run: RunStatement, success: Success, now: number): Promi
   const times = [gone.started_at ?? now, now, gone.due];
   await run(sql.completeRun, [jobId, attempt, workerId, ...times, ...counters, gone.cancel_requested_at]);
   if (result !== undefined && result !== null) await run(sql.completeResult, [jobId, JSON.stringify(result)]);
-  if (gone.flags & HOLDS_KEY) await run(sql.completeKeys, [jobId]);
-  if (gone.flags & (TOUCHES_OTHERS | IS_GROUP)) {
+  if (gone.flags & FLAG.holdsKey) await run(sql.completeKeys, [jobId]);
+  if (gone.flags & (LINKED | FLAG.group)) {
     await run(sql.enlistIntake, [jobId, 'ended', JSON.stringify({ flags: gone.flags })]);
   }
 }

@@ -2,9 +2,9 @@
 
 import { resolveItems } from '../../../core/dag/group.ts';
 import type { GroupState } from '../../../core/dag/workflow.ts';
+import { FLAG } from '../../flags.ts';
 import { encodeSpec, withItem } from '../../spec.ts';
 import type { Context } from '../base/context.ts';
-import { IN_WORKFLOW, IS_ITEM } from '../base/flags.ts';
 import { sql } from '../base/sql.ts';
 import { decodeSpecRow, type SpecRow } from '../reads/job-row.ts';
 import { askForItems, endGroup, fanOf, finishGroup, type GroupLive, groupLiveOf } from './groups.ts';
@@ -74,7 +74,7 @@ function insertItems(
   const first = (database.get<{ id: number }>(sql.lastJobId)?.id ?? 0) + 1;
   const startTimeoutMs = spec.startTimeoutMs === null ? null : Math.round(spec.startTimeoutMs);
   database.run(sql.insertItems, first, groupId, now, JSON.stringify(specs));
-  database.run(sql.insertItemsLive, first, groupId, now, startTimeoutMs, IS_ITEM | IN_WORKFLOW, specs.length);
+  database.run(sql.insertItemsLive, first, groupId, now, startTimeoutMs, FLAG.item | FLAG.inWorkflow, specs.length);
   database.run(sql.itemsInserted, groupId, specs.length);
   if (live.due > now) effects.willBeDue(live.due);
   else effects.madeWork();

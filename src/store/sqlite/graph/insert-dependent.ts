@@ -1,11 +1,12 @@
 /** New jobs that depend on others. */
 
 import { type SkipReason, verdict } from '../../../core/dag/judge.ts';
+import { FLAG } from '../../flags.ts';
 import type { Context } from '../base/context.ts';
-import { HAS_PARENTS, STARTS_ANY_TIME } from '../base/flags.ts';
 import { sql } from '../base/sql.ts';
 import { endWaiting } from '../jobs/end-waiting.ts';
 import type { NewJobRow } from '../jobs/new-job-row.ts';
+import { NEW_JOB } from '../sql/insert.ts';
 import { type DependencyRow, type EdgeRow, link, type ParentEnds } from './parents.ts';
 
 /** Rows that one statement writes: its JSON is parsed as a whole. */
@@ -45,9 +46,10 @@ function insertPiece(
     const jobId = first + index;
     if (dependencies.length === 0) {
       tell(context, row);
-      return [...row.slice(0, 10), row[10] | given, null, null, null, null];
+      return [...row.slice(0, NEW_JOB.flags), row[NEW_JOB.flags] | given, null, null, null, null];
     }
-    const flags = row[10] | given | HAS_PARENTS | (row[9] === null ? STARTS_ANY_TIME : 0);
+    const flags =
+      row[NEW_JOB.flags] | given | FLAG.hasParents | (row[NEW_JOB.expiresAt] === null ? FLAG.hasNoStartTimeout : 0);
     const { edges, counters } = link(dependencies, ends);
     linked.push({ jobId, edges });
     const { open, held, broken, missed } = counters;

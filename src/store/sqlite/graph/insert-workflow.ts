@@ -7,10 +7,10 @@ import type { GroupState, Workflow } from '../../../core/dag/workflow.ts';
 import { endStep, openSteps, type StepCounts, workflowStatus } from '../../../core/dag/workflow-status.ts';
 import { WorkronError } from '../../../core/error.ts';
 import type { Reason, Status, TerminalStatus } from '../../../core/job.ts';
+import { FLAG } from '../../flags.ts';
 import { inPieces } from '../../in-pieces.ts';
 import type { InsertOptions } from '../../job-store.ts';
 import type { Context } from '../base/context.ts';
-import { HAS_PARENTS, IN_WORKFLOW, IS_GROUP, STARTS_ANY_TIME } from '../base/flags.ts';
 import { sql } from '../base/sql.ts';
 import { answeredBefore, remember } from '../jobs/idempotency.ts';
 import { PIECE } from './insert-dependent.ts';
@@ -35,6 +35,9 @@ export type NewStepRow = readonly [
   /** Whether it has children, and those that follow from the job alone. */
   flags: number,
 ];
+
+/** Where a `NewStepRow` has what is asked for without the rest. */
+const STEP = { forEach: 2, keepFrom: 3, dueAt: 7 } as const;
 
 /** Steps in a row, as JSON in UTF-8. */
 export interface NewStepsPiece {
@@ -171,11 +174,11 @@ function place(steps: readonly NewStepRow[], progress: Progress): Placed[] {
       step,
       dependencies,
       flags:
-        IN_WORKFLOW |
+        FLAG.inWorkflow |
         flags |
-        (forEach === null ? 0 : IS_GROUP) |
-        (dependencies.length > 0 ? HAS_PARENTS : 0) |
-        (expiresAt === null ? STARTS_ANY_TIME : 0),
+        (forEach === null ? 0 : FLAG.group) |
+        (dependencies.length > 0 ? FLAG.hasParents : 0) |
+        (expiresAt === null ? FLAG.hasNoStartTimeout : 0),
       live:
         end === null
           ? { status, counters: dependencies.length > 0 ? [open, held, broken, missed] : NO_COUNTERS }
@@ -236,11 +239,12 @@ function insertPiece(context: Context, piece: readonly Placed[], laneIds: readon
   );
   write(
     sql.insertStepsEnded,
-    piece.flatMap(({ jobId, step, end }) => (end === null ? [] : [[jobId, end.status, end.reason, step[7]]])),
+    piece.flatMap(({ jobId, step, end }) => (end === null ? [] : [[jobId, end.status, end.reason, step[STEP.dueAt]]])),
     now,
   );
   for (const { jobId, step } of piece) {
-    if (step[3] !== null) database.run(sql.keepResult, jobId, step[3]);
+    const keepFrom = step[STEP.keepFrom];
+    if (keepFrom !== null) database.run(sql.keepResult, jobId, keepFrom);
     effects.changedJob(jobId);
   }
 }
@@ -263,7 +267,8 @@ function insertGroups({ database, effects }: Context, placed: readonly Placed[])
   for (const { jobId, step, live, source } of placed) {
     if (source === null) continue;
     const isDue = live?.status === 'running';
-    database.run(sql.insertFans, jobId, JSON.stringify(source), step[2]?.[1] ?? null, isDue ? 1 : 0);
+    const [, maxParallel = null] = step[STEP.forEach] ?? [];
+    database.run(sql.insertFans, jobId, JSON.stringify(source), maxParallel, isDue ? 1 : 0);
     if (isDue) effects.changedGraph();
   }
 }

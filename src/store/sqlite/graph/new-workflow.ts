@@ -1,7 +1,7 @@
 /** A workflow on its way into the writer's thread. */
 
 import type { NewStep, NewWorkflow } from '../../../core/dag/new-workflow.ts';
-import { HAS_CHILDREN } from '../base/flags.ts';
+import { FLAG } from '../../flags.ts';
 import { LanePlaces, type NewJobRow, newJobRow } from '../jobs/new-job-row.ts';
 import type { NewStepRow, NewStepsPiece, NewWorkflowInput } from './insert-workflow.ts';
 
@@ -41,7 +41,7 @@ function* encodePieces(
   let piece = new Piece();
   let place = 0;
   for (const step of steps) {
-    piece.add(step, newJobRow(step.job, { now, lanes, flags: hasChildren[place] === 1 ? HAS_CHILDREN : 0 }));
+    piece.add(step, newJobRow(step.job, { now, lanes, flags: hasChildren[place] === 1 ? FLAG.hasChildren : 0 }));
     place += 1;
     if (step.job.fairKey !== null) fairQueues.add(step.job.queue);
     if (!piece.isFull && place < steps.length) continue;

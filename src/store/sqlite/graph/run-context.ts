@@ -1,11 +1,11 @@
 /** What claimed jobs can know of those around them. */
 
 import type { ParentEnd, RunContext, TerminalStatus } from '../../../core/job.ts';
+import { HAS_RUN_CONTEXT } from '../../flags.ts';
 import { itemOf, type StoredSpec } from '../../spec.ts';
 import type { Context } from '../base/context.ts';
-import { HAS_SURROUNDINGS } from '../base/flags.ts';
 import { sql } from '../base/sql.ts';
-import type { ClaimedRow } from '../reads/job-row.ts';
+import { CLAIMED, type ClaimedRow } from '../reads/job-row.ts';
 
 type PlaceRow = readonly [jobId: number, workflowId: number | null, childId: number, index: number | null];
 type ParentRow = readonly [
@@ -26,7 +26,7 @@ export interface RunContextAnswer {
 /** Workflows whose steps are among the claimed have started. */
 export function readRunContext(context: Context, claimed: readonly ClaimedRow[]): RunContextAnswer | null {
   const { database, now } = context;
-  const ids = claimed.filter((row) => row[10] & HAS_SURROUNDINGS).map(([id]) => id);
+  const ids = claimed.filter((row) => row[CLAIMED.flags] & HAS_RUN_CONTEXT).map(([id]) => id);
   if (ids.length === 0) return null;
   const places = database.tuples<PlaceRow>(sql.claimedPlaces, JSON.stringify(ids));
   const workflows = JSON.stringify([...new Set(places.flatMap(([, workflowId]) => workflowId ?? []))]);

@@ -6,8 +6,8 @@
  */
 
 import type { Status } from '../../../core/job.ts';
+import { FLAG } from '../../flags.ts';
 import type { Context } from '../base/context.ts';
-import { IS_GROUP } from '../base/flags.ts';
 import { sql } from '../base/sql.ts';
 
 type ChildRow = readonly [
@@ -36,7 +36,7 @@ export function tellOfSuccess({ database, now, effects, aftermath }: Context, pa
   const rows = database.tuples<ChildRow>(sql.childrenOf, ids);
   const glad = rows.filter(
     ([, , isGood, status, flags, , , broken, missed]) =>
-      isGood === 1 && status === 'blocked' && (flags & IS_GROUP) === 0 && broken + missed === 0,
+      isGood === 1 && status === 'blocked' && (flags & FLAG.group) === 0 && broken + missed === 0,
   );
   if (glad.length > 0) {
     database.run(sql.tellChildren, JSON.stringify(glad.map(([childId, count]) => [childId, count])), now);

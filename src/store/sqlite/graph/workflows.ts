@@ -14,13 +14,11 @@ export function workflow({ database }: Context, id: number): Workflow | undefine
   return row === undefined ? undefined : decodeWorkflow(row);
 }
 
-export interface WorkflowsInput {
-  filter: WorkflowFilter;
-  before: number | null;
-  limit: number;
-}
-
-export function workflows({ database }: Context, { filter, before, limit }: WorkflowsInput): Workflow[] {
+export function workflows(
+  { database }: Context,
+  filter: WorkflowFilter,
+  { before, limit }: { before: number | null; limit: number },
+): Workflow[] {
   const conditions: string[] = ['true'];
   const params: Param[] = [];
   const must = (condition: string, value: Param) => {
@@ -48,7 +46,7 @@ type FanColumns = readonly [
 /** A step's job, and its group where it is one. */
 export type StepRow = readonly [...job: JobRow, ...fan: FanColumns];
 
-export function steps({ database }: Context, { workflowId, page }: { workflowId: number; page: StepPage | undefined }) {
+export function steps({ database }: Context, workflowId: number, page: StepPage | undefined) {
   return database.tuples<StepRow>(sql.steps, workflowId, page?.after ?? 0, page?.limit ?? -1);
 }
 

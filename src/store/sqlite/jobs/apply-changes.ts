@@ -1,7 +1,7 @@
 import type { Change, Fence } from '../../../core/transition.ts';
+import { FLAG } from '../../flags.ts';
 import { keyHeldByOther } from '../../refusals.ts';
 import type { Context } from '../base/context.ts';
-import { IS_GROUP, IS_QUIET } from '../base/flags.ts';
 import { sql } from '../base/sql.ts';
 import { askForItems } from '../graph/groups.ts';
 import { type EndedRow, reopen } from '../graph/reopen.ts';
@@ -26,8 +26,8 @@ function changeLive(context: Context, change: Exclude<Change, { kind: 'reopen' }
   if (live === undefined) return false;
   switch (change.kind) {
     case 'flag':
-      database.run(sql.flag, jobId, now, change.quiet ? IS_QUIET : 0);
-      if (live.flags & IS_GROUP) askForItems(context, jobId);
+      database.run(sql.flag, jobId, now, change.keepDependents ? FLAG.keepDependents : 0);
+      if (live.flags & FLAG.group) askForItems(context, jobId);
       else if (live.worker_id !== null) effects.changedWorker(live.worker_id);
       effects.changedJob(jobId);
       return true;

@@ -1,13 +1,13 @@
 import { WorkronError } from '../../../core/error.ts';
 import { fits, type Lane, serves } from '../../../core/lane.ts';
 import { laneMayPrefetch } from '../../../core/prefetch.ts';
+import { FLAG } from '../../flags.ts';
 import { Heap } from '../../heap.ts';
 import type { ClaimRequest } from '../../job-store.ts';
 import type { Context } from '../base/context.ts';
-import { HOLDS_KEY } from '../base/flags.ts';
 import { sql } from '../base/sql.ts';
 import { type RunContextAnswer, readRunContext } from '../graph/run-context.ts';
-import type { ClaimedRow } from '../reads/job-row.ts';
+import { CLAIMED, type ClaimedRow } from '../reads/job-row.ts';
 import { isAhead, LaneCursor, type Place } from './lane-cursor.ts';
 
 export interface ClaimAnswer {
@@ -36,7 +36,7 @@ function claimRows(context: Context, request: ClaimRequest): ClaimedRow[] {
   const chosen = JSON.stringify(ids);
   database.run(sql.takeJobs, chosen, request.workerId, request.claimSeq, now, request.prefetch ? 1 : 0);
   const rows = database.tuples<ClaimedRow>(sql.claimedJobs, chosen);
-  const keyed = rows.filter((row) => row[10] & HOLDS_KEY).map(([id]) => id);
+  const keyed = rows.filter((row) => row[CLAIMED.flags] & FLAG.holdsKey).map(([id]) => id);
   if (keyed.length > 0) database.run(sql.freePendingKeys, JSON.stringify(keyed));
   for (const id of ids) effects.changedJob(id);
   return inOrder(rows, ids);
@@ -86,7 +86,7 @@ function isMoreUrgent(a: LaneCursor, b: LaneCursor): boolean {
 }
 
 function inOrder(rows: readonly ClaimedRow[], ids: readonly number[]): ClaimedRow[] {
-  const byId = new Map(rows.map((row) => [row[0], row]));
+  const byId = new Map(rows.map((row) => [row[CLAIMED.id], row]));
   return ids.map((id) => byId.get(id) as ClaimedRow);
 }
 

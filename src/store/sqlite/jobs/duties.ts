@@ -3,7 +3,7 @@
 import type { Promoted } from '../../duty-store.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
-import type { JobRow } from '../reads/job-row.ts';
+import { idOf, type JobRow } from '../reads/job-row.ts';
 import { read } from '../reads/reading.ts';
 
 export function promote({ database, now, effects, aftermath }: Context, limit: number): Promoted {
@@ -34,7 +34,7 @@ export function findLost(
   const { database, now } = context;
   const lost = database.tuples<[jobId: number, seenAt: number]>(sql.lostJobs, now, JSON.stringify(dead), limit);
   const seenAt = new Map(lost);
-  return read(context, [...seenAt.keys()]).map((row) => [row, seenAt.get(row[0]) as number]);
+  return read(context, [...seenAt.keys()]).map((row) => [row, seenAt.get(idOf(row)) as number]);
 }
 
 export function retireWorkers({ database, now }: Context, forgetAfterMs: number): number[] {

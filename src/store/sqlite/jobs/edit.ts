@@ -15,7 +15,7 @@ interface WaitingRow {
 }
 
 /** Job and live row change together, so that what is claimed is what was written last. */
-export function edit(context: Context, { jobId, wanted }: { jobId: number; wanted: JobEdit }): JobRow | undefined {
+export function edit(context: Context, jobId: number, wanted: JobEdit): JobRow | undefined {
   const { database, lanes, fairQueues, effects, aftermath } = context;
   const waiting = database.get<WaitingRow>(sql.waiting, jobId);
   const [row] = database.tuples<SpecRow>(sql.specs, jobId);
@@ -24,7 +24,8 @@ export function edit(context: Context, { jobId, wanted }: { jobId: number; wante
   const { runAt, ...fields } = wanted;
   const spec = { ...decodeSpecRow(row), ...fields };
   const { queue, kind, name, priority, tags, spec: stored } = encodeSpec(spec);
-  const { unique_key, item } = JSON.parse(row[5]) as StoredSpec;
+  const [, , , , , storedBefore] = row;
+  const { unique_key, item } = JSON.parse(storedBefore) as StoredSpec;
   if (unique_key !== undefined) stored['unique_key'] = unique_key;
   if (item !== undefined) stored['item'] = item;
   database.run(sql.replaceJob, jobId, queue, kind, name, priority, JSON.stringify(tags), JSON.stringify(stored));

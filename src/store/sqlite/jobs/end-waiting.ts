@@ -1,6 +1,6 @@
 import type { Reason } from '../../../core/job.ts';
+import { FLAG } from '../../flags.ts';
 import type { Context } from '../base/context.ts';
-import { HOLDS_KEY } from '../base/flags.ts';
 import { sql } from '../base/sql.ts';
 
 export interface WaitingEnd {
@@ -17,7 +17,7 @@ export function endWaiting(
   const { database, now, effects, aftermath } = context;
   database.run(sql.endWaiting, jobId, now, status, reason, null);
   database.run(sql.endLive, jobId);
-  if (flags & HOLDS_KEY) database.run(sql.freeKeys, JSON.stringify([jobId]));
+  if (flags & FLAG.holdsKey) database.run(sql.freeKeys, JSON.stringify([jobId]));
   effects.changedJob(jobId);
   aftermath.endedBelow(context, { jobId, flags, status });
 }

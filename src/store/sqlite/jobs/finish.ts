@@ -2,8 +2,8 @@
 
 import type { Counters } from '../../../core/job.ts';
 import type { AttemptEnd, Change } from '../../../core/transition.ts';
+import { FLAG } from '../../flags.ts';
 import type { Context } from '../base/context.ts';
-import { HOLDS_KEY, IS_QUIET } from '../base/flags.ts';
 import { sql } from '../base/sql.ts';
 
 export interface Requeue {
@@ -41,8 +41,8 @@ export type End = Omit<Extract<Change, { kind: 'end' }>, 'kind' | 'fence'>;
 
 export function end(context: Context, jobId: number, liveFlags: number, wanted: End): void {
   const { database, now, effects, aftermath } = context;
-  const { counters, status, reason, record, error, quiet } = wanted;
-  const flags = liveFlags | (quiet ? IS_QUIET : 0);
+  const { counters, status, reason, record, error, keepDependents } = wanted;
+  const flags = liveFlags | (keepDependents ? FLAG.keepDependents : 0);
   database.run(
     sql.endRun,
     jobId,
@@ -60,7 +60,7 @@ export function end(context: Context, jobId: number, liveFlags: number, wanted: 
     record === null ? 0 : 1,
   );
   database.run(sql.endLive, jobId);
-  if (flags & HOLDS_KEY) database.run(sql.freeKeys, JSON.stringify([jobId]));
+  if (flags & FLAG.holdsKey) database.run(sql.freeKeys, JSON.stringify([jobId]));
   effects.madeWork();
   effects.changedJob(jobId);
   aftermath.ended(context, [{ jobId, flags, status }]);

@@ -1,6 +1,6 @@
 import type { EdgeCounters } from '../../../core/dag/edge-counters.ts';
+import { FLAG } from '../../flags.ts';
 import type { Context } from '../base/context.ts';
-import { IS_GROUP } from '../base/flags.ts';
 import { sql } from '../base/sql.ts';
 import { askForItems } from '../graph/groups.ts';
 
@@ -15,7 +15,7 @@ export interface Freed {
 /** Nothing keeps the job but its due time. A group starts: its items wait for that. */
 export function free(context: Context, { jobId, flags, dueAt, counters }: Freed): void {
   const { database, now, effects, aftermath } = context;
-  const isGroup = (flags & IS_GROUP) !== 0;
+  const isGroup = (flags & FLAG.group) !== 0;
   database.run(
     isGroup ? sql.startGroup : sql.freeJob,
     jobId,

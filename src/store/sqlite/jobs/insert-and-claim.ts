@@ -8,7 +8,8 @@ import { type InsertAnswer, type InsertInput, insert } from './insert.ts';
 /** Those that take turns have them before the claim looks. */
 export function insertAndClaim(
   context: Context,
-  { jobs, request }: { jobs: InsertInput; request: ClaimRequest },
+  jobs: InsertInput,
+  request: ClaimRequest,
 ): { inserted: InsertAnswer; claimed: ClaimAnswer | null } {
   const aftermath = new Aftermath();
   const inserted = insert({ ...context, aftermath }, jobs);

@@ -3,6 +3,7 @@
 import type { NewJob } from '../../../core/job.ts';
 import type { Inserted, InsertOptions } from '../../job-store.ts';
 import { decodeJob } from '../reads/job-row.ts';
+import { NEW_JOB } from '../sql/insert.ts';
 import type { InsertAnswer, InsertedRow, InsertInput } from './insert.ts';
 import { encodeDependencies, encodeNewJobs, fairQueuesOf, freshJob, type NewJobRow } from './new-job-row.ts';
 
@@ -13,7 +14,7 @@ export interface InsertCall {
 
 export function insertCall(jobs: readonly NewJob[], now: number, options: InsertOptions = {}): InsertCall {
   const { rows, lanes } = encodeNewJobs(jobs, now);
-  const later = rows.filter((row) => row[7] === 'scheduled').map((row) => row[8]);
+  const later = rows.filter((row) => row[NEW_JOB.status] === 'scheduled').map((row) => row[NEW_JOB.dueAt]);
   return {
     input: {
       ...options,

@@ -1,14 +1,15 @@
 import { verdict } from '../../../core/dag/judge.ts';
 import { isWaiting, type Unique } from '../../../core/job.ts';
+import { FLAG } from '../../flags.ts';
 import type { InsertOptions } from '../../job-store.ts';
 import { keyHeld, tooYoungParent } from '../../refusals.ts';
 import type { Context } from '../base/context.ts';
-import { HAS_PARENTS, HOLDS_KEY } from '../base/flags.ts';
 import { sql } from '../base/sql.ts';
 import { insertDependent, insertEdges } from '../graph/insert-dependent.ts';
 import { type DependencyRow, link, parentEndsOf } from '../graph/parents.ts';
-import type { JobRow } from '../reads/job-row.ts';
+import { idOf, type JobRow } from '../reads/job-row.ts';
 import { read } from '../reads/reading.ts';
+import { NEW_JOB } from '../sql/insert.ts';
 import { endWaiting } from './end-waiting.ts';
 import { answeredBefore, remember } from './idempotency.ts';
 import { fairQueuesOf, type NewJobRow } from './new-job-row.ts';
@@ -55,10 +56,12 @@ export function insert(sent: Context, input: InsertInput): InsertAnswer {
   }
   const items = insertNew(context, input);
   if (idempotency !== undefined) {
-    const told = items.map((item): readonly [number, boolean] =>
-      typeof item === 'number' ? [item, false] : [item[0][0], item[1]],
-    );
-    remember(context, idempotency, { items: told, workflowId: null });
+    const answer = items.map((item): readonly [number, boolean] => {
+      if (typeof item === 'number') return [item, false];
+      const [job, deduplicated] = item;
+      return [idOf(job), deduplicated];
+    });
+    remember(context, idempotency, { items: answer, workflowId: null });
   }
   return { items, replayed: false };
 }
@@ -130,7 +133,7 @@ interface Wanted {
 }
 
 function insertOne(context: Context, { row, unique, dependencies, lanes }: Wanted): InsertedRow {
-  const flags = unique === null ? 0 : HOLDS_KEY;
+  const flags = unique === null ? 0 : FLAG.holdsKey;
   if (dependencies.length > 0) {
     // The key is taken first: a job that is skipped at once lets go of it.
     const ends = parentEndsOf(context, [dependencies]);
@@ -139,14 +142,14 @@ function insertOne(context: Context, { row, unique, dependencies, lanes }: Wante
     const [id] = insertDependent(context, [{ row, flags, dependencies }], { lanes, ends });
     return [read(context, [id as number])[0] as JobRow, false];
   }
-  const work = row[7] === 'pending';
+  const work = row[NEW_JOB.status] === 'pending';
   const one = {
     rows: JSON.stringify([row]),
     count: 1,
     lanes,
     fairQueues: fairQueuesOf([row]),
     work,
-    dueAt: work ? null : row[8],
+    dueAt: work ? null : row[NEW_JOB.dueAt],
   };
   const id = insertAll(context, one, flags)[0] as number;
   if (unique !== null) takeKey(context, id, unique);
@@ -168,8 +171,9 @@ function refuseConflicts(
     }
     keys.add(unique.key);
     if (holder === undefined || !isReplaced(unique, holder)) return;
-    const young = dependencies?.[index]?.find(([parentId]) => parentId >= holder.jobId);
-    if (young !== undefined) throw tooYoungParent(holder.jobId, young[0]);
+    const parents = dependencies?.[index]?.map(([parentId]) => parentId) ?? [];
+    const young = parents.find((parentId) => parentId >= holder.jobId);
+    if (young !== undefined) throw tooYoungParent(holder.jobId, young);
   });
 }
 
@@ -195,7 +199,7 @@ function replace(context: Context, jobId: number, { row, unique, dependencies, l
     isFree ? status : 'blocked',
     dueAt,
     isFree ? expiresAt : null,
-    flags | HOLDS_KEY | (isChild ? HAS_PARENTS : 0),
+    flags | FLAG.holdsKey | (isChild ? FLAG.hasParents : 0),
     isChild ? counters.open : null,
     isChild ? counters.held : null,
     isChild ? counters.broken : null,
@@ -228,7 +232,7 @@ function replay(context: Context, answered: readonly (readonly [number, boolean]
     context,
     answered.map(([jobId]) => jobId),
   );
-  const byId = new Map(rows.map((row) => [row[0], row]));
+  const byId = new Map(rows.map((row) => [idOf(row), row]));
   return answered.flatMap(([jobId, deduplicated]) => {
     const row = byId.get(jobId);
     return row === undefined ? [] : [[row, deduplicated] as const];

@@ -46,7 +46,8 @@ export class LaneCursor {
     const taken = this.#piece[this.#next] as Place;
     this.#next += 1;
     if (this.#next === this.#piece.length && this.#piece.length === this.#pieceSize) this.#readOn(taken);
-    return taken[3];
+    const [, , , jobId] = taken;
+    return jobId;
   }
 
   #readOn(last: Place): void {

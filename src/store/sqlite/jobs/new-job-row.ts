@@ -2,11 +2,13 @@
 
 import type { Job, NewJob } from '../../../core/job.ts';
 import { laneKey, laneOf } from '../../../core/lane.ts';
+import { watchFlags } from '../../flags.ts';
 import { encodeSpec, type StoredSpec } from '../../spec.ts';
-import { watchFlags } from '../base/flags.ts';
 import type { DependencyRow } from '../graph/parents.ts';
 import { decodeSpecRow } from '../reads/job-row.ts';
+import { NEW_JOB } from '../sql/insert.ts';
 
+/** In the order of `NEW_JOB`. */
 export type NewJobRow = readonly [
   queue: string,
   kind: string,
@@ -77,8 +79,13 @@ export function newJobRow(
 
 /** Queues of those that have a fair key. */
 export function fairQueuesOf(rows: readonly NewJobRow[]): string[] {
-  const fair = rows.filter((row) => row[5].includes('"fair_key"') && 'fair_key' in (JSON.parse(row[5]) as StoredSpec));
+  const fair = rows.filter((row) => hasFairKey(row[NEW_JOB.spec]));
   return [...new Set(fair.map(([queue]) => queue))];
+}
+
+/** A look at the text saves most specs from being parsed. */
+function hasFairKey(spec: string): boolean {
+  return spec.includes('"fair_key"') && 'fair_key' in (JSON.parse(spec) as StoredSpec);
 }
 
 export function encodeDependencies({ dependsOn }: NewJob): DependencyRow[] {

@@ -28,6 +28,6 @@ function reportOne(
 }
 
 /** JSON text. */
-export function checkpointOf({ database }: Context, jobId: number): string | null {
+export function checkpoint({ database }: Context, jobId: number): string | null {
   return database.get<ProgressRow>(sql.progress, jobId)?.checkpoint ?? null;
 }

@@ -2,8 +2,8 @@
 
 import type { Counters, JobSpec, Status } from '../../../core/job.ts';
 import { laneKey, laneOf } from '../../../core/lane.ts';
+import { FLAG, watchFlags } from '../../flags.ts';
 import type { Context } from '../base/context.ts';
-import { HAS_CHILDREN, HAS_PARENTS, IN_WORKFLOW, IS_GROUP, IS_ITEM, watchFlags } from '../base/flags.ts';
 import { sql } from '../base/sql.ts';
 import { edgeSumOf } from '../graph/edge-sum.ts';
 import { decodeSpecRow, type SpecRow } from '../reads/job-row.ts';
@@ -25,7 +25,7 @@ export function revive(context: Context, jobId: number, revived: Revived): numbe
   if (stored === undefined) throw new Error(`job ${jobId} is missing`);
   const spec = decodeSpecRow(stored);
   const edges = edgeSumOf(context, jobId);
-  const flags = placeFlags(context, jobId, spec) | (edges === null ? 0 : HAS_PARENTS);
+  const flags = placeFlags(context, jobId, spec) | (edges === null ? 0 : FLAG.hasParents);
   database.run(
     sql.reopenLive,
     jobId,
@@ -46,7 +46,7 @@ export function revive(context: Context, jobId: number, revived: Revived): numbe
     edges?.missed ?? null,
   );
   // Of a step, the workflow is the run.
-  if (spec.tick !== null && !(flags & IN_WORKFLOW)) database.run(sql.setLines, jobId, spec.tick.line);
+  if (spec.tick !== null && !(flags & FLAG.inWorkflow)) database.run(sql.setLines, jobId, spec.tick.line);
   return flags;
 }
 
@@ -61,9 +61,9 @@ function placeFlags({ database }: Context, jobId: number, { notify }: JobSpec): 
   const around = database.get<Around>(sql.links, jobId);
   if (around === undefined) throw new Error(`job ${jobId} is missing`);
   return (
-    (around.children ? HAS_CHILDREN : 0) |
-    (around.fan ? IS_GROUP : 0) |
-    (around.workflow_id === null ? 0 : IN_WORKFLOW) |
-    (around.group_id === null ? watchFlags(notify) : IS_ITEM)
+    (around.children ? FLAG.hasChildren : 0) |
+    (around.fan ? FLAG.group : 0) |
+    (around.workflow_id === null ? 0 : FLAG.inWorkflow) |
+    (around.group_id === null ? watchFlags(notify) : FLAG.item)
   );
 }

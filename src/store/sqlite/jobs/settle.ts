@@ -1,6 +1,6 @@
 import type { Start } from '../../../core/lease.ts';
+import { FLAG, LINKED } from '../../flags.ts';
 import type { Context } from '../base/context.ts';
-import { HOLDS_KEY, TOUCHES_OTHERS } from '../base/flags.ts';
 import { sql } from '../base/sql.ts';
 
 /** One success: job, attempt, worker, exit code, result as JSON text, start. */
@@ -33,6 +33,9 @@ export type SettledRow = readonly [
   endedAt: number,
 ];
 
+/** Where an `EndedRow` has what is asked for without the rest. */
+const ENDED = { flags: 3, startedAt: 6 } as const;
+
 type EndedRow = readonly [
   jobId: number,
   attempt: number,
@@ -49,11 +52,11 @@ export function settle(context: Context, { rows, count, hasResults }: SettleInpu
   database.run(sql.settleRuns, rows, now);
   if (hasResults) database.run(sql.settleResults, rows);
   const ended = database.tuples<EndedRow>(sql.settleLive, rows);
-  const keyed = ended.filter((row) => row[3] & HOLDS_KEY).map(([jobId]) => jobId);
+  const keyed = ended.filter((row) => row[ENDED.flags] & FLAG.holdsKey).map(([jobId]) => jobId);
   if (keyed.length > 0) database.run(sql.freeKeys, JSON.stringify(keyed));
   if (ended.length > 0) effects.madeWork();
   for (const [jobId] of ended) effects.changedJob(jobId);
-  const noticed = ended.filter((row) => row[3] & TOUCHES_OTHERS);
+  const noticed = ended.filter((row) => row[ENDED.flags] & LINKED);
   if (noticed.length > 0) {
     aftermath.succeeded(
       context,
@@ -61,7 +64,7 @@ export function settle(context: Context, { rows, count, hasResults }: SettleInpu
     );
   }
 
-  const told = ended.some((row) => row[6] === null) ? startsIn(rows) : null;
+  const told = ended.some((row) => row[ENDED.startedAt] === null) ? startsIn(rows) : null;
   const settled = ended.map(
     ([jobId, attempt, workerId, , lane, dueAt, startedAt]): SettledRow => [
       jobId,

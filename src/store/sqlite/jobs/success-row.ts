@@ -1,6 +1,7 @@
 /** Successes on their way into the writer's thread, and what became of them. */
 
 import type { Settled, Success } from '../../../core/lease.ts';
+import { idOf } from '../reads/job-row.ts';
 import type { SettledRow, SuccessRow } from './settle.ts';
 
 export function encodeSuccess({ jobId, attempt, workerId, exitCode, startedAt, result }: Success): SuccessRow {
@@ -10,12 +11,13 @@ export function encodeSuccess({ jobId, attempt, workerId, exitCode, startedAt, r
 
 /** Who is not among the settled has lost the lease; who is there twice repeats the first. */
 export function settledInOrder(successes: readonly Success[], settled: readonly SettledRow[]): Settled[] {
-  const rows = new Map(settled.map((row) => [row[0], row]));
+  const rows = new Map(settled.map((row) => [idOf(row), row]));
   const answered = new Set<number>();
   return successes.map(({ jobId, attempt, workerId }) => {
     const row = rows.get(jobId);
-    if (row === undefined || row[1] !== attempt || row[2] !== workerId) return { result: 'lease_lost' };
-    const [, , , fresh, queue, dueAt, startedAt, endedAt] = row;
+    if (row === undefined) return { result: 'lease_lost' };
+    const [, settledAttempt, settledWorker, fresh, queue, dueAt, startedAt, endedAt] = row;
+    if (settledAttempt !== attempt || settledWorker !== workerId) return { result: 'lease_lost' };
     const repeats = answered.has(jobId);
     answered.add(jobId);
     return { result: 'ok', fresh: fresh && !repeats, queue, dueAt, startedAt, endedAt };

@@ -1,6 +1,9 @@
--- The tables that jobs live in. Instants are epoch milliseconds, JSON is text.
+-- The schema of Workron: tables, then indexes. Instants are epoch milliseconds, JSON and lists are text, booleans are 0 and 1.
+-- There are no foreign keys; the code that deletes a job deletes its rows in the other tables.
 
--- One row about the installation. lock_space is of use where several installations share a database.
+-- INSTALLATION ---------------------------------------------------------------------------------------------------------
+
+-- One row about the installation. lock_space is used on PostgreSQL only. Tests move clock_offset_ms.
 create table meta (
   only integer primary key default 1 check (only = 1),
   schema_version integer not null,
@@ -10,7 +13,68 @@ create table meta (
 ) strict;
 insert into meta (schema_version, min_code, lock_space) values (0, 1, abs(random() % 2147483647));
 
--- What was asked for. Written at submission and by an edit, never on the hot path. `spec` holds what is not a default.
+-- One row per process, renewed every beat_ms. A file has one owner, so there is one row.
+create table instance (
+  id text primary key,
+  host text not null,
+  pid integer not null,
+  roles text not null,
+  version text not null,
+  url text,
+  beat_ms integer not null,
+  started_at integer not null,
+  seen_at integer not null
+) strict;
+
+-- One row per duty, all led by the owner of the file. number and locked are used on PostgreSQL only. The term rises each
+-- time the duty is taken.
+create table leader (
+  duty text primary key,
+  number integer not null unique,
+  instance_id text not null,
+  term integer not null,
+  expires_at integer not null,
+  locked integer not null
+) strict;
+
+-- Registered workers.
+create table worker (
+  id integer primary key autoincrement,
+  name text not null,
+  state text not null,
+  attachment text not null,
+  instance_id text not null,
+  lease_ms integer not null,
+  registered_at integer not null,
+  seen_at integer not null,
+  profile text not null
+) strict;
+
+-- QUEUES ---------------------------------------------------------------------------------------------------------------
+
+-- Queues with settings. A queue without a row is not paused and has no limit.
+create table queue (
+  name text primary key,
+  paused_at integer,
+  max_running integer
+) strict, without rowid;
+
+-- Queues whose jobs take turns by fair key, from their first job with a key on.
+create table fair_queue (
+  name text primary key
+) strict;
+
+-- One combination of queue, kind, required tags and resources. key is its canonical text.
+create table lane (
+  id integer primary key autoincrement,
+  key text not null unique,
+  queue text not null
+) strict;
+
+-- JOBS -----------------------------------------------------------------------------------------------------------------
+
+-- What was submitted. Written by the submission and by an edit, never on the hot path. spec holds what differs from the
+-- defaults.
 create table job (
   id integer primary key autoincrement,
   queue text not null,
@@ -19,18 +83,25 @@ create table job (
   priority integer not null,
   tags text not null,
   created_at integer not null,
-  spec text not null
+  spec text not null,
+  workflow_id integer,
+  step_key text,
+  group_id integer,
+  group_index integer,
+  rerun_of integer
 ) strict;
 
--- One combination of queue, kind, requires and resources; `key` is its canonical text.
-create table lane (
-  id integer primary key autoincrement,
-  key text not null unique,
-  queue text not null
-) strict;
-
--- One narrow row per unfinished job: its state and its place in the order.
--- flags: 1 children, 2 group, 4 workflow, 8 holds a unique key. Rows without flags settle by themselves.
+-- One narrow row per unfinished job: its state and its place in the order. A job without flags settles without a look at
+-- other jobs.
+--
+-- flags (src/store/flags.ts): 1 has children, 2 is a group, 4 belongs to a workflow, 8 holds a unique key, 16 has parents,
+-- 32 is an item of a group, 64 was asked to stop without its dependents, 128 notifies of failure, 256 notifies of success,
+-- 1024 was inserted by an application's transaction and not judged since (blocked; lane is 0 for unknown), 2048 has no start
+-- timeout. 512 is used on PostgreSQL only: here the job itself says whether it may be prefetched.
+-- started_at: null while the job is running means that it was prefetched and waits at its worker.
+-- *_edges: the edges to its parents by state; null for a job without parents, and then they take no room.
+-- fair_key: the key whose turn a claimable job has; '' for jobs without a key, null if it was given no turn.
+-- line: the schedule line that the job runs for.
 create table live (
   job_id integer primary key,
   status text not null,
@@ -49,15 +120,19 @@ create table live (
   started_at integer,
   renewed_at integer,
   cancel_requested_at integer,
-  expires_at integer
+  expires_at integer,
+  open_edges integer,
+  held_edges integer,
+  broken_edges integer,
+  missed_edges integer,
+  fair_key text,
+  line integer
 ) strict;
-create index live_pending on live (lane, rank, turn, due, job_id) where status = 'pending';
-create index live_scheduled on live (due, job_id) where status = 'scheduled';
-create index live_running on live (worker_id) where status = 'running';
-create index live_expires on live (expires_at) where expires_at is not null;
 
--- Every ended attempt, appended once. The row that ended the job has its `status` (and `reason`, counters); a person's
--- retry takes that back. An end without an attempt is row 0, deleted by a retry.
+-- Every ended attempt, appended once. The row that ended the job has its status, reason and counters; a retry by a person
+-- takes them back. A job that ended without an attempt has a row with attempt 0, deleted by a retry.
+-- told: the job's children know of its success, so an edge from it that says `open` is held. For a job with many children
+-- that is one row written instead of many.
 create table run (
   job_id integer not null,
   attempt integer not null,
@@ -77,18 +152,26 @@ create table run (
   snoozes integer,
   losses integer,
   cancel_requested_at integer,
+  told integer,
   primary key (job_id, attempt)
 ) strict, without rowid;
--- ended_at, so that what is old enough to prune is found without looking at the rows.
-create index run_final on run (status, job_id, ended_at) where status is not null;
 
--- Results are side rows: most jobs have none.
+-- Results. Most jobs have none.
 create table result (
   job_id integer primary key,
   value text not null
 ) strict;
 
--- Output by byte offset.
+-- Progress of the latest attempt that reported any. checkpoint outlives the attempt: the next one continues from it.
+create table progress (
+  job_id integer primary key,
+  attempt integer not null,
+  fraction real,
+  note text,
+  checkpoint text
+) strict;
+
+-- Output of attempts by byte offset.
 create table log (
   job_id integer not null,
   attempt integer not null,
@@ -97,43 +180,168 @@ create table log (
   primary key (job_id, attempt, start)
 ) strict;
 
--- Only queues that somebody has set something on.
-create table queue (
-  name text primary key,
-  paused_at integer,
-  max_running integer
-) strict, without rowid;
-
-create table worker (
-  id integer primary key autoincrement,
-  name text not null,
-  state text not null,
-  attachment text not null,
-  instance_id text not null,
-  lease_ms integer not null,
-  registered_at integer not null,
-  seen_at integer not null,
-  profile text not null
-) strict;
-
--- hold: 'pending' until the first claim, 'active' until the end, 'time' until expires_at.
+-- Unique keys. hold: 'pending' until the first claim, 'active' until the end, 'time' until expires_at.
 create table unique_key (
   key text primary key,
   job_id integer not null,
   hold text not null,
   expires_at integer
 ) strict, without rowid;
-create index unique_key_job on unique_key (job_id);
-create index unique_key_expires on unique_key (expires_at) where expires_at is not null;
 
+-- Answers to requests with an idempotency key.
 create table idempotency (
   key text primary key,
   fingerprint text not null,
   answer text not null,
   created_at integer not null
 ) strict, without rowid;
-create index idempotency_created on idempotency (created_at);
 
+-- Left by an application's transaction, to be judged after its commit.
+-- kind: 'submitted' (wish: {"depends_on": [[parent, condition], …]}), 'ended' (wish: {"flags": n}).
+create table intake (
+  job_id integer primary key,
+  kind text not null,
+  wish text not null
+) strict;
+
+-- DEPENDENCIES AND WORKFLOWS -------------------------------------------------------------------------------------------
+
+-- Edges. state: open, held, impossible.
+create table edge (
+  child_id integer not null,
+  parent_id integer not null,
+  condition text not null,
+  state text not null,
+  primary key (child_id, parent_id)
+) strict, without rowid;
+
+-- Ended or reopened jobs whose out-edges are still to be judged. mode: ended, cancelled (with the dependents that can no
+-- longer run), reopened.
+create table cascade (
+  job_id integer primary key,
+  mode text not null
+) strict;
+
+-- Workflows with the number of their steps by state. line: the schedule line that the workflow runs for.
+create table workflow (
+  id integer primary key autoincrement,
+  name text not null,
+  params text not null,
+  status text not null,
+  created_at integer not null,
+  started_at integer,
+  ended_at integer,
+  rerun_of integer,
+  total integer not null,
+  open_steps integer not null,
+  fine_steps integer not null default 0,
+  failed_steps integer not null default 0,
+  cancelled_steps integer not null default 0,
+  notify text,
+  line integer
+) strict;
+
+-- Groups: steps that are repeated for each item of a list. source: the list, or the parent's id and a path into its result.
+-- items and total: the list and its length, once they are known. due: the expander has something to do.
+create table fan (
+  job_id integer primary key,
+  source text not null,
+  items text,
+  total integer,
+  max_parallel integer,
+  due integer not null default 0,
+  inserted integer not null default 0,
+  open_items integer not null default 0,
+  fine_items integer not null default 0,
+  failed_items integer not null default 0,
+  cancelled_items integer not null default 0
+) strict;
+
+-- SCHEDULES ------------------------------------------------------------------------------------------------------------
+
+-- Schedules.
+create table schedule (
+  id integer primary key autoincrement,
+  name text not null unique,
+  owner text,
+  spec text not null,
+  created_at integer not null,
+  updated_at integer not null,
+  paused_at integer,
+  paused_note text,
+  last_run integer,
+  last_verdict text,
+  last_job_id integer,
+  last_workflow_id integer
+) strict;
+
+-- One line per schedule and key ('' for a schedule without keys). cursor: the last tick that has been judged. next_due: when
+-- the next one is due. tail: the newest row of the ledger, to which further ticks with the same verdict are added.
+create table schedule_line (
+  id integer primary key autoincrement,
+  schedule_id integer not null,
+  key text not null,
+  cursor integer not null,
+  next_due integer,
+  tail_id integer,
+  tail_verdict text,
+  unique (schedule_id, key)
+) strict;
+
+-- The ledger: every tick has one row, or is covered by one (scheduled_for … through). stops: the runs that this one
+-- replaced, until they have been asked to stop.
+create table tick (
+  id integer primary key autoincrement,
+  schedule_id integer not null,
+  kind text not null,
+  key text not null,
+  scheduled_for integer not null,
+  through integer not null,
+  count integer not null,
+  verdict text not null,
+  job_id integer,
+  workflow_id integer,
+  lateness_ms integer,
+  created_at integer not null,
+  stops text
+) strict;
+
+-- NOTIFICATIONS --------------------------------------------------------------------------------------------------------
+
+-- Notices: events to notify of, written together with the event. look_at: when a postponed notice is looked at again; due
+-- stays, because it tells since when a run is late.
+create table notice (
+  id integer primary key autoincrement,
+  kind text not null,
+  due integer not null,
+  created_at integer not null,
+  job_id integer,
+  workflow_id integer,
+  status text,
+  schedule text,
+  detail text not null,
+  look_at integer
+) strict;
+
+-- Notifications by the job that delivers them.
+create table notification (
+  job_id integer primary key,
+  event text not null,
+  subject_job_id integer,
+  workflow_id integer,
+  schedule text,
+  created_at integer not null
+) strict;
+
+-- Subjects whose latest run failed.
+create table alarm (
+  subject text primary key,
+  raised_at integer not null
+) strict, without rowid;
+
+-- STATISTICS AND BULK OPERATIONS ---------------------------------------------------------------------------------------
+
+-- Ended attempts per minute, queue and outcome. wait and run are histograms.
 create table stat (
   minute integer not null,
   instance_id text not null,
@@ -145,6 +353,7 @@ create table stat (
   primary key (minute, queue, outcome, instance_id)
 ) strict, without rowid;
 
+-- Actions on all jobs that match a filter. cursor: the last job that was looked at.
 create table operation (
   id integer primary key autoincrement,
   action text not null,
@@ -157,3 +366,44 @@ create table operation (
   created_at integer not null,
   ended_at integer
 ) strict;
+
+-- INDEXES --------------------------------------------------------------------------------------------------------------
+
+-- Lists by name, queue and tags. The claim reads none of these.
+create index job_name on job (name, id) where name is not null;
+create index job_queue on job (queue, id);
+create index job_tagged on job (id) where tags <> '[]';
+create index job_workflow on job (workflow_id, id) where workflow_id is not null;
+create unique index job_item on job (group_id, group_index) where group_id is not null;
+
+-- The order in which a lane's jobs are claimed.
+create index live_pending on live (lane, rank, turn, due, job_id) where status = 'pending';
+create index live_fair on live (lane, rank, fair_key, turn) where status = 'pending' and fair_key is not null;
+create index live_scheduled on live (due, job_id) where status = 'scheduled';
+create index live_running on live (worker_id) where status = 'running';
+create index live_expires on live (expires_at) where expires_at is not null;
+create index live_line on live (line) where line is not null;
+
+-- With ended_at, runs that are old enough to prune are found without reading the rows.
+create index run_final on run (status, job_id, ended_at) where status is not null;
+create index unique_key_job on unique_key (job_id);
+create index unique_key_expires on unique_key (expires_at) where expires_at is not null;
+create index idempotency_created on idempotency (created_at);
+
+create index edge_parent on edge (parent_id, child_id);
+create index workflow_status on workflow (status, id);
+create index workflow_line on workflow (line) where line is not null and ended_at is null;
+create index fan_due on fan (job_id) where due = 1;
+
+create index schedule_line_due on schedule_line (next_due, id) where next_due is not null;
+create unique index tick_once on tick (schedule_id, key, scheduled_for, kind) where kind <> 'manual';
+create index tick_ledger on tick (schedule_id, id);
+create index tick_created on tick (created_at);
+create index tick_stops on tick (id) where stops is not null;
+
+create index notice_look on notice (coalesce(look_at, due), id);
+-- Missed ticks of one schedule share one notice until it is delivered.
+create unique index notice_missed on notice (schedule) where kind = 'missed';
+create index notification_job on notification (subject_job_id) where subject_job_id is not null;
+create index notification_workflow on notification (workflow_id) where workflow_id is not null;
+create index notification_schedule on notification (schedule) where schedule is not null;

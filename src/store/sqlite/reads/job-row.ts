@@ -44,6 +44,11 @@ export type JobRow = readonly [
   rerunOf: number | null,
 ];
 
+/** The id of any row that begins with one. */
+export function idOf([id]: readonly [id: number, ...unknown[]]): number {
+  return id;
+}
+
 export function decodeJob(row: JobRow): Job {
   const [id, queue, kind, name, priority, tags, spec, createdAt, status, attempt, ...rest] = row;
   const [failures, interruptions, snoozes, losses, dueAt, startedAt, doneAt, workerId, heardAt, ...end] = rest;
@@ -91,6 +96,9 @@ function decodeDependencies(text: string): Dependency[] {
   if (text === '[]') return [];
   return (JSON.parse(text) as [number, Condition][]).map(([jobId, condition]) => ({ jobId, condition }));
 }
+
+/** Where a `ClaimedRow` has what is asked for without the rest. */
+export const CLAIMED = { id: 0, spec: 9, flags: 10 } as const;
 
 export type ClaimedRow = readonly [
   id: number,

@@ -7,17 +7,15 @@ import type { Context } from '../base/context.ts';
 import type { Database, Param } from '../base/database.ts';
 import { sql } from '../base/sql.ts';
 import { jobColumns, jobsFrom } from '../sql/read.ts';
-import type { JobRow } from './job-row.ts';
+import { idOf, type JobRow } from './job-row.ts';
 import { lastJobBefore } from './last-job-before.ts';
 import { textSearch, windowStart } from './text-search.ts';
 
-export interface ListInput {
-  filter: JobFilter;
-  before: number | null;
-  limit: number;
-}
-
-export function list({ database }: Context, { filter, before, limit }: ListInput): JobRow[] {
+export function list(
+  { database }: Context,
+  filter: JobFilter,
+  { before, limit }: { before: number | null; limit: number },
+): JobRow[] {
   const found = searches(bounded(database, { ...filter, before })).flatMap(({ from, where, params, id }) =>
     database.tuples<JobRow>(
       `select ${jobColumns} from ${from} where ${where} order by ${id} desc limit ?`,
@@ -25,10 +23,10 @@ export function list({ database }: Context, { filter, before, limit }: ListInput
       limit,
     ),
   );
-  return found.sort((a, b) => b[0] - a[0]).slice(0, limit);
+  return found.sort((a, b) => idOf(b) - idOf(a)).slice(0, limit);
 }
 
-export function count({ database }: Context, { filter, atMost }: { filter: JobFilter; atMost: number }): number {
+export function count({ database }: Context, filter: JobFilter, atMost: number): number {
   let found = 0;
   for (const { from, where, params } of searches(bounded(database, { ...filter, before: null }))) {
     const statement = `select count(*) as count from (select 1 from ${from} where ${where} limit ?)`;

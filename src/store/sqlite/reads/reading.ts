@@ -1,12 +1,12 @@
 import type { Attempt } from '../../../core/job.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
-import type { JobRow } from './job-row.ts';
+import { idOf, type JobRow } from './job-row.ts';
 
 /** Unknown ids are left out; an id asked for twice is answered twice. */
 export function read({ database }: Context, ids: readonly number[]): JobRow[] {
   if (ids.length === 0) return [];
-  const byId = new Map(database.tuples<JobRow>(sql.jobs, JSON.stringify(ids)).map((row) => [row[0], row]));
+  const byId = new Map(database.tuples<JobRow>(sql.jobs, JSON.stringify(ids)).map((row) => [idOf(row), row]));
   return ids.map((id) => byId.get(id)).filter((row) => row !== undefined);
 }
 
@@ -36,7 +36,7 @@ export function attempts({ database }: Context, jobId: number): Attempt[] {
   }));
 }
 
-export function countAhead({ database }: Context, { jobId, atMost }: { jobId: number; atMost: number }): number {
+export function countAhead({ database }: Context, jobId: number, atMost: number): number {
   const place = database.get<{ rank: number; turn: number; due: number; queue: string }>(sql.placeOf, jobId);
   if (place === undefined) return 0;
   const { queue, rank, turn, due } = place;

@@ -1,6 +1,6 @@
 /** A part of a call that may fail without the rest of it. */
 
-import { isOfTheRow } from '../../postpone.ts';
+import { isRowError } from '../../../core/error.ts';
 import type { Context } from '../base/context.ts';
 import { translate } from '../base/sqlite-error.ts';
 import { Aftermath } from '../graph/aftermath.ts';
@@ -17,7 +17,7 @@ export function alone<T>(context: Context, write: (own: Context) => T, instead: 
     return answer;
   } catch (error) {
     // A full disk may have ended the whole transaction.
-    if (!database.inTransaction || !isOfTheRow(translate(error, ''))) throw error;
+    if (!database.inTransaction || !isRowError(translate(error, ''))) throw error;
     database.run('rollback to alone');
     database.run('release alone');
     lanes.forget();

@@ -7,13 +7,11 @@ import type { Param } from '../base/database.ts';
 import { schedulesFrom } from '../sql/schedules.ts';
 import { type ScheduleRow, toSchedule } from './rows.ts';
 
-export interface SchedulesInput {
-  filter: ScheduleFilter;
-  after: string | null;
-  limit: number;
-}
-
-export function schedules({ database }: Context, { filter, after, limit }: SchedulesInput): Schedule[] {
+export function schedules(
+  { database }: Context,
+  filter: ScheduleFilter,
+  { after, limit }: { after: string | null; limit: number },
+): Schedule[] {
   const conditions: string[] = ['true'];
   const params: Param[] = [];
   const must = (condition: string, value: Param) => {

@@ -8,14 +8,12 @@ import type { Param } from '../base/database.ts';
 import { ticksFrom } from '../sql/schedules.ts';
 import { scheduleNamed } from './rows.ts';
 
-export interface TicksInput {
-  name: string;
-  filter: TickFilter;
-  before: number | null;
-  limit: number;
-}
-
-export function ticks(context: Context, { name, filter, before, limit }: TicksInput): Tick[] | undefined {
+export function ticks(
+  context: Context,
+  name: string,
+  filter: TickFilter,
+  { before, limit }: { before: number | null; limit: number },
+): Tick[] | undefined {
   const schedule = scheduleNamed(context, name);
   if (schedule === undefined) return undefined;
   const conditions: string[] = ['schedule_id = ?'];

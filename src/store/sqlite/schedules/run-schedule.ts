@@ -13,14 +13,11 @@ import { answeredBefore, remember } from '../jobs/idempotency.ts';
 import { openRuns, scheduleNamed } from './rows.ts';
 import { writeTicks } from './write-ticks.ts';
 
-export interface RunInput extends InsertOptions {
-  name: string;
-  request: RunRequest;
-}
-
 export function runSchedule(
   context: Context,
-  { name, request, idempotency }: RunInput,
+  name: string,
+  request: RunRequest,
+  { idempotency }: InsertOptions,
 ): { ticks: Tick[]; replayed: boolean } | undefined {
   const answered = idempotency === undefined ? undefined : answeredBefore(context, idempotency);
   if (answered !== undefined) return { ticks: replay(context, answered.items), replayed: true };
@@ -57,13 +54,11 @@ function linesOf({ database }: Context, { id, name }: Schedule, keys: readonly s
   return keys.map((key) => byKey.get(key) as LineColumns);
 }
 
-export interface WithoutRunInput {
-  name: string;
-  key: string;
-  instants: readonly number[];
-}
-
-export function ticksWithoutRun(context: Context, { name, ...request }: WithoutRunInput): number[] | undefined {
+export function ticksWithoutRun(
+  context: Context,
+  name: string,
+  request: { key: string; instants: readonly number[] },
+): number[] | undefined {
   const schedule = scheduleNamed(context, name);
   return schedule === undefined ? undefined : withoutRun(context, schedule, request);
 }
@@ -80,6 +75,6 @@ function withoutRun(
   return instants.filter((instant) => !ran.has(instant));
 }
 
-export function pruneTicks({ database, now }: Context, { keepMs, limit }: { keepMs: number; limit: number }): number {
+export function pruneTicks({ database, now }: Context, keepMs: number, limit: number): number {
   return database.run(sql.pruneTicks, now - keepMs, limit);
 }

@@ -24,10 +24,7 @@ export function createSchedule(context: Context, schedule: NewSchedule): Schedul
   return scheduleNamed(context, name) as Schedule;
 }
 
-export function changeSchedule(
-  context: Context,
-  { name, request }: { name: string; request: ChangeRequest },
-): ScheduleStep | undefined {
+export function changeSchedule(context: Context, name: string, request: ChangeRequest): ScheduleStep | undefined {
   const { database, now, effects } = context;
   const before = scheduleNamed(context, name);
   if (before === undefined) return undefined;

@@ -1,12 +1,12 @@
 /** All other changes of one job: requeued, ended, cancelled, retried, edited. */
 
+import { FLAG } from '../../flags.ts';
 import type { Twins } from '../../statements.ts';
-import { STARTS_ANY_TIME } from '../base/flags.ts';
 
 export const changeSql = {
   specs: 'select queue, kind, name, priority, tags, spec from job where id = ?',
   editLive: `update live set lane = ?2, rank = ?3, status = ?4, due = ?5, expires_at = ?6, turn = iif(?7, 0, turn),
-      fair_key = iif(?7, null, fair_key), flags = flags & ~${STARTS_ANY_TIME}
+      fair_key = iif(?7, null, fair_key), flags = flags & ~${FLAG.hasNoStartTimeout}
     where job_id = ?1`,
 
   // Only here: a change is guarded and then written, row by row.

@@ -1,10 +1,10 @@
 /** Edges between jobs, and what the end or the retry of one means for the others. */
 
+import { FLAG } from '../../flags.ts';
 import type { Twins } from '../../statements.ts';
-import { STARTS_ANY_TIME } from '../base/flags.ts';
 
 export const dependenciesSql = {
-  markParents: `update live set flags = flags | 1 where job_id in (select value from json_each(?))`,
+  markParents: `update live set flags = flags | ${FLAG.hasChildren} where job_id in (select value from json_each(?))`,
   /** ?1 rows [child, parent, condition, state]. */
   insertEdges: `insert into edge (child_id, parent_id, condition, state)
     select value ->> 0, value ->> 1, value ->> 2, value ->> 3 from json_each(?1)`,
@@ -40,7 +40,7 @@ export const dependenciesSql = {
   /** ?1 rows [child, edges that hold now], ?2 now. */
   tellChildren: `update live set open_edges = open_edges - (i.value ->> 1), held_edges = held_edges + (i.value ->> 1),
       status = iif(open_edges > i.value ->> 1, 'blocked', iif(due > ?2, 'scheduled', 'pending')),
-      expires_at = iif(open_edges > i.value ->> 1 or flags & ${STARTS_ANY_TIME}, null, (
+      expires_at = iif(open_edges > i.value ->> 1 or flags & ${FLAG.hasNoStartTimeout}, null, (
         select cast(round(max(live.due, ?2) + (j.spec ->> 'start_timeout_ms')) as integer) from job j
         where j.id = live.job_id))
     from json_each(?1) i where live.job_id = i.value ->> 0`,

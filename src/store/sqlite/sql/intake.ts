@@ -1,5 +1,6 @@
 /** Jobs that were submitted in applications' own transactions. */
 
+import { FLAG } from '../../flags.ts';
 import type { Twins } from '../../statements.ts';
 
 export const intakeSql = {
@@ -11,7 +12,7 @@ export const intakeSql = {
 
   // Only here: written on the application's own connection.
   unjudged: `select l.flags, l.due, j.queue, j.kind, j.name, j.priority, j.tags, j.spec
-    from live l join job j on j.id = l.job_id where l.job_id = ? and l.status = 'blocked' and l.flags & 1024`,
+    from live l join job j on j.id = l.job_id where l.job_id = ? and l.status = 'blocked' and l.flags & ${FLAG.unjudged}`,
   isLive: 'select 1 as live from live where job_id = ?',
   /** ?1 queue, ?2 kind, ?3 name, ?4 priority, ?5 tags, ?6 now, ?7 spec. */
   enlistJob: `insert into job (queue, kind, name, priority, tags, created_at, spec) values (?, ?, ?, ?, ?, ?, ?)

@@ -1,5 +1,6 @@
 /** Jobs that are done. */
 
+import { FLAG } from '../../flags.ts';
 import type { Twins } from '../../statements.ts';
 
 export const settleSql = {
@@ -11,7 +12,7 @@ export const settleSql = {
   settleRuns: `insert into run (job_id, attempt, status, outcome, worker_id, started_at, ended_at, due, exit_code,
       attempts, failures, interruptions, snoozes, losses, cancel_requested_at, told)
     select l.job_id, l.attempt, 'done', 'done', l.worker_id, coalesce(l.started_at, min(i.value ->> 5, ?2), ?2), ?2, l.due, i.value ->> 3,
-      l.attempt, l.failures, l.interruptions, l.snoozes, l.losses, l.cancel_requested_at, iif(l.flags & 1, 1, null)
+      l.attempt, l.failures, l.interruptions, l.snoozes, l.losses, l.cancel_requested_at, iif(l.flags & ${FLAG.hasChildren}, 1, null)
     from json_each(?1) i join live l on l.job_id = i.value ->> 0
     where l.attempt = i.value ->> 1 and l.worker_id = i.value ->> 2 and l.status = 'running'
     on conflict do nothing`,

@@ -6,7 +6,7 @@ import { useNow } from '../../data/use-now.ts';
 import { relativeText } from '../../words/duration.ts';
 import { messageOf } from '../../words/message-of.ts';
 
-/** The expression in words and the next ten fires, as it is typed; clock changes are flagged. */
+/** The expression in words and the next ten ticks, updated while typing. Clock changes are marked. */
 export function Preview({ kind, text, timezone }: { kind: 'cron' | 'every'; text: string; timezone: string }) {
   const wanted = useLater(JSON.stringify({ kind, text: text.trim(), timezone: timezone.trim() }));
   const now = useNow();

@@ -1,0 +1,44 @@
+/** The bits of `live.flags`, the same in both SQL stores. Functions in migrations spell them as numbers. */
+
+import { type Notify, watchOf } from '../core/notify.ts';
+
+export const FLAG = {
+  hasChildren: 1,
+  /** It is a group: its items run, it never does. */
+  group: 2,
+  inWorkflow: 4,
+  /** It holds a unique key that its claim or its end releases. */
+  holdsKey: 8,
+  hasParents: 16,
+  item: 32,
+  /** It was asked to stop, and its dependents were not meant. */
+  keepDependents: 64,
+  /** A notification is wanted if it fails. */
+  notifiesFailure: 128,
+  /** A notification is wanted if it is done. */
+  notifiesSuccess: 256,
+  /** It must not wait at a worker. PostgreSQL only; SQLite asks the job's spec. */
+  neverPrefetched: 512,
+  /** An application's transaction inserted it, and it has not been judged since. */
+  unjudged: 1024,
+  /** Known to have no start timeout, so freeing the job need not read its spec. */
+  hasNoStartTimeout: 2048,
+} as const;
+
+/** The end of a job with one of these changes rows of other jobs. Without, its end is one statement. */
+export const LINKED = FLAG.hasChildren | FLAG.group | FLAG.inWorkflow | FLAG.item | FLAG.notifiesSuccess;
+
+/** A job with one of these is claimed with its run context. */
+export const HAS_RUN_CONTEXT = FLAG.inWorkflow | FLAG.hasParents | FLAG.item;
+
+/** True for a step of a workflow, false for the items of a step. */
+export function isStep(flags: number): boolean {
+  return (flags & FLAG.inWorkflow) !== 0 && (flags & FLAG.item) === 0;
+}
+
+/** The bits that follow from a job's notification targets. */
+export function watchFlags(notify: readonly Notify[]): number {
+  if (notify.length === 0) return 0;
+  const { failures, successes } = watchOf(notify);
+  return (failures ? FLAG.notifiesFailure : 0) | (successes ? FLAG.notifiesSuccess : 0);
+}

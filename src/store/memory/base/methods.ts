@@ -1,0 +1,105 @@
+/** The methods of this store as functions of its tables. A leader's writes are made only in its term. */
+
+import { beatInstance, forgetInstances, instances, leaveInstance } from '../cluster/instances.ts';
+import { duties, lead, resign } from '../cluster/leadership.ts';
+import { deliver, notices, notifications, postponeNotice } from '../cluster/notices.ts';
+import { advanceOperation, createOperation, openOperations, operation } from '../cluster/operations.ts';
+import { prune, pruneTicks } from '../cluster/prune.ts';
+import { queues, setQueue } from '../cluster/queues.ts';
+import { addStats, stats } from '../cluster/stats.ts';
+import { drainWorker, leaveWorker, registerWorker, retireWorkers, workers } from '../cluster/workers.ts';
+import { cascade } from '../graph/carry.ts';
+import { expand } from '../graph/expand.ts';
+import { insertWorkflow, workflow, workflows } from '../graph/workflows.ts';
+import { applyChanges } from '../jobs/apply-changes.ts';
+import { claim } from '../jobs/claim.ts';
+import { findExpired, findLost, promote } from '../jobs/duties.ts';
+import { edit } from '../jobs/edit.ts';
+import { heartbeat } from '../jobs/heartbeat.ts';
+import { insert } from '../jobs/insert.ts';
+import { insertAndClaim } from '../jobs/insert-and-claim.ts';
+import { appendLogs, readLog } from '../jobs/logs.ts';
+import { checkpoint, report } from '../jobs/progress.ts';
+import { settle, start } from '../jobs/settle.ts';
+import { attempts, count, countAhead, list, read } from '../reads/reading.ts';
+import { runSchedule, ticks, ticksWithoutRun } from '../schedules/run-schedule.ts';
+import { changeSchedule, createSchedule, deleteSchedule, schedule, schedules } from '../schedules/schedules.ts';
+import { stoppedOthers, tick } from '../schedules/tick.ts';
+import type { Tables } from './tables.ts';
+
+export const writes = {
+  insert,
+  insertAndClaim,
+  claim,
+  start,
+  heartbeat,
+  settle,
+  applyChanges,
+  edit,
+
+  promote,
+  cascade,
+  expand,
+  adopt: (_tables: Tables, _limit: number) => 0,
+  retireWorkers,
+  prune,
+
+  insertWorkflow,
+  createSchedule,
+  changeSchedule,
+  deleteSchedule,
+  runSchedule,
+  tick,
+  stoppedOthers,
+  pruneTicks,
+
+  appendLogs,
+  report,
+  deliver,
+  postponeNotice,
+
+  setQueue,
+  registerWorker,
+  drainWorker,
+  leaveWorker,
+  addStats,
+  createOperation,
+  advanceOperation,
+  lead,
+  resign,
+  beatInstance,
+  leaveInstance,
+  forgetInstances,
+};
+
+export const reads = {
+  now: ({ clock }: Tables) => clock.now(),
+  findExpired,
+  findLost,
+  findUnlocked: (_tables: Tables) => ({ workers: [], serverUpMs: 0 }),
+  graphWork: ({ cascade: ended, due }: Tables) => ({ adopt: false, cascade: ended.size > 0, expand: due.size > 0 }),
+
+  read,
+  list,
+  count,
+  attempts,
+  countAhead,
+  workflow,
+  workflows,
+  schedule,
+  schedules,
+  ticks,
+  ticksWithoutRun,
+  readLog,
+  checkpoint,
+  notices,
+  notifications,
+
+  queues,
+  workers,
+  stats,
+  operation,
+  openOperations,
+  duties,
+  instances,
+};

@@ -1,0 +1,114 @@
+/** The methods of this store as functions of their context. */
+
+import type { LeadRequest } from '../../cluster-store.ts';
+import type { Hint } from '../../hint.ts';
+import { beatInstance, forgetInstances, instances, leaveInstance } from '../cluster/instances.ts';
+import { deliver, notices, notifications, postponeNotice } from '../cluster/notices.ts';
+import { advanceOperation, createOperation, openOperations, operation } from '../cluster/operations.ts';
+import { prune } from '../cluster/prune.ts';
+import { queues, setQueue } from '../cluster/queues.ts';
+import { addStats, stats } from '../cluster/stats.ts';
+import { drainWorker, leaveWorker, registerWorker, retireWorkers, workers } from '../cluster/workers.ts';
+import { adopt } from '../graph/adopt.ts';
+import { cascade } from '../graph/cascade.ts';
+import { expand } from '../graph/expand.ts';
+import { graphWork } from '../graph/graph-work.ts';
+import { insertWorkflow } from '../graph/insert-workflow.ts';
+import { steps, workflow, workflows } from '../graph/workflows.ts';
+import { applyChanges } from '../jobs/apply-changes.ts';
+import { claim } from '../jobs/claim.ts';
+import { findExpired, findLost, findUnlocked, promote } from '../jobs/duties.ts';
+import { edit } from '../jobs/edit.ts';
+import { heartbeat } from '../jobs/heartbeat.ts';
+import { insert } from '../jobs/insert.ts';
+import { insertAndClaim } from '../jobs/insert-and-claim.ts';
+import { appendLogs, readLog } from '../jobs/logs.ts';
+import { checkpoint, report } from '../jobs/progress.ts';
+import { settle, start } from '../jobs/settle.ts';
+import { attempts, count, countAhead, list, read } from '../reads/reading.ts';
+import { changeSchedule } from '../schedules/change.ts';
+import { pruneTicks, runSchedule, ticks, ticksWithoutRun } from '../schedules/run-schedule.ts';
+import { createSchedule, deleteSchedule, schedule, schedules } from '../schedules/schedules.ts';
+import { stoppedOthers, tick } from '../schedules/tick.ts';
+import type { Context } from './context.ts';
+
+export const methods = {
+  now: async ({ database, sql }: Context, signal: AbortSignal): Promise<number> => {
+    const [row] = await database.query<{ now: number }>(sql.now, [], signal);
+    return row?.now as number;
+  },
+  deadlocks: ({ database }: Context) => database.deadlocks,
+  subscribe: ({ hints }: Context, listener: (hint: Hint) => void) => hints.subscribe(listener),
+
+  insert,
+  insertAndClaim,
+  claim,
+  start,
+  heartbeat,
+  settle,
+  applyChanges,
+  edit,
+
+  promote,
+  findExpired,
+  findLost,
+  findUnlocked,
+  graphWork,
+  cascade,
+  expand,
+  adopt,
+  retireWorkers,
+  prune,
+
+  read,
+  list,
+  count,
+  attempts,
+  countAhead,
+  appendLogs,
+  readLog,
+  report,
+  checkpoint,
+
+  insertWorkflow,
+  workflow,
+  workflows,
+  steps,
+
+  createSchedule,
+  changeSchedule,
+  deleteSchedule,
+  schedule,
+  schedules,
+  runSchedule,
+  ticksWithoutRun,
+  tick,
+  stoppedOthers,
+  ticks,
+  pruneTicks,
+
+  notices,
+  deliver,
+  postponeNotice,
+  notifications,
+
+  queues,
+  setQueue,
+  registerWorker,
+  workers,
+  drainWorker,
+  leaveWorker,
+  addStats,
+  stats,
+  createOperation,
+  operation,
+  openOperations,
+  advanceOperation,
+  lead: ({ leadership }: Context, request: LeadRequest, signal: AbortSignal) => leadership.lead(request, signal),
+  resign: ({ leadership }: Context, instanceId: string, signal: AbortSignal) => leadership.resign(instanceId, signal),
+  duties: ({ leadership }: Context, signal: AbortSignal) => leadership.duties(signal),
+  beatInstance,
+  instances,
+  leaveInstance,
+  forgetInstances,
+};

@@ -1,1 +1,0 @@
--- Edges are changed in place here; only PostgreSQL needs room for it.

@@ -1,2 +1,0 @@
--- A running job without started_at was prefetched and waits at its worker. Which jobs may is asked of the job itself, so
--- nothing changes here.

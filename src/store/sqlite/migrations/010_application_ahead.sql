@@ -1,1 +1,0 @@
--- Nothing to do here: on PostgreSQL this is about functions of the schema.

@@ -1,3 +1,0 @@
--- Missed ticks of one schedule that nobody has been told of are one notice.
-
-create unique index notice_missed on notice (schedule) where kind = 'missed';

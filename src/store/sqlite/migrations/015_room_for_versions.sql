@@ -1,1 +1,0 @@
--- Rows are changed in place here; only PostgreSQL needs room for their versions.

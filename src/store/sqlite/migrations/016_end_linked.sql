@@ -1,1 +1,0 @@
--- Here one settles at a time, row by row; only PostgreSQL needs a function for it.

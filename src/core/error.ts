@@ -9,7 +9,6 @@ export const ERROR_CODES = {
   forbidden: 403,
   not_found: 404,
   job_not_found: 404,
-  queue_not_found: 404,
   worker_not_found: 404,
   operation_not_found: 404,
   workflow_not_found: 404,

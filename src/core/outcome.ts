@@ -1,5 +1,8 @@
 /** What a worker reports about an attempt. It is a value and never thrown; the scheduler decides what follows. */
 
+/** The size of a result as JSON. */
+export const MAX_RESULT_BYTES = 1024 * 1024;
+
 export type Outcome =
   | { type: 'succeeded'; exitCode: number | null; result?: unknown }
   | {

@@ -7,8 +7,8 @@ import {
   ScheduleRunRequest,
   scheduleName,
 } from '../api/schedule.ts';
+import { newScheduleFrom, scheduleToWire } from '../api/schedule-wire.ts';
 import { backfillToWire, NextTicksQuery, TickListQuery, tickToWire } from '../api/tick.ts';
-import { newScheduleFrom, scheduleToWire } from '../http/schedule-wire.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 import { putSchedule } from '../scheduler/schedules/declared-schedules.ts';
 import type { ScheduleCalls } from './schedule-calls.ts';

@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import type { Command } from 'commander';
+import { routes } from '../../api/routes.ts';
 import type { ScheduleApplied } from '../../api/schedule-apply.ts';
 import type { ReadSchedules } from '../../api/schedule-file.ts';
 import { clientCommand, connect, outputOf, print, printJson } from '../client-command.ts';
@@ -29,9 +30,7 @@ export function applyCommand(): Command {
       const owner = given ?? read.file.owner ?? (path === '-' ? undefined : basename(path));
       if (owner === undefined) throw usageError('expected an owner: in the file, or by --owner');
       const body = { owner, schedules: read.file.schedules, dry_run: dryRun };
-      const applied = await placing(path, read, () =>
-        connect(command).json<ScheduleApplied>('POST', '/schedules/apply', { body }),
-      );
+      const applied = await placing(path, read, () => connect(command).json(routes.applySchedules, { body }));
       const { json, quiet } = outputOf(command);
       if (json) return printJson(applied);
       const changed = applied.items.filter(({ action }) => action !== 'keep');

@@ -1,7 +1,8 @@
 /** Changes all jobs that match a filter: starts an operation on the server and waits for its end. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BulkAnswer, Operation } from '../../api/operation.ts';
+import type { Operation } from '../../api/operation.ts';
+import { routes } from '../../api/routes.ts';
 import { type Output, print, printJson } from '../client-command.ts';
 import type { Connection } from '../connection.ts';
 import type { Filter } from '../flags/filter.ts';
@@ -18,7 +19,7 @@ export interface MatchingChange {
 export async function changeMatching(connection: Connection, change: MatchingChange): Promise<void> {
   const { action, filter, dryRun, output } = change;
   const body = { action, filter, dry_run: dryRun };
-  const answer = await connection.json<BulkAnswer>('POST', '/jobs/bulk', { body });
+  const answer = await connection.json(routes.bulkJobs, { body });
   if (answer.operation === null) {
     if (output.json) printJson(answer);
     else print(output.quiet ? String(answer.total) : `${answer.total} jobs match`);
@@ -34,7 +35,7 @@ async function untilEnd(connection: Connection, started: Operation): Promise<Ope
   let operation = started;
   while (operation.status === 'running') {
     await sleep(POLL_MS);
-    operation = await connection.json<Operation>('GET', `/operations/${operation.id}`);
+    operation = await connection.json(routes.readOperation, { params: { id: operation.id } });
   }
   return operation;
 }

@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander';
 import type { Job } from '../../api/job.ts';
+import { routes } from '../../api/routes.ts';
 import { clientCommand, connect, jobId, type Output, outputOf, print, printJson } from '../client-command.ts';
 import type { Connection } from '../connection.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
@@ -65,7 +66,9 @@ async function changeNamed(connection: Connection, { action, ids, output }: Name
   const jobs: Job[] = [];
   for (const id of ids) {
     try {
-      jobs.push(await connection.json<Job>('POST', `/jobs/${id}/${action.name}`));
+      jobs.push(
+        await connection.json(action.name === 'cancel' ? routes.cancelJob : routes.retryJob, { params: { id } }),
+      );
     } catch (error) {
       if (!(error instanceof CliError)) throw error;
       reportError(error, output.json);

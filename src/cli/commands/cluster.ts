@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import type { Cluster, DutyStatus, Instance } from '../../api/cluster.ts';
+import type { DutyStatus, Instance } from '../../api/cluster.ts';
+import { routes } from '../../api/routes.ts';
 import { clientCommand, connect, outputOf, print, printJson, refuseExtra, terminalWidth } from '../client-command.ts';
 import { oneLine } from '../output/style.ts';
 import { type Column, renderTable } from '../output/table.ts';
@@ -39,7 +40,7 @@ export function clusterCommand(): Command {
   const command = clientCommand('cluster', 'List the instances on this store, and which of them leads which duty');
   return command.allowExcessArguments().action(async () => {
     refuseExtra(command);
-    const cluster = await connect(command).json<Cluster>('GET', '/cluster');
+    const cluster = await connect(command).json(routes.readCluster);
     const { json, quiet } = outputOf(command);
     if (json) printJson(cluster);
     else if (quiet) print(cluster.instances.map(({ id }) => `${id}\n`).join(''));

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Attempt, JobDetail } from '../../api/job.ts';
+import { routes } from '../../api/routes.ts';
 import { clientCommand, connect, jobId, outputOf, print, printJson } from '../client-command.ts';
 import { describeJob } from '../output/job.ts';
 
@@ -10,10 +10,10 @@ export function jobCommand(): Command {
     const id = jobId(text);
     const connection = connect(command);
     const output = outputOf(command);
-    const job = await connection.json<JobDetail>('GET', `/jobs/${id}`);
+    const job = await connection.json(routes.readJob, { params: { id } });
     if (output.json) return printJson(job);
     if (output.quiet) return print(job.id);
-    const { items } = await connection.json<{ items: Attempt[] }>('GET', `/jobs/${id}/attempts`);
+    const { items } = await connection.json(routes.listAttempts, { params: { id } });
     print(describeJob(job, items));
   });
 }

@@ -1,4 +1,5 @@
-import type { Job, JobPage } from '../../api/job.ts';
+import type { Job } from '../../api/job.ts';
+import { routes } from '../../api/routes.ts';
 import type { Connection } from '../connection.ts';
 import type { Filter } from '../flags/filter.ts';
 
@@ -18,7 +19,7 @@ export async function listJobs(connection: Connection, filter: Filter, limit: nu
   let cursor: string | undefined;
   for (;;) {
     const size = Math.min(MAX_PAGE_SIZE, limit - jobs.length);
-    const page = await connection.json<JobPage>('GET', '/jobs', { query: { ...filter, limit: String(size), cursor } });
+    const page = await connection.json(routes.listJobs, { query: { ...filter, limit: size, cursor } });
     jobs.push(...page.items);
     if (page.next_cursor === null || jobs.length >= limit) {
       return { jobs, more: page.next_cursor !== null, searchedBackTo: page.searched_back_to ?? null };

@@ -1,5 +1,6 @@
 import { Argument, type Command } from 'commander';
 import type { Queue } from '../../api/queue.ts';
+import { routes } from '../../api/routes.ts';
 import { clientCommand, connect, outputOf, print, printJson, refuseExtra, terminalWidth } from '../client-command.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { limitFlag } from '../flags/values.ts';
@@ -27,7 +28,7 @@ export function queuesCommand(): Command {
   const command = clientCommand('queues', 'List queues; pause, resume or limit them').alias('queue');
   command.allowExcessArguments().action(async () => {
     refuseExtra(command);
-    const { items } = await connect(command).json<{ items: Queue[] }>('GET', '/queues');
+    const { items } = await connect(command).json(routes.listQueues);
     const { json, quiet } = outputOf(command);
     if (json) printJson(items);
     else if (quiet) print(items.map((queue) => `${queue.name}\n`).join(''));
@@ -56,9 +57,7 @@ function changeCommand(name: string, summary: string, body: (options: ChangeOpti
     const connection = connect(command);
     const changed: Queue[] = [];
     for (const queue of queues) {
-      changed.push(
-        await connection.json<Queue>('PATCH', `/queues/${encodeURIComponent(queue)}`, { body: body(options) }),
-      );
+      changed.push(await connection.json(routes.editQueue, { params: { name: queue }, body: body(options) }));
     }
     const { json, quiet } = outputOf(command);
     if (json) printJson(changed.length === 1 ? changed[0] : changed);

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { Job, SubmittedJob } from '../../api/job.ts';
+import { routes } from '../../api/routes.ts';
 import { clientCommand, connect, outputOf, printJson } from '../client-command.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { EXIT, exitCodeOf } from '../errors/exit-code.ts';
@@ -20,14 +21,14 @@ export function runCommand(): Command {
       if (words.length === 0) throw usageError('expected a command after --', "workron run -- 'echo hello'");
       const connection = connect(command);
       const body = { max_attempts: 1, ...jobFrom(command), command: commandOf(words) };
-      const { id } = await connection.json<SubmittedJob>('POST', '/jobs', { body });
+      const { id } = (await connection.json(routes.submitJobs, { body })) as SubmittedJob;
       const { json, quiet } = outputOf(command);
       if (!quiet && !json) note(`job ${id}`);
       using interrupt = detachOnInterrupt({
         title: `job ${id}`,
         again: `workron logs -f ${id}`,
         async cancel() {
-          await connection.json('POST', `/jobs/${id}/cancel`);
+          await connection.json(routes.cancelJob, { params: { id } });
           await waitForEnd(connection, id);
         },
       });

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { routes } from '../../api/routes.ts';
 import type { Schedule } from '../../api/schedule.ts';
 import { clientCommand, connect, type Output, outputOf, print, printJson } from '../client-command.ts';
 import { usageError } from '../errors/cli-error.ts';
@@ -22,7 +23,7 @@ export function scheduleAddCommand(): Command {
     if (wanted['job'] === undefined && wanted['workflow'] === undefined) {
       throw usageError('expected a command after --, or --workflow FILE', EXAMPLE);
     }
-    const schedule = await connect(command).json<Schedule>('POST', '/schedules', { body: { name, ...wanted } });
+    const schedule = await connect(command).json(routes.createSchedule, { body: { name, ...wanted } });
     showSchedule(schedule, outputOf(command), 'added');
   });
 }
@@ -38,8 +39,7 @@ export function scheduleEditCommand(): Command {
     if (Object.keys(edit).length === 0) {
       throw usageError('expected something to change', 'workron schedule edit nightly --cron "0 3 * * *"');
     }
-    const path = `/schedules/${encodeURIComponent(name)}`;
-    const schedule = await connect(command).json<Schedule>('PATCH', path, { body: edit });
+    const schedule = await connect(command).json(routes.editSchedule, { params: { name }, body: edit });
     showSchedule(schedule, outputOf(command), 'changed');
   });
 }

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { routes } from '../../api/routes.ts';
 import type { Schedule, SchedulePage } from '../../api/schedule.ts';
 import { clientCommand, connect, outputOf, print, printJson, terminalWidth } from '../client-command.ts';
 import { note } from '../errors/report.ts';
@@ -24,9 +25,9 @@ export function scheduleLsCommand(): Command {
     const schedules: Schedule[] = [];
     let cursor: string | undefined;
     do {
-      const size = String(Math.min(MAX_PAGE_SIZE, limit - schedules.length));
+      const size = Math.min(MAX_PAGE_SIZE, limit - schedules.length);
       const query = { q: text, owner, limit: size, cursor };
-      const page: SchedulePage = await connect(command).json<SchedulePage>('GET', '/schedules', { query });
+      const page: SchedulePage = await connect(command).json(routes.listSchedules, { query });
       schedules.push(...page.items);
       cursor = page.next_cursor ?? undefined;
     } while (cursor !== undefined && schedules.length < limit);

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import type { Backfill, ScheduleRuns, Tick } from '../../api/tick.ts';
+import { routes } from '../../api/routes.ts';
+import type { Tick } from '../../api/tick.ts';
 import { clientCommand, connect, type Output, outputOf, print, printJson, terminalWidth } from '../client-command.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { note } from '../errors/report.ts';
@@ -19,9 +20,8 @@ export function scheduleRunCommand(): Command {
     .option('--key <KEY,…>', 'Only for these keys of its for_each', collectList)
     .option('--idempotency-key <KEY>', 'The same again with the same key runs nothing new');
   return command.action(async (name: string, flags: { key?: string[]; idempotencyKey?: string }) => {
-    const path = `/schedules/${encodeURIComponent(name)}/run`;
     const call = keyed(flags.key, flags.idempotencyKey);
-    const { items } = await connect(command).json<ScheduleRuns>('POST', path, call);
+    const { items } = await connect(command).json(routes.runSchedule, { params: { name }, ...call });
     showRuns(items, items, outputOf(command));
   });
 }
@@ -48,8 +48,7 @@ export function scheduleBackfillCommand(): Command {
       throw usageError('expected --from', 'workron schedule backfill nightly --from 3d --dry-run');
     const call = keyed(key, idempotencyKey);
     const body = { ...call.body, from, to: to ?? new Date().toISOString(), ...(dryRun ? { dry_run: true } : {}) };
-    const path = `/schedules/${encodeURIComponent(name)}/backfill`;
-    const answer = await connect(command).json<Backfill>('POST', path, { ...call, body });
+    const answer = await connect(command).json(routes.backfillSchedule, { params: { name }, ...call, body });
     const output = outputOf(command);
     if (!dryRun || output.json) return showRuns(answer.items, answer, output);
     for (const { key: one, scheduled_for } of answer.missing)

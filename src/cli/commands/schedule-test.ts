@@ -47,14 +47,14 @@ export function scheduleTestCommand(): Command {
       const from = options.from === undefined ? Date.now() : Date.parse(options.from);
       const fires = refusing(() => firesOf(expression, options, from));
       const rule = clockRuleOf(splitCron(expression));
-      const { describeCron } = await import('../../ops/describe-cron.ts');
-      const words = describeCron(expression);
+      const { describeCron } = await import('../../api/describe-schedule.ts');
+      const description = describeCron(expression);
       if (options.json) {
         const items = fires.map(({ at, wall, note }) => ({ at, local: wall.text, note }));
-        printJson({ cron: expression, timezone: options.timezone, words, clock_rule: rule, items });
+        printJson({ cron: expression, timezone: options.timezone, description, clock_rule: rule, items });
         return;
       }
-      print(`${bold(words ?? expression)}, ${options.timezone}\n${dim(RULES[rule])}\n\n`);
+      print(`${bold(description ?? expression)}, ${options.timezone}\n${dim(RULES[rule])}\n\n`);
       print(renderTable(columnsFor(options.timezone), fires, terminalWidth()));
     });
 }

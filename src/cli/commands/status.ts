@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { Cluster } from '../../api/cluster.ts';
 import type { Health, Readiness } from '../../api/health.ts';
 import type { Queue } from '../../api/queue.ts';
+import { routes } from '../../api/routes.ts';
 import type { Worker } from '../../api/worker.ts';
 import { clientCommand, connect, outputOf, print, printJson } from '../client-command.ts';
 import { EXIT } from '../errors/exit-code.ts';
@@ -26,16 +27,14 @@ export function statusCommand(): Command {
   return command.action(async () => {
     const connection = connect(command);
     // Both return 503 with a document that lists the problems.
-    const health = await connection.report<Health>('/health');
-    const ready = await connection.report<Readiness>('/ready');
-    const ask = <T>(path: string): Promise<T | null> =>
-      ready.ready
-        ? connection.json<T>('GET', path)
-        : connection.json<T>('GET', path, { signal: AbortSignal.timeout(TIMEOUT_MS) }).catch(() => null);
+    const health = await connection.report(routes.readHealth);
+    const ready = await connection.report(routes.readReady);
+    const call = ready.ready ? {} : { timeoutMs: TIMEOUT_MS };
+    const ask = <T>(answer: Promise<T>): Promise<T | null> => (ready.ready ? answer : answer.catch(() => null));
     const [queues, workers, cluster] = await Promise.all([
-      ask<{ items: Queue[] }>('/queues'),
-      ask<{ items: Worker[] }>('/workers'),
-      ask<Cluster>('/cluster'),
+      ask(connection.json(routes.listQueues, call)),
+      ask(connection.json(routes.listWorkers, call)),
+      ask(connection.json(routes.readCluster, call)),
     ]);
     const status: Status = { health, ready, queues: queues?.items ?? null, workers: workers?.items ?? null, cluster };
     if (outputOf(command).json) printJson(status);

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { SubmittedJob } from '../../api/job.ts';
+import { routes } from '../../api/routes.ts';
 import { clientCommand, connect, type Output, outputOf, print, printJson } from '../client-command.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { note } from '../errors/report.ts';
@@ -22,10 +23,7 @@ export function submitCommand(): Command {
         ? { ...jobFrom(command), command: commandOf(words) }
         : await jobsFromFile(options.file);
     const headers = options.idempotencyKey === undefined ? {} : { 'idempotency-key': options.idempotencyKey };
-    const answer = await connect(command).json<SubmittedJob | { items: SubmittedJob[] }>('POST', '/jobs', {
-      body,
-      headers,
-    });
+    const answer = await connect(command).json(routes.submitJobs, { body, headers });
     show('items' in answer ? answer.items : [answer], answer, outputOf(command));
   });
 }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { JobDetail } from '../../api/job.ts';
+import { routes } from '../../api/routes.ts';
 import { isTerminal } from '../../core/job.ts';
 import { clientCommand, connect, jobId, outputOf, print, printJson } from '../client-command.ts';
 import { dependencyText } from '../output/job.ts';
@@ -10,7 +11,7 @@ import { between, when } from '../output/when.ts';
 export function whyCommand(): Command {
   const command = clientCommand('why', 'Say why a job waits, or how it ended').argument('<id>', 'Job id');
   return command.action(async (text: string) => {
-    const job = await connect(command).json<JobDetail>('GET', `/jobs/${jobId(text)}`);
+    const job = await connect(command).json(routes.readJob, { params: { id: jobId(text) } });
     const { json, quiet } = outputOf(command);
     if (json) printJson(job);
     else print(quiet ? job.id : explain(job));

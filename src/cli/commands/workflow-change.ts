@@ -1,6 +1,7 @@
 /** Commands that change a workflow. */
 
 import type { Command } from 'commander';
+import { routes } from '../../api/routes.ts';
 import type { Workflow } from '../../api/workflow/workflow.ts';
 import { clientCommand, connect, outputOf, print, printJson, workflowId } from '../client-command.ts';
 import { followToEnd } from '../follow/show-workflow.ts';
@@ -16,7 +17,7 @@ export function workflowCancelCommand(): Command {
   ).argument('<id>', 'Workflow id');
   return command.action(async (text: string) => {
     const id = workflowId(text);
-    const workflow = await connect(command).json<Workflow>('POST', `/workflows/${id}/cancel`);
+    const workflow = await connect(command).json(routes.cancelWorkflow, { params: { id } });
     show(
       command,
       workflow,
@@ -33,7 +34,7 @@ export function workflowRetryCommand(): Command {
   return command.action(async (text: string, { follow }: { follow?: boolean }) => {
     const id = workflowId(text);
     const connection = connect(command);
-    const workflow = await connection.json<Workflow>('POST', `/workflows/${id}/retry`);
+    const workflow = await connection.json(routes.retryWorkflow, { params: { id } });
     if (follow) return followToEnd(connection, id, outputOf(command));
     show(command, workflow, `workflow ${id} ${workflow.status}`);
   });
@@ -51,7 +52,7 @@ export function workflowRerunCommand(): Command {
     const connection = connect(command);
     const output = outputOf(command);
     const body = { from, only: only ?? false };
-    const workflow = await connection.json<Workflow>('POST', `/workflows/${id}/rerun`, { body });
+    const workflow = await connection.json(routes.rerunWorkflow, { params: { id }, body });
     if (!follow || !output.json) show(command, workflow, `submitted workflow ${workflow.id}, a rerun of ${id}`);
     if (follow) await followToEnd(connection, workflow.id, output);
   });

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { routes } from '../../api/routes.ts';
 import type { WorkflowDetail } from '../../api/workflow/workflow.ts';
 import { clientCommand, connect, outputOf, print, printJson, terminalWidth, workflowId } from '../client-command.ts';
 import { followToEnd } from '../follow/show-workflow.ts';
@@ -16,7 +17,7 @@ export function workflowGetCommand(): Command {
     const connection = connect(command);
     const output = outputOf(command);
     if (follow) return followToEnd(connection, id, output);
-    const workflow = await connection.json<WorkflowDetail>('GET', `/workflows/${id}`);
+    const workflow = await connection.json(routes.readWorkflow, { params: { id } });
     if (output.json) printJson(workflow);
     else print(output.quiet ? workflow.id : describe(workflow));
   });

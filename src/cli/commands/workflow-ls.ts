@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import type { Workflow, WorkflowPage } from '../../api/workflow/workflow.ts';
+import { routes } from '../../api/routes.ts';
+import type { Workflow } from '../../api/workflow/workflow.ts';
 import { WORKFLOW_STATUSES } from '../../core/dag/workflow-status.ts';
 import { clientCommand, connect, outputOf, print, printJson, terminalWidth } from '../client-command.ts';
 import type { Connection } from '../connection.ts';
@@ -58,10 +59,8 @@ async function list(
   const workflows: Workflow[] = [];
   let cursor: string | undefined;
   for (;;) {
-    const size = String(Math.min(MAX_PAGE_SIZE, limit - workflows.length));
-    const page = await connection.json<WorkflowPage>('GET', '/workflows', {
-      query: { status, name, limit: size, cursor },
-    });
+    const size = Math.min(MAX_PAGE_SIZE, limit - workflows.length);
+    const page = await connection.json(routes.listWorkflows, { query: { status, name, limit: size, cursor } });
     workflows.push(...page.items);
     if (page.next_cursor === null || workflows.length >= limit) return { workflows, more: page.next_cursor !== null };
     cursor = page.next_cursor;

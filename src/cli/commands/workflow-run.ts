@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Workflow } from '../../api/workflow/workflow.ts';
+import { routes } from '../../api/routes.ts';
 import { clientCommand, connect, outputOf, print, printJson } from '../client-command.ts';
 import { note } from '../errors/report.ts';
 import { collectPairs } from '../flags/values.ts';
@@ -24,7 +24,7 @@ export function workflowRunCommand(): Command {
     const headers = flags.idempotencyKey === undefined ? {} : { 'idempotency-key': flags.idempotencyKey };
     const connection = connect(command);
     const output = outputOf(command);
-    const workflow = await connection.json<Workflow>('POST', '/workflows', { body, headers });
+    const workflow = await connection.json(routes.submitWorkflow, { body, headers });
     if (output.quiet) print(workflow.id);
     else if (!output.json && flags.follow) note(`workflow ${workflow.id}`);
     else if (!output.json) print(`submitted workflow ${workflow.id}`);

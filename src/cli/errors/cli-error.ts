@@ -1,22 +1,14 @@
 /** Errors of the command line: a message, a hint and an exit code. */
 
+import type { ReceivedProblem } from '../../api/problem.ts';
 import { EXIT } from './exit-code.ts';
-
-/** A problem document, as the API sends it and `--json` prints it. */
-export interface Problem {
-  title: string;
-  status?: number;
-  code?: string;
-  detail?: string;
-  [key: string]: unknown;
-}
 
 export class CliError extends Error {
   readonly exitCode: number;
   readonly hint: string | undefined;
-  readonly problem: Problem | undefined;
+  readonly problem: ReceivedProblem | undefined;
 
-  constructor(exitCode: number, message: string, more: { hint?: string | undefined; problem?: Problem } = {}) {
+  constructor(exitCode: number, message: string, more: { hint?: string | undefined; problem?: ReceivedProblem } = {}) {
     super(message);
     this.name = 'CliError';
     this.exitCode = exitCode;

@@ -2,6 +2,7 @@
 
 import type { CutEvent, OutputEvent } from '../../api/event.ts';
 import { readEvents, type StreamEvent } from '../../api/event-stream.ts';
+import { routes } from '../../api/routes.ts';
 import type { Connection } from '../connection.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { EXIT } from '../errors/exit-code.ts';
@@ -23,8 +24,9 @@ export interface LogRequest {
 
 /** Prints the existing output, byte for byte. */
 export async function printLog(connection: Connection, request: LogRequest): Promise<void> {
-  const response = await connection.open('GET', `/jobs/${request.id}/logs`, {
-    query: queryOf(request),
+  const response = await connection.open(routes.readLogs, {
+    params: { id: request.id },
+    query: { attempt: request.attempt },
     headers: { accept: 'text/plain' },
   });
   const writer = new LogWriter(request.tail);
@@ -79,8 +81,9 @@ class Following {
 
   async #open(signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
     const resume = this.#lastId === undefined ? {} : { 'last-event-id': this.#lastId };
-    const response = await this.#connection.open('GET', `/jobs/${this.#request.id}/logs`, {
-      query: queryOf(this.#request),
+    const response = await this.#connection.open(routes.readLogs, {
+      params: { id: this.#request.id },
+      query: { attempt: this.#request.attempt },
       headers: { accept: 'text/event-stream', ...resume },
       signal,
     });
@@ -101,8 +104,4 @@ async function* textOf(body: AsyncIterable<Uint8Array>, onBytes: () => void): As
     onBytes();
     yield decoder.decode(bytes, { stream: true });
   }
-}
-
-function queryOf({ attempt }: LogRequest): Record<string, string | undefined> {
-  return { attempt: attempt?.toString() };
 }

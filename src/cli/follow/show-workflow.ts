@@ -1,5 +1,6 @@
 /** Follows a workflow to its end and sets the exit code by its status. */
 
+import { routes } from '../../api/routes.ts';
 import type { WorkflowDetail } from '../../api/workflow/workflow.ts';
 import { NEVER } from '../../core/never.ts';
 import { type Output, print, printJson } from '../client-command.ts';
@@ -15,7 +16,7 @@ export async function followToEnd(connection: Connection, id: string, output: Ou
     title: `workflow ${id}`,
     again: `workron workflow get -f ${id}`,
     async cancel() {
-      await connection.json('POST', `/workflows/${id}/cancel`);
+      await connection.json(routes.cancelWorkflow, { params: { id } });
       await followWorkflow(connection, id, { signal: NEVER, silent: true });
     },
   });

@@ -1,6 +1,7 @@
 /** Waits for the end of a job by long polling. Survives restarts of the server. */
 
 import type { Job } from '../../api/job.ts';
+import { routes } from '../../api/routes.ts';
 import { isTerminal } from '../../core/job.ts';
 import type { Connection } from '../connection.ts';
 import { Persistence } from './persist.ts';
@@ -28,9 +29,10 @@ export async function waitForEnd(connection: Connection, id: string, options: Wa
 }
 
 function poll(connection: Connection, id: string, pollMs: number, signal: AbortSignal | undefined): Promise<Job> {
-  const late = AbortSignal.timeout(pollMs + SLACK_MS);
-  return connection.json<Job>('GET', `/jobs/${id}/wait`, {
+  return connection.json(routes.waitJob, {
+    params: { id },
     query: { timeout: `${pollMs}ms` },
-    signal: signal === undefined ? late : AbortSignal.any([late, signal]),
+    timeoutMs: pollMs + SLACK_MS,
+    ...(signal === undefined ? {} : { signal }),
   });
 }

@@ -1,6 +1,7 @@
 /** Shows a workflow until it has ended: a live tree on a terminal, one line per change in a pipe. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { routes } from '../../api/routes.ts';
 import type { StepState, WorkflowDetail } from '../../api/workflow/workflow.ts';
 import { isTerminal } from '../../core/job.ts';
 import type { Connection } from '../connection.ts';
@@ -27,7 +28,7 @@ export async function followWorkflow(
   const screen = silent ? undefined : process.stdout.isTTY ? new LiveTree() : new ChangeLines();
   for (;;) {
     const askedAt = performance.now();
-    const workflow = await persistence.call(() => connection.json<WorkflowDetail>('GET', `/workflows/${id}`), signal);
+    const workflow = await persistence.call(() => connection.json(routes.readWorkflow, { params: { id } }), signal);
     signal.throwIfAborted();
     screen?.show(workflow);
     if (hasEnded(workflow)) return workflow;

@@ -75,8 +75,8 @@ export function nextColumns({ timezone, items }: NextTicks): Column<NextTicks['i
 }
 
 /** `At 02:00, Europe/Berlin`. */
-export function whenText({ words, cron, timezone, every }: Schedule): string {
-  const what = words ?? cron ?? '';
+export function whenText({ description, cron, timezone, every }: Schedule): string {
+  const what = description ?? cron ?? '';
   return every === null ? `${what}, ${timezone}` : what;
 }
 

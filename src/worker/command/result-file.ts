@@ -1,9 +1,8 @@
 /** The result that a command writes to `$WORKRON_OUTPUT`: `key=value` lines, or one JSON document. */
 
 import { closeSync, constants, fstatSync, openSync, readFileSync, unlinkSync } from 'node:fs';
+import { MAX_RESULT_BYTES } from '../../core/outcome.ts';
 import { cleanJson, cleanText } from '../../core/text.ts';
-
-export const MAX_RESULT_BYTES = 1024 * 1024;
 
 export type ReadResult = { ok: true; result: unknown } | { ok: false; error: string };
 

@@ -5,6 +5,7 @@
 
 import type { Event, LiveCounts } from '../../../src/api/event.ts';
 import { readEvents } from '../../../src/api/event-stream.ts';
+import { routes } from '../../../src/api/routes.ts';
 import { API } from './place.ts';
 import { syncClock } from './server-clock.ts';
 
@@ -122,7 +123,7 @@ export class LiveStream {
   async #listen(signal: AbortSignal, onOpen: () => void): Promise<void> {
     const silence = new AbortController();
     let timer = setTimeout(() => silence.abort(), SILENCE_MS);
-    const response = await fetch(`${API}/events`, {
+    const response = await fetch(API + routes.streamEvents.path, {
       headers: {
         accept: 'text/event-stream',
         ...(this.#lastEventId === undefined ? {} : { 'last-event-id': this.#lastEventId }),
@@ -131,7 +132,8 @@ export class LiveStream {
     });
     syncClock(response.headers.get('date'));
     if (response.status === 401) this.#onUnauthorized();
-    if (!response.ok || response.body === null) throw new Error(`/events answered ${response.status}`);
+    if (!response.ok || response.body === null)
+      throw new Error(`${routes.streamEvents.path} answered ${response.status}`);
     // Counts of the previous connection may be out of date.
     this.#counts = null;
     onOpen();

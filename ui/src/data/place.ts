@@ -3,11 +3,13 @@
  * server that has mounted it there.
  */
 
+import { PAGE_PATH } from '../../../src/api/routes.ts';
+
 const { pathname } = new URL(import.meta.url);
-const root = pathname.slice(0, pathname.lastIndexOf('/ui/'));
+const root = pathname.slice(0, pathname.lastIndexOf(`${PAGE_PATH}/`));
 
 /** The path of the page, without a slash at its end. */
-export const PAGE = `${root}/ui`;
+export const PAGE = root + PAGE_PATH;
 /** The path of the API; empty if it is at the root of its host. */
 export const API = root;
 /** The full URL of the API, for commands that are copied. */

@@ -1,6 +1,7 @@
 /** A job as a command for a terminal. */
 
 import type { JobSubmissionInput } from '../../../src/api/job-submission.ts';
+import { routes } from '../../../src/api/routes.ts';
 
 /** Quotes a word for a shell. */
 export function shellQuote(text: string): string {
@@ -8,7 +9,7 @@ export function shellQuote(text: string): string {
 }
 
 export function asCurl(job: JobSubmissionInput, url: string): string {
-  return `curl -d ${shellQuote(JSON.stringify(job))} ${url}/jobs`;
+  return `curl -d ${shellQuote(JSON.stringify(job))} ${url}${routes.submitJobs.path}`;
 }
 
 const FLAGS = [

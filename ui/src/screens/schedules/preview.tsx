@@ -40,7 +40,7 @@ export function Preview({ kind, text, timezone }: { kind: 'cron' | 'every'; text
   return (
     <div className="preview" id="schedule-preview">
       <p className="preview-words">
-        {preview.data.words ?? `every ${text}`} <span className="faint">({preview.data.timezone})</span>
+        {preview.data.description ?? `every ${text}`} <span className="faint">({preview.data.timezone})</span>
       </p>
       <ol aria-label="Next fires">
         {preview.data.items.map(({ utc, local, note }) => (

@@ -5,8 +5,8 @@ import { exactDuration } from '../../words/duration.ts';
 import { visibleLine } from '../../words/visible-text.ts';
 
 /** The timing in words, or the expression if there are none. */
-export function whenText({ words, cron, every }: Schedule): string {
-  return words ?? cron ?? `every ${exactDuration(every ?? 0)}`;
+export function whenText({ description, cron, every }: Schedule): string {
+  return description ?? cron ?? `every ${exactDuration(every ?? 0)}`;
 }
 
 export function whatItRuns({ job, workflow }: Schedule): string {

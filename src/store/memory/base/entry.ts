@@ -1,7 +1,17 @@
 /** A job as this store holds it. It never leaves the store: `toJob` and the functions beside it copy. */
 
 import type { EdgeCounters } from '../../../core/dag/edge-counters.ts';
-import type { Attempt, ClaimedJob, Counters, Job, JobSpec, Progress, Reason, RunContext, Status } from '../../../core/job.ts';
+import type {
+  Attempt,
+  ClaimedJob,
+  Counters,
+  Job,
+  JobSpec,
+  Progress,
+  Reason,
+  RunContext,
+  Status,
+} from '../../../core/job.ts';
 import type { LogPiece } from '../../../core/output.ts';
 import type { AttemptEnd } from '../../../core/transition.ts';
 import type { Edge } from '../graph/edges.ts';

@@ -23,7 +23,7 @@ describe('connection', () => {
       await connect(server).json(routes.submitJobs, { body }),
       await connect(server).json(routes.deleteSchedule, { params: { name: 'a' }, body }),
     ];
-    for (const answer of answers) assert.deepEqual(answer as unknown, { length: '19', body });
+    for (const answer of answers) assert.deepEqual(answer, { length: '19', body });
   });
 
   test('connection: a redirect is told, not followed: the token is for the address that was given', async () => {

@@ -27,7 +27,7 @@ export function applyChanges(tables: Tables, changes: readonly Change[]): (Job |
   return written;
 }
 
-/** The entry, if it is still as the decision found it. */
+/** The entry, if it still matches the fence. */
 function matching(tables: Tables, fence: Fence): Entry | undefined {
   const entry = tables.jobs.get(fence.jobId);
   if (entry === undefined || entry.status !== fence.status || entry.attempt !== fence.attempt) return undefined;
@@ -65,7 +65,7 @@ function apply(tables: Tables, entry: Entry, decided: Change): void {
   }
 }
 
-/** Before anything is written. A job that waits again does not take its unique key again, but nobody else may have it. */
+/** Checked before anything is written. A reopened job does not take its unique key again, but no other job may hold it. */
 function refuseConflicts(tables: Tables, changes: readonly Change[]): void {
   for (const { kind, fence } of changes) {
     if (kind !== 'reopen') continue;

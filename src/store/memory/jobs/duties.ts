@@ -1,4 +1,4 @@
-/** What the background duties look for. */
+/** Jobs that the background duties look for. */
 
 import type { Job } from '../../../core/job.ts';
 import type { LostJob, Promoted } from '../../duty-store.ts';

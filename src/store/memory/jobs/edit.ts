@@ -15,7 +15,7 @@ export function edit(tables: Tables, jobId: number, { runAt, ...wanted }: JobEdi
   };
   const moved = runAt === undefined ? {} : dueFrom(tables, entry, runAt);
   noticeFairKey(tables, spec);
-  // What was moved waits in line anew.
+  // A moved job gets a new turn.
   const isMoved = runAt !== undefined || wanted.queue !== undefined || wanted.priority !== undefined;
   const turn = isMoved ? { turn: 0, turnKey: null } : {};
   change(tables, entry, { spec, lane: laneKey(laneOf(spec)), ...moved, ...turn });

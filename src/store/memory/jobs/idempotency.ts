@@ -2,7 +2,7 @@ import { WorkronError } from '../../../core/error.ts';
 import { IDEMPOTENCY_MS, type InsertOptions } from '../../job-store.ts';
 import type { IdempotentAnswer, Tables } from '../base/tables.ts';
 
-/** What an earlier call with this key was answered; throws where that was another request. */
+/** Returns the answer of an earlier call with this key. Throws `idempotency_mismatch` if that was another request. */
 export function answeredBefore(
   tables: Tables,
   { key, fingerprint }: NonNullable<InsertOptions['idempotency']>,

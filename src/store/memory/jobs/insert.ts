@@ -32,7 +32,7 @@ export function insert(tables: Tables, jobs: readonly NewJob[], { idempotency }:
   return { items, replayed: false };
 }
 
-/** The jobs as they are now; what retention has deleted meanwhile is left out. */
+/** The jobs as they are now, without those that retention has deleted. */
 function replay(tables: Tables, answer: IdempotentAnswer): Inserted['items'] {
   return answer.items.flatMap(({ jobId, deduplicated }) => {
     const entry = tables.jobs.get(jobId);
@@ -40,14 +40,14 @@ function replay(tables: Tables, answer: IdempotentAnswer): Inserted['items'] {
   });
 }
 
-/** Before anything is stored, so that all or none is. */
+/** Checked before anything is stored, so that all jobs or none are stored. */
 function refuseUnknown(tables: Tables, jobs: readonly NewJob[]): void {
   const parents = new Set(jobs.flatMap(({ dependsOn }) => dependsOn.map(({ jobId }) => jobId)));
   const unknown = [...parents].filter((id) => !tables.jobs.has(id));
   if (unknown.length > 0) throw unknownParents(unknown.sort((a, b) => a - b));
 }
 
-/** Likewise. */
+/** Checked before anything is stored. */
 function refuseConflicts(tables: Tables, jobs: readonly NewJob[], now: number): void {
   const keys = new Set<string>();
   for (const { unique, dependsOn } of jobs) {
@@ -95,7 +95,7 @@ function replace(tables: Tables, holder: Entry, job: NewJob): void {
   admit(tables, holder, job);
 }
 
-/** A blocked job without edges gets its own, and its key. */
+/** Gives a new or replaced job its edges and its unique key. */
 function admit(tables: Tables, entry: Entry, job: NewJob): void {
   link(tables, entry, job.dependsOn);
   takeKey(tables, entry, job.unique, tables.clock.now());

@@ -15,7 +15,7 @@ export interface NewEntry {
   item?: unknown;
 }
 
-/** A new job, blocked until somebody says what it waits for. */
+/** A new job, blocked until its dependencies are judged. */
 export function addEntry(tables: Tables, { spec, dueAt, uniqueKey, origin, group, item }: NewEntry): Entry {
   const entry: Entry = {
     id: (tables.lastId.job += 1),

@@ -1,4 +1,4 @@
-/** Who waits in the queues whose keys take turns. */
+/** Claimable jobs of the queues whose fair keys take turns. */
 
 import type { Standing } from '../../../core/turn.ts';
 import { Heap } from '../../heap.ts';
@@ -8,10 +8,10 @@ function turnsEarlier(a: Entry, b: Entry): boolean {
   return a.turn === b.turn ? a.id < b.id : a.turn < b.turn;
 }
 
-/** What is claimable in one queue at one priority. */
+/** The claimable jobs of one queue and priority. */
 interface TurnLine {
   readonly all: Heap<Entry>;
-  /** Those that were given a turn; the last one first. */
+  /** Jobs that have a turn, by fair key; the last one first. */
   readonly byKey: Map<string, Heap<Entry>>;
 }
 

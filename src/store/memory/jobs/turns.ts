@@ -1,10 +1,10 @@
-/** Turns for what becomes claimable in queues whose keys take turns. */
+/** Gives turns to jobs that become claimable in queues whose fair keys take turns. */
 
 import { giveTurns, NO_FAIR_KEY } from '../../../core/turn.ts';
 import type { Entry } from '../base/entry.ts';
 import { putBack, type Tables, takeOff } from '../base/tables.ts';
 
-/** From the first job with a key on, its queue's keys take turns. */
+/** Makes a queue's keys take turns, from its first job with a fair key on. */
 export function noticeFairKey({ turns, live }: Tables, { queue, fairKey }: Entry['spec']): void {
   if (fairKey === null || turns.has(queue)) return;
   turns.open(queue);
@@ -13,7 +13,7 @@ export function noticeFairKey({ turns, live }: Tables, { queue, fairKey }: Entry
   }
 }
 
-/** Those that a call has made claimable get their turns at its end, together. */
+/** Gives turns to all jobs that a call has made claimable, at its end. */
 export function giveTurnsTo(tables: Tables, entries: Iterable<Entry>): void {
   const waiting = [...entries].filter(({ status, spec }) => status === 'pending' && tables.turns.has(spec.queue));
   if (waiting.length === 0) return;

@@ -2,7 +2,7 @@ import type { NewJob } from '../../../core/job.ts';
 import type { Entry } from '../base/entry.ts';
 import type { Tables, UniqueKey } from '../base/tables.ts';
 
-/** Who holds this key now; `undefined`: nobody. */
+/** The current holder of a key, if any. */
 export function holderOf(tables: Tables, key: string, now: number): UniqueKey | undefined {
   const held = tables.uniqueKeys.get(key);
   return held === undefined || isOver(held, now) ? undefined : held;
@@ -22,7 +22,7 @@ export function takeKey(tables: Tables, entry: Entry, unique: NewJob['unique'], 
   });
 }
 
-/** Lets go of the entry's key if it holds one in one of these ways. */
+/** Releases the entry's key if it holds one in one of these ways. */
 export function dropKey(tables: Tables, entry: Entry, holds: readonly UniqueKey['hold'][]): void {
   if (entry.uniqueKey === null) return;
   const held = tables.uniqueKeys.get(entry.uniqueKey);

@@ -1,6 +1,6 @@
 /**
- * Decisions that were made on what a job was: written where it still is. All jobs of a call are locked first, then
- * checked and written in a later statement, which sees all that the locks had to wait for.
+ * Writes changes whose jobs still match their fences. All jobs of a call are locked first, then checked and written in a
+ * later statement, which sees all that the locks had to wait for.
  */
 
 import type { Job } from '../../../core/job.ts';
@@ -18,7 +18,7 @@ import { lanesToReopen, reopen } from '../graph/reopen.ts';
 import { retryTransaction } from '../graph/retry-transaction.ts';
 import { decodeJob, type JobRow } from '../reads/job-row.ts';
 
-/** The job as it was written, and what has to be told of it. */
+/** A written change, and what has to be announced of it. */
 interface Written {
   job: Job;
   change: Change;
@@ -85,7 +85,7 @@ interface ChangedRow {
   now: number;
 }
 
-/** Answers with those that still matched; all of them are locked. */
+/** Returns the changes that still matched; their jobs are locked. */
 async function changeLive({ sql }: Context, session: Session, round: readonly PlacedChange[]): Promise<ChangedRow[]> {
   const rows = round.flatMap(({ change }) => (change.kind === 'reopen' ? [] : [rowOf(change)]));
   return rows.length === 0 ? [] : await session.query<ChangedRow>(sql.change, [JSON.stringify(rows)]);

@@ -1,4 +1,4 @@
-/** What the background duties look for. */
+/** Jobs that the background duties look for. */
 
 import type { Job } from '../../../core/job.ts';
 import type { LostJob, Promoted, Unlocked } from '../../duty-store.ts';
@@ -23,14 +23,14 @@ export async function promote(context: Context, limit: number, signal: AbortSign
     return rows;
   });
   if (promoted.length > 0) hints.tell({ work: true, jobs: promoted.map(({ job_id }) => job_id) });
-  // In a later statement: the one that promotes still sees them as they were.
+  // In a later statement: the one that promotes still sees the old rows.
   return { count: promoted.length, nextDueAt: (await nextDue()).due };
 }
 
 export async function findExpired(context: Context, limit: number, signal: AbortSignal): Promise<Job[]> {
   const rows = await context.database.query<{ job_id: number }>(context.sql.expiredJobs, [limit], signal);
   const jobs = await readAll(context, rows, signal);
-  // Some may have started between the two looks.
+  // Some may have started between the two reads.
   return jobs.filter(({ expiresAt }) => expiresAt !== null);
 }
 

@@ -22,7 +22,7 @@ export async function edit(
   for (;;) {
     const outcome = await database.transaction(signal, (session) => editOnce(context, session, jobId, wanted));
     if (outcome.type === 'new-lane') {
-      // Made outside of the transaction, which must not hold one connection and wait for another.
+      // The lane is created outside of the transaction, which must not hold one connection and wait for another.
       await lanes.idsOf([outcome.key], signal);
       continue;
     }
@@ -57,12 +57,12 @@ async function editOnce(
   if (lane === undefined) return { type: 'new-lane', key };
 
   const stored = encodeSpec(spec);
-  // What lies beside the spec in the same place is not the edit's business.
+  // Keys beside the spec in the same column stay.
   const beside = Object.fromEntries(BESIDE.flatMap((key) => (key in row.spec ? [[key, row.spec[key]]] : [])));
   const kept = { ...stored.spec, ...beside };
   await session.query(sql.editJob, [jobId, stored.queue, stored.priority, stored.tags, JSON.stringify(kept)]);
   const onceFlag = mayPrefetch(spec) ? 0 : FLAG.neverPrefetched;
-  // What was moved waits in line anew.
+  // A moved job gets a new turn.
   const isMoved = runAt !== undefined || wanted.queue !== undefined || wanted.priority !== undefined;
   await session.query(sql.editLive, [
     jobId,

@@ -4,7 +4,7 @@ import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { ConcurrentChange } from '../graph/retry-transaction.ts';
 
-/** What an earlier call with this key was answered, once it is done; throws where that was another request. */
+/** Waits for an earlier call with this key and returns its answer. Throws `idempotency_mismatch` if that was another request. */
 export async function beginIdempotent<Answer>(
   { sql }: Context,
   session: Session,

@@ -1,6 +1,6 @@
 /**
- * Jobs on their way in while a worker of this process waits for them. Stored and claimed in one statement, there is one
- * commit to wait for instead of two. Only where that is the plain case: alike, due, and nothing waits that could be more urgent.
+ * Stores jobs while a worker of this process waits for them, and claims them in the same statement: one commit instead of
+ * two. Only in the simple case: the jobs are alike and due, and no other job waits that could be more urgent.
  */
 
 import type { ClaimedJob, Job, NewJob } from '../../../core/job.ts';
@@ -13,7 +13,7 @@ import { giveLateTurns, insert, lanesOf, takesTurns } from './insert.ts';
 import { alikeColumns, announce, areAlike, PIECE, type StoredRow, storedJobs } from './insert-rows.ts';
 
 interface Row extends StoredRow {
-  /** How many could be handed out, were they due. */
+  /** The number of jobs that could be claimed if they were due. */
   room: number;
 }
 
@@ -47,13 +47,13 @@ function isPlain(context: Context, jobs: readonly NewJob[]): boolean {
   return standAlone && jobs.length <= PIECE && !takesTurns(context, jobs);
 }
 
-/** Limits and pauses are the statement's business: others change them at any time. */
+/** The statement checks limits and pauses, as other processes may change them at any time. */
 function mayHand({ lanes }: Context, laneId: number, { offer, claimSeq, prefetch = false }: ClaimRequest): boolean {
   const lane = lanes.lane(laneId);
   return lane !== undefined && claimSeq !== null && !prefetch && serves(offer, lane) && !needsResources(lane);
 }
 
-/** Its worker is given what it would read from the store, and nothing that the submitter still has in its hands. */
+/** The worker gets what it would read from the store, not objects that the submitter still holds. */
 function claimedFrom(job: Job): ClaimedJob {
   const spec = decodeSpec(JSON.parse(JSON.stringify(encodeSpec(job))) as SpecColumns);
   const { id, failures, dueAt, createdAt: startedAt } = job;

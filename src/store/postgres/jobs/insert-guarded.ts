@@ -1,6 +1,6 @@
 /**
- * Jobs with unique keys or parents, and calls with an idempotency key: these may have to wait for others, so they go in
- * transactions of their own. Locks are taken in the order that all follow: the call's own key, jobs, unique keys by name.
+ * Inserts jobs with unique keys or parents, and calls with an idempotency key. These may have to wait for other transactions.
+ * Locks are taken in the common order: the idempotency key, jobs, unique keys by name.
  */
 
 import { isWaiting, type Job, type NewJob } from '../../../core/job.ts';
@@ -24,7 +24,7 @@ import { giveKeys, replaceHolders } from './replace.ts';
 
 export interface GuardedInsert {
   jobs: readonly NewJob[];
-  /** Of each job. */
+  /** The lane of each job. */
   lanes: readonly number[];
   options: InsertOptions;
 }
@@ -64,7 +64,7 @@ async function insertOnce(
   return { items, replayed: false };
 }
 
-/** The jobs as they are now; what retention has deleted meanwhile is left out. */
+/** The jobs as they are now, without those that retention has deleted. */
 async function replay({ sql }: Context, session: Session, answer: StoredAnswer): Promise<Inserted['items']> {
   const rows = await session.query<JobRow>(sql.jobs, [numbers(answer.map((item) => item.job_id))]);
   const jobs = new Map(rows.map((row) => [row.id, decodeJob(row)]));
@@ -86,7 +86,7 @@ async function insertUnique(
   const seen = await seenHolders(context, session, jobs);
   await lockReplaced(context, transaction, jobs, seen);
   const ends = await lockParents(context, transaction, jobs);
-  // After the parents: a job that could never run is told so first, on every store.
+  // After the parents, so that every store reports an unknown parent first.
   refuseConflicts(jobs, seen);
   const holders = await lockHolders(context, transaction, jobs, seen);
 
@@ -94,7 +94,7 @@ async function insertUnique(
   const { fresh, takers, replacements, answers, deduplicated, fairQueues } = planInsert(placed, holders, ends);
   const stored = await insertFresh(context, session, fresh, ends);
   const held = await replaceHolders(context, transaction, { replacements, holders, ends });
-  // After those who were replaced: one that ended by it has let go of its key for a later one.
+  // After the replacements: a job that ended by its replacement has released its key for a later one.
   const keyed = fresh.map(({ job }, place) => ({ job, jobId: (stored[place] as Job).id }));
   await giveKeys(
     context,
@@ -111,7 +111,7 @@ async function insertUnique(
   }));
 }
 
-/** Jobs that depend on others are judged by what those are now; the others are due or not, as ever. */
+/** Inserts new jobs; those with parents are judged by their parents' current state. */
 async function insertFresh(
   context: Context,
   session: Session,
@@ -148,7 +148,7 @@ interface KeyRow {
   job_id: number;
 }
 
-/** Who holds which of the jobs' keys, before anything is locked. */
+/** Reads the holders of the jobs' keys before anything is locked. */
 async function seenHolders({ sql }: Context, session: Session, jobs: readonly NewJob[]): Promise<Holders['byKey']> {
   const keys = keysOf(jobs);
   if (keys.length === 0) return new Map();
@@ -156,7 +156,7 @@ async function seenHolders({ sql }: Context, session: Session, jobs: readonly Ne
   return new Map(rows.map(({ key, job_id }) => [key, job_id]));
 }
 
-/** With the parents, and with those who hear of it if one that is replaced ends by its new parents. */
+/** Locks the jobs to be replaced, their new parents, and the jobs that are affected if a replaced job is skipped. */
 async function lockReplaced(
   context: Context,
   { session, locks }: Transaction,
@@ -169,8 +169,8 @@ async function lockReplaced(
 }
 
 /**
- * What the call is going to change stays so until the end of the transaction: those whom it may replace are locked by now,
- * and keys that nobody holds are made.
+ * Locks the keys until the end of the transaction and creates those that are free. The jobs that may be replaced have been
+ * locked before.
  */
 async function lockHolders(
   { sql }: Context,
@@ -202,7 +202,7 @@ function replacedBy(jobs: readonly NewJob[], byKey: Holders['byKey']): number[] 
   return jobs.flatMap(({ unique }) => (unique?.onConflict === 'replace' ? (byKey.get(unique.key) ?? []) : []));
 }
 
-/** Before anything is stored, so that all or none is. */
+/** Checked before anything is stored, so that all jobs or none are stored. */
 function refuseConflicts(jobs: readonly NewJob[], holders: ReadonlyMap<string, number>): void {
   const keys = new Set<string>();
   for (const { unique } of jobs) {
@@ -215,7 +215,7 @@ function refuseConflicts(jobs: readonly NewJob[], holders: ReadonlyMap<string, n
   }
 }
 
-/** Likewise: a job that is replaced keeps its id. */
+/** Checked before anything is stored: a replaced job keeps its id, and its parents must have lower ids. */
 function refuseYoungParents(jobs: readonly NewJob[], byKey: Holders['byKey'], locked: Holders['locked']): void {
   for (const { unique, dependsOn } of jobs) {
     const jobId = unique?.onConflict === 'replace' ? byKey.get(unique.key) : undefined;

@@ -1,4 +1,4 @@
-/** The one statement that stores a batch of jobs, and what is told of them afterwards. */
+/** The statement that stores a batch of jobs, and the hints that follow. */
 
 import type { Job, NewJob } from '../../../core/job.ts';
 import { mayPrefetch } from '../../../core/prefetch.ts';
@@ -10,10 +10,10 @@ import type { Sql } from '../base/sql.ts';
 import { jsons, numbers, texts } from '../base/values.ts';
 import type { FairQueues } from './turns.ts';
 
-/** Jobs per statement: beyond it, several in one transaction. */
+/** Jobs per statement. A larger batch takes several statements in one transaction. */
 export const PIECE = 5_000;
 
-/** Stores jobs whatever their keys; answers with them, in order. They have no turns yet: see `giveTurnsTo`. */
+/** Stores jobs without regard to keys and returns them in order. They have no turns yet: see `giveTurnsTo`. */
 export async function insertRows(
   { sql, fairQueues }: Context,
   session: Session,
@@ -30,7 +30,7 @@ export async function insertRows(
   return stored;
 }
 
-/** What a statement that stores jobs answers with. */
+/** The row that a statement returns which stores jobs. */
 export interface StoredRow {
   ids: number[];
   now: number;
@@ -44,7 +44,7 @@ export function storedJobs(fairQueues: FairQueues, jobs: readonly NewJob[], row:
   return jobs.map((job, place) => newlyStored(job, row.ids[place] as number, row.now));
 }
 
-/** Most batches are one kind of job with many inputs: then all but the specs is sent, and worked out, once. */
+/** Most batches are one kind of job with many inputs: then everything but the specs is sent and computed once. */
 function askFor(
   sql: Sql,
   jobs: readonly NewJob[],
@@ -58,13 +58,13 @@ function askFor(
 
 type Some<T> = readonly [T, ...T[]];
 
-/** Whether they differ in nothing but their inputs. */
+/** True if they differ in nothing but their inputs. */
 export function areAlike(jobs: readonly NewJob[]): jobs is Some<NewJob> {
   const [first] = jobs;
   return first !== undefined && jobs.every((job) => isAlike(first, job));
 }
 
-/** Of jobs that are alike: all but the specs once, in the order of the statements. */
+/** The parameters of jobs that are alike: the specs, and everything else once. */
 export function alikeColumns(jobs: Some<NewJob>, lane: number): unknown[] {
   const [first] = jobs;
   const { queue, kind, name, priority, tags, spec } = encodeSpec({ ...first, input: null });
@@ -77,7 +77,7 @@ function isAlike(a: NewJob, b: NewJob): boolean {
   return a.runAt === b.runAt && a.delayMs === b.delayMs && a.unique === b.unique && sameButInput(a, b);
 }
 
-/** Tells who waits that there is something new. */
+/** Announces new jobs. */
 export function announce({ hints }: Context, stored: readonly Job[]): void {
   const scheduled = stored.filter(({ status }) => status === 'scheduled');
   hints.tell({
@@ -87,7 +87,7 @@ export function announce({ hints }: Context, stored: readonly Job[]): void {
   });
 }
 
-/** What every new job has, in the order of the statements. */
+/** The columns that every new job has, in the order of the statements. */
 export function columnsOf(jobs: readonly NewJob[], lanes: readonly number[]): unknown[] {
   const specs = jobs.map(encodeSpec);
   return [
@@ -108,14 +108,14 @@ function withKey(spec: StoredSpec, unique: NewJob['unique']): StoredSpec {
   return unique === null ? spec : { ...spec, unique_key: unique.key };
 }
 
-/** Those flags that follow from the job alone. */
+/** The flags that follow from the job alone. */
 export function ownFlags(job: Pick<NewJob, 'unique' | 'notify' | 'rerun' | 'maxAttempts'>): number {
   const { unique, notify } = job;
   const keyFlag = unique === null || typeof unique.while === 'number' ? 0 : FLAG.holdsKey;
   return keyFlag | watchFlags(notify) | (mayPrefetch(job) ? 0 : FLAG.neverPrefetched);
 }
 
-/** Written out: a copy by spreading takes several times as long, and this is made for every job. */
+/** Written out, because a spread takes several times as long and this runs for every job. */
 function newlyStored(asked: NewJob, id: number, now: number): Job {
   const dueAt = Math.max(now, asked.runAt ?? now + (asked.delayMs ?? 0));
   return {

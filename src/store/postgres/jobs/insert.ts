@@ -1,4 +1,4 @@
-/** Jobs on their way in. The plain ones need no lock: one statement stores a whole batch. */
+/** Inserts jobs. Jobs without keys and parents need no lock: one statement stores a batch. */
 
 import type { Job, NewJob } from '../../../core/job.ts';
 import { laneKeysOf } from '../../../core/lane.ts';
@@ -28,7 +28,7 @@ export async function insert(
 
 interface Batch {
   jobs: readonly NewJob[];
-  /** Of each job. */
+  /** The lane of each job. */
   lanes: readonly number[];
 }
 
@@ -42,7 +42,7 @@ async function insertPlain(context: Context, { jobs, lanes }: Batch, signal: Abo
   return stored;
 }
 
-/** Only now it may be known that another process has submitted jobs with keys: until here these had no turns. */
+/** Gives turns to jobs that were stored before this process knew that their queue takes turns. */
 export async function giveLateTurns(context: Context, stored: readonly Job[], signal: AbortSignal): Promise<void> {
   if (!takesTurns(context, stored)) return;
   await context.database.transaction(signal, async (session) => {

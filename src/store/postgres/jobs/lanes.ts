@@ -1,11 +1,11 @@
-/** The lanes of this installation, and which queues have a limit or take turns, as this process knows them. */
+/** This process's cache of lanes, and of the queues that have a limit or take turns. */
 
 import { type Lane, laneFromKey, type Offer, serves } from '../../../core/lane.ts';
 import type { Database } from '../base/database.ts';
 import type { Sql } from '../base/sql.ts';
 import type { FairQueues } from './turns.ts';
 
-/** Lanes that other processes have made are seen after so long at the latest. */
+/** Lanes that other processes have created are seen after this time at the latest. */
 const FRESH_MS = 250;
 
 export interface KnownLane {
@@ -13,7 +13,7 @@ export interface KnownLane {
   lane: Lane;
 }
 
-/** A lane is named by its key. */
+/** A lane's name is its key. */
 type LanesRow = { what: 'lane'; id: number; name: string } | { what: 'limited' | 'fair'; id: null; name: string };
 
 export class Lanes {
@@ -32,7 +32,7 @@ export class Lanes {
     this.#sql = sql;
   }
 
-  /** The lanes' ids, in order; those that nobody has used before are made. */
+  /** Returns the lanes' ids in order; creates lanes that do not exist. */
   async idsOf(keys: readonly string[], signal: AbortSignal): Promise<number[]> {
     const missing = [...new Set(keys)].filter((key) => !this.#ids.has(key)).sort();
     if (missing.length > 0) await this.#make(missing, signal);
@@ -70,7 +70,7 @@ export class Lanes {
     return performance.now() - this.#refreshedAt < FRESH_MS;
   }
 
-  /** Answers with whether anything is new. */
+  /** Reads new lanes and the queues' properties. Returns true if anything has changed. */
   async refresh(signal: AbortSignal): Promise<boolean> {
     const startedAt = performance.now();
     const rows = await this.#database.query<LanesRow>(this.#sql.lanesAfter, [this.#last], signal);

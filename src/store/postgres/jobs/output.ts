@@ -28,7 +28,7 @@ export async function appendLogs(
   return chunks.map((_, place) => held.has(place));
 }
 
-/** One chunk of each attempt that may have to be cut: up to the first half, all is kept. */
+/** One chunk of each attempt whose log may have to be cut: its first half is always kept. */
 function grownLong(chunks: readonly LogChunk[]): Iterable<LogChunk> {
   const long = chunks.filter(({ offset }) => offset >= LOG_HALF_BYTES);
   return new Map(long.map((chunk) => [`${chunk.jobId} ${chunk.attempt}`, chunk])).values();

@@ -1,6 +1,6 @@
 /**
- * What becomes of jobs that meet each other by their unique keys within one call: as if each had been asked for after the
- * one before. Only who is skipped at once has to be known for that, as it lets go of its key.
+ * Plans an insert of jobs that share unique keys within one call, as if each had been submitted after the previous one. The
+ * plan has to know which jobs are skipped at once, because those release their key.
  */
 
 import type { NewJob } from '../../../core/job.ts';
@@ -9,7 +9,7 @@ import type { ParentEnds } from '../graph/parents.ts';
 
 export interface Holders {
   byKey: ReadonlyMap<string, number>;
-  /** The flags of those that wait and can be replaced. */
+  /** The flags of the waiting holders, which can be replaced. */
   locked: ReadonlyMap<number, number>;
 }
 
@@ -19,17 +19,17 @@ export interface Placed {
 }
 
 export interface InsertPlan {
-  /** Those that are stored. */
+  /** New jobs to be stored. */
   fresh: Placed[];
-  /** Those whose place in `fresh` has a key in the end, or had it last. */
+  /** Indexes in `fresh` of the jobs that hold a key in the end, or held it last. */
   takers: ReadonlySet<number>;
-  /** Holders that are overwritten, each by the last that asked for it. */
+  /** Holders that are overwritten, each by the last job that replaces it. */
   replacements: ReadonlyMap<number, Placed>;
-  /** The answer to each job: a place in `fresh`, or the id of a holder. */
+  /** The answer to each job: an index in `fresh`, or the id of a holder. */
   answers: ({ fresh: number } | { held: number })[];
   /** By job. */
   deduplicated: boolean[];
-  /** Queues of all that had a fair key, were it only until the next of the same call replaced them. */
+  /** Queues of all jobs with a fair key, also of those that a later job of the call replaced. */
   fairQueues: ReadonlySet<string>;
 }
 
@@ -39,10 +39,10 @@ export function planInsert(asked: readonly Placed[], { byKey, locked }: Holders,
   const replacements = new Map<number, Placed>();
   const deduplicated: boolean[] = [];
   const fairQueues = new Set<string>();
-  /** Who has a key by now. */
+  /** The holders of keys at this point of the plan. */
   const now = new Map<string, { fresh: number } | { held: number }>();
   for (const [key, held] of byKey) now.set(key, { held });
-  /** Those that do not wait: they are not replaced. */
+  /** Holders that do not wait and cannot be replaced. */
   const over = new Set([...byKey.values()].filter((id) => !locked.has(id)));
   const ended = new Set<number>();
 

@@ -1,18 +1,18 @@
-/** Turns for what becomes claimable in queues whose jobs take turns by key. */
+/** Gives turns to jobs that become claimable in queues whose fair keys take turns. */
 
 import { giveTurns, type Newcomer, type Standing } from '../../../core/turn.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { numbers } from '../base/values.ts';
 
-/** More than any turn that is given. */
+/** Greater than any real turn. */
 const PARKED = Number.MAX_SAFE_INTEGER;
 
-/** The queues whose jobs take turns, as far as this process knows: a queue, once there, stays. */
+/** The queues that this process knows to take turns: a queue is never removed. */
 export class FairQueues {
   readonly #names = new Set<string>();
 
-  /** Of what is committed. Answers with whether any of it is new. */
+  /** Adds queues whose rows are committed. Returns true if one of them is new. */
   learn(names: Iterable<string>): boolean {
     const before = this.#names.size;
     for (const name of names) this.#names.add(name);
@@ -37,13 +37,13 @@ interface NewcomerRow {
 }
 
 export interface Claimable {
-  /** Locked, or new. Those that are not claimable are left alone. */
+  /** Locked or new jobs. Those that are not claimable are ignored. */
   jobIds: readonly number[];
-  /** Queues of stored jobs that have a key. */
+  /** Queues of stored jobs with a fair key. */
   fairQueues: readonly string[];
 }
 
-/** The last statements of a transaction. Costs nothing where no queue's jobs take turns. */
+/** Gives turns; the last statements of a transaction. Costs nothing if no queue takes turns. */
 export async function giveTurnsTo(context: Context, session: Session, claimable: Claimable): Promise<void> {
   const { sql, fairQueues } = context;
   const fresh = claimable.fairQueues.filter((name) => !fairQueues.has(name));
@@ -76,7 +76,7 @@ interface Newcomers {
   lanes: ReadonlyMap<string, readonly number[]>;
 }
 
-/** What waits beside the newcomers. */
+/** The turns of the jobs that wait beside the newcomers. */
 async function standingOf(sql: Context['sql'], session: Session, { newcomers, lanes }: Newcomers): Promise<Standing> {
   const keys = distinct(newcomers.map(({ queue, priority, fairKey }) => ({ queue, priority, fairKey })));
   const lines = distinct(newcomers.map(({ queue, priority }) => ({ queue, priority })));
@@ -107,7 +107,7 @@ interface TurnRow {
   turn: number;
 }
 
-/** Each lane of each line's queue. */
+/** All lanes of each line's queue. */
 function placesOf<L extends TurnLine>(lines: readonly L[], lanes: Newcomers['lanes']): LanePlace<L>[] {
   return lines.flatMap((line, place) => (lanes.get(line.queue) ?? []).map((lane) => ({ line, place, lane })));
 }

@@ -1,4 +1,4 @@
-/** Says that workers of this process wait for work, so that others announce it. See hints.ts for why nothing is missed. */
+/** Registers this process as a waiter for work, so that other processes announce new work. hints.ts explains why no work is missed. */
 
 import type { Database } from '../base/database.ts';
 import type { Sql } from '../base/sql.ts';
@@ -18,7 +18,7 @@ export class Waiting {
     this.#instanceId = instanceId;
   }
 
-  /** Answers with whether it had to be said (again): then look once more before you wait. */
+  /** Returns true if it had to register (again): then look for work once more before waiting. */
   async begin(signal: AbortSignal): Promise<boolean> {
     const now = performance.now();
     if (now - this.#begunAt < RENEW_AFTER_MS) return false;

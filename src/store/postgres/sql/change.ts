@@ -7,7 +7,7 @@ import { countersOf, edgeState, flagsOf, lineOfJob } from './standing.ts';
 
 export function changeSql(s: string) {
   const now = nowIn(s);
-  /** $1 JSON rows: fences with what is to follow; `held` are those that still match, and are locked. */
+  /** $1 JSON rows: fences with the changes; `held` are those that still match and are locked. */
   const fences = `job_id bigint, status text, attempt integer, worker_id integer, cancel_requested boolean,
     failures integer, interruptions integer, snoozes integer, losses integer`;
   const sameCounters = (row: string) => `(${row}.cancel_requested_at is not null) = i.cancel_requested
@@ -21,7 +21,7 @@ export function changeSql(s: string) {
 
   return {
     specs: `select id, queue, kind, name, priority, tags, spec from ${s}.job where id = any($1::bigint[])`,
-    /** Rewritten whatever was edited: a claim that began before must miss the row, not run the old job. */
+    /** Rewrites the row whatever was edited: a claim that began before must miss it, not run the old job. */
     editLive: `with ${now}
       update ${s}.live l
       set lane = $2, rank = $3, due = coalesce(d.moved, l.due), turn = case when $6 then 0 else l.turn end,
@@ -34,8 +34,8 @@ export function changeSql(s: string) {
         then greatest(to_timestamp($4::float8 / 1000.0), j.created_at) end as moved) d
       where l.job_id = $1 and j.id = l.job_id`,
 
-    // Only here: a batch of changes is written by one statement, after the locks.
-    /** One alone; for the order of several see graph/locks.ts. */
+    // PostgreSQL only: a batch of changes is written by one statement, after the locks.
+    /** Locks one job; for the order of several see graph/locks.ts. */
     lockWaiting: `select job_id from ${s}.live where job_id = $1 and status <> 'running' for update`,
     /** In a later statement than the lock, so that all it reads is what the lock protects. */
     change: `with ${now},
@@ -78,7 +78,7 @@ export function changeSql(s: string) {
       from jsonb_to_recordset($1::jsonb) i(${fences}) join ${s}.run r on ${matchesEnded}
       join ${s}.job j on j.id = r.job_id join ${s}.unique_key k on k.key = j.spec ->> 'unique_key'
       where k.job_id <> j.id and (k.expires_at is null or k.expires_at > ${s}.now()) limit 1`,
-    /** An end that was no attempt's is taken away; an attempt's record stays, but no longer as the end. */
+    /** Deletes an end without an attempt; an attempt's row stays, but no longer as the end. */
     reopen: `with ${now},
       input as materialized (
         select * from jsonb_to_recordset($1::jsonb) i(${fences}, to_failures integer, to_interruptions integer,

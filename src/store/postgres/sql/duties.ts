@@ -1,4 +1,4 @@
-/** What is done for all: jobs become due, expire, are lost; workers go. */
+/** Duties: jobs become due, expire or are lost; workers go offline. */
 
 import { FLAG } from '../../flags.ts';
 import type { Twins } from '../../statements.ts';
@@ -31,7 +31,7 @@ export function dutiesSql(s: string) {
       where w.state = 'offline' and w.seen_at + $1::float8 * interval '1 ms' < (select ${s}.now())
         and not exists (select 1 from ${s}.live l where l.status = 'running' and l.worker_id = w.id)`,
 
-    // Only here: a worker in a process of its own is known to be gone by the lock that its session held.
+    // PostgreSQL only: a worker in a process of its own is known to be gone by the lock that its session held.
     /** The lock is held by whichever session of the worker's process is alive; two-part keys have objsubid 2. */
     unlockedWorkers: `select w.id, w.seen_at,
         (extract(epoch from clock_timestamp() - pg_postmaster_start_time()) * 1000)::bigint as up_ms

@@ -1,11 +1,11 @@
-/** New jobs that depend on nobody, and those that take the place of a waiting one. */
+/** New jobs without parents, and jobs that replace a waiting one. */
 
 import { FLAG } from '../../flags.ts';
 import type { Twins } from '../../statements.ts';
 import { isOpenIn, order } from './claim.ts';
 import { epochMs, nowIn } from './instants.ts';
 
-/** What a job's replacement decides anew. */
+/** The flags that follow from the job's new fields when it is replaced. */
 const REPLACED =
   FLAG.holdsKey | FLAG.notifiesFailure | FLAG.notifiesSuccess | FLAG.neverPrefetched | FLAG.hasNoStartTimeout;
 
@@ -60,7 +60,7 @@ export function insertSql(s: string) {
         coalesce(to_timestamp($4::float8 / 1000.0), t.now + $5::float8 * interval '1 ms', t.now)) as due) d
       where l.job_id = $1`,
 
-    // Only here: the frequent kinds of submit, each in one round trip.
+    // PostgreSQL only: the frequent kinds of submit, each in one round trip.
     insertAlike: `with ${newAlike},
       lives as (
         insert into ${s}.live (job_id, status, lane, rank, due, expires_at, flags)

@@ -1,4 +1,4 @@
-/** Instances, and which of them has which duty. */
+/** Instances and leadership of duties. */
 
 import type { Twins } from '../../statements.ts';
 import { SESSION_MARK } from '../base/direct-session.ts';
@@ -20,7 +20,7 @@ export function instancesSql(s: string) {
       from t, unnest($2::text[], $3::bigint[], $4::boolean[]) k(duty, term, locked)
       where l.duty = k.duty and l.term = k.term and l.instance_id = $1 and l.expires_at > t.now
       returning ${leaderColumns}`,
-    /** Waits for nobody: a row that somebody holds is kept, taken by another, or being written under. */
+    /** Skips locked rows: they are being kept, taken, or written under. */
     takeDuties: `with ${now}, free as materialized (
         select l.duty, f.locked from ${s}.leader l
           join unnest($2::text[], $3::bigint[], $4::boolean[]) f(duty, term, locked)
@@ -43,7 +43,7 @@ export function instancesSql(s: string) {
     forgetInstances: `with ${now}
       delete from ${s}.instance i using t where i.seen_at + $1::float8 * interval '1 ms' < t.now returning i.id`,
 
-    // Only here: leaders hold locks by which others see their end at once; hints go through the server.
+    // PostgreSQL only: leaders hold locks by which others see their end at once; hints go through the server.
     knowDuties: `insert into ${s}.leader (duty, number, instance_id, term, expires_at, locked)
       select d.duty, d.number, '', 0, 'epoch', false from unnest($1::text[], $2::integer[]) d(duty, number)
       on conflict do nothing`,

@@ -1,6 +1,6 @@
 /** Instants in statements. */
 
-/** The present moment as `t.now`: asked for once, at the start of the statement. */
+/** The current time as `t.now`, read once at the start of the statement. */
 export function nowIn(s: string): string {
   return `t as materialized (select ${s}.now() as now)`;
 }

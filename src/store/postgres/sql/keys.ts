@@ -1,9 +1,9 @@
-/** Keys that one job holds at a time, and keys that make a call count once. */
+/** Unique keys and idempotency keys. */
 
 import type { Twins } from '../../statements.ts';
 import { nowIn } from './instants.ts';
 
-/** Lets go of keys of the jobs in `jobs`, in the order in which everybody locks keys. */
+/** Releases keys of the jobs in `jobs`, in the common lock order. */
 export function freeKeysIn(s: string) {
   return (jobs: string, condition: string) => `freed as (
       delete from ${s}.unique_key k using (
@@ -29,7 +29,7 @@ export function keysSql(s: string) {
     idempotentAnswer: `select fingerprint, answer from ${s}.idempotency where key = $1`,
     endIdempotent: `update ${s}.idempotency set answer = $2 where key = $1`,
 
-    // Only here: another transaction may be taking the same key.
+    // PostgreSQL only: another transaction may be taking the same key.
     lockKeys: `select key, job_id from ${s}.unique_key where key = any($1::text[]) order by key collate "C" for update`,
     /**
      * Locks keys that are there and makes those that are not, for nobody yet, in one pass: whoever locked the first
@@ -39,7 +39,7 @@ export function keysSql(s: string) {
       select i.key, 0, 'pending' from unnest($1::text[]) i(key) order by i.key collate "C"
       on conflict (key) do update set key = excluded.key
       returning k.key, case when k.expires_at <= ${s}.now() then 0 else k.job_id end as job_id`,
-    /** A twin that is at work waits here for the first to commit, and then finds its row. */
+    /** A concurrent call with the same key waits here for the first to commit, and then finds its row. */
     beginIdempotent: `with ${now}
       insert into ${s}.idempotency as k (key, fingerprint, answer, created_at) select $1, $2, '[]', t.now from t
       on conflict (key) do update

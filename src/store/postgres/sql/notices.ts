@@ -1,4 +1,4 @@
-/** Ends that somebody wants to be told of. */
+/** Notices, notifications and alarms. */
 
 import type { Twins } from '../../statements.ts';
 import { nowIn } from './instants.ts';
@@ -21,7 +21,7 @@ export function noticesSql(s: string) {
     notifications: `select * from ${s}.notification
       where subject_job_id = $1 or workflow_id = $2 or schedule = $3 or job_id = $4 order by job_id`,
 
-    // Only here: missed ticks are gathered by the constraint.
+    // PostgreSQL only: missed ticks are gathered by the constraint.
     /** $1 jobs or null, $2 workflows or null, $3 how they ended. */
     insertEndNotices: `with ${now}
       insert into ${s}.notice (kind, due, created_at, job_id, workflow_id, status, detail)

@@ -19,7 +19,7 @@ export function operationsSql(s: string) {
     stats: `select minute, queue, outcome, count, wait, run from ${s}.stat
       where minute >= to_timestamp($1::float8 / 1000.0) and minute < to_timestamp($2::float8 / 1000.0)`,
 
-    // Only here: several processes add to a minute.
+    // PostgreSQL only: several processes add to a minute.
     addStats: `insert into ${s}.stat as s (minute, instance_id, queue, outcome, count, wait, run)
       select to_timestamp(i.minute / 1000.0), i.instance_id, i.queue, i.outcome, i.count, i.wait::bigint[], i.run::bigint[]
       from unnest($1::float8[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::text[])

@@ -1,11 +1,11 @@
-/** What running jobs tell: logs, progress, checkpoints. */
+/** Output, progress and checkpoints of attempts. */
 
 import type { Twins } from '../../statements.ts';
 import { isHeld } from './heartbeat.ts';
 
 export function outputSql(s: string) {
   return {
-    /** What lies wholly between the two ends that are kept. */
+    /** Deletes chunks that lie wholly between the two kept ends. */
     cutLog: `delete from ${s}.log g using (
         select max(start + octet_length(data)) as total from ${s}.log where job_id = $1 and attempt = $2) whole
       where g.job_id = $1 and g.attempt = $2 and whole.total > 2 * $3::bigint
@@ -17,8 +17,8 @@ export function outputSql(s: string) {
         window before as (order by start)) piece
       where bytes <= $4::bigint or place = 1 order by start`,
 
-    // Only here: the check of the lease and the write are one statement.
-    /** The check and the write are one step: nothing of an attempt that was given away is stored. */
+    // PostgreSQL only: the check of the lease and the write are one statement.
+    /** Check and write are one step: nothing is stored of an attempt that lost its lease. */
     appendLogs: `with input as materialized (
         select * from unnest($1::bigint[], $2::integer[], $3::integer[], $4::bigint[], $5::bytea[])
           with ordinality i(job_id, attempt, worker_id, start, data, place)),

@@ -1,4 +1,4 @@
-/** What is old is deleted. */
+/** Retention. */
 
 import type { Twins } from '../../statements.ts';
 import { freeKeysIn } from './keys.ts';
@@ -6,7 +6,7 @@ import { freeKeysIn } from './keys.ts';
 export function pruneSql(s: string) {
   const freeKeys = freeKeysIn(s);
 
-  /** Whether somebody unfinished depends on it. */
+  /** True if an unfinished job depends on it. */
   const isNeeded = (id: string) => `exists (
       select 1 from ${s}.edge e join ${s}.live l on l.job_id = e.child_id where e.parent_id = ${id})`;
   /** Steps of workflows are deleted with their workflow. */
@@ -14,7 +14,7 @@ export function pruneSql(s: string) {
       and not exists (select 1 from ${s}.job j where j.id = ${id} and j.workflow_id is not null)`;
 
   return {
-    /** $1 status, $2 age, $3 how many. Those with steps that somebody unfinished depends on are left out. */
+    /** $1 status, $2 age, $3 limit. Without workflows with steps that have unfinished dependents. */
     oldWorkflows: `select w.id from ${s}.workflow w
       where w.status = $1 and w.ended_at + $2::float8 * interval '1 ms' < (select ${s}.now()) and not exists (
         select 1 from ${s}.job j where j.workflow_id = w.id and ${isNeeded('j.id')})
@@ -43,22 +43,22 @@ export function pruneSql(s: string) {
     pruneAlarms: `delete from ${s}.alarm where raised_at + $1::float8 * interval '1 ms' < (select ${s}.now())`,
     pruneStats: `delete from ${s}.stat where minute + $1::float8 * interval '1 ms' < (select ${s}.now())`,
 
-    // Only here: looked for, locked, and looked at again; all rows of a job go by one statement.
-    /** $1 status, $2 age, $3 after which id, $4 how many to look at, $5 how many to answer with. */
+    // PostgreSQL only: looked for, locked, and looked at again; all rows of a job go by one statement.
+    /** $1 status, $2 age, $3 the id to start after, $4 the number to read, $5 the number to return. */
     oldJobs: `select c.job_id, c.ended_at, c.last, c.looked from (
         select e.job_id, e.ended_at, max(e.job_id) over () as last, count(*) over () as looked from (
           select job_id, ended_at from ${s}.run where status = $1 and job_id > $3 order by job_id limit $4) e) c
       where (c.ended_at + $2::float8 * interval '1 ms' < (select ${s}.now()) and ${standsAlone('c.job_id')})
         or c.job_id = c.last
       order by c.ended_at, c.job_id limit $5`,
-    /** Of these, those that are still ended and old: a retry may have come between. */
+    /** Those of $1 that are still ended and old: a job may have been retried meanwhile. */
     lockOld: `select r.job_id from ${s}.run r
       where r.job_id = any($1::bigint[]) and r.status = $2 and r.ended_at + $3::float8 * interval '1 ms' < (select ${s}.now())
       order by r.job_id for update skip locked`,
-    /** In a later statement than their lock: whoever adds a child to one of them locks it too. */
+    /** Run after they are locked: adding a child to one of them takes the same lock. */
     prunable: `select i.job_id from unnest($1::bigint[]) i(job_id) where ${standsAlone('i.job_id')}`,
     neededOf: `select i.job_id from unnest($1::bigint[]) i(job_id) where ${isNeeded('i.job_id')}`,
-    /** After its jobs, as all do. */
+    /** Locked after its jobs, in the common order. */
     lockOldWorkflow: `select id from ${s}.workflow where id = $1 and status = $2
       and ended_at + $3::float8 * interval '1 ms' < (select ${s}.now()) for update`,
   } satisfies Twins<'prune'>;

@@ -8,7 +8,7 @@ export function queuesSql(s: string) {
   const now = nowIn(s);
 
   return {
-    /** Groups are not counted as running: nobody runs them. */
+    /** Groups are not counted as running: no worker runs them. */
     queueCounts: `select n.queue as name, l.status, count(*) filter (where l.status <> 'running' or l.flags & ${FLAG.group} = 0) as count,
         min(l.due) as due
       from ${s}.live l join ${s}.lane n on n.id = l.lane where $1::text is null or n.queue = $1

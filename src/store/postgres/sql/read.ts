@@ -29,7 +29,7 @@ export function jobsFrom(s: string): string {
       from ${s}.edge e where e.child_id = j.id) n on true`;
 }
 
-/** Beside an unfinished job stands its last attempt that left an error, beside an ended one the row that ended it. */
+/** The run row shown with a job: for an unfinished job the last attempt with an error, for an ended one the row that ended it. */
 export function lastRun(s: string): string {
   return `left join lateral (
     select * from ${s}.run e
@@ -41,7 +41,7 @@ export function readSql(s: string) {
   return {
     jobs: `select ${jobsFrom(s)} where j.id = any($1::bigint[])`,
     newestJobId: `select max(id) as id from ${s}.job`,
-    /** One that is offline runs nothing any more; until its lease ended it may have claimed without a sign. */
+    /** An offline worker may have claimed until its lease ended, without a later heartbeat. */
     workerGone: `select extract(epoch from seen_at)::float8 * 1000 + lease_ms as at from ${s}.worker
       where id = $1 and state = 'offline'`,
     attempts: `select job_id, attempt, worker_id, coalesce(started_at, ended_at) as started_at, ended_at, outcome, exit_code, signal, error from ${s}.run
@@ -54,8 +54,8 @@ export function readSql(s: string) {
           limit $2) ahead
       where me.job_id = $1 and me.status in ('blocked', 'scheduled', 'pending') limit $2) counted`,
 
-    // Only here: by halving, inside of the server.
-    /** The last job that was created before $1, by halving. */
+    // PostgreSQL only: the bisection runs in the server.
+    /** The last job that was created before $1, by bisection. */
     lastJobBefore: `with recursive found(low, high) as (
         select 0::bigint, coalesce(max(id), 0) + 1 from ${s}.job
         union all

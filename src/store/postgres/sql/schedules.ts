@@ -39,11 +39,11 @@ export function schedulesSql(s: string) {
         tail_id = i.tail_id, tail_verdict = i.tail_verdict
       from jsonb_to_recordset($1::jsonb) i(id bigint, cursor float8, next_due float8, tail_id bigint, tail_verdict text)
       where l.id = i.id`,
-    /** $2 how far it was judged when it failed. */
+    /** $2 the cursor of the line when it failed. */
     postponeLine: `with ${now} update ${s}.schedule_line l set next_due = t.now + $3::float8 * interval '1 ms'
       from t where l.id = $1 and l.cursor = ${instant('$2::float8')}`,
     deleteLines: `delete from ${s}.schedule_line where id = any($1::bigint[])`,
-    /** All that an instance with nothing to do asks for. */
+    /** The only query of an idle instance. */
     lookDue: `select (select min(next_due) from ${s}.schedule_line where next_due is not null) as next_due,
       exists (select 1 from ${s}.tick where stops is not null) as stops, ${s}.now() as now`,
     /** $1 how many. */
@@ -55,7 +55,7 @@ export function schedulesSql(s: string) {
     openRuns: `select line, job_id, null::bigint as workflow_id from ${s}.live where line = any($1::bigint[])
       union all select line, null, id from ${s}.workflow where line = any($1::bigint[]) and ended_at is null
       order by 1, 2, 3`,
-    /** All but those that are done. */
+    /** Steps that are not done. */
     unfinishedSteps: `select j.id, j.workflow_id from ${s}.job j where j.workflow_id = any($1::bigint[])
       and j.group_id is null and not exists (select 1 from ${s}.run r where r.job_id = j.id and r.status = 'done')
       order by j.id`,
@@ -88,8 +88,8 @@ export function schedulesSql(s: string) {
       select id from ${s}.tick where created_at < (select ${s}.now()) - $1::float8 * interval '1 ms'
       order by created_at limit $2 for update skip locked)) returning id`,
 
-    // Only here: a schedule's row is its lock.
-    /** Whoever waited for the lock gets the row as it is then. */
+    // PostgreSQL only: a schedule's row is its lock.
+    /** A call that waited for the lock gets the current row. */
     lockSchedule: `select ${scheduleColumns}, null as next_due from ${s}.schedule s where s.name = $1 for update`,
     lockSchedules: `select ${scheduleColumns}, null as next_due from ${s}.schedule s where s.id = any($1::bigint[])
       order by s.id for update skip locked`,
@@ -103,7 +103,7 @@ export function schedulesSql(s: string) {
   } satisfies Twins<'schedules'>;
 }
 
-/** Where a list of schedules is read from. */
+/** The tables of a list of schedules. */
 export function schedulesFrom(s: string): string {
   return `s.id, s.name, s.owner, s.spec, s.created_at, s.updated_at, s.paused_at, s.paused_note, s.last_run, s.last_verdict,
       s.last_job_id, s.last_workflow_id,

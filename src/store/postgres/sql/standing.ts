@@ -1,4 +1,4 @@
-/** How a job stands by its other rows: pieces of statements, as functions of the quoted schema. */
+/** Parts of statements that derive a job's state from other rows, as functions of the quoted schema. */
 
 import { FLAG } from '../../flags.ts';
 
@@ -22,7 +22,7 @@ export function edgeState(s: string): string {
 /** The line of a schedule that a job `j` runs for. Of a step, the workflow is the run. */
 export const lineOfJob = `case when j.workflow_id is null then (j.spec -> 'tick' ->> 'line')::bigint end`;
 
-/** What the flags of a job `j` are when it waits again. Its unique key is not taken again. */
+/** The flags of a job `j` that waits again. Its unique key is not taken again. */
 export function flagsOf(s: string): string {
   return `(case when exists (select 1 from ${s}.edge o where o.parent_id = j.id) then ${FLAG.hasChildren} else 0 end
       | case when exists (select 1 from ${s}.job_group f where f.job_id = j.id) then ${FLAG.group} else 0 end
@@ -35,7 +35,7 @@ export function flagsOf(s: string): string {
       | case when j.spec ->> 'start_timeout_ms' is null then ${FLAG.hasNoStartTimeout} else 0 end)`;
 }
 
-/** The counters of a child's edges, each in the state given; all 0 where there are none. */
+/** The counters of a child's edges, each in the given state; all 0 if there are none. */
 export function countersOf(s: string, child: string, state: string): string {
   return `lateral (
         select count(*) filter (where ${state} = 'open') as open, count(*) filter (where ${state} = 'held') as held,

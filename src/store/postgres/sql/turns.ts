@@ -1,4 +1,4 @@
-/** Fair turns: who is next where jobs of several keys wait. */
+/** Fair turns: the order of waiting jobs of several fair keys. */
 
 import type { Twins } from '../../statements.ts';
 
@@ -26,10 +26,10 @@ export function turnsSql(s: string) {
     setTurns: `update ${s}.live l set turn = i.turn, fair_key = i.fair_key
       from unnest($1::bigint[], $2::bigint[], $3::text[]) i(job_id, turn, fair_key) where l.job_id = i.job_id`,
 
-    // Only here: two who give turns in one queue at once would give the same ones.
-    /** By id, as all who lock several jobs do. */
+    // PostgreSQL only: two who give turns in one queue at once would give the same ones.
+    /** Locked by id, in the common order. */
     lockPending: `select job_id from ${s}.live where job_id = any($1::bigint[]) and status = 'pending' order by job_id for update`,
-    /** The last lock that anybody takes. What stands is read in the next statement. */
+    /** The last lock of a transaction. The current turns are read in the next statement. */
     lockFairQueues: `select q.name, array(select n.id from ${s}.lane n where n.queue = q.name) as lanes
       from ${s}.fair_queue q where q.name = any($1::text[]) order by q.name collate "C" for update of q`,
   } satisfies Twins<'turns'>;

@@ -13,13 +13,13 @@ export function workersSql(s: string) {
     workers: `select w.id, w.name, w.state, w.attachment, w.instance_id, w.lease_ms, w.registered_at, w.seen_at, w.profile,
         (select count(*) from ${s}.live l where l.status = 'running' and l.worker_id = w.id) as running
       from ${s}.worker w where $1::integer is null or w.id = $1 order by w.id`,
-    /** Remembered beside the state, for one that goes offline and comes back. */
+    /** Stored beside the state, for a worker that goes offline and comes back. */
     drainWorker: `update ${s}.worker set profile = profile || '{"draining": true}',
         state = case when state = 'online' then 'draining' else state end
       where id = $1`,
     leaveWorker: `update ${s}.worker set state = 'offline' where id = $1`,
 
-    // Only here: its lock is taken under its id before anybody can see its row.
+    // PostgreSQL only: its lock is taken under its id before anybody can see its row.
     nextWorkerId: `select nextval('${s}.worker_id')::integer as id`,
   } satisfies Twins<'workers'>;
 }

@@ -78,7 +78,7 @@ function matchingEnded({ database }: Context, fence: Fence): EndedRow | undefine
   );
 }
 
-/** Before anything is written. A job that waits again does not take its unique key again, but nobody else may have it. */
+/** Checked before anything is written. A reopened job does not take its unique key again, but no other job may hold it. */
 function refuseConflict(context: Context, fence: Fence): void {
   if (matchingEnded(context, fence) === undefined) return;
   const { jobId } = fence;

@@ -1,4 +1,4 @@
-/** What the background duties look for and do. */
+/** Jobs that the background duties look for. */
 
 import type { Promoted } from '../../duty-store.ts';
 import type { Context } from '../base/context.ts';
@@ -26,7 +26,7 @@ export function findExpired(context: Context, limit: number): JobRow[] {
   return read(context, ids);
 }
 
-/** Each with when its worker was last heard. */
+/** Each with the last heartbeat of its worker. */
 export function findLost(
   context: Context,
   { limit, dead }: { limit: number; dead: readonly number[] },

@@ -14,7 +14,7 @@ interface WaitingRow {
   created_at: number;
 }
 
-/** Job and live row change together, so that what is claimed is what was written last. */
+/** Changes the job and its live row together, so that a claim gets the edited job. */
 export function edit(context: Context, jobId: number, wanted: JobEdit): JobRow | undefined {
   const { database, lanes, fairQueues, effects, graphUpdate } = context;
   const waiting = database.get<WaitingRow>(sql.waiting, jobId);
@@ -33,7 +33,7 @@ export function edit(context: Context, jobId: number, wanted: JobEdit): JobRow |
   const place = runAt === undefined ? waiting : moved(context, { waiting, runAt, startTimeoutMs: spec.startTimeoutMs });
   const lane = lanes.idOf(laneKey(laneOf(spec)));
   if (spec.fairKey !== null) fairQueues.add(spec.queue);
-  // What was moved waits in line anew.
+  // A moved job gets a new turn.
   const isMoved = runAt !== undefined || fields.queue !== undefined || fields.priority !== undefined;
   database.run(sql.editLive, jobId, lane, -priority, place.status, place.due, place.expires_at, isMoved ? 1 : 0);
   if (isMoved) graphUpdate.claimable(jobId);

@@ -1,4 +1,4 @@
-/** Answers that are remembered with what they answered. */
+/** Stored answers of calls with an idempotency key. */
 
 import { WorkronError } from '../../../core/error.ts';
 import { IDEMPOTENCY_MS, type InsertOptions } from '../../job-store.ts';
@@ -7,7 +7,7 @@ import { sql } from '../base/sql.ts';
 
 type Idempotency = NonNullable<InsertOptions['idempotency']>;
 
-/** The jobs that a call was about, or its workflow. */
+/** The jobs of a call, or its workflow. */
 export interface Answered {
   items: (readonly [jobId: number, deduplicated: boolean])[];
   workflowId: number | null;

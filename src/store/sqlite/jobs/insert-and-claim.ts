@@ -5,7 +5,7 @@ import { GraphUpdate } from '../graph/graph-update.ts';
 import { type ClaimAnswer, claim } from './claim.ts';
 import { type InsertAnswer, type InsertInput, insert } from './insert.ts';
 
-/** Those that take turns have them before the claim looks. */
+/** Jobs that take turns get them before the claim. */
 export function insertAndClaim(
   context: Context,
   jobs: InsertInput,

@@ -1,4 +1,4 @@
-/** The calling side of an insert: rows as the thread takes them, and jobs from its answer. */
+/** The calling side of an insert: encodes jobs for the thread and decodes its answer. */
 
 import type { NewJob } from '../../../core/job.ts';
 import type { Inserted, InsertOptions } from '../../job-store.ts';

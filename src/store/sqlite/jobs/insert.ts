@@ -16,31 +16,31 @@ import { answeredBefore, remember } from './idempotency.ts';
 import { fairQueuesOf, type NewJobRow } from './new-job-row.ts';
 import { type Holder, holderOf, takeKey } from './unique.ts';
 
-/** New rows on their way into the tables. */
+/** Encoded rows of new jobs. */
 export interface Rows {
   /** `NewJobRow[]` as JSON: SQLite reads it as it is. */
   rows: string;
   count: number;
   /** Keys of the lanes that the rows point at. */
   lanes: string[];
-  /** Queues of those with a fair key. */
+  /** Queues of jobs with a fair key. */
   fairQueues: string[];
-  /** Some are claimable at once. */
+  /** True if some are claimable at once. */
   work: boolean;
-  /** When the first of those that are not will be. */
+  /** When the first of the others will be due. */
   dueAt: number | null;
 }
 
 export interface InsertInput extends Rows, InsertOptions {
-  /** By which the rows were made. */
+  /** The time at which the rows were encoded. */
   now: number;
-  /** By row; `null` where no row has one. */
+  /** By row; `null` if no row has one. */
   uniques: (Unique | null)[] | null;
-  /** By row; `null` where no row has any. */
+  /** By row; `null` if no row has any. */
   dependencies: DependencyRow[][] | null;
 }
 
-/** A new job's id, or a job as it is. */
+/** A new job's id, or an existing job. */
 export type InsertedRow = number | readonly [job: JobRow, deduplicated: boolean];
 
 export interface InsertAnswer {
@@ -79,7 +79,7 @@ function insertNew(context: Context, input: InsertInput): InsertedRow[] {
   return read(context, ids).map((row) => [row, false]);
 }
 
-/** Rows that nobody can be in the way of go in together. */
+/** Inserts rows without keys and parents together. */
 export function insertAll(
   context: Context,
   { rows, count, lanes, fairQueues, work, dueAt }: Rows,
@@ -136,7 +136,7 @@ interface Wanted {
 function insertOne(context: Context, { row, unique, dependencies, lanes }: Wanted): InsertedRow {
   const flags = unique === null ? 0 : FLAG.holdsKey;
   if (dependencies.length > 0) {
-    // The key is taken first: a job that is skipped at once lets go of it.
+    // The key is taken first: a job that is skipped at once releases it.
     const ends = parentEndsOf(context, [dependencies]);
     if (unique !== null) takeKey(context, nextId(context), unique);
     for (const queue of fairQueuesOf([row])) context.fairQueues.add(queue);
@@ -157,7 +157,7 @@ function insertOne(context: Context, { row, unique, dependencies, lanes }: Wante
   return id;
 }
 
-/** Before anything is stored. */
+/** Checked before anything is stored. */
 function refuseConflicts(
   context: Context,
   uniques: readonly (Unique | null)[],
@@ -182,7 +182,7 @@ function isReplaced({ onConflict }: Unique, { status }: Holder): boolean {
   return onConflict === 'replace' && status !== null && isWaiting(status);
 }
 
-/** A job that still waits becomes what was asked for now, under its id. */
+/** Overwrites a waiting job with a new one under its id. */
 function replace(context: Context, jobId: number, { row, unique, dependencies, lanes }: Wanted): void {
   const { database, effects } = context;
   const [queue, kind, name, priority, tags, spec, lane, status, dueAt, expiresAt, flags] = row;
@@ -227,7 +227,7 @@ function nextId({ database }: Context): number {
   return (database.get<{ id: number }>(sql.lastJobId)?.id ?? 0) + 1;
 }
 
-/** The jobs as they are now; what retention has deleted meanwhile is left out. */
+/** The jobs as they are now, without those that retention has deleted. */
 function replay(context: Context, answered: readonly (readonly [number, boolean])[]): InsertedRow[] {
   const rows = read(
     context,

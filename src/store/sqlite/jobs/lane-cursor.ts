@@ -9,9 +9,9 @@ export type ClaimOrder = readonly [rank: number, turn: number, due: number, jobI
 export interface LaneCursorOptions {
   id: number;
   lane: Lane;
-  /** More than this will not be taken. */
+  /** The maximum number of jobs to be taken. */
   limit: number;
-  /** No other lane competes: read all at once. */
+  /** True if no other lane competes: then all are read at once. */
   alone: boolean;
 }
 
@@ -36,12 +36,12 @@ export class LaneCursor {
     this.#piece = database.tuples<ClaimOrder>(sql.laneHeads, id, this.#pieceSize);
   }
 
-  /** The most urgent job not yet taken; `undefined`: none is left. */
+  /** The most urgent job that is not yet taken; `undefined` if none is left. */
   get head(): ClaimOrder | undefined {
     return this.#piece[this.#next];
   }
 
-  /** Takes the head, which must be there. */
+  /** Takes the head, which must exist. */
   take(): number {
     const taken = this.#piece[this.#next] as ClaimOrder;
     this.#next += 1;

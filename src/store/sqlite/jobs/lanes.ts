@@ -1,4 +1,4 @@
-/** The lanes there are, kept in memory: a lane, once written, never changes. */
+/** All lanes, cached: a lane never changes. */
 
 import { type Lane, laneFromKey } from '../../../core/lane.ts';
 import type { Database } from '../base/database.ts';

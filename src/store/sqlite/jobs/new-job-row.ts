@@ -1,4 +1,4 @@
-/** A submitted job on its way into the writer's thread, as one row of JSON that the insert reads column by column. */
+/** Encodes a submitted job for the writer's thread, as one row of JSON that the insert reads column by column. */
 
 import type { Job, NewJob } from '../../../core/job.ts';
 import { laneKey, laneOf } from '../../../core/lane.ts';
@@ -16,7 +16,7 @@ export type NewJobRow = readonly [
   priority: number,
   tags: string,
   spec: string,
-  /** Index into the lanes that come along. */
+  /** Index into `NewJobRows.lanes`. */
   lane: number,
   status: 'scheduled' | 'pending',
   dueAt: number,
@@ -54,7 +54,7 @@ export class LanePlaces {
   }
 }
 
-/** `flags` are those that do not follow from the job alone. */
+/** `flags`: bits that do not follow from the job alone. */
 export function newJobRow(
   job: NewJob,
   { now, lanes, flags }: { now: number; lanes: LanePlaces; flags: number },
@@ -77,13 +77,13 @@ export function newJobRow(
   ];
 }
 
-/** Queues of those that have a fair key. */
+/** The queues of jobs with a fair key. */
 export function fairQueuesOf(rows: readonly NewJobRow[]): string[] {
   const fair = rows.filter((row) => hasFairKey(row[NEW_JOB.spec]));
   return [...new Set(fair.map(([queue]) => queue))];
 }
 
-/** A look at the text saves most specs from being parsed. */
+/** Searching the text first avoids parsing most specs. */
 function hasFairKey(spec: string): boolean {
   return spec.includes('"fair_key"') && 'fair_key' in (JSON.parse(spec) as StoredSpec);
 }
@@ -92,7 +92,7 @@ export function encodeDependencies({ dependsOn }: NewJob): DependencyRow[] {
   return dependsOn.map(({ jobId, condition }) => [jobId, condition]);
 }
 
-/** The job that a new row becomes, without asking the database for it. */
+/** The job that a new row becomes, without reading it from the database. */
 export function freshJob(row: NewJobRow, id: number, now: number): Job {
   const [queue, kind, name, priority, tags, spec, , status, dueAt, expiresAt] = row;
   return {

@@ -1,14 +1,14 @@
-/** Turns for what becomes claimable in queues whose jobs take turns by key. */
+/** Gives turns to jobs that become claimable in queues whose fair keys take turns. */
 
 import { giveTurns, type Standing } from '../../../core/turn.ts';
 import type { Context } from '../base/context.ts';
 import type { Database } from '../base/database.ts';
 import { sql } from '../base/sql.ts';
 
-/** More than any turn that is given. */
+/** Greater than any real turn. */
 const PARKED = Number.MAX_SAFE_INTEGER;
 
-/** The queues whose jobs take turns, kept in memory: a queue, once there, stays. */
+/** The queues whose jobs take turns, cached: a queue is never removed. */
 export class FairQueues {
   readonly #database: Database;
   #names: Set<string> | undefined;
@@ -42,7 +42,7 @@ interface NewcomerRow {
   due: number;
 }
 
-/** Those that a call has made claimable get their turns at its end, together. */
+/** Gives turns to all jobs that a call has made claimable, at its end. */
 export function giveTurnsTo({ database, fairQueues }: Context, jobIds: readonly number[]): void {
   if (fairQueues.names.size === 0) return;
   const ids = JSON.stringify(jobIds);
@@ -59,7 +59,7 @@ export function giveTurnsTo({ database, fairQueues }: Context, jobIds: readonly 
   }
 }
 
-/** What waits beside those that are parked. Asked before any of these is given its turn. */
+/** The turns of waiting jobs, without the parked ones. Must be read before parked jobs get their turns. */
 class QueueStanding implements Standing {
   readonly #database: Database;
   readonly #lanes = new Map<string, number[]>();

@@ -4,11 +4,11 @@ import { sql } from '../base/sql.ts';
 
 export interface Holder {
   jobId: number;
-  /** `null`: it has ended. */
+  /** `null` if the job has ended. */
   status: Status | null;
 }
 
-/** Who holds this key now; `undefined`: nobody. */
+/** The current holder of a key, if any. */
 export function holderOf({ database, now }: Context, key: string): Holder | undefined {
   const row = database.get<{ job_id: number; status: Status | null }>(sql.keyHolders, key, now);
   return row === undefined ? undefined : { jobId: row.job_id, status: row.status };

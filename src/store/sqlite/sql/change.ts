@@ -9,8 +9,8 @@ export const changeSql = {
       fair_key = iif(?7, null, fair_key), flags = flags & ~${FLAG.hasNoStartTimeout}
     where job_id = ?1`,
 
-  // Only here: a change is guarded and then written, row by row.
-  /** The live row, if it still is what the decision was made on. */
+  // SQLite only: a change is guarded and then written, row by row.
+  /** The live row, if it still matches the fence. */
   guardLive: `select l.worker_id, l.flags from live l left join worker w on w.id = l.worker_id
     where l.job_id = ?1 and l.status = ?2 and l.attempt = ?3 and (l.status <> 'running' or l.worker_id is ?4)
       and (l.cancel_requested_at is not null) = ?5
@@ -25,7 +25,7 @@ export const changeSql = {
   requeue: `update live set status = ?2, due = coalesce(?3, due), failures = ?4, interruptions = ?5, snoozes = ?6, losses = ?7,
       claim_seq = null, renewed_at = null, expires_at = iif(?8, expires_at, null)
     where job_id = ?1`,
-  /** ?13: whether an attempt was running; where none was, the row is number 0. */
+  /** ?13: whether an attempt was running; if not, the row's attempt is 0. */
   endRun: `insert into run (job_id, attempt, status, reason, outcome, worker_id, started_at, ended_at, due, exit_code,
       signal, error, attempts, failures, interruptions, snoozes, losses, cancel_requested_at)
     select job_id, iif(?13, attempt, 0), ?3, ?4, ?5, worker_id, started_at, ?2, due, ?6,

@@ -1,4 +1,4 @@
-/** What is done for all: jobs become due, expire, are lost; workers go. */
+/** Duties: jobs become due, expire or are lost; workers go offline. */
 
 import type { Twins } from '../../statements.ts';
 
@@ -17,6 +17,6 @@ export const dutiesSql = {
   forgetWorkers: `delete from worker where state = 'offline' and seen_at < ?1
     and not exists (select 1 from live l where l.status = 'running' and l.worker_id = worker.id)`,
 
-  // Only here: part of promote in PostgreSQL.
+  // SQLite only: part of promote in PostgreSQL.
   dueJobs: `select job_id from live where status = 'scheduled' and due <= ?1 order by due, job_id limit ?2`,
 } satisfies Twins<'duties'>;

@@ -1,4 +1,4 @@
-/** Instances, and which of them has which duty. */
+/** Instances and leadership of duties. */
 
 import type { Twins } from '../../statements.ts';
 
@@ -19,8 +19,8 @@ export const instancesSql = {
   leaveInstance: 'delete from instance where id = ?',
   forgetInstances: 'delete from instance where seen_at < ?',
 
-  // Only here: one process owns the file.
-  /** The process that owns the file is the only one, so whoever led before is gone. */
+  // SQLite only: one process owns the file.
+  /** The owner of the file is the only process, so earlier leaders have ended. */
   endTerms: 'update leader set expires_at = 0',
   duty: 'select * from leader where duty = ?',
 } satisfies Twins<'instances'>;

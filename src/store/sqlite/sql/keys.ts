@@ -1,17 +1,17 @@
-/** Keys that one job holds at a time, and keys that make a call count once. */
+/** Unique keys and idempotency keys. */
 
 import type { Twins } from '../../statements.ts';
 
 export const keysSql = {
   keyHolders: `select u.job_id, l.status from unique_key u left join live l on l.job_id = u.job_id
     where u.key = ?1 and (u.expires_at is null or u.expires_at > ?2)`,
-  /** An expired key may still lie there. */
+  /** An expired key may still have a row. */
   giveKeys: 'insert or replace into unique_key (key, job_id, hold, expires_at) values (?, ?, ?, ?)',
   freeKeys: `delete from unique_key where job_id in (select value from json_each(?)) and hold <> 'time'`,
   idempotentAnswer: 'select fingerprint, answer from idempotency where key = ?1 and created_at > ?2',
   endIdempotent: 'insert or replace into idempotency (key, fingerprint, answer, created_at) values (?, ?, ?, ?)',
 
-  // Only here: part of the claim and of the retry in PostgreSQL.
+  // SQLite only: part of the claim and of the retry in PostgreSQL.
   keyOfJob: `select json_extract(spec, '$.unique_key') as key from job where id = ?`,
   freePendingKeys: `delete from unique_key where job_id in (select value from json_each(?)) and hold = 'pending'`,
 } satisfies Twins<'keys'>;

@@ -1,4 +1,4 @@
-/** Lanes: what jobs are claimed by. */
+/** Lanes, by which jobs are claimed. */
 
 import type { Twins } from '../../statements.ts';
 
@@ -6,6 +6,6 @@ export const lanesSql = {
   lanesByKey: 'select id from lane where key = ?',
   insertLanes: 'insert into lane (key, queue) values (?, ?)',
 
-  // Only here: lanes are looked up one by one.
+  // SQLite only: lanes are looked up one by one.
   laneKey: 'select key from lane where id = ?',
 } satisfies Twins<'lanes'>;

@@ -13,7 +13,7 @@ export const operationsSql = {
   stats: `select minute, queue, outcome, instance_id, count, wait, run from stat where minute >= ?1 and minute < ?2
     order by minute, queue, outcome, instance_id`,
 
-  // Only here: read, added to, and written back.
+  // SQLite only: read, added to, and written back.
   stat: `select count, wait, run from stat where minute = ? and queue = ? and outcome = ? and instance_id = ?`,
   setStat: `insert or replace into stat (minute, queue, outcome, instance_id, count, wait, run)
     values (?, ?, ?, ?, ?, ?, ?)`,

@@ -1,15 +1,15 @@
-/** What running jobs tell: logs, progress, checkpoints. */
+/** Output, progress and checkpoints of attempts. */
 
 import type { Twins } from '../../statements.ts';
 
 export const outputSql = {
-  /** What lies wholly between the two ends that are kept. */
+  /** Deletes chunks that lie wholly between the two kept ends. */
   cutLog: `delete from log where job_id = ?1 and attempt = ?2 and start >= ?3 and start < ?4
     and start + length(data) <= ?4`,
   readLog: `select start, data from log where job_id = ?1 and attempt = ?2 and start + length(data) > ?3
     order by start`,
 
-  // Only here: the lease is checked, and then it is written.
+  // SQLite only: the lease is checked, and then it is written.
   isHeld: `select 1 as held from live where job_id = ?1 and attempt = ?2 and worker_id = ?3 and status = 'running'`,
   insertLog: `insert into log (job_id, attempt, start, data) values (?, ?, ?, ?) on conflict do nothing`,
   logEnd: `select start + length(data) as end from log where job_id = ?1 and attempt = ?2 order by start desc limit 1`,

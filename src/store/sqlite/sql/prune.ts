@@ -1,13 +1,13 @@
-/** What is old is deleted. */
+/** Retention. */
 
 import type { Twins } from '../../statements.ts';
 
-/** Of an ended job r: it goes without a workflow, and no unfinished job depends on it. */
+/** True for an ended job r that is not in a workflow and has no unfinished dependents. */
 const standsAlone = `
   not exists (select 1 from job j where j.id = r.job_id and j.workflow_id is not null)
   and not exists (select 1 from edge e join live l on l.job_id = e.child_id where e.parent_id = r.job_id)`;
 
-/** Of an ended workflow w: no unfinished job of another depends on one of its own. */
+/** True for an ended workflow w if no unfinished job outside of it depends on one of its jobs. */
 const nobodyWaits = `
   not exists (select 1 from job j join edge e on e.parent_id = j.id join live l on l.job_id = e.child_id
     where j.workflow_id = w.id)`;
@@ -24,14 +24,14 @@ export const pruneSql = {
   pruneAlarms: 'delete from alarm where raised_at < ?',
   pruneStats: 'delete from stat where minute < ?',
 
-  // Only here: looked for by the reader, and looked at again by the writer; table by table.
-  /** The longest ended first. All that it looks at lies in the index. */
+  // SQLite only: looked for by the reader, and looked at again by the writer; table by table.
+  /** The longest ended first. Reads the index only. */
   oldDone: `select r.job_id from run r where r.status = 'done' and r.ended_at < ?1 and ${standsAlone}
     order by r.ended_at, r.job_id limit ?2`,
   oldUndone: `select r.job_id from run r where r.status in ('failed', 'cancelled', 'skipped') and r.ended_at < ?1
       and ${standsAlone}
     order by r.ended_at, r.job_id limit ?2`,
-  /** Of these, those that are still ended, and old: a retry may have come between. */
+  /** Those of ?1 that are still ended and old: a job may have been retried meanwhile. */
   stillOld: `select i.value from json_each(?1) i join run r on r.job_id = i.value
     where r.status is not null and r.ended_at < iif(r.status = 'done', ?2, ?3) and ${standsAlone}`,
   stillOldWorkflows: `select w.id from json_each(?1) i join workflow w on w.id = i.value

@@ -3,7 +3,7 @@
 import type { Twins } from '../../statements.ts';
 
 export const queuesSql = {
-  /** A group runs without a worker, and takes no place from others. */
+  /** A group runs without a worker and is not counted as running. */
   queueCounts: `select n.queue as name, l.status, sum(l.status <> 'running' or l.worker_id is not null) as count,
       min(l.due) as due
     from live l join lane n on n.id = l.lane where ?1 is null or n.queue = ?1 group by n.queue, l.status`,

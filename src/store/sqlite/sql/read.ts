@@ -16,7 +16,7 @@ export const jobColumns = `
   (select json_group_array(json_array(e.parent_id, e.condition)) from edge e where e.child_id = j.id),
   j.workflow_id, j.step_key, j.group_id, j.group_index, j.rerun_of`;
 
-/** Beside an unfinished job stands its last attempt that left an error, beside an ended one the row that ended it. */
+/** The run row shown with a job: for an unfinished job the last attempt with an error, for an ended one the row that ended it. */
 const lastRun = `
   left join run r on r.job_id = j.id and r.attempt = (
     select e.attempt from run e
@@ -26,7 +26,7 @@ const heard = `left join worker w on w.id = l.worker_id and l.status = 'running'
 
 const besides = `${lastRun} ${heard} left join result x on x.job_id = j.id`;
 
-/** Where jobs are looked for. `cross join` fixes who leads; `indexed by` keeps the few from being sought among all. */
+/** The tables of each search. `cross join` fixes the join order; `indexed by` forces the partial index. */
 export const jobsFrom = {
   all: `job j left join live l on l.job_id = j.id ${besides}`,
   waiting: `live l cross join job j on j.id = l.job_id ${besides}`,
@@ -38,7 +38,7 @@ export const jobsFrom = {
 export const readSql = {
   jobs: `select ${jobColumns} from ${jobsFrom.all} where j.id in (select value from json_each(?))`,
   newestJobId: 'select coalesce(max(id), 0) as id from job',
-  /** One that is offline runs nothing any more; until its lease ended it may have claimed without a sign. */
+  /** An offline worker may have claimed until its lease ended, without a later heartbeat. */
   workerGone: `select seen_at + lease_ms as at from worker where id = ? and state = 'offline'`,
   attempts: `select job_id, attempt, worker_id, started_at, ended_at, outcome, exit_code, signal, error from run
     where job_id = ? and attempt > 0 order by attempt`,
@@ -46,8 +46,8 @@ export const readSql = {
     select 1 from live l where l.status = 'pending' and l.lane in (select id from lane where queue = ?1)
       and (l.rank, l.turn, l.due, l.job_id) < (?2, ?3, ?4, ?5) limit ?6)`,
 
-  // Only here: looked up before what asks for them.
-  /** The last one above ?1, up to ?2. */
+  // SQLite only: looked up before what asks for them.
+  /** The last job above ?1, up to ?2. */
   jobUpTo: 'select id, created_at from job where id > ?1 and id <= ?2 order by id desc limit 1',
   placeOf: `select l.rank, iif(l.status = 'pending', l.turn, 0) as turn, l.due, n.queue from live l join lane n on n.id = l.lane
     where l.job_id = ? and l.status in ('blocked', 'scheduled', 'pending')`,

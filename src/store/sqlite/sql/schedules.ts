@@ -8,9 +8,9 @@ const nextDue = '(select min(next_due) from schedule_line l where l.schedule_id 
 const tickColumns = `id, schedule_id, kind, key, scheduled_for, through, count, verdict, job_id, workflow_id, lateness_ms,
   created_at`;
 
-/** Where a list of schedules is read from. */
+/** The tables of a list of schedules. */
 export const schedulesFrom = `${scheduleColumns}, ${nextDue} from schedule s`;
-/** Where a list of ticks is read from. */
+/** The table of a list of ticks. */
 export const ticksFrom = `${tickColumns} from tick`;
 
 export const schedulesSql = {
@@ -32,7 +32,7 @@ export const schedulesSql = {
   /** Jobs before workflows, each by id. */
   openRuns: `select job_id, null as workflow_id from live where line = ?1
     union all select null, id from workflow where line = ?1 and ended_at is null order by 1, 2`,
-  /** All but those that are done. */
+  /** Steps that are not done. */
   unfinishedSteps: `select j.id from job j where j.workflow_id = ? and j.group_id is null
     and not exists (select 1 from run r where r.job_id = j.id and r.status = 'done') order by j.id`,
   setLines: 'update live set line = ?2 where job_id = ?1',
@@ -48,7 +48,7 @@ export const schedulesSql = {
   pruneTicks: `delete from tick where id in (
     select id from tick where created_at < ?1 order by created_at limit ?2)`,
 
-  // Only here: looked up one by one.
+  // SQLite only: looked up one by one.
   scheduleById: `select ${scheduleColumns} from schedule s where s.id = ?`,
   deleteLinesOf: 'delete from schedule_line where schedule_id = ?',
   tick: `select ${ticksFrom} where id = ?`,

@@ -1,7 +1,7 @@
 /** The database itself. */
 
 export const schemaSql = {
-  // Only here: in PostgreSQL these are migrate.ts's own, which run before there is a schema.
+  // SQLite only: in PostgreSQL these are migrate.ts's own, which run before there is a schema.
   tables: `select name from sqlite_schema where type = 'table' and name not like 'sqlite%'`,
   schemaVersion: 'select schema_version, min_code from meta',
   setSchemaVersion: 'update meta set schema_version = ?',

@@ -1,4 +1,4 @@
-/** Fair turns: who is next where jobs of several keys wait. */
+/** Fair turns: the order of waiting jobs of several fair keys. */
 
 import type { Twins } from '../../statements.ts';
 
@@ -14,7 +14,7 @@ export const turnsSql = {
     order by turn desc limit 1`,
   setTurns: 'update live set turn = ?2, fair_key = ?3 where job_id = ?1',
 
-  // Only here: read one after the other, under the lock of the whole file.
+  // SQLite only: read one after the other, under the lock of the whole file.
   fairQueues: 'select name from fair_queue',
   lanesOfQueue: 'select id from lane where queue = ?',
   newcomers: `select l.job_id, j.queue, j.priority, coalesce(j.spec ->> 'fair_key', '') as fair_key, l.due

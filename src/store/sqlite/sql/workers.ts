@@ -8,7 +8,7 @@ export const workersSql = {
   workers: `select w.id, w.name, w.state, w.attachment, w.instance_id, w.lease_ms, w.registered_at, w.seen_at, w.profile,
       (select count(*) from live l where l.status = 'running' and l.worker_id = w.id) as running
     from worker w where ?1 is null or w.id = ?1 order by w.id`,
-  /** Kept in the profile too: an offline worker that comes back is still asked to go. */
+  /** Stored in the profile too: an offline worker that comes back still has to drain. */
   drainWorker: `update worker set state = iif(state = 'offline', state, 'draining'),
       profile = json_set(profile, '$.draining', json('true'))
     where id = ?`,

@@ -12,7 +12,6 @@ import { drainWorker, leaveWorker, registerWorker, retireWorkers, workers } from
 import { adopt } from '../graph/adopt.ts';
 import { cascade } from '../graph/cascade.ts';
 import { expand } from '../graph/expand.ts';
-import { graphWork } from '../graph/graph-work.ts';
 import { insertWorkflow } from '../graph/insert-workflow.ts';
 import { steps, workflow, workflows } from '../graph/workflows.ts';
 import { applyChanges } from '../jobs/apply-changes.ts';
@@ -25,7 +24,7 @@ import { insertAndClaim } from '../jobs/insert-and-claim.ts';
 import { appendLogs, checkpoint, readLog, report } from '../jobs/output.ts';
 import { settle, start } from '../jobs/settle.ts';
 import { count, list } from '../reads/list.ts';
-import { attempts, countAhead, read } from '../reads/reading.ts';
+import { attempts, countAhead, graphWork, read } from '../reads/reading.ts';
 import { changeSchedule } from '../schedules/change.ts';
 import { pruneTicks, runSchedule, ticks, ticksWithoutRun } from '../schedules/run-schedule.ts';
 import { createSchedule, deleteSchedule, schedule, schedules } from '../schedules/schedules.ts';

@@ -1,4 +1,5 @@
 import type { Attempt, Job } from '../../../core/job.ts';
+import type { GraphWork } from '../../duty-store.ts';
 import type { Context } from '../base/context.ts';
 import { numbers } from '../base/values.ts';
 import { decodeJob, type JobRow } from './job-row.ts';
@@ -42,4 +43,10 @@ export async function countAhead(
 ): Promise<number> {
   const [row] = await database.query<{ count: number }>(sql.countAhead, [jobId, atMost], signal);
   return row?.count ?? 0;
+}
+
+/** Returns which duties of graphs have something to do. */
+export async function graphWork({ database, sql }: Context, signal: AbortSignal): Promise<GraphWork> {
+  const [row] = await database.query<GraphWork>(sql.graphWork, [], signal);
+  return row as GraphWork;
 }

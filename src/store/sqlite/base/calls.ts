@@ -17,11 +17,9 @@ import { encodeNewWorkflowInTurns } from '../graph/new-workflow.ts';
 import { decodeRunContext } from '../graph/run-context.ts';
 import { decodeStep } from '../graph/workflows.ts';
 import type { ClaimAnswer } from '../jobs/claim.ts';
-import { insertCall } from '../jobs/insert-call.ts';
-import { encodeNewJobs } from '../jobs/new-job-row.ts';
-import type { SettledRow } from '../jobs/settle.ts';
-import { encodeSuccess, settledInOrder } from '../jobs/success-row.ts';
-import { CLAIMED, type ClaimedRow, decodeClaimedJob, decodeJob } from '../reads/job-row.ts';
+import { encodeNewJobs, insertCall } from '../jobs/new-job-row.ts';
+import type { SettledRow, SuccessRow } from '../jobs/settle.ts';
+import { CLAIMED, type ClaimedRow, decodeClaimedJob, decodeJob, idOf } from '../reads/job-row.ts';
 import type { ReaderMethods } from './reader-methods.ts';
 import type { Calls } from './thread.ts';
 import type { WriterMethods } from './writer-methods.ts';
@@ -72,6 +70,26 @@ async function settle({ writer }: Threads, successes: readonly Success[], signal
   const input = { rows: JSON.stringify(rows), count: rows.length, hasResults };
   const settled = JSON.parse(await writer.call('settle', [input], signal)) as SettledRow[];
   return settledInOrder(successes, settled);
+}
+
+function encodeSuccess({ jobId, attempt, workerId, exitCode, startedAt, result }: Success): SuccessRow {
+  const text = result === undefined || result === null ? null : JSON.stringify(result);
+  return [jobId, attempt, workerId, exitCode, text, startedAt === undefined ? null : Math.round(startedAt)];
+}
+
+/** A success that is not among the settled has lost its lease; one that is there twice repeats the first. */
+function settledInOrder(successes: readonly Success[], settled: readonly SettledRow[]): Settled[] {
+  const rows = new Map(settled.map((row) => [idOf(row), row]));
+  const answered = new Set<number>();
+  return successes.map(({ jobId, attempt, workerId }) => {
+    const row = rows.get(jobId);
+    if (row === undefined) return { result: 'lease_lost' };
+    const [, settledAttempt, settledWorker, fresh, queue, dueAt, startedAt, endedAt] = row;
+    if (settledAttempt !== attempt || settledWorker !== workerId) return { result: 'lease_lost' };
+    const repeats = answered.has(jobId);
+    answered.add(jobId);
+    return { result: 'ok', fresh: fresh && !repeats, queue, dueAt, startedAt, endedAt };
+  });
 }
 
 async function applyChanges(

@@ -8,11 +8,10 @@ import { queues } from '../cluster/queues.ts';
 import { stats } from '../cluster/stats.ts';
 import { workers } from '../cluster/workers.ts';
 import { hasIntake } from '../graph/adopt.ts';
-import { graphWork } from '../graph/graph-work.ts';
 import { steps, workflows } from '../graph/workflows.ts';
 import { readLog } from '../jobs/output.ts';
 import { count, list } from '../reads/list.ts';
-import { attempts, countAhead } from '../reads/reading.ts';
+import { attempts, countAhead, graphWork } from '../reads/reading.ts';
 import { schedules, ticks } from '../schedules/list.ts';
 import type { Methods } from './protocol.ts';
 

@@ -1,12 +1,17 @@
-/** Encodes a submitted job for the writer's thread, as one row of JSON that the insert reads column by column. */
+/**
+ * The calling side of an insert: encodes submitted jobs for the writer's thread, each as one row of JSON that the insert
+ * reads column by column, and decodes its answer.
+ */
 
 import type { Job, NewJob } from '../../../core/job.ts';
 import { laneKey, laneOf } from '../../../core/lane.ts';
 import { watchFlags } from '../../flags.ts';
+import type { Inserted, InsertOptions } from '../../job-store.ts';
 import { encodeSpec, type StoredSpec } from '../../spec.ts';
 import type { DependencyRow } from '../graph/parents.ts';
-import { decodeSpecRow } from '../reads/job-row.ts';
+import { decodeJob, decodeSpecRow } from '../reads/job-row.ts';
 import { NEW_JOB } from '../sql/insert.ts';
+import type { InsertAnswer, InsertedRow, InsertInput } from './insert.ts';
 
 /** In the order of `NEW_JOB`. */
 export type NewJobRow = readonly [
@@ -137,4 +142,38 @@ function placeOf(
     dueAt,
     expiresAt: job.startTimeoutMs === null ? null : dueAt + Math.round(job.startTimeoutMs),
   };
+}
+
+interface InsertCall {
+  input: InsertInput;
+  decode: (answer: InsertAnswer) => Inserted;
+}
+
+export function insertCall(jobs: readonly NewJob[], now: number, options: InsertOptions = {}): InsertCall {
+  const { rows, lanes } = encodeNewJobs(jobs, now);
+  const later = rows.filter((row) => row[NEW_JOB.status] === 'scheduled').map((row) => row[NEW_JOB.dueAt]);
+  return {
+    input: {
+      ...options,
+      rows: JSON.stringify(rows),
+      count: rows.length,
+      lanes,
+      fairQueues: fairQueuesOf(rows),
+      work: later.length < rows.length,
+      dueAt: later.length === 0 ? null : later.reduce((a, b) => Math.min(a, b)),
+      uniques: jobs.some((job) => job.unique !== null) ? jobs.map((job) => job.unique) : null,
+      dependencies: jobs.some((job) => job.dependsOn.length > 0) ? jobs.map(encodeDependencies) : null,
+      now,
+    },
+    decode: ({ items, replayed }) => ({
+      items: items.map((item, index) => decodeInserted(item, rows[index] as NewJobRow, now)),
+      replayed,
+    }),
+  };
+}
+
+function decodeInserted(item: InsertedRow, row: NewJobRow, now: number): Inserted['items'][number] {
+  if (typeof item === 'number') return { job: freshJob(row, item, now), deduplicated: false };
+  const [job, deduplicated] = item;
+  return { job: decodeJob(job), deduplicated };
 }

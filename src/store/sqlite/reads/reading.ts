@@ -1,4 +1,5 @@
 import type { Attempt } from '../../../core/job.ts';
+import type { GraphWork } from '../../duty-store.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
 import { idOf, type JobRow } from './job-row.ts';
@@ -41,4 +42,10 @@ export function countAhead({ database }: Context, jobId: number, atMost: number)
   if (place === undefined) return 0;
   const { queue, rank, turn, due } = place;
   return database.get<{ count: number }>(sql.countAhead, queue, rank, turn, due, jobId, atMost)?.count ?? 0;
+}
+
+/** Returns which duties of graphs have something to do. */
+export function graphWork({ database }: Context): GraphWork {
+  const row = database.get<{ adopt: number; cascade: number; expand: number }>(sql.graphWork);
+  return { adopt: row?.adopt === 1, cascade: row?.cascade === 1, expand: row?.expand === 1 };
 }

@@ -3,9 +3,23 @@
 import { WorkronError } from '../error.ts';
 import { didYouMean } from '../suggest.ts';
 import { DAY_MS } from './civil.ts';
-import { parseMonthDays, parseWeekDays } from './cron-days.ts';
-import { HOUR, isWildcard, MINUTE, MONTH, parseField, SECOND } from './cron-field.ts';
+import {
+  cronError,
+  HOUR,
+  isOpen,
+  isWildcard,
+  itemsOf,
+  MINUTE,
+  MONTH,
+  MONTH_DAY,
+  parseField,
+  parseItem,
+  parseValue,
+  SECOND,
+  WEEK_DAY,
+} from './cron-field.ts';
 import { type ClockRule, CronRecurrence } from './cron-recurrence.ts';
+import type { MonthDays, WeekDays } from './day-rule.ts';
 import type { Recurrence } from './recurrence.ts';
 import { timesOfDay } from './time-of-day.ts';
 import { WallPattern } from './wall-pattern.ts';
@@ -67,6 +81,45 @@ export function splitCron(expression: string): CronFields {
   }
   const [second, minute, hour, monthDay, month, weekDay] = words.length === 6 ? words : ['0', ...words];
   return { second, minute, hour, monthDay, month, weekDay } as CronFields;
+}
+
+/** Parses the day of month, with L and W. Returns `null` if the field allows every day. */
+function parseMonthDays(text: string): MonthDays | null {
+  if (isOpen(text)) return null;
+  const nearest: number[] = [];
+  const named = { days: 0, last: false, lastWorking: false };
+  for (const item of itemsOf(MONTH_DAY, text)) {
+    const upper = item.toUpperCase();
+    if (upper === 'L') named.last = true;
+    else if (upper === 'LW') named.lastWorking = true;
+    else if (/^\d+W$/.test(upper)) nearest.push(parseValue(MONTH_DAY, upper.slice(0, -1)));
+    else if (/[LW]/.test(upper)) throw cronError(MONTH_DAY.name, 'L, LW or a day and W, such as 15W', item);
+    else for (const day of parseItem(MONTH_DAY, item)) named.days |= 1 << day;
+  }
+  return { ...named, nearest };
+}
+
+/** Parses the day of week, with L and #. Returns `null` if the field allows every day. */
+function parseWeekDays(text: string): WeekDays | null {
+  if (isOpen(text)) return null;
+  const nth: { day: number; nth: number }[] = [];
+  let days = 0;
+  let last = 0;
+  for (const item of itemsOf(WEEK_DAY, text)) {
+    const upper = item.toUpperCase();
+    const [, ofLast] = /^(.+?)(?:L|#L)$/.exec(upper) ?? [];
+    const [, ofNth, number] = /^([^#]+)#(.*)$/.exec(upper) ?? [];
+    if (upper === 'L') throw cronError(WEEK_DAY.name, 'a weekday before L, such as FRIL for the last Friday', item);
+    if (ofLast !== undefined) last |= 1 << (parseValue(WEEK_DAY, ofLast) % 7);
+    else if (ofNth !== undefined) nth.push({ day: parseValue(WEEK_DAY, ofNth) % 7, nth: parseNth(number ?? '', item) });
+    else for (const day of parseItem(WEEK_DAY, item)) days |= 1 << (day % 7);
+  }
+  return { days, nth, last };
+}
+
+function parseNth(text: string, item: string): number {
+  if (!/^[1-5]$/.test(text)) throw cronError(WEEK_DAY.name, '1 to 5 or L after #, such as MON#2', item);
+  return Number(text);
 }
 
 /** Whether the ticks follow the wall clock or real time when clocks change. */

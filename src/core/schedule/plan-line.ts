@@ -2,10 +2,9 @@
 
 import type { Notify } from '../notify.ts';
 import { jitterMs } from './jitter.ts';
-import { type Place, placeOf } from './overlap.ts';
 import { ON_TIME_MS, planTicks } from './plan-ticks.ts';
 import { recurrenceOf, unboundedOf } from './recurrence-of.ts';
-import type { Schedule, ScheduleSpec } from './schedule.ts';
+import type { OverlapPolicy, Schedule, ScheduleSpec } from './schedule.ts';
 import type { TickKind, TickOfJob, TickVerdict } from './tick.ts';
 import { listenersOf } from './tick-notices.ts';
 
@@ -28,6 +27,13 @@ export interface LineRequest {
   open: number;
   now: number;
 }
+
+/**
+ * How a due run relates to the unfinished runs of its line. `free`: it starts. `follow_open`: it waits for all of them.
+ * `replace_open`: it waits for them, and they are asked to stop. `follow_previous`: it waits for the previous run of the
+ * same decision. `skip`: it does not run.
+ */
+export type Place = 'free' | 'follow_open' | 'replace_open' | 'follow_previous' | 'skip';
 
 export interface PlannedRun {
   place: Exclude<Place, 'skip'>;
@@ -184,4 +190,23 @@ function tickOfJob(
     intervalEnd: scheduledFor,
     catchup,
   };
+}
+
+interface PlaceRequest {
+  policy: OverlapPolicy;
+  /** Unfinished runs from before this decision. */
+  open: number;
+  /** Runs that this decision has started so far. */
+  started: number;
+}
+
+/** The place of the next run of a decision, oldest first. */
+function placeOf({ policy, open, started }: PlaceRequest): Place {
+  if (policy === 'allow') return 'free';
+  // The runs of one catch-up follow one another, unless an unfinished run from before leaves no room for a second one.
+  if (started > 0) return policy === 'buffer_one' && open > 0 ? 'skip' : 'follow_previous';
+  if (open === 0) return 'free';
+  if (policy === 'cancel_other') return 'replace_open';
+  // One run may wait for the running one; a second may not.
+  return policy === 'buffer_one' && open === 1 ? 'follow_open' : 'skip';
 }

@@ -3,6 +3,7 @@
 import { hostname } from 'node:os';
 import type { z } from 'zod';
 import { ClaimedJobs, claimedJobsFromWire } from '../api/claim.ts';
+import { readEvents } from '../api/event-stream.ts';
 import { toInstant } from '../api/fields.ts';
 import { HeartbeatAnswer, leaseFromWire, leaseToWire } from '../api/heartbeat.ts';
 import { encodeFrames, OUTPUT_TYPE, OutputAnswer } from '../api/output.ts';
@@ -16,11 +17,15 @@ import type { Report, WorkerHeartbeat } from '../core/lease.ts';
 import type { LeaseKeeperPlan } from '../core/lease-keeper.ts';
 import type { Settlement } from '../core/outcome.ts';
 import type { LogChunk } from '../core/output.ts';
+import { systemClock } from '../ops/clock.ts';
 import type { Log } from '../ops/log.ts';
 import { type Exchange, HttpExchange } from './http-exchange.ts';
 import { httpLeaseKeeper } from './http-lease-keeper.ts';
-import { listenForNudges } from './http-nudges.ts';
 import type { JobSource, SettleResult, SourceClaim, WorkerProfile } from './job-source.ts';
+
+/** The scheduler sends at least a comment every 5 s. */
+const SILENCE_MS = 12_000;
+const RECONNECT_MS = 2_000;
 
 export interface HttpSourceOptions {
   /** Schedulers of one installation: if one cannot be reached, the next is tried. */
@@ -210,4 +215,37 @@ function batches<T>(entries: readonly { workerId: number; item: T; bytes: number
     }
   }
   return made;
+}
+
+interface NudgeOptions {
+  exchange: HttpExchange;
+  workerId: number;
+  log: Log;
+  signal: AbortSignal;
+}
+
+/**
+ * Calls `listener` at every nudge, and after a gap in which one may have been missed. Returns a function that stops it.
+ * Without nudges a cancel arrives with the next regular heartbeat.
+ */
+function listenForNudges(options: NudgeOptions, listener: () => void): () => void {
+  const stopped = new AbortController();
+  const signal = AbortSignal.any([options.signal, stopped.signal]);
+  void listen({ ...options, signal }, listener);
+  return () => stopped.abort();
+}
+
+async function listen({ exchange, workerId, log, signal }: NudgeOptions, listener: () => void): Promise<void> {
+  const call = { params: { id: workerId }, headers: { accept: 'text/event-stream' }, deadlineMs: SILENCE_MS };
+  while (!signal.aborted) {
+    try {
+      for await (const { event } of readEvents(exchange.text(routes.nudgeWorker, call, signal))) {
+        if (event === 'nudge') listener();
+      }
+    } catch (error) {
+      if (!signal.aborted) log.debug({ worker_id: String(workerId), error }, 'nudges broke off');
+    }
+    await systemClock.sleep(RECONNECT_MS, signal);
+    if (!signal.aborted) listener();
+  }
 }

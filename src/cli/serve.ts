@@ -46,7 +46,7 @@ async function remoteHandlers({ handlers, schedulerUrls: [url], token }: Setting
   if (handlers.length === 0) return {};
   const [{ Client }, { httpEngine }, { loadHandlers }] = await Promise.all([
     import('../api/client.ts'),
-    import('../library/http-engine.ts'),
+    import('../library/http-backend.ts'),
     import('../library/load-handlers.ts'),
   ]);
   return loadHandlers(handlers, httpEngine(new Client({ url: url as string, token })));

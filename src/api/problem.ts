@@ -3,6 +3,9 @@
 import { ERROR_CODES, type ErrorCode, WorkronError } from '../core/error.ts';
 import type { Problem } from './problem-schema.ts';
 
+/** For the dashboard, which may import src/api only. */
+export { WorkronError } from '../core/error.ts';
+
 export const PROBLEM_TYPE = 'application/problem+json';
 
 /** The title of each code. */

@@ -1,15 +1,17 @@
 /** Answers one request: decodes it, calls the handler of its route, sends the reply. */
 
+import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { decode, decodeFromJobs, invalid } from '../api/decode.ts';
 import type { Log } from '../ops/log.ts';
 import { type Answer, type Call, type Chunks, type RouteHandler, Serialized, type Shared } from './handler.ts';
 import { readJson } from './read-json.ts';
-import { sendChunks } from './send-chunks.ts';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 const NO_BYTES = Buffer.alloc(0);
+/** A caller that reads nothing for this long is disconnected. */
+const STALL_MS = 30_000;
 
 export async function answerCall(
   handler: RouteHandler,
@@ -85,4 +87,35 @@ async function stream(chunks: Chunks, reply: FastifyReply, call: Call): Promise<
     reply.raw.destroy();
   });
   return reply;
+}
+
+/** Sends a reply in chunks, no faster than the caller reads them. */
+async function sendChunks(response: ServerResponse, chunks: Chunks): Promise<void> {
+  for await (const chunk of chunks) {
+    if (response.destroyed) return;
+    if (chunk.length === 0 || response.write(chunk)) continue;
+    if (!(await drained(response))) {
+      response.destroy();
+      return;
+    }
+  }
+  response.end();
+}
+
+/** Resolves with `true` once the caller has read what was sent, with `false` if it did not in time. */
+function drained(response: ServerResponse): Promise<boolean> {
+  return new Promise((resolve) => {
+    const done = (result: boolean) => {
+      clearTimeout(timer);
+      response.off('drain', onDrain);
+      response.off('close', onClose);
+      resolve(result);
+    };
+    const onDrain = () => done(true);
+    const onClose = () => done(false);
+    const timer = setTimeout(() => done(false), STALL_MS);
+    response.on('drain', onDrain);
+    response.on('close', onClose);
+    if (response.destroyed) done(false);
+  });
 }

@@ -5,8 +5,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { readWorkflowFile } from '../../src/api/workflow/file.ts';
-import { workflowJsonSchema } from '../../src/api/workflow/schema.ts';
+import { readWorkflowFile, workflowJsonSchema } from '../../src/api/workflow/file.ts';
 import { callWorkron } from '../kit/command-line.ts';
 import { temporaryFolder } from '../kit/workron-process.ts';
 

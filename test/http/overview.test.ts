@@ -2,10 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Failures } from '../../src/api/failures.ts';
+import { Failures, groupFailures } from '../../src/api/failures.ts';
 import { DEFAULT_SPEC, type Job } from '../../src/core/job.ts';
-import { groupFailures } from '../../src/http/group-failures.ts';
-import { sumStats } from '../../src/http/sum-stats.ts';
+import { sumStats } from '../../src/core/stats.ts';
 import { claimOverHttp, openTestServer } from '../kit/http.ts';
 
 const row = (minute: number, queue: string, outcome: 'done' | 'failed', count: number) => ({

@@ -109,3 +109,9 @@ function sorted(problems: readonly SourceProblem[]): SourceProblem[] {
   }
   return [...places.values()].sort((a, b) => a.line - b.line || a.column - b.column);
 }
+
+/** The JSON Schema of workflow files, in draft 7, which editors support. `schema/workflow.schema.json` is this document. */
+export function workflowJsonSchema(): object {
+  const schema = z.toJSONSchema(WorkflowFile, { io: 'input', target: 'draft-7' });
+  return { ...schema, title: 'Workron workflow' };
+}

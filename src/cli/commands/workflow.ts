@@ -25,7 +25,7 @@ export function workflowCommand(): Command {
 /** `workron workflow schema`: prints schema/workflow.schema.json. */
 function workflowSchemaCommand(): Command {
   return new Command('schema').description('Print the JSON Schema of workflow files, for editors').action(async () => {
-    const { workflowJsonSchema } = await import('../../api/workflow/schema.ts');
+    const { workflowJsonSchema } = await import('../../api/workflow/file.ts');
     print(JSON.stringify(workflowJsonSchema(), null, 2));
   });
 }

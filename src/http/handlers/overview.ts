@@ -3,16 +3,15 @@
 import { Cluster, clusterToWire } from '../../api/cluster.ts';
 import { invalid } from '../../api/decode.ts';
 import { Event } from '../../api/event.ts';
-import { Failures, FailuresQuery } from '../../api/failures.ts';
+import { Failures, FailuresQuery, groupFailures } from '../../api/failures.ts';
 import { resolveInstant, toInstant } from '../../api/fields.ts';
 import { routes } from '../../api/routes.ts';
 import { Stats, StatsQuery, statsToWire } from '../../api/stats.ts';
 import type { Job } from '../../core/job.ts';
+import { sumStats } from '../../core/stats.ts';
 import { releaseAfter } from '../concurrency-limit.ts';
-import { groupFailures } from '../group-failures.ts';
 import { handler } from '../handler.ts';
 import { SSE_TYPE } from '../sse.ts';
-import { sumStats } from '../sum-stats.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

@@ -1,4 +1,4 @@
-import { WorkronError } from '../../../src/api/errors.ts';
+import { WorkronError } from '../../../src/api/problem.ts';
 
 /** The server's message, with each field that it names. */
 export function messageOf(error: unknown): string {

@@ -51,9 +51,9 @@ export interface SubmitOptions extends CallOptions {
 type Page = { limit?: number; cursor?: string };
 
 export type ListQuery = Omit<JobFilterInput, 'ids'> & { ids?: string } & Page;
-export type StatsRequest = { from?: string; to?: string; step?: string; by?: 'queue' | 'outcome' };
-export type ScheduleQuery = { owner?: string; q?: string } & Page;
-export type TickQuery = { key?: string; kind?: Tick['kind']; verdict?: Tick['verdict'] } & Page;
+type StatsRequest = { from?: string; to?: string; step?: string; by?: 'queue' | 'outcome' };
+type ScheduleQuery = { owner?: string; q?: string } & Page;
+type TickQuery = { key?: string; kind?: Tick['kind']; verdict?: Tick['verdict'] } & Page;
 export type WorkflowQuery = { status?: Workflow['status']; name?: string } & Page;
 
 /** The output of a followed job, and at the end the job itself. */

@@ -112,7 +112,7 @@ export const instant = z
     return z.NEVER;
   });
 
-export type InstantOrAgo = { at: number } | { agoMs: number };
+type InstantOrAgo = { at: number } | { agoMs: number };
 
 /** An instant as a person types it: RFC 3339, or `"2h"` for two hours ago. `resolveInstant` makes it epoch milliseconds. */
 export const instantOrAgo = z

@@ -25,7 +25,7 @@ export interface HttpReply {
 }
 
 /** Sends one request. Rejects if no reply arrives. */
-export type Transport = (url: string, request: HttpRequest) => Promise<HttpReply>;
+type Transport = (url: string, request: HttpRequest) => Promise<HttpReply>;
 
 /** A reply whose status is not a success. */
 export interface Refusal {
@@ -44,7 +44,7 @@ export interface ErrorFactory {
   unreachable(url: string, cause: unknown): Error;
 }
 
-export interface HttpClientOptions {
+interface HttpClientOptions {
   url: string;
   token: string | null;
   transport: Transport;

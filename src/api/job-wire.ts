@@ -97,7 +97,7 @@ export function jobToWire(job: DomainJob): Job {
   };
 }
 
-export interface DetailedJob extends DomainJob {
+interface DetailedJob extends DomainJob {
   waitingFor: string | null;
   notifications: readonly { event: NotifyEvent; carriedBy: number }[];
   notifies: { event: NotifyEvent; jobId: number | null; workflowId: number | null; schedule: string | null } | null;

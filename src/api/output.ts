@@ -40,7 +40,7 @@ export const OutputAnswer = named(
   itemsOf(z.object({ job_id: wireId, attempt: z.number(), held: z.boolean() })),
 );
 
-export interface OutputFrame {
+interface OutputFrame {
   jobId: number;
   attempt: number;
   offset: number;

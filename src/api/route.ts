@@ -3,7 +3,7 @@
 export const SCOPES = ['read', 'submit', 'operate', 'admin', 'work'] as const;
 export type Scope = (typeof SCOPES)[number];
 
-export interface RouteTypes {
+interface RouteTypes {
   query?: object;
   /** The JSON body; an optional property where the body may be left out. */
   body?: unknown;

@@ -3,7 +3,7 @@
 import { PAGE_PATH, routes } from '../api/routes.ts';
 import type { Role, Settings } from '../ops/settings/settings.ts';
 
-export interface BannerFacts {
+interface BannerFacts {
   settings: Settings;
   roles: readonly Role[];
   /** The address of the API; `null` without the `api` role. */

@@ -15,7 +15,7 @@ const REQUEST_TIMEOUT_MS = 30_000;
 const SILENCE_MS = 300_000;
 
 /** Query and body are as the user wrote them: the server judges them. */
-export type ApiCall<R extends Route> = Params<R> & {
+type ApiCall<R extends Route> = Params<R> & {
   query?: Readonly<Record<string, string | number | readonly string[] | undefined>>;
   body?: unknown;
   headers?: Readonly<Record<string, string>>;

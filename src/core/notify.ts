@@ -25,7 +25,7 @@ export interface Notify {
 }
 
 /** Which ends of a job or workflow a list needs notices of. */
-export interface Watch {
+interface Watch {
   failures: boolean;
   /** Needed for recoveries, which are failures followed by a success. */
   successes: boolean;

@@ -3,7 +3,7 @@
 /** The maximum nesting of JSON from outside, which bounds recursion in its readers. */
 export const MAX_JSON_DEPTH = 64;
 
-export function isCleanText(text: string): boolean {
+function isCleanText(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed();
 }
 

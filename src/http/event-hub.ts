@@ -3,7 +3,8 @@
 import type { Event, EventTopic, LiveCounts } from '../api/event.ts';
 import { systemClock } from '../ops/clock.ts';
 import { Wake } from '../ops/wake.ts';
-import type { Hint, Scheduler } from '../scheduler/scheduler.ts';
+import type { Scheduler } from '../scheduler/scheduler.ts';
+import type { Hint } from '../store/hint.ts';
 import { LiveCounter } from './live-counts.ts';
 import { HEARTBEAT_MS, sseComment, sseEvent } from './sse.ts';
 

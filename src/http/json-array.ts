@@ -17,7 +17,7 @@ import { parseJson } from './read-json.ts';
 /** The time after which other requests get their turn. */
 const TURN_MS = 10;
 
-export interface ArrayLimits {
+interface ArrayLimits {
   maxItems: number;
   maxBytesPerItem: number;
   /** The JSON pointer of the array in the request; the whole body unless given. */

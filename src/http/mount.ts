@@ -21,7 +21,7 @@ export interface Mounted {
   close(): Promise<void>;
 }
 
-export interface Mountable {
+interface Mountable {
   scheduler: Scheduler;
   log: Log;
   version: string;

@@ -37,13 +37,13 @@ const PAGE_POLICY = [
 const NO_BUILD =
   'The dashboard has not been built here. Run `npm install` (or `npm run build:ui`) in the folder of Workron, then load this page again.\n';
 
-export interface PageFile {
+interface PageFile {
   status: number;
   headers: Readonly<Record<string, string>>;
   body: Buffer;
 }
 
-export interface PageRequest {
+interface PageRequest {
   'accept-encoding'?: string;
   'if-none-match'?: string;
   /** The relative path from the requested address to the folder of the page: `./`, `../` … */

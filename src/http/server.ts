@@ -43,20 +43,20 @@ export interface ServerOptions {
   pageFolder?: string;
 }
 
-export interface HttpServer {
+interface HttpServer {
   /** Answers requests that another server has received. */
   mount(): Promise<MountableServer>;
   /** Starts to listen; port 0 takes a free one. Throws what `assertSafeBind` throws. */
   listen(address: { host: string; port: number }): Promise<ListeningServer>;
 }
 
-export interface MountableServer {
+interface MountableServer {
   handle(request: IncomingMessage, response: ServerResponse): void;
   inject: FastifyInstance['inject'];
   close(): Promise<void>;
 }
 
-export interface ListeningServer {
+interface ListeningServer {
   url: string;
   port: number;
   /** Accepts no more requests, ends long polls and streams at once, waits for other requests to finish. */

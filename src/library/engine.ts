@@ -16,7 +16,7 @@ export interface Submitted {
   deduplicated: boolean;
 }
 
-export interface EngineSubmitOptions {
+interface EngineSubmitOptions {
   /** The key, and a fingerprint of the requests. */
   idempotency?: { key: string; fingerprint: string };
 }

@@ -21,7 +21,7 @@ const REQUESTS_AT_ONCE = 2;
 const MAX_PAGE_SIZE = 200;
 const NO_MOUNT = 'mount() needs a local store; the remote server already serves the API';
 
-export interface HttpBackendOptions {
+interface HttpBackendOptions {
   url: string;
   token: string | null;
   log: Log;

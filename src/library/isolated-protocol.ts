@@ -33,7 +33,7 @@ export type ToIsolated =
   | { type: 'answer'; call: number; value?: unknown; error?: ThreadError }
   | { type: 'abort'; reason: { reason: string; message: string } };
 
-export interface ThreadError {
+interface ThreadError {
   name: string;
   message: string;
   stack: string | undefined;

@@ -10,7 +10,7 @@ import { type JobType, job, type RunnableJob } from './job.ts';
 /** The thread is terminated this long before the kill grace ends, so that it is gone when the attempt is settled. */
 const EARLY_MS = 50;
 
-export interface IsolatedRun {
+interface IsolatedRun {
   input: unknown;
   context: JobContext;
   /** How long the function may take to stop after its signal has aborted. */

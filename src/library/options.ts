@@ -66,7 +66,7 @@ export interface SubmitOptions extends JobOptions {
   signal?: AbortSignal;
 }
 
-export type Parent = string | { readonly id: string };
+type Parent = string | { readonly id: string };
 
 /** A submission without its input. Submissions of a job without options of their own share one object. */
 export type JobTemplate = Omit<JobSubmissionInput, 'input'>;

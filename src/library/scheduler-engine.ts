@@ -50,7 +50,7 @@ export function schedulerEngine(
 }
 
 /** Checks each template once: most submissions share theirs. */
-export function jobMaker(): (request: Request) => NewJob {
+function jobMaker(): (request: Request) => NewJob {
   const known = new WeakMap<JobTemplate, NewJob>();
   return ({ template, input = null }) => {
     let job = known.get(template);
@@ -62,7 +62,7 @@ export function jobMaker(): (request: Request) => NewJob {
   };
 }
 
-export function storeId(id: string): number {
+function storeId(id: string): number {
   if (/^[1-9]\d{0,15}$/.test(id)) return Number(id);
   throw new WorkronError('job_not_found', `No job ${id}`);
 }

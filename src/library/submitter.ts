@@ -13,7 +13,7 @@ import { type JobTemplate, type SubmitOptions, templateOf } from './options.ts';
 import { type AnySchedule, declarationOf, ScheduleHandle } from './schedule.ts';
 import { runnerOf, type Transaction } from './transaction.ts';
 
-export interface SubmitterOptions {
+interface SubmitterOptions {
   engine: Engine;
   middleware?: readonly Middleware[];
 }

@@ -48,7 +48,7 @@ export interface StopOptions {
   timeout?: Duration;
 }
 
-export interface WorkronParts {
+interface WorkronParts {
   backend: Backend;
   log: Log;
   middleware: readonly Middleware[];

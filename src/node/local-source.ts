@@ -5,7 +5,7 @@ import type { LeaseKeeperPlan } from '../core/lease-keeper.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 import type { JobSource } from '../worker/job-source.ts';
 
-export interface LocalSourceOptions {
+interface LocalSourceOptions {
   scheduler: Scheduler;
   attachment: 'local' | 'direct';
   /** `Store.leaseKeeper`. */

@@ -46,7 +46,7 @@ export const NODE_DEFAULTS: NodeSettings = {
   retentionStatsMs: SETTINGS.retentionStatsMs.default,
 };
 
-export interface NodeOptions {
+interface NodeOptions {
   /** The node closes the store when it is closed itself, and when it cannot be opened. */
   store: Store;
   settings: NodeSettings;

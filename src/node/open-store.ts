@@ -9,7 +9,7 @@ import type { Store } from '../store/store.ts';
 
 export type StoreSettings = Pick<Settings, 'store' | 'dbDirectUrl' | 'dbSchema' | 'dbPool'>;
 
-export interface OpenStoreOptions {
+interface OpenStoreOptions {
   log: Log;
   /** Brings a PostgreSQL schema up to date. Without it, an outdated schema is refused with `store_unavailable`. */
   migrate: boolean;

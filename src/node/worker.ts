@@ -13,7 +13,7 @@ import { Worker } from '../worker/worker.ts';
 import { newInstanceId } from './instance-id.ts';
 import { version } from './version.ts';
 
-export interface NodeWorkerOptions extends Omit<WorkerProfile, 'name' | 'handlers'>, Pick<Settings, 'pidNamespace'> {
+interface NodeWorkerOptions extends Omit<WorkerProfile, 'name' | 'handlers'>, Pick<Settings, 'pidNamespace'> {
   source: JobSource;
   log: Log;
   /** Host and pid if `null`. */

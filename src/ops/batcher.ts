@@ -5,7 +5,7 @@
 
 import { WorkronError } from '../core/error.ts';
 
-export interface BatcherOptions<In, Out> {
+interface BatcherOptions<In, Out> {
   /** Handles a batch and answers in order. */
   send: (items: In[], signal: AbortSignal) => Promise<Out[]>;
   /** The maximum number of items per call. */

@@ -21,7 +21,7 @@ type Histogram<Label extends string = string> = Client.Histogram<Label>;
 
 const Registry: typeof Client.Registry = registry;
 
-export const LIFECYCLE_EVENTS = [
+const LIFECYCLE_EVENTS = [
   'submitted',
   'deduplicated',
   'claimed',

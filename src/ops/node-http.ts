@@ -13,14 +13,14 @@ export function https(): typeof Https {
   return process.getBuiltinModule('node:https');
 }
 
-export interface NodeRequest {
+interface NodeRequest {
   method: string;
   headers: Readonly<Record<string, string>>;
   body: string | Uint8Array | undefined;
   signal: AbortSignal | undefined;
 }
 
-export interface TransportOptions {
+interface TransportOptions {
   /** A connection without a byte for this long is dropped. */
   silenceMs?: number;
   /** Connections to keep open; those of the whole process unless given. */

@@ -18,7 +18,7 @@ import { schedulesOf } from './schedules/schedules.ts';
 import { scrape, Telemetry } from './telemetry.ts';
 import { workflowsOf } from './workflows/workflows.ts';
 
-export interface SchedulerOptions {
+interface SchedulerOptions {
   store: Store;
   clock: Clock;
   random: Random;

@@ -1,14 +1,14 @@
 /** Store methods are functions of what they work with: each driver lists them once, and `open` binds the list. */
 
 /** The functions without their first argument. */
-export type Bound<F> = {
+type Bound<F> = {
   [K in keyof F]: F[K] extends (context: never, ...args: infer Args) => infer Answer
     ? (...args: Args) => Answer
     : never;
 };
 
 /** The same for functions that return at once: called with a signal at the end, they return a promise. */
-export type Promised<F> = {
+type Promised<F> = {
   [K in keyof F]: F[K] extends (context: never, ...args: infer Args) => infer Answer
     ? (...args: [...Args, signal: AbortSignal]) => Promise<Answer>
     : never;

@@ -27,7 +27,7 @@ import type { JobSource, SettleResult, SourceClaim, WorkerProfile } from './job-
 const SILENCE_MS = 12_000;
 const RECONNECT_MS = 2_000;
 
-export interface HttpSourceOptions {
+interface HttpSourceOptions {
   /** Schedulers of one installation: if one cannot be reached, the next is tried. */
   urls: readonly string[];
   token: string | null;

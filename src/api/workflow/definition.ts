@@ -6,7 +6,7 @@ import type { Param, ParamValue } from './params.ts';
 import type { FileForEach, MappedStep, WorkflowStep } from './step.ts';
 
 /** The job of a step, with the defaults of the file filled in. Durations are milliseconds. */
-export type StepJob = Omit<MappedStep, 'depends_on' | 'if' | 'for_each' | 'max_parallel' | 'continue_on_failure'>;
+type StepJob = Omit<MappedStep, 'depends_on' | 'if' | 'for_each' | 'max_parallel' | 'continue_on_failure'>;
 
 export interface StepDefinition {
   key: string;

@@ -13,7 +13,7 @@ import { ParamDeclaration, paramFrom } from './params.ts';
 import { type Finding, type SourcePath, type SourceProblem, WorkflowSource } from './source.ts';
 import { ListedStep, MappedStep, stepDefaultsShape } from './step.ts';
 
-export const WorkflowFile = strict({
+const WorkflowFile = strict({
   $schema: z.string().meta({ description: 'For editors.' }).exactOptional(),
   name: label(256).meta({ description: 'The name of the workflow.', examples: ['nightly-report'] }),
   description: z.string().max(65_536).exactOptional(),

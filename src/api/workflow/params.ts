@@ -8,7 +8,7 @@ import { MAX_JOBS } from '../job-submission.ts';
 import { strict } from '../schemas.ts';
 
 const PARAM_TYPES = ['string', 'integer', 'number', 'boolean', 'list'] as const;
-export type ParamType = (typeof PARAM_TYPES)[number];
+type ParamType = (typeof PARAM_TYPES)[number];
 export type ParamValue = string | number | boolean | unknown[];
 
 /** The longest value that an environment variable can have on every system. */

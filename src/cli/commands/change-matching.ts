@@ -9,7 +9,7 @@ import type { Filter } from '../flags/filter.ts';
 
 const POLL_MS = 200;
 
-export interface MatchingChange {
+interface MatchingChange {
   action: 'cancel' | 'retry';
   filter: Filter;
   dryRun: boolean;

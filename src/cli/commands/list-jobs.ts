@@ -5,7 +5,7 @@ import type { Filter } from '../flags/filter.ts';
 
 const MAX_PAGE_SIZE = 200;
 
-export interface Listed {
+interface Listed {
   jobs: Job[];
   /** True if more jobs match. */
   more: boolean;

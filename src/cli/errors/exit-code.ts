@@ -34,7 +34,7 @@ export const EXIT_MEANINGS: readonly [string, string][] = [
 ];
 
 /** The fields of an ended job that decide the exit code. */
-export interface Ending {
+interface Ending {
   status: string;
   reason?: string | null | undefined;
   exit_code?: number | null | undefined;

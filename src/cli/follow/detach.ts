@@ -7,7 +7,7 @@ import { note, reportError } from '../errors/report.ts';
 /** A second Ctrl-C counts within this time. */
 const SECOND_WITHIN_MS = 2_000;
 
-export interface Followed {
+interface Followed {
   /** Its name in messages, such as `job 12`. */
   title: string;
   /** The command that follows it again. */
@@ -16,7 +16,7 @@ export interface Followed {
   cancel(): Promise<unknown>;
 }
 
-export interface Interrupt extends Disposable {
+interface Interrupt extends Disposable {
   /** Aborts when the command stops following. */
   readonly signal: AbortSignal;
   /** True if it was cancelled by a second Ctrl-C. */

@@ -16,7 +16,7 @@ const SILENCE_MS = 20_000;
 const QUIET_MS = 250;
 const NEWLINE = 0x0a;
 
-export interface LogRequest {
+interface LogRequest {
   id: string;
   /** `undefined`: the current or last attempt, and when followed also later ones. */
   attempt?: number | undefined;

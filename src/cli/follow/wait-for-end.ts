@@ -10,7 +10,7 @@ const POLL_MS = 20_000;
 /** A poll that takes this much longer than asked is given up: the connection is dead. */
 const SLACK_MS = 15_000;
 
-export interface WaitOptions {
+interface WaitOptions {
   timeoutMs?: number | undefined;
   signal?: AbortSignal;
 }

@@ -12,7 +12,7 @@ const MIN_PAUSE_MS = 300;
 /** The pause between two reads, in multiples of the time the last read took: large workflows are read less often. */
 const PAUSE_FACTOR = 5;
 
-export interface FollowOptions {
+interface FollowOptions {
   signal: AbortSignal;
   /** Waits without output. */
   silent: boolean;

@@ -5,14 +5,14 @@ import { parseCron, splitCron } from '../../core/schedule/cron.ts';
 import { isOpen } from '../../core/schedule/cron-field.ts';
 import { shellLineOf } from './crontab-command.ts';
 
-export interface ImportedSchedule {
+interface ImportedSchedule {
   name: string;
   cron: string;
   timezone: string;
   job: { command: string; env?: Record<string, string> };
 }
 
-export interface ImportedLine {
+interface ImportedLine {
   /** The line number in the file, from 1. */
   line: number;
   schedule: ImportedSchedule;
@@ -20,7 +20,7 @@ export interface ImportedLine {
   notes: string[];
 }
 
-export interface RefusedLine {
+interface RefusedLine {
   line: number;
   text: string;
   reason: string;

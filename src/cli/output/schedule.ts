@@ -80,7 +80,7 @@ export function whenText({ description, cron, timezone, every }: Schedule): stri
   return every === null ? `${what}, ${timezone}` : what;
 }
 
-export function stateOf({ paused_at, next_run }: Schedule): string {
+function stateOf({ paused_at, next_run }: Schedule): string {
   if (paused_at !== null) return 'paused';
   return next_run === null ? 'over' : 'active';
 }

@@ -7,7 +7,7 @@ import { bold, oneLine, stateFormat, stateText, styled } from './style.ts';
 import { truncate } from './table.ts';
 import { between } from './when.ts';
 
-export interface TreeSize {
+interface TreeSize {
   /** `undefined`: nothing is cut. */
   width: number | undefined;
   /** The maximum number of lines. A tree that does not fit is replaced by a list of the most important steps. */

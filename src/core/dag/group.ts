@@ -6,8 +6,8 @@ import type { StepCounts } from './workflow-status.ts';
 export const MAX_ITEMS = 100_000;
 
 /** The list, or its path in a parent's result. */
-export type ItemSource = readonly unknown[] | { path: readonly string[] };
-export type ItemList = { items: readonly unknown[] } | { error: string };
+type ItemSource = readonly unknown[] | { path: readonly string[] };
+type ItemList = { items: readonly unknown[] } | { error: string };
 
 /** Returns the list itself, or the one at the path in the parent's result. `error` says what was expected and what was got. */
 export function resolveItems(source: ItemSource, parentResult: unknown): ItemList {

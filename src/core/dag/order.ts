@@ -14,7 +14,7 @@ export type GraphProblem =
   /** Each node of the path is a parent of the next; the last is the first again. */
   | { kind: 'cycle'; path: number[] };
 
-export interface GraphOrder<Places = number[]> {
+interface GraphOrder<Places = number[]> {
   /** Places of nodes, parents before children, otherwise as they were given. Nodes in or below a cycle are missing. */
   order: Places;
   problems: GraphProblem[];

@@ -54,12 +54,12 @@ export interface Link<Child extends ChildJob, Edge> {
   child: Child;
 }
 
-export interface EdgeMove<Edge> {
+interface EdgeMove<Edge> {
   edge: Edge;
   to: EdgeState;
 }
 
-export type Fate =
+type Fate =
   /** Nothing but its counters changes. */
   | { kind: 'keep' }
   /** It waits for its parents again. */
@@ -77,7 +77,7 @@ export interface ChildUpdate<Child> {
   fate: Fate;
 }
 
-export interface Propagated<Child, Edge> {
+interface Propagated<Child, Edge> {
   moves: EdgeMove<Edge>[];
   updates: ChildUpdate<Child>[];
 }

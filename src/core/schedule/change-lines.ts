@@ -11,7 +11,7 @@ export interface LineState extends Line {
   nextDue: number | null;
 }
 
-export interface ChangeRequest<L> {
+interface ChangeRequest<L> {
   before: ScheduleSpec;
   changed: Changed<ScheduleSpec>;
   lines: readonly L[];
@@ -33,7 +33,7 @@ export function dueBeforeChange<L extends LineState>({ before, changed, lines, a
   });
 }
 
-export interface LineChanges<L> {
+interface LineChanges<L> {
   gone: L[];
   moves: (LineState & { line: L })[];
   /** Keys of new lines, which begin where the change says. */

@@ -1,6 +1,6 @@
 /** The Gregorian calendar as arithmetic. Days are counted from 1970-01-01, months from 1. */
 
-export interface Civil {
+interface Civil {
   year: number;
   month: number;
   day: number;

@@ -2,7 +2,7 @@
 
 import { WorkronError } from '../error.ts';
 
-export interface FieldKind {
+interface FieldKind {
   readonly name: string;
   readonly min: number;
   readonly max: number;

@@ -25,7 +25,7 @@ import { timesOfDay } from './time-of-day.ts';
 import { WallPattern } from './wall-pattern.ts';
 import { zoneOf } from './zone.ts';
 
-export const CRON_MACROS: Readonly<Record<string, string>> = {
+const CRON_MACROS: Readonly<Record<string, string>> = {
   '@yearly': '0 0 1 1 *',
   '@annually': '0 0 1 1 *',
   '@monthly': '0 0 1 * *',
@@ -38,7 +38,7 @@ export const CRON_MACROS: Readonly<Record<string, string>> = {
 /** The calendar repeats after 400 years. */
 const CALENDAR_CYCLE_MS = 146_097 * DAY_MS;
 
-export interface CronFields {
+interface CronFields {
   second: string;
   minute: string;
   hour: string;

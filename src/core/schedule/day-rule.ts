@@ -46,7 +46,7 @@ export function daysNamed(rule: DayRule, year: number, month: number): number {
 }
 
 /** Bits 1 to `length`. */
-export function allDays(length: number): number {
+function allDays(length: number): number {
   return length >= 31 ? ~1 : (1 << (length + 1)) - 2;
 }
 

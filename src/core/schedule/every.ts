@@ -4,8 +4,8 @@ import { formatDuration } from '../duration.ts';
 import { WorkronError } from '../error.ts';
 import type { Recurrence } from './recurrence.ts';
 
-export const MIN_PERIOD_MS = 1_000;
-export const MAX_PERIOD_MS = 3_650 * 86_400_000;
+const MIN_PERIOD_MS = 1_000;
+const MAX_PERIOD_MS = 3_650 * 86_400_000;
 
 /** Ticks at `anchor` and every `periodMs` before and after it. */
 export function parseEvery(periodMs: number, anchor = 0): Recurrence {

@@ -7,14 +7,14 @@ import { type Line, type LinePlan, type LineRequest, planLine } from './plan-lin
 import { recurrenceOf } from './recurrence-of.ts';
 import type { Run, TickVerdict } from './tick.ts';
 
-export interface DueLine {
+interface DueLine {
   schedule: LineRequest['schedule'];
   line: Line;
   /** Its runs that have not ended. */
   open: readonly Run[];
 }
 
-export interface DuePlans<D> {
+interface DuePlans<D> {
   plans: { due: D; plan: LinePlan }[];
   failed: { due: D; error: string; retryInMs: number | null }[];
 }
@@ -23,7 +23,7 @@ export interface DuePlans<D> {
 export type Closes = (key: string) => boolean;
 export const closesNone: Closes = () => false;
 
-export interface DueRequest {
+interface DueRequest {
   now: number;
   /** Rows of the ledger. */
   limit: number;

@@ -33,7 +33,7 @@ export interface LineRequest {
  * `replace_open`: it waits for them, and they are asked to stop. `follow_previous`: it waits for the previous run of the
  * same decision. `skip`: it does not run.
  */
-export type Place = 'free' | 'follow_open' | 'replace_open' | 'follow_previous' | 'skip';
+type Place = 'free' | 'follow_open' | 'replace_open' | 'follow_previous' | 'skip';
 
 export interface PlannedRun {
   place: Exclude<Place, 'skip'>;

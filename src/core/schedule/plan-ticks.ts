@@ -32,7 +32,7 @@ export interface PlanRequest {
   pausedAt?: number | null;
 }
 
-export type Verdict =
+type Verdict =
   | { verdict: 'ran'; scheduledFor: number; latenessMs: number; catchup: boolean }
   | {
       verdict: 'missed' | 'dropped' | 'paused';
@@ -42,7 +42,7 @@ export type Verdict =
       count: number;
     };
 
-export interface TickPlan {
+interface TickPlan {
   /** One verdict for every tick in (`cursor`, `now`], oldest first. */
   verdicts: Verdict[];
   /** The newest tick judged, from which the next one is computed; unchanged if none was due. */

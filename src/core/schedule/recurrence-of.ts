@@ -4,7 +4,7 @@ import { parseEvery } from './every.ts';
 import { boundedBy, type Recurrence } from './recurrence.ts';
 import type { ScheduleSpec } from './schedule.ts';
 
-export type Timing = Pick<ScheduleSpec, 'cron' | 'everyMs' | 'anchor' | 'timezone' | 'startAt' | 'endAt'>;
+type Timing = Pick<ScheduleSpec, 'cron' | 'everyMs' | 'anchor' | 'timezone' | 'startAt' | 'endAt'>;
 
 /** Returns when a schedule is due, within its bounds. Throws `schedule_invalid` if its timing cannot be read. */
 export function recurrenceOf(timing: Timing): Recurrence {

@@ -12,7 +12,7 @@ export interface Recurrence {
   count(after: number, through: number): number;
 }
 
-export interface Bounds {
+interface Bounds {
   /** Ticks at or later than this. */
   startAt?: number | null;
   /** Ticks earlier than this. */

@@ -20,7 +20,7 @@ import {
 import { stepToWire, workflowToWire } from '../../api/workflow/workflow-wire.ts';
 import type { NewSteps } from '../../core/dag/new-workflow.ts';
 import { WorkronError } from '../../core/error.ts';
-import type { WorkflowView } from '../../scheduler/scheduler.ts';
+import type { WorkflowView } from '../../scheduler/workflows/view-workflow.ts';
 import { beforeFrom, DEFAULT_PAGE_SIZE, toCursor } from '../cursor.ts';
 import { type Call, handler, Serialized } from '../handler.ts';
 import { idempotencyOf, replayHeader } from '../idempotency.ts';

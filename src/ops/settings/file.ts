@@ -7,7 +7,7 @@ import { didYouMean } from '../../core/suggest.ts';
 import { SettingsError } from './error.ts';
 import { SETTINGS } from './settings.ts';
 
-export const DEFAULT_FILE = './workron.yaml';
+const DEFAULT_FILE = './workron.yaml';
 
 const require = createRequire(import.meta.url);
 

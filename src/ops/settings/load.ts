@@ -24,7 +24,7 @@ const TEST_PREFIX = 'WORKRON_TEST_';
 /** Settings whose values must not appear in messages. */
 const SECRETIVE = /^(token|db-|notify$|notify-secret)/;
 
-export interface SettingsSources {
+interface SettingsSources {
   command: SettingCommand;
   /** By name, as typed; the values of a repeated flag are joined by commas. */
   flags: Readonly<Record<string, string>>;
@@ -117,7 +117,7 @@ function refuseUnknownVariables(env: SettingsSources['env']): void {
 }
 
 /** The roles of a command; those of `up` are set by `role`. */
-export function rolesOf(command: SettingCommand, settings: Pick<Settings, 'role'>): readonly Role[] {
+function rolesOf(command: SettingCommand, settings: Pick<Settings, 'role'>): readonly Role[] {
   if (command === 'up') return settings.role;
   if (command === 'scheduler') return ['api', 'scheduler'];
   return command === 'worker' ? ['worker'] : [];

@@ -4,7 +4,7 @@ import { SettingsError } from './error.ts';
 import type { DB_DRIVERS } from './setting.ts';
 import type { Settings, StoreChoice } from './settings.ts';
 
-export const DEFAULT_SQLITE_FILE = './workron.db';
+const DEFAULT_SQLITE_FILE = './workron.db';
 
 type Driver = (typeof DB_DRIVERS)[number];
 

@@ -9,9 +9,9 @@ import { decide } from '../jobs/decide.ts';
 
 const BATCH = 1_000;
 /** A session lock must be free at two checks this far apart before its holder counts as dead. */
-export const CHECK_EVERY_MS = 5_000;
+const CHECK_EVERY_MS = 5_000;
 
-export interface ReaperSettings {
+interface ReaperSettings {
   everyMs: number;
   leaseMs: number;
   /** Workers and instances are deleted after being offline this long. */

@@ -6,7 +6,7 @@ import { decide } from './decide.ts';
 
 const BATCH = 500;
 
-export interface ChangeAll {
+interface ChangeAll {
   action: 'cancel' | 'retry';
   filter: JobFilter;
   /** Jobs to leave alone. */

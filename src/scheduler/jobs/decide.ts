@@ -6,7 +6,7 @@ import { type Change, type JobEvent, transition } from '../../core/transition.ts
 import type { SchedulerContext } from '../context.ts';
 
 /** What happened to one job. */
-export type Decision =
+type Decision =
   | { type: 'changed'; job: Job }
   /** Nothing to do: the job is already in the wanted state, or the event does not apply any more. */
   | { type: 'unchanged'; job: Job }
@@ -14,7 +14,7 @@ export type Decision =
   | { type: 'refused'; job: Job; error: unknown };
 
 /** Returns the event for this job, or `undefined` if none applies to its current state. */
-export type EventFor = (job: Job) => JobEvent | undefined;
+type EventFor = (job: Job) => JobEvent | undefined;
 
 /** Each further round means that another writer was faster, so this limit is never reached in practice. */
 const ROUNDS = 100;

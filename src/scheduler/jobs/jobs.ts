@@ -27,7 +27,7 @@ export interface JobPage {
   nextBefore: number | null;
 }
 
-export interface LogRequest {
+interface LogRequest {
   id: number;
   /** `null`: the current or last attempt. */
   attempt: number | null;

@@ -24,14 +24,14 @@ interface WebhookInput {
   signature: string | null;
 }
 
-export interface EventSource {
+interface EventSource {
   notice: Notice;
   job: Job | null;
   workflow: Workflow | null;
   publicUrl: string | null;
 }
 
-export interface NotifyPayload {
+interface NotifyPayload {
   /** The same for every attempt to deliver it. */
   id: string;
   event: NotifyEvent;

@@ -6,14 +6,14 @@ import { recurrenceOf } from '../../core/schedule/recurrence-of.ts';
 import type { NewSchedule, Schedule } from '../../core/schedule/schedule.ts';
 import type { Schedules } from './schedules.ts';
 
-export interface ApplyRequest {
+interface ApplyRequest {
   owner: string;
   schedules: readonly NewSchedule[];
   dryRun: boolean;
   now: number;
 }
 
-export interface Applied {
+interface Applied {
   name: string;
   action: 'add' | 'change' | 'remove' | 'keep';
   /** The fields that a change changes. */
@@ -22,7 +22,7 @@ export interface Applied {
 
 const PAGE = 200;
 
-export interface Put {
+interface Put {
   schedule: Schedule;
   action: Exclude<Applied['action'], 'remove'>;
 }

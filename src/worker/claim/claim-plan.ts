@@ -9,7 +9,7 @@ const SHORT_WAIT_MS = 1_000;
 
 export type ClaimPlan = Omit<SourceClaim, 'claimSeq'>;
 
-export interface Capacity {
+interface Capacity {
   profile: WorkerProfile;
   slots: Slots;
   prefetch: Prefetch;

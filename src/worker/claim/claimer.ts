@@ -13,7 +13,7 @@ import type { ClaimPlan } from './claim-plan.ts';
 const ANSWER_MS = 10_000;
 const MAX_PAUSE_MS = 1_000;
 
-export interface ClaimerOptions {
+interface ClaimerOptions {
   source: JobSource;
   clock: Clock;
   random: Random;

@@ -20,7 +20,7 @@ const SHED_EVERY_MS = 500;
 /** Much shorter than any lease. */
 const CHECK_EVERY_MS = 100;
 
-export interface PrefetchOptions {
+interface PrefetchOptions {
   clock: Clock;
   /** True if jobs that wait here may have been given to another worker, after a suspend for instance. */
   isCutOff: () => boolean;

@@ -17,7 +17,7 @@ import { type AttemptFiles, attemptEnvironment } from './environment.ts';
 import { shellArgument, shortenVariables } from './oversized.ts';
 import { removeFile, takeResult } from './result-file.ts';
 
-export interface CommandExecutorOptions {
+interface CommandExecutorOptions {
   launcher: Launcher;
   output: OutputWriter;
   /** For the files that commands read and write. */

@@ -17,7 +17,7 @@ export function shellArgument(command: string, file: string): string {
   return `. '${file.replaceAll("'", `'\\''`)}'`;
 }
 
-export interface Shortened {
+interface Shortened {
   variables: Record<string, string>;
   /** The files that were written. */
   files: string[];

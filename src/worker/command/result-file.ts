@@ -4,7 +4,7 @@ import { closeSync, constants, fstatSync, openSync, readFileSync, unlinkSync } f
 import { MAX_RESULT_BYTES } from '../../core/outcome.ts';
 import { cleanJson, cleanText } from '../../core/text.ts';
 
-export type ReadResult = { ok: true; result: unknown } | { ok: false; error: string };
+type ReadResult = { ok: true; result: unknown } | { ok: false; error: string };
 
 /** Reads and removes the file; `result` is `undefined` if there is none. */
 export function takeResult(path: string): ReadResult {
@@ -41,7 +41,7 @@ export function removeFile(path: string): void {
 }
 
 /** A first line of the form `key=value` means lines; all else must be JSON. */
-export function parseResult(text: string): ReadResult {
+function parseResult(text: string): ReadResult {
   const lines = text.split('\n').map((line) => line.replace(/\r$/, ''));
   const first = lines.find((line) => line.trim() !== '');
   if (first === undefined) return { ok: true, result: undefined };

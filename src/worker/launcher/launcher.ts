@@ -30,7 +30,7 @@ const YOUNG_MS = 5_000;
 const PAUSE_MS = 2_000;
 
 export const PID_NAMESPACE = ['auto', 'off'] as const;
-export const STARTERS = ['auto', 'node'] as const;
+const STARTERS = ['auto', 'node'] as const;
 
 export interface LauncherOptions {
   pidNamespace: (typeof PID_NAMESPACE)[number];
@@ -48,7 +48,7 @@ export interface CommandExit extends Omit<ExitMessage, 'stopped'> {
   stopped: ExitMessage['stopped'] | 'launcher';
 }
 
-export interface CommandListener {
+interface CommandListener {
   /** The bytes are valid only during the call. They must be credited before more than one window is sent. */
   onOutput(data: Buffer): void;
   /** No process of the command is left. Called once, after all output. */

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 
 const FIRST_BATCH = 16;
 
-export interface OutputPipe {
+interface OutputPipe {
   path: string;
   readFd: number;
   /** For the command; closed here once the command has been started. */

@@ -11,7 +11,7 @@ const LINGER_MS = 100;
 /** Shared by all pipes: it is only used within one callback. */
 const buffer = Buffer.allocUnsafe(BUFFER_BYTES);
 
-export interface ReaderEvents {
+interface ReaderEvents {
   /** The bytes are valid only during the call. */
   onData: (data: Buffer) => void;
   /** `clean`: every writer has closed the pipe. Called once. */

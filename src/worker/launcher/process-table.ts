@@ -52,7 +52,7 @@ export function readVariable(pid: number, name: string): string | undefined {
 }
 
 /** The PID namespace of this process. Pids of another namespace mean nothing here. */
-export const namespace: string = readNamespace();
+const namespace: string = readNamespace();
 
 function readNamespace(): string {
   try {

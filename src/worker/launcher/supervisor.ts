@@ -12,7 +12,7 @@ const UNKILLABLE_MS = 10_000;
 const FIRST_SCAN_MS = 2;
 const MAX_SCAN_MS = 50;
 
-export interface SupervisorOptions {
+interface SupervisorOptions {
   /** The folder for the pipes. */
   folder: string;
   /** True if the launcher runs in its own PID namespace. */

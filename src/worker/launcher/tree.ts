@@ -7,7 +7,7 @@ import type { OutputPipes } from './output-pipes.ts';
 import { OutputReader } from './output-reader.ts';
 import type { ShellStarter } from './shell-starter.ts';
 
-export interface TreeEvents {
+interface TreeEvents {
   onOutput: (data: Buffer) => void;
   /** The shell has ended; other processes of the tree may be alive. */
   onExit: () => void;
@@ -15,7 +15,7 @@ export interface TreeEvents {
   onDrained: () => void;
 }
 
-export interface TreeOptions {
+interface TreeOptions {
   id: number;
   mark: string;
   message: StartMessage;

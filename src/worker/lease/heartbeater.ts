@@ -8,7 +8,7 @@ import type { JobSource, Registration } from '../job-source.ts';
 import { RetryBackoff } from '../time/retry-backoff.ts';
 import { within } from '../time/within.ts';
 
-export interface HeartbeaterOptions {
+interface HeartbeaterOptions {
   source: JobSource;
   clock: Clock;
   random: Random;
@@ -22,7 +22,7 @@ export interface HeartbeaterOptions {
   onForgotten: (signal: AbortSignal) => Promise<void>;
 }
 
-export type Pace = Pick<Registration, 'heartbeatMs' | 'leaseMs'>;
+type Pace = Pick<Registration, 'heartbeatMs' | 'leaseMs'>;
 
 export class Heartbeater {
   readonly #options: HeartbeaterOptions;

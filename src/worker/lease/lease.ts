@@ -53,7 +53,7 @@ export class Lease {
   }
 }
 
-export interface ContactOptions {
+interface ContactOptions {
   lease: Lease;
   clock: Clock;
   heartbeatMs: () => number;

@@ -11,7 +11,7 @@ import { within } from '../time/within.ts';
 
 const ANSWER_MS = 10_000;
 
-export interface MembershipOptions {
+interface MembershipOptions {
   source: JobSource;
   profile: WorkerProfile;
   clock: Clock;

@@ -4,11 +4,11 @@ import type { LogChunk } from '../../core/output.ts';
 import { cleanText } from '../../core/text.ts';
 import type { Assignment } from '../run/assignment.ts';
 
-export const CHUNK_BYTES = 64 * 1024;
+const CHUNK_BYTES = 64 * 1024;
 const FIRST_BYTES = 4 * 1024;
 const TAIL_BYTES = 2 * 1024;
 
-export interface StreamEvents {
+interface StreamEvents {
   /** There is enough to send, or enough time has passed. */
   onDue: (stream: OutputStream) => void;
   /** This many bytes were written or given up, and no longer need to be waited for. */

@@ -17,7 +17,7 @@ const FLUSH_MS = 200;
 const STREAMS_PER_CALL = 16;
 const ANSWER_MS = 15_000;
 
-export interface OutputWriterOptions {
+interface OutputWriterOptions {
   source: JobSource;
   lease: Lease;
   clock: Clock;

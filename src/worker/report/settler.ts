@@ -16,7 +16,7 @@ import { within } from '../time/within.ts';
 const MAX_PER_CALL = 1_000;
 const ANSWER_MS = 15_000;
 
-export interface SettlerOptions {
+interface SettlerOptions {
   source: JobSource;
   clock: Clock;
   random: Random;

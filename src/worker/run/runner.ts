@@ -16,7 +16,7 @@ export interface Executor {
   run(assignment: Assignment): Outcome | Promise<Outcome>;
 }
 
-export interface RunnerOptions {
+interface RunnerOptions {
   profile: Pick<WorkerProfile, 'slots' | 'resources'>;
   handlers: Executor;
   log: Log;

@@ -8,7 +8,7 @@ import { http, https } from '../../ops/node-http.ts';
 import type { Handler, HandlerContext } from '../run/handler-executor.ts';
 import { isRefused } from './private-address.ts';
 
-export interface WebhookOptions {
+interface WebhookOptions {
   /** Private addresses that may be reached nevertheless. */
   allowed: BlockList;
   version: string;

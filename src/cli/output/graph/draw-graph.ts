@@ -14,7 +14,7 @@ export interface GraphBox {
   lines: readonly string[];
 }
 
-export interface DrawOptions {
+interface DrawOptions {
   ascii: boolean;
   /** The maximum width. */
   width: number;

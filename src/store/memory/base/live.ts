@@ -6,8 +6,8 @@ import { Heap } from '../../heap.ts';
 import type { TurnLines } from '../jobs/turn-lines.ts';
 import type { Entry } from './entry.ts';
 
-export type LiveStatus = WaitingStatus | 'running';
-export type LiveCounts = Record<LiveStatus, number>;
+type LiveStatus = WaitingStatus | 'running';
+type LiveCounts = Record<LiveStatus, number>;
 
 export interface LaneLine {
   lane: Lane;

@@ -69,7 +69,7 @@ export interface Worker {
   draining: boolean;
 }
 
-export interface QueueRow {
+interface QueueRow {
   pausedAt: number | null;
   maxRunning: number | null;
 }

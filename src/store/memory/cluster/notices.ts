@@ -17,7 +17,7 @@ export interface NoticeRow extends Notice {
 
 type NewNotice = Pick<Notice, 'kind'> & Partial<Omit<Notice, 'id' | 'createdAt'>>;
 
-export function addNotice(tables: Tables, notice: NewNotice): void {
+function addNotice(tables: Tables, notice: NewNotice): void {
   const now = tables.clock.now();
   const id = (tables.lastId.notice += 1);
   const nothing = { jobId: null, workflowId: null, status: null, schedule: null, detail: {} };

@@ -31,7 +31,7 @@ export function insertWorkflow(
 }
 
 /** The line that a scheduled workflow runs for, and what it waits for. */
-export interface RunPlace {
+interface RunPlace {
   line: number;
   /** The jobs that its first steps wait for. */
   after: readonly number[];

@@ -29,7 +29,7 @@ export function requeue(tables: Tables, entry: Entry, delayMs: number, record: A
   tables.changes.changedJob(entry.id);
 }
 
-export interface End {
+interface End {
   status: TerminalStatus;
   reason: Reason | null;
   /** `null` where no attempt was running. */

@@ -6,7 +6,7 @@ import { putBack, type Tables } from '../base/tables.ts';
 import type { Group } from '../graph/groups.ts';
 import { noticeFairKey } from './turns.ts';
 
-export interface NewEntry {
+interface NewEntry {
   spec: JobSpec;
   dueAt: number;
   uniqueKey?: string | null;

@@ -19,7 +19,7 @@ const HOLD_TIMEOUT_MS = 10_000;
 export const SESSION_MARK = 'workron.session';
 const BACKOFF_MS = { first: 100, most: 5_000 };
 
-export interface DirectSessionOptions {
+interface DirectSessionOptions {
   url: string;
   channel: string;
   lockSpace: number;

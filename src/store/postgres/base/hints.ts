@@ -18,7 +18,7 @@ const JOBS_EVERY_MS = 100;
 /** A due time is sent again only if it is earlier, or after this time. */
 const DUE_EVERY_MS = 1_000;
 
-export interface HintsOptions {
+interface HintsOptions {
   /** Sends a text to all listening processes; with `onlyWaiting`, only if another process is registered as a waiter. */
   send: (text: string, onlyWaiting: boolean) => Promise<void>;
   /** Called with the first listener. */

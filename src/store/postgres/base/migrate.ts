@@ -14,14 +14,14 @@ const CODE = 1;
 /** Longer than other statements get: another process may be migrating, and a migration may take minutes. */
 const MIGRATION_TIMEOUT_MS = 600_000;
 
-export interface MigrateRequest {
+interface MigrateRequest {
   url: string;
   schema: string;
   /** Where the numbered migrations are, if not in Workron's own folder. */
   folder?: URL;
 }
 
-export interface Migrated {
+interface Migrated {
   from: number;
   to: number;
 }

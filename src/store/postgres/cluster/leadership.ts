@@ -32,7 +32,7 @@ interface LookedRow extends Row {
   own_session: boolean;
 }
 
-export interface LeadershipOptions {
+interface LeadershipOptions {
   database: Database;
   direct: Pick<DirectSession, 'use'>;
   sql: Sql;

@@ -37,7 +37,7 @@ export interface SucceededJob extends JobScope {
 }
 
 /** How far `end_linked` has propagated the successes of a batch. */
-export interface Propagated {
+interface Propagated {
   /** Some children were left out. */
   incomplete: boolean;
   /** Children that were updated for all of these parents. */

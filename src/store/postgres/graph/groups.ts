@@ -66,7 +66,7 @@ export function endOf(group: GroupRow, counts: StepCounts, live: GroupLive): Ter
   return groupEnd({ total: group.total, inserted: group.inserted, counts, cancelRequested: live.cancelled });
 }
 
-export interface GroupEnd {
+interface GroupEnd {
   live: GroupLive;
   status: TerminalStatus;
   /** Set where the list of items could not be found. */

@@ -104,6 +104,6 @@ export async function insertEdges({ sql }: Context, session: Session, edges: Ite
   }
 }
 
-export function hasParents({ counters }: Placement): boolean {
+function hasParents({ counters }: Placement): boolean {
   return counters.open + counters.held + counters.broken + counters.missed > 0;
 }

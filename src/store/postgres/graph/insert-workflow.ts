@@ -73,7 +73,7 @@ async function readAgain(context: Context, session: Session, { workflow_id: id }
 }
 
 /** What must be known of all steps before the first one is inserted. */
-export interface Outline {
+interface Outline {
   /** Keys of the lanes. */
   lanes: Set<string>;
   /** Queues of steps with a fair key. */
@@ -117,7 +117,7 @@ function firstDue({ runAt, delayMs }: Outline, now: number): number | null {
 }
 
 /** The context in which a workflow starts. */
-export interface Beginning {
+interface Beginning {
   outline: Outline;
   /** The jobs that its first steps wait for, which are locked, and their ends. */
   after: readonly Dependency[];

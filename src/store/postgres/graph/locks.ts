@@ -12,7 +12,7 @@ import type { Sql } from '../base/sql.ts';
 import { numbers } from '../base/values.ts';
 import { ConcurrentChange } from './retry-transaction.ts';
 
-export interface EndedRow {
+interface EndedRow {
   job_id: number;
   status: TerminalStatus;
   /** `continue_on_failure`: its failure counts as success. */

@@ -67,14 +67,14 @@ export interface GroupLive {
   cancelled: boolean;
 }
 
-export interface LockedJobs {
+interface LockedJobs {
   related: Map<number, RelatedJob>;
   /** Running groups. */
   groups: GroupLive[];
 }
 
 /** Jobs by id. Those known to be groups are named apart, as they are locked last. */
-export interface Wanted {
+interface Wanted {
   ids: readonly number[];
   groupIds?: readonly number[];
 }

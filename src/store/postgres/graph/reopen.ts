@@ -14,7 +14,7 @@ import { UnknownLanes } from './retry-transaction.ts';
 import type { Transaction } from './transaction.ts';
 
 /** What a job needs to wait again. An ended job is never edited, so this does not change. */
-export interface Place {
+interface Place {
   lane: number;
   startTimeoutMs: number | null;
 }
@@ -61,7 +61,7 @@ interface ReopenedRow {
 }
 
 /** A job as it was before it was reopened. */
-export interface Reopened extends RelatedJob {
+interface Reopened extends RelatedJob {
   hasChildren: boolean;
   /** True for a group that runs again. */
   expands: boolean;

@@ -5,7 +5,7 @@ import type { Context } from '../base/context.ts';
 import { numbers } from '../base/values.ts';
 
 /** A job that was just claimed. */
-export interface Claimed {
+interface Claimed {
   job: { id: number; startedAt: number };
   flags: number;
   spec: StoredSpec;

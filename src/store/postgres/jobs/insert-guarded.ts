@@ -22,7 +22,7 @@ import { announce, insertRows } from './insert-rows.ts';
 import { type Holders, planInsert } from './plan-insert.ts';
 import { giveKeys, replaceHolders } from './replace.ts';
 
-export interface GuardedInsert {
+interface GuardedInsert {
   jobs: readonly NewJob[];
   /** The lane of each job. */
   lanes: readonly number[];

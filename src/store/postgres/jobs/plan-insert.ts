@@ -13,7 +13,7 @@ export interface Holders {
   locked: ReadonlyMap<number, number>;
 }
 
-export interface Placed {
+interface Placed {
   job: NewJob;
   lane: number;
 }

@@ -36,7 +36,7 @@ interface NewcomerRow {
   due: number;
 }
 
-export interface Claimable {
+interface Claimable {
   /** Locked or new jobs. Those that are not claimable are ignored. */
   jobIds: readonly number[];
   /** Queues of stored jobs with a fair key. */

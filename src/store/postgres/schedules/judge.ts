@@ -15,7 +15,7 @@ export interface DueNow {
   now: number;
 }
 
-export interface Judgement {
+interface Judgement {
   request: TickRequest;
   closes?: Closes;
   /** The id of a line whose runs cannot be started: they are missed. */

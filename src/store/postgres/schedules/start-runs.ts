@@ -19,7 +19,7 @@ import { UnknownLanes } from '../graph/retry-transaction.ts';
 import type { Transaction } from '../graph/transaction.ts';
 import { insertRows } from '../jobs/insert-rows.ts';
 
-export interface WantedRun {
+interface WantedRun {
   schedule: Schedule;
   run: PlannedRun;
   /** Earlier unfinished runs of its line. */

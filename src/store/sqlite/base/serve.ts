@@ -15,7 +15,7 @@ import { encodeFailure } from './failure.ts';
 import { type Methods, send, type ThreadAnswer, type ThreadRequest, type ToThread } from './protocol.ts';
 import { isBusy, translate } from './sqlite-error.ts';
 
-export interface Served {
+interface Served {
   database: Database;
   file: string;
   methods: Methods;

@@ -21,7 +21,7 @@ interface Pending {
   reject(error: Error): void;
 }
 
-export interface ThreadOptions {
+interface ThreadOptions {
   entry: 'writer' | 'reader' | 'backup';
   data: { file: string; target?: string };
   clock: Clock;
@@ -29,7 +29,7 @@ export interface ThreadOptions {
   onChanged?: (changed: Announcement) => void;
 }
 
-export interface ThreadCallOptions {
+interface ThreadCallOptions {
   /** A leader's call: does nothing if the term is over. */
   fence?: TermFence;
   /** Buffers that are transferred to the thread instead of copied. */

@@ -14,7 +14,7 @@ import type { NewJobRows } from '../jobs/new-job-row.ts';
 
 type NewNotice = Pick<Notice, 'kind'> & Partial<Omit<Notice, 'id' | 'createdAt'>>;
 
-export function addNotice({ database, now }: Context, notice: NewNotice): void {
+function addNotice({ database, now }: Context, notice: NewNotice): void {
   const { kind, dueAt = now, jobId = null, workflowId = null, status = null, schedule = null, detail = {} } = notice;
   database.run(sql.insertNotice, kind, dueAt, now, jobId, workflowId, status, schedule, JSON.stringify(detail));
 }
@@ -55,7 +55,7 @@ export function postponeNotice({ database, now }: Context, noticeId: number, for
   database.run(sql.postponeNotice, noticeId, now + forMs);
 }
 
-export interface DeliverInput extends Pick<Delivery, 'alarm'> {
+interface DeliverInput extends Pick<Delivery, 'alarm'> {
   noticeId: number;
   /** The time at which the rows were encoded. */
   now: number;

@@ -5,7 +5,7 @@ import { IDEMPOTENCY_MS } from '../../job-store.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
 
-export interface Old {
+interface Old {
   jobs: number[];
   workflows: number[];
 }

@@ -18,7 +18,7 @@ import { propagateSuccess } from './propagate-success.ts';
 import { countsOf, type WorkflowRow } from './workflow-row.ts';
 
 /** A job whose status has just changed: the flags of its live row, and how it ended, or had ended. */
-export interface ChangedJob {
+interface ChangedJob {
   jobId: number;
   flags: number;
   status: TerminalStatus;

@@ -7,7 +7,7 @@ import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
 import { revive } from '../jobs/revive.ts';
 
-export interface GroupRow extends StepCounts {
+interface GroupRow extends StepCounts {
   job_id: number;
   total: number | null;
   max_parallel: number | null;
@@ -75,7 +75,7 @@ export function finishGroup(context: Context, group: GroupRow, live: GroupLive):
   return true;
 }
 
-export interface GroupEnd {
+interface GroupEnd {
   status: TerminalStatus;
   reason: Reason | null;
   error: string | null;

@@ -13,7 +13,7 @@ import { type DependencyRow, type EdgeRow, link, type ParentEnds } from './paren
 /** Rows that one statement inserts: its JSON is parsed as a whole. */
 export const PIECE = 5_000;
 
-export interface DependentJob {
+interface DependentJob {
   row: NewJobRow;
   flags: number;
   /** May be none. */

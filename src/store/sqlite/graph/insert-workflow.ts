@@ -64,12 +64,12 @@ export interface NewWorkflowInput {
   fairQueues: string[];
 }
 
-export interface InsertWorkflowInput extends InsertOptions, NewWorkflowInput {
+interface InsertWorkflowInput extends InsertOptions, NewWorkflowInput {
   /** The instant for which the rows were made. */
   now: number;
 }
 
-export interface InsertWorkflowAnswer {
+interface InsertWorkflowAnswer {
   workflow: Workflow;
   replayed: boolean;
 }

@@ -33,7 +33,7 @@ export function parentEndsOf({ database }: Context, dependencies: readonly (read
 /** In the order of the columns of `edge` from the second on. */
 export type EdgeRow = readonly [parentId: number, condition: Condition, state: EdgeState];
 
-export interface Linked {
+interface Linked {
   edges: EdgeRow[];
   counters: EdgeCounters;
 }

@@ -25,7 +25,7 @@ type ChildRow = readonly [
   missed: number,
 ];
 
-export interface Propagated {
+interface Propagated {
   children: ReadonlySet<number>;
   /** Some children were left out. */
   incomplete: boolean;

@@ -3,7 +3,7 @@ import { FLAG } from '../../flags.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
 
-export interface WaitingEnd {
+interface WaitingEnd {
   status: 'skipped' | 'cancelled';
   reason: Reason;
 }

@@ -6,7 +6,7 @@ import { FLAG } from '../../flags.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
 
-export interface Requeue {
+interface Requeue {
   counters: Counters;
   delayMs: number;
   record: AttemptEnd;
@@ -37,7 +37,7 @@ export function requeue(context: Context, jobId: number, { counters, delayMs, re
   effects.changedJob(jobId);
 }
 
-export type End = Omit<Extract<Change, { kind: 'end' }>, 'kind' | 'fence'>;
+type End = Omit<Extract<Change, { kind: 'end' }>, 'kind' | 'fence'>;
 
 export function end(context: Context, jobId: number, liveFlags: number, wanted: End): void {
   const { database, now, effects, graphUpdate } = context;

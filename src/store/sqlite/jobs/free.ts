@@ -4,7 +4,7 @@ import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
 import { askForItems } from '../graph/groups.ts';
 
-export interface Freed {
+interface Freed {
   jobId: number;
   flags: number;
   dueAt: number;

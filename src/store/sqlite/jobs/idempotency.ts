@@ -8,7 +8,7 @@ import { sql } from '../base/sql.ts';
 type Idempotency = NonNullable<InsertOptions['idempotency']>;
 
 /** The jobs of a call, or its workflow. */
-export interface Answered {
+interface Answered {
   items: (readonly [jobId: number, deduplicated: boolean])[];
   workflowId: number | null;
 }

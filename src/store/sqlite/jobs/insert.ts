@@ -17,7 +17,7 @@ import { fairQueuesOf, type NewJobRow } from './new-job-row.ts';
 import { type Holder, holderOf, takeKey } from './unique.ts';
 
 /** Encoded rows of new jobs. */
-export interface Rows {
+interface Rows {
   /** `NewJobRow[]` as JSON: SQLite reads it as it is. */
   rows: string;
   count: number;

@@ -6,7 +6,7 @@ import { sql } from '../base/sql.ts';
 
 export type ClaimOrder = readonly [rank: number, turn: number, due: number, jobId: number];
 
-export interface LaneCursorOptions {
+interface LaneCursorOptions {
   id: number;
   lane: Lane;
   /** The maximum number of jobs to be taken. */

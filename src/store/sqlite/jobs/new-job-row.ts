@@ -98,7 +98,7 @@ export function encodeDependencies({ dependsOn }: NewJob): DependencyRow[] {
 }
 
 /** The job that a new row becomes, without reading it from the database. */
-export function freshJob(row: NewJobRow, id: number, now: number): Job {
+function freshJob(row: NewJobRow, id: number, now: number): Job {
   const [queue, kind, name, priority, tags, spec, , status, dueAt, expiresAt] = row;
   return {
     ...decodeSpecRow([queue, kind, name, priority, tags, spec]),

@@ -18,7 +18,7 @@ function appendLog({ database }: Context, { jobId, attempt, workerId, offset, da
   return true;
 }
 
-export interface ReadLogInput {
+interface ReadLogInput {
   jobId: number;
   attempt: number;
   from: number;

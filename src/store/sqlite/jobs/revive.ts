@@ -9,7 +9,7 @@ import { sql } from '../base/sql.ts';
 import { edgeSumOf } from '../graph/edges.ts';
 import { decodeSpecRow, type SpecRow } from '../reads/job-row.ts';
 
-export interface Revived {
+interface Revived {
   status: Status;
   dueAt: number;
   attempt: number;

@@ -14,7 +14,7 @@ export type SuccessRow = readonly [
   startedAt: number | null,
 ];
 
-export interface SettleInput {
+interface SettleInput {
   /** `SuccessRow[]` as JSON: SQLite reads it as it is. */
   rows: string;
   count: number;

@@ -4,13 +4,19 @@
  */
 
 import type * as OpenTelemetry from '@opentelemetry/api';
-import type { Middleware } from './middleware.ts';
+import type { Middleware, RunCall, SubmitCall } from './middleware.ts';
 
 const CARRIED = ['traceparent', 'tracestate', 'baggage'].map((name) => [name, name.toUpperCase()] as const);
 
 function isCarriedBy(env: Readonly<Record<string, string>>): boolean {
   for (const _ in env) return CARRIED.some(([, variable]) => env[variable] !== undefined);
   return false;
+}
+
+/** Returns the trace context that a job carries, by the names of its headers. */
+function carrierOf(env: Readonly<Record<string, string>>): Record<string, string | undefined> {
+  const carried = CARRIED.filter(([, variable]) => env[variable] !== undefined);
+  return Object.fromEntries(carried.map(([name, variable]) => [name, env[variable]]));
 }
 
 /** `null` if the package is not installed. */
@@ -32,24 +38,25 @@ function middlewareOf(
     const provider = trace.getTracerProvider();
     return !(provider instanceof ProxyTracerProvider) || provider.getDelegateTracer('workron') !== undefined;
   };
-  const fail = (span: OpenTelemetry.Span, error: unknown) => {
-    span.recordException(error instanceof Error ? error : String(error));
-    span.setStatus({ code: SpanStatusCode.ERROR });
+  /** Calls `work`, records its error, and ends the span. */
+  const recorded = async <T>(span: OpenTelemetry.Span, work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      span.recordException(error instanceof Error ? error : String(error));
+      span.setStatus({ code: SpanStatusCode.ERROR });
+      throw error;
+    } finally {
+      span.end();
+    }
   };
   return {
     submit(call, next) {
       if (!isOn() && propagation.fields().length === 0) return next();
       const queue = call.options.queue ?? 'default';
-      const attributes = {
-        'messaging.system': 'workron',
-        'messaging.operation.type': 'send',
-        'messaging.operation.name': 'submit',
-        'messaging.destination.name': queue,
-        'workron.job': call.job ?? 'command',
-        ...(call.inputs.length > 1 ? { 'messaging.batch.message_count': call.inputs.length } : {}),
-      };
-      return tracer.startActiveSpan(`submit ${queue}`, { kind: SpanKind.PRODUCER, attributes }, async (span) => {
-        try {
+      const attributes = submitAttributes(call, queue);
+      return tracer.startActiveSpan(`submit ${queue}`, { kind: SpanKind.PRODUCER, attributes }, (span) =>
+        recorded(span, async () => {
           const carrier: Record<string, string> = {};
           propagation.inject(context.active(), carrier);
           const env = Object.fromEntries(Object.entries(carrier).map(([name, value]) => [name.toUpperCase(), value]));
@@ -58,38 +65,40 @@ function middlewareOf(
           if (handles[0] !== undefined && handles.length === 1)
             span.setAttribute('messaging.message.id', handles[0].id);
           return handles;
-        } catch (error) {
-          fail(span, error);
-          throw error;
-        } finally {
-          span.end();
-        }
-      });
+        }),
+      );
     },
-    run({ job, context: { id, attempt, env, queue } }, next) {
+    run(call, next) {
+      const { env, queue } = call.context;
       if (!isOn() && !isCarriedBy(env)) return next();
-      const carried = CARRIED.filter(([, variable]) => env[variable] !== undefined);
-      const carrier = Object.fromEntries(carried.map(([name, variable]) => [name, env[variable]]));
-      const attributes = {
-        'messaging.system': 'workron',
-        'messaging.operation.type': 'process',
-        'messaging.operation.name': 'run',
-        'messaging.destination.name': queue,
-        'messaging.message.id': id,
-        'workron.job': job,
-        'workron.attempt': attempt,
-      };
-      const from = propagation.extract(context.active(), carrier);
-      return tracer.startActiveSpan(`run ${queue}`, { kind: SpanKind.CONSUMER, attributes }, from, async (span) => {
-        try {
-          return await next();
-        } catch (error) {
-          fail(span, error);
-          throw error;
-        } finally {
-          span.end();
-        }
-      });
+      const attributes = runAttributes(call);
+      const from = propagation.extract(context.active(), carrierOf(env));
+      return tracer.startActiveSpan(`run ${queue}`, { kind: SpanKind.CONSUMER, attributes }, from, (span) =>
+        recorded(span, async () => next()),
+      );
     },
+  };
+}
+
+function submitAttributes({ job, inputs }: SubmitCall, queue: string): OpenTelemetry.Attributes {
+  return {
+    'messaging.system': 'workron',
+    'messaging.operation.type': 'send',
+    'messaging.operation.name': 'submit',
+    'messaging.destination.name': queue,
+    'workron.job': job ?? 'command',
+    ...(inputs.length > 1 ? { 'messaging.batch.message_count': inputs.length } : {}),
+  };
+}
+
+function runAttributes({ job, context: { id, attempt, queue } }: RunCall): OpenTelemetry.Attributes {
+  return {
+    'messaging.system': 'workron',
+    'messaging.operation.type': 'process',
+    'messaging.operation.name': 'run',
+    'messaging.destination.name': queue,
+    'messaging.message.id': id,
+    'workron.job': job,
+    'workron.attempt': attempt,
   };
 }

@@ -30,12 +30,11 @@ const YOUNG_MS = 5_000;
 const PAUSE_MS = 2_000;
 
 export const PID_NAMESPACE = ['auto', 'off'] as const;
-const STARTERS = ['auto', 'node'] as const;
 
 export interface LauncherOptions {
   pidNamespace: (typeof PID_NAMESPACE)[number];
   /** `auto`: the cheapest way to start a shell that this version of Node offers. */
-  starter?: (typeof STARTERS)[number];
+  starter?: 'auto' | 'node';
   /** The folder for its pipes. */
   folder: string;
   /** The environment of commands, in addition to their own variables. */
@@ -62,7 +61,7 @@ export class Launcher implements AsyncDisposable {
   #child: ChildProcess | undefined;
   #input: Socket | undefined;
   #deadline: { message: DeadlineMessage; at: number } | undefined;
-  #starter: (typeof STARTERS)[number];
+  #starter: 'auto' | 'node';
   #nextId = 1;
   #closing = false;
 

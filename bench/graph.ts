@@ -1,4 +1,4 @@
-/** A graph drained, against as many jobs that stand alone in the same round. */
+/** Drains a graph and the same number of independent jobs in the same round. */
 
 import type { NewStep } from '../src/core/dag/new-workflow.ts';
 import { NEVER } from '../src/core/never.ts';
@@ -12,7 +12,7 @@ export interface GraphRates {
   /** Steps stored per second, in one call. */
   stored: number;
   drained: number;
-  /** Drained, as a share of independent jobs. */
+  /** The drain rate as a share of that of independent jobs. */
   share: number;
 }
 
@@ -23,17 +23,18 @@ export async function measureGraph(open: OpenScene, count: number): Promise<Grap
   const stored = await rate(count, async () => {
     id = await storeGraph(scene, count);
   });
+  await scene.outside?.admin.settle({ analyze: true });
   const drained = await drainGraph(scene, { id, count });
   return { stored, drained, share: drained / alone };
 }
 
-/** Layers of a thousand steps; each step waits for two of the layer before. Answers with the workflow's id. */
+/** Stores layers of a thousand steps; each step waits for two of the layer before. Returns the workflow's id. */
 export async function storeGraph({ scheduler }: Scene, count: number): Promise<number> {
   const workflow = { name: 'bench', params: {}, steps: layers(count), rerunOf: null };
   return (await scheduler.submitWorkflow(workflow, {}, NEVER)).workflow.id;
 }
 
-/** Runs all of its steps; answers with how many per second. */
+/** Runs all steps; returns the number of steps per second. */
 export async function drainGraph(scene: Scene, { id, count }: { id: number; count: number }): Promise<number> {
   let handled = 0;
   const finished = Promise.withResolvers<void>();

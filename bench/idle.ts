@@ -1,4 +1,4 @@
-/** What one `up` costs while nothing happens. */
+/** The cost of one idle `up`. */
 
 import { NEVER } from '../src/core/never.ts';
 import type { Driver } from '../src/store/store.ts';

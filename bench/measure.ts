@@ -1,4 +1,4 @@
-/** Figures from repeated rounds: a median and how far the rounds lie apart. */
+/** Figures of repeated rounds: the median and the spread. */
 
 export interface Figure {
   what: string;
@@ -45,7 +45,7 @@ export function table(figures: readonly Figure[]): string {
     .join('\n');
 }
 
-/** Jobs per second for `count` of them. */
+/** The rate per second of `count` jobs. */
 export async function rate(count: number, body: () => Promise<void>): Promise<number> {
   const start = performance.now();
   await body();

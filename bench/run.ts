@@ -1,5 +1,5 @@
 /**
- * What one Workron reaches on this machine, per store. Absolute figures drift with the machine: compare within one run.
+ * The rates of one Workron on this machine, per store. Absolute figures drift with the machine: compare within one run.
  * `npm run bench [-- --store sqlite,postgres] [--only drain,latency] [--rounds 3] [--jobs 20000] [--schedules 1,1000]`
  */
 
@@ -9,10 +9,10 @@ import { measureGraph } from './graph.ts';
 import { measureIdle } from './idle.ts';
 import { measureLatency } from './latency.ts';
 import { type Figure, table } from './measure.ts';
-import { scenes } from './scene.ts';
+import { type OpenScene, scenes } from './scene.ts';
 import { measureShell } from './shell.ts';
 import { measureTakeover } from './takeover.ts';
-import { measureBulk, measureDrain, measureSingles } from './throughput.ts';
+import { type Drained, drain, measureBulk, measureSingles } from './throughput.ts';
 import { measureTicks } from './ticks.ts';
 
 const { values } = parseArgs({
@@ -39,13 +39,12 @@ for (const driver of values.store.split(',') as Driver[]) {
   };
   if (only.includes('singles')) await repeat('submits, 50 in flight', 'jobs/s', () => measureSingles(on.open, jobs));
   if (only.includes('bulk')) await repeat('submits, 1,000 a call', 'jobs/s', () => measureBulk(on.open, jobs));
-  if (only.includes('drain'))
-    await repeat('no-op jobs drained, 1,000 slots', 'jobs/s', () => measureDrain(on.open, jobs));
+  if (only.includes('drain')) figures.push(...(await drainFigures(driver, on.open)));
   if (only.includes('graph')) {
     const figure = (what: string, unit: string): Figure => ({ what, store: driver, unit, values: [] });
     const [stored, drained, share] = [
       figure('steps of a graph stored in one call', 'jobs/s'),
-      figure('steps of a graph drained, 1,000 slots', 'jobs/s'),
+      figure('steps of a graph drained, 24 slots', 'jobs/s'),
       figure('graph against independent jobs', '×'),
     ];
     figures.push(stored, drained, share);
@@ -93,3 +92,23 @@ for (const driver of values.store.split(',') as Driver[]) {
 }
 if (only.includes('takeover')) figures.push(...(await measureTakeover(rounds)));
 console.log(table(figures));
+
+/** The rate, and what a job costs; what does not apply to the store is left out. */
+async function drainFigures(driver: Driver, open: OpenScene): Promise<Figure[]> {
+  const drained: Drained[] = [];
+  for (let round = 0; round < rounds; round += 1) drained.push(await drain(open, jobs));
+  const figure = (what: string, unit: string, of: (one: Drained) => number): Figure => ({
+    what,
+    store: driver,
+    unit,
+    values: drained.map(of),
+  });
+  const all = [
+    figure('no-op jobs drained, 24 slots', 'jobs/s', ({ perSecond }) => perSecond),
+    figure('… processor time per job, this process', 'µs', ({ usage }) => usage.nodeUs),
+    figure('… processor time per job, PostgreSQL', 'µs', ({ usage }) => usage.serverUs),
+    figure('… WAL per job', 'bytes', ({ usage }) => usage.walBytes),
+    figure('… WAL per job without page images', 'bytes', ({ usage }) => usage.walBytesWithoutPages),
+  ];
+  return all.filter(({ values }) => values.every((value) => value > 0));
+}

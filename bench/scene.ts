@@ -5,21 +5,27 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { DEFAULT_SPEC, type NewJob } from '../src/core/job.ts';
-import { localSource } from '../src/library/local-source.ts';
-import { systemClock } from '../src/ops/clock.ts';
+import { NODE_DEFAULTS, openNode } from '../src/node/node.ts';
+import { openStore } from '../src/node/open-store.ts';
 import { silentLog } from '../src/ops/log.ts';
-import { Metrics } from '../src/ops/metrics.ts';
-import { createScheduler, type SchedulerParts } from '../src/scheduler/create-scheduler.ts';
-import { runDuties, runStatistics } from '../src/scheduler/duties.ts';
-import { openMemory } from '../src/store/memory/base/open.ts';
-import { openPostgres } from '../src/store/postgres/base/open.ts';
-import { openSqlite } from '../src/store/sqlite/base/open.ts';
+import type { StoreChoice } from '../src/ops/settings/settings.ts';
+import type { Scheduler } from '../src/scheduler/scheduler.ts';
 import type { Driver, Store } from '../src/store/store.ts';
+import type { JobSource } from '../src/worker/job-source.ts';
 import { startPostgres } from '../test/kit/postgres.ts';
+import { type Admin, connectAdmin } from './admin.ts';
 
-export interface Scene extends SchedulerParts, AsyncDisposable {
+export interface Scene extends AsyncDisposable {
+  scheduler: Scheduler;
   store: Store;
-  source: ReturnType<typeof localSource>;
+  source: JobSource;
+  /** How the benchmark looks at the store from outside; absent if nothing is outside of this process. */
+  outside?: Outside;
+}
+
+export interface Outside {
+  admin: Admin;
+  schema: string;
 }
 
 export type OpenScene = () => Promise<Scene>;
@@ -35,54 +41,34 @@ export interface Scenes extends AsyncDisposable {
 }
 
 /** One Workron in this process on a store that is already open, and that is closed with it. */
-export function sceneOn(store: Store): Scene {
-  const own = new AsyncDisposableStack();
-  own.use(store);
-  const settings = { leaseMs: 30_000, heartbeatMs: 5_000 };
-  const shared = { store, clock: systemClock, random: Math.random, log: silentLog, instanceId: 'bench' };
-  const parts = createScheduler({ ...shared, ...settings, metrics: new Metrics('0', 'bench') });
-  own.use(parts.scheduler);
-  const abort = new AbortController();
-  const retention = { doneMs: 7 * 86_400_000, otherMs: 30 * 86_400_000, statsMs: 90 * 86_400_000 };
-  const duties = runDuties(
-    parts,
-    { leaseMs: 30_000, reapEveryMs: 10_000, forgetWorkersAfterMs: 86_400_000, retention, ledgerMs: 90 * 86_400_000 },
-    abort.signal,
-  );
-  const statistics = runStatistics(parts, abort.signal);
-  own.defer(async () => {
-    abort.abort();
-    await Promise.all([duties, statistics]);
-  });
-  const source = localSource({
-    scheduler: parts.scheduler,
-    attachment: store.exclusive ? 'local' : 'direct',
-    version: '0',
-  });
-  return { ...parts, store, source, [Symbol.asyncDispose]: () => own.disposeAsync() };
+export async function sceneOn(store: Store, outside?: Outside): Promise<Scene> {
+  const node = await openNode({ store, settings: NODE_DEFAULTS, log: silentLog });
+  void node.runRoles(['scheduler']);
+  // No job here blocks the event loop, so the lease needs no thread of its own.
+  const { leaseKeeper: _, ...source } = node.source();
+  const scene: Scene = { scheduler: node.scheduler, store, source, [Symbol.asyncDispose]: () => node.close() };
+  return outside === undefined ? scene : { ...scene, outside };
 }
 
 /** Opens scenes on one driver; PostgreSQL is one durable server for all of them, a schema each. */
 export async function scenes(driver: Driver): Promise<Scenes> {
   const stack = new AsyncDisposableStack();
   const postgres = driver === 'postgres' ? stack.use(await startPostgres({ durable: true })) : null;
+  const admin = postgres === null ? undefined : stack.use(await connectAdmin(postgres.url));
   let count = 0;
-  const open = async (): Promise<Scene> => sceneOn(await openStore());
-  const openStore = async (): Promise<Store> => {
+  const open = async (): Promise<Scene> => {
     count += 1;
-    if (driver === 'memory') return openMemory({ clock: systemClock });
-    if (postgres !== null) {
-      return openPostgres({
-        url: postgres.url,
-        schema: `bench_${count}`,
-        poolSize: 10,
-        migrate: true,
-        log: silentLog,
-      });
-    }
+    const schema = `bench_${count}`;
+    const settings = { store: await choice(), dbDirectUrl: null, dbSchema: schema, dbPool: 10 };
+    const store = await openStore(settings, { log: silentLog, migrate: true });
+    return sceneOn(store, admin === undefined ? undefined : { admin, schema });
+  };
+  const choice = async (): Promise<StoreChoice> => {
+    if (driver === 'memory') return { driver };
+    if (postgres !== null) return { driver: 'postgres', url: postgres.url };
     const folder = await mkdtemp(join(tmpdir(), 'workron-bench-'));
     stack.defer(() => rm(folder, { recursive: true, force: true }));
-    return openSqlite({ file: join(folder, 'bench.db'), clock: systemClock, log: silentLog });
+    return { driver: 'sqlite', file: join(folder, 'bench.db') };
   };
   const scenesOf: Scenes = { open, [Symbol.asyncDispose]: () => stack.disposeAsync() };
   if (postgres !== null) {

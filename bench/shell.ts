@@ -1,4 +1,4 @@
-/** Shell jobs per second against what Node's own spawn does, one after the other in the same round. */
+/** Shell jobs per second compared with Node's spawn, one after the other in the same round. */
 
 import { spawn } from 'node:child_process';
 import { DEFAULT_SPEC } from '../src/core/job.ts';

@@ -1,11 +1,12 @@
-/** How long a duty is without a leader when that one dies, and when it is frozen: two scheduler processes. */
+/** The time that a duty has no leader after its leader was killed or frozen, with two scheduler processes. */
 
 import type { Cluster } from '../src/api/cluster.ts';
+import { eventually } from '../test/kit/eventually.ts';
 import { startPostgres } from '../test/kit/postgres.ts';
-import { api, eventually, startWorkron } from '../test/kit/workron-process.ts';
+import { api, startWorkron } from '../test/kit/workron-process.ts';
 import type { Figure } from './measure.ts';
 
-const LOOK_MS = 20;
+const POLL_MS = 20;
 
 export async function measureTakeover(rounds: number): Promise<Figure[]> {
   await using postgres = await startPostgres({ durable: true });
@@ -24,10 +25,12 @@ export async function measureTakeover(rounds: number): Promise<Figure[]> {
         const duty = duties.find((state) => state.duty === 'ticker');
         return { ...duty, pid: instances.find(({ id }) => id === duty?.leader)?.pid };
       };
-      await eventually(async () => (await ticker()).pid === one.pid && (await ticker()).held_by === 'lock', LOOK_MS);
+      await eventually(async () => (await ticker()).pid === one.pid && (await ticker()).held_by === 'lock', {
+        everyMs: POLL_MS,
+      });
       const from = performance.now();
       one.signal(signal);
-      await eventually(async () => (await ticker()).pid === two.pid, LOOK_MS);
+      await eventually(async () => (await ticker()).pid === two.pid, { everyMs: POLL_MS });
       figure.values.push(performance.now() - from);
     }
   }

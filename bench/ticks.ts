@@ -1,4 +1,4 @@
-/** How late ticks are judged, with few and with many schedules. About a hundred ticks a second at most. */
+/** The lateness of ticks with few and with many schedules, at up to a hundred ticks per second. */
 
 import { DEFAULT_SPEC } from '../src/core/job.ts';
 import { NEVER } from '../src/core/never.ts';
@@ -12,7 +12,7 @@ const PAGE = 1_000;
 export async function measureTicks(open: OpenScene, schedules: number): Promise<{ p50: number; p99: number }> {
   await using scene = await open();
   const { scheduler } = scene;
-  // Ten milliseconds apart, so that many schedules are not due at one instant.
+  // Ten milliseconds apart, so that schedules are not all due at once.
   const everyMs = Math.max(1_000, schedules * 10);
   const job = { ...DEFAULT_SPEC, command: 'true', queue: 'nobody' };
   const make = (index: number) =>

@@ -49,7 +49,7 @@ function callsOf(store: Store, lease: Lease, waitingId: number): ((signal: Abort
   ];
 }
 
-/** All that can be read. */
+/** Everything that a call could have changed. */
 async function everything(store: Store) {
   const listed = await store.list({}, { before: null, limit: 100 }, forever);
   return {
@@ -64,7 +64,7 @@ async function everything(store: Store) {
 export function exerciseAbort(open: OpenStore): void {
   const test = withStore(open);
 
-  test('abort: a call given up before it was made rejects with the reason and changes nothing', async ({
+  test('abort: a call with an aborted signal rejects with the reason of the signal and changes nothing', async ({
     store,
     advance,
   }) => {
@@ -73,7 +73,7 @@ export function exerciseAbort(open: OpenStore): void {
     await submitOne(store, aJob({ delayMs: 1_000 }));
     await advance(2_000);
     const before = await everything(store);
-    const reason = new Error('nobody waits any more');
+    const reason = new Error('the caller has gone');
     const aborted = AbortSignal.abort(reason);
     for (const call of callsOf(store, lease, waiting.id)) {
       await assert.rejects(call(aborted), (error) => error === reason, String(call));
@@ -81,7 +81,7 @@ export function exerciseAbort(open: OpenStore): void {
     assert.deepEqual(await everything(store), before);
   });
 
-  test('abort: a call given up on its way has happened or not, never half', async ({ store }) => {
+  test('abort: a call that is aborted in flight takes effect completely or not at all', async ({ store }) => {
     for (let round = 0; round < 5; round += 1) {
       const tags = [`round ${round}`];
       const controller = new AbortController();
@@ -92,7 +92,7 @@ export function exerciseAbort(open: OpenStore): void {
       queueMicrotask(() => controller.abort());
       const answered = await inserted;
       const added = await store.count({ tags }, 1_000, forever);
-      // An answer that was given up may still arrive in the store a moment later, but whole.
+      // An aborted call may still be committed a moment later, but only as a whole.
       if (answered) assert.equal(added, 20);
       else assert.ok(added === 0 || added === 20, `${added} of 20 were stored`);
     }

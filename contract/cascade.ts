@@ -214,7 +214,7 @@ export function exerciseCascade(open: OpenStore): void {
     const child = await submitOne(store, aJob({ dependsOn: [on(a, 'ended'), on(b)] }));
     const changes = [
       transition(a, { type: 'cancel' }, 0),
-      transition(b, { type: 'cancel', quiet: true }, 0),
+      transition(b, { type: 'cancel', keepDependents: true }, 0),
     ] as Change[];
     await store.applyChanges(changes, forever);
     assert.deepEqual(await fates(store, [a, b, child]), [CANCELLED, CANCELLED, SKIPPED]);

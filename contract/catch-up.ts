@@ -7,8 +7,8 @@ import { claim, forever, readOne, register, succeed } from './kit/steps.ts';
 import { type OpenStore, withStore } from './kit/store.ts';
 
 /**
- * Tick 1 ran on time. Then everything was down until five minutes after tick 6, with a window of half an hour: ticks 2 and
- * 3 are outside of it, of the others at most two run.
+ * Tick 1 ran on time. Then everything was down until five minutes after tick 6. The catch-up window is half an hour: ticks 2
+ * and 3 are outside of it, and at most two of the others run.
  */
 const LATER: Record<CatchupPolicy, Record<'idle' | 'busy', Record<OverlapPolicy, string[]>>> = {
   none: {
@@ -55,7 +55,7 @@ const LATER: Record<CatchupPolicy, Record<'idle' | 'busy', Record<OverlapPolicy,
   },
 };
 
-/** Of each run after the first: the number of the tick whose run it waits for, `-` for none. */
+/** For each run after the first, the number of the tick whose run it waits for; `-` if it waits for none. */
 const WAITS: Record<CatchupPolicy, Record<'idle' | 'busy', Record<OverlapPolicy, string>>> = {
   none: {
     idle: { skip: '', buffer_one: '', allow: '', cancel_other: '' },
@@ -78,7 +78,7 @@ export function exerciseCatchUp(open: OpenStore): void {
   const test = withStore(open);
 
   for (const state of ['idle', 'busy'] as const) {
-    test(`catch-up: everything down for a while, then up, with the last run ${state === 'idle' ? 'ended' : 'still running'}`, async ({
+    test(`catch-up: ticks of a downtime get the verdicts of their policy, with the last run ${state === 'idle' ? 'ended' : 'still running'}`, async ({
       store,
       advance,
     }) => {
@@ -107,11 +107,11 @@ export function exerciseCatchUp(open: OpenStore): void {
         assert.equal(await waits(store, schedule), WAITS[catchup][state][overlap], name);
       }
       const replaced = state === 'idle' ? 0 : 2;
-      assert.equal(stop.length, replaced, 'cancel_other with latest and all, once each');
+      assert.equal(stop.length, replaced, 'one replaced run for cancel_other with latest, one with all');
     });
   }
 
-  test('catch-up: an every-second schedule comes back after thirty days with few rows in few calls', async ({
+  test('catch-up: a schedule with a tick every second catches up on thirty days with few rows in few calls', async ({
     store,
     advance,
   }) => {
@@ -124,10 +124,10 @@ export function exerciseCatchUp(open: OpenStore): void {
     await advance(days);
     const sizes: number[] = [];
     for (let more = true; more; ) {
-      const told = await store.tick({ limit: 1_000 }, forever);
-      sizes.push(told.ticks.length);
-      // The clock of a real database goes on: what becomes due meanwhile is not what this is about.
-      more = told.more && sizes.length < 3;
+      const ticked = await store.tick({ limit: 1_000 }, forever);
+      sizes.push(ticked.ticks.length);
+      // The clock of a real database goes on: ticks that become due in between do not matter here.
+      more = ticked.more && sizes.length < 3;
     }
     assert.ok(
       sizes.every((size) => size <= 1_000),
@@ -141,13 +141,13 @@ export function exerciseCatchUp(open: OpenStore): void {
     const count = rows.reduce((sum, row) => sum + row.count, 0);
     assert.ok(count >= days / 1_000 && rows.length <= 1_100, `${count} ticks in ${rows.length} rows`);
     rows.reduce((through, row) => {
-      assert.equal(row.scheduledFor, through + 1_000, 'no tick without a verdict, none with two');
+      assert.equal(row.scheduledFor, through + 1_000, 'every tick has exactly one verdict');
       return row.through;
     }, made.anchor);
   });
 }
 
-/** Claims what the first tick started; ends it, or leaves it running. */
+/** Claims the job that the first tick started; ends it, or leaves it running. */
 async function start(store: Store, isEnded: boolean): Promise<void> {
   const worker = await register(store);
   for (const job of await claim(store, worker.id)) {
@@ -158,12 +158,12 @@ async function start(store: Store, isEnded: boolean): Promise<void> {
 async function waits(store: Store, { name, anchor }: Schedule): Promise<string> {
   const runs = (await ledger(store, name)).filter(({ verdict }) => verdict === 'ran');
   const numberOf = new Map(runs.map((run) => [run.jobId, (run.scheduledFor - anchor) / PERIOD]));
-  const told: string[] = [];
+  const numbers: string[] = [];
   for (const { jobId } of runs.slice(1)) {
     const { status, dependsOn } = await readOne(store, jobId ?? 0);
     assert.equal(status, dependsOn.length === 0 ? 'pending' : 'blocked');
     assert.ok(dependsOn.every(({ condition }) => condition === 'ended'));
-    told.push(dependsOn.length === 0 ? '-' : dependsOn.map((edge) => numberOf.get(edge.jobId)).join('+'));
+    numbers.push(dependsOn.length === 0 ? '-' : dependsOn.map((edge) => numberOf.get(edge.jobId)).join('+'));
   }
-  return told.join(' ');
+  return numbers.join(' ');
 }

@@ -18,7 +18,7 @@ import {
 import { forever } from './kit/steps.ts';
 import { type OpenStore, withStore } from './kit/store.ts';
 
-/** A workflow that no store takes: a step is to be kept from a job that is not there. */
+/** A workflow that every store refuses: a step keeps the result of a job that does not exist. */
 const REFUSED = { workflow: { name: 'w', params: {}, steps: [aStep('kept', { keepFrom: 999_999 })] } };
 const ALL = { policy: 'all', windowMs: HOUR, max: 10 } as const;
 const KEYS = Array.from({ length: 23 }, (_, index) => `tenant-${index}`);
@@ -27,14 +27,14 @@ function edit(wanted: ScheduleEdit): ScheduleChange {
   return { type: 'edit', edit: wanted };
 }
 
-/** The steps that a change takes, each with one line at most. */
+/** The steps of a change, each limited to one line. */
 async function steps(store: Store, change: ScheduleChange): Promise<ScheduleStep[]> {
   const taken: ScheduleStep[] = [];
   for (let at: number | null = null; taken.at(-1)?.changed !== true; at = taken.at(-1)?.at ?? null) {
     const step = await store.changeSchedule('nightly', { change, at, limit: 1_000, lines: 1 }, forever);
     assert.ok(step);
     taken.push(step);
-    assert.ok(taken.length < 100, 'it comes to an end');
+    assert.ok(taken.length < 100, 'the change ends');
   }
   return taken;
 }
@@ -47,7 +47,7 @@ async function postpone(store: Store): Promise<void> {
 export function exerciseChangeSchedule(open: OpenStore): void {
   const test = withStore(open);
 
-  test('change: what is due is judged first, in steps of bounded size, and the change comes last', async ({
+  test('change: due ticks get their verdicts first, in steps of bounded size, and the change is made last', async ({
     store,
     advance,
   }) => {
@@ -60,7 +60,7 @@ export function exerciseChangeSchedule(open: OpenStore): void {
       assert.equal(step?.changed, false);
       assert.equal(step.ticks.length, rows);
       assert.deepEqual([step.counts, step.started], [{ ran: rows }, { default: rows }]);
-      assert.equal(step.schedule.everyMs, PERIOD, 'nothing is changed before all is judged');
+      assert.equal(step.schedule.everyMs, PERIOD, 'nothing is changed before every due tick has its verdict');
       at = step.at;
       await advance(1_000);
     }
@@ -79,7 +79,7 @@ export function exerciseChangeSchedule(open: OpenStore): void {
     }
   });
 
-  test('change: whoever dies between two steps has changed nothing, and no tick is lost or doubled', async ({
+  test('change: a change that is abandoned between two steps changes nothing, and no tick is lost or doubled', async ({
     store,
     advance,
   }) => {
@@ -87,14 +87,14 @@ export function exerciseChangeSchedule(open: OpenStore): void {
     await advance(PERIOD + MINUTE);
     const change = edit({ everyMs: HOUR });
     await store.changeSchedule('nightly', { change, at: null, limit: 10 }, forever);
-    // Nobody comes back for it; the ticker goes on.
+    // The change is never completed; the ticker goes on.
     assert.equal((await tickAll(store)).length, KEYS.length - 10);
     const left = await store.schedule('nightly', forever);
     assert.deepEqual([left?.everyMs, left?.nextRun], [PERIOD, made.anchor + 2 * PERIOD]);
     assert.equal((await ledger(store, 'nightly')).length, KEYS.length);
   });
 
-  test('change: it counts from when it was asked for, however long it takes to get there', async ({
+  test('change: a new timing counts from when it was requested, however many steps the change takes', async ({
     store,
     advance,
   }) => {
@@ -107,7 +107,7 @@ export function exerciseChangeSchedule(open: OpenStore): void {
       const step: ScheduleStep | undefined = await store.changeSchedule('nightly', { change, at, limit: 7 }, forever);
       assert.ok(step);
       ({ changed, at } = step);
-      // More becomes due than a step takes on; the ticker is at work as well.
+      // More ticks become due than one step judges; the ticker runs at the same time.
       await advance(1_000);
       if (!changed) await store.tick({ limit: 5 }, forever);
     }
@@ -130,7 +130,7 @@ export function exerciseChangeSchedule(open: OpenStore): void {
     }
   });
 
-  test('change: a new timing gives ticks that were postponed their verdict: what cannot be started is missed', async ({
+  test('change: a new timing gives postponed ticks a verdict: a tick that cannot be started is missed', async ({
     store,
     advance,
   }) => {
@@ -139,21 +139,18 @@ export function exerciseChangeSchedule(open: OpenStore): void {
     await advance(2 * PERIOD + MINUTE);
     await postpone(store);
     const [judged, last] = await steps(store, edit({ everyMs: HOUR, target: aTarget() }));
-    assert.equal(judged?.failed[0]?.retryInMs, null, 'there is no later');
+    assert.equal(judged?.failed[0]?.retryInMs, null, 'it is not retried');
     assert.deepEqual([judged?.counts, last?.changed], [{ missed: 2 }, true]);
     assert.deepEqual(await story(store, made), ['missed 1-2']);
     await advance(2_000);
-    const told = await store.notices(10, forever);
+    const notices = await store.notices(10, forever);
     assert.deepEqual(
-      told.map(({ kind, detail }) => [kind, detail['count']]),
+      notices.map(({ kind, detail }) => [kind, detail['count']]),
       [['missed', 2]],
     );
   });
 
-  test('change: a new timing gives ticks that were postponed, and could run by now, their run', async ({
-    store,
-    advance,
-  }) => {
+  test('change: a new timing runs postponed ticks that can be started by now', async ({ store, advance }) => {
     const made = await makeSchedule(store, { target: REFUSED, catchup: ALL });
     await advance(PERIOD + MINUTE);
     await postpone(store);
@@ -163,10 +160,7 @@ export function exerciseChangeSchedule(open: OpenStore): void {
     assert.deepEqual(await story(store, made), ['ran 1']);
   });
 
-  test('change: keys that are dropped, and a pause that ends, leave no tick without a verdict', async ({
-    store,
-    advance,
-  }) => {
+  test('change: removing a key or ending a pause leaves no tick without a verdict', async ({ store, advance }) => {
     const made = await makeSchedule(store, { target: REFUSED, catchup: ALL, forEach: ['a', 'b'] });
     await advance(PERIOD + MINUTE);
     await postpone(store);
@@ -174,7 +168,7 @@ export function exerciseChangeSchedule(open: OpenStore): void {
     await steps(store, edit({ forEach: ['b'] }));
     const verdicts = async () =>
       (await ledger(store, 'nightly')).map(({ key, verdict, count }) => `${key} ${verdict} ${count}`);
-    assert.deepEqual(await verdicts(), ['a missed 1'], 'that of the other key is still to come');
+    assert.deepEqual(await verdicts(), ['a missed 1'], 'the tick of the other key has no verdict yet');
     await steps(store, { type: 'pause', note: null });
     await advance(2 * PERIOD);
     const taken = await steps(store, { type: 'resume' });
@@ -182,13 +176,13 @@ export function exerciseChangeSchedule(open: OpenStore): void {
     assert.deepEqual(await verdicts(), ['a missed 1', 'b missed 1', 'b paused 2']);
   });
 
-  test('change: what leaves ticks as they are waits for none that cannot be written, and tries them again', async ({
+  test('change: a change that keeps the timing does not wait for ticks that cannot be written, and retries them', async ({
     store,
     advance,
   }) => {
     const made = await makeSchedule(store, { target: REFUSED });
     await advance(PERIOD + MINUTE);
-    // Nobody has found out yet that it cannot be written.
+    // No tick has failed yet.
     const taken = await steps(store, edit({ target: aTarget() }));
     assert.deepEqual(
       taken.map(({ changed, failed }) => [changed, failed.length]),
@@ -197,13 +191,13 @@ export function exerciseChangeSchedule(open: OpenStore): void {
         [true, 0],
       ],
     );
-    assert.equal(taken.at(-1)?.schedule.nextRun, made.anchor + PERIOD, 'mended, it is due again at once');
+    assert.equal(taken.at(-1)?.schedule.nextRun, made.anchor + PERIOD, 'after the fix the tick is due at once');
     assert.deepEqual(await story(store, made), []);
     await tickAll(store);
     assert.deepEqual(await story(store, made), ['ran 1']);
   });
 
-  test('change: one that is refused judges nothing', async ({ store, advance }) => {
+  test('change: a refused change gives no verdicts', async ({ store, advance }) => {
     await makeSchedule(store);
     await advance(PERIOD + MINUTE);
     const request = { change: edit({ cron: '0 0 30 2 *', everyMs: null }), at: null, limit: 1_000 };

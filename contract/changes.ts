@@ -14,7 +14,6 @@ import {
   readOne,
   register,
   report,
-  retry,
   submit,
   submitOne,
   succeed,
@@ -30,7 +29,7 @@ function failing(job: Job): Change {
 export function exerciseChanges(open: OpenStore): void {
   const test = withStore(open);
 
-  test('requeue: a failed attempt is recorded, counted, and the job waits for its backoff', async ({
+  test('requeue: a failed attempt is recorded and counted, and the job waits for its backoff', async ({
     store,
     advance,
   }) => {
@@ -62,7 +61,7 @@ export function exerciseChanges(open: OpenStore): void {
     });
   });
 
-  test('requeue: without a delay it is pending at once, in its old place', async ({ store, advance }) => {
+  test('requeue: without a delay the job is pending at once, in its old place', async ({ store, advance }) => {
     const lease = await claimOne(store, aJob());
     await advance(1_000);
     const job = await report(store, lease, { type: 'interrupted', error: 'drained' });
@@ -72,7 +71,7 @@ export function exerciseChanges(open: OpenStore): void {
     assert.deepEqual([again.job.id, again.job.attempt], [job.id, 2]);
   });
 
-  test('requeue: a running second attempt still tells how the first one failed', async ({ store, advance }) => {
+  test('requeue: a running second attempt still shows how the first one failed', async ({ store, advance }) => {
     const lease = await claimOne(store, aJob());
     await fail(store, lease);
     await advance(60_000);
@@ -84,7 +83,11 @@ export function exerciseChanges(open: OpenStore): void {
 
     await report(store, second, { type: 'returned' });
     const third = await claimOne(store);
-    assert.equal((await readOne(store, lease.job.id)).error, 'exit 7', 'an attempt without an error hides nothing');
+    assert.equal(
+      (await readOne(store, lease.job.id)).error,
+      'exit 7',
+      'an attempt without an error keeps the last error',
+    );
     await succeed(store, third);
     const done = await readOne(store, lease.job.id);
     assert.deepEqual([done.status, done.exitCode, done.error, done.failures], ['done', 0, null, 1]);
@@ -108,7 +111,7 @@ export function exerciseChanges(open: OpenStore): void {
     assert.deepEqual(await readOne(store, job.id), job);
   });
 
-  test('end: a job that waits is cancelled at once, with no attempt on record', async ({ store }) => {
+  test('end: a waiting job is cancelled at once, and no attempt is recorded', async ({ store }) => {
     const [pending, scheduled] = await submit(store, [aJob(), aJob({ delayMs: 60_000 })]);
     for (const { id } of [pending, scheduled] as Job[]) {
       const job = await cancel(store, id);
@@ -121,7 +124,9 @@ export function exerciseChanges(open: OpenStore): void {
     assert.equal((await store.promote(10, forever)).nextDueAt, null);
   });
 
-  test('end: cancelled between two attempts, it keeps what the first left', async ({ store }) => {
+  test('end: a job that is cancelled between two attempts keeps the start time and worker of the first', async ({
+    store,
+  }) => {
     const lease = await claimOne(store, aJob());
     await fail(store, lease);
     const job = await cancel(store, lease.job.id);
@@ -134,12 +139,16 @@ export function exerciseChanges(open: OpenStore): void {
     );
   });
 
-  test('flag: a running job is asked to stop; its failure is then a cancellation', async ({ store }) => {
+  test('flag: cancelling a running job sets a flag; its failure then counts as a cancellation', async ({ store }) => {
     const lease = await claimOne(store, aJob());
     const flagged = await cancel(store, lease.job.id);
     assert.equal(flagged.status, 'running');
     assert.ok(flagged.cancelRequestedAt !== null);
-    assert.deepEqual(await cancel(store, lease.job.id), await readOne(store, lease.job.id), 'twice is fine');
+    assert.deepEqual(
+      await cancel(store, lease.job.id),
+      await readOne(store, lease.job.id),
+      'a second cancel changes nothing',
+    );
 
     const ended = await fail(store, lease);
     assert.deepEqual([ended?.status, ended?.reason, ended?.failures], ['cancelled', 'cancelled', 0]);
@@ -148,7 +157,7 @@ export function exerciseChanges(open: OpenStore): void {
     assert.deepEqual([record?.outcome, record?.exitCode], ['cancelled', 7]);
   });
 
-  test('fence: a decision made before somebody asked for a stop is not written', async ({ store }) => {
+  test('fence: a decision that was made before a cancel request is not written', async ({ store }) => {
     const lease = await claimOne(store, aJob());
     const change = failing(await readOne(store, lease.job.id));
     await cancel(store, lease.job.id);
@@ -158,7 +167,7 @@ export function exerciseChanges(open: OpenStore): void {
     assert.deepEqual(await store.attempts(job.id, forever), []);
   });
 
-  test('fence: every field that the decision used must still be so', async ({ store }) => {
+  test('fence: a change is written only if every field that its decision used is unchanged', async ({ store }) => {
     const lease = await claimOne(store, aJob());
     const job = await readOne(store, lease.job.id);
     const change = failing(job);
@@ -184,7 +193,7 @@ export function exerciseChanges(open: OpenStore): void {
     assert.equal((await store.applyChanges([change], forever))[0]?.status, 'scheduled');
   });
 
-  test('fence: a worker that was heard meanwhile has not been lost', async ({ store, advance }) => {
+  test('fence: a worker that sent a heartbeat in the meantime does not lose its job', async ({ store, advance }) => {
     const lease = await claimOne(store, aJob());
     const [worker] = await store.workers(forever);
     const job = await readOne(store, lease.job.id);
@@ -196,7 +205,7 @@ export function exerciseChanges(open: OpenStore): void {
     assert.equal((await readOne(store, job.id)).status, 'running');
   });
 
-  test('changes: a batch is answered in order, the stale ones hurting nobody', async ({ store }) => {
+  test('changes: a batch is answered in order, and stale changes do not affect the others', async ({ store }) => {
     await submit(store, jobs(3));
     const { id } = await register(store);
     const claimed = await claim(store, id);
@@ -217,7 +226,7 @@ export function exerciseChanges(open: OpenStore): void {
     assert.deepEqual(await store.applyChanges([], forever), []);
   });
 
-  test('changes: all kinds in one batch', async ({ store }) => {
+  test('changes: one batch may hold every kind of change', async ({ store }) => {
     const over = await submitOne(store, aJob());
     await cancel(store, over.id);
     await submit(store, jobs(3));
@@ -249,76 +258,7 @@ export function exerciseChanges(open: OpenStore): void {
     for (const job of written) assert.deepEqual(await readOne(store, job?.id ?? 0), job);
   });
 
-  test('reopen: a person’s retry gives a full budget and keeps counting attempts', async ({ store, advance }) => {
-    const lease = await claimOne(store, aJob({ maxAttempts: 1, startTimeoutMs: 9_000 }));
-    await fail(store, lease);
-    await advance(5_000);
-    const before = await store.now(forever);
-    const job = await retry(store, lease.job.id);
-    assert.deepEqual([job.status, job.failures, job.losses, job.attempt], ['pending', 0, 0, 1]);
-    assert.deepEqual([job.doneAt, job.reason, job.cancelRequestedAt], [null, null, null]);
-    assert.equal(job.error, 'exit 7', 'how the last attempt went');
-    assert.ok(job.dueAt >= before);
-    assert.equal(job.expiresAt, job.dueAt + 9_000);
-
-    const second = await claimOne(store);
-    assert.deepEqual([second.job.id, second.job.attempt, second.job.failures], [job.id, 2, 0]);
-    await succeed(store, second);
-    assert.deepEqual(
-      (await store.attempts(job.id, forever)).map(({ attempt, outcome }) => [attempt, outcome]),
-      [
-        [1, 'failed'],
-        [2, 'done'],
-      ],
-    );
-  });
-
-  test('reopen: an end without an attempt leaves no trace, as often as it happens', async ({ store }) => {
-    const { id } = await submitOne(store, aJob());
-    for (let round = 0; round < 2; round += 1) {
-      await cancel(store, id);
-      const job = await retry(store, id);
-      assert.deepEqual([job.status, job.attempt, job.startedAt], ['pending', 0, null]);
-    }
-    const lease = await claimOne(store);
-    assert.equal(lease.job.attempt, 1);
-    await fail(store, lease);
-    await cancel(store, id);
-    const job = await retry(store, id);
-    assert.deepEqual([job.attempt, job.error], [1, 'exit 7']);
-    assert.deepEqual(
-      (await store.attempts(id, forever)).map(({ attempt }) => attempt),
-      [1],
-    );
-  });
-
-  test('reopen: happens once, and never to what is done', async ({ store }) => {
-    const lease = await claimOne(store, aJob({ maxAttempts: 1 }));
-    await fail(store, lease);
-    const change = transition(await readOne(store, lease.job.id), { type: 'retry' }, 0);
-    assert.ok(change);
-    const written = await store.applyChanges([change, change], forever);
-    assert.deepEqual(
-      written.map((job) => job?.status),
-      ['pending', undefined],
-    );
-    await succeed(store, await claimOne(store));
-    assert.deepEqual(await store.applyChanges([change], forever), [undefined]);
-    assert.equal((await readOne(store, lease.job.id)).status, 'done');
-  });
-
-  test('reopen: a cancelled job forgets that it was asked to stop', async ({ store }) => {
-    const lease = await claimOne(store, aJob());
-    await cancel(store, lease.job.id);
-    await report(store, lease, { type: 'cancelled', error: null });
-    const job = await retry(store, lease.job.id);
-    assert.equal(job.cancelRequestedAt, null);
-    const second = await claimOne(store);
-    assert.deepEqual((await beat(store, second.workerId, [second], 1))?.cancel, []);
-    assert.equal((await fail(store, second))?.status, 'scheduled');
-  });
-
-  test('counters: what a decision says is what is written', async ({ store }) => {
+  test('counters: failures, interruptions, snoozes and losses are written as decided', async ({ store }) => {
     const lease = await claimOne(store, aJob());
     const job = await readOne(store, lease.job.id);
     const change = failing(job);
@@ -331,7 +271,7 @@ export function exerciseChanges(open: OpenStore): void {
     assert.deepEqual([ended.failures, ended.interruptions, ended.snoozes, ended.losses], [1, 2, 3, 4]);
   });
 
-  test('output: text from jobs is kept as it is, odd characters and all', async ({ store }) => {
+  test('output: the error of a job is kept unchanged, unusual characters included', async ({ store }) => {
     const lease = await claimOne(store, aJob({ maxAttempts: 1 }));
     const error = `exit 1\nça '"\\ %_ \u{1F680} \uFFFD ${'x'.repeat(3_000)}`;
     const job = await report(store, lease, { type: 'failed', exitCode: 1, signal: null, error });

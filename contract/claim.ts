@@ -8,7 +8,7 @@ import { type OpenStore, withStore } from './kit/store.ts';
 export function exerciseClaim(open: OpenStore): void {
   const test = withStore(open);
 
-  test('claim: the worker gets the spec and its lease, the job is running', async ({ store }) => {
+  test('claim: the worker gets the spec and a lease, and the job is running', async ({ store }) => {
     const job = await submitOne(store, aJob({ command: 'echo hi', env: { A: '1' }, timeoutMs: 77, tags: ['t'] }));
     const worker = await register(store);
     const [claimed, ...others] = await claim(store, worker.id);
@@ -30,19 +30,19 @@ export function exerciseClaim(open: OpenStore): void {
     assert.ok(running.lastHeartbeatAt !== null && running.lastHeartbeatAt >= worker.seenAt);
   });
 
-  test('claim: no job is ever handed to two claimers', async ({ store }) => {
+  test('claim: no job is given to two claimers', async ({ store }) => {
     await submit(store, jobs(5));
     const workers = await Promise.all(Array.from({ length: 10 }, () => register(store)));
     const claimed = await Promise.all(workers.map(({ id }) => claim(store, id, { limit: 1 })));
 
     assert.equal(new Set(ids(claimed.flat())).size, claimed.flat().length);
-    // A claimer that meets others at the same rows may come away with nothing; what is left can be claimed at once.
+    // A claimer that competes with others for the same rows may get nothing; the rest can be claimed at once.
     const rest = await claim(store, workers[0]?.id ?? 0);
     assert.equal(new Set(ids([...claimed.flat(), ...rest])).size, 5);
     for (const job of await store.list({}, { before: null, limit: 10 }, forever)) assert.equal(job.attempt, 1);
   });
 
-  test('claim: ten claimers with batches share all jobs, each exactly once', async ({ store }) => {
+  test('claim: ten claimers with batches get all jobs, each exactly once', async ({ store }) => {
     await submit(store, jobs(60));
     const workers = await Promise.all(Array.from({ length: 10 }, () => register(store)));
     const claimed: number[] = [];
@@ -58,7 +58,7 @@ export function exerciseClaim(open: OpenStore): void {
     assert.equal(new Set(claimed).size, 60);
   });
 
-  test('claim: takes no more than the limit', async ({ store }) => {
+  test('claim: returns at most as many jobs as the limit', async ({ store }) => {
     await submit(store, jobs(5));
     const { id } = await register(store);
     assert.equal((await claim(store, id, { limit: 0 })).length, 0);
@@ -67,7 +67,7 @@ export function exerciseClaim(open: OpenStore): void {
     assert.equal((await claim(store, id, { limit: 9 })).length, 0);
   });
 
-  test('claim: what is scheduled, running or ended is not claimable', async ({ store }) => {
+  test('claim: a job that is scheduled, running or ended is not claimable', async ({ store }) => {
     const { id } = await register(store);
     const [, gone] = await submit(store, [aJob({ delayMs: 60_000 }), aJob(), aJob()]);
     await decide(store, gone?.id ?? 0, { type: 'cancel' });
@@ -75,7 +75,7 @@ export function exerciseClaim(open: OpenStore): void {
     assert.deepEqual(await claim(store, id), []);
   });
 
-  test('claim: a worker that nobody knows, or that is offline, must register first', async ({ store }) => {
+  test('claim: an unknown or offline worker must register first', async ({ store }) => {
     await submit(store, jobs(1));
     const { id } = await register(store);
     await store.leaveWorker(id, forever);
@@ -93,7 +93,7 @@ export function exerciseClaim(open: OpenStore): void {
     assert.deepEqual(await claim(store, id), []);
   });
 
-  test('claim: the attempt rises with every claim', async ({ store, advance }) => {
+  test('claim: every claim increments the attempt', async ({ store, advance }) => {
     const lease = await claimOne(store, aJob());
     for (const expected of [2, 3, 4]) {
       await decide(store, lease.job.id, { type: 'settle', outcome: { type: 'interrupted', error: 'drained' } });
@@ -102,7 +102,7 @@ export function exerciseClaim(open: OpenStore): void {
     }
   });
 
-  test('claim: an offer of nothing gets nothing', async ({ store }) => {
+  test('claim: an empty offer gets nothing', async ({ store }) => {
     await submit(store, [aJob(), aJob({ handler: 'h' })]);
     const { id } = await register(store);
     assert.deepEqual(await claim(store, id, { offer: anOffer({ commands: false }) }), []);

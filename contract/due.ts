@@ -21,7 +21,7 @@ import { type OpenStore, withStore } from './kit/store.ts';
 export function exerciseDue(open: OpenStore): void {
   const test = withStore(open);
 
-  test('promote: what is due becomes claimable, and only that', async ({ store, advance }) => {
+  test('promote: due jobs become claimable, and no others', async ({ store, advance }) => {
     const [soon, later] = await submit(store, [aJob({ delayMs: 10_000 }), aJob({ delayMs: 600_000 }), aJob()]);
     assert.deepEqual(await store.promote(10, forever), { count: 0, nextDueAt: soon?.dueAt });
     await advance(10_000);
@@ -33,7 +33,7 @@ export function exerciseDue(open: OpenStore): void {
     assert.deepEqual(await store.promote(10, forever), { count: 1, nextDueAt: null });
   });
 
-  test('promote: takes no more than the limit, the earliest first', async ({ store, advance }) => {
+  test('promote: promotes at most as many jobs as the limit, the earliest first', async ({ store, advance }) => {
     const [c, a, b] = await submit(store, [
       aJob({ delayMs: 3_000 }),
       aJob({ delayMs: 1_000 }),
@@ -46,7 +46,7 @@ export function exerciseDue(open: OpenStore): void {
     assert.deepEqual(await store.promote(2, forever), { count: 1, nextDueAt: null });
   });
 
-  test('promote: two at once move each job once', async ({ store, advance }) => {
+  test('promote: two concurrent calls promote each job once', async ({ store, advance }) => {
     await submit(store, jobs(20, { delayMs: 1_000 }));
     await advance(2_000);
     const rounds = await Promise.all([store.promote(15, forever), store.promote(15, forever)]);
@@ -59,7 +59,7 @@ export function exerciseDue(open: OpenStore): void {
     assert.deepEqual([queue?.pending, queue?.scheduled], [20, 0]);
   });
 
-  test('expire: what has not started in time is found, as it is', async ({ store, advance }) => {
+  test('expire: jobs past their start timeout are found, unchanged', async ({ store, advance }) => {
     const [late, fine, none] = await submit(store, [
       aJob({ startTimeoutMs: 1_000 }),
       aJob({ startTimeoutMs: 600_000 }),
@@ -81,13 +81,13 @@ export function exerciseDue(open: OpenStore): void {
     );
   });
 
-  test('expire: takes no more than the limit', async ({ store, advance }) => {
+  test('expire: finds at most as many jobs as the limit', async ({ store, advance }) => {
     await submit(store, jobs(3, { startTimeoutMs: 1_000 }));
     await advance(2_000);
     assert.equal((await store.findExpired(2, forever)).length, 2);
   });
 
-  test('expire: the time counts from when the job is due', async ({ store, advance }) => {
+  test('expire: the start timeout counts from when the job is due', async ({ store, advance }) => {
     await submitOne(store, aJob({ delayMs: 10_000, startTimeoutMs: 5_000 }));
     await advance(12_000);
     assert.deepEqual(await store.findExpired(10, forever), []);
@@ -95,7 +95,7 @@ export function exerciseDue(open: OpenStore): void {
     assert.equal((await store.findExpired(10, forever)).length, 1);
   });
 
-  test('expire: a job that has started once is never expired, nor one that has ended', async ({ store, advance }) => {
+  test('expire: a job that has started or ended never expires', async ({ store, advance }) => {
     const lease = await claimOne(store, aJob({ startTimeoutMs: 1_000 }));
     assert.equal((await readOne(store, lease.job.id)).expiresAt, null);
     const over = await submitOne(store, aJob({ startTimeoutMs: 1_000 }));
@@ -107,7 +107,7 @@ export function exerciseDue(open: OpenStore): void {
     assert.deepEqual(await store.findExpired(10, forever), []);
   });
 
-  test('expire: a claim that is given back unstarted is no start', async ({ store, advance }) => {
+  test('expire: a claim that is given back before the job starts is not a start', async ({ store, advance }) => {
     const lease = await claimOne(store, aJob({ startTimeoutMs: 10_000 }));
     const { id } = lease.job;
     await report(store, lease, { type: 'returned' });
@@ -123,7 +123,7 @@ export function exerciseDue(open: OpenStore): void {
     assert.equal((await readOne(store, id)).reason, 'expired');
   });
 
-  test('expire: a job that has started once is not expired after a later claim is given back', async ({
+  test('expire: a job that has started once does not expire after a later claim is given back', async ({
     store,
     advance,
   }) => {
@@ -135,7 +135,7 @@ export function exerciseDue(open: OpenStore): void {
     assert.deepEqual(await store.findExpired(10, forever), []);
   });
 
-  test('expire: a person’s retry gives the time anew', async ({ store, advance }) => {
+  test('expire: a manual retry restarts the start timeout', async ({ store, advance }) => {
     const job = await submitOne(store, aJob({ startTimeoutMs: 10_000 }));
     await advance(11_000);
     await decide(store, job.id, { type: 'expire' });

@@ -6,7 +6,7 @@ import { type OpenStore, withStore } from './kit/store.ts';
 export function exerciseEdit(open: OpenStore): void {
   const test = withStore(open);
 
-  test('edit: what was named changes, the rest stays', async ({ store }) => {
+  test('edit: the given fields change, the others stay', async ({ store }) => {
     const job = await submitOne(store, aJob({ name: 'n', env: { A: '1' }, tags: ['old'] }));
     const wanted = { priority: 7, queue: 'other', timeoutMs: 5, maxAttempts: 9, tags: ['x', 'y'] };
     const edited = await store.edit(job.id, wanted, forever);
@@ -15,7 +15,7 @@ export function exerciseEdit(open: OpenStore): void {
     assert.deepEqual(await store.edit(job.id, {}, forever), edited);
   });
 
-  test('edit: a new priority counts at the next claim', async ({ store }) => {
+  test('edit: a new priority applies to the next claim', async ({ store }) => {
     const [a, b, c] = ids(await submit(store, [aJob(), aJob(), aJob({ priority: 1 })]));
     await store.edit(b ?? 0, { priority: 2 }, forever);
     await store.edit(c ?? 0, { priority: -1 }, forever);
@@ -28,7 +28,7 @@ export function exerciseEdit(open: OpenStore): void {
     );
   });
 
-  test('edit: a new queue counts at the next claim, and in the queues', async ({ store }) => {
+  test('edit: a new queue applies to the next claim and to the counts of the queues', async ({ store }) => {
     const job = await submitOne(store, aJob({ queue: 'a', requires: ['gpu'] }));
     await store.edit(job.id, { queue: 'b' }, forever);
     const { id } = await register(store);
@@ -42,7 +42,7 @@ export function exerciseEdit(open: OpenStore): void {
     assert.equal(claimed?.queue, 'b');
   });
 
-  test('edit: what the worker gets is what was written last', async ({ store }) => {
+  test('edit: the worker gets the spec that was written last', async ({ store }) => {
     const job = await submitOne(store, aJob({ timeoutMs: 1 }));
     await store.edit(job.id, { timeoutMs: 2, maxAttempts: 8, tags: ['t'] }, forever);
     const { job: claimed } = await claimOne(store);
@@ -62,11 +62,11 @@ export function exerciseEdit(open: OpenStore): void {
     const sooner = await store.edit(job.id, { runAt: job.createdAt + 5_000 }, forever);
     assert.deepEqual([sooner?.status, sooner?.dueAt], ['pending', job.createdAt + 5_000]);
     const earliest = await store.edit(job.id, { runAt: 0 }, forever);
-    assert.equal(earliest?.dueAt, job.createdAt, 'nothing is due before it was submitted');
+    assert.equal(earliest?.dueAt, job.createdAt, 'a job is not due before its submission');
     assert.deepEqual(ids(await claim(store, id)), [job.id]);
   });
 
-  test('edit: only what waits can be changed', async ({ store }) => {
+  test('edit: only waiting jobs can be edited', async ({ store }) => {
     const lease = await claimOne(store, aJob());
     const ended = await submitOne(store, aJob());
     await cancel(store, ended.id);
@@ -77,7 +77,7 @@ export function exerciseEdit(open: OpenStore): void {
     assert.equal((await readOne(store, ended.id)).priority, 0);
   });
 
-  test('edit: racing with a claim, the worker gets the old job whole or the new one whole', async ({ store }) => {
+  test('edit: a claim during an edit returns the whole old job or the whole new one', async ({ store }) => {
     const { id } = await register(store);
     for (let round = 0; round < 10; round += 1) {
       const job = await submitOne(store, aJob({ timeoutMs: 1, tags: ['old'] }));
@@ -85,7 +85,7 @@ export function exerciseEdit(open: OpenStore): void {
         store.edit(job.id, { timeoutMs: 2, tags: ['new'] }, forever),
         claim(store, id),
       ]);
-      // On a database the claim may pass over a row that an edit holds.
+      // On a database the claim may skip a row that an edit has locked.
       const [got] = claimed.length > 0 ? claimed : await claim(store, id);
       const expected = edited === undefined ? [1, ['old']] : [2, ['new']];
       assert.deepEqual([got?.timeoutMs, got?.tags], expected);

@@ -1,13 +1,13 @@
-/** How hard the suite tries. */
+/** Sizes of the suite's larger tests. */
 export interface Effort {
-  /** Cancel against settle against reap on one job. */
+  /** Races of cancel, settle and reap on one job. */
   races: number;
-  /** Ends, submissions and cancels that meet on the same edges. */
+  /** Races of settle, submit and cancel on the same edges. */
   graphRaces: number;
-  /** Queued jobs of one tenant, and tenants of one queue. */
+  /** Waiting jobs of one fair key, and fair keys of one queue. */
   fairJobs: number;
   fairKeys: number;
 }
 
-/** For every day. */
+/** Small enough for every test run. */
 export const EVERYDAY: Effort = { races: 120, graphRaces: 20, fairJobs: 1_000, fairKeys: 500 };

@@ -1,4 +1,4 @@
-/** Every promise of `Store`, tested once for all backends. */
+/** Every promise of `Store`, tested in the same way for every store. */
 
 import { describe } from 'node:test';
 import { exerciseAbort } from './abort.ts';
@@ -25,9 +25,11 @@ import { exerciseLeadership } from './leadership.ts';
 import { exerciseList } from './list.ts';
 import { exerciseLogs } from './logs.ts';
 import { exerciseLost } from './lost.ts';
+import { exerciseManualRetry } from './manual-retry.ts';
 import { exerciseNotices } from './notices.ts';
 import { exerciseOperations } from './operations.ts';
 import { exerciseOrder } from './order.ts';
+import { exerciseOverlap } from './overlap.ts';
 import { exercisePrefetch } from './prefetch.ts';
 import { exerciseProgress } from './progress.ts';
 import { exercisePrune } from './prune.ts';
@@ -59,6 +61,7 @@ const THEMES = [
   exerciseHeartbeat,
   exerciseSettle,
   exerciseChanges,
+  exerciseManualRetry,
   exerciseEdit,
   exerciseDue,
   exerciseLost,
@@ -79,6 +82,7 @@ const THEMES = [
   exerciseSchedules,
   exerciseChangeSchedule,
   exerciseTicks,
+  exerciseOverlap,
   exerciseTickNotices,
   exerciseFailingTicks,
   exerciseCatchUp,
@@ -93,9 +97,9 @@ const THEMES = [
   exerciseRaces,
 ];
 
-/** Declares the whole suite for one backend, for `node --test`. `open` gives each test an empty store and a clock to move. */
+/** Declares the whole suite for one store, for `node --test`. `open` returns an empty store with a clock for each test. */
 export function exerciseStore(name: string, open: OpenStore, effort: Effort = EVERYDAY): void {
-  // The runner collects what `describe` answers with.
+  // The test runner awaits the promise that `describe` returns.
   void describe(name, { concurrency: 4 }, () => {
     for (const exercise of THEMES) exercise(open, effort);
   });

@@ -3,7 +3,7 @@ import { type Log, silentLog } from '../src/ops/log.ts';
 import { Metrics } from '../src/ops/metrics.ts';
 import { Wake } from '../src/ops/wake.ts';
 import { createScheduler } from '../src/scheduler/create-scheduler.ts';
-import { ticker } from '../src/scheduler/ticker.ts';
+import { ticker } from '../src/scheduler/duties/ticker.ts';
 import type { Store } from '../src/store/store.ts';
 import { aStep } from './kit/builders.ts';
 import { VirtualClock } from './kit/clock.ts';
@@ -11,19 +11,19 @@ import { changeSchedule, ledger, makeSchedule, PERIOD, story } from './kit/sched
 import { forever } from './kit/steps.ts';
 import { type OpenStore, withStore } from './kit/store.ts';
 
-/** A workflow that no store takes: a step is to be kept from a job that is not there. */
+/** A workflow that every store refuses: a step keeps the result of a job that does not exist. */
 const REFUSED = { workflow: { name: 'w', params: {}, steps: [aStep('kept', { keepFrom: 999_999 })] } };
 
 export function exerciseFailingTicks(open: OpenStore): void {
   const test = withStore(open);
 
-  test('ticks: a schedule that cannot be written is postponed by itself, ever longer, and others go on', async ({
+  test('ticks: a schedule whose tick cannot be written is postponed alone, with growing delays, and the others go on', async ({
     store,
     advance,
   }) => {
     const anchor = await store.now(forever);
     const names = Array.from({ length: 9 }, (_, index) => `good-${index}`);
-    // One is due first of all, the other in the middle.
+    // One of the two is due before all others, one in between.
     await makeSchedule(store, { name: 'bad-1', anchor, target: REFUSED });
     for (const [index, name] of names.entries()) {
       await makeSchedule(store, { name, anchor, overlap: 'allow' });
@@ -43,7 +43,7 @@ export function exerciseFailingTicks(open: OpenStore): void {
       ['bad-1', 'bad-2'],
     );
     for (const name of ['bad-1', 'bad-2']) {
-      assert.deepEqual(await ledger(store, name), [], 'nothing half');
+      assert.deepEqual(await ledger(store, name), [], 'nothing is stored in part');
       assert.equal((await store.schedule(name, forever))?.lastVerdict, null);
     }
 
@@ -52,14 +52,17 @@ export function exerciseFailingTicks(open: OpenStore): void {
       const due = (await store.schedule('bad-2', forever))?.nextRun ?? 0;
       await advance(due - (await store.now(forever)) + 1);
       await rounds();
-      const told = errors.splice(0).findLast(({ schedule }) => schedule === 'bad-2');
-      waits.push(told?.again_in_ms ?? 0);
+      const failure = errors.splice(0).findLast(({ schedule }) => schedule === 'bad-2');
+      waits.push(failure?.retry_in_ms ?? 0);
     }
     const [first = 0, second = 0, third = 0] = waits;
-    assert.ok(first >= 5_000 && second >= 2 * first && third >= 2 * second, `twice as long: ${waits.join()}`);
+    assert.ok(
+      first >= 5_000 && second >= 2 * first && third >= 2 * second,
+      `each delay is twice as long as the one before: ${waits.join()}`,
+    );
   });
 
-  test('ticks: a schedule that was postponed and is mended runs its tick', async ({ store, advance }) => {
+  test('ticks: a postponed schedule runs its tick after it has been fixed', async ({ store, advance }) => {
     const made = await makeSchedule(store, { target: REFUSED });
     using duty = watch(store);
     const { rounds } = duty;
@@ -72,7 +75,7 @@ export function exerciseFailingTicks(open: OpenStore): void {
     assert.deepEqual(await story(store, made), ['ran 1']);
   });
 
-  test('ticks: a person changes the times of a schedule that cannot be written: what was due is missed', async ({
+  test('ticks: a new timing for a schedule whose tick cannot be written makes the due tick missed', async ({
     store,
     advance,
   }) => {
@@ -83,11 +86,11 @@ export function exerciseFailingTicks(open: OpenStore): void {
     assert.equal(edited.everyMs, 2 * PERIOD);
     assert.deepEqual(await verdicts(store, 'refused'), ['missed', 'missed', 'missed']);
     assert.deepEqual(
-      duty.errors.map(({ schedule, again_in_ms }) => [schedule, again_in_ms]),
+      duty.errors.map(({ schedule, retry_in_ms }) => [schedule, retry_in_ms]),
       Array.from({ length: 3 }, () => ['refused', undefined]),
     );
     const metric = (await duty.metrics.ticks.get()).values.find(({ labels }) => labels.verdict === 'missed');
-    assert.equal(metric?.value, 3, 'counted as the duty counts them');
+    assert.equal(metric?.value, 3, 'counted as the ticker counts them');
   });
 }
 
@@ -95,9 +98,9 @@ async function verdicts(store: Store, name: string): Promise<string[]> {
   return (await ledger(store, name)).map(({ verdict }) => verdict);
 }
 
-/** The duty on this store; what it logs as errors is kept. */
+/** Runs the ticker on this store and collects the errors that it logs. */
 function watch(store: Store) {
-  const errors: { schedule: string; again_in_ms: number }[] = [];
+  const errors: { schedule: string; retry_in_ms: number }[] = [];
   const log: Log = { ...silentLog, error: (fields) => errors.push(fields as (typeof errors)[number]) };
   const options = { store, clock: new VirtualClock(), random: () => 0.5, log, instanceId: 'me' };
   const metrics = new Metrics('0', 'me');

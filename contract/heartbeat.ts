@@ -20,7 +20,7 @@ const QUIET = { cancel: [], lost: [], drain: false, returned: [] };
 export function exerciseHeartbeat(open: OpenStore): void {
   const test = withStore(open);
 
-  test('heartbeat: renews all that the worker holds', async ({ store, advance }) => {
+  test('heartbeat: renews all leases of the worker', async ({ store, advance }) => {
     const lease = await claimOne(store, aJob());
     await advance(LEASE_MS - 5_000);
     assert.deepEqual(await beat(store, lease.workerId, [lease], 1), QUIET);
@@ -30,7 +30,7 @@ export function exerciseHeartbeat(open: OpenStore): void {
     assert.equal((await store.findLost({ limit: 10, dead: [] }, forever)).length, 1);
   });
 
-  test('heartbeat: is seen on the job and on the worker', async ({ store, advance }) => {
+  test('heartbeat: is shown on the job and on the worker', async ({ store, advance }) => {
     const lease = await claimOne(store, aJob());
     const before = await readOne(store, lease.job.id);
     await advance(5_000);
@@ -41,11 +41,11 @@ export function exerciseHeartbeat(open: OpenStore): void {
     assert.ok((worker?.seenAt ?? 0) >= (worker?.registeredAt ?? 0) + 5_000);
   });
 
-  test('heartbeat: a worker that nobody knows must register again', async ({ store }) => {
+  test('heartbeat: an unknown worker must register again', async ({ store }) => {
     assert.equal(await beat(store, 9_999, []), undefined);
   });
 
-  test('heartbeat: what was handed out by a claim that the worker has seen, but does not hold, goes back at once', async ({
+  test('heartbeat: a job of a claim that the worker has seen, but which it does not list, is taken back at once', async ({
     store,
     advance,
   }) => {
@@ -62,14 +62,14 @@ export function exerciseHeartbeat(open: OpenStore): void {
     const returned = await readOne(store, second.id);
     assert.equal(returned.status, 'pending');
     assert.equal(returned.failures, 0);
-    assert.equal(returned.dueAt, second.dueAt, 'it keeps its place');
+    assert.equal(returned.dueAt, second.dueAt, 'the job keeps its place');
     assert.equal((await readOne(store, first.id)).status, 'running');
     const [record] = await store.attempts(second.id, forever);
     assert.deepEqual([record?.attempt, record?.outcome, record?.workerId], [1, 'returned', id]);
     assert.equal((await claimOne(store, null, id)).job.attempt, 2);
   });
 
-  test('heartbeat: one that overtakes the answer of a claim takes nothing back', async ({ store }) => {
+  test('heartbeat: a heartbeat that overtakes the reply of a claim takes nothing back', async ({ store }) => {
     await submit(store, jobs(2));
     const { id } = await register(store);
     const [job] = await claim(store, id, { limit: 1, claimSeq: 4 });
@@ -91,7 +91,7 @@ export function exerciseHeartbeat(open: OpenStore): void {
     assert.deepEqual(answer.returned, [{ jobId: first.job.id, attempt: 2 }]);
   });
 
-  test('heartbeat: a job given back that somebody had cancelled is cancelled', async ({ store }) => {
+  test('heartbeat: a job with a cancel request is cancelled when it is taken back', async ({ store }) => {
     const lease = await claimOne(store, aJob());
     await cancel(store, lease.job.id);
     const answer = await beat(store, lease.workerId, [], 1);
@@ -105,7 +105,7 @@ export function exerciseHeartbeat(open: OpenStore): void {
     );
   });
 
-  test('heartbeat: tells which held jobs somebody asked to stop, every time', async ({ store }) => {
+  test('heartbeat: every reply lists the jobs of the worker that have a cancel request', async ({ store }) => {
     const lease = await claimOne(store, aJob());
     const other = await claimOne(store, aJob(), lease.workerId);
     await cancel(store, lease.job.id);
@@ -115,7 +115,7 @@ export function exerciseHeartbeat(open: OpenStore): void {
     }
   });
 
-  test('heartbeat: tells which listed jobs are no longer the worker’s', async ({ store, advance }) => {
+  test('heartbeat: the reply lists the jobs whose lease the worker has lost', async ({ store, advance }) => {
     const settled = await claimOne(store, aJob());
     const lost = await claimOne(store, aJob(), settled.workerId);
     await succeed(store, settled);
@@ -128,7 +128,7 @@ export function exerciseHeartbeat(open: OpenStore): void {
     assert.deepEqual(answer.returned, []);
   });
 
-  test('heartbeat: of another worker changes nothing', async ({ store, advance }) => {
+  test('heartbeat: a heartbeat of another worker changes nothing', async ({ store, advance }) => {
     const lease = await claimOne(store, aJob());
     const other = await register(store);
     await advance(LEASE_MS - 5_000);
@@ -139,7 +139,7 @@ export function exerciseHeartbeat(open: OpenStore): void {
     assert.equal((await readOne(store, lease.job.id)).workerId, lease.workerId);
   });
 
-  test('heartbeat: without counted claims each lease is renewed on its own', async ({ store, advance }) => {
+  test('heartbeat: without claim numbers each listed lease is renewed on its own', async ({ store, advance }) => {
     await submit(store, jobs(2));
     const { id } = await register(store);
     const [kept, dropped] = await claim(store, id, { claimSeq: null });
@@ -151,9 +151,7 @@ export function exerciseHeartbeat(open: OpenStore): void {
     assert.deepEqual(ids(lost.map(({ job }) => job)), [dropped.id]);
   });
 
-  test('heartbeat: what an uncounted claim handed out is never given back, only its lease decides', async ({
-    store,
-  }) => {
+  test('heartbeat: a job of a claim without a number is never taken back before its lease ends', async ({ store }) => {
     await submit(store, jobs(2));
     const { id } = await register(store);
     const [uncounted] = await claim(store, id, { limit: 1, claimSeq: null });
@@ -163,7 +161,7 @@ export function exerciseHeartbeat(open: OpenStore): void {
     assert.equal((await readOne(store, uncounted?.id ?? 0)).status, 'running');
   });
 
-  test('heartbeat: one that lists nothing at all renews whatever the worker holds', async ({ store, advance }) => {
+  test('heartbeat: a heartbeat without a list renews all leases of the worker', async ({ store, advance }) => {
     await submit(store, jobs(2));
     const { id } = await register(store);
     const uncounted = await claim(store, id, { claimSeq: null, limit: 1 });
@@ -176,14 +174,14 @@ export function exerciseHeartbeat(open: OpenStore): void {
     assert.deepEqual(await store.findLost({ limit: 10, dead: [] }, forever), []);
   });
 
-  test('heartbeat: an expired lease that nobody has taken is renewed', async ({ store, advance }) => {
+  test('heartbeat: an expired lease is renewed if its job has not been taken back', async ({ store, advance }) => {
     const lease = await claimOne(store, aJob());
     await advance(LEASE_MS * 3);
     assert.deepEqual(await beat(store, lease.workerId, [lease], 1), QUIET);
     assert.deepEqual(await store.findLost({ limit: 10, dead: [] }, forever), []);
   });
 
-  test('heartbeat: a draining worker is told so, and keeps its leases', async ({ store }) => {
+  test('heartbeat: the reply tells a worker that it is draining, and its leases stay', async ({ store }) => {
     const lease = await claimOne(store, aJob());
     await store.drainWorker(lease.workerId, forever);
     assert.deepEqual(await beat(store, lease.workerId, [lease], 1), { ...QUIET, drain: true });

@@ -8,13 +8,13 @@ import { type OpenStore, withStore } from './kit/store.ts';
 export function exerciseHints(open: OpenStore): void {
   const test = withStore(open);
 
-  test('hints: a job submitted is work for those who wait', async ({ store }) => {
+  test('hints: a submitted job sends a work hint', async ({ store }) => {
     const work = nextHint(store, 'work');
     await submitOne(store, aJob());
     await work;
   });
 
-  test('hints: so is one that was promoted, given back, interrupted, retried, edited, or whose queue goes on', async ({
+  test('hints: a job that is promoted, given back, interrupted, retried or edited, or whose queue is resumed, sends a work hint', async ({
     store,
     advance,
   }) => {
@@ -37,7 +37,7 @@ export function exerciseHints(open: OpenStore): void {
     await hinted(() => store.setQueue('other', { paused: false }, forever));
   });
 
-  test('hints: jobs that end are named', async ({ store }) => {
+  test('hints: a hint names the jobs that have ended', async ({ store }) => {
     const lease = await claimOne(store, aJob());
     const { id: waiting } = await submitOne(store, aJob());
     const ended = nextHint(store, 'jobs', ({ ids }) => ids.includes(lease.job.id));
@@ -48,7 +48,7 @@ export function exerciseHints(open: OpenStore): void {
     await cancelled;
   });
 
-  test('hints: a worker is told of a stop that somebody asked for, and of its drain', async ({ store }) => {
+  test('hints: a cancel request and a drain send a hint to the worker', async ({ store }) => {
     const lease = await claimOne(store, aJob());
     const stop = nextHint(store, 'workers', ({ ids }) => ids.includes(lease.workerId));
     await cancel(store, lease.job.id);
@@ -59,13 +59,15 @@ export function exerciseHints(open: OpenStore): void {
     await drain;
   });
 
-  test('hints: a job for later says when', async ({ store }) => {
+  test('hints: a scheduled job sends a hint with its due time', async ({ store }) => {
     const due = nextHint(store, 'due');
     const job = await submitOne(store, aJob({ delayMs: 60_000 }));
     assert.ok((await due).at <= job.dueAt);
   });
 
-  test('hints: come after the call was made, and no more once unsubscribed', async ({ store }) => {
+  test('hints: a hint follows the call that causes it, and none is delivered after unsubscribing', async ({
+    store,
+  }) => {
     let calling = false;
     const seen: boolean[] = [];
     const heard: Hint[] = [];

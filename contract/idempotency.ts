@@ -11,7 +11,7 @@ export function exerciseIdempotency(open: OpenStore): void {
   const test = withStore(open);
   const idempotency = { key: 'POST /jobs k', fingerprint: 'f' };
 
-  test('idempotency: the same call again stores nothing and gets the same jobs', async ({ store }) => {
+  test('idempotency: repeating a call stores nothing and returns the same jobs', async ({ store }) => {
     const first = await store.insert(jobs(3), { idempotency }, forever);
     assert.equal(first.replayed, false);
     const again = await store.insert(jobs(3), { idempotency }, forever);
@@ -23,14 +23,14 @@ export function exerciseIdempotency(open: OpenStore): void {
     assert.equal(await store.count({}, 10, forever), 3);
   });
 
-  test('idempotency: holds when the jobs have ended', async ({ store }) => {
+  test('idempotency: a key still holds when its jobs have ended', async ({ store }) => {
     const { items } = await store.insert(jobs(1), { idempotency }, forever);
     await succeed(store, await claimOne(store));
     const again = await store.insert(jobs(1), { idempotency }, forever);
     assert.deepEqual([again.replayed, again.items[0]?.job.id], [true, items[0]?.job.id]);
   });
 
-  test('idempotency: the answer is kept, deduplicated jobs too', async ({ store }) => {
+  test('idempotency: a repeated call gets the first reply, deduplicated jobs included', async ({ store }) => {
     const unique = { key: 'k', while: 'active', onConflict: 'existing' } as const;
     const held = await submitOne(store, aJob({ unique }));
     const batch = [aJob(), aJob({ unique })];
@@ -47,7 +47,7 @@ export function exerciseIdempotency(open: OpenStore): void {
     }
   });
 
-  test('idempotency: another request under the key is refused', async ({ store }) => {
+  test('idempotency: a different request with the same key is refused', async ({ store }) => {
     await store.insert(jobs(1), { idempotency }, forever);
     await assert.rejects(
       store.insert(jobs(2), { idempotency: { ...idempotency, fingerprint: 'other' } }, forever),
@@ -58,7 +58,7 @@ export function exerciseIdempotency(open: OpenStore): void {
     assert.equal(await store.count({}, 10, forever), 2);
   });
 
-  test('idempotency: a call that was refused leaves no key behind', async ({ store }) => {
+  test('idempotency: a refused call does not store its key', async ({ store }) => {
     const unique = { key: 'k', while: 'active', onConflict: 'reject' } as const;
     const { id } = await submitOne(store, aJob({ unique }));
     await assert.rejects(store.insert([aJob({ unique })], { idempotency }, forever));
@@ -68,7 +68,7 @@ export function exerciseIdempotency(open: OpenStore): void {
     assert.equal((await store.insert([aJob({ unique })], { idempotency }, forever)).replayed, false);
   });
 
-  test('idempotency: of many at once one stores, the others get its answer', async ({ store }) => {
+  test('idempotency: of many concurrent calls one stores the jobs, and the others get its reply', async ({ store }) => {
     const answers = await Promise.all(Array.from({ length: 8 }, () => store.insert(jobs(2), { idempotency }, forever)));
     assert.equal(answers.filter(({ replayed }) => !replayed).length, 1);
     assert.equal(new Set(answers.map(({ items }) => items.map(({ job }) => job.id).join())).size, 1);

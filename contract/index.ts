@@ -1,4 +1,4 @@
-/** Every promise of `Store` as tests for `node --test`: a store of one's own proves itself here, and is then given to `open`. */
+/** Every promise of `Store` as tests for `node --test`. A custom store that passes them can be given to `open`. */
 
 export type * from '../src/core/dag/new-workflow.ts';
 export type * from '../src/core/dag/workflow.ts';

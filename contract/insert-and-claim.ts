@@ -18,7 +18,7 @@ import {
 } from './kit/steps.ts';
 import { type OpenStore, withStore } from './kit/store.ts';
 
-/** Submits while the worker waits; answers with what was stored and what it was handed. */
+/** Submits jobs while the worker waits; returns the stored jobs and the claimed ones. */
 async function hand(
   store: Store,
   workerId: number,
@@ -30,7 +30,7 @@ async function hand(
   return { stored: items.map(({ job }) => job.id), handed: ids(claimed) };
 }
 
-/** A worker that has looked, as one that waits has: what it can run is known. */
+/** A worker whose last claim returned nothing, as with a waiting worker: the store knows its lanes. */
 async function waiting(store: Store, wanted: Partial<ClaimRequest> = {}): Promise<number> {
   const { id } = await register(store);
   await claim(store, id, wanted);
@@ -40,11 +40,11 @@ async function waiting(store: Store, wanted: Partial<ClaimRequest> = {}): Promis
 export function exerciseInsertAndClaim(open: OpenStore): void {
   const test = withStore(open);
 
-  test('insert and claim: a worker that waits is handed the job with the submit, as a claim would', async ({
+  test('insert and claim: a waiting worker gets the job in the call that inserts it, as it would by a claim', async ({
     store,
   }) => {
     const wanted = aJob({ command: 'echo hi', env: { A: '1' }, timeoutMs: 77, tags: ['t'], priority: 3 });
-    // The lane is known from here on.
+    // The lane exists from here on.
     const usual = await claimOne(store, wanted);
     const workerId = await waiting(store);
     const request = { workerId, limit: 4, offer: anOffer(), claimSeq: 1 };
@@ -71,7 +71,7 @@ export function exerciseInsertAndClaim(open: OpenStore): void {
     assert.deepEqual([record?.attempt, record?.outcome, record?.startedAt], [1, 'done', startedAt]);
   });
 
-  test('insert and claim: what the worker is given is not what the submitter holds', async ({ store }) => {
+  test('insert and claim: the worker and the submitter get separate objects', async ({ store }) => {
     const offer = anOffer({ handlers: ['h'] });
     await submitOne(store, aJob({ handler: 'h' }));
     const workerId = await waiting(store, { offer });
@@ -82,7 +82,7 @@ export function exerciseInsertAndClaim(open: OpenStore): void {
     assert.deepEqual(claimed[0]?.input, { list: [1] });
   });
 
-  test('insert and claim: nobody is overtaken', async ({ store }) => {
+  test('insert and claim: a new job does not overtake a more urgent waiting one', async ({ store }) => {
     const urgent = await submitOne(store, aJob({ priority: 5 }));
     const id = await waiting(store, { limit: 0 });
     const { stored, handed } = await hand(store, id, jobs(2), { limit: 1 });
@@ -90,7 +90,9 @@ export function exerciseInsertAndClaim(open: OpenStore): void {
     assert.deepEqual([...handed, ...ids(rest)], [urgent.id, ...stored]);
   });
 
-  test('insert and claim: nor one of the same priority that came before, in whatever lane', async ({ store }) => {
+  test('insert and claim: a new job does not overtake an older one of the same priority in any lane', async ({
+    store,
+  }) => {
     const before = ids(await submit(store, [aJob({ handler: 'h' }), aJob({ queue: 'other' }), aJob()]));
     const offer = anOffer({ handlers: ['h'] });
     const id = await waiting(store, { limit: 0, offer });
@@ -99,14 +101,14 @@ export function exerciseInsertAndClaim(open: OpenStore): void {
     assert.deepEqual([...handed, ...ids(rest)], [...before, ...stored]);
   });
 
-  test('insert and claim: a job that a worker could not run does not keep it from others', async ({ store }) => {
+  test('insert and claim: a waiting job that the worker cannot run does not block new ones', async ({ store }) => {
     await submit(store, jobs(3, { handler: 'h', priority: 5 }));
     const id = await waiting(store);
     const { stored, handed } = await hand(store, id, jobs(1));
     assert.deepEqual([...handed, ...ids(await claim(store, id))], stored);
   });
 
-  test('insert and claim: no more than the limit; the others wait', async ({ store }) => {
+  test('insert and claim: at most as many jobs as the limit are claimed, and the others wait', async ({ store }) => {
     await claimOne(store, aJob());
     const id = await waiting(store);
     const { stored, handed } = await hand(store, id, jobs(5), { limit: 2 });
@@ -114,13 +116,13 @@ export function exerciseInsertAndClaim(open: OpenStore): void {
     assert.deepEqual(ids(await claim(store, id)), stored.slice(2));
   });
 
-  test('insert and claim: of different ones the most urgent first', async ({ store }) => {
+  test('insert and claim: the most urgent jobs are claimed first', async ({ store }) => {
     const id = await waiting(store);
     const { stored, handed } = await hand(store, id, [aJob({ priority: 1 }), aJob({ priority: 2 })], { limit: 1 });
     assert.deepEqual([...handed, ...ids(await claim(store, id))], stored.toReversed());
   });
 
-  test('insert and claim: what is due later is not handed out', async ({ store, advance }) => {
+  test('insert and claim: a job that is due later is not claimed', async ({ store, advance }) => {
     await claimOne(store, aJob());
     const id = await waiting(store);
     const { stored, handed } = await hand(store, id, [aJob({ delayMs: 1_000 })]);
@@ -132,7 +134,7 @@ export function exerciseInsertAndClaim(open: OpenStore): void {
     assert.deepEqual(ids(await claim(store, id)), stored);
   });
 
-  test('insert and claim: nothing from a paused queue', async ({ store }) => {
+  test('insert and claim: nothing is claimed from a paused queue', async ({ store }) => {
     await claimOne(store, aJob());
     const id = await waiting(store);
     await store.setQueue('default', { paused: true }, forever);
@@ -142,7 +144,7 @@ export function exerciseInsertAndClaim(open: OpenStore): void {
     assert.deepEqual(ids(await claim(store, id)), stored);
   });
 
-  test('insert and claim: max_running holds', async ({ store }) => {
+  test('insert and claim: max_running of the queue is respected', async ({ store }) => {
     await claimOne(store, aJob());
     const id = await waiting(store);
     await store.setQueue('default', { maxRunning: 2 }, forever);
@@ -151,7 +153,7 @@ export function exerciseInsertAndClaim(open: OpenStore): void {
     assert.deepEqual([...handed, ...rest], stored.slice(0, 1));
   });
 
-  test('insert and claim: no more than the free resources hold', async ({ store }) => {
+  test('insert and claim: only jobs that fit the free resources are claimed', async ({ store }) => {
     const resources = { gpu: 1 };
     const offer = anOffer({ free: { gpu: 2 } });
     const other = await register(store);
@@ -163,7 +165,7 @@ export function exerciseInsertAndClaim(open: OpenStore): void {
     assert.deepEqual([...handed, ...ids(rest)], stored.slice(0, 2));
   });
 
-  test('insert and claim: nor what asks for tags or a handler that the worker does not have', async ({ store }) => {
+  test('insert and claim: a job is not claimed if the worker lacks its tags or its handler', async ({ store }) => {
     const id = await waiting(store);
     const wanted = [aJob({ requires: ['gpu'] }), aJob({ handler: 'h' })];
     await submit(store, wanted);
@@ -171,7 +173,7 @@ export function exerciseInsertAndClaim(open: OpenStore): void {
     for (const job of wanted) assert.deepEqual((await hand(store, id, [job])).handed, []);
   });
 
-  test('insert and claim: keys take turns', async ({ store }) => {
+  test('insert and claim: fair keys take turns', async ({ store }) => {
     const named = (fairKey: string) => aJob({ fairKey, name: fairKey });
     await submit(store, [named('a'), named('a'), named('a'), named('a')]);
     const id = await waiting(store, { limit: 1 });
@@ -181,7 +183,9 @@ export function exerciseInsertAndClaim(open: OpenStore): void {
     assert.equal([...claimed, ...rest].map(({ name }) => name).join(''), 'abaa');
   });
 
-  test('insert and claim: from the first key on, wherever its job went', async ({ store }) => {
+  test('insert and claim: keys take turns from the first key on, even if its job was claimed at once', async ({
+    store,
+  }) => {
     await claimOne(store, aJob({ name: '-' }));
     const id = await waiting(store);
     await hand(store, id, [aJob({ fairKey: 'a' })]);
@@ -192,7 +196,7 @@ export function exerciseInsertAndClaim(open: OpenStore): void {
     assert.equal(names.join(''), '-b-');
   });
 
-  test('insert and claim: a worker that may not claim gets nothing, and the jobs are there', async ({ store }) => {
+  test('insert and claim: a worker that may not claim gets nothing, and the jobs are stored', async ({ store }) => {
     await claimOne(store, aJob());
     const drained = await waiting(store);
     await store.drainWorker(drained, forever);
@@ -208,7 +212,9 @@ export function exerciseInsertAndClaim(open: OpenStore): void {
     assert.deepEqual(ids(await claim(store, id)), stored);
   });
 
-  test('insert and claim: what the worker never heard of goes back by its claim, not charged', async ({ store }) => {
+  test('insert and claim: a job whose reply never reached the worker is taken back by its claim number without a charge', async ({
+    store,
+  }) => {
     await claimOne(store, aJob());
     const id = await waiting(store);
     const { stored, handed } = await hand(store, id, jobs(1), { claimSeq: 7 });
@@ -222,7 +228,7 @@ export function exerciseInsertAndClaim(open: OpenStore): void {
     assert.deepEqual(ids(await claim(store, id, { claimSeq: 8 })), stored);
   });
 
-  test('insert and claim: a worker that dies then has lost it, as one that claimed it', async ({ store, advance }) => {
+  test('insert and claim: a worker that dies loses the job as it would after a claim', async ({ store, advance }) => {
     await succeed(store, await claimOne(store, aJob()));
     const id = await waiting(store);
     const { handed } = await hand(store, id, jobs(1));
@@ -232,15 +238,15 @@ export function exerciseInsertAndClaim(open: OpenStore): void {
     assert.deepEqual([lost?.status, lost?.failures, lost?.losses], ['pending', 1, 1]);
   });
 
-  test('insert and claim: those who watch are told', async ({ store }) => {
+  test('insert and claim: subscribers get a hint', async ({ store }) => {
     await claimOne(store, aJob());
     const id = await waiting(store);
-    const told = Promise.withResolvers<readonly number[]>();
+    const hinted = Promise.withResolvers<readonly number[]>();
     const unsubscribe = store.subscribe((hint) => {
-      if (hint.topic === 'jobs') told.resolve(hint.ids);
+      if (hint.topic === 'jobs') hinted.resolve(hint.ids);
     });
     const { handed } = await hand(store, id, jobs(1));
-    assert.ok((await told.promise).includes(handed[0] ?? 0));
+    assert.ok((await hinted.promise).includes(handed[0] ?? 0));
     unsubscribe();
   });
 }

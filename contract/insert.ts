@@ -4,7 +4,7 @@ import { aJob, anOffer, jobs } from './kit/builders.ts';
 import { claim, forever, ids, readOne, register, submit, submitOne } from './kit/steps.ts';
 import { type OpenStore, withStore } from './kit/store.ts';
 
-/** Nothing in it is a default. */
+/** A job in which no field has its default value. */
 const EVERYTHING: JobSpec = {
   name: 'nightly report ✓',
   queue: 'reports',
@@ -44,7 +44,7 @@ const EVERYTHING: JobSpec = {
 export function exerciseInsert(open: OpenStore): void {
   const test = withStore(open);
 
-  test('insert: a job that is due is pending, with nothing behind it yet', async ({ store }) => {
+  test('insert: a due job is pending, without attempts, result or error', async ({ store }) => {
     const before = await store.now(forever);
     const job = await submitOne(store, aJob({ command: 'echo hi' }));
     const after = await store.now(forever);
@@ -84,7 +84,7 @@ export function exerciseInsert(open: OpenStore): void {
     assert.deepEqual(await readOne(store, id), job);
   });
 
-  test('insert: every property comes back as it was given', async ({ store }) => {
+  test('insert: every field is read back as it was given', async ({ store }) => {
     const job = await submitOne(store, aJob(EVERYTHING));
 
     const stored = await readOne(store, job.id);
@@ -105,7 +105,7 @@ export function exerciseInsert(open: OpenStore): void {
     );
   });
 
-  test('insert: of many jobs that differ in their input alone, each keeps its own', async ({ store }) => {
+  test('insert: jobs that differ only in their input each keep their own', async ({ store }) => {
     const inputs = [null, 'a"b\\"\\\\', '{"x": "\\n"}', { text: 'a\nb\t"c" \\ ü 漢 🚀 \u2028' }, null, [[], {}], -0.5];
     const alike = aJob({
       handler: 'h',
@@ -128,14 +128,14 @@ export function exerciseInsert(open: OpenStore): void {
     });
   });
 
-  test('insert: a delayed job is scheduled, due so long after its submission', async ({ store }) => {
+  test('insert: a delayed job is scheduled and due that long after its submission', async ({ store }) => {
     const job = await submitOne(store, aJob({ delayMs: 60_000, startTimeoutMs: 5_000 }));
     assert.equal(job.status, 'scheduled');
     assert.equal(job.dueAt, job.createdAt + 60_000);
     assert.equal(job.expiresAt, job.dueAt + 5_000);
   });
 
-  test('insert: a job for a later instant is due then; one for an earlier instant is due now', async ({ store }) => {
+  test('insert: a job with run_at in the future is due then, one in the past is due now', async ({ store }) => {
     const now = await store.now(forever);
     const [later, earlier] = await submit(store, [aJob({ runAt: now + 60_000 }), aJob({ runAt: now - 60_000 })]);
     assert.equal(later?.status, 'scheduled');
@@ -144,7 +144,7 @@ export function exerciseInsert(open: OpenStore): void {
     assert.equal(earlier.dueAt, earlier.createdAt);
   });
 
-  test('insert: the answer is in order, with rising ids', async ({ store }) => {
+  test('insert: the reply is in the order of the request, with ascending ids', async ({ store }) => {
     const first = await submit(
       store,
       [3, 1, 2].map((priority) => aJob({ priority })),
@@ -161,19 +161,17 @@ export function exerciseInsert(open: OpenStore): void {
     assert.equal(new Set(all).size, 5);
   });
 
-  test('insert: nothing in, nothing out', async ({ store }) => {
+  test('insert: an empty request returns an empty list', async ({ store }) => {
     assert.deepEqual(await store.insert([], {}, forever), { items: [], replayed: false });
   });
 
-  test('insert: a thousand at once', async ({ store }) => {
+  test('insert: one call stores a thousand jobs', async ({ store }) => {
     const stored = await submit(store, jobs(1_000));
     assert.equal(new Set(ids(stored)).size, 1_000);
     assert.equal(await store.count({}, 10_000, forever), 1_000);
   });
 
-  test('insert: what the caller does to its objects later does not reach the store, nor the other way', async ({
-    store,
-  }) => {
+  test('insert: the store and the caller do not share objects', async ({ store }) => {
     const input = { n: 1 };
     const tags = ['a'];
     const job = await submitOne(store, aJob({ handler: 'h', input, tags, env: { A: '1' } }));
@@ -192,7 +190,7 @@ export function exerciseInsert(open: OpenStore): void {
     assert.deepEqual([again.input, again.tags, again.env], [{ n: 1 }, ['a'], { A: '1' }]);
   });
 
-  test('insert: concurrent submissions all get their own ids', async ({ store }) => {
+  test('insert: concurrent submissions get distinct ids', async ({ store }) => {
     const all = await Promise.all(Array.from({ length: 10 }, () => submit(store, jobs(5))));
     assert.equal(new Set(ids(all.flat())).size, 50);
     assert.equal(await store.count({ statuses: ['pending'] }, 100, forever), 50);

@@ -22,7 +22,7 @@ function anInstance(wanted: Partial<NewInstance> = {}): NewInstance {
 export function exerciseInstances(open: OpenStore): void {
   const test = withStore(open);
 
-  test('instances: a process is listed with all that it said of itself', async ({ store }) => {
+  test('instances: an instance is listed with every field that it registered', async ({ store }) => {
     assert.deepEqual(await store.instances(forever), []);
     await store.beatInstance(anInstance(), forever);
     const [instance] = await store.instances(forever);
@@ -32,7 +32,7 @@ export function exerciseInstances(open: OpenStore): void {
     assert.equal(startedAt, seenAt);
   });
 
-  test('instances: beats keep it online, and its start as it was; a silent one is offline', async ({
+  test('instances: heartbeats keep an instance online with its first start time, and a silent one is offline', async ({
     store,
     advance,
   }) => {
@@ -54,7 +54,7 @@ export function exerciseInstances(open: OpenStore): void {
     assert.ok((now[0]?.seenAt ?? 0) > (before?.seenAt ?? 0));
   });
 
-  test('instances: one that says good-bye is gone, one that was silent for a day is forgotten', async ({
+  test('instances: an instance that deregisters is removed at once, a silent one after a day', async ({
     store,
     advance,
   }) => {

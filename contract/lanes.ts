@@ -13,12 +13,12 @@ async function claimWith(store: Store, offer: Partial<Offer>, limit = 100): Prom
 export function exerciseLanes(open: OpenStore): void {
   const test = withStore(open);
 
-  test('lanes: a worker gets only what its queues hold', async ({ store }) => {
+  test('lanes: a worker gets jobs of its queues only', async ({ store }) => {
     const [, b, c] = ids(await submit(store, [aJob({ queue: 'a' }), aJob({ queue: 'b' }), aJob({ queue: 'c' })]));
     assert.deepEqual(await claimWith(store, { queues: ['c', 'b', 'nothing'] }), [b, c]);
   });
 
-  test('lanes: commands for those who run commands, handlers for those who have them', async ({ store }) => {
+  test('lanes: a worker gets commands if it runs commands, and only jobs of its handlers', async ({ store }) => {
     const [command, one] = ids(await submit(store, [aJob(), aJob({ handler: 'one' }), aJob({ handler: 'two' })]));
     assert.deepEqual(await claimWith(store, { commands: false, handlers: ['one', 'three'] }), [one]);
     assert.deepEqual(await claimWith(store, {}), [command]);
@@ -32,13 +32,13 @@ export function exerciseLanes(open: OpenStore): void {
     assert.equal((await claimWith(store, { tags: ['eu', 'gpu'] })).length, 1);
   });
 
-  test('lanes: a head of jobs that nobody here can run does not hold up the others', async ({ store }) => {
+  test('lanes: jobs that the worker cannot run do not block the jobs behind them', async ({ store }) => {
     await submit(store, jobs(30, { requires: ['gpu'], priority: 9 }));
     const [plain] = ids(await submit(store, [aJob()]));
     assert.deepEqual(await claimWith(store, {}, 1), [plain]);
   });
 
-  test('resources: never more than what is free', async ({ store }) => {
+  test('resources: a claim never exceeds the free resources', async ({ store }) => {
     await submit(store, jobs(5, { resources: { memory_mb: 400 } }));
     assert.equal((await claimWith(store, { free: { memory_mb: 1_000 } })).length, 2);
     assert.equal((await claimWith(store, { free: { memory_mb: 399 } })).length, 0);
@@ -46,7 +46,7 @@ export function exerciseLanes(open: OpenStore): void {
     assert.equal((await claimWith(store, { free: { memory_mb: 4_000 } })).length, 3);
   });
 
-  test('resources: what one job takes is not there for the next, also of another lane', async ({ store }) => {
+  test('resources: what one job takes is not available for the next, in any lane', async ({ store }) => {
     const wanted = [
       aJob({ priority: 3, resources: { gpu: 1 } }),
       aJob({ priority: 2, resources: { gpu: 1, memory_mb: 1 } }),
@@ -57,7 +57,7 @@ export function exerciseLanes(open: OpenStore): void {
     assert.deepEqual(await claimWith(store, { free: { gpu: 1, memory_mb: 1 } }), [first, third, fourth]);
   });
 
-  test('resources: the more urgent job gets them, whichever lane it is in', async ({ store }) => {
+  test('resources: the more urgent job gets them, in whichever lane it is', async ({ store }) => {
     const wanted = [
       aJob({ priority: 1, resources: { memory_mb: 2 } }),
       aJob({ priority: 3, resources: { memory_mb: 3 } }),
@@ -69,17 +69,17 @@ export function exerciseLanes(open: OpenStore): void {
     assert.deepEqual(await claimWith(store, { free: { memory_mb: 4 } }), [two, one]);
   });
 
-  test('resources: a job that takes none of something needs none of it', async ({ store }) => {
+  test('resources: a job that asks for 0 of a resource runs on a worker without it', async ({ store }) => {
     await submit(store, [aJob({ resources: { gpu: 0 } })]);
     assert.equal((await claimWith(store, { free: {} })).length, 1);
   });
 
-  test('resources: fractions count', async ({ store }) => {
+  test('resources: fractional amounts are counted', async ({ store }) => {
     await submit(store, jobs(4, { resources: { gpu: 0.5 } }));
     assert.equal((await claimWith(store, { free: { gpu: 1.5 } })).length, 3);
   });
 
-  test('lanes: equal needs are one lane, whatever the order in which they were written', async ({ store }) => {
+  test('lanes: equal requirements form one lane, in whatever order they are given', async ({ store }) => {
     const [a, b, c] = ids(
       await submit(store, [
         aJob({ requires: ['x', 'y'], resources: { a: 1, b: 1 }, priority: 1 }),

@@ -9,7 +9,7 @@ import { type OpenStore, withStore } from './kit/store.ts';
 
 const TERM_MS = 5_000;
 
-/** What one instance is told about one duty. */
+/** The reply to one instance about one duty. */
 async function lead(store: Store, instanceId: string, duty: Duty, term: number | null = null) {
   const [led] = await store.lead({ instanceId, duties: [{ duty, term }], termMs: TERM_MS }, forever);
   assert.ok(led);
@@ -23,14 +23,14 @@ function isLost(error: unknown): boolean {
 export function exerciseLeadership(open: OpenStore): void {
   const test = withStore(open);
 
-  test('leadership: the first to ask leads, in the first term; others are told who does', async ({ store }) => {
+  test('leadership: the first instance to ask leads in term 1, and the others get its id', async ({ store }) => {
     const one = await lead(store, 'one', 'reaper');
     assert.deepEqual([one.leads, one.term, one.instanceId, one.over], [true, 1, 'one', false]);
     const two = await lead(store, 'two', 'reaper');
     assert.deepEqual([two.leads, two.term, two.instanceId, two.over], [false, 1, 'one', false]);
   });
 
-  test('leadership: a term lasts as long as was asked, and is renewed without a new one', async ({
+  test('leadership: a term lasts as long as requested, and renewing it keeps its number', async ({
     store,
     advance,
   }) => {
@@ -45,7 +45,7 @@ export function exerciseLeadership(open: OpenStore): void {
     }
   });
 
-  test('leadership: a term that is over is anybody’s, and the next is higher', async ({ store, advance }) => {
+  test('leadership: any instance may take over an expired term, in a higher term', async ({ store, advance }) => {
     await lead(store, 'one', 'reaper');
     await advance(TERM_MS + 1_000);
     assert.equal((await store.duties(forever))[0]?.over, true);
@@ -55,21 +55,26 @@ export function exerciseLeadership(open: OpenStore): void {
     assert.deepEqual([one.leads, one.term, one.instanceId], [false, 2, 'two']);
   });
 
-  test('leadership: one who slept over the end of its own term leads in a new one', async ({ store, advance }) => {
+  test('leadership: an instance that renews after the end of its own term leads in a new term', async ({
+    store,
+    advance,
+  }) => {
     await lead(store, 'one', 'reaper');
     await advance(TERM_MS + 1_000);
     const again = await lead(store, 'one', 'reaper', 1);
     assert.deepEqual([again.leads, again.term], [true, 2]);
   });
 
-  test('leadership: no other’s term can be kept, nor one’s own with another number', async ({ store }) => {
+  test('leadership: an instance cannot renew the term of another, nor its own with a wrong number', async ({
+    store,
+  }) => {
     await lead(store, 'one', 'reaper');
     assert.equal((await lead(store, 'two', 'reaper', 1)).leads, false);
     assert.equal((await lead(store, 'two', 'reaper', 2)).leads, false);
     assert.equal((await store.duties(forever))[0]?.instanceId, 'one');
   });
 
-  test('leadership: who resigns makes room at once', async ({ store }) => {
+  test('leadership: another instance can lead as soon as the leader resigns', async ({ store }) => {
     await lead(store, 'one', 'reaper');
     await lead(store, 'two', 'pruner');
     await store.resign('one', forever);
@@ -86,7 +91,10 @@ export function exerciseLeadership(open: OpenStore): void {
     await store.resign('nobody', forever);
   });
 
-  test('leadership: many duties at once, each with its own term; answered in order', async ({ store, advance }) => {
+  test('leadership: one call asks for several duties, each with its own term, and is answered in order', async ({
+    store,
+    advance,
+  }) => {
     await lead(store, 'one', 'pruner');
     await advance(TERM_MS + 1_000);
     await lead(store, 'two', 'grapher');
@@ -112,7 +120,7 @@ export function exerciseLeadership(open: OpenStore): void {
     );
   });
 
-  test('leadership: of many who ask at once exactly one leads', async ({ store, advance }) => {
+  test('leadership: of many concurrent instances exactly one leads', async ({ store, advance }) => {
     const names = Array.from({ length: 8 }, (_, index) => `instance-${index}`);
     for (let term = 1; term <= 3; term += 1) {
       const led = await Promise.all(names.map((name) => lead(store, name, 'ticker')));
@@ -122,7 +130,7 @@ export function exerciseLeadership(open: OpenStore): void {
     }
   });
 
-  test('fence: in its term a leader writes as anybody does', async ({ store, advance }) => {
+  test('fence: writes of the leader succeed during its term', async ({ store, advance }) => {
     const { term } = await lead(store, 'one', 'promoter');
     const leader = store.fenced(() => ({ duty: 'promoter', term }));
     const { id } = await submitOne(store, aJob({ delayMs: 1_000 }));
@@ -131,7 +139,7 @@ export function exerciseLeadership(open: OpenStore): void {
     assert.equal((await readOne(store, id)).status, 'pending');
   });
 
-  test('fence: a write with an old term changes nothing', async ({ store, advance }) => {
+  test('fence: a write with an old term is refused and changes nothing', async ({ store, advance }) => {
     const { term } = await lead(store, 'one', 'promoter');
     const fence: TermFence = { duty: 'promoter', term };
     const old = store.fenced(() => fence);
@@ -156,34 +164,34 @@ export function exerciseLeadership(open: OpenStore): void {
     await assert.rejects(old.forgetInstances(0, forever), isLost);
     await assert.rejects(old.prune({ doneMs: 0, otherMs: 0, statsMs: 0 }, 10, forever), isLost);
 
-    // With the new term the same write is made.
+    // The same write succeeds with the new term.
     const { term: now } = (await store.duties(forever))[0] ?? assert.fail();
     const present = store.fenced(() => ({ duty: 'promoter', term: now }));
     const [flagged] = await present.applyChanges([stop], forever);
     assert.ok(flagged?.cancelRequestedAt);
   });
 
-  test('fence: a term of a duty that nobody ever led is no right to write', async ({ store, advance }) => {
+  test('fence: a write with a term of a duty that was never led is refused', async ({ store, advance }) => {
     await submitOne(store, aJob({ delayMs: 1_000 }));
     await advance(1_500);
     await assert.rejects(store.fenced(() => ({ duty: 'expirer', term: 0 })).promote(10, forever), isLost);
     await assert.rejects(store.fenced(() => ({ duty: 'expirer', term: 1 })).promote(10, forever), isLost);
   });
 
-  test('fence: what it throws itself is told, and nothing is written', async ({ store, advance }) => {
+  test('fence: an error of the fence itself is thrown, and nothing is written', async ({ store, advance }) => {
     const { id } = await submitOne(store, aJob({ delayMs: 1_000 }));
     await advance(1_500);
     const none = store.fenced(() => {
-      throw new Error('leads nothing');
+      throw new Error('not the leader');
     });
-    await assert.rejects(none.promote(10, forever), /leads nothing/);
+    await assert.rejects(none.promote(10, forever), /not the leader/);
     assert.equal((await readOne(store, id)).status, 'scheduled');
   });
 
-  test('fence: who does not lead may still read', async ({ store }) => {
+  test('fence: an instance that does not lead can still read', async ({ store }) => {
     const { id } = await submitOne(store, aJob());
     const none = store.fenced(() => {
-      throw new Error('leads nothing');
+      throw new Error('not the leader');
     });
     assert.ok((await none.now(forever)) > 0);
     assert.equal((await readOne(none, id)).id, id);

@@ -21,7 +21,7 @@ import { type OpenStore, withStore } from './kit/store.ts';
 
 async function found(store: Store, filter: JobFilter): Promise<number[]> {
   const listed = ids(await store.list(filter, { before: null, limit: 100 }, forever));
-  assert.equal(await store.count(filter, 100, forever), listed.length, 'what is counted is what is listed');
+  assert.equal(await store.count(filter, 100, forever), listed.length, 'count and list agree');
   return listed;
 }
 
@@ -32,13 +32,13 @@ function newest(wanted: readonly Job[]): number[] {
 export function exerciseList(open: OpenStore): void {
   const test = withStore(open);
 
-  test('read: the jobs that exist, in the order asked for', async ({ store }) => {
+  test('read: returns the jobs that exist, in the order of the request', async ({ store }) => {
     const [a, b, c] = ids(await submit(store, jobs(3))) as [number, number, number];
     assert.deepEqual(ids(await store.read([c, 999_999, a, b], forever)), [c, a, b]);
     assert.deepEqual(await store.read([], forever), []);
   });
 
-  test('list: newest first, page by page', async ({ store }) => {
+  test('list: pages go from the newest job to the oldest', async ({ store }) => {
     const all = ids(await submit(store, jobs(5))).reverse();
     assert.deepEqual(await found(store, {}), all);
     const first = ids(await store.list({}, { before: null, limit: 2 }, forever));
@@ -47,7 +47,7 @@ export function exerciseList(open: OpenStore): void {
     assert.deepEqual(ids(await store.list({}, { before: all[4] ?? 0, limit: 2 }, forever)), []);
   });
 
-  test('list: what is listed is what is read, in every state', async ({ store }) => {
+  test('list: a listed job equals the job that read returns, in every state', async ({ store }) => {
     await submit(store, [aJob({ delayMs: 60_000 }), aJob({ name: 'n', tags: ['x'] })]);
     await succeed(store, await claimOne(store, aJob({ priority: 9 })), { answer: 42 });
     await fail(store, await claimOne(store, aJob({ priority: 9 })));
@@ -59,7 +59,7 @@ export function exerciseList(open: OpenStore): void {
     assert.deepEqual(await store.read(ids(listed), forever), listed);
   });
 
-  test('list: by status', async ({ store }) => {
+  test('list: filters by status', async ({ store }) => {
     const [pending, scheduled] = ids(await submit(store, [aJob(), aJob({ delayMs: 60_000 })]));
     const done = await claimOne(store, aJob({ priority: 9 }));
     await succeed(store, done);
@@ -76,14 +76,14 @@ export function exerciseList(open: OpenStore): void {
     assert.deepEqual(await found(store, { reason: 'timeout' }), []);
   });
 
-  test('list: a list of nothing matches nothing', async ({ store }) => {
+  test('list: an empty list of values matches nothing', async ({ store }) => {
     await submit(store, jobs(2));
     assert.deepEqual(await found(store, { ids: [] }), []);
     assert.deepEqual(await found(store, { statuses: [] }), []);
-    assert.equal((await found(store, { tags: [] })).length, 2, 'all of no tags is no condition');
+    assert.equal((await found(store, { tags: [] })).length, 2, 'an empty list of tags is no condition');
   });
 
-  test('list: by queue, name, tags, ids, worker', async ({ store }) => {
+  test('list: filters by queue, name, tags, ids and worker', async ({ store }) => {
     const [a, b, c] = ids(
       await submit(store, [
         aJob({ queue: 'q', name: 'Report', tags: ['x', 'y'] }),
@@ -107,10 +107,14 @@ export function exerciseList(open: OpenStore): void {
     await succeed(store, done);
     await claimOne(store, aJob({ priority: 9 }));
     const of = [done, waiting, running].map(({ job }) => job.id);
-    assert.deepEqual(await found(store, { workerId: running.workerId }), of, 'of the present or last attempt');
+    assert.deepEqual(
+      await found(store, { workerId: running.workerId }),
+      of,
+      'the worker of the current or last attempt',
+    );
   });
 
-  test('list: by when it was created', async ({ store, advance }) => {
+  test('list: filters by creation time', async ({ store, advance }) => {
     const a = await submitOne(store, aJob());
     await advance(10_000);
     const b = await submitOne(store, aJob({ delayMs: 60_000 }));
@@ -121,7 +125,7 @@ export function exerciseList(open: OpenStore): void {
     assert.deepEqual(await found(store, { createdFrom: a.createdAt + 1, createdTo: c.createdAt }), [b.id]);
   });
 
-  test('list: by when it was created, days apart, with any other filter', async ({ store, advance }) => {
+  test('list: filters by creation time over days, combined with any other filter', async ({ store, advance }) => {
     const created: Job[] = [];
     for (let day = 0; day < 6; day += 1) {
       created.push(...(await submit(store, jobs(2, { queue: `q${day % 2}` }))));
@@ -153,7 +157,7 @@ export function exerciseList(open: OpenStore): void {
     assert.deepEqual(ids(page), [created[5]?.id, created[4]?.id]);
   });
 
-  test('list: by worker and by reason, with many of others since', async ({ store, advance }) => {
+  test('list: filters by worker and reason behind many newer jobs of others', async ({ store, advance }) => {
     const { id: workerId } = await register(store);
     const mine = ids(await submit(store, jobs(4, { maxAttempts: 1 })));
     const [done, failed, running] = await claim(store, workerId, { limit: 3 });
@@ -177,9 +181,7 @@ export function exerciseList(open: OpenStore): void {
     assert.deepEqual(await found(store, { reason: 'cancelled', statuses: ['done'] }), []);
   });
 
-  test('list: by a part of name, command or error, whatever the case, every character meaning itself', async ({
-    store,
-  }) => {
+  test('list: finds text in name, command or error, ignoring case and without wildcards', async ({ store }) => {
     const [byName, byCommand] = ids(
       await submit(store, [
         aJob({ name: 'Nightly Report', command: 'true' }),
@@ -202,7 +204,7 @@ export function exerciseList(open: OpenStore): void {
     assert.deepEqual(await found(store, { text: `'; --` }), []);
   });
 
-  test('list: by text, whatever the case of its letters, in any alphabet', async ({ store }) => {
+  test('list: finds text ignoring case in any alphabet', async ({ store }) => {
     const [french, russian, german, greek] = ids(
       await submit(store, [
         aJob({ name: 'CAFÉ à la carte' }),
@@ -219,7 +221,7 @@ export function exerciseList(open: OpenStore): void {
     assert.deepEqual(await found(store, { text: 'δέλτ' }), [greek]);
   });
 
-  test('list: by text in the input, where spaces do not count', async ({ store }) => {
+  test('list: finds text in the input, ignoring spaces', async ({ store }) => {
     const [a, b] = ids(
       await submit(store, [
         aJob({ command: null, handler: 'mail', input: { to: 'Ana Maria', lines: [1, 22] } }),
@@ -233,9 +235,7 @@ export function exerciseList(open: OpenStore): void {
     assert.deepEqual(await found(store, { text: 'null' }), []);
   });
 
-  test('list: by text that JSON writes in another way, and by the error that stands beside the job', async ({
-    store,
-  }) => {
+  test('list: finds text that JSON escapes, and text of the current error', async ({ store }) => {
     const [quoted, item] = ids(
       await submit(store, [
         aJob({ command: 'printf "a\tb"\necho C:\\temp' }),
@@ -254,10 +254,10 @@ export function exerciseList(open: OpenStore): void {
     await fail(store, mended);
     assert.deepEqual(await found(store, { text: 'exit 7' }), [mended.job.id]);
     await succeed(store, await claimOne(store));
-    assert.deepEqual(await found(store, { text: 'exit 7' }), [], 'an error of the past is not its error');
+    assert.deepEqual(await found(store, { text: 'exit 7' }), [], 'the error of an earlier attempt is not found');
   });
 
-  test('list: children of a job, whatever their state', async ({ store }) => {
+  test('list: filters by parent, in every state of the children', async ({ store }) => {
     const [parent, other] = ids(await submit(store, jobs(2))) as [number, number];
     const on = (jobId: number) => ({ jobId, condition: 'success' as const });
     const [first, second] = ids(
@@ -271,7 +271,7 @@ export function exerciseList(open: OpenStore): void {
     assert.deepEqual(await found(store, { parentId: second as number }), []);
   });
 
-  test('list: no further back than the newest so many ids', async ({ store }) => {
+  test('list: newest limits the search to that many of the newest ids', async ({ store }) => {
     const all = ids(await submit(store, jobs(5))).reverse();
     assert.deepEqual(await found(store, { newest: 2 }), all.slice(0, 2));
     assert.deepEqual(await found(store, { newest: 2, statuses: ['pending'] }), all.slice(0, 2));
@@ -282,7 +282,7 @@ export function exerciseList(open: OpenStore): void {
     assert.deepEqual(ids(page), all.slice(2, 3));
   });
 
-  test('count: no further than asked', async ({ store }) => {
+  test('count: stops at the given limit', async ({ store }) => {
     await submit(store, jobs(5));
     assert.equal(await store.count({}, 3, forever), 3);
     assert.equal(await store.count({ statuses: ['pending'] }, 5, forever), 5);
@@ -290,9 +290,9 @@ export function exerciseList(open: OpenStore): void {
     assert.equal(await store.count({}, 0, forever), 0);
   });
 
-  test('attempts: of a job that is not there, or has none, are none', async ({ store }) => {
+  test('attempts: a job that does not exist or never ran has none', async ({ store }) => {
     assert.deepEqual(await store.attempts(999_999, forever), []);
     const lease = await claimOne(store, aJob());
-    assert.deepEqual(await store.attempts(lease.job.id, forever), [], 'the one that runs has not ended');
+    assert.deepEqual(await store.attempts(lease.job.id, forever), [], 'the running attempt has not ended');
   });
 }

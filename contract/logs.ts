@@ -22,7 +22,7 @@ function textOf(pieces: readonly LogPiece[]): string {
 export function exerciseLogs(open: OpenStore): void {
   const test = withStore(open);
 
-  test('logs: what was written is read, by offset, byte for byte', async ({ store }) => {
+  test('logs: written chunks are read back by offset, byte for byte', async ({ store }) => {
     const lease = await claimOne(store, aJob());
     const odd = Buffer.from([0, 255, 254, 10, 13, 0, 195]);
     const answers = await store.appendLogs([chunk(lease, 6, odd), chunk(lease, 0, 'hello\n')], forever);
@@ -37,14 +37,14 @@ export function exerciseLogs(open: OpenStore): void {
     );
   });
 
-  test('logs: the same offset twice is stored once', async ({ store }) => {
+  test('logs: a chunk that is written twice at the same offset is stored once', async ({ store }) => {
     const lease = await claimOne(store, aJob());
     await store.appendLogs([chunk(lease, 0, 'one '), chunk(lease, 0, 'one ')], forever);
     await store.appendLogs([chunk(lease, 0, 'uno '), chunk(lease, 4, 'two')], forever);
     assert.equal(textOf(await logOf(store, lease)), 'one two');
   });
 
-  test('logs: only whoever holds the attempt can write to it', async ({ store, advance }) => {
+  test('logs: only the worker that holds the attempt can write to it', async ({ store, advance }) => {
     const first = await claimOne(store, aJob());
     await loseLeases(store, advance);
     const second = await claimOne(store);
@@ -66,7 +66,7 @@ export function exerciseLogs(open: OpenStore): void {
     assert.deepEqual(await store.appendLogs([], forever), []);
   });
 
-  test('logs: a job that was asked to stop can still speak; one that has ended cannot', async ({ store }) => {
+  test('logs: a job with a cancel request can still write, an ended job cannot', async ({ store }) => {
     const lease = await claimOne(store, aJob());
     await cancel(store, lease.job.id);
     assert.deepEqual(await store.appendLogs([chunk(lease, 0, 'stopping')], forever), [true]);
@@ -75,7 +75,7 @@ export function exerciseLogs(open: OpenStore): void {
     assert.equal(textOf(await logOf(store, lease)), 'stopping');
   });
 
-  test('logs: each attempt has its own', async ({ store, advance }) => {
+  test('logs: each attempt has its own log', async ({ store, advance }) => {
     const first = await claimOne(store, aJob());
     await store.appendLogs([chunk(first, 0, 'first')], forever);
     await fail(store, first);
@@ -87,7 +87,7 @@ export function exerciseLogs(open: OpenStore): void {
     assert.equal(textOf(await logOf(store, second)), 'second');
   });
 
-  test('logs: read on from where one was, in pieces of about the size asked for', async ({ store }) => {
+  test('logs: reading continues from an offset, in pieces of about the requested size', async ({ store }) => {
     const lease = await claimOne(store, aJob());
     const lines = ['aaaa', 'bbbb', 'cccc', 'dddd'];
     await store.appendLogs(
@@ -95,14 +95,18 @@ export function exerciseLogs(open: OpenStore): void {
       forever,
     );
     assert.equal(textOf(await logOf(store, lease, 4)), 'bbbbccccdddd');
-    assert.equal(textOf(await logOf(store, lease, 5)), 'bbbbccccdddd', 'a piece that reaches beyond is whole');
+    assert.equal(
+      textOf(await logOf(store, lease, 5)),
+      'bbbbccccdddd',
+      'a chunk that exceeds the size is returned whole',
+    );
     assert.deepEqual(await logOf(store, lease, 16), []);
     assert.equal(textOf(await logOf(store, lease, 0, 8)), 'aaaabbbb');
-    assert.equal(textOf(await logOf(store, lease, 0, 1)), 'aaaa', 'always one');
+    assert.equal(textOf(await logOf(store, lease, 0, 1)), 'aaaa', 'at least one chunk is returned');
     assert.deepEqual(await logOf(store, { ...lease, job: { ...lease.job, attempt: 2 } }), []);
   });
 
-  test('logs: of a long output the first and the last part are kept', async ({ store }) => {
+  test('logs: the first and the last part of a long output are kept', async ({ store }) => {
     const lease = await claimOne(store, aJob());
     const count = 52;
     for (let index = 0; index < count; index += 4) {
@@ -118,7 +122,7 @@ export function exerciseLogs(open: OpenStore): void {
     assert.deepEqual(
       wanted.filter((index) => !kept.includes(index)),
       [],
-      'nothing of either half is missing',
+      'both halves are complete',
     );
     assert.ok(kept.length <= wanted.length + 2, `${kept.length} chunks kept`);
     for (const { offset, data } of pieces) assert.equal(data[CHUNK_BYTES - 1], offset / CHUNK_BYTES);

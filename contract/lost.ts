@@ -18,7 +18,7 @@ import { type OpenStore, withStore } from './kit/store.ts';
 export function exerciseLost(open: OpenStore): void {
   const test = withStore(open);
 
-  test('lost: the jobs of a silent worker are found once its lease is over, with when it was last heard', async ({
+  test('lost: the jobs of a silent worker are found once its lease is over, with the time of its last heartbeat', async ({
     store,
     advance,
   }) => {
@@ -34,7 +34,7 @@ export function exerciseLost(open: OpenStore): void {
     assert.deepEqual(found, { job: await readOne(store, lease.job.id), workerSeenAt: worker?.seenAt });
   });
 
-  test('lost: each worker’s own lease length counts', async ({ store, advance }) => {
+  test('lost: each worker has its own lease length', async ({ store, advance }) => {
     await submit(store, jobs(2));
     const short = await register(store, { leaseMs: 5_000 });
     const long = await register(store, { leaseMs: 120_000 });
@@ -45,14 +45,14 @@ export function exerciseLost(open: OpenStore): void {
     assert.deepEqual(ids(lost.map(({ job }) => job)), [a?.id]);
   });
 
-  test('lost: the jobs of those known to be dead are found at once', async ({ store }) => {
+  test('lost: the jobs of workers known to be dead are found at once', async ({ store }) => {
     const lease = await claimOne(store, aJob());
     await claimOne(store, aJob());
     const lost = await store.findLost({ limit: 10, dead: [lease.workerId, 9_999] }, forever);
     assert.deepEqual(ids(lost.map(({ job }) => job)), [lease.job.id]);
   });
 
-  test('lost: takes no more than the limit, and only what runs', async ({ store, advance }) => {
+  test('lost: finds running jobs only, and at most as many as the limit', async ({ store, advance }) => {
     await submit(store, jobs(5));
     const { id } = await register(store);
     const [first] = await claim(store, id, { limit: 4 });
@@ -63,7 +63,7 @@ export function exerciseLost(open: OpenStore): void {
     assert.equal((await store.findLost({ limit: 10, dead: [] }, forever)).length, 3);
   });
 
-  test('lost: a job taken back costs one of its budget and is claimable at once', async ({ store, advance }) => {
+  test('lost: a job that is taken back is charged one failure and is claimable at once', async ({ store, advance }) => {
     const lease = await claimOne(store, aJob());
     const [job] = await loseLeases(store, advance);
     assert.deepEqual([job?.status, job?.failures, job?.losses, job?.attempt], ['pending', 1, 1, 1]);
@@ -74,10 +74,10 @@ export function exerciseLost(open: OpenStore): void {
     const second = await claimOne(store);
     assert.equal(second.job.attempt, 2);
     const [again] = await loseLeases(store, advance);
-    assert.equal(again?.status, 'scheduled', 'only the first loss goes back at once');
+    assert.equal(again?.status, 'scheduled', 'only the first loss is claimable at once');
   });
 
-  test('lost: a job that somebody had asked to stop ends cancelled', async ({ store, advance }) => {
+  test('lost: a job with a cancel request ends as cancelled', async ({ store, advance }) => {
     const lease = await claimOne(store, aJob());
     await cancel(store, lease.job.id);
     const [job] = await loseLeases(store, advance);
@@ -85,7 +85,7 @@ export function exerciseLost(open: OpenStore): void {
     assert.deepEqual(await succeed(store, lease), { result: 'lease_lost' });
   });
 
-  test('lost: the lease of an uncounted claim starts with the claim', async ({ store, advance }) => {
+  test('lost: the lease of a claim without a number starts with the claim', async ({ store, advance }) => {
     const { id } = await register(store);
     await submit(store, jobs(1));
     await advance(LEASE_MS - 1_000);
@@ -96,14 +96,14 @@ export function exerciseLost(open: OpenStore): void {
     assert.equal((await store.findLost({ limit: 10, dead: [] }, forever)).length, 1);
   });
 
-  test('lost: a worker that said good-bye keeps its leases until they end', async ({ store, advance }) => {
+  test('lost: a worker that has deregistered keeps its leases until they expire', async ({ store, advance }) => {
     const lease = await claimOne(store, aJob());
     await store.leaveWorker(lease.workerId, forever);
     assert.deepEqual(await store.findLost({ limit: 10, dead: [] }, forever), []);
     assert.equal((await loseLeases(store, advance)).length, 1);
   });
 
-  test('unlocked: says nothing of workers that hold no lock', async ({ store }) => {
+  test('unlocked: workers that never held a lock are not reported', async ({ store }) => {
     await register(store, { attachment: 'remote' });
     assert.deepEqual((await store.findUnlocked(forever)).workers, []);
   });

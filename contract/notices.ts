@@ -30,7 +30,7 @@ const message = (event: NotifyEvent = 'failed') => ({
 });
 const one: Delivery = { alarm: null, messages: [message()] };
 
-/** What there is to tell, as `failed 12`. */
+/** The open notices, as `failed 12`. */
 async function open(store: Store): Promise<string[]> {
   const notices = await store.notices(100, forever);
   return notices.map(({ status, jobId, workflowId }) => `${status} ${jobId ?? `workflow ${workflowId}`}`);
@@ -51,7 +51,7 @@ async function finishOne(store: Store, job: Partial<NewJob>): Promise<number> {
 export function exerciseNotices(openStore: OpenStore): void {
   const test = withStore(openStore);
 
-  test('notices: a job that asks for it leaves one when it has failed for good, and not before', async ({
+  test('notices: a job with a target writes a notice at its final failure, and not before', async ({
     store,
     advance,
   }) => {
@@ -76,7 +76,10 @@ export function exerciseNotices(openStore: OpenStore): void {
     });
   });
 
-  test('notices: one that is postponed makes room for the others, and comes back', async ({ store, advance }) => {
+  test('notices: a postponed notice is returned after the others, once its delay is over', async ({
+    store,
+    advance,
+  }) => {
     for (let count = 0; count < 3; count += 1) await failOne(store, onFailure);
     const [first, second, third] = await store.notices(10, forever);
     assert.ok(first && second && third);
@@ -86,17 +89,19 @@ export function exerciseNotices(openStore: OpenStore): void {
     await advance(2_500);
     await store.postponeNotice(second.id, 10_000, forever);
     await advance(2_500);
-    assert.deepEqual(await store.notices(10, forever), [third, first], 'as it was: since when it was due is not moved');
+    assert.deepEqual(
+      await store.notices(10, forever),
+      [third, first],
+      'the notice is unchanged: its creation time stays',
+    );
     await advance(7_500);
     assert.deepEqual(await store.notices(10, forever), [third, first, second]);
     await store.deliver(second.id, one, forever);
     await store.postponeNotice(second.id, 0, forever);
-    assert.deepEqual(await store.notices(10, forever), [third, first], 'one that is gone stays so');
+    assert.deepEqual(await store.notices(10, forever), [third, first], 'a delivered notice cannot be postponed');
   });
 
-  test('notices: nothing is left by jobs that ask for nothing, nor by ends that nobody asked for', async ({
-    store,
-  }) => {
+  test('notices: a job without targets, or with an end that no target asks for, writes none', async ({ store }) => {
     await failOne(store, { maxAttempts: 1 });
     await finishOne(store, onFailure);
     await finishOne(store, {});
@@ -106,13 +111,13 @@ export function exerciseNotices(openStore: OpenStore): void {
     assert.deepEqual(await open(store), []);
   });
 
-  test('notices: who wants to hear of recoveries needs both ends', async ({ store }) => {
+  test('notices: a target for recoveries gets notices of failures and successes', async ({ store }) => {
     const failed = await failOne(store, onRecovery);
     const done = await finishOne(store, onRecovery);
     assert.deepEqual(await open(store), [`failed ${failed}`, `done ${done}`]);
   });
 
-  test('notices: an end that is reported twice, or by one who lost the lease, leaves one', async ({
+  test('notices: an end that is reported twice, or without the lease, writes one notice', async ({
     store,
     advance,
   }) => {
@@ -125,7 +130,7 @@ export function exerciseNotices(openStore: OpenStore): void {
     assert.deepEqual(await open(store), [`done ${lease.job.id}`]);
   });
 
-  test('notices: an end without an attempt is one too', async ({ store, advance }) => {
+  test('notices: an end without an attempt writes a notice', async ({ store, advance }) => {
     const job = await submitOne(store, aJob({ ...onFailure, startTimeoutMs: 1_000 }));
     await advance(2_000);
     const [late] = await store.findExpired(10, forever);
@@ -134,7 +139,7 @@ export function exerciseNotices(openStore: OpenStore): void {
     assert.deepEqual(await open(store), [`failed ${job.id}`]);
   });
 
-  test('notices: a job that is retried by a person and fails again leaves another', async ({ store }) => {
+  test('notices: a job that fails again after a manual retry writes another notice', async ({ store }) => {
     const id = await failOne(store, onFailure);
     await retry(store, id);
     await fail(store, await claimOne(store));
@@ -147,7 +152,7 @@ export function exerciseNotices(openStore: OpenStore): void {
     assert.deepEqual((await open(store)).slice(2), [`failed ${recovers}`, `done ${recovers}`]);
   });
 
-  test('notices: a job that was replaced tells whom its replacement says', async ({ store }) => {
+  test('notices: a replaced job uses the targets of its replacement', async ({ store }) => {
     const unique = { key: 'k', while: 'active', onConflict: 'replace' } as const;
     await submitOne(store, aJob({ ...onFailure, unique }));
     const quiet = await submitOne(store, aJob({ maxAttempts: 1, unique }));
@@ -160,7 +165,7 @@ export function exerciseNotices(openStore: OpenStore): void {
     assert.deepEqual(await open(store), [`failed ${loud.id}`]);
   });
 
-  test('notices: a group leaves one, its items none', async ({ store }) => {
+  test('notices: a group writes one notice, its items none', async ({ store }) => {
     const hands = await Hands.of(store);
     const { step } = await submitWorkflow(
       store,
@@ -171,7 +176,7 @@ export function exerciseNotices(openStore: OpenStore): void {
     assert.deepEqual(await open(store), [`failed ${step['each']}`]);
   });
 
-  test('notices: a workflow leaves one when it has ended, not each of its steps', async ({ store }) => {
+  test('notices: a workflow writes one notice at its end, its steps none', async ({ store }) => {
     const hands = await Hands.of(store);
     const notify = tells('failed', 'recovered');
     const { workflow, step } = await submitWorkflow(
@@ -188,13 +193,13 @@ export function exerciseNotices(openStore: OpenStore): void {
     assert.deepEqual(await open(store), [`failed workflow ${workflow.id}`, `done workflow ${workflow.id}`]);
   });
 
-  test('deliver: the notice goes and its messages come, once', async ({ store }) => {
+  test('deliver: replaces the notice by its messages, once', async ({ store }) => {
     const id = await failOne(store, onFailure);
     const [notice] = await store.notices(10, forever);
     assert.ok(notice);
     const answers = await Promise.all([1, 2, 3].map(() => store.deliver(notice.id, one, forever)));
     const stored = answers.filter((answer) => answer !== undefined);
-    assert.equal(stored.length, 1, 'only one of several delivers it');
+    assert.equal(stored.length, 1, 'only one of several calls delivers it');
     const [job] = stored[0] as { id: number }[];
     assert.equal((await readOne(store, job?.id as number)).queue, 'workron.notify');
     assert.deepEqual(await open(store), []);
@@ -210,7 +215,7 @@ export function exerciseNotices(openStore: OpenStore): void {
     assert.deepEqual(await store.notifications({ jobId: id + 1_000 }, forever), []);
   });
 
-  test('deliver: a message that cannot be stored leaves the notice where it was', async ({ store }) => {
+  test('deliver: the notice stays if a message cannot be stored', async ({ store }) => {
     await failOne(store, onFailure);
     const [notice] = await store.notices(10, forever);
     assert.ok(notice);
@@ -222,7 +227,7 @@ export function exerciseNotices(openStore: OpenStore): void {
     assert.equal((await store.deliver(notice.id, one, forever))?.length, 1);
   });
 
-  test('deliver: nobody to tell is fine, and so are several', async ({ store }) => {
+  test('deliver: a notice may have no message or several', async ({ store }) => {
     await failOne(store, onFailure);
     await failOne(store, onFailure);
     const [first, second] = await store.notices(10, forever);
@@ -232,7 +237,7 @@ export function exerciseNotices(openStore: OpenStore): void {
     assert.deepEqual(await open(store), []);
   });
 
-  test('deliver: a recovery is told only where something had failed, and once', async ({ store }) => {
+  test('deliver: a recovery is sent only after a failure, and once', async ({ store }) => {
     const sent = async (job: Partial<NewJob>, failing: boolean): Promise<number> => {
       await (failing ? failOne(store, job) : finishOne(store, job));
       const [notice] = await store.notices(10, forever);
@@ -240,15 +245,15 @@ export function exerciseNotices(openStore: OpenStore): void {
       const messages = [message(failing ? 'failed' : 'recovered')];
       return (await store.deliver(notice?.id as number, { alarm, messages }, forever))?.length ?? -1;
     };
-    assert.equal(await sent(onRecovery, false), 0, 'nothing had failed');
+    assert.equal(await sent(onRecovery, false), 0, 'there was no failure before');
     assert.equal(await sent(onRecovery, true), 1);
     assert.equal(await sent(onRecovery, true), 1);
-    assert.equal(await sent({ ...onRecovery, name: 'other' }, false), 0, 'another subject');
+    assert.equal(await sent({ ...onRecovery, name: 'other' }, false), 0, 'the failure was of another subject');
     assert.equal(await sent(onRecovery, false), 1);
-    assert.equal(await sent(onRecovery, false), 0, 'it had recovered before');
+    assert.equal(await sent(onRecovery, false), 0, 'the recovery has been sent before');
   });
 
-  test('notices: what is deleted takes along what was sent about it', async ({ store, advance }) => {
+  test('notices: pruning a job deletes its notifications', async ({ store, advance }) => {
     const id = await failOne(store, onFailure);
     const [notice] = await store.notices(10, forever);
     const [job] = (await store.deliver(notice?.id as number, one, forever)) ?? [];

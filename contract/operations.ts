@@ -6,7 +6,7 @@ export function exerciseOperations(open: OpenStore): void {
   const test = withStore(open);
   const wanted = { action: 'cancel', filter: { statuses: ['pending'], tags: ['x'], createdTo: 5 }, total: 7 } as const;
 
-  test('operations: a new one has everything before it', async ({ store }) => {
+  test('operations: a new operation starts without progress', async ({ store }) => {
     const created = await store.createOperation(wanted, forever);
     const { id, createdAt, ...rest } = created;
     assert.ok(id > 0 && createdAt > 0);
@@ -15,7 +15,7 @@ export function exerciseOperations(open: OpenStore): void {
     assert.equal(await store.operation(9_999, forever), undefined);
   });
 
-  test('operations: each step is taken once, by whoever is first', async ({ store }) => {
+  test('operations: each step is accepted once, from the first caller', async ({ store }) => {
     const { id } = await store.createOperation(wanted, forever);
     const step = { cursor: 50, changed: 3, skipped: 1, status: 'running' } as const;
     const taken = await Promise.all([1, 2, 3].map(() => store.advanceOperation(id, null, step, forever)));
@@ -27,7 +27,7 @@ export function exerciseOperations(open: OpenStore): void {
     assert.equal(await store.advanceOperation(9_999, null, step, forever), false);
   });
 
-  test('operations: one that has ended goes no further', async ({ store }) => {
+  test('operations: an ended operation accepts no further steps', async ({ store }) => {
     const [first, second] = [
       await store.createOperation(wanted, forever),
       await store.createOperation(wanted, forever),

@@ -6,7 +6,7 @@ import { type OpenStore, withStore } from './kit/store.ts';
 export function exerciseOrder(open: OpenStore): void {
   const test = withStore(open);
 
-  test('order: higher priority first, then the order of submission', async ({ store }) => {
+  test('order: higher priorities are claimed first, then the order of submission counts', async ({ store }) => {
     const [a, b, c, d, e] = ids(
       await submit(
         store,
@@ -17,7 +17,7 @@ export function exerciseOrder(open: OpenStore): void {
     assert.deepEqual(ids(await claim(store, id)), [e, b, d, a, c]);
   });
 
-  test('order: claims one by one see the same order as one claim', async ({ store }) => {
+  test('order: single claims return the same order as one large claim', async ({ store }) => {
     const [a, b, c, d] = ids(
       await submit(
         store,
@@ -30,7 +30,7 @@ export function exerciseOrder(open: OpenStore): void {
     assert.deepEqual(order, [a, c, b, d]);
   });
 
-  test('order: what was due earlier goes first, whatever its id', async ({ store, advance }) => {
+  test('order: a job that was due earlier is claimed first, whatever its id', async ({ store, advance }) => {
     const [late, early] = ids(await submit(store, [aJob({ delayMs: 2_000 }), aJob({ delayMs: 1_000 })]));
     await advance(5_000);
     const [now] = ids(await submit(store, [aJob()]));
@@ -39,9 +39,7 @@ export function exerciseOrder(open: OpenStore): void {
     assert.deepEqual(ids(await claim(store, id)), [early, late, now]);
   });
 
-  test('order: priority counts across lanes and queues, and what was claimed together is answered in order', async ({
-    store,
-  }) => {
+  test('order: priority counts across lanes and queues, and a claim returns its jobs in order', async ({ store }) => {
     const wanted = [
       aJob({ priority: 1, queue: 'a' }),
       aJob({ priority: 4, handler: 'h' }),
@@ -57,7 +55,7 @@ export function exerciseOrder(open: OpenStore): void {
     assert.deepEqual(ids(await claim(store, id, { offer, limit: 4 })), [p1, p1too]);
   });
 
-  test('order: holds across more queues than a claim takes jobs, with few and with many waiting in one', async ({
+  test('order: is kept across more queues than the limit of the claim, with few and with many jobs waiting in one', async ({
     store,
   }) => {
     const { id } = await register(store);
@@ -81,7 +79,7 @@ export function exerciseOrder(open: OpenStore): void {
     }
   });
 
-  test('order: a job that was interrupted keeps its place', async ({ store, advance }) => {
+  test('order: an interrupted job keeps its place', async ({ store, advance }) => {
     const lease = await claimOne(store, aJob());
     await advance(1_000);
     const [other] = await submit(store, [aJob()]);

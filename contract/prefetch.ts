@@ -24,7 +24,7 @@ function claimPrefetch(store: Store, workerId: number, limit = 100) {
   return claim(store, workerId, { offer, limit, prefetch: true });
 }
 
-/** Handlers' jobs. */
+/** Jobs of a handler. */
 function handled(count: number) {
   return jobs(count, { command: null, handler: 'h' });
 }
@@ -32,7 +32,7 @@ function handled(count: number) {
 export function exercisePrefetch(open: OpenStore): void {
   const test = withStore(open);
 
-  test('prefetch: jobs that wait at their worker are running, but have not started', async ({ store }) => {
+  test('prefetch: prefetched jobs are running but have not started', async ({ store }) => {
     const [first] = await submit(store, handled(3));
     const { id } = await register(store);
     const claimed = await claimPrefetch(store, id, 2);
@@ -48,7 +48,7 @@ export function exercisePrefetch(open: OpenStore): void {
     assert.equal((await claim(store, id, { offer }))[0]?.prefetched, undefined);
   });
 
-  test('prefetch: takes nothing that must not wait, nor what is less urgent than that', async ({ store }) => {
+  test('prefetch: skips jobs that must not wait, and everything less urgent than these', async ({ store }) => {
     const { id } = await register(store);
     const cases = [
       aJob({ command: 'true' }),
@@ -70,10 +70,7 @@ export function exercisePrefetch(open: OpenStore): void {
     }
   });
 
-  test('prefetch: not after a failure, and not where the number of running jobs is limited', async ({
-    store,
-    advance,
-  }) => {
+  test('prefetch: skips jobs that have failed and queues with max_running', async ({ store, advance }) => {
     const lease = await claimOne(
       store,
       aJob({ command: null, handler: 'h', backoff: { ...aJob().backoff, baseMs: 1_000 } }),
@@ -91,7 +88,7 @@ export function exercisePrefetch(open: OpenStore): void {
     assert.equal((await claim(store, id, { offer })).length, 2);
   });
 
-  test('prefetch: what cannot start now holds up nobody', async ({ store }) => {
+  test('prefetch: a job that cannot start now does not block others', async ({ store }) => {
     const { id } = await register(store);
     await store.setQueue('paused', { paused: true }, forever);
     await store.setQueue('full', { maxRunning: 1 }, forever);
@@ -107,7 +104,9 @@ export function exercisePrefetch(open: OpenStore): void {
     assert.deepEqual(ids(await claim(store, id, { offer: { ...offer, free }, prefetch: true })), behind);
   });
 
-  test('prefetch: an edit that makes the attempt the last one, or no longer so, counts', async ({ store }) => {
+  test('prefetch: an edit of max_attempts that makes the next attempt the last one, or no longer the last, applies', async ({
+    store,
+  }) => {
     const [job] = await submit(store, handled(1));
     const { id } = await register(store);
     await store.edit(job?.id ?? 0, { maxAttempts: 1 }, forever);
@@ -116,10 +115,7 @@ export function exercisePrefetch(open: OpenStore): void {
     assert.equal((await claimPrefetch(store, id)).length, 1);
   });
 
-  test('prefetch: of a lost worker, what had not started goes back uncharged, what had is charged', async ({
-    store,
-    advance,
-  }) => {
+  test('prefetch: jobs of a lost worker are charged only if they had started', async ({ store, advance }) => {
     const [waited, started] = await submit(store, handled(2));
     const { id } = await register(store);
     const [, second] = await claimPrefetch(store, id);
@@ -140,7 +136,7 @@ export function exercisePrefetch(open: OpenStore): void {
     assert.deepEqual([lost.status, lost.failures, lost.losses], ['pending', 1, 1]);
   });
 
-  test('prefetch: a start is told for the attempt and worker that have it, once, and never in the future', async ({
+  test('prefetch: a start is recorded once, for the attempt and worker that hold the job, and never in the future', async ({
     store,
   }) => {
     const [job] = await submit(store, handled(1));
@@ -159,7 +155,7 @@ export function exercisePrefetch(open: OpenStore): void {
     assert.equal((await readOne(store, jobId)).startedAt, startedAt);
   });
 
-  test('prefetch: a success tells when the job started', async ({ store, advance }) => {
+  test('prefetch: a success records when the job started', async ({ store, advance }) => {
     await submit(store, handled(2));
     const { id } = await register(store);
     const [first, second] = await claimPrefetch(store, id);
@@ -175,14 +171,14 @@ export function exercisePrefetch(open: OpenStore): void {
     assert.equal(answers[0]?.result === 'ok' && answers[0].startedAt, first.startedAt + 700);
     assert.equal((await readOne(store, first.id)).startedAt, first.startedAt + 700);
     assert.equal((await store.attempts(first.id, forever))[0]?.startedAt, first.startedAt + 700);
-    // One that nobody told about has taken no time.
+    // A job whose start was never reported has a duration of 0.
     assert.equal(
       answers[1]?.result === 'ok' && answers[1].startedAt,
       answers[1]?.result === 'ok' && answers[1].endedAt,
     );
   });
 
-  test('prefetch: what waits at a worker can be cancelled and given back', async ({ store }) => {
+  test('prefetch: a prefetched job can be cancelled and given back', async ({ store }) => {
     const [asked, given] = await submit(store, handled(2));
     const { id } = await register(store);
     const [first, second] = await claimPrefetch(store, id);
@@ -194,7 +190,7 @@ export function exercisePrefetch(open: OpenStore): void {
     assert.deepEqual([back?.id, back?.status, back?.failures], [given?.id, 'pending', 0]);
   });
 
-  test('prefetch: two claimers share the jobs, each exactly once, in order', async ({ store }) => {
+  test('prefetch: two claimers get each job exactly once, in order', async ({ store }) => {
     const all = ids(await submit(store, handled(40)));
     const [one, two] = [await register(store), await register(store)];
     const batches = await Promise.all([one, two, one, two].map(({ id }) => claimPrefetch(store, id, 10)));
@@ -209,7 +205,7 @@ export function exercisePrefetch(open: OpenStore): void {
       );
   });
 
-  test('prefetch: paused queues and workers that drain get nothing', async ({ store }) => {
+  test('prefetch: nothing is claimed from a paused queue or for a draining worker', async ({ store }) => {
     await submitOne(store, aJob({ command: null, handler: 'h' }));
     const { id } = await register(store);
     await store.setQueue('default', { paused: true }, forever);

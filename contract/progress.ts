@@ -1,4 +1,4 @@
-/** What running attempts tell of themselves. */
+/** Progress and checkpoints that running attempts report. */
 
 import assert from 'node:assert/strict';
 import { aJob } from './kit/builders.ts';
@@ -12,26 +12,26 @@ function by({ job, workerId }: Lease) {
 export function exerciseProgress(open: OpenStore): void {
   const test = withStore(open);
 
-  test('progress: the latest word of the present attempt is shown on the job, and stays when it ends', async ({
+  test('progress: the latest progress of the current attempt is shown on the job and stays when it ends', async ({
     store,
   }) => {
     const lease = await claimOne(store, aJob());
     assert.equal((await readOne(store, lease.job.id)).progress, null);
-    const told = async (fraction: number, text: string | null) =>
+    const report = async (fraction: number, text: string | null) =>
       store.report([{ ...by(lease), progress: { fraction, text } }], forever);
-    assert.deepEqual(await told(0.25, 'a "quoted" \\ word'), [true]);
+    assert.deepEqual(await report(0.25, 'a "quoted" \\ word'), [true]);
     assert.deepEqual((await readOne(store, lease.job.id)).progress, { fraction: 0.25, text: 'a "quoted" \\ word' });
-    await told(1, null);
+    await report(1, null);
     assert.deepEqual((await readOne(store, lease.job.id)).progress, { fraction: 1, text: null });
     await succeed(store, lease);
     assert.deepEqual((await store.list({}, { before: null, limit: 1 }, forever))[0]?.progress, {
       fraction: 1,
       text: null,
     });
-    assert.deepEqual(await told(0, null), [false], 'it has ended');
+    assert.deepEqual(await report(0, null), [false], 'the job has ended');
   });
 
-  test('progress: only whoever holds the attempt can tell; others of the same call are heard', async ({
+  test('progress: only the worker that holds the attempt can report, and other reports of the same call are accepted', async ({
     store,
     advance,
   }) => {
@@ -55,7 +55,7 @@ export function exerciseProgress(open: OpenStore): void {
     assert.deepEqual(await store.report([], forever), []);
   });
 
-  test('progress: a new attempt begins without it, but with the last checkpoint', async ({ store, advance }) => {
+  test('progress: a new attempt starts without progress, but with the last checkpoint', async ({ store, advance }) => {
     const first = await claimOne(store, aJob());
     assert.equal(await store.checkpoint(first.job.id, forever), null);
     await store.report(
@@ -74,17 +74,14 @@ export function exerciseProgress(open: OpenStore): void {
     assert.deepEqual(
       await store.checkpoint(second.job.id, forever),
       { done: [1, 2] },
-      'progress alone does not touch it',
+      'progress alone does not change the checkpoint',
     );
     await store.report([{ ...by(second), checkpoint: null }], forever);
     assert.equal(await store.checkpoint(second.job.id, forever), null);
     assert.equal(await store.checkpoint(999_999, forever), null);
   });
 
-  test('progress: what a person retries still has its checkpoint; what is pruned has none', async ({
-    store,
-    advance,
-  }) => {
+  test('progress: a manual retry keeps the checkpoint, pruning deletes it', async ({ store, advance }) => {
     const lease = await claimOne(store, aJob({ maxAttempts: 1 }));
     await store.report([{ ...by(lease), checkpoint: 7 }], forever);
     await fail(store, lease);

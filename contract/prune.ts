@@ -9,7 +9,7 @@ const RETENTION = { doneMs: 7 * DAY_MS, otherMs: 30 * DAY_MS, statsMs: 90 * DAY_
 export function exercisePrune(open: OpenStore): void {
   const test = withStore(open);
 
-  test('prune: deletes what ended long ago, each kind after its own time', async ({ store, advance }) => {
+  test('prune: deletes jobs that ended long ago, with a retention for each status', async ({ store, advance }) => {
     const done = await claimOne(store, aJob());
     await succeed(store, done);
     const failed = await claimOne(store, aJob({ maxAttempts: 1 }));
@@ -30,7 +30,7 @@ export function exercisePrune(open: OpenStore): void {
     assert.equal(await store.prune(RETENTION, 100, forever), 0);
   });
 
-  test('prune: goes by when the job ended, not by when it was submitted', async ({ store, advance }) => {
+  test('prune: retention counts from the end of the job, not from its submission', async ({ store, advance }) => {
     const old = await submitOne(store, aJob());
     await advance(100 * DAY_MS);
     assert.equal(await store.prune(RETENTION, 100, forever), 0);
@@ -41,7 +41,7 @@ export function exercisePrune(open: OpenStore): void {
     assert.deepEqual(await store.read([old.id], forever), []);
   });
 
-  test('prune: takes no more than the limit', async ({ store, advance }) => {
+  test('prune: deletes at most as many jobs as the limit', async ({ store, advance }) => {
     for (let i = 0; i < 3; i += 1) await succeed(store, await claimOne(store, aJob()));
     await cancel(store, (await submitOne(store, aJob())).id);
     await advance(40 * DAY_MS);
@@ -50,7 +50,7 @@ export function exercisePrune(open: OpenStore): void {
     assert.equal(await store.count({}, 10, forever), 0);
   });
 
-  test('prune: attempts, output and result go with the job', async ({ store, advance }) => {
+  test('prune: deletes attempts, output and result with the job', async ({ store, advance }) => {
     const lease = await claimOne(store, aJob());
     const { id: jobId, attempt } = lease.job;
     await store.appendLogs(
@@ -66,7 +66,7 @@ export function exercisePrune(open: OpenStore): void {
     assert.deepEqual(await store.list({}, { before: null, limit: 10 }, forever), []);
   });
 
-  test('prune: a job that somebody retried is not old, whatever its first end', async ({ store, advance }) => {
+  test('prune: a job that was retried counts from its new end', async ({ store, advance }) => {
     const { id } = await submitOne(store, aJob());
     await cancel(store, id);
     await advance(40 * DAY_MS);
@@ -74,11 +74,11 @@ export function exercisePrune(open: OpenStore): void {
     assert.equal(await store.prune(RETENTION, 100, forever), 0);
     await fail(store, await claimOne(store));
     await advance(40 * DAY_MS);
-    assert.equal(await store.prune(RETENTION, 100, forever), 0, 'a job between two attempts has not ended');
+    assert.equal(await store.prune(RETENTION, 100, forever), 0, 'a job that waits for its next attempt has not ended');
     assert.equal(await store.count({ ids: [id] }, 10, forever), 1);
   });
 
-  test('prune: a unique key held for a time goes with its job', async ({ store, advance }) => {
+  test('prune: a unique key with a hold time is deleted with its job', async ({ store, advance }) => {
     const unique = { key: 'k', while: 300 * DAY_MS, onConflict: 'existing' } as const;
     await submitOne(store, aJob({ unique }));
     await succeed(store, await claimOne(store));
@@ -88,7 +88,7 @@ export function exercisePrune(open: OpenStore): void {
     assert.equal(items[0]?.deduplicated, false);
   });
 
-  test('prune: old statistics go, recent ones stay', async ({ store, advance }) => {
+  test('prune: deletes old statistics and keeps recent ones', async ({ store, advance }) => {
     const minute = Math.floor((await store.now(forever)) / 60_000) * 60_000;
     const zeros = Array<number>(15).fill(0);
     const row = { instanceId: 'i', queue: 'q', outcome: 'done', count: 1, wait: zeros, run: zeros } as const;

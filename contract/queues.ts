@@ -6,7 +6,7 @@ import { type OpenStore, withStore } from './kit/store.ts';
 export function exerciseQueues(open: OpenStore): void {
   const test = withStore(open);
 
-  test('queues: a paused queue hands out nothing until it is resumed; others go on', async ({ store }) => {
+  test('queues: no job of a paused queue is claimed until it is resumed, and other queues go on', async ({ store }) => {
     const [a, b] = ids(await submit(store, [aJob({ queue: 'a', priority: 9 }), aJob({ queue: 'b' })]));
     const { id } = await register(store);
     const paused = await store.setQueue('a', { paused: true }, forever);
@@ -18,14 +18,14 @@ export function exerciseQueues(open: OpenStore): void {
     assert.deepEqual(ids(await claim(store, id)), [a]);
   });
 
-  test('queues: pausing twice keeps the first instant', async ({ store, advance }) => {
+  test('queues: pausing twice keeps the time of the first pause', async ({ store, advance }) => {
     const first = await store.setQueue('a', { paused: true }, forever);
     await advance(5_000);
     const second = await store.setQueue('a', { paused: true }, forever);
     assert.equal(second.pausedAt, first.pausedAt);
   });
 
-  test('queues: settings that are not named stay', async ({ store }) => {
+  test('queues: settings that are not given stay', async ({ store }) => {
     await store.setQueue('a', { paused: true, maxRunning: 3 }, forever);
     assert.equal((await store.setQueue('a', { paused: false }, forever)).maxRunning, 3);
     assert.equal((await store.setQueue('a', { maxRunning: null }, forever)).maxRunning, null);
@@ -33,7 +33,7 @@ export function exerciseQueues(open: OpenStore): void {
     assert.equal((await store.setQueue('a', { maxRunning: 1 }, forever)).paused, true);
   });
 
-  test('max_running: a queue never has more running, across workers and claims', async ({ store }) => {
+  test('max_running: limits the running jobs of a queue across workers and claims', async ({ store }) => {
     await store.setQueue('a', { maxRunning: 2 }, forever);
     await submit(store, [...jobs(5, { queue: 'a', priority: 9 }), aJob({ queue: 'b' })]);
     const [one, two] = [await register(store), await register(store)];
@@ -49,7 +49,7 @@ export function exerciseQueues(open: OpenStore): void {
     assert.equal((await claim(store, two.id)).length, 1);
   });
 
-  test('max_running: counts over all lanes of the queue together', async ({ store }) => {
+  test('max_running: counts all lanes of the queue together', async ({ store }) => {
     await store.setQueue('a', { maxRunning: 2 }, forever);
     const wanted = [
       aJob({ queue: 'a', priority: 1 }),
@@ -62,7 +62,7 @@ export function exerciseQueues(open: OpenStore): void {
     assert.deepEqual(ids(await claim(store, id, { offer })), [third, second]);
   });
 
-  test('max_running: 0 stops a queue, null frees it', async ({ store }) => {
+  test('max_running: 0 stops a queue, null removes the limit', async ({ store }) => {
     await submit(store, jobs(3));
     const { id } = await register(store);
     await store.setQueue('default', { maxRunning: 0 }, forever);
@@ -71,7 +71,7 @@ export function exerciseQueues(open: OpenStore): void {
     assert.equal((await claim(store, id)).length, 3);
   });
 
-  test('max_running: holds when many claim at once', async ({ store }) => {
+  test('max_running: is respected by concurrent claims', async ({ store }) => {
     await store.setQueue('default', { maxRunning: 3 }, forever);
     await submit(store, jobs(20));
     const workers = await Promise.all(Array.from({ length: 8 }, () => register(store)));
@@ -82,9 +82,7 @@ export function exerciseQueues(open: OpenStore): void {
     assert.equal(queue?.running, 3);
   });
 
-  test('queues: every queue with a setting or an unfinished job is listed by name, with its counts', async ({
-    store,
-  }) => {
+  test('queues: lists every queue with settings or unfinished jobs by name, with its counts', async ({ store }) => {
     assert.deepEqual(await store.queues(forever), []);
     await store.setQueue('idle', { maxRunning: 7 }, forever);
     const [oldest] = await submit(store, [

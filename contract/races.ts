@@ -8,10 +8,10 @@ import { jobs, LEASE_MS } from './kit/builders.ts';
 import { cancel, claim, claimOne, forever, type Lease, readOne, register, submit, success } from './kit/steps.ts';
 import { type OpenStore, withStore } from './kit/store.ts';
 
-/** Races that run beside each other. */
+/** Races that run at the same time. */
 const AT_ONCE = 20;
 
-/** Lets a person, the worker and the reaper loose on one running job; each works as the scheduler would. */
+/** Lets a user, the worker and the reaper change one running job at once, each as the scheduler does it. */
 async function race(store: Store, lease: Lease, lost: LostJob, turn: number) {
   const runners = [
     async () => {
@@ -25,7 +25,7 @@ async function race(store: Store, lease: Lease, lost: LostJob, turn: number) {
       return answer?.result === 'ok' ? 'settled' : null;
     },
     async () => {
-      // The reaper's first look may be older than the cancel: then it looks again.
+      // The reaper's first read may be older than the cancel request: then it reads again.
       for (let { job, workerSeenAt } = lost; job.status === 'running'; job = await readOne(store, job.id)) {
         const change = transition(job, { type: 'lose', workerSeenAt }, 0.5) ?? assert.fail();
         if ((await store.applyChanges([change], forever))[0] !== undefined) return 'reaped';
@@ -33,7 +33,7 @@ async function race(store: Store, lease: Lease, lost: LostJob, turn: number) {
       return null;
     },
   ];
-  // Who starts first changes with every race.
+  // Each race starts with another of the three.
   const inTurn = [...runners.slice(turn % 3), ...runners.slice(0, turn % 3)];
   return (await Promise.all(inTurn.map((run) => run()))).filter((who) => who !== null);
 }
@@ -41,7 +41,7 @@ async function race(store: Store, lease: Lease, lost: LostJob, turn: number) {
 export function exerciseRaces(open: OpenStore, effort: Effort): void {
   const test = withStore(open);
 
-  test('races: cancel, settle and reap at once: exactly one end of the attempt is accepted, and terminal is final', async ({
+  test('races: of cancel, settle and reap at once exactly one ends the attempt, and an ended job stays ended', async ({
     store,
     advance,
   }) => {
@@ -66,7 +66,7 @@ export function exerciseRaces(open: OpenStore, effort: Effort): void {
           if (accepted[0] === 'settled') {
             assert.deepEqual([job.status, job.result, record?.outcome], ['done', begun + index, 'done']);
           } else {
-            // With no budget left the reaper ends it before the person can.
+            // Without budget the reaper ends the job before the user can.
             assert.ok(['cancelled', 'failed'].includes(job.status), job.status);
             assert.ok(record !== undefined && ['cancelled', 'lost'].includes(record.outcome));
           }
@@ -80,7 +80,7 @@ export function exerciseRaces(open: OpenStore, effort: Effort): void {
     }
   });
 
-  test('races: two claims and the give-back of the first leave one holder', async ({ store }) => {
+  test('races: two claims and the give-back of the first leave one lease', async ({ store }) => {
     const other = await register(store);
     for (let round = 0; round < 10; round += 1) {
       const first = await claimOne(store, jobs(1)[0]);

@@ -9,7 +9,9 @@ import { type OpenStore, withStore } from './kit/store.ts';
 export function exerciseRunSchedule(open: OpenStore): void {
   const test = withStore(open);
 
-  test('run: by hand, paused or not, as a row of its own kind that moves nothing', async ({ store }) => {
+  test('run: a manual run works while paused, has its own kind of row and does not move the next tick', async ({
+    store,
+  }) => {
     const made = await makeSchedule(store);
     await changeSchedule(store, 'nightly', { type: 'pause', note: null });
     const [tick] = await run(store);
@@ -26,7 +28,7 @@ export function exerciseRunSchedule(open: OpenStore): void {
     assert.deepEqual(await ledger(store, 'nightly'), [tick]);
   });
 
-  test('run: overlap is judged by the policy', async ({ store }) => {
+  test('run: a manual run follows the overlap policy', async ({ store }) => {
     const verdicts: Record<OverlapPolicy, string[]> = {
       skip: ['ran', 'skipped_overlap', 'skipped_overlap'],
       buffer_one: ['ran', 'ran', 'skipped_overlap'],
@@ -35,16 +37,16 @@ export function exerciseRunSchedule(open: OpenStore): void {
     };
     for (const overlap of ['skip', 'buffer_one', 'allow', 'cancel_other'] as const) {
       await makeSchedule(store, { name: overlap, overlap });
-      const told = [await run(store, overlap), await run(store, overlap), await run(store, overlap)].flat();
+      const ticks = [await run(store, overlap), await run(store, overlap), await run(store, overlap)].flat();
       assert.deepEqual(
-        told.map(({ verdict }) => verdict),
+        ticks.map(({ verdict }) => verdict),
         verdicts[overlap],
         overlap,
       );
     }
   });
 
-  test('run: only for the keys asked for; others than those of the schedule are refused', async ({ store }) => {
+  test('run: only the given keys run, and unknown keys are refused', async ({ store }) => {
     await makeSchedule(store, { forEach: ['a', 'b', 'c'] });
     assert.deepEqual(
       (await run(store, 'nightly', ['b'])).map(({ key }) => key),
@@ -62,7 +64,7 @@ export function exerciseRunSchedule(open: OpenStore): void {
     assert.equal((await ledger(store, 'nightly')).length, 4, 'nothing is stored');
   });
 
-  test('run: the same idempotency key is answered with the same rows, another request with it is refused', async ({
+  test('run: repeating an idempotency key returns the same rows, and a different request with it is refused', async ({
     store,
   }) => {
     await makeSchedule(store, { overlap: 'allow' });
@@ -76,7 +78,7 @@ export function exerciseRunSchedule(open: OpenStore): void {
     await assert.rejects(call('g'), (error) => isWorkronError(error, 'idempotency_mismatch'));
   });
 
-  test('backfill: takes ticks that have no run, whatever their verdict, and never one twice', async ({
+  test('backfill: runs every tick without a run, whatever its verdict, and never one twice', async ({
     store,
     advance,
   }) => {
@@ -96,19 +98,19 @@ export function exerciseRunSchedule(open: OpenStore): void {
       filled.map(({ kind, verdict, scheduledFor }) => [kind, verdict, scheduledFor]),
       [-1, 0, 2, 3].map((number) => ['backfill', 'ran', at(number)]),
     );
-    assert.deepEqual(await backfill(store, instants), [], 'they have one now');
+    assert.deepEqual(await backfill(store, instants), [], 'every tick has a run now');
     const jobs = await Promise.all(filled.map(({ jobId }) => readOne(store, jobId ?? 0)));
     assert.deepEqual(
       jobs.map(({ status }) => status),
       ['pending', 'blocked', 'blocked', 'blocked'],
-      'one by one',
+      'one run per tick',
     );
     assert.equal(jobs[0]?.tick?.scheduledFor, at(-1));
     assert.equal(jobs[0]?.tick?.catchup, true);
     assert.equal((await store.schedule('nightly', forever))?.lastRun, at(3));
   });
 
-  test('backfill: waits for what is unfinished, unless overlap is allowed', async ({ store, advance }) => {
+  test('backfill: waits for unfinished runs unless overlap is allowed', async ({ store, advance }) => {
     for (const overlap of ['skip', 'allow'] as const) {
       const made = await makeSchedule(store, { name: overlap, overlap });
       await advance(PERIOD + MINUTE);

@@ -19,7 +19,7 @@ import { type OpenStore, withStore } from './kit/store.ts';
 export function exerciseSchedules(open: OpenStore): void {
   const test = withStore(open);
 
-  test('schedules: what was made is read back, with every field', async ({ store }) => {
+  test('schedules: a new schedule is read back with every field', async ({ store }) => {
     const now = await store.now(forever);
     const wanted = aSchedule({
       name: 'report.daily_1-x',
@@ -41,15 +41,15 @@ export function exerciseSchedules(open: OpenStore): void {
     const state = { pausedAt: null, pausedNote: null, lastRun: null, lastVerdict: null };
     assert.deepEqual(rest, { ...wanted, ...state, lastJobId: null, lastWorkflowId: null });
     assert.ok(id > 0 && createdAt >= now && updatedAt === createdAt);
-    assert.ok(nextRun !== null && nextRun >= now + HOUR, 'the first tick is not before start_at');
+    assert.ok(nextRun !== null && nextRun >= now + HOUR, 'the first tick is at or after start_at');
   });
 
-  test('schedules: a name is taken once', async ({ store }) => {
+  test('schedules: a name is unique', async ({ store }) => {
     await makeSchedule(store);
     await assert.rejects(makeSchedule(store), (error) => isWorkronError(error, 'schedule_exists'));
   });
 
-  test('schedules: what cannot be read or never fires is refused, and nothing is stored', async ({ store }) => {
+  test('schedules: an invalid timing or one without ticks is refused, and nothing is stored', async ({ store }) => {
     const now = await store.now(forever);
     for (const wrong of [
       { cron: '0 0 31 2 *' },
@@ -72,7 +72,7 @@ export function exerciseSchedules(open: OpenStore): void {
     assert.deepEqual(await store.schedules({}, { after: null, limit: 10 }, forever), []);
   });
 
-  test('schedules: a list is by name, in pages, by owner and by part of the name', async ({ store }) => {
+  test('schedules: a list is sorted by name, paged, and filtered by owner and part of the name', async ({ store }) => {
     for (const [name, owner] of [
       ['b', 'x'],
       ['a-1', null],
@@ -89,7 +89,7 @@ export function exerciseSchedules(open: OpenStore): void {
     assert.deepEqual(await names({ text: 'a' }), ['a-1', 'a.2']);
   });
 
-  test('schedules: nobody changes, deletes or runs what is not there', async ({ store }) => {
+  test('schedules: changing, deleting or running an unknown schedule returns nothing', async ({ store }) => {
     assert.equal(await changeSchedule(store, 'none', { type: 'resume' }), undefined);
     assert.equal(await store.deleteSchedule('none', forever), false);
     assert.equal(await store.schedule('none', forever), undefined);
@@ -100,10 +100,10 @@ export function exerciseSchedules(open: OpenStore): void {
     assert.equal(await store.runSchedule('none', request, { idempotency }, forever), undefined);
     await makeSchedule(store, { name: 'none' });
     const ran = await store.runSchedule('none', request, { idempotency }, forever);
-    assert.equal(ran?.replayed, false, 'a call that found nothing is not remembered');
+    assert.equal(ran?.replayed, false, 'the idempotency key of such a call is not stored');
   });
 
-  test('schedules: one deleted and made again has an empty ledger, and its old runs are not its own', async ({
+  test('schedules: a schedule that is deleted and created again has an empty ledger and none of the old runs', async ({
     store,
     advance,
   }) => {
@@ -113,16 +113,20 @@ export function exerciseSchedules(open: OpenStore): void {
     assert.equal((await ledger(store, 'nightly')).length, 1);
     assert.equal(await store.deleteSchedule('nightly', forever), true);
     await advance(PERIOD);
-    assert.deepEqual(await tickAll(store), [], 'nothing is due any more');
+    assert.deepEqual(await tickAll(store), [], 'nothing is due after the deletion');
     const again = await makeSchedule(store);
     assert.deepEqual(await ledger(store, 'nightly'), []);
     assert.equal(again.lastRun, null);
     await advance(PERIOD + 1_000);
     await tickAll(store);
-    assert.deepEqual(await story(store, again), ['ran 1'], 'the run of the old one, which goes on, does not overlap');
+    assert.deepEqual(
+      await story(store, again),
+      ['ran 1'],
+      'the unfinished run of the deleted schedule does not overlap',
+    );
   });
 
-  test('schedules: a new schedule never makes up for the past', async ({ store, advance }) => {
+  test('schedules: a new schedule does not catch up on the past', async ({ store, advance }) => {
     const now = await store.now(forever);
     const made = await makeSchedule(store, { anchor: now - 100 * HOUR, catchup: ALL });
     assert.deepEqual(await tickAll(store), []);
@@ -131,7 +135,7 @@ export function exerciseSchedules(open: OpenStore): void {
     assert.ok((made.nextRun ?? 0) > now);
   });
 
-  test('schedules: a new timing starts from now; what was due before is judged by the old one', async ({
+  test('schedules: a new timing starts from now, and ticks that were due before follow the old one', async ({
     store,
     advance,
   }) => {
@@ -142,7 +146,7 @@ export function exerciseSchedules(open: OpenStore): void {
     assert.equal(edited?.nextRun, now + HOUR);
     assert.deepEqual(await story(store, made), ['dropped 1', 'ran 2']);
     await advance(30 * MINUTE);
-    assert.deepEqual(await tickAll(store), [], 'the old period is forgotten');
+    assert.deepEqual(await tickAll(store), [], 'the old period no longer counts');
     await advance(30 * MINUTE + 1_000);
     assert.deepEqual(
       (await tickAll(store)).map(({ scheduledFor }) => scheduledFor),
@@ -160,7 +164,7 @@ export function exerciseSchedules(open: OpenStore): void {
     assert.ok((edited?.updatedAt ?? 0) > made.updatedAt);
   });
 
-  test('schedules: an edit to what never fires is refused, and changes nothing', async ({ store, advance }) => {
+  test('schedules: an edit to a timing without ticks is refused and changes nothing', async ({ store, advance }) => {
     const made = await makeSchedule(store);
     await advance(MINUTE);
     const refused = changeSchedule(store, 'nightly', edit({ cron: '0 0 30 2 *', everyMs: null }));
@@ -170,7 +174,7 @@ export function exerciseSchedules(open: OpenStore): void {
     assert.deepEqual(await store.schedule('nightly', forever), made);
   });
 
-  test('schedules: ticks of a pause are paused, and stay so; those before it are judged as ever', async ({
+  test('schedules: ticks during a pause get the verdict paused for good, ticks before it are judged as usual', async ({
     store,
     advance,
   }) => {
@@ -184,28 +188,28 @@ export function exerciseSchedules(open: OpenStore): void {
     await tickAll(store);
     assert.deepEqual(await story(store, made), ['ran 1', 'paused 2']);
     const again = await changeSchedule(store, 'nightly', { type: 'pause', note: null });
-    assert.equal(again?.pausedAt, paused?.pausedAt, 'twice is fine');
+    assert.equal(again?.pausedAt, paused?.pausedAt, 'a second pause changes nothing');
     await advance(2 * PERIOD);
     const resumed = await changeSchedule(store, 'nightly', { type: 'resume' });
     assert.equal(resumed?.pausedAt, null);
     assert.equal(resumed?.nextRun, made.anchor + 5 * PERIOD);
     await tickAll(store);
-    assert.deepEqual(await story(store, made), ['ran 1', 'paused 2-4'], 'one row, added to');
+    assert.deepEqual(await story(store, made), ['ran 1', 'paused 2-4'], 'one row that grows');
     await advance(PERIOD);
     await tickAll(store);
     assert.deepEqual(await story(store, made), ['ran 1', 'paused 2-4', 'ran 5']);
   });
 
-  test('schedules: a hint tells that one was made or changed', async ({ store }) => {
-    let told = Promise.withResolvers<void>();
+  test('schedules: creating or changing a schedule sends a hint', async ({ store }) => {
+    let hinted = Promise.withResolvers<void>();
     const unsubscribe = store.subscribe((hint) => {
-      if (hint.topic === 'schedules') told.resolve();
+      if (hint.topic === 'schedules') hinted.resolve();
     });
     await makeSchedule(store);
-    await told.promise;
-    told = Promise.withResolvers<void>();
+    await hinted.promise;
+    hinted = Promise.withResolvers<void>();
     await changeSchedule(store, 'nightly', { type: 'pause', note: null });
-    await told.promise;
+    await hinted.promise;
     unsubscribe();
   });
 }

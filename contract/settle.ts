@@ -19,7 +19,7 @@ import { type OpenStore, withStore } from './kit/store.ts';
 export function exerciseSettle(open: OpenStore): void {
   const test = withStore(open);
 
-  test('settle: ends the job as done, with its result, and says how long it took', async ({ store, advance }) => {
+  test('settle: ends the job as done with its result, and returns its times', async ({ store, advance }) => {
     const lease = await claimOne(store, aJob({ queue: 'q' }));
     await advance(2_000);
     const answer = await succeed(store, lease, { rows: [1, 2], ok: true });
@@ -42,7 +42,7 @@ export function exerciseSettle(open: OpenStore): void {
     });
   });
 
-  test('settle: falsy results are results, and so is none', async ({ store }) => {
+  test('settle: falsy results are stored, and a result may be missing', async ({ store }) => {
     for (const result of [0, false, '', [], 'text', null]) {
       const lease = await claimOne(store, aJob());
       await succeed(store, lease, result);
@@ -54,7 +54,7 @@ export function exerciseSettle(open: OpenStore): void {
     assert.deepEqual([job.result, job.exitCode, job.status], [null, null, 'done']);
   });
 
-  test('settle: the same again gets the first answer, and changes nothing', async ({ store, advance }) => {
+  test('settle: repeating a call returns the first reply and changes nothing', async ({ store, advance }) => {
     const lease = await claimOne(store, aJob());
     const first = await succeed(store, lease, 'first');
     const ended = await readOne(store, lease.job.id);
@@ -64,7 +64,7 @@ export function exerciseSettle(open: OpenStore): void {
     assert.equal((await store.attempts(lease.job.id, forever)).length, 1);
   });
 
-  test('settle: a worker whose lease was given away cannot finish the job', async ({ store, advance }) => {
+  test('settle: a worker that has lost its lease cannot settle the job', async ({ store, advance }) => {
     const first = await claimOne(store, aJob());
     await loseLeases(store, advance);
     assert.deepEqual(await succeed(store, first), { result: 'lease_lost' });
@@ -77,7 +77,7 @@ export function exerciseSettle(open: OpenStore): void {
     assert.deepEqual(await succeed(store, first), { result: 'lease_lost' });
   });
 
-  test('settle: the same worker cannot finish an earlier attempt of its own', async ({ store }) => {
+  test('settle: a worker cannot settle an earlier attempt of its own', async ({ store }) => {
     const first = await claimOne(store, aJob({ backoff: { type: 'none', baseMs: 0, factor: 1, capMs: 0, jitter: 0 } }));
     await fail(store, first);
     const second = await claimOne(store, null, first.workerId);
@@ -86,7 +86,7 @@ export function exerciseSettle(open: OpenStore): void {
     assert.equal((await readOne(store, first.job.id)).status, 'running');
   });
 
-  test('settle: another worker cannot finish it, before or after', async ({ store }) => {
+  test('settle: another worker cannot settle the job, before or after its end', async ({ store }) => {
     const lease = await claimOne(store, aJob());
     const { id } = await register(store);
     assert.deepEqual(await succeed(store, { ...lease, workerId: id }), { result: 'lease_lost' });
@@ -95,13 +95,13 @@ export function exerciseSettle(open: OpenStore): void {
     assert.deepEqual(await succeed(store, { ...lease, workerId: id }), { result: 'lease_lost' });
   });
 
-  test('settle: an expired lease that nobody has taken still counts', async ({ store, advance }) => {
+  test('settle: an expired lease is valid until the job is taken back', async ({ store, advance }) => {
     const lease = await claimOne(store, aJob());
     await advance(LEASE_MS * 10);
     assert.equal((await succeed(store, lease)).result, 'ok');
   });
 
-  test('settle: a job that was asked to stop but had finished is done', async ({ store }) => {
+  test('settle: a job with a cancel request that has succeeded is done', async ({ store }) => {
     const lease = await claimOne(store, aJob());
     await cancel(store, lease.job.id);
     assert.equal((await succeed(store, lease)).result, 'ok');
@@ -110,7 +110,7 @@ export function exerciseSettle(open: OpenStore): void {
     assert.ok(job.cancelRequestedAt !== null);
   });
 
-  test('settle: a job that ended otherwise, waits, or is not there is not settled', async ({ store }) => {
+  test('settle: a job that has failed, waits or does not exist is not settled', async ({ store }) => {
     const failed = await claimOne(store, aJob({ maxAttempts: 1 }));
     await fail(store, failed);
     const waiting = await submitOne(store, aJob());
@@ -131,7 +131,7 @@ export function exerciseSettle(open: OpenStore): void {
     assert.equal((await readOne(store, waiting.id)).status, 'pending');
   });
 
-  test('settle: a batch of good and bad is answered in order, the bad hurting nobody', async ({ store }) => {
+  test('settle: a batch is answered in order, and refused items do not affect the others', async ({ store }) => {
     await submit(store, jobs(3));
     const { id } = await register(store);
     const [a, b, c] = (await claim(store, id)).map((job) => ({ job, workerId: id }));
@@ -151,7 +151,7 @@ export function exerciseSettle(open: OpenStore): void {
     assert.deepEqual(await store.settle([], forever), []);
   });
 
-  test('settle: the same attempt reported by many at once is accepted once', async ({ store }) => {
+  test('settle: concurrent reports of one attempt are accepted once', async ({ store }) => {
     const lease = await claimOne(store, aJob());
     const answers = await Promise.all(Array.from({ length: 8 }, () => succeed(store, lease)));
     assert.equal(answers.filter((answer) => answer.result === 'ok').length, 8);
@@ -159,7 +159,7 @@ export function exerciseSettle(open: OpenStore): void {
     assert.equal((await store.attempts(lease.job.id, forever)).length, 1);
   });
 
-  test('settle: what the worker held is free again', async ({ store }) => {
+  test('settle: the worker and the queue no longer count the job', async ({ store }) => {
     const lease = await claimOne(store, aJob());
     assert.equal((await store.workers(forever))[0]?.running, 1);
     await succeed(store, lease);

@@ -26,7 +26,7 @@ export function exerciseStats(open: OpenStore): void {
   const test = withStore(open);
   const range = { from: MINUTE, to: MINUTE + 3_600_000 };
 
-  test('stats: what was added is summed, over calls and instances', async ({ store }) => {
+  test('stats: counts are summed over calls and instances', async ({ store }) => {
     await store.addStats([row({}), row({ instanceId: 'other', count: 2, wait: histogram(0, 0, 2) })], forever);
     await store.addStats([row({ count: 4, run: histogram(4) }), row({ count: 8, run: histogram(8) })], forever);
     assert.deepEqual(await store.stats(range, forever), [
@@ -34,7 +34,7 @@ export function exerciseStats(open: OpenStore): void {
     ]);
   });
 
-  test('stats: rows of the minutes asked for, by minute, queue and outcome', async ({ store }) => {
+  test('stats: returns the rows of the requested minutes by minute, queue and outcome', async ({ store }) => {
     const later = MINUTE + 60_000;
     await store.addStats(
       [
@@ -61,7 +61,7 @@ export function exerciseStats(open: OpenStore): void {
     await store.addStats([], forever);
   });
 
-  test('stats: many at once lose nothing', async ({ store }) => {
+  test('stats: concurrent calls lose no counts', async ({ store }) => {
     await Promise.all(Array.from({ length: 10 }, (_, i) => store.addStats([row({ instanceId: `${i % 2}` })], forever)));
     const [sum, ...others] = await store.stats(range, forever);
     assert.deepEqual(others, []);

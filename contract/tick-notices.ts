@@ -9,7 +9,7 @@ const tells = (...on: NotifyEvent[]): Notify[] => [
   { on, target: { type: 'command', command: 'true' }, lateAfterMs: MINUTE },
 ];
 
-/** What there is to tell, in few words. */
+/** The open notices in short form. */
 async function open(store: Store): Promise<string[]> {
   const notices = await store.notices(100, forever);
   return notices.map(({ kind, schedule, detail }) => `${kind} ${schedule} ${JSON.stringify(detail['count'] ?? '')}`);
@@ -18,14 +18,14 @@ async function open(store: Store): Promise<string[]> {
 export function exerciseTickNotices(openStore: OpenStore): void {
   const test = withStore(openStore);
 
-  test('tick notices: ticks that will not run are one notice of their schedule, however many keys and calls', async ({
+  test('tick notices: missed ticks are gathered in one notice per schedule, over all keys and calls', async ({
     store,
     advance,
   }) => {
     const { anchor } = await makeSchedule(store, { notify: tells('missed'), forEach: ['a', 'b'], overlap: 'allow' });
     await advance(PERIOD * 10 + MINUTE);
     await tickAll(store);
-    assert.deepEqual(await open(store), [], 'they are gathered for a moment');
+    assert.deepEqual(await open(store), [], 'missed ticks are gathered for a moment');
     await advance(PERIOD * 10);
     await tickAll(store);
     const [notice, ...more] = await store.notices(10, forever);
@@ -38,10 +38,10 @@ export function exerciseTickNotices(openStore: OpenStore): void {
     await advance(PERIOD * 20);
     await tickAll(store);
     await advance(5_000);
-    assert.equal((await open(store)).length, 1, 'what is missed later is told of anew');
+    assert.equal((await open(store)).length, 1, 'ticks that are missed later write a new notice');
   });
 
-  test('tick notices: nobody who asks for it, nothing to tell; the installation may ask', async ({
+  test('tick notices: without a target there is no notice, and the installation may be the target', async ({
     store,
     advance,
   }) => {
@@ -56,7 +56,7 @@ export function exerciseTickNotices(openStore: OpenStore): void {
     assert.match((await open(store)).join(), /^missed quiet \d+$/);
   });
 
-  test('tick notices: a run may be late, which is seen when its time has come', async ({ store, advance }) => {
+  test('tick notices: a late run is noticed once its deadline has passed', async ({ store, advance }) => {
     await makeSchedule(store, { notify: tells('late', 'missed') });
     await advance(PERIOD);
     const [tick] = await tickAll(store);
@@ -67,7 +67,7 @@ export function exerciseTickNotices(openStore: OpenStore): void {
     assert.equal(notice?.detail['late_after'], MINUTE);
   });
 
-  test('tick notices: what a schedule runs tells whom the schedule, its job and the installation name', async ({
+  test('tick notices: a run notifies the targets of the schedule, its job and the installation', async ({
     store,
     advance,
   }) => {
@@ -82,6 +82,6 @@ export function exerciseTickNotices(openStore: OpenStore): void {
     const manual = await store.runSchedule('nightly', { kind: 'manual', keys: null, instants: [] }, {}, forever);
     assert.equal(manual?.ticks.length, 1);
     await advance(PERIOD);
-    assert.deepEqual(await open(store), [], 'by hand nothing is late');
+    assert.deepEqual(await open(store), [], 'a manual run is never late');
   });
 }

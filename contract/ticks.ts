@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict';
 import { jitterMs } from '../src/core/schedule/jitter.ts';
-import type { OverlapPolicy, Schedule } from '../src/core/schedule/schedule.ts';
-import type { Store } from '../src/store/store.ts';
-import { aStep } from './kit/builders.ts';
-import { Hands, settleDown } from './kit/graph.ts';
+import type { Schedule } from '../src/core/schedule/schedule.ts';
 import {
   aTarget,
   changeSchedule,
@@ -15,13 +12,13 @@ import {
   story,
   tickAll,
 } from './kit/schedules.ts';
-import { cancel, claimOne, fail, forever, readOne, retry, succeed } from './kit/steps.ts';
+import { claimOne, forever, readOne, succeed } from './kit/steps.ts';
 import { type OpenStore, withStore } from './kit/store.ts';
 
 export function exerciseTicks(open: OpenStore): void {
   const test = withStore(open);
 
-  test('ticks: a tick runs once, with its job and its lateness, and the next one is computed from it', async ({
+  test('ticks: a tick runs once, with its job and its lateness, and the next tick is computed from it', async ({
     store,
     advance,
   }) => {
@@ -38,10 +35,10 @@ export function exerciseTicks(open: OpenStore): void {
     const job = await readOne(store, tick.jobId ?? 0);
     assert.equal(job.queue, 'reports');
     assert.equal(job.status, 'pending');
-    assert.equal(job.name, 'nightly', 'a job without a name has that of its schedule');
-    assert.deepEqual(await tickAll(store), [], 'never twice');
+    assert.equal(job.name, 'nightly', 'a job without a name gets the name of its schedule');
+    assert.deepEqual(await tickAll(store), [], 'a tick never runs twice');
     const after = (await store.schedule('nightly', forever)) as Schedule;
-    assert.equal(after.nextRun, made.anchor + 2 * PERIOD, 'from the tick, not from now');
+    assert.equal(after.nextRun, made.anchor + 2 * PERIOD, 'the next tick counts from the last one, not from now');
     assert.equal(after.lastRun, tick.scheduledFor);
     assert.equal(after.lastVerdict, 'ran');
     assert.equal(after.lastJobId, tick.jobId);
@@ -49,7 +46,10 @@ export function exerciseTicks(open: OpenStore): void {
     assert.deepEqual(await ledger(store, 'nightly'), [row]);
   });
 
-  test('ticks: the answer says when the next one is due, and whether more is due now', async ({ store, advance }) => {
+  test('ticks: the reply tells when the next tick is due, and whether more ticks are due now', async ({
+    store,
+    advance,
+  }) => {
     const made = await makeSchedule(store, { overlap: 'allow', catchup: { policy: 'all', windowMs: HOUR, max: 10 } });
     await makeSchedule(store, { name: 'other', anchor: made.anchor, everyMs: HOUR });
     const idle = await store.tick({ limit: 1_000 }, forever);
@@ -57,7 +57,7 @@ export function exerciseTicks(open: OpenStore): void {
     assert.equal(idle.more, false);
     await advance(HOUR + 1_000);
     const first = await store.tick({ limit: 6 }, forever);
-    assert.equal(first.ticks.length, 6, 'one line at least, and no more rows than that');
+    assert.equal(first.ticks.length, 6, 'at least one line, and no more rows than the limit');
     assert.equal(first.more, true);
     const second = await store.tick({ limit: 6 }, forever);
     assert.deepEqual(
@@ -68,7 +68,7 @@ export function exerciseTicks(open: OpenStore): void {
     assert.equal(second.nextDueAt, made.anchor + HOUR + PERIOD);
   });
 
-  test('ticks: a job is told its tick, the interval since the one before, and whether it makes up for something', async ({
+  test('ticks: a job gets its tick, the interval since the tick before, and whether it is a catch-up', async ({
     store,
     advance,
   }) => {
@@ -78,10 +78,10 @@ export function exerciseTicks(open: OpenStore): void {
     await advance(PERIOD + MINUTE);
     await tickAll(store);
     const [first, second] = [await claimOne(store), await claimOne(store)];
-    const { line, ...told } = first.job.tick ?? { line: 0 };
+    const { line, ...tick } = first.job.tick ?? { line: 0 };
     assert.ok(line > 0);
     const { anchor } = made;
-    assert.deepEqual(told, {
+    assert.deepEqual(tick, {
       schedule: 'nightly',
       key: 'tenant-a',
       kind: 'tick',
@@ -94,7 +94,7 @@ export function exerciseTicks(open: OpenStore): void {
     assert.equal(first.job.fairKey, 'tenant-a', 'keys take turns');
   });
 
-  test('ticks: start_at is included, end_at is not, and then there is nothing more', async ({ store, advance }) => {
+  test('ticks: start_at is included, end_at is excluded, and no tick follows', async ({ store, advance }) => {
     const anchor = await store.now(forever);
     const bounds = { startAt: anchor + 2 * PERIOD, endAt: anchor + 4 * PERIOD };
     const made = await makeSchedule(store, { anchor, overlap: 'allow', ...bounds });
@@ -107,10 +107,7 @@ export function exerciseTicks(open: OpenStore): void {
     assert.equal((await store.tick({ limit: 10 }, forever)).nextDueAt, null);
   });
 
-  test('ticks: jitter holds a run back by its own fixed time, and does not move its tick', async ({
-    store,
-    advance,
-  }) => {
+  test('ticks: jitter delays a run by a fixed time and does not move its tick', async ({ store, advance }) => {
     const made = await makeSchedule(store, { forEach: ['a', 'b', 'c'], jitterMs: PERIOD, overlap: 'allow' });
     await advance(PERIOD + 100);
     const ticks = await tickAll(store);
@@ -124,7 +121,7 @@ export function exerciseTicks(open: OpenStore): void {
     assert.equal(ticks.length, 3);
   });
 
-  test('ticks: each key has rows, overlap and verdicts of its own', async ({ store, advance }) => {
+  test('ticks: each key has its own rows, overlap and verdicts', async ({ store, advance }) => {
     const made = await makeSchedule(store, { forEach: ['a', 'b'] });
     await advance(PERIOD + 1_000);
     const first = await tickAll(store);
@@ -160,12 +157,12 @@ export function exerciseTicks(open: OpenStore): void {
     assert.equal(made.forEach?.length, 2);
   });
 
-  test('ticks: a key that is added starts from now, one that is removed is due no more', async ({ store, advance }) => {
+  test('ticks: an added key starts from now, a removed key has no more ticks', async ({ store, advance }) => {
     await makeSchedule(store, { forEach: ['a', 'b'], overlap: 'allow' });
     await advance(PERIOD + MINUTE);
     await changeSchedule(store, 'nightly', { type: 'edit', edit: { forEach: ['b', 'c'] } });
     const keys = async () => (await tickAll(store)).map(({ key }) => key).sort();
-    assert.deepEqual(await keys(), [], 'what was due was judged by the edit');
+    assert.deepEqual(await keys(), [], 'the edit has given due ticks their verdicts');
     assert.deepEqual(
       (await ledger(store, 'nightly')).map(({ key }) => key),
       ['a', 'b'],
@@ -174,175 +171,7 @@ export function exerciseTicks(open: OpenStore): void {
     assert.deepEqual(await keys(), ['b', 'c']);
   });
 
-  test('ticks: skip: an unfinished run of any kind stands in the way, a retried one too', async ({
-    store,
-    advance,
-  }) => {
-    const made = await makeSchedule(store);
-    const step = async () => {
-      await advance(PERIOD);
-      return (await tickAll(store)).map(({ verdict }) => verdict);
-    };
-    await advance(1_000);
-    assert.deepEqual(await step(), ['ran']);
-    const lease = await claimOne(store);
-    assert.deepEqual(await step(), ['skipped_overlap']);
-    assert.deepEqual(await step(), ['skipped_overlap']);
-    await cancel(store, lease.job.id);
-    assert.deepEqual(await step(), ['skipped_overlap'], 'it was asked to stop, but has not');
-    await fail(store, lease);
-    const manual = await store.runSchedule('nightly', { kind: 'manual', keys: null, instants: [] }, {}, forever);
-    assert.equal(manual?.ticks[0]?.verdict, 'ran');
-    assert.deepEqual(await step(), ['skipped_overlap'], 'a run by hand counts');
-    await cancel(store, manual?.ticks[0]?.jobId ?? 0);
-    await retry(store, lease.job.id);
-    assert.deepEqual(await step(), ['skipped_overlap'], 'a run that was retried counts');
-    await succeed(store, await claimOne(store));
-    assert.deepEqual(await step(), ['ran']);
-    const rows = (await ledger(store, 'nightly')).filter(({ kind }) => kind === 'tick');
-    assert.deepEqual(
-      rows.map(({ verdict, count }) => [verdict, count]),
-      [
-        ['ran', 1],
-        ['skipped_overlap', 5],
-        ['ran', 1],
-      ],
-    );
-    assert.equal(made.overlap, 'skip');
-  });
-
-  test('ticks: buffer_one: one waits for the end of the running one, further ones are skipped', async ({
-    store,
-    advance,
-  }) => {
-    const made = await makeSchedule(store, { overlap: 'buffer_one', target: aTarget({ maxAttempts: 1 }) });
-    const ticks = await inSteps(store, advance, 3);
-    assert.deepEqual(await story(store, made), ['ran 1', 'ran 2', 'skipped_overlap 3']);
-    const buffered = await readOne(store, ticks[1]?.jobId ?? 0);
-    assert.deepEqual(
-      [buffered.status, buffered.dependsOn],
-      ['blocked', [{ jobId: ticks[0]?.jobId, condition: 'ended' }]],
-    );
-    await fail(store, await claimOne(store));
-    await settleDown(store);
-    assert.equal((await readOne(store, ticks[0]?.jobId ?? 0)).status, 'failed');
-    assert.equal((await readOne(store, buffered.id)).status, 'pending', 'however it ended');
-  });
-
-  test('ticks: allow: as many as there are ticks', async ({ store, advance }) => {
-    const made = await makeSchedule(store, { overlap: 'allow' });
-    const ticks = await inSteps(store, advance, 3);
-    assert.deepEqual(await story(store, made), ['ran 1', 'ran 2', 'ran 3']);
-    for (const { jobId } of ticks) assert.equal((await readOne(store, jobId ?? 0)).status, 'pending');
-  });
-
-  test('ticks: cancel_other: the new one waits for the end of those it replaces, who are named until they were told', async ({
-    store,
-    advance,
-  }) => {
-    await makeSchedule(store, { overlap: 'cancel_other' });
-    const [first] = await inSteps(store, advance, 1);
-    const lease = await claimOne(store);
-    assert.equal(lease.job.id, first?.jobId);
-    await advance(PERIOD);
-    const { ticks, stop } = await store.tick({ limit: 10 }, forever);
-    const replaced = { tickId: ticks[0]?.id, runs: [{ jobId: lease.job.id, workflowId: null }] };
-    assert.deepEqual(stop, [replaced]);
-    assert.deepEqual((await store.tick({ limit: 10 }, forever)).stop, [replaced], 'until somebody has done it');
-    await cancel(store, lease.job.id);
-    await store.stoppedOthers([ticks[0]?.id ?? 0], forever);
-    assert.deepEqual((await store.tick({ limit: 10 }, forever)).stop, []);
-    const second = await readOne(store, ticks[0]?.jobId ?? 0);
-    assert.equal(second.status, 'blocked', 'never two at once');
-    await fail(store, lease);
-    assert.equal((await readOne(store, lease.job.id)).status, 'cancelled');
-    assert.equal((await readOne(store, second.id)).status, 'pending');
-  });
-
-  for (const overlap of ['skip', 'buffer_one', 'cancel_other', 'allow'] as const) {
-    test(`ticks: ${overlap}: a workflow runs until its last step has ended`, async ({ store, advance }) => {
-      await exerciseWorkflows(store, advance, overlap);
-    });
-  }
-
-  test('ticks: a wide run waits for a wide one through one step, not through steps times steps', async ({
-    store,
-    advance,
-  }) => {
-    const wide = Array.from({ length: 40 }, (_, n) => aStep(`s${n}`));
-    const each = { items: { parent: 0, path: [] }, maxParallel: null };
-    const steps = [...wide, aStep('previous-run', { parents: [0], forEach: each }), aStep('last', { parents: [40] })];
-    await makeSchedule(store, { overlap: 'buffer_one', target: { workflow: { name: 'etl', params: {}, steps } } });
-    await advance(PERIOD + 1_000);
-    const [first] = await tickAll(store);
-    const hands = await Hands.of(store);
-    const running = await hands.take();
-    assert.equal(running.length, 40);
-    await advance(PERIOD);
-    const [second] = await tickAll(store);
-    const stepsOf = async (run: { workflowId: number | null } | undefined) =>
-      await store.steps(run?.workflowId ?? 0, forever);
-    const [before, next] = [await stepsOf(first), await stepsOf(second)];
-    const gate = next[0];
-    assert.deepEqual([before.length, next.length, gate?.key], [42, 43, 'previous-run-']);
-    assert.equal(gate?.job.dependsOn.length, 42);
-    for (const { job } of next.slice(1, 41)) {
-      assert.deepEqual(job.dependsOn, [{ jobId: gate?.job.id, condition: 'ended' }]);
-    }
-    const standing = async () => new Set((await stepsOf(second)).slice(1, 41).map(({ job }) => job.status));
-    for (const id of running) await hands.done(id, ['x']);
-    await settleDown(store);
-    assert.deepEqual(await standing(), new Set(['blocked']));
-    for (const id of await hands.take()) await hands.done(id);
-    await settleDown(store);
-    assert.deepEqual(await standing(), new Set(['blocked']), 'the last step runs');
-    for (const id of await hands.take()) await hands.done(id);
-    await settleDown(store);
-    assert.deepEqual(await standing(), new Set(['pending']));
-    for (let round = 0; round < 3; round += 1) {
-      for (const id of await hands.take()) await hands.done(id, ['x']);
-      await settleDown(store);
-    }
-    const ends = (await stepsOf(second)).map(({ job }) => job.status);
-    assert.deepEqual(new Set(ends), new Set(['done']));
-    assert.equal((await store.workflow(second?.workflowId ?? 0, forever))?.status, 'done');
-  });
-
-  for (const overlap of ['buffer_one', 'cancel_other'] as const) {
-    test(`ticks: ${overlap}: a run waits for a step of the one before that a person retries`, async ({
-      store,
-      advance,
-    }) => {
-      const steps = [aStep('a', { job: { maxAttempts: 1 } }), aStep('b'), aStep('c', { parents: [0] })];
-      await makeSchedule(store, { overlap, target: { workflow: { name: 'etl', params: {}, steps } } });
-      await advance(PERIOD + 1_000);
-      const [first] = await tickAll(store);
-      const [a, b] = [await claimOne(store), await claimOne(store)];
-      await fail(store, a);
-      await settleDown(store);
-      // While b runs, the next one is due; a has failed, and c was skipped.
-      await advance(PERIOD);
-      const [second] = await tickAll(store);
-      const next = async () =>
-        (await store.steps(second?.workflowId ?? 0, forever)).slice(0, 2).map(({ job }) => job.status);
-      assert.deepEqual(await next(), ['blocked', 'blocked']);
-      await retry(store, a.job.id);
-      await settleDown(store);
-      await succeed(store, b);
-      await settleDown(store);
-      assert.deepEqual(await next(), ['blocked', 'blocked'], 'a runs again');
-      await succeed(store, await claimOne(store));
-      await settleDown(store);
-      assert.deepEqual(await next(), ['blocked', 'blocked'], 'c is left');
-      const c = await claimOne(store);
-      assert.equal((await store.steps(first?.workflowId ?? 0, forever))[2]?.job.id, c.job.id);
-      await succeed(store, c);
-      await settleDown(store);
-      assert.deepEqual(await next(), ['pending', 'pending']);
-    });
-  }
-
-  test('ticks: rows of the ledger go when they are old enough, and ticks go on', async ({ store, advance }) => {
+  test('ticks: pruning deletes old rows of the ledger, and ticks go on', async ({ store, advance }) => {
     await makeSchedule(store, { everyMs: 24 * HOUR, overlap: 'skip' });
     for (let day = 1; day <= 4; day += 1) {
       await advance(24 * HOUR + 10);
@@ -355,11 +184,7 @@ export function exerciseTicks(open: OpenStore): void {
         ['skipped_overlap', 3],
       ],
     );
-    assert.equal(
-      await store.pruneTicks(48 * HOUR, 10, forever),
-      1,
-      'a row that is added to is as young as its last tick',
-    );
+    assert.equal(await store.pruneTicks(48 * HOUR, 10, forever), 1, 'a row is as old as its last tick');
     await advance(72 * HOUR);
     assert.equal(await store.pruneTicks(48 * HOUR, 10, forever), 1);
     assert.deepEqual(await ledger(store, 'nightly'), []);
@@ -369,69 +194,4 @@ export function exerciseTicks(open: OpenStore): void {
       ['missed', 'skipped_overlap'],
     );
   });
-}
-
-type Advance = (ms: number) => Promise<void>;
-
-/** So many ticks, one after the other, each a second late. */
-async function inSteps(store: Store, advance: Advance, count: number) {
-  await advance(1_000);
-  const ticks = [];
-  for (let step = 0; step < count; step += 1) {
-    await advance(PERIOD);
-    ticks.push(...(await tickAll(store)));
-  }
-  return ticks;
-}
-
-async function exerciseWorkflows(store: Store, advance: Advance, overlap: OverlapPolicy): Promise<void> {
-  const steps = [aStep('extract'), aStep('load', { parents: [0] })];
-  const target = { workflow: { name: 'etl', params: { table: 'x' }, steps } };
-  const made = await makeSchedule(store, { overlap, target });
-  const [first, second, third] = await inSteps(store, advance, 3);
-  assert.deepEqual(
-    await story(store, made),
-    {
-      skip: ['ran 1', 'skipped_overlap 2-3'],
-      buffer_one: ['ran 1', 'ran 2', 'skipped_overlap 3'],
-      cancel_other: ['ran 1', 'ran 2', 'ran 3'],
-      allow: ['ran 1', 'ran 2', 'ran 3'],
-    }[overlap],
-  );
-  const stepsOf = (id: number | null | undefined) => store.steps(id ?? 0, forever);
-  const [extract, load] = await stepsOf(first?.workflowId);
-  assert.equal(extract?.job.tick?.scheduledFor, made.anchor + PERIOD);
-  assert.equal(load?.job.tick?.schedule, 'nightly');
-  assert.equal((await store.schedule('nightly', forever))?.lastWorkflowId !== null, true);
-  const [next] = second?.workflowId ? await stepsOf(second.workflowId) : [];
-  if (overlap === 'allow') {
-    assert.equal(next?.job.status, 'pending');
-    return;
-  }
-  const one = await claimOne(store);
-  assert.equal(one.job.id, extract?.job.id);
-  await succeed(store, one);
-  assert.equal(
-    next === undefined ? 'blocked' : (await readOne(store, next.job.id)).status,
-    'blocked',
-    'a step is left',
-  );
-  const two = await claimOne(store);
-  assert.equal(two.job.id, load?.job.id);
-  await succeed(store, two);
-  await settleDown(store);
-  if (next !== undefined) assert.equal((await readOne(store, next.job.id)).status, 'pending');
-  if (overlap === 'cancel_other') {
-    const [last] = await stepsOf(third?.workflowId);
-    assert.equal(last?.job.status, 'blocked');
-    const { stop } = await store.tick({ limit: 10 }, forever);
-    assert.deepEqual(
-      stop.map(({ runs }) => runs.map(({ workflowId }) => workflowId)),
-      [[first?.workflowId], [first?.workflowId, second?.workflowId]],
-    );
-  }
-  if (overlap === 'skip') {
-    await advance(PERIOD);
-    assert.equal((await tickAll(store))[0]?.verdict, 'ran', 'once it has ended');
-  }
 }

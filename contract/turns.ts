@@ -6,12 +6,12 @@ import { aJob, aStep, aWorkflow } from './kit/builders.ts';
 import { beat, cancel, claim, claimOne, forever, loseLeases, register, retry, submit, succeed } from './kit/steps.ts';
 import { type OpenStore, withStore } from './kit/store.ts';
 
-/** Jobs of one key, named after it. */
+/** Jobs of one fair key, named after it. */
 function jobsOf(fairKey: string | null, count: number, wanted: Partial<NewJob> = {}): NewJob[] {
   return Array.from({ length: count }, () => aJob({ fairKey, name: fairKey ?? '-', ...wanted }));
 }
 
-/** The keys of what a claim takes, in order. */
+/** The names of the claimed jobs, in order. */
 async function taken(store: Store, workerId: number, limit = 100): Promise<string> {
   return (await claim(store, workerId, { limit })).map(({ name }) => name).join('');
 }
@@ -19,13 +19,13 @@ async function taken(store: Store, workerId: number, limit = 100): Promise<strin
 export function exerciseTurns(open: OpenStore, effort: Effort): void {
   const test = withStore(open);
 
-  test('turns: keys with work take turns, one job each, whoever came with how many', async ({ store }) => {
+  test('turns: keys with waiting jobs take turns, one job each, however many jobs a key has', async ({ store }) => {
     await submit(store, [...jobsOf('a', 4), ...jobsOf('b', 2), ...jobsOf('c', 3)]);
     const { id } = await register(store);
     assert.equal(await taken(store, id), 'abcabcaca');
   });
 
-  test('turns: they go on from claim to claim', async ({ store }) => {
+  test('turns: the order continues from claim to claim', async ({ store }) => {
     await submit(store, [...jobsOf('a', 3), ...jobsOf('b', 3)]);
     const { id } = await register(store);
     assert.equal(await taken(store, id, 1), 'a');
@@ -34,14 +34,14 @@ export function exerciseTurns(open: OpenStore, effort: Effort): void {
     assert.equal(await taken(store, id, 10), 'abcab');
   });
 
-  test('turns: a tenant with very many queued jobs does not delay the one job of another', async ({ store }) => {
+  test('turns: a key with very many waiting jobs does not delay the one job of another', async ({ store }) => {
     await submit(store, jobsOf('a', effort.fairJobs));
     await submit(store, jobsOf('b', 1));
     const { id } = await register(store);
     assert.equal(await taken(store, id, 3), 'aba');
   });
 
-  test('turns: a new key joins the present round, neither ahead nor behind', async ({ store, advance }) => {
+  test('turns: a new key joins the current round, neither before nor after it', async ({ store, advance }) => {
     await submit(store, [...jobsOf('a', 6), ...jobsOf('b', 6)]);
     const { id } = await register(store);
     assert.equal(await taken(store, id, 5), 'ababa');
@@ -50,7 +50,7 @@ export function exerciseTurns(open: OpenStore, effort: Effort): void {
     assert.equal(await taken(store, id), 'bcabcabcab');
   });
 
-  test('turns: an idle key has saved nothing up and owes nothing', async ({ store, advance }) => {
+  test('turns: an idle key neither saves turns nor owes any', async ({ store, advance }) => {
     const { id } = await register(store);
     await submit(store, [...jobsOf('a', 9), ...jobsOf('b', 1)]);
     assert.equal(await taken(store, id, 6), 'abaaaa');
@@ -61,7 +61,7 @@ export function exerciseTurns(open: OpenStore, effort: Effort): void {
     assert.equal(await taken(store, id), 'caca');
   });
 
-  test('turns: a delayed backlog takes no turn before it is due', async ({ store, advance }) => {
+  test('turns: delayed jobs take no turn before they are due', async ({ store, advance }) => {
     const { id } = await register(store);
     await submit(store, jobsOf('a', 20, { delayMs: 10_000 }));
     await submit(store, [...jobsOf('a', 2), ...jobsOf('b', 2)]);
@@ -73,7 +73,7 @@ export function exerciseTurns(open: OpenStore, effort: Effort): void {
     assert.equal(await taken(store, id, 6), 'baabab');
   });
 
-  test('turns: a cancelled backlog is forgotten', async ({ store }) => {
+  test('turns: cancelled jobs take no turn', async ({ store }) => {
     const { id } = await register(store);
     const backlog = await submit(store, jobsOf('a', 20));
     await submit(store, jobsOf('b', 3));
@@ -82,7 +82,7 @@ export function exerciseTurns(open: OpenStore, effort: Effort): void {
     assert.equal(await taken(store, id), 'babab');
   });
 
-  test('turns: what waits for parents takes its turn when it is freed', async ({ store, advance }) => {
+  test('turns: a blocked job takes its turn when its parents have ended', async ({ store, advance }) => {
     const { id } = await register(store);
     const parent = await claimOne(store, aJob({ name: 'parent' }), id);
     const dependsOn = [{ jobId: parent.job.id, condition: 'success' as const }];
@@ -93,7 +93,7 @@ export function exerciseTurns(open: OpenStore, effort: Effort): void {
     assert.equal(await taken(store, id), 'ababab');
   });
 
-  test('turns: steps and items of workflows take turns too', async ({ store }) => {
+  test('turns: steps and items of workflows take turns', async ({ store }) => {
     const { id } = await register(store);
     const [a] = jobsOf('a', 1) as [NewJob];
     const group = aStep('items', { job: a, forEach: { items: [1, 2, 3], maxParallel: null } });
@@ -103,7 +103,10 @@ export function exerciseTurns(open: OpenStore, effort: Effort): void {
     assert.equal(await taken(store, id), 'abbababa');
   });
 
-  test('turns: what comes back waits behind what its key has waiting', async ({ store, advance }) => {
+  test('turns: a job that goes back to its queue waits behind the waiting jobs of its key', async ({
+    store,
+    advance,
+  }) => {
     const { id } = await register(store);
     await submit(store, [...jobsOf('a', 4), ...jobsOf('b', 2)]);
     assert.equal(await taken(store, id, 3), 'aba');
@@ -115,7 +118,7 @@ export function exerciseTurns(open: OpenStore, effort: Effort): void {
     assert.equal((await taken(store, other.id, 3)).split('').sort().join(''), 'abc');
   });
 
-  test('turns: a job that a person retries joins the present round', async ({ store, advance }) => {
+  test('turns: a manually retried job joins the current round', async ({ store, advance }) => {
     const { id } = await register(store);
     const [first] = await submit(store, jobsOf('a', 1));
     await cancel(store, first?.id ?? 0);
@@ -125,7 +128,10 @@ export function exerciseTurns(open: OpenStore, effort: Effort): void {
     assert.equal(await taken(store, id), 'babb');
   });
 
-  test('turns: jobs without a key are one key, from the first job with a key on', async ({ store, advance }) => {
+  test('turns: from the first job with a key on, all jobs without a key count as one key', async ({
+    store,
+    advance,
+  }) => {
     const { id } = await register(store);
     await submit(store, jobsOf(null, 3));
     await advance(1_000);
@@ -134,7 +140,7 @@ export function exerciseTurns(open: OpenStore, effort: Effort): void {
     assert.equal(await taken(store, id), '---a-a-a-');
   });
 
-  test('turns: priority comes before turns, and each priority has its own', async ({ store }) => {
+  test('turns: priority comes before turns, and each priority has its own turns', async ({ store }) => {
     const { id } = await register(store);
     await submit(store, [...jobsOf('a', 3), ...jobsOf('b', 1)]);
     await submit(store, [...jobsOf('a', 2, { priority: 5, name: 'A' }), ...jobsOf('b', 2, { priority: 5, name: 'B' })]);
@@ -142,7 +148,7 @@ export function exerciseTurns(open: OpenStore, effort: Effort): void {
     assert.equal(await taken(store, id), 'Babaa');
   });
 
-  test('turns: each queue has its own, across the kinds of jobs in it', async ({ store }) => {
+  test('turns: each queue has its own turns, across its lanes', async ({ store }) => {
     const { id } = await register(store);
     await submit(store, [...jobsOf('a', 2, { queue: 'q' }), ...jobsOf('a', 1, { queue: 'q', requires: ['gpu'] })]);
     await submit(store, [...jobsOf('b', 2, { queue: 'q', requires: ['gpu'] }), ...jobsOf(null, 2)]);
@@ -152,7 +158,7 @@ export function exerciseTurns(open: OpenStore, effort: Effort): void {
     assert.equal(await taken(store, id), '--');
   });
 
-  test('turns: a job that is moved takes its turn where it comes to', async ({ store }) => {
+  test('turns: a job that is moved takes its turn in its new queue', async ({ store }) => {
     const { id } = await register(store);
     await submit(store, [...jobsOf('a', 3, { queue: 'q' }), ...jobsOf('b', 3, { queue: 'q' })]);
     const [, second] = await submit(store, jobsOf('c', 2, { queue: 'other' }));
@@ -166,7 +172,7 @@ export function exerciseTurns(open: OpenStore, effort: Effort): void {
     assert.equal((await claim(store, id, { offer })).length, 2);
   });
 
-  test('turns: very many keys take turns as few do', async ({ store }) => {
+  test('turns: very many keys take turns as few keys do', async ({ store }) => {
     const keys = Array.from({ length: effort.fairKeys }, (_, index) => `k${index}`);
     await submit(
       store,
@@ -179,7 +185,7 @@ export function exerciseTurns(open: OpenStore, effort: Effort): void {
     assert.equal(new Set(second.map(({ fairKey }) => fairKey)).size, keys.length);
   });
 
-  test('turns: a key makes its queue take turns even if the next of the same call replaces its job', async ({
+  test('turns: a key makes its queue take turns even if the next job of the same call replaces its job', async ({
     store,
   }) => {
     const unique = { key: 'k', while: 'active', onConflict: 'replace' } as const;

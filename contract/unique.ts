@@ -21,7 +21,9 @@ const isConflict = (error: unknown) => isWorkronError(error, 'unique_conflict');
 export function exerciseUnique(open: OpenStore): void {
   const test = withStore(open);
 
-  test('unique: a second job with the key is not stored; the answer is the holder', async ({ store }) => {
+  test('unique: a second job with the key is not stored, and the reply is the job that holds the key', async ({
+    store,
+  }) => {
     const first = await insertOne(store, aJob({ command: 'first', unique: unique() }));
     assert.equal(first.deduplicated, false);
     const second = await insertOne(store, aJob({ command: 'second', unique: unique() }));
@@ -30,7 +32,7 @@ export function exerciseUnique(open: OpenStore): void {
     assert.equal(await store.count({}, 10, forever), 2);
   });
 
-  test('unique: reject stores nothing at all', async ({ store }) => {
+  test('unique: reject stores nothing of the call', async ({ store }) => {
     const { id } = await submitOne(store, aJob({ unique: unique() }));
     const batch = [
       aJob(),
@@ -43,7 +45,7 @@ export function exerciseUnique(open: OpenStore): void {
     assert.equal((await insertOne(store, aJob({ unique: unique() }))).job.id, id);
   });
 
-  test('unique: while active, the key is held from submission to the end', async ({ store }) => {
+  test('unique: active: the key is held from submission to the end of the job', async ({ store }) => {
     const first = await submitOne(store, aJob({ unique: unique() }));
     const lease = await claimOne(store);
     assert.equal((await insertOne(store, aJob({ unique: unique() }))).job.id, first.id);
@@ -56,7 +58,7 @@ export function exerciseUnique(open: OpenStore): void {
     assert.equal((await insertOne(store, aJob({ unique: unique() }))).deduplicated, false);
   });
 
-  test('unique: while pending, the key is let go at the first claim and not taken again', async ({ store }) => {
+  test('unique: pending: the key is released at the first claim and not taken again', async ({ store }) => {
     const first = await submitOne(store, aJob({ unique: unique({ while: 'pending' }) }));
     assert.equal((await insertOne(store, aJob({ unique: unique({ while: 'pending' }) }))).job.id, first.id);
     const lease = await claimOne(store);
@@ -68,7 +70,7 @@ export function exerciseUnique(open: OpenStore): void {
     assert.equal((await insertOne(store, aJob({ unique: unique({ while: 'pending' }) }))).deduplicated, false);
   });
 
-  test('unique: for a time, the key is held whatever becomes of the job', async ({ store, advance }) => {
+  test('unique: with a hold time the key is held however the job ends', async ({ store, advance }) => {
     const timed = aJob({ unique: unique({ while: 60_000 }) });
     const first = await submitOne(store, timed);
     await succeed(store, await claimOne(store));
@@ -82,7 +84,7 @@ export function exerciseUnique(open: OpenStore): void {
     assert.equal((await insertOne(store, timed)).job.id, next.job.id);
   });
 
-  test('unique: replace overwrites a job that still waits, keeping its id', async ({ store }) => {
+  test('unique: replace overwrites a waiting job and keeps its id', async ({ store }) => {
     const first = await submitOne(store, aJob({ command: 'first', queue: 'a', tags: ['x'], unique: unique() }));
     const { job, deduplicated } = await insertOne(
       store,
@@ -105,7 +107,7 @@ export function exerciseUnique(open: OpenStore): void {
     assert.equal(await store.count({}, 10, forever), 1);
   });
 
-  test('unique: replace starts the counters anew, but never the attempt', async ({ store }) => {
+  test('unique: replace resets the counters, but never the attempt', async ({ store }) => {
     const lease = await claimOne(store, aJob({ unique: unique() }));
     await fail(store, lease);
     const { job } = await insertOne(store, aJob({ unique: unique({ onConflict: 'replace' }) }));
@@ -113,7 +115,7 @@ export function exerciseUnique(open: OpenStore): void {
     assert.equal((await claimOne(store)).job.attempt, 2);
   });
 
-  test('unique: replace leaves a running or ended holder as it is, and answers with it', async ({ store }) => {
+  test('unique: replace keeps a running or ended job and returns it', async ({ store }) => {
     const lease = await claimOne(store, aJob({ command: 'first', unique: unique({ while: 60_000 }) }));
     const second = aJob({ command: 'second', unique: unique({ while: 60_000, onConflict: 'replace' }) });
     const running = await insertOne(store, second);
@@ -124,14 +126,14 @@ export function exerciseUnique(open: OpenStore): void {
     assert.equal(await store.count({}, 10, forever), 1);
   });
 
-  test('unique: replace takes the key in the way it asks for', async ({ store }) => {
+  test('unique: replace holds the key as the new job asks for it', async ({ store }) => {
     await submitOne(store, aJob({ unique: unique({ while: 'active' }) }));
     await insertOne(store, aJob({ unique: unique({ while: 'pending', onConflict: 'replace' }) }));
     await claimOne(store);
     assert.equal((await insertOne(store, aJob({ unique: unique() }))).deduplicated, false);
   });
 
-  test('unique: twins in one call meet each other', async ({ store }) => {
+  test('unique: jobs with the same key in one call are deduplicated', async ({ store }) => {
     const { items } = await store.insert(
       [aJob({ command: 'a', unique: unique() }), aJob(), aJob({ command: 'b', unique: unique() })],
       {},
@@ -161,7 +163,9 @@ export function exerciseUnique(open: OpenStore): void {
     assert.equal(await store.count({}, 10, forever), 3);
   });
 
-  test('unique: one that is skipped at once lets go of its key for the next of the same call', async ({ store }) => {
+  test('unique: a job that is skipped at once releases its key for the next job of the same call', async ({
+    store,
+  }) => {
     const { id: parent } = await submitOne(store, aJob());
     await succeed(store, await claimOne(store));
     const inVain = { dependsOn: [{ jobId: parent, condition: 'failure' as const }] };
@@ -193,7 +197,7 @@ export function exerciseUnique(open: OpenStore): void {
     assert.equal((await insertOne(store, aJob({ unique: unique() }))).job.id, second?.job.id);
   });
 
-  test('unique: a holder that is replaced in vain lets go of its key for the next of the same call', async ({
+  test('unique: a job whose replacement is skipped at once releases its key for the next job of the same call', async ({
     store,
   }) => {
     const { id: parent } = await submitOne(store, aJob());
@@ -216,7 +220,7 @@ export function exerciseUnique(open: OpenStore): void {
     assert.equal((await insertOne(store, aJob({ unique: unique() }))).job.id, items[1]?.job.id);
   });
 
-  test('unique: of many at once exactly one is stored', async ({ store }) => {
+  test('unique: of many concurrent jobs exactly one is stored', async ({ store }) => {
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, i) => insertOne(store, aJob({ command: `${i}`, unique: unique() }))),
     );
@@ -225,7 +229,7 @@ export function exerciseUnique(open: OpenStore): void {
     assert.equal(await store.count({}, 20, forever), 1);
   });
 
-  test('unique: of many at once that reject, exactly one is stored', async ({ store }) => {
+  test('unique: of many concurrent jobs with reject exactly one is stored', async ({ store }) => {
     const job = aJob({ unique: unique({ onConflict: 'reject' }) });
     const answers = await Promise.allSettled(Array.from({ length: 6 }, () => insertOne(store, job)));
     const refused = answers.filter((answer) => answer.status === 'rejected');
@@ -234,7 +238,7 @@ export function exerciseUnique(open: OpenStore): void {
     assert.equal(await store.count({}, 20, forever), 1);
   });
 
-  test('unique: a person’s retry is refused while another holds the key, and does not take it again', async ({
+  test('unique: a manual retry is refused while another job holds the key, and does not take the key again', async ({
     store,
   }) => {
     const first = await submitOne(store, aJob({ unique: unique() }));
@@ -252,12 +256,12 @@ export function exerciseUnique(open: OpenStore): void {
     const holder = async () => (await insertOne(store, aJob({ unique: unique() }))).job.id;
     const lease = await claimOne(store);
     assert.equal(lease.job.id, first.id);
-    assert.equal(await holder(), third.job.id, 'its claim let go of what is not its own');
+    assert.equal(await holder(), third.job.id, 'its claim does not release the key of another job');
     await succeed(store, lease);
-    assert.equal(await holder(), third.job.id, 'its end let go of what is not its own');
+    assert.equal(await holder(), third.job.id, 'its end does not release the key of another job');
   });
 
-  test('unique: an unknown parent is told before a key that is taken', async ({ store }) => {
+  test('unique: an unknown parent is reported before a key that is taken', async ({ store }) => {
     const unique = { key: 'k', while: 'active', onConflict: 'reject' } as const;
     await submitOne(store, aJob({ unique }));
     const dependsOn = [{ jobId: 999, condition: 'success' } as const];

@@ -8,7 +8,7 @@ const DAY_MS = 86_400_000;
 export function exerciseWorkers(open: OpenStore): void {
   const test = withStore(open);
 
-  test('workers: a registered worker is online, with all that it said of itself', async ({ store }) => {
+  test('workers: a registered worker is online, with every field that it registered', async ({ store }) => {
     const profile = aWorker({
       name: 'ü worker',
       attachment: 'local',
@@ -43,7 +43,7 @@ export function exerciseWorkers(open: OpenStore): void {
     );
   });
 
-  test('workers: shows how much each runs', async ({ store }) => {
+  test('workers: a worker is listed with its number of running jobs', async ({ store }) => {
     const one = await claimOne(store, aJob());
     await claimOne(store, aJob(), one.workerId);
     const two = await claimOne(store, aJob());
@@ -54,7 +54,7 @@ export function exerciseWorkers(open: OpenStore): void {
     );
   });
 
-  test('workers: drain asks one to leave', async ({ store }) => {
+  test('workers: drain marks a worker as draining', async ({ store }) => {
     const { id } = await register(store);
     await register(store);
     assert.equal((await store.drainWorker(id, forever))?.state, 'draining');
@@ -65,14 +65,17 @@ export function exerciseWorkers(open: OpenStore): void {
     assert.equal(await store.drainWorker(9_999, forever), undefined);
   });
 
-  test('workers: one that leaves is offline at once', async ({ store }) => {
+  test('workers: a worker that leaves is offline at once', async ({ store }) => {
     const { id } = await register(store);
     await store.leaveWorker(id, forever);
     assert.equal((await store.workers(forever))[0]?.state, 'offline');
     await store.leaveWorker(9_999, forever);
   });
 
-  test('workers: a silent one is marked offline, once; a heartbeat brings it back', async ({ store, advance }) => {
+  test('workers: a silent worker is marked offline once, and a heartbeat brings it back', async ({
+    store,
+    advance,
+  }) => {
     const { id } = await register(store);
     const other = await register(store, { leaseMs: LEASE_MS * 10 });
     assert.deepEqual(await store.retireWorkers(DAY_MS, forever), []);
@@ -88,7 +91,7 @@ export function exerciseWorkers(open: OpenStore): void {
     assert.ok(other.id !== id);
   });
 
-  test('workers: one that was draining comes back draining', async ({ store, advance }) => {
+  test('workers: a draining worker that comes back is still draining', async ({ store, advance }) => {
     const { id } = await register(store);
     await store.drainWorker(id, forever);
     await advance(LEASE_MS + 1_000);
@@ -97,7 +100,7 @@ export function exerciseWorkers(open: OpenStore): void {
     assert.equal((await store.workers(forever))[0]?.state, 'draining');
   });
 
-  test('workers: those long offline are forgotten, unless they hold something', async ({ store, advance }) => {
+  test('workers: workers that are offline for long are deleted unless they hold leases', async ({ store, advance }) => {
     await register(store);
     const lease = await claimOne(store, aJob());
     const left = await register(store);

@@ -1,4 +1,4 @@
-/** A client of a Workron elsewhere, for browsers and edge runtimes too: nothing but `fetch`. */
+/** The entry `workron/client`: a client for browsers and edge runtimes too. It needs nothing but `fetch`. */
 
 export {
   type CallOptions,

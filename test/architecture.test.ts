@@ -1,4 +1,4 @@
-/** Keeps the house in order: imports point one way. */
+/** The structure of the source: who may import whom, and what core and the SQL stores must not do. */
 
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { TWINS } from '../src/store/statements.ts';
 
 const src = join(import.meta.dirname, '..', 'src');
 
-/** Which rooms a room may enter besides itself. */
+/** The folders from which each folder of src may import, besides itself. */
 const MAY_IMPORT: Record<string, readonly string[]> = {
   core: [],
   api: ['core'],
@@ -19,11 +19,12 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   scheduler: ['core', 'ops'],
   worker: ['core', 'api', 'ops'],
   http: ['core', 'api', 'ops', 'scheduler'],
-  library: ['core', 'api', 'ops', 'store', 'scheduler', 'worker', 'http'],
-  cli: ['core', 'api', 'ops', 'store', 'scheduler', 'worker', 'http', 'library'],
+  node: ['core', 'api', 'ops', 'store', 'scheduler', 'worker', 'http'],
+  library: ['core', 'api', 'ops', 'store', 'scheduler', 'worker', 'http', 'node'],
+  cli: ['core', 'api', 'ops', 'store', 'scheduler', 'worker', 'http', 'node', 'library'],
 };
 
-/** The contract of a store: all that the scheduler, and those who speak to it, may know of one. */
+/** The contract of a store: the only files of store/ that scheduler and http may import. */
 const CONTRACT = /^store\/(store|hint|[a-z]+-store)\.ts$/;
 
 function importsOf(file: string): string[] {
@@ -33,7 +34,7 @@ function importsOf(file: string): string[] {
   );
 }
 
-test('architecture: imports point one way', () => {
+test('architecture: a folder imports only from the folders it is allowed to', () => {
   const wrong: string[] = [];
   for (const file of globSync('**/*.ts', { cwd: src })) {
     const room = file.split('/')[0] as string;
@@ -48,7 +49,7 @@ test('architecture: imports point one way', () => {
   assert.deepEqual(wrong, []);
 });
 
-test('architecture: the page knows the API and nothing else of the server', () => {
+test('architecture: the dashboard imports from src/api only', () => {
   const ui = join(src, '..', 'ui', 'src');
   const wrong: string[] = [];
   for (const file of globSync('**/*.{ts,tsx}', { cwd: ui })) {
@@ -61,7 +62,7 @@ test('architecture: the page knows the API and nothing else of the server', () =
   assert.deepEqual(wrong, []);
 });
 
-test('architecture: core has no clock, timer or chance of its own', () => {
+test('architecture: core uses no clock, timer, random number or Node module', () => {
   const wrong: string[] = [];
   for (const file of globSync('core/**/*.ts', { cwd: src })) {
     const text = readFileSync(join(src, file), 'utf8');
@@ -71,7 +72,7 @@ test('architecture: core has no clock, timer or chance of its own', () => {
   assert.deepEqual(wrong, []);
 });
 
-/** The names in a file of statements, in their order. */
+/** The names of the statements in a file, in order. */
 async function statementsOf(dialect: string, theme: string): Promise<string[]> {
   const module = (await import(join(src, 'store', dialect, 'sql', `${theme}.ts`))) as Record<string, unknown>;
   const found = module[`${theme}Sql`];
@@ -79,7 +80,7 @@ async function statementsOf(dialect: string, theme: string): Promise<string[]> {
   return Object.keys(typeof found === 'function' ? (found('s') as object) : found);
 }
 
-test('architecture: both SQL stores have the same statements in the same order, and then their own', async () => {
+test('architecture: the SQL files of both stores begin with their common statements, in the same order', async () => {
   const own: Record<'sqlite' | 'postgres', string[]> = { sqlite: [], postgres: [] };
   for (const [theme, twins] of Object.entries(TWINS)) {
     const names = Object.keys(twins);
@@ -92,28 +93,28 @@ test('architecture: both SQL stores have the same statements in the same order, 
   for (const dialect of ['sqlite', 'postgres'] as const) own[dialect].push(...(await statementsOf(dialect, 'schema')));
 
   const twins = Object.values(TWINS).flatMap((names) => Object.keys(names));
-  // One name, one statement: where two themes have the same, one of them is lost.
+  // A name that occurs in two files would hide one of its statements.
   assert.deepEqual([...twins, ...own.sqlite].sort(), Object.keys(sql).sort());
   assert.deepEqual([...twins, ...own.postgres].sort(), Object.keys(statements('s')).sort());
   assert.deepEqual(
     own.sqlite.filter((name) => own.postgres.includes(name)),
     [],
-    'the same name in both is a twin, or a false friend',
+    'a name that both stores use must be in TWINS',
   );
 });
 
-test('architecture: a command line is read without anything that only its command needs', () => {
+test('architecture: parsing a command line loads commander and no other package', () => {
   const entries = ['cli/main.ts', ...globSync('cli/commands/*.ts', { cwd: src })];
   assert.deepEqual([...packagesBehind(entries)], ['commander']);
 });
 
-test('architecture: node:http is loaded without `fetch`', () => {
+test('architecture: no file imports node:http statically', () => {
   const files = globSync('**/*.ts', { cwd: src });
   const wrong = files.filter((file) => staticImportsOf(file).some((target) => /^node:https?$/.test(target)));
   assert.deepEqual(wrong, []);
 });
 
-/** What a file brings with it when it is loaded: types and imports on demand are left out. */
+/** The static imports of a file, without type imports. */
 function staticImportsOf(file: string): string[] {
   const text = readFileSync(join(src, file), 'utf8');
   return [...text.matchAll(/^(?:import|export)\s(?!type\s)(?:[^;']*?\sfrom\s)?'([^']+)';/gm)].map(

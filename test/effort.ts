@@ -1,4 +1,4 @@
-/** How hard the tests try: small counts for every day, the full ones with `npm run test:full`. */
+/** Sizes of the larger tests: small ones for `npm test`, large ones for `npm run test:full`. */
 
 import { EVERYDAY } from '../contract/effort.ts';
 
@@ -6,32 +6,34 @@ const full = process.env['WORKRON_TEST_EFFORT'] === 'full';
 
 export const effort = {
   full,
+  /** How long a test waits for a condition before it fails. */
+  waitMs: full ? 900_000 : 120_000,
   /** Jobs that three workers share. */
   sharedJobs: full ? 5_000 : 150,
-  /** Cancel against settle against reap on one job. */
+  /** Races of cancel, settle and reap on one job. */
   races: full ? 10_000 : 60,
   /** Random sequences of store calls compared across stores, and their length. */
   modelRuns: full ? 300 : 6,
   modelLength: full ? 60 : 40,
   /** Random graphs whose counters are compared with a rescan. */
   dagRuns: full ? 2_000 : 100,
-  /** Random graphs driven through each store, and how large they are. */
+  /** Random graphs that run on each store, and their size. */
   dagStoreRuns: full ? 60 : 3,
   dagNodes: full ? 200 : 30,
-  /** Ends, submissions and cancels that meet on the same edges. */
+  /** Races of settle, submit and cancel on the same edges. */
   graphRaces: full ? 1_000 : EVERYDAY.graphRaces,
-  /** The same on PostgreSQL, in transactions that overlap. */
+  /** The same races on PostgreSQL, in overlapping transactions. */
   edgeRaces: full ? 10_000 : 40,
-  /** Turns of each worker in a wide graph. */
+  /** Rounds of each worker in a wide graph. */
   fanRounds: full ? 300 : 15,
   /** Steps of a large graph, and items of a large group. */
   graphNodes: full ? 100_000 : 1_500,
   graphItems: full ? 10_000 : 1_000,
-  /** No new sequence, and no shrinking of one that failed, after so long. */
+  /** After this time no new sequence is started and a failed one is not shrunk. */
   modelMs: full ? 900_000 : 60_000,
   /** Jobs or steps in the largest request. */
   largestRequest: full ? 100_000 : 20_000,
-  /** Requests per route in the API fuzz. */
+  /** Requests per route in the fuzz test of the API. */
   fuzzPerRoute: full ? 200 : 10,
   /** Jobs in all states before the scheduler is killed. */
   killedJobs: full ? 1_000 : 120,
@@ -41,23 +43,23 @@ export const effort = {
   commandsAtOnce: full ? 500 : 40,
   /** Commands that one launcher runs before its files are counted. */
   commandsInTurn: full ? 1_000 : 40,
-  /** Queued jobs of one tenant, and tenants of one queue. */
+  /** Waiting jobs of one fair key, and fair keys of one queue. */
   fairJobs: full ? 10_000 : EVERYDAY.fairJobs,
   fairKeys: full ? 10_000 : EVERYDAY.fairKeys,
-  /** Jobs of a worker that is killed while many of them wait for its slots. */
+  /** Jobs of a worker that is killed while it has many prefetched jobs. */
   aheadJobs: full ? 5_000 : 600,
-  /** How often a worker is killed while it gives them back. */
+  /** How often a worker is killed while it gives prefetched jobs back. */
   leaveKills: full ? 30 : 1,
-  /** How often a process is killed while it takes jobs. */
+  /** How often a process is killed while it accepts submissions. */
   submitKills: full ? 30 : 1,
   /** How often the example application is killed. */
   shopKills: full ? 500 : 3,
   /** Random cron expressions compared with brute force. */
   cronExpressions: full ? 1_000 : 32,
-  /** Worker processes that share jobs through three schedulers, and how many jobs. */
+  /** Worker processes that share jobs through three schedulers, and the number of jobs. */
   clusterWorkers: full ? 8 : 2,
   clusterJobs: full ? 20_000 : 200,
-  /** Schedules with a tick a second, for how long schedulers are killed and frozen under them, and workers. */
+  /** Schedules with a tick per second, how long schedulers are killed and frozen meanwhile, and the number of workers. */
   tickSchedules: full ? 200 : 5,
   tickMs: full ? 120_000 : 1_000,
   tickWorkers: full ? 4 : 1,

@@ -1,10 +1,10 @@
 /**
- * What `npm test` runs: type check and lint, then every test file, all on one PostgreSQL.
+ * Runs the checks (types, lint, format) and then every test file, all on one PostgreSQL.
  *
  *   node test/run.ts [--full] [part of a file's path …]
  *
- * `--full` runs the large counts of effort.ts. With names, only the test files that contain one of them are run, and
- * the checks are left out.
+ * `--full` uses the large counts of effort.ts. With arguments, only the test files whose path contains one of them run,
+ * without the checks.
  */
 
 import { spawn } from 'node:child_process';
@@ -15,12 +15,12 @@ import { delimiter, dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
+import { groupFiles } from './kit/group-files.ts';
 import { buildPage } from './kit/page-build.ts';
 import { startPostgres } from './kit/postgres-server.ts';
-import { together } from './kit/together.ts';
 
 const root = dirname(import.meta.dirname);
-/** Those that take longest or wait most: begun last, they would be waited for alone. */
+/** The longest test files. They start first, so that none of them runs alone at the end. */
 const FIRST = [
   'process/postgres',
   'store/postgres/contract',
@@ -41,9 +41,9 @@ const FIRST = [
 const wanted = process.argv.slice(2).filter((argument) => argument !== '--full');
 const full = process.argv.includes('--full');
 if (full) process.env['WORKRON_TEST_EFFORT'] = 'full';
-// Hundreds of processes load the same sources.
+// Hundreds of processes load the same sources: share the compiled code.
 process.env['NODE_COMPILE_CACHE'] ??= join(root, 'node_modules', '.cache', 'compile');
-// Compiler and linter live for seconds: collecting garbage is a quarter of their time.
+// Compiler and linter run for seconds only; garbage collection would be a quarter of their time.
 process.env['GOGC'] ??= 'off';
 process.env['GOMEMLIMIT'] ??= '2GiB';
 process.env['PATH'] = [join(root, 'node_modules', '.bin'), process.env['PATH']].join(delimiter);
@@ -51,7 +51,7 @@ process.env['PATH'] = [join(root, 'node_modules', '.bin'), process.env['PATH']].
 if (wanted.length === 0) await check();
 process.exitCode = await test();
 
-/** The `check` script of package.json, its parts side by side; ends the process where one fails. */
+/** Runs the parts of the `check` script of package.json at the same time. Exits if one fails. */
 async function check(): Promise<void> {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     scripts: Record<string, string>;
@@ -62,7 +62,7 @@ async function check(): Promise<void> {
   process.exit(1);
 }
 
-/** What it prints is told when it has ended, so that it is not mixed with what others print. */
+/** Runs one part and prints its output at its end, so that outputs are not mixed. */
 async function checkPart(command: string): Promise<number | null> {
   const child = spawn('sh', ['-c', `${command} 2>&1`], { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = once(child, 'exit') as Promise<[number | null]>;
@@ -80,8 +80,8 @@ async function test(): Promise<number> {
   const given = process.env['WORKRON_TEST_PG_URL'];
   await using server = given === undefined ? await startPostgres() : undefined;
   process.env['WORKRON_TEST_PG_URL'] = given ?? server?.url;
-  // Large counts are about memory too, and take minutes: a process for each.
-  return await runFiles(full || wanted.length > 0 ? files : together(files));
+  // With large counts memory matters and files take minutes: one process per file.
+  return await runFiles(full || wanted.length > 0 ? files : groupFiles(files));
 }
 
 function testFiles(): string[] {
@@ -96,12 +96,12 @@ function placeOf(file: string): number {
   return place === -1 ? FIRST.length : place;
 }
 
-/** Answers with the exit code. The counts are the last thing printed, below the list of failures. */
+/** Returns the exit code. Prints the counts last, below the list of failures. */
 async function runFiles(files: string[]): Promise<number> {
   const stop = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort());
 
-  // Many tests wait for other processes, so there may be some more files at work than processors.
+  // Many tests wait for other processes, so a few more files than processors run at once.
   const stream = run({ files, cwd: root, concurrency: availableParallelism() + 2, signal: stop.signal });
   let counts: Record<string, number> | undefined;
   let passed = true;
@@ -113,7 +113,9 @@ async function runFiles(files: string[]): Promise<number> {
   const report = stream.compose(new spec());
   report.pipe(process.stdout, { end: false });
   await once(report, 'end');
-  const told = ['tests', 'passed', 'failed', 'cancelled', 'skipped', 'todo'].map((name) => `${name} ${counts?.[name]}`);
-  console.log(`\n${told.join(', ')}`);
+  const totals = ['tests', 'passed', 'failed', 'cancelled', 'skipped', 'todo'].map(
+    (name) => `${name} ${counts?.[name]}`,
+  );
+  console.log(`\n${totals.join(', ')}`);
   return passed && counts !== undefined && !stop.signal.aborted ? 0 : 1;
 }

@@ -2,16 +2,16 @@ import { join } from 'node:path';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 
-/** `npm run build:ui` makes static files that the scheduler serves; `npm run dev:ui` serves the sources before a running one. */
+/** `npm run build:ui` builds static files that the server serves; `npm run dev:ui` serves the sources and proxies the API. */
 export default defineConfig(({ command }) => ({
   root: import.meta.dirname,
-  // Built files name each other by relative addresses, so that a server may mount them anywhere.
+  // Built files refer to each other by relative addresses, so that a server can mount them anywhere.
   base: command === 'build' ? './' : '/ui/',
   plugins: [react()],
   build: {
     outDir: join(import.meta.dirname, '..', 'dist-ui'),
     emptyOutDir: true,
-    // Everything is a file of its own: the page's policy allows no inline data.
+    // Every asset is a separate file: the page's content security policy allows no inline data.
     assetsInlineLimit: 0,
     target: 'es2023',
     modulePreload: { polyfill: false },

@@ -1,6 +1,6 @@
 /**
- * What a claimed and settled job costs PostgreSQL with few and with many beside it: drains of both in turns, so that what
- * the machine does to one it does to the other. Judged by pages; the time beside is the server's own.
+ * The cost of a claimed and settled job on PostgreSQL with few and with many other rows. Drains of both alternate, so that
+ * changes of the machine affect both. Compared by pages; the time next to it is the server's own.
  */
 
 import { median } from '../measure.ts';
@@ -12,7 +12,7 @@ import { SPREADS } from './spreads.ts';
 import type { Work } from './work.ts';
 
 const PAIRS = 3;
-const MOST = 1.15;
+const MAX_RATIO = 1.15;
 
 interface Side {
   size: number;
@@ -22,7 +22,7 @@ interface Side {
 
 interface Pair {
   title: string;
-  most: number;
+  max: number;
   few: Side;
   many: Side;
 }
@@ -64,11 +64,11 @@ export const history: Section = {
 async function pileUp(grounds: Grounds, pile: Pile): Promise<Pair> {
   const side = async (count: number): Promise<Side> => {
     const size = grounds.sized(count);
-    // Before the pile, which stands behind.
+    // These jobs come before the pile.
     const submit: Submit = (store) => submitMany(store, grounds.jobs, () => ({ priority: 9 }));
     return { size, schema: await piled(grounds, pile, size), submit };
   };
-  return { title: pile.title, most: MOST, few: await side(pile.few), many: await side(pile.many) };
+  return { title: pile.title, max: MAX_RATIO, few: await side(pile.few), many: await side(pile.many) };
 }
 
 function head(): void {
@@ -85,7 +85,7 @@ function head(): void {
   ]);
 }
 
-async function compare(grounds: Grounds, { title, most, few, many }: Pair): Promise<void> {
+async function compare(grounds: Grounds, { title, max, few, many }: Pair): Promise<void> {
   const works: { few: Work; many: Work }[] = [];
   // The first pair fills the caches.
   for (let pair = 0; pair <= PAIRS; pair += 1) {
@@ -103,7 +103,7 @@ async function compare(grounds: Grounds, { title, most, few, many }: Pair): Prom
     both('claimPages'),
     both('settlePages'),
     pages.toFixed(2),
-    verdict(pages, most),
+    verdict(pages, max),
     both('rows'),
     both('us'),
     `${median(times).toFixed(2)} (${Math.min(...times).toFixed(2)} … ${Math.max(...times).toFixed(2)})`,

@@ -7,11 +7,11 @@ import { noop } from '../scene.ts';
 import type { Grounds } from './grounds.ts';
 import { type Work, workOf } from './work.ts';
 
-export const BATCH = 500;
+const BATCH = 500;
 
 export type Submit = (store: Store) => Promise<void>;
 
-/** Submits jobs, then claims and settles as many; answers with what the latter cost. */
+/** Submits jobs, then claims and settles as many; returns the cost of the latter. */
 export async function measureDrain(grounds: Grounds, schema: string, submit: Submit): Promise<Work> {
   const { client, jobs } = grounds;
   {
@@ -25,7 +25,7 @@ export async function measureDrain(grounds: Grounds, schema: string, submit: Sub
   });
 }
 
-/** `onClaim` hears how long each claim took. */
+/** Claims and settles `jobs` jobs. `onClaim` gets the duration of each claim. */
 export async function drain(
   store: Store,
   jobs: number,
@@ -38,7 +38,7 @@ export async function drain(
     const limit = Math.min(BATCH, jobs - done);
     const claimed = await store.claim({ workerId: worker.id, limit, offer, claimSeq, prefetch: true }, NEVER);
     onClaim(performance.now() - startedAt);
-    if (claimed.length === 0) throw new Error(`nothing to claim after ${done} jobs`);
+    if (claimed.length === 0) throw new Error(`expected a claimable job after ${done} jobs, got none`);
     await store.settle(
       claimed.map(({ id, attempt }) => ({ jobId: id, attempt, workerId: worker.id, exitCode: null })),
       NEVER,
@@ -47,7 +47,7 @@ export async function drain(
   }
 }
 
-/** A thousand a call. */
+/** Submits a thousand jobs per call. */
 export async function submitMany(
   store: Store,
   count: number,

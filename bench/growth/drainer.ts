@@ -1,4 +1,4 @@
-/** A process that submits jobs and drains them, over and over, until its input ends. `node drainer.ts URL SCHEMA`; then it prints how many. */
+/** `node drainer.ts URL SCHEMA`: submits and drains jobs until its input ends, and then prints their number. */
 
 import { silentLog } from '../../src/ops/log.ts';
 import { openPostgres } from '../../src/store/postgres/base/open.ts';

@@ -1,4 +1,4 @@
-/** A large graph against a small one: each step should cost the same. */
+/** Compares a large graph with a small one: a step should cost the same in both. */
 
 import { drainGraph, storeGraph } from '../graph.ts';
 import { rate } from '../measure.ts';
@@ -38,7 +38,7 @@ interface Graph {
   stored: number;
   drained: number;
   work: Work;
-  /** Pages per step of all but the claim. */
+  /** Pages per step, without the claim. */
   after: number;
 }
 
@@ -47,14 +47,14 @@ async function measure(grounds: Grounds, count: number): Promise<Graph> {
   await grounds.client.query(`drop schema if exists ${schema} cascade`);
   let id = 0;
   const stored = await (async () => {
-    await using scene = sceneOn(await grounds.open(schema));
+    await using scene = await sceneOn(await grounds.open(schema));
     return await rate(count, async () => {
       id = await storeGraph(scene, count);
     });
   })();
   let drained = 0;
   const work = await workOf(grounds.client, { schema, jobs: count }, async () => {
-    await using scene = sceneOn(await grounds.open(schema));
+    await using scene = await sceneOn(await grounds.open(schema));
     drained = await drainGraph(scene, { id, count });
   });
   return { count, stored, drained, work, after: work.allPages - work.claimPages };

@@ -1,4 +1,4 @@
-/** Where growth is measured: one durable PostgreSQL that counts what its statements do, a schema for each scene. */
+/** The database of the growth bench: one durable PostgreSQL that counts its statements' work, one schema per scene. */
 
 import pg from 'pg';
 import { silentLog } from '../../src/ops/log.ts';
@@ -10,13 +10,13 @@ export interface Grounds extends AsyncDisposable {
   readonly url: string;
   /** A connection for statements of the bench itself. */
   readonly client: pg.Client;
-  /** Jobs worked on where a cost per job is measured. */
+  /** Jobs per measurement of a cost per job. */
   readonly jobs: number;
   /** A size of the goals, scaled by `--share`. */
   sized(count: number): number;
-  /** The store in this schema, made where it is new. */
+  /** Opens the store in this schema; creates the schema if needed. */
   open(schema: string): Promise<Store>;
-  /** Schemas that were filled, by what they hold: filling takes the most time, so several sections share one. */
+  /** Filled schemas by their content. Filling takes most of the time, so sections share them. */
   readonly filled: Map<string, string>;
 }
 
@@ -30,7 +30,7 @@ export async function openGrounds({ share, jobs }: { share: number; jobs: number
   const client = await connect(server.url);
   stack.defer(() => client.end());
   await client.query('create extension pg_stat_statements');
-  // What the bench itself writes need not wait for the disk; the stores have connections of their own.
+  // Writes of the bench itself do not wait for the disk; the stores have their own connections.
   await client.query('set synchronous_commit = off');
   const owned = stack.move();
   return {

@@ -1,4 +1,4 @@
-/** Workers over HTTP that have nothing to do: registered, asking for work by long poll, telling that they live. */
+/** Idle workers over HTTP: registered, claiming by long poll, sending heartbeats. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { silentLog } from '../../src/ops/log.ts';
@@ -6,7 +6,7 @@ import { httpSource } from '../../src/worker/http-source.ts';
 
 const offer = { queues: null, commands: true, handlers: [], tags: [], free: {} };
 
-/** Until disposed. */
+/** Runs them until disposed. */
 export async function idleWorkers(url: string, count: number): Promise<AsyncDisposable> {
   const source = httpSource({ urls: [url], token: null, log: silentLog, version: '0' });
   const ended = new AbortController();

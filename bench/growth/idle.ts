@@ -1,4 +1,4 @@
-/** What an instance asks PostgreSQL for while nothing happens: alone, with many schedules, with many workers. */
+/** The statements of an idle instance on PostgreSQL: alone, with many schedules, with many workers. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DEFAULT_SPEC } from '../../src/core/job.ts';
@@ -11,12 +11,12 @@ import { startScheduler } from './workron.ts';
 
 const SCHEDULES = 100_000;
 const WORKERS = 200;
-/** Starting takes statements of its own. */
+/** The wait after the start, which has its own statements. */
 const SETTLE_MS = 5_000;
 const WATCH_MS = 20_000;
 const MONTH_MS = 30 * 86_400_000;
-/** Of the schedules, per second and instance. */
-const MOST = 1;
+/** Statements about schedules, per second and instance. */
+const MAX_RATE = 1;
 export const idle: Section = {
   name: 'idle',
   title: 'Statements per second while nothing happens',
@@ -32,20 +32,22 @@ export const idle: Section = {
     printHead(['statement', 'one instance', `${whole(schedules)} schedules`, `${whole(workers)} workers`]);
     const columns = [alone, scheduled, attended].map(({ rates }) => rates);
     const all = new Set(columns.flatMap((rates) => [...rates.keys()]));
-    const most = (name: string) => Math.max(...columns.map((rates) => rates.get(name) ?? 0));
-    for (const name of [...all].sort((a, b) => most(b) - most(a))) {
+    const peak = (name: string) => Math.max(...columns.map((rates) => rates.get(name) ?? 0));
+    for (const name of [...all].sort((a, b) => peak(b) - peak(a))) {
       printRow([`\`${name}\``, ...columns.map((rates) => (rates.get(name) ?? 0).toFixed(2))]);
     }
     printRow(['all', ...columns.map((rates) => sum([...rates.values()]).toFixed(2))]);
     const { ofSchedules } = scheduled;
-    console.log(`\nAbout schedules: ${ofSchedules.toFixed(2)} a second and instance, ${verdict(ofSchedules, MOST)}.`);
+    console.log(
+      `\nAbout schedules: ${ofSchedules.toFixed(2)} a second and instance, ${verdict(ofSchedules, MAX_RATE)}.`,
+    );
   },
 };
 
 interface Watched {
-  /** Calls per second, by how the statement begins. */
+  /** Calls per second, by the start of the statement. */
   rates: ReadonlyMap<string, number>;
-  /** Calls per second of those that read or write schedules. */
+  /** Calls per second of statements that read or write schedules. */
   ofSchedules: number;
 }
 
@@ -53,7 +55,7 @@ function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-/** What one instance asks for. `prepare` is told where its API is. */
+/** Measures one instance. `prepare` gets the URL of its API. */
 async function watch(
   grounds: Grounds,
   schema: string,
@@ -78,7 +80,7 @@ async function watch(
   return { rates, ofSchedules: sum(about.map(({ calls }) => perSecond(calls))) };
 }
 
-/** Enough to tell which one it is. The server keeps some texts with their constants, and some without. */
+/** The start of a statement, which identifies it. The server keeps constants in some texts and not in others. */
 function nameOf(query: string, schema: string): string {
   const text = query
     .replaceAll(`"${schema}".`, '')
@@ -88,7 +90,7 @@ function nameOf(query: string, schema: string): string {
   return text.replaceAll('|', '/').slice(0, 90).trim();
 }
 
-/** One through the store, the others as copies of it: they are next due in a month. */
+/** Creates one schedule through the store and copies its rows. The next ticks are a month away. */
 async function addSchedules(grounds: Grounds, schema: string, count: number): Promise<void> {
   await using store = await grounds.open(schema);
   await store.createSchedule(

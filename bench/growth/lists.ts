@@ -1,9 +1,9 @@
-/** What the dashboard asks for with millions of jobs kept, while another process submits and drains as fast as it can. */
+/** The dashboard's queries with millions of stored jobs, while another process submits and drains as fast as it can. */
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { endsWithUs } from '../../test/kit/ends-with-us.ts';
+import { endOnExit } from '../../test/kit/end-on-exit.ts';
 import { p95Of, QUESTIONS } from '../ui/questions.ts';
 import type { Grounds } from './grounds.ts';
 import { ENDED, piled } from './piles.ts';
@@ -30,18 +30,18 @@ export const lists: Section = {
 };
 
 interface Drainer extends AsyncDisposable {
-  /** Answers with how many jobs a second it submitted and drained. */
+  /** Resolves with the number of jobs per second that it submitted and drained. */
   stop: () => Promise<number>;
 }
 
 async function startDrainer({ url }: Grounds, schema: string): Promise<Drainer> {
   const file = new URL('drainer.ts', import.meta.url).pathname;
   const child = spawn(process.execPath, [file, url, schema], { stdio: ['pipe', 'pipe', 'inherit'] });
-  endsWithUs('process', child);
+  endOnExit('process', child);
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const next = async () => {
     const line = await lines.next();
-    if (line.done) throw new Error('the process that drains ended');
+    if (line.done) throw new Error('the drainer process ended early');
     return line.value;
   };
   await next();

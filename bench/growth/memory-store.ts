@@ -1,4 +1,4 @@
-/** Prints how many bytes a pending job takes in the memory store. `node --expose-gc memory-store.ts JOBS` */
+/** Prints the bytes of a pending job in the memory store. `node --expose-gc memory-store.ts JOBS` */
 
 import { systemClock } from '../../src/ops/clock.ts';
 import { openMemory } from '../../src/store/memory/base/open.ts';
@@ -6,7 +6,7 @@ import { submitMany } from './drain.ts';
 
 const jobs = Number(process.argv[2]);
 const { gc } = globalThis;
-if (gc === undefined) throw new Error('to be run with --expose-gc');
+if (gc === undefined) throw new Error('run it with --expose-gc');
 
 function heap(collect: () => void): number {
   collect();

@@ -1,4 +1,4 @@
-/** Memory of a scheduler with a million jobs pending, once its duties have run and some thousands were drained through it. */
+/** Memory of a scheduler with a million pending jobs, after its duties have run and thousands of jobs were drained. */
 
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';

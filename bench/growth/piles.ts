@@ -1,4 +1,4 @@
-/** What may pile up beside the jobs that are worked on, written straight into the tables: millions take minutes otherwise. */
+/** Rows that may pile up next to the active jobs, written directly to the tables: submitting millions takes minutes. */
 
 import { NEVER } from '../../src/core/never.ts';
 import { noop } from '../scene.ts';
@@ -9,19 +9,19 @@ import type { Grounds } from './grounds.ts';
 export interface Pile {
   name: string;
   title: string;
-  /** How many, few and many. */
+  /** The small and the large number of rows. */
   few: number;
   many: number;
   add: (grounds: Grounds, schema: string, count: number) => Promise<void>;
 }
 
 const PIECE = 100_000;
-/** Jobs in the state given, behind what is worked on. */
+/** Inserts jobs in the given state, behind the active jobs. */
 function jobsThat(status: 'pending' | 'scheduled' | 'blocked', due: string): Pile['add'] {
   return async (grounds, schema, count) => {
     const { client } = grounds;
     {
-      // Makes the lane that the pile stands in.
+      // Creates the lane of the pile.
       await using store = await grounds.open(schema);
       await store.insert([noop()], {}, NEVER);
     }
@@ -75,7 +75,7 @@ export const BLOCKED: Pile = {
   add: jobsThat('blocked', 'clock_timestamp()'),
 };
 
-/** A schema with this pile in it; the same one for whoever asks again. */
+/** Returns a schema with this pile; the same one for every call. */
 export async function piled(grounds: Grounds, pile: Pile, count: number): Promise<string> {
   const schema = `${pile.name}_${count}`;
   if (!grounds.filled.has(schema)) {

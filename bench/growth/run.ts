@@ -1,6 +1,6 @@
 /**
- * What a job costs as the work around it grows, and what an installation costs that has grown. Prints one table after the
- * other, ready for docs/performance.md; a section begins only while there is time.
+ * The cost of a job as the installation grows, and the cost of a large installation. Prints tables for
+ * docs/performance.md. A section starts only while there is time.
  * `npm run bench:growth [-- --only backlog,lists] [--share 1] [--jobs 10000] [--minutes 30]`
  */
 
@@ -28,7 +28,9 @@ const { values } = parseArgs({
 const only = values.only.split(',');
 const unknown = only.find((wanted) => !SECTIONS.some(({ name }) => name === wanted));
 if (unknown !== undefined) {
-  throw new Error(`no section ${unknown}; there are ${SECTIONS.map(({ name }) => name).join(', ')}`);
+  throw new Error(
+    `expected sections of --only, got ${unknown}; there are ${SECTIONS.map(({ name }) => name).join(', ')}`,
+  );
 }
 
 const startedAt = performance.now();

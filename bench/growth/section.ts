@@ -3,10 +3,10 @@
 import type { Grounds } from './grounds.ts';
 
 export interface Section {
-  /** For `--only`. */
+  /** The name for `--only`. */
   name: string;
   title: string;
-  /** Prints as it goes, so that a run cut short still shows what it has. */
+  /** Prints each row at once, so that an interrupted run shows its results. */
   run: (grounds: Grounds) => Promise<void>;
 }
 
@@ -23,6 +23,6 @@ export function whole(value: number): string {
   return Math.round(value).toLocaleString('en-US');
 }
 
-export function verdict(value: number, most: number, unit = ''): string {
-  return `≤ ${most.toLocaleString('en-US')}${unit} ${value <= most ? 'met' : '**not met**'}`;
+export function verdict(value: number, max: number, unit = ''): string {
+  return `≤ ${max.toLocaleString('en-US')}${unit} ${value <= max ? 'met' : '**not met**'}`;
 }

@@ -1,4 +1,4 @@
-/** Claims while somebody holds an old snapshot open (a forgotten `begin`, a backup), so that nothing dead can be cleared away. */
+/** Claims while a session holds an old snapshot (a forgotten `begin`, a backup), so that dead rows cannot be vacuumed. */
 
 import { median, percentile } from '../measure.ts';
 import { drain, submitMany } from './drain.ts';
@@ -7,7 +7,7 @@ import { printHead, printRow, type Section, verdict, whole } from './section.ts'
 
 const JOBS = 300_000;
 const PAIRS = 2;
-const MOST = 3;
+const MAX_RATIO = 3;
 
 export const snapshot: Section = {
   name: 'snapshot',
@@ -22,7 +22,7 @@ export const snapshot: Section = {
       const held = await timedDrain(grounds, { jobs, held: true });
       ratios.push(held.p99 / without.p99);
       const ratio = median(ratios);
-      printRow([whole(jobs), 'held open', ...figures(held), `${ratio.toFixed(2)}×`, verdict(ratio, MOST, '×')]);
+      printRow([whole(jobs), 'held open', ...figures(held), `${ratio.toFixed(2)}×`, verdict(ratio, MAX_RATIO, '×')]);
     }
   },
 };

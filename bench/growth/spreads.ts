@@ -5,7 +5,7 @@ import { submitMany } from './drain.ts';
 
 export interface Spread {
   title: string;
-  most: number;
+  max: number;
   few: number;
   many: number;
   submit: (store: Store, jobs: number, size: number) => Promise<void>;
@@ -14,14 +14,14 @@ export interface Spread {
 export const SPREADS: readonly Spread[] = [
   {
     title: 'fair keys',
-    most: 1.15,
+    max: 1.15,
     few: 1,
     many: 10_000,
     submit: (store, jobs, size) => submitMany(store, jobs, (place) => ({ fairKey: `key-${place % size}` })),
   },
   {
     title: 'queues',
-    most: 1.5,
+    max: 1.5,
     few: 1,
     many: 1_000,
     submit: (store, jobs, size) => submitMany(store, jobs, (place) => ({ queue: `queue-${place % size}` })),

@@ -1,6 +1,8 @@
 /**
- * What a claimed and settled job costs SQLite with few and with many beside it: steps of its virtual machine, bytes that go
- * to and from files (pages beyond its cache, and the log), and time. `node --import ./sqlite-steps.ts sqlite-cost.ts A_MILLION JOBS`
+ * The cost of a claimed and settled job on SQLite with few and with many other rows: steps of its virtual machine, bytes
+ * that go to and from files (pages beyond its cache, and the log), and time.
+ *
+ *   node --import ./sqlite-steps.ts sqlite-cost.ts A_MILLION JOBS
  */
 
 import { readFile } from 'node:fs/promises';
@@ -18,8 +20,8 @@ import { stepsSoFar } from './sqlite-steps.ts';
 
 const [million = 0, jobs = 0] = process.argv.slice(2).map(Number);
 const PAIRS = 3;
-const MOST = 1.15;
-/** One that writes, one that reads. */
+const MAX_RATIO = 1.15;
+/** The threads of the store: a writer and a reader. */
 const THREADS = 2;
 
 interface Work {
@@ -53,18 +55,18 @@ for (const [title, fill, few, many] of [
   ['ended and kept', fillEnded, million / 100, million * 5],
 ] as const) {
   const submit: Submit = (store) => submitMany(store, jobs, () => ({ priority: 9 }));
-  await compare(title, MOST, { size: Math.ceil(few), fill, submit }, { size: Math.ceil(many), fill, submit });
+  await compare(title, MAX_RATIO, { size: Math.ceil(few), fill, submit }, { size: Math.ceil(many), fill, submit });
 }
-for (const { title, most, few, many, submit } of SPREADS) {
+for (const { title, max, few, many, submit } of SPREADS) {
   const side = (size: number): Side => ({
     size,
     fill: () => Promise.resolve(),
     submit: (store) => submit(store, jobs, size),
   });
-  await compare(title, most, side(few), side(Math.min(many, jobs)));
+  await compare(title, max, side(few), side(Math.min(many, jobs)));
 }
 
-async function compare(title: string, most: number, few: Side, many: Side): Promise<void> {
+async function compare(title: string, max: number, few: Side, many: Side): Promise<void> {
   await using folder = await temporaryFolder();
   const files = { few: join(folder.path, 'few.db'), many: join(folder.path, 'many.db') };
   await few.fill(files.few, few.size);
@@ -84,7 +86,7 @@ async function compare(title: string, most: number, few: Side, many: Side): Prom
     `${whole(few.size)} → ${whole(many.size)}`,
     both('steps'),
     steps.toFixed(2),
-    verdict(steps, most),
+    verdict(steps, max),
     both('kibRead'),
     both('kibWritten'),
     both('us'),
@@ -107,7 +109,7 @@ async function work(file: string, submit: Submit): Promise<Work> {
   };
 }
 
-/** By this process, as Linux counts them. */
+/** Bytes that this process has read and written, as counted by Linux. */
 async function bytesMoved(): Promise<{ read: number; written: number }> {
   const counts = await readFile('/proc/self/io', 'utf8').catch(() => '');
   const of = (name: string) => Number(new RegExp(`${name}: (\\d+)`).exec(counts)?.[1] ?? Number.NaN);

@@ -10,7 +10,7 @@ import { fillSqlite } from '../ui/million.ts';
 
 export type FillSqlite = (file: string, count: number) => Promise<void>;
 
-/** Jobs in the state given, behind what is worked on. `file` may be new. */
+/** Inserts jobs in the given state, behind the active jobs. Creates `file` if needed. */
 function jobsThat(status: 'pending' | 'scheduled' | 'blocked', dueIn: number): FillSqlite {
   return async (file, count) => {
     await makeLane(file);

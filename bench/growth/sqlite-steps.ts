@@ -1,12 +1,12 @@
 /**
- * To be loaded before a program (`--import`): counts the steps that SQLite's virtual machine takes in all of its threads,
- * and tells them to whoever asks. node:sqlite has no count of pages.
+ * Loaded before a program (`--import`): counts the steps of SQLite's virtual machine in all threads, and reports them on
+ * request. node:sqlite has no count of pages.
  */
 
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { BroadcastChannel, isMainThread } from 'node:worker_threads';
 
-/** Not in the types yet. */
+/** Missing in the types of Node. */
 interface Counted extends StatementSync {
   stat(counter: 'vmStep'): number;
 }
@@ -24,7 +24,7 @@ if (!isMainThread) {
   const channel = new BroadcastChannel(CHANNEL);
   channel.addEventListener('message', (event) => {
     if ((event as { data: unknown }).data !== 'ask') return;
-    tell(
+    post(
       channel,
       statements.reduce((total, statement) => total + statement.stat('vmStep'), 0),
     );
@@ -32,13 +32,13 @@ if (!isMainThread) {
   channel.unref();
 }
 
-function tell(channel: BroadcastChannel, message: 'ask' | number): void {
-  // Of threads, not of windows.
+function post(channel: BroadcastChannel, message: 'ask' | number): void {
+  // This is a worker thread, not a window.
   // oxlint-disable-next-line unicorn/require-post-message-target-origin
   channel.postMessage(message);
 }
 
-/** The sum of what so many threads answer. */
+/** The sum of the steps of `threads` threads. */
 export async function stepsSoFar(threads: number): Promise<number> {
   const channel = new BroadcastChannel(CHANNEL);
   const answers: number[] = [];
@@ -49,7 +49,7 @@ export async function stepsSoFar(threads: number): Promise<number> {
       answers.push(data);
       if (answers.length === threads) resolve();
     });
-    tell(channel, 'ask');
+    post(channel, 'ask');
   });
   channel.close();
   return answers.reduce((total, steps) => total + steps, 0);

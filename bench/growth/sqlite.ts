@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { endsWithUs } from '../../test/kit/ends-with-us.ts';
+import { endOnExit } from '../../test/kit/end-on-exit.ts';
 import type { Section } from './section.ts';
 
 export const sqlite: Section = {
@@ -18,8 +18,8 @@ export const sqlite: Section = {
       String(grounds.jobs),
     ];
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit'] });
-    endsWithUs('process', child);
+    endOnExit('process', child);
     const [code] = (await once(child, 'exit')) as [number | null];
-    if (code !== 0) throw new Error(`it ended with ${code}`);
+    if (code !== 0) throw new Error(`sqlite-cost.ts ended with ${code}`);
   },
 };

@@ -1,4 +1,4 @@
-/** How much work PostgreSQL does, whatever else the machine is busy with: pages and rows touched. */
+/** The work of PostgreSQL in pages and rows, which does not depend on the load of the machine. */
 
 import type pg from 'pg';
 
@@ -6,7 +6,7 @@ export interface Work {
   /** Shared buffers hit or read, per job. */
   claimPages: number;
   settlePages: number;
-  /** By all statements together. */
+  /** Pages of all statements together. */
   allPages: number;
   /** Rows read through an index or a scan, and rows written, per job. */
   rows: number;
@@ -20,7 +20,10 @@ interface Statement {
   ms: number;
 }
 
-/** What `body` cost in this schema, which claimed and settled so many jobs. It has to close its connections: they tell their counts then. */
+/**
+ * The cost of `body` in this schema, which claims and settles `jobs` jobs. It must close its connections, since their
+ * counts are reported then.
+ */
 export async function workOf(
   client: pg.Client,
   { schema, jobs }: { schema: string; jobs: number },
@@ -49,7 +52,7 @@ const isClaim = (query: string) => /picked as materialized/.test(query);
 const isSettle = (query: string) => /gone as \(\s*delete from .*live/s.test(query) && !isClaim(query);
 
 async function rowsTouched(client: pg.Client, schema: string): Promise<number> {
-  // Connections that were closed are gone a moment later.
+  // The server removes closed connections a moment later.
   const others = `select count(*)::integer as count from pg_stat_activity
     where backend_type = 'client backend' and pid <> pg_backend_pid()`;
   while ((await client.query<{ count: number }>(others)).rows[0]?.count !== 0) await new Promise(setImmediate);

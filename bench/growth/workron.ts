@@ -3,7 +3,7 @@
 import { startWorkron, type WorkronProcess } from '../../test/kit/workron-process.ts';
 import type { Grounds } from './grounds.ts';
 
-/** `up` without a worker of its own. */
+/** `up` without a worker. */
 export function startScheduler({ url }: Pick<Grounds, 'url'>, schema: string): Promise<WorkronProcess> {
   return startWorkron({
     args: ['up', '--port', '0', '--role', 'api,scheduler', '--log-level', 'error'],

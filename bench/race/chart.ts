@@ -5,21 +5,23 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { format } from '../measure.ts';
+import { PROCESSOR } from './discipline.ts';
 import { FOLDER } from './peers/installed.ts';
 import type { Line } from './report.ts';
 
 const ROW = 22;
 const LABEL = 250;
 const WIDTH = 760;
-/** For the figure behind the longest bar. */
+/** Space for the figure behind the longest bar. */
 const VALUE = 110;
 const COLORS = { ours: '#2563eb', peer: '#94a3b8', text: '#0f172a' };
 
-/** Bars, ours darker: one discipline below the other, longer is more. */
+/** Draws bars, one discipline below the other; those of Workron are darker. */
 export function chart(lines: readonly Line[]): string {
   const parts: string[] = [];
   let y = 0;
-  for (const [title, group] of Map.groupBy(lines, titleOf)) {
+  const drawn = lines.filter(({ cost, figure, rounds }) => rounds > 0 && (!cost || figure === PROCESSOR));
+  for (const [title, group] of Map.groupBy(drawn, titleOf)) {
     y += ROW * 1.5;
     parts.push(`<text x="0" y="${y}" font-weight="bold">${escape(title)}</text>`);
     const longest = Math.max(...group.map(({ median }) => median));
@@ -43,8 +45,8 @@ export function chart(lines: readonly Line[]): string {
   ].join('\n');
 }
 
-function titleOf({ discipline, figure, unit }: Line): string {
-  return `${[discipline, figure].filter(Boolean).join(', ')}${unit === 'ms' ? ' (shorter is better)' : ''}`;
+function titleOf({ discipline, figure, lowerIsBetter }: Line): string {
+  return lowerIsBetter ? `${discipline}: ${figure} (shorter is better)` : discipline;
 }
 
 function escape(text: string): string {

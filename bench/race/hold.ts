@@ -1,9 +1,10 @@
 /** Holds one discipline: rounds in which all contenders take their turn, so that what the machine does to one it does to all. */
 
 import { median } from '../measure.ts';
-import type { ContenderName } from './contender.ts';
-import type { Discipline } from './discipline.ts';
+import { type ContenderName, entryOf } from './contender.ts';
+import { COSTS, type Discipline, figuresOf } from './discipline.ts';
 import type { Grounds } from './grounds.ts';
+import { SMALL_BYTES } from './payload.ts';
 
 export interface Result {
   discipline: Discipline;
@@ -11,61 +12,82 @@ export interface Result {
   values: Map<ContenderName, number[][]>;
 }
 
-export interface Held {
-  rounds: number;
+export interface Scale {
   /** Of the jobs that the discipline has. */
   share: number;
-  /** No new round after this, by `performance.now()`. */
-  until: number;
+  /** No more jobs than this. */
+  maxJobs: number;
+  /** Of a job's input, where the discipline does not fix it. */
+  bytes?: number;
 }
 
-/** A contender far behind would make everybody wait. */
+/** A contender that is slower by this factor gets a tenth of the jobs: otherwise everybody would wait for it. */
 const FAR_BEHIND = 5;
-
-export async function hold(discipline: Discipline, grounds: Grounds, { rounds, share, until }: Held): Promise<Result> {
-  const result = begin(discipline, grounds);
-  for (let round = 0; round < rounds && (round === 0 || performance.now() < until); round += 1) {
-    await holdRound(result, grounds, share);
-  }
-  return result;
-}
 
 /** Before the first round. */
 export function begin(discipline: Discipline, grounds: Grounds): Result {
   const names = discipline.contenders.filter((name) => name !== 'bullmq' || grounds.hasRedis);
-  return { discipline, values: new Map(names.map((name) => [name, discipline.figures.map(() => [])])) };
+  return { discipline, values: new Map(names.map((name) => [name, figuresOf(discipline).map(() => [])])) };
 }
 
 /** Every contender once. One that fails has no figure (NaN) in this round; the others go on. */
-export async function holdRound(result: Result, grounds: Grounds, share: number): Promise<void> {
+export async function holdRound(result: Result, grounds: Grounds, scale: Scale): Promise<void> {
   const { discipline, values } = result;
-  const jobs = Math.max(20, Math.round(discipline.jobs * share));
-  const ours = discipline.contenders[0] as ContenderName;
-  for (const [name, columns] of values) {
-    const isBehind = !discipline.lowerIsBetter && isFarBehind(values, name, ours);
-    const figures = await discipline
-      .run(name, await grounds.urlFor(name), isBehind ? Math.ceil(jobs / 10) : jobs)
-      .catch((error: unknown) => {
-        console.error(`${discipline.title}: ${name} failed: ${String(error)}`);
-        return columns.map(() => Number.NaN);
-      });
-    for (const [place, column] of columns.entries()) column.push(figures[place] ?? Number.NaN);
-    console.error(`${discipline.title}: ${name} ${figures.map((value) => value.toPrecision(4)).join(' / ')}`);
+  const jobs = Math.min(scale.maxJobs, Math.max(20, Math.round(discipline.jobs * scale.share)));
+  const bytes = discipline.bytes ?? scale.bytes ?? SMALL_BYTES;
+  // The order turns from round to round, so that nobody always follows the same neighbour.
+  for (const name of turned([...values.keys()], values.values().next().value?.[0]?.length ?? 0)) {
+    const columns = values.get(name) as number[][];
+    const round = await runOne(result, name, grounds, {
+      jobs: isSlow(result, name) ? Math.ceil(jobs / 10) : jobs,
+      bytes,
+    });
+    for (const [place, column] of columns.entries()) column.push(round[place] ?? Number.NaN);
+    console.error(`${discipline.title}: ${name} ${round.map((value) => value.toPrecision(4)).join(' / ')}`);
   }
 }
 
-/** Before the first round nobody knows; plain graphile-worker is known to be. */
-function isFarBehind(values: Result['values'], name: ContenderName, ours: ContenderName): boolean {
+async function runOne(
+  { discipline }: Result,
+  name: ContenderName,
+  grounds: Grounds,
+  work: { jobs: number; bytes: number },
+): Promise<number[]> {
+  try {
+    await using ground = await grounds.open(name);
+    const { figures, usage } = await discipline.run({ name, ground }, work);
+    return [...figures, ...COSTS.map(({ of }) => of(usage))];
+  } catch (error) {
+    console.error(`${discipline.title}: ${name} failed: ${String(error)}`);
+    return figuresOf(discipline).map(() => Number.NaN);
+  }
+}
+
+/** The same in another order: it begins `by` places later. */
+export function turned<T>(items: readonly T[], by: number): T[] {
+  const from = items.length === 0 ? 0 : by % items.length;
+  return [...items.slice(from), ...items.slice(0, from)];
+}
+
+/** Whether it gets fewer jobs. In the first round only what is known beforehand counts. */
+function isSlow({ discipline, values }: Result, name: ContenderName): boolean {
+  if (discipline.figures.some(({ lowerIsBetter }) => lowerIsBetter)) return false;
+  const ours = discipline.contenders[0] as ContenderName;
   const [own, first] = [finite(values.get(name)?.[0]), finite(values.get(ours)?.[0])];
-  if (own.length === 0 || first.length === 0) return name === 'graphile';
+  if (own.length === 0 || first.length === 0) return entryOf(name).slow ?? false;
   return median(own) * FAR_BEHIND < median(first);
 }
 
-/** Ours against another, round by round: the median of the rounds' ratios. */
+/** Ours divided by another's, round by round: the median of the rounds' ratios. */
 export function ratioOf({ discipline, values }: Result, against: ContenderName, figure = 0): number | undefined {
   const ours = values.get(discipline.contenders[0] as ContenderName)?.[figure] ?? [];
   const theirs = values.get(against)?.[figure] ?? [];
-  const ratios = finite(theirs.map((value, round) => (ours[round] as number) / value));
+  return medianRatio(ours, theirs);
+}
+
+/** The median of the rounds' ratios, of the rounds in which both have a figure. */
+export function medianRatio(ours: readonly number[], theirs: readonly number[]): number | undefined {
+  const ratios = finite(theirs.map((value, round) => (ours[round] ?? Number.NaN) / value));
   return ratios.length === 0 ? undefined : median(ratios);
 }
 

@@ -1,24 +1,34 @@
-/** Under a minute: how Workron drains against graphile-worker's batches. Ends with 1 below 1.7×. */
+/**
+ * About a minute: the processor time of a drained job, against graphile-worker's batches. Ends with 1 unless theirs divided by
+ * ours is at least 1.3. A neighbour on the machine changes rates more than processor time, so rates are printed, not judged.
+ *
+ *   npm run bench:smoke [-- --jobs 70000]
+ */
 
-import { DISCIPLINES, type Discipline } from './discipline.ts';
+import { parseArgs } from 'node:util';
+import { DISCIPLINES, type Discipline, figuresOf, PROCESSOR } from './discipline.ts';
 import { installPeers, openGrounds } from './grounds.ts';
-import { hold, ratioOf } from './hold.ts';
+import { begin, holdRound, ratioOf } from './hold.ts';
 import { buildWorkron } from './peers/built.ts';
+import { judge } from './verdict.ts';
 
-const LEAST = 1.7;
+const LEAST = 1.3;
 const ROUNDS = 2;
-/** No round is begun after so long. */
-const MAX_MS = 30_000;
-/** Of the jobs of the race. With far fewer, starting decides; and what a backlog costs is part of what is compared. */
-const SHARE = 0.7;
+const PEER = 'graphile-batch';
 
+// With far fewer jobs, starting a worker decides; and what a backlog costs is part of what is compared.
+const { values } = parseArgs({ options: { jobs: { type: 'string', default: '70000' } } });
 installPeers();
 buildWorkron();
-const startedAt = performance.now();
 await using grounds = await openGrounds({ redis: false });
 const [drain] = DISCIPLINES as [Discipline, ...Discipline[]];
-const pair: Discipline = { ...drain, contenders: ['workron', 'graphile-batch'] };
-const result = await hold(pair, grounds, { rounds: ROUNDS, share: SHARE, until: startedAt + MAX_MS });
-const ratio = ratioOf(result, 'graphile-batch') ?? 0;
-console.log(`drain, 1 process × 24: ${ratio.toFixed(2)}× graphile-worker, batched (at least ${LEAST}×)`);
-process.exitCode = ratio < LEAST ? 1 : 0;
+const result = begin({ ...drain, contenders: ['workron', PEER] }, grounds);
+for (let round = 0; round < ROUNDS; round += 1) {
+  await holdRound(result, grounds, { share: 1, maxJobs: Number(values.jobs) });
+}
+const figure = figuresOf(drain).findIndex(({ name }) => name === PROCESSOR);
+const [ours = [], theirs = []] = (['workron', PEER] as const).map((name) => result.values.get(name)?.[figure]);
+const { passed, message } = judge(ours, theirs, 'graphile-worker, batched', LEAST);
+console.log(`${drain.title}, settled tables, ${ROUNDS} rounds: ${(ratioOf(result, PEER) ?? 0).toFixed(2)}× its rate`);
+console.log(message);
+process.exitCode = passed ? 0 : 1;

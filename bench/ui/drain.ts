@@ -1,4 +1,4 @@
-/** How fast jobs are drained with many behind them, with the indexes that lists need and without. */
+/** The drain rate with many stored jobs, with and without the indexes of the lists. */
 
 import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
@@ -14,9 +14,9 @@ const INDEXES = ['job_name', 'job_queue', 'job_tagged'];
 
 export interface FullStore {
   open: Parameters<typeof measureDrain>[0];
-  /** Statements on a connection of their own. */
+  /** Runs statements on a separate connection. */
   execute: (statements: readonly string[]) => Promise<void>;
-  /** How each index is made, by its name. */
+  /** The statement that creates each index, by name. */
   definitions: () => Promise<Map<string, string>>;
   drop: (index: string) => string;
 }
@@ -26,7 +26,7 @@ export interface DrainFigures {
   without: number;
 }
 
-/** Jobs a second, medians of `rounds` taken in turns, so that both meet the same machine. */
+/** Jobs per second: medians of `rounds` that alternate, so that changes of the machine affect both. */
 export async function compareDrain(store: FullStore, rounds: number, jobs: number): Promise<DrainFigures> {
   const definitions = await store.definitions();
   const figures: { with: number[]; without: number[] } = { with: [], without: [] };

@@ -5,20 +5,20 @@ interface TraceEvent {
   ph: string;
   pid: number;
   tid: number;
-  /** Microseconds. */
+  /** The duration in microseconds. */
   dur?: number;
-  /** The same on the processor. */
+  /** The processor time in microseconds. */
   tdur?: number;
   args: { name?: string };
 }
 
 export interface LongestTask {
   wallMs: number;
-  /** Only what the thread itself worked: what is left of it on a machine that has other things to do. */
+  /** The processor time of the thread itself, which does not depend on the load of the machine. */
   processorMs: number;
 }
 
-/** The longest task of the page's main thread while `body` goes on, by Chromium's own trace. */
+/** The longest task of the page's main thread while `body` runs, by Chromium's trace. */
 export async function longestTask(browser: Browser, page: Page, body: () => Promise<void>): Promise<LongestTask> {
   await browser.startTracing(page, { categories: ['toplevel'] });
   await body();

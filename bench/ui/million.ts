@@ -1,17 +1,17 @@
-/** A store with many ended jobs behind it, written by its own SQL: a million submits would take longer than the bench. */
+/** A store with many ended jobs, written by SQL: a million submits would take longer than the bench. */
 
 import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
 
 const QUEUES = 20;
 const NAMES = 200;
-/** That have run them. */
+/** The workers that have run the jobs. */
 export const WORKERS = 8;
-/** Young enough that none is deleted meanwhile. */
+/** Young enough that none is pruned during the bench. */
 const SPAN_MS = 4 * 86_400_000;
 
 /**
- * Without `analyze`, which Workron never does: it would write down that nothing is unfinished, and the plans would follow.
+ * Without `analyze`, which Workron never runs: its statistics would say that no job is unfinished, and change the plans.
  * 2 % failed, 1 % cancelled, the rest done; one in ten thousand has the tag `rare`, one in a thousand the name `needle`.
  */
 export function fillSqlite(file: string, count: number): void {

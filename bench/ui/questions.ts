@@ -1,4 +1,4 @@
-/** Lists and filters as the dashboard asks for them, on the jobs of million.ts. */
+/** The dashboard's lists and filters on the jobs of million.ts. */
 
 import { percentile } from '../measure.ts';
 
@@ -20,10 +20,10 @@ export const QUESTIONS: readonly [what: string, query: string][] = [
 ];
 
 const ROUNDS = 20;
-/** Fewer rounds of what takes long. */
+/** Fewer rounds for slow queries. */
 const MAX_MS = 20_000;
 
-/** The 95th percentile in milliseconds, of one question after the other. What is not answered with jobs counts as endless. */
+/** The 95th percentile in milliseconds, one request after the other. A reply without jobs counts as infinite. */
 export async function p95Of(url: string, query: string): Promise<number> {
   const times: number[] = [];
   const until = performance.now() + MAX_MS;
@@ -32,7 +32,7 @@ export async function p95Of(url: string, query: string): Promise<number> {
     const response = await fetch(`${url}/jobs?limit=100&${query}`);
     await response.arrayBuffer();
     if (!response.ok) return Number.POSITIVE_INFINITY;
-    // The first one is to warm up.
+    // The first request is a warm-up.
     if (round >= 0) times.push(performance.now() - startedAt);
   }
   return percentile(times, 0.95);

@@ -1,5 +1,5 @@
 /**
- * How fast the dashboard is: what it weighs, when it is there, how it scrolls and filters a million jobs.
+ * The speed of the dashboard: its size, its first paint, and how it scrolls and filters a million jobs.
  *
  *   npm run bench:ui [-- --jobs 1000000] [sqlite postgres]
  */
@@ -33,7 +33,7 @@ buildPage();
 await weigh();
 for (const store of stores) await measure(store);
 
-/** What the first screen fetches, compressed as the server sends it. */
+/** The bytes that the first screen fetches, compressed as the server sends them. */
 async function weigh(): Promise<void> {
   const folder = join(import.meta.dirname, '..', '..', 'dist-ui');
   const html = await readFile(join(folder, 'index.html'), 'utf8');
@@ -52,7 +52,7 @@ async function measure(store: string): Promise<void> {
   const postgres = store === 'postgres' ? stack.use(await startPostgres({ durable: true })) : null;
   const env = postgres === null ? {} : { WORKRON_DB_URL: postgres.url, WORKRON_DB_SCHEMA: 'bench' };
   const start = () => startWorkron({ args: ['up', '--port', '0'], cwd: folder, env: { LANG: 'C.UTF-8', ...env } });
-  // Once for the tables, and again on the full store.
+  // The first start creates the tables, the second one uses the full store.
   await (await start())[Symbol.asyncDispose]();
   if (postgres === null) fillSqlite(join(folder, 'workron.db'), count);
   else await fillPostgres(postgres.url, 'bench', count);
@@ -65,14 +65,14 @@ async function measure(store: string): Promise<void> {
   await drain(store, postgres === null ? fullSqlite(file) : fullPostgres(postgres.url, 'bench'));
 }
 
-/** Lists and filters, as the page asks for them. */
+/** The page's lists and filters. */
 async function ask(store: string, url: string): Promise<void> {
   for (const [what, query] of QUESTIONS) {
     say(`${store}: ${what}`, `p95 ${(await p95Of(url, query)).toFixed(0)} ms`);
   }
 }
 
-/** The first paint that says something, and a long scroll. */
+/** The first meaningful paint, and a long scroll. */
 async function look(store: string, url: string, isBeyondWindow: boolean): Promise<void> {
   const browser = await openBrowser();
   try {
@@ -93,18 +93,18 @@ async function look(store: string, url: string, isBeyondWindow: boolean): Promis
     await page.goto(`${url}/ui/jobs`);
     await page.locator('.job-row[data-job]').first().waitFor();
     await page.locator('.job-scroll').hover();
-    let most = 0;
+    let maxRows = 0;
     const { wallMs, processorMs } = await longestTask(browser, page, async () => {
       for (let turn = 0; turn < 300; turn += 1) {
         await page.mouse.wheel(0, 900);
         await page.waitForTimeout(16);
-        if (turn % 20 === 0) most = Math.max(most, await page.locator('.job-space .job-row').count());
+        if (turn % 20 === 0) maxRows = Math.max(maxRows, await page.locator('.job-space .job-row').count());
       }
     });
     const last = await page.locator('.job-row[data-job]').last().getAttribute('aria-rowindex');
     say(
       `${store}: scrolled to row ${last}`,
-      `${most} rows in the page (at most 200), longest task ${wallMs.toFixed(0)} ms, ${processorMs.toFixed(0)} ms of processor (at most 100)`,
+      `${maxRows} rows in the page (at most 200), longest task ${wallMs.toFixed(0)} ms, ${processorMs.toFixed(0)} ms of processor (at most 100)`,
     );
     await readLog(store, browser, page, url);
     if (!isBeyondWindow) return;
@@ -115,7 +115,7 @@ async function look(store: string, url: string, isBeyondWindow: boolean): Promis
   }
 }
 
-/** A log of ten MiB: from opening it to its end, and back to the top. */
+/** A log of ten MiB: opened, followed to its end, and scrolled back to the top. */
 async function readLog(store: string, browser: Browser, page: Page, url: string): Promise<void> {
   const client = new Client({ url });
   const command = `awk 'BEGIN { for (i = 0; i < 131072; i++) printf "\\033[32mline\\033[0m %08d of a log that is ten MiB long, with a colour. .......\\n", i }'`;
@@ -136,7 +136,7 @@ async function readLog(store: string, browser: Browser, page: Page, url: string)
   );
 }
 
-/** Jobs are still drained as fast with all of these behind them and the indexes that lists need. */
+/** The drain rate with a million jobs and the indexes of the lists. */
 async function drain(store: string, full: FullStore): Promise<void> {
   const figures = await compareDrain(full, 3, 10_000);
   const perSecond = (value: number): string => `${Math.round(value).toLocaleString('en')} a second`;

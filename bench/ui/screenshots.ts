@@ -1,5 +1,5 @@
 /**
- * Pictures of every screen, dark and light, for docs/dashboard.md.
+ * Takes screenshots of every screen, dark and light, for docs/dashboard.md.
  *
  *   npm run screenshots [part of a name …]
  */
@@ -13,11 +13,11 @@ import { seedPage } from '../../test/kit/page-seed.ts';
 interface Picture {
   name: string;
   path: string;
-  /** What is there once all is shown. */
+  /** A selector that matches once the screen is complete. */
   ready: string;
-  /** Pressed before the picture is taken. */
+  /** Keys that are pressed before the screenshot. */
   key?: string;
-  /** The button that is pressed before. */
+  /** The button that is pressed before the screenshot. */
   press?: string;
   width?: number;
   height?: number;
@@ -69,7 +69,7 @@ async function shoot({ name, path, ready, key, press, width = 1180, height = 720
       await screen.page.getByRole('button', { name: press }).click();
       await screen.page.locator('.preview li').first().waitFor();
     }
-    // Charts are drawn a moment after their legend is.
+    // Charts are drawn a moment after their legend.
     await screen.page.waitForTimeout(500);
     await screen.page.screenshot({ path: join(folder, `${name}-${colorScheme}.png`) });
   }
@@ -82,7 +82,7 @@ async function fillLedger(client: Client): Promise<void> {
   await client.backfillSchedule('poll-carriers', { from: ago(0.2), to: ago(0) });
 }
 
-/** Something that runs while the pictures are taken. */
+/** Jobs that run while the screenshots are taken. */
 async function busy(client: Client): Promise<void> {
   await client.submitAll([
     { name: 'transcode-video', queue: 'images', command: 'sleep 120', tags: ['4k'] },

@@ -1,4 +1,4 @@
-/** Plain things to test with; each test names only what it is about. */
+/** Builders with defaults: each test gives only the fields it is about. */
 
 import type { NewStep, NewWorkflow } from '../../src/core/dag/new-workflow.ts';
 import { DEFAULT_SPEC, type NewJob } from '../../src/core/job.ts';
@@ -7,7 +7,7 @@ import type { NewWorker } from '../../src/core/worker.ts';
 
 export const LEASE_MS = 30_000;
 
-/** A command, due now. */
+/** A job that runs a command and is due now. */
 export function aJob(wanted: Partial<NewJob> = {}): NewJob {
   const command = wanted.handler === undefined || wanted.handler === null ? 'true' : null;
   return { ...DEFAULT_SPEC, command, runAt: null, delayMs: null, unique: null, dependsOn: [], ...wanted };
@@ -17,7 +17,7 @@ export function jobs(count: number, wanted: Partial<NewJob> = {}): NewJob[] {
   return Array.from({ length: count }, () => aJob(wanted));
 }
 
-/** A step that runs a command after its parents, which are places in the list of steps. */
+/** A step that runs a command after its parents, which are positions in the list of steps. */
 export function aStep(key: string, wanted: Partial<Omit<NewStep, 'job'>> & { job?: Partial<NewJob> } = {}): NewStep {
   return { parents: [], condition: 'success', forEach: null, keepFrom: null, ...wanted, key, job: aJob(wanted.job) };
 }
@@ -26,7 +26,7 @@ export function aWorkflow(steps: readonly NewStep[], wanted: Partial<NewWorkflow
   return { name: 'workflow', params: {}, steps, rerunOf: null, ...wanted };
 }
 
-/** Runs any command of any queue. */
+/** The offer of a worker that runs any command of any queue. */
 export function anOffer(wanted: Partial<Offer> = {}): Offer {
   return { queues: null, commands: true, handlers: [], tags: [], free: {}, ...wanted };
 }

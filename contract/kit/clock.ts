@@ -1,6 +1,6 @@
 import type { Clock } from '../../src/core/clock.ts';
 
-/** A clock that stands still until a test moves it; sleepers wake when their moment has come. */
+/** A clock that stands still until a test advances it; sleepers wake when their time has passed. */
 export class VirtualClock implements Clock {
   #now: number;
   #sleepers: { at: number; wake: () => void }[] = [];
@@ -9,7 +9,7 @@ export class VirtualClock implements Clock {
     this.#now = start;
   }
 
-  /** How many wait for their moment. */
+  /** The number of pending sleeps. */
   get sleeping(): number {
     return this.#sleepers.length;
   }

@@ -1,4 +1,4 @@
-/** Graphs of jobs, in the words of the tests. */
+/** Steps of tests about dependencies, workflows and groups. */
 
 import assert from 'node:assert/strict';
 import type { Condition } from '../../src/core/dag/conditions.ts';
@@ -32,7 +32,7 @@ export function after(parents: readonly { id: number }[], wanted: Partial<NewJob
   return aJob({ ...wanted, dependsOn: parents.map((parent) => on(parent)) });
 }
 
-/** Jobs each of which waits for the one before. */
+/** Jobs of which each waits for the one before. */
 export async function submitChain(store: Store, length: number, condition: Condition = 'success'): Promise<Job[]> {
   const chain: Job[] = [];
   while (chain.length < length) {
@@ -42,7 +42,7 @@ export async function submitChain(store: Store, length: number, condition: Condi
   return chain;
 }
 
-/** Carries everything down and fills every group, until there is nothing to do. */
+/** Runs the cascade and fills groups until there is nothing left to do. */
 export async function settleDown(store: Store): Promise<void> {
   for (;;) {
     const carried = await store.cascade(100, forever);
@@ -61,7 +61,7 @@ export async function submitWorkflow(
 }
 
 export async function readWorkflow(store: Store, { id }: { id: number }): Promise<Workflow> {
-  return (await store.workflow(id, forever)) ?? assert.fail(`workflow ${id} is not there`);
+  return (await store.workflow(id, forever)) ?? assert.fail(`workflow ${id} does not exist`);
 }
 
 export async function statuses(store: Store, jobs: readonly (number | { id: number })[]): Promise<string[]> {
@@ -72,7 +72,7 @@ export async function statuses(store: Store, jobs: readonly (number | { id: numb
   return read.map(({ status }) => status);
 }
 
-/** Status, and the reason where there is one. */
+/** The status of each job, with the reason if there is one. */
 export async function fates(store: Store, jobs: readonly { id: number }[]): Promise<string[]> {
   const read = await store.read(
     jobs.map(({ id }) => id),
@@ -82,15 +82,15 @@ export async function fates(store: Store, jobs: readonly { id: number }[]): Prom
 }
 
 export function cancelQuietly(store: Store, jobId: number): Promise<Job> {
-  return decide(store, jobId, { type: 'cancel', quiet: true });
+  return decide(store, jobId, { type: 'cancel', keepDependents: true });
 }
 
-/** A retry as a scheduler would write it together with others. */
+/** The change of a manual retry, to be written together with others. */
 export async function retryChange(store: Store, jobId: number): Promise<Change> {
   return transition(await readOne(store, jobId), { type: 'retry' }, 0) ?? assert.fail();
 }
 
-/** One worker that takes whatever it can get, and ends it when told. */
+/** One worker that claims every job and ends each as the test asks. */
 export class Hands {
   readonly #store: Store;
   readonly #leases = new Map<number, Lease>();
@@ -105,40 +105,40 @@ export class Hands {
     return new Hands(store, (await register(store)).id);
   }
 
-  /** Claims all there is; answers with the ids, sorted. */
+  /** Claims every claimable job; returns the ids in ascending order. */
   async take(): Promise<number[]> {
     const claimed = await claim(this.#store, this.workerId, { limit: 1_000 });
     for (const job of claimed) this.#leases.set(job.id, { job, workerId: this.workerId });
     return claimed.map(({ id }) => id).sort((a, b) => a - b);
   }
 
-  /** What it has of this job; claims what there is where it does not have it yet. */
+  /** Its lease on this job; claims first if it has none. */
   async lease(job: number | { id: number }): Promise<Lease> {
     const id = typeof job === 'number' ? job : job.id;
     if (!this.#leases.has(id)) await this.take();
-    return this.#leases.get(id) ?? assert.fail(`job ${id} was not to be had`);
+    return this.#leases.get(id) ?? assert.fail(`job ${id} cannot be claimed`);
   }
 
   async done(job: number | { id: number }, result?: unknown): Promise<void> {
-    const lease = await this.#letGo(job);
+    const lease = await this.#release(job);
     assert.equal((await succeed(this.#store, lease, result)).result, 'ok');
   }
 
-  /** Fails for good, whatever its budget. */
+  /** Fails for good, whatever budget is left. */
   async failed(job: number | { id: number }): Promise<void> {
-    await report(this.#store, await this.#letGo(job), { ...FAILED, fatal: true });
+    await report(this.#store, await this.#release(job), { ...FAILED, fatal: true });
   }
 
-  /** Fails once; it may run again. */
+  /** Fails one attempt; the job may run again. */
   async failedOnce(job: number | { id: number }): Promise<void> {
-    await fail(this.#store, await this.#letGo(job));
+    await fail(this.#store, await this.#release(job));
   }
 
   async cancelled(job: number | { id: number }): Promise<void> {
-    await report(this.#store, await this.#letGo(job), { type: 'cancelled', error: null });
+    await report(this.#store, await this.#release(job), { type: 'cancelled', error: null });
   }
 
-  async #letGo(job: number | { id: number }): Promise<Lease> {
+  async #release(job: number | { id: number }): Promise<Lease> {
     const lease = await this.lease(job);
     this.#leases.delete(lease.job.id);
     return lease;

@@ -3,7 +3,7 @@ import type { Store } from '../../src/store/store.ts';
 
 type OfTopic<T extends Hint['topic']> = Extract<Hint, { topic: T }>;
 
-/** Resolves with the first hint of a topic, from now on, that `matches`; rejects if none comes for a long time. */
+/** Resolves with the next hint of a topic that `matches`; rejects if there is none for 15 s. */
 export function nextHint<T extends Hint['topic']>(
   store: Store,
   topic: T,
@@ -12,7 +12,7 @@ export function nextHint<T extends Hint['topic']>(
   return new Promise((resolve, reject) => {
     const giveUp = setTimeout(() => {
       unsubscribe();
-      reject(new Error(`no hint about ${topic}`));
+      reject(new Error(`expected a hint about ${topic}, got none`));
     }, 15_000);
     const unsubscribe = store.subscribe((hint) => {
       if (hint.topic !== topic || !matches(hint as OfTopic<T>)) return;

@@ -1,4 +1,4 @@
-/** Schedules to test with. Their ticks are counted from the moment they were made: number n is n periods later. */
+/** Builders for schedules. Tick n is n periods after the schedule was created. */
 
 import assert from 'node:assert/strict';
 import { DEFAULT_CATCHUP } from '../../src/core/schedule/plan-ticks.ts';
@@ -11,7 +11,7 @@ import { forever } from './steps.ts';
 
 export const MINUTE = 60_000;
 export const HOUR = 60 * MINUTE;
-/** The period of schedules that do not say otherwise. */
+/** The period of a schedule if the test gives none. */
 export const PERIOD = 10 * MINUTE;
 
 /** The spec of a job that a schedule runs. */
@@ -39,24 +39,24 @@ export function aSchedule(wanted: Partial<NewSchedule> = {}): NewSchedule {
   };
 }
 
-/** Makes a schedule whose ticks are counted from now. */
+/** Creates a schedule whose ticks are counted from now. */
 export async function makeSchedule(store: Store, wanted: Partial<NewSchedule> = {}): Promise<Schedule> {
   const anchor = wanted.anchor ?? (await store.now(forever));
   return await store.createSchedule(aSchedule({ ...wanted, anchor }), forever);
 }
 
-/** Judges all that is due; answers with what was told, and refuses what must not happen. */
+/** Judges every due tick and returns the verdicts. Fails the test if a schedule cannot be written. */
 export async function tickAll(store: Store): Promise<Ticked['ticks']> {
   const ticks: Ticked['ticks'] = [];
   for (;;) {
-    const told = await store.tick({ limit: 1_000 }, forever);
-    assert.deepEqual(told.failed, []);
-    ticks.push(...told.ticks);
-    if (!told.more) return ticks;
+    const ticked = await store.tick({ limit: 1_000 }, forever);
+    assert.deepEqual(ticked.failed, []);
+    ticks.push(...ticked.ticks);
+    if (!ticked.more) return ticks;
   }
 }
 
-/** Changes it as the use case does: step by step, until nothing is due before. `undefined`: no such schedule. */
+/** Changes a schedule as the scheduler does, step by step. Returns `undefined` if it does not exist. */
 export async function changeSchedule(
   store: Store,
   name: string,
@@ -77,13 +77,13 @@ export async function ledger(store: Store, name: string): Promise<Tick[]> {
   return rows.reverse();
 }
 
-/** The ledger in few words, oldest first: `missed 2-3`, `ran 4`. */
+/** The ledger in short form, oldest first: `missed 2-3`, `ran 4`. */
 export async function story(store: Store, { name, anchor, everyMs }: Schedule): Promise<string[]> {
   const number = (at: number) => (at - anchor) / (everyMs ?? 1);
   return (await ledger(store, name)).map((row) => {
     const [first, last] = [number(row.scheduledFor), number(row.through)];
     const range = first === last ? `${first}` : `${first}-${last}`;
-    assert.equal(row.count, last - first + 1, 'as many ticks as lie between the first and the last');
+    assert.equal(row.count, last - first + 1, 'count is the number of ticks from the first to the last');
     return `${row.verdict} ${range}`;
   });
 }

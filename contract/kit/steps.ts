@@ -1,4 +1,4 @@
-/** What happens to jobs, in the words of the tests. */
+/** Single steps of tests: submit, claim, settle, fail, cancel, retry, heartbeat. */
 
 import assert from 'node:assert/strict';
 import type { ClaimedJob, Job, NewJob } from '../../src/core/job.ts';
@@ -14,7 +14,7 @@ import type { Advance } from './store.ts';
 
 export const forever = NEVER;
 
-/** A claimed job and who has it: all that a worker needs to report on it. */
+/** A claimed job and its worker: what a report needs. */
 export interface Lease {
   job: ClaimedJob;
   workerId: number;
@@ -39,7 +39,7 @@ export function claim(store: Store, workerId: number, wanted: Partial<ClaimReque
   return store.claim({ workerId, limit: 100, offer: anOffer(), claimSeq: 1, ...wanted }, forever);
 }
 
-/** Claims the most urgent job, which must be there, for a new worker or the one given; submits `job` first. */
+/** Submits `job`, if given, and claims the most urgent job for `workerId` or a new worker. Fails if there is none. */
 export async function claimOne(store: Store, job: NewJob | null = null, workerId?: number): Promise<Lease> {
   if (job !== null) await submitOne(store, job);
   const worker = workerId ?? (await register(store)).id;
@@ -48,7 +48,7 @@ export async function claimOne(store: Store, job: NewJob | null = null, workerId
     limit: 1,
     offer: anOffer({ handlers: handler === null ? [] : [handler] }),
   });
-  assert.ok(claimed, 'there was nothing to claim');
+  assert.ok(claimed, 'expected a claimable job, got none');
   return { job: claimed, workerId: worker };
 }
 
@@ -64,7 +64,7 @@ export function success({ job, workerId }: Lease, result?: unknown) {
 
 export const FAILED: Outcome & { type: 'failed' } = { type: 'failed', exitCode: 7, signal: null, error: 'exit 7' };
 
-/** Reports an end other than success; answers with the job as it is then, `undefined` where the lease is gone. */
+/** Reports an end other than success. Returns the job after it, or `undefined` if the lease is lost. */
 export async function report(
   store: Store,
   { job, workerId }: Lease,
@@ -79,7 +79,7 @@ export function fail(store: Store, lease: Lease): Promise<Job | undefined> {
   return report(store, lease, FAILED);
 }
 
-/** Reads, decides, writes; again where the job changed meanwhile. Throws where the event cannot happen to it. */
+/** Reads the job, decides and writes; repeats if the job has changed in between. Throws if the event is not allowed. */
 export async function decide(store: Store, jobId: number, event: JobEvent): Promise<Job> {
   for (;;) {
     const job = await readOne(store, jobId);
@@ -103,7 +103,7 @@ export function beat(store: Store, workerId: number, leases: readonly Lease[], s
   return store.heartbeat({ workerId, leases: listed, seenClaim }, forever);
 }
 
-/** Lets the worker fall silent until its lease is over, and takes back what it held. */
+/** Advances the clock past every lease without a heartbeat, and takes the lost jobs back. */
 export async function loseLeases(store: Store, advance: Advance): Promise<Job[]> {
   await advance(LEASE_MS + 1_000);
   const lost = await store.findLost({ limit: 1_000, dead: [] }, forever);
@@ -112,7 +112,7 @@ export async function loseLeases(store: Store, advance: Advance): Promise<Job[]>
 
 export async function readOne(store: Store, jobId: number): Promise<Job> {
   const [job] = await store.read([jobId], forever);
-  assert.ok(job, `job ${jobId} is not there`);
+  assert.ok(job, `job ${jobId} does not exist`);
   return job;
 }
 

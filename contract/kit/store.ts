@@ -1,20 +1,20 @@
 import { test } from 'node:test';
 import type { Store } from '../../src/store/store.ts';
 
-/** A store for one test, empty, with a clock that the test moves. Disposing it leaves nothing behind. */
+/** An empty store for one test, with a clock that the test advances. Disposing it removes all its data. */
 export interface TestStore extends AsyncDisposable {
   store: Store;
-  /** Moves the store's clock on. */
+  /** Advances the store's clock. */
   advance(ms: number): Promise<void>;
 }
 
 export type OpenStore = () => Promise<TestStore>;
 export type Advance = (ms: number) => Promise<void>;
 
-/** `test`, where each test has a store of its own. */
+/** Returns a `test` function that opens a new store for each test. */
 export function withStore(open: OpenStore) {
   return (promise: string, body: (given: { store: Store; advance: Advance }) => Promise<void>): void => {
-    // The runner collects what `test` answers with.
+    // The test runner awaits the promise that `test` returns.
     void test(promise, async () => {
       await using opened = await open();
       await body({ store: opened.store, advance: (ms) => opened.advance(ms) });

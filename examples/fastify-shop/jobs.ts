@@ -2,14 +2,14 @@ import type pg from 'pg';
 import { job } from 'workron';
 import { z } from 'zod';
 
-/** What the web process submits; any process that starts it with its function runs it. */
+/** The web process submits this job. Any process that starts it with its function runs it. */
 export const confirmOrder = job('confirm-order', {
   input: z.object({ orderId: z.number() }),
   maxAttempts: 100,
   backoff: { type: 'fixed', base: '1s' },
 });
 
-/** The mail is written and the job is done in one transaction: whatever dies when, an order has one mail. */
+/** One transaction writes the mail and completes the job, so an order gets exactly one mail even if a process dies. */
 export function confirmOrders(pool: pg.Pool) {
   return confirmOrder.handle(async ({ orderId }, { complete, log }) => {
     const client = await pool.connect();

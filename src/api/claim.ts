@@ -1,4 +1,4 @@
-/** A worker asks for work, and gets jobs with all that it takes to run them. */
+/** A worker claims jobs and gets them with all that it needs to run them. */
 
 import { z } from 'zod';
 import { DEFAULT_SPEC, type ClaimedJob as DomainClaimedJob } from '../core/job.ts';
@@ -19,19 +19,20 @@ export const ClaimRequest = named(
     worker_id: storeId,
     limit: wholeNumber(1, 10_000).default(1),
     prefetch: z.boolean().default(false).meta({
-      description: 'They will wait at the worker before they start: only jobs that may are handed out.',
+      description: 'The jobs will wait at the worker before they start: only jobs that may be prefetched are returned.',
     }),
-    wait: duration().default(0).meta({ description: 'How long to wait for work; at most a minute.' }),
+    wait: duration().default(0).meta({ description: 'The time to wait for jobs if there are none; at most a minute.' }),
     claim_seq: wholeNumber(0, Number.MAX_SAFE_INTEGER).nullable().default(null).meta({
-      description: 'Rising per worker. With it, what an answer that got lost handed out is given back early.',
+      description:
+        'Rises with each claim of a worker. With it, jobs of a reply that got lost return to their queue early.',
     }),
     queues: z.array(queueName).max(1_000).nullable().default(null),
     commands: z.boolean().default(true),
     handlers: z.array(label(256)).max(10_000).default([]),
     tags: tagList.default([]),
-    free: amounts.default({}).meta({ description: 'What is left of its capacity, by name.' }),
+    free: amounts.default({}).meta({ description: 'The free capacity of the worker, by name.' }),
     results_once: z.boolean().default(false).meta({
-      description: 'The result of a parent that several jobs of the answer share comes with the first of them only.',
+      description: 'If several jobs of the reply share a parent, only the first of them has its result.',
     }),
   }),
 );
@@ -46,10 +47,13 @@ export const ClaimedJob = named(
     failures: z.number(),
     run_at: wireInstant,
     started_at: wireInstant,
-    prefetched: z.literal(true).exactOptional().meta({ description: 'It may wait at the worker; say when it starts.' }),
+    prefetched: z
+      .literal(true)
+      .exactOptional()
+      .meta({ description: 'The job may wait at the worker; report when it starts.' }),
     ...specShape,
     env: z.record(z.string(), z.string()),
-    // Schedulers of an earlier version do not say it.
+    // Schedulers of earlier versions do not send it.
     run_context: RunContext.nullable().default(null),
     tick: TickOfJob.nullable().default(null),
   }),
@@ -58,7 +62,7 @@ export type ClaimedJob = z.output<typeof ClaimedJob>;
 
 export const ClaimedJobs = named('ClaimedJobs', itemsOf(ClaimedJob));
 
-/** `told`: parents whose results an earlier job of the same answer has; `null` says them with every job. */
+/** `told`: parents whose results an earlier job of the same reply has; `null` repeats them with every job. */
 export function claimedJobToWire(job: DomainClaimedJob, told: Set<number> | null = null): ClaimedJob {
   return {
     id: String(job.id),
@@ -74,7 +78,7 @@ export function claimedJobToWire(job: DomainClaimedJob, told: Set<number> | null
   };
 }
 
-/** Jobs of one answer: what is said of a parent once holds for all of them. */
+/** Decodes the jobs of one reply. The result of a parent may stand with the first job only, and counts for all. */
 export function claimedJobsFromWire(items: readonly ClaimedJob[]): DomainClaimedJob[] {
   const results = new Map<string, unknown>();
   return items.map((wire) => claimedJobFromWire(wire, results));
@@ -115,7 +119,7 @@ function claimedJobFromWire(wire: ClaimedJob, results: Map<string, unknown>): Do
     requires: wire.requires,
     resources: wire.resources,
     fairKey: wire.fair_key,
-    // Decided where jobs are judged; a worker has no use for them.
+    // Only the scheduler needs these.
     continueOnFailure: DEFAULT_SPEC.continueOnFailure,
     notify: DEFAULT_SPEC.notify,
     runContext: wire.run_context === null ? null : runContextFromWire(wire.run_context, results),

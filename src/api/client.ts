@@ -1,18 +1,19 @@
-/** A client of the API for programs and pages: nothing but `fetch`. */
+/** A client of the API for programs and pages. It needs nothing but `fetch`. */
 
-import { WorkronError } from '../core/error.ts';
 import type { Cluster } from './cluster.ts';
 import type { CutEvent, Event, OutputEvent } from './event.ts';
 import { readEvents } from './event-stream.ts';
 import type { Failures } from './failures.ts';
+import { fetchTransport } from './fetch-transport.ts';
 import type { Health, Readiness } from './health.ts';
+import { HttpClient, textChunks } from './http-client.ts';
 import type { Attempt, Job, JobDetail, JobPage, SubmittedJob } from './job.ts';
 import type { JobEditInput } from './job-edit.ts';
 import type { JobFilterInput } from './job-filter.ts';
 import type { JobSubmissionInput } from './job-submission.ts';
 import type { BulkAnswer, BulkRequestInput, Operation } from './operation.ts';
-import { errorFromProblem } from './problem.ts';
 import type { Queue, QueueEdit } from './queue.ts';
+import { routes } from './routes.ts';
 import type {
   BackfillRequestInput,
   Schedule,
@@ -43,108 +44,92 @@ export interface CallOptions {
 }
 
 export interface SubmitOptions extends CallOptions {
-  /** A repeated call with the same key and body is answered like the first, and submits nothing. */
+  /** A repeated call with the same key and body gets the first reply and submits nothing. */
   idempotencyKey?: string;
 }
 
-export type ListQuery = Omit<JobFilterInput, 'ids'> & { ids?: string; limit?: number; cursor?: string };
+type Page = { limit?: number; cursor?: string };
 
+export type ListQuery = Omit<JobFilterInput, 'ids'> & { ids?: string } & Page;
 export type StatsRequest = { from?: string; to?: string; step?: string; by?: 'queue' | 'outcome' };
+export type ScheduleQuery = { owner?: string; q?: string } & Page;
+export type TickQuery = { key?: string; kind?: Tick['kind']; verdict?: Tick['verdict'] } & Page;
+export type WorkflowQuery = { status?: Workflow['status']; name?: string } & Page;
 
-export type ScheduleQuery = { owner?: string; q?: string; limit?: number; cursor?: string };
-
-export type TickQuery = {
-  key?: string;
-  kind?: Tick['kind'];
-  verdict?: Tick['verdict'];
-  limit?: number;
-  cursor?: string;
-};
-
-export type WorkflowQuery = { status?: Workflow['status']; name?: string; limit?: number; cursor?: string };
-
-/** What a followed job prints, and at last how it ended. */
+/** The output of a followed job, and at the end the job itself. */
 export type LogEvent = ({ type: 'output' } & OutputEvent) | ({ type: 'cut' } & CutEvent) | { type: 'end'; job: Job };
 
-interface Request extends CallOptions {
-  query?: Readonly<Record<string, unknown>>;
-  body?: unknown;
-  headers?: Readonly<Record<string, string>>;
-}
+const EVENTS = { accept: 'text/event-stream' };
 
 /** Every call rejects with a `WorkronError`: the server's own code, or `unreachable`. An abort rejects with its reason. */
 export class Client {
-  readonly #url: string;
-  readonly #token: string | null;
+  readonly #http: HttpClient;
 
   constructor({ url, token = null }: ClientOptions) {
-    this.#url = url.replace(/\/+$/, '');
-    this.#token = token;
+    this.#http = new HttpClient({ url, token, transport: fetchTransport });
   }
 
   submit(job: JobSubmissionInput, options: SubmitOptions = {}): Promise<SubmittedJob> {
-    return this.#json('POST', '/jobs', { body: job, ...submitRequest(options) });
+    return this.#http.json(routes.submitJobs, { body: job, ...submitCall(options) }) as Promise<SubmittedJob>;
   }
 
   /** All of them or none, in order. */
-  submitAll(jobs: readonly JobSubmissionInput[], options: SubmitOptions = {}): Promise<SubmittedJob[]> {
-    return this.#items<SubmittedJob>('POST', '/jobs', { body: jobs, ...submitRequest(options) });
+  async submitAll(jobs: readonly JobSubmissionInput[], options: SubmitOptions = {}): Promise<SubmittedJob[]> {
+    const submitted = await this.#http.json(routes.submitJobs, { body: jobs, ...submitCall(options) });
+    return (submitted as { items: SubmittedJob[] }).items;
   }
 
   job(id: string, options: CallOptions = {}): Promise<JobDetail> {
-    return this.#json('GET', jobPath(id), options);
+    return this.#http.json(routes.readJob, { params: { id }, ...options });
   }
 
   jobs(query: ListQuery = {}, options: CallOptions = {}): Promise<JobPage> {
-    return this.#json('GET', '/jobs', { query, ...options });
+    return this.#http.json(routes.listJobs, { query, ...options });
   }
 
   edit(id: string, edit: JobEditInput, options: CallOptions = {}): Promise<Job> {
-    return this.#json('PATCH', jobPath(id), { body: edit, ...options });
+    return this.#http.json(routes.editJob, { params: { id }, body: edit, ...options });
   }
 
-  /** What waits for it in vain is cancelled too, unless `cascade` is `none`. */
+  /** Cancels dependents that can no longer run too, unless `cascade` is `none`. */
   cancel(id: string, { cascade, ...options }: CallOptions & { cascade?: 'none' } = {}): Promise<Job> {
-    return this.#json('POST', `${jobPath(id)}/cancel`, {
-      ...(cascade === undefined ? {} : { body: { cascade } }),
-      ...options,
-    });
+    const body = cascade === undefined ? {} : { body: { cascade } };
+    return this.#http.json(routes.cancelJob, { params: { id }, ...body, ...options });
   }
 
   retry(id: string, options: CallOptions = {}): Promise<Job> {
-    return this.#json('POST', `${jobPath(id)}/retry`, options);
+    return this.#http.json(routes.retryJob, { params: { id }, ...options });
   }
 
-  attempts(id: string, options: CallOptions = {}): Promise<Attempt[]> {
-    return this.#items<Attempt>('GET', `${jobPath(id)}/attempts`, options);
+  async attempts(id: string, options: CallOptions = {}): Promise<Attempt[]> {
+    return (await this.#http.json(routes.listAttempts, { params: { id }, ...options })).items;
   }
 
-  /** The job once it has ended, or as it is after `timeout` (30 s). */
+  /** Returns the job once it has ended, or as it is after `timeout` (30 s). */
   wait(id: string, { timeout, ...options }: CallOptions & { timeout?: string | number } = {}): Promise<Job> {
-    return this.#json('GET', `${jobPath(id)}/wait`, { query: { timeout }, ...options });
+    return this.#http.json(routes.waitJob, { params: { id }, query: { timeout }, ...options });
   }
 
-  /** What one attempt has printed so far, byte for byte. */
+  /** Returns what one attempt has printed so far, byte for byte. */
   async logs(id: string, { attempt, ...options }: CallOptions & { attempt?: number } = {}): Promise<Uint8Array> {
-    const response = await this.#send('GET', `${jobPath(id)}/logs`, {
-      query: { attempt },
-      headers: { accept: 'text/plain' },
-      ...options,
-    });
-    return new Uint8Array(await response.arrayBuffer());
+    const call = { params: { id }, query: { attempt }, headers: { accept: 'text/plain' }, ...options };
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of (await this.#http.open(routes.readLogs, call)).body) chunks.push(chunk);
+    return new Uint8Array(await new Blob(chunks as Uint8Array<ArrayBuffer>[]).arrayBuffer());
   }
 
-  /** What it has printed and prints, until the job has ended. A connection that breaks is taken up again. */
+  /** Yields what the job has printed and prints, until it has ended. Reconnects if the connection breaks. */
   async *followLogs(
     id: string,
     { attempt, ...options }: CallOptions & { attempt?: number } = {},
   ): AsyncGenerator<LogEvent> {
     let last: string | undefined;
     for (let failures = 0; ; failures += 1) {
-      const headers = { accept: 'text/event-stream', ...(last === undefined ? {} : { 'last-event-id': last }) };
-      const response = await this.#send('GET', `${jobPath(id)}/logs`, { query: { attempt }, headers, ...options });
+      const headers = last === undefined ? EVENTS : { ...EVENTS, 'last-event-id': last };
+      const call = { params: { id }, query: { attempt }, headers, ...options };
+      const { body } = await this.#http.open(routes.readLogs, call);
       try {
-        for await (const { event, id: eventId, data } of readEvents(textOf(response))) {
+        for await (const { event, id: eventId, data } of readEvents(textChunks(body))) {
           if (event === 'end') return yield { type: 'end', job: JSON.parse(data) as Job };
           if (event === 'output') yield { type: 'output', ...(JSON.parse(data) as OutputEvent) };
           if (event === 'cut') yield { type: 'cut', ...(JSON.parse(data) as CutEvent) };
@@ -153,252 +138,159 @@ export class Client {
         }
       } catch (error) {
         options.signal?.throwIfAborted();
-        if (failures >= 3) throw this.#unreachable(error);
+        if (failures >= 3) throw this.#http.unreachable(error);
       }
     }
   }
 
-  /** Hints that something changed; `reset` where some were missed. Ends when the connection does. */
+  /** Yields hints that something changed; `reset` if some were missed. Ends when the connection does. */
   async *events(options: CallOptions = {}): AsyncGenerator<Event | { topic: 'reset' }> {
-    const response = await this.#send('GET', '/events', { headers: { accept: 'text/event-stream' }, ...options });
-    for await (const { event, data } of readEvents(textOf(response))) {
+    const { body } = await this.#http.open(routes.streamEvents, { headers: EVENTS, ...options });
+    for await (const { event, data } of readEvents(textChunks(body))) {
       yield event === 'reset' ? { topic: 'reset' } : (JSON.parse(data) as Event);
     }
   }
 
   bulk(request: BulkRequestInput, options: CallOptions = {}): Promise<BulkAnswer> {
-    return this.#json('POST', '/jobs/bulk', { body: request, ...options });
+    return this.#http.json(routes.bulkJobs, { body: request, ...options });
   }
 
-  /** All of its steps or none. */
+  /** Submits all of its steps or none. */
   submitWorkflow(workflow: WorkflowSubmissionInput, options: SubmitOptions = {}): Promise<Workflow> {
-    return this.#json('POST', '/workflows', { body: workflow, ...submitRequest(options) });
+    return this.#http.json(routes.submitWorkflow, { body: workflow, ...submitCall(options) });
   }
 
   workflow(id: string, options: CallOptions = {}): Promise<WorkflowDetail> {
-    return this.#json('GET', workflowPath(id), options);
+    return this.#http.json(routes.readWorkflow, { params: { id }, ...options });
   }
 
   workflows(query: WorkflowQuery = {}, options: CallOptions = {}): Promise<WorkflowPage> {
-    return this.#json('GET', '/workflows', { query, ...options });
+    return this.#http.json(routes.listWorkflows, { query, ...options });
   }
 
   cancelWorkflow(id: string, options: CallOptions = {}): Promise<Workflow> {
-    return this.#json('POST', `${workflowPath(id)}/cancel`, options);
+    return this.#http.json(routes.cancelWorkflow, { params: { id }, ...options });
   }
 
   retryWorkflow(id: string, options: CallOptions = {}): Promise<Workflow> {
-    return this.#json('POST', `${workflowPath(id)}/retry`, options);
+    return this.#http.json(routes.retryWorkflow, { params: { id }, ...options });
   }
 
-  /** The new workflow. */
+  /** Returns the new workflow. */
   rerunWorkflow(id: string, request: RerunRequestInput, options: CallOptions = {}): Promise<Workflow> {
-    return this.#json('POST', `${workflowPath(id)}/rerun`, { body: request, ...options });
+    return this.#http.json(routes.rerunWorkflow, { params: { id }, body: request, ...options });
   }
 
   operation(id: string, options: CallOptions = {}): Promise<Operation> {
-    return this.#json('GET', `/operations/${encodeURIComponent(id)}`, options);
+    return this.#http.json(routes.readOperation, { params: { id }, ...options });
   }
 
   schedules(query: ScheduleQuery = {}, options: CallOptions = {}): Promise<SchedulePage> {
-    return this.#json('GET', '/schedules', { query, ...options });
+    return this.#http.json(routes.listSchedules, { query, ...options });
   }
 
   schedule(name: string, options: CallOptions = {}): Promise<Schedule> {
-    return this.#json('GET', schedulePath(name), options);
+    return this.#http.json(routes.readSchedule, { params: { name }, ...options });
   }
 
   createSchedule(schedule: ScheduleSubmissionInput, options: CallOptions = {}): Promise<Schedule> {
-    return this.#json('POST', '/schedules', { body: schedule, ...options });
+    return this.#http.json(routes.createSchedule, { body: schedule, ...options });
   }
 
-  /** Makes it what is said, whether it is there or not; one that is so already is left alone. */
+  /** Creates or replaces a schedule; one that is equal already is left alone. */
   putSchedule(name: string, schedule: ScheduleDeclarationInput, options: CallOptions = {}): Promise<Schedule> {
-    return this.#json('PUT', schedulePath(name), { body: schedule, ...options });
+    return this.#http.json(routes.putSchedule, { params: { name }, body: schedule, ...options });
   }
 
   editSchedule(name: string, edit: ScheduleEditInput, options: CallOptions = {}): Promise<Schedule> {
-    return this.#json('PATCH', schedulePath(name), { body: edit, ...options });
+    return this.#http.json(routes.editSchedule, { params: { name }, body: edit, ...options });
   }
 
   deleteSchedule(name: string, options: CallOptions = {}): Promise<Schedule> {
-    return this.#json('DELETE', schedulePath(name), options);
+    return this.#http.json(routes.deleteSchedule, { params: { name }, ...options });
   }
 
   pauseSchedule(name: string, { note, ...options }: CallOptions & { note?: string } = {}): Promise<Schedule> {
-    return this.#json('POST', `${schedulePath(name)}/pause`, { body: { note }, ...options });
+    return this.#http.json(routes.pauseSchedule, {
+      params: { name },
+      body: note === undefined ? {} : { note },
+      ...options,
+    });
   }
 
   resumeSchedule(name: string, options: CallOptions = {}): Promise<Schedule> {
-    return this.#json('POST', `${schedulePath(name)}/resume`, options);
+    return this.#http.json(routes.resumeSchedule, { params: { name }, ...options });
   }
 
-  /** Runs it now, whatever the clock says. */
-  runSchedule(name: string, { keys, ...options }: SubmitOptions & { keys?: readonly string[] } = {}): Promise<Tick[]> {
-    const body = keys === undefined ? {} : { body: { keys } };
-    return this.#items<Tick>('POST', `${schedulePath(name)}/run`, { ...body, ...submitRequest(options) });
+  /** Runs it now, whether it is due, paused or neither. */
+  async runSchedule(name: string, options: SubmitOptions & { keys?: readonly string[] } = {}): Promise<Tick[]> {
+    const { keys, ...rest } = options;
+    const body = keys === undefined ? {} : { body: { keys: [...keys] } };
+    return (await this.#http.json(routes.runSchedule, { params: { name }, ...body, ...submitCall(rest) })).items;
   }
 
-  /** Makes up for past ticks that have no run; with `dry_run`, only tells which those are. */
+  /** Runs past ticks that have no run; with `dry_run`, only lists them. */
   backfillSchedule(name: string, request: BackfillRequestInput, options: SubmitOptions = {}): Promise<Backfill> {
-    return this.#json('POST', `${schedulePath(name)}/backfill`, { body: request, ...submitRequest(options) });
+    return this.#http.json(routes.backfillSchedule, { params: { name }, body: request, ...submitCall(options) });
   }
 
-  /** When it is due next, whether it is paused or not. */
+  /** Returns when it is due next, whether it is paused or not. */
   nextTicks(name: string, { count, ...options }: CallOptions & { count?: number } = {}): Promise<NextTicks> {
-    return this.#json('GET', `${schedulePath(name)}/next`, { query: { count }, ...options });
+    return this.#http.json(routes.listNextTicks, { params: { name }, query: { count }, ...options });
   }
 
-  /** The ledger, newest first. */
+  /** Returns the ledger, newest first. */
   ticks(name: string, query: TickQuery = {}, options: CallOptions = {}): Promise<TickPage> {
-    return this.#json('GET', `${schedulePath(name)}/ticks`, { query, ...options });
+    return this.#http.json(routes.listTicks, { params: { name }, query, ...options });
   }
 
-  /** What an expression means and when it would be due; nothing is stored. */
+  /** Explains an expression and lists when it would be due; stores nothing. */
   previewSchedule(request: SchedulePreviewRequestInput, options: CallOptions = {}): Promise<SchedulePreview> {
-    return this.#json('POST', '/schedules/preview', { body: request, ...options });
+    return this.#http.json(routes.previewSchedule, { body: request, ...options });
   }
 
-  /** The instances on the server's store, and which of them performs which duty. */
+  /** Returns the instances on the server's store, and which of them performs which duty. */
   cluster(options: CallOptions = {}): Promise<Cluster> {
-    return this.#json('GET', '/cluster', options);
+    return this.#http.json(routes.readCluster, options);
   }
 
-  queues(options: CallOptions = {}): Promise<Queue[]> {
-    return this.#items<Queue>('GET', '/queues', options);
+  async queues(options: CallOptions = {}): Promise<Queue[]> {
+    return (await this.#http.json(routes.listQueues, options)).items;
   }
 
   setQueue(name: string, edit: QueueEdit, options: CallOptions = {}): Promise<Queue> {
-    return this.#json('PATCH', `/queues/${encodeURIComponent(name)}`, { body: edit, ...options });
+    return this.#http.json(routes.editQueue, { params: { name }, body: edit, ...options });
   }
 
-  workers(options: CallOptions = {}): Promise<Worker[]> {
-    return this.#items<Worker>('GET', '/workers', options);
+  async workers(options: CallOptions = {}): Promise<Worker[]> {
+    return (await this.#http.json(routes.listWorkers, options)).items;
   }
 
   drainWorker(id: string, options: CallOptions = {}): Promise<Worker> {
-    return this.#json('POST', `/workers/${encodeURIComponent(id)}/drain`, options);
+    return this.#http.json(routes.drainWorker, { params: { id }, ...options });
   }
 
   /** By minute and queue, unless a `step` sums minutes or `by: 'outcome'` the queues. */
   stats({ from, to, step, by, ...options }: CallOptions & StatsRequest = {}): Promise<Stats> {
-    return this.#json('GET', '/stats', { query: { from, to, step, by }, ...options });
+    return this.#http.json(routes.readStats, { query: { from, to, step, by }, ...options });
   }
 
-  /** What failed lately, the same failures together. */
+  /** Returns recent failures, grouped by title and error. */
   failures({ from, ...options }: CallOptions & { from?: string } = {}): Promise<Failures> {
-    return this.#json('GET', '/failures', { query: { from }, ...options });
+    return this.#http.json(routes.listFailures, { query: { from }, ...options });
   }
 
-  /** Also when it is not well. */
+  /** Resolves also if the server is not healthy. */
   health(options: CallOptions = {}): Promise<Health> {
-    return this.#report('/health', options);
+    return this.#http.report(routes.readHealth, options);
   }
 
-  /** Also when it is not ready. */
+  /** Resolves also if the server is not ready. */
   ready(options: CallOptions = {}): Promise<Readiness> {
-    return this.#report('/ready', options);
-  }
-
-  async #json<T>(method: string, path: string, request: Request): Promise<T> {
-    const response = await this.#send(method, path, request);
-    return (await response.json()) as T;
-  }
-
-  async #items<T>(method: string, path: string, request: Request): Promise<T[]> {
-    return (await this.#json<{ items: T[] }>(method, path, request)).items;
-  }
-
-  async #report<T>(path: string, options: CallOptions): Promise<T> {
-    const response = await this.#fetch('GET', path, options);
-    if (!response.ok && response.status !== 503) throw await refusal(response);
-    const body: unknown = await response.json();
-    if (typeof body === 'object' && body !== null && 'code' in body) throw errorFromProblem(response.status, body);
-    return body as T;
-  }
-
-  async #send(method: string, path: string, request: Request): Promise<Response> {
-    const response = await this.#fetch(method, path, request);
-    if (response.ok) return response;
-    throw await refusal(response);
-  }
-
-  async #fetch(method: string, path: string, { query, body, headers, signal }: Request): Promise<Response> {
-    const init: RequestInit = {
-      method,
-      headers: {
-        accept: 'application/json',
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...(this.#token === null ? {} : { authorization: `Bearer ${this.#token}` }),
-        ...headers,
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      ...(signal === undefined ? {} : { signal }),
-    };
-    try {
-      return await fetch(this.#url + path + queryString(query), init);
-    } catch (error) {
-      signal?.throwIfAborted();
-      throw this.#unreachable(error);
-    }
-  }
-
-  #unreachable(error: unknown): WorkronError {
-    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-    const why = cause instanceof Error ? cause.message : String(cause);
-    return new WorkronError('unreachable', `No Workron answers at ${this.#url}: ${why}`, { cause: error });
+    return this.#http.report(routes.readReady, options);
   }
 }
 
-function submitRequest({ idempotencyKey, ...options }: SubmitOptions): Request {
+function submitCall({ idempotencyKey, ...options }: SubmitOptions) {
   return idempotencyKey === undefined ? options : { headers: { 'idempotency-key': idempotencyKey }, ...options };
-}
-
-async function refusal(response: Response): Promise<WorkronError> {
-  const text = await response.text();
-  const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN);
-  let body: unknown;
-  try {
-    body = JSON.parse(text);
-  } catch {
-    // Not one of ours: a proxy's page, say.
-  }
-  return errorFromProblem(response.status, body, Number.isFinite(retryAfter) ? retryAfter : undefined);
-}
-
-function jobPath(id: string): string {
-  return `/jobs/${encodeURIComponent(id)}`;
-}
-
-function schedulePath(name: string): string {
-  return `/schedules/${encodeURIComponent(name)}`;
-}
-
-function workflowPath(id: string): string {
-  return `/workflows/${encodeURIComponent(id)}`;
-}
-
-function queryString(query: Readonly<Record<string, unknown>> | undefined): string {
-  const params = new URLSearchParams();
-  for (const [name, value] of Object.entries(query ?? {})) {
-    for (const each of Array.isArray(value) ? value : [value]) {
-      if (each !== undefined) params.append(name, String(each));
-    }
-  }
-  return params.size === 0 ? '' : `?${params.toString()}`;
-}
-
-async function* textOf(response: Response): AsyncGenerator<string> {
-  if (response.body === null) return;
-  const decoder = new TextDecoder();
-  const reader = response.body.getReader();
-  try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      yield decoder.decode(value, { stream: true });
-    }
-  } finally {
-    await reader.cancel().catch(() => undefined);
-  }
 }

@@ -1,18 +1,17 @@
-/** From what came over the wire to what a schema promises, or to an error that says what was wrong where. */
+/** Decodes messages by their schema, or throws an error that names each wrong field. */
 
 import type { z } from 'zod';
 import { type ErrorDetails, WorkronError } from '../core/error.ts';
 import { findUnclean, pointerStep } from '../core/text.ts';
-import { fittingBranch } from './fitting-branch.ts';
 
 type FieldError = NonNullable<ErrorDetails['errors']>[number];
 
-/** More are not told: somebody who got a thousand fields wrong is helped by the first ones. */
+/** Further errors are left out: the first ones are enough to find the mistake. */
 const MAX_ERRORS = 20;
 
 /**
- * The decoded value, or `bad_request` with one entry per offending field. `at` is the pointer of `value` in the request.
- * NUL, lone surrogates and bottomless nesting are refused wherever they are.
+ * Returns the decoded value. Throws `bad_request` with one entry per wrong field; `at` is the pointer of `value` in the
+ * request. NUL characters, lone surrogates and very deep nesting are refused everywhere.
  */
 export function decode<T>(schema: z.ZodType<T>, value: unknown, at = ''): T {
   const unclean = findUnclean(value);
@@ -20,14 +19,14 @@ export function decode<T>(schema: z.ZodType<T>, value: unknown, at = ''): T {
   return decodeFromJobs(schema, value, at);
 }
 
-/** The same for messages with text that jobs printed: their schemas clean it, so it is not refused. */
+/** Decodes messages that contain text which jobs printed: their schemas clean that text, so it is not refused. */
 export function decodeFromJobs<T>(schema: z.ZodType<T>, value: unknown, at = ''): T {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   throw invalid(result.error.issues.slice(0, MAX_ERRORS).flatMap((issue) => fieldErrors(issue, at)));
 }
 
-/** `bad_request` about single fields; the first one is in the message, for people who read only that. */
+/** Returns a `bad_request` about single fields; its message contains the first of them. */
 export function invalid(errors: readonly FieldError[]): WorkronError {
   const [first] = errors;
   const place = first === undefined || first.pointer === '' ? '' : `${first.pointer}: `;
@@ -56,4 +55,13 @@ function fieldErrors(issue: z.core.$ZodIssue, at: string): FieldError[] {
 function expectedTypes(branches: readonly (readonly z.core.$ZodIssue[])[]): string {
   const types = branches.flat().flatMap((issue) => (issue.code === 'invalid_type' ? [issue.expected] : []));
   return types.length === 0 ? 'not valid' : `expected ${[...new Set(types)].join(' or ')}`;
+}
+
+/** Returns the branch of a union that accepts this kind of value and rejects only details of it, by the issues of each branch. */
+export function fittingBranch(
+  branches: readonly (readonly z.core.$ZodIssue[])[],
+): readonly z.core.$ZodIssue[] | undefined {
+  const otherKind = ({ code, path }: z.core.$ZodIssue) =>
+    path.length === 0 && (code === 'invalid_type' || code === 'invalid_value');
+  return branches.filter((issues) => !issues.some(otherKind)).sort((a, b) => a.length - b.length)[0];
 }

@@ -1,4 +1,4 @@
-/** Server-sent events, as a client reads them. */
+/** Parses server-sent events. */
 
 export interface StreamEvent {
   event: string;
@@ -6,7 +6,7 @@ export interface StreamEvent {
   data: string;
 }
 
-/** The events in a stream of text that may be cut anywhere. Comments are left out. */
+/** Yields the events in a stream of text that may be cut anywhere. Skips comments. */
 export async function* readEvents(text: AsyncIterable<string>): AsyncGenerator<StreamEvent> {
   let pending = '';
   for await (const part of text) {

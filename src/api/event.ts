@@ -1,13 +1,13 @@
-/** Hints that something changed, for whoever shows it. Not a history: after a `reset`, fetch what you show. */
+/** Hints that something changed, for programs that show it. They are not a history: after a `reset`, fetch what you show again. */
 
 import { z } from 'zod';
 import { wireId } from './fields.ts';
 import { named } from './schemas.ts';
 
-export const EVENT_TOPICS = ['jobs', 'queues', 'workers'] as const;
+const EVENT_TOPICS = ['jobs', 'queues', 'workers'] as const;
 export type EventTopic = (typeof EVENT_TOPICS)[number];
 
-/** Unfinished jobs by state. */
+/** The number of unfinished jobs by state. */
 export const LiveCounts = named(
   'LiveCounts',
   z.object({ blocked: z.number(), scheduled: z.number(), pending: z.number(), running: z.number() }),
@@ -18,19 +18,19 @@ export const Event = named(
   'Event',
   z.object({
     topic: z.enum(EVENT_TOPICS),
-    ids: z.array(wireId).exactOptional().meta({ description: 'What changed; absent where it was too much to tell.' }),
-    counts: LiveCounts.exactOptional().meta({ description: 'With `queues`: how many jobs there are now.' }),
+    ids: z.array(wireId).exactOptional().meta({ description: 'The ids that changed; absent if there are too many.' }),
+    counts: LiveCounts.exactOptional().meta({ description: 'With `queues`: the number of jobs now.' }),
   }),
 );
 export type Event = z.output<typeof Event>;
 
-/** A piece of output of a job that is followed. */
+/** A chunk of output of a followed job. */
 export const OutputEvent = named(
   'OutputEvent',
   z.object({ attempt: z.number(), offset: z.number(), text: z.string() }),
 );
 export type OutputEvent = z.output<typeof OutputEvent>;
 
-/** Output was too long to keep: so many bytes are missing here. */
+/** Output that was too long to keep: `bytes` bytes are missing before `offset`. */
 export const CutEvent = named('CutEvent', z.object({ attempt: z.number(), offset: z.number(), bytes: z.number() }));
 export type CutEvent = z.output<typeof CutEvent>;

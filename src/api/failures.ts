@@ -1,20 +1,24 @@
-/** What failed lately, the same failures together. */
+/** Recent failures, grouped by title and error. */
 
 import { z } from 'zod';
-import { wireId, wireInstant } from './fields.ts';
-import { named } from './schemas.ts';
+import { instantOrAgo, wireId, wireInstant } from './fields.ts';
+import { named, strict } from './schemas.ts';
+
+export const FailuresQuery = strict({ from: instantOrAgo.exactOptional() });
 
 export const Failures = named(
   'Failures',
   z.object({
     from: wireInstant,
-    scanned: z.number().meta({ description: 'How many failed jobs were looked at: the newest.' }),
-    complete: z.boolean().meta({ description: 'Whether those were all since `from`.' }),
+    scanned: z.number().meta({ description: 'The number of failed jobs that were examined, newest first.' }),
+    complete: z.boolean().meta({ description: 'True if those are all failures since `from`.' }),
     items: z.array(
       z.object({
-        title: z.string().meta({ description: 'The name, else the step, the handler or the command.' }),
+        title: z.string().meta({ description: 'The name of the job, or its step, handler or command.' }),
         name: z.string().nullable(),
-        error: z.string().meta({ description: 'Its first line, without what differs each time.' }),
+        error: z
+          .string()
+          .meta({ description: 'The first line of the error, without ids and numbers that differ each time.' }),
         count: z.number(),
         queues: z.array(z.string()),
         first_at: wireInstant,

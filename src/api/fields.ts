@@ -1,9 +1,9 @@
-/** The kinds of fields that messages are made of. */
+/** Types of fields that messages share. */
 
 import { z } from 'zod';
 import { parseDuration } from '../core/duration.ts';
 
-/** Ten years: no wait that anybody means is longer, and sums with instants stay far from every limit. */
+/** Ten years: longer than any sensible wait, and small enough that sums with instants cannot overflow. */
 const MAX_MS = 3_650 * 86_400_000;
 
 /** Text of at least one and at most `longest` characters that is not blank. */
@@ -25,7 +25,7 @@ export function wholeNumber(least: number, most: number) {
   return z.int(message).min(least, message).max(most, message);
 }
 
-/** A whole number as it stands in an address. */
+/** A whole number in a query. */
 export function numberInQuery(least: number, most: number) {
   const message = `expected a whole number from ${least} to ${most}`;
   return z
@@ -39,22 +39,22 @@ export function numberInQuery(least: number, most: number) {
     .meta({ type: 'integer', minimum: least, maximum: most });
 }
 
-/** Of a list's query: how many, and from where on. */
+/** The query fields of a list: page size and cursor. */
 export function pageQuery({ longestCursor, example }: { longestCursor: number; example: string }) {
   return {
     limit: numberInQuery(1, 200).exactOptional(),
     cursor: z
       .string()
       .max(longestCursor)
-      .meta({ description: 'next_cursor of the page before.', examples: [example] })
+      .meta({ description: 'next_cursor of the previous page.', examples: [example] })
       .exactOptional(),
   };
 }
 
-/** Where the cursor is an id. */
+/** For lists whose cursor is an id. */
 export const idPageQuery = pageQuery({ longestCursor: 256, example: 'YmVmb3JlOjEwMDA' });
 
-/** An id made by a store: an integer below 2^53, as text. Decodes to the number. */
+/** An id that a store assigned: an integer below 2^53, as text. Decodes to the number. */
 export const storeId = z
   .string('expected an id such as "12"')
   .regex(/^[1-9][0-9]{0,15}$/, 'expected an id such as "12"')
@@ -62,7 +62,7 @@ export const storeId = z
   .transform(Number)
   .refine(Number.isSafeInteger, 'expected an id such as "12"');
 
-/** The number of an id that is part of an address; `undefined` where it cannot be one, so that nothing has it. */
+/** Returns the id in a path; `undefined` if it is malformed. */
 export function idFromPath(value: string): number | undefined {
   const result = storeId.safeParse(value);
   return result.success ? result.data : undefined;
@@ -86,7 +86,7 @@ export function duration(leastMs = 0) {
 
 const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;
 
-/** Epoch milliseconds of an RFC 3339 instant, or `undefined`. */
+/** Returns epoch milliseconds of an RFC 3339 instant; `undefined` if it is malformed. */
 export function parseInstant(value: string): number | undefined {
   if (!RFC_3339.test(value)) return undefined;
   const at = Date.parse(value.toUpperCase().replace(' ', 'T'));
@@ -112,11 +112,13 @@ export const instant = z
     return z.NEVER;
   });
 
-/** An instant in the past or future as a person types it: RFC 3339, or `"2h"` for two hours ago. Decodes to how to get at it. */
+export type InstantOrAgo = { at: number } | { agoMs: number };
+
+/** An instant as a person types it: RFC 3339, or `"2h"` for two hours ago. `resolveInstant` makes it epoch milliseconds. */
 export const instantOrAgo = z
   .string()
   .meta({ examples: ['2026-01-31T09:00:00Z', '2h'], description: 'RFC 3339, or a duration that means "ago".' })
-  .transform((value, context): { at: number } | { agoMs: number } => {
+  .transform((value, context): InstantOrAgo => {
     const at = parseInstant(value);
     if (at !== undefined) return { at };
     const agoMs = parseDuration(value);
@@ -129,9 +131,13 @@ export const instantOrAgo = z
     return z.NEVER;
   });
 
+export function resolveInstant(value: InstantOrAgo, now: number): number {
+  return 'at' in value ? value.at : now - value.agoMs;
+}
+
 export const wireInstant = z.string().meta({ format: 'date-time', examples: ['2026-01-31T09:00:00.000Z'] });
 
-/** Epoch milliseconds as RFC 3339 in UTC. */
+/** Formats epoch milliseconds as RFC 3339 in UTC. */
 export function toInstant(at: number): string {
   return new Date(at).toISOString();
 }

@@ -1,3 +1,5 @@
+/** Health, readiness and the welcome of a server. */
+
 import { z } from 'zod';
 import { named } from './schemas.ts';
 
@@ -9,10 +11,15 @@ export const Health = named(
     uptime_seconds: z.number(),
     version: z.string(),
     driver: z.string(),
-    stuck: z.array(z.string()).meta({ description: 'Loops that have not begun a round for too long.' }),
+    stuck: z.array(z.string()).meta({ description: 'Loops that have not started a round for too long.' }),
   }),
 );
 export type Health = z.output<typeof Health>;
 
 export const Readiness = named('Readiness', z.object({ ready: z.boolean(), problems: z.array(z.string()) }));
 export type Readiness = z.output<typeof Readiness>;
+
+export const Welcome = named(
+  'Welcome',
+  z.object({ name: z.string(), version: z.string(), page: z.string(), api: z.string(), try: z.string() }),
+);

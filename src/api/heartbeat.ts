@@ -1,4 +1,4 @@
-/** A worker says that it lives and what it holds, and hears what it should stop. */
+/** Heartbeats of workers: they renew leases, and the reply lists the jobs to stop. */
 
 import { z } from 'zod';
 import { instant, storeId, wholeNumber, wireId } from './fields.ts';
@@ -14,16 +14,16 @@ export const Heartbeat = named(
       .max(100_000)
       .nullable()
       .default(null)
-      .meta({ description: 'All that it holds. null: renew whatever it holds.' }),
+      .meta({ description: 'All attempts that the worker holds. null: renew every lease of the worker.' }),
     started: z
       .array(z.object({ job_id: storeId, attempt: attemptNumber, started_at: instant }))
       .max(100_000)
       .default([])
-      .meta({ description: 'Of jobs that were prefetched: those that have started, and when.' }),
+      .meta({ description: 'Prefetched jobs that have started, and when.' }),
     seen_claim: wholeNumber(0, Number.MAX_SAFE_INTEGER)
       .nullable()
       .default(null)
-      .meta({ description: 'The highest claim_seq that was answered or finally given up.' }),
+      .meta({ description: 'The highest claim_seq that was answered or given up.' }),
   }),
 );
 export type Heartbeat = z.output<typeof Heartbeat>;
@@ -33,9 +33,11 @@ const lease = z.object({ job_id: wireId, attempt: z.number() });
 export const HeartbeatAnswer = named(
   'HeartbeatAnswer',
   z.object({
-    cancel: z.array(lease).meta({ description: 'Held, but somebody asked for it to stop.' }),
-    lost: z.array(lease).meta({ description: "Listed, but no longer this worker's: stop it, report nothing." }),
-    drain: z.boolean().meta({ description: 'Finish what you have and leave.' }),
+    cancel: z.array(lease).meta({ description: 'Held by this worker, but cancelled: stop them.' }),
+    lost: z
+      .array(lease)
+      .meta({ description: 'Listed, but no longer leased to this worker: stop them, report nothing.' }),
+    drain: z.boolean().meta({ description: 'Finish the running jobs and leave.' }),
   }),
 );
 export type HeartbeatAnswer = z.output<typeof HeartbeatAnswer>;

@@ -1,10 +1,11 @@
-/** What may be changed about a job that waits. */
+/** Changes to a single job. */
 
-import type { z } from 'zod';
+import { z } from 'zod';
 import { duration, instant } from './fields.ts';
 import { maxAttempts, priority, queueName, tagList } from './job-submission.ts';
 import { named, strict } from './schemas.ts';
 
+/** Fields that can be changed while a job waits. */
 export const JobEdit = named(
   'JobEdit',
   strict({
@@ -18,3 +19,13 @@ export const JobEdit = named(
 );
 export type JobEdit = z.output<typeof JobEdit>;
 export type JobEditInput = z.input<typeof JobEdit>;
+
+export const JobCancel = strict({
+  cascade: z
+    .enum(['waiting', 'none'])
+    .meta({
+      description:
+        'waiting (the default): dependents that can no longer run are cancelled too; none: dependents are judged by their conditions.',
+    })
+    .exactOptional(),
+});

@@ -1,8 +1,9 @@
-/** Which jobs a list or a bulk operation is about. */
+/** The filter that chooses jobs for a list or a bulk operation. */
 
 import { z } from 'zod';
 import { REASONS, STATUSES, type Status } from '../core/job.ts';
-import { idPageQuery, instantOrAgo, label, storeId, text } from './fields.ts';
+import type { JobFilter as DomainJobFilter } from '../core/job-filter.ts';
+import { idPageQuery, instantOrAgo, label, resolveInstant, storeId, text } from './fields.ts';
 import { queueName } from './job-submission.ts';
 import { named, strict } from './schemas.ts';
 
@@ -40,12 +41,12 @@ const filterShape = {
   q: text(256)
     .meta({
       description:
-        'Part of name, command, input or error, whatever the case. Lists look among the newest 100,000 jobs, bulk operations among all.',
+        'Part of name, command, input or error; case is ignored. Lists search the newest 100,000 jobs, bulk operations all.',
     })
     .exactOptional(),
 };
 
-/** The same filter wherever jobs are chosen; times mean `created_at`, from inclusive, to exclusive. */
+/** Times mean `created_at`; `from` is inclusive, `to` exclusive. */
 export const JobFilter = named(
   'JobFilter',
   strict({ ...filterShape, ids: z.array(storeId).max(10_000).exactOptional() }),
@@ -63,10 +64,31 @@ const idList = z
     return z.NEVER;
   });
 
-/** The list's query: a filter and a page. */
+/** The query of the list: a filter and a page. */
 export const JobListQuery = strict({
   ...filterShape,
   ids: idList.exactOptional(),
   ...idPageQuery,
 });
 export type JobListQuery = z.output<typeof JobListQuery>;
+
+/** The filter in the domain's terms; `now` resolves times such as "2h ago". */
+export function filterFromWire(wire: JobFilter, now: number): DomainJobFilter {
+  return {
+    ...(wire.status && { statuses: wire.status }),
+    // Only these have a reason. Naming them lets the store use its index on the status.
+    ...(wire.reason && !wire.status && { statuses: ['failed', 'cancelled', 'skipped'] as const }),
+    ...(wire.queue !== undefined && { queue: wire.queue }),
+    ...(wire.name !== undefined && { name: wire.name }),
+    ...(wire.tag && { tags: wire.tag }),
+    ...(wire.worker_id !== undefined && { workerId: wire.worker_id }),
+    ...(wire.reason && { reason: wire.reason }),
+    ...(wire.workflow_id !== undefined && { workflowId: wire.workflow_id }),
+    ...(wire.group_id !== undefined && { groupId: wire.group_id }),
+    ...(wire.parent_id !== undefined && { parentId: wire.parent_id }),
+    ...(wire.from && { createdFrom: resolveInstant(wire.from, now) }),
+    ...(wire.to && { createdTo: resolveInstant(wire.to, now) }),
+    ...(wire.q !== undefined && { text: wire.q }),
+    ...(wire.ids && { ids: wire.ids }),
+  };
+}

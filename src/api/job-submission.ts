@@ -1,4 +1,4 @@
-/** What a submitter may ask for. */
+/** Jobs as they are submitted. */
 
 import { z } from 'zod';
 import { CONDITIONS } from '../core/dag/conditions.ts';
@@ -7,7 +7,7 @@ import { duration, instant, label, storeId, text, wholeNumber } from './fields.t
 import { NotifyList } from './notify.ts';
 import { named, strict } from './schemas.ts';
 
-/** Limits of a submission, by the request as it is sent. */
+/** Limits of the request body. */
 export const MAX_JOB_BYTES = 1024 * 1024;
 export const MAX_ARRAY_BYTES = 64 * 1024 * 1024;
 export const MAX_JOBS = 100_000;
@@ -46,11 +46,11 @@ const environment = z
   )
   .meta({ examples: [{ STAGE: 'test' }] });
 
-/** More parents than this are a workflow's matter. */
+/** For more parents, use a workflow. */
 const MAX_PARENTS = 10_000;
 
 const condition = z.enum(CONDITIONS).meta({
-  description: 'success (the default): it is done; failure: it failed; ended: it ended, however.',
+  description: 'success (the default): the job is done; failure: it failed; ended: it ended in any way.',
 });
 
 const dependencies = z
@@ -62,14 +62,13 @@ const dependencies = z
   )
   .max(MAX_PARENTS, `at most ${MAX_PARENTS} jobs`)
   .refine((list) => new Set(list.map(parentOf)).size === list.length, 'each job may be named once')
-  .meta({ description: 'Jobs that must end before, by id; all conditions must hold.' });
+  .meta({ description: 'Jobs that must end first, by id; all conditions must be met.' });
 
-/** The id in either spelling of a dependency. */
+/** Returns the id in either form of a dependency. */
 export function parentOf(dependency: number | { job: number }): number {
   return typeof dependency === 'number' ? dependency : dependency.job;
 }
 
-/** One job, as it is submitted. */
 export const JobSubmission = named(
   'JobSubmission',
   strict({
@@ -85,7 +84,7 @@ export const JobSubmission = named(
     delay: duration().exactOptional(),
     max_attempts: maxAttempts.exactOptional(),
     max_retries: wholeNumber(0, 10_000)
-      .meta({ description: 'The same as max_attempts, where 0 means 1.' })
+      .meta({ description: 'The same as max_attempts, except that 0 means 1.' })
       .exactOptional(),
     backoff: backoff.exactOptional(),
     retry_on: exitCodes.exactOptional(),
@@ -122,8 +121,8 @@ export const JobSubmission = named(
     }),
 );
 export type JobSubmission = z.output<typeof JobSubmission>;
-/** As a client writes it: durations and instants as text. */
+/** Before decoding: durations and instants as text. */
 export type JobSubmissionInput = z.input<typeof JobSubmission>;
 
-/** One job, or an array that is stored whole or not at all. */
+/** One job, or an array of which all or none are stored. */
 export const JobsSubmission = named('JobsSubmission', z.union([JobSubmission, z.array(JobSubmission).max(MAX_JOBS)]));

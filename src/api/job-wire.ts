@@ -1,4 +1,4 @@
-/** Jobs between the wire and the domain: the one place that knows both spellings. */
+/** Maps jobs between the wire and the domain. */
 
 import {
   DEFAULT_BACKOFF,
@@ -15,7 +15,7 @@ import { type JobSubmission, parentOf } from './job-submission.ts';
 import { notifyFrom, notifyToWire } from './notify.ts';
 import { tickOfJobToWire } from './tick-of-job.ts';
 
-/** The job that a submission asks for, with every default filled in. */
+/** Returns the submitted job with every default filled in. */
 export function newJobFrom(wire: JobSubmission): NewJob {
   return {
     name: wire.name ?? DEFAULT_SPEC.name,
@@ -59,7 +59,7 @@ export function newJobFrom(wire: JobSubmission): NewJob {
   };
 }
 
-/** A job as it is read. Values of `env` stay here. */
+/** Returns a job for readers. Values of `env` are left out. */
 export function jobToWire(job: DomainJob): Job {
   return {
     id: String(job.id),
@@ -125,7 +125,7 @@ export function submittedJobToWire(item: { job: DomainJob; deduplicated: boolean
   return { ...jobToWire(item.job), deduplicated: item.deduplicated };
 }
 
-/** The part that a reader and a worker see alike. */
+/** Returns the fields that readers and workers both see. */
 export function specToWire(spec: JobSpec) {
   return {
     name: spec.name,
@@ -170,7 +170,7 @@ export function attemptToWire(attempt: DomainAttempt): Attempt {
   };
 }
 
-/** As the original means it: `max_retries: 0` still runs once. */
+/** As in the original: `max_retries: 0` still runs once. */
 function retriesToAttempts(maxRetries: number | undefined): number | undefined {
   return maxRetries === undefined ? undefined : Math.max(maxRetries, 1);
 }
@@ -186,7 +186,7 @@ function backoffFrom(wire: JobSubmission['backoff']): NewJob['backoff'] {
   };
 }
 
-/** Shared, so that a store knows the default when it sees it. */
+/** Shared, so that a store recognizes the default by identity. */
 const NONE = DEFAULT_SPEC.tags;
 
 function distinct(values: readonly string[] | undefined): readonly string[] {

@@ -1,17 +1,17 @@
-/** A job and its attempts, as they are read. */
+/** Jobs and their attempts as readers see them. */
 
 import { z } from 'zod';
 import { CONDITIONS } from '../core/dag/conditions.ts';
 import { ATTEMPT_OUTCOMES, BACKOFF_TYPES, ON_DISCONNECT, REASONS, RERUN, STATUSES } from '../core/job.ts';
-import { wireId, wireInstant } from './fields.ts';
+import { duration, wireId, wireInstant } from './fields.ts';
 import { NotificationSubject, NotifyView, SentNotification } from './notify.ts';
 import { Progress } from './report.ts';
-import { itemsOf, named, pageOf } from './schemas.ts';
+import { itemsOf, named, pageOf, strict } from './schemas.ts';
 import { TickOfJob } from './tick-of-job.ts';
 
 const ms = z.number().meta({ description: 'Milliseconds.' });
 
-/** What was asked for, with the defaults filled in. Durations are milliseconds. */
+/** The submitted fields, with defaults filled in. Durations are milliseconds. */
 export const specShape = {
   name: z.string().nullable(),
   queue: z.string(),
@@ -50,23 +50,27 @@ const jobShape = {
   depends_on: z.array(z.object({ job: wireId, if: z.enum(CONDITIONS) })),
   continue_on_failure: z
     .boolean()
-    .meta({ description: 'Its failure counts as success for its children and workflow.' }),
+    .meta({ description: 'The failure of this job counts as success for its dependents and its workflow.' }),
   notify: NotifyView,
-  workflow_id: wireId.nullable().meta({ description: 'The workflow whose step it is.' }),
+  workflow_id: wireId.nullable().meta({ description: 'The workflow of which it is a step.' }),
   step: z.string().nullable().meta({ description: 'The key of the step.' }),
-  group_id: wireId.nullable().meta({ description: 'Of an item: the job of its for_each step.' }),
-  index: z.number().nullable().meta({ description: 'Of an item: its place in the list, from 0.' }),
+  group_id: wireId.nullable().meta({ description: 'For an item: the job of its for_each step.' }),
+  index: z.number().nullable().meta({ description: 'For an item: its position in the list, from 0.' }),
   rerun_of: wireId.nullable().meta({ description: 'The job that this one repeats.' }),
-  tick: TickOfJob.nullable().meta({ description: 'The tick of a schedule that it runs for.' }),
+  tick: TickOfJob.nullable().meta({ description: 'The tick of the schedule that it runs for.' }),
   run_at: wireInstant.meta({ description: 'When it is, or was, due.' }),
-  attempts: z.number().meta({ description: 'Claims so far; the number of the present or last attempt.' }),
+  attempts: z
+    .number()
+    .meta({ description: 'The number of claims so far, which is the number of the current or last attempt.' }),
   failures: z.number(),
   interruptions: z.number(),
   snoozes: z.number(),
   created_at: wireInstant,
   started_at: wireInstant.nullable(),
   done_at: wireInstant.nullable(),
-  expires_at: wireInstant.nullable().meta({ description: 'Fails unless started by then (start_timeout).' }),
+  expires_at: wireInstant
+    .nullable()
+    .meta({ description: 'The job fails if it has not started by then (start_timeout).' }),
   last_heartbeat: wireInstant.nullable(),
   worker_id: wireId.nullable(),
   exit_code: z.number().nullable(),
@@ -81,27 +85,29 @@ const jobShape = {
 export const Job = named('Job', z.object(jobShape));
 export type Job = z.output<typeof Job>;
 
-/** A single job also says what it waits for, and which messages were sent about it. */
+/** One job, with what it waits for and the notifications about it. */
 export const JobDetail = named(
   'JobDetail',
   z.object({
     ...jobShape,
-    waiting_for: z.string().nullable().meta({ description: 'One sentence.' }),
-    notifications: z.array(SentNotification).meta({ description: 'Messages about it, by the jobs that carry them.' }),
+    waiting_for: z.string().nullable().meta({ description: 'What the job waits for, in one sentence.' }),
+    notifications: z
+      .array(SentNotification)
+      .meta({ description: 'Notifications about it, with the jobs that deliver them.' }),
     notifies: NotificationSubject.nullable().meta({
-      description: 'Of a job that carries a message: what it is about.',
+      description: 'For a job that delivers a notification: its subject.',
     }),
   }),
 );
 export type JobDetail = z.output<typeof JobDetail>;
 
-/** The answer to a submission: `deduplicated` where a unique key led to a job that was there before. */
+/** A submitted job. `deduplicated`: an existing job with the same unique key was returned instead of a new one. */
 export const SubmittedJob = named('SubmittedJob', z.object({ ...jobShape, deduplicated: z.boolean() }));
 export type SubmittedJob = z.output<typeof SubmittedJob>;
 
-export const SubmittedJobs = named('SubmittedJobs', itemsOf(SubmittedJob));
+const SubmittedJobs = named('SubmittedJobs', itemsOf(SubmittedJob));
 
-/** One for one, a list for an array. */
+/** One job for one job, a list for an array. */
 export const Submitted = named('Submitted', z.union([SubmittedJob, SubmittedJobs]));
 
 export const JobPage = named(
@@ -110,7 +116,7 @@ export const JobPage = named(
     searched_back_to: wireInstant
       .nullable()
       .meta({
-        description: 'With q: what was submitted until then was not looked at; null: all there are were looked at.',
+        description: 'With q: jobs submitted until then were not searched; null if all jobs were.',
       })
       .exactOptional(),
   }),
@@ -133,3 +139,5 @@ export const Attempt = named(
 export type Attempt = z.output<typeof Attempt>;
 
 export const AttemptList = named('AttemptList', itemsOf(Attempt));
+
+export const WaitQuery = strict({ timeout: duration().exactOptional() });

@@ -1,4 +1,4 @@
-/** `notify` lists as they are written and read. */
+/** `notify` lists of jobs, workflows and schedules. */
 
 import { z } from 'zod';
 import { DEFAULT_LATE_AFTER_MS, NOTIFY_EVENTS, type Notify } from '../core/notify.ts';
@@ -14,7 +14,7 @@ const webhook = z
     const url = URL.parse(value);
     return url !== null && (url.protocol === 'http:' || url.protocol === 'https:') && url.username === '';
   }, 'expected a URL such as "https://example.com/hook", without a user name')
-  .meta({ examples: ['https://example.com/hook'], description: 'Gets a signed POST with JSON.' });
+  .meta({ examples: ['https://example.com/hook'], description: 'Receives a signed POST with JSON.' });
 
 const entry = strict({
   on: z
@@ -22,24 +22,24 @@ const entry = strict({
     .min(1, 'expected at least one event')
     .meta({
       description:
-        'failed: after the last attempt; recovered: the first success after a failure; missed and late: of a schedule.',
+        'failed: after the last attempt; recovered: the first success after a failure; missed and late: for schedules.',
       examples: [['failed', 'recovered']],
     }),
   webhook: webhook.exactOptional(),
   command: text(65_536)
-    .meta({ description: 'A shell line that finds the event as WORKRON_NOTIFY_… variables.' })
+    .meta({ description: 'A shell command that gets the event in WORKRON_NOTIFY_… variables.' })
     .exactOptional(),
   late_after: duration(1_000)
-    .meta({ description: 'A run that has not started so long after its tick is late; 5m by default.' })
+    .meta({ description: 'A run is late if it has not started this long after its tick; 5m by default.' })
     .exactOptional(),
 }).refine((value) => (value.webhook === undefined) !== (value.command === undefined), {
   message: 'expected exactly one of webhook and command',
 });
 
-export const NotifyList = z
-  .array(entry)
-  .max(16, 'at most 16 entries')
-  .meta({ description: 'Who is told of what. Messages are jobs of their own, in the queue workron.notify.' });
+export const NotifyList = z.array(entry).max(16, 'at most 16 entries').meta({
+  description:
+    'Where to send notifications, and about which events. They are delivered by jobs in the queue workron.notify.',
+});
 export type NotifyList = z.output<typeof NotifyList>;
 
 export function notifyFrom(wire: NotifyList | undefined): Notify[] {
@@ -59,7 +59,7 @@ export const NotifyView = z.array(
   }),
 );
 
-/** Without what the installation adds: that is no business of the one who wrote the list. */
+/** Leaves out the targets that the installation adds: they are not part of the submitted list. */
 export function notifyToWire(list: readonly Notify[]): z.output<typeof NotifyView> {
   return list.flatMap(({ on, target, lateAfterMs }) => {
     if (target.type === 'installation') return [];
@@ -68,10 +68,10 @@ export function notifyToWire(list: readonly Notify[]): z.output<typeof NotifyVie
   });
 }
 
-/** A message about something, and the job that carries it. */
+/** A notification, and the job that delivers it. */
 export const SentNotification = z.object({ event: z.enum(NOTIFY_EVENTS), job_id: wireId });
 
-/** What a message is about. */
+/** The subject of a notification. */
 export const NotificationSubject = z.object({
   event: z.enum(NOTIFY_EVENTS),
   job_id: wireId.nullable(),

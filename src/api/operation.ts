@@ -1,18 +1,17 @@
-/** Doing something to every job that matches. */
+/** Bulk operations: one action on every job that matches a filter. */
 
 import { z } from 'zod';
-import { wireId, wireInstant } from './fields.ts';
+import { BULK_ACTIONS, type Operation as DomainOperation } from '../core/operation.ts';
+import { toInstant, toInstantOrNull, wireId, wireInstant } from './fields.ts';
 import { JobFilter } from './job-filter.ts';
 import { named, strict } from './schemas.ts';
-
-export const BULK_ACTIONS = ['cancel', 'retry'] as const;
 
 export const BulkRequest = named(
   'BulkRequest',
   strict({
     action: z.enum(BULK_ACTIONS),
-    filter: JobFilter.meta({ description: 'The same as for the list; {} is every job.' }),
-    dry_run: z.boolean().exactOptional().meta({ description: 'Only count.' }),
+    filter: JobFilter.meta({ description: 'The same filter as for the list of jobs; {} matches every job.' }),
+    dry_run: z.boolean().exactOptional().meta({ description: 'Only count the jobs that match.' }),
   }),
 );
 export type BulkRequestInput = z.input<typeof BulkRequest>;
@@ -23,9 +22,9 @@ export const Operation = named(
     id: wireId,
     action: z.enum(BULK_ACTIONS),
     status: z.enum(['running', 'done', 'cancelled']),
-    total: z.number().meta({ description: 'How many matched when it was asked for.' }),
+    total: z.number().meta({ description: 'The number of jobs that matched when the operation was requested.' }),
     changed: z.number(),
-    skipped: z.number().meta({ description: 'Matched, but could not be changed.' }),
+    skipped: z.number().meta({ description: 'The number of jobs that matched but could not be changed.' }),
     created_at: wireInstant,
     ended_at: wireInstant.nullable(),
   }),
@@ -37,3 +36,16 @@ export const BulkAnswer = named(
   z.object({ total: z.number(), dry_run: z.boolean(), operation: Operation.nullable() }),
 );
 export type BulkAnswer = z.output<typeof BulkAnswer>;
+
+export function operationToWire(operation: DomainOperation): Operation {
+  return {
+    id: String(operation.id),
+    action: operation.action,
+    status: operation.status,
+    total: operation.total,
+    changed: operation.changed,
+    skipped: operation.skipped,
+    created_at: toInstant(operation.createdAt),
+    ended_at: toInstantOrNull(operation.endedAt),
+  };
+}

@@ -1,28 +1,12 @@
-/** Errors on the wire: problem documents (RFC 9457) with a stable `code`. */
+/** Errors on the wire: problem documents (RFC 9457) with a stable `code`. No schema is loaded to read one. */
 
-import { z } from 'zod';
 import { ERROR_CODES, type ErrorCode, WorkronError } from '../core/error.ts';
-import { named } from './schemas.ts';
+import type { Problem } from './problem-schema.ts';
 
 export const PROBLEM_TYPE = 'application/problem+json';
 
-export const Problem = named(
-  'Problem',
-  z.object({
-    type: z.string(),
-    title: z.string(),
-    status: z.number(),
-    code: z.string(),
-    detail: z.string(),
-    request_id: z.string(),
-    errors: z.array(z.object({ pointer: z.string(), detail: z.string() })).exactOptional(),
-    job_id: z.string().exactOptional(),
-  }),
-);
-export type Problem = z.output<typeof Problem>;
-
-/** What each code means, in the words of the title. */
-export const ERROR_TITLES: Readonly<Record<ErrorCode, string>> = {
+/** The title of each code. */
+const ERROR_TITLES: Readonly<Record<ErrorCode, string>> = {
   bad_request: 'The request is not valid',
   dependency_cycle: 'The dependencies form a cycle',
   dependency_unknown: 'A dependency does not exist',
@@ -31,7 +15,6 @@ export const ERROR_TITLES: Readonly<Record<ErrorCode, string>> = {
   forbidden: 'Refused',
   not_found: 'There is nothing at this address',
   job_not_found: 'No such job',
-  queue_not_found: 'No such queue',
   worker_not_found: 'No such worker',
   operation_not_found: 'No such operation',
   workflow_not_found: 'No such workflow',
@@ -68,16 +51,45 @@ export function problemFrom(error: WorkronError, requestId: string): Problem {
   };
 }
 
-/** The error that a problem document tells of; codes of a newer server are understood by their status. */
+/** A problem document from any server: one of another version may lack fields, or have more of them. */
+export interface ReceivedProblem {
+  title: string;
+  status?: number;
+  code?: string;
+  detail?: string;
+  [field: string]: unknown;
+}
+
+/** The problem document in the text of a reply; `undefined` if it is something else, such as the page of a proxy. */
+export function parseProblem(text: string): ReceivedProblem | undefined {
+  try {
+    const body: unknown = JSON.parse(text);
+    return isProblem(body) ? body : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function isProblem(body: unknown): body is ReceivedProblem {
+  return typeof body === 'object' && body !== null && 'title' in body && typeof body.title === 'string';
+}
+
+/** Returns the error that a problem document describes. A code that is not known here is replaced by one for its status. */
 export function errorFromProblem(status: number, body: unknown, retryAfterSeconds?: number): WorkronError {
-  const parsed = Problem.safeParse(body);
   const retryAfter = retryAfterSeconds === undefined ? {} : { retryAfterMs: retryAfterSeconds * 1_000 };
-  if (!parsed.success) return new WorkronError(codeOfStatus(status), `The server answered ${status}`, retryAfter);
-  const { code, detail, errors } = parsed.data;
+  if (!isProblem(body) || typeof body.code !== 'string' || typeof body.detail !== 'string') {
+    return new WorkronError(codeOfStatus(status), `The server answered ${status}`, retryAfter);
+  }
+  const { code, detail, errors } = body;
   return new WorkronError(Object.hasOwn(ERROR_CODES, code) ? (code as ErrorCode) : codeOfStatus(status), detail, {
     ...retryAfter,
-    ...(errors === undefined ? {} : { errors }),
+    ...(Array.isArray(errors) ? { errors: errors.filter(isFieldError) } : {}),
   });
+}
+
+function isFieldError(error: unknown): error is { pointer: string; detail: string } {
+  const { pointer, detail } = (error ?? {}) as Record<string, unknown>;
+  return typeof pointer === 'string' && typeof detail === 'string';
 }
 
 const BY_STATUS: Readonly<Record<number, ErrorCode>> = {

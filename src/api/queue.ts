@@ -1,5 +1,8 @@
+/** Queues on the wire. */
+
 import { z } from 'zod';
-import { wholeNumber, wireInstant } from './fields.ts';
+import type { QueueState } from '../core/queue.ts';
+import { toInstantOrNull, wholeNumber, wireInstant } from './fields.ts';
 import { itemsOf, named, strict } from './schemas.ts';
 
 export const Queue = named(
@@ -20,7 +23,7 @@ export type Queue = z.output<typeof Queue>;
 
 export const QueueList = named('QueueList', itemsOf(Queue));
 
-/** `max_running: null` takes the limit away. */
+/** `max_running: null` removes the limit. */
 export const QueueEdit = named(
   'QueueEdit',
   strict({
@@ -29,3 +32,17 @@ export const QueueEdit = named(
   }).refine((edit) => Object.keys(edit).length > 0, 'expected paused or max_running'),
 );
 export type QueueEdit = z.output<typeof QueueEdit>;
+
+export function queueToWire(queue: QueueState): Queue {
+  return {
+    name: queue.name,
+    paused: queue.paused,
+    paused_at: toInstantOrNull(queue.pausedAt),
+    max_running: queue.maxRunning,
+    blocked: queue.blocked,
+    scheduled: queue.scheduled,
+    pending: queue.pending,
+    running: queue.running,
+    oldest_pending_at: toInstantOrNull(queue.oldestPendingAt),
+  };
+}

@@ -1,4 +1,4 @@
-/** A worker tells how far attempts are, and what the next one could go on from. */
+/** Progress and checkpoints of attempts. */
 
 import { z } from 'zod';
 import type { Progress as DomainProgress } from '../core/job.ts';
@@ -7,13 +7,13 @@ import { storeId, wireId } from './fields.ts';
 import { attemptNumber } from './heartbeat.ts';
 import { itemsOf, named } from './schemas.ts';
 
-export const MAX_CHECKPOINT_BYTES = 1024 * 1024;
+const MAX_CHECKPOINT_BYTES = 1024 * 1024;
 const MAX_TEXT_LENGTH = 1_024;
 const MAX_REPORTS = 1_000;
 
 export const Progress = named(
   'Progress',
-  z.object({ fraction: z.number().meta({ description: '0 to 1.' }), text: z.string().nullable() }),
+  z.object({ fraction: z.number().meta({ description: 'From 0 to 1.' }), text: z.string().nullable() }),
 );
 
 const progress = z.object({
@@ -55,10 +55,10 @@ export const ReportAnswer = named(
 
 export const Checkpoint = named(
   'Checkpoint',
-  z.object({ value: z.unknown().meta({ description: 'The last one of any attempt; null where there is none.' }) }),
+  z.object({ value: z.unknown().meta({ description: 'The last checkpoint of any attempt; null if there is none.' }) }),
 );
 
-/** What a handler or a worker may say of how far it is, as it can be stored. */
+/** Returns progress as it can be stored: a fraction from 0 to 1, and text without unprintable characters. */
 export function progressFrom(fraction: number, text: string | null): DomainProgress {
   const within = Number.isNaN(fraction) ? 0 : Math.min(1, Math.max(0, fraction));
   return { fraction: within, text: text === null ? null : cleanText(text.slice(0, MAX_TEXT_LENGTH)) };

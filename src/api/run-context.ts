@@ -1,4 +1,4 @@
-/** What a job can know of those around it: parameters of its workflow, its item, how its parents ended. */
+/** The run context of a job: the parameters of its workflow, its item, and the results of its parents. */
 
 import { z } from 'zod';
 import { type RunContext as DomainRunContext, TERMINAL_STATUSES } from '../core/job.ts';
@@ -8,18 +8,18 @@ import { named } from './schemas.ts';
 export const RunContext = named(
   'RunContext',
   z.object({
-    params: z.record(z.string(), z.unknown()).meta({ description: 'Of its workflow.' }),
+    params: z.record(z.string(), z.unknown()).meta({ description: 'The parameters of its workflow.' }),
     item: z
       .object({ value: z.unknown(), index: z.number() })
       .nullable()
-      .meta({ description: 'Of a for_each step: what to work on, and its place in the list.' }),
+      .meta({ description: 'For an item of a for_each step: its value and its position in the list.' }),
     parents: z.array(
       z.object({
         job_id: wireId,
-        key: z.string().meta({ description: 'Key of the step, else name of the job, else its id.' }),
+        key: z.string().meta({ description: 'The key of the step, else the name of the job, else its id.' }),
         status: z.enum(TERMINAL_STATUSES),
         result: z.unknown().optional().meta({
-          description: 'With `results_once`: absent where an earlier job of the same answer has it.',
+          description: 'With `results_once`: absent if an earlier job of the same reply has it.',
         }),
       }),
     ),
@@ -27,7 +27,7 @@ export const RunContext = named(
 );
 export type RunContext = z.output<typeof RunContext>;
 
-/** `told`: parents whose results need not be said again; those of this job are added. */
+/** `told`: parents whose results are not repeated; the parents of this job are added to it. */
 export function runContextToWire(
   { params, item, parents }: DomainRunContext,
   told: Set<number> | null = null,
@@ -44,7 +44,7 @@ export function runContextToWire(
   };
 }
 
-/** `results`: of the parents of earlier jobs, by id; those of this job are added. */
+/** `results`: the results of parents of earlier jobs, by id; those of this job are added to it. */
 export function runContextFromWire(
   { params, item, parents }: RunContext,
   results: Map<string, unknown>,

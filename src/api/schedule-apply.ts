@@ -1,19 +1,19 @@
-/** Schedules as a file declares them: what the owner has is made to be what the list says. */
+/** Declared schedules: the schedules of an owner are made equal to a list. */
 
 import { z } from 'zod';
 import { label } from './fields.ts';
 import { coherent, scheduleName, scheduleSpecShape } from './schedule.ts';
 import { named, strict } from './schemas.ts';
 
-/** More schedules than this are several owners. */
-export const MAX_APPLIED = 10_000;
+/** For more schedules, use several owners. */
+const MAX_APPLIED = 10_000;
 
 export const scheduleOwner = label(256).meta({
-  description: 'Whose schedules these are: of this owner, those that are not in the list are removed.',
+  description: 'The owner of these schedules: its schedules that are not in the list are removed.',
   examples: ['team-a'],
 });
 
-/** Without an owner of its own: that is the list's. */
+/** Has no owner field: the owner is that of the list. */
 export const DeclaredSchedule = named(
   'DeclaredSchedule',
   coherent(strict({ name: scheduleName, ...scheduleSpecShape })),
@@ -31,11 +31,11 @@ export const ScheduleApply = named(
       (list) => new Set(list.map(({ name }) => name)).size === list.length,
       'each name may be used once',
     ),
-    dry_run: z.boolean().meta({ description: 'Tell what would change, and change nothing.' }).exactOptional(),
+    dry_run: z.boolean().meta({ description: 'Report what would change, and change nothing.' }).exactOptional(),
   }),
 );
 
-export const APPLY_ACTIONS = ['add', 'change', 'remove', 'keep'] as const;
+const APPLY_ACTIONS = ['add', 'change', 'remove', 'keep'] as const;
 
 export const ScheduleApplied = named(
   'ScheduleApplied',
@@ -47,10 +47,12 @@ export const ScheduleApplied = named(
         z.object({
           name: scheduleName,
           action: z.enum(APPLY_ACTIONS),
-          fields: z.array(z.string()).meta({ description: 'What differs, of a change: cron, job.command …' }),
+          fields: z
+            .array(z.string())
+            .meta({ description: 'For a change: the fields that differ, such as cron or job.command.' }),
         }),
       )
-      .meta({ description: 'In the order of the list, then what is removed.' }),
+      .meta({ description: 'In the order of the list, then the removed schedules.' }),
   }),
 );
 export type ScheduleApplied = z.output<typeof ScheduleApplied>;

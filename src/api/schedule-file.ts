@@ -1,36 +1,36 @@
-/** Schedule files: what may be in them, and from their text to a list or to everything that is wrong with it. */
+/** Schedule files: their schema, and the parser that returns a list of schedules or all errors. */
 
 import { z } from 'zod';
 import { isWorkronError } from '../core/error.ts';
 import { parseCron } from '../core/schedule/cron.ts';
-import { requireTicks } from '../core/schedule/require-ticks.ts';
+import { requireTicks } from '../core/schedule/recurrence.ts';
 import { zoneOf } from '../core/schedule/zone.ts';
 import { type DeclaredSchedule, declaredSchedules, scheduleOwner } from './schedule-apply.ts';
 import { strict } from './schemas.ts';
 import { findingsOf } from './workflow/issues.ts';
 import { type Finding, type SourceProblem, WorkflowSource } from './workflow/source.ts';
 
-export const ScheduleFile = strict({
+const ScheduleFile = strict({
   $schema: z.string().meta({ description: 'For editors.' }).exactOptional(),
   owner: scheduleOwner.exactOptional(),
   schedules: declaredSchedules,
 });
 
-/** Draft 7: what editors understand. `schema/schedules.schema.json` is this document. */
+/** Draft 7, which editors support. `schema/schedules.schema.json` is this document. */
 export function scheduleJsonSchema(): object {
   const schema = z.toJSONSchema(ScheduleFile, { io: 'input', target: 'draft-7' });
   return { ...schema, title: 'Workron schedules' };
 }
 
 export interface ReadSchedules {
-  /** As it stands in the file, for the API; `null` where there are errors. */
+  /** The content of the file, for the API; `null` if there are errors. */
   file: { owner?: string; schedules: unknown[] } | null;
   problems: SourceProblem[];
-  /** Where something that a server finds wrong is in the text, by its JSON pointer. */
+  /** Finds the place in the text of an error that the server reports, by its JSON pointer. */
   locate: (pointer: string, message: string) => SourceProblem;
 }
 
-/** Never throws: whatever the text is, it comes back as a list or as errors with their places. */
+/** Never throws: returns a list of schedules, or errors with their places in the text. */
 export function readScheduleFile(text: string, now: number): ReadSchedules {
   const source = new WorkflowSource(text);
   const locate = (pointer: string, message: string) =>
@@ -64,7 +64,7 @@ function usedTwice(schedules: readonly DeclaredSchedule[]): Finding[] {
   });
 }
 
-/** An expression or a zone that means nothing, or never fires. */
+/** Finds expressions and zones that are invalid, and expressions that never fire. */
 function silentIn({ cron, timezone = 'UTC' }: DeclaredSchedule, place: number, now: number): Finding[] {
   const finding = (field: string, message: string): Finding => ({
     severity: 'error',
@@ -86,7 +86,7 @@ function silentIn({ cron, timezone = 'UTC' }: DeclaredSchedule, place: number, n
   return refusal('cron', () => requireTicks(parseCron(cron, timezone), now));
 }
 
-/** `cron: *\/5 …` is an alias to YAML, which says so in words that help nobody, several times. */
+/** YAML takes `cron: *\/5 …` for an alias and reports it several times. This replaces those reports by one that helps. */
 function explained(problems: readonly SourceProblem[]): SourceProblem[] {
   const told = new Set<number>();
   return problems.toSorted(byPlace).flatMap((problem) => {
@@ -100,7 +100,7 @@ function explained(problems: readonly SourceProblem[]): SourceProblem[] {
   });
 }
 
-/** Where a key is misspelt, that something is missing is no news. */
+/** Keeps one problem per place: if a key is misspelt, that the right key is missing adds nothing. */
 function firstOfEachPlace(problems: readonly SourceProblem[]): SourceProblem[] {
   const places = new Map<string, SourceProblem>();
   for (const problem of problems) {

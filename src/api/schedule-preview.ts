@@ -1,4 +1,4 @@
-/** When an expression would be due, before anything is made of it. */
+/** Previews of expressions: description and next ticks. */
 
 import { z } from 'zod';
 import { duration, instant, label, text, wholeNumber, wireInstant } from './fields.ts';
@@ -17,8 +17,8 @@ export const SchedulePreviewRequest = named(
     timezone: label(64)
       .meta({ description: 'An IANA name. UTC by default.', examples: ['Europe/Berlin'] })
       .exactOptional(),
-    from: instant.meta({ description: 'Ticks from then on; now by default.' }).exactOptional(),
-    count: wholeNumber(1, 100).meta({ description: '10 by default.' }).exactOptional(),
+    from: instant.meta({ description: 'The start of the preview; now by default.' }).exactOptional(),
+    count: wholeNumber(1, 100).meta({ description: 'The number of ticks; 10 by default.' }).exactOptional(),
   }).refine(
     (wire) => (wire.cron === undefined) !== (wire.every === undefined),
     'expected exactly one of cron and every',
@@ -29,16 +29,16 @@ export type SchedulePreviewRequestInput = z.input<typeof SchedulePreviewRequest>
 export const SchedulePreview = named(
   'SchedulePreview',
   z.object({
-    words: z.string().nullable().meta({ description: 'The expression in words, where there are any.' }),
+    description: z.string().nullable().meta({ description: 'The expression in words; null if there are none for it.' }),
     timezone: z.string(),
     items: z.array(
       z.object({
         utc: wireInstant,
-        local: z.string().meta({ description: 'In the zone, with its offset.' }),
+        local: z.string().meta({ description: 'Local time in the zone, with its offset.' }),
         note: z
           .string()
           .nullable()
-          .meta({ description: 'What the clock does here, or has done since the tick before.' }),
+          .meta({ description: 'How the clock changes here, or has changed since the previous tick.' }),
       }),
     ),
   }),

@@ -1,4 +1,4 @@
-/** Schedules as they are written and read. */
+/** Schedules as they are submitted and read. */
 
 import { z } from 'zod';
 import { CATCHUP_POLICIES, MAX_CAUGHT_UP } from '../core/schedule/plan-ticks.ts';
@@ -14,7 +14,7 @@ import { WorkflowSubmission } from './workflow/workflow.ts';
 export const scheduleName = z
   .string()
   .regex(SCHEDULE_NAME, 'expected a name of a-z, 0-9, ".", "_" and "-", at most 128 long')
-  // As the last part of an address these two mean other places.
+  // In a path these two mean other places.
   .refine((name) => name !== '.' && name !== '..', 'expected a name that is not "." or ".."')
   .meta({ examples: ['nightly-report'] });
 
@@ -23,8 +23,8 @@ export const scheduleKey = label(256).meta({ examples: ['tenant-a'] });
 
 const { run_at: _at, delay: _delay, unique: _unique, depends_on: _parents, ...jobShape } = JobSubmission.shape;
 
-/** A job without what the schedule itself decides: when it is due and what it waits for. */
-export const ScheduledJob = named(
+/** A job without the fields that the schedule decides: when it is due and what it depends on. */
+const ScheduledJob = named(
   'ScheduledJob',
   strict(jobShape)
     .refine((job) => (job.command === undefined) !== (job.handler === undefined), {
@@ -43,26 +43,26 @@ export const ScheduledJob = named(
 const catchup = strict({
   policy: z
     .enum(CATCHUP_POLICIES)
-    .meta({ description: 'Of ticks that nobody was there for: none, the latest (the default), or all of them.' })
+    .meta({ description: 'Which ticks run after downtime: none, the latest (the default), or all.' })
     .exactOptional(),
   window: duration(1)
-    .meta({ description: 'Those later than this are missed. 1h by default; less than 10s counts as 10s.' })
+    .meta({ description: 'Older ticks are missed. 1h by default; less than 10s counts as 10s.' })
     .exactOptional(),
   max: wholeNumber(1, MAX_CAUGHT_UP)
-    .meta({ description: 'With all: so many at most, the newest. 10 by default.' })
+    .meta({ description: 'With all: the largest number of ticks, newest first. 10 by default.' })
     .exactOptional(),
 });
 
-/** All that a schedule may say, apart from its name and owner. */
+/** The fields of a schedule except its name and owner. */
 export const scheduleSpecShape = {
   cron: text(256)
     .meta({ description: '5 fields, or 6 with seconds first, or a macro such as @daily.', examples: ['0 2 * * *'] })
     .exactOptional(),
   every: duration(1_000)
-    .meta({ description: 'A period of real time, instead of cron.', examples: ['15m'] })
+    .meta({ description: 'A period of elapsed time, instead of cron.', examples: ['15m'] })
     .exactOptional(),
   anchor: instant
-    .meta({ description: 'From which every is counted. 1970-01-01T00:00:00Z by default.' })
+    .meta({ description: 'The instant from which every is counted. 1970-01-01T00:00:00Z by default.' })
     .exactOptional(),
   timezone: label(64)
     .meta({ description: 'An IANA name. UTC by default.', examples: ['Europe/Berlin'] })
@@ -71,22 +71,22 @@ export const scheduleSpecShape = {
     .enum(OVERLAP_POLICIES)
     .meta({
       description:
-        'While an earlier run has not ended: skip the tick (the default), let one wait, allow both, or cancel the earlier run.',
+        'If an earlier run has not ended: skip the tick (the default), let one run wait, allow both, or cancel the earlier run.',
     })
     .exactOptional(),
   catchup: catchup.exactOptional(),
   jitter: duration()
-    .meta({ description: 'Runs are spread over so long, each schedule and key at its own fixed place.' })
+    .meta({ description: 'Spreads runs over this time; each schedule and key has a fixed delay.' })
     .exactOptional(),
-  start_at: instant.nullable().meta({ description: 'Ticks from then on.' }).exactOptional(),
-  end_at: instant.nullable().meta({ description: 'Ticks before then.' }).exactOptional(),
+  start_at: instant.nullable().meta({ description: 'The first instant at which ticks count.' }).exactOptional(),
+  end_at: instant.nullable().meta({ description: 'Ticks must be before this instant.' }).exactOptional(),
   for_each: z
     .array(scheduleKey)
     .min(1, 'expected at least one key')
     .max(MAX_KEYS, `at most ${MAX_KEYS} keys`)
     .refine((keys) => new Set(keys).size === keys.length, 'each key may be named once')
     .nullable()
-    .meta({ description: 'Each tick runs once for each of these, as WORKRON_ITEM.' })
+    .meta({ description: 'Each tick runs once for each of these keys, which commands get as WORKRON_ITEM.' })
     .exactOptional(),
   job: ScheduledJob.exactOptional(),
   workflow: WorkflowSubmission.exactOptional(),
@@ -96,7 +96,7 @@ export const scheduleSpecShape = {
 const ownerShape = {
   owner: label(256)
     .nullable()
-    .meta({ description: 'Who keeps it: `workron apply` removes only what has its own owner.' })
+    .meta({ description: 'Who maintains it: `workron apply` removes only schedules of its own owner.' })
     .exactOptional(),
 };
 
@@ -104,7 +104,7 @@ type Fields = { [Field in 'cron' | 'every' | 'job' | 'workflow' | 'anchor']?: un
 
 const ofBoth = (a: keyof Fields, b: keyof Fields) => (wire: Fields) => wire[a] === undefined || wire[b] === undefined;
 
-/** Rules about fields that belong together. */
+/** Adds the rules about fields that depend on each other. */
 export function coherent<S extends z.ZodType<Fields>>(schema: S) {
   return schema
     .refine(
@@ -118,7 +118,6 @@ export function coherent<S extends z.ZodType<Fields>>(schema: S) {
     .refine(ofBoth('anchor', 'cron'), { path: ['anchor'], message: 'anchor goes with every' });
 }
 
-/** One schedule, as it is made. */
 export const ScheduleSubmission = named(
   'ScheduleSubmission',
   coherent(strict({ name: scheduleName, ...scheduleSpecShape, ...ownerShape })),
@@ -126,14 +125,14 @@ export const ScheduleSubmission = named(
 export type ScheduleSubmission = z.output<typeof ScheduleSubmission>;
 export type ScheduleSubmissionInput = z.input<typeof ScheduleSubmission>;
 
-/** The same where its name is in the address: what it is to be, as a whole. */
+/** A whole schedule whose name is in the path. */
 export const ScheduleDeclaration = named(
   'ScheduleDeclaration',
   coherent(strict({ ...scheduleSpecShape, ...ownerShape })),
 );
 export type ScheduleDeclarationInput = z.input<typeof ScheduleDeclaration>;
 
-/** What is left out stays; `cron` and `every` take each other's place, and so do `job` and `workflow`. */
+/** Fields that are left out do not change; `cron` and `every` replace each other, and so do `job` and `workflow`. */
 export const ScheduleEdit = named(
   'ScheduleEdit',
   strict({ ...scheduleSpecShape, ...ownerShape })
@@ -151,7 +150,7 @@ export const Schedule = named(
   'Schedule',
   z.object({
     name: z.string(),
-    words: z.string().nullable().meta({ description: 'When it is due, in words.' }),
+    description: z.string().nullable().meta({ description: 'When it is due, in words.' }),
     cron: z.string().nullable(),
     every: ms.nullable(),
     anchor: wireInstant.nullable(),
@@ -176,9 +175,9 @@ export const Schedule = named(
     updated_at: wireInstant,
     next_run: wireInstant
       .nullable()
-      .meta({ description: 'The next tick; null while it is paused, and once it is over.' }),
+      .meta({ description: 'The next tick; null while the schedule is paused, and after its end.' }),
     last_run: wireInstant.nullable().meta({ description: 'The newest tick that ran.' }),
-    last_verdict: z.enum(TICK_VERDICTS).nullable().meta({ description: 'Of the newest tick.' }),
+    last_verdict: z.enum(TICK_VERDICTS).nullable().meta({ description: 'The verdict of the newest tick.' }),
     last_job_id: wireId.nullable(),
     last_workflow_id: wireId.nullable(),
     paused_at: wireInstant.nullable(),
@@ -199,7 +198,7 @@ export const ScheduleListQuery = strict({
 export const PauseRequest = named(
   'PauseRequest',
   strict({
-    note: text(1_024).meta({ description: 'Why, for whoever finds it paused.' }).exactOptional(),
+    note: text(1_024).meta({ description: 'The reason, for others who find it paused.' }).exactOptional(),
   }),
 );
 
@@ -210,10 +209,10 @@ export const ScheduleRunRequest = named('ScheduleRunRequest', strict({ keys: key
 export const BackfillRequest = named(
   'BackfillRequest',
   strict({
-    from: instant.meta({ description: 'Ticks from then on (included).' }),
-    to: instant.meta({ description: 'Ticks before then; not later than now.' }),
+    from: instant.meta({ description: 'The first instant of the range, inclusive.' }),
+    to: instant.meta({ description: 'The end of the range, exclusive; not later than now.' }),
     keys: keys.exactOptional(),
-    dry_run: z.boolean().meta({ description: 'Tell what would run, and run nothing.' }).exactOptional(),
+    dry_run: z.boolean().meta({ description: 'List what would run, and run nothing.' }).exactOptional(),
   }).refine(({ from, to }) => from < to, { path: ['to'], message: 'expected an instant after from' }),
 );
 export type BackfillRequestInput = z.input<typeof BackfillRequest>;

@@ -1,9 +1,9 @@
-/** How messages are declared: strict ones for people, with suggestions, and a register of names for the API document. */
+/** Helpers to declare messages: strict objects with suggestions for typing errors, and names for the API document. */
 
 import { z } from 'zod';
 import { didYouMean } from '../core/suggest.ts';
 
-/** Every message that has a name in the API document. */
+/** The messages that have a name in the API document. */
 export const namedSchemas = z.registry<{ id: string }>();
 
 /** Gives a message its name in the API document. */
@@ -12,7 +12,7 @@ export function named<S extends z.ZodType>(id: string, schema: S): S {
   return schema;
 }
 
-/** An object that refuses fields it does not know, with a suggestion for each. */
+/** An object that refuses unknown fields, with a suggestion for each. */
 export function strict<S extends z.core.$ZodLooseShape>(shape: S) {
   const known = Object.keys(shape);
   return z.strictObject(shape, {
@@ -23,12 +23,19 @@ export function strict<S extends z.core.$ZodLooseShape>(shape: S) {
   });
 }
 
+/** A body without fields. */
+export const nothing = strict({});
+/** An object whose fields are ignored. */
+export const anything = z.looseObject({});
+/** A reply without fields. */
+export const noFields = z.object({});
+
 function unknownField(key: string, known: readonly string[]): string {
   const suggestion = didYouMean(key, known);
   return suggestion === undefined ? `unknown field; known are ${known.join(', ')}` : `unknown field; ${suggestion}`;
 }
 
-/** A list answer; `next_cursor` is `null` at the end. */
+/** One page of a list; `next_cursor` is `null` at the end. */
 export function pageOf<S extends z.ZodType>(item: S) {
   return z.object({ items: z.array(item), next_cursor: z.string().nullable() });
 }

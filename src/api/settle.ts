@@ -1,15 +1,14 @@
-/** A worker reports how attempts ended. Text and results that come from jobs are cleaned, not refused. */
+/** Outcomes of attempts as workers report them. Text and results that jobs produced are cleaned, not refused. */
 
 import { z } from 'zod';
-import type { Outcome, Settlement } from '../core/outcome.ts';
+import { MAX_RESULT_BYTES, type Outcome, type Settlement } from '../core/outcome.ts';
 import { cleanJson, cleanText } from '../core/text.ts';
 import { duration, instant, storeId, toInstant, wholeNumber, wireId } from './fields.ts';
 import { attemptNumber } from './heartbeat.ts';
 import { itemsOf, named } from './schemas.ts';
 
-export const MAX_SETTLEMENTS = 10_000;
-export const MAX_RESULT_BYTES = 1024 * 1024;
-/** An error carries the last 2 KiB of output and a sentence; more is cut. */
+const MAX_SETTLEMENTS = 10_000;
+/** An error contains the last 2 KiB of output and a sentence; longer text is cut. */
 const MAX_ERROR_LENGTH = 16_384;
 
 const exitCode = wholeNumber(-(2 ** 31), 2 ** 31 - 1).nullable();
@@ -53,16 +52,16 @@ export const SettleItem = named(
   z.object({
     job_id: storeId,
     attempt: attemptNumber,
-    started_at: instant.exactOptional().meta({ description: 'Of a job that was prefetched: when it started.' }),
+    started_at: instant.exactOptional().meta({ description: 'For a prefetched job: when it started.' }),
     outcome,
   }),
 );
 export type SettleItem = z.output<typeof SettleItem>;
 
-/** Items are looked at one by one: a malformed one is answered `invalid`, the others are served. */
+/** Items are decoded one by one: a malformed one gets the result `invalid`, the others are settled. */
 export const SettleRequest = named('SettleRequest', z.object({ items: z.array(z.unknown()).max(MAX_SETTLEMENTS) }));
 
-export const SETTLE_RESULTS = ['ok', 'lease_lost', 'invalid'] as const;
+const SETTLE_RESULTS = ['ok', 'lease_lost', 'invalid'] as const;
 
 export const SettleResult = named(
   'SettleResult',
@@ -72,7 +71,7 @@ export type SettleResult = z.output<typeof SettleResult>;
 
 export const SettleAnswer = named('SettleAnswer', itemsOf(SettleResult));
 
-/** The form for one job, easy to write by hand. */
+/** The outcome of one attempt that succeeded, easy to write by hand. */
 export const Done = named(
   'Done',
   z.object({
@@ -95,7 +94,10 @@ export const Fail = named(
     fatal: z.boolean().exactOptional().meta({ description: 'Never retry.' }),
     retry_after: duration().exactOptional(),
     timed_out: z.boolean().default(false),
-    interrupted: z.boolean().default(false).meta({ description: 'Stopped through no fault of its own: not counted.' }),
+    interrupted: z
+      .boolean()
+      .default(false)
+      .meta({ description: 'The attempt was stopped from outside; it does not count as a failure.' }),
   }),
 );
 export type Fail = z.output<typeof Fail>;

@@ -1,20 +1,22 @@
-/** How it went, minute by minute. */
+/** Statistics by minute, queue and outcome. */
 
 import { z } from 'zod';
-import { duration, instantOrAgo, wireInstant } from './fields.ts';
+import { STAT_BUCKETS_MS, STAT_OUTCOMES, type StatRow } from '../core/stats.ts';
+import { duration, instantOrAgo, toInstant, wireInstant } from './fields.ts';
 import { named, strict } from './schemas.ts';
-
-export const STAT_OUTCOMES = ['submitted', 'done', 'failed', 'cancelled', 'skipped', 'retried'] as const;
 
 export const StatsQuery = strict({
   from: instantOrAgo.exactOptional(),
   to: instantOrAgo.exactOptional(),
   step: duration(60_000)
-    .meta({ examples: ['15m'], description: 'Sums the minutes of each such span; an item is named by its beginning.' })
+    .meta({
+      examples: ['15m'],
+      description: 'Sums the minutes of each span of this length; the minute of an item is the start of its span.',
+    })
     .exactOptional(),
   by: z
     .enum(['queue', 'outcome'])
-    .meta({ description: 'outcome sums the queues too; an item then has the queue "*". queue unless given.' })
+    .meta({ description: 'outcome sums all queues, and items have the queue "*". The default is queue.' })
     .exactOptional(),
 });
 
@@ -23,9 +25,10 @@ export const Stats = named(
   z.object({
     from: wireInstant,
     to: wireInstant,
-    buckets: z
-      .array(z.number())
-      .meta({ description: 'Upper bounds of the histograms in milliseconds; one more for all beyond.' }),
+    buckets: z.array(z.number()).meta({
+      description:
+        'The upper bounds of the histograms in milliseconds; histograms have one more bucket for larger values.',
+    }),
     totals: z.record(z.enum(STAT_OUTCOMES), z.number()),
     items: z.array(
       z.object({
@@ -40,3 +43,22 @@ export const Stats = named(
   }),
 );
 export type Stats = z.output<typeof Stats>;
+
+export function statsToWire(range: { from: number; to: number }, rows: readonly StatRow[]): Stats {
+  const totals = Object.fromEntries(STAT_OUTCOMES.map((outcome) => [outcome, 0])) as Stats['totals'];
+  for (const row of rows) totals[row.outcome] += row.count;
+  return {
+    from: toInstant(range.from),
+    to: toInstant(range.to),
+    buckets: [...STAT_BUCKETS_MS],
+    totals,
+    items: rows.map((row) => ({
+      minute: toInstant(row.minute),
+      queue: row.queue,
+      outcome: row.outcome,
+      count: row.count,
+      wait: [...row.wait],
+      run: [...row.run],
+    })),
+  };
+}

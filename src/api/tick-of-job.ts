@@ -1,4 +1,4 @@
-/** What a job is told of the tick of a schedule that it runs for. */
+/** The tick that a job runs for. */
 
 import { z } from 'zod';
 import { type TickOfJob as DomainTickOfJob, TICK_KINDS } from '../core/schedule/tick.ts';
@@ -10,12 +10,12 @@ export const TickOfJob = named(
   z.object({
     schedule: z.string(),
     line: wireId,
-    key: z.string().nullable().meta({ description: 'Of for_each.' }),
+    key: z.string().nullable().meta({ description: 'The key of for_each.' }),
     kind: z.enum(TICK_KINDS),
     scheduled_for: wireInstant,
-    interval_start: wireInstant.meta({ description: 'The tick before.' }),
+    interval_start: wireInstant.meta({ description: 'The previous tick.' }),
     interval_end: wireInstant,
-    catchup: z.boolean().meta({ description: 'It makes up for a tick that nobody was there for.' }),
+    catchup: z.boolean().meta({ description: 'True if the tick was caught up after downtime.' }),
   }),
 );
 export type TickOfJob = z.output<typeof TickOfJob>;

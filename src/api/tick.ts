@@ -1,4 +1,4 @@
-/** The ledger of a schedule, as it is read. */
+/** The ledger of a schedule. */
 
 import { z } from 'zod';
 import { CLOCK_NOTES } from '../core/schedule/clock-note.ts';
@@ -11,16 +11,16 @@ export const Tick = named(
   'Tick',
   z.object({
     id: wireId,
-    kind: z.enum(TICK_KINDS).meta({ description: 'Due by the clock, run by hand, or a past tick made up for.' }),
-    key: z.string().nullable().meta({ description: 'Of for_each.' }),
+    kind: z.enum(TICK_KINDS).meta({ description: 'Due by the clock, run by hand, or backfilled.' }),
+    key: z.string().nullable().meta({ description: 'The key of for_each.' }),
     scheduled_for: wireInstant,
-    through: wireInstant.meta({ description: 'The last of count neighbouring ticks with this verdict.' }),
+    through: wireInstant.meta({ description: 'The last of count consecutive ticks with this verdict.' }),
     count: z.number(),
     verdict: z.enum(TICK_VERDICTS),
     job_id: wireId.nullable(),
     workflow_id: wireId.nullable(),
     lateness: z.number().nullable().meta({ description: 'Milliseconds from scheduled_for to the start of the run.' }),
-    created_at: wireInstant.meta({ description: 'When it was judged.' }),
+    created_at: wireInstant.meta({ description: 'When the verdict was recorded.' }),
   }),
 );
 export type Tick = z.output<typeof Tick>;
@@ -35,7 +35,6 @@ export const TickListQuery = strict({
   ...idPageQuery,
 });
 
-/** What ran, or in a dry run of a backfill what would. */
 export const ScheduleRuns = named('ScheduleRuns', z.object({ items: z.array(Tick) }));
 export type ScheduleRuns = z.output<typeof ScheduleRuns>;
 
@@ -46,7 +45,7 @@ export const Backfill = named(
     missing: z
       .array(z.object({ key: z.string().nullable(), scheduled_for: wireInstant }))
       .meta({ description: 'Ticks of the range that had no run, oldest first.' }),
-    items: z.array(Tick).meta({ description: 'Their rows; none in a dry run.' }),
+    items: z.array(Tick).meta({ description: 'The ledger entries of the new runs; none in a dry run.' }),
   }),
 );
 export type Backfill = z.output<typeof Backfill>;
@@ -74,8 +73,8 @@ export const NextTicks = named(
     items: z.array(
       z.object({
         utc: wireInstant,
-        local: z.string().meta({ description: 'In the zone, with its offset.' }),
-        note: z.enum(CLOCK_NOTES).nullable().meta({ description: 'Where the clock is changed around it.' }),
+        local: z.string().meta({ description: 'Local time in the zone, with its offset.' }),
+        note: z.enum(CLOCK_NOTES).nullable().meta({ description: 'Set if the clock changes around this tick.' }),
       }),
     ),
   }),

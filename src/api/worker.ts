@@ -1,5 +1,8 @@
+/** Workers on the wire. */
+
 import { z } from 'zod';
-import { wireId, wireInstant } from './fields.ts';
+import { WORKER_STATES, type WorkerRow } from '../core/worker.ts';
+import { toInstant, wireId, wireInstant } from './fields.ts';
 import { itemsOf, named } from './schemas.ts';
 
 export const Worker = named(
@@ -7,7 +10,7 @@ export const Worker = named(
   z.object({
     id: wireId,
     name: z.string(),
-    state: z.enum(['online', 'draining', 'offline']),
+    state: z.enum(WORKER_STATES),
     attachment: z.enum(['local', 'direct', 'remote']),
     instance_id: z.string(),
     host: z.string(),
@@ -29,3 +32,27 @@ export const Worker = named(
 export type Worker = z.output<typeof Worker>;
 
 export const WorkerList = named('WorkerList', itemsOf(Worker));
+
+export function workerToWire(worker: WorkerRow): Worker {
+  return {
+    id: String(worker.id),
+    name: worker.name,
+    state: worker.state,
+    attachment: worker.attachment,
+    instance_id: worker.instanceId,
+    host: worker.host,
+    pid: worker.pid,
+    address: worker.address,
+    version: worker.version,
+    slots: worker.slots,
+    running: worker.running,
+    queues: worker.queues === null ? null : [...worker.queues],
+    commands: worker.commands,
+    handlers: [...worker.handlers],
+    tags: [...worker.tags],
+    resources: { ...worker.resources },
+    lease: worker.leaseMs,
+    registered_at: toInstant(worker.registeredAt),
+    last_heartbeat: toInstant(worker.seenAt),
+  };
+}

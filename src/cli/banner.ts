@@ -1,13 +1,14 @@
-/** What a person reads first: where everything is, and what to try next. */
+/** The text that a server process prints when it has started. */
 
+import { PAGE_PATH, routes } from '../api/routes.ts';
 import type { Role, Settings } from '../ops/settings/settings.ts';
 
 export interface BannerFacts {
   settings: Settings;
   roles: readonly Role[];
-  /** Where the API listens; `null` where it does not. */
+  /** The address of the API; `null` without the `api` role. */
   url: string | null;
-  /** What the store says of itself. */
+  /** The store's own description of its location. */
   location: string;
 }
 
@@ -21,9 +22,9 @@ export function banner({ settings, roles, url, location }: BannerFacts): string 
     line('worker', `${settings.workers} slots, ${queues}`);
   }
   if (url !== null) {
-    line('page', `${url}/ui/`);
+    line('page', `${url}${PAGE_PATH}/`);
     line('API', url);
-    line('try', `curl -d '{"command":"echo hello"}' ${url}/jobs`);
+    line('try', `curl -d '{"command":"echo hello"}' ${url}${routes.submitJobs.path}`);
     const flag = url === 'http://127.0.0.1:8080' ? '' : ` --url ${url}`;
     line('', `./bin/workron run${flag} -- 'for i in 1 2 3; do echo $i; sleep 1; done'`);
     line('', `./bin/workron jobs${flag}`);

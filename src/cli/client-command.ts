@@ -1,13 +1,13 @@
-/** What all commands that talk to a running Workron have in common. */
+/** What commands that call a running Workron have in common. */
 
 import { Command } from 'commander';
 import { didYouMean } from '../core/suggest.ts';
-import { usageError } from './cli-error.ts';
 import { Connection } from './connection.ts';
-import { addSettingFlags, settingsFrom } from './setting-flags.ts';
+import { usageError } from './errors/cli-error.ts';
+import { addSettingFlags, settingsFrom } from './flags/setting.ts';
 
 export interface Output {
-  /** Print the API's objects. */
+  /** Print the objects of the API as JSON. */
   json: boolean;
   /** Print ids only. */
   quiet: boolean;
@@ -17,7 +17,7 @@ export function clientCommand(name: string, summary: string): Command {
   return withClientFlags(new Command(name).description(summary));
 }
 
-export function withClientFlags(command: Command): Command {
+function withClientFlags(command: Command): Command {
   command
     .optionsGroup('Output:')
     .option('--json', "Print the API's objects as JSON")
@@ -36,7 +36,7 @@ export function outputOf(command: Command): Output {
   return { json, quiet };
 }
 
-/** `12`, or `#12` as people write it. */
+/** Accepts `12`, and `#12` as people write it. */
 export function jobId(text: string): string {
   return idFrom(text) ?? refuseId(text, 'job', 'workron jobs');
 }
@@ -53,7 +53,7 @@ function refuseId(text: string, noun: string, list: string): never {
   throw usageError(`"${text}" is not a ${noun} id`, `${list} lists them`);
 }
 
-/** For commands that list, but also have commands under them: what is not one of those is a mistake. */
+/** For commands that list and also have subcommands: an unknown word is refused with a suggestion. */
 export function refuseExtra(command: Command): void {
   const [word] = command.args;
   if (word === undefined) return;
@@ -72,7 +72,7 @@ export function print(text: string): void {
   process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
 }
 
-/** Of the terminal; `undefined` in a pipe, where nothing is cut. */
+/** Returns the width of the terminal; `undefined` in a pipe, where nothing is cut. */
 export function terminalWidth(): number | undefined {
   return process.stdout.isTTY ? process.stdout.columns : undefined;
 }

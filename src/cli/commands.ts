@@ -1,23 +1,23 @@
 /**
- * The table of commands. Each is loaded when it is wanted: loading all of them takes three times as long as most
- * commands run, and people and scripts call one at a time.
+ * The table of commands. Each command is loaded on demand: loading all of them takes three times as long as most
+ * commands run.
  */
 
 import type { Command } from 'commander';
 
 export interface CommandEntry {
-  /** Its name, then its aliases. */
+  /** The name, then the aliases. */
   names: readonly string[];
-  /** The heading of the help that lists it. */
+  /** The heading in the help. */
   group: string;
   load: () => Promise<Command>;
 }
 
 export const COMMANDS: readonly CommandEntry[] = [
   ...inGroup('Run Workron:', [
-    [['up'], async () => (await import('./commands/up.ts')).upCommand()],
-    [['scheduler'], async () => (await import('./commands/scheduler.ts')).schedulerCommand()],
-    [['worker'], async () => (await import('./commands/worker.ts')).workerCommand()],
+    [['up'], async () => (await import('./commands/serve.ts')).upCommand()],
+    [['scheduler'], async () => (await import('./commands/serve.ts')).schedulerCommand()],
+    [['worker'], async () => (await import('./commands/serve.ts')).workerCommand()],
     [['migrate'], async () => (await import('./commands/migrate.ts')).migrateCommand()],
     [['backup'], async () => (await import('./commands/backup.ts')).backupCommand()],
   ]),
@@ -38,8 +38,8 @@ export const COMMANDS: readonly CommandEntry[] = [
     [['wait'], async () => (await import('./commands/wait.ts')).waitCommand()],
   ]),
   ...inGroup('Change:', [
-    [['cancel'], async () => (await import('./commands/cancel.ts')).cancelCommand()],
-    [['retry'], async () => (await import('./commands/retry.ts')).retryCommand()],
+    [['cancel'], async () => (await import('./commands/change.ts')).cancelCommand()],
+    [['retry'], async () => (await import('./commands/change.ts')).retryCommand()],
     [['edit'], async () => (await import('./commands/edit.ts')).editCommand()],
     [['queues', 'queue'], async () => (await import('./commands/queues.ts')).queuesCommand()],
     [['workers'], async () => (await import('./commands/workers.ts')).workersCommand()],

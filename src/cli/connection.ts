@@ -1,120 +1,73 @@
 /**
- * The way to a running Workron: the API's documents as they are, problems too, so that `--json` prints what the server
- * said, whatever its version. Every answer that is not a success is a `CliError` with its exit code.
+ * The connection of a command to a running Workron. Replies and problems stay the documents that the server sent, so that
+ * `--json` prints them whatever the server's version. Every failure is a `CliError` with its exit code.
  */
 
-import { CliError, type Problem } from './cli-error.ts';
-import { EXIT, exitCodeOfStatus } from './exit-code.ts';
-import { type HttpAnswer, sendRequest, textOf } from './send-request.ts';
+import { type ErrorFactory, HttpClient, type HttpReply, type Params, type Refusal } from '../api/http-client.ts';
+import type { ReceivedProblem } from '../api/problem.ts';
+import type { ParamsOf, ReplyOf, Route } from '../api/route.ts';
+import { nodeTransport } from '../ops/node-http.ts';
+import { CliError } from './errors/cli-error.ts';
+import { EXIT, exitCodeOfStatus } from './errors/exit-code.ts';
 
 const REQUEST_TIMEOUT_MS = 30_000;
+/** A server that sends nothing for this long is gone. */
+const SILENCE_MS = 300_000;
 
-export interface Call {
-  query?: Readonly<Record<string, string | readonly string[] | undefined>>;
+/** Query and body are as the user wrote them: the server judges them. */
+export type ApiCall<R extends Route> = Params<R> & {
+  query?: Readonly<Record<string, string | number | readonly string[] | undefined>>;
   body?: unknown;
   headers?: Readonly<Record<string, string>>;
   signal?: AbortSignal;
-}
+  timeoutMs?: number;
+};
+
+/** The second argument may be left out for routes without parameters. */
+type Rest<R extends Route> = keyof ParamsOf<R> extends never ? [call?: ApiCall<R>] : [call: ApiCall<R>];
 
 export class Connection {
-  readonly #url: string;
-  readonly #token: string | null;
+  readonly #http: HttpClient;
 
   constructor(url: string, token: string | null) {
-    this.#url = url;
-    this.#token = token;
+    this.#http = new HttpClient({ url, token, transport: nodeTransport({ silenceMs: SILENCE_MS }), errors: cliErrors });
   }
 
-  /** The decoded answer, whatever the API says it is. */
-  async json<T>(method: string, path: string, call: Call = {}): Promise<T> {
-    const response = await this.open(method, path, { signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS), ...call });
-    return this.#decode<T>(response);
+  /** Returns the decoded reply. Gives up after 30 s unless the call has a signal or a timeout. */
+  json<R extends Route>(route: R, ...[call]: Rest<R>): Promise<ReplyOf<R>> {
+    const timeoutMs = call?.timeoutMs ?? (call?.signal === undefined ? REQUEST_TIMEOUT_MS : undefined);
+    return this.#http.json(route, { ...(call as ApiCall<Route>), timeoutMs } as never);
   }
 
-  /** A document that is there whether the status is a success or 503. */
-  async report<T>(path: string): Promise<T> {
-    const response = await this.#send('GET', path, { signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) });
-    if (!isSuccess(response) && response.status !== 503) throw await this.#refusal(response);
-    return this.#decode<T>(response);
+  /** Returns a report that is there whether the status is a success or 503. */
+  report<R extends Route>(route: R): Promise<ReplyOf<R>> {
+    return this.#http.report(route, { timeoutMs: REQUEST_TIMEOUT_MS } as never);
   }
 
-  /** The answer itself, for bodies that are read as they come. */
-  async open(method: string, path: string, call: Call = {}): Promise<HttpAnswer> {
-    const response = await this.#send(method, path, call);
-    if (!isSuccess(response)) throw await this.#refusal(response);
-    return response;
+  /** Returns a reply whose body is read as it arrives. */
+  open<R extends Route>(route: R, ...[call]: Rest<R>): Promise<HttpReply> {
+    return this.#http.open(route, { ...(call as ApiCall<Route>) } as never);
   }
+}
 
-  async #send(method: string, path: string, { query, body, headers, signal }: Call): Promise<HttpAnswer> {
-    const request = {
-      method,
-      headers: { ...this.#headers(body), ...headers },
-      body: body === undefined ? undefined : JSON.stringify(body),
-      signal,
-    };
-    try {
-      return await sendRequest(this.#url + path + queryString(query), request);
-    } catch (error) {
-      throw this.#unreachable(error);
-    }
-  }
-
-  async #decode<T>(response: HttpAnswer): Promise<T> {
-    try {
-      return JSON.parse(await textOf(response)) as T;
-    } catch (error) {
-      throw this.#unreachable(error);
-    }
-  }
-
-  #headers(body: unknown): Record<string, string> {
-    const headers: Record<string, string> = { accept: 'application/json' };
-    if (body !== undefined) headers['content-type'] = 'application/json';
-    if (this.#token !== null) headers['authorization'] = `Bearer ${this.#token}`;
-    return headers;
-  }
-
-  /** `error` as it is where the caller gave up; else the sentence for a server that does not answer. */
-  #unreachable(error: unknown): unknown {
-    if (error instanceof Error && error.name === 'AbortError') return error;
-    const { code, message } = error as NodeJS.ErrnoException;
+const cliErrors: ErrorFactory = {
+  refused(refusal) {
+    const problem = refusal.problem ?? problemOf(refusal);
+    const exitCode = exitCodeOfStatus(refusal.status);
+    const hint = exitCode === EXIT.refused ? 'give the token by WORKRON_TOKEN, --token or --token-file' : undefined;
+    return new CliError(exitCode, problem.detail ?? problem.title, { hint, problem });
+  },
+  unreachable(url, cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
     const why = typeof code === 'string' ? code : message;
-    return new CliError(EXIT.unreachable, `no Workron answers at ${this.#url} (${why})`, {
+    return new CliError(EXIT.unreachable, `no Workron answers at ${url} (${why})`, {
       hint: 'start one with `workron up` (in a clone: npm start), or say where it is by --url or WORKRON_URL',
     });
-  }
+  },
+};
 
-  async #refusal(response: HttpAnswer): Promise<CliError> {
-    const problem = await readProblem(response);
-    const exitCode = exitCodeOfStatus(response.status);
-    const message = problem.detail ?? problem.title;
-    const hint = exitCode === EXIT.refused ? 'give the token by WORKRON_TOKEN, --token or --token-file' : undefined;
-    return new CliError(exitCode, message, { hint, problem });
-  }
-}
-
-function isSuccess({ status }: HttpAnswer): boolean {
-  return status >= 200 && status < 300;
-}
-
-async function readProblem(response: HttpAnswer): Promise<Problem> {
-  const text = await textOf(response);
-  try {
-    const problem: unknown = JSON.parse(text);
-    if (typeof problem === 'object' && problem !== null && 'title' in problem) return problem as Problem;
-  } catch {
-    // Not one of ours: a proxy's page, say.
-  }
-  const { status, statusText, location } = response;
-  const elsewhere = location === undefined ? '' : `, which leads to ${location}`;
+/** For replies of something else than Workron, such as a proxy. */
+function problemOf({ status, statusText, location }: Refusal): ReceivedProblem {
+  const elsewhere = location === null ? '' : `, which leads to ${location}`;
   return { title: `HTTP ${status} ${statusText}`.trim() + elsewhere, status };
-}
-
-function queryString(query: Call['query']): string {
-  const params = new URLSearchParams();
-  for (const [name, value] of Object.entries(query ?? {})) {
-    if (typeof value === 'string') params.append(name, value);
-    else for (const each of value ?? []) params.append(name, each);
-  }
-  return params.size === 0 ? '' : `?${params.toString()}`;
 }

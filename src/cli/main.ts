@@ -1,13 +1,13 @@
-/** The front door: reads the command line, runs one command, ends with its exit code. */
+/** The entry point: parses the arguments, runs one command, sets the exit code. */
 
-import { EXIT } from './exit-code.ts';
-import { failureOf } from './failure.ts';
+import { EXIT } from './errors/exit-code.ts';
+import { failureOf } from './errors/failure.ts';
+import { reportError } from './errors/report.ts';
 import { createProgram } from './program.ts';
-import { reportError } from './report.ts';
 
 const args = process.argv.slice(2);
 
-// A reader that goes away (`workron jobs | head`) is no error.
+// A reader that closes the pipe (`workron jobs | head`) is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(EXIT.ok);
   throw error;

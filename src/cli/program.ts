@@ -1,15 +1,15 @@
-/** The whole command line, or as much of it as one call needs. */
+/** Builds the command line, or the part of it that one call needs. */
 
-import { Command } from 'commander';
-import { version } from '../library/version.ts';
+import { Command, CommanderError } from 'commander';
+import { nearestWord } from '../core/suggest.ts';
+import { version } from '../node/version.ts';
 import { COMMANDS, type CommandEntry } from './commands.ts';
-import { withSuggestion } from './flag-suggestion.ts';
 
 const VERSION_FLAGS = '-V, --version';
 
 /**
- * Parsing it runs the command; usage errors are thrown, nothing exits the process. With the name of a command, that
- * one alone is loaded, and for the version none; with anything else all are, as help and suggestions speak of all.
+ * Parsing the program runs the command. Usage errors are thrown; nothing exits the process. If `name` is a command, only
+ * that command is loaded; the version flag loads none. Anything else loads all commands, for help and suggestions.
  */
 export async function createProgram(name?: string): Promise<Command> {
   const program = new Command('workron')
@@ -34,7 +34,7 @@ async function addHelp(program: Command): Promise<void> {
   addHelpTopics(program);
 }
 
-/** The same manners for every command, at any depth. */
+/** Settings that every command needs, at any depth. */
 function prepare(command: Command): void {
   command.exitOverride((error) => {
     throw withSuggestion(command, error);
@@ -42,4 +42,20 @@ function prepare(command: Command): void {
   command.configureOutput({ outputError: () => {} });
   command.helpOption('-h, --help', 'Print help').helpCommand(false);
   for (const child of command.commands) prepare(child);
+}
+
+/** Commander suggests words with a similar spelling. This also suggests words by their beginning (`--prio`). */
+function withSuggestion(command: Command, error: CommanderError): CommanderError {
+  const [, flag] = /^error: unknown option '--([^'=]+)[^']*'$/.exec(error.message) ?? [];
+  if (error.code !== 'commander.unknownOption' || flag === undefined) return error;
+  const nearest = nearestWord(flag, flagsOf(command));
+  if (nearest === undefined) return error;
+  return new CommanderError(error.exitCode, error.code, `${error.message}\n(Did you mean --${nearest}?)`);
+}
+
+/** The flags of the command and of its parents, without dashes. */
+function flagsOf(command: Command): string[] {
+  const own = command.createHelp().visibleOptions(command);
+  const names = own.flatMap(({ long }) => (long == null ? [] : [long.slice(2)]));
+  return command.parent === null ? names : [...names, ...flagsOf(command.parent)];
 }

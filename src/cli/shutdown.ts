@@ -1,14 +1,14 @@
-/** Turns signals into a shutdown in two steps: finish what runs, then, if asked again, stop it. */
+/** Turns signals into a shutdown in two steps: the first waits for running jobs, the second stops them. */
 
 import type { Log } from '../ops/log.ts';
 
-/** A terminal's Ctrl-C through npm arrives twice within a millisecond: only a later one is a second wish. */
+/** With npm, one Ctrl-C arrives twice within a millisecond. Only a later signal counts as the second. */
 const SECOND_SIGNAL_AFTER_MS = 1_000;
 
 export interface Shutdown extends Disposable {
-  /** Aborts at the first signal: no new work. */
+  /** Aborts at the first signal: no new jobs are taken. */
   readonly drain: AbortSignal;
-  /** Aborts at a second signal: stop what runs. */
+  /** Aborts at the second signal: running jobs are stopped. */
   readonly stop: AbortSignal;
 }
 

@@ -1,4 +1,4 @@
-/** Time and chance, handed in, so that tests can own them. */
+/** Time and randomness are passed in, so that tests can control them. */
 
 export interface Clock {
   /** Epoch milliseconds. */

@@ -1,4 +1,4 @@
-/** Durations as people write them: `"90s"`, `"1h30m"`, `"7d"`, `"250ms"`, or a whole number of milliseconds. */
+/** Durations as users write them: `"90s"`, `"1h30m"`, `"7d"`, `"250ms"`, or a whole number of milliseconds. */
 
 const UNITS = [
   ['d', 86_400_000],
@@ -9,10 +9,12 @@ const UNITS = [
 ] as const;
 const UNIT_MS: Readonly<Record<string, number>> = Object.fromEntries(UNITS);
 
-/** About 285,000 years: sums with instants stay exact. */
+/** About 285,000 years. Larger sums would not be exact. */
 const MAX_MS = Number.MAX_SAFE_INTEGER;
 
-/** Milliseconds, or `undefined` where it is no duration. Parts may have fractions (`"1.5h"`), each unit may come once. */
+/**
+ * Returns milliseconds, or `undefined` if it is not a duration. Fractions are allowed (`"1.5h"`), and each unit once.
+ */
 export function parseDuration(value: string | number): number | undefined {
   if (typeof value === 'number') return Number.isSafeInteger(value) && value >= 0 ? value : undefined;
   if (/^\d+$/.test(value)) return parseDuration(Number(value));
@@ -28,7 +30,7 @@ export function parseDuration(value: string | number): number | undefined {
   return ms <= MAX_MS ? ms : undefined;
 }
 
-/** The shortest way to write it, exactly: `90_000` is `1m30s`. */
+/** The shortest exact notation: `90_000` is `1m30s`. */
 export function formatDuration(ms: number): string {
   if (ms <= 0) return '0s';
   let rest = Math.round(ms);

@@ -1,6 +1,6 @@
 /**
- * The background duties, of which each is one instance's at a time, with part two of the key of its session lock. The
- * numbers are negative, as those of workers are positive, and none is ever used again for something else.
+ * The background duties. Each is led by one instance at a time; its number is the second part of its session lock's
+ * key. Duties have negative numbers and workers positive ones. A number is never reused for another duty.
  */
 export const DUTY_NUMBERS = {
   reaper: -1,

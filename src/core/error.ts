@@ -1,4 +1,4 @@
-/** The errors that users meet: one table of codes, each with its HTTP status. Codes never change; messages may. */
+/** The errors that users see: one table of codes, each with its HTTP status. Codes never change; messages may. */
 
 export const ERROR_CODES = {
   bad_request: 400,
@@ -9,7 +9,6 @@ export const ERROR_CODES = {
   forbidden: 403,
   not_found: 404,
   job_not_found: 404,
-  queue_not_found: 404,
   worker_not_found: 404,
   operation_not_found: 404,
   workflow_not_found: 404,
@@ -30,7 +29,7 @@ export const ERROR_CODES = {
   store_full: 503,
   overloaded: 503,
   shutting_down: 503,
-  /** Told by clients, never by a server. */
+  /** Raised by clients, never by a server. */
   unreachable: 503,
 } as const;
 export type ErrorCode = keyof typeof ERROR_CODES;
@@ -52,7 +51,7 @@ export interface ErrorDetails {
   retryAfterMs?: number;
 }
 
-/** Something a caller can act on: it was wrong, the world moved on, or we are away for now. */
+/** An error that a caller can act on: the request was wrong, the state changed, or the service is unavailable. */
 export class WorkronError extends Error {
   readonly code: ErrorCode;
   readonly details: ErrorDetails;
@@ -68,7 +67,7 @@ export class WorkronError extends Error {
     return ERROR_CODES[this.code];
   }
 
-  /** The same call may succeed later, unchanged. */
+  /** True if the same call may succeed later. */
   get retryable(): boolean {
     return RETRYABLE.includes(this.code);
   }

@@ -1,20 +1,20 @@
-/** What a handler may throw to say more than "it failed". */
+/** Errors that a handler may throw to control what happens next. */
 
 import { parseDuration } from './duration.ts';
 import { WorkronError } from './error.ts';
 
-/** It failed; try again after so long, instead of what the backoff says. */
+/** The attempt failed; the next one starts after this delay instead of the backoff. */
 export class RetryAfter extends Error {
   readonly delayMs: number;
 
-  constructor(delay: string | number, message = 'asked to be tried again later') {
+  constructor(delay: string | number, message = 'the handler asked for a retry') {
     super(message);
     this.name = 'RetryAfter';
     this.delayMs = durationOf(delay);
   }
 }
 
-/** Not now: run again after so long. Costs nothing of the budget. */
+/** Run the job again after this delay. This is not a failure and does not count against `maxAttempts`. */
 export class Snooze extends Error {
   readonly delayMs: number;
 
@@ -25,7 +25,7 @@ export class Snooze extends Error {
   }
 }
 
-/** It failed, and no other try would help. */
+/** The attempt failed, and the job must not be retried. */
 export class Fatal extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -33,7 +33,7 @@ export class Fatal extends Error {
   }
 }
 
-/** There is nothing to do any more. */
+/** The job ends as `cancelled`. */
 export class Cancel extends Error {
   constructor(reason: string) {
     super(reason);
@@ -43,7 +43,10 @@ export class Cancel extends Error {
 
 export type StopCause = 'timeout' | 'cancelled' | 'shutdown' | 'lost';
 
-/** Why a handler's signal aborted: its time is over, somebody cancelled it, its worker stops, or its lease is gone. */
+/**
+ * The reason of an aborted handler signal: the timeout has passed, the job was cancelled, the worker is shutting down,
+ * or the lease was lost.
+ */
 export class Stopped extends Error {
   readonly reason: StopCause;
 

@@ -6,17 +6,17 @@ export interface NewInstance {
   pid: number;
   roles: readonly string[];
   version: string;
-  /** Of its API; `null` where it has none. */
+  /** The address of its API; `null` if it has none. */
   url: string | null;
   beatMs: number;
 }
 
 export interface InstanceRow extends NewInstance {
-  /** Offline: not heard for three beats. */
+  /** `offline` after `MISSED_BEATS` missed beats. */
   state: 'online' | 'offline';
   startedAt: number;
   seenAt: number;
 }
 
-/** An instance that missed so many beats is offline. */
+/** The number of missed beats after which an instance is offline. */
 export const MISSED_BEATS = 3;

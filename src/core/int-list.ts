@@ -1,4 +1,4 @@
-/** A long list of whole numbers below 2^31, in four bytes each. */
+/** A long list of integers below 2^31 that takes four bytes each. */
 export class IntList {
   #numbers: Int32Array = new Int32Array(256);
   #length = 0;
@@ -25,7 +25,7 @@ export class IntList {
     this.#numbers[index] = number;
   }
 
-  /** Those from `from` to before `to`; a view, good until the next change. */
+  /** Returns the numbers from index `from` up to `to` (excluded) as a view, valid until the next change. */
   slice(from: number, to: number): Int32Array {
     return this.#numbers.subarray(from, to);
   }

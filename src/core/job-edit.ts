@@ -1,4 +1,4 @@
-/** What can be changed about a job that waits. */
+/** The fields of a waiting job that can be edited. */
 
 export interface JobEdit {
   priority?: number;

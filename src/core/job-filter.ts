@@ -1,4 +1,4 @@
-/** Which jobs are meant. */
+/** Selects jobs. All given fields must match. */
 
 import type { Reason, Status } from './job.ts';
 
@@ -9,18 +9,18 @@ export interface JobFilter {
   statuses?: readonly Status[];
   queue?: string;
   name?: string;
-  /** All of them. */
+  /** The job has all of these tags. */
   tags?: readonly string[];
   workerId?: number;
   reason?: Reason;
   /** Created in [from, to). */
   createdFrom?: number;
   createdTo?: number;
-  /** Part of name, command, error or input, whatever the case; in the input spaces do not count. */
+  /** A part of the name, command, error or input, in any case; spaces in the input are ignored. */
   text?: string;
   ids?: readonly number[];
   /** Jobs that depend on this one. */
   parentId?: number;
-  /** Only among jobs with the newest so many ids. */
+  /** Only among this many jobs with the highest ids. */
   newest?: number;
 }

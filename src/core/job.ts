@@ -1,4 +1,4 @@
-/** What a job is: the words that every other part uses for it. */
+/** The job: its statuses, what was submitted, and what the store knows about it. */
 
 import type { Condition } from './dag/conditions.ts';
 import type { Notify } from './notify.ts';
@@ -19,7 +19,7 @@ export type Status = (typeof STATUSES)[number];
 export const TERMINAL_STATUSES = ['done', 'failed', 'cancelled', 'skipped'] as const;
 export type TerminalStatus = (typeof TERMINAL_STATUSES)[number];
 
-/** Unfinished and not leased: nobody runs it, so a person may edit it or cancel it at once. */
+/** Unfinished and not leased: no worker runs the job, so it can be edited, or cancelled at once. */
 export const WAITING_STATUSES = ['blocked', 'scheduled', 'pending'] as const;
 export type WaitingStatus = (typeof WAITING_STATUSES)[number];
 
@@ -43,25 +43,25 @@ export const ON_DISCONNECT = ['stop', 'finish'] as const;
 export const BACKOFF_TYPES = ['exponential', 'fixed', 'none'] as const;
 export const UNIQUE_CONFLICTS = ['existing', 'replace', 'reject'] as const;
 
-/** How long to wait between failures. */
+/** The delay between failures. */
 export interface Backoff {
   type: (typeof BACKOFF_TYPES)[number];
   baseMs: number;
   factor: number;
   capMs: number;
-  /** Share of the delay by which it may vary either way, 0…1. */
+  /** The share of the delay by which it may vary in either direction, 0…1. */
   jitter: number;
 }
 
-/** At most one unfinished job per key, for as long as `while` says. */
+/** Allows one unfinished job per key, for the time that `while` gives. */
 export interface Unique {
   key: string;
-  /** Until the first claim, until the end, or for so many milliseconds from submission. */
+  /** Until the first claim, until the end, or for this many milliseconds from submission. */
   while: 'pending' | 'active' | number;
   onConflict: (typeof UNIQUE_CONFLICTS)[number];
 }
 
-/** What the submitter asked for, with every default filled in. */
+/** What was submitted, with every default filled in. */
 export interface JobSpec {
   name: string | null;
   queue: string;
@@ -69,11 +69,11 @@ export interface JobSpec {
   /** Exactly one of `command` and `handler` is set. */
   command: string | null;
   handler: string | null;
-  /** JSON for the handler; `null` where none was given. */
+  /** JSON for the handler; `null` if none was given. */
   input: unknown;
   maxAttempts: number;
   backoff: Backoff;
-  /** Exit codes that alone are retried; `null`: all. */
+  /** The only exit codes that are retried; `null`: all are. */
   retryOn: readonly number[] | null;
   /** Exit codes that are never retried; `null`: none. */
   noRetryOn: readonly number[] | null;
@@ -87,18 +87,18 @@ export interface JobSpec {
   tags: readonly string[];
   /** Tags that a worker must have. */
   requires: readonly string[];
-  /** What the job takes of a worker's capacity while it runs. */
+  /** The part of a worker's capacity that the job takes while it runs. */
   resources: Readonly<Record<string, number>>;
   fairKey: string | null;
-  /** Its failure counts as success for its children and its workflow. */
+  /** True if a failure counts as success for the job's children and workflow. */
   continueOnFailure: boolean;
-  /** Who is told of its end. Items of a `for_each` step leave that to their group. */
+  /** Who is notified when the job ends. Items of a `for_each` step leave notifications to their group. */
   notify: readonly Notify[];
-  /** The tick of a schedule that it runs for; `null` for a job that somebody submitted. */
+  /** The tick of a schedule that the job runs for; `null` for a submitted job. */
   tick: TickOfJob | null;
 }
 
-/** A job to be waited for, and what must become of it. */
+/** A parent, and the condition that its end must meet. */
 export interface Dependency {
   jobId: number;
   condition: Condition;
@@ -139,59 +139,59 @@ export const DEFAULT_SPEC: JobSpec = {
   tick: null,
 };
 
-/** A job on its way into a store. Instants and ids are the store's to give. */
+/** A job to be inserted. The store assigns ids and instants. */
 export interface NewJob extends JobSpec {
-  /** Not before this instant; `null`: now. */
+  /** The earliest start; `null`: now. */
   runAt: number | null;
-  /** Not before so long after submission; `null`: now. At most one of the two is set. */
+  /** The earliest start, as a delay after submission; `null`: now. At most one of `runAt` and `delayMs` is set. */
   delayMs: number | null;
   unique: Unique | null;
-  /** Each job at most once; all must hold. */
+  /** Each parent at most once. All conditions must be met. */
   dependsOn: readonly Dependency[];
 }
 
-/** How many of each kind of end the attempts of a job have had so far. */
+/** How often the attempts of a job have ended in each way. */
 export interface Counters {
-  /** Counted against `maxAttempts`: failures, timeouts, losses. */
+  /** Failures, timeouts and losses, which count against `maxAttempts`. */
   failures: number;
   interruptions: number;
   snoozes: number;
-  /** The part of `failures` that were lost workers: the first goes back at once. */
+  /** The part of `failures` that are lost workers. After the first loss the job is retried without delay. */
   losses: number;
 }
 
-/** A job as it is read: always a copy, never shared state. Instants are epoch milliseconds by the store's clock. */
+/** A job as it is read: a copy, never shared state. Instants are epoch milliseconds by the store's clock. */
 export interface Job extends JobSpec, Counters {
   id: number;
   status: Status;
-  /** The fencing number: claims so far. */
+  /** The fencing number: the number of claims so far. */
   attempt: number;
   createdAt: number;
-  /** When it is, or was, due. */
+  /** When the job is or was due. */
   dueAt: number;
-  /** Start of the present or last attempt; `null` while a job that was prefetched waits at its worker. */
+  /** The start of the current or last attempt; `null` while a prefetched job waits at its worker. */
   startedAt: number | null;
   doneAt: number | null;
-  /** The worker of the present or last attempt. */
+  /** The worker of the current or last attempt. */
   workerId: number | null;
-  /** When the worker of a running job last reported. */
+  /** The last heartbeat of a running job's worker. */
   lastHeartbeatAt: number | null;
   cancelRequestedAt: number | null;
-  /** Not started by then: `failed` with reason `expired`. So long after it is due; `null` from the first claim on, and once ended. */
+  /** If not started by then, the job fails with reason `expired`. `null` from the first claim on, and once ended. */
   expiresAt: number | null;
-  /** These three tell how an ended job ended (`null` where no attempt did it); before, how the last attempt with an error went. */
+  /** How an ended job ended (`null` if no attempt ended it); before, how its last attempt with an error ended. */
   exitCode: number | null;
   signal: string | null;
   error: string | null;
   reason: Reason | null;
   result: unknown;
-  /** What the present or last attempt told of how far it is. */
+  /** The progress that the current or last attempt reported. */
   progress: Progress | null;
   dependsOn: readonly Dependency[];
-  /** The workflow whose step it is, or whose step's item. */
+  /** The workflow of a step, or of an item of a step. */
   workflowId: number | null;
   stepKey: string | null;
-  /** Of an item: the job of the `for_each` step it belongs to, and its place in the list. */
+  /** For an item: the job of its `for_each` step, and the item's position in the list. */
   groupId: number | null;
   groupIndex: number | null;
   /** The job that this one repeats. */
@@ -204,39 +204,39 @@ export interface Progress {
   text: string | null;
 }
 
-/** What a worker gets: the spec to run and the lease under which it runs. */
+/** What a worker gets: the job to run and the lease under which it runs. */
 export interface ClaimedJob extends JobSpec {
   id: number;
   attempt: number;
   failures: number;
   dueAt: number;
-  /** When it was claimed: the start, unless it was prefetched. */
+  /** When the job was claimed. This is its start, unless it was prefetched. */
   startedAt: number;
-  /** It may wait at the worker, which tells when it starts. */
+  /** The job may wait at the worker, which reports when it starts. */
   prefetched?: true;
-  /** What it can know of those around it; `null` for a job that stands alone. */
+  /** What the job can know about its workflow and parents; `null` for a job without either. */
   runContext: RunContext | null;
 }
 
 export interface RunContext {
-  /** Of its workflow, as given. */
+  /** The parameters of its workflow. */
   params: Readonly<Record<string, unknown>>;
-  /** Of an item: what to work on, and its place in the list. */
+  /** For an item: its value and its position in the list. */
   item: { value: unknown; index: number } | null;
-  /** In the order of their ids; an item has those of its group. Jobs of one claim may share them. */
+  /** Ordered by id; an item has the parents of its group. Jobs of one claim may share this list. */
   parents: readonly ParentEnd[];
 }
 
 /** How a parent ended. */
 export interface ParentEnd {
   jobId: number;
-  /** Step key, else name, else id. */
+  /** The step key if there is one, else the name, else the id. */
   key: string;
   status: TerminalStatus;
   result: unknown;
 }
 
-/** How one attempt ended, for the record. */
+/** How an attempt can end. */
 export const ATTEMPT_OUTCOMES = [
   'done',
   'failed',
@@ -249,7 +249,7 @@ export const ATTEMPT_OUTCOMES = [
 ] as const;
 export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
 
-/** One ended attempt of a job. */
+/** An ended attempt of a job. */
 export interface Attempt {
   jobId: number;
   attempt: number;

@@ -1,6 +1,6 @@
 /**
- * A lane is one combination of queue, kind, `requires` and `resources`. All jobs of a lane need the same of a
- * worker, so a claim looks at whole lanes and never scans past jobs that nobody here can run.
+ * A lane is one combination of queue, kind, `requires` and `resources`. All jobs of a lane need the same of a worker,
+ * so a claim looks at whole lanes and never scans past jobs that this worker cannot run.
  */
 
 import type { JobSpec } from './job.ts';
@@ -20,7 +20,7 @@ export interface Offer {
   commands: boolean;
   handlers: readonly string[];
   tags: readonly string[];
-  /** What is left of its capacity. A resource that is not named is not there. */
+  /** The part of its capacity that is free. A resource that is not listed is not available. */
   free: Readonly<Record<string, number>>;
 }
 
@@ -28,7 +28,7 @@ export function laneOf(spec: Pick<JobSpec, 'queue' | 'handler' | 'requires' | 'r
   return { queue: spec.queue, kind: spec.handler ?? '', requires: spec.requires, resources: spec.resources };
 }
 
-/** The lane as one text: equal lanes, whatever the order in which their parts were written, have equal keys. */
+/** The lane as text. Equal lanes have equal keys, in whatever order their parts were written. */
 export function laneKey(lane: Lane): string {
   const requires = [...new Set(lane.requires)].sort();
   const resources = Object.entries(lane.resources)
@@ -37,7 +37,7 @@ export function laneKey(lane: Lane): string {
   return JSON.stringify([lane.queue, lane.kind, requires, resources]);
 }
 
-/** The key of each spec's lane. Neighbours that are alike are worked out once. */
+/** The lane key of each spec. It is computed once for equal neighbours. */
 export function laneKeysOf(specs: readonly Pick<JobSpec, 'queue' | 'handler' | 'requires' | 'resources'>[]): string[] {
   let last: (typeof specs)[number] | undefined;
   let key = '';
@@ -59,14 +59,14 @@ export function laneFromKey(key: string): Lane {
   return { queue, kind, requires, resources: Object.fromEntries(resources) };
 }
 
-/** Whether the worker serves this lane at all, resources aside. */
+/** True if the worker can run jobs of this lane, leaving resources aside. */
 export function serves(offer: Offer, lane: Lane): boolean {
   if (offer.queues !== null && !offer.queues.includes(lane.queue)) return false;
   if (lane.kind === '' ? !offer.commands : !offer.handlers.includes(lane.kind)) return false;
   return lane.requires.every((tag) => offer.tags.includes(tag));
 }
 
-/** How many jobs of this lane fit into what is free, `limit` at most. */
+/** How many jobs of this lane fit into the free resources, at most `limit`. */
 export function fits(lane: Lane, free: Readonly<Record<string, number>>, limit: number): number {
   let count = limit;
   for (const [name, amount] of Object.entries(lane.resources)) {

@@ -1,8 +1,8 @@
-/** Who leads a duty: terms, fences and the state of each. */
+/** Leadership of duties: terms, fences and the state of each duty. */
 
 import type { Duty } from './duty.ts';
 
-/** A leader's right to write: as long as the duty's term is this one. */
+/** Allows a leader to write as long as the duty is in this term. */
 export interface TermFence {
   duty: Duty;
   term: number;
@@ -10,15 +10,15 @@ export interface TermFence {
 
 export interface DutyState {
   duty: Duty;
-  /** Raised whenever the duty is taken. */
+  /** Raised each time that the duty changes hands. */
   term: number;
-  /** Who leads in this term. */
+  /** The leader in this term. */
   instanceId: string;
   expiresAt: number;
-  /** Nobody leads: the term has ended. */
+  /** True if the term has ended: the duty has no leader. */
   over: boolean;
-  /** The leader holds the duty's session lock; else its row alone says that it leads. */
+  /** True if the leader holds the duty's session lock; else it leads by its row alone. */
   locked: boolean;
-  /** Of the session lock; `null` where the store has none. */
+  /** The key of the session lock; `null` if the store has none. */
   lockKey: readonly [space: number, number: number] | null;
 }

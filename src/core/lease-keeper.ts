@@ -1,14 +1,14 @@
 /**
- * How a thread beside a worker can renew the worker's lease without the worker's own loop: `module` exports
- * `connect(data): LeaseKeeperConnection`, and `data` can be copied into a thread.
+ * How a thread can renew a worker's lease while the worker's event loop is blocked: `module` exports `connect(data):
+ * LeaseKeeperConnection`, and `data` can be copied into a thread.
  */
 export interface LeaseKeeperPlan {
   module: string;
   data: unknown;
 }
 
-/** Opened when the worker falls silent, closed when it is back. */
+/** Opened when the worker's event loop is blocked, closed when it runs again. */
 export interface LeaseKeeperConnection extends AsyncDisposable {
-  /** Renews whatever the worker holds and gives nothing back; resolves once that is on record. */
+  /** Renews every lease that the worker holds and returns no jobs; resolves once that is stored. */
   renew(workerId: number, signal: AbortSignal): Promise<void>;
 }

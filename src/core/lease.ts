@@ -1,4 +1,4 @@
-/** What a worker says about the attempts that it holds, and what it is answered. */
+/** What a worker reports about the attempts that it holds, and how it is answered. */
 
 import type { Progress } from './job.ts';
 
@@ -15,37 +15,53 @@ export interface Start extends LeaseRef {
 
 export interface Heartbeat {
   workerId: number;
-  /** All that it holds. `null`: renew whatever it holds (a worker that does not list). */
+  /** All attempts that the worker holds. `null` renews whatever it holds, for a worker that does not list them. */
   leases: readonly LeaseRef[] | null;
-  /** The highest claim that was answered or finally given up; `null` for a worker that does not count. */
+  /** The highest claim number that was answered or given up; `null` for a worker that does not number its claims. */
   seenClaim: number | null;
 }
 
+/** A heartbeat as a scheduler receives it. */
+export interface HeartbeatRequest extends Heartbeat {
+  /** Prefetched jobs that have started since the last heartbeat, and when by the store's clock. */
+  started?: readonly (LeaseRef & { startedAt: number })[];
+}
+
+/** A heartbeat as our own workers send it: they list what they hold and count their claims. */
+export interface WorkerHeartbeat extends HeartbeatRequest {
+  leases: readonly LeaseRef[];
+  seenClaim: number;
+}
+
 export interface HeartbeatAnswer {
-  /** Held, but somebody asked for it to stop. */
+  /** Attempts that the worker holds and must stop. */
   cancel: LeaseRef[];
-  /** Listed, but no longer this worker's. */
+  /** Attempts that were listed but are no longer this worker's. */
   lost: LeaseRef[];
-  /** Finish what you have and leave. */
+  /** True if the worker must finish its jobs and leave. */
   drain: boolean;
-  /** What the give-back returned, for those who watch. */
+  /** Attempts of seen claims that were not listed, and so went back to their queues. */
   returned: LeaseRef[];
 }
+
+/** The part of the answer that a worker acts on. */
+export type HeartbeatOrders = Omit<HeartbeatAnswer, 'returned'>;
 
 export interface Success {
   jobId: number;
   attempt: number;
   workerId: number;
   exitCode: number | null;
-  /** Of a job that was prefetched, if nobody has told before. */
+  /** Of a prefetched job whose start was not reported before. */
   startedAt?: number;
-  /** JSON; absent where there is none. */
+  /** JSON; absent if there is none. */
   result?: unknown;
 }
 
 export type Settled =
   | {
-      result: 'ok' /** `false` where this repeats an earlier answer. */;
+      result: 'ok';
+      /** False if this repeats an earlier answer. */
       fresh: boolean;
       queue: string;
       dueAt: number;

@@ -1,2 +1,2 @@
-/** For calls that nobody gives up on: a signal that never aborts. */
+/** A signal that never aborts. */
 export const NEVER: AbortSignal = new AbortController().signal;

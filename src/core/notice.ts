@@ -1,26 +1,26 @@
-/** Notices of ends, missed and late runs, and the messages that come of them. */
+/** Notices of ends and of missed and late runs, and the notifications that are sent for them. */
 
 import type { NewJob } from './job.ts';
 import type { NotifyEvent } from './notify.ts';
 
-/** Something that somebody may have to be told of. */
+/** An event that may have to be notified. */
 export interface Notice {
   id: number;
   kind: 'ended' | 'missed' | 'late';
-  /** Not to be looked at before; it stays where the notice is postponed. */
+  /** The earliest instant to handle it. Postponing the notice does not change it. */
   dueAt: number;
   createdAt: number;
   jobId: number | null;
   workflowId: number | null;
-  /** How it ended; `null` where it is not about an end. */
+  /** How the job or workflow ended; `null` if the notice is not about an end. */
   status: 'done' | 'failed' | null;
   schedule: string | null;
-  /** JSON that only its kind knows. */
+  /** JSON whose shape depends on `kind`. */
   detail: Readonly<Record<string, unknown>>;
 }
 
 export interface Delivery {
-  /** What fails and recovers as one, such as all jobs of one name; `null`: nothing does. */
+  /** The subject that fails and recovers as one, such as all jobs of one name; `null`: none. */
   alarm: { subject: string; failing: boolean } | null;
   messages: readonly { event: NotifyEvent; job: NewJob }[];
 }
@@ -31,7 +31,7 @@ export type NotificationFilter =
   | { schedule: string }
   | { carriedBy: number };
 
-/** A message on its way, or delivered: the job `carriedBy` tells which. */
+/** A notification that is stored as the job `carriedBy`, whose status tells whether it was delivered. */
 export interface Notification {
   event: NotifyEvent;
   carriedBy: number;

@@ -1,12 +1,12 @@
-/** Who wants to be told of what: lists of these stand on jobs, workflows, schedules and the installation. */
+/** Who is notified about what. Jobs, workflows, schedules and the installation each have a list of these. */
 
 export const NOTIFY_EVENTS = ['failed', 'recovered', 'missed', 'late'] as const;
 export type NotifyEvent = (typeof NOTIFY_EVENTS)[number];
 
-/** Where messages wait to be delivered, as jobs like any other. */
+/** The queue of the jobs that deliver notifications. */
 export const NOTIFY_QUEUE = 'workron.notify';
 
-/** The handler that delivers to a webhook; every worker has it, of the command line and of the library. */
+/** The handler that sends webhooks. Every worker has it, in the CLI and in the library. */
 export const WEBHOOK_HANDLER = 'workron.webhook';
 
 export const DEFAULT_LATE_AFTER_MS = 300_000;
@@ -14,20 +14,20 @@ export const DEFAULT_LATE_AFTER_MS = 300_000;
 export type NotifyTarget =
   | { type: 'webhook'; url: string }
   | { type: 'command'; command: string }
-  /** Whatever the installation's own list says when the time has come. */
+  /** The installation's own list, read when the notification is sent. */
   | { type: 'installation' };
 
 export interface Notify {
   on: readonly NotifyEvent[];
   target: NotifyTarget;
-  /** A run that has not started so long after its tick is late. */
+  /** A run that has not started this long after its tick is late. */
   lateAfterMs: number;
 }
 
-/** Which ends of a job or workflow have to be noted for a list. */
+/** Which ends of a job or workflow a list needs notices of. */
 export interface Watch {
   failures: boolean;
-  /** A recovery is a success, so both ends matter to it. */
+  /** Needed for recoveries, which are failures followed by a success. */
   successes: boolean;
 }
 
@@ -36,7 +36,7 @@ export function watchOf(list: readonly Notify[]): Watch {
   return { failures: successes || list.some(({ on }) => on.includes('failed')), successes };
 }
 
-/** Whether an end like this has to be noted. */
+/** True if an end with this status needs a notice. */
 export function isWatched(list: readonly Notify[], status: string): boolean {
   if (list.length === 0) return false;
   const { failures, successes } = watchOf(list);

@@ -7,17 +7,17 @@ export const BULK_ACTIONS = ['cancel', 'retry'] as const;
 export interface NewOperation {
   action: (typeof BULK_ACTIONS)[number];
   filter: JobFilter;
-  /** How many matched when it was asked for. */
+  /** The number of jobs that matched when the operation was created. */
   total: number;
 }
 
 export interface Operation extends NewOperation {
   id: number;
   status: 'running' | 'done' | 'cancelled';
-  /** Jobs with ids below this are still to be looked at; `null`: not begun. */
+  /** Jobs with lower ids are still to be handled; `null`: not begun. */
   cursor: number | null;
   changed: number;
-  /** Matched, but could not be changed (it had ended, it holds no longer). */
+  /** Jobs that matched but could not be changed. */
   skipped: number;
   createdAt: number;
   endedAt: number | null;

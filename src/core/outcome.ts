@@ -1,4 +1,7 @@
-/** What a worker reports about an attempt. A value, never a throw; the scheduler decides what follows from it. */
+/** What a worker reports about an attempt. It is a value and never thrown; the scheduler decides what follows. */
+
+/** The size of a result as JSON. */
+export const MAX_RESULT_BYTES = 1024 * 1024;
 
 export type Outcome =
   | { type: 'succeeded'; exitCode: number | null; result?: unknown }
@@ -7,26 +10,26 @@ export type Outcome =
       exitCode: number | null;
       signal: string | null;
       error: string;
-      /** Never retry, whatever the budget says. */
+      /** True to fail the job even if it has attempts left. */
       fatal?: boolean;
-      /** The job's own wish, instead of the backoff. */
+      /** The handler's own delay, used instead of the backoff. */
       retryAfterMs?: number;
     }
   | { type: 'timed_out'; exitCode: number | null; signal: string | null; error: string }
-  /** Stopped through no fault of its own: drain, lost contact, preemption. */
+  /** Stopped for a reason outside the job: drain, lost contact, preemption. */
   | { type: 'interrupted'; error: string }
   | { type: 'snoozed'; delayMs: number }
-  /** Stopped because somebody asked, or the job itself did. */
+  /** Stopped because a user or the handler itself asked for it. */
   | { type: 'cancelled'; error: string | null }
   /** Claimed but never started. */
   | { type: 'returned' };
 
-/** A report on one attempt, with the fence that it must still match. */
+/** A report about one attempt, with the fence that it must still match. */
 export interface Settlement {
   jobId: number;
   attempt: number;
   workerId: number;
-  /** Of a job that was prefetched: when it started, by the store's clock. Without it, it never has. */
+  /** When a prefetched job started, by the store's clock. Absent if it never started. */
   startedAt?: number;
   outcome: Outcome;
 }

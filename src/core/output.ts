@@ -2,7 +2,7 @@
 
 import type { LeaseRef } from './lease.ts';
 
-/** Bytes kept from each end of an attempt's output. */
+/** The number of bytes kept from the beginning and from the end of an attempt's output. */
 export const LOG_HALF_BYTES = 5 * 1024 * 1024;
 
 export interface LogChunk extends LeaseRef {

@@ -1,4 +1,4 @@
-/** Queues: their settings, and what waits and runs in them. */
+/** Queues: their settings and the number of jobs in each status. */
 
 export interface QueueSettings {
   paused: boolean;

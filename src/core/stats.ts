@@ -1,11 +1,13 @@
 /** Statistics by minute. */
 
-/** How one minute went for one queue and outcome. Histograms count by `STAT_BUCKETS_MS`, one more for all beyond. */
+export const STAT_OUTCOMES = ['submitted', 'done', 'failed', 'cancelled', 'skipped', 'retried'] as const;
+
+/** The statistics of one minute, queue and outcome. Histograms have one more bucket than `STAT_BUCKETS_MS`. */
 export interface StatRow {
   minute: number;
   instanceId: string;
   queue: string;
-  outcome: 'submitted' | 'done' | 'failed' | 'cancelled' | 'skipped' | 'retried';
+  outcome: (typeof STAT_OUTCOMES)[number];
   count: number;
   wait: readonly number[];
   run: readonly number[];

@@ -1,12 +1,14 @@
-/** "Did you mean": the known word nearest to a misspelt one. */
+/** "Did you mean": finds the known word closest to a misspelt one. */
 
-/** `did you mean X?`, or `undefined` where nothing is near. */
+/** Returns `did you mean X?`, or `undefined` if no word is close. */
 export function didYouMean(word: string, known: readonly string[]): string | undefined {
   const nearest = nearestWord(word, known);
   return nearest === undefined ? undefined : `did you mean ${nearest}?`;
 }
 
-/** The nearest word within about a third of its length, else the only one that begins so, or `undefined`. */
+/**
+ * Returns the closest word within about a third of its length, else the only word with this prefix, else `undefined`.
+ */
 export function nearestWord(word: string, known: readonly string[]): string | undefined {
   let best: string | undefined;
   let bestDistance = Number.POSITIVE_INFINITY;
@@ -25,7 +27,7 @@ function onlyBeginning(start: string, known: readonly string[]): string | undefi
   return found.length === 1 ? found[0] : undefined;
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`. */
+/** The number of insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`. */
 function editDistance(a: string, b: string): number {
   if (Math.abs(a.length - b.length) > 8 || a.length > 64) return Number.POSITIVE_INFINITY;
   let beforeLast: number[] = [];

@@ -1,18 +1,18 @@
-/** Text that every store can hold: no NUL, no lone surrogates. */
+/** Text that every store can hold: without NUL and lone surrogates. */
 
-/** How deep JSON from outside may be nested: beyond it, recursion in whoever reads it would be at risk. */
+/** The maximum nesting of JSON from outside, which bounds recursion in its readers. */
 export const MAX_JSON_DEPTH = 64;
 
 export function isCleanText(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed();
 }
 
-/** The same text with U+FFFD in place of what cannot be stored. */
+/** Replaces what cannot be stored by U+FFFD. */
 export function cleanText(text: string): string {
   return isCleanText(text) ? text : text.toWellFormed().replaceAll('\0', '\uFFFD');
 }
 
-/** The same JSON with every text in it clean; what is nested too deep becomes `null`. */
+/** Cleans every text in a JSON value; values nested too deep become `null`. */
 export function cleanJson(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') return cleanText(value);
   if (typeof value !== 'object' || value === null) return value;
@@ -22,7 +22,7 @@ export function cleanJson(value: unknown, depth = 0): unknown {
   return Object.fromEntries(entries.map(([key, item]) => [cleanText(key), cleanJson(item, depth + 1)]));
 }
 
-/** Where JSON holds what cannot be stored: a JSON pointer and what is wrong there. `undefined`: nowhere. */
+/** Returns the JSON pointer of the first value that cannot be stored, and why; `undefined` if there is none. */
 export function findUnclean(value: unknown, depth = 0): { pointer: string; detail: string } | undefined {
   if (typeof value === 'string') {
     if (isCleanText(value)) return undefined;

@@ -5,19 +5,22 @@ import { WorkronError } from './error.ts';
 import type { AttemptOutcome, Counters, Job, Reason, Status, TerminalStatus } from './job.ts';
 import type { Outcome } from './outcome.ts';
 
-/** From so many interruptions on, each one counts as a failure. */
+/** Interruptions beyond this number count as failures. */
 export const FREE_INTERRUPTIONS = 10;
 
 export type JobEvent =
   | { type: 'settle'; outcome: Exclude<Outcome, { type: 'succeeded' }> }
-  /** Its worker fell silent; `seenAt` is when it was last heard, which must still be so. */
+  /** Its worker sent no heartbeat. The change is written only if the worker was last seen at `workerSeenAt`. */
   | { type: 'lose'; workerSeenAt: number }
-  /** What waits for this job in vain is cancelled with it; if `quiet`, it is judged by its conditions as after any other end. */
-  | { type: 'cancel'; quiet?: boolean }
+  /**
+   * Dependents that can no longer run are cancelled with the job; with `keepDependents`, each is judged by its
+   * conditions, as after any other end.
+   */
+  | { type: 'cancel'; keepDependents?: boolean }
   | { type: 'expire' }
   | { type: 'retry' };
 
-/** Every field that the decision used: where one has changed since, the change is not written. */
+/** Every field that the decision used. If one has changed since, the change is not written. */
 export interface Fence {
   jobId: number;
   status: Status;
@@ -25,11 +28,11 @@ export interface Fence {
   workerId: number | null;
   cancelRequested: boolean;
   counters: Counters;
-  /** The worker was last heard at this instant, and not since. */
+  /** The worker was last seen at this instant, and not since. */
   workerSeenAt?: number;
 }
 
-/** What goes into the attempt's record. Start, end and worker are known to the store. */
+/** What goes into the attempt's record. The store adds start, end and worker. */
 export interface AttemptEnd {
   outcome: AttemptOutcome;
   exitCode: number | null;
@@ -38,14 +41,14 @@ export interface AttemptEnd {
 }
 
 export type Change =
-  /** A running job is asked to stop. */
-  | { kind: 'flag'; fence: Fence; quiet?: boolean }
+  /** Asks a running job to stop. */
+  | { kind: 'flag'; fence: Fence; keepDependents?: boolean }
   /**
-   * Back to wait: `delayMs` 0 is pending, due when it was before, so that it keeps its place; else scheduled, due so long
-   * from now. The attempt that ended is recorded.
+   * The job waits again and the ended attempt is recorded. With `delayMs` 0 the job is pending and keeps its due
+   * instant and so its place; else it is scheduled, due after the delay.
    */
   | { kind: 'requeue'; fence: Fence; counters: Counters; delayMs: number; record: AttemptEnd }
-  /** The end. `record` is `null` where no attempt was running. */
+  /** The job ends. `record` is `null` if no attempt was running. */
   | {
       kind: 'end';
       fence: Fence;
@@ -54,18 +57,23 @@ export type Change =
       reason: Reason | null;
       record: AttemptEnd | null;
       error: string | null;
-      /** Of a waiting job: cancelled without those who wait for it. A running one has it from its flag. */
-      quiet?: boolean;
+      /** For a waiting job. A running job has this from its `flag`. */
+      keepDependents?: boolean;
     }
-  /** A person's retry: a terminal job waits again, due now, with a full budget and a new `expiresAt` where it has a start timeout. */
+  /**
+   * A user's retry: a terminal job is due now, with all its attempts and, if it has a start timeout, a new `expiresAt`.
+   */
   | { kind: 'reopen'; fence: Fence; counters: Counters };
 
-/** What must follow from `event`, or `undefined` where nothing has to. Throws `illegal_transition` where it cannot. `random` is in [0, 1). */
+/**
+ * Decides what follows from `event`: a change, or `undefined` for none. Throws `illegal_transition` if the event is not
+ * allowed. `random` is in [0, 1).
+ */
 export function transition(job: Job, event: JobEvent, random: number): Change | undefined {
   const fence = fenceOf(job);
   switch (event.type) {
     case 'cancel':
-      return cancel(job, fence, event.quiet ?? false);
+      return cancel(job, fence, event.keepDependents ?? false);
     case 'retry':
       if (job.status !== 'failed' && job.status !== 'cancelled' && job.status !== 'skipped')
         throw illegal(job, 'retry');
@@ -85,7 +93,7 @@ export function transition(job: Job, event: JobEvent, random: number): Change | 
     }
     case 'lose':
       if (job.status !== 'running') throw illegal(job, 'lose');
-      // It waited at its worker and had not started: nothing is lost but the claim.
+      // A prefetched job that had not started: only the claim is lost.
       if (job.startedAt === null) {
         return settle(job, { ...fence, workerSeenAt: event.workerSeenAt }, { type: 'returned' }, random);
       }
@@ -96,12 +104,14 @@ export function transition(job: Job, event: JobEvent, random: number): Change | 
   }
 }
 
-function cancel(job: Job, fence: Fence, quiet: boolean): Change | undefined {
+function cancel(job: Job, fence: Fence, keepDependents: boolean): Change | undefined {
   switch (job.status) {
     case 'cancelled':
       return undefined;
     case 'running':
-      return job.cancelRequestedAt === null ? { kind: 'flag', fence, ...(quiet ? { quiet } : {}) } : undefined;
+      return job.cancelRequestedAt === null
+        ? { kind: 'flag', fence, ...(keepDependents ? { keepDependents } : {}) }
+        : undefined;
     case 'blocked':
     case 'scheduled':
     case 'pending':
@@ -113,7 +123,7 @@ function cancel(job: Job, fence: Fence, quiet: boolean): Change | undefined {
         reason: 'cancelled',
         record: null,
         error: null,
-        ...(quiet ? { quiet } : {}),
+        ...(keepDependents ? { keepDependents } : {}),
       };
     default:
       throw illegal(job, 'cancel');
@@ -143,7 +153,7 @@ function settle(job: Job, fence: Fence, outcome: Exclude<Outcome, { type: 'succe
     case 'snoozed': {
       counters.snoozes += 1;
       if (job.rerun === 'never') return fail(fence, counters, record, 'interrupted');
-      // At least a moment: without one it would keep its place, and a job that snoozes on and on would hold up its queue.
+      // A delay of 0 would keep its place, and a job that always snoozes would hold up its queue.
       return { kind: 'requeue', fence, counters, delayMs: Math.max(outcome.delayMs, 1), record };
     }
     case 'interrupted': {
@@ -204,7 +214,7 @@ function mayRetry(job: Job, exitCode: number | null): boolean {
   return job.retryOn === null || job.retryOn.includes(exitCode);
 }
 
-/** What the attempt's record will say of an outcome, whatever becomes of the job. */
+/** What the attempt's record says about an outcome, whatever happens to the job. */
 export function recordOf(outcome: Outcome): AttemptEnd {
   switch (outcome.type) {
     case 'succeeded':

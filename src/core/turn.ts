@@ -1,14 +1,13 @@
 /**
- * Fair turns: the keys of a queue that have claimable work take turns within one priority. Job number n of a key waits
- * in round n, counted from the queue's present round, so the order of claims is one index and nobody has to count. What a
- * key has had before does not matter, only what it has waiting now: so a key that is new or was idle joins the present
- * round, and a backlog that was cancelled is forgotten.
+ * Fair turns: within one priority, the fair keys of a queue that have claimable jobs take turns. The n-th job of a key
+ * waits in round n, counted from the queue's current round, so the order of claims is one index. Only waiting jobs
+ * count, not those that have run: a new or idle key joins the current round, and a cancelled backlog leaves no trace.
  */
 
-/** The key of jobs that name none. */
+/** The key of jobs without a fair key. */
 export const NO_FAIR_KEY = '';
 
-/** A job that has just become claimable in a queue whose keys take turns. */
+/** A job that has become claimable in a queue whose keys take turns. */
 export interface Newcomer {
   jobId: number;
   queue: string;
@@ -17,15 +16,15 @@ export interface Newcomer {
   dueAt: number;
 }
 
-/** What else is claimable. */
+/** The turns of the other claimable jobs. */
 export interface Standing {
-  /** The lowest turn in this queue at this priority; `undefined`: nothing waits there. */
+  /** The lowest turn in this queue at this priority; `undefined`: no job is waiting there. */
   present(queue: string, priority: number): number | undefined;
-  /** The highest turn of this key there; `undefined`: it has nothing waiting. */
+  /** The highest turn of this key there; `undefined`: the key has no waiting job. */
   last(queue: string, priority: number, fairKey: string): number | undefined;
 }
 
-/** Gives each newcomer its turn, those due first before their own key's others. `standing` does not know the newcomers. */
+/** Gives each newcomer its turn, those of one key in order of their due instants. `standing` does not include them. */
 export function giveTurns<T extends Newcomer>(newcomers: readonly T[], standing: Standing): (T & { turn: number })[] {
   const given = new Map<string, number>();
   return [...newcomers]

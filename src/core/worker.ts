@@ -3,11 +3,11 @@
 export const WORKER_STATES = ['online', 'draining', 'offline'] as const;
 
 export interface NewWorker {
-  /** For people: host and pid unless told otherwise. */
+  /** The name under which the worker is listed; host and pid by default. */
   name: string;
-  /** In the owning process of an exclusive store, attached to the database, or behind HTTP. */
+  /** In the process that owns an exclusive store, attached to the database, or connected over HTTP. */
   attachment: 'local' | 'direct' | 'remote';
-  /** Of the process that runs it. */
+  /** The instance of the process that runs it. */
   instanceId: string;
   host: string;
   pid: number | null;
@@ -27,8 +27,8 @@ export interface WorkerRow extends NewWorker {
   id: number;
   state: (typeof WORKER_STATES)[number];
   registeredAt: number;
-  /** Of the last heartbeat, or of the registration. */
+  /** The instant of the last heartbeat or of the registration. */
   seenAt: number;
-  /** Jobs leased to it now. */
+  /** The number of jobs leased to the worker. */
   running: number;
 }

@@ -1,16 +1,14 @@
-/** Who is calling, and what they may do. */
+/** Authenticates callers and checks what they are allowed to do. */
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import { SCOPES, type Scope } from '../api/route.ts';
 import { WorkronError } from '../core/error.ts';
 import { hasSession } from './session.ts';
 
-export const SCOPES = ['read', 'submit', 'operate', 'admin', 'work'] as const;
-export type Scope = (typeof SCOPES)[number];
-
 export interface Principal {
   name: string;
-  /** Tells callers apart without giving their token away. */
+  /** Identifies the caller without revealing its token. */
   id: string;
   scopes: readonly Scope[];
 }
@@ -18,8 +16,8 @@ export interface Principal {
 const EVERYBODY: Principal = { name: 'local', id: '-', scopes: SCOPES };
 
 /**
- * The caller, by its `Authorization: Bearer` or the page's session where the server has a token; else `unauthorized`.
- * A session counts only for what the page itself sends: browsers add cookies to requests of their own accord.
+ * Returns the caller. If the server has a token, the request needs `Authorization: Bearer` or a session of the page, else
+ * this throws `unauthorized`. A session counts only for requests of the page itself, since browsers add cookies to others.
  */
 export function authenticate(headers: IncomingHttpHeaders, token: string | null, now: number): Principal {
   if (token === null) return EVERYBODY;
@@ -34,13 +32,13 @@ export function authenticate(headers: IncomingHttpHeaders, token: string | null,
   return principal;
 }
 
-/** Other sites are refused before; what is left to refuse are other ports of this machine, which share its cookies. */
+/** `checkOrigin` has refused other sites; this refuses other ports of this machine, which share its cookies. */
 function fromPage(headers: IncomingHttpHeaders): boolean {
   const site = headers['sec-fetch-site'];
   return site === undefined || site === 'same-origin' || site === 'none';
 }
 
-/** Throws `forbidden` where the caller may not do this. */
+/** Throws `forbidden` if the caller lacks the scope. */
 export function authorize(principal: Principal, scope: Scope): void {
   if (principal.scopes.includes(scope)) return;
   throw new WorkronError('forbidden', `${principal.name} may not do this: it needs the scope ${scope}`);

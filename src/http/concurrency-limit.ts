@@ -1,18 +1,19 @@
 import { WorkronError } from '../core/error.ts';
+import type { Chunks } from './handler.ts';
 
-/** A bound on what may be open at once. */
+/** Limits how many requests of a kind are open at once. */
 export class ConcurrencyLimit {
-  readonly #most: number;
+  readonly #max: number;
   #taken = 0;
 
-  constructor(most: number) {
-    this.#most = most;
+  constructor(max: number) {
+    this.#max = max;
   }
 
-  /** Takes one until disposed, or throws `overloaded` where all are taken. */
+  /** Takes a slot until it is disposed of. Throws `overloaded` if all slots are taken. */
   take(): Disposable {
-    if (this.#taken >= this.#most) {
-      throw new WorkronError('overloaded', `${this.#most} of these are open already; try again shortly`, {
+    if (this.#taken >= this.#max) {
+      throw new WorkronError('overloaded', `${this.#max} of these are open already; try again shortly`, {
         retryAfterMs: 2_000,
       });
     }
@@ -24,5 +25,14 @@ export class ConcurrencyLimit {
         held = false;
       },
     };
+  }
+}
+
+/** Yields the same chunks and disposes of the slot when the last one is sent, or when the caller wants no more. */
+export async function* releaseAfter(slot: Disposable, chunks: Chunks): AsyncGenerator<string | Uint8Array> {
+  try {
+    yield* chunks;
+  } finally {
+    slot[Symbol.dispose]();
   }
 }

@@ -1,31 +1,43 @@
-/** Where a page of a list ended, as a text that callers only hand back. */
+/** Cursors: the position at which a page of a list ended, as opaque text. */
 
 import { invalid } from '../api/decode.ts';
 import { idFromPath } from '../api/fields.ts';
 
-const PREFIX = 'before:';
+export const DEFAULT_PAGE_SIZE = 50;
 
-export function toCursor(before: number): string {
-  return Buffer.from(`${PREFIX}${before}`).toString('base64url');
-}
-
-export function fromCursor(cursor: string): number {
-  const text = Buffer.from(cursor, 'base64url').toString('latin1');
-  const before = text.startsWith(PREFIX) ? idFromPath(text.slice(PREFIX.length)) : undefined;
-  if (before === undefined) throw invalid([{ pointer: '/cursor', detail: 'expected a next_cursor of this list' }]);
-  return before;
-}
-
+const ID_PREFIX = 'before:';
 const NAME_PREFIX = 'after:';
 
-export function toNameCursor(after: string): string {
-  return Buffer.from(`${NAME_PREFIX}${after}`).toString('base64url');
+/** The cursor of a list that is ordered by id; `null` at its end. */
+export function toCursor(before: number | null): string | null {
+  return before === null ? null : encode(`${ID_PREFIX}${before}`);
 }
 
-export function fromNameCursor(cursor: string): string {
+/** The id before which a page begins; `null` without a cursor. */
+export function beforeFrom(cursor: string | undefined): number | null {
+  if (cursor === undefined) return null;
+  return idFromPath(valueIn(cursor, ID_PREFIX)) ?? refuse();
+}
+
+/** The cursor of a list that is ordered by name; `null` at its end. */
+export function toNameCursor(after: string | null): string | null {
+  return after === null ? null : encode(`${NAME_PREFIX}${after}`);
+}
+
+/** The name after which a page begins; `null` without a cursor. */
+export function afterFrom(cursor: string | undefined): string | null {
+  return cursor === undefined ? null : valueIn(cursor, NAME_PREFIX);
+}
+
+function encode(text: string): string {
+  return Buffer.from(text).toString('base64url');
+}
+
+function valueIn(cursor: string, prefix: string): string {
   const text = Buffer.from(cursor, 'base64url').toString('latin1');
-  if (!text.startsWith(NAME_PREFIX)) {
-    throw invalid([{ pointer: '/cursor', detail: 'expected a next_cursor of this list' }]);
-  }
-  return text.slice(NAME_PREFIX.length);
+  return text.startsWith(prefix) ? text.slice(prefix.length) : refuse();
+}
+
+function refuse(): never {
+  throw invalid([{ pointer: '/cursor', detail: 'expected a next_cursor of this list' }]);
 }

@@ -1,4 +1,4 @@
-/** Spreads the scheduler's hints to whoever listens: at most four a second and topic, with ids to resume from. */
+/** Sends the scheduler's hints to listeners: at most four events per second and topic, with ids to resume from. */
 
 import type { Event, EventTopic, LiveCounts } from '../api/event.ts';
 import { systemClock } from '../ops/clock.ts';
@@ -9,18 +9,18 @@ import { HEARTBEAT_MS, sseComment, sseEvent } from './sse.ts';
 
 /** The pause between two events of one topic. */
 const PAUSE_MS = 250;
-/** More ids are not told. */
+/** An event with more ids than this has none: anything may have changed. */
 const MAX_IDS = 200;
-/** Kept for those who come back. */
+/** The number of events that are kept for listeners that reconnect. */
 const MAX_RECENT = 256;
-/** A listener that is further behind is dropped; it comes back and is told to start afresh. */
+/** A listener that is further behind is disconnected; when it reconnects, it gets a `reset`. */
 const MAX_BEHIND = 64;
 
 interface Topic {
-  /** What changed since the last event; `null`: too much to tell. */
+  /** The ids that changed since the last event; `null`: too many. */
   ids: Set<number> | null;
   waiting: boolean;
-  /** From the moment an event is made until the pause after it is over. */
+  /** From the moment an event is built until the pause after it has ended. */
   resting: boolean;
   timer: NodeJS.Timeout | null;
 }
@@ -43,10 +43,10 @@ export class EventHub {
   constructor(scheduler: Scheduler) {
     this.#instanceId = scheduler.instanceId;
     this.#counter = new LiveCounter(scheduler, this.#closing.signal);
-    this.#unsubscribe = scheduler.subscribe((hint) => this.#heed(hint));
+    this.#unsubscribe = scheduler.subscribe((hint) => this.#onHint(hint));
   }
 
-  /** Events from now on, or from after `lastEventId`; `reset` first where some in between are not known any more. Ends with `signal`. */
+  /** Yields events from now on, or from after `lastEventId`; first `reset` if some in between are no longer kept. Ends with `signal`. */
   async *stream(lastEventId: string | undefined, signal: AbortSignal): AsyncGenerator<string> {
     const queue: Sent[] = [];
     const wake = new Wake();
@@ -59,7 +59,7 @@ export class EventHub {
     this.#listeners.add(listener);
     try {
       yield `retry: 1000\n${this.#catchUp(lastEventId)}`;
-      // Nobody else tells them the counts before the next change.
+      // Without this, the listener would not get counts before the next change.
       this.#add('queues', null);
       while (!signal.aborted && !tooSlow.signal.aborted) {
         wake.reset();
@@ -90,7 +90,7 @@ export class EventHub {
     return missed.length === 0 ? sseComment('welcome') : missed.map((sent) => sent.frame).join('');
   }
 
-  #heed(hint: Hint): void {
+  #onHint(hint: Hint): void {
     switch (hint.topic) {
       case 'jobs':
         this.#add('jobs', hint.ids);
@@ -101,7 +101,11 @@ export class EventHub {
         return this.#add('workers', hint.ids);
       case 'due':
       case 'graph':
+      case 'schedules':
+      case 'leadership':
         return;
+      default:
+        hint satisfies never;
     }
   }
 
@@ -111,13 +115,13 @@ export class EventHub {
     topic.waiting = true;
     if (ids === null || (topic.ids !== null && topic.ids.size + ids.length > MAX_IDS)) topic.ids = null;
     for (const id of topic.ids === null ? [] : (ids ?? [])) topic.ids?.add(id);
-    if (!topic.resting) this.#tell(name, topic);
+    if (!topic.resting) this.#emit(name, topic);
   }
 
-  /** The first change is told at once, those within the pause together at its end. Counts are for listeners only. */
-  #tell(name: EventTopic, topic: Topic): void {
+  /** Sends the first change at once, and those within the pause together at its end. Without listeners nothing is counted. */
+  #emit(name: EventTopic, topic: Topic): void {
     topic.resting = true;
-    // Before the count: what changes while it goes on may be missing from it.
+    // Cleared before the count: changes during the count may be missing from it.
     topic.waiting = false;
     if (name === 'queues' && this.#listeners.size > 0) {
       void this.#counter.count().then((counts) => {
@@ -149,7 +153,7 @@ export class EventHub {
     if (this.#closing.signal.aborted) return;
     topic.timer = setTimeout(() => {
       topic.resting = false;
-      if (topic.waiting) this.#tell(name, topic);
+      if (topic.waiting) this.#emit(name, topic);
     }, ms).unref();
   }
 

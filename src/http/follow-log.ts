@@ -1,4 +1,4 @@
-/** Reads a job's output in order, to the present end or on until the job's. */
+/** Reads the output of a job in order, to its current end or until the job has ended. */
 
 import { isTerminal, type Job } from '../core/job.ts';
 import { systemClock } from '../ops/clock.ts';
@@ -8,30 +8,26 @@ import type { Scheduler } from '../scheduler/scheduler.ts';
 const POLL_MS = 500;
 const SLICE_BYTES = 256 * 1024;
 
-export interface LogPosition {
+export interface Position {
   id: number;
-  /** `null`: the present or last attempt. */
+  /** `null`: the current or last attempt. */
   attempt: number | null;
   from: number;
 }
 
 export type LogItem =
   | { type: 'output'; attempt: number; offset: number; data: Uint8Array }
-  /** So many bytes before `offset` were too many to keep. */
+  /** `bytes` bytes before `offset` were not kept. */
   | { type: 'cut'; attempt: number; offset: number; bytes: number }
   /** Output of another attempt follows. */
   | { type: 'attempt'; attempt: number }
-  /** Nothing new for the moment. */
+  /** There is nothing new at the moment. */
   | { type: 'idle' }
   /** Nothing will follow. */
   | { type: 'end'; job: Job };
 
-/** What there is now. */
-export async function* readLog(
-  scheduler: Scheduler,
-  position: LogPosition,
-  signal: AbortSignal,
-): AsyncGenerator<LogItem> {
+/** Yields the output that there is now. */
+export async function* readLog(scheduler: Scheduler, position: Position, signal: AbortSignal): AsyncGenerator<LogItem> {
   let { attempt, from } = position;
   for (;;) {
     const slice = await scheduler.log({ id: position.id, attempt, from, maxBytes: SLICE_BYTES }, signal);
@@ -46,13 +42,10 @@ export async function* readLog(
   }
 }
 
-/**
- * What there is and what comes, until the job has ended, whichever attempt ends it; one attempt alone where it is named
- * by `only`.
- */
+/** Yields output as it is written, over all attempts, until the job has ended; with `only`, of the one attempt. */
 export async function* followLog(
   scheduler: Scheduler,
-  position: LogPosition & { only: boolean },
+  position: Position & { only: boolean },
   signal: AbortSignal,
 ): AsyncGenerator<LogItem> {
   const wake = new Wake();
@@ -69,7 +62,7 @@ export async function* followLog(
         yield item;
         if (item.type === 'output') from = item.offset + item.data.length;
       }
-      // Read before the output was: whatever was printed until that state is out by now.
+      // The job was read before its output, so all that was printed up to that state has been sent.
       const ended = isTerminal(job.status) || job.attempt > attempt;
       if (ended && (position.only || job.attempt <= attempt)) return yield { type: 'end', job };
       if (job.attempt > attempt) {

@@ -4,7 +4,7 @@ import type { Job } from '../core/job.ts';
 
 const MAX_TITLE_LENGTH = 200;
 
-/** The same failures together, the most frequent first. `jobs` are the newest first. */
+/** Groups failures by title and error, the most frequent first. `jobs` are the newest first. */
 export function groupFailures(jobs: readonly Job[]): Failures['items'] {
   const groups = new Map<string, Failures['items'][number]>();
   for (const job of jobs) {
@@ -26,7 +26,7 @@ export function groupFailures(jobs: readonly Job[]): Failures['items'] {
   return [...groups.values()].sort((a, b) => b.count - a.count || (a.last_at < b.last_at ? 1 : -1));
 }
 
-/** Long numbers and hexadecimal ids differ from one failure to the next and say nothing about which it is. */
+/** Replaces long numbers and hexadecimal ids: they differ between occurrences of the same failure. */
 function firstLine(error: string): string {
   const [head = '', second = ''] = error.split('\n').map((line) => line.trim());
   const line = /^exit \d+$/.test(head) && second !== '' ? `${head}: ${second}` : head;

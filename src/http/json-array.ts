@@ -1,4 +1,4 @@
-/** Large JSON arrays, item by item, so that one request never holds up the others for long. */
+/** Decodes large JSON arrays item by item, so that one request never blocks the others for long. */
 
 import { WorkronError } from '../core/error.ts';
 import {
@@ -14,17 +14,17 @@ import {
 } from './json-scan.ts';
 import { parseJson } from './read-json.ts';
 
-/** How long to work before others get their turn. */
+/** The time after which other requests get their turn. */
 const TURN_MS = 10;
 
 export interface ArrayLimits {
-  mostItems: number;
-  mostBytesPerItem: number;
-  /** The pointer of the array in the request; its beginning unless given. */
+  maxItems: number;
+  maxBytesPerItem: number;
+  /** The JSON pointer of the array in the request; the whole body unless given. */
   at?: string;
 }
 
-/** Decodes each item of the array in `bytes`, in order, letting others have their turn in between. */
+/** Decodes each item of the array in `bytes`, in order, and lets other requests have their turn in between. */
 export async function mapJsonArray<T>(
   bytes: Buffer,
   limits: ArrayLimits,
@@ -35,7 +35,7 @@ export async function mapJsonArray<T>(
   return decoded;
 }
 
-/** The same for who keeps nothing, or something else, of the items. */
+/** Calls `take` with each item of the array, for callers that do not keep the items. */
 export async function walkJsonArray(
   bytes: Buffer,
   limits: ArrayLimits,
@@ -44,9 +44,9 @@ export async function walkJsonArray(
   let turnEnds = performance.now() + TURN_MS;
   const place = limits.at ?? '';
   let index = 0;
-  for (const item of splitArray(bytes, limits.mostBytesPerItem, place)) {
-    if (index >= limits.mostItems) {
-      throw new WorkronError('payload_too_large', `At most ${limits.mostItems} items in one request`);
+  for (const item of splitArray(bytes, limits.maxBytesPerItem, place)) {
+    if (index >= limits.maxItems) {
+      throw new WorkronError('payload_too_large', `At most ${limits.maxItems} items in one request`);
     }
     take(parseJson(item, `${place}/${index}`), index);
     index += 1;
@@ -57,8 +57,8 @@ export async function walkJsonArray(
   }
 }
 
-/** The text of each item. Only the outermost structure is looked at: the items are still to be parsed. */
-function* splitArray(bytes: Buffer, mostBytesPerItem: number, place: string): Generator<Buffer> {
+/** Yields the text of each item. It checks only the outermost structure; the items are parsed later. */
+function* splitArray(bytes: Buffer, maxBytesPerItem: number, place: string): Generator<Buffer> {
   let at = skipSpace(bytes, 0);
   if (bytes[at] !== ARRAY_OPEN) throw malformed(at, 'expected [');
   at += 1;
@@ -84,10 +84,10 @@ function* splitArray(bytes: Buffer, mostBytesPerItem: number, place: string): Ge
       if (rest < bytes.length) throw malformed(rest, 'expected nothing after the array');
       return;
     }
-    if (at - start > mostBytesPerItem) {
+    if (at - start > maxBytesPerItem) {
       throw new WorkronError(
         'payload_too_large',
-        `${place}/${count}: one item may have at most ${mostBytesPerItem} bytes`,
+        `${place}/${count}: one item may have at most ${maxBytesPerItem} bytes`,
       );
     }
   }

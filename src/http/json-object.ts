@@ -1,4 +1,4 @@
-/** Large JSON objects, member by member, so that one request never holds up the others for long. */
+/** Splits large JSON objects into members, so that one request never blocks the others for long. */
 
 import {
   ARRAY_CLOSE,
@@ -14,12 +14,12 @@ import {
 } from './json-scan.ts';
 import { parseJson } from './read-json.ts';
 
-/** How many bytes to look at before others get their turn. */
+/** The number of bytes after which other requests get their turn. */
 const BYTES_PER_TURN = 1024 * 1024;
 
 /**
- * The text of each member of the object in `bytes`, by name. Only the outermost structure is looked at: the values are
- * still to be parsed. `bad_request` where that structure is broken, or a name is there twice.
+ * Returns the text of each member of the object in `bytes`, by name. It checks only the outermost structure; the values
+ * are parsed later. Throws `bad_request` if that structure is broken or a name is repeated.
  */
 export async function splitJsonObject(bytes: Buffer): Promise<Map<string, Buffer>> {
   const members = new Map<string, Buffer>();
@@ -44,7 +44,7 @@ export async function splitJsonObject(bytes: Buffer): Promise<Map<string, Buffer
   return members;
 }
 
-/** The index of the comma or bracket after the value. */
+/** Returns the index of the comma or bracket after the value. */
 async function endOfValue(bytes: Buffer, from: number): Promise<number> {
   let depth = 0;
   let turnEnds = from + BYTES_PER_TURN;

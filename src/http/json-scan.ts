@@ -1,4 +1,4 @@
-/** The outermost structure of JSON in bytes, for texts that are too large to be parsed at once. */
+/** Scans the outermost structure of JSON that is too large to be parsed at once. */
 
 import { WorkronError } from '../core/error.ts';
 
@@ -11,7 +11,7 @@ export const OBJECT_OPEN = 0x7b;
 export const OBJECT_CLOSE = 0x7d;
 const BACKSLASH = 0x5c;
 
-/** The index of the quote that ends the string; the last index where none does. */
+/** Returns the index of the quote that ends the string, or the last index if the string does not end. */
 export function endOfString(bytes: Buffer, start: number): number {
   let at = bytes.indexOf(QUOTE, start + 1);
   while (at !== -1) {

@@ -1,15 +1,15 @@
-/** How many unfinished jobs there are in each state, counted now and then for those who watch. */
+/** Counts unfinished jobs by state for the listeners of the event stream. */
 
 import type { LiveCounts } from '../api/event.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 
-/** Counting may take this part of the time at most: with millions of jobs that wait, it is done less often. */
+/** The largest share of time that counting may take: with millions of waiting jobs it happens less often. */
 const SHARE = 0.1;
 
 export class LiveCounter {
   readonly #scheduler: Scheduler;
   readonly #signal: AbortSignal;
-  /** Not counted again before, by the process's own clock. */
+  /** The earliest time of the next count, by `performance.now()`. */
   #nextAt = 0;
 
   constructor(scheduler: Scheduler, signal: AbortSignal) {
@@ -17,12 +17,12 @@ export class LiveCounter {
     this.#signal = signal;
   }
 
-  /** How long to wait before the next count. */
+  /** The time to wait before the next count. */
   get restMs(): number {
     return Math.max(0, this.#nextAt - performance.now());
   }
 
-  /** `undefined` where the store does not answer: a hint without counts is still a hint. */
+  /** Returns `undefined` if the store does not answer: a hint without counts is still useful. */
   async count(): Promise<LiveCounts | undefined> {
     const begun = performance.now();
     try {

@@ -1,4 +1,4 @@
-/** A job's output as plain text and as events. */
+/** The output of a job as plain text and as server-sent events. */
 
 import { jobToWire } from '../api/job-wire.ts';
 import type { LogItem } from './follow-log.ts';
@@ -6,7 +6,7 @@ import { HEARTBEAT_MS, sseComment, sseEvent } from './sse.ts';
 
 const NEWLINE = 0x0a;
 
-/** The bytes as they were printed; a line of its own where some were cut or another attempt begins. */
+/** Yields the bytes as they were printed, with an extra line where some were cut or another attempt begins. */
 export async function* logAsText(items: AsyncIterable<LogItem>): AsyncGenerator<string | Uint8Array> {
   let lineOpen = false;
   for await (const item of items) {
@@ -21,7 +21,7 @@ export async function* logAsText(items: AsyncIterable<LogItem>): AsyncGenerator<
   }
 }
 
-/** `output`, `cut` and at last `end` with the job. The id of an event is where to go on: `<attempt>-<offset>`. */
+/** Yields `output` and `cut`, and finally `end` with the job. The id of an event is the position to resume from: `<attempt>-<offset>`. */
 export async function* logAsEvents(items: AsyncIterable<LogItem>): AsyncGenerator<string> {
   let held: { attempt: number; offset: number; data: Uint8Array } | undefined;
   let quietSince = Date.now();
@@ -60,7 +60,7 @@ function outputEvent({ attempt, offset, data }: { attempt: number; offset: numbe
   return sseEvent({ event: 'output', id, data: JSON.stringify({ attempt, offset, text }) });
 }
 
-/** How many bytes come before a UTF-8 character that is not complete yet. */
+/** Returns the number of bytes before an incomplete UTF-8 character at the end. */
 function wholeCharacters(data: Uint8Array): number {
   for (let back = 1; back <= Math.min(3, data.length); back += 1) {
     const byte = data[data.length - back] as number;

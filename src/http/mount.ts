@@ -1,4 +1,4 @@
-/** The HTTP API inside a server of the application's own, which has asked the caller who they are. */
+/** The HTTP API inside a server of the application, which authenticates callers itself. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
@@ -8,14 +8,14 @@ import type { Scheduler } from '../scheduler/scheduler.ts';
 import { createServer } from './server.ts';
 
 export interface MountOptions {
-  /** What comes before the API's own addresses, where the host's router does not take it away: `/workron`. */
+  /** The prefix of the API's paths, such as `/workron`, if the host's router does not remove it. */
   prefix?: string;
 }
 
 export interface Mounted {
   /** For node:http, Express, Connect: `app.use('/workron', node)`, before or after body parsers. */
   readonly node: (request: IncomingMessage, response: ServerResponse) => void;
-  /** For Next, Hono, Bun and others that speak in `Request` and `Response`. */
+  /** For Next, Hono, Bun and others that use `Request` and `Response`. */
   readonly fetch: (request: Request) => Promise<Response>;
   /** Ends streams and long polls; `stop` does it too. */
   close(): Promise<void>;
@@ -77,7 +77,7 @@ function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
-/** What the host's router has taken away: of `/workron/jobs` and `/jobs`, `/workron`. */
+/** Returns the prefix that the host's router has removed: for `/workron/jobs` and `/jobs`, `/workron`. */
 function baseIn(original: string, inner: string): string {
   const [path, rest] = [pathOf(original), pathOf(inner)];
   if (path.endsWith(rest)) return path.slice(0, path.length - rest.length);
@@ -88,13 +88,13 @@ function pathOf(url: string): string {
   return url.split('?', 1)[0] as string;
 }
 
-/** A body that was read and is not there: the host has to hand it on. */
+/** Answers a request whose body was read and not passed on by the host. */
 function refuseRead(response: ServerResponse): void {
   const detail = 'Something in front of Workron has read the body of this request and kept it';
   response.writeHead(500, { 'content-type': 'text/plain' }).end(`${detail}\n`);
 }
 
-/** A body that a parser in front has read is given back; else whoever reads it again would wait for ever. `undefined`: it is gone. */
+/** Returns a request whose body can be read, also if a parser of the host has read it before; `undefined` if the body is lost. */
 function unread(request: IncomingMessage): IncomingMessage | undefined {
   const { body } = request as { body?: unknown };
   if (!request.readableEnded) return request;
@@ -106,7 +106,7 @@ function unread(request: IncomingMessage): IncomingMessage | undefined {
   delete again.headers['content-encoding'];
   delete again.headers['transfer-encoding'];
   again.httpVersion = request.httpVersion;
-  // Or its end would be taken for a broken connection.
+  // Without this, its end would look like a broken connection.
   again.complete = true;
   again.push(bytes);
   again.push(null);

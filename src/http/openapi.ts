@@ -1,19 +1,20 @@
-/** The API document (OpenAPI 3.1), made from the very schemas that validate. */
+/** The API document (OpenAPI 3.1), generated from the schemas that validate requests. */
 
 import { z } from 'zod';
-import { Problem } from '../api/problem.ts';
+import { Problem } from '../api/problem-schema.ts';
+import type { Route } from '../api/route.ts';
 import { namedSchemas } from '../api/schemas.ts';
-import type { AnswerSchema, Route } from './route.ts';
+import type { ReplySchema, RouteHandler } from './handler.ts';
 
 type JsonSchema = Record<string, unknown>;
 
 const COMPONENTS = '#/components/schemas/';
 
-export function apiDocument(routes: readonly Route[], version: string): JsonSchema {
+export function apiDocument(handlers: readonly RouteHandler[], version: string): JsonSchema {
   const paths: Record<string, JsonSchema> = {};
-  for (const route of routes) {
-    const path = route.path.replace(/:(\w+)/g, '{$1}');
-    (paths[path] ??= {})[route.method.toLowerCase()] = operationOf(route);
+  for (const handler of handlers) {
+    const path = handler.route.path.replace(/:(\w+)/g, '{$1}');
+    (paths[path] ??= {})[handler.route.method.toLowerCase()] = operationOf(handler);
   }
   return {
     openapi: '3.1.0',
@@ -32,35 +33,47 @@ export function apiDocument(routes: readonly Route[], version: string): JsonSche
   };
 }
 
-function operationOf(route: Route): JsonSchema {
-  const body = route.body ?? route.documentedBody;
+function operationOf(handler: RouteHandler): JsonSchema {
+  const { route } = handler;
+  const requestBody = requestBodyOf(handler);
   return {
-    operationId: `${route.method.toLowerCase()}${route.path.replace(/\/:?(\w)(\w*)/g, (_, first: string, rest: string) => first.toUpperCase() + rest).replace(/\W/g, '')}`,
-    summary: route.summary,
+    operationId: operationId(route),
+    summary: handler.summary,
     ...(route.scope === null ? { security: [] } : { 'x-scope': route.scope }),
-    parameters: [...pathParameters(route.path), ...queryParameters(route.query)],
-    ...(route.rawBody !== undefined && {
-      requestBody: { required: true, content: { [route.rawBody]: { schema: { type: 'string', format: 'binary' } } } },
-    }),
-    ...(body !== undefined && {
-      requestBody: { required: !route.bodyOptional, content: { 'application/json': { schema: schemaOf(body) } } },
-    }),
+    parameters: [...pathParameters(route.path), ...queryParameters(handler.query)],
+    ...(requestBody !== undefined && { requestBody }),
     responses: {
-      ...Object.fromEntries(Object.entries(route.answers).map(([status, answer]) => [status, answerOf(answer)])),
+      ...Object.fromEntries(Object.entries(handler.replies).map(([status, reply]) => [status, responseOf(reply)])),
       default: {
-        description: 'What went wrong',
+        description: 'The error',
         content: { 'application/problem+json': { schema: schemaOf(Problem) } },
       },
     },
   };
 }
 
-function answerOf(answer: AnswerSchema): JsonSchema {
-  if (answer instanceof z.ZodType) {
-    return { description: 'Answer', content: { 'application/json': { schema: schemaOf(answer) } } };
+/** Such as `getJobsIdLogs`. */
+function operationId({ method, path }: Route): string {
+  const upperFirst = (_: string, first: string, rest: string) => first.toUpperCase() + rest;
+  return method.toLowerCase() + path.replace(/\/:?(\w)(\w*)/g, upperFirst).replace(/\W/g, '');
+}
+
+function requestBodyOf({ body, documentedBody, rawBody }: RouteHandler): JsonSchema | undefined {
+  if (rawBody !== undefined) {
+    return { required: true, content: { [rawBody]: { schema: { type: 'string', format: 'binary' } } } };
   }
-  const schema = answer.schema === undefined ? { type: 'string' } : schemaOf(answer.schema);
-  return { description: 'Answer', content: { [answer.type]: { schema } } };
+  const optional = body instanceof z.ZodOptional;
+  const schema = optional ? (body.unwrap() as z.ZodType) : (body ?? documentedBody);
+  if (schema === undefined) return undefined;
+  return { required: !optional, content: { 'application/json': { schema: schemaOf(schema) } } };
+}
+
+function responseOf(reply: ReplySchema): JsonSchema {
+  if (reply instanceof z.ZodType) {
+    return { description: 'Reply', content: { 'application/json': { schema: schemaOf(reply) } } };
+  }
+  const schema = reply.schema === undefined ? { type: 'string' } : schemaOf(reply.schema);
+  return { description: 'Reply', content: { [reply.type]: { schema } } };
 }
 
 function pathParameters(path: string): JsonSchema[] {
@@ -77,7 +90,7 @@ function queryParameters(query: z.ZodType | undefined): JsonSchema[] {
   });
 }
 
-/** A reference where the schema has a name, else the schema itself. */
+/** Returns a reference if the schema has a name, else the schema itself. */
 function schemaOf(schema: z.ZodType): JsonSchema {
   const name = namedSchemas.get(schema)?.id;
   return name === undefined ? inline(schema) : { $ref: COMPONENTS + name };

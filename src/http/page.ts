@@ -1,13 +1,15 @@
-/** The dashboard's files, as Vite built them: served from memory, compressed once, to whoever asks. They hold no data. */
+/** Serves the dashboard as Vite built it, from memory and compressed once. Its files contain no data. */
 
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { PAGE_PATH, routes } from '../api/routes.ts';
 import { packageFolder } from '../ops/package-folder.ts';
 
-/** Where Vite puts the build. */
-export const PAGE_FOLDER = join(packageFolder, 'dist-ui');
+/** The folder of the build. */
+const PAGE_FOLDER = join(packageFolder, 'dist-ui');
 
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -18,8 +20,8 @@ const TYPES: Readonly<Record<string, string>> = {
   '.json': 'application/json; charset=utf-8',
 };
 
-/** Nothing but the page's own files is run, shown or asked, whatever a job prints; and nobody may frame it. */
-export const PAGE_POLICY = [
+/** The page may load, run and contact nothing but its own server, whatever a job prints; and it cannot be framed. */
+const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
@@ -44,7 +46,7 @@ export interface PageFile {
 export interface PageRequest {
   'accept-encoding'?: string;
   'if-none-match'?: string;
-  /** From the address that was asked for to the folder of the page: `./`, `../` … */
+  /** The relative path from the requested address to the folder of the page: `./`, `../` … */
   up: string;
 }
 
@@ -62,7 +64,7 @@ export class Page {
     this.#folder = folder;
   }
 
-  /** The file at this place below `/ui/`; every place that is no file is one of the page's own screens. */
+  /** Returns the file at this place below `PAGE_PATH`. A place that is not a file is a screen of the page. */
   answer(place: string, { up, ...headers }: PageRequest): PageFile {
     const asset = /^(?:assets\/)?[\w.-]+\.(?:js|css|svg|png)$/.test(place);
     const found = asset ? this.#find(place) : this.#screen(up);
@@ -74,7 +76,7 @@ export class Page {
       ...plain(TYPES[asset ? extname(place) : '.html'] ?? 'application/octet-stream'),
       etag: found.etag,
       vary: 'accept-encoding',
-      // Names under assets/ hold a hash of what is in the file.
+      // Names under assets/ contain a hash of the file.
       'cache-control': place.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'no-cache',
     };
     if (headers['if-none-match'] === found.etag) return { status: 304, headers: common, body: Buffer.alloc(0) };
@@ -84,7 +86,7 @@ export class Page {
       : { status: 200, headers: common, body: found.body };
   }
 
-  /** The page names its files by where they are from `./`, which depends on how deep the screen's address is. */
+  /** The page refers to its files relative to `./`, so the prefix depends on the depth of the screen's address. */
   #screen(up: string): Stored | undefined {
     const found = this.#find('index.html');
     if (found === undefined || up === './') return found;
@@ -119,4 +121,39 @@ function plain(type: string): Record<string, string> {
     'cross-origin-opener-policy': 'same-origin',
     'cache-control': 'no-store',
   };
+}
+
+/** Adds the routes of the dashboard. */
+export function servePage(app: FastifyInstance, page: Page): void {
+  for (const url of [PAGE_PATH, `${PAGE_PATH}/*`]) {
+    app.route<{ Params: { '*'?: string } }>({
+      method: ['GET', 'HEAD'],
+      url,
+      config: { page: true },
+      handler: (request, reply) => {
+        const { status, headers, body } = page.answer(request.params['*'] ?? '', {
+          'accept-encoding': request.headers['accept-encoding'] ?? '',
+          'if-none-match': request.headers['if-none-match'] ?? '',
+          up: upFrom(request.url),
+        });
+        return reply.code(status).headers(headers).send(body);
+      },
+    });
+  }
+}
+
+/** Relative, so that it is right wherever the server is mounted. Counts the slashes as sent: an escaped slash is not a step. */
+function upFrom(url: string): string {
+  const below = (url.split('?', 1)[0] as string).slice(PAGE_PATH.length);
+  if (below === '') return `.${PAGE_PATH}/`;
+  return '../'.repeat(below.split('/').length - 2) || './';
+}
+
+/** True for a browser at the root, which is redirected to the dashboard; programs get the welcome of the API. */
+export function isForPage(request: FastifyRequest): boolean {
+  return (
+    request.method === 'GET' &&
+    request.url === routes.readRoot.path &&
+    /\btext\/html\b/.test(request.headers.accept ?? '')
+  );
 }

@@ -4,7 +4,7 @@ import { SCHEDULE_NAME } from '../core/schedule/schedule.ts';
 
 type NotFound = Extract<ErrorCode, `${string}_not_found`>;
 
-/** The id in an address. Ids are opaque, so one that cannot be is simply not found. */
+/** Returns the id in a path. Ids are opaque, so one that is malformed is simply not found. */
 export function pathId(params: Readonly<Record<string, string>>, code: NotFound = 'job_not_found'): number {
   const text = params['id'] ?? '';
   const id = idFromPath(text);
@@ -12,8 +12,8 @@ export function pathId(params: Readonly<Record<string, string>>, code: NotFound 
   return id;
 }
 
-/** The schedule's name in an address. Likewise. */
-export function pathName(params: Readonly<Record<string, string>>): string {
+/** Returns the name of a schedule in a path. One that is malformed is simply not found. */
+export function scheduleNameIn(params: Readonly<Record<string, string>>): string {
   const name = params['name'] ?? '';
   if (!SCHEDULE_NAME.test(name)) throw new WorkronError('schedule_not_found', `No schedule ${JSON.stringify(name)}`);
   return name;

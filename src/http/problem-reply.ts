@@ -1,4 +1,4 @@
-/** Whatever was thrown, as a problem document. */
+/** Turns thrown errors into errors for callers. */
 
 import type { FastifyError } from 'fastify';
 import { type ErrorCode, isWorkronError, WorkronError } from '../core/error.ts';
@@ -10,7 +10,7 @@ const BY_STATUS: Readonly<Record<number, ErrorCode>> = {
   415: 'unsupported_media_type',
 };
 
-/** The error that callers are told; what is not theirs to know becomes `internal`. */
+/** Returns the error that callers see. Errors with internal details become `internal`. */
 export function publicError(error: unknown): WorkronError {
   if (isWorkronError(error)) return error;
   const { statusCode, message } = error as Partial<FastifyError>;
@@ -20,7 +20,7 @@ export function publicError(error: unknown): WorkronError {
   return new WorkronError('internal', 'Something went wrong here; the log of the server says more', { cause: error });
 }
 
-/** Headers that belong to an error: when to come back, how to log in. */
+/** The headers of an error: when to retry, how to log in. */
 export function errorHeaders(error: WorkronError): Record<string, string> {
   const headers: Record<string, string> = {};
   if (error.httpStatus === 429 || error.httpStatus === 503) {

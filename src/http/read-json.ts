@@ -1,18 +1,18 @@
-/** JSON bodies, whatever a terminal calls them. */
+/** JSON bodies, also those that curl declares as a form. */
 
 import { isUtf8 } from 'node:buffer';
 import { WorkronError } from '../core/error.ts';
 
 /**
- * The parsed body. `undefined`: there was none. curl calls whatever it posts a form, so a form whose body is JSON is
- * taken as JSON; other media types are refused.
+ * Returns the parsed body; `undefined` if there was none. curl declares every body as a form, so a form whose body is JSON
+ * is accepted; other media types are refused.
  */
 export function readJson(bytes: Buffer, contentType: string | undefined): unknown {
   checkJsonType(bytes, contentType);
   return bytes.length === 0 ? undefined : parseJson(bytes);
 }
 
-/** Throws `unsupported_media_type` unless the body may be read as JSON. */
+/** Throws `unsupported_media_type` unless the body can be read as JSON. */
 export function checkJsonType(bytes: Buffer, contentType: string | undefined): void {
   if (bytes.length === 0 || contentType === undefined) return;
   const type = contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
@@ -24,7 +24,7 @@ export function checkJsonType(bytes: Buffer, contentType: string | undefined): v
   );
 }
 
-/** Throws `bad_request` that says where the text stops being JSON. */
+/** Throws `bad_request` with the place where the text stops being JSON. */
 export function parseJson(bytes: Buffer, pointer = ''): unknown {
   if (!isUtf8(bytes)) throw new WorkronError('bad_request', 'The body is not valid UTF-8');
   try {
@@ -37,7 +37,7 @@ export function parseJson(bytes: Buffer, pointer = ''): unknown {
   }
 }
 
-/** The `{` or `[` that JSON messages begin with; `undefined` where it is something else. */
+/** Returns the `{` or `[` that JSON messages begin with; `undefined` if it is something else. */
 export function firstCharacter(bytes: Buffer): '{' | '[' | undefined {
   const first = bytes.subarray(0, 64).toString('latin1').trimStart()[0];
   return first === '{' || first === '[' ? first : undefined;

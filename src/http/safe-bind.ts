@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { WorkronError } from '../core/error.ts';
 
-/** Throws, with a sentence that says what to do, where listening on `host` without a token would let strangers run commands. */
+/** Throws if listening on `host` without a token would let strangers run commands. */
 export function assertSafeBind(host: string, token: string | null): void {
   if (token !== null || isLoopback(host)) return;
   throw new WorkronError(

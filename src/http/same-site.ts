@@ -1,6 +1,6 @@
 /**
- * A server that runs commands is reachable from every web page its user opens. So a request that a page of another
- * origin caused is refused, and without a token also one that reached us under a foreign name (DNS rebinding).
+ * Every web page that a user opens can reach a server on the user's machine, and this one runs commands. So requests
+ * from pages of other origins are refused, and without a token also requests under a foreign host name (DNS rebinding).
  */
 
 import type { IncomingHttpHeaders } from 'node:http';
@@ -8,7 +8,7 @@ import { WorkronError } from '../core/error.ts';
 
 const LOCAL_HOSTS = ['localhost', '127.0.0.1', '[::1]'];
 
-/** Throws `forbidden` unless the Host is this machine's own or one that was allowed. */
+/** Throws `forbidden` unless the Host is a name of this machine or in `allowedHosts`. */
 export function checkHost(headers: IncomingHttpHeaders, allowedHosts: readonly string[]): void {
   const host = hostName(headers.host ?? '');
   if (host !== undefined && (LOCAL_HOSTS.includes(host) || isAllowed(host, allowedHosts))) return;
@@ -18,7 +18,7 @@ export function checkHost(headers: IncomingHttpHeaders, allowedHosts: readonly s
   );
 }
 
-/** Throws `forbidden` for what a page of another origin caused. */
+/** Throws `forbidden` if a page of another origin caused the request. */
 export function checkOrigin(headers: IncomingHttpHeaders, allowedHosts: readonly string[]): void {
   if (headers['sec-fetch-site'] === 'cross-site') {
     throw new WorkronError('forbidden', 'Refused: the request comes from a page of another site');
@@ -41,7 +41,7 @@ function isAllowed(host: string, allowedHosts: readonly string[]): boolean {
   return allowedHosts.some((allowed) => allowed.toLowerCase() === host);
 }
 
-/** The name without its port, in lower case; `undefined` where it is none. */
+/** Returns the name without its port, in lower case; `undefined` if it is malformed. */
 function hostName(host: string): string | undefined {
   return /^(\[[0-9a-f:.]+\]|[^:@/\s]+?)\.?(:\d{1,5})?$/i.exec(host)?.[1]?.toLowerCase();
 }

@@ -1,9 +1,9 @@
-/** Sends an answer piece by piece, no faster than the caller reads it. */
+/** Sends a reply in chunks, no faster than the caller reads them. */
 
 import type { ServerResponse } from 'node:http';
-import type { Chunks } from './route.ts';
+import type { Chunks } from './handler.ts';
 
-/** A caller that reads nothing for so long is dropped. */
+/** A caller that reads nothing for this long is disconnected. */
 const STALL_MS = 30_000;
 
 export async function sendChunks(response: ServerResponse, chunks: Chunks): Promise<void> {
@@ -18,7 +18,7 @@ export async function sendChunks(response: ServerResponse, chunks: Chunks): Prom
   response.end();
 }
 
-/** Whether the caller took what was sent in time. */
+/** Resolves with `true` once the caller has read what was sent, with `false` if it did not in time. */
 function drained(response: ServerResponse): Promise<boolean> {
   return new Promise((resolve) => {
     const done = (result: boolean) => {

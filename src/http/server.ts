@@ -1,9 +1,11 @@
-/** The HTTP server: limits and authentication in front, one handler per route behind. */
+/** The HTTP server: limits and authentication in front, the handlers of the routes behind. */
 
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { PROBLEM_TYPE, problemFrom } from '../api/problem.ts';
+import { PAGE_PATH, routes } from '../api/routes.ts';
 import { WorkronError } from '../core/error.ts';
 import type { Log } from '../ops/log.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
@@ -11,41 +13,40 @@ import { answerCall } from './answer-call.ts';
 import { authenticate, authorize, type Principal } from './authenticate.ts';
 import { ConcurrencyLimit } from './concurrency-limit.ts';
 import { EventHub } from './event-hub.ts';
+import type { RouteHandler, Shared } from './handler.ts';
+import { HANDLERS } from './handlers.ts';
 import { apiDocument } from './openapi.ts';
-import { Page } from './page.ts';
+import { isForPage, Page, servePage } from './page.ts';
 import { errorHeaders, publicError } from './problem-reply.ts';
-import { requestIdFrom } from './request-id.ts';
-import type { Route, Shared } from './route.ts';
-import { ROUTES } from './routes.ts';
 import { assertSafeBind } from './safe-bind.ts';
 import { checkHost, checkOrigin } from './same-site.ts';
-import { leadsToPage, servePage } from './serve-page.ts';
 
 export interface ServerOptions {
   scheduler: Scheduler;
-  /** `null`: whoever reaches this machine's own address may do everything. */
+  /** `null`: everyone who can reach the server may do everything. */
   token: string | null;
-  /** Somebody in front decides who may call: any Host will do. */
+  /** The application in front authenticates callers: the Host is not checked. */
   trusted?: boolean;
-  /** Names under which the server may be reached without a token, and whose pages may call it. */
+  /** Host names that are accepted without a token, and whose pages may call the server. */
   allowedHosts: readonly string[];
   log: Log;
   version: string;
-  /** Epoch milliseconds, for "two hours ago". */
+  /** Returns epoch milliseconds, to resolve times such as "two hours ago". */
   now?: () => number;
-  /** Long polls, and event and log streams, that may be open at once. */
+  /** The number of long polls that may be open at once. */
   maxPolls?: number;
+  /** The number of event and log streams that may be open at once. */
   maxStreams?: number;
-  /** What stands before the address of a request that another server has received: `/workron`. */
+  /** Returns the prefix of a request that another server has received, such as `/workron`. */
   baseOf?: (request: IncomingMessage) => string;
-  /** Where the built dashboard is, unless in its usual place. */
+  /** The folder of the built dashboard, if not the default. */
   pageFolder?: string;
 }
 
 export interface HttpServer {
-  /** Answers requests that somebody else's server has received. */
+  /** Answers requests that another server has received. */
   mount(): Promise<MountableServer>;
-  /** Starts listening; port 0 takes a free one. Refuses what `assertSafeBind` refuses. */
+  /** Starts to listen; port 0 takes a free one. Throws what `assertSafeBind` throws. */
   listen(address: { host: string; port: number }): Promise<ListeningServer>;
 }
 
@@ -58,12 +59,12 @@ export interface MountableServer {
 export interface ListeningServer {
   url: string;
   port: number;
-  /** Takes no more requests, ends long polls and streams at once, lets the others finish. */
+  /** Accepts no more requests, ends long polls and streams at once, waits for other requests to finish. */
   close(): Promise<void>;
 }
 
 const DEFAULT_BODY_BYTES = 1024 * 1024;
-/** How long requests in flight get after `close`. */
+/** The time that requests in flight get after `close`. */
 const CLOSE_MS = 5_000;
 
 declare module 'fastify' {
@@ -72,20 +73,18 @@ declare module 'fastify' {
     startedAt: number;
   }
   interface FastifyContextConfig {
-    route?: Route;
-    /** A file of the dashboard: open to everybody who reaches the server, as there is no data in it. */
+    handler?: RouteHandler;
+    /** A file of the dashboard: needs no token, since it contains no data. */
     page?: boolean;
   }
 }
 
-function noCompiler(): never {
-  throw new Error('Routes have no schemas for fastify');
-}
+type Context = Shared & { closing: AbortSignal };
 
 export function createServer(options: ServerOptions): HttpServer {
   const { scheduler, token, log } = options;
   const closing = new AbortController();
-  const shared = {
+  const context: Context = {
     scheduler,
     version: options.version,
     token,
@@ -93,99 +92,20 @@ export function createServer(options: ServerOptions): HttpServer {
     events: new EventHub(scheduler),
     polls: new ConcurrencyLimit(options.maxPolls ?? 5_000),
     streams: new ConcurrencyLimit(options.maxStreams ?? 1_000),
-    document: memo(() => apiDocument(ROUTES, options.version)),
+    document: memo(() => apiDocument(HANDLERS, options.version)),
     closing: closing.signal,
-  } satisfies Shared & { closing: AbortSignal };
-  const app = fastify({
-    logger: false,
-    bodyLimit: DEFAULT_BODY_BYTES,
-    exposeHeadRoutes: false,
-    return503OnClosing: false,
-    keepAliveTimeout: 72_000,
-    requestTimeout: 300_000,
-    http: { headersTimeout: 20_000 },
-    genReqId: (raw) => requestIdFrom(raw.headers['x-request-id']),
-    routerOptions: { maxParamLength: 1_024, ignoreTrailingSlash: true },
-    frameworkErrors: (error, request, reply) => void sendProblem(error, request, reply),
-    // No route has a schema of fastify's kind, as zod checks what comes; else it would load its compilers at every start.
-    schemaController: { compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler } },
-  });
-  app.decorateRequest('principal');
-  app.decorateRequest('startedAt', 0);
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
-
-  app.addHook('onRequest', async (request, reply) => {
-    request.startedAt = performance.now();
-    reply.headers({
-      'x-request-id': request.id,
-      'cache-control': 'no-store',
-      'x-content-type-options': 'nosniff',
-      'cross-origin-resource-policy': 'same-origin',
-    });
-    if (closing.signal.aborted) {
-      reply.header('connection', 'close');
-      throw new WorkronError('shutting_down', 'The server is shutting down');
-    }
-    checkOrigin(request.headers, options.allowedHosts);
-    if (token === null && !options.trusted) checkHost(request.headers, options.allowedHosts);
-    const route = request.routeOptions.config.route;
-    if (request.routeOptions.config.page || route?.scope === null) return;
-    if (leadsToPage(request)) return reply.redirect('/ui/', 302);
-    request.principal = authenticate(request.headers, token, shared.now());
-    if (route?.scope) authorize(request.principal, route.scope);
-  });
-  const { baseOf } = options;
-  if (baseOf !== undefined) {
-    app.addHook('onSend', async (request, reply) => {
-      const location = reply.getHeader('location');
-      if (typeof location === 'string') reply.header('location', baseOf(request.raw) + location);
-    });
-  }
-  app.addHook('onResponse', async (request, reply) => {
-    if (request.routeOptions.config.route?.quiet && reply.statusCode < 500) return;
-    const line = {
-      request_id: request.id,
-      method: request.method,
-      path: pathOf(request),
-      status: reply.statusCode,
-      ms: Math.round(performance.now() - request.startedAt),
-    };
-    if (reply.statusCode === 401 || reply.statusCode === 403) log.warn(line, 'request refused');
-    else log.debug(line, 'request');
-  });
-  app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply));
-  app.setNotFoundHandler((request, reply) => sendProblem(unknownAddress(request, reply), request, reply));
-
-  for (const route of ROUTES) {
-    app.route({
-      method: route.method,
-      url: route.path,
-      config: { route },
-      bodyLimit: route.bodyLimit ?? DEFAULT_BODY_BYTES,
-      exposeHeadRoute: route.method === 'GET' && !route.long,
-      handler: (request, reply) => answerCall(route, request, reply, shared, log),
-    });
-  }
-
+  };
+  const app = createApp(log);
+  addChecks(app, options, context);
+  addRequestLog(app, log);
+  if (options.baseOf !== undefined) addLocationPrefix(app, options.baseOf);
+  for (const handler of HANDLERS) addHandler(app, handler, context, log);
   servePage(app, new Page(options.pageFolder));
-
-  function sendProblem(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-    const error = publicError(thrown);
-    if (error.code === 'internal') {
-      log.error({ request_id: request.id, path: pathOf(request), error: thrown }, 'request failed');
-    }
-    return reply
-      .code(error.httpStatus)
-      .headers(errorHeaders(error))
-      .type(PROBLEM_TYPE)
-      .send(JSON.stringify(problemFrom(error, request.id)));
-  }
 
   async function close(): Promise<void> {
     closing.abort(new WorkronError('shutting_down', 'The server is shutting down'));
-    shared.events.close();
-    // Connections fall idle one by one as their last answers go out; each would else be kept open for a next request.
+    context.events.close();
+    // Connections become idle one by one as their last replies are sent. Without this they would stay open.
     const sweep = setInterval(() => app.server.closeIdleConnections(), 20);
     const force = setTimeout(() => app.server.closeAllConnections(), CLOSE_MS);
     await app.close();
@@ -212,14 +132,122 @@ export function createServer(options: ServerOptions): HttpServer {
   };
 }
 
-/** 405 where the address exists for other methods, else 404. */
-function unknownAddress(request: FastifyRequest, reply: FastifyReply): WorkronError {
-  const path = pathOf(request);
-  const methods = ROUTES.filter((route) => matches(route.path, path)).map((route) => route.method);
-  if (methods.length === 0) {
-    return new WorkronError('not_found', `There is nothing at ${path}; GET /openapi.json lists what there is`);
+function createApp(log: Log): FastifyInstance {
+  const send = (thrown: unknown, request: FastifyRequest, reply: FastifyReply) =>
+    sendProblem(thrown, request, reply, log);
+  const app = fastify({
+    logger: false,
+    bodyLimit: DEFAULT_BODY_BYTES,
+    exposeHeadRoutes: false,
+    return503OnClosing: false,
+    keepAliveTimeout: 72_000,
+    requestTimeout: 300_000,
+    http: { headersTimeout: 20_000 },
+    genReqId: (raw) => requestIdFrom(raw.headers['x-request-id']),
+    routerOptions: { maxParamLength: 1_024, ignoreTrailingSlash: true },
+    frameworkErrors: (error, request, reply) => void send(error, request, reply),
+    // zod checks requests, so no route has a schema for fastify. Without this, fastify loads its compilers at every start.
+    schemaController: { compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler } },
+  });
+  app.decorateRequest('principal');
+  app.decorateRequest('startedAt', 0);
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  app.setErrorHandler(send);
+  app.setNotFoundHandler((request, reply) => send(unknownAddress(request, reply), request, reply));
+  return app;
+}
+
+function noCompiler(): never {
+  throw new Error('Routes have no schemas for fastify');
+}
+
+/** Refuses requests of other sites, and those whose caller may not use the route. */
+function addChecks(app: FastifyInstance, options: ServerOptions, { closing, token, now }: Context): void {
+  app.addHook('onRequest', async (request, reply) => {
+    request.startedAt = performance.now();
+    reply.headers({
+      'x-request-id': request.id,
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      'cross-origin-resource-policy': 'same-origin',
+    });
+    if (closing.aborted) {
+      reply.header('connection', 'close');
+      throw new WorkronError('shutting_down', 'The server is shutting down');
+    }
+    checkOrigin(request.headers, options.allowedHosts);
+    if (token === null && !options.trusted) checkHost(request.headers, options.allowedHosts);
+    const { handler, page } = request.routeOptions.config;
+    if (page || handler?.route.scope === null) return;
+    if (isForPage(request)) return reply.redirect(`${PAGE_PATH}/`, 302);
+    request.principal = authenticate(request.headers, token, now());
+    if (handler?.route.scope) authorize(request.principal, handler.route.scope);
+  });
+}
+
+function addRequestLog(app: FastifyInstance, log: Log): void {
+  app.addHook('onResponse', async (request, reply) => {
+    if (request.routeOptions.config.handler?.quiet && reply.statusCode < 500) return;
+    const line = {
+      request_id: request.id,
+      method: request.method,
+      path: pathIn(request),
+      status: reply.statusCode,
+      ms: Math.round(performance.now() - request.startedAt),
+    };
+    if (reply.statusCode === 401 || reply.statusCode === 403) log.warn(line, 'request refused');
+    else log.debug(line, 'request');
+  });
+}
+
+function addLocationPrefix(app: FastifyInstance, baseOf: (request: IncomingMessage) => string): void {
+  app.addHook('onSend', async (request, reply) => {
+    const location = reply.getHeader('location');
+    if (typeof location === 'string') reply.header('location', baseOf(request.raw) + location);
+  });
+}
+
+function addHandler(app: FastifyInstance, handler: RouteHandler, context: Context, log: Log): void {
+  const { method, path } = handler.route;
+  app.route({
+    method,
+    url: path,
+    config: { handler },
+    bodyLimit: handler.bodyLimit ?? DEFAULT_BODY_BYTES,
+    exposeHeadRoute: method === 'GET' && !handler.long,
+    handler: (request, reply) => answerCall(handler, request, reply, context, log),
+  });
+}
+
+function sendProblem(thrown: unknown, request: FastifyRequest, reply: FastifyReply, log: Log): FastifyReply {
+  const error = publicError(thrown);
+  if (error.code === 'internal') {
+    log.error({ request_id: request.id, path: pathIn(request), error: thrown }, 'request failed');
   }
-  const allowed = [...new Set(methods)].join(', ');
+  return reply
+    .code(error.httpStatus)
+    .headers(errorHeaders(error))
+    .type(PROBLEM_TYPE)
+    .send(JSON.stringify(problemFrom(error, request.id)));
+}
+
+/** Returns the caller's `X-Request-ID` if it is fit for a log line, else a new id. */
+function requestIdFrom(header: string | string[] | undefined): string {
+  return typeof header === 'string' && /^[\w.:-]{1,128}$/.test(header) ? header : randomUUID();
+}
+
+/** Returns 405 if the path exists for other methods, else 404. */
+function unknownAddress(request: FastifyRequest, reply: FastifyReply): WorkronError {
+  const path = pathIn(request);
+  const known = HANDLERS.filter(({ route }) => matches(route.path, path)).map(({ route }) => route.method);
+  if (known.length === 0) {
+    return new WorkronError(
+      'not_found',
+      `There is nothing at ${path}; GET ${routes.readDocument.path} lists what there is`,
+    );
+  }
+  const allowed = [...new Set(known)].join(', ');
   reply.header('allow', allowed);
   return new WorkronError('method_not_allowed', `${path} takes ${allowed}, not ${request.method}`);
 }
@@ -233,7 +261,7 @@ function matches(pattern: string, path: string): boolean {
   );
 }
 
-function pathOf(request: FastifyRequest): string {
+function pathIn(request: FastifyRequest): string {
   return request.url.split('?', 1)[0] ?? '/';
 }
 

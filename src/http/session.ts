@@ -1,6 +1,7 @@
 /**
- * The page's session: a cookie that proves knowledge of the token without holding it. Nothing is stored: it is an
- * expiry signed with the token, so it holds on every instance and over restarts, and ends when the token changes.
+ * Sessions of the dashboard: a cookie that proves knowledge of the token without containing it. The server stores nothing:
+ * the cookie is an expiry time signed with the token, so it is valid on every instance and across restarts, and becomes
+ * invalid when the token changes.
  */
 
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
@@ -8,18 +9,18 @@ import type { IncomingHttpHeaders } from 'node:http';
 
 const LIFE_MS = 7 * 24 * 3_600_000;
 
-/** A `set-cookie` that opens a session. */
+/** Returns the `set-cookie` that opens a session. */
 export function openSession(token: string, now: number, headers: IncomingHttpHeaders): string {
   const payload = `${now + LIFE_MS}.${randomBytes(12).toString('base64url')}`;
   return cookie(token, `${payload}.${sign(token, payload)}`, LIFE_MS / 1_000, headers);
 }
 
-/** A `set-cookie` that makes the browser forget it. */
+/** Returns the `set-cookie` that deletes the session. */
 export function endSession(token: string, headers: IncomingHttpHeaders): string {
   return cookie(token, '', 0, headers);
 }
 
-/** Whether the request carries a session of this token that is not over. */
+/** True if the request has an unexpired session for this token. */
 export function hasSession(headers: IncomingHttpHeaders, token: string, now: number): boolean {
   const name = cookieName(token);
   for (const part of (headers.cookie ?? '').split(';')) {
@@ -34,7 +35,7 @@ export function hasSession(headers: IncomingHttpHeaders, token: string, now: num
   return false;
 }
 
-/** Browsers share cookies between the ports of a machine, so each token has a name of its own. */
+/** Browsers share cookies between the ports of a machine, so the name depends on the token. */
 function cookieName(token: string): string {
   return `workron_${sign(token, 'name').slice(0, 8)}`;
 }

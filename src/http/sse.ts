@@ -1,8 +1,8 @@
-/** Server-sent events, as text. */
+/** Server-sent events as text. */
 
 export const SSE_TYPE = 'text/event-stream';
 
-/** A line at least so often, so that both sides notice when the other is gone. */
+/** The longest time without a line, so that both sides notice when the other is gone. */
 export const HEARTBEAT_MS = 5_000;
 
 export function sseEvent({ event, id, data }: { event?: string; id?: string; data: string }): string {
@@ -14,7 +14,7 @@ export function sseComment(text: string): string {
   return `: ${text}\n\n`;
 }
 
-/** Whether the caller asked for events rather than a document. */
+/** True if the caller asked for events rather than a document. */
 export function wantsEvents(accept: string | undefined): boolean {
   return (accept ?? '')
     .toLowerCase()

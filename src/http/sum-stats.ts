@@ -1,8 +1,8 @@
-import type { StatRow } from '../scheduler/scheduler.ts';
+import type { StatRow } from '../core/stats.ts';
 
 const MINUTE_MS = 60_000;
 
-/** The same statistics in fewer rows: minutes summed by `stepMs`, and queues together unless they are wanted. */
+/** Sums statistics into fewer rows: minutes by `stepMs`, and all queues unless `queues`. */
 export function sumStats(rows: readonly StatRow[], { stepMs, queues }: { stepMs: number; queues: boolean }): StatRow[] {
   if (stepMs <= MINUTE_MS && queues) return [...rows];
   const sums = new Map<string, StatRow>();

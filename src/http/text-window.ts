@@ -1,11 +1,11 @@
-/** How far back lists look for free text, which has no index. */
+/** Limits how far back lists search for free text, which has no index. */
 
 import type { Scheduler } from '../scheduler/scheduler.ts';
 
-/** The newest so many ids. */
+/** The number of newest ids that are searched. */
 export const NEWEST_WITH_TEXT = 100_000;
 
-/** When the newest job was submitted that such a search did not look at; `null`: it looked at all there are. */
+/** Returns the time of the newest job that was not searched; `null` if all jobs were. */
 export async function searchedBackTo(
   scheduler: Pick<Scheduler, 'jobs'>,
   newest: number,

@@ -3,7 +3,7 @@ import type { JobType } from './job.ts';
 import { toJson } from './json.ts';
 import { describeIssues, type Schema } from './schema.ts';
 
-/** The input as it will be stored, if that is what the job takes; else `bad_request`. At once where there is no schema. */
+/** Returns the input as it will be stored; `bad_request` if the job's schema refuses it. Synchronous without a schema. */
 export function checkInput({ name, input: schema }: JobType, input: unknown): unknown {
   const json = toJson(input, `the input of ${name}`);
   return schema === null ? json : validate(name, schema, json);

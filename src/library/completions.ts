@@ -1,6 +1,6 @@
 /**
- * Successes that were committed with an application's own writes, for the statistics. Whether the transaction commits
- * shows only later, so they are counted when their attempt is reported, or found to be no longer held.
+ * Counts jobs that were completed inside a transaction of the application. Whether the transaction commits is known only
+ * later, so a success is counted when its attempt is settled, or found to be lost.
  */
 
 import type { LeaseRef } from '../core/lease.ts';
@@ -18,12 +18,12 @@ export class Completions {
     this.#telemetry = telemetry;
   }
 
-  /** The attempt is done if the application's transaction commits. */
+  /** Remembers an attempt that is done if its transaction commits. */
   add({ jobId, attempt }: LeaseRef): void {
     this.#open.set(jobId, attempt);
   }
 
-  /** Counts each of these attempts once, if it is done already: a report that is still to be written counts itself. */
+  /** Counts each of these attempts once if it is done already. Others are counted when they are settled. */
   async count(attempts: readonly LeaseRef[], signal: AbortSignal): Promise<void> {
     if (this.#open.size === 0) return;
     const ids = attempts.flatMap(({ jobId, attempt }) => (this.#open.get(jobId) === attempt ? [jobId] : []));

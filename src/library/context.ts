@@ -1,7 +1,7 @@
-/** What a running job knows and can do. */
+/** The context of a running job. */
 
 import { WorkronError } from '../core/error.ts';
-import type { HandlerContext } from '../worker/handler-executor.ts';
+import type { HandlerContext } from '../worker/run/handler-executor.ts';
 import type { Handle } from './handle.ts';
 import type { JobType } from './job.ts';
 import { toJson } from './json.ts';
@@ -10,48 +10,48 @@ import { type RunTick, runTickOf } from './run-tick.ts';
 import type { Submitter } from './submitter.ts';
 import type { Transaction } from './transaction.ts';
 
-/** The input may be left out where the job takes none. */
+/** The input is optional if the job takes none. */
 export type SubmitArguments<Input, Options> = undefined extends Input
   ? [input?: Input, options?: Options]
   : [input: Input, options?: Options];
 
 export interface ChildOptions extends Omit<SubmitOptions, 'idempotencyKey' | 'tx'> {
-  /** Names this child among its siblings where their content does not: a retried parent finds it by its key. */
+  /** Identifies this child among its siblings instead of its content: a retried parent finds it by its key. */
   key?: string;
 }
 
-/** Its functions may be taken out: `({ log, signal }) => …`. */
+/** The context of a running job. Its functions can be destructured: `({ log, signal }) => …`. */
 export interface JobContext {
   readonly id: string;
-  /** Rises with every start of the job; the first is 1. */
+  /** The number of this attempt. The first is 1. */
   readonly attempt: number;
   readonly queue: string;
-  /** Aborts when the attempt should end; its reason is a `Stopped`: timeout, cancelled, shutdown, lost. */
+  /** Aborts when the attempt should end. Its reason is a `Stopped`: timeout, cancelled, shutdown or lost. */
   readonly signal: AbortSignal;
-  /** The variables it was submitted with. */
+  /** The variables that the job was submitted with. */
   readonly env: Readonly<Record<string, string>>;
-  /** Of its workflow; empty where it has none. */
+  /** The parameters of its workflow; empty if it has none. */
   readonly params: HandlerContext['params'];
-  /** Of a `for_each` step: what to work on, and its place in the list; else `null`. */
+  /** The item of a `for_each` step and its index in the list; `null` for other jobs. */
   readonly item: HandlerContext['item'];
-  /** How its parents ended, with their results. */
+  /** The statuses and results of its parents. */
   readonly parents: HandlerContext['parents'];
-  /** The tick of a schedule that it runs for; `null` where somebody submitted it. */
+  /** The tick of the schedule that started it; `null` if it was submitted. */
   readonly tick: RunTick | null;
   /** Adds a line to the attempt's output. */
   readonly log: (line: string) => void;
-  /** How far it is, 0 to 1, and where: shown live on the job. */
+  /** Reports progress from 0 to 1, with an optional text. Both are shown live on the job. */
   readonly progress: (fraction: number, text?: string) => void;
-  /** What the next attempt can go on from (JSON, at most 1 MiB). Resolves once it is on disk. */
+  /** Saves a value that the next attempt can resume from (JSON, at most 1 MiB). Resolves once it is on disk. */
   readonly checkpoint: (value: unknown) => Promise<void>;
-  /** The last checkpoint, of this attempt or an earlier one; `null`: none. */
+  /** Returns the last checkpoint, of this attempt or an earlier one; `null` if there is none. */
   readonly lastCheckpoint: <Value = unknown>() => Promise<Value | null>;
   /**
-   * Ends the job as done inside the application's own transaction: its writes and the job's success are there together, or
-   * neither is. `result` must then be what the function answers with. Rejects with `lease_lost` where the attempt is over.
+   * Ends the job as done inside a transaction of the application: its writes and the job's success commit together, or
+   * neither does. The function must then return the same `result`. Rejects with `lease_lost` if the attempt is over.
    */
   readonly complete: (tx: Transaction, result?: unknown) => Promise<void>;
-  /** Submits another job. A retried parent does not submit it again: the same content, or `key`, is the same child. */
+  /** Submits another job. A retried parent does not submit it again: the same content, or the same `key`, is the same child. */
   readonly submit: <Input, Result>(
     job: JobType<Input, Result>,
     ...rest: SubmitArguments<NoInfer<Input>, ChildOptions>
@@ -62,10 +62,10 @@ function leaseOf({ lease: { jobId, attempt, workerId } }: HandlerContext) {
   return { jobId, attempt, workerId, exitCode: null };
 }
 
-/** For as long as anybody may try a job again. */
+/** The default of `retentionFailed`: a failed parent can be retried for this long. */
 const CHILD_KEY = '30d';
 
-/** Made for every job, so it makes nothing that most jobs do not need. */
+/** One is created for every job, so properties are created on demand. */
 export class Context implements JobContext {
   readonly #inner: HandlerContext;
   readonly #submitter: Submitter;
@@ -147,7 +147,7 @@ export class Context implements JobContext {
     return handle as Handle;
   }
 
-  /** Siblings that are alike are told apart by their number. */
+  /** Siblings with the same content are numbered. */
   async #byContent(type: JobType, input: unknown, options: ChildOptions): Promise<SubmitOptions> {
     const content = await this.#submitter.contentOf(type, input, options);
     this.#children ??= new Map();
@@ -157,7 +157,8 @@ export class Context implements JobContext {
   }
 
   #byKey(key: string, { unique }: ChildOptions): SubmitOptions {
-    if (unique !== undefined) throw new WorkronError('bad_request', 'A child has a key or is unique, not both');
+    if (unique !== undefined)
+      throw new WorkronError('bad_request', 'key: expected either key or unique for a child, got both');
     return { unique: { key: `child:${this.id}:${key}`, while: CHILD_KEY, onConflict: 'existing' } };
   }
 }

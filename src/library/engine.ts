@@ -1,4 +1,4 @@
-/** Where the library's calls go: a scheduler in this process, or one behind HTTP. */
+/** The library's calls, to a scheduler in this process or a server behind HTTP. */
 
 import type { Attempt, Job, JobDetail } from '../api/job.ts';
 import type { RunStatement } from '../store/transactional.ts';
@@ -7,7 +7,7 @@ import type { ScheduleCalls } from './schedule-calls.ts';
 
 export interface Request {
   template: JobTemplate;
-  /** JSON, checked; `undefined` for a command. */
+  /** The input as JSON, after its check; `undefined` for a command. */
   input?: unknown;
 }
 
@@ -17,7 +17,7 @@ export interface Submitted {
 }
 
 export interface EngineSubmitOptions {
-  /** With the fingerprint of what was asked for. */
+  /** The key, and a fingerprint of the requests. */
   idempotency?: { key: string; fingerprint: string };
 }
 
@@ -30,17 +30,17 @@ export interface Completion {
 }
 
 export interface Engine {
-  /** All or none, in order. Resolves once they are on disk. `signal` where the caller may give up. */
+  /** Submits all jobs or none, in order. Resolves once they are on disk. */
   submit(
     requests: readonly Request[],
     options: EngineSubmitOptions,
     signal: AbortSignal | undefined,
   ): Promise<Submitted[]>;
-  /** The same inside a transaction of the application's own; `bad_request` where that cannot be. */
+  /** Submits inside a transaction of the application; `bad_request` if the backend does not support it. */
   enlist(requests: readonly Request[], run: RunStatement, signal: AbortSignal): Promise<Submitted[]>;
-  /** Ends an attempt as done inside such a transaction. */
+  /** Ends an attempt as done inside a transaction of the application. */
   complete(success: Completion, run: RunStatement): Promise<void>;
-  /** The job once it has ended, or as it is after `timeoutMs` or earlier. */
+  /** Returns the job once it has ended, or as it is after `timeoutMs` or earlier. */
   wait(id: string, timeoutMs: number, signal: AbortSignal): Promise<Job>;
   job(id: string, signal: AbortSignal): Promise<JobDetail>;
   attempts(id: string, signal: AbortSignal): Promise<Attempt[]>;
@@ -49,5 +49,5 @@ export interface Engine {
   readonly schedules: ScheduleCalls;
 }
 
-/** What a handle asks for. */
+/** The calls of a job's handle. */
 export type JobCalls = Pick<Engine, 'wait' | 'job' | 'cancel' | 'retry'>;

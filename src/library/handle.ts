@@ -1,4 +1,4 @@
-/** A submitted job, to be waited for, looked at or stopped. */
+/** Handles of submitted jobs. */
 
 import type { Job, JobDetail } from '../api/job.ts';
 import { parseDuration } from '../core/duration.ts';
@@ -9,15 +9,17 @@ import type { JobCalls } from './engine.ts';
 import type { Duration } from './options.ts';
 
 export interface WaitOptions {
-  /** Beyond it, rejects with a `TimeoutError`; the job goes on. */
+  /** Rejects with a `TimeoutError` after this time. The job continues. */
   timeout?: Duration;
   signal?: AbortSignal;
 }
 
 const POLL_MS = 30_000;
+
+/** A submitted job. */
 export class Handle<Result = unknown> {
   readonly id: string;
-  /** A unique key led to this job, which was there before. */
+  /** True if a unique key led to a job that existed before. */
   readonly deduplicated: boolean;
   readonly #calls: JobCalls;
 
@@ -27,14 +29,14 @@ export class Handle<Result = unknown> {
     this.deduplicated = deduplicated;
   }
 
-  /** What the job answered, once it is done; rejects with `JobFailed` where it ended otherwise. Missing its end is not possible. */
+  /** Returns the job's result once it is done. Rejects with `JobFailed` if it failed, was cancelled or skipped. */
   async result(options: WaitOptions = {}): Promise<Result> {
     const job = await this.ended(options);
     if (job.status === 'done') return job.result as Result;
     throw new JobFailed(job);
   }
 
-  /** The job once it has ended, however. */
+  /** Returns the job once it has ended, whatever its status. */
   async ended({ timeout, signal = NEVER }: WaitOptions = {}): Promise<Job> {
     const limit = timeout === undefined ? signal : AbortSignal.any([signal, AbortSignal.timeout(msOf(timeout))]);
     for (;;) {
@@ -44,7 +46,7 @@ export class Handle<Result = unknown> {
     }
   }
 
-  /** The job as it is now, with what it waits for. */
+  /** Returns the job as it is now, with the reason why it waits. */
   job({ signal = NEVER }: { signal?: AbortSignal } = {}): Promise<JobDetail> {
     return this.#calls.job(this.id, signal);
   }
@@ -58,7 +60,7 @@ export class Handle<Result = unknown> {
   }
 }
 
-/** The job that was waited for did not end well. */
+/** The job of a handle failed, was cancelled or skipped. */
 export class JobFailed extends Error {
   readonly job: Job;
 

@@ -1,8 +1,8 @@
-/** From jobs to what a worker calls. */
+/** Makes the handlers of a worker from jobs. */
 
 import { WorkronError } from '../core/error.ts';
 import { Fatal } from '../core/handler-errors.ts';
-import type { Handler, HandlerContext, Handlers } from '../worker/handler-executor.ts';
+import type { Handler, HandlerContext, Handlers } from '../worker/run/handler-executor.ts';
 import { Context, type JobContext } from './context.ts';
 import { runIsolated } from './isolated.ts';
 import type { RunnableJob } from './job.ts';
@@ -10,12 +10,12 @@ import { aroundRun } from './middleware.ts';
 import { type Checked, describeIssues } from './schema.ts';
 import type { Submitter } from './submitter.ts';
 
-/** Each name once. */
+/** Handlers by name. Two jobs with the same name are refused. */
 export function handlersOf(jobs: readonly RunnableJob[], submitter: Submitter): Handlers {
   const handlers: Record<string, Handler> = {};
   for (const job of jobs) {
     if (Object.hasOwn(handlers, job.name)) {
-      throw new WorkronError('bad_request', `Two jobs have the name ${job.name}`);
+      throw new WorkronError('bad_request', `jobs: expected unique names, got ${job.name} twice`);
     }
     handlers[job.name] = handlerOf(job, submitter);
   }
@@ -34,7 +34,7 @@ function handlerOf(job: RunnableJob, submitter: Submitter): Handler {
   };
 }
 
-/** What is not asked for costs nothing: no middleware, no thread. */
+/** Jobs without middleware and isolation run without their overhead. */
 function runnerOf(job: RunnableJob, submitter: Submitter): Handler {
   const { middleware } = submitter;
   const call = job.run as (input: unknown, context: JobContext) => unknown;
@@ -53,7 +53,7 @@ function runnerOf(job: RunnableJob, submitter: Submitter): Handler {
 
 type Call = (input: unknown, context: JobContext, inner: HandlerContext) => unknown;
 
-/** What was stored may have been submitted by an older version of the program: trying again would not help. */
+/** A stored input may be from an older version of the program. It stays invalid, so the job is not retried. */
 function valueOf(checked: Checked<unknown>, name: string): unknown {
   if (checked.issues === undefined) return checked.value;
   throw new Fatal(`the input of ${name} is not valid: ${describeIssues(checked.issues)}`);

@@ -1,17 +1,18 @@
-/** The library's calls to a scheduler behind HTTP. */
+/** Calls to a server over HTTP. */
 
 import type { Client, SubmitOptions } from '../api/client.ts';
 import type { SubmittedJob } from '../api/job.ts';
 import type { JobSubmissionInput } from '../api/job-submission.ts';
+import type { Schedule } from '../api/schedule.ts';
 import { WorkronError } from '../core/error.ts';
 import { NEVER } from '../core/never.ts';
 import type { Engine } from './engine.ts';
-import { httpSchedules } from './http-schedules.ts';
 import { httpSubmits, mayShare } from './http-submits.ts';
+import type { ScheduleCalls } from './schedule-calls.ts';
 
 export function httpEngine(client: Client): Engine {
   const singles = httpSubmits(client);
-  /** Whoever wants to be able to hang up has a request of its own. */
+  /** A submission that can be aborted gets a request of its own. */
   function submitOne(job: JobSubmissionInput, options: SubmitOptions): Promise<SubmittedJob> {
     const sharing = Object.keys(options).length === 0 && mayShare(job);
     return sharing ? singles.add(job, NEVER) : client.submit(job, options);
@@ -42,5 +43,37 @@ export function httpEngine(client: Client): Engine {
 }
 
 function notHere(): WorkronError {
-  return new WorkronError('bad_request', 'Over HTTP there is no transaction to share: open the database itself');
+  return new WorkronError('bad_request', 'tx: a transaction cannot be shared over HTTP; open the database itself');
+}
+
+const MAX_PAGE_SIZE = 200;
+
+function httpSchedules(client: Client): ScheduleCalls {
+  return {
+    put: (name, declaration, signal) => client.putSchedule(name, declaration, { signal }),
+    read: (name, signal) => client.schedule(name, { signal }),
+    async list(signal) {
+      const found: Schedule[] = [];
+      let cursor: string | null = null;
+      do {
+        const query = { limit: MAX_PAGE_SIZE, ...(cursor === null ? {} : { cursor }) };
+        const page = await client.schedules(query, { signal });
+        found.push(...page.items);
+        cursor = page.next_cursor;
+      } while (cursor !== null);
+      return found;
+    },
+    async next(name, count, signal) {
+      const { items } = await client.nextTicks(name, { count, signal });
+      return items.map(({ utc }) => new Date(utc));
+    },
+    pause: (name, note, signal) => client.pauseSchedule(name, { ...(note === undefined ? {} : { note }), signal }),
+    resume: (name, signal) => client.resumeSchedule(name, { signal }),
+    async remove(name, signal) {
+      await client.deleteSchedule(name, { signal });
+    },
+    run: (name, keys, signal) => client.runSchedule(name, { ...(keys === undefined ? {} : { keys }), signal }),
+    backfill: (name, request, signal) => client.backfillSchedule(name, request, { signal }),
+    ticks: async (name, limit, signal) => (await client.ticks(name, { limit }, { signal })).items,
+  };
 }

@@ -1,4 +1,4 @@
-/** Single submits over HTTP: those that are asked for while one is on its way go together into the next request. */
+/** Single submissions over HTTP, batched naturally: those that arrive while a request is in flight share the next one. */
 
 import type { Client } from '../api/client.ts';
 import type { SubmittedJob } from '../api/job.ts';
@@ -6,9 +6,9 @@ import type { JobSubmissionInput } from '../api/job-submission.ts';
 import { isWorkronError } from '../core/error.ts';
 import { Batcher } from '../ops/batcher.ts';
 
-/** So many of the largest jobs still fit into one request. */
+/** The number of jobs of the largest size that fit into one request. */
 const MAX_BATCH = 60;
-/** One is written or read here while the other is at the scheduler. */
+/** The client encodes or decodes one request while the server handles the other. */
 const REQUESTS_AT_ONCE = 2;
 
 export function httpSubmits(client: Client): Batcher<JobSubmissionInput, SubmittedJob> {
@@ -20,13 +20,13 @@ export function httpSubmits(client: Client): Batcher<JobSubmissionInput, Submitt
     maxBatch: MAX_BATCH,
     maxWaiting: 20_000,
     concurrency: REQUESTS_AT_ONCE,
-    // What is wrong with one job must not become its neighbours' failure; what is wrong with the caller is so for all.
+    // A refused job must not fail its neighbours, so they are sent again one by one. A refused caller is refused for all.
     splits: (error) =>
       isWorkronError(error) && !error.retryable && error.httpStatus !== 401 && error.httpStatus !== 403,
   });
 }
 
-/** Jobs that can wait for others, by a key or a parent, go in requests of their own. */
+/** Jobs that may have to wait for another job, by a unique key or a parent, get requests of their own. */
 export function mayShare({ unique, depends_on: parents }: JobSubmissionInput): boolean {
   return unique === undefined && parents === undefined;
 }

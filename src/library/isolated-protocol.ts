@@ -1,4 +1,4 @@
-/** What an isolated job's thread and its caller tell each other. */
+/** Messages between the thread of an isolated job and its caller. */
 
 import { type ErrorCode, isWorkronError, WorkronError } from '../core/error.ts';
 import { Cancel, Fatal, RetryAfter, Snooze } from '../core/handler-errors.ts';
@@ -6,18 +6,18 @@ import type { ChildOptions, JobContext } from './context.ts';
 import type { JobOptions } from './options.ts';
 
 export interface ThreadData {
-  /** Exports the job. */
+  /** The module that exports the job. */
   module: string;
   name: string;
   input: unknown;
   context: Pick<JobContext, 'id' | 'attempt' | 'queue' | 'env' | 'params' | 'item' | 'parents' | 'tick'>;
 }
 
-/** What the thread asks for, and waits for the answer. */
+/** Calls of the thread that get an answer. */
 export type ThreadCall =
   | { what: 'checkpoint'; value: unknown }
   | { what: 'lastCheckpoint' }
-  /** Input and options are checked, and plain. */
+  /** Input and options have been checked and are plain values. */
   | { what: 'submit'; job: { name: string; options: JobOptions }; input: unknown; options: ChildOptions }
   | { what: 'wait'; id: string; timeoutMs: number }
   | { what: 'job' | 'cancel' | 'retry'; id: string };
@@ -47,7 +47,7 @@ export function toThread(error: unknown): ThreadError {
   return { name, message, stack, delayMs: (error as { delayMs?: number } | null)?.delayMs, code };
 }
 
-/** The same kind of error on this side. */
+/** Restores an error of the other side, with its class if it is one of ours. */
 export function fromThread({ name, message, stack, delayMs = 0, code }: ThreadError): Error {
   const error = code === undefined ? again(name, message, delayMs) : new WorkronError(code, message);
   if (stack !== undefined) error.stack = stack;

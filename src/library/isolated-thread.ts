@@ -30,7 +30,7 @@ port.on('message', (message: ToIsolated) => {
   else waiting?.reject(fromThread(message.error));
 });
 
-/** What only the process can do. */
+/** Calls the process, and waits for its answer. */
 async function ask(call: ThreadCall): Promise<unknown> {
   const waiting = Promise.withResolvers<unknown>();
   lastCall += 1;
@@ -39,7 +39,7 @@ async function ask(call: ThreadCall): Promise<unknown> {
   return waiting.promise;
 }
 
-/** For handles of children. A wait that is given up here ends there by itself. */
+/** Calls for the handles of children. A wait that is aborted here ends in the process by itself. */
 const children: JobCalls = {
   async wait(id, timeoutMs, signal) {
     const givenUp = Promise.withResolvers<never>();
@@ -57,7 +57,7 @@ const children: JobCalls = {
   retry: async (id) => (await ask({ what: 'retry', id })) as Awaited<ReturnType<JobCalls['retry']>>,
 };
 
-/** The schema stays here: it is code. */
+/** The input is checked here, as a schema cannot be sent to the process. */
 async function submit(type: JobType, given?: unknown, options: ChildOptions = {}): Promise<Handle<never>> {
   const { signal: _, dependsOn, ...plain } = options;
   const submitted = await ask({
@@ -79,7 +79,7 @@ const own: JobContext = {
   lastCheckpoint: async <Value>() => (await ask({ what: 'lastCheckpoint' })) as Value | null,
   complete: () =>
     Promise.reject(
-      new Fatal('complete is not possible in an isolated job: its transaction cannot leave the thread; drop isolate'),
+      new Fatal('complete: not supported in an isolated job, as its transaction cannot leave the thread; drop isolate'),
     ),
   submit: (type: JobType, ...[given, options]: [unknown?, ChildOptions?]) => submit(type, given, options),
 };
@@ -90,7 +90,7 @@ try {
     .flatMap((value: unknown) => (Array.isArray(value) ? (value as unknown[]) : [value]))
     .filter(isRunnable)
     .find((candidate) => candidate.name === name);
-  if (job === undefined) throw new Fatal(`${module} exports no job ${name}, so it cannot be isolated`);
+  if (job === undefined) throw new Fatal(`isolate: ${module} does not export the job ${name}`);
   const checked = job.input === null ? { value: input } : await job.input['~standard'].validate(input);
   if (checked.issues !== undefined)
     throw new Fatal(`the input of ${name} is not valid: ${describeIssues(checked.issues)}`);

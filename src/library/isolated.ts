@@ -1,4 +1,4 @@
-/** Runs a job's function in a thread of its own: a blocked loop there blocks nobody here, and its end can be forced. */
+/** Runs a job's function in a separate thread: it cannot block this event loop, and it can be terminated. */
 
 import { Worker } from 'node:worker_threads';
 import { Fatal } from '../core/handler-errors.ts';
@@ -7,19 +7,19 @@ import type { JobCalls } from './engine.ts';
 import { fromThread, send, type ThreadCall, type ThreadData, type ThreadEvent, toThread } from './isolated-protocol.ts';
 import { type JobType, job, type RunnableJob } from './job.ts';
 
-/** How long before the grace is over the thread is ended, so that the attempt is settled with nothing left of it. */
+/** The thread is terminated this long before the kill grace ends, so that it is gone when the attempt is settled. */
 const EARLY_MS = 50;
 
 export interface IsolatedRun {
   input: unknown;
   context: JobContext;
-  /** How long it may take to stop once its signal has aborted. */
+  /** How long the function may take to stop after its signal has aborted. */
   killGraceMs: number;
-  /** Where its children are. */
+  /** Calls for the handles of its children. */
   calls: JobCalls;
 }
 
-/** Resolves with the function's answer, rejects with what it threw, or because the thread was ended. */
+/** Resolves with the result of the function. Rejects with its error, or if the thread was terminated. */
 export function runIsolated({ name, isolate }: RunnableJob, run: IsolatedRun): Promise<unknown> {
   const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
   const { id, attempt, queue, env, params, item, parents, tick, signal, log, progress } = run.context;
@@ -72,15 +72,13 @@ export function runIsolated({ name, isolate }: RunnableJob, run: IsolatedRun): P
     thread.on('error', (error) => settle(() => reject(error)));
     thread.on('exit', (code) =>
       settle(() =>
-        reject(
-          signal.aborted ? (signal.reason as Error) : new Fatal(`the thread of ${name} ended by itself (${code})`),
-        ),
+        reject(signal.aborted ? (signal.reason as Error) : new Fatal(`the thread of ${name} exited with code ${code}`)),
       ),
     );
   });
 }
 
-/** Plain values: they go to another thread. */
+/** Returns plain values, which can be sent to another thread. */
 async function answerOf(wanted: ThreadCall, { context, calls }: IsolatedRun): Promise<unknown> {
   switch (wanted.what) {
     case 'checkpoint':

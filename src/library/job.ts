@@ -1,4 +1,4 @@
-/** What a job is to the program that submits or runs it: a name, the template of its input, and a function. */
+/** Kinds of jobs: a name, a schema for the input, and a function. */
 
 import { WorkronError } from '../core/error.ts';
 import type { JobContext } from './context.ts';
@@ -10,10 +10,10 @@ import type { InputOf, OutputOf, Schema } from './schema.ts';
 export interface JobType<Input = never, Result = unknown> {
   readonly name: string;
   readonly input: Schema | null;
-  /** A submission with nothing but the job's own options. */
+  /** A submission that has only the job's own options. */
   readonly template: JobTemplate;
   readonly options: JobOptions;
-  /** For the compiler only. */
+  /** Carries types; has no value at run time. */
   readonly '~types'?: { input: (value: Input) => void; result: Result } | undefined;
 }
 
@@ -23,9 +23,9 @@ export interface RunnableJob<Input = never, Result = unknown> extends JobType<In
   readonly isolate: string | null;
 }
 
-/** A job whose function is elsewhere: what the submitting and the running side share. */
+/** A job without its function, which the submitting and the running program share. */
 export interface DeclaredJob<Input, Output, Result> extends JobType<Input, Result> {
-  /** The same job with its function. */
+  /** Returns the same job with its function. */
   handle(
     run: (input: Output, context: JobContext) => Result | Promise<Result>,
     options?: Pick<Definition, 'isolate'>,
@@ -33,13 +33,16 @@ export interface DeclaredJob<Input, Output, Result> extends JobType<Input, Resul
 }
 
 interface Definition extends JobOptions {
-  /** Runs in a thread of its own, which ends when its time is over. The module that defines the job is loaded there; name it by `import.meta.url` where it is bundled. */
+  /**
+   * Runs each attempt in its own thread, which is terminated when the attempt must end. The thread loads the module that
+   * defines the job; pass `import.meta.url` if the module is bundled.
+   */
   isolate?: boolean | string;
 }
 
 interface Declaration<S extends Schema | undefined, R extends Schema | undefined> extends JobOptions {
   input?: S;
-  /** The template of its result. */
+  /** The schema of its result. */
   result?: R;
 }
 
@@ -58,12 +61,12 @@ export function job<S extends Schema, Result>(
     run: (input: OutputOf<S>, context: JobContext) => Result;
   },
 ): RunnableJob<InputOf<S>, Json<Awaited<Result>>>;
-/** A job whose input is what its function takes, unchecked. */
+/** A job without a schema: its input has the type of the function's parameter and is not checked. */
 export function job<Input, Result>(
   name: string,
   definition: Definition & { input?: undefined; run: (input: Input, context: JobContext) => Result },
 ): RunnableJob<Input, Json<Awaited<Result>>>;
-/** A job that is run elsewhere. */
+/** A job that another program runs. */
 export function job<S extends Schema | undefined = undefined, R extends Schema | undefined = undefined>(
   name: string,
   declaration?: Declaration<S, R> & { run?: undefined; isolate?: undefined },
@@ -85,11 +88,12 @@ export function job(name: string, definition: Loose = {}): unknown {
 }
 
 function runnable(declared: JobType, run: RunnableJob['run'], isolate: boolean | string = false): RunnableJob {
-  if (typeof run !== 'function') throw new WorkronError('bad_request', `The job ${declared.name} has no function`);
+  if (typeof run !== 'function')
+    throw new WorkronError('bad_request', `run: expected a function for the job ${declared.name}`);
   return { ...declared, run, isolate: isolate === false ? null : isolate === true ? callingModule() : isolate };
 }
 
-/** Where `job` was called: that module is what a thread has to load. */
+/** Returns the module that called `job`, which the thread has to load. */
 function callingModule(): string {
   const frames = new Error('where').stack?.split('\n').slice(1) ?? [];
   const own = import.meta.url;
@@ -97,10 +101,10 @@ function callingModule(): string {
     const place = /\(?((?:file:\/\/)?\/.*?):\d+:\d+\)?$/.exec(frame)?.[1];
     if (place !== undefined && place !== own && `file://${place}` !== own) return place;
   }
-  throw new WorkronError('bad_request', 'isolate: name the module of the job by import.meta.url');
+  throw new WorkronError('bad_request', 'isolate: expected import.meta.url, as the module of the job cannot be found');
 }
 
-/** Whether a value, of a module's exports say, is a job with its function. */
+/** True if a value, such as an export of a module, is a job with its function. */
 export function isRunnable(value: unknown): value is RunnableJob {
   return typeof value === 'object' && value !== null && 'template' in value && 'run' in value && 'name' in value;
 }

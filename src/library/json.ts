@@ -1,11 +1,11 @@
-/** What is left of a value once it has been stored as JSON and read back. */
+/** Values as they are after they have been stored as JSON and read back. */
 
 import { invalid } from '../api/decode.ts';
 import { MAX_JOB_BYTES } from '../api/job-submission.ts';
 import { isWorkronError, WorkronError } from '../core/error.ts';
 import { findUnclean, MAX_JSON_DEPTH } from '../core/text.ts';
 
-/** `Date` becomes `string`, `undefined` and functions vanish. */
+/** The type of a value after JSON: `Date` becomes `string`; `undefined` and functions are dropped. */
 export type Json<T> = T extends { toJSON(): infer Plain }
   ? Json<Plain>
   : T extends string | number | boolean | null
@@ -20,7 +20,7 @@ export type Json<T> = T extends { toJSON(): infer Plain }
             ? { [Key in keyof T as T[Key] extends (...args: never[]) => unknown ? never : Key]: Json<T[Key]> }
             : unknown;
 
-/** The value as it will be read back, shared with nobody; `bad_request` where it cannot be stored. */
+/** Returns a copy of the value as it will be read back; `bad_request` if it cannot be stored. */
 export function toJson(value: unknown, what: string): unknown {
   if (value === undefined || value === null) return null;
   if (typeof value === 'number' && Number.isFinite(value)) return value;
@@ -29,7 +29,7 @@ export function toJson(value: unknown, what: string): unknown {
   let text: string | undefined;
   try {
     text = JSON.stringify(value) as string | undefined;
-    if (text === undefined) throw new Error(`${typeof value} has no JSON template`);
+    if (text === undefined) throw new Error(`${typeof value} has no JSON form`);
     if (text.length * 3 > MAX_JOB_BYTES && Buffer.byteLength(text) > MAX_JOB_BYTES) tooLarge(what);
     plain = JSON.parse(text);
   } catch (error) {
@@ -43,7 +43,7 @@ export function toJson(value: unknown, what: string): unknown {
   return plain;
 }
 
-/** Most inputs: too short to be nested too deep, and without what could be a NUL, a lone surrogate or a name that is not allowed. */
+/** True for most inputs: too short to be nested too deep, and without NUL, lone surrogates and forbidden names. */
 function looksClean(text: string): boolean {
   return text.length <= 2 * MAX_JSON_DEPTH && !text.includes('\\u') && !text.includes('__proto__');
 }

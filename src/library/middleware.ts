@@ -1,4 +1,4 @@
-/** What an application wants to happen around every submission and every run. */
+/** Code of the application that wraps every submission and every run. */
 
 import type { JobContext } from './context.ts';
 import type { Handle } from './handle.ts';
@@ -7,27 +7,27 @@ import type { SubmitOptions } from './options.ts';
 export interface SubmitCall {
   /** The job's name; `null` for a command. */
   readonly job: string | null;
-  /** One for each job of the call. */
+  /** The inputs, one per job. */
   readonly inputs: readonly unknown[];
-  /** May be replaced before `next`: variables added, say. */
+  /** Can be replaced before `next` is called, to add variables for example. */
   options: SubmitOptions;
 }
 
 export interface RunCall {
   readonly job: string;
-  /** As the schema made it. */
+  /** The input after its schema has parsed it. */
   readonly input: unknown;
   readonly context: JobContext;
 }
 
 export interface Middleware {
-  /** Answers with what `next` answers with. */
+  /** Returns what `next` returns. */
   submit?: (call: SubmitCall, next: () => Promise<readonly Handle[]>) => Promise<readonly Handle[]>;
-  /** Likewise; what it throws is the job's failure. */
+  /** Returns what `next` returns. An error that it throws fails the attempt. */
   run?: (call: RunCall, next: () => unknown) => unknown;
 }
 
-/** The first is the outermost. */
+/** Runs `submit` inside all layers. The first layer is the outermost. */
 export function aroundSubmit(
   middleware: readonly Middleware[],
   call: SubmitCall,

@@ -1,4 +1,4 @@
-/** What may be said about a job beside its input, and how that goes over the wire. */
+/** Options of a job, and their form on the wire. */
 
 import type { JobSubmissionInput } from '../api/job-submission.ts';
 import type { Condition } from '../core/dag/conditions.ts';
@@ -6,71 +6,72 @@ import type { Backoff, JobSpec, Unique } from '../core/job.ts';
 import { type Notify, notifyToWire } from './notify.ts';
 import type { Transaction } from './transaction.ts';
 
-/** `'90s'`, `'1h30m'`, `'7d'`, or milliseconds. */
+/** `'90s'`, `'1h30m'`, `'7d'`, or a number of milliseconds. */
 export type Duration = string | number;
 
-/** What holds for every job of a kind, unless a submission says otherwise. */
+/** Options of all jobs of a kind. A submission can override them. */
 export interface JobOptions {
-  /** `default`. */
+  /** Default: `default`. */
   queue?: string;
-  /** Higher first, -32,768 to 32,767; 0. */
+  /** Jobs with a higher priority run first, from -32,768 to 32,767. Default: 0. */
   priority?: number;
-  /** How often it may fail in all; 3. */
+  /** The number of failures after which the job has failed. Default: 3. */
   maxAttempts?: number;
-  /** Between failures: exponential from 5 s to 1 h. */
+  /** The delay before a retry. Default: exponential, from 5 s to 1 h. */
   backoff?: { type?: Backoff['type']; base?: Duration; factor?: number; cap?: Duration; jitter?: number };
-  /** For one attempt; 5 minutes. */
+  /** The time limit of one attempt. Default: 5 minutes. */
   timeout?: Duration;
-  /** Fails unless it has started by then. */
+  /** The job fails if it has not started this long after it was due. */
   startTimeout?: Duration;
-  /** How long an attempt that was told to stop may take; 10 s. */
+  /** How long an attempt may take to stop after its signal has aborted. Default: 10 s. */
   killGrace?: Duration;
-  /** `never`: once an attempt has started, nothing but a person starts another. */
+  /** `never`: once an attempt has started, only a person can start another. Default: `safe`. */
   rerun?: JobSpec['rerun'];
-  /** `finish`: goes on while its worker is cut off, and reports late. */
+  /** `finish`: the attempt continues while its worker has no contact, and reports later. Default: `stop`. */
   onDisconnect?: JobSpec['onDisconnect'];
+  /** Tags for filtering. */
   tags?: readonly string[];
-  /** Tags that a worker must have. */
+  /** Tags that the worker must have. */
   requires?: readonly string[];
-  /** What it takes of a worker's capacity while it runs. */
+  /** The part of a worker's resources that it takes while it runs. */
   resources?: Readonly<Record<string, number>>;
-  /** Who is told of its end. */
+  /** Notifications about its end. */
   notify?: readonly Notify[];
 }
 
 export interface SubmitOptions extends JobOptions {
-  /** For people. */
+  /** A name for people to read. */
   name?: string;
-  /** Not before so long from now. */
+  /** The job is due after this time. */
   delay?: Duration;
-  /** Not before this instant. */
+  /** The job is due at this instant. */
   runAt?: Date | string;
-  /** Keys that have work take turns within a queue. */
+  /** Fair keys with waiting jobs take turns within a queue. */
   fairKey?: string;
-  /** Variables of a command; a handler finds them in its context. */
+  /** Environment variables of a command. A handler finds them in its context. */
   env?: Readonly<Record<string, string>>;
-  /** Jobs that must end before: handles or ids; `if` says how. */
+  /** Jobs that must end first, as handles or ids. `if` is the condition on how they end. */
   dependsOn?: readonly (Parent | { job: Parent; if: Condition })[];
-  /** At most one unfinished job with this key. */
+  /** Allows at most one unfinished job with this key. */
   unique?: {
     key: string;
-    /** `pending`: until its first start; `active` (the default): until its end; or a duration. */
+    /** How long the key is taken. `pending`: until the first start; `active`: until the end; or a duration. Default: `active`. */
     while?: Duration;
     onConflict?: Unique['onConflict'];
   };
-  /** A repeated submission with the same key and content is answered like the first, and submits nothing. */
+  /** A repeated submission with the same key and content returns the first job and submits nothing. */
   idempotencyKey?: string;
-  /** The application's own transaction: the job is there once that commits, and never if it does not. */
+  /** A transaction of the application. The job exists once it commits, and never if it rolls back. */
   tx?: Transaction;
   signal?: AbortSignal;
 }
 
 export type Parent = string | { readonly id: string };
 
-/** A submission without its input; the same object for all that are alike. */
+/** A submission without its input. Submissions of a job without options of their own share one object. */
 export type JobTemplate = Omit<JobSubmissionInput, 'input'>;
 
-/** Later options win. */
+/** Merges options into a template. Later options win. */
 export function templateOf(
   work: { handler: string } | { command: string },
   ...options: readonly SubmitOptions[]
@@ -79,10 +80,10 @@ export function templateOf(
   for (const given of options) {
     for (const [property, value] of Object.entries(given)) {
       const field = FIELDS[property as keyof SubmitOptions];
-      // What is not known goes on under its own name, to be refused with a suggestion.
+      // Unknown options keep their name, so that the schema refuses them with a suggestion.
       if (field !== null && value !== undefined) template[field ?? property] = encode(property, value);
     }
-    // The later of the two counts, as a whole.
+    // `delay` and `runAt` replace each other.
     if (given.delay !== undefined && given.runAt === undefined) delete template['run_at'];
     if (given.runAt !== undefined && given.delay === undefined) delete template['delay'];
   }
@@ -132,7 +133,7 @@ function encode(property: string, value: unknown): unknown {
   }
 }
 
-/** By their ids. */
+/** Parents as the API takes them: ids instead of handles. */
 export function parentsOf(list: NonNullable<SubmitOptions['dependsOn']>) {
   return list.map((entry) =>
     typeof entry === 'object' && 'if' in entry ? { job: idOf(entry.job), if: entry.if } : idOf(entry),

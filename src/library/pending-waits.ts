@@ -1,4 +1,4 @@
-/** Those who wait for jobs while their home is closed: each looks once more, so that what ended just before is not missed. */
+/** Waits for jobs that are pending when the backend closes: each reads its job once more, so that no end is missed. */
 
 import { WorkronError } from '../core/error.ts';
 import { isTerminal } from '../core/job.ts';
@@ -7,7 +7,7 @@ import type { Engine } from './engine.ts';
 export class PendingWaits {
   readonly #engine: Pick<Engine, 'wait'>;
   readonly #closing: AbortSignal;
-  readonly #looks = new Set<Promise<unknown>>();
+  readonly #pending = new Set<Promise<unknown>>();
   #closed = false;
 
   constructor(engine: Pick<Engine, 'wait'>, closing: AbortSignal) {
@@ -15,27 +15,27 @@ export class PendingWaits {
     this.#closing = closing;
   }
 
-  /** As `Engine.wait`; rejects where the job has not ended when the home is closed. */
+  /** Like `Engine.wait`; rejects if the job has not ended when the backend closes. */
   async wait(id: string, timeoutMs: number, signal: AbortSignal): ReturnType<Engine['wait']> {
     if (this.#closed) throw stopped();
-    const look = this.#waitOrLook(id, timeoutMs, signal);
-    this.#looks.add(look);
+    const wait = this.#waitOrRead(id, timeoutMs, signal);
+    this.#pending.add(wait);
     try {
-      return await look;
+      return await wait;
     } finally {
-      this.#looks.delete(look);
+      this.#pending.delete(wait);
     }
   }
 
-  /** Resolves once all have looked; from then on nobody may. */
+  /** Resolves once all pending waits have read their job for the last time. Later waits are refused. */
   async done(): Promise<void> {
-    // Whoever is between two waits comes for another one.
+    // A caller between two waits gets the chance to begin the next one.
     await new Promise((resolve) => setImmediate(resolve));
-    while (this.#looks.size > 0) await Promise.allSettled(this.#looks);
+    while (this.#pending.size > 0) await Promise.allSettled(this.#pending);
     this.#closed = true;
   }
 
-  async #waitOrLook(id: string, timeoutMs: number, signal: AbortSignal): ReturnType<Engine['wait']> {
+  async #waitOrRead(id: string, timeoutMs: number, signal: AbortSignal): ReturnType<Engine['wait']> {
     if (!this.#closing.aborted) {
       try {
         const job = await this.#engine.wait(id, timeoutMs, AbortSignal.any([signal, this.#closing]));

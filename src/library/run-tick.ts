@@ -1,18 +1,18 @@
 import type { TickKind, TickOfJob } from '../core/schedule/tick.ts';
 
-/** What a run of a schedule is told of its tick. */
+/** The tick that a job of a schedule runs for. */
 export interface RunTick {
   /** The schedule's name. */
   readonly schedule: string;
-  /** Of `forEach`; `null` where it has none. */
+  /** The key of `forEach`; `null` if the schedule has no keys. */
   readonly key: string | null;
-  /** Due by the clock (`tick`), run by hand (`manual`), or a past tick made up for (`backfill`). */
+  /** `tick`: due by the clock; `manual`: run by hand; `backfill`: a past tick that was run later on request. */
   readonly kind: TickKind;
   readonly scheduledFor: Date;
-  /** From the tick before to this one: what a report has to cover. */
+  /** The interval from the previous tick to this one, which a report has to cover. */
   readonly intervalStart: Date;
   readonly intervalEnd: Date;
-  /** It makes up for a tick that nobody was there for. */
+  /** True if the tick was missed and is caught up. */
   readonly catchup: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Schedules of an application's own jobs. */
+/** Schedules of jobs and commands. */
 
 import type { BackfillRequestInput, Schedule, ScheduleDeclarationInput } from '../api/schedule.ts';
 import type { Backfill, Tick } from '../api/tick.ts';
@@ -11,31 +11,31 @@ import type { JobType } from './job.ts';
 import { type Notify, notifyToWire } from './notify.ts';
 import { type Duration, type JobOptions, type SubmitOptions, templateOf } from './options.ts';
 
-/** By the clock of a zone, or once in so long. */
+/** A cron expression, or a fixed interval. */
 export type ScheduleTiming =
   | { cron: string; every?: undefined; anchor?: undefined }
-  /** Counted from `anchor`, 1970-01-01T00:00:00Z unless told otherwise. */
+  /** Ticks are counted from `anchor`. Default: 1970-01-01T00:00:00Z. */
   | { every: Duration; anchor?: Date | string; cron?: undefined };
 
 export interface ScheduleRules {
-  /** An IANA name; `UTC`. */
+  /** The IANA name of the time zone. Default: `UTC`. */
   timezone?: string;
-  /** Of a tick while an earlier run has not ended; `skip`. */
+  /** The policy for a tick that is due while an earlier run has not ended. Default: `skip`. */
   overlap?: OverlapPolicy;
-  /** Of ticks that nobody was there for: the `latest` if it is less than an hour ago. */
+  /** The policy for ticks that were missed. Default: run the `latest` if it is less than an hour old. */
   catchup?: { policy?: CatchupPolicy; window?: Duration; max?: number };
-  /** Runs are spread over so long, each schedule and key at its own fixed place. */
+  /** Spreads runs over this time. Each schedule and key has a fixed offset. */
   jitter?: Duration;
-  /** Ticks from then on (included), and before then (excluded). */
+  /** The first instant with ticks (inclusive), and the end of ticks (exclusive). */
   startAt?: Date | string;
   endAt?: Date | string;
-  /** Each tick is one for each of these keys, which a run finds as `tick.key`. */
+  /** Each tick runs once per key. A run finds its key in `tick.key`. */
   forEach?: readonly string[];
-  /** Who is told of its runs, and of those that it missed. */
+  /** Notifications about its runs and missed ticks. */
   notify?: readonly Notify[];
 }
 
-/** What a run may have of its own beside the options of its job. */
+/** Options of the runs of a schedule. They override those of the job. */
 export interface ScheduledOptions extends JobOptions, Pick<SubmitOptions, 'name' | 'fairKey' | 'env'> {}
 
 export type JobSchedule<Input, Result> = ScheduleTiming &
@@ -44,21 +44,21 @@ export type JobSchedule<Input, Result> = ScheduleTiming &
     options?: ScheduledOptions;
   } & (undefined extends Input ? { input?: NoInfer<Input> } : { input: NoInfer<Input> });
 
-/** A shell line, for workers that run commands. */
+/** A schedule of a shell command, for workers that run commands. */
 export type CommandSchedule = ScheduleTiming & ScheduleRules & { command: string; options?: ScheduledOptions };
 
 export interface BackfillOptions {
-  /** Ticks from then on (included). */
+  /** The first instant (inclusive). */
   from: Date | string;
-  /** Ticks before then; not later than now. */
+  /** The end (exclusive), not later than now. */
   to: Date | string;
-  /** Only for these keys of `forEach`. */
+  /** Only these keys of `forEach`. Default: all keys. */
   keys?: readonly string[];
-  /** Tell what would run, and run nothing. */
+  /** Lists the ticks and runs nothing. */
   dryRun?: boolean;
 }
 
-/** A schedule, to be looked at, run, stopped or removed. Each call rejects with `schedule_not_found` where it is gone. */
+/** A schedule that was declared before. Every call rejects with `schedule_not_found` if it does not exist. */
 export class ScheduleHandle<Result = unknown> {
   readonly name: string;
   readonly #engine: Engine;
@@ -68,22 +68,22 @@ export class ScheduleHandle<Result = unknown> {
     this.name = name;
   }
 
-  /** As it is now: its rules, its next tick, what became of the last one. */
+  /** Returns the schedule as it is now: its rules, its next tick and the verdict on the last one. */
   schedule(): Promise<Schedule> {
     return this.#engine.schedules.read(this.name, NEVER);
   }
 
-  /** When it is due next, whether it is paused or not. */
+  /** Returns its next ticks, even if it is paused. */
   next(count = 10): Promise<Date[]> {
     return this.#engine.schedules.next(this.name, count, NEVER);
   }
 
-  /** The ledger, newest first: every tick, and what became of it. */
+  /** Returns the ledger, newest first: every tick with its verdict. */
   ticks({ limit = 50 }: { limit?: number } = {}): Promise<Tick[]> {
     return this.#engine.schedules.ticks(this.name, limit, NEVER);
   }
 
-  /** Ticks from now on do not run, and are not caught up. `note` is for whoever finds it paused. */
+  /** Pauses the schedule. Ticks do not run and are not caught up. `note` can say why. */
   pause(note?: string): Promise<Schedule> {
     return this.#engine.schedules.pause(this.name, note, NEVER);
   }
@@ -93,15 +93,15 @@ export class ScheduleHandle<Result = unknown> {
   }
 
   /**
-   * Runs it now, paused or not; answers with the run, or with one for each key. Rejects with `illegal_transition` where an
-   * earlier run has not ended and its overlap policy lets no other start.
+   * Runs it now, even if it is paused. Returns one handle per run, one for each key. Rejects with `illegal_transition` if
+   * an earlier run has not ended and the overlap policy does not allow another.
    */
   async run({ keys }: { keys?: readonly string[] } = {}): Promise<Handle<Result>[]> {
     const ticks = await this.#engine.schedules.run(this.name, keys, NEVER);
     return ticks.flatMap(({ job_id: id }) => (id === null ? [] : [new Handle<Result>(this.#engine, id)]));
   }
 
-  /** Makes up for past ticks that have no run. */
+  /** Runs past ticks that have no run. */
   backfill({ from, to, keys, dryRun }: BackfillOptions): Promise<Backfill> {
     const request: BackfillRequestInput = {
       from: instantOf(from),
@@ -112,13 +112,13 @@ export class ScheduleHandle<Result = unknown> {
     return this.#engine.schedules.backfill(this.name, request, NEVER);
   }
 
-  /** Its runs go on. One made again under its name begins with an empty ledger. */
+  /** Deletes the schedule with its ledger. Its runs continue. */
   remove(): Promise<void> {
     return this.#engine.schedules.remove(this.name, NEVER);
   }
 }
 
-/** As it goes over the wire; `input` has been checked. */
+/** The schedule as the API takes it. `input` has been checked. */
 export function declarationOf(
   { job, command, options = {}, ...rules }: AnySchedule,
   input: unknown,
@@ -129,13 +129,13 @@ export function declarationOf(
       : { ...templateOf({ handler: job.name }, job.options, options), input };
   const wire: Record<string, unknown> = { job: target };
   for (const [property, value] of Object.entries(rules)) {
-    // What is not known goes on under its own name, to be refused with a suggestion.
+    // Unknown options keep their name, so that the schema refuses them with a suggestion.
     if (value !== undefined && property !== 'input') wire[FIELDS[property] ?? property] = encode(property, value);
   }
   return wire;
 }
 
-/** Either kind, for those who only pass it on. */
+/** A schedule of a job or a command. */
 export type AnySchedule = ScheduleTiming &
   ScheduleRules & { job?: JobType; command?: string; options?: ScheduledOptions; input?: unknown };
 

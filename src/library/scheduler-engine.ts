@@ -1,4 +1,4 @@
-/** The library's calls to a scheduler in this process. */
+/** Calls to a scheduler in this process. */
 
 import { decode } from '../api/decode.ts';
 import { JobSubmission } from '../api/job-submission.ts';
@@ -6,14 +6,14 @@ import { attemptToWire, jobDetailToWire, jobToWire, newJobFrom } from '../api/jo
 import { WorkronError } from '../core/error.ts';
 import type { NewJob } from '../core/job.ts';
 import { NEVER } from '../core/never.ts';
-import { type NotifyContext, watchJob } from '../scheduler/notify-context.ts';
+import { addInstallationTargets, type NotifyContext } from '../scheduler/notify/targets.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 import type { Transactional } from '../store/transactional.ts';
 import type { Engine, Request } from './engine.ts';
 import type { JobTemplate } from './options.ts';
 import { schedulerSchedules } from './scheduler-schedules.ts';
 
-/** `transactional` is what the store behind it can do in transactions of the application's own. */
+/** `transactional` is the store's support for transactions of the application; `null` if it has none. */
 export function schedulerEngine(
   scheduler: Scheduler,
   transactional: Transactional | null,
@@ -21,7 +21,10 @@ export function schedulerEngine(
 ): Engine {
   const inTransaction = (): Transactional => {
     if (transactional !== null) return transactional;
-    throw new WorkronError('bad_request', `Jobs in ${scheduler.driver} cannot be part of a transaction`);
+    throw new WorkronError(
+      'bad_request',
+      `tx: a ${scheduler.driver} store does not support transactions of the application`,
+    );
   };
   const newJob = jobMaker();
   return {
@@ -30,7 +33,7 @@ export function schedulerEngine(
       return items.map(({ job, deduplicated }) => ({ id: String(job.id), deduplicated }));
     },
     async enlist(requests, run, signal) {
-      const jobs = requests.map((request) => watchJob(newJob(request), notify));
+      const jobs = requests.map((request) => addInstallationTargets(newJob(request), notify));
       const enlisted = await inTransaction().enlist(run, jobs, signal);
       return enlisted.map(({ id, deduplicated }) => ({ id: String(id), deduplicated }));
     },
@@ -40,13 +43,13 @@ export function schedulerEngine(
     wait: async (id, timeoutMs, signal) => jobToWire(await scheduler.wait(storeId(id), timeoutMs, signal)),
     job: async (id, signal) => jobDetailToWire(await scheduler.job(storeId(id), signal)),
     attempts: async (id, signal) => (await scheduler.attempts(storeId(id), signal)).map(attemptToWire),
-    cancel: async (id, signal) => jobToWire(await scheduler.cancel(storeId(id), { quiet: false }, signal)),
+    cancel: async (id, signal) => jobToWire(await scheduler.cancel(storeId(id), { keepDependents: false }, signal)),
     retry: async (id, signal) => jobToWire(await scheduler.retry(storeId(id), signal)),
     schedules: schedulerSchedules(scheduler),
   };
 }
 
-/** Forms are checked once: most submissions share theirs with many others. */
+/** Checks each template once: most submissions share theirs. */
 export function jobMaker(): (request: Request) => NewJob {
   const known = new WeakMap<JobTemplate, NewJob>();
   return ({ template, input = null }) => {

@@ -7,15 +7,15 @@ import {
   ScheduleRunRequest,
   scheduleName,
 } from '../api/schedule.ts';
+import { newScheduleFrom, scheduleToWire } from '../api/schedule-wire.ts';
 import { backfillToWire, NextTicksQuery, TickListQuery, tickToWire } from '../api/tick.ts';
-import { newScheduleFrom, scheduleToWire } from '../http/schedule-wire.ts';
-import { putSchedule } from '../scheduler/put-schedule.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
+import { putSchedule } from '../scheduler/schedules/declared-schedules.ts';
 import type { ScheduleCalls } from './schedule-calls.ts';
 
 const PAGE = 1_000;
 
-/** What is refused here is what the API refuses, in the same words. */
+/** Calls to a scheduler in this process. Input is checked by the schemas of the API, so both refuse the same. */
 export function schedulerSchedules(scheduler: Scheduler): ScheduleCalls {
   return {
     async put(name, declaration, signal) {

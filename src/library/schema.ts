@@ -1,4 +1,4 @@
-/** Schemas of any library that speaks Standard Schema (zod, valibot, arktype …), by their shape alone. */
+/** Schemas of any library that implements Standard Schema (zod, valibot, arktype …). */
 
 export interface Schema<Input = unknown, Output = Input> {
   readonly '~standard': {
@@ -21,7 +21,7 @@ export interface Issue {
 export type InputOf<S extends Schema> = NonNullable<S['~standard']['types']>['input'];
 export type OutputOf<S extends Schema> = NonNullable<S['~standard']['types']>['output'];
 
-/** `/to: not an address (and 2 more)`. */
+/** The first issue and the number of others: `/to: not an address (and 2 more)`. */
 export function describeIssues(issues: readonly Issue[]): string {
   const [first] = issues;
   if (first === undefined) return 'not valid';

@@ -1,4 +1,4 @@
-/** From a call of `submit` to stored jobs: the input is checked, the options take their wire template, the engine does the rest. */
+/** Checks inputs, converts options to the API's form, and passes jobs to the engine. */
 
 import { createHash } from 'node:crypto';
 import { WorkronError } from '../core/error.ts';
@@ -28,12 +28,12 @@ export class Submitter {
     this.middleware = middleware;
   }
 
-  /** For handles elsewhere. */
+  /** Calls for handles that are created outside of this class. */
   get calls(): JobCalls {
     return this.#engine;
   }
 
-  /** One job for each input: all or none, in order. */
+  /** Submits one job per input, in order: all of them or none. */
   jobs(type: JobType, inputs: readonly unknown[], options: SubmitOptions | undefined): Promise<readonly Handle[]> {
     if (this.#isPlain) return this.#jobs(type, inputs, options);
     const call = { job: type.name, inputs, options: options ?? {} };
@@ -72,12 +72,12 @@ export class Submitter {
     return new ScheduleHandle(this.#engine, name);
   }
 
-  /** Ends an attempt as done inside a transaction of the application's own. */
+  /** Ends an attempt as done inside a transaction of the application. */
   complete(tx: Transaction, success: Completion): Promise<void> {
     return this.#engine.complete(success, runnerOf(tx));
   }
 
-  /** What makes two submissions of a job alike. */
+  /** A fingerprint of the submission. Equal submissions have equal fingerprints. */
   async contentOf(type: JobType, input: unknown, options: SubmitOptions | undefined): Promise<string> {
     const template = templateFor(type, options);
     return fingerprint([{ template, input: toJson(input, 'the input') }]);
@@ -93,7 +93,7 @@ export class Submitter {
     { idempotencyKey, signal = NEVER }: SubmitOptions,
   ): Promise<Handle[]> {
     if (idempotencyKey !== undefined) {
-      throw new WorkronError('bad_request', 'idempotencyKey: in a transaction of your own use unique instead');
+      throw new WorkronError('bad_request', 'idempotencyKey: not supported with tx; use unique instead');
     }
     const enlisted = await this.#engine.enlist(requests, runnerOf(tx), signal);
     return enlisted.map((one) => this.handle(one));
@@ -108,7 +108,7 @@ export class Submitter {
   }
 }
 
-/** The job's own template where nothing else is said: it has been looked at before. */
+/** Without options it is the job's own template, which has been checked before. */
 function templateFor(type: JobType, options: SubmitOptions = {}): JobTemplate {
   return Object.keys(options).length === 0 ? type.template : templateOf({ handler: type.name }, type.options, options);
 }

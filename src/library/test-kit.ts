@@ -1,43 +1,44 @@
-/** A Workron for tests: nothing runs by itself, jobs run when the test says so, and time can be moved on. */
+/** A Workron for tests: jobs run only when the test calls for them, and the test can advance the clock. */
 
 import type { Job } from '../api/job.ts';
 import { jobToWire } from '../api/job-wire.ts';
 import type { Clock } from '../core/clock.ts';
 import { WorkronError } from '../core/error.ts';
 import { NEVER } from '../core/never.ts';
+import { NODE_DEFAULTS, openNode } from '../node/node.ts';
+import { openStore } from '../node/open-store.ts';
 import { systemClock } from '../ops/clock.ts';
 import { silentLog } from '../ops/log.ts';
-import { Assignment } from '../worker/assignment.ts';
-import type { Executor } from '../worker/executor.ts';
-import { handlerExecutor } from '../worker/handler-executor.ts';
-import { Lease } from '../worker/lease.ts';
-import { monotonicMs } from '../worker/monotonic.ts';
-import { OutputWriter } from '../worker/output-writer.ts';
-import { Reporter } from '../worker/reporter.ts';
+import { Lease } from '../worker/lease/lease.ts';
+import { OutputWriter } from '../worker/report/output-writer.ts';
+import { Reporter } from '../worker/report/reporter.ts';
+import { Assignment } from '../worker/run/assignment.ts';
+import { handlerExecutor } from '../worker/run/handler-executor.ts';
+import type { Executor } from '../worker/run/runner.ts';
+import { monotonicMs } from '../worker/time/monotonic.ts';
 import { msOf } from './handle.ts';
 import { handlersOf } from './handlers.ts';
 import type { JobType, RunnableJob } from './job.ts';
-import { type OpenOptions, openStore } from './open.ts';
+import { type OpenOptions, storeSettings } from './open.ts';
 import type { Duration } from './options.ts';
-import { openStoreBackend, type StoreBackend } from './store-backend.ts';
+import { type StoreBackend, storeBackend } from './store-backend.ts';
 import { Submitter } from './submitter.ts';
 import { Workron } from './workron.ts';
 
 export interface TestKitOptions extends Pick<OpenOptions, 'schema' | 'middleware'> {
-  /** Those that the test runs. */
+  /** The jobs that the test runs. */
   jobs: readonly RunnableJob[];
-  /** `memory:` unless told otherwise; a file or a PostgreSQL behave the same. */
+  /** The store; SQLite and PostgreSQL behave the same as memory. Default: `memory:`. */
   url?: string;
 }
 
-const LEASE_MS = 30_000;
-/** A chain of jobs that submit each other would else never end. */
+/** Ends a chain of jobs that submit each other forever. */
 const MAX_RUNS = 10_000;
 
-/** Nothing leaves the test. */
+/** Webhooks are not sent. */
 const handlesNothing = () => undefined;
 
-/** The clock of this process, as far ahead as the test wants it. */
+/** The clock of this process plus an offset. */
 class MovedClock implements Clock {
   offsetMs = 0;
 
@@ -52,9 +53,9 @@ class MovedClock implements Clock {
 
 export async function openTestKit({ url = 'memory:', ...options }: TestKitOptions): Promise<TestKit> {
   const clock = new MovedClock();
-  const store = await openStore(url, options, silentLog, clock);
-  const home = await openStoreBackend(store, { log: silentLog, leaseMs: LEASE_MS, heartbeatMs: LEASE_MS / 6, clock });
-  const registered = await home.source().register(
+  const store = await openStore(storeSettings(url, options), { log: silentLog, migrate: true, clock });
+  const backend = storeBackend(await openNode({ store, settings: NODE_DEFAULTS, log: silentLog, clock }));
+  const registered = await backend.source().register(
     {
       name: 'test',
       slots: 1,
@@ -70,10 +71,10 @@ export async function openTestKit({ url = 'memory:', ...options }: TestKitOption
     if (store.driver === 'postgres') await moveDatabase(url, options.schema ?? 'workron', ms);
     else clock.offsetMs += ms;
   };
-  return new TestKit({ home, workerId: registered.workerId, move, options });
+  return new TestKit({ backend, workerId: registered.workerId, move, options });
 }
 
-/** The database's clock decides there, so that is what moves. */
+/** PostgreSQL uses the clock of the server, so the offset is stored in the database. */
 async function moveDatabase(url: string, schema: string, ms: number): Promise<void> {
   const { default: pg } = await import('pg');
   const client = new pg.Client({ connectionString: url });
@@ -86,39 +87,39 @@ async function moveDatabase(url: string, schema: string, ms: number): Promise<vo
 }
 
 interface Parts {
-  home: StoreBackend;
+  backend: StoreBackend;
   workerId: number;
   move: (ms: number) => Promise<void>;
   options: Omit<TestKitOptions, 'url'>;
 }
 
 export class TestKit implements AsyncDisposable {
-  /** To submit to, and to look at jobs with. It is not started: `runNext` and `runAll` take its place. */
+  /** Submits and reads jobs. It is not started: `runNext` and `runAll` run the jobs. */
   readonly workron: Workron;
-  readonly #home: StoreBackend;
+  readonly #backend: StoreBackend;
   readonly #workerId: number;
   readonly #move: (ms: number) => Promise<void>;
   readonly #executor: Executor;
   readonly #handlers: readonly string[];
   #claims = 0;
 
-  constructor({ home, workerId, move, options: { jobs, middleware = [] } }: Parts) {
-    this.#home = home;
+  constructor({ backend, workerId, move, options: { jobs, middleware = [] } }: Parts) {
+    this.#backend = backend;
     this.#workerId = workerId;
     this.#move = move;
     this.#handlers = jobs.map(({ name }) => name);
-    this.workron = new Workron({ home, log: silentLog, middleware, webhooks: handlesNothing });
-    const source = home.source();
+    this.workron = new Workron({ backend, log: silentLog, middleware, webhooks: handlesNothing });
+    const source = backend.source();
     const shared = { source, clock: systemClock, random: Math.random, monotonicMs, log: silentLog };
     const lease = new Lease(monotonicMs);
     lease.renew(monotonicMs(), Number.MAX_SAFE_INTEGER);
-    const handlers = handlersOf(jobs, new Submitter({ engine: home.engine, middleware }));
+    const handlers = handlersOf(jobs, new Submitter({ engine: backend.engine, middleware }));
     this.#executor = handlerExecutor(handlers, new OutputWriter({ ...shared, lease }), new Reporter(source, silentLog));
   }
 
-  /** Runs the most urgent job that is due, to the end of one attempt; answers with the job as it is then, `null` where nothing is due. */
+  /** Runs one attempt of the first job that is due. Returns the job after the attempt, or `null` if no job is due. */
   async runNext(): Promise<Job | null> {
-    const { scheduler } = this.#home;
+    const { scheduler } = this.#backend.node;
     await this.#settleDown();
     this.#claims += 1;
     const offer = { queues: null, commands: false, handlers: this.#handlers, tags: [], free: {} };
@@ -132,29 +133,29 @@ export class TestKit implements AsyncDisposable {
     return jobToWire(await scheduler.job(jobId, NEVER));
   }
 
-  /** Until nothing is due any more, with what the jobs submit meanwhile; answers with each as its attempt left it. */
+  /** Runs attempts until no job is due, including jobs that were submitted meanwhile. Returns each job after its attempt. */
   async runAll(): Promise<Job[]> {
     const ran: Job[] = [];
     for (;;) {
       const job = await this.runNext();
       if (job === null) return ran;
       ran.push(job);
-      if (ran.length >= MAX_RUNS) throw new WorkronError('overloaded', `${MAX_RUNS} jobs ran and more are due`);
+      if (ran.length >= MAX_RUNS) throw new WorkronError('overloaded', `runAll ran ${MAX_RUNS} jobs and more are due`);
     }
   }
 
-  /** Moves time on: schedules fire, what is scheduled or waits for its next attempt comes due. Nothing is run by it. */
+  /** Advances the clock: schedules tick, scheduled jobs and retries become due. Runs no job. */
   async advance(duration: Duration): Promise<void> {
     await this.#move(msOf(duration));
     await this.#settleDown();
   }
 
-  /** The inputs of all jobs of this kind that were ever submitted, oldest first. */
+  /** Returns the inputs of all submitted jobs of this kind, oldest first. */
   async submitted<Input>(type: JobType<Input>): Promise<Input[]> {
     const inputs: Input[] = [];
     let before: number | null = null;
     do {
-      const page = await this.#home.scheduler.jobs({}, { before, limit: 1_000 }, NEVER);
+      const page = await this.#backend.node.scheduler.jobs({}, { before, limit: 1_000 }, NEVER);
       for (const { handler, input } of page.items) if (handler === type.name) inputs.push(input as Input);
       before = page.nextBefore;
     } while (before !== null);
@@ -165,10 +166,10 @@ export class TestKit implements AsyncDisposable {
     await this.workron.stop();
   }
 
-  /** What duties would do at this moment. */
+  /** Does what the duties would do now. */
   async #settleDown(): Promise<void> {
-    const { store } = this.#home;
-    await this.#home.tickSchedules(NEVER);
+    const { store } = this.#backend.node;
+    await this.#backend.tickSchedules(NEVER);
     for (;;) {
       const { count } = await store.promote(1_000, NEVER);
       const adopted = await store.adopt(1_000, NEVER);

@@ -1,6 +1,6 @@
 /**
- * OpenTelemetry spans by the semantic conventions for messaging, where `@opentelemetry/api` is installed. The context goes
- * with the job as the variables TRACEPARENT, TRACESTATE and BAGGAGE, so that commands get it too.
+ * OpenTelemetry spans by the semantic conventions for messaging, if `@opentelemetry/api` is installed. The trace context
+ * travels with the job as the variables TRACEPARENT, TRACESTATE and BAGGAGE, so that commands get it too.
  */
 
 import type * as OpenTelemetry from '@opentelemetry/api';
@@ -13,7 +13,7 @@ function isCarriedBy(env: Readonly<Record<string, string>>): boolean {
   return false;
 }
 
-/** `null` where the package is not there. */
+/** `null` if the package is not installed. */
 export async function tracing(version: string): Promise<Middleware | null> {
   try {
     return middlewareOf(await import('@opentelemetry/api'), version);
@@ -27,7 +27,7 @@ function middlewareOf(
   version: string,
 ): Middleware {
   const tracer = trace.getTracer('workron', version);
-  /** Whether anybody records; the application may set that up at any time. */
+  /** True if spans are recorded. The application may register a provider at any time. */
   const isOn = () => {
     const provider = trace.getTracerProvider();
     return !(provider instanceof ProxyTracerProvider) || provider.getDelegateTracer('workron') !== undefined;

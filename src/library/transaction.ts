@@ -1,11 +1,11 @@
-/** The application's own transaction, by the shape of what runs a statement in it. */
+/** Transactions of the application, recognised by the methods of the client that runs their statements. */
 
 import { WorkronError } from '../core/error.ts';
 import type { RunStatement } from '../store/transactional.ts';
 
 export type { RunStatement } from '../store/transactional.ts';
 
-/** What runs statements inside the transaction: a client that has begun one, a query builder's transaction, or a function. */
+/** Runs statements inside a transaction: a client after `begin`, the transaction of a query builder, or a function. */
 export type Transaction =
   | RunStatement
   /** pg: a client after `begin`. */
@@ -43,18 +43,18 @@ export function runnerOf(tx: Transaction): RunStatement {
   );
 }
 
-/** Drivers answer with rows, or with an object that has them. */
+/** Drivers return rows, or an object that holds them. */
 function rowsOf(answer: unknown): unknown[] {
   return Array.isArray(answer) ? (answer as unknown[]) : (answer as { rows: unknown[] }).rows;
 }
 
-/** What Kysely hands to its driver. */
+/** A compiled query, as Kysely passes it to its driver. */
 function compiled(text: string, values: readonly unknown[]): object {
   const query = { kind: 'RawNode', sqlFragments: [text], parameters: [] };
   return { sql: text, parameters: values, query, queryId: { queryId: 'workron' } };
 }
 
-/** Drizzle takes a plain text without values. Written so that no setting of the session changes its meaning. */
+/** Drizzle takes a text without parameters. Literals are escaped so that no session setting changes their meaning. */
 function inline(text: string, values: readonly unknown[]): string {
   return text.replace(/\$(\d+)/g, (_, place: string) => literal(values[Number(place) - 1]));
 }

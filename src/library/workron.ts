@@ -1,79 +1,85 @@
-/** An application's Workron: submits jobs, and runs them where it was started. */
+/** The library's main object: submits jobs, and runs them once it is started. */
 
 import type { Attempt, Job, JobDetail } from '../api/job.ts';
 import type { Schedule } from '../api/schedule.ts';
 import { WorkronError } from '../core/error.ts';
 import { NEVER } from '../core/never.ts';
-import { WEBHOOK_HANDLER } from '../core/notify.ts';
 import type { Mounted, MountOptions } from '../http/mount.ts';
-import { systemClock } from '../ops/clock.ts';
+import { createWorker, drainWorker } from '../node/worker.ts';
 import type { Log } from '../ops/log.ts';
-import type { Handler } from '../worker/handler-executor.ts';
-import { Worker } from '../worker/worker.ts';
+import type { Handler } from '../worker/run/handler-executor.ts';
+import type { Worker } from '../worker/worker.ts';
 import type { Backend } from './backend.ts';
 import type { SubmitArguments } from './context.ts';
 import { type Handle, msOf } from './handle.ts';
 import { handlersOf } from './handlers.ts';
-import { newInstanceId } from './instance-id.ts';
 import type { JobType, RunnableJob } from './job.ts';
 import type { Middleware } from './middleware.ts';
 import type { Duration, SubmitOptions } from './options.ts';
 import type { AnySchedule, CommandSchedule, JobSchedule, ScheduleHandle } from './schedule.ts';
+import { durationOf } from './settings.ts';
 import { Submitter } from './submitter.ts';
 
 export interface StartOptions {
-  /** What this process runs; without any, and without `commands`, it only has the scheduler's duties. */
+  /** The jobs that this process runs. Without any, and without `commands`, it only has the scheduler's duties. */
   jobs?: readonly RunnableJob[];
-  /** How many at once; 10. */
+  /** The number of jobs that run at the same time. Default: 10. */
   concurrency?: number;
-  /** Only jobs of these queues. */
+  /** Runs only jobs of these queues. Default: all queues. */
   queues?: readonly string[];
-  /** Shell commands too. */
+  /** Also runs shell commands. Default: `false`. */
   commands?: boolean;
-  /** What it has that jobs may require. */
+  /** Tags of this worker. Jobs can require them. */
   tags?: readonly string[];
+  /** The worker's capacity, such as `{ gpu: 1 }`. Running jobs take what they ask for. */
   resources?: Readonly<Record<string, number>>;
-  /** For people; host and pid unless told otherwise. */
+  /** The worker's name as people see it. Default: host and pid. */
   name?: string;
-  /** Leave promoting, reaping and pruning to other processes. */
+  /** With `false`, other processes do the scheduler's duties, such as promoting, reaping and pruning. Default: `true`. */
   duties?: boolean;
+  /** The default of `stop`'s `timeout`; `off`: no limit. Default: `off`. */
+  drainTimeout?: Duration;
+  /** `auto`: commands run in a PID namespace if the machine allows it. Default: `auto`. */
+  pidNamespace?: 'auto' | 'off';
 }
 
 export interface StopOptions {
-  /** After so long, what still runs is stopped and goes back to be run elsewhere. Without it, it may take as long as its timeout allows. */
+  /** Jobs that still run after this time are stopped and given back, to be run elsewhere. Default: `drainTimeout` of `start`. */
   timeout?: Duration;
 }
 
 export interface WorkronParts {
-  home: Backend;
+  backend: Backend;
   log: Log;
   middleware: readonly Middleware[];
-  /** Delivers messages of `notify`. */
+  /** Delivers webhooks. */
   webhooks: Handler;
 }
 
 interface Running {
   worker: Worker | null;
+  /** Resolves once worker and duties have ended. */
   ended: Promise<unknown>;
   duties: AbortController;
+  drainTimeoutMs: number | null;
 }
 
 export class Workron implements AsyncDisposable {
-  readonly #home: Backend;
+  readonly #backend: Backend;
   readonly #log: Log;
   readonly #webhooks: Handler;
   readonly #submitter: Submitter;
   #running: Running | undefined;
   #stopped: Promise<void> | undefined;
 
-  constructor({ home, log, middleware, webhooks }: WorkronParts) {
-    this.#home = home;
+  constructor({ backend, log, middleware, webhooks }: WorkronParts) {
+    this.#backend = backend;
     this.#log = log;
     this.#webhooks = webhooks;
-    this.#submitter = new Submitter({ engine: home.engine, middleware });
+    this.#submitter = new Submitter({ engine: backend.engine, middleware });
   }
 
-  /** Resolves once the job is on disk. */
+  /** Submits a job. Resolves once it is on disk. */
   async submit<Input, Result>(
     job: JobType<Input, Result>,
     ...[input, options]: SubmitArguments<NoInfer<Input>, SubmitOptions>
@@ -82,7 +88,7 @@ export class Workron implements AsyncDisposable {
     return handle as Handle<Result>;
   }
 
-  /** One job for each input: all of them or none, in order. */
+  /** Submits one job per input, in order: all of them or none. */
   async submitAll<Input, Result>(
     job: JobType<Input, Result>,
     inputs: readonly NoInfer<Input>[],
@@ -91,37 +97,37 @@ export class Workron implements AsyncDisposable {
     return (await this.#submitter.jobs(job, inputs, options)) as Handle<Result>[];
   }
 
-  /** A shell line, for workers that run commands. */
+  /** Submits a shell command, for workers that run commands. */
   submitCommand(line: string, options?: SubmitOptions): Promise<Handle> {
     return this.#submitter.command(line, options);
   }
 
-  /** The handle of a job that was submitted earlier, or elsewhere. */
+  /** Returns the handle of a job that was submitted before, here or by another process. */
   handle<Result = unknown>(id: string): Handle<Result> {
     return this.#submitter.handle({ id, deduplicated: false });
   }
 
-  /** The job as it is now, with what it waits for. */
+  /** Returns the job as it is now, with the reason why it waits. */
   job(id: string): Promise<JobDetail> {
-    return this.#home.engine.job(id, NEVER);
+    return this.#backend.engine.job(id, NEVER);
   }
 
-  /** Its ended attempts, oldest first. */
+  /** Returns its ended attempts, oldest first. */
   attempts(id: string): Promise<Attempt[]> {
-    return this.#home.engine.attempts(id, NEVER);
+    return this.#backend.engine.attempts(id, NEVER);
   }
 
   cancel(id: string): Promise<Job> {
-    return this.#home.engine.cancel(id, NEVER);
+    return this.#backend.engine.cancel(id, NEVER);
   }
 
   retry(id: string): Promise<Job> {
-    return this.#home.engine.retry(id, NEVER);
+    return this.#backend.engine.retry(id, NEVER);
   }
 
   /**
-   * Runs a job, or a shell line, whenever it is due. Resolves once the schedule is what is said here: made, changed, or left
-   * alone where it is so already, so that a program may say it each time it starts. One that is paused stays so.
+   * Declares a schedule for a job or a shell command. Creates it, changes it if it differs, and leaves it alone if it
+   * matches, so a program can declare its schedules at every start. A paused schedule stays paused.
    */
   schedule<Input, Result>(name: string, schedule: JobSchedule<Input, Result>): Promise<ScheduleHandle<Result>>;
   schedule(name: string, schedule: CommandSchedule): Promise<ScheduleHandle>;
@@ -129,36 +135,38 @@ export class Workron implements AsyncDisposable {
     return this.#submitter.schedule(name, schedule as AnySchedule) as Promise<ScheduleHandle<never>>;
   }
 
-  /** All there are, by name. */
+  /** Returns all schedules, ordered by name. */
   schedules(): Promise<Schedule[]> {
-    return this.#home.engine.schedules.list(NEVER);
+    return this.#backend.engine.schedules.list(NEVER);
   }
 
-  /** The handle of a schedule that was made earlier, or elsewhere. */
+  /** Returns the handle of a schedule that was declared before, here or by another process. */
   scheduleHandle<Result = unknown>(name: string): ScheduleHandle<Result> {
     return this.#submitter.scheduleHandle(name) as ScheduleHandle<Result>;
   }
 
-  /** The HTTP API for a server of the application's own, which decides who may reach it. */
+  /** Returns the HTTP API for a server of the application, which must decide who may use it. */
   mount(options: MountOptions = {}): Promise<Mounted> {
-    return this.#home.mount(options);
+    return this.#backend.mount(options);
   }
 
-  /** Runs jobs in this process from now on. Resolves once its worker is known to the scheduler. */
+  /** Starts to run jobs in this process. Resolves once its worker is registered. */
   async start(options: StartOptions = {}): Promise<void> {
     if (this.#stopped !== undefined) throw new WorkronError('shutting_down', 'Workron was stopped');
-    if (this.#running !== undefined) throw new WorkronError('bad_request', 'Workron has been started already');
+    if (this.#running !== undefined)
+      throw new WorkronError('bad_request', 'start() was called before; a Workron can be started once');
     const duties = new AbortController();
+    const drainTimeoutMs = durationOf('drainTimeout', options.drainTimeout);
     const worker = this.#worker(options);
     const ran = worker === undefined ? undefined : run(worker);
     const known = worker === undefined ? undefined : Promise.race([worker.worker.registered, ran]);
     const loops = (options.duties ?? true) ? this.#runDuties(known, duties.signal) : undefined;
-    this.#running = { worker: worker?.worker ?? null, ended: Promise.all([ran, loops]), duties };
+    this.#running = { worker: worker?.worker ?? null, ended: Promise.all([ran, loops]), duties, drainTimeoutMs };
     this.#running.ended.catch((error: unknown) => this.#log.error({ error }, 'the worker ended'));
     await known;
   }
 
-  /** No new work; what runs ends; then everything is closed. Twice is fine. */
+  /** Takes no new jobs, waits for running jobs to end, and closes everything. Later calls return the same promise. */
   stop(options: StopOptions = {}): Promise<void> {
     this.#stopped ??= this.#stop(options);
     return this.#stopped;
@@ -171,46 +179,43 @@ export class Workron implements AsyncDisposable {
   async #stop({ timeout }: StopOptions): Promise<void> {
     const running = this.#running;
     if (running !== undefined) {
-      const { worker, duties, ended } = running;
-      const cut = timeout === undefined ? undefined : setTimeout(() => void worker?.stop(), msOf(timeout));
-      await worker?.drain();
-      clearTimeout(cut);
+      const { worker, duties, ended, drainTimeoutMs } = running;
+      if (worker !== null) await drainWorker(worker, timeout === undefined ? drainTimeoutMs : msOf(timeout));
       duties.abort();
       await ended.catch(() => undefined);
     }
-    this.#home.drain();
-    await this.#home.close();
+    this.#backend.drain();
+    await this.#backend.close();
   }
 
-  /** After the worker is known: the duties' first rounds would make its first claim wait. */
+  /** Duties begin after the worker is registered: their first rounds would delay its first claim. */
   async #runDuties(known: Promise<unknown> | undefined, signal: AbortSignal): Promise<void> {
     await known?.catch(() => undefined);
-    if (!signal.aborted) await this.#home.runDuties(signal);
+    if (!signal.aborted) await this.#backend.runDuties(signal);
   }
 
   #worker(options: StartOptions) {
     const { jobs = [], commands = false, concurrency = 10, queues = null, tags = [], resources = {} } = options;
+    const { name = null, pidNamespace = 'auto' } = options;
     if (jobs.length === 0 && !commands) return undefined;
     if (!Number.isInteger(concurrency) || concurrency < 1) {
       throw new WorkronError('bad_request', `concurrency: expected a whole number from 1, got ${concurrency}`);
     }
-    const handlers = { [WEBHOOK_HANDLER]: this.#webhooks, ...handlersOf(jobs, this.#submitter) };
-    const source = this.#home.source();
-    const worker = new Worker({
+    const handlers = handlersOf(jobs, this.#submitter);
+    const source = this.#backend.source();
+    const worker = createWorker({
       source,
-      profile: {
-        name: options.name ?? newInstanceId(),
-        slots: concurrency,
-        queues,
-        commands,
-        handlers: Object.keys(handlers),
-        tags,
-        resources,
-      },
-      clock: systemClock,
-      random: Math.random,
       log: this.#log,
+      name,
+      slots: concurrency,
+      queues,
+      commands,
+      tags,
+      resources,
+      pidNamespace,
       handlers,
+      webhooks: this.#webhooks,
+      metrics: this.#backend.metrics,
     });
     return { worker, source };
   }

@@ -1,20 +1,20 @@
 /**
- * Natural batching: what arrives in one turn of the event loop, or while a call is in flight, goes together into the next
- * call. No timer, no delay when idle, group commit under load.
+ * Natural batching: items that arrive in one turn of the event loop, or while a call is in flight, are sent together in
+ * the next call. There is no timer, no delay when idle, and group commit under load.
  */
 
 import { WorkronError } from '../core/error.ts';
 
 export interface BatcherOptions<In, Out> {
-  /** Handles a batch; answers in order. */
+  /** Handles a batch and answers in order. */
   send: (items: In[], signal: AbortSignal) => Promise<Out[]>;
-  /** Items per call at most. */
+  /** The maximum number of items per call. */
   maxBatch: number;
-  /** Items waiting at most; beyond it `add` rejects with `overloaded`. */
+  /** The maximum number of waiting items. Beyond it, `add` rejects with `overloaded`. */
   maxWaiting: number;
-  /** Calls in flight at most. */
+  /** The maximum number of calls in flight. */
   concurrency?: number;
-  /** What a failure says about a batch: `true` to halve it until the bad item stands alone, `false` to fail it whole. */
+  /** True to halve a failed batch until the bad item is alone, false to fail it as a whole. */
   splits?: (error: unknown) => boolean;
 }
 
@@ -24,7 +24,7 @@ interface Entry<In, Out> {
   reject: (error: unknown) => void;
 }
 
-/** Collects single items into batched calls. A batch never makes strangers fail together. */
+/** Collects single items into batched calls. With `splits`, a bad item fails alone. */
 export class Batcher<In, Out> {
   readonly #options: BatcherOptions<In, Out>;
   #waiting: Entry<In, Out>[] = [];
@@ -36,7 +36,7 @@ export class Batcher<In, Out> {
     this.#options = options;
   }
 
-  /** Resolves with this item's own answer. An abort counts only while the item has not been sent. */
+  /** Resolves with this item's own answer. Aborting has an effect only until the item is sent. */
   add(item: In, signal: AbortSignal): Promise<Out> {
     if (signal.aborted) return Promise.reject(signal.reason as Error);
     if (this.#waiting.length >= this.#options.maxWaiting) {
@@ -67,8 +67,7 @@ export class Batcher<In, Out> {
   }
 
   /**
-   * At the end of this turn of the loop: those who were just answered ask again in the same turn, and would come too late
-   * for a call that is sent at once.
+   * Sends at the end of this turn of the event loop: callers that were just answered often call again in the same turn.
    */
   #pumpSoon(): void {
     if (this.#pumpsSoon || this.#waiting.length === 0) return;

@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts';
 
-/** The process's own clock. */
+/** The clock of this process. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   sleep: (ms, signal) =>

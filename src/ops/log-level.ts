@@ -1,3 +1,3 @@
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
-/** What goes to the log: this and everything graver. */
+/** The least severe level that is logged. In a file of its own, so that settings can be read without loading pino. */
 export type LogLevel = (typeof LOG_LEVELS)[number];

@@ -11,7 +11,7 @@ export interface Log {
   child(fields: object): Log;
 }
 
-/** One JSON object a line, to stderr unless told otherwise: stdout belongs to what a command prints. */
+/** Writes one JSON object per line, by default to stderr: stdout is for the output of CLI commands. */
 export function createLog(
   level: LogLevel,
   destination: DestinationStream = pino.destination({ fd: 2, sync: true }),

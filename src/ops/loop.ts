@@ -1,4 +1,4 @@
-/** Background loops: a round, a wait, a round. */
+/** Background loops: rounds with waits between them. */
 
 import type { Clock, Random } from '../core/clock.ts';
 import type { Log } from './log.ts';
@@ -8,9 +8,9 @@ import type { Wake } from './wake.ts';
 export interface Loop {
   name: string;
   everyMs: number;
-  /** One round. May answer with how long to wait instead of `everyMs`. */
+  /** One round. May return how long to wait instead of `everyMs`. */
   tick(signal: AbortSignal): Promise<number | undefined>;
-  /** Instead of a round, where another instance has them: whatever keeps this one ready to take over. */
+  /** Runs instead of a round while another instance leads, to keep this one ready to take over. */
   standby?(signal: AbortSignal): Promise<void>;
   /** Ends the wait early. */
   wake?: Wake;
@@ -36,11 +36,11 @@ export async function runLoop(loop: Loop, { signal, clock, random, log, rounds }
       if (failing) log.info({ loop: loop.name }, 'loop recovered');
       failing = false;
     } catch (error) {
-      // One line when it begins to fail, the rest for those who look closer: an outage is not a flood.
+      // Only the first failure in a row is an error in the log, so that an outage does not flood it.
       if (!signal.aborted) log[failing ? 'debug' : 'error']({ loop: loop.name, error }, 'loop round failed');
       failing = true;
     }
-    // A little early at random, so that instances do not march in step.
+    // Up to a tenth shorter, at random, so that instances do not run in step.
     const nap = waitMs * (0.9 + 0.1 * random());
     rounds.rest(loop.name, nap);
     await (loop.wake === undefined ? clock.sleep(nap, signal) : loop.wake.sleep(clock, nap, signal));

@@ -1,13 +1,83 @@
 /**
- * node:http and node:https, without what an ES import of them costs: it reads all their names, those of WebSocket too,
- * and so loads Node's whole `fetch`, which takes longer than most commands run.
+ * HTTP requests by node:http and node:https, without an ES import, which would read all their exports and so load Node's
+ * `fetch`: that takes longer than most CLI commands run.
  */
 
+import type { Agent, IncomingMessage } from 'node:http';
 import type * as Https from 'node:https';
 
 export const http = process.getBuiltinModule('node:http');
 
-/** Loaded when an address asks for it, as TLS is not small either. */
+/** Loaded on demand, because TLS is slow to load. */
 export function https(): typeof Https {
   return process.getBuiltinModule('node:https');
+}
+
+export interface NodeRequest {
+  method: string;
+  headers: Readonly<Record<string, string>>;
+  body: string | Uint8Array | undefined;
+  signal: AbortSignal | undefined;
+}
+
+export interface TransportOptions {
+  /** A connection without a byte for this long is dropped. */
+  silenceMs?: number;
+  /** Connections to keep open; those of the whole process unless given. */
+  agents?: KeptConnections;
+}
+
+/** Returns the transport of an HTTP client. It rejects if no reply arrives. */
+export function nodeTransport({ silenceMs, agents }: TransportOptions = {}) {
+  return async (address: string, { body, signal, ...request }: NodeRequest) => {
+    const url = new URL(address);
+    const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
+    const options = {
+      method: request.method,
+      headers: { ...request.headers, ...length },
+      ...(signal === undefined ? {} : { signal }),
+      ...(agents === undefined ? {} : { agent: agents.of(url.protocol) }),
+    };
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      const sent = moduleFor(url.protocol).request(url, options, resolve);
+      if (silenceMs !== undefined) {
+        sent.setTimeout(silenceMs, () => sent.destroy(new Error(`nothing received for ${silenceMs / 1_000} s`)));
+      }
+      sent.on('error', reject);
+      sent.end(body);
+    });
+    return {
+      status: response.statusCode ?? 0,
+      statusText: response.statusMessage ?? '',
+      header: (name: string) => String(response.headers[name] ?? '') || null,
+      text: () => textOf(response),
+      body: response as AsyncIterable<Buffer>,
+    };
+  };
+}
+
+async function textOf(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** Connections that are kept open between requests. */
+export class KeptConnections implements Disposable {
+  readonly #agents = new Map<string, Agent>();
+
+  of(protocol: string): Agent {
+    const agent =
+      this.#agents.get(protocol) ?? new (moduleFor(protocol).Agent)({ keepAlive: true, maxFreeSockets: 16 });
+    this.#agents.set(protocol, agent);
+    return agent;
+  }
+
+  [Symbol.dispose](): void {
+    for (const agent of this.#agents.values()) agent.destroy();
+  }
+}
+
+function moduleFor(protocol: string) {
+  return protocol === 'https:' ? https() : http;
 }

@@ -1,4 +1,4 @@
-/** The files of prom-client that have no types of their own. */
+/** Types for files of prom-client that have none. */
 
 declare module 'prom-client/lib/counter.js' {
   export { Counter as default } from 'prom-client';

@@ -1,4 +1,7 @@
-/** What is used of prom-client, file by file: as a whole it loads ten times as much, a push gateway and OpenTelemetry among it. */
+/**
+ * The parts of prom-client that are used, imported file by file: the whole package loads ten times as much, including a
+ * push gateway and OpenTelemetry.
+ */
 
 import type Client from 'prom-client';
 import counter from 'prom-client/lib/counter.js';

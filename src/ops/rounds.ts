@@ -1,9 +1,9 @@
-/** The proof of life behind `/health`: by when each background loop must have begun another round. */
+/** Liveness for `/health`: by when each background loop must begin its next round. */
 
 import type { Clock } from '../core/clock.ts';
 
-/** A round may wait for a store that is away; queries give up well within this. */
-const PATIENCE_MS = 60_000;
+/** A round may wait for an unavailable store; queries time out well within this. */
+const GRACE_MS = 60_000;
 
 export class Rounds {
   readonly #clock: Clock;
@@ -13,12 +13,12 @@ export class Rounds {
     this.#clock = clock;
   }
 
-  /** A round has begun. */
+  /** Records that a round has begun. */
   begin(name: string, everyMs: number): void {
     this.#expect(name, 2 * everyMs);
   }
 
-  /** The round is over, and the next is to begin in `waitMs`, which may be much longer than the loop's usual wait. */
+  /** Records that a round has ended and the next begins in `waitMs`, which may be much longer than the usual wait. */
   rest(name: string, waitMs: number): void {
     this.#expect(name, 2 * waitMs);
   }
@@ -27,17 +27,13 @@ export class Rounds {
     this.#due.delete(name);
   }
 
-  /** Loops that have not begun a round for too long. */
+  /** Loops whose next round is overdue. */
   stuck(): string[] {
     const now = this.#clock.now();
     return [...this.#due].filter(([, due]) => now > due).map(([name]) => name);
   }
 
-  names(): string[] {
-    return [...this.#due.keys()];
-  }
-
   #expect(name: string, inMs: number): void {
-    this.#due.set(name, this.#clock.now() + inMs + PATIENCE_MS);
+    this.#due.set(name, this.#clock.now() + inMs + GRACE_MS);
   }
 }

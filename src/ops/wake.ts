@@ -1,11 +1,11 @@
 import type { Clock } from '../core/clock.ts';
 
-/** Something that ends a sleep early. What is fired after `reset` and before the sleep is not lost. */
+/** Ends a sleep early. Firing between `reset` and `sleep` is not lost. */
 export class Wake {
   #fired = false;
   readonly #sleepers = new Set<() => void>();
 
-  /** Whether it was fired since the last reset. */
+  /** True if it was fired since the last reset. */
   get fired(): boolean {
     return this.#fired;
   }

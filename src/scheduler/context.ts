@@ -1,11 +1,11 @@
-/** What every use case and duty is handed: no globals, no clocks of their own. */
+/** What every use case and duty gets: the store, the clock and all else that is shared. There are no globals. */
 
 import type { Clock, Random } from '../core/clock.ts';
 import type { Log } from '../ops/log.ts';
 import type { Store } from '../store/store.ts';
-import type { IdleClaims } from './idle-claims.ts';
-import type { NotifyContext } from './notify-context.ts';
-import type { SharedPolling } from './shared-polling.ts';
+import type { IdleClaims } from './leases/idle-claims.ts';
+import type { SharedPolling } from './leases/shared-polling.ts';
+import type { NotifyContext } from './notify/targets.ts';
 import type { Telemetry } from './telemetry.ts';
 
 export interface SchedulerContext {
@@ -17,5 +17,5 @@ export interface SchedulerContext {
   instanceId: string;
   notify: NotifyContext;
   idle: IdleClaims;
-  looks: SharedPolling;
+  polls: SharedPolling;
 }

@@ -1,4 +1,4 @@
-/** Counts what happens: at once for Prometheus, and added up per minute for `GET /stats`. */
+/** Counts events, for Prometheus and, summed per minute, for `GET /stats`. */
 
 import type { Job } from '../core/job.ts';
 import type { Settled } from '../core/lease.ts';
@@ -7,6 +7,7 @@ import { STAT_BUCKETS_MS, type StatRow } from '../core/stats.ts';
 import type { Change } from '../core/transition.ts';
 import type { LifecycleEvent, Metrics } from '../ops/metrics.ts';
 import type { Store } from '../store/store.ts';
+import type { SchedulerContext } from './context.ts';
 
 type Outcome = StatRow['outcome'];
 interface Row extends StatRow {
@@ -30,7 +31,7 @@ export class Telemetry {
   readonly metrics: Metrics;
   readonly #instanceId: string;
   #rows = new Map<string, Row>();
-  /** The one that was asked for last: those that follow mostly want the same. */
+  /** A cache: most events are counted in the same row as the previous one. */
   #lastRow: Row | undefined;
 
   constructor(metrics: Metrics, instanceId: string) {
@@ -46,7 +47,7 @@ export class Telemetry {
     for (const { createdAt, queue } of fresh) this.#row(createdAt, queue, 'submitted').count += 1;
   }
 
-  /** Jobs that schedules have put into queues. */
+  /** Jobs that were submitted by schedules. */
   started(started: Readonly<Record<string, number>>, at: number): void {
     for (const [queue, count] of Object.entries(started)) {
       this.metrics.count('submitted', queue, count);
@@ -54,7 +55,7 @@ export class Telemetry {
     }
   }
 
-  /** `counts` are those of the verdicts: a row of the ledger may have covered ticks before. */
+  /** `counts` has the number of ticks per verdict, which may be more than the number of ledger rows. */
   ticked(
     ticks: readonly { latenessMs: number | null }[],
     counts: Readonly<Partial<Record<TickVerdict, number>>>,
@@ -66,7 +67,7 @@ export class Telemetry {
   claimed(jobs: readonly { queue: string; dueAt: number; startedAt: number; prefetched?: true }[]): void {
     for (const [queue, count] of countByQueue(jobs)) this.metrics.count('claimed', queue, count);
     for (const job of jobs) {
-      // How long it will have waited shows when it starts.
+      // The wait of a prefetched job is known only when it starts.
       if (job.prefetched) continue;
       this.metrics.wait.observe({ queue: job.queue }, Math.max(0, job.startedAt - job.dueAt) / 1_000);
     }
@@ -86,7 +87,7 @@ export class Telemetry {
     }
   }
 
-  /** Jobs that were prefetched, and started later. */
+  /** The waits of jobs that were prefetched and started later. */
   waited(answers: readonly Settled[]): void {
     for (const answer of answers) {
       if (!isFresh(answer)) continue;
@@ -98,7 +99,7 @@ export class Telemetry {
     this.metrics.count('lease_lost', '', count);
   }
 
-  /** `before` is the job as the decision saw it, `after` as it was written. */
+  /** `before` is the job that the decision was based on, `after` the job as written. */
   changed(before: Job, after: Job, change: Change): void {
     const { queue } = before;
     if (change.kind === 'requeue') {
@@ -146,7 +147,7 @@ export class Telemetry {
     return row;
   }
 
-  /** Writes what has been added up; keeps it where that fails. */
+  /** Writes the sums to the store, and keeps them if that fails. */
   async flush(store: Store, signal: AbortSignal): Promise<void> {
     if (this.#rows.size === 0) return;
     const rows = this.#rows;
@@ -164,6 +165,40 @@ export class Telemetry {
       throw error;
     }
   }
+}
+
+/** Returns Prometheus text. Gauges are read from the store now; if it does not answer, they are left out. */
+export async function scrape(
+  context: SchedulerContext,
+  signal: AbortSignal,
+): Promise<{ contentType: string; body: string }> {
+  const { metrics } = context.telemetry;
+  for (const gauge of [metrics.queueJobs, metrics.oldestPending, metrics.workers, metrics.slots]) gauge.reset();
+  try {
+    const [queues, workers, now] = await Promise.all([
+      context.store.queues(signal),
+      context.store.workers(signal),
+      context.store.now(signal),
+    ]);
+    for (const queue of queues) {
+      for (const status of ['blocked', 'scheduled', 'pending', 'running'] as const) {
+        metrics.queueJobs.set({ queue: queue.name, status }, queue[status]);
+      }
+      const age = queue.oldestPendingAt === null ? 0 : Math.max(0, now - queue.oldestPendingAt) / 1_000;
+      metrics.oldestPending.set({ queue: queue.name }, age);
+    }
+    for (const state of ['online', 'draining', 'offline'] as const) {
+      metrics.workers.set({ state }, workers.filter((worker) => worker.state === state).length);
+    }
+    const online = workers.filter(({ state }) => state !== 'offline');
+    const taken = online.reduce((sum, { running }) => sum + running, 0);
+    const slots = online.reduce((sum, worker) => sum + worker.slots, 0);
+    metrics.slots.set({ state: 'taken' }, taken);
+    metrics.slots.set({ state: 'free' }, Math.max(0, slots - taken));
+  } catch (error) {
+    context.log.warn({ error }, 'could not read queue and worker gauges from the store');
+  }
+  return { contentType: metrics.registry.contentType, body: await metrics.registry.metrics() };
 }
 
 type Accepted = Extract<Settled, { result: 'ok' }>;

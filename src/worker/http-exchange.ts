@@ -1,134 +1,83 @@
-/** Requests to a scheduler, or to the next one where it cannot be reached. */
+/** Requests of a worker to a scheduler, with fail-over to the next one. */
 
-import type { Agent, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
-import { errorFromProblem } from '../api/problem.ts';
-import { WorkronError } from '../core/error.ts';
-import { http, https } from '../ops/node-http.ts';
+import { type HttpCall, HttpClient, textChunks } from '../api/http-client.ts';
+import type { ReplyOf, Route } from '../api/route.ts';
+import { isWorkronError, type WorkronError } from '../core/error.ts';
+import { KeptConnections, nodeTransport } from '../ops/node-http.ts';
 
 export interface ExchangeOptions {
-  /** Schedulers of one installation, best first. */
+  /** Schedulers of one installation, preferred first. */
   urls: readonly string[];
   token: string | null;
   userAgent: string;
 }
 
-export interface HttpRequest {
-  method: 'GET' | 'POST';
-  path: string;
-  body?: { type: string; data: string | Uint8Array };
-  accept?: string;
-  /** Without an answer until then, the request is given up and its connection dropped. */
+export type Exchange<R extends Route> = Omit<HttpCall<R>, 'signal' | 'timeoutMs'> & {
+  /** If there is no reply by then, the request is given up and its connection dropped. */
   deadlineMs: number;
-}
+};
 
 /**
- * Keeps connections open and remembers which scheduler answered last. Every request that a worker makes may be sent
- * twice without harm, so one that broke off is sent again, to each scheduler at most once.
+ * Keeps connections open and remembers which scheduler answered last. Every request of a worker can be sent twice without
+ * harm, so one that broke off is sent again, to each scheduler at most once.
  */
 export class HttpExchange implements Disposable {
-  readonly #options: ExchangeOptions;
-  /** By protocol. */
-  readonly #agents = new Map<string, Agent>();
+  readonly #connections = new KeptConnections();
+  readonly #clients: readonly HttpClient[];
+  /** The scheduler that answered last. */
   #current = 0;
 
-  constructor(options: ExchangeOptions) {
-    this.#options = options;
+  constructor({ urls, token, userAgent }: ExchangeOptions) {
+    const transport = nodeTransport({ agents: this.#connections });
+    const headers = { 'user-agent': userAgent };
+    this.#clients = urls.map((url) => new HttpClient({ url, token, transport, headers }));
   }
 
-  /** The decoded JSON of a success. Errors are those that the scheduler named, or `unreachable`. */
-  async json(request: HttpRequest, signal: AbortSignal): Promise<unknown> {
-    const deadline = AbortSignal.timeout(request.deadlineMs);
+  /** Returns the decoded reply. Rejects with the error that the scheduler named, or `unreachable`. */
+  async json<R extends Route>(route: R, call: Exchange<R>, signal: AbortSignal): Promise<ReplyOf<R>> {
+    const { deadlineMs, ...request } = call;
+    const deadline = AbortSignal.timeout(deadlineMs);
     const either = AbortSignal.any([signal, deadline]);
-    const { urls } = this.#options;
-    // One more than there are schedulers: a connection that was kept open may have been closed by the other side.
+    // One try more than there are schedulers: the other side may have closed a connection that was kept open.
     for (let tried = 0; ; tried += 1) {
-      const url = urls[this.#current % urls.length] as string;
+      const place = this.#current;
+      const client = this.#clients[place] as HttpClient;
       try {
-        const response = await this.#send(url, request, either);
-        return await answerOf(response);
+        return await client.json(route, { ...request, signal: either } as unknown as HttpCall<R>);
       } catch (error) {
         signal.throwIfAborted();
-        if (error instanceof WorkronError && !isAway(error)) throw error;
-        this.#current = (urls.indexOf(url) + 1) % urls.length;
-        if (deadline.aborted || tried >= urls.length) throw unreachable(url, error, deadline.aborted);
+        if (isWorkronError(error) && !isAway(error)) throw error;
+        this.#current = (place + 1) % this.#clients.length;
+        if (!deadline.aborted && tried < this.#clients.length) continue;
+        throw isWorkronError(error) ? error : client.unreachable(new Error('no answer in time'));
       }
     }
   }
 
-  /** A stream of text, from the scheduler that answered last. Rejects or breaks off when nothing came for `deadlineMs`. */
-  async *text(request: HttpRequest, signal: AbortSignal): AsyncGenerator<string> {
-    const url = this.#options.urls[this.#current % this.#options.urls.length] as string;
-    const late = new AbortController();
-    const timer = setTimeout(() => late.abort(), request.deadlineMs);
-    const response = await this.#send(url, request, AbortSignal.any([signal, late.signal])).finally(() => {
+  /** Yields a stream of text from the scheduler that answered last. Rejects if nothing arrives for `deadlineMs`. */
+  async *text<R extends Route>(route: R, call: Exchange<R>, signal: AbortSignal): AsyncGenerator<string> {
+    const { deadlineMs, ...request } = call;
+    const silence = new AbortController();
+    const timer = setTimeout(() => silence.abort(new Error('nothing received for too long')), deadlineMs);
+    const either = AbortSignal.any([signal, silence.signal]);
+    try {
+      const client = this.#clients[this.#current] as HttpClient;
+      const { body } = await client.open(route, { ...request, signal: either } as unknown as HttpCall<R>);
+      for await (const text of textChunks(body)) {
+        timer.refresh();
+        yield text;
+      }
+    } finally {
       clearTimeout(timer);
-    });
-    if (response.statusCode !== 200) throw await errorOf(response);
-    response.setEncoding('utf8');
-    response.socket.setTimeout(request.deadlineMs, () => response.destroy(new Error('nothing came for too long')));
-    for await (const text of response) yield text as string;
+    }
   }
 
   [Symbol.dispose](): void {
-    for (const agent of this.#agents.values()) agent.destroy();
-  }
-
-  #send(base: string, request: HttpRequest, signal: AbortSignal): Promise<IncomingMessage> {
-    const url = new URL(base.replace(/\/+$/, '') + request.path);
-    const means = url.protocol === 'https:' ? https() : http;
-    const headers: OutgoingHttpHeaders = { accept: request.accept ?? 'application/json' };
-    headers['user-agent'] = this.#options.userAgent;
-    if (this.#options.token !== null) headers['authorization'] = `Bearer ${this.#options.token}`;
-    if (request.body !== undefined) {
-      headers['content-type'] = request.body.type;
-      headers['content-length'] = Buffer.byteLength(request.body.data);
-    }
-    const agent = this.#agents.get(url.protocol) ?? new means.Agent({ keepAlive: true, maxFreeSockets: 16 });
-    this.#agents.set(url.protocol, agent);
-    return new Promise((resolve, reject) => {
-      const sent = means.request(url, { method: request.method, headers, agent, signal }, resolve);
-      sent.on('error', reject);
-      sent.end(request.body?.data);
-    });
+    this.#connections[Symbol.dispose]();
   }
 }
 
-async function answerOf(response: IncomingMessage): Promise<unknown> {
-  if (response.statusCode === undefined || response.statusCode >= 300) throw await errorOf(response);
-  return JSON.parse(await bodyOf(response));
-}
-
-async function errorOf(response: IncomingMessage): Promise<WorkronError> {
-  const body = await bodyOf(response);
-  const retryAfter = Number(response.headers['retry-after']);
-  return errorFromProblem(
-    response.statusCode ?? 500,
-    parsed(body),
-    Number.isFinite(retryAfter) ? retryAfter : undefined,
-  );
-}
-
-async function bodyOf(response: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of response) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString('utf8');
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-/** Another scheduler of the installation may well be there. */
-function isAway(error: WorkronError): boolean {
-  return error.code === 'shutting_down' || error.code === 'store_unavailable';
-}
-
-function unreachable(url: string, cause: unknown, late: boolean): WorkronError {
-  if (cause instanceof WorkronError) return cause;
-  const why = late ? 'no answer in time' : cause instanceof Error ? cause.message : String(cause);
-  return new WorkronError('unreachable', `The scheduler at ${url} cannot be reached: ${why}`, { cause });
+/** True if another scheduler of the installation may be able to answer. */
+function isAway({ code }: WorkronError): boolean {
+  return code === 'unreachable' || code === 'shutting_down' || code === 'store_unavailable';
 }

@@ -1,5 +1,6 @@
 /** Renews a worker's lease over HTTP, for the thread of a `LeaseKeeper`. */
 
+import { routes } from '../api/routes.ts';
 import type { LeaseKeeperConnection, LeaseKeeperPlan } from '../core/lease-keeper.ts';
 import { type ExchangeOptions, HttpExchange } from './http-exchange.ts';
 
@@ -13,11 +14,8 @@ export function connect(options: ExchangeOptions): LeaseKeeperConnection {
   const exchange = new HttpExchange(options);
   return {
     async renew(workerId, signal) {
-      const body = { type: 'application/json', data: '{}' };
-      await exchange.json(
-        { method: 'POST', path: `/workers/${workerId}/heartbeat`, body, deadlineMs: DEADLINE_MS },
-        signal,
-      );
+      const call = { params: { id: workerId }, body: {}, deadlineMs: DEADLINE_MS };
+      await exchange.json(routes.heartbeatWorker, call, signal);
     },
     async [Symbol.asyncDispose]() {
       exchange[Symbol.dispose]();

@@ -1,11 +1,12 @@
-/** Listens for word that a heartbeat should not wait. Without it cancels come with the next heartbeat, a little later. */
+/** Listens for nudges: do not wait with the next heartbeat. Without them a cancel arrives with the next regular heartbeat. */
 
 import { readEvents } from '../api/event-stream.ts';
+import { routes } from '../api/routes.ts';
 import { systemClock } from '../ops/clock.ts';
 import type { Log } from '../ops/log.ts';
 import type { HttpExchange } from './http-exchange.ts';
 
-/** The scheduler sends something every 5 s. */
+/** The scheduler sends at least a comment every 5 s. */
 const SILENCE_MS = 12_000;
 const RECONNECT_MS = 2_000;
 
@@ -16,7 +17,7 @@ export interface NudgeOptions {
   signal: AbortSignal;
 }
 
-/** Calls `listener` at every nudge, and after a gap in which one may have been missed. Answers with how to stop. */
+/** Calls `listener` at every nudge, and after a gap in which one may have been missed. Returns a function that stops it. */
 export function listenForNudges(options: NudgeOptions, listener: () => void): () => void {
   const stopped = new AbortController();
   const signal = AbortSignal.any([options.signal, stopped.signal]);
@@ -25,15 +26,10 @@ export function listenForNudges(options: NudgeOptions, listener: () => void): ()
 }
 
 async function listen({ exchange, workerId, log, signal }: NudgeOptions, listener: () => void): Promise<void> {
-  const request = {
-    method: 'GET',
-    path: `/workers/${workerId}/nudges`,
-    accept: 'text/event-stream',
-    deadlineMs: SILENCE_MS,
-  } as const;
+  const call = { params: { id: workerId }, headers: { accept: 'text/event-stream' }, deadlineMs: SILENCE_MS };
   while (!signal.aborted) {
     try {
-      for await (const { event } of readEvents(exchange.text(request, signal))) {
+      for await (const { event } of readEvents(exchange.text(routes.nudgeWorker, call, signal))) {
         if (event === 'nudge') listener();
       }
     } catch (error) {

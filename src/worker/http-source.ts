@@ -5,157 +5,169 @@ import type { z } from 'zod';
 import { ClaimedJobs, claimedJobsFromWire } from '../api/claim.ts';
 import { toInstant } from '../api/fields.ts';
 import { HeartbeatAnswer, leaseFromWire, leaseToWire } from '../api/heartbeat.ts';
-import { encodeFrames, OUTPUT_TYPE, OutputAnswer } from '../api/output-frames.ts';
+import { encodeFrames, OUTPUT_TYPE, OutputAnswer } from '../api/output.ts';
 import { Left, PROTOCOL, Registered } from '../api/registration.ts';
 import { Checkpoint, ReportAnswer } from '../api/report.ts';
+import type { ParamsOf, Route } from '../api/route.ts';
+import { routes } from '../api/routes.ts';
 import { SettleAnswer, settlementToWire } from '../api/settle.ts';
 import { isWorkronError, WorkronError } from '../core/error.ts';
-import type { Report } from '../core/lease.ts';
+import type { Report, WorkerHeartbeat } from '../core/lease.ts';
+import type { LeaseKeeperPlan } from '../core/lease-keeper.ts';
 import type { Settlement } from '../core/outcome.ts';
 import type { LogChunk } from '../core/output.ts';
 import type { Log } from '../ops/log.ts';
-import { HttpExchange } from './http-exchange.ts';
+import { type Exchange, HttpExchange } from './http-exchange.ts';
 import { httpLeaseKeeper } from './http-lease-keeper.ts';
 import { listenForNudges } from './http-nudges.ts';
-import type { JobSource, SettleResult } from './job-source.ts';
+import type { JobSource, SettleResult, SourceClaim, WorkerProfile } from './job-source.ts';
 
 export interface HttpSourceOptions {
-  /** Schedulers of one installation: the next is tried where one cannot be reached. */
+  /** Schedulers of one installation: if one cannot be reached, the next is tried. */
   urls: readonly string[];
   token: string | null;
   log: Log;
   version: string;
 }
 
-/** An answer later than this is as good as none: a half-open connection must be noticed within 15 s. */
+/** The time for an answer: a half-open connection must be noticed within 15 s. */
 const DEADLINE_MS = 8_000;
-/** The longest poll, so that a dead connection under it is noticed in time too. */
+/** The longest poll: a dead connection must be noticed during one too. */
 const MAX_WAIT_MS = 5_000;
-/** More goes in several requests. */
+/** Larger messages are split into several requests. */
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
 const MAX_ITEMS = 5_000;
 
-export function httpSource({ urls, token, log, version }: HttpSourceOptions): JobSource & AsyncDisposable {
-  const way = { urls, token, userAgent: `workron/${version}` };
-  const exchange = new HttpExchange(way);
-  const ended = new AbortController();
+export function httpSource(options: HttpSourceOptions): JobSource & AsyncDisposable {
+  return new HttpSource(options);
+}
 
-  async function post<S extends z.ZodType>(
-    path: string,
-    message: string | Uint8Array,
-    answer: S,
-    options: PostOptions,
-  ) {
-    const type = typeof message === 'string' ? 'application/json' : OUTPUT_TYPE;
-    const deadlineMs = DEADLINE_MS + (options.waitMs ?? 0);
-    const body = { type, data: message };
-    const value = await exchange.json({ method: 'POST', path, body, deadlineMs }, options.signal);
-    return understand(answer, value, path);
+type Payload = string | Uint8Array;
+
+class HttpSource implements JobSource, AsyncDisposable {
+  readonly leaseKeeper: LeaseKeeperPlan;
+  readonly #exchange: HttpExchange;
+  readonly #version: string;
+  readonly #log: Log;
+  readonly #ended = new AbortController();
+
+  constructor({ urls, token, log, version }: HttpSourceOptions) {
+    const options = { urls, token, userAgent: `workron/${version}` };
+    this.leaseKeeper = httpLeaseKeeper(options);
+    this.#exchange = new HttpExchange(options);
+    this.#version = version;
+    this.#log = log;
   }
 
-  return {
-    leaseKeeper: httpLeaseKeeper(way),
+  async register(profile: WorkerProfile, signal: AbortSignal) {
+    const identity = { protocol: PROTOCOL, host: hostname(), pid: process.pid, version: this.#version };
+    const message = JSON.stringify({ ...identity, ...profile });
+    const answer = await this.#post(routes.registerWorker, Registered, { params: {}, message, signal });
+    return { workerId: Number(answer.worker_id), leaseMs: answer.lease, heartbeatMs: answer.heartbeat };
+  }
 
-    async register(profile, signal) {
-      const message = JSON.stringify({
-        protocol: PROTOCOL,
-        ...profile,
-        host: hostname(),
-        pid: process.pid,
-        version,
-      });
-      const answer = await post('/workers/register', message, Registered, { signal });
-      return { workerId: Number(answer.worker_id), leaseMs: answer.lease, heartbeatMs: answer.heartbeat };
-    },
+  async claim({ workerId, limit, prefetch, offer, claimSeq, waitMs }: SourceClaim, signal: AbortSignal) {
+    const wait = Math.min(waitMs, MAX_WAIT_MS);
+    const message = JSON.stringify({
+      worker_id: String(workerId),
+      limit,
+      prefetch,
+      wait,
+      claim_seq: claimSeq,
+      results_once: true,
+      ...offer,
+    });
+    const call = { params: {}, message, signal, waitMs: wait };
+    const { items } = await this.#post(routes.claimJobs, ClaimedJobs, call);
+    return claimedJobsFromWire(items);
+  }
 
-    async claim({ workerId, limit, prefetch, offer, claimSeq, waitMs }, signal) {
-      const wait = Math.min(waitMs, MAX_WAIT_MS);
-      const message = JSON.stringify({
-        worker_id: String(workerId),
-        limit,
-        prefetch,
-        wait,
-        claim_seq: claimSeq,
-        results_once: true,
-        ...offer,
-      });
-      const { items } = await post('/jobs/claim', message, ClaimedJobs, { signal, waitMs: wait });
-      return claimedJobsFromWire(items);
-    },
+  async heartbeat({ workerId, leases, started = [], seenClaim }: WorkerHeartbeat, signal: AbortSignal) {
+    const message = JSON.stringify({
+      leases: leases.map(leaseToWire),
+      started: started.map((start) => ({ ...leaseToWire(start), started_at: toInstant(start.startedAt) })),
+      seen_claim: seenClaim,
+    });
+    try {
+      const call = { params: { id: workerId }, message, signal };
+      const { cancel, lost, drain } = await this.#post(routes.heartbeatWorker, HeartbeatAnswer, call);
+      return { cancel: cancel.map(leaseFromWire), lost: lost.map(leaseFromWire), drain };
+    } catch (error) {
+      if (isWorkronError(error, 'worker_not_found')) return undefined;
+      throw error;
+    }
+  }
 
-    async heartbeat({ workerId, leases, started = [], seenClaim }, signal) {
-      const message = JSON.stringify({
-        leases: leases.map(leaseToWire),
-        started: started.map((start) => ({ ...leaseToWire(start), started_at: toInstant(start.startedAt) })),
-        seen_claim: seenClaim,
-      });
-      try {
-        const answer = await post(`/workers/${workerId}/heartbeat`, message, HeartbeatAnswer, { signal });
-        return { cancel: answer.cancel.map(leaseFromWire), lost: answer.lost.map(leaseFromWire), drain: answer.drain };
-      } catch (error) {
-        if (isWorkronError(error, 'worker_not_found')) return undefined;
-        throw error;
-      }
-    },
+  settle(settlements: readonly Settlement[], signal: AbortSignal): Promise<SettleResult[]> {
+    return inBatches(settleRequests(settlements), async ({ workerId, items }) => {
+      const call = { params: { id: workerId }, message: itemsMessage(items), signal };
+      return (await this.#post(routes.settleJobs, SettleAnswer, call)).items.map(({ result }) => result);
+    });
+  }
 
-    async settle(settlements, signal) {
-      const results: SettleResult[] = [];
-      for (const { workerId, items } of settleRequests(settlements)) {
-        const message = `{"items":[${items.join(',')}]}`;
-        const answer = await post(`/workers/${workerId}/settle`, message, SettleAnswer, { signal });
-        results.push(...answer.items.map((item) => item.result));
-      }
-      return results;
-    },
+  writeOutput(chunks: readonly LogChunk[], signal: AbortSignal): Promise<boolean[]> {
+    return inBatches(outputRequests(chunks), async ({ workerId, items }) => {
+      const call = { params: { id: workerId }, message: encodeFrames(items), signal };
+      return (await this.#post(routes.writeOutput, OutputAnswer, call)).items.map(({ held }) => held);
+    });
+  }
 
-    async writeOutput(chunks, signal) {
-      const held: boolean[] = [];
-      for (const { workerId, items } of outputRequests(chunks)) {
-        const answer = await post(`/workers/${workerId}/output`, encodeFrames(items), OutputAnswer, { signal });
-        held.push(...answer.items.map((item) => item.held));
-      }
-      return held;
-    },
+  report(reports: readonly Report[], signal: AbortSignal): Promise<boolean[]> {
+    return inBatches(reportRequests(reports), async ({ workerId, items }) => {
+      const call = { params: { id: workerId }, message: itemsMessage(items), signal };
+      return (await this.#post(routes.writeReport, ReportAnswer, call)).items.map(({ held }) => held);
+    });
+  }
 
-    async report(reports, signal) {
-      const held: boolean[] = [];
-      for (const { workerId, items } of reportRequests(reports)) {
-        const message = `{"items":[${items.join(',')}]}`;
-        const answer = await post(`/workers/${workerId}/report`, message, ReportAnswer, { signal });
-        held.push(...answer.items.map((item) => item.held));
-      }
-      return held;
-    },
+  async checkpoint(jobId: number, signal: AbortSignal): Promise<unknown> {
+    const call = { params: { id: jobId }, deadlineMs: DEADLINE_MS };
+    const reply = await this.#exchange.json(routes.readCheckpoint, call, signal);
+    return understand(Checkpoint, reply, routes.readCheckpoint).value ?? null;
+  }
 
-    async checkpoint(jobId, signal) {
-      const path = `/jobs/${jobId}/checkpoint`;
-      const value = await exchange.json({ method: 'GET', path, deadlineMs: DEADLINE_MS }, signal);
-      return understand(Checkpoint, value, path).value ?? null;
-    },
+  async leave(workerId: number, signal: AbortSignal): Promise<void> {
+    await this.#post(routes.leaveWorker, Left, { params: { id: workerId }, message: '{}', signal });
+  }
 
-    async leave(workerId, signal) {
-      await post(`/workers/${workerId}/leave`, '{}', Left, { signal });
-    },
+  onNudge(workerId: number, listener: () => void): () => void {
+    const signal = this.#ended.signal;
+    return listenForNudges({ exchange: this.#exchange, workerId, log: this.#log, signal }, listener);
+  }
 
-    onNudge: (workerId, listener) => listenForNudges({ exchange, workerId, log, signal: ended.signal }, listener),
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#ended.abort();
+    this.#exchange[Symbol.dispose]();
+  }
 
-    async [Symbol.asyncDispose]() {
-      ended.abort();
-      exchange[Symbol.dispose]();
-    },
-  };
+  /** Sends a message that is serialized already and checks the reply. */
+  async #post<R extends Route, S extends z.ZodType>(
+    route: R,
+    answer: S,
+    call: { params: ParamsOf<R>; message: Payload; signal: AbortSignal; waitMs?: number },
+  ): Promise<z.output<S>> {
+    const { params, message, signal, waitMs = 0 } = call;
+    const type = typeof message === 'string' ? 'application/json' : OUTPUT_TYPE;
+    const request = { params, payload: { type, data: message }, deadlineMs: DEADLINE_MS + waitMs };
+    return understand(answer, await this.#exchange.json<Route>(route, request as Exchange<Route>, signal), route);
+  }
 }
 
-interface PostOptions {
-  signal: AbortSignal;
-  waitMs?: number;
-}
-
-/** A newer scheduler may say more than we know; one that says less is not one that we can work for. */
-function understand<S extends z.ZodType>(schema: S, value: unknown, path: string): z.output<S> {
+/** A newer scheduler may send more than this version knows. Less than it needs is an error. */
+function understand<S extends z.ZodType>(schema: S, value: unknown, { path }: Route): z.output<S> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   throw new WorkronError('unreachable', `The answer to ${path} is not one of a scheduler`, { cause: result.error });
+}
+
+function itemsMessage(items: readonly string[]): string {
+  return `{"items":[${items.join(',')}]}`;
+}
+
+/** Sends one batch after the other and joins the answers. */
+async function inBatches<T, A>(batches: readonly Batch<T>[], send: (batch: Batch<T>) => Promise<A[]>): Promise<A[]> {
+  const answers: A[] = [];
+  for (const batch of batches) answers.push(...(await send(batch)));
+  return answers;
 }
 
 interface Batch<T> {
@@ -185,7 +197,7 @@ function outputRequests(chunks: readonly LogChunk[]): Batch<LogChunk>[] {
   return batches(chunks.map((chunk) => ({ workerId: chunk.workerId, item: chunk, bytes: chunk.data.length + 24 })));
 }
 
-/** In order, in requests that are neither too large nor of two workers. */
+/** Splits entries, in order, into requests that are not too large; each is of one worker. */
 function batches<T>(entries: readonly { workerId: number; item: T; bytes: number }[]): Batch<T>[] {
   const made: (Batch<T> & { bytes: number })[] = [];
   for (const { workerId, item, bytes } of entries) {

@@ -1,11 +1,11 @@
 /**
- * Where a worker gets its jobs: in process, attached to the database, or a scheduler over HTTP. One small interface, so
- * that the worker's code is the same for all three.
+ * Where a worker gets its jobs: in process, attached to the database, or from a scheduler over HTTP. The worker's code
+ * is the same for all three.
  */
 
 import type { ClaimedJob } from '../core/job.ts';
 import type { Offer } from '../core/lane.ts';
-import type { LeaseRef, Report } from '../core/lease.ts';
+import type { HeartbeatOrders, Report, WorkerHeartbeat } from '../core/lease.ts';
 import type { LeaseKeeperPlan } from '../core/lease-keeper.ts';
 import type { Settlement } from '../core/outcome.ts';
 import type { LogChunk } from '../core/output.ts';
@@ -31,46 +31,32 @@ export interface SourceClaim {
   limit: number;
   offer: Offer;
   claimSeq: number;
-  /** They will wait here before they start: only jobs that may are handed out. */
+  /** Claims only jobs that may wait at the worker before they start. */
   prefetch?: boolean;
-  /** How long to wait for work before answering with nothing. */
+  /** How long to wait for jobs before answering with an empty list. */
   waitMs: number;
-}
-
-export interface Beat {
-  workerId: number;
-  leases: readonly LeaseRef[];
-  /** Of jobs that were prefetched: those that have started since, and when by the scheduler's clock. */
-  started?: readonly (LeaseRef & { startedAt: number })[];
-  seenClaim: number;
-}
-
-export interface BeatAnswer {
-  cancel: readonly LeaseRef[];
-  lost: readonly LeaseRef[];
-  drain: boolean;
 }
 
 export type SettleResult = 'ok' | 'lease_lost' | 'invalid';
 
 export interface JobSource {
-  /** How a thread can keep the lease while this one is blocked; absent where the scheduler shares our loop, and waits with us. */
+  /** How a thread can keep the lease while this one is blocked. Absent if the scheduler runs in the same event loop. */
   readonly leaseKeeper?: LeaseKeeperPlan;
   register(profile: WorkerProfile, signal: AbortSignal): Promise<Registration>;
-  /** Jobs that are now this worker's, most urgent first; an empty answer after `waitMs` at the latest. */
+  /** Returns jobs that are leased to this worker, most urgent first; an empty list after `waitMs`. */
   claim(request: SourceClaim, signal: AbortSignal): Promise<ClaimedJob[]>;
-  /** `undefined`: the scheduler does not know this worker any more; register again. */
-  heartbeat(beat: Beat, signal: AbortSignal): Promise<BeatAnswer | undefined>;
-  /** In order, one answer each. `lease_lost` is final; a rejected call may be sent again. */
+  /** `undefined`: the scheduler does not know this worker any more, which must register again. */
+  heartbeat(heartbeat: WorkerHeartbeat, signal: AbortSignal): Promise<HeartbeatOrders | undefined>;
+  /** Answers in order. `lease_lost` is final; a rejected call may be sent again. */
   settle(settlements: readonly Settlement[], signal: AbortSignal): Promise<SettleResult[]>;
   /** In order: whether the attempt is still this worker's. The same offset may be sent again. */
   writeOutput(chunks: readonly LogChunk[], signal: AbortSignal): Promise<boolean[]>;
   /** In order: whether the attempt is still this worker's. Each job at most once. */
   report(reports: readonly Report[], signal: AbortSignal): Promise<boolean[]>;
-  /** What the last checkpoint of any attempt was; `null`: none. */
+  /** The last checkpoint of any attempt; `null`: none. */
   checkpoint(jobId: number, signal: AbortSignal): Promise<unknown>;
-  /** The worker has nothing left and goes. */
+  /** Deregisters the worker, which holds no jobs any more. */
   leave(workerId: number, signal: AbortSignal): Promise<void>;
-  /** Calls `listener` when a heartbeat should not wait for its turn (a cancel, a drain). */
+  /** Calls `listener` when the next heartbeat should be sent at once, because of a cancel or a drain. */
   onNudge(workerId: number, listener: () => void): () => void;
 }

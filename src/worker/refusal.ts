@@ -1,6 +1,6 @@
 import { type ErrorCode, isWorkronError, type WorkronError } from '../core/error.ts';
 
-/** What was said is wrong and stays so; all else (no route, no token, no room) may be well the next time. */
+/** The request is wrong and stays wrong. Other errors (no connection, no token, no room) may be gone the next time. */
 const REFUSALS: readonly ErrorCode[] = [
   'bad_request',
   'payload_too_large',
@@ -10,7 +10,7 @@ const REFUSALS: readonly ErrorCode[] = [
   'lease_lost',
 ];
 
-/** Whether sending the same again is pointless. */
+/** True if it is pointless to send the same request again. */
 export function isRefusal(error: unknown): error is WorkronError {
   return isWorkronError(error) && REFUSALS.includes(error.code);
 }

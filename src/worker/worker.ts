@@ -1,36 +1,34 @@
-/** Asks a job source for work, runs it, keeps its lease, reports. */
+/** A worker: claims jobs from a job source, runs them, keeps their leases and reports their outcomes. */
 
 import { rmSync } from 'node:fs';
 import type { Clock, Random } from '../core/clock.ts';
 import type { ClaimedJob } from '../core/job.ts';
+import type { HeartbeatOrders } from '../core/lease.ts';
 import { NEVER } from '../core/never.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { Log } from '../ops/log.ts';
-import { Assignment } from './assignment.ts';
-import { planClaim } from './claim-plan.ts';
-import { Claimer, type ClaimPlan } from './claimer.ts';
-import { commandExecutor } from './command-executor.ts';
-import { type Handlers, handlerExecutor } from './handler-executor.ts';
-import { Heartbeater } from './heartbeater.ts';
-import { Held } from './held.ts';
-import type { BeatAnswer, JobSource, Registration, WorkerProfile } from './job-source.ts';
-import type { Launcher, LauncherOptions } from './launcher/launcher.ts';
-import { Lease } from './lease.ts';
-import { LeaseKeeper } from './lease-keeper.ts';
-import { Membership } from './membership.ts';
-import { monotonicMs } from './monotonic.ts';
-import { openLauncher } from './open-launcher.ts';
-import { OutputWriter } from './output-writer.ts';
-import { Prefetch } from './prefetch.ts';
-import { Reporter } from './reporter.ts';
-import { longestMsOf, Runner } from './runner.ts';
-import { Settler } from './settler.ts';
-import { watchContact } from './watch-contact.ts';
-import { makeWorkFolder } from './work-folder.ts';
+import { type ClaimPlan, planClaim } from './claim/claim-plan.ts';
+import { Claimer } from './claim/claimer.ts';
+import { Prefetch } from './claim/prefetch.ts';
+import { commandExecutor } from './command/command-executor.ts';
+import type { JobSource, Registration, WorkerProfile } from './job-source.ts';
+import { type Launcher, type LauncherOptions, openLauncher } from './launcher/launcher.ts';
+import { makeWorkFolder } from './launcher/work-folder.ts';
+import { Heartbeater } from './lease/heartbeater.ts';
+import { Lease, watchContact } from './lease/lease.ts';
+import { LeaseKeeper } from './lease/lease-keeper.ts';
+import { Membership } from './lease/membership.ts';
+import { OutputWriter } from './report/output-writer.ts';
+import { Reporter } from './report/reporter.ts';
+import { Settler } from './report/settler.ts';
+import { Assignment, HeldAssignments } from './run/assignment.ts';
+import { type Handlers, handlerExecutor } from './run/handler-executor.ts';
+import { longestMsOf, Runner } from './run/runner.ts';
+import { monotonicMs } from './time/monotonic.ts';
 
 const CLAIM_WAIT_MS = 20_000;
 const ANSWER_MS = 10_000;
-/** Outcomes that wait to be reported, beyond which no more work is asked for. */
+/** While more outcomes than this wait to be reported, the worker claims no jobs. */
 const MAX_UNREPORTED = 10_000;
 
 export interface WorkerOptions {
@@ -39,9 +37,9 @@ export interface WorkerOptions {
   clock: Clock;
   random: Random;
   log: Log;
-  /** Functions by name; `profile.handlers` says which of them are offered. */
+  /** Functions by name; `profile.handlers` lists those that the worker offers. */
   handlers?: Handlers;
-  /** `auto`: where the machine allows it, commands run in a PID namespace. */
+  /** `auto`: commands run in a PID namespace if the machine allows it. */
   pidNamespace?: LauncherOptions['pidNamespace'];
   /** How long one claim waits for work. */
   claimWaitMs?: number;
@@ -57,11 +55,9 @@ export class Worker {
   readonly #settler: Settler;
   readonly #output: OutputWriter;
   readonly #runner: Runner;
-  /** Claimed ahead; they are held, but have no slot. */
+  /** Jobs that are held, but have no slot yet. */
   readonly #prefetch: Prefetch;
-  /** Leases that the scheduler must be told about. */
-  readonly #held = new Held();
-  #filling = false;
+  readonly #held = new HeldAssignments();
   readonly #draining = new AbortController();
   readonly #leaving = new AbortController();
   readonly #ended = Promise.withResolvers<void>();
@@ -96,22 +92,22 @@ export class Worker {
       onRegistered: (sentAt) => this.#renew(sentAt),
       onNudge: () => this.#heartbeater.nudge(),
     });
-    this.#settler = new Settler({ ...common, onSettled: (assignment) => this.#letGo(assignment) });
+    this.#settler = new Settler({ ...common, onSettled: (assignment) => this.#release(assignment) });
     this.#claimer = new Claimer({
       ...common,
-      request: () => this.#request(),
-      onJobs: (jobs, wish) => this.#take(jobs, wish),
+      request: () => this.#planClaim(),
+      onJobs: (jobs, plan) => this.#take(jobs, plan),
     });
     this.#heartbeater = new Heartbeater({
       ...common,
       monotonicMs,
-      beat: () => ({
+      heartbeat: () => ({
         workerId: this.#registered.workerId,
         leases: this.#held.leases(),
-        started: this.#runner.startsToTell(),
+        started: this.#runner.unreportedStarts(),
         seenClaim: this.#claimer.seen,
       }),
-      onAnswer: (answer, sentAt) => this.#hear(answer, sentAt),
+      onOrders: (orders, sentAt) => this.#obey(orders, sentAt),
       onForgotten: (signal) => this.#registerAgain(signal),
     });
   }
@@ -121,17 +117,16 @@ export class Worker {
     return this.#runner.stuckSlots;
   }
 
-  /** Resolves once the scheduler knows this worker. */
+  /** Resolves once the worker is registered. */
   get registered(): Promise<void> {
     return this.#membership.known;
   }
 
-  /** Slots in use. */
   get busySlots(): number {
     return this.#runner.slots.used;
   }
 
-  /** Works until it is drained or stopped; resolves once it has left. Rejects only where it cannot run at all. */
+  /** Works until it is drained or stopped; resolves once it has left. Rejects only if it cannot run at all. */
   async run(): Promise<void> {
     this.#started = true;
     const { profile, log, pidNamespace = 'auto' } = this.#options;
@@ -148,13 +143,13 @@ export class Worker {
     }
   }
 
-  /** No new work: what runs ends by itself or by its timeout, is reported, then the worker leaves. */
+  /** Claims no more jobs, waits for running ones to end or time out, reports them and leaves. */
   async drain(): Promise<void> {
     this.#beginDraining();
     if (this.#started) await this.#ended.promise;
   }
 
-  /** Like `drain`, but what runs is stopped and goes back to be run elsewhere. */
+  /** Drains, but stops running jobs and returns them, so that other workers can run them. */
   async stop(): Promise<void> {
     this.#prefetch.returnAll();
     this.#runner.interrupt();
@@ -174,9 +169,9 @@ export class Worker {
         ? undefined
         : new LeaseKeeper(source.leaseKeeper, heartbeatMs(), log);
     this.#leaseKeeper = leaseKeeper;
-    const look = () => ({ workerId: this.#registered.workerId, longestMs: this.#runner.longestHandlerMs });
+    const current = () => ({ workerId: this.#registered.workerId, longestMs: this.#runner.longestHandlerMs });
     const loops = [
-      ...(leaseKeeper === undefined ? [] : [leaseKeeper.run(clock, look, leaving)]),
+      ...(leaseKeeper === undefined ? [] : [leaseKeeper.run(clock, current, leaving)]),
       this.#heartbeater.run(() => this.#registered, leaving),
       watchContact({ lease: this.#lease, clock, heartbeatMs, onCutOff: () => this.#cutOff() }, leaving),
     ];
@@ -188,35 +183,29 @@ export class Worker {
     this.#leaving.abort(new Error('leaving'));
     await Promise.all(loops);
     await leaseKeeper?.[Symbol.asyncDispose]();
-    this.#membership.stopNudges();
-    try {
+    // The heartbeat returns the jobs of claims that were given up.
+    await this.#membership.leave(async () => {
       if (this.#claimer.gaveUp) await this.#heartbeater.beat(ANSWER_MS, NEVER);
-      await this.#membership.leave(NEVER);
-    } catch (error) {
-      log.warn({ error }, 'could not say good-bye; the lease will end by itself');
-    }
-    log.info({ worker_id: this.#registered.workerId }, 'the worker has left');
+    });
   }
 
-  /** What was held under the old name can neither be kept nor reported. */
+  /** Jobs held under the old id can neither be kept nor reported. */
   async #registerAgain(signal: AbortSignal): Promise<void> {
-    this.#options.log.warn(
-      { worker_id: this.#registered.workerId, held: this.#held.size },
-      'the scheduler forgot this worker',
-    );
+    const { workerId } = this.#registered;
+    this.#options.log.warn({ worker_id: workerId, held: this.#held.size }, 'scheduler does not know this worker');
     for (const assignment of this.#held.all) this.#lose(assignment);
     await this.#membership.register(signal);
     this.#claimer.giveUp();
   }
 
-  #request(): ClaimPlan | undefined {
-    const { profile, claimWaitMs: longestMs = CLAIM_WAIT_MS } = this.#options;
+  #planClaim(): ClaimPlan | undefined {
+    const { profile, claimWaitMs: maxWaitMs = CLAIM_WAIT_MS } = this.#options;
     if (this.#settler.waiting > MAX_UNREPORTED || this.#lease.cutOffInMs <= 0) return undefined;
-    const room = { profile, slots: this.#runner.slots, prefetch: this.#prefetch, longestMs };
-    return planClaim(this.#registered.workerId, room);
+    const capacity = { profile, slots: this.#runner.slots, prefetch: this.#prefetch, maxWaitMs };
+    return planClaim(this.#registered.workerId, capacity);
   }
 
-  /** After a long sleep an answer may be older than the lease that it gave. */
+  /** Refuses jobs whose lease has expired: the machine may have slept while the answer was on its way. */
   #take(jobs: ClaimedJob[], { workerId, limit }: ClaimPlan): boolean {
     this.#prefetch.claimed(jobs.length, limit);
     if (workerId !== this.#registered.workerId || this.#lease.isOver) return false;
@@ -228,25 +217,12 @@ export class Worker {
       else this.#runner.run(assignment);
     }
     if (this.#draining.signal.aborted) this.#prefetch.returnAll();
-    // In the next turn of the loop, so that the next claim is on its way before these keep the loop busy.
+    // In the next turn of the event loop, so that the next claim is sent before these jobs block the loop.
     setImmediate(() => {
-      this.#fill();
+      this.#prefetch.fill(this.#runner);
       void this.#prefetch.shed(this.#leaving.signal);
     });
     return true;
-  }
-
-  /** Gives free slots to what waits here. Jobs may end while they are started, so this may be called from within itself. */
-  #fill(): void {
-    if (this.#filling) return;
-    this.#filling = true;
-    this.#prefetch.returnIfInDoubt();
-    while (this.#runner.slots.free > 0) {
-      const next = this.#prefetch.take();
-      if (next === undefined) break;
-      this.#runner.run(next);
-    }
-    this.#filling = false;
   }
 
   #beginDraining(): void {
@@ -265,13 +241,13 @@ export class Worker {
   }
 
   #freed(): void {
-    this.#fill();
+    this.#prefetch.fill(this.#runner);
     if (this.#runner.slots.used === 0) this.#prefetch.rest();
     this.#claimer.nudge();
     this.#checkIdle();
   }
 
-  #letGo(assignment: Assignment): void {
+  #release(assignment: Assignment): void {
     this.#held.delete(assignment);
     this.#checkIdle();
   }
@@ -279,26 +255,26 @@ export class Worker {
   #lose(assignment: Assignment): void {
     assignment.stop('lost');
     this.#prefetch.delete(assignment);
-    this.#letGo(assignment);
+    this.#release(assignment);
   }
 
-  #hear(answer: BeatAnswer, sentAt: number): void {
+  #obey({ cancel, lost, drain }: HeartbeatOrders, sentAt: number): void {
     this.#renew(sentAt);
-    this.#runner.startsTold();
-    for (const lease of answer.cancel) {
+    this.#runner.startsReported();
+    for (const lease of cancel) {
       const assignment = this.#held.find(lease);
       assignment?.stop('cancelled');
       if (assignment !== undefined && this.#prefetch.delete(assignment)) this.#return(assignment);
     }
-    for (const lease of answer.lost) {
+    for (const lease of lost) {
       const assignment = this.#held.find(lease);
-      // One whose report is on its way may be gone because that has arrived: its answer decides.
+      // If its outcome is on its way, the lease may be gone because the outcome arrived: the answer to that decides.
       if (assignment === undefined || assignment.ended) continue;
-      this.#options.log.warn({ job_id: lease.jobId, attempt: lease.attempt }, 'a lease was lost; its job is stopped');
+      this.#options.log.warn({ job_id: lease.jobId, attempt: lease.attempt }, 'lease lost; stopping the job');
       this.#lose(assignment);
     }
-    if (answer.drain && !this.#draining.signal.aborted) {
-      this.#options.log.info({ worker_id: this.#registered.workerId }, 'the worker was asked to drain');
+    if (drain && !this.#draining.signal.aborted) {
+      this.#options.log.info({ worker_id: this.#registered.workerId }, 'worker was asked to drain');
       this.#beginDraining();
     }
   }
@@ -313,7 +289,7 @@ export class Worker {
   #cutOff(): void {
     this.#prefetch.returnAll();
     this.#runner.cutOff();
-    // Somebody waits for this worker to go, and nobody is there to hear its reports.
+    // The process waits for this worker to leave, and no scheduler can be reached to take its reports.
     if (this.#draining.signal.aborted && this.#lease.isOver && this.#runner.isIdle) this.#settler.giveUp();
   }
 

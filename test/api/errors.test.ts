@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { test } from 'node:test';
-import { ERROR_TITLES, errorFromProblem, problemFrom } from '../../src/api/problem.ts';
+import { errorFromProblem, problemFrom } from '../../src/api/problem.ts';
 import { ERROR_CODES, type ErrorCode, WorkronError } from '../../src/core/error.ts';
 
 test('docs/api-errors.md lists every code with its status, and no other', async () => {
@@ -14,14 +16,30 @@ test('docs/api-errors.md lists every code with its status, and no other', async 
   assert.equal(documented.length, Object.keys(ERROR_CODES).length);
 });
 
+test('every code is thrown somewhere', () => {
+  const src = join(import.meta.dirname, '..', '..', 'src');
+  // The tables of codes name each of them, thrown or not.
+  const tables = ['core/error.ts', 'api/problem.ts'];
+  const files = globSync('**/*.{ts,sql}', { cwd: src }).filter((file) => !tables.includes(file));
+  const source = files.map((file) => readFileSync(join(src, file), 'utf8')).join('\n');
+  // Clients make an error of every reply, also of one that a proxy sent.
+  const received = Array.from({ length: 200 }, (_, i) => errorFromProblem(400 + i, undefined).code as string);
+  const thrown = (code: string) => received.includes(code) || new RegExp(`WorkronError\\(\\s*'${code}'`).test(source);
+  assert.deepEqual(
+    Object.keys(ERROR_CODES).filter((code) => !thrown(code)),
+    [],
+  );
+});
+
 test('every code survives the wire', () => {
   for (const code of Object.keys(ERROR_CODES) as ErrorCode[]) {
     const errors = [{ pointer: '/a', detail: 'b' }];
     const problem = problemFrom(new WorkronError(code, 'why', { errors, jobId: 7 }), 'r1');
     assert.deepEqual(
-      [problem.status, problem.title, problem.detail, problem.request_id, problem.job_id],
-      [ERROR_CODES[code], ERROR_TITLES[code], 'why', 'r1', '7'],
+      [problem.status, problem.code, problem.detail, problem.request_id, problem.job_id],
+      [ERROR_CODES[code], code, 'why', 'r1', '7'],
     );
+    assert.match(problem.title, /^[A-Z].*[^.]$/);
     const back = errorFromProblem(problem.status, JSON.parse(JSON.stringify(problem)), 3);
     assert.deepEqual([back.code, back.message, back.details], [code, 'why', { errors, retryAfterMs: 3_000 }]);
   }

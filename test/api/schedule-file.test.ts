@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { Document } from 'yaml';
 import { readScheduleFile, scheduleJsonSchema } from '../../src/api/schedule-file.ts';
-import { readCrontab } from '../../src/cli/crontab.ts';
+import { readCrontab } from '../../src/cli/input/crontab.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const NOW = Date.UTC(2026, 10, 15);

@@ -6,9 +6,10 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
-import { CliError } from '../../src/cli/cli-error.ts';
+import { routes } from '../../src/api/routes.ts';
 import { Connection } from '../../src/cli/connection.ts';
-import { EXIT } from '../../src/cli/exit-code.ts';
+import { CliError } from '../../src/cli/errors/cli-error.ts';
+import { EXIT } from '../../src/cli/errors/exit-code.ts';
 
 describe('connection', () => {
   test('connection: a body is sent whole, with its length, whatever the method', async () => {
@@ -17,10 +18,12 @@ describe('connection', () => {
         response.end(JSON.stringify({ length: request.headers['content-length'], body }));
       });
     });
-    for (const method of ['POST', 'DELETE']) {
-      const answer = await connect(server).json(method, '/', { body: { text: 'größer' } });
-      assert.deepEqual(answer, { length: '19', body: { text: 'größer' } });
-    }
+    const body = { text: 'größer' };
+    const answers = [
+      await connect(server).json(routes.submitJobs, { body }),
+      await connect(server).json(routes.deleteSchedule, { params: { name: 'a' }, body }),
+    ];
+    for (const answer of answers) assert.deepEqual(answer, { length: '19', body });
   });
 
   test('connection: a redirect is told, not followed: the token is for the address that was given', async () => {
@@ -33,13 +36,13 @@ describe('connection', () => {
       response.writeHead(301, { location: `${elsewhere.url}/jobs` }).end();
     });
     const message = `HTTP 301 Moved Permanently, which leads to ${elsewhere.url}/jobs`;
-    await assert.rejects(connect(server).json('GET', '/jobs'), { name: 'CliError', message, exitCode: EXIT.failed });
+    await assert.rejects(connect(server).json(routes.listJobs), { name: 'CliError', message, exitCode: EXIT.failed });
     assert.equal(asked, 0);
   });
 
   test('connection: a refusal that is no problem document is told by its status', async () => {
     await using server = await serverOf((_request, response) => response.writeHead(502).end('<html>'));
-    await assert.rejects(connect(server).json('GET', '/jobs'), {
+    await assert.rejects(connect(server).json(routes.listJobs), {
       message: 'HTTP 502 Bad Gateway',
       exitCode: EXIT.unreachable,
     });
@@ -52,7 +55,7 @@ describe('connection', () => {
     });
     await using foreign = await serverOf((_request, response) => response.end('<html>'));
     for (const server of [broken, foreign]) {
-      await assert.rejects(connect(server).json('GET', '/jobs'), (error: unknown) => {
+      await assert.rejects(connect(server).json(routes.listJobs), (error: unknown) => {
         assert.ok(error instanceof CliError && error.exitCode === EXIT.unreachable);
         return error.message.startsWith(`no Workron answers at ${server.url} (`);
       });
@@ -63,11 +66,11 @@ describe('connection', () => {
     await using silent = await serverOf(() => undefined);
     await using endless = await serverOf((_request, response) => void response.write('a line\n'));
     const early = new AbortController();
-    const waiting = connect(silent).json('GET', '/', { signal: early.signal });
+    const waiting = connect(silent).json(routes.readRoot, { signal: early.signal });
     early.abort();
     await assert.rejects(waiting, { name: 'AbortError' });
     const late = new AbortController();
-    const { body } = await connect(endless).open('GET', '/', { signal: late.signal });
+    const { body } = await connect(endless).open(routes.readRoot, { signal: late.signal });
     await assert.rejects(
       async () => {
         for await (const _ of body) late.abort();

@@ -6,10 +6,11 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
-import { displayWidth } from '../../src/cli/display-width.ts';
+import { displayWidth } from '../../src/cli/output/display-width.ts';
 import { type Called, callWorkron, plainEnvironment, startCall } from '../kit/command-line.ts';
+import { eventually } from '../kit/eventually.ts';
 import { startHttpProxy } from '../kit/http-proxy.ts';
-import { api, eventually, startWorkron, temporaryFolder, type WorkronProcess } from '../kit/workron-process.ts';
+import { api, startWorkron, temporaryFolder, type WorkronProcess } from '../kit/workron-process.ts';
 
 type Job = Record<string, unknown> & { id: string; status: string };
 

@@ -6,11 +6,11 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
-import { terminalLog } from '../../src/cli/terminal-log.ts';
+import { terminalLog } from '../../src/cli/output/terminal-log.ts';
 import { WorkronError } from '../../src/core/error.ts';
 import type { LogLevel } from '../../src/ops/log-level.ts';
 import { plainEnvironment } from '../kit/command-line.ts';
-import { endsWithUs } from '../kit/ends-with-us.ts';
+import { endOnExit } from '../kit/end-on-exit.ts';
 
 function watch(level: LogLevel) {
   const lines: string[] = [];
@@ -56,7 +56,7 @@ test('log: `up` on a terminal logs for people', {
     stdio: ['pipe', 'pipe', 'inherit'],
     signal,
   });
-  endsWithUs('process', child);
+  endOnExit('process', child);
   const ended = once(child, 'exit');
   let text = '';
   let interrupted = false;

@@ -6,8 +6,9 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { type Called, callWorkron } from '../kit/command-line.ts';
+import { eventually } from '../kit/eventually.ts';
 import { startHttpProxy } from '../kit/http-proxy.ts';
-import { api, eventually, startWorkron, temporaryFolder, type WorkronProcess } from '../kit/workron-process.ts';
+import { api, startWorkron, temporaryFolder, type WorkronProcess } from '../kit/workron-process.ts';
 
 interface Setup extends AsyncDisposable {
   server: WorkronProcess;

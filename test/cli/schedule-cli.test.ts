@@ -6,9 +6,9 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { parse } from 'yaml';
-import { type CrontabOptions, readCrontab } from '../../src/cli/crontab.ts';
-import { shellLineOf } from '../../src/cli/crontab-command.ts';
-import { describeCron } from '../../src/ops/describe-cron.ts';
+import { describeCron } from '../../src/api/describe-schedule.ts';
+import { type CrontabOptions, readCrontab } from '../../src/cli/input/crontab.ts';
+import { shellLineOf } from '../../src/cli/input/crontab-command.ts';
 import { callWorkron } from '../kit/command-line.ts';
 import { temporaryFolder } from '../kit/workron-process.ts';
 
@@ -37,7 +37,7 @@ describe('schedule test', { concurrency: 2 }, () => {
     assert.deepEqual(JSON.parse(stdout), {
       cron: '0 * * * *',
       timezone: 'Europe/Berlin',
-      words: 'Every hour',
+      description: 'Every hour',
       clock_rule: 'wildcard',
       items: [
         {

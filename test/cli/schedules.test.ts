@@ -5,7 +5,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { type Called, callWorkron } from '../kit/command-line.ts';
-import { api, eventually, startWorkron, temporaryFolder, type WorkronProcess } from '../kit/workron-process.ts';
+import { eventually } from '../kit/eventually.ts';
+import { api, startWorkron, temporaryFolder, type WorkronProcess } from '../kit/workron-process.ts';
 
 const stack = new AsyncDisposableStack();
 let server: WorkronProcess;

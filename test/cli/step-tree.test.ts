@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { StepState, WorkflowDetail } from '../../src/api/workflow/workflow.ts';
-import { stepTree } from '../../src/cli/step-tree.ts';
+import { stepTree } from '../../src/cli/output/step-tree.ts';
 
 const AT = '2026-01-31T09:00:00.000Z';
 const LATER = '2026-01-31T09:00:02.000Z';

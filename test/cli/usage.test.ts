@@ -5,11 +5,11 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { COMMANDS } from '../../src/cli/commands.ts';
-import { exitCodeOf, exitCodeOfStatus } from '../../src/cli/exit-code.ts';
-import { failureOf } from '../../src/cli/failure.ts';
+import { exitCodeOf, exitCodeOfStatus } from '../../src/cli/errors/exit-code.ts';
+import { failureOf } from '../../src/cli/errors/failure.ts';
+import { commandOf } from '../../src/cli/flags/job.ts';
+import { renderTable } from '../../src/cli/output/table.ts';
 import { createProgram } from '../../src/cli/program.ts';
-import { commandOf } from '../../src/cli/shell-line.ts';
-import { renderTable } from '../../src/cli/table.ts';
 import { callWorkron } from '../kit/command-line.ts';
 import { temporaryFolder } from '../kit/workron-process.ts';
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { drawGraph, type GraphBox } from '../../src/cli/graph/draw-graph.ts';
+import { drawGraph, type GraphBox } from '../../src/cli/output/graph/draw-graph.ts';
 import { effort } from '../effort.ts';
 import { dagPlan } from '../kit/dag-plans.ts';
 

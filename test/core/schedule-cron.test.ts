@@ -5,8 +5,7 @@ import { test } from 'node:test';
 import { isWorkronError } from '../../src/core/error.ts';
 import { wallTimeOf } from '../../src/core/schedule/clock-note.ts';
 import { parseCron } from '../../src/core/schedule/cron.ts';
-import { boundedBy, oldestTicks } from '../../src/core/schedule/recurrence.ts';
-import { requireTicks } from '../../src/core/schedule/require-ticks.ts';
+import { boundedBy, oldestTicks, requireTicks } from '../../src/core/schedule/recurrence.ts';
 import { zoneOf } from '../../src/core/schedule/zone.ts';
 
 /** The next ticks as the wall clock shows them. */

@@ -11,7 +11,7 @@ import { readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
-import { EXIT_MEANINGS } from '../../src/cli/exit-code.ts';
+import { EXIT_MEANINGS } from '../../src/cli/errors/exit-code.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import { plainEnvironment } from '../kit/command-line.ts';
 import { startWorkron, temporaryFolder } from '../kit/workron-process.ts';

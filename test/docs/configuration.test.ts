@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { existsSync, globSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { loadSettings } from '../../src/ops/settings/load.ts';
 import { configurationMarkdown } from '../../src/ops/settings/text.ts';
@@ -23,17 +23,6 @@ test('docs: the settings file of configuration.md is understood', async () => {
     [settings.port, settings.store, settings.queues, settings.resources, settings.retentionDoneMs],
     [9000, { driver: 'sqlite', file: './data/workron.db' }, ['default', 'mail'], { memory_mb: 4096 }, 3 * 86_400_000],
   );
-});
-
-test('docs: every link to another file leads somewhere', () => {
-  const broken: string[] = [];
-  for (const file of ['README.md', 'CHANGELOG.md', ...globSync('docs/**/*.md', { cwd: root })]) {
-    const text = readFileSync(join(root, file), 'utf8');
-    for (const [, target] of text.matchAll(/\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)/g)) {
-      if (!existsSync(join(root, dirname(file), target as string))) broken.push(`${file}: ${target}`);
-    }
-  }
-  assert.deepEqual(broken, []);
 });
 
 test('docs: dependencies.md has a reason for every package, and none for others', () => {

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
+import { aJob } from '../../contract/kit/builders.ts';
+import { openTestMemory } from '../../contract/kit/memory.ts';
+import { forever } from '../../contract/kit/steps.ts';
+import type { OpenStore } from '../../contract/kit/store.ts';
 import type { Event, EventTopic } from '../../src/api/event.ts';
 import { readEvents, type StreamEvent } from '../../src/api/event-stream.ts';
 import { EventHub } from '../../src/http/event-hub.ts';
 import type { Scheduler } from '../../src/scheduler/scheduler.ts';
-import { aJob } from '../kit/builders.ts';
 import { claimOverHttp, openTestServer } from '../kit/http.ts';
-import { openTestMemory } from '../kit/memory.ts';
 import { openEmptiedPostgres } from '../kit/postgres.ts';
 import { openEmptiedSqlite } from '../kit/sqlite.ts';
-import { forever } from '../kit/steps.ts';
-import type { OpenStore } from '../kit/store.ts';
 
 const STORES: [string, OpenStore][] = [
   ['memory', openTestMemory],

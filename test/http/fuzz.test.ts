@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { z } from 'zod';
-import { Problem } from '../../src/api/problem.ts';
+import { Problem } from '../../src/api/problem-schema.ts';
 import { ERROR_CODES, type ErrorCode } from '../../src/core/error.ts';
-import { ROUTES } from '../../src/http/routes.ts';
+import { HANDLERS } from '../../src/http/handlers.ts';
 import { effort } from '../effort.ts';
 import { openTestServer, type TestServer } from '../kit/http.ts';
 import { type JsonSchema, SchemaValues, seededRandom } from '../kit/json-schema.ts';
@@ -278,8 +278,8 @@ for (const [path, operations] of Object.entries<JsonSchema>(document['paths'])) 
       await using server = await openTestServer();
       const values = new SchemaValues(document['components'].schemas, seededRandom(SEED));
       const fuzzer = new Fuzzer(values, await furnish(server));
-      const route = ROUTES.find(
-        (each) => each.method === method.toUpperCase() && each.path === path.replace(/\{(\w+)\}/g, ':$1'),
+      const handler = HANDLERS.find(
+        ({ route }) => route.method === method.toUpperCase() && route.path === path.replace(/\{(\w+)\}/g, ':$1'),
       );
       let successes = 0;
       for (let round = 0; round < effort.fuzzPerRoute; round += 1) {
@@ -295,7 +295,7 @@ for (const [path, operations] of Object.entries<JsonSchema>(document['paths'])) 
           continue;
         }
         successes += valid ? 1 : 0;
-        const schema = route?.answers[status];
+        const schema = handler?.replies[status];
         assert.ok(schema, story);
         if (!type.startsWith('application/json') || !(schema instanceof z.ZodType)) continue;
         const body: unknown = JSON.parse(text);

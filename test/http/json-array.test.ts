@@ -4,7 +4,7 @@ import { isWorkronError } from '../../src/core/error.ts';
 import { mapJsonArray } from '../../src/http/json-array.ts';
 import { jsonItems } from '../../src/http/json-items.ts';
 
-const LIMITS = { mostItems: 200_000, mostBytesPerItem: 100 };
+const LIMITS = { maxItems: 200_000, maxBytesPerItem: 100 };
 const parse = (text: string) => mapJsonArray(Buffer.from(text), LIMITS, (item) => item);
 
 /** Counts the turns that others got while `work` went on. */
@@ -78,7 +78,8 @@ test('a long array is read and written in turns', async () => {
   assert.ok((await turnsDuring(() => mapJsonArray(bytes, LIMITS, (item) => item))) > 2);
   let text = '';
   const turns = await turnsDuring(async () => {
-    for await (const chunk of jsonItems(items, (item) => item)) text += chunk;
+    const { content } = jsonItems(items, (item) => item);
+    for await (const chunk of content) text += chunk;
   });
   assert.ok(turns > 2);
   assert.deepEqual(JSON.parse(text), { items });

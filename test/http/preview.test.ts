@@ -14,7 +14,7 @@ test('preview: words, the next fires in the zone, clock changes flagged', async 
   });
   assert.equal(status, 200);
   SchedulePreview.parse(body);
-  assert.equal(body.words, 'At 02:30');
+  assert.equal(body.description, 'At 02:30');
   assert.deepEqual(body.items, [
     { utc: '2027-03-13T07:30:00.000Z', local: '2027-03-13T02:30:00-05:00', note: null },
     { utc: '2027-03-14T07:00:00.000Z', local: '2027-03-14T03:00:00-04:00', note: 'the clock has just gone forward' },
@@ -25,7 +25,7 @@ test('preview: words, the next fires in the zone, clock changes flagged', async 
 test('preview: a period; ten fires unless told otherwise', async () => {
   await using server = await openTestServer({ now: () => 1_000 });
   const { body } = await server.call('POST', '/schedules/preview', { every: '15m' });
-  assert.deepEqual([body.words, body.items.length, body.items[0].utc], [null, 10, '1970-01-01T00:15:00.000Z']);
+  assert.deepEqual([body.description, body.items.length, body.items[0].utc], [null, 10, '1970-01-01T00:15:00.000Z']);
 });
 
 test('preview: what is wrong, or never fires, is told why', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import http from 'node:http';
 import { test } from 'node:test';
-import { ROUTES } from '../../src/http/routes.ts';
+import { routes } from '../../src/api/routes.ts';
 import { assertSafeBind } from '../../src/http/safe-bind.ts';
 import { openTestServer, type TestServer } from '../kit/http.ts';
 
@@ -55,7 +55,7 @@ test('a page of another origin is refused on every route and method', async () =
     { 'sec-fetch-site': 'cross-site' },
   ];
   for (const headers of foreign) {
-    for (const route of ROUTES) {
+    for (const route of Object.values(routes)) {
       const path = route.path.replace(/:\w+/g, '1');
       const answer = await raw(server, route.method, path, { host, authorization: 'Bearer secret', ...headers });
       assert.equal(answer.status, 403, `${route.method} ${path} ${JSON.stringify(headers)}`);
@@ -76,7 +76,7 @@ test('an allowed host may be the origin of a page behind a proxy', async () => {
 test('with a token: any Host, but only with it, except for health and readiness', async () => {
   await using server = await openTestServer({ token: 'secret' });
   const host = 'jobs.example';
-  for (const route of ROUTES) {
+  for (const route of Object.values(routes)) {
     const path = route.path.replace(/:\w+/g, '1');
     for (const authorization of [
       undefined,
@@ -99,7 +99,9 @@ test('with a token: any Host, but only with it, except for health and readiness'
     }
   }
   assert.deepEqual(
-    ROUTES.filter((route) => route.scope === null).map((route) => route.path),
+    Object.values(routes)
+      .filter((route) => route.scope === null)
+      .map((route) => route.path),
     ['/health', '/ready'],
   );
   assert.equal((await raw(server, 'GET', '/nowhere', { host })).status, 401);

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { eventually } from '../kit/eventually.ts';
 import { openTestServer, type TestServer } from '../kit/http.ts';
-import { eventually } from '../kit/workron-process.ts';
 
 const NIGHTLY = { name: 'nightly', cron: '0 2 * * *', timezone: 'Europe/Berlin', job: { command: './report.sh' } };
 const FAST = { name: 'fast', every: '1s', job: { command: 'true' } };
@@ -27,7 +27,7 @@ describe('schedules over HTTP', { concurrency: 4 }, () => {
       });
       assert.deepEqual([status, headers.get('location')], [201, '/schedules/nightly']);
       assert.deepEqual(
-        [body.words, body.cron, body.every, body.timezone, body.overlap, body.jitter, body.for_each, body.owner],
+        [body.description, body.cron, body.every, body.timezone, body.overlap, body.jitter, body.for_each, body.owner],
         ['At 02:00', '0 2 * * *', null, 'Europe/Berlin', 'skip', 0, null, null],
       );
       assert.deepEqual(body.catchup, { policy: 'latest', window: 3_600_000, max: 10 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { decodeFrames, encodeFrames } from '../../src/api/output-frames.ts';
+import { decodeFrames, encodeFrames } from '../../src/api/output.ts';
 import { claimOverHttp, openTestServer } from '../kit/http.ts';
 
 test('register: protocol 1, a new id each time, fields of a newer worker are ignored', async () => {

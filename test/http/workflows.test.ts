@@ -11,7 +11,7 @@ import { openTestServer, type TestServer } from '../kit/http.ts';
 interface Claimed {
   id: string;
   attempt: number;
-  runContext: unknown;
+  run_context: unknown;
   command: string;
 }
 
@@ -81,11 +81,11 @@ test('depends_on: a job waits for others, and both sides of the wire say so', as
   const none = [read.workflow_id, read.step, read.group_id, read.index, read.rerun_of, read.continue_on_failure];
   assert.deepEqual(none, [null, null, null, null, null, false]);
   const [first, second] = (await hand.claim()) as [Claimed, Claimed];
-  assert.equal(first.runContext, null);
+  assert.equal(first.run_context, null);
   await hand.done(first, { rows: 3 });
   await hand.fail(second);
   const [child] = (await hand.claim()) as [Claimed];
-  assert.deepEqual(child.runContext, {
+  assert.deepEqual(child.run_context, {
     params: {},
     item: null,
     parents: [
@@ -159,11 +159,11 @@ test('workflow: from submission to its end, with items, results and skipped step
   assert.deepEqual([body.status, body.params, body.step_counts.total], ['pending', params, 4]);
 
   const [extract] = (await hand.claim()) as [Claimed];
-  assert.deepEqual(extract.runContext, { params, item: null, parents: [] });
+  assert.deepEqual(extract.run_context, { params, item: null, parents: [] });
   await hand.done(extract, { files: ['a', { b: 1 }, 'c'] });
   const items = await hand.claim();
   assert.deepEqual(
-    items.map(({ runContext }) => (runContext as { item: unknown }).item),
+    items.map(({ run_context }) => (run_context as { item: unknown }).item),
     [
       { value: 'a', index: 0 },
       { value: { b: 1 }, index: 1 },
@@ -194,7 +194,7 @@ test('workflow: from submission to its end, with items, results and skipped step
   const [last] = (await hand.claim()) as [Claimed];
   await hand.done(last);
   const [tidy] = (await hand.claim()) as [Claimed];
-  assert.deepEqual((tidy.runContext as { parents: unknown[] }).parents, [
+  assert.deepEqual((tidy.run_context as { parents: unknown[] }).parents, [
     { job_id: group.job_id, key: 'load', status: 'done', result: [{ lines: 2 }, { lines: 2 }, null] },
     { job_id: half.steps[2].job_id, key: 'alert', status: 'skipped', result: null },
   ]);
@@ -218,7 +218,9 @@ async function expandLarge(server: TestServer, hand: Hand): Promise<void> {
   const { body } = await server.call('POST', '/workflows', { name: 'large', steps });
   const items = Array.from({ length: 40 }, (_, index) => index);
   await hand.done(((await hand.claim()) as [Claimed])[0], { items, ballast: 'x'.repeat(1_000_000) });
-  await eventually(async () => (await server.call('GET', `/workflows/${body.id}`)).body.steps[1].group.inserted === 40);
+  await eventually(
+    async () => (await server.call('GET', `/workflows/${body.id}`)).body.steps[1].group?.inserted === 40,
+  );
 }
 
 test('workflow: a claim answers with no more than can be read; the rest stays claimable', async () => {
@@ -236,7 +238,7 @@ test('workflow: what is large in a result goes out once with a claim that asks f
   const hand = await Hand.at(server);
   await expandLarge(server, hand);
   const claimed = await hand.claim(40, { results_once: true });
-  const parents = claimed.map((job) => (job.runContext as { parents: Record<string, unknown>[] }).parents[0]);
+  const parents = claimed.map((job) => (job.run_context as { parents: Record<string, unknown>[] }).parents[0]);
   assert.deepEqual(
     parents.map((parent) => Object.hasOwn(parent ?? {}, 'result')),
     Array.from({ length: 40 }, (_, index) => index === 0),
@@ -274,7 +276,7 @@ test('workflow: cancel, retry, rerun from a step', async () => {
   assert.deepEqual([rerun.status, rerun.body.rerun_of, rerun.body.params], [201, workflow.id, { p: 1 }]);
   assert.deepEqual(await statuses(server, rerun.body.id), { a: 'done', b: 'pending', c: 'blocked' });
   const [repeated] = (await hand.claim()) as [Claimed];
-  const [kept] = (repeated.runContext as { parents: { key: string; result: unknown }[] }).parents;
+  const [kept] = (repeated.run_context as { parents: { key: string; result: unknown }[] }).parents;
   assert.deepEqual([kept?.key, kept?.result], ['a', { made: 'x' }]);
   await hand.done(repeated);
   await hand.done(((await hand.claim()) as [Claimed])[0]);

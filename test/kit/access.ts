@@ -1,4 +1,4 @@
-/** What a machine can find that keeps people from using a screen. */
+/** Automatic checks of accessibility. */
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -14,22 +14,22 @@ interface Violation {
   nodes: { html: string; failureSummary?: string }[];
 }
 
-/** No violation of WCAG A and AA that axe-core can find, nothing wider than the window, and nothing cut off. */
+/** Asserts that axe-core finds no violation of WCAG A and AA, and that everything fits the window. */
 export async function assertAccessible(page: Page, name: string): Promise<void> {
-  // One document is shown many screens: axe-core is put into it once.
+  // One document shows many screens: axe-core is added to it once.
   if (!(await page.evaluate<boolean>(`'axe' in globalThis`))) await page.evaluate(AXE);
   const options = JSON.stringify({ runOnly: { type: 'tag', values: TAGS }, resultTypes: ['violations'] });
   const violations = await page.evaluate<Violation[]>(
     `axe.run(document, ${options}).then(({ violations }) => violations.map(({ id, nodes }) => ({ id, nodes: nodes.map(({ html, failureSummary }) => ({ html, failureSummary })) })))`,
   );
-  const told = violations.map(
+  const found = violations.map(
     ({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html}\n${failureSummary}`).join('\n')}`,
   );
-  assert.deepEqual(told, [], name);
+  assert.deepEqual(found, [], name);
   await assertFits(page, name);
 }
 
-/** The window need not be scrolled sideways, and no text is cut off or out of reach. */
+/** Asserts that nothing is wider than the window and that no text is cut off. */
 export async function assertFits(page: Page, name: string): Promise<void> {
   const overflow = await page.evaluate<number>(
     'document.documentElement.scrollWidth - document.documentElement.clientWidth',
@@ -39,8 +39,8 @@ export async function assertFits(page: Page, name: string): Promise<void> {
 }
 
 /**
- * Text that ends beyond the box that hides it. What can be scrolled is within reach, what ends with dots says so (and
- * its whole text is a hover or a screen away), and what is meant for screen readers alone is hidden on purpose.
+ * Returns text that is cut off by its box. Text that can be scrolled, that ends in an ellipsis (its whole text is shown on
+ * hover or on another screen), or that is meant for screen readers only does not count.
  */
 const CUT_OFF = `(() => {
   const found = [];
@@ -51,7 +51,7 @@ const CUT_OFF = `(() => {
     if (text.data.trim() === '' || !text.parentElement.checkVisibility({ visibilityProperty: true })) continue;
     range.selectNodeContents(text);
     const box = range.getBoundingClientRect();
-    // Beyond the left edge is what comes into view with the focus.
+    // Elements beyond the left edge come into view with the focus.
     if (box.width === 0 || box.right <= 0) continue;
     for (let around = text.parentElement; around !== null; around = around.parentElement) {
       const style = getComputedStyle(around);

@@ -1,6 +1,6 @@
 /**
- * An application that runs two jobs: `block` keeps the event loop from turning until a file appears, `wait` goes on
- * meanwhile. Arguments: URL, schema, lease in milliseconds.
+ * An application that runs two jobs: `block` blocks the event loop until a file appears, `wait` runs
+ * at the same time. Arguments: URL, schema, lease in milliseconds.
  */
 
 import { existsSync } from 'node:fs';

@@ -1,11 +1,11 @@
-/** A real Chromium: `CHROMIUM_PATH`, one that is installed, else the one that npm brings. */
+/** A real Chromium: `CHROMIUM_PATH`, else an installed one, else the one of the npm package. */
 
 import { existsSync } from 'node:fs';
 import { type Browser, chromium as launcher, type Page } from 'playwright-core';
 
 const INSTALLED = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
-/** Nobody is phoned, nothing is updated, and root may run it. */
+/** No background requests, no updates, and root may run it. */
 const QUIET = [
   '--no-sandbox',
   '--disable-gpu',
@@ -20,17 +20,17 @@ export async function openBrowser(): Promise<Browser> {
   const given = process.env['CHROMIUM_PATH'] ?? INSTALLED.find((path) => existsSync(path));
   if (given !== undefined) return launcher.launch({ executablePath: given, args: QUIET });
   const { default: chromium } = await import('@sparticuz/chromium');
-  // Not with the flags it recommends: one process for all windows, and no web security.
+  // Not with its recommended flags: they put all windows in one process and turn off web security.
   return launcher.launch({ executablePath: await chromium.executablePath(), args: QUIET });
 }
 
 export interface Watched {
   page: Page;
-  /** Whatever went wrong so far: console errors, exceptions, requests elsewhere. */
+  /** The problems so far: console errors, exceptions, requests to other origins. */
   problems: string[];
 }
 
-/** Watches a page for what must never happen. */
+/** Collects console errors, exceptions and requests to other origins. */
 export function watch(page: Page, origin: string): Watched {
   const problems: string[] = [];
   page.on('console', (message) => {

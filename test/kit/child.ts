@@ -1,9 +1,9 @@
-/** Scripts in processes of their own, heard line by line. */
+/** Child processes whose output is read line by line. */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { endsWithUs } from './ends-with-us.ts';
+import { endOnExit } from './end-on-exit.ts';
 
 export class Child implements AsyncDisposable {
   readonly #process: ChildProcess;
@@ -12,7 +12,7 @@ export class Child implements AsyncDisposable {
 
   constructor(command: string, args: readonly string[]) {
     this.#process = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-    endsWithUs('process', this.#process);
+    endOnExit('process', this.#process);
     this.#exit = once(this.#process, 'close');
     this.#lines = createInterface({ input: this.#process.stdout as NodeJS.ReadableStream })[Symbol.asyncIterator]();
   }
@@ -21,13 +21,13 @@ export class Child implements AsyncDisposable {
     return new Child(process.execPath, [path.pathname, ...args]);
   }
 
-  /** The next line it prints; `undefined` once it has ended. */
+  /** Resolves with the next printed line; `undefined` after its end. */
   async line(): Promise<string | undefined> {
     const next = await this.#lines.next();
     return next.done === true ? undefined : next.value;
   }
 
-  /** Kills it with SIGKILL and waits until it is gone; answers with what it had printed and nobody had read. */
+  /** Kills it with SIGKILL and waits for its end; returns the printed lines that were not read yet. */
   async kill(): Promise<string[]> {
     this.#process.kill('SIGKILL');
     const rest: string[] = [];

@@ -1,10 +1,10 @@
-/** Calls of the command line, as a person or a script makes them. */
+/** Calls of the command line, as a user or a script makes them. */
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { endsWithUs } from './ends-with-us.ts';
+import { endOnExit } from './end-on-exit.ts';
 
 const bin = join(import.meta.dirname, '..', '..', 'bin', 'workron');
 
@@ -20,14 +20,13 @@ export interface CallOptions {
   input?: string;
 }
 
-const SET_BY_MACHINES =
-  /^(WORKRON_|DATABASE_URL$|PORT$|CI$|TERM$|COLORTERM$|NO_COLOR$|FORCE_COLOR$|NODE_DISABLE_COLORS$)/;
+const INFLUENTIAL = /^(WORKRON_|DATABASE_URL$|PORT$|CI$|TERM$|COLORTERM$|NO_COLOR$|FORCE_COLOR$|NODE_DISABLE_COLORS$)/;
 
-/** The variables of a machine where nothing is set (CI too turns colours off), so that only what a test gives counts. */
+/** The environment without variables that Workron or its colours depend on, plus `env`. */
 export function plainEnvironment(env: CallOptions['env'] = {}): NodeJS.ProcessEnv {
   const plain: NodeJS.ProcessEnv = {};
   for (const [name, value] of Object.entries(process.env)) {
-    if (!SET_BY_MACHINES.test(name)) plain[name] = value;
+    if (!INFLUENTIAL.test(name)) plain[name] = value;
   }
   return { ...plain, ...env };
 }
@@ -41,9 +40,9 @@ export async function callWorkron(args: readonly string[], options: CallOptions 
   return { code, stdout, stderr };
 }
 
-/** For calls that a test must act upon while they run. */
+/** Starts `workron ARGS`, for tests that act while it runs. */
 export function startCall(args: readonly string[], { env, cwd }: CallOptions = {}) {
   const call = spawn(bin, args, { env: plainEnvironment(env), ...(cwd === undefined ? {} : { cwd }), stdio: 'pipe' });
-  endsWithUs('process', call);
+  endOnExit('process', call);
   return call;
 }

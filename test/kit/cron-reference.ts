@@ -1,6 +1,6 @@
 /**
- * Cron by brute force, as the rules are worded, on Temporal: every minute of a span is looked at. Slow, simple, and
- * sharing nothing with the source.
+ * Cron by brute force on Temporal, following the wording of the rules: checks every minute of a span. Slow, simple, and
+ * without any code of src.
  */
 
 /// <reference lib="esnext.temporal" />
@@ -21,7 +21,7 @@ interface Minute {
 const MONTHS = 'JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC'.split(' ');
 const WEEKDAYS = 'SUN MON TUE WED THU FRI SAT'.split(' ');
 
-/** The ticks of a five-field expression, as the rules would have them. */
+/** The ticks of a five-field expression by the rules. */
 export function referenceTicks(expression: string, span: Span): number[] {
   const fields = expression.split(' ');
   const wildcard = [fields[0], fields[1]].some((field) => field === '*' || (field?.startsWith('*/') ?? false));
@@ -29,10 +29,10 @@ export function referenceTicks(expression: string, span: Span): number[] {
   return [...new Set(ticks)].filter((tick) => tick > span.after && tick <= span.through).sort((a, b) => a - b);
 }
 
-/** Whether the day fields and the month name this date. */
+/** True if the day fields and the month match this date. */
 export function namesDate(fields: readonly string[], date: Temporal.PlainDate): boolean {
   const [, , days = '', months = '', weekdays = ''] = fields;
-  if (!names(months, date.month, { least: 1, most: 12, words: MONTHS, first: 1 })) return false;
+  if (!names(months, date.month, { min: 1, max: 12, words: MONTHS, first: 1 })) return false;
   const byMonth = days.split(',').some((item) => namesMonthDay(item, date));
   const byWeek = weekdays.split(',').some((item) => namesWeekday(item, date));
   if (days === '*') return byWeek;
@@ -68,15 +68,15 @@ function oncePerWallTime(fields: readonly string[], { timezone, after, through }
 
 function namesMinute(fields: readonly string[], { date, hour, minute }: Minute): boolean {
   return (
-    names(fields[0] ?? '', minute, { least: 0, most: 59 }) &&
-    names(fields[1] ?? '', hour, { least: 0, most: 23 }) &&
+    names(fields[0] ?? '', minute, { min: 0, max: 59 }) &&
+    names(fields[1] ?? '', hour, { min: 0, max: 23 }) &&
     namesDate(fields, date)
   );
 }
 
 interface Values {
-  least: number;
-  most: number;
+  min: number;
+  max: number;
   words?: readonly string[];
   /** The value of the first word. */
   first?: number;
@@ -85,10 +85,9 @@ interface Values {
 function names(field: string, value: number, values: Values): boolean {
   return field.split(',').some((item) => {
     const [range = '', step = '1'] = item.split('/');
-    const [low, high] =
-      range === '*' ? [values.least, values.most] : range.split('-').map((word) => read(word, values));
+    const [low, high] = range === '*' ? [values.min, values.max] : range.split('-').map((word) => read(word, values));
     const from = low as number;
-    const to = high ?? (item.includes('/') ? values.most : from);
+    const to = high ?? (item.includes('/') ? values.max : from);
     return value >= from && value <= to && (value - from) % Number(step) === 0;
   });
 }
@@ -107,21 +106,21 @@ function namesMonthDay(item: string, date: Temporal.PlainDate): boolean {
       .find((other) => other.month === date.month && other.dayOfWeek <= 5);
     return nearest?.equals(date) ?? false;
   }
-  return names(item, date.day, { least: 1, most: 31 });
+  return names(item, date.day, { min: 1, max: 31 });
 }
 
 function namesWeekday(item: string, date: Temporal.PlainDate): boolean {
   const weekday = date.dayOfWeek % 7;
   const [day = '', nth] = item.split('#');
   if (nth !== undefined)
-    return read(day, { least: 0, most: 6, words: WEEKDAYS }) % 7 === weekday && Math.ceil(date.day / 7) === Number(nth);
+    return read(day, { min: 0, max: 6, words: WEEKDAYS }) % 7 === weekday && Math.ceil(date.day / 7) === Number(nth);
   if (item.endsWith('L')) {
-    const last = read(item.slice(0, -1), { least: 0, most: 6, words: WEEKDAYS }) % 7;
+    const last = read(item.slice(0, -1), { min: 0, max: 6, words: WEEKDAYS }) % 7;
     return last === weekday && date.add({ days: 7 }).month !== date.month;
   }
-  const values = { least: 0, most: 6, words: WEEKDAYS };
+  const values = { min: 0, max: 6, words: WEEKDAYS };
   return (
     names(item, weekday, values) ||
-    (weekday === 0 && item !== '*' && names(item, 7, { ...values, most: 7 }) && !item.includes('/'))
+    (weekday === 0 && item !== '*' && names(item, 7, { ...values, max: 7 }) && !item.includes('/'))
   );
 }

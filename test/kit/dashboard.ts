@@ -1,4 +1,4 @@
-/** The dashboard as people have it: a real server with its worker, and a real browser before it. */
+/** The dashboard as users have it: a real server with its worker, and a real browser. */
 
 import assert from 'node:assert/strict';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
@@ -10,14 +10,14 @@ import { startWorkron, temporaryFolder, type WorkronProcess } from './workron-pr
 export interface Dashboard extends AsyncDisposable {
   url: string;
   client: Client;
-  /** Opens an address of the page in a window of its own; what must never happen there fails the test when it is closed. */
+  /** Opens a path in a new window. Closing it fails the test if there were errors or requests to other origins. */
   open(path: string, options?: ScreenOptions): Promise<Screen>;
-  /** Ends the server without a word and starts it again on the same port and file. */
+  /** Kills the server and starts it again on the same port and file. */
   restart(): Promise<void>;
 }
 
 export interface ScreenOptions extends BrowserContextOptions {
-  /** Console messages that are part of the test. */
+  /** Console messages that the test expects. */
   allow?: RegExp;
 }
 
@@ -26,7 +26,7 @@ export interface Screen extends AsyncDisposable {
   problems: string[];
 }
 
-/** Far beyond what anything takes. */
+/** Much longer than any step takes. */
 const PATIENCE_MS = 30_000;
 
 export async function openDashboard({

@@ -1,4 +1,4 @@
-/** A real HTTP server on the loopback that keeps what it is sent. */
+/** A real HTTP server on the loopback that records all requests. */
 
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -15,7 +15,7 @@ export interface HookReceiver extends AsyncDisposable {
   url: string;
   port: number;
   received: Received[];
-  /** What is answered next, then 204. */
+  /** The next replies; afterwards 204. */
   answers: { status: number; headers?: Record<string, string> }[];
 }
 

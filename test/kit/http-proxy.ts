@@ -1,20 +1,20 @@
-/** A proxy in front of a scheduler that can lose answers, hold them back, or stop forwarding altogether. */
+/** A proxy in front of a scheduler that can lose replies, delay them, or stop forwarding. */
 
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net';
 
 export type Verdict =
   | 'pass'
-  /** The scheduler hears it; its answer never arrives. */
+  /** The request arrives, the reply is lost. */
   | 'lose answer'
-  /** The scheduler never hears it. */
+  /** The request is lost. */
   | 'lose request'
-  /** The answer arrives when this resolves. */
+  /** The reply is sent when this promise resolves. */
   | Promise<void>;
 
 export interface HttpProxy extends AsyncDisposable {
   url: string;
-  /** Judges each request; `pass` until told otherwise. */
+  /** Decides about each request; passes all by default. */
   judge: (method: string, path: string, body: string) => Verdict;
 }
 
@@ -75,9 +75,9 @@ export async function startHttpProxy(target: string): Promise<HttpProxy> {
 
 export interface TcpProxy extends AsyncDisposable {
   port: number;
-  /** Stops forwarding in both directions without closing anything: sockets are half open from now on. */
+  /** Stops forwarding in both directions without closing sockets, so that they are half open. */
   freeze(): void;
-  /** New connections pass again; the frozen ones stay frozen. */
+  /** Forwards new connections again; frozen ones stay frozen. */
   thaw(): void;
 }
 

@@ -1,11 +1,11 @@
-/** A real server on a free port in front of a scheduler, on memory unless told otherwise. */
+/** A real HTTP server on a free port with a scheduler, on the memory store by default. */
 
 import { createServer, type ServerOptions } from '../../src/http/server.ts';
 import { systemClock } from '../../src/ops/clock.ts';
 import { type Log, silentLog } from '../../src/ops/log.ts';
 import { Metrics } from '../../src/ops/metrics.ts';
 import { createScheduler } from '../../src/scheduler/create-scheduler.ts';
-import { runDuties } from '../../src/scheduler/duties.ts';
+import { runDuties } from '../../src/scheduler/duties/duties.ts';
 import type { Scheduler } from '../../src/scheduler/scheduler.ts';
 import { openMemory } from '../../src/store/memory/base/open.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -14,7 +14,7 @@ export interface TestServer extends AsyncDisposable {
   url: string;
   port: number;
   scheduler: Scheduler;
-  /** The decoded answer. A string is sent as it is. */
+  /** Sends a request and returns the decoded reply. A string body is sent unchanged. */
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<TestAnswer>;
   close(): Promise<void>;
 }
@@ -30,7 +30,7 @@ export async function openTestServer(
   wanted: Partial<Omit<ServerOptions, 'scheduler'>> & {
     log?: Log;
     wrap?: (scheduler: Scheduler) => Scheduler;
-    /** Closed with the server; memory where none is given. */
+    /** The store, closed with the server; memory by default. */
     store?: Store;
   } = {},
 ): Promise<TestServer> {
@@ -90,7 +90,7 @@ export async function openTestServer(
   };
 }
 
-/** A claimed job of a worker made for it. */
+/** Registers a worker and claims a job for it. */
 export async function claimOverHttp(server: TestServer): Promise<{ worker: string; id: string; attempt: number }> {
   const { body: registered } = await server.call('POST', '/workers/register', { name: 'w' });
   const { body: claimed } = await server.call('POST', '/jobs/claim', { worker_id: registered.worker_id });

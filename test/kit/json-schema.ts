@@ -1,8 +1,8 @@
-/** Values that a JSON schema allows, and values that it mostly does not. */
+/** Random values that a JSON schema allows, and values that it mostly rejects. */
 
 export type JsonSchema = Record<string, any>;
 
-/** A number in [0, 1), the same sequence for the same seed. */
+/** Returns a generator of numbers in [0, 1), with the same sequence for the same seed. */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -37,7 +37,7 @@ export class SchemaValues {
     if (schema['enum'] !== undefined) return this.pick(schema['enum']);
     if (schema['default'] !== undefined && this.chance(0.3)) return schema['default'];
     const choices = schema['anyOf'] ?? schema['oneOf'];
-    // Beside properties they only say which of them exclude each other.
+    // Next to `properties`, the branches only say which properties exclude each other.
     if (choices !== undefined && schema['properties'] === undefined) return this.valid(this.pick(choices));
     const type = Array.isArray(schema['type']) ? this.pick(schema['type']) : schema['type'];
     switch (type) {
@@ -62,7 +62,7 @@ export class SchemaValues {
     }
   }
 
-  /** The same with something wrong, or at least odd, somewhere in it. */
+  /** The value with a wrong or unusual part somewhere in it. */
   broken(value: unknown): unknown {
     if (typeof value === 'object' && value !== null && this.chance(0.8)) {
       const copy: any = Array.isArray(value) ? [...value] : { ...value };
@@ -118,9 +118,9 @@ export class SchemaValues {
   }
 
   #number(schema: JsonSchema, whole: boolean): number {
-    const least = Math.max(schema['minimum'] ?? -1_000, -1_000_000);
-    const most = Math.min(schema['maximum'] ?? 1_000, 1_000_000);
-    const value = least + this.#random() * (most - least);
-    return this.chance(0.2) ? this.pick([least, most]) : whole ? Math.floor(value) : value;
+    const min = Math.max(schema['minimum'] ?? -1_000, -1_000_000);
+    const max = Math.min(schema['maximum'] ?? 1_000, 1_000_000);
+    const value = min + this.#random() * (max - min);
+    return this.chance(0.2) ? this.pick([min, max]) : whole ? Math.floor(value) : value;
   }
 }

@@ -1,14 +1,14 @@
-/** Workflows of very many steps, as they are submitted. Steps are `s0`, `s1` and so on. */
+/** Submissions of workflows with very many steps, named `s0`, `s1` and so on. */
 
 const WIDTH = 1_000;
 
 export interface LargeGraph {
-  /** The submission. */
+  /** The submission as JSON. */
   text: (count: number) => string;
   parentsOf: (place: number, count: number) => number[];
 }
 
-/** Last first, so that the order must be found. */
+/** Lists the last step first, so that the server has to sort the steps. */
 export function chain(count: number): string {
   return submission('chain', steps(count, chainParents).reverse());
 }
@@ -17,7 +17,7 @@ function chainParents(place: number): number[] {
   return place === 0 ? [] : [place - 1];
 }
 
-/** One parent of all the others, and one that waits for all of those. */
+/** One parent of all middle steps, and one last step that waits for all of them. */
 function wideParents(place: number, count: number): number[] {
   if (place === 0) return [];
   return place < count - 1 ? [0] : Array.from({ length: count - 2 }, (_, index) => index + 1);

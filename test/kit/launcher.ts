@@ -2,13 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLog } from '../../src/ops/log.ts';
-import { passedOn } from '../../src/worker/environment.ts';
+import { passedOn } from '../../src/worker/command/environment.ts';
 import type { StartMessage } from '../../src/worker/launcher/frames.ts';
 import { type CommandExit, Launcher, type LauncherOptions, PID_NAMESPACE } from '../../src/worker/launcher/launcher.ts';
 
 export const MODES = PID_NAMESPACE;
 
-/** With and without a namespace, by posix_spawn where it can be called, and by Node's own spawn. */
+/** With and without a PID namespace, by posix_spawn if available, and by Node's spawn. */
 export const WAYS = [
   ...MODES.map((pidNamespace) => ({ pidNamespace, starter: 'auto' as const })),
   { pidNamespace: 'off', starter: 'node' },
@@ -18,7 +18,7 @@ export interface Ended extends CommandExit {
   output: string;
 }
 
-/** A launcher with its folder, gone at the end of the test. */
+/** A launcher with its folder, both removed at the end of the test. */
 export class TestLauncher implements AsyncDisposable {
   readonly folder = mkdtempSync(join(tmpdir(), 'launcher-test-'));
   readonly launcher: Launcher;
@@ -43,7 +43,7 @@ export class TestLauncher implements AsyncDisposable {
     return opened;
   }
 
-  /** Resolves once nothing of the command is left. */
+  /** Runs a command; resolves when its whole process tree has ended. */
   run(command: string, message: Partial<StartMessage> = {}): Promise<Ended> {
     return new Promise((resolve) => {
       let output = '';
@@ -61,7 +61,7 @@ export class TestLauncher implements AsyncDisposable {
     });
   }
 
-  /** Stops what was run last. */
+  /** Stops the last command. */
   stop(graceMs: number): void {
     this.launcher.stop(this.#lastId, graceMs);
   }

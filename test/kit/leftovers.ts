@@ -1,4 +1,4 @@
-/** Starts all that a test may start, says where it is, and waits to be killed. */
+/** Starts everything that a test can start, prints where it is, and waits to be killed. */
 
 import { startCall } from './command-line.ts';
 import { startPostgres } from './postgres-server.ts';

@@ -1,6 +1,6 @@
 /**
- * docs/library-reference.md from the types themselves: `node test/kit/library-reference.ts > docs/library-reference.md`.
- * TypeScript writes the declarations; this puts those that an entry exports below each other.
+ * Generates docs/library-reference.md from the types: `node test/kit/library-reference.ts > docs/library-reference.md`.
+ * TypeScript emits the declarations; this file lists those that an entry exports.
  */
 
 import { execFileSync } from 'node:child_process';
@@ -38,18 +38,18 @@ const HEAD = `# Reference of the library
 Every exported name with its type, as the compiler sees it. [library.md](library.md) says how to use them.
 `;
 
-/** Each name once, in the order of its entry. */
+/** The exported names of an entry, each once, in order. */
 function exportsOf(folder: string, entry: string): string[] {
   const file = join(folder, `${entry}.d.ts`);
   const text = readFileSync(file, 'utf8');
   const found: string[] = [];
   for (const [, names = '', path = ''] of text.matchAll(/export (?:type )?\{([^}]+)\} from '([^']+)\.[jt]s'/g)) {
     const module = readFileSync(join(dirname(file), `${path}.d.ts`), 'utf8');
-    // A list over several lines ends in a comma.
+    // A list over several lines ends with a comma.
     const listed = names.split(',').map((part) => part.replace(/\btype\b/, '').trim());
     for (const name of listed.filter((part) => part !== '')) {
       const declarations = declarationsOf(module, name);
-      // What is on the wire is described there, once.
+      // Types of the wire are described by the API's own documentation.
       const wire = declarations.some((text) => /\bz\.(Zod|output|input|infer)/.test(text));
       const body = wire ? `As the API has it: \`GET /openapi.json\`.` : `\`\`\`ts\n${declarations.join('\n')}\n\`\`\``;
       found.push(`### ${name}\n\n${body}`);
@@ -58,7 +58,7 @@ function exportsOf(folder: string, entry: string): string[] {
   return found;
 }
 
-/** With their comments; several for a function with several forms, or a name that is a type and a value. */
+/** The declarations of a name with their comments: several for overloads, or for a name that is a type and a value. */
 function declarationsOf(module: string, name: string): string[] {
   const pattern = new RegExp(
     `^(?:export )?(?:declare )?(?:abstract )?(interface|type|class|function|const) ${name}\\b`,
@@ -72,17 +72,17 @@ function declarationsOf(module: string, name: string): string[] {
   });
 }
 
-/** Where a declaration ends: at its last brace, or at a semicolon outside of all. */
+/** The end of a declaration: its last closing brace, or a semicolon outside of all braces. */
 function endOf(text: string, start: number, braced: boolean): number {
   let depth = 0;
   for (let at = start; at < text.length; at += 1) {
     const letter = text[at] as string;
     if ('{([<'.includes(letter)) depth += 1;
-    // The arrow of a function type closes nothing.
+    // The arrow of a function type is not a closing bracket.
     else if ('})]'.includes(letter) || (letter === '>' && text[at - 1] !== '=')) depth -= 1;
     if (depth === 0 && (letter === ';' || (braced && letter === '}'))) return at + 1;
   }
-  throw new Error(`a declaration does not end: ${text.slice(start, start + 80)}`);
+  throw new Error(`expected the end of a declaration, got none: ${text.slice(start, start + 80)}`);
 }
 
 if (import.meta.main) process.stdout.write(compiled());

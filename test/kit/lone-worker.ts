@@ -1,4 +1,4 @@
-/** A worker in a process of its own, to be killed or frozen: runs the command it is given, with the lease it is given. */
+/** A worker process to be killed or frozen. Arguments: command, lease in milliseconds, PID namespace mode. */
 
 import { systemClock } from '../../src/ops/clock.ts';
 import { silentLog } from '../../src/ops/log.ts';

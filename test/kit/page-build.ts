@@ -1,4 +1,4 @@
-/** The dashboard as Vite builds it, made where it is not there or older than its sources. */
+/** Builds the dashboard with Vite if the build is missing or older than its sources. */
 
 import { spawnSync } from 'node:child_process';
 import { globSync, statSync } from 'node:fs';
@@ -11,7 +11,7 @@ export function buildPage(): void {
   const sources = globSync('{ui/**/*.{ts,tsx,css,html,js,svg},src/{api,core}/**/*.ts}', { cwd: root });
   if (sources.every((file) => timeOf(join(root, file)) <= built)) return;
   const { status, stderr } = spawnSync('npm', ['run', '--silent', 'build:ui'], { cwd: root, encoding: 'utf8' });
-  if (status !== 0) throw new Error(`The dashboard cannot be built:\n${stderr}`);
+  if (status !== 0) throw new Error(`Could not build the dashboard:\n${stderr}`);
 }
 
 function timeOf(file: string): number {

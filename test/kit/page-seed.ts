@@ -1,4 +1,4 @@
-/** Work of the kind that people have, so that every screen has something to show. */
+/** Typical jobs, workflows and schedules, so that every screen has something to show. */
 
 import { Client } from '../../src/api/client.ts';
 
@@ -11,7 +11,7 @@ export interface Seeded {
   doneWorkflow: string;
 }
 
-/** Submits jobs of several kinds and two workflows, and waits until those have ended. */
+/** Submits jobs of several kinds and two workflows, and waits for the end of the workflows. */
 export async function seedPage(url: string): Promise<Seeded> {
   const client = new Client({ url });
   const order = await client.submit({ name: 'import-orders', queue: 'imports', command: LOG, tags: ['eu', 'nightly'] });
@@ -51,7 +51,7 @@ export async function seedPage(url: string): Promise<Seeded> {
   return { orderJob: order.id, failedJob: failed.id, failedWorkflow: broken.id, doneWorkflow: fine.id };
 }
 
-/** One that has run, one that is paused, one for several shops. */
+/** Creates three schedules: one that has run, one that is paused, one with several keys. */
 async function seedSchedules(client: Client): Promise<void> {
   const timezone = 'Europe/Berlin';
   await client.createSchedule({
@@ -86,7 +86,7 @@ function steps(breaks: boolean) {
   ];
 }
 
-/** A workflow is not waited for by the API; its jobs are. */
+/** Waits for the end of a workflow by waiting for its jobs: the API has no call for workflows. */
 async function ended(client: Client, id: string): Promise<void> {
   for (;;) {
     const { status } = await client.workflow(id);

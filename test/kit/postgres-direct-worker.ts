@@ -1,8 +1,8 @@
 /** A process that registers a worker attached to the database, says its id and stays. Arguments: URL, schema. */
 
+import { register } from '../../contract/kit/steps.ts';
 import { silentLog } from '../../src/ops/log.ts';
 import { openPostgres } from '../../src/store/postgres/base/open.ts';
-import { register } from './steps.ts';
 
 const [url = '', schema = ''] = process.argv.slice(2);
 const store = await openPostgres({ url, schema, log: silentLog });

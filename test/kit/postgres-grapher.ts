@@ -1,8 +1,8 @@
 /** A process that carries ends down, or fills groups, piece by piece, and says so after each. Arguments: URL, schema, what, how many at a time. */
 
+import { forever } from '../../contract/kit/steps.ts';
 import { silentLog } from '../../src/ops/log.ts';
 import { openPostgres } from '../../src/store/postgres/base/open.ts';
-import { forever } from './steps.ts';
 
 const [url = '', schema = '', what = '', limit = ''] = process.argv.slice(2);
 const store = await openPostgres({ url, schema, log: silentLog });

@@ -7,7 +7,7 @@ import { chmod, chown, mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { endsWithUs, folderEndsWithUs } from './ends-with-us.ts';
+import { endOnExit, removeOnExit } from './end-on-exit.ts';
 import { findBinaries, type Owner, serverOwner } from './postgres-binaries.ts';
 
 export interface PostgresOptions {
@@ -80,7 +80,7 @@ class Server implements PostgresServer {
   constructor(place: ServerPlace) {
     this.#place = place;
     this.url = `postgres://postgres@127.0.0.1:${place.port}/postgres`;
-    folderEndsWithUs(place.folder);
+    removeOnExit(place.folder);
     process.once('exit', this.#abandon);
   }
 
@@ -101,7 +101,7 @@ class Server implements PostgresServer {
       ...(disk === null ? owner : {}),
     });
     this.#process = child;
-    endsWithUs('server', child);
+    endOnExit('server', child);
     let said = '';
     await new Promise<void>((resolve, reject) => {
       child.stderr.on('data', (chunk: Buffer) => {

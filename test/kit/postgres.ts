@@ -2,10 +2,10 @@
 
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
+import type { TestStore } from '../../contract/kit/store.ts';
 import { silentLog } from '../../src/ops/log.ts';
 import { openPostgres, type PostgresOptions } from '../../src/store/postgres/base/open.ts';
 import { type PostgresServer, startPostgres } from './postgres-server.ts';
-import type { TestStore } from './store.ts';
 
 export { type PostgresServer, startPostgres } from './postgres-server.ts';
 

@@ -1,8 +1,8 @@
 /**
- * A process whose worker has many jobs waiting for its slots: `node ahead-worker.ts <file> <jobs> [leaves]`. The first half
- * of the jobs do nothing, so that it prefetchs; the others never end. Notes the id of every job that starts in
- * `<file>.starts`, and prints `stuck` once all slots are taken for good and a heartbeat has told so. With `leaves` it
- * prints `leaves` as soon as they are taken, and begins to give back the others.
+ * A process whose worker has many prefetched jobs: `node prefetch-worker.ts <file> <jobs> [leaves]`. The first half of the
+ * jobs do nothing, so that it prefetches; the others never end. Appends the id of every job that starts to `<file>.starts`.
+ * Prints `stuck` once all slots are taken for good and a heartbeat has reported it. With `leaves` it prints `leaves` as soon
+ * as the slots are taken, and begins to give back the other jobs.
  */
 
 import { appendFileSync } from 'node:fs';

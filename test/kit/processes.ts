@@ -1,4 +1,4 @@
-/** Real processes, found by what they were started as, in whatever PID namespace they are. */
+/** Finds real processes by their command line, in any PID namespace. */
 
 import { randomInt } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -6,12 +6,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const LOOK_MS = 10;
 
-/** A command that sleeps for years and that no other test sleeps. */
+/** A command that sleeps for years, with a duration that no other test uses. */
 export function longSleep(): string {
   return `sleep ${randomInt(1_000_000_000, 2_000_000_000)}`;
 }
 
-/** Pids of the live processes with this command line, or one that begins with it. */
+/** The pids of live processes whose command line equals or starts with this one. */
 export function pidsOf(commandLine: string): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -26,7 +26,7 @@ export function pidsOf(commandLine: string): number[] {
     });
 }
 
-/** Resolves once so many of them are alive. */
+/** Resolves once exactly `count` of them are alive. */
 export async function untilAlive(commandLine: string, count: number): Promise<void> {
   while (pidsOf(commandLine).length !== count) await sleep(LOOK_MS);
 }

@@ -1,4 +1,4 @@
-/** Preloaded by tests: `workron` means these sources, as it would mean the package in an application. */
+/** Preloaded by tests: resolves `workron` to these sources, as an application resolves the package. */
 
 import { registerHooks } from 'node:module';
 

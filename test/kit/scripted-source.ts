@@ -1,37 +1,30 @@
-/** A job source in memory that a test can make late, deaf or forgetful. Not a scheduler: it retries and reaps nothing. */
+/** A job source in memory that a test can make slow, unreachable or lossy. It does not retry or reap jobs. */
 
 import { type ClaimedJob, DEFAULT_SPEC, type JobSpec } from '../../src/core/job.ts';
-import type { LeaseRef, Report } from '../../src/core/lease.ts';
+import type { HeartbeatOrders, LeaseRef, Report, WorkerHeartbeat } from '../../src/core/lease.ts';
 import type { Outcome, Settlement } from '../../src/core/outcome.ts';
 import type { LogChunk } from '../../src/core/output.ts';
-import type {
-  Beat,
-  BeatAnswer,
-  JobSource,
-  Registration,
-  SettleResult,
-  SourceClaim,
-} from '../../src/worker/job-source.ts';
+import type { JobSource, Registration, SettleResult, SourceClaim } from '../../src/worker/job-source.ts';
 
 type Call = 'register' | 'claim' | 'heartbeat' | 'settle' | 'writeOutput' | 'report' | 'leave';
 
 export class ScriptedSource implements JobSource {
   leaseMs = 30_000;
   heartbeatMs = 50;
-  /** Told to the worker with its next heartbeat. */
+  /** Sent to the worker with the reply to its next heartbeat. */
   readonly cancel: LeaseRef[] = [];
   readonly lost: LeaseRef[] = [];
   drain = false;
   forgotten = false;
   readonly claims: SourceClaim[] = [];
-  readonly beats: Beat[] = [];
+  readonly beats: WorkerHeartbeat[] = [];
   readonly settlements: Settlement[] = [];
   readonly chunks: LogChunk[] = [];
   readonly reports: Report[] = [];
   readonly left: number[] = [];
   settleResult: SettleResult = 'ok';
   holdsOutput = true;
-  /** Output is kept as text, unless there is much of it. */
+  /** Output is kept as text unless this is false. */
   keepOutput = true;
   outputBytes = 0;
   #pending: ClaimedJob[] = [];
@@ -43,7 +36,7 @@ export class ScriptedSource implements JobSource {
   #watchers: (() => void)[] = [];
   #nudge: (() => void) | undefined;
 
-  /** Makes jobs claimable; answers with their ids. */
+  /** Makes jobs claimable; returns their ids. */
   submit(...specs: Partial<JobSpec & Pick<ClaimedJob, 'runContext'>>[]): number[] {
     const jobs = specs.map((spec) => ({
       ...DEFAULT_SPEC,
@@ -60,7 +53,7 @@ export class ScriptedSource implements JobSource {
     return jobs.map(({ id }) => id);
   }
 
-  /** Hands the same job out once more. */
+  /** Makes the same job claimable again. */
   submitAgain(id: number, attempt: number, spec: Partial<JobSpec>): void {
     this.#pending.push({
       ...DEFAULT_SPEC,
@@ -79,21 +72,21 @@ export class ScriptedSource implements JobSource {
     this.#nudge?.();
   }
 
-  /** Runs before the call happens: throw to lose the request. */
+  /** Called before the call takes effect: throw to lose the request. */
   before(call: Call, hook: () => Promise<void> | void): () => void {
     const entry = { call, hook };
     this.#before.push(entry);
     return () => void this.#before.splice(this.#before.indexOf(entry), 1);
   }
 
-  /** Runs after the call has happened: throw to lose the answer. */
+  /** Called after the call has taken effect: throw to lose the reply. */
   after(call: Call, hook: () => Promise<void> | void): () => void {
     const entry = { call, hook };
     this.#after.push(entry);
     return () => void this.#after.splice(this.#after.indexOf(entry), 1);
   }
 
-  /** Resolves as soon as `condition` holds; looked at after every call. */
+  /** Resolves as soon as `condition` is true; checked after every call. */
   async until<T>(condition: () => T | undefined | false): Promise<T> {
     for (;;) {
       const value = condition();
@@ -135,7 +128,7 @@ export class ScriptedSource implements JobSource {
     return this.#call('claim', () => this.#pending.splice(0, request.limit));
   }
 
-  async heartbeat(beat: Beat): Promise<BeatAnswer | undefined> {
+  async heartbeat(beat: WorkerHeartbeat): Promise<HeartbeatOrders | undefined> {
     return this.#call('heartbeat', () => {
       this.beats.push(beat);
       if (this.forgotten) return undefined;

@@ -1,4 +1,4 @@
-/** Preloaded (`--import`) into processes of tests: their wall clock is wrong by WORKRON_TEST_SKEW_MS. */
+/** Preloaded (`--import`) into test processes: shifts their wall clock by WORKRON_TEST_SKEW_MS. */
 
 const skewMs = Number(process.env['WORKRON_TEST_SKEW_MS'] ?? 0);
 const RealDate = Date;

@@ -4,12 +4,12 @@
  */
 
 import { rmSync } from 'node:fs';
+import { jobs } from '../../contract/kit/builders.ts';
+import { forever, ids, submit } from '../../contract/kit/steps.ts';
 import { isWorkronError } from '../../src/core/error.ts';
 import { systemClock } from '../../src/ops/clock.ts';
 import { silentLog } from '../../src/ops/log.ts';
 import { openSqlite } from '../../src/store/sqlite/base/open.ts';
-import { jobs } from './builders.ts';
-import { forever, ids, submit } from './steps.ts';
 
 // Writing beyond the limit on a file's size is to fail, not to kill.
 process.on('SIGXFSZ', () => {});

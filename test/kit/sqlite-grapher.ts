@@ -1,10 +1,10 @@
 /** Carries ends down and fills groups on the file it is given, a few at a time, and prints how many each time until none is left. */
 
 import { writeSync } from 'node:fs';
+import { forever } from '../../contract/kit/steps.ts';
 import { systemClock } from '../../src/ops/clock.ts';
 import { silentLog } from '../../src/ops/log.ts';
 import { openSqlite } from '../../src/store/sqlite/base/open.ts';
-import { forever } from './steps.ts';
 
 const BATCH = 10;
 

@@ -1,10 +1,10 @@
 /** Submits, claims and settles without end on the file it is given, and prints what was acknowledged. */
 
+import { jobs } from '../../contract/kit/builders.ts';
+import { claim, forever, register, submit, success } from '../../contract/kit/steps.ts';
 import { systemClock } from '../../src/ops/clock.ts';
 import { silentLog } from '../../src/ops/log.ts';
 import { openSqlite } from '../../src/store/sqlite/base/open.ts';
-import { jobs } from './builders.ts';
-import { claim, forever, register, submit, success } from './steps.ts';
 
 const store = await openSqlite({ file: process.argv[2] ?? '', clock: systemClock, log: silentLog });
 const worker = await register(store);

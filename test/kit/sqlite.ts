@@ -2,20 +2,20 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { anOffer } from '../../contract/kit/builders.ts';
+import { VirtualClock } from '../../contract/kit/clock.ts';
+import type { TestStore } from '../../contract/kit/store.ts';
 import type { Clock } from '../../src/core/clock.ts';
 import { isWorkronError } from '../../src/core/error.ts';
 import { NEVER } from '../../src/core/never.ts';
 import { silentLog } from '../../src/ops/log.ts';
 import { openSqlite, type SqliteStore } from '../../src/store/sqlite/base/open.ts';
-import { anOffer } from './builders.ts';
-import { VirtualClock } from './clock.ts';
-import { folderEndsWithUs } from './ends-with-us.ts';
-import type { TestStore } from './store.ts';
+import { removeOnExit } from './end-on-exit.ts';
 
 /** A folder of its own for a test's files; disposing it leaves nothing behind. */
 export async function aFolder(): Promise<AsyncDisposable & { path: string }> {
   const path = await mkdtemp(join(tmpdir(), 'workron-'));
-  folderEndsWithUs(path);
+  removeOnExit(path);
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 

@@ -1,18 +1,18 @@
-/** Real Workron processes for tests about processes. */
+/** Starts real Workron processes. */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { endsWithUs, folderEndsWithUs } from './ends-with-us.ts';
+import { endOnExit, removeOnExit } from './end-on-exit.ts';
 
 const bin = join(import.meta.dirname, '..', '..', 'bin', 'workron');
 
 export interface WorkronProcess extends AsyncDisposable {
   child: ChildProcess;
   pid: number;
-  /** Of the API; empty where it has none. */
+  /** The URL of the API; empty if it has none. */
   url: string;
   /** Everything it has printed. */
   output(): string;
@@ -25,13 +25,13 @@ export interface StartOptions {
   args: readonly string[];
   env?: Record<string, string>;
   cwd?: string;
-  /** Printed when it is ready. */
+  /** The output that means that it is ready. */
   until?: RegExp;
-  /** Instead of bin/workron. */
+  /** The program; bin/workron by default. */
   command?: string;
 }
 
-/** Starts `workron ARGS` and resolves once it says that it is up. It is killed when disposed. */
+/** Starts `workron ARGS` and resolves once it is up. Disposing kills it. */
 export async function startWorkron({
   args,
   env = {},
@@ -42,11 +42,11 @@ export async function startWorkron({
   const child = spawn(command, args, {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
-    // A group of its own, so that what npm starts can be ended with it.
+    // A new process group, so that the processes that npm starts can be killed with it.
     detached: true,
     ...(cwd === undefined ? {} : { cwd }),
   });
-  endsWithUs('group', child);
+  endOnExit('group', child);
   let output = '';
   const exited = once(child, 'exit').then(([code, signal]) => (code ?? signal) as number | string);
   const ready = new Promise<void>((resolve, reject) => {
@@ -79,26 +79,14 @@ export async function startWorkron({
   };
 }
 
-/** A folder of its own, gone when disposed. */
+/** A new temporary folder, removed when disposed. */
 export async function temporaryFolder(): Promise<{ path: string } & AsyncDisposable> {
   const path = await mkdtemp(join(tmpdir(), 'workron-test-'));
-  folderEndsWithUs(path);
+  removeOnExit(path);
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 
-/** Calls `probe` until it answers with something; the test's own time-out is the limit. */
-export async function eventually<T>(
-  probe: () => Promise<T | undefined | false> | T | undefined | false,
-  everyMs = 50,
-): Promise<T> {
-  for (;;) {
-    const found = await probe();
-    if (found !== undefined && found !== false) return found;
-    await new Promise((resolve) => setTimeout(resolve, everyMs));
-  }
-}
-
-/** Whether a process lives. Zombies do not. */
+/** True if the process exists and is not a zombie. */
 export async function isAlive(pid: number): Promise<boolean> {
   const { readFile } = await import('node:fs/promises');
   try {
@@ -109,7 +97,7 @@ export async function isAlive(pid: number): Promise<boolean> {
   }
 }
 
-/** A request to the API that must succeed, as JSON. */
+/** Sends a request to the API and returns the JSON reply. Throws unless it succeeds. */
 export async function api<T = Record<string, unknown>>(
   url: string,
   path: string,

@@ -251,10 +251,13 @@ export function exerciseLibrary(name: string, open: () => Promise<TestLibrary>):
     test('what makes no sense is refused', async () => {
       await using it = await open();
       const { workron } = it;
-      await assert.rejects(workron.start({ jobs: [double, double] }), /Two jobs have the name double/);
+      await assert.rejects(workron.start({ jobs: [double, double] }), /jobs: expected unique names, got double twice/);
       await assert.rejects(workron.start({ jobs: [double], concurrency: 0 }), /concurrency/);
       await workron.start({ jobs: [double] });
-      await assert.rejects(workron.start({ jobs: [double] }), /started already/);
+      await assert.rejects(
+        workron.start({ jobs: [double] }),
+        /start\(\) was called before; a Workron can be started once/,
+      );
     });
   });
 }

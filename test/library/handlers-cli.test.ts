@@ -5,7 +5,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { open } from '../../src/index.ts';
-import { loadJobs } from '../../src/library/load-jobs.ts';
+import type { Engine } from '../../src/library/engine.ts';
+import { loadHandlers } from '../../src/library/load-handlers.ts';
 import { startWorkron, temporaryFolder } from '../kit/workron-process.ts';
 
 const library = join(import.meta.dirname, '..', '..', 'src', 'index.ts');
@@ -43,7 +44,8 @@ test('handlers: a file without jobs, or that cannot be loaded, is refused with i
   const [empty, broken] = [join(folder.path, 'empty.ts'), join(folder.path, 'broken.ts')];
   await writeFile(empty, 'export const nothing = 1;');
   await writeFile(broken, 'export const x: = 1;');
-  await assert.rejects(loadJobs([empty]), /empty\.ts exports no job/);
-  await assert.rejects(loadJobs([broken]), /Could not load .*broken\.ts/);
-  await assert.rejects(loadJobs([join(folder.path, 'absent.ts')]), /Could not load .*absent\.ts/);
+  const load = (files: string[]) => loadHandlers(files, {} as Engine);
+  await assert.rejects(load([empty]), /empty\.ts exports no job/);
+  await assert.rejects(load([broken]), /Could not load .*broken\.ts/);
+  await assert.rejects(load([join(folder.path, 'absent.ts')]), /Could not load .*absent\.ts/);
 });

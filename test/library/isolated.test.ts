@@ -40,7 +40,10 @@ test('isolate: a job that its module does not export cannot be', async () => {
   await using workron = await open('memory:', { log: 'silent' });
   const hidden = job('hidden', { isolate: import.meta.resolve('./isolated-jobs.ts'), run: () => 1 });
   await workron.start({ jobs: [hidden] });
-  await assert.rejects((await workron.submit(hidden)).result(), /exports no job hidden/);
+  await assert.rejects(
+    (await workron.submit(hidden)).result(),
+    /isolate: .*isolated-jobs\.ts does not export the job hidden/,
+  );
 });
 
 test('isolate: a job in a thread submits children, and finds those of its first attempt', async () => {
@@ -83,5 +86,8 @@ test('isolate: a transaction cannot leave the thread, and trying again would not
   await workron.start({ jobs: [completes] });
   const ended = await (await workron.submit(completes)).ended();
   assert.deepEqual([ended.reason, ended.attempts], ['fatal', 1]);
-  assert.match(ended.error ?? '', /complete is not possible in an isolated job/);
+  assert.match(
+    ended.error ?? '',
+    /complete: not supported in an isolated job, as its transaction cannot leave the thread; drop isolate/,
+  );
 });

@@ -76,5 +76,8 @@ test('notify: what makes no sense is refused', async () => {
     open('memory:', { notifyAllowPrivate: ['everything'] }),
     /notifyAllowPrivate: expected networks/,
   );
-  await assert.rejects(open('http://127.0.0.1:1', { notify: [] }), /belongs to the Workron that is asked/);
+  await assert.rejects(
+    open('http://127.0.0.1:1', { notify: [] }),
+    /^WorkronError: notify: configure it on the server; an HTTP client cannot set it$/,
+  );
 });

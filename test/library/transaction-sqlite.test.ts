@@ -98,7 +98,10 @@ test('transaction: on SQLite a success and the application’s writes are there 
 
 test('transaction: in memory, and over HTTP, there is none to share', async () => {
   await using workron = await open('memory:', { log: 'silent' });
-  await assert.rejects(workron.submit(mail, 'x', { tx: async () => [] }), /memory cannot be part of a transaction/);
+  await assert.rejects(
+    workron.submit(mail, 'x', { tx: async () => [] }),
+    /^WorkronError: tx: a memory store does not support transactions of the application$/,
+  );
 });
 
 test('transaction: a success that was committed with the application’s writes counts as done, once', async () => {

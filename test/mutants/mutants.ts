@@ -1,16 +1,30 @@
-/** The faults that `npm run mutants` plants: each is a mistake that this kind of software has made somewhere. */
+/** The faults that `npm run mutants` plants: each is a mistake that a job scheduler has made somewhere. */
+
+export interface Edit {
+  file: string;
+  /** Occurs exactly once in `file`. */
+  from: string;
+  to: string;
+}
 
 export interface Mutant {
+  /** The fault, as a sentence about the faulty program. */
   name: string;
-  /** The text `from` must stand exactly once in `file`. */
-  edits: { file: string; from: string; to: string }[];
-  /** At least one test of these files must turn red. */
+  edits: Edit[];
+  /** Test files of which at least one test must fail. */
   tests: string[];
+}
+
+/** Replaces `from` by `to` in the text of a file. Throws if the fault can no longer be planted. */
+export function plantIn(text: string, { file, from, to }: Edit): string {
+  const count = text.split(from).length - 1;
+  if (count !== 1) throw new Error(`${file}: expected the text to replace once, found it ${count} times: ${from}`);
+  return text.replace(from, () => to);
 }
 
 export const MUTANTS: Mutant[] = [
   {
-    name: 'ticks are counted from now, not from the last one',
+    name: 'the next tick is computed from now, not from the last tick',
     edits: [
       {
         file: 'src/core/schedule/plan-line.ts',
@@ -21,7 +35,7 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/store/memory/contract.test.ts'],
   },
   {
-    name: 'a new timing forgets the ticks that were postponed',
+    name: 'changing the timing of a schedule drops its postponed ticks',
     edits: [
       {
         file: 'src/core/schedule/change-lines.ts',
@@ -32,7 +46,7 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/store/memory/contract.test.ts'],
   },
   {
-    name: 'a changed schedule goes back to ticks that were judged meanwhile',
+    name: 'changing a schedule rewinds its cursor behind ticks that already have a verdict',
     edits: [
       {
         file: 'src/core/schedule/change-lines.ts',
@@ -43,7 +57,7 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/store/memory/contract.test.ts'],
   },
   {
-    name: 'a tick may have two rows',
+    name: 'the ledger accepts a second row for the same tick',
     edits: [
       {
         file: 'src/store/postgres/migrations/001_foundation.sql',
@@ -54,7 +68,7 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/store/postgres/schedules.test.ts'],
   },
   {
-    name: 'fixed times treated as wildcards when clocks change',
+    name: 'fixed times are treated as wildcards when the clocks change',
     edits: [
       {
         file: 'src/core/schedule/cron.ts',
@@ -65,7 +79,7 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/core/schedule-cron.test.ts', 'test/core/schedule-reference.test.ts'],
   },
   {
-    name: 'overlap is looked at without the lock of the schedule',
+    name: 'overlap is checked without the lock on the schedule',
     edits: [
       {
         file: 'src/store/postgres/sql/schedules.ts',
@@ -76,7 +90,7 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/store/postgres/schedules.test.ts'],
   },
   {
-    name: 'a job that waited at its lost worker is charged',
+    name: 'a prefetched job is charged an attempt when its worker is lost',
     edits: [
       {
         file: 'src/core/transition.ts',
@@ -87,7 +101,7 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/store/memory/contract.test.ts'],
   },
   {
-    name: 'a prefetch takes jobs that must not run twice',
+    name: 'prefetch claims jobs that must not run twice',
     edits: [
       {
         file: 'src/core/prefetch.ts',
@@ -98,7 +112,7 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/store/memory/contract.test.ts'],
   },
   {
-    name: 'a new key starts behind all that waits, not in the present round',
+    name: 'a new fair key starts behind every waiting job instead of in the current round',
     edits: [
       {
         file: 'src/core/turn.ts',
@@ -109,7 +123,7 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/store/memory/contract.test.ts'],
   },
   {
-    name: 'turns are given without the lock of their queue',
+    name: 'turns are assigned without the lock on their queue',
     edits: [
       {
         file: 'src/store/postgres/sql/turns.ts',
@@ -120,7 +134,7 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/store/postgres/locking.test.ts'],
   },
   {
-    name: 'no attempt in the fence of a settle (memory)',
+    name: 'settle does not check the attempt (memory)',
     edits: [
       {
         file: 'src/store/memory/jobs/settle.ts',
@@ -131,7 +145,7 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/store/memory/contract.test.ts'],
   },
   {
-    name: 'no attempt in the fence of a step that settles (PostgreSQL)',
+    name: 'settle of a workflow step does not check the attempt (PostgreSQL)',
     edits: [
       {
         file: 'src/store/postgres/migrations/001_foundation.sql',
@@ -142,7 +156,7 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/store/postgres/contract.test.ts'],
   },
   {
-    name: 'no attempt in the fence of a settle (PostgreSQL)',
+    name: 'settle does not check the attempt (PostgreSQL)',
     edits: [
       {
         file: 'src/store/postgres/sql/heartbeat.ts',
@@ -153,7 +167,7 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/store/postgres/contract.test.ts'],
   },
   {
-    name: 'reap by id only: a worker that reported meanwhile loses its job',
+    name: 'reap checks only the id: a worker that has reported in between loses its job',
     edits: [
       {
         file: 'src/store/postgres/sql/change.ts',
@@ -164,7 +178,7 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/store/postgres/contract.test.ts'],
   },
   {
-    name: 'acknowledgement before commit (SQLite)',
+    name: 'a call is acknowledged before its commit (SQLite)',
     edits: [
       {
         file: 'src/store/sqlite/base/serve.ts',
@@ -175,7 +189,7 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/store/sqlite/crash.test.ts'],
   },
   {
-    name: 'give-back without claim_seq: an answer still on its way is given to another',
+    name: 'claimed jobs are taken back without a check of claim_seq: a reply in flight is given to another worker',
     edits: [
       {
         file: 'src/store/memory/jobs/heartbeat.ts',
@@ -186,10 +200,10 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/store/memory/contract.test.ts'],
   },
   {
-    name: 'a free lock taken for death at the first look',
+    name: 'a worker is declared dead when its lock is free at the first check',
     edits: [
       {
-        file: 'src/scheduler/reaper.ts',
+        file: 'src/scheduler/duties/reaper.ts',
         from: 'workers.filter(({ id, seenAt }) => before.get(id) === seenAt)',
         to: 'workers.filter(() => before !== undefined)',
       },
@@ -208,7 +222,7 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/worker/drain.test.ts'],
   },
   {
-    name: 'kill of the child only: what it started lives on',
+    name: 'only the child process is killed: its descendants live on',
     edits: [
       {
         file: 'src/worker/launcher/supervisor.ts',
@@ -224,7 +238,7 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/worker/launcher-stop.test.ts'],
   },
   {
-    name: 'cancel flag not in the guard (memory)',
+    name: 'settle does not check for a cancel request (memory)',
     edits: [
       {
         file: 'src/store/memory/jobs/apply-changes.ts',
@@ -235,7 +249,7 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/store/memory/contract.test.ts'],
   },
   {
-    name: 'cancel flag not in the guard (PostgreSQL)',
+    name: 'settle does not check for a cancel request (PostgreSQL)',
     edits: [
       {
         file: 'src/store/postgres/sql/change.ts',
@@ -246,10 +260,10 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/store/postgres/contract.test.ts'],
   },
   {
-    name: 'one bad row fails its batch',
+    name: 'one bad row fails its whole batch',
     edits: [
       {
-        file: 'src/scheduler/submit.ts',
+        file: 'src/scheduler/jobs/submit.ts',
         from: 'splits: (error) => !isWorkronError(error) || !error.retryable,',
         to: 'splits: (error) => isWorkronError(error) && error.retryable,',
       },
@@ -268,7 +282,7 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/store/memory/contract.test.ts'],
   },
   {
-    name: 'SKIP LOCKED dropped from the claim',
+    name: 'claim does not use SKIP LOCKED',
     edits: [
       {
         file: 'src/store/postgres/sql/claim.ts',
@@ -279,7 +293,7 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/store/postgres/locking.test.ts'],
   },
   {
-    name: 'a job that is handed out with its submit overtakes those that wait',
+    name: 'a job that is claimed on insert overtakes waiting jobs of its lane',
     edits: [
       {
         file: 'src/store/postgres/sql/insert.ts',
@@ -290,7 +304,7 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/store/postgres/contract.test.ts'],
   },
   {
-    name: 'a job that is handed out with its submit overtakes those in lanes that are new',
+    name: 'a job that is claimed on insert overtakes waiting jobs of new lanes',
     edits: [
       {
         file: 'src/store/postgres/sql/insert.ts',
@@ -301,10 +315,10 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/store/postgres/insert-and-claim.test.ts'],
   },
   {
-    name: 'a claim goes on as if nothing had been handed to it when that answer was lost',
+    name: 'an idle claim ignores that the reply of its insert-and-claim was lost',
     edits: [
       {
-        file: 'src/scheduler/idle-claims.ts',
+        file: 'src/scheduler/leases/idle-claims.ts',
         from: 'handed.then(({ claimed }) => claimed);',
         to: 'handed.then(({ claimed }) => claimed).catch(() => []);',
       },
@@ -312,7 +326,7 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/scheduler/idle-claims.test.ts'],
   },
   {
-    name: 'order within a claim dropped',
+    name: 'claim returns its jobs in the wrong order',
     edits: [
       {
         file: 'src/store/postgres/jobs/claim.ts',
@@ -323,7 +337,7 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/store/postgres/contract.test.ts'],
   },
   {
-    name: 'an edit that does not rewrite the live row',
+    name: 'edit does not rewrite the live row',
     edits: [
       {
         file: 'src/store/postgres/jobs/edit.ts',
@@ -335,26 +349,68 @@ export const MUTANTS: Mutant[] = [
   },
   {
     name: 'a condition read as its opposite',
-    edits: [
-      { file: 'src/core/dag/conditions.ts', from: "done: ['success', 'ended'],", to: "done: ['failure', 'ended']," },
-    ],
+    edits: [{ file: 'src/core/dag/conditions.ts', from: "success: ['done'],", to: "success: ['failed']," }],
     tests: ['test/store/memory/contract.test.ts'],
   },
   {
-    name: 'the counter of open edges decremented twice',
+    name: 'the counter of open edges is decremented twice (core)',
     edits: [{ file: 'src/core/dag/edge-counters.ts', from: '    open: -1,', to: '    open: -2,' }],
     tests: ['test/store/memory/contract.test.ts'],
   },
   {
-    name: 'a cascade that stops after one level',
+    name: 'a cascade stops after one level',
     edits: [
       {
-        file: 'src/store/memory/graph/carry.ts',
-        from: '  carry(tables, parents);\n  return parents.length;',
-        to: '  for (const parent of parents) tables.cascade.delete(parent);\n  return parents.length;',
+        file: 'src/store/memory/graph/cascade.ts',
+        from: '  propagateFrom(tables, parents);\n  return parents.size;',
+        to: '  for (const parent of parents) tables.cascade.delete(parent);\n  return parents.size;',
       },
     ],
     tests: ['test/store/memory/contract.test.ts'],
+  },
+  {
+    name: 'a child that has started is judged again',
+    edits: [
+      {
+        file: 'src/core/dag/propagate.ts',
+        from: " || (from !== 'open' && child.started)) continue;",
+        to: ') continue;',
+      },
+    ],
+    tests: ['test/store/memory/contract.test.ts'],
+  },
+  {
+    name: 'a cancellation that does not reach its dependents',
+    edits: [
+      {
+        file: 'src/core/dag/propagate.ts',
+        from: "touch.cancelled ||= to === 'impossible' && parent.cancels;",
+        to: 'touch.cancelled ||= false;',
+      },
+    ],
+    tests: ['test/core/dag-propagate.test.ts'],
+  },
+  {
+    name: 'the cascade finds edges of children that have started (PostgreSQL)',
+    edits: [
+      {
+        file: 'src/store/postgres/sql/cascade.ts',
+        from: "      and (e.state = 'open' or ${neverStarted})`;",
+        to: '`;',
+      },
+    ],
+    tests: ['test/store/postgres/stale-edges.test.ts'],
+  },
+  {
+    name: 'the fast path of successes frees a child that cannot run (SQLite)',
+    edits: [
+      {
+        file: 'src/store/sqlite/graph/propagate-success.ts',
+        from: ' && broken + missed === 0,',
+        to: ' && broken + missed >= 0,',
+      },
+    ],
+    tests: ['test/store/sqlite/contract.test.ts'],
   },
   {
     name: 'the counter of open edges decremented twice (PostgreSQL)',
@@ -368,7 +424,7 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/store/postgres/dependencies.test.ts'],
   },
   {
-    name: 'a condition that nobody reads (PostgreSQL)',
+    name: 'the condition of an edge is ignored (PostgreSQL)',
     edits: [
       {
         file: 'src/store/postgres/migrations/001_foundation.sql',
@@ -384,29 +440,29 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/store/postgres/contract.test.ts'],
   },
   {
-    name: 'what a parent told its children is forgotten when one is judged anew (PostgreSQL)',
+    name: 'a propagated success is ignored when a child is judged again (PostgreSQL)',
     edits: [
       {
         file: 'src/store/postgres/sql/standing.ts',
-        from: "where r.job_id = e.parent_id and r.told) then 'held' else e.state end`;",
-        to: 'where r.job_id = e.parent_id and r.told) then e.state else e.state end`;',
+        from: "where r.job_id = e.parent_id and r.propagated) then 'held' else e.state end`;",
+        to: 'where r.job_id = e.parent_id and r.propagated) then e.state else e.state end`;',
       },
     ],
     tests: ['test/store/postgres/contract.test.ts'],
   },
   {
-    name: 'what a parent told its children is forgotten when one is judged anew (SQLite)',
+    name: 'a propagated success is ignored when a child is judged again (SQLite)',
     edits: [
       {
         file: 'src/store/sqlite/sql/dependencies.ts',
-        from: "where r.job_id = e.parent_id and r.told), 'held', e.state)",
-        to: 'where r.job_id = e.parent_id and r.told), e.state, e.state)',
+        from: "where r.job_id = e.parent_id and r.propagated), 'held', e.state)",
+        to: 'where r.job_id = e.parent_id and r.propagated), e.state, e.state)',
       },
     ],
     tests: ['test/store/sqlite/contract.test.ts'],
   },
   {
-    name: 'the counter of open edges decremented twice (SQLite)',
+    name: 'the counter of open edges is decremented twice (SQLite)',
     edits: [
       {
         file: 'src/store/sqlite/sql/dependencies.ts',
@@ -417,12 +473,12 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/store/sqlite/contract.test.ts'],
   },
   {
-    name: 'edges read in the statement that deletes',
+    name: 'edges are read in the statement that deletes the live row',
     edits: [
       {
         file: 'src/store/postgres/migrations/001_foundation.sql',
-        from: '  v_patience text;',
-        to: '  v_patience text;\n  v_seen bigint[];',
+        from: '  v_lock_timeout text;',
+        to: '  v_lock_timeout text;\n  v_seen bigint[];',
       },
       {
         file: 'src/store/postgres/migrations/001_foundation.sql',
@@ -447,7 +503,7 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/store/postgres/dependencies.test.ts'],
   },
   {
-    name: 'an edge inserted without its parent’s lock',
+    name: 'an edge is inserted without the lock on its parent',
     edits: [
       {
         file: 'src/store/postgres/graph/parents.ts',
@@ -461,7 +517,7 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/store/postgres/dependencies.test.ts'],
   },
   {
-    name: "a leader's write without its term (PostgreSQL)",
+    name: 'a leader writes without a check of its term (PostgreSQL)',
     edits: [
       {
         file: 'src/store/postgres/cluster/leadership.ts',

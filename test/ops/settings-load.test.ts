@@ -89,7 +89,10 @@ test('settings: a malformed value is refused in the words of its source', () => 
   assert.match(refusal({ flags: { port: '70000' } }), /^--port: expected a whole number from 0 to 65535, not "70000"/);
   assert.match(refusal({ env: { WORKRON_LEASE: 'soon' } }), /^WORKRON_LEASE: expected a duration/);
   assert.match(refusal({ yaml: 'role: api,schduler' }), /yaml: role: expected one of .*did you mean scheduler\?/);
-  assert.match(refusal({ yaml: 'port: {a: {b: 1}}' }), /port: expected a text, a number or a plain list/);
+  assert.match(
+    refusal({ yaml: 'port: {a: {b: 1}}' }),
+    /port: expected a string, a number, a boolean, or a list of them/,
+  );
   assert.match(refusal({ yaml: 'a: b: c' }), /yaml: /);
   assert.match(refusal({ flags: { 'db-schema': 'a;drop' } }), /--db-schema: expected a name/);
 });
@@ -131,7 +134,7 @@ test('settings: db-driver alone is enough where no place is needed, and may not 
   assert.deepEqual(load({ flags: { 'db-driver': 'sqlite' } }).store, { driver: 'sqlite', file: './workron.db' });
   assert.match(refusal({ flags: { 'db-driver': 'postgres' } }), /needs a db-url/);
   assert.match(refusal({ flags: { 'db-driver': 'sqlite', 'db-url': 'postgres://h/d' } }), /contradicts/);
-  assert.match(refusal({ flags: { 'db-url': 'mysql://h/d' } }), /cannot use mysql:/);
+  assert.match(refusal({ flags: { 'db-url': 'mysql://h/d' } }), /unsupported scheme mysql:/);
 });
 
 test('settings: DATABASE_URL and PORT are used when nothing else speaks, and only where they fit', () => {

@@ -1,4 +1,4 @@
-/** What npm gets: built, checked by those who check packages, installed in an empty folder, and used. */
+/** The npm package: built, checked by linters for packages, installed in an empty folder, and used. */
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -27,7 +27,7 @@ before(async () => {
   for (const name of ['package.json', 'README.md', 'LICENSE', 'bin', 'docs']) {
     await cp(join(root, name), join(source, name), { recursive: true });
   }
-  // The types are checked by `npm run check`; what is emitted is the same.
+  // `npm run check` checks the types; emitting does not need to do it again.
   const args = ['-p', join(root, 'tsconfig.build.json'), '--outDir', join(source, 'dist'), '--noCheck'];
   await run(bin('tsc'), args);
   for (const dialect of ['postgres', 'sqlite']) {
@@ -39,14 +39,14 @@ before(async () => {
 });
 after(() => folder[Symbol.asyncDispose]());
 
-test('package: publint and are-the-types-wrong have nothing to say', async () => {
+test('package: publint and are-the-types-wrong find no problem', async () => {
   const { stdout } = await run(bin('publint'), [tarball, '--strict']);
   assert.match(stdout, /All good!/);
-  // Half a minute of a processor.
+  // Takes half a minute of processor time.
   if (effort.full) await run(bin('attw'), [tarball, '--profile', 'esm-only', '--no-color', '--no-emoji']);
 });
 
-test('docs: library-reference.md is what the types say', async () => {
+test('docs: library-reference.md matches the types', async () => {
   const written = await readFile(join(root, 'docs', 'library-reference.md'), 'utf8');
   const reference = libraryReference(join(source, 'dist'));
   assert.equal(written, reference, 'run: node test/kit/library-reference.ts > docs/library-reference.md');
@@ -69,7 +69,7 @@ const APPLICATION = `
   console.log((await kit.runNext()).result, typeof Client);
 `;
 
-/** An empty folder with the package, and beside it what it depends on, as npm would have put it there. */
+/** A new folder with the package and its dependencies, as npm would install them. */
 async function install(): Promise<string> {
   const app = join(folder.path, 'app');
   await mkdir(join(app, 'node_modules'), { recursive: true });
@@ -85,13 +85,13 @@ async function install(): Promise<string> {
   return app;
 }
 
-/** The oldest version that `engines` names, from the registry; `WORKRON_TEST_OLD_NODE` where that cannot be reached. */
+/** The oldest Node that `engines` allows, from the registry, or from `WORKRON_TEST_OLD_NODE`. */
 async function oldestNode(): Promise<string> {
   const given = process.env['WORKRON_TEST_OLD_NODE'];
   if (given !== undefined) return given;
   const { engines } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { engines: { node: string } };
   const oldest = /^>=(\d+\.\d+)$/.exec(engines.node)?.[1];
-  assert.ok(oldest, 'engines.node is >=MAJOR.MINOR');
+  assert.ok(oldest, 'expected engines.node to be >=MAJOR.MINOR');
   const place = join(folder.path, 'oldest');
   await mkdir(place);
   await writeFile(join(place, 'package.json'), '{ "private": true }');
@@ -100,7 +100,7 @@ async function oldestNode(): Promise<string> {
   return join(place, 'node_modules', name, 'bin', 'node');
 }
 
-test('package: installed in an empty folder it works, on each runtime that is here, and its command too', async () => {
+test('package: library and command work in an empty folder, on every available runtime', async () => {
   const app = await install();
   const runtimes = [process.execPath, ...(effort.full ? [await oldestNode()] : [])];
   for (const node of runtimes) {
@@ -112,7 +112,7 @@ test('package: installed in an empty folder it works, on each runtime that is he
   assert.match(stdout, /^\d+\.\d+\.\d+/);
 });
 
-/** What its author would write; the second breaks a promise, by handing out what was not asked for. */
+/** Two custom stores: the second one breaks a promise, since its claims return more jobs than the limit. */
 const CONTRACT = `
   import { exerciseStore, openTestMemory } from 'workron/testing/contract';
   import { open } from 'workron';
@@ -131,7 +131,7 @@ const BROKEN = `
   });
 `;
 
-test('package: a store of one’s own proves itself by the contract suite, or does not', async () => {
+test('package: the contract suite accepts a correct custom store and rejects a faulty one', async () => {
   const app = join(folder.path, 'app');
   await writeFile(join(app, 'store.test.mjs'), CONTRACT);
   await writeFile(join(app, 'broken.test.mjs'), BROKEN);
@@ -149,7 +149,7 @@ test('package: a store of one’s own proves itself by the contract suite, or do
   assert.ok((await suite('broken.test.mjs', '--test-name-pattern=^claim')).fail > 0);
 });
 
-test('package: importing the library does nothing by itself', async () => {
+test('package: importing the library has no side effects', async () => {
   const app = join(folder.path, 'app');
   const script = `
     for (const name of ['workron', 'workron/client', 'workron/testing', 'workron/testing/contract']) await import(name);
@@ -161,7 +161,7 @@ test('package: importing the library does nothing by itself', async () => {
   assert.equal(stdout, ' 0\n');
 });
 
-test('package: workron/client has nothing of Node in it, and runs in a browser', async () => {
+test('package: workron/client imports nothing of Node and runs in a browser', async () => {
   const built = await build({
     configFile: false,
     logLevel: 'silent',

@@ -1,4 +1,4 @@
-/** What must not compile. Checked by `npm run check`: an expected error that does not come is an error itself. */
+/** Code that must not compile. Checked by `npm run check`: an expected error that is missing is an error itself. */
 
 import { type } from 'arktype';
 import * as v from 'valibot';
@@ -15,7 +15,7 @@ export async function mistakes(workron: Workron): Promise<void> {
   const typed = job('typed', { run: (input: { width: number }) => input.width });
   const parsed = job('parsed', { input: type({ n: 'string.integer.parse' }), run: ({ n }) => n + 1 });
 
-  // Right: with the schema's defaults, without an input, with a handle's result typed as it is after JSON.
+  // Correct: with the schema's defaults, without an input, and with the type that a result has after JSON.
   const handle = await workron.submit(mail, { to: 'ada' }, { delay: '5m' });
   const result: { id: string; copies: number; at: string } = await handle.result();
   const text: string = await (await workron.submit(none)).result();
@@ -35,7 +35,7 @@ export async function mistakes(workron: Workron): Promise<void> {
   await workron.submitAll(mail, [{ to: 'ada' }, { from: 'ada' }]);
   // @ts-expect-error not a job
   await workron.submit('mail', { to: 'ada' });
-  // @ts-expect-error an option that is not there
+  // @ts-expect-error an unknown option
   await workron.submit(none, undefined, { prio: 5 });
   // @ts-expect-error a wrong result
   const wrong: number = await handle.result();
@@ -43,9 +43,9 @@ export async function mistakes(workron: Workron): Promise<void> {
   const at: Date = result.at;
   // @ts-expect-error a job without its function cannot be run
   await workron.start({ jobs: [declared] });
-  // @ts-expect-error the function must answer with what was declared
+  // @ts-expect-error the function must return the declared type
   declared.handle(() => ({ ok: 'yes' }));
-  // @ts-expect-error the function does not get what the schema does not give
+  // @ts-expect-error a property that the schema does not have
   job('bad', { input: z.object({ n: z.number() }), run: ({ m }) => m });
   const nightly = await workron.schedule('nightly', { cron: '0 2 * * *', job: mail, input: { to: 'ada' } });
   const [run] = await nightly.run();
@@ -60,13 +60,13 @@ export async function mistakes(workron: Workron): Promise<void> {
   await workron.schedule('nightly', { cron: '0 2 * * *', every: '1h', job: none });
   // @ts-expect-error no timing
   await workron.schedule('nightly', { job: none });
-  // @ts-expect-error a rule that is not there
+  // @ts-expect-error an unknown rule
   await workron.schedule('nightly', { cron: '0 2 * * *', overlap: 'maybe', job: none });
-  // @ts-expect-error a tick says when a run is due
+  // @ts-expect-error a scheduled job has no delay: its tick sets the time
   await workron.schedule('nightly', { cron: '0 2 * * *', job: none, options: { delay: '5m' } });
   // @ts-expect-error neither a webhook nor a command
   await workron.submit(none, undefined, { notify: [{ on: ['failed'] }] });
-  // @ts-expect-error an event that is not there
+  // @ts-expect-error an unknown event
   await workron.submit(none, undefined, { notify: [{ on: ['broken'], command: 'true' }] });
   job('child', {
     run: async (_: unknown, { submit }) => {

@@ -8,8 +8,9 @@ import pg from 'pg';
 import type { Cluster, DutyStatus } from '../../src/api/cluster.ts';
 import type { Job } from '../../src/api/job.ts';
 import { effort } from '../effort.ts';
+import { eventually } from '../kit/eventually.ts';
 import { testPostgresUrl, testSchema } from '../kit/postgres.ts';
-import { api, eventually, startWorkron, temporaryFolder, type WorkronProcess } from '../kit/workron-process.ts';
+import { api, startWorkron, temporaryFolder, type WorkronProcess } from '../kit/workron-process.ts';
 
 const SCHEDULERS = 3;
 
@@ -97,11 +98,17 @@ describe('cluster', { timeout: 300_000 }, () => {
       const { items } = await api<{ items: Job[] }>(at, '/jobs', jobs.slice(start, start + 1_000));
       submitted.push(...items.map(({ id }) => id));
     }
-    await eventually(async () => {
-      const { items } = await api<{ items: { name: string; pending: number; running: number }[] }>(urlOf(0), '/queues');
-      const queue = items.find(({ name }) => name === 'load');
-      return queue === undefined || queue.pending + queue.running === 0;
-    }, 200);
+    await eventually(
+      async () => {
+        const { items } = await api<{ items: { name: string; pending: number; running: number }[] }>(
+          urlOf(0),
+          '/queues',
+        );
+        const queue = items.find(({ name }) => name === 'load');
+        return queue === undefined || queue.pending + queue.running === 0;
+      },
+      { everyMs: 200 },
+    );
     for (const worker of workers) worker.signal('SIGTERM');
     assert.deepEqual(
       await Promise.all(workers.map(({ exited }) => exited)),
@@ -161,7 +168,7 @@ describe('cluster', { timeout: 300_000 }, () => {
     );
     assert.equal(cut.length, 1);
     await succeeded(duty.term);
-    assert.match(schedulers[index]?.output() ?? '', /the session with the store has ended.*leads no more/);
+    assert.match(schedulers[index]?.output() ?? '', /the session with the store has ended.*lost leadership/);
     await promoted();
   });
 

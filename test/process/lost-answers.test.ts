@@ -4,8 +4,9 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { eventually } from '../kit/eventually.ts';
 import { type HttpProxy, startHttpProxy, startTcpProxy } from '../kit/http-proxy.ts';
-import { api, eventually, startWorkron, temporaryFolder, type WorkronProcess } from '../kit/workron-process.ts';
+import { api, startWorkron, temporaryFolder, type WorkronProcess } from '../kit/workron-process.ts';
 
 /** A lease so long that it cannot be what gives a job back. */
 const PATIENT = ['--lease', '10m', '--heartbeat', '200ms', '--reap-every', '1s'];

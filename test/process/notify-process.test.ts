@@ -5,8 +5,9 @@ import { createHmac } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { eventually } from '../kit/eventually.ts';
 import { openHookReceiver } from '../kit/hook-receiver.ts';
-import { api, eventually, startWorkron, temporaryFolder } from '../kit/workron-process.ts';
+import { api, startWorkron, temporaryFolder } from '../kit/workron-process.ts';
 
 interface Detail {
   id: string;

@@ -4,9 +4,10 @@ import assert from 'node:assert/strict';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { eventually } from '../kit/eventually.ts';
 import { startTcpProxy } from '../kit/http-proxy.ts';
 import { openTestPostgres, startPostgres } from '../kit/postgres.ts';
-import { api, eventually, startWorkron, temporaryFolder } from '../kit/workron-process.ts';
+import { api, startWorkron, temporaryFolder } from '../kit/workron-process.ts';
 
 interface Job {
   id: string;
@@ -23,10 +24,13 @@ async function exists(path: string): Promise<boolean> {
 }
 
 async function ended(url: string, id: string): Promise<Job> {
-  return eventually(async () => {
-    const job = await api<Job>(url, `/jobs/${id}`).catch(() => undefined);
-    return job !== undefined && ['done', 'failed'].includes(job.status) && job;
-  }, 200);
+  return eventually(
+    async () => {
+      const job = await api<Job>(url, `/jobs/${id}`).catch(() => undefined);
+      return job !== undefined && ['done', 'failed'].includes(job.status) && job;
+    },
+    { everyMs: 200 },
+  );
 }
 
 describe('PostgreSQL', { concurrency: 3 }, () => {
@@ -103,7 +107,7 @@ describe('PostgreSQL', { concurrency: 3 }, () => {
     proxy.thaw();
     const after = await eventually(
       () => api<Job>(up.url, '/jobs', { command: 'true', delay: '100ms' }).catch(() => undefined),
-      500,
+      { everyMs: 500 },
     );
     assert.equal((await ended(up.url, after.id)).status, 'done');
     assert.equal((await fetch(`${up.url}/ready`)).status, 200);

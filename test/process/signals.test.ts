@@ -4,7 +4,8 @@ import assert from 'node:assert/strict';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { api, eventually, startWorkron, temporaryFolder } from '../kit/workron-process.ts';
+import { eventually } from '../kit/eventually.ts';
+import { api, startWorkron, temporaryFolder } from '../kit/workron-process.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 

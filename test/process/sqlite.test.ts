@@ -5,7 +5,8 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { effort } from '../effort.ts';
-import { api, eventually, startWorkron, temporaryFolder } from '../kit/workron-process.ts';
+import { eventually } from '../kit/eventually.ts';
+import { api, startWorkron, temporaryFolder } from '../kit/workron-process.ts';
 
 interface Listed {
   items: { id: string; status: string }[];
@@ -42,10 +43,13 @@ test('kill -9 of the scheduler with jobs in all states, restart: every job is th
   await api(first.url, '/jobs/bulk', { action: 'cancel', filter: { name: 'to-cancel' } });
   const count = (jobs: Map<string, string>, status: string) =>
     [...jobs.values()].filter((other) => other === status).length;
-  await eventually(async () => {
-    const jobs = await all(first.url);
-    return count(jobs, 'done') + count(jobs, 'failed') === 2 * fifth && count(jobs, 'cancelled') === fifth;
-  }, 300);
+  await eventually(
+    async () => {
+      const jobs = await all(first.url);
+      return count(jobs, 'done') + count(jobs, 'failed') === 2 * fifth && count(jobs, 'cancelled') === fifth;
+    },
+    { everyMs: 300 },
+  );
   const { id: running } = await api<{ id: string }>(first.url, '/jobs', {
     command: `touch ${folder.path}/on; [ $WORKRON_ATTEMPT -gt 1 ] || sleep 300`,
   });

@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { effort } from '../effort.ts';
+import { eventually } from '../kit/eventually.ts';
 import { openTestPostgres } from '../kit/postgres.ts';
-import { api, eventually, startWorkron, temporaryFolder, type WorkronProcess } from '../kit/workron-process.ts';
+import { api, startWorkron, temporaryFolder, type WorkronProcess } from '../kit/workron-process.ts';
 
 interface Job {
   id: string;
@@ -37,7 +38,7 @@ async function survivesKills(args: readonly string[]): Promise<void> {
     const before = acknowledged.length;
     const submitting = submitUntilGone(up.url, acknowledged);
     const many = before + randomInt(1, 20);
-    await eventually(() => acknowledged.length >= many, 1);
+    await eventually(() => acknowledged.length >= many, { everyMs: 1 });
     await setTimeout(randomInt(8));
     up.signal('SIGKILL');
     await up.exited;

@@ -4,13 +4,14 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import pg from 'pg';
+import { makeSchedule } from '../../contract/kit/schedules.ts';
 import type { Cluster } from '../../src/api/cluster.ts';
 import { silentLog } from '../../src/ops/log.ts';
 import { openPostgres } from '../../src/store/postgres/base/open.ts';
 import { effort } from '../effort.ts';
+import { eventually } from '../kit/eventually.ts';
 import { testPostgresUrl, testSchema } from '../kit/postgres.ts';
-import { makeSchedule } from '../kit/schedules.ts';
-import { api, eventually, startWorkron, type WorkronProcess } from '../kit/workron-process.ts';
+import { api, startWorkron, type WorkronProcess } from '../kit/workron-process.ts';
 
 const SCHEDULERS = 3;
 const MINUTE_MS = 60_000;
@@ -59,7 +60,7 @@ test('ticks: schedulers killed and frozen at random, with clocks minutes apart, 
     Number((await client.query(`select coalesce(sum(count), 0) as sum from "${schema}".tick`)).rows[0].sum);
   const more = async (ticks: number) => {
     const wanted = (await judged()) + ticks;
-    await eventually(async () => (await judged()) >= wanted, 200);
+    await eventually(async () => (await judged()) >= wanted, { everyMs: 200 });
   };
   const leader = () =>
     eventually(async () => {
@@ -82,14 +83,17 @@ test('ticks: schedulers killed and frozen at random, with clocks minutes apart, 
       schedulers[victim]?.signal('SIGSTOP');
       await more(2 * effort.tickSchedules);
       const others = schedulers.filter((_, index) => index !== victim);
-      await eventually(async () => {
-        const view = await api<Cluster>(others[0]?.url ?? '', '/cluster');
-        const state = view.duties.find(({ duty }) => duty === 'ticker');
-        return (
-          state?.leader !== null &&
-          view.instances.find(({ id }) => id === state?.leader)?.pid !== schedulers[victim]?.pid
-        );
-      }, 200);
+      await eventually(
+        async () => {
+          const view = await api<Cluster>(others[0]?.url ?? '', '/cluster');
+          const state = view.duties.find(({ duty }) => duty === 'ticker');
+          return (
+            state?.leader !== null &&
+            view.instances.find(({ id }) => id === state?.leader)?.pid !== schedulers[victim]?.pid
+          );
+        },
+        { everyMs: 200 },
+      );
       schedulers[victim]?.signal('SIGCONT');
     } else {
       const any = round % 3 === 1 ? victim : Math.floor(Math.random() * SCHEDULERS);

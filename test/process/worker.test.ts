@@ -5,7 +5,8 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { effort } from '../effort.ts';
-import { api, eventually, startWorkron, temporaryFolder, type WorkronProcess } from '../kit/workron-process.ts';
+import { eventually } from '../kit/eventually.ts';
+import { api, startWorkron, temporaryFolder, type WorkronProcess } from '../kit/workron-process.ts';
 
 const QUICK = ['--lease', '3s', '--heartbeat', '300ms', '--reap-every', '300ms'];
 
@@ -92,7 +93,7 @@ describe('workers', { concurrency: 2 }, () => {
       const last = items.at(-1) as WireJob;
       await eventually(
         async () => (await api<{ items: unknown[] }>(url, '/jobs?status=pending,running&limit=1')).items.length === 0,
-        200,
+        { everyMs: 200 },
       );
       assert.equal((await job(url, last.id)).status, 'done');
       const ran = (await readFile(join(folder.path, 'ran'), 'utf8')).trim().split('\n');

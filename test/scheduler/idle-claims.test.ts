@@ -3,6 +3,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
+import { aJob, anOffer, aWorker } from '../../contract/kit/builders.ts';
+import { VirtualClock } from '../../contract/kit/clock.ts';
+import { forever, ids } from '../../contract/kit/steps.ts';
 import { WorkronError } from '../../src/core/error.ts';
 import { silentLog } from '../../src/ops/log.ts';
 import { Metrics } from '../../src/ops/metrics.ts';
@@ -11,9 +14,6 @@ import type { Scheduler } from '../../src/scheduler/scheduler.ts';
 import type { ClaimRequest } from '../../src/store/job-store.ts';
 import { openMemory } from '../../src/store/memory/base/open.ts';
 import type { Store } from '../../src/store/store.ts';
-import { aJob, anOffer, aWorker } from '../kit/builders.ts';
-import { VirtualClock } from '../kit/clock.ts';
-import { forever, ids } from '../kit/steps.ts';
 
 interface Scene {
   scheduler: Scheduler;

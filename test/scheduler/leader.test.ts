@@ -2,22 +2,22 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { aJob } from '../../contract/kit/builders.ts';
+import { VirtualClock } from '../../contract/kit/clock.ts';
+import { claimOne, forever, readOne, submitOne } from '../../contract/kit/steps.ts';
 import { type Log, silentLog } from '../../src/ops/log.ts';
 import type { Loop } from '../../src/ops/loop.ts';
 import { Metrics } from '../../src/ops/metrics.ts';
 import type { SchedulerContext } from '../../src/scheduler/context.ts';
-import { IdleClaims } from '../../src/scheduler/idle-claims.ts';
-import { Leader } from '../../src/scheduler/leader.ts';
-import { NOBODY } from '../../src/scheduler/notify-context.ts';
-import { reaper } from '../../src/scheduler/reaper.ts';
-import { SharedPolling } from '../../src/scheduler/shared-polling.ts';
+import { Leader } from '../../src/scheduler/duties/leader.ts';
+import { reaper } from '../../src/scheduler/duties/reaper.ts';
+import { IdleClaims } from '../../src/scheduler/leases/idle-claims.ts';
+import { SharedPolling } from '../../src/scheduler/leases/shared-polling.ts';
+import { NO_TARGETS } from '../../src/scheduler/notify/targets.ts';
 import { Telemetry } from '../../src/scheduler/telemetry.ts';
 import type { Hint } from '../../src/store/hint.ts';
 import { openMemory } from '../../src/store/memory/base/open.ts';
 import type { Store } from '../../src/store/store.ts';
-import { aJob } from '../kit/builders.ts';
-import { VirtualClock } from '../kit/clock.ts';
-import { claimOne, forever, readOne, submitOne } from '../kit/steps.ts';
 
 interface Told {
   level: string;
@@ -46,8 +46,8 @@ function cluster({ exclusive = false } = {}) {
     const metrics = new Metrics('0', instanceId);
     const telemetry = new Telemetry(metrics, instanceId);
     const shared = { store, clock, random: () => 0.5, log, telemetry, instanceId };
-    const looks = new SharedPolling(store, clock);
-    const context: SchedulerContext = { ...shared, notify: NOBODY, idle: new IdleClaims(), looks };
+    const polls = new SharedPolling(store, clock);
+    const context: SchedulerContext = { ...shared, notify: NO_TARGETS, idle: new IdleClaims(), polls };
     const gauge = async () => (await metrics.leader.get()).values.map(({ value }) => value);
     return { context, leader: new Leader(context), told, gauge };
   };

@@ -3,19 +3,19 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
+import { aJob, aStep, aWorkflow } from '../../contract/kit/builders.ts';
+import { VirtualClock } from '../../contract/kit/clock.ts';
+import { Hands } from '../../contract/kit/graph.ts';
+import { aSchedule, PERIOD } from '../../contract/kit/schedules.ts';
+import { forever } from '../../contract/kit/steps.ts';
 import type { Job, NewJob } from '../../src/core/job.ts';
 import type { Notify, NotifyEvent, NotifyTarget } from '../../src/core/notify.ts';
 import { silentLog } from '../../src/ops/log.ts';
 import { Metrics } from '../../src/ops/metrics.ts';
 import { createScheduler } from '../../src/scheduler/create-scheduler.ts';
-import { notifier } from '../../src/scheduler/notifier.ts';
-import type { NotifyContext } from '../../src/scheduler/notify-context.ts';
+import { notifier } from '../../src/scheduler/duties/notifier.ts';
+import type { NotifyContext } from '../../src/scheduler/notify/targets.ts';
 import { openMemory } from '../../src/store/memory/base/open.ts';
-import { aJob, aStep, aWorkflow } from '../kit/builders.ts';
-import { VirtualClock } from '../kit/clock.ts';
-import { Hands } from '../kit/graph.ts';
-import { aSchedule, PERIOD } from '../kit/schedules.ts';
-import { forever } from '../kit/steps.ts';
 
 const HOOK = 'https://example.com/hook';
 const entry = (target: NotifyTarget, ...on: NotifyEvent[]): Notify => ({ on, target, lateAfterMs: 60_000 });
@@ -31,7 +31,7 @@ async function scene(notify: Partial<NotifyContext> = {}) {
     store,
     clock,
     random: () => 0.5,
-    log: { ...silentLog, error: (fields) => errors.push((fields as { again_in_ms: number }).again_in_ms) },
+    log: { ...silentLog, error: (fields) => errors.push((fields as { retry_in_ms: number }).retry_in_ms) },
     metrics: new Metrics('0', 'test'),
     instanceId: 'test',
     leaseMs: 30_000,

@@ -3,20 +3,20 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
+import { aJob } from '../../contract/kit/builders.ts';
+import { VirtualClock } from '../../contract/kit/clock.ts';
+import { makeSchedule, PERIOD } from '../../contract/kit/schedules.ts';
+import { claimOne, forever, succeed } from '../../contract/kit/steps.ts';
 import { silentLog } from '../../src/ops/log.ts';
 import { Metrics } from '../../src/ops/metrics.ts';
 import { Wake } from '../../src/ops/wake.ts';
 import { createScheduler } from '../../src/scheduler/create-scheduler.ts';
-import { ticker } from '../../src/scheduler/ticker.ts';
+import { ticker } from '../../src/scheduler/duties/ticker.ts';
 import type { Ticked } from '../../src/store/schedule-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { effort } from '../effort.ts';
-import { aJob } from '../kit/builders.ts';
-import { VirtualClock } from '../kit/clock.ts';
 import { openTestPostgres } from '../kit/postgres.ts';
-import { makeSchedule, PERIOD } from '../kit/schedules.ts';
 import { openTestSqlite } from '../kit/sqlite.ts';
-import { claimOne, forever, succeed } from '../kit/steps.ts';
 
 /** In one transaction. On SQLite everybody else waits for it to end. */
 const MOST = { postgres: 1_000, sqlite: 200, memory: 200 };

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate, setTimeout } from 'node:timers/promises';
+import { VirtualClock } from '../../contract/kit/clock.ts';
 import { WorkronError } from '../../src/core/error.ts';
 import { DEFAULT_SPEC, type NewJob } from '../../src/core/job.ts';
 import { NEVER as signal } from '../../src/core/never.ts';
@@ -12,14 +13,13 @@ import { silentLog } from '../../src/ops/log.ts';
 import { type Loop, runLoop } from '../../src/ops/loop.ts';
 import { Metrics } from '../../src/ops/metrics.ts';
 import { Wake } from '../../src/ops/wake.ts';
-import { bulkRunner } from '../../src/scheduler/bulk.ts';
 import { createScheduler, type SchedulerParts } from '../../src/scheduler/create-scheduler.ts';
-import { runDuties } from '../../src/scheduler/duties.ts';
-import { expirer, promoter } from '../../src/scheduler/promoter.ts';
-import { lockWatcher, reaper, reclaimFromPreviousRun } from '../../src/scheduler/reaper.ts';
+import { runDuties } from '../../src/scheduler/duties/duties.ts';
+import { expirer, promoter } from '../../src/scheduler/duties/promoter.ts';
+import { lockWatcher, reaper, reclaimFromPreviousRun } from '../../src/scheduler/duties/reaper.ts';
+import { bulkRunner } from '../../src/scheduler/jobs/bulk.ts';
 import { openMemory } from '../../src/store/memory/base/open.ts';
 import type { Store } from '../../src/store/store.ts';
-import { VirtualClock } from '../kit/clock.ts';
 
 const LEASE = 30_000;
 
@@ -189,10 +189,10 @@ test('cancel: a running job is asked to stop, and from then on only done or canc
   const failing = await claimOne();
   const finishing = await claimOne();
   for (const { jobId } of [failing, finishing]) {
-    const job = await scheduler.cancel(jobId, { quiet: false }, signal);
+    const job = await scheduler.cancel(jobId, { keepDependents: false }, signal);
     assert.equal(job.status, 'running');
     assert.notEqual(job.cancelRequestedAt, null);
-    await scheduler.cancel(jobId, { quiet: false }, signal);
+    await scheduler.cancel(jobId, { keepDependents: false }, signal);
   }
   await scheduler.settle(
     [
@@ -203,7 +203,9 @@ test('cancel: a running job is asked to stop, and from then on only done or canc
   );
   assert.equal((await scheduler.job(failing.jobId, signal)).status, 'cancelled');
   assert.equal((await scheduler.job(finishing.jobId, signal)).status, 'done');
-  await assert.rejects(scheduler.cancel(finishing.jobId, { quiet: false }, signal), { code: 'illegal_transition' });
+  await assert.rejects(scheduler.cancel(finishing.jobId, { keepDependents: false }, signal), {
+    code: 'illegal_transition',
+  });
 });
 
 test('wait: an end between the look and the wait is not missed', async () => {
@@ -440,7 +442,7 @@ test('bulk: a job that cannot be retried because its key is taken does not hold 
   const unique = { key: 'k', while: 'active', onConflict: 'reject' } as const;
   const { items } = await scheduler.submit([command({ unique }), command(), command()], {}, signal);
   const ids = items.map(({ job }) => job.id);
-  for (const id of ids) await scheduler.cancel(id, { quiet: false }, signal);
+  for (const id of ids) await scheduler.cancel(id, { keepDependents: false }, signal);
   await scheduler.submit([command({ unique })], {}, signal);
   const { operation } = await scheduler.bulk(
     { action: 'retry', filter: { statuses: ['cancelled'] }, dryRun: false },

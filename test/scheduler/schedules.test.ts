@@ -2,6 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { VirtualClock } from '../../contract/kit/clock.ts';
+import { aSchedule, aTarget, HOUR, MINUTE, PERIOD } from '../../contract/kit/schedules.ts';
+import { claimOne, readOne } from '../../contract/kit/steps.ts';
 import { isWorkronError } from '../../src/core/error.ts';
 import { NEVER as signal } from '../../src/core/never.ts';
 import { silentLog } from '../../src/ops/log.ts';
@@ -9,12 +12,9 @@ import { runLoop } from '../../src/ops/loop.ts';
 import { Metrics } from '../../src/ops/metrics.ts';
 import { Wake } from '../../src/ops/wake.ts';
 import { createScheduler } from '../../src/scheduler/create-scheduler.ts';
-import { ticker } from '../../src/scheduler/ticker.ts';
+import { ticker } from '../../src/scheduler/duties/ticker.ts';
 import { openMemory } from '../../src/store/memory/base/open.ts';
-import { VirtualClock } from '../kit/clock.ts';
 import { eventually } from '../kit/eventually.ts';
-import { aSchedule, aTarget, HOUR, MINUTE, PERIOD } from '../kit/schedules.ts';
-import { claimOne, readOne } from '../kit/steps.ts';
 
 function scene() {
   const clock = new VirtualClock();

@@ -2,6 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { aJob, anOffer, aStep, aWorker, aWorkflow } from '../../contract/kit/builders.ts';
+import { VirtualClock } from '../../contract/kit/clock.ts';
 import type { NewStep } from '../../src/core/dag/new-workflow.ts';
 import type { WorkflowStep } from '../../src/core/dag/workflow.ts';
 import { NEVER as signal } from '../../src/core/never.ts';
@@ -10,10 +12,8 @@ import { silentLog } from '../../src/ops/log.ts';
 import { Metrics } from '../../src/ops/metrics.ts';
 import { Wake } from '../../src/ops/wake.ts';
 import { createScheduler } from '../../src/scheduler/create-scheduler.ts';
-import { grapher } from '../../src/scheduler/grapher.ts';
+import { grapher } from '../../src/scheduler/duties/grapher.ts';
 import { openMemory } from '../../src/store/memory/base/open.ts';
-import { aJob, anOffer, aStep, aWorker, aWorkflow } from '../kit/builders.ts';
-import { VirtualClock } from '../kit/clock.ts';
 
 const DONE: Outcome = { type: 'succeeded', exitCode: 0 };
 const FAILED: Outcome = { type: 'failed', exitCode: 1, signal: null, error: 'exit 1', fatal: true };
@@ -161,7 +161,7 @@ test('a group is cancelled with its items, and retried by them', async () => {
 
   const other = await submit([aStep('each', { forEach: { items: [1, 2, 3], maxParallel: 1 } })]);
   const [waiting] = await stepsOf(other);
-  await scheduler.cancel(waiting?.job.id ?? 0, { quiet: false }, signal);
+  await scheduler.cancel(waiting?.job.id ?? 0, { keepDependents: false }, signal);
   assert.deepEqual(await runAll(), []);
   assert.deepEqual(await states(other), { each: 'cancelled' });
 });

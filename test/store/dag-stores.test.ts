@@ -3,18 +3,18 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
+import { readWorkflow } from '../../contract/kit/graph.ts';
+import { openTestMemory } from '../../contract/kit/memory.ts';
+import { forever } from '../../contract/kit/steps.ts';
+import type { OpenStore } from '../../contract/kit/store.ts';
 import { countedEnd } from '../../src/core/dag/conditions.ts';
 import type { TerminalStatus } from '../../src/core/job.ts';
 import { effort } from '../effort.ts';
 import { asJobs, asSteps, DagDriver } from '../kit/dag-driver.ts';
 import { dagPlan, picker } from '../kit/dag-plans.ts';
 import { DagReference, type PlannedNode } from '../kit/dag-reference.ts';
-import { readWorkflow } from '../kit/graph.ts';
-import { openTestMemory } from '../kit/memory.ts';
 import { openEmptiedPostgres } from '../kit/postgres.ts';
 import { openEmptiedSqlite } from '../kit/sqlite.ts';
-import { forever } from '../kit/steps.ts';
-import type { OpenStore } from '../kit/store.ts';
 
 const STORES: [string, OpenStore][] = [
   ['memory', openTestMemory],
@@ -144,6 +144,47 @@ for (const [name, open] of STORES) {
           await driver.agreeOnStatus(reference);
         }
         await checkEnded(driver);
+      });
+      await fc.assert(property, runs);
+    });
+
+    void test('the fast path of successes comes to what the rules of all ends come to, after every end', async () => {
+      const property = fc.asyncProperty(plans, numbers, fc.boolean(), async (drawn, picks, steps) => {
+        await using one = await open();
+        await using other = await open();
+        const plan = steps ? asSteps(drawn) : asJobs(drawn);
+        const pick = picker(picks);
+        const [fast, general] = [new DagDriver(one, plan), new DagDriver(other, plan)];
+        const drivers = [fast, general];
+        for (const driver of drivers) {
+          if (steps) await driver.submitWorkflow();
+          else for (const _ of plan) await driver.submitJob();
+        }
+        const ended = new Set<number>();
+        for (const round of [0, 1] as const) {
+          for (;;) {
+            for (const driver of drivers) await driver.take();
+            const now = await fast.fates();
+            assert.deepEqual(await general.fates(), now);
+            const free = [...plan.keys()].filter((node) => now[node]?.status === 'free');
+            if (free.length === 0) break;
+            const together = [...new Set([pick(free), pick(free), pick(free)])];
+            const ends = together.map((node) => ({ node, end: plan[node]?.ends[round] ?? 'done' }));
+            await fast.end(ends);
+            await general.end(ends, { fastPath: false });
+            for (const node of together) ended.add(node);
+            for (const driver of drivers) await driver.settleDown();
+          }
+          for (const driver of drivers) await checkWorkflow(driver, plan);
+          const over = [...ended].filter((node) => plan[node]?.ends[0] !== 'done');
+          if (round === 1 || over.length === 0) break;
+          const node = pick(over);
+          for (const driver of drivers) {
+            await driver.retry(node);
+            await driver.settleDown();
+          }
+        }
+        for (const driver of drivers) await checkEnded(driver);
       });
       await fc.assert(property, runs);
     });

@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { openTestMemory } from '../../contract/kit/memory.ts';
+import type { OpenStore } from '../../contract/kit/store.ts';
 import { isWorkronError } from '../../src/core/error.ts';
 import { effort } from '../effort.ts';
-import { openTestMemory } from '../kit/memory.ts';
 import { openEmptiedPostgres } from '../kit/postgres.ts';
 import { openEmptiedSqlite } from '../kit/sqlite.ts';
-import type { OpenStore } from '../kit/store.ts';
 import { type Action, action, wantedJob } from './model/action.ts';
 import { carryOn, history, observe, perform } from './model/perform.ts';
 import { MAX_ACTIONS, World } from './model/world.ts';

@@ -1,4 +1,4 @@
-/** Every screen for everybody: axe-core finds nothing, dark and light, wide, 320 px and at 200 %, and nothing is cut off. */
+/** Accessibility of every screen, dark and light, wide, at 320 px and at 200 %: axe-core finds nothing, nothing is cut off. */
 
 import { after, before, test } from 'node:test';
 import { effort } from '../effort.ts';
@@ -14,7 +14,7 @@ before(async () => {
 });
 after(() => dashboard[Symbol.asyncDispose]());
 
-/** Where to go, and what is there once all is shown. */
+/** The path of each screen, and a selector that matches once it is complete. */
 function screens(): [path: string, ready: string][] {
   return [
     ['/ui/', '.chart-key'],
@@ -39,7 +39,7 @@ function screens(): [path: string, ready: string][] {
   ];
 }
 
-test('access: an empty installation', async () => {
+test('access: an empty installation is accessible', async () => {
   await using screen = await dashboard.open('/ui/');
   await screen.page.getByRole('heading', { name: 'Welcome' }).waitFor();
   await assertAccessible(screen.page, 'welcome');
@@ -50,9 +50,9 @@ interface Look {
   colorScheme: 'light' | 'dark';
   /** In CSS pixels. */
   width: number;
-  /** 2: a window of 1,280 pixels at 200 %. */
+  /** 2 means a window of 1,280 pixels at 200 %. */
   zoom: number;
-  /** Whether axe-core looks at it too; else only whether all of it fits. */
+  /** Whether axe-core checks it, too; else only that everything fits. */
   axe: boolean;
 }
 
@@ -62,7 +62,7 @@ const WIDTHS = [
   { width: 320, zoom: 1 },
 ];
 
-/** Every day each colour and each width once; in full, each with each. */
+/** Each colour and each width once; with full effort, every combination. */
 const LOOKS: Look[] = effort.full
   ? (['light', 'dark'] as const).flatMap((colorScheme) => WIDTHS.map((size) => ({ colorScheme, ...size, axe: true })))
   : [
@@ -72,7 +72,7 @@ const LOOKS: Look[] = effort.full
     ];
 
 for (const { colorScheme, width, zoom, axe } of LOOKS) {
-  test(`access: every screen, ${colorScheme}, ${width} px wide, zoom ${zoom}`, async () => {
+  test(`access: every screen is accessible, ${colorScheme}, ${width} px wide, zoom ${zoom}`, async () => {
     await using screen = await dashboard.open('/ui/', {
       colorScheme,
       viewport: { width, height: 700 / zoom },
@@ -87,7 +87,7 @@ for (const { colorScheme, width, zoom, axe } of LOOKS) {
   });
 }
 
-test('access: what opens over a screen', async () => {
+test('access: dialogs are accessible', async () => {
   await using screen = await dashboard.open('/ui/jobs', { colorScheme: 'dark' });
   const { page } = screen;
   await page.locator('.job-row[data-job]').first().waitFor();

@@ -1,4 +1,4 @@
-/** Jobs in a real browser: what people do all day, on SQLite. */
+/** Jobs in a real browser, on SQLite. */
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -14,12 +14,12 @@ before(async () => {
 });
 after(() => dashboard[Symbol.asyncDispose]());
 
-/** The state that the head of a job's or workflow's screen shows. */
+/** The state in the head of a job's or workflow's screen. */
 function headState(page: Page, state: string) {
   return page.locator(`.page-head [data-state="${state}"]`);
 }
 
-test('an empty installation greets with a form that works: submit, live log, done', async () => {
+test('an empty installation shows a form that works: submit, live log, done', async () => {
   await using screen = await dashboard.open('/');
   const { page } = screen;
   await page.getByRole('heading', { name: 'Welcome to Workron' }).waitFor();
@@ -35,7 +35,7 @@ test('an empty installation greets with a form that works: submit, live log, don
   await headState(page, 'done').waitFor();
 });
 
-test('the curl line that it shows works, and its job appears without a reload', async () => {
+test('the curl line on the page works, and its job appears without a reload', async () => {
   await using screen = await dashboard.open('/ui/jobs');
   const { page } = screen;
   await page.locator('.job-row[data-job]').first().waitFor();
@@ -45,7 +45,7 @@ test('the curl line that it shows works, and its job appears without a reload', 
   await page.locator(`[data-job="${id}"] [data-state="done"]`).waitFor();
 });
 
-test('rows do not move under the pointer: what is new is counted, and taken in on request', async () => {
+test('rows do not move under the pointer: new jobs are counted, and added on request', async () => {
   await using screen = await dashboard.open('/ui/jobs');
   const { page } = screen;
   const first = page.locator('.job-row[data-job]').first();
@@ -59,7 +59,7 @@ test('rows do not move under the pointer: what is new is counted, and taken in o
   await page.locator(`[data-job="${id}"]`).waitFor();
 });
 
-test('filters live in the address; views can be saved', async () => {
+test('filters are kept in the address, and views can be saved', async () => {
   await dashboard.client.submit({ name: 'needle', queue: 'hay', command: 'exit 3', max_attempts: 1, tags: ['eu'] });
   await using screen = await dashboard.open('/ui/jobs?queue=hay');
   const { page } = screen;
@@ -79,7 +79,7 @@ test('filters live in the address; views can be saved', async () => {
   await page.goBack();
 });
 
-test('bulk: everything that matches is counted, confirmed, retried, with its progress shown', async () => {
+test('bulk: all matching jobs are counted, confirmed and retried, with a progress display', async () => {
   const { client } = dashboard;
   const jobs = await client.submitAll(
     Array.from({ length: 5 }, () => ({ queue: 'bulk', command: '[ -e mended ]', max_attempts: 1 })),
@@ -99,7 +99,7 @@ test('bulk: everything that matches is counted, confirmed, retried, with its pro
   await page.locator('.job-row [data-state="done"]').first().waitFor();
 });
 
-test('a job: cancel, why, run again with another command, copy as curl and CLI', async () => {
+test('a job can be cancelled, explained, run again with another command, and copied as curl and CLI', async () => {
   const { id } = await dashboard.client.submit({ name: 'sleeper', command: 'sleep 60', max_attempts: 1 });
   await using screen = await dashboard.open(`/ui/jobs/${id}`);
   const { page } = screen;
@@ -118,7 +118,7 @@ test('a job: cancel, why, run again with another command, copy as curl and CLI',
   assert.notEqual(new URL(page.url()).pathname, `/ui/jobs/${id}`);
 });
 
-test('an action that the server refuses says so in the server’s own words', async () => {
+test('a refused action shows the message of the server', async () => {
   await using screen = await dashboard.open('/ui/', { allow: /400/ });
   const { page } = screen;
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
@@ -133,7 +133,7 @@ test('an action that the server refuses says so in the server’s own words', as
     .waitFor();
 });
 
-test('a log: colours, carriage returns collapsed, search, link to a line, attempts, download', async () => {
+test('a log has colours, collapsed carriage returns, search, links to lines, attempts and a download', async () => {
   const command = String.raw`printf '\033[31mred\033[0m plain\n'; printf 'working 1%%\rworking 99%%\rready\n'; i=0; while [ $i -lt 300 ]; do echo "line number $i"; i=$((i+1)); done; exit 1`;
   const { id } = await dashboard.client.submit({ command, max_attempts: 2, backoff: { type: 'none' } });
   await dashboard.client.wait(id, { timeout: '60s' });
@@ -145,7 +145,7 @@ test('a log: colours, carriage returns collapsed, search, link to a line, attemp
   await page.getByText('1 of 1').waitFor();
   await page.keyboard.press('Enter');
   await page.locator('.log-line-marked mark', { hasText: 'number 123' }).waitFor();
-  assert.equal(new URL(page.url()).hash, '#L126', 'what was found can be linked to');
+  assert.equal(new URL(page.url()).hash, '#L126', 'a match has a link');
   await page.goto(`${dashboard.url}/ui/jobs/${id}#L1`);
   await page.reload();
   const red = page.locator('.log-line-marked .ansi-red');
@@ -163,7 +163,7 @@ test('a log: colours, carriage returns collapsed, search, link to a line, attemp
   await page.getByText('Attempt 1 alone.').waitFor();
 });
 
-test('keyboard only: palette, jumps, rows, keys sheet; never while somebody types', async () => {
+test('the keyboard alone reaches palette, screens, rows and the key sheet, but not while the user types', async () => {
   await using screen = await dashboard.open('/ui/');
   const { page } = screen;
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
@@ -189,11 +189,11 @@ test('keyboard only: palette, jumps, rows, keys sheet; never while somebody type
   await page.locator('.job-row[data-job]').first().waitFor();
   await page.keyboard.press('/');
   await page.keyboard.type('g q n ?');
-  assert.equal(new URL(page.url()).pathname, '/ui/jobs', 'letters go into the field');
+  assert.equal(new URL(page.url()).pathname, '/ui/jobs', 'letters are typed into the field');
   assert.equal(await page.locator('dialog[open]').count(), 0);
 });
 
-test('queues: pause with work waiting is told, and resumed; a limit is set', async () => {
+test('queues: a pause is shown on waiting jobs and can be ended, and a limit can be set', async () => {
   await dashboard.client.setQueue('slow', { max_running: 3 });
   await using screen = await dashboard.open('/ui/queues');
   const { page } = screen;
@@ -212,7 +212,7 @@ test('queues: pause with work waiting is told, and resumed; a limit is set', asy
   assert.equal((await dashboard.client.wait(id, { timeout: '60s' })).status, 'done');
 });
 
-test('phone width: the list, a job and its log can be used', async () => {
+test('phone width: the list, a job and its log are usable', async () => {
   await dashboard.client.submit({ name: 'small', command: 'echo on a phone' });
   await using screen = await dashboard.open('/ui/jobs?name=small', {
     viewport: { width: 360, height: 640 },
@@ -225,7 +225,7 @@ test('phone width: the list, a job and its log can be used', async () => {
   await page.locator('article').first().waitFor();
 });
 
-test('a scheduler that restarts is noticed and survived: nothing shown stays wrong', async () => {
+test('the page notices a restart of the scheduler and recovers without stale data', async () => {
   const { id } = await dashboard.client.submit({ name: 'over-restart', command: 'true', delay: '1h' });
   await using screen = await dashboard.open(`/ui/jobs/${id}`, { allow: /Failed to load resource|net::ERR/ });
   const { page } = screen;

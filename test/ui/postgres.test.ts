@@ -1,4 +1,4 @@
-/** The page on PostgreSQL with two schedulers: what happens at one is seen at the other. */
+/** The page on PostgreSQL with two schedulers: each shows the changes of the other. */
 
 import { test } from 'node:test';
 import { openBrowser } from '../kit/browser.ts';

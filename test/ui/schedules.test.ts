@@ -1,4 +1,4 @@
-/** Schedules in a real browser: made, watched, changed, made up for and deleted in the page. */
+/** Schedules in a real browser: created, watched, edited, backfilled and deleted on the page. */
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -11,7 +11,7 @@ before(async () => {
 });
 after(() => dashboard[Symbol.asyncDispose]());
 
-test('a schedule: its next fires are shown as it is typed, and its tick appears by itself', async () => {
+test('a schedule: the next ticks are shown while typing, and a new tick appears without a reload', async () => {
   await using screen = await dashboard.open('/ui/schedules', { allow: /400/ });
   const { page } = screen;
   await page.getByRole('button', { name: 'Make the first' }).click();
@@ -23,7 +23,7 @@ test('a schedule: its next fires are shown as it is typed, and its tick appears 
   await dialog.getByLabel('Cron expression').fill('30 2 * * SUN');
   await dialog.getByText('At 02:30, only on Sunday').waitFor();
   await dialog.getByRole('list', { name: 'Next fires' }).getByRole('listitem').nth(9).waitFor();
-  // The last week of March has the night in which 02:30 is left out.
+  // The last week of March has the night without 02:30.
   await dialog.getByLabel('Cron expression').fill('30 2 25-31 3 *');
   await dialog.locator('.preview .badge', { hasText: '⚠' }).first().waitFor();
   await assertAccessible(page, 'the form of a schedule');
@@ -41,7 +41,7 @@ test('a schedule: its next fires are shown as it is typed, and its tick appears 
   await page.locator('.log-text', { hasText: 'alive' }).waitFor();
 });
 
-test('a schedule: edited, run by hand, paused with a note, resumed, made up for, deleted', async () => {
+test('a schedule can be edited, run manually, paused with a note, resumed, backfilled and deleted', async () => {
   const { client } = dashboard;
   await client.createSchedule({
     name: 'report',
@@ -62,7 +62,7 @@ test('a schedule: edited, run by hand, paused with a note, resumed, made up for,
   assert.deepEqual(
     { cron, overlap, window: catchup.window, command: job?.command, tags: job?.tags },
     { cron: '30 6 * * *', overlap: 'allow', window: 7_200_000, command: 'true', tags: ['kept'] },
-    'what the form does not show is left as it was',
+    'fields that the form does not show are unchanged',
   );
 
   await page.getByRole('button', { name: 'Run now' }).click();
@@ -97,7 +97,7 @@ test('a schedule: edited, run by hand, paused with a note, resumed, made up for,
   await page.getByRole('link', { name: 'report', exact: true }).waitFor({ state: 'detached' });
 });
 
-test('a schedule: of a handler with input for several keys, and of a workflow; each is edited', async () => {
+test('a schedule of a handler with several keys and a schedule of a workflow can be created and edited', async () => {
   const { client } = dashboard;
   await using screen = await dashboard.open('/ui/schedules');
   const { page } = screen;
@@ -154,7 +154,7 @@ test('a schedule: of a handler with input for several keys, and of a workflow; e
   await page.locator('.page-head [data-state="done"]').waitFor();
 });
 
-test('the overview says all is well only while nothing fails', async () => {
+test('the overview reports good health only while nothing fails', async () => {
   await using screen = await dashboard.open('/ui/');
   const { page } = screen;
   await page.getByText('All is well.').waitFor();

@@ -1,4 +1,4 @@
-/** Workflows in a real browser, and whatever a job is called or prints. */
+/** Workflows, login, hostile text and bursts of changes in a real browser. */
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -12,7 +12,7 @@ before(async () => {
 });
 after(() => dashboard[Symbol.asyncDispose]());
 
-/** The browser as it is after somebody has logged in. */
+/** A browser context with a session. */
 async function loggedIn() {
   const response = await fetch(`${dashboard.url}/session`, {
     method: 'POST',
@@ -32,7 +32,7 @@ async function loggedIn() {
   return { storageState: { cookies: [cookie], origins: [] } };
 }
 
-test('login: nothing is shown without the token, everything with it, and nothing after the log-out', async () => {
+test('login: nothing is shown without the token, everything with it, and nothing after logging out', async () => {
   await dashboard.client.submit({ name: 'secret-job', command: 'true' });
   await using screen = await dashboard.open('/ui/jobs', { allow: /401/ });
   const { page } = screen;
@@ -52,7 +52,7 @@ test('login: nothing is shown without the token, everything with it, and nothing
   assert.equal(await page.evaluate(`fetch('/jobs').then((answer) => answer.status)`), 401);
 });
 
-test('a failing workflow: seen, mended, rerun from the step, green', async () => {
+test('a failed workflow can be found, fixed, rerun from its step, and is done', async () => {
   const { client } = dashboard;
   const { id } = await client.submitWorkflow({
     name: 'release',
@@ -83,7 +83,7 @@ test('a failing workflow: seen, mended, rerun from the step, green', async () =>
   await page.locator('.log-text', { hasText: 'shipped' }).waitFor();
 });
 
-test('a workflow is pasted, told what is wrong with it, and run', async () => {
+test('a pasted workflow shows its errors, and runs after they are fixed', async () => {
   await using screen = await dashboard.open('/ui/workflows', await loggedIn());
   const { page } = screen;
   await page.getByRole('button', { name: 'Run a workflow' }).click();
@@ -100,7 +100,7 @@ test('a workflow is pasted, told what is wrong with it, and run', async () => {
   await page.getByRole('heading', { name: 'pasted' }).waitFor();
 });
 
-test('whatever a job is called or prints stays text', async () => {
+test('names and output of jobs are shown as text only', async () => {
   const evil = '<img src=x onerror=alert(1)>';
   const turned = 'gpj.\u202Eexe.evil';
   const command = [
@@ -124,7 +124,7 @@ test('whatever a job is called or prints stays text', async () => {
   await dashboard.client.submitWorkflow({ name: evil, steps: [{ key: 'a', name: evil, command: 'true' }] });
   await using screen = await dashboard.open('/ui/jobs', await loggedIn());
   const { page } = screen;
-  page.on('dialog', () => assert.fail('a script of a job was run'));
+  page.on('dialog', () => assert.fail('a script of a job has run'));
   await page.getByText(evil).first().waitFor();
   await page.getByText('gpj.⟨U+202E⟩exe.evil').waitFor();
   const visit = async (path: string, text: string): Promise<void> => {
@@ -141,7 +141,7 @@ test('whatever a job is called or prints stays text', async () => {
   assert.match(log, /click me/);
   assert.match(log, /after the clipboard/);
   assert.match(log, /⟨U\+202E⟩reversed/);
-  assert.doesNotMatch(log, /alert\(3\)|c2VjcmV0/, 'what a terminal would obey is left out');
+  assert.doesNotMatch(log, /alert\(3\)|c2VjcmV0/, 'control sequences are removed');
   await visit(`/ui/jobs/${first?.id}?tab=attempts`, 'exit 5');
   await visit(`/ui/jobs/${second?.id}?tab=details`, '</script><script>alert(6)</script>');
   await visit('/ui/workflows', evil);
@@ -149,7 +149,7 @@ test('whatever a job is called or prints stays text', async () => {
   await visit('/ui/', evil);
 });
 
-test('the overview counts by the stream, and asks no more often for all that happens', async () => {
+test('the overview takes its counts from the stream, without a request for each change', async () => {
   await dashboard.client.submit({ command: 'true' });
   await using screen = await dashboard.open('/ui/', await loggedIn());
   const { page } = screen;
@@ -168,7 +168,7 @@ test('the overview counts by the stream, and asks no more often for all that hap
   await dashboard.client.bulk({ action: 'cancel', filter: { queue: 'counted' } });
 });
 
-test('a burst: 10,000 changes cost the page a few requests, all of them are seen, and it still obeys', async () => {
+test('10,000 changes in a burst cost the page a few requests, all are shown, and it stays responsive', async () => {
   await using screen = await dashboard.open('/ui/jobs', await loggedIn());
   const { page } = screen;
   await page.locator('.job-row[data-job]').first().waitFor();
@@ -182,13 +182,13 @@ test('a burst: 10,000 changes cost the page a few requests, all of them are seen
       Array.from({ length: 1_000 }, () => ({ queue: 'burst', command: 'true', delay: '1h' })),
     );
   }
-  assert.ok((await page.locator('.job-row').count()) <= 200, 'only the rows that are seen are drawn');
+  assert.ok((await page.locator('.job-row').count()) <= 200, 'only visible rows are rendered');
   await page.getByRole('link', { name: 'Queues' }).click();
   const all = page.locator('tr', { hasText: 'burst' }).getByText('5,000');
   await all.waitFor();
   await dashboard.client.bulk({ action: 'cancel', filter: { queue: 'burst' } });
   await all.waitFor({ state: 'detached' });
-  // However slow the machine: so many for opening a screen, and a few for each second that it took.
+  // The limit does not depend on the machine: a number for opening a screen, plus a few per second.
   const most = 30 + 4 * ((performance.now() - startedAt) / 1_000);
   assert.ok(requests <= most, `${requests} requests for 10,000 changes, at most ${most}`);
 });

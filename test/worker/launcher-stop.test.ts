@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { silentLog } from '../../src/ops/log.ts';
-import { sweepOrphans } from '../../src/worker/sweep.ts';
+import { sweepOrphans } from '../../src/worker/launcher/sweep.ts';
 import { MODES, TestLauncher } from '../kit/launcher.ts';
 import { longSleep, pidsOf, untilAlive } from '../kit/processes.ts';
 

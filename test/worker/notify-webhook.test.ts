@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Outcome } from '../../src/core/outcome.ts';
-import { isRefused, listOf } from '../../src/worker/private-address.ts';
-import { webhookHandler } from '../../src/worker/webhook.ts';
+import { isRefused, listOf } from '../../src/worker/webhook/private-address.ts';
+import { webhookHandler } from '../../src/worker/webhook/webhook.ts';
 import { openHookReceiver } from '../kit/hook-receiver.ts';
 import { ScriptedSource } from '../kit/scripted-source.ts';
 import { TestWorker } from '../kit/worker.ts';

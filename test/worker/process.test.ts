@@ -10,7 +10,7 @@ import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { silentLog } from '../../src/ops/log.ts';
 import { PID_NAMESPACE } from '../../src/worker/launcher/launcher.ts';
-import { sweepOrphans } from '../../src/worker/sweep.ts';
+import { sweepOrphans } from '../../src/worker/launcher/sweep.ts';
 import { longSleep, pidsOf, untilAlive } from '../kit/processes.ts';
 
 const LONE_WORKER = join(import.meta.dirname, '..', 'kit', 'lone-worker.ts');

@@ -10,7 +10,7 @@ import { Login } from './screens/login.tsx';
 import { Shell } from './shell/shell.tsx';
 import { isUnauthorized } from './words/message-of.ts';
 
-/** Everything: either the login form, or the shell with its screens on one live stream. */
+/** The whole page: the login form, or the shell with its screens on one live stream. */
 export function App() {
   const [out, setOut] = useState(false);
   return (
@@ -23,7 +23,7 @@ export function App() {
 function Live({ onUnauthorized }: { onUnauthorized: () => void }) {
   const { queries, stream } = useMemo(
     () => ({ queries: queryClient(onUnauthorized), stream: new LiveStream(onUnauthorized) }),
-    // One for the life of this component, whatever becomes of the callback.
+    // One stream for the life of this component, even if the callback changes.
     [],
   );
   useEffect(() => {
@@ -54,7 +54,7 @@ function queryClient(onUnauthorized: () => void): QueryClient {
     }),
     defaultOptions: {
       queries: {
-        // Hints say when to look again; what failed is looked at again with the next one.
+        // Hints trigger fetches; a failed query is fetched again with the next hint.
         staleTime: 30_000,
         refetchOnWindowFocus: false,
         refetchOnReconnect: false,

@@ -1,13 +1,12 @@
-/** BullMQ on Redis, whose file is written every second: less than the others promise. */
+/** BullMQ on Redis, which syncs its file every second: less durable than the others. */
 
 import type { Contender, JobInput, OpenContender } from '../contender.ts';
 import { installed } from './installed.ts';
 
 interface Queue {
-  obliterate(options: object): Promise<void>;
+  waitUntilReady(): Promise<unknown>;
   add(name: string, data: JobInput): Promise<unknown>;
   addBulk(jobs: { name: string; data: JobInput }[]): Promise<unknown>;
-  getJobCounts(...states: string[]): Promise<Record<string, number>>;
   close(): Promise<void>;
 }
 
@@ -27,27 +26,27 @@ export const open: OpenContender = async ({ url }): Promise<Contender> => {
   const { hostname: host, port } = new URL(url);
   const connection = { host, port: Number(port), maxRetriesPerRequest: null };
   const queue = new Queue(QUEUE, { connection });
-  const stack = new AsyncDisposableStack();
+  let worker: InstanceType<BullMq['Worker']> | undefined;
+  const connect = async () => void (await queue.waitUntilReady());
   return {
-    connect: async () => undefined,
-    prepare: () => queue.obliterate({ force: true }),
+    connect,
+    prepare: connect,
     async submit(input) {
       await queue.add('noop', input);
     },
-    async submitMany(count) {
-      await queue.addBulk(Array.from({ length: count }, () => ({ name: 'noop', data: { at: 0 } })));
+    async submitMany(inputs) {
+      await queue.addBulk(inputs.map((data) => ({ name: 'noop', data })));
     },
     async work(slots, onJob) {
-      const worker = new Worker(QUEUE, async ({ data }) => onJob(data), { connection, concurrency: slots });
+      worker = new Worker(QUEUE, async ({ data }) => onJob(data), { connection, concurrency: slots });
       await worker.waitUntilReady();
-      stack.defer(() => worker.close(true));
     },
-    async isDrained() {
-      const { wait = 0, active = 0, prioritized = 0 } = await queue.getJobCounts('wait', 'active', 'prioritized');
-      return wait + active + prioritized === 0;
+    async rest() {
+      await worker?.close(false);
+      worker = undefined;
     },
     async [Symbol.asyncDispose]() {
-      await stack.disposeAsync();
+      await worker?.close(true);
       await queue.close();
     },
   };

@@ -3,5 +3,7 @@
 import type { OpenContender } from '../contender.ts';
 import { openGraphile } from './open-graphile.ts';
 
-export const open: OpenContender = ({ url }) =>
-  openGraphile(url, { localQueue: { size: 500 }, completeJobBatchDelay: 0, failJobBatchDelay: 0 });
+export const open: OpenContender = ({ url, settings }) => {
+  const { localQueueSize, completeJobBatchDelay, failJobBatchDelay } = settings;
+  return openGraphile(url, { localQueue: { size: localQueueSize }, completeJobBatchDelay, failJobBatchDelay });
+};

@@ -1,4 +1,4 @@
-/** graphile-worker as it comes, with as many connections as it asks for. */
+/** graphile-worker with its defaults, and with as many connections as it recommends. */
 
 import type { OpenContender } from '../contender.ts';
 import { openGraphile } from './open-graphile.ts';

@@ -1,4 +1,4 @@
-/** Peers live in a node_modules of their own, so the compiler does not know them. */
+/** Loads a peer from its separate node_modules, which the compiler does not know. */
 
 import { createRequire } from 'node:module';
 import { join } from 'node:path';

@@ -1,6 +1,5 @@
 import pg from 'pg';
 import type { Contender, JobInput } from '../contender.ts';
-import { dropSchema } from './drop-schema.ts';
 import { installed } from './installed.ts';
 
 interface Graphile {
@@ -16,47 +15,57 @@ interface Utils {
   release(): Promise<void>;
 }
 
-/** `worker`: settings of its preset, beside the number of jobs at once. */
+/** `worker` holds settings of its preset besides the number of concurrent jobs. */
 export async function openGraphile(url: string, worker: object): Promise<Contender> {
   const graphile = await installed<Graphile>('graphile-worker');
   const logger = new graphile.Logger(() => () => undefined);
-  const pool = new pg.Pool({ connectionString: url, max: 26 });
-  const stack = new AsyncDisposableStack();
+  let pool = newPool(url);
   let utils: Utils | undefined;
+  let runner: { stop(): Promise<void> } | undefined;
   const connect = async () => {
     utils = await graphile.makeWorkerUtils({ pgPool: pool, logger });
+  };
+  const close = async () => {
+    await runner?.stop();
+    runner = undefined;
+    await utils?.release();
+    await pool.end();
   };
   return {
     connect,
     async prepare() {
-      await dropSchema(url, 'graphile_worker');
       await graphile.runMigrations({ pgPool: pool, logger });
       await connect();
     },
     async submit(input) {
       await utils?.addJob('noop', input);
     },
-    async submitMany(count) {
-      await utils?.addJobs(Array.from({ length: count }, () => ({ identifier: 'noop', payload: { at: 0 } })));
+    async submitMany(inputs) {
+      await utils?.addJobs(inputs.map((payload) => ({ identifier: 'noop', payload })));
     },
     async work(slots, onJob) {
       const preset = { worker: { ...worker, concurrentJobs: slots, pollInterval: 2_000 } };
-      const runner = await graphile.run({
+      runner = await graphile.run({
         preset,
         pgPool: pool,
         logger,
         noHandleSignals: true,
         taskList: { noop: (payload: JobInput) => onJob(payload) },
       });
-      stack.defer(() => runner.stop());
     },
-    async isDrained() {
-      return (await pool.query('select 1 from graphile_worker._private_jobs limit 1')).rows.length === 0;
+    async rest() {
+      await close();
+      pool = newPool(url);
+      await connect();
     },
-    async [Symbol.asyncDispose]() {
-      await stack.disposeAsync();
-      await utils?.release();
-      await pool.end();
-    },
+    [Symbol.asyncDispose]: close,
   };
+}
+
+/** As many connections as jobs at once, one to listen, and one to spare. */
+function newPool(url: string): pg.Pool {
+  const pool = new pg.Pool({ connectionString: url, max: 26 });
+  pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
+  return pool;
 }

@@ -1,8 +1,6 @@
 /** pg-boss with large batches, bursts and notifications. */
 
-import pg from 'pg';
 import type { Contender, JobInput, OpenContender } from '../contender.ts';
-import { dropSchema } from './drop-schema.ts';
 import { installed } from './installed.ts';
 
 interface Boss {
@@ -17,47 +15,41 @@ interface Boss {
 
 const QUEUE = 'noop';
 
-export const open: OpenContender = async ({ url }): Promise<Contender> => {
+export const open: OpenContender = async ({ url, settings }): Promise<Contender> => {
   const { PgBoss } = await installed<{ PgBoss: new (options: object) => Boss }>('pg-boss');
-  const boss = new PgBoss({ connectionString: url, useListenNotify: true, schedule: false });
-  boss.on('error', () => undefined);
-  const pool = new pg.Pool({ connectionString: url, max: 1 });
+  const newBoss = () => {
+    const made = new PgBoss({ connectionString: url, useListenNotify: true, schedule: false });
+    made.on('error', () => undefined);
+    return made;
+  };
+  let boss = newBoss();
   return {
     connect: () => boss.start(),
     async prepare() {
-      await dropSchema(url, 'pgboss');
       await boss.start();
       await boss.createQueue(QUEUE, { notify: true });
     },
     async submit(input) {
       await boss.send(QUEUE, input);
     },
-    async submitMany(count) {
+    async submitMany(inputs) {
       await boss.insert(
         QUEUE,
-        Array.from({ length: count }, () => ({ data: { at: 0 } })),
+        inputs.map((data) => ({ data })),
       );
     },
-    async work(slots, onJob) {
-      const options = {
-        batchSize: 500,
-        localConcurrency: Math.min(slots, 2),
-        pollingIntervalSeconds: 0.5,
-        burstWhenBatchFull: true,
-      };
+    // A batch goes to one call of the handler, so there are no slots: all jobs of a batch count as started.
+    async work(_slots, onJob) {
+      const options = { ...settings, pollingIntervalSeconds: 0.5, burstWhenBatchFull: true };
       await boss.work(QUEUE, options, async (jobs) => {
         for (const { data } of jobs) onJob(data);
       });
     },
-    async isDrained() {
-      const { rows } = await pool.query(`select 1 from pgboss.job where name = $1 and state < 'completed' limit 1`, [
-        QUEUE,
-      ]);
-      return rows.length === 0;
+    async rest() {
+      await boss.stop({ graceful: true, close: true });
+      boss = newBoss();
+      await boss.start();
     },
-    async [Symbol.asyncDispose]() {
-      await boss.stop({ graceful: false, close: true });
-      await pool.end();
-    },
+    [Symbol.asyncDispose]: () => boss.stop({ graceful: false, close: true }),
   };
 };

@@ -1,4 +1,4 @@
-/** A bare loop around Node's `spawn` with pipes: nothing is stored, nothing is watched. */
+/** A bare loop around Node's `spawn` with pipes, without storage or supervision. */
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,6 +8,7 @@ export const open: OpenContender = async (): Promise<Contender> => {
   let waiting = 0;
   let running = 0;
   let slots = 0;
+  let ended = Promise.withResolvers<void>();
   const runOne = async () => {
     const child = spawn('sh', ['-c', 'true'], { stdio: ['ignore', 'pipe', 'pipe'] });
     child.stdout.resume();
@@ -15,6 +16,7 @@ export const open: OpenContender = async (): Promise<Contender> => {
     await once(child, 'close');
     running -= 1;
     fill();
+    if (waiting + running === 0) ended.resolve();
   };
   const fill = () => {
     while (waiting > 0 && running < slots) {
@@ -23,20 +25,23 @@ export const open: OpenContender = async (): Promise<Contender> => {
       void runOne();
     }
   };
-  const submitMany = async (count: number) => {
-    waiting += count;
+  const submitMany = async (inputs: readonly unknown[]) => {
+    waiting += inputs.length;
+    ended = Promise.withResolvers();
     fill();
+    await ended.promise;
   };
   return {
     prepare: async () => undefined,
     connect: async () => undefined,
-    submit: () => submitMany(1),
+    submit: (input) => submitMany([input]),
+    // There is no store that shows when all have ended.
     submitMany,
-    async work(most) {
-      slots = most;
+    async work(wanted) {
+      slots = wanted;
       fill();
     },
-    isDrained: async () => waiting + running === 0,
+    rest: async () => undefined,
     async [Symbol.asyncDispose]() {},
   };
 };

@@ -1,24 +1,21 @@
-/** Workron whose workers reach it over HTTP. The process that prepares has the server, with the database behind it. */
+/** Workron with workers over HTTP. The preparing process runs the server on the database. */
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Contender, OpenContender } from '../contender.ts';
 import { MAIN } from './built.ts';
-import { dropSchema } from './drop-schema.ts';
 import { open as openDirect } from './workron.ts';
 
-/** `url` is where the server is to be, with the database's address as `?db=…`. */
+/** `url` is the address of the server, with that of the database as `?db=…`. */
 export const open: OpenContender = async ({ url }): Promise<Contender> => {
   const { origin, port, searchParams } = new URL(url);
   const database = searchParams.get('db') ?? '';
   const remote = await openDirect({ url: origin });
-  const direct = await openDirect({ url: database });
   const stack = new AsyncDisposableStack();
   return {
     ...remote,
     async prepare() {
-      await dropSchema(database, 'workron');
       const args = ['up', '--role', 'api,scheduler', '--port', port, '--db-url', database, '--log-level', 'error'];
       const server = spawn(process.execPath, [MAIN, ...args], { stdio: ['ignore', 'ignore', 'inherit'] });
       stack.defer(async () => {
@@ -32,10 +29,8 @@ export const open: OpenContender = async ({ url }): Promise<Contender> => {
       }
       await remote.connect();
     },
-    isDrained: () => direct.isDrained(),
     async [Symbol.asyncDispose]() {
       await remote[Symbol.asyncDispose]();
-      await direct[Symbol.asyncDispose]();
       await stack.disposeAsync();
     },
   };

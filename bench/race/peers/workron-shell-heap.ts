@@ -1,4 +1,4 @@
-/** The same in a process of a gigabyte, which a fork of its own would have to copy the page tables of. */
+/** Shell jobs in a process of a gigabyte: a fork of the process itself would copy its page tables. */
 
 import type { OpenContender } from '../contender.ts';
 import { open as openShell } from './workron-shell.ts';

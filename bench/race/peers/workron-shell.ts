@@ -1,15 +1,12 @@
-/** Workron's shell jobs: `true`, its output captured, through the launcher that workers start commands by. */
+/** Workron's shell jobs: `true` with captured output, through the launcher of workers. */
 
 import type { Workron } from '../../../src/index.ts';
 import type { Contender, OpenContender } from '../contender.ts';
 import { built } from './built.ts';
-import { dropSchema } from './drop-schema.ts';
-import { open as openHandlers } from './workron.ts';
 
 const { open: openWorkron } = await built();
 
 export const open: OpenContender = async ({ url }): Promise<Contender> => {
-  const handlers = await openHandlers({ url });
   let workron: Workron | undefined;
   const connect = async () => {
     workron = await openWorkron(url, { log: 'silent' });
@@ -19,21 +16,20 @@ export const open: OpenContender = async ({ url }): Promise<Contender> => {
   };
   return {
     connect,
-    async prepare() {
-      await dropSchema(url, 'workron');
-      await connect();
-    },
+    prepare: connect,
     submit,
-    async submitMany(count) {
-      await Promise.all(Array.from({ length: count }, submit));
+    async submitMany(inputs) {
+      await Promise.all(inputs.map(submit));
     },
     async work(slots) {
       await workron?.start({ commands: true, concurrency: slots });
     },
-    isDrained: () => handlers.isDrained(),
+    async rest() {
+      await workron?.stop();
+      await connect();
+    },
     async [Symbol.asyncDispose]() {
       await workron?.stop();
-      await handlers[Symbol.asyncDispose]();
     },
   };
 };

@@ -1,11 +1,11 @@
-/** A workflow as its file defines it, and the steps that come of it once the parameters are known. */
+/** A workflow as its file defines it, and its steps once the parameters are known. */
 
 import type { Condition } from '../../core/dag/conditions.ts';
 import type { NotifyList } from '../notify.ts';
 import type { Param, ParamValue } from './params.ts';
 import type { FileForEach, MappedStep, WorkflowStep } from './step.ts';
 
-/** What a step does and how, with the file's defaults filled in. Durations are milliseconds. */
+/** The job of a step, with the defaults of the file filled in. Durations are milliseconds. */
 export type StepJob = Omit<MappedStep, 'depends_on' | 'if' | 'for_each' | 'max_parallel' | 'continue_on_failure'>;
 
 export interface StepDefinition {
@@ -23,11 +23,11 @@ export interface WorkflowDefinition {
   description: string | null;
   params: readonly Param[];
   notify: NotifyList;
-  /** As in the file. Keys are distinct and every dependency is one of them; there is no cycle. */
+  /** In the order of the file. Keys are distinct, every dependency is one of them, and there is no cycle. */
   steps: readonly StepDefinition[];
 }
 
-/** The steps to submit, with lists to run over from `values`, as `resolveParams` gave them. */
+/** Returns the steps to submit. `values` are those of `resolveParams`; for_each lists are taken from them. */
 export function toSteps(definition: WorkflowDefinition, values: ReadonlyMap<string, ParamValue>): WorkflowStep[] {
   return definition.steps.map((step) => ({
     key: step.key,

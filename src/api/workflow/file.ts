@@ -1,4 +1,4 @@
-/** Workflow files: what may be in them, and from their text to a definition or to everything that is wrong with it. */
+/** Workflow files: their schema, and the parser that returns a definition or all errors. */
 
 import { z } from 'zod';
 import { label } from '../fields.ts';
@@ -15,14 +15,14 @@ import { ListedStep, MappedStep, stepDefaultsShape } from './step.ts';
 
 export const WorkflowFile = strict({
   $schema: z.string().meta({ description: 'For editors.' }).exactOptional(),
-  name: label(256).meta({ description: 'What the workflow is called.', examples: ['nightly-report'] }),
+  name: label(256).meta({ description: 'The name of the workflow.', examples: ['nightly-report'] }),
   description: z.string().max(65_536).exactOptional(),
   params: z
     .record(workflowKey, ParamDeclaration)
-    .meta({ description: 'What may differ from run to run. Commands find them as WORKRON_PARAM_<NAME>.' })
+    .meta({ description: 'Values that may differ between runs. Commands get them as WORKRON_PARAM_<NAME>.' })
     .exactOptional(),
   defaults: strict(stepDefaultsShape)
-    .meta({ description: 'For every step that does not say otherwise; env is merged name by name.' })
+    .meta({ description: 'Defaults for steps; env is merged name by name.' })
     .exactOptional(),
   notify: NotifyList.exactOptional(),
   steps: z
@@ -34,17 +34,17 @@ export const WorkflowFile = strict({
 });
 type WorkflowFile = z.output<typeof WorkflowFile>;
 
-/** More are not told: somebody who got a thousand things wrong is helped by the first ones. */
+/** Further problems are left out: the first ones are enough to find the mistake. */
 const MAX_PROBLEMS = 100;
 
 export interface ReadWorkflow {
-  /** `null` where there are errors. */
+  /** `null` if there are errors. */
   definition: WorkflowDefinition | null;
   /** Errors and warnings, from top to bottom. */
   problems: SourceProblem[];
 }
 
-/** Never throws: whatever the text is, it comes back as a definition or as errors with their places. */
+/** Never throws: returns a definition, or errors with their places in the text. */
 export function readWorkflowFile(text: string): ReadWorkflow {
   const source = new WorkflowSource(text);
   if (source.problems.length > 0) return { definition: null, problems: sorted(source.problems) };
@@ -100,7 +100,7 @@ function stepsOf(file: WorkflowFile): StepDefinition[] {
   });
 }
 
-/** From top to bottom; of several at one place the first, which is the cause of the others. */
+/** Sorts problems from top to bottom. Of several at one place it keeps the first, which causes the others. */
 function sorted(problems: readonly SourceProblem[]): SourceProblem[] {
   const places = new Map<string, SourceProblem>();
   for (const problem of problems) {

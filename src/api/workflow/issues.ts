@@ -1,11 +1,11 @@
-/** What a schema found wrong, in words for the writer of a file. */
+/** Turns the issues of a schema into findings for the author of a file. */
 
 import type { z } from 'zod';
 import { nearestWord } from '../../core/suggest.ts';
-import { fittingBranch } from '../fitting-branch.ts';
+import { fittingBranch } from '../decode.ts';
 import type { Finding, SourcePath } from './source.ts';
 
-/** What people know from CI files, and what it is called here. */
+/** Keys that people know from CI files, and their names here. */
 const KNOWN_ELSEWHERE: Readonly<Record<string, string>> = {
   run: 'command',
   script: 'command',
@@ -49,12 +49,12 @@ const KINDS: Readonly<Record<string, string>> = {
   record: 'a map',
 };
 
-/** One finding per thing that is wrong with `value`, which the schema refused. */
+/** Returns one finding per mistake in `value`, which the schema refused. */
 export function findingsOf(issues: readonly z.core.$ZodIssue[], value: unknown, at: SourcePath = []): Finding[] {
   const misspelt = new Set(issues.flatMap(({ code, path }) => (code === 'unrecognized_keys' ? [path.join('/')] : [])));
   return (
     issues
-      // Where a key is misspelt, that something is missing is no news.
+      // If a key is misspelt, that the right key is missing adds nothing.
       .filter(({ code, path }) => code !== 'custom' || !misspelt.has(path.join('/')))
       .flatMap((issue) => findings(issue, value, [...at, ...(issue.path as (string | number)[])]))
   );
@@ -108,7 +108,7 @@ function labelled(path: SourcePath, message: string): string {
   return typeof key === 'string' && !message.startsWith(`${key} `) ? `${key}: ${message}` : message;
 }
 
-/** `strict` has looked for similar names already. */
+/** Reads the suggestion that `strict` has put into the message. */
 function unknownKey(key: string, message: string): string {
   const similar = /did you mean (.*)\?$/.exec(message)?.[1];
   const known = /known are (.*)$/.exec(message)?.[1]?.split(', ');

@@ -1,4 +1,4 @@
-/** Variables that commands read and nobody sets, and parameters that nobody reads. Hints: a script may know better. */
+/** Warns of variables that commands read but nothing sets, and of parameters that nothing reads. */
 
 import { nearestWord } from '../../core/suggest.ts';
 import type { StepDefinition, WorkflowDefinition } from './definition.ts';
@@ -27,7 +27,7 @@ export function lintCommands(definition: WorkflowDefinition, pathOf: StepPaths):
 
 interface Place {
   step: StepDefinition;
-  /** Variables of all parameters. */
+  /** The variables of all parameters. */
   known: readonly string[];
   steps: readonly StepDefinition[];
 }
@@ -47,7 +47,7 @@ function problemOf(variable: string, { step, known, steps }: Place): string | un
   return `no parent of "${step.key}" sets ${variable}${hint}`;
 }
 
-/** A handler sees all parameters; whether it uses them cannot be known here. */
+/** A handler gets all parameters, and may use each of them. */
 function unusedParams({ params, steps }: WorkflowDefinition, read: ReadonlySet<string>): Finding[] {
   if (steps.some(({ job }) => job.handler !== undefined)) return [];
   const lists = new Set(

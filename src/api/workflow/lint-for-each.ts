@@ -1,4 +1,4 @@
-/** Lists that a step is to run over, but that are not there. */
+/** Finds for_each lists that do not exist. */
 
 import { nearestWord } from '../../core/suggest.ts';
 import type { StepDefinition, WorkflowDefinition } from './definition.ts';

@@ -1,4 +1,4 @@
-/** Dependencies that lead nowhere, round in a circle, or to steps that can never run. */
+/** Finds unknown dependencies, cycles, and steps that can never run. */
 
 import { cycleText, type GraphProblem, orderGraph } from '../../core/dag/order.ts';
 import { nearestWord } from '../../core/suggest.ts';
@@ -6,7 +6,7 @@ import type { StepDefinition, WorkflowDefinition } from './definition.ts';
 import type { StepPaths } from './lint.ts';
 import type { Finding } from './source.ts';
 
-/** A file in which nothing fits is not made clearer by a thousand guesses. */
+/** The number of unknown dependencies for which a suggestion is made. */
 const MAX_SUGGESTIONS = 20;
 
 export function lintGraph({ steps }: WorkflowDefinition, pathOf: StepPaths): Finding[] {
@@ -23,7 +23,7 @@ export function lintGraph({ steps }: WorkflowDefinition, pathOf: StepPaths): Fin
 interface Naming {
   steps: readonly StepDefinition[];
   pathOf: StepPaths;
-  /** Those to suggest from. */
+  /** The names to suggest from. */
   keys: readonly string[];
 }
 
@@ -62,7 +62,7 @@ function describeEdge(kind: 'unknown' | 'self' | 'repeated', name: string, keys:
   return `depends_on: there is no step "${name}"${near === undefined ? '' : ` (did you mean "${near}"?)`}`;
 }
 
-/** Conditions that say something else than they seem to. */
+/** Warns of conditions that do not mean what they seem to. */
 function lintConditions(steps: readonly StepDefinition[], pathOf: StepPaths): Finding[] {
   const byKey = new Map(steps.map((step) => [step.key, step]));
   return steps.flatMap((step, place): Finding[] => {
@@ -82,7 +82,7 @@ function lintConditions(steps: readonly StepDefinition[], pathOf: StepPaths): Fi
   });
 }
 
-/** A parent whose own parent fails is skipped, which is no failure. Who names several parents has thought of it. */
+/** If the parent of a parent fails, the parent is skipped, which is not a failure. Steps with several parents are not reported. */
 function unheardFailure(step: StepDefinition, byKey: ReadonlyMap<string, StepDefinition>): string | undefined {
   const parent = step.dependsOn.length === 1 ? byKey.get(step.dependsOn[0] as string) : undefined;
   if (parent === undefined || parent.if !== 'success') return undefined;
@@ -91,7 +91,7 @@ function unheardFailure(step: StepDefinition, byKey: ReadonlyMap<string, StepDef
   return `"${step.key}" does not run when "${unheard}" fails, as "${parent.key}" is then skipped, not failed; if it should, add "${unheard}" to depends_on`;
 }
 
-/** Steps that no course of events can free. */
+/** Finds steps whose conditions can never be met. */
 function lintDeadSteps(steps: readonly StepDefinition[], order: readonly number[], pathOf: StepPaths): Finding[] {
   const byKey = new Map(steps.map((step) => [step.key, step]));
   const dead = new Set<string>();

@@ -1,4 +1,4 @@
-/** Names that would meet in one environment variable. */
+/** Finds names that would share one environment variable. */
 
 import type { WorkflowDefinition } from './definition.ts';
 import type { StepPaths } from './lint.ts';
@@ -38,7 +38,7 @@ export function lintNames({ params, steps }: WorkflowDefinition, pathOf: StepPat
   return findings;
 }
 
-/** Who came first under this variable. */
+/** Returns the first name with this variable. */
 function firstOf(names: Map<string, string>, variable: string, name: string): string {
   const first = names.get(variable) ?? name;
   names.set(variable, first);

@@ -1,4 +1,4 @@
-/** Declarations of parameters that contradict themselves. */
+/** Finds declarations of parameters that contradict themselves. */
 
 import type { WorkflowDefinition } from './definition.ts';
 import { type Param, paramProblem } from './params.ts';

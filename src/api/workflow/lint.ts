@@ -1,4 +1,4 @@
-/** What a schema cannot see in a workflow file: names that clash, graphs that do not close, values that reach nobody. */
+/** Checks of a workflow file beyond its schema: name clashes, broken graphs, unused values. */
 
 import type { WorkflowDefinition } from './definition.ts';
 import { lintCommands } from './lint-commands.ts';
@@ -8,10 +8,10 @@ import { lintNames } from './lint-names.ts';
 import { lintParams } from './lint-params.ts';
 import type { Finding, SourcePath } from './source.ts';
 
-/** Where each step is in the file. */
+/** Returns the place of a step in the file. */
 export type StepPaths = (step: number) => SourcePath;
 
-/** Errors and warnings about a file that has the right form. */
+/** Returns errors and warnings about a file that fits the schema. */
 export function lintWorkflow(definition: WorkflowDefinition, pathOf: StepPaths): Finding[] {
   return [
     ...lintParams(definition),

@@ -1,4 +1,4 @@
-/** Parameters of a workflow: how they are declared, and how given values are checked against that. */
+/** Parameters of a workflow: declarations, and the check of given values against them. */
 
 import { z } from 'zod';
 import { didYouMean } from '../../core/suggest.ts';
@@ -7,18 +7,18 @@ import { invalid } from '../decode.ts';
 import { MAX_JOBS } from '../job-submission.ts';
 import { strict } from '../schemas.ts';
 
-export const PARAM_TYPES = ['string', 'integer', 'number', 'boolean', 'list'] as const;
+const PARAM_TYPES = ['string', 'integer', 'number', 'boolean', 'list'] as const;
 export type ParamType = (typeof PARAM_TYPES)[number];
 export type ParamValue = string | number | boolean | unknown[];
 
-/** Environment variables hold no more on every system. */
+/** The longest value that an environment variable can have on every system. */
 export const MAX_PARAM_LENGTH = 65_536;
 
 const scalar = z.union([z.string(), z.number(), z.boolean()], 'expected text, a number, true or false');
 
-/** A parameter, as a file declares it. */
+/** A parameter as a file declares it. */
 export const ParamDeclaration = strict({
-  type: z.enum(PARAM_TYPES).meta({ description: 'string by default; a list is for for_each.' }).exactOptional(),
+  type: z.enum(PARAM_TYPES).meta({ description: 'string by default; lists are for for_each.' }).exactOptional(),
   default: z
     .union(
       [z.string(), z.number(), z.boolean(), z.array(z.unknown())],
@@ -31,7 +31,7 @@ export const ParamDeclaration = strict({
     .array(scalar)
     .min(1, 'must not be empty')
     .max(1_000)
-    .meta({ description: 'The only values allowed.' })
+    .meta({ description: 'The allowed values.' })
     .exactOptional(),
   description: z.string().max(4_096).exactOptional(),
 });
@@ -42,7 +42,7 @@ export interface Param {
   type: ParamType;
   required: boolean;
   default: ParamValue | undefined;
-  /** The only values allowed; `null`: any. */
+  /** The allowed values; `null`: any. */
   enum: readonly ParamValue[] | null;
   description: string | null;
 }
@@ -66,7 +66,7 @@ const EXPECTED: Readonly<Record<ParamType, string>> = {
   list: 'expected a list',
 };
 
-/** What is wrong with a value that is typed already; `undefined`: nothing. */
+/** Returns what is wrong with a value of the right type; `undefined` if nothing is. */
 export function paramProblem(param: Pick<Param, 'type' | 'enum'>, value: unknown): string | undefined {
   if (!isOfType(param.type, value)) {
     const quoted =
@@ -87,8 +87,9 @@ export function paramProblem(param: Pick<Param, 'type' | 'enum'>, value: unknown
 }
 
 /**
- * Every parameter's value by name: given, else its default; an optional one without either is left out. Text is read as
- * the parameter's type, so that values of a command line and of JSON are both fine. `bad_request` names all that is wrong.
+ * Returns the value of every parameter by name: the given one, else the default; an optional one without either is left
+ * out. Text is read as the type of the parameter, so values of a command line and of JSON both work. Throws `bad_request`
+ * with all mistakes.
  */
 export function resolveParams(
   params: readonly Param[],
@@ -123,7 +124,7 @@ export function resolveParams(
   return values;
 }
 
-/** Text as the type it is meant to be; as it is where it cannot be read so. */
+/** Converts text to the type of the parameter; returns it unchanged if that fails. */
 function readAs(type: ParamType, value: unknown): unknown {
   if (typeof value !== 'string') return value;
   switch (type) {
@@ -140,7 +141,7 @@ function readAs(type: ParamType, value: unknown): unknown {
   }
 }
 
-/** JSON, or plain items between commas. */
+/** Parses a list: JSON, or items separated by commas. */
 function readList(text: string): unknown {
   if (!text.trimStart().startsWith('[')) return text === '' ? [] : text.split(',').map((item) => item.trim());
   try {

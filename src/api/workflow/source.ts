@@ -1,40 +1,39 @@
-/** The text of a workflow file: read as YAML (JSON is YAML), with the way back from a value to its line and column. */
+/** Parses the text of a file as YAML (JSON is YAML), and finds the line and column of a value. */
 
 import { type Document, isAlias, isCollection, isMap, isScalar, isSeq, type Pair, parseDocument, visit } from 'yaml';
 import { findUnclean } from '../../core/text.ts';
-import { LineStarts } from '../line-starts.ts';
 
 export type SourcePath = readonly (string | number)[];
 
-/** Something about one place of the value. */
+/** A finding about one place in the value. */
 export interface Finding {
   severity: 'error' | 'warning';
   message: string;
   path: SourcePath;
-  /** Whether the key or the value at the end of the path is meant. */
+  /** Which end of the path is meant: its key or its value. */
   at: 'key' | 'value';
 }
 
-/** The same about the text. Lines and columns count from 1. */
+/** A finding with its place in the text. Lines and columns count from 1. */
 export interface SourceProblem {
   severity: 'error' | 'warning';
   message: string;
   line: number;
   column: number;
-  /** How many characters of the line are meant. */
+  /** The number of characters of the line that are meant. */
   length: number;
   sourceLine: string;
 }
 
 const TOO_DEEP = 'nested too deeply';
 
-/** Offsets of the first character meant and of the one after the last. */
+/** The offsets of the first character and of the one after the last. */
 type Range = readonly [from: number, to: number];
 
 export class WorkflowSource {
-  /** What the text says, where it is YAML without problems. */
+  /** The parsed value, if there are no problems. */
   readonly value: unknown;
-  /** What keeps it from being read. */
+  /** The problems that prevent parsing. */
   readonly problems: SourceProblem[];
   readonly #text: string;
   readonly #lines: LineStarts;
@@ -47,7 +46,7 @@ export class WorkflowSource {
       this.#document = parseDocument(text, {
         prettyErrors: false,
         merge: true,
-        // Its own check compares each key with all others.
+        // The parser's own check compares each key with all others.
         uniqueKeys: false,
         logLevel: 'error',
       });
@@ -56,12 +55,12 @@ export class WorkflowSource {
       this.value = this.#document.toJS() as unknown;
       this.problems = this.#uncleanText();
     } catch (error) {
-      // The parser is recursive, and aliases are resolved only when values are made.
+      // The parser is recursive, and aliases are resolved only by toJS.
       this.problems = [this.#problem('error', plainMessage((error as Error).message), [0, 0])];
     }
   }
 
-  /** Where a finding is in the text: at its place or, where the text has no such place, at the nearest one around it. */
+  /** Finds the place of a finding in the text; if there is none, the nearest place around it. */
   locate(finding: Finding): SourceProblem {
     return this.#problem(finding.severity, finding.message, this.#rangeOf(finding));
   }
@@ -70,7 +69,7 @@ export class WorkflowSource {
     const problems = [...document.errors, ...document.warnings].map(({ message, pos }) =>
       this.#problem('error', plainMessage(message), pos),
     );
-    // Where the parser gave up, the rest is confusion.
+    // Errors after the parser gave up are misleading.
     const tooDeep = problems.find(({ message }) => message === TOO_DEEP);
     if (tooDeep !== undefined) return [tooDeep];
     visit(document, {
@@ -113,7 +112,7 @@ export class WorkflowSource {
         if (pair === undefined) break;
         node = pair.value;
         const last = depth === path.length - 1;
-        // A value that is a block of its own is better shown by its key.
+        // A value that is a block is better shown by its key.
         range = rangeOfNode((last && at === 'key') || isEmpty(node) || (last && isBlock(node)) ? pair.key : node);
       } else if (isSeq(node)) {
         node = node.items[Number(step)];
@@ -154,7 +153,7 @@ function rangeOfNode(node: unknown): Range {
   return isCollection(node) ? [from, from + 1] : [from, to];
 }
 
-/** The parser's advice is for programmers who call it. */
+/** Rewrites the parser's messages, which are meant for its callers. */
 function plainMessage(message: string): string {
   return message
     .replace(/^Source contains multiple documents.*/, 'expected one document, found a second one')
@@ -163,4 +162,24 @@ function plainMessage(message: string): string {
     .replace(/^Maximum call stack size exceeded.*/, TOO_DEEP)
     .replace(/^Excessive alias count.*/, 'too many aliases')
     .replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
+}
+
+/** The offsets at which lines begin. The YAML parser's own line count misses line ends inside text that it cannot parse. */
+class LineStarts {
+  readonly #starts: number[] = [0];
+
+  constructor(text: string) {
+    for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', end + 1)) this.#starts.push(end + 1);
+  }
+
+  /** Line and column count from 1. */
+  placeOf(offset: number): { line: number; column: number } {
+    let [low, high] = [0, this.#starts.length - 1];
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if ((this.#starts[middle] as number) <= offset) low = middle;
+      else high = middle - 1;
+    }
+    return { line: low + 1, column: offset - (this.#starts[low] as number) + 1 };
+  }
 }

@@ -1,4 +1,4 @@
-/** One step of a workflow: a job with a key, its dependencies by key, and what may be repeated for each item. */
+/** One step of a workflow: a job with a key, its dependencies by key, and for_each. */
 
 import { z } from 'zod';
 import { CONDITIONS } from '../../core/dag/conditions.ts';
@@ -19,7 +19,7 @@ const {
   ...settings
 } = JobSubmission.shape;
 
-/** What a workflow file may set for all of its steps: the fields of a job that do not say what it does. */
+/** The fields that a workflow file may set for all of its steps: those that do not say what the job does. */
 export const stepDefaultsShape = settings;
 
 const OUTPUT = /^[A-Za-z_][A-Za-z0-9_-]{0,127}(\..+)?$/s;
@@ -35,9 +35,8 @@ const outputOf = z
 
 const items = z.array(z.unknown()).max(MAX_JOBS, `at most ${MAX_JOBS} items`);
 
-/** A list, or where it comes from once the step is freed. */
-export const ForEach = z.union([items, strict({ output: outputOf })]);
-export type ForEach = z.output<typeof ForEach>;
+/** A list, or the result of a parent that contains it. */
+const ForEach = z.union([items, strict({ output: outputOf })]);
 
 /** In a file the list may also be a parameter. */
 export const FileForEach = z
@@ -61,7 +60,7 @@ const commonShape = {
   name,
   depends_on: z
     .union([workflowKey, dependsOn])
-    .meta({ description: 'Keys of the steps that must end before.', examples: [['extract']] })
+    .meta({ description: 'Keys of the steps that must end first.', examples: [['extract']] })
     .exactOptional(),
   if: z
     .enum(CONDITIONS)
@@ -71,11 +70,11 @@ const commonShape = {
     })
     .exactOptional(),
   max_parallel: wholeNumber(1, MAX_JOBS)
-    .meta({ description: 'With for_each: how many items run at once.' })
+    .meta({ description: 'With for_each: the number of items that run at once.' })
     .exactOptional(),
   continue_on_failure: z
     .boolean()
-    .meta({ description: 'The failure of this step counts as success for its children and for the workflow.' })
+    .meta({ description: 'The failure of this step counts as success for its dependents and for the workflow.' })
     .exactOptional(),
   ...settings,
 };
@@ -88,7 +87,7 @@ interface StepFields {
   max_parallel?: number;
 }
 
-/** Rules about fields that belong together. */
+/** Adds the rules about fields that depend on each other. */
 function coherent<S extends z.ZodType<StepFields>>(schema: S) {
   return schema
     .refine(
@@ -106,21 +105,21 @@ function coherent<S extends z.ZodType<StepFields>>(schema: S) {
     .meta({ oneOf: [{ required: ['command'] }, { required: ['handler'] }] });
 }
 
-/** As it is submitted. */
+/** A step as it is submitted. */
 export const WorkflowStep = named(
   'WorkflowStep',
   coherent(strict({ key: workflowKey, ...commonShape, for_each: ForEach.exactOptional() })),
 );
 export type WorkflowStep = z.output<typeof WorkflowStep>;
 
-/** As an item of a list of steps in a file. */
+/** A step in a list of steps in a file. */
 export const ListedStep = coherent(strict({ key: workflowKey, ...commonShape, for_each: FileForEach.exactOptional() }));
 
-/** As a value in a map of steps in a file, where the key is the map's. */
+/** A step in a map of steps in a file, whose key is that of the map. */
 export const MappedStep = coherent(strict({ ...commonShape, for_each: FileForEach.exactOptional() }));
 export type MappedStep = z.output<typeof MappedStep>;
 
-/** The step and the key in `extract.files`; the key is `null` where the whole result is meant. */
+/** Splits `extract.files` into step and key; the key is `null` if the whole result is meant. */
 export function splitOutput(output: string): { step: string; key: string | null } {
   const dot = output.indexOf('.');
   return dot < 0 ? { step: output, key: null } : { step: output.slice(0, dot), key: output.slice(dot + 1) };

@@ -22,7 +22,7 @@ const paramValue = z.union(
   `expected text of at most ${MAX_PARAM_LENGTH} characters, a number, true or false, or a list`,
 );
 
-/** Two that would be one variable are refused, so that no command finds a value that it was not meant to. */
+/** Two parameters with the same variable are refused: one would hide the other. */
 const params = z
   .record(workflowKey, paramValue)
   .refine((values) => Object.keys(values).length <= 1_000, 'at most 1000 parameters')
@@ -31,7 +31,7 @@ const params = z
     return new Set(names.map(paramVariable)).size === names.length;
   }, 'two parameters have the same variable: names differ by more than capitals, - and _')
   .meta({
-    description: 'What the steps find as WORKRON_PARAM_<NAME>; lists are for readers only.',
+    description: 'Steps get them as WORKRON_PARAM_<NAME>, except lists, which are for readers only.',
     examples: [{ date: '2026-01-31' }],
   });
 
@@ -41,7 +41,7 @@ const submissionShape = {
   notify: NotifyList.exactOptional(),
 };
 
-/** All that a submission says besides its steps, which may be many. */
+/** A submission without its steps, which are decoded one by one. */
 export const WorkflowHead = strict({ ...submissionShape, steps: z.unknown().exactOptional() });
 export type WorkflowHead = z.output<typeof WorkflowHead>;
 
@@ -52,8 +52,8 @@ export const WorkflowSubmission = named(
 export type WorkflowSubmissionInput = z.input<typeof WorkflowSubmission>;
 
 const counts = {
-  open: z.number().meta({ description: 'Not ended.' }),
-  fine: z.number().meta({ description: 'Done, skipped, or failed where they may.' }),
+  open: z.number().meta({ description: 'Steps that have not ended.' }),
+  fine: z.number().meta({ description: 'Steps that are done, skipped, or failed with continue_on_failure.' }),
   failed: z.number(),
   cancelled: z.number(),
 };
@@ -66,7 +66,7 @@ const workflowShape = {
   created_at: wireInstant,
   started_at: wireInstant.nullable().meta({ description: 'When its first step started.' }),
   ended_at: wireInstant.nullable(),
-  rerun_of: wireId.nullable().meta({ description: 'The workflow of which it repeats a part.' }),
+  rerun_of: wireId.nullable().meta({ description: 'The workflow that this one repeats in part.' }),
   notify: NotifyView,
   step_counts: z.object({ total: z.number(), ...counts }),
 };
@@ -99,7 +99,7 @@ export const StepState = named(
     signal: z.string().nullable(),
     error: z.string().nullable(),
     reason: z.enum(REASONS).nullable(),
-    rerun_of: wireId.nullable().meta({ description: 'The job whose end it kept, or that it repeats.' }),
+    rerun_of: wireId.nullable().meta({ description: 'The job whose result it keeps, or that it repeats.' }),
     group: z
       .object({
         total: z.number().nullable().meta({ description: 'null until the list is known.' }),
@@ -108,7 +108,7 @@ export const StepState = named(
         ...counts,
       })
       .nullable()
-      .meta({ description: 'Of a for_each step: how far it is. GET /jobs?group_id= lists its items.' }),
+      .meta({ description: 'For a for_each step: its progress. The list of jobs with group_id has its items.' }),
   }),
 );
 export type StepState = z.output<typeof StepState>;
@@ -121,7 +121,7 @@ export const WorkflowDetail = named(
     steps: z.array(StepState),
     critical_path: z
       .array(z.string())
-      .meta({ description: 'Keys of the steps that decided how long it took, first to last.' }),
+      .meta({ description: 'Keys of the steps that determined how long the workflow took, first to last.' }),
   }),
 );
 export type WorkflowDetail = z.output<typeof WorkflowDetail>;
@@ -135,8 +135,11 @@ export const WorkflowListQuery = strict({
 export const RerunRequest = named(
   'RerunRequest',
   strict({
-    from: workflowKey.meta({ description: 'The step to begin with.', examples: ['deploy'] }),
-    only: z.boolean().meta({ description: 'Not what comes after it. false by default.' }).exactOptional(),
+    from: workflowKey.meta({ description: 'The key of the first step to run again.', examples: ['deploy'] }),
+    only: z
+      .boolean()
+      .meta({ description: 'Run only this step, not its successors. false by default.' })
+      .exactOptional(),
   }),
 );
 export type RerunRequestInput = z.input<typeof RerunRequest>;

@@ -1,19 +1,21 @@
 import { basename } from 'node:path';
 import type { Command } from 'commander';
+import { routes } from '../../api/routes.ts';
 import type { ScheduleApplied } from '../../api/schedule-apply.ts';
 import type { ReadSchedules } from '../../api/schedule-file.ts';
-import { CliError, usageError } from '../cli-error.ts';
 import { clientCommand, connect, outputOf, print, printJson } from '../client-command.ts';
-import { EXIT } from '../exit-code.ts';
-import { styled } from '../style.ts';
-import { nameOfInput, problemText, readText } from '../workflow-input.ts';
+import { CliError, usageError } from '../errors/cli-error.ts';
+import { EXIT } from '../errors/exit-code.ts';
+import { nameOfInput } from '../input/file.ts';
+import { problemText, readText } from '../input/workflow.ts';
+import { styled } from '../output/style.ts';
 
 type Item = ScheduleApplied['items'][number];
 
 const SIGNS = { add: '+', change: '~', remove: '-', keep: ' ' } as const;
 const FORMATS = { add: 'green', change: 'yellow', remove: 'red', keep: 'dim' } as const;
 
-/** `workron apply FILE`: makes the owner's schedules what the file says. */
+/** `workron apply FILE`: creates, changes and deletes the owner's schedules to match the file. */
 export function applyCommand(): Command {
   const command = clientCommand('apply', "Make an owner's schedules what a file says: add, change and remove")
     .argument('<file>', 'YAML or JSON; - is standard input')
@@ -28,9 +30,7 @@ export function applyCommand(): Command {
       const owner = given ?? read.file.owner ?? (path === '-' ? undefined : basename(path));
       if (owner === undefined) throw usageError('expected an owner: in the file, or by --owner');
       const body = { owner, schedules: read.file.schedules, dry_run: dryRun };
-      const applied = await placing(path, read, () =>
-        connect(command).json<ScheduleApplied>('POST', '/schedules/apply', { body }),
-      );
+      const applied = await placing(path, read, () => connect(command).json(routes.applySchedules, { body }));
       const { json, quiet } = outputOf(command);
       if (json) return printJson(applied);
       const changed = applied.items.filter(({ action }) => action !== 'keep');
@@ -41,7 +41,7 @@ export function applyCommand(): Command {
   );
 }
 
-/** What the server refuses is shown at its place in the file. */
+/** Shows what the server refuses at its line in the file. */
 async function placing<T>(path: string, { locate }: ReadSchedules, send: () => Promise<T>): Promise<T> {
   try {
     return await send();

@@ -1,9 +1,9 @@
 import { existsSync, statSync } from 'node:fs';
 import { Command } from 'commander';
-import { CliError, usageError } from '../cli-error.ts';
 import { print } from '../client-command.ts';
-import { EXIT } from '../exit-code.ts';
-import { addSettingFlags, settingsFrom } from '../setting-flags.ts';
+import { CliError, usageError } from '../errors/cli-error.ts';
+import { EXIT } from '../errors/exit-code.ts';
+import { addSettingFlags, settingsFrom } from '../flags/setting.ts';
 
 /** `workron backup FILE`: a consistent copy of a SQLite store, while Workron runs on it. */
 export function backupCommand(): Command {

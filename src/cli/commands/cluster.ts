@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
-import type { Cluster, DutyStatus, Instance } from '../../api/cluster.ts';
+import type { DutyStatus, Instance } from '../../api/cluster.ts';
+import { routes } from '../../api/routes.ts';
 import { clientCommand, connect, outputOf, print, printJson, refuseExtra, terminalWidth } from '../client-command.ts';
-import { oneLine } from '../style.ts';
-import { type Column, renderTable } from '../table.ts';
-import { when } from '../when.ts';
+import { oneLine } from '../output/style.ts';
+import { type Column, renderTable } from '../output/table.ts';
+import { when } from '../output/when.ts';
 
 const INSTANCES: readonly Column<Instance>[] = [
   { title: 'INSTANCE', text: (instance) => oneLine(instance.id), flexible: true },
@@ -34,12 +35,12 @@ const DUTIES: readonly Column<DutyStatus>[] = [
   { title: 'LOCK KEY', text: ({ lock_key: key }) => key?.join(', ') ?? '–' },
 ];
 
-/** `workron cluster`: the instances on one store, and who performs which duty. */
+/** `workron cluster`: lists the instances on a store, and the leader of each duty. */
 export function clusterCommand(): Command {
   const command = clientCommand('cluster', 'List the instances on this store, and which of them leads which duty');
   return command.allowExcessArguments().action(async () => {
     refuseExtra(command);
-    const cluster = await connect(command).json<Cluster>('GET', '/cluster');
+    const cluster = await connect(command).json(routes.readCluster);
     const { json, quiet } = outputOf(command);
     if (json) printJson(cluster);
     else if (quiet) print(cluster.instances.map(({ id }) => `${id}\n`).join(''));

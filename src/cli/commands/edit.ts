@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander';
-import type { Job } from '../../api/job.ts';
-import { usageError } from '../cli-error.ts';
+import { routes } from '../../api/routes.ts';
 import { clientCommand, connect, jobId, outputOf, print, printJson } from '../client-command.ts';
-import { collectList, instantFlag, integerFlag } from '../flag-values.ts';
+import { usageError } from '../errors/cli-error.ts';
+import { collectList, instantFlag, integerFlag } from '../flags/values.ts';
 
 /** `workron edit ID --priority 5`: changes a job that still waits. */
 export function editCommand(): Command {
@@ -27,7 +27,7 @@ export function editCommand(): Command {
     if (Object.values(edit).every((value) => value === undefined)) {
       throw usageError('expected something to change', 'workron edit 12 --priority 10');
     }
-    const job = await connect(command).json<Job>('PATCH', `/jobs/${jobId(text)}`, { body: edit });
+    const job = await connect(command).json(routes.editJob, { params: { id: jobId(text) }, body: edit });
     const { json, quiet } = outputOf(command);
     if (json) printJson(job);
     else print(quiet ? job.id : `job ${job.id} changed`);

@@ -1,12 +1,12 @@
-/** `workron help [COMMAND…]`, and topics that belong to no command. */
+/** `workron help [COMMAND…]`, and help on topics. */
 
 import { Command } from 'commander';
 import { didYouMean } from '../../core/suggest.ts';
 import { configurationMarkdown, environmentText } from '../../ops/settings/text.ts';
-import { usageError } from '../cli-error.ts';
 import { print } from '../client-command.ts';
-import { EXIT_MEANINGS } from '../exit-code.ts';
-import { renderTable } from '../table.ts';
+import { usageError } from '../errors/cli-error.ts';
+import { EXIT_MEANINGS } from '../errors/exit-code.ts';
+import { renderTable } from '../output/table.ts';
 
 const TOPICS: Readonly<Record<string, () => string>> = {
   'exit-codes': exitCodes,

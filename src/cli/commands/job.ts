@@ -1,19 +1,19 @@
 import type { Command } from 'commander';
-import type { Attempt, JobDetail } from '../../api/job.ts';
+import { routes } from '../../api/routes.ts';
 import { clientCommand, connect, jobId, outputOf, print, printJson } from '../client-command.ts';
-import { describeJob } from '../describe-job.ts';
+import { describeJob } from '../output/job.ts';
 
-/** `workron job ID`: all there is to know. */
+/** `workron job ID`: prints all details of a job. */
 export function jobCommand(): Command {
   const command = clientCommand('job', 'Show one job with its attempts').alias('show').argument('<id>', 'Job id');
   return command.action(async (text: string) => {
     const id = jobId(text);
     const connection = connect(command);
     const output = outputOf(command);
-    const job = await connection.json<JobDetail>('GET', `/jobs/${id}`);
+    const job = await connection.json(routes.readJob, { params: { id } });
     if (output.json) return printJson(job);
     if (output.quiet) return print(job.id);
-    const { items } = await connection.json<{ items: Attempt[] }>('GET', `/jobs/${id}/attempts`);
+    const { items } = await connection.json(routes.listAttempts, { params: { id } });
     print(describeJob(job, items));
   });
 }

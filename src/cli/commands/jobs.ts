@@ -1,17 +1,34 @@
 import type { Command } from 'commander';
 import type { Job } from '../../api/job.ts';
+import { isTerminal } from '../../core/job.ts';
 import { clientCommand, connect, type Output, outputOf, print, terminalWidth } from '../client-command.ts';
-import { addFilterFlags, filterFrom } from '../filter-flags.ts';
-import { countFlag } from '../flag-values.ts';
-import { JOB_COLUMNS } from '../job-columns.ts';
-import { listJobs } from '../list-jobs.ts';
-import { note } from '../report.ts';
-import { renderTable } from '../table.ts';
-import { watch } from '../watch.ts';
+import { note } from '../errors/report.ts';
+import { addFilterFlags, filterFrom } from '../flags/filter.ts';
+import { countFlag } from '../flags/values.ts';
+import { watch } from '../follow/watch.ts';
+import { oneLine, stateFormat, stateText } from '../output/style.ts';
+import { type Column, renderTable } from '../output/table.ts';
+import { between, when } from '../output/when.ts';
+import { listJobs } from './list-jobs.ts';
 
 const WATCH_EVERY_MS = 1_000;
 
-/** `workron jobs`: newest first. */
+const COLUMNS: readonly Column<Job>[] = [
+  { title: 'ID', text: (job) => job.id, align: 'right' },
+  { title: 'STATUS', text: (job) => stateText(job.status), format: (job) => stateFormat(job.status) },
+  { title: 'JOB', text: titleOf, flexible: true },
+  { title: 'QUEUE', text: (job) => oneLine(job.queue), flexible: true },
+  { title: 'PRIO', text: (job) => String(job.priority), align: 'right' },
+  { title: 'TRY', text: (job) => String(job.attempts), align: 'right' },
+  {
+    title: 'TIME',
+    text: (job) => (job.status === 'running' || isTerminal(job.status) ? between(job.started_at, job.done_at) : '–'),
+  },
+  { title: 'CREATED', text: (job) => when(job.created_at) },
+  { title: 'NOTE', text: noteOf, flexible: true },
+];
+
+/** `workron jobs`: lists jobs, newest first. */
 export function jobsCommand(): Command {
   const command = clientCommand('jobs', 'List jobs, newest first').alias('ls');
   return addFilterFlags(command)
@@ -34,5 +51,21 @@ export function jobsCommand(): Command {
 function render(jobs: readonly Job[], { json, quiet }: Output): string {
   if (json) return JSON.stringify(jobs);
   if (quiet) return jobs.map((job) => `${job.id}\n`).join('');
-  return jobs.length === 0 ? 'no jobs\n' : renderTable(JOB_COLUMNS, jobs, terminalWidth());
+  return jobs.length === 0 ? 'no jobs\n' : renderTable(COLUMNS, jobs, terminalWidth());
+}
+
+function titleOf(job: Pick<Job, 'name' | 'command' | 'handler' | 'step' | 'index'>): string {
+  return oneLine(job.name ?? stepOf(job) ?? job.command ?? job.handler ?? '');
+}
+
+/** `count`, or `count[3]` for an item. */
+function stepOf({ step, index }: Pick<Job, 'step' | 'index'>): string | null {
+  return step === null || index === null ? step : `${step}[${index}]`;
+}
+
+function noteOf(job: Job): string {
+  if (job.status === 'running') return job.cancel_requested_at === null ? '' : 'being stopped';
+  if (job.status === 'scheduled') return `due ${when(job.run_at)}`;
+  if (job.status === 'failed' && job.error !== null) return oneLine(job.error.split('\n')[0] ?? '');
+  return isTerminal(job.status) ? (job.reason ?? '') : '';
 }

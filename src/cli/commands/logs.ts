@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { clientCommand, connect, jobId } from '../client-command.ts';
-import { countFlag } from '../flag-values.ts';
-import { followLog, printLog } from '../follow-log.ts';
+import { countFlag } from '../flags/values.ts';
+import { followLog, printLog } from '../follow/log.ts';
 
-/** `workron logs ID`: the output, byte for byte. */
+/** `workron logs ID`: prints the output, byte for byte. */
 export function logsCommand(): Command {
   const command = clientCommand('logs', 'Print the output of a job')
     .argument('<id>', 'Job id')

@@ -1,11 +1,12 @@
 import { Argument, type Command } from 'commander';
 import type { Queue } from '../../api/queue.ts';
-import { usageError } from '../cli-error.ts';
+import { routes } from '../../api/routes.ts';
 import { clientCommand, connect, outputOf, print, printJson, refuseExtra, terminalWidth } from '../client-command.ts';
-import { limitFlag } from '../flag-values.ts';
-import { oneLine } from '../style.ts';
-import { type Column, renderTable } from '../table.ts';
-import { when } from '../when.ts';
+import { usageError } from '../errors/cli-error.ts';
+import { limitFlag } from '../flags/values.ts';
+import { oneLine } from '../output/style.ts';
+import { type Column, renderTable } from '../output/table.ts';
+import { when } from '../output/when.ts';
 
 const COLUMNS: readonly Column<Queue>[] = [
   { title: 'QUEUE', text: (queue) => oneLine(queue.name), flexible: true },
@@ -22,12 +23,12 @@ const COLUMNS: readonly Column<Queue>[] = [
   { title: 'OLDEST', text: (queue) => when(queue.oldest_pending_at) },
 ];
 
-/** `workron queues`: list them; `pause`, `resume` and `set` change one. */
+/** `workron queues`: lists them; `pause`, `resume` and `set` change them. */
 export function queuesCommand(): Command {
   const command = clientCommand('queues', 'List queues; pause, resume or limit them').alias('queue');
   command.allowExcessArguments().action(async () => {
     refuseExtra(command);
-    const { items } = await connect(command).json<{ items: Queue[] }>('GET', '/queues');
+    const { items } = await connect(command).json(routes.listQueues);
     const { json, quiet } = outputOf(command);
     if (json) printJson(items);
     else if (quiet) print(items.map((queue) => `${queue.name}\n`).join(''));
@@ -56,17 +57,15 @@ function changeCommand(name: string, summary: string, body: (options: ChangeOpti
     const connection = connect(command);
     const changed: Queue[] = [];
     for (const queue of queues) {
-      changed.push(
-        await connection.json<Queue>('PATCH', `/queues/${encodeURIComponent(queue)}`, { body: body(options) }),
-      );
+      changed.push(await connection.json(routes.editQueue, { params: { name: queue }, body: body(options) }));
     }
     const { json, quiet } = outputOf(command);
     if (json) printJson(changed.length === 1 ? changed[0] : changed);
-    else for (const queue of changed) print(quiet ? queue.name : told(queue));
+    else for (const queue of changed) print(quiet ? queue.name : describe(queue));
   });
 }
 
-function told(queue: Queue): string {
+function describe(queue: Queue): string {
   const limit = queue.max_running === null ? 'no limit' : `at most ${queue.max_running} at once`;
   return `queue ${queue.name} is ${queue.paused ? 'paused' : 'open'}, ${limit}`;
 }

@@ -1,17 +1,17 @@
 import type { Command } from 'commander';
 import type { Job, SubmittedJob } from '../../api/job.ts';
-import { usageError } from '../cli-error.ts';
+import { routes } from '../../api/routes.ts';
 import { clientCommand, connect, outputOf, printJson } from '../client-command.ts';
-import { detachOnInterrupt } from '../detach.ts';
-import { EXIT, exitCodeOf } from '../exit-code.ts';
-import { followLog } from '../follow-log.ts';
-import { addJobFlags, jobFrom } from '../job-flags.ts';
-import { ownFailure } from '../own-failure.ts';
-import { note } from '../report.ts';
-import { commandOf } from '../shell-line.ts';
-import { waitForEnd } from '../wait-for-end.ts';
+import { usageError } from '../errors/cli-error.ts';
+import { EXIT, exitCodeOf } from '../errors/exit-code.ts';
+import { ownFailure } from '../errors/failure.ts';
+import { note } from '../errors/report.ts';
+import { addJobFlags, commandOf, jobFrom } from '../flags/job.ts';
+import { detachOnInterrupt } from '../follow/detach.ts';
+import { followLog } from '../follow/log.ts';
+import { waitForEnd } from '../follow/wait-for-end.ts';
 
-/** `workron run -- CMD…`: as if it ran here. */
+/** `workron run -- CMD…`: submits a job, prints its output and exits with its code. */
 export function runCommand(): Command {
   const command = clientCommand('run', 'Submit a job with one attempt, follow its output, exit with its code')
     .usage("[flags] -- COMMAND [ARGUMENT…]   or   -- 'SHELL LINE'")
@@ -21,14 +21,14 @@ export function runCommand(): Command {
       if (words.length === 0) throw usageError('expected a command after --', "workron run -- 'echo hello'");
       const connection = connect(command);
       const body = { max_attempts: 1, ...jobFrom(command), command: commandOf(words) };
-      const { id } = await connection.json<SubmittedJob>('POST', '/jobs', { body });
+      const { id } = (await connection.json(routes.submitJobs, { body })) as SubmittedJob;
       const { json, quiet } = outputOf(command);
       if (!quiet && !json) note(`job ${id}`);
       using interrupt = detachOnInterrupt({
         title: `job ${id}`,
         again: `workron logs -f ${id}`,
         async cancel() {
-          await connection.json('POST', `/jobs/${id}/cancel`);
+          await connection.json(routes.cancelJob, { params: { id } });
           await waitForEnd(connection, id);
         },
       });

@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
+import { routes } from '../../api/routes.ts';
 import type { Schedule } from '../../api/schedule.ts';
-import { usageError } from '../cli-error.ts';
 import { clientCommand, connect, type Output, outputOf, print, printJson } from '../client-command.ts';
-import { addScheduleFlags, scheduleFrom } from '../schedule-flags.ts';
-import { whenText } from '../schedule-text.ts';
-import { when } from '../when.ts';
+import { usageError } from '../errors/cli-error.ts';
+import { addScheduleFlags, scheduleFrom } from '../flags/schedule.ts';
+import { whenText } from '../output/schedule.ts';
+import { when } from '../output/when.ts';
 
 const EXAMPLE = 'workron schedule add nightly --cron "0 2 * * *" --timezone Europe/Berlin -- ./report.sh';
 
@@ -22,12 +23,12 @@ export function scheduleAddCommand(): Command {
     if (wanted['job'] === undefined && wanted['workflow'] === undefined) {
       throw usageError('expected a command after --, or --workflow FILE', EXAMPLE);
     }
-    const schedule = await connect(command).json<Schedule>('POST', '/schedules', { body: { name, ...wanted } });
+    const schedule = await connect(command).json(routes.createSchedule, { body: { name, ...wanted } });
     showSchedule(schedule, outputOf(command), 'added');
   });
 }
 
-/** `workron schedule edit NAME …`: what is not given stays. */
+/** `workron schedule edit NAME …`: changes only what is given. */
 export function scheduleEditCommand(): Command {
   const command = clientCommand('edit', 'Change a schedule; new times count from now')
     .usage('NAME [flags] [-- COMMAND [ARGUMENT…]]')
@@ -38,8 +39,7 @@ export function scheduleEditCommand(): Command {
     if (Object.keys(edit).length === 0) {
       throw usageError('expected something to change', 'workron schedule edit nightly --cron "0 3 * * *"');
     }
-    const path = `/schedules/${encodeURIComponent(name)}`;
-    const schedule = await connect(command).json<Schedule>('PATCH', path, { body: edit });
+    const schedule = await connect(command).json(routes.editSchedule, { params: { name }, body: edit });
     showSchedule(schedule, outputOf(command), 'changed');
   });
 }

@@ -1,14 +1,15 @@
-/** What a person does to schedules: each named one gets its turn, the first error decides the exit code. */
+/** Commands that change schedules by name. All are tried; the first error decides the exit code. */
 
 import type { Command } from 'commander';
+import { routes } from '../../api/routes.ts';
 import type { Schedule } from '../../api/schedule.ts';
-import { CliError } from '../cli-error.ts';
 import { clientCommand, connect, outputOf, print, printJson } from '../client-command.ts';
 import type { Connection } from '../connection.ts';
-import { reportError } from '../report.ts';
-import { when } from '../when.ts';
+import { CliError } from '../errors/cli-error.ts';
+import { reportError } from '../errors/report.ts';
+import { when } from '../output/when.ts';
 
-type Act = (connection: Connection, path: string) => Promise<Schedule>;
+type Act = (connection: Connection, name: string) => Promise<Schedule>;
 
 export function schedulePauseCommand(): Command {
   const command = clientCommand('pause', 'Run nothing more of these schedules until they are resumed')
@@ -16,7 +17,7 @@ export function schedulePauseCommand(): Command {
     .option('--note <TEXT>', 'Why, for whoever finds them paused');
   return command.action(async (names: string[], { note }: { note?: string }) => {
     const body = note === undefined ? {} : { note };
-    const act: Act = (connection, path) => connection.json('POST', `${path}/pause`, { body });
+    const act: Act = (connection, name) => connection.json(routes.pauseSchedule, { params: { name }, body });
     await changeEach(command, names, act, ({ name }) => `schedule ${name} is paused`);
   });
 }
@@ -24,7 +25,7 @@ export function schedulePauseCommand(): Command {
 export function scheduleResumeCommand(): Command {
   const command = clientCommand('resume', 'Let paused schedules go on, from now').argument('<name...>', 'Their names');
   return command.action(async (names: string[]) => {
-    const act: Act = (connection, path) => connection.json('POST', `${path}/resume`);
+    const act: Act = (connection, name) => connection.json(routes.resumeSchedule, { params: { name } });
     const told = ({ name, next_run }: Schedule) =>
       `schedule ${name} goes on${next_run === null ? '' : `, next run ${when(next_run)}`}`;
     await changeEach(command, names, act, told);
@@ -34,7 +35,7 @@ export function scheduleResumeCommand(): Command {
 export function scheduleRmCommand(): Command {
   const command = clientCommand('rm', 'Delete schedules; their runs go on').argument('<name...>', 'Their names');
   return command.action(async (names: string[]) => {
-    const act: Act = (connection, path) => connection.json('DELETE', path);
+    const act: Act = (connection, name) => connection.json(routes.deleteSchedule, { params: { name } });
     await changeEach(command, names, act, ({ name }) => `schedule ${name} is deleted`);
   });
 }
@@ -50,7 +51,7 @@ async function changeEach(
   const changed: Schedule[] = [];
   for (const name of names) {
     try {
-      changed.push(await act(connection, `/schedules/${encodeURIComponent(name)}`));
+      changed.push(await act(connection, name));
     } catch (error) {
       if (!(error instanceof CliError)) throw error;
       reportError(error, json);

@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
+import { routes } from '../../api/routes.ts';
 import type { Schedule, SchedulePage } from '../../api/schedule.ts';
 import { clientCommand, connect, outputOf, print, printJson, terminalWidth } from '../client-command.ts';
-import { countFlag } from '../flag-values.ts';
-import { note } from '../report.ts';
-import { SCHEDULE_COLUMNS } from '../schedule-text.ts';
-import { renderTable } from '../table.ts';
+import { note } from '../errors/report.ts';
+import { countFlag } from '../flags/values.ts';
+import { SCHEDULE_COLUMNS } from '../output/schedule.ts';
+import { renderTable } from '../output/table.ts';
 
 const MAX_PAGE_SIZE = 200;
 
@@ -13,7 +14,7 @@ interface Flags {
   limit: number;
 }
 
-/** `workron schedule ls [TEXT]`: by name. */
+/** `workron schedule ls [TEXT]`: lists schedules by name. */
 export function scheduleLsCommand(): Command {
   const command = clientCommand('ls', 'List schedules by name')
     .argument('[text]', 'Part of the name')
@@ -24,9 +25,9 @@ export function scheduleLsCommand(): Command {
     const schedules: Schedule[] = [];
     let cursor: string | undefined;
     do {
-      const size = String(Math.min(MAX_PAGE_SIZE, limit - schedules.length));
+      const size = Math.min(MAX_PAGE_SIZE, limit - schedules.length);
       const query = { q: text, owner, limit: size, cursor };
-      const page: SchedulePage = await connect(command).json<SchedulePage>('GET', '/schedules', { query });
+      const page: SchedulePage = await connect(command).json(routes.listSchedules, { query });
       schedules.push(...page.items);
       cursor = page.next_cursor ?? undefined;
     } while (cursor !== undefined && schedules.length < limit);

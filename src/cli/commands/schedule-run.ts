@@ -1,27 +1,27 @@
 import type { Command } from 'commander';
-import type { Backfill, ScheduleRuns, Tick } from '../../api/tick.ts';
-import { usageError } from '../cli-error.ts';
+import { routes } from '../../api/routes.ts';
+import type { Tick } from '../../api/tick.ts';
 import { clientCommand, connect, type Output, outputOf, print, printJson, terminalWidth } from '../client-command.ts';
-import { collectList, pastFlag } from '../flag-values.ts';
-import { note } from '../report.ts';
-import { TICK_COLUMNS } from '../schedule-text.ts';
-import { renderTable } from '../table.ts';
+import { usageError } from '../errors/cli-error.ts';
+import { note } from '../errors/report.ts';
+import { collectList, pastFlag } from '../flags/values.ts';
+import { TICK_COLUMNS } from '../output/schedule.ts';
+import { renderTable } from '../output/table.ts';
 
 const keyed = (keys: string[] | undefined, idempotencyKey: string | undefined) => ({
   body: keys === undefined ? {} : { keys },
   headers: idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey },
 });
 
-/** `workron schedule run NAME`: now, paused or not. */
+/** `workron schedule run NAME`: runs it now, even if it is paused. */
 export function scheduleRunCommand(): Command {
   const command = clientCommand('run', 'Run what a schedule runs now, paused or not')
     .argument('<name>', 'Its name')
     .option('--key <KEY,…>', 'Only for these keys of its for_each', collectList)
     .option('--idempotency-key <KEY>', 'The same again with the same key runs nothing new');
   return command.action(async (name: string, flags: { key?: string[]; idempotencyKey?: string }) => {
-    const path = `/schedules/${encodeURIComponent(name)}/run`;
     const call = keyed(flags.key, flags.idempotencyKey);
-    const { items } = await connect(command).json<ScheduleRuns>('POST', path, call);
+    const { items } = await connect(command).json(routes.runSchedule, { params: { name }, ...call });
     showRuns(items, items, outputOf(command));
   });
 }
@@ -34,7 +34,7 @@ interface BackfillFlags {
   idempotencyKey?: string;
 }
 
-/** `workron schedule backfill NAME --from … --to …`: past ticks that have no run. */
+/** `workron schedule backfill NAME --from … --to …`: runs past ticks that have no run. */
 export function scheduleBackfillCommand(): Command {
   const command = clientCommand('backfill', 'Run past ticks of a schedule that have no run')
     .argument('<name>', 'Its name')
@@ -48,8 +48,7 @@ export function scheduleBackfillCommand(): Command {
       throw usageError('expected --from', 'workron schedule backfill nightly --from 3d --dry-run');
     const call = keyed(key, idempotencyKey);
     const body = { ...call.body, from, to: to ?? new Date().toISOString(), ...(dryRun ? { dry_run: true } : {}) };
-    const path = `/schedules/${encodeURIComponent(name)}/backfill`;
-    const answer = await connect(command).json<Backfill>('POST', path, { ...call, body });
+    const answer = await connect(command).json(routes.backfillSchedule, { params: { name }, ...call, body });
     const output = outputOf(command);
     if (!dryRun || output.json) return showRuns(answer.items, answer, output);
     for (const { key: one, scheduled_for } of answer.missing)

@@ -1,16 +1,13 @@
 import type { Command } from 'commander';
-import type { Schedule } from '../../api/schedule.ts';
-import type { NextTicks, TickPage } from '../../api/tick.ts';
+import { routes } from '../../api/routes.ts';
 import { TICK_KINDS, TICK_VERDICTS } from '../../core/schedule/tick.ts';
 import { clientCommand, connect, outputOf, print, printJson, terminalWidth } from '../client-command.ts';
-import { countFlag, oneOfFlag } from '../flag-values.ts';
-import { note } from '../report.ts';
-import { describeSchedule, nextColumns, TICK_COLUMNS } from '../schedule-text.ts';
-import { renderTable } from '../table.ts';
+import { note } from '../errors/report.ts';
+import { countFlag, oneOfFlag } from '../flags/values.ts';
+import { describeSchedule, nextColumns, TICK_COLUMNS } from '../output/schedule.ts';
+import { renderTable } from '../output/table.ts';
 
-const pathOf = (name: string): string => `/schedules/${encodeURIComponent(name)}`;
-
-/** `workron schedule show NAME`: what it is, when it runs next, what became of its last ticks. */
+/** `workron schedule show NAME`: prints its rules, its next runs and its last ticks. */
 export function scheduleShowCommand(): Command {
   const command = clientCommand('show', 'Show a schedule, its next runs and its last ticks').argument(
     '<name>',
@@ -19,25 +16,24 @@ export function scheduleShowCommand(): Command {
   return command.action(async (name: string) => {
     const connection = connect(command);
     const { json, quiet } = outputOf(command);
-    const schedule = await connection.json<Schedule>('GET', pathOf(name));
+    const schedule = await connection.json(routes.readSchedule, { params: { name } });
     if (json) return printJson(schedule);
     if (quiet) return print(schedule.name);
     const [next, ticks] = await Promise.all([
-      connection.json<NextTicks>('GET', `${pathOf(name)}/next`, { query: { count: '3' } }),
-      connection.json<TickPage>('GET', `${pathOf(name)}/ticks`, { query: { limit: '5' } }),
+      connection.json(routes.listNextTicks, { params: { name }, query: { count: 3 } }),
+      connection.json(routes.listTicks, { params: { name }, query: { limit: 5 } }),
     ]);
     print(describeSchedule(schedule, next, ticks.items));
   });
 }
 
-/** `workron schedule next NAME`: in its zone and in UTC. */
+/** `workron schedule next NAME`: prints its next runs, in its zone and in UTC. */
 export function scheduleNextCommand(): Command {
   const command = clientCommand('next', 'List the next ticks of a schedule, in its zone and in UTC')
     .argument('<name>', 'Its name')
     .option('-n, --count <NUMBER>', 'How many', countFlag(1, 1_000), 10);
   return command.action(async (name: string, { count }: { count: number }) => {
-    const query = { count: String(count) };
-    const next = await connect(command).json<NextTicks>('GET', `${pathOf(name)}/next`, { query });
+    const next = await connect(command).json(routes.listNextTicks, { params: { name }, query: { count } });
     const { json, quiet } = outputOf(command);
     if (json) return printJson(next);
     if (quiet) return print(next.items.map(({ utc }) => utc).join('\n'));
@@ -53,7 +49,7 @@ interface TickFlags {
   limit: number;
 }
 
-/** `workron schedule ticks NAME`: the ledger. */
+/** `workron schedule ticks NAME`: prints the ledger. */
 export function scheduleTicksCommand(): Command {
   const command = clientCommand('ticks', 'List the ticks of a schedule and what became of each, newest first')
     .argument('<name>', 'Its name')
@@ -62,8 +58,8 @@ export function scheduleTicksCommand(): Command {
     .option('--verdict <VERDICT>', `One of ${TICK_VERDICTS.join(', ')}`, oneOfFlag(TICK_VERDICTS))
     .option('-n, --limit <NUMBER>', 'How many rows at most', countFlag(1, 200), 50);
   return command.action(async (name: string, { limit, key, kind, verdict }: TickFlags) => {
-    const query = { key, kind, verdict, limit: String(limit) };
-    const page = await connect(command).json<TickPage>('GET', `${pathOf(name)}/ticks`, { query });
+    const query = { key, kind, verdict, limit };
+    const page = await connect(command).json(routes.listTicks, { params: { name }, query });
     const { json, quiet } = outputOf(command);
     if (json) return printJson(page.items);
     if (quiet) return print(page.items.map(({ scheduled_for }) => scheduled_for).join('\n'));

@@ -2,16 +2,15 @@ import { Command } from 'commander';
 import { isWorkronError } from '../../core/error.ts';
 import { type WallTime, wallTimeOf } from '../../core/schedule/clock-note.ts';
 import { clockRuleOf, parseCron, splitCron } from '../../core/schedule/cron.ts';
-import { oldestTicks } from '../../core/schedule/recurrence.ts';
-import { requireTicks } from '../../core/schedule/require-ticks.ts';
+import { oldestTicks, requireTicks } from '../../core/schedule/recurrence.ts';
 import { zoneOf } from '../../core/schedule/zone.ts';
-import { CliError } from '../cli-error.ts';
 import { print, printJson, terminalWidth } from '../client-command.ts';
-import { EXIT } from '../exit-code.ts';
-import { countFlag, instantFlag } from '../flag-values.ts';
-import { CLOCK_TEXTS } from '../schedule-text.ts';
-import { bold, dim } from '../style.ts';
-import { type Column, renderTable } from '../table.ts';
+import { CliError } from '../errors/cli-error.ts';
+import { EXIT } from '../errors/exit-code.ts';
+import { countFlag, instantFlag } from '../flags/values.ts';
+import { CLOCK_TEXTS } from '../output/schedule.ts';
+import { bold, dim } from '../output/style.ts';
+import { type Column, renderTable } from '../output/table.ts';
 
 interface TestOptions {
   timezone: string;
@@ -24,7 +23,7 @@ interface Fire {
   /** UTC. */
   at: string;
   wall: WallTime;
-  /** What the clock does here, or has done since the fire before. */
+  /** The change of the clock at this fire, or since the one before. */
   note: string | null;
 }
 
@@ -35,7 +34,7 @@ const RULES = {
   wildcard: 'follows real time: fires whenever the clock shows it, twice in a repeated hour',
 };
 
-/** `workron schedule test`: what an expression means and when it fires, without a server. */
+/** `workron schedule test`: explains an expression and lists when it fires, without a server. */
 export function scheduleTestCommand(): Command {
   return new Command('test')
     .description('Explain a cron expression and list when it fires; needs no server')
@@ -48,14 +47,14 @@ export function scheduleTestCommand(): Command {
       const from = options.from === undefined ? Date.now() : Date.parse(options.from);
       const fires = refusing(() => firesOf(expression, options, from));
       const rule = clockRuleOf(splitCron(expression));
-      const { describeCron } = await import('../../ops/describe-cron.ts');
-      const words = describeCron(expression);
+      const { describeCron } = await import('../../api/describe-schedule.ts');
+      const description = describeCron(expression);
       if (options.json) {
         const items = fires.map(({ at, wall, note }) => ({ at, local: wall.text, note }));
-        printJson({ cron: expression, timezone: options.timezone, words, clock_rule: rule, items });
+        printJson({ cron: expression, timezone: options.timezone, description, clock_rule: rule, items });
         return;
       }
-      print(`${bold(words ?? expression)}, ${options.timezone}\n${dim(RULES[rule])}\n\n`);
+      print(`${bold(description ?? expression)}, ${options.timezone}\n${dim(RULES[rule])}\n\n`);
       print(renderTable(columnsFor(options.timezone), fires, terminalWidth()));
     });
 }
@@ -78,7 +77,7 @@ function changeSince(before: WallTime, now: WallTime): string | null {
   return offset === previous ? null : `the clock has changed from ${previous} to ${offset}`;
 }
 
-/** An expression that is wrong or never fires is the caller's mistake. */
+/** Turns errors about the expression into usage errors. */
 function refusing<T>(work: () => T): T {
   try {
     return work();

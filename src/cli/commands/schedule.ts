@@ -1,10 +1,9 @@
 import { Command } from 'commander';
-import { refuseExtra } from '../client-command.ts';
+import { print, refuseExtra } from '../client-command.ts';
 import { scheduleAddCommand, scheduleEditCommand } from './schedule-add.ts';
 import { schedulePauseCommand, scheduleResumeCommand, scheduleRmCommand } from './schedule-change.ts';
 import { scheduleLsCommand } from './schedule-ls.ts';
 import { scheduleBackfillCommand, scheduleRunCommand } from './schedule-run.ts';
-import { scheduleSchemaCommand } from './schedule-schema.ts';
 import { scheduleNextCommand, scheduleShowCommand, scheduleTicksCommand } from './schedule-show.ts';
 import { scheduleTestCommand } from './schedule-test.ts';
 
@@ -29,4 +28,12 @@ export function scheduleCommand(): Command {
     .addCommand(scheduleRmCommand())
     .addCommand(scheduleTestCommand())
     .addCommand(scheduleSchemaCommand());
+}
+
+/** `workron schedule schema`: prints schema/schedules.schema.json. */
+function scheduleSchemaCommand(): Command {
+  return new Command('schema').description('Print the JSON Schema of schedule files, for editors').action(async () => {
+    const { scheduleJsonSchema } = await import('../../api/schedule-file.ts');
+    print(JSON.stringify(scheduleJsonSchema(), null, 2));
+  });
 }

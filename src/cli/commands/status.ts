@@ -2,40 +2,39 @@ import type { Command } from 'commander';
 import type { Cluster } from '../../api/cluster.ts';
 import type { Health, Readiness } from '../../api/health.ts';
 import type { Queue } from '../../api/queue.ts';
+import { routes } from '../../api/routes.ts';
 import type { Worker } from '../../api/worker.ts';
 import { clientCommand, connect, outputOf, print, printJson } from '../client-command.ts';
-import { EXIT } from '../exit-code.ts';
-import { oneLine, styled } from '../style.ts';
-import { span } from '../when.ts';
+import { EXIT } from '../errors/exit-code.ts';
+import { oneLine, styled } from '../output/style.ts';
+import { span } from '../output/when.ts';
 
 interface Status {
   health: Health;
   ready: Readiness;
-  /** `null`, as what follows, where there is no answer: the store is away. */
+  /** `null` if there is no answer, as the store is unavailable. The same holds for `workers` and `cluster`. */
   queues: Queue[] | null;
   workers: Worker[] | null;
   cluster: Cluster | null;
 }
 
-/** One that is not ready may still know: it drains. Or it waits for its store, and is not waited for. */
-const PATIENCE_MS = 3_000;
+/** A server that is not ready may drain and still answer, or wait for its store, which takes too long. */
+const TIMEOUT_MS = 3_000;
 
-/** `workron status`: is it well, what runs, what waits. Code 1 where something is wrong. */
+/** `workron status`: prints health, running and waiting jobs. Exit code 1 if something is wrong. */
 export function statusCommand(): Command {
   const command = clientCommand('status', 'Say whether Workron is well, what runs and what waits');
   return command.action(async () => {
     const connection = connect(command);
-    // Both answer 503 with a document that says what is wrong.
-    const health = await connection.report<Health>('/health');
-    const ready = await connection.report<Readiness>('/ready');
-    const ask = <T>(path: string): Promise<T | null> =>
-      ready.ready
-        ? connection.json<T>('GET', path)
-        : connection.json<T>('GET', path, { signal: AbortSignal.timeout(PATIENCE_MS) }).catch(() => null);
+    // Both return 503 with a document that lists the problems.
+    const health = await connection.report(routes.readHealth);
+    const ready = await connection.report(routes.readReady);
+    const call = ready.ready ? {} : { timeoutMs: TIMEOUT_MS };
+    const ask = <T>(answer: Promise<T>): Promise<T | null> => (ready.ready ? answer : answer.catch(() => null));
     const [queues, workers, cluster] = await Promise.all([
-      ask<{ items: Queue[] }>('/queues'),
-      ask<{ items: Worker[] }>('/workers'),
-      ask<Cluster>('/cluster'),
+      ask(connection.json(routes.listQueues, call)),
+      ask(connection.json(routes.listWorkers, call)),
+      ask(connection.json(routes.readCluster, call)),
     ]);
     const status: Status = { health, ready, queues: queues?.items ?? null, workers: workers?.items ?? null, cluster };
     if (outputOf(command).json) printJson(status);

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import type { SubmittedJob } from '../../api/job.ts';
-import { usageError } from '../cli-error.ts';
+import { routes } from '../../api/routes.ts';
 import { clientCommand, connect, type Output, outputOf, print, printJson } from '../client-command.ts';
-import { addJobFlags, jobFrom } from '../job-flags.ts';
-import { jobsFromFile } from '../jobs-file.ts';
-import { note } from '../report.ts';
-import { commandOf } from '../shell-line.ts';
+import { usageError } from '../errors/cli-error.ts';
+import { note } from '../errors/report.ts';
+import { addJobFlags, commandOf, jobFrom } from '../flags/job.ts';
+import { nameOfInput, readInput } from '../input/file.ts';
 
 /** `workron submit -- CMD…`: one job from the command line, or many from a file. */
 export function submitCommand(): Command {
@@ -23,10 +23,7 @@ export function submitCommand(): Command {
         ? { ...jobFrom(command), command: commandOf(words) }
         : await jobsFromFile(options.file);
     const headers = options.idempotencyKey === undefined ? {} : { 'idempotency-key': options.idempotencyKey };
-    const answer = await connect(command).json<SubmittedJob | { items: SubmittedJob[] }>('POST', '/jobs', {
-      body,
-      headers,
-    });
+    const answer = await connect(command).json(routes.submitJobs, { body, headers });
     show('items' in answer ? answer.items : [answer], answer, outputOf(command));
   });
 }
@@ -44,4 +41,26 @@ function show(jobs: readonly SubmittedJob[], answer: unknown, output: Output): v
   }
   const [first] = jobs;
   if (jobs.length === 1 && first !== undefined && process.stdout.isTTY) note(`follow it: workron logs -f ${first.id}`);
+}
+
+/** Reads a JSON object, an array, or one object a line. The server checks the jobs. */
+async function jobsFromFile(path: string): Promise<unknown> {
+  const content = new TextDecoder().decode(await readInput(path));
+  if (content.trim() === '') throw usageError(`${nameOfInput(path)} is empty`);
+  try {
+    return JSON.parse(content) as unknown;
+  } catch (error) {
+    const lines = content.split('\n').filter((line) => line.trim() !== '');
+    if (lines.length > 1 && lines[0]?.trimEnd().endsWith('}'))
+      return lines.map((line, index) => parseLine(path, line, index));
+    throw usageError(`${nameOfInput(path)} is not JSON: ${(error as Error).message}`);
+  }
+}
+
+function parseLine(path: string, line: string, index: number): unknown {
+  try {
+    return JSON.parse(line) as unknown;
+  } catch (error) {
+    throw usageError(`${nameOfInput(path)}, line ${index + 1}: ${(error as Error).message}`);
+  }
 }

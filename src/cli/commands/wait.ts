@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
 import type { Job } from '../../api/job.ts';
+import { isTerminal } from '../../core/job.ts';
 import { clientCommand, connect, jobId, outputOf, print, printJson } from '../client-command.ts';
-import { isEnded } from '../ended.ts';
-import { EXIT, exitCodeOf } from '../exit-code.ts';
-import { durationFlag } from '../flag-values.ts';
-import { ownFailure } from '../own-failure.ts';
-import { stateText } from '../style.ts';
-import { waitForEnd } from '../wait-for-end.ts';
+import { EXIT, exitCodeOf } from '../errors/exit-code.ts';
+import { ownFailure } from '../errors/failure.ts';
+import { durationFlag } from '../flags/values.ts';
+import { waitForEnd } from '../follow/wait-for-end.ts';
+import { stateText } from '../output/style.ts';
 
-/** `workron wait ID…`: until all have ended; the code is that of the first, in the order given, that did not end well. */
+/** `workron wait ID…`: waits until all have ended. Exits with the code of the first job, in the given order, that is not done. */
 export function waitCommand(): Command {
   const command = clientCommand('wait', "Wait until jobs have ended; exit with the job's code")
     .argument('<id...>', 'Job ids')
@@ -20,7 +20,8 @@ export function waitCommand(): Command {
       const jobs = await Promise.all(ids.map((id) => waitForEnd(connection, id, { timeoutMs: options.timeout })));
       show(jobs, outputOf(command));
       process.exitCode =
-        jobs.map((job) => (isEnded(job) ? exitCodeOf(job) : EXIT.timeout)).find((code) => code !== EXIT.ok) ?? EXIT.ok;
+        jobs.map((job) => (isTerminal(job.status) ? exitCodeOf(job) : EXIT.timeout)).find((code) => code !== EXIT.ok) ??
+        EXIT.ok;
     }),
   );
 }

@@ -1,15 +1,34 @@
 import type { Command } from 'commander';
 import type { JobDetail } from '../../api/job.ts';
+import { routes } from '../../api/routes.ts';
+import { isTerminal } from '../../core/job.ts';
 import { clientCommand, connect, jobId, outputOf, print, printJson } from '../client-command.ts';
-import { explain } from '../explain.ts';
+import { dependencyText } from '../output/job.ts';
+import { oneLine } from '../output/style.ts';
+import { between, when } from '../output/when.ts';
 
-/** `workron why ID`: one sentence on why the job is where it is. */
+/** `workron why ID`: one sentence on why the job waits, or how it ended. */
 export function whyCommand(): Command {
   const command = clientCommand('why', 'Say why a job waits, or how it ended').argument('<id>', 'Job id');
   return command.action(async (text: string) => {
-    const job = await connect(command).json<JobDetail>('GET', `/jobs/${jobId(text)}`);
+    const job = await connect(command).json(routes.readJob, { params: { id: jobId(text) } });
     const { json, quiet } = outputOf(command);
     if (json) printJson(job);
     else print(quiet ? job.id : explain(job));
   });
+}
+
+/** One sentence on why a job waits, or how it ended. */
+function explain(job: JobDetail): string {
+  if (job.status === 'running') {
+    const stopping = job.cancel_requested_at === null ? '' : '; it was asked to stop';
+    return `job ${job.id} is running on worker ${job.worker_id} for ${between(job.started_at, null)} (attempt ${job.attempts})${stopping}`;
+  }
+  if (!isTerminal(job.status)) return `job ${job.id} is ${job.status}: ${job.waiting_for ?? 'about to start'}`;
+  if (job.status === 'done')
+    return `job ${job.id} is done since ${when(job.done_at)}, after ${between(job.started_at, job.done_at)}`;
+  if (job.status === 'skipped')
+    return `job ${job.id} is skipped (${job.reason}): it was to run after ${job.depends_on.map(dependencyText).join(', ')}`;
+  const error = job.error === null ? '' : `: ${oneLine(job.error.split('\n')[0] ?? '')}`;
+  return `job ${job.id} is ${job.status} (${job.reason})${error}`;
 }

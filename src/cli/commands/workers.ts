@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
+import { routes } from '../../api/routes.ts';
 import type { Worker } from '../../api/worker.ts';
 import { clientCommand, connect, outputOf, print, printJson, refuseExtra, terminalWidth } from '../client-command.ts';
-import { oneLine } from '../style.ts';
-import { type Column, renderTable } from '../table.ts';
-import { when } from '../when.ts';
+import { oneLine } from '../output/style.ts';
+import { type Column, renderTable } from '../output/table.ts';
+import { when } from '../output/when.ts';
 
 const COLUMNS: readonly Column<Worker>[] = [
   { title: 'ID', text: (worker) => worker.id, align: 'right' },
@@ -20,12 +21,12 @@ const COLUMNS: readonly Column<Worker>[] = [
   { title: 'SEEN', text: (worker) => when(worker.last_heartbeat) },
 ];
 
-/** `workron workers`: list them; `drain` asks one to finish and leave. */
+/** `workron workers`: lists them; `drain` makes one finish its jobs and leave. */
 export function workersCommand(): Command {
   const command = clientCommand('workers', 'List workers; drain them');
   command.allowExcessArguments().action(async () => {
     refuseExtra(command);
-    const { items } = await connect(command).json<{ items: Worker[] }>('GET', '/workers');
+    const { items } = await connect(command).json(routes.listWorkers);
     const { json, quiet } = outputOf(command);
     if (json) printJson(items);
     else if (quiet) print(items.map((worker) => `${worker.id}\n`).join(''));
@@ -39,8 +40,7 @@ function drainCommand(): Command {
   return command.argument('<id...>', 'Worker ids').action(async (ids: string[]) => {
     const connection = connect(command);
     const drained: Worker[] = [];
-    for (const id of ids)
-      drained.push(await connection.json<Worker>('POST', `/workers/${encodeURIComponent(id)}/drain`));
+    for (const id of ids) drained.push(await connection.json(routes.drainWorker, { params: { id } }));
     const { json, quiet } = outputOf(command);
     if (json) printJson(drained.length === 1 ? drained[0] : drained);
     else

@@ -1,14 +1,15 @@
-/** What a person does to a whole workflow. */
+/** Commands that change a workflow. */
 
 import type { Command } from 'commander';
+import { routes } from '../../api/routes.ts';
 import type { Workflow } from '../../api/workflow/workflow.ts';
 import { clientCommand, connect, outputOf, print, printJson, workflowId } from '../client-command.ts';
-import { hasEnded } from '../follow-workflow.ts';
-import { followToEnd } from '../show-workflow.ts';
+import { followToEnd } from '../follow/show-workflow.ts';
+import { hasEnded } from '../follow/workflow.ts';
 
 const FOLLOW = 'Show its steps until it has ended; exit with 0 if it is done, else with 1';
 
-/** `workron workflow cancel ID`: waiting steps at once, running ones are stopped. */
+/** `workron workflow cancel ID`: cancels waiting steps at once and stops running ones. */
 export function workflowCancelCommand(): Command {
   const command = clientCommand(
     'cancel',
@@ -16,7 +17,7 @@ export function workflowCancelCommand(): Command {
   ).argument('<id>', 'Workflow id');
   return command.action(async (text: string) => {
     const id = workflowId(text);
-    const workflow = await connect(command).json<Workflow>('POST', `/workflows/${id}/cancel`);
+    const workflow = await connect(command).json(routes.cancelWorkflow, { params: { id } });
     show(
       command,
       workflow,
@@ -25,7 +26,7 @@ export function workflowCancelCommand(): Command {
   });
 }
 
-/** `workron workflow retry ID`: failed and cancelled steps wait again. */
+/** `workron workflow retry ID`: runs failed and cancelled steps again. */
 export function workflowRetryCommand(): Command {
   const command = clientCommand('retry', 'Let the failed and cancelled steps of a workflow run again')
     .argument('<id>', 'Workflow id')
@@ -33,13 +34,13 @@ export function workflowRetryCommand(): Command {
   return command.action(async (text: string, { follow }: { follow?: boolean }) => {
     const id = workflowId(text);
     const connection = connect(command);
-    const workflow = await connection.json<Workflow>('POST', `/workflows/${id}/retry`);
+    const workflow = await connection.json(routes.retryWorkflow, { params: { id } });
     if (follow) return followToEnd(connection, id, outputOf(command));
     show(command, workflow, `workflow ${id} ${workflow.status}`);
   });
 }
 
-/** `workron workflow rerun ID --from STEP`: a new workflow that keeps what was done before the step. */
+/** `workron workflow rerun ID --from STEP`: a new workflow that keeps the results of earlier steps. */
 export function workflowRerunCommand(): Command {
   const command = clientCommand('rerun', 'Run a step of a workflow and what comes after it again, as a new workflow')
     .argument('<id>', 'Workflow id')
@@ -51,7 +52,7 @@ export function workflowRerunCommand(): Command {
     const connection = connect(command);
     const output = outputOf(command);
     const body = { from, only: only ?? false };
-    const workflow = await connection.json<Workflow>('POST', `/workflows/${id}/rerun`, { body });
+    const workflow = await connection.json(routes.rerunWorkflow, { params: { id }, body });
     if (!follow || !output.json) show(command, workflow, `submitted workflow ${workflow.id}, a rerun of ${id}`);
     if (follow) await followToEnd(connection, workflow.id, output);
   });

@@ -1,12 +1,13 @@
 import type { Command } from 'commander';
+import { routes } from '../../api/routes.ts';
 import type { WorkflowDetail } from '../../api/workflow/workflow.ts';
 import { clientCommand, connect, outputOf, print, printJson, terminalWidth, workflowId } from '../client-command.ts';
-import { followToEnd } from '../show-workflow.ts';
-import { stepTree } from '../step-tree.ts';
-import { dim, oneLine } from '../style.ts';
-import { between, when } from '../when.ts';
+import { followToEnd } from '../follow/show-workflow.ts';
+import { stepTree } from '../output/step-tree.ts';
+import { dim, oneLine } from '../output/style.ts';
+import { between, when } from '../output/when.ts';
 
-/** `workron workflow get ID`: its steps and how far they are. */
+/** `workron workflow get ID`: shows its steps and their states. */
 export function workflowGetCommand(): Command {
   const command = clientCommand('get', 'Show a submitted workflow with its steps')
     .argument('<id>', 'Workflow id')
@@ -16,7 +17,7 @@ export function workflowGetCommand(): Command {
     const connection = connect(command);
     const output = outputOf(command);
     if (follow) return followToEnd(connection, id, output);
-    const workflow = await connection.json<WorkflowDetail>('GET', `/workflows/${id}`);
+    const workflow = await connection.json(routes.readWorkflow, { params: { id } });
     if (output.json) printJson(workflow);
     else print(output.quiet ? workflow.id : describe(workflow));
   });

@@ -2,10 +2,11 @@ import { Command } from 'commander';
 import type { WorkflowDefinition } from '../../api/workflow/definition.ts';
 import type { SourceProblem } from '../../api/workflow/source.ts';
 import { print, printJson } from '../client-command.ts';
-import { EXIT } from '../exit-code.ts';
-import { nameOfInput, problemText, readWorkflow } from '../workflow-input.ts';
+import { EXIT } from '../errors/exit-code.ts';
+import { nameOfInput } from '../input/file.ts';
+import { problemText, readWorkflow } from '../input/workflow.ts';
 
-/** `workron workflow lint FILE…`: everything that is wrong, with its place. Code 2 where there is an error; warnings are fine. */
+/** `workron workflow lint FILE…`: prints all problems with line and column. Exit code 2 for errors, 0 for warnings. */
 export function workflowLintCommand(): Command {
   const command = new Command('lint')
     .description('Check workflow files, without a running Workron')

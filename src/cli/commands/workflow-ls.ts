@@ -1,13 +1,14 @@
 import type { Command } from 'commander';
-import type { Workflow, WorkflowPage } from '../../api/workflow/workflow.ts';
+import { routes } from '../../api/routes.ts';
+import type { Workflow } from '../../api/workflow/workflow.ts';
 import { WORKFLOW_STATUSES } from '../../core/dag/workflow-status.ts';
 import { clientCommand, connect, outputOf, print, printJson, terminalWidth } from '../client-command.ts';
 import type { Connection } from '../connection.ts';
-import { countFlag, oneOfFlag } from '../flag-values.ts';
-import { note } from '../report.ts';
-import { oneLine, stateFormat, stateText } from '../style.ts';
-import { type Column, renderTable } from '../table.ts';
-import { between, when } from '../when.ts';
+import { note } from '../errors/report.ts';
+import { countFlag, oneOfFlag } from '../flags/values.ts';
+import { oneLine, stateFormat, stateText } from '../output/style.ts';
+import { type Column, renderTable } from '../output/table.ts';
+import { between, when } from '../output/when.ts';
 
 const MAX_PAGE_SIZE = 200;
 
@@ -32,7 +33,7 @@ interface Flags {
   limit: number;
 }
 
-/** `workron workflow ls`: newest first. */
+/** `workron workflow ls`: lists workflows, newest first. */
 export function workflowLsCommand(): Command {
   const command = clientCommand('ls', 'List submitted workflows, newest first')
     .option('-s, --status <STATUS>', `One of ${WORKFLOW_STATUSES.join(', ')}`, oneOfFlag(WORKFLOW_STATUSES))
@@ -58,10 +59,8 @@ async function list(
   const workflows: Workflow[] = [];
   let cursor: string | undefined;
   for (;;) {
-    const size = String(Math.min(MAX_PAGE_SIZE, limit - workflows.length));
-    const page = await connection.json<WorkflowPage>('GET', '/workflows', {
-      query: { status, name, limit: size, cursor },
-    });
+    const size = Math.min(MAX_PAGE_SIZE, limit - workflows.length);
+    const page = await connection.json(routes.listWorkflows, { query: { status, name, limit: size, cursor } });
     workflows.push(...page.items);
     if (page.next_cursor === null || workflows.length >= limit) return { workflows, more: page.next_cursor !== null };
     cursor = page.next_cursor;

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
-import type { Workflow } from '../../api/workflow/workflow.ts';
+import { routes } from '../../api/routes.ts';
 import { clientCommand, connect, outputOf, print, printJson } from '../client-command.ts';
-import { collectPairs } from '../flag-values.ts';
-import { note } from '../report.ts';
-import { followToEnd } from '../show-workflow.ts';
-import { submittedWorkflow } from '../workflow-input.ts';
+import { note } from '../errors/report.ts';
+import { collectPairs } from '../flags/values.ts';
+import { followToEnd } from '../follow/show-workflow.ts';
+import { submittedWorkflow } from '../input/workflow.ts';
 
 interface Flags {
   param?: Record<string, string>;
@@ -12,7 +12,7 @@ interface Flags {
   idempotencyKey?: string;
 }
 
-/** `workron workflow run FILE`: submits its steps, all or none. */
+/** `workron workflow run FILE`: submits all its steps or none. */
 export function workflowRunCommand(): Command {
   const command = clientCommand('run', 'Submit the workflow of a file and print its id')
     .argument('<file>', 'YAML or JSON; - is standard input')
@@ -24,7 +24,7 @@ export function workflowRunCommand(): Command {
     const headers = flags.idempotencyKey === undefined ? {} : { 'idempotency-key': flags.idempotencyKey };
     const connection = connect(command);
     const output = outputOf(command);
-    const workflow = await connection.json<Workflow>('POST', '/workflows', { body, headers });
+    const workflow = await connection.json(routes.submitWorkflow, { body, headers });
     if (output.quiet) print(workflow.id);
     else if (!output.json && flags.follow) note(`workflow ${workflow.id}`);
     else if (!output.json) print(`submitted workflow ${workflow.id}`);

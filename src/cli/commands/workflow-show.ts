@@ -1,11 +1,11 @@
 import { Command, Option } from 'commander';
 import type { WorkflowDefinition } from '../../api/workflow/definition.ts';
 import { print, printJson, terminalWidth } from '../client-command.ts';
-import { drawGraph } from '../graph/draw-graph.ts';
-import { bold, dim } from '../style.ts';
-import { workflowDot, workflowMermaid } from '../workflow-export.ts';
-import { definedWorkflow } from '../workflow-input.ts';
-import { boxOf, paramLines, stepTable } from '../workflow-text.ts';
+import { definedWorkflow } from '../input/workflow.ts';
+import { drawGraph } from '../output/graph/draw-graph.ts';
+import { bold, dim } from '../output/style.ts';
+import { boxOf, paramLines, stepTable } from '../output/workflow.ts';
+import { workflowDot, workflowMermaid } from '../output/workflow-export.ts';
 
 interface Flags {
   ascii?: boolean;
@@ -14,10 +14,10 @@ interface Flags {
   json?: boolean;
 }
 
-/** In a pipe nothing is cut, but a picture that nobody can look at is no picture. */
-const WIDEST_PICTURE = 300;
+/** The maximum width of a drawing in a pipe. */
+const MAX_DRAWING_WIDTH = 300;
 
-/** `workron workflow show FILE`: its graph, drawn. */
+/** `workron workflow show FILE`: draws its graph. */
 export function workflowShowCommand(): Command {
   const command = new Command('show')
     .description('Draw the graph of a workflow file')
@@ -37,12 +37,12 @@ export function workflowShowCommand(): Command {
 
 function picture(definition: WorkflowDefinition, ascii: boolean): string {
   const about = definition.description === null ? '' : `\n${dim(definition.description.trim())}`;
-  const width = terminalWidth() ?? WIDEST_PICTURE;
+  const width = terminalWidth() ?? MAX_DRAWING_WIDTH;
   const drawing = drawGraph(definition.steps.map(boxOf), { ascii, width }) ?? stepTable(definition, terminalWidth());
   return `${bold(definition.name)}${about}\n${paramLines(definition)}\n${drawing}`;
 }
 
-/** A terminal whose locale says that it cannot show more. */
+/** True if the locale of the terminal is not UTF-8. */
 function prefersAscii(env: NodeJS.ProcessEnv): boolean {
   const locale = env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'];
   return env['TERM'] === 'dumb' || (locale !== undefined && locale !== '' && !/utf-?8/i.test(locale));

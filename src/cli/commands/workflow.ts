@@ -1,10 +1,10 @@
 import { Command } from 'commander';
+import { print } from '../client-command.ts';
 import { workflowCancelCommand, workflowRerunCommand, workflowRetryCommand } from './workflow-change.ts';
 import { workflowGetCommand } from './workflow-get.ts';
 import { workflowLintCommand } from './workflow-lint.ts';
 import { workflowLsCommand } from './workflow-ls.ts';
 import { workflowRunCommand } from './workflow-run.ts';
-import { workflowSchemaCommand } from './workflow-schema.ts';
 import { workflowShowCommand } from './workflow-show.ts';
 
 /** `workron workflow …` */
@@ -20,4 +20,12 @@ export function workflowCommand(): Command {
   command.addCommand(workflowShowCommand());
   command.addCommand(workflowSchemaCommand());
   return command;
+}
+
+/** `workron workflow schema`: prints schema/workflow.schema.json. */
+function workflowSchemaCommand(): Command {
+  return new Command('schema').description('Print the JSON Schema of workflow files, for editors').action(async () => {
+    const { workflowJsonSchema } = await import('../../api/workflow/schema.ts');
+    print(JSON.stringify(workflowJsonSchema(), null, 2));
+  });
 }

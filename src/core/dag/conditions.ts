@@ -1,28 +1,28 @@
-/** What a child may ask of a parent's end, and whether it got it. */
+/** The conditions on edges, and which ends of a parent satisfy them. */
 
 import type { TerminalStatus } from '../job.ts';
 
 export const CONDITIONS = ['success', 'failure', 'ended'] as const;
 export type Condition = (typeof CONDITIONS)[number];
 
-/** Of one dependency: its parent has not ended, ended as asked, or ended otherwise. */
-export const EDGE_STATES = ['open', 'held', 'impossible'] as const;
-export type EdgeState = (typeof EDGE_STATES)[number];
+/** Of one edge: its parent has not ended, its condition holds, or can no longer hold. */
+export type EdgeState = 'open' | 'held' | 'impossible';
 export type ClosedEdgeState = Exclude<EdgeState, 'open'>;
 
-const SATISFIES: Readonly<Record<TerminalStatus, readonly Condition[]>> = {
-  done: ['success', 'ended'],
-  failed: ['failure', 'ended'],
-  cancelled: ['ended'],
-  skipped: ['ended'],
+/** The ends of a parent that satisfy each condition. PostgreSQL's statements are built from this table, too. */
+export const SATISFIED_BY: Readonly<Record<Condition, readonly TerminalStatus[]>> = {
+  success: ['done'],
+  failure: ['failed'],
+  ended: ['done', 'failed', 'cancelled', 'skipped'],
 };
 
-/** Whether a dependency with this condition holds, now that its parent has ended. */
-export function meetCondition(condition: Condition, parentEnd: TerminalStatus): ClosedEdgeState {
-  return SATISFIES[parentEnd].includes(condition) ? 'held' : 'impossible';
+/** Returns the state of an edge. `parentEnd` is the parent's counted end, `null` while it has not ended. */
+export function edgeStateFor(condition: Condition, parentEnd: TerminalStatus | null): EdgeState {
+  if (parentEnd === null) return 'open';
+  return SATISFIED_BY[condition].includes(parentEnd) ? 'held' : 'impossible';
 }
 
-/** The end that children and workflow see: the failure of a step that may fail counts as success. */
+/** The end that children and workflow see: the failure of a step with `continue_on_failure` counts as success. */
 export function countedEnd(end: TerminalStatus, continueOnFailure: boolean): TerminalStatus {
   return end === 'failed' && continueOnFailure ? 'done' : end;
 }

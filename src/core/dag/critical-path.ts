@@ -1,18 +1,18 @@
-/** Where a workflow's time went: the chain of steps, each freed by the one before, that leads to its end. */
+/** The critical path of a workflow: the chain of steps, each freed by the one before, that leads to its end. */
 
 export interface TimedStep {
-  /** Places of its parents in the list of steps. */
+  /** The places of its parents in the list of steps. */
   parents: readonly number[];
-  /** `null`: it never started. */
+  /** `null` if it never started. */
   startedAt: number | null;
-  /** `null`: it has not ended. */
+  /** `null` if it has not ended. */
   endedAt: number | null;
 }
 
 /**
- * Places of the steps on the critical path, first to last. It ends with the step that ended last or, where something
- * still runs, with the one that started last of those; before it stands its parent that ended last, and so on. Every
- * two neighbours are parent and child, so a skipped step may lie between. Empty where nothing has started.
+ * Returns the places of the steps on the critical path, first to last. It ends with the step that ended last or, if some
+ * still run, with the one of those that started last; before it comes its parent that ended last, and so on. Each step is a
+ * parent of the next, so a skipped step may be among them. Empty if no step has started.
  */
 export function criticalPath(steps: readonly TimedStep[]): number[] {
   let last: number | undefined;
@@ -35,7 +35,7 @@ function lastToEnd(steps: readonly TimedStep[], places: readonly number[]): numb
   return last;
 }
 
-/** Whether `a` ended after `b`; of two that have not ended, or ended together, whether it started after. */
+/** True if `a` ended after `b` or, if both have not ended or ended together, started after it. */
 function isLater(steps: readonly TimedStep[], a: number, b: number): boolean {
   const [one, other] = [steps[a] as TimedStep, steps[b] as TimedStep];
   const [oneEnd, otherEnd] = [one.endedAt ?? Number.POSITIVE_INFINITY, other.endedAt ?? Number.POSITIVE_INFINITY];

@@ -1,47 +1,48 @@
 /**
- * What a child's row remembers of its dependencies: four integers, so that a parent's end costs one addition however
- * many dependencies there are. The changes of several edges may be summed and added at once.
+ * The sum of a job's edges, kept in its row: four integers, so that a parent's end costs one addition however many edges
+ * there are. The changes of several edges may be summed and added at once.
  */
 
-import type { TerminalStatus } from '../job.ts';
-import { type ClosedEdgeState, type Condition, meetCondition } from './conditions.ts';
+import type { ClosedEdgeState, Condition, EdgeState } from './conditions.ts';
 
 export interface EdgeCounters {
   /** Parents that have not ended. */
   open: number;
-  /** Ended as the edge asked. */
+  /** Edges whose condition holds. */
   held: number;
-  /** Edges that asked for success, and it can no longer come. */
+  /** `success` edges that can no longer hold. */
   broken: number;
-  /** Edges that asked for a failure, and it did not come. */
+  /** `failure` edges that can no longer hold. */
   missed: number;
 }
 
-/** Of a child none of whose parents has ended. */
+/** The counters of a child none of whose parents has ended. */
 export function openEdges(count: number): EdgeCounters {
   return { open: count, held: 0, broken: 0, missed: 0 };
 }
 
-/** After the end of one parent. `parentEnd` is its counted end. */
-export function closeEdge(counters: EdgeCounters, condition: Condition, parentEnd: TerminalStatus): EdgeCounters {
-  return addCounters(counters, closing(condition, meetCondition(condition, parentEnd)), 1);
+/** The counters of a child with these edges. */
+export function sumEdges(edges: Iterable<{ condition: Condition; state: EdgeState }>): EdgeCounters {
+  let counters = openEdges(0);
+  for (const edge of edges) counters = addEdge(counters, edge);
+  return counters;
 }
 
-/** As if the edge had never been closed: its parent is retried. */
-export function reopenEdge(counters: EdgeCounters, condition: Condition, state: ClosedEdgeState): EdgeCounters {
-  return addCounters(counters, closing(condition, state), -1);
+export function addEdge(
+  counters: EdgeCounters,
+  { condition, state }: { condition: Condition; state: EdgeState },
+): EdgeCounters {
+  return moveEdge({ ...counters, open: counters.open + 1 }, condition, ['open', state]);
 }
 
-/** What closing one edge in this state adds to its child's counters. */
-export function closing(condition: Condition, state: ClosedEdgeState): EdgeCounters {
-  // An `ended` edge always holds: an impossible one asked for success or for a failure.
-  const impossible = state === 'impossible';
-  return {
-    open: -1,
-    held: impossible ? 0 : 1,
-    broken: impossible && condition === 'success' ? 1 : 0,
-    missed: impossible && condition === 'failure' ? 1 : 0,
-  };
+/** The counters after one edge went from one state to another. */
+export function moveEdge(
+  counters: EdgeCounters,
+  condition: Condition,
+  [from, to]: readonly [EdgeState, EdgeState],
+): EdgeCounters {
+  const opened = from === 'open' ? counters : addCounters(counters, closing(condition, from), -1);
+  return to === 'open' ? opened : addCounters(opened, closing(condition, to), 1);
 }
 
 /** `counters` changed by `change`, taken `times` times. */
@@ -51,5 +52,17 @@ export function addCounters(counters: EdgeCounters, change: EdgeCounters, times:
     held: counters.held + times * change.held,
     broken: counters.broken + times * change.broken,
     missed: counters.missed + times * change.missed,
+  };
+}
+
+/** What closing one edge in this state adds to the counters of its child. */
+function closing(condition: Condition, state: ClosedEdgeState): EdgeCounters {
+  // An `ended` edge always holds: an impossible one asked for success or for a failure.
+  const impossible = state === 'impossible';
+  return {
+    open: -1,
+    held: impossible ? 0 : 1,
+    broken: impossible && condition === 'success' ? 1 : 0,
+    missed: impossible && condition === 'failure' ? 1 : 0,
   };
 }

@@ -1,15 +1,15 @@
-/** A step that is repeated for each item of a list: where the list comes from, and how the whole of it ends. */
+/** A `for_each` step: where its list of items comes from, how many of them run at once, and how the group ends. */
 
 import type { Reason, TerminalStatus } from '../job.ts';
 import type { StepCounts } from './workflow-status.ts';
 
 export const MAX_ITEMS = 100_000;
 
-/** The list, or where it lies in a parent's result. */
+/** The list, or its path in a parent's result. */
 export type ItemSource = readonly unknown[] | { path: readonly string[] };
 export type ItemList = { items: readonly unknown[] } | { error: string };
 
-/** The list itself, or what the path leads to in the parent's result; `error` says what was expected and what came. */
+/** Returns the list itself, or the one at the path in the parent's result. `error` says what was expected and what was got. */
 export function resolveItems(source: ItemSource, parentResult: unknown): ItemList {
   const literal = Array.isArray(source);
   const { path } = literal ? { path: [] } : (source as { path: readonly string[] });
@@ -23,7 +23,7 @@ export function resolveItems(source: ItemSource, parentResult: unknown): ItemLis
   return { items: found };
 }
 
-/** How far a group is. */
+/** The progress of a group. */
 export interface GroupProgress {
   /** `null` until its list is known. */
   total: number | null;
@@ -32,9 +32,24 @@ export interface GroupProgress {
   cancelRequested: boolean;
 }
 
+/** Returns how many items to insert now, no more than `limit`, and whether others could follow at once. */
+export function itemsToInsert(
+  { total, inserted, open, maxParallel }: { total: number; inserted: number; open: number; maxParallel: number | null },
+  limit: number,
+): { count: number; more: boolean } {
+  const room = Math.min(total - inserted, (maxParallel ?? Number.POSITIVE_INFINITY) - open);
+  const count = Math.max(0, Math.min(room, limit));
+  return { count, more: count < room };
+}
+
+/** True if the list of items is known and some are not inserted yet. */
+export function hasItemsLeft({ total, inserted }: Pick<GroupProgress, 'total' | 'inserted'>): boolean {
+  return inserted < (total ?? 0);
+}
+
 /**
- * How the group ends now; `undefined`: it does not. All items have ended, or it was asked to stop and those it has
- * given out have. Once asked to stop, only `done` or `cancelled` can follow.
+ * Returns how the group ends now, `undefined` if it goes on. It ends when all items have ended or, once it was asked to
+ * stop, when the inserted ones have; then only `done` or `cancelled` can follow.
  */
 export function groupEnd({ total, inserted, counts, cancelRequested }: GroupProgress): TerminalStatus | undefined {
   if (counts.open > 0) return undefined;
@@ -44,7 +59,7 @@ export function groupEnd({ total, inserted, counts, cancelRequested }: GroupProg
   return counts.failed > 0 && !cancelRequested ? 'failed' : 'cancelled';
 }
 
-/** What a group tells of its failure: that of the first of its items, by index, that failed. */
+/** Returns the reason and the error of a failed group: those of the first item, by index, that failed. */
 export function groupFailure(item: { index: number; reason: Reason | null; error: string | null }): {
   reason: Reason | null;
   error: string;

@@ -1,16 +1,15 @@
-/** A child's fate from the counters of its dependencies. */
+/** Judges a child by the counters of its edges. */
 
 import type { Reason } from '../job.ts';
 import type { EdgeCounters } from './edge-counters.ts';
 
 /**
- * How dependencies are read. `each`: a job's, every edge has its own condition and all must hold. `together`: a
- * workflow step's, all edges have the step's condition, which is about its parents as a whole.
+ * How the edges of a child are read. `each`: a job, every edge has its own condition and all must hold. `together`: a
+ * workflow step, all edges have the step's condition, which is about its parents as a whole.
  */
-export const JUDGE_MODES = ['each', 'together'] as const;
-export type JudgeMode = (typeof JUDGE_MODES)[number];
+export type JudgeMode = 'each' | 'together';
 
-/** Of a job: it is read as a step where it is one itself, and not the item of one. */
+/** Items of a group are read as jobs: only the group itself is a step. */
 export function judgeModeOf(job: { stepKey: string | null; groupId: number | null }): JudgeMode {
   return job.stepKey !== null && job.groupId === null ? 'together' : 'each';
 }
@@ -19,10 +18,9 @@ export type SkipReason = Extract<Reason, 'upstream_failed' | 'condition'>;
 export type Verdict = 'wait' | 'free' | { skip: SkipReason };
 
 /**
- * What becomes of the child now. With `each` the first edge that cannot hold decides, without waiting for the others;
- * where several come to light at once, a broken success goes before a failure that did not come. With `together`
- * nothing is decided before all parents have ended; then `success` needs all of them to have succeeded, `failure`
- * at least one to have failed, `ended` nothing.
+ * With `each` the first edge that cannot hold decides, without waiting for the others; of several at once, a broken
+ * `success` goes before a missed `failure`. With `together` nothing is decided before all parents have ended; then
+ * `success` needs all of them to have succeeded, `failure` at least one to have failed, `ended` nothing.
  */
 export function verdict(counters: EdgeCounters, mode: JudgeMode): Verdict {
   if (mode === 'together' && counters.open > 0) return 'wait';

@@ -1,33 +1,33 @@
-/** A workflow on its way into a store. */
+/** A workflow that is submitted. */
 
 import type { NewJob } from '../job.ts';
 import type { Notify } from '../notify.ts';
 import type { Condition } from './conditions.ts';
 
-/** One step on its way in. Parents are places of earlier steps in the list, so the list is in topological order. */
+/** A new step. Its parents are places of earlier steps in the list, so the list is in topological order. */
 export interface NewStep {
   key: string;
-  /** Without dependencies of its own. */
+  /** Has no dependencies: the step has parents. */
   job: NewJob;
   parents: readonly number[];
-  /** About its parents together, once all have ended. */
+  /** Judged for all parents together, once all have ended. */
   condition: Condition;
-  /** Not claimed itself: it is a group of items. */
+  /** Set for a group: its items are claimed, not the step itself. */
   forEach: NewForEach | null;
-  /** Repeats this step of an earlier workflow without running it: `done`, with that job's result. */
+  /** The job of an earlier workflow whose result this step takes over: it is `done` without running. */
   keepFrom: number | null;
 }
 
 export interface NewForEach {
-  /** The list, or where it comes from once the step is free: a parent's result, or what its path leads to in it. */
+  /** The list, or the path to it in the result of a parent. */
   items: readonly unknown[] | { parent: number; path: readonly string[] };
-  /** `null`: all at once. */
+  /** `null`: no limit. */
   maxParallel: number | null;
 }
 
 /**
- * The steps of a workflow on their way in. They may be walked several times, and are the same each time: a list of steps
- * will do, and so will what makes each step when its turn comes, so that a hundred thousand need not be there at once.
+ * The steps of a new workflow. They may be iterated several times, with the same result: a list, or a generator of steps,
+ * so that a hundred thousand need not be in memory at once.
  */
 export interface NewSteps extends Iterable<NewStep> {
   readonly length: number;
@@ -35,12 +35,12 @@ export interface NewSteps extends Iterable<NewStep> {
 
 export interface NewWorkflow<Steps extends NewSteps = NewSteps> {
   name: string;
-  /** Who is told of its end. */
+  /** Who is notified of its end. */
   notify?: readonly Notify[];
   params: Readonly<Record<string, unknown>>;
   steps: Steps;
   rerunOf: number | null;
 }
 
-/** One that is kept as a whole, to be stored again and again. */
+/** A workflow that is kept as a whole, to be inserted repeatedly. */
 export type ListedWorkflow = NewWorkflow<readonly NewStep[]>;

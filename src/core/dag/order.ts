@@ -1,4 +1,4 @@
-/** Whether named nodes and their dependencies make a graph without cycles, and an order in which parents come first. */
+/** Checks that named nodes and their dependencies form a graph without cycles, and orders it topologically. */
 
 import { IntList } from '../int-list.ts';
 
@@ -20,7 +20,7 @@ export interface GraphOrder<Places = number[]> {
   problems: GraphProblem[];
 }
 
-/** Takes time and space in proportion to nodes and edges; any depth. Tells one cycle, and everything else that is wrong. */
+/** Takes time and space in proportion to nodes and edges; any depth. Reports one cycle, and all other problems. */
 export function orderGraph(nodes: readonly GraphNode[]): GraphOrder {
   const graph = new Graph();
   for (const { key, dependsOn } of nodes) graph.add(key, dependsOn);
@@ -28,24 +28,24 @@ export function orderGraph(nodes: readonly GraphNode[]): GraphOrder {
   return { order: [...order], problems };
 }
 
-/** A path for a sentence: `a -> b -> a`; a long one is shortened in the middle. */
+/** Formats a path as `a -> b -> a`; a long one is shortened in the middle. */
 export function cycleText(keys: readonly string[]): string {
   const shown =
     keys.length <= 12 ? keys : [...keys.slice(0, 6), `(${keys.length - 11} more)`, ...keys.slice(keys.length - 5)];
   return shown.join(' -> ');
 }
 
-/** A graph that is told node by node, of which little is kept: each name once, and a number for each node and edge. */
+/** A graph that is built node by node in little memory: each name once, and a number for each node and edge. */
 export class Graph {
   readonly #numbers = new Map<string, number>();
   readonly #names: string[] = [];
-  /** By the number of its key: the first node that has it; -1 where none has. */
+  /** By the number of a key: the first node with this key; -1 if there is none. */
   readonly #nodes = new IntList();
   /** By node: the number of its key. */
   readonly #keys = new IntList();
-  /** By edge, node after node: the number of the name that was given. */
+  /** By edge, node after node: the number of the given name. */
   readonly #edges = new IntList();
-  /** By node: where its edges end. */
+  /** By node: the index after its last edge. */
   readonly #ends = new IntList();
 
   add(key: string, dependsOn: readonly string[]): void {
@@ -64,19 +64,19 @@ export class Graph {
     return this.#names[this.#keys.at(node)] as string;
   }
 
-  /** The node with this key, if there is one. */
+  /** Returns the node with this key, if there is one. */
   nodeOf(key: string): number | undefined {
     const number = this.#numbers.get(key);
     if (number === undefined || this.#nodes.at(number) === -1) return undefined;
     return this.#nodes.at(number);
   }
 
-  /** The name that was given for an edge. */
+  /** Returns the name given for an edge. */
   nameOf(node: number, edge: number): string {
     return this.#names[this.#edges.at(this.#startOf(node) + edge)] as string;
   }
 
-  /** Of a graph without problems: the node's parents, in the order given. */
+  /** Returns the node's parents, in the order given. The graph must have no problems. */
   parentsOf(node: number): number[] {
     const names = this.#edges.slice(this.#startOf(node), this.#ends.at(node));
     return Array.from(names, (number) => this.#nodes.at(number));
@@ -107,7 +107,7 @@ export class Graph {
     return number;
   }
 
-  /** The parents of each node, once each; whatever names no other node is a problem and left out. */
+  /** Returns the parents of each node, once each. A name of no other node is a problem, and left out. */
   #resolve(problems: GraphProblem[]): Edges {
     for (let node = 0; node < this.length; node += 1) {
       const first = this.#nodes.at(this.#keys.at(node));
@@ -137,7 +137,7 @@ export class Graph {
   }
 }
 
-/** Of each node, where its edges begin, and to which nodes they lead; what lies behind the last start is not used. */
+/** The edges of all nodes: where those of each node start, and their targets. Targets after the last start are unused. */
 interface Edges {
   starts: Int32Array;
   ends: Int32Array;
@@ -147,7 +147,7 @@ function countOf({ starts }: Edges, node: number): number {
   return (starts[node + 1] as number) - (starts[node] as number);
 }
 
-/** The same edges, seen from their other ends; in order. */
+/** Returns the same edges in the other direction, in order. */
 function turned({ starts, ends }: Edges): Edges {
   const nodes = starts.length - 1;
   const back: Edges = { starts: new Int32Array(nodes + 1), ends: new Int32Array(ends.length) };
@@ -165,7 +165,7 @@ function turned({ starts, ends }: Edges): Edges {
   return back;
 }
 
-/** Takes nodes whose parents are all taken, until there is none; `missing` keeps how many parents the others lack. */
+/** Takes nodes whose parents are all taken, until none is left; `missing` holds the number of parents not taken, by node. */
 function takeFreeNodes({ starts, ends }: Edges, missing: Int32Array): Int32Array {
   const order = new Int32Array(missing.length);
   let taken = 0;
@@ -189,7 +189,7 @@ function takeFreeNodes({ starts, ends }: Edges, missing: Int32Array): Int32Array
   return order.subarray(0, taken);
 }
 
-/** A node that lacks a parent has one that lacks one too: going up must meet a node again. */
+/** A node that was not taken has a parent that was not taken: going up must reach a node twice. */
 function findCycle({ starts, ends }: Edges, missing: Int32Array): number[] {
   const lacks = (node: number): boolean => (missing[node] as number) > 0;
   const seenAt = new Map<number, number>();

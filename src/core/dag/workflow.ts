@@ -1,4 +1,4 @@
-/** Workflows and their steps, as they are read back. */
+/** Workflows and their steps, as stores return them. */
 
 import type { Job } from '../job.ts';
 import type { Notify } from '../notify.ts';
@@ -12,11 +12,11 @@ export interface Workflow {
   params: Readonly<Record<string, unknown>>;
   status: WorkflowStatus;
   createdAt: number;
-  /** Of the first claim of a step. */
+  /** The instant of the first claim of a step. */
   startedAt: number | null;
   endedAt: number | null;
   rerunOf: number | null;
-  /** Steps, not counting items. */
+  /** The number of steps, not counting items. */
   total: number;
   counts: StepCounts;
 }
@@ -25,17 +25,17 @@ export interface WorkflowStep {
   job: Job;
   key: string;
   condition: Condition;
-  /** Of a group: how far it is. */
+  /** `null` for a step that is not a group. */
   group: GroupState | null;
 }
 
 export interface GroupState {
-  /** As it was given; the parent by its job id. */
+  /** As submitted; the parent by its job id. */
   source: readonly unknown[] | { parentId: number; path: readonly string[] };
   /** `null` until its list is known. */
   total: number | null;
   maxParallel: number | null;
-  /** Inserted so far. */
+  /** The number of items inserted so far. */
   inserted: number;
   counts: StepCounts;
 }

@@ -1,15 +1,18 @@
-/** A run that waits for a wide one, and is wide itself: through one step, so that it takes the sum of edges, not the product. */
+/**
+ * A barrier step between two runs of a schedule, so that a run with many first steps that waits for a run with many
+ * jobs needs the sum of both in edges, not the product.
+ */
 
 import type { ListedWorkflow, NewStep } from '../dag/new-workflow.ts';
 import { DEFAULT_SPEC } from '../job.ts';
 
-/** Up to so many edges, each first step waits for itself. */
+/** Up to this number of edges, each first step has its own. */
 const MAX_EDGES = 1_000;
 const KEY = 'previous-run';
 
 /**
- * The workflow as it is to be stored where its first steps wait for `count` jobs. Where that would be many edges, one step
- * with nothing to do, `previous-run`, waits for them, and the others for that step.
+ * Returns the workflow to be stored if its first steps wait for `count` jobs. If that takes many edges, a step without
+ * work, `previous-run`, waits for the jobs, and the first steps wait for it.
  */
 export function withBarrierStep(workflow: ListedWorkflow, count: number): ListedWorkflow {
   const { steps } = workflow;
@@ -32,7 +35,7 @@ function gate(steps: readonly NewStep[], { job: { queue, tick } }: NewStep): New
     unique: null,
     dependsOn: [],
   };
-  // A list without items is done as soon as it is free, without a worker.
+  // A group without items is done as soon as it is unblocked, without a worker.
   return { key, job, parents: [], condition: 'ended', forEach: { items: [], maxParallel: null }, keepFrom: null };
 }
 

@@ -1,4 +1,4 @@
-/** What a change of a schedule does to its lines. Decides; does not write. */
+/** What changing a schedule does to its lines. Decides; does not write. */
 
 import { type Changed, keysOf } from './change-schedule.ts';
 import type { Line } from './plan-line.ts';
@@ -7,7 +7,7 @@ import { recurrenceOf } from './recurrence-of.ts';
 import type { ScheduleSpec } from './schedule.ts';
 
 export interface LineState extends Line {
-  /** When it is looked at next: its next tick, or later where it was postponed. `null`: never. */
+  /** When the line is due: its next tick, or later if it was postponed. `null`: never. */
   nextDue: number | null;
 }
 
@@ -20,14 +20,14 @@ export interface ChangeRequest<L> {
 }
 
 /**
- * The lines that have to be judged by what the schedule is before it is changed: all that are due, and of those whose
- * ticks nobody would look at again as what they were, also the ones that were postponed.
+ * The lines that must be judged by the schedule as it is before the change: all that are due, and those that were
+ * postponed if the change would take their ticks from them.
  */
 export function dueBeforeChange<L extends LineState>({ before, changed, lines, at }: ChangeRequest<L>): L[] {
   const next = nextOf(before);
   return lines.filter(({ key, cursor, nextDue }) => {
     if (!changed.closes(key)) return nextDue !== null && nextDue <= at;
-    // What cannot be read any more has no ticks.
+    // A timing that cannot be read any more has no ticks.
     const due = next?.(cursor) ?? null;
     return due !== null && due <= at;
   });
@@ -36,11 +36,11 @@ export function dueBeforeChange<L extends LineState>({ before, changed, lines, a
 export interface LineChanges<L> {
   gone: L[];
   moves: (LineState & { line: L })[];
-  /** They begin where the change says. */
+  /** Keys of new lines, which begin where the change says. */
   newKeys: string[];
 }
 
-/** To be asked when nothing is due before the change. A line that was postponed is due again: what failed may be mended. */
+/** Computes the new lines once nothing is due. A postponed line becomes due again: the change may have mended it. */
 export function changeLines<L extends LineState>({ changed, lines, at }: ChangeRequest<L>): LineChanges<L> {
   const { schedule, begin, restart } = changed;
   const next = nextOf(schedule);
@@ -49,7 +49,7 @@ export function changeLines<L extends LineState>({ changed, lines, at }: ChangeR
   const known = new Set(kept.map(({ key }) => key));
   const moves = kept.flatMap((line) => {
     const { id, key, tail } = line;
-    // Others may have judged ticks after the change was asked for.
+    // Another instance may have judged ticks after the instant of the change.
     const cursor = restart ? Math.max(at, line.cursor) : line.cursor;
     const nextDue = next === undefined ? line.nextDue : next(cursor);
     if (!restart && nextDue === line.nextDue) return [];
@@ -62,7 +62,10 @@ export function changeLines<L extends LineState>({ changed, lines, at }: ChangeR
   };
 }
 
-/** The next tick after an instant; thousands of lines share few. `undefined`: its timing cannot be read any more. */
+/**
+ * Returns the next tick after an instant, cached because thousands of lines share few instants. `undefined`: the timing
+ * cannot be read any more.
+ */
 function nextOf(spec: ScheduleSpec): ((cursor: number) => number | null) | undefined {
   let recurrence: Recurrence;
   try {

@@ -1,12 +1,12 @@
-/** How a schedule begins, and what a person makes of it. Decides; does not write. */
+/** How a schedule begins, and what edit, pause and resume change. Decides; does not write. */
 
 import { WorkronError } from '../error.ts';
 import { MAX_CAUGHT_UP } from './plan-ticks.ts';
+import { requireTicks } from './recurrence.ts';
 import { recurrenceOf, sameTiming } from './recurrence-of.ts';
-import { requireTicks } from './require-ticks.ts';
 import { MAX_KEYS, type Schedule, type ScheduleChange, type ScheduleSpec } from './schedule.ts';
 
-/** Where a line begins: ticks count from now. Throws `schedule_invalid` where there would be none. */
+/** Where a new line begins: its ticks count from now. Throws `schedule_invalid` if there are none. */
 export function beginLines(spec: ScheduleSpec, now: number): { cursor: number; nextDue: number } {
   checkSpec(spec);
   return { cursor: now, nextDue: requireTicks(recurrenceOf(spec), now) };
@@ -34,7 +34,7 @@ function checkSpec({ startAt, endAt, forEach, catchup, jitterMs }: ScheduleSpec)
   }
 }
 
-/** The lines a schedule has. */
+/** The keys of the schedule's lines. */
 export function keysOf({ forEach }: Pick<ScheduleSpec, 'forEach'>): readonly string[] {
   return forEach ?? [''];
 }
@@ -43,15 +43,15 @@ export interface Changed<S> {
   schedule: S;
   /** Where new lines begin; `null`: the change makes none. */
   begin: { cursor: number; nextDue: number } | null;
-  /** The lines that were there begin anew as well. */
+  /** True if existing lines begin again, too. */
   restart: boolean;
-  /** Whether ticks of this key that are due must have their verdict first: as what they were, nobody looks at them again. */
+  /** True if due ticks of this key need their verdict before the change, because it takes them from their line. */
   closes: (key: string) => boolean;
 }
 
 type Changeable = ScheduleSpec & Pick<Schedule, 'owner' | 'pausedAt' | 'pausedNote' | 'updatedAt'>;
 
-/** Ticks that are due have been judged by what it was. */
+/** Changes a schedule whose due ticks were judged before. */
 export function changeSchedule<S extends Changeable>(before: S, change: ScheduleChange, now: number): Changed<S> {
   switch (change.type) {
     case 'pause': {

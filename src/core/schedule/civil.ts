@@ -8,7 +8,7 @@ export interface Civil {
 
 export const DAY_MS = 86_400_000;
 
-/** The day's number. Eras of 400 years (146,097 days) that begin on 1 March make leap days the last day of a year. */
+/** The number of a day. In eras of 400 years (146,097 days) that begin on 1 March, leap days are the last of a year. */
 export function dayNumber(year: number, month: number, day: number): number {
   const shifted = month <= 2 ? year - 1 : year;
   const era = Math.floor(shifted / 400);
@@ -18,7 +18,7 @@ export function dayNumber(year: number, month: number, day: number): number {
   return era * 146_097 + dayOfEra - 719_468;
 }
 
-/** The date of a day's number. */
+/** The date of a day number. */
 export function civilOf(number: number): Civil {
   const shifted = number + 719_468;
   const era = Math.floor(shifted / 146_097);

@@ -1,16 +1,16 @@
-/** What the clock on the wall does at an instant, for people who read a list of ticks. */
+/** How a tick relates to clock changes, for lists of ticks. */
 
 import type { Stretch, Zone } from './zone.ts';
 
 /**
- * `after_gap`: the clock has just left out some time. `first_of_two`: this wall time comes once more later.
- * `second_of_two`: it was there before.
+ * `after_gap`: the clock has just skipped some time. `first_of_two`: this wall time will occur again. `second_of_two`:
+ * it has occurred before.
  */
 export const CLOCK_NOTES = ['after_gap', 'first_of_two', 'second_of_two'] as const;
 export type ClockNote = (typeof CLOCK_NOTES)[number];
 
 export interface WallTime {
-  /** As the clock shows it: `2027-03-14T03:00:00-04:00`. */
+  /** The wall time with its offset: `2027-03-14T03:00:00-04:00`. */
   text: string;
   /** 0 is Sunday. */
   weekday: number;

@@ -1,10 +1,9 @@
 /** The two day fields, with L, W and #. */
 
-import { cronError } from './cron-error.ts';
-import { isOpen, itemsOf, MONTH_DAY, parseItem, parseValue, WEEK_DAY } from './cron-field.ts';
+import { cronError, isOpen, itemsOf, MONTH_DAY, parseItem, parseValue, WEEK_DAY } from './cron-field.ts';
 import type { MonthDays, WeekDays } from './day-rule.ts';
 
-/** `null` where the field leaves every day open. */
+/** `null` if the field allows every day. */
 export function parseMonthDays(text: string): MonthDays | null {
   if (isOpen(text)) return null;
   const nearest: number[] = [];
@@ -20,7 +19,7 @@ export function parseMonthDays(text: string): MonthDays | null {
   return { ...named, nearest };
 }
 
-/** `null` where the field leaves every day open. */
+/** `null` if the field allows every day. */
 export function parseWeekDays(text: string): WeekDays | null {
   if (isOpen(text)) return null;
   const nth: { day: number; nth: number }[] = [];

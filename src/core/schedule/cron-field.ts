@@ -1,44 +1,44 @@
-/** One field of an expression: lists of values, ranges and steps. */
+/** One field of a cron expression: lists of values, ranges and steps. */
 
-import { cronError } from './cron-error.ts';
+import { WorkronError } from '../error.ts';
 
 export interface FieldKind {
   readonly name: string;
-  readonly least: number;
-  readonly most: number;
-  /** Names for values, the first for `least`. */
+  readonly min: number;
+  readonly max: number;
+  /** Names of the values, starting with that of `min`. */
   readonly names?: readonly string[];
 }
 
-export const SECOND: FieldKind = { name: 'second', least: 0, most: 59 };
-export const MINUTE: FieldKind = { name: 'minute', least: 0, most: 59 };
-export const HOUR: FieldKind = { name: 'hour', least: 0, most: 23 };
-export const MONTH_DAY: FieldKind = { name: 'day of month', least: 1, most: 31 };
+export const SECOND: FieldKind = { name: 'second', min: 0, max: 59 };
+export const MINUTE: FieldKind = { name: 'minute', min: 0, max: 59 };
+export const HOUR: FieldKind = { name: 'hour', min: 0, max: 23 };
+export const MONTH_DAY: FieldKind = { name: 'day of month', min: 1, max: 31 };
 export const MONTH: FieldKind = {
   name: 'month',
-  least: 1,
-  most: 12,
+  min: 1,
+  max: 12,
   names: ['JAN', 'FEB', 'MAR', 'APR', 'MAY', 'JUN', 'JUL', 'AUG', 'SEP', 'OCT', 'NOV', 'DEC'],
 };
-/** 7 is Sunday too. */
+/** Sunday is 0 or 7. */
 export const WEEK_DAY: FieldKind = {
   name: 'day of week',
-  least: 0,
-  most: 7,
+  min: 0,
+  max: 7,
   names: ['SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT'],
 };
 
-/** `*`, `?` or `*` with a step: the field follows the clock rather than naming times. */
+/** True for `*` or `?`, alone or with a step: the field follows the clock rather than naming times. */
 export function isWildcard(text: string): boolean {
   return /^[*?](\/\d+)?$/.test(text);
 }
 
-/** `*`, `?` or `*` with step 1: the field leaves everything open. */
+/** True for `*` or `?`, alone or with step 1: the field allows every value. */
 export function isOpen(text: string): boolean {
   return /^[*?](\/0*1)?$/.test(text);
 }
 
-/** The values a whole field names, sorted. */
+/** The values of a whole field, sorted. */
 export function parseField(kind: FieldKind, text: string): number[] {
   const values = new Set<number>();
   for (const item of itemsOf(kind, text)) for (const value of parseItem(kind, item)) values.add(value);
@@ -51,7 +51,7 @@ export function itemsOf(kind: FieldKind, text: string): string[] {
   return items;
 }
 
-/** The values of `5`, `MON`, `1-5`, `MON-FRI`, `*`, and each with a step. */
+/** The values of `5`, `MON`, `1-5`, `MON-FRI` or `*`, alone or with a step. */
 export function parseItem(kind: FieldKind, item: string): number[] {
   const [range = '', step, ...more] = item.split('/');
   if (more.length > 0) throw cronError(kind.name, 'one step at most', item);
@@ -65,35 +65,43 @@ export function parseItem(kind: FieldKind, item: string): number[] {
 /** The value of a number or a name. */
 export function parseValue(kind: FieldKind, text: string): number {
   const named = kind.names?.indexOf(text.toUpperCase()) ?? -1;
-  if (named >= 0) return kind.least + named;
+  if (named >= 0) return kind.min + named;
   const value = /^\d{1,4}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(value >= kind.least && value <= kind.most)) throw cronError(kind.name, expectedBy(kind), text);
+  if (!(value >= kind.min && value <= kind.max)) throw cronError(kind.name, expectedBy(kind), text);
   return value;
 }
 
 function parseRange(kind: FieldKind, text: string, stepped: boolean): [number, number] {
-  const most = kind === WEEK_DAY ? 6 : kind.most;
-  if (text === '*' || text === '?') return [kind.least, most];
+  const max = kind === WEEK_DAY ? 6 : kind.max;
+  if (text === '*' || text === '?') return [kind.min, max];
   const dash = text.indexOf('-');
   if (dash < 0) {
     const value = parseValue(kind, text);
-    return [value, stepped ? Math.max(value, most) : value];
+    return [value, stepped ? Math.max(value, max) : value];
   }
   const from = parseValue(kind, text.slice(0, dash));
   const to = parseValue(kind, text.slice(dash + 1));
-  // FRI-SUN ends with the Sunday that follows.
+  // FRI-SUN ends with the following Sunday.
   const end = kind === WEEK_DAY && to === 0 && from > 0 ? 7 : to;
   if (from > end) throw cronError(kind.name, 'a range from low to high (two ranges where it wraps around)', text);
   return [from, end];
 }
 
 function parseStep(kind: FieldKind, step: string, item: string): number {
-  const most = kind === WEEK_DAY ? 7 : kind.most - kind.least + 1;
+  const max = kind === WEEK_DAY ? 7 : kind.max - kind.min + 1;
   const by = /^\d{1,4}$/.test(step) ? Number(step) : 0;
-  if (by < 1 || by > most) throw cronError(kind.name, `a step from 1 to ${most}`, item);
+  if (by < 1 || by > max) throw cronError(kind.name, `a step from 1 to ${max}`, item);
   return by;
 }
 
-function expectedBy({ least, most, names }: FieldKind): string {
-  return `a number from ${least} to ${most}${names === undefined ? '' : ` or a name such as ${names[1]}`}`;
+function expectedBy({ min, max, names }: FieldKind): string {
+  return `a number from ${min} to ${max}${names === undefined ? '' : ` or a name such as ${names[1]}`}`;
+}
+
+/** An error that names the field, what was expected there and what was found. */
+export function cronError(field: string, expected: string, got: string): WorkronError {
+  return new WorkronError(
+    'schedule_invalid',
+    `cron: ${field}: expected ${expected}, got ${JSON.stringify(got.slice(0, 64))}`,
+  );
 }

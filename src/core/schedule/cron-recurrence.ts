@@ -1,4 +1,4 @@
-/** A wall pattern in a zone: the instants at which it is due, by the rules for clock changes. */
+/** The instants at which a wall pattern is due in a time zone, by the rules for clock changes. */
 
 import { DAY_MS } from './civil.ts';
 import type { Recurrence } from './recurrence.ts';
@@ -6,17 +6,17 @@ import type { WallPattern } from './wall-pattern.ts';
 import type { Stretch, Zone } from './zone.ts';
 
 /**
- * `wildcard` follows real time: due whenever the clock shows a wall time of the pattern. `fixed` is due once for each
- * wall time: at the first of two where the clock repeats it, and, all together, at the first instant after where the
- * clock leaves it out.
+ * `wildcard` follows real time: due whenever the clock shows a wall time of the pattern. `fixed` is due once per wall
+ * time: the first time if the clock repeats it; and if the clock skips some, once for all of them at the first instant
+ * after the gap.
  */
 export type ClockRule = 'wildcard' | 'fixed';
 
-/** Further than any calendar rule is from its next day: the fifth Monday of February waits 40 years at most. */
+/** Longer than any calendar rule waits for its next day: the fifth Monday of February comes within 40 years. */
 const HORIZON_MS = 100 * 366 * DAY_MS;
-/** More than the distance between any wall clock and UTC, and than any clock was ever moved. */
+/** More than the offset of any zone from UTC, and more than any clock change. */
 const FAR_MS = 3 * DAY_MS;
-/** Dates end a little after this, and begin as much before the epoch. */
+/** About the end of the range of dates, which is as long before the epoch. */
 const END_OF_TIME = 8.6e15;
 
 export class CronRecurrence implements Recurrence {
@@ -37,7 +37,7 @@ export class CronRecurrence implements Recurrence {
       const end = stretch.end + stretch.offset;
       const due = this.#pattern.first(this.#wallFrom(stretch, from), end);
       if (due !== null) return instantOf(stretch, due);
-      // Stretches long before the next wall time hold nothing, so they need not be known.
+      // Stretches long before the next wall time contain no tick and are skipped.
       const wall = this.#pattern.first(end - FAR_MS, horizon);
       if (wall === null) return null;
       from = Math.max(stretch.end, wall - FAR_MS);
@@ -70,7 +70,7 @@ export class CronRecurrence implements Recurrence {
     return count;
   }
 
-  /** Ticks in [`from`, `to`), both within the stretch. What was left out before its start counts as one with it. */
+  /** The number of ticks in [`from`, `to`), both within the stretch. All wall times skipped before it count as one. */
   #countIn(stretch: Stretch, from: number, to: number): number {
     const begin = from + stretch.offset;
     const wallFrom = this.#wallFrom(stretch, from);
@@ -88,7 +88,7 @@ export class CronRecurrence implements Recurrence {
   }
 }
 
-/** Wall times that were left out before the stretch are due at its start. */
+/** Wall times skipped before the stretch are due at its start. */
 function instantOf(stretch: Stretch, wall: number): number {
   return Math.max(wall - stretch.offset, stretch.start);
 }

@@ -1,4 +1,4 @@
-/** Cron expressions: from text to the instants at which they are due. */
+/** Parses cron expressions. */
 
 import { WorkronError } from '../error.ts';
 import { didYouMean } from '../suggest.ts';
@@ -34,8 +34,8 @@ export interface CronFields {
 }
 
 /**
- * The ticks of `expression` in the zone. Throws `schedule_invalid` for what cannot be read, is in no known zone, or
- * names days that no calendar has.
+ * Returns the ticks of `expression` in the time zone. Throws `schedule_invalid` if the expression cannot be read, the
+ * zone is unknown, or no calendar has the named days.
  */
 export function parseCron(expression: string, timezone: string): Recurrence {
   const zone = zoneOf(timezone);
@@ -57,19 +57,19 @@ export function parseCron(expression: string, timezone: string): Recurrence {
   return new CronRecurrence(pattern, zone, clockRuleOf(fields));
 }
 
-/** The fields of an expression of 5, of 6 with seconds first, or of a macro. */
+/** Returns the fields of a macro or an expression of 5 fields, or 6 with seconds first. */
 export function splitCron(expression: string): CronFields {
   const text = expression.trim();
   const words = (text.startsWith('@') ? macro(text) : text).split(/\s+/);
   if (words.length !== 5 && words.length !== 6) {
-    const came = text === '' ? 'none' : `${words.length} in ${JSON.stringify(text.slice(0, 64))}`;
-    throw new WorkronError('schedule_invalid', `cron: expected 5 fields, or 6 with seconds first, got ${came}`);
+    const got = text === '' ? 'none' : `${words.length} in ${JSON.stringify(text.slice(0, 64))}`;
+    throw new WorkronError('schedule_invalid', `cron: expected 5 fields, or 6 with seconds first, got ${got}`);
   }
   const [second, minute, hour, monthDay, month, weekDay] = words.length === 6 ? words : ['0', ...words];
   return { second, minute, hour, monthDay, month, weekDay } as CronFields;
 }
 
-/** Whether clock changes move it or it follows real time. */
+/** Whether the ticks follow the wall clock or real time when clocks change. */
 export function clockRuleOf({ minute, hour }: CronFields): ClockRule {
   return isWildcard(minute) || isWildcard(hour) ? 'wildcard' : 'fixed';
 }

@@ -2,19 +2,19 @@
 
 import { dayNumber, daysInMonth, weekday } from './civil.ts';
 
-/** Day of month. `null` where the field is `*`. */
+/** The day-of-month field. `null` if the field is `*`. */
 export interface MonthDays {
   /** Bit n is day n. */
   days: number;
   /** `L`: the last day. */
   last: boolean;
-  /** `15W`: the working day nearest to the 15th, within the month; nothing in a month that has no such day. */
+  /** `15W`: the working day nearest to the 15th, within the month; none in a month without a 15th. */
   nearest: readonly number[];
   /** `LW`: the last working day. */
   lastWorking: boolean;
 }
 
-/** Day of week, 0 is Sunday. `null` where the field is `*`. */
+/** The day-of-week field, 0 is Sunday. `null` if the field is `*`. */
 export interface WeekDays {
   /** Bit n is weekday n. */
   days: number;
@@ -31,7 +31,7 @@ export interface DayRule {
   weekDays: WeekDays | null;
 }
 
-/** The days of one month as bits, bit n for day n. Both fields given: a day that either names. */
+/** The days of one month as bits, bit n for day n. If both fields are given, a day named by either counts. */
 export function daysNamed(rule: DayRule, year: number, month: number): number {
   if ((rule.months & (1 << month)) === 0) return 0;
   const length = daysInMonth(year, month);
@@ -71,7 +71,7 @@ function byWeek({ days, nth, last }: WeekDays, length: number, first: number): n
   return named;
 }
 
-/** Saturdays move to Friday, Sundays to Monday, the other way where that would leave the month. */
+/** Saturdays move to Friday and Sundays to Monday, or in the other direction if that would leave the month. */
 function workingDay(day: number, length: number, first: number): number {
   const weekday = (first + day - 1) % 7;
   if (weekday === 6) return day > 1 ? day - 1 : day + 2;

@@ -1,4 +1,4 @@
-/** `every`: a period of real time, which no clock change touches. */
+/** `every`: a period of real time, independent of clock changes. */
 
 import { formatDuration } from '../duration.ts';
 import { WorkronError } from '../error.ts';
@@ -7,11 +7,11 @@ import type { Recurrence } from './recurrence.ts';
 export const MIN_PERIOD_MS = 1_000;
 export const MAX_PERIOD_MS = 3_650 * 86_400_000;
 
-/** Ticks at `anchor` and every `periodMs` before and after it. The anchor is the epoch unless told. */
+/** Ticks at `anchor` and every `periodMs` before and after it. */
 export function parseEvery(periodMs: number, anchor = 0): Recurrence {
   if (!Number.isSafeInteger(periodMs) || periodMs < MIN_PERIOD_MS || periodMs > MAX_PERIOD_MS) {
-    const came = Number.isSafeInteger(periodMs) && periodMs >= 0 ? formatDuration(periodMs) : String(periodMs);
-    throw new WorkronError('schedule_invalid', `every: expected a duration from 1s to 3650d, got ${came}`);
+    const got = Number.isSafeInteger(periodMs) && periodMs >= 0 ? formatDuration(periodMs) : String(periodMs);
+    throw new WorkronError('schedule_invalid', `every: expected a duration from 1s to 3650d, got ${got}`);
   }
   if (!Number.isSafeInteger(anchor)) {
     throw new WorkronError('schedule_invalid', `anchor: expected an instant, got ${anchor}`);

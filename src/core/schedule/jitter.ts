@@ -1,11 +1,13 @@
-/** A stable place within a window, so that many schedules due at once spread out. */
+/** A stable position within a window, so that schedules due at the same time spread out. */
 
-/** Milliseconds in [0, `windowMs`), always the same for the same schedule and key, evenly spread over many. */
+/** Returns milliseconds in [0, `windowMs`): always the same for one schedule and key, evenly distributed over many. */
 export function jitterMs(schedule: string, key: string, windowMs: number): number {
   return Math.floor((hash(`${schedule}\0${key}`) / 2 ** 32) * windowMs);
 }
 
-/** FNV-1a over UTF-16 units, then the finish of MurmurHash3, as neighbouring names differ in their last units only. */
+/**
+ * FNV-1a over UTF-16 units, then the finalizer of MurmurHash3, because similar names differ only in their last units.
+ */
 function hash(text: string): number {
   let value = 0x811c9dc5;
   for (let index = 0; index < text.length; index += 1) value = Math.imul(value ^ text.charCodeAt(index), 0x01000193);

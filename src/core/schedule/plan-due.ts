@@ -1,8 +1,8 @@
 /** Judges the lines that are due, as many as one transaction may write. */
 
+import { retryDelay } from '../backoff.ts';
 import { messageOf } from '../error.ts';
 import type { Notify } from '../notify.ts';
-import { retryDelay } from '../retry-delay.ts';
 import { type Line, type LinePlan, type LineRequest, planLine } from './plan-line.ts';
 import { recurrenceOf } from './recurrence-of.ts';
 import type { Run, TickVerdict } from './tick.ts';

@@ -1,4 +1,4 @@
-/** What a schedule does for one of its keys, decided: which rows the ledger gets, and what runs after what. */
+/** Plans one line, that is one schedule and key: which rows its ledger gets, and which run waits for which. */
 
 import type { Notify } from '../notify.ts';
 import { jitterMs } from './jitter.ts';
@@ -9,32 +9,32 @@ import type { Schedule, ScheduleSpec } from './schedule.ts';
 import type { TickKind, TickOfJob, TickVerdict } from './tick.ts';
 import { listenersOf } from './tick-notices.ts';
 
-/** The schedule for one key: how far its ticks have been judged. */
+/** One schedule and key, and how far its ticks have been judged. */
 export interface Line {
   id: number;
   key: string;
   /** The last tick that has a verdict, or the instant from which ticks count. */
   cursor: number;
-  /** The row of the newest tick, if its verdict may cover further ones. */
+  /** The ledger row of the newest tick, if its verdict may be extended to more ticks. */
   tail: { tickId: number; verdict: TickVerdict } | null;
 }
 
 export interface LineRequest {
-  /** The installation's, who want to hear of every schedule. */
+  /** The installation's targets, which are notified about every schedule. */
   notify?: readonly Notify[];
   schedule: ScheduleSpec & Pick<Schedule, 'name' | 'pausedAt'>;
   line: Line;
-  /** How many runs of this schedule and key have not ended. */
+  /** The number of unfinished runs of this line. */
   open: number;
   now: number;
 }
 
 export interface PlannedRun {
   place: Exclude<Place, 'skip'>;
-  /** Not before this instant; `null`: now. */
+  /** The earliest start; `null`: now. */
   runAt: number | null;
   tick: TickOfJob;
-  /** Who is told of its end, beside what it says itself. */
+  /** Who is notified about its end, in addition to its own targets. */
   notify?: readonly Notify[];
 }
 
@@ -46,11 +46,11 @@ export interface PlannedTick {
   count: number;
   verdict: TickVerdict;
   latenessMs: number | null;
-  /** Of a tick that ran. */
+  /** `null` unless the verdict is `ran`. */
   run: PlannedRun | null;
-  /** It is no row of its own, but adds to this one. */
+  /** The ledger row that this tick extends; `null`: the tick gets a row of its own. */
   addsTo: number | null;
-  /** Who may have to be told of it. */
+  /** Who may have to be notified about this tick. */
   listeners?: readonly Notify[];
 }
 
@@ -64,7 +64,7 @@ export interface LinePlan {
   nextDue: number | null;
 }
 
-/** Judges the ticks of a line that are due, with at most `limit` rows, of which there is at least one where one is due. */
+/** Judges the due ticks of a line with at most `limit` rows, but at least one if any is due. */
 export function planLine(request: LineRequest, limit: number): LinePlan {
   const { schedule, line, open, now } = request;
   const recurrence = recurrenceOf(schedule);
@@ -92,10 +92,15 @@ export function planLine(request: LineRequest, limit: number): LinePlan {
   }
   const kept = cut(ticks, limit);
   const last = kept.at(-1)?.through ?? line.cursor;
-  return { line, ticks: kept.map((tick) => heard(request, tick)), cursor: last, nextDue: recurrence.next(last) };
+  return {
+    line,
+    ticks: kept.map((tick) => withListeners(request, tick)),
+    cursor: last,
+    nextDue: recurrence.next(last),
+  };
 }
 
-/** The same where nothing can be started: what would have run is missed. */
+/** Returns the plan with all runs `missed`, for a line whose runs cannot be started. */
 export function missInstead({ ticks, ...plan }: LinePlan): LinePlan {
   const missed: PlannedTick[] = [];
   for (const { addsTo: _, ...tick } of ticks) {
@@ -105,17 +110,20 @@ export function missInstead({ ticks, ...plan }: LinePlan): LinePlan {
   return { ...plan, ticks: missed };
 }
 
-/** A run that a person asks for now. It does not move the line. */
+/** Plans a run that a user starts now. It does not move the line's cursor. */
 export function planManual(request: LineRequest): PlannedTick {
   const { schedule, line, open, now } = request;
   const place = placeOf({ policy: schedule.overlap, open, started: 0 });
   const at = { kind: 'manual', key: line.key, scheduledFor: now, through: now, count: 1, addsTo: null } as const;
   if (place === 'skip') return { ...at, verdict: 'skipped_overlap', latenessMs: null, run: null };
   const tick = tickOfJob(schedule, line, { kind: 'manual', scheduledFor: now, catchup: false });
-  return heard(request, { ...at, verdict: 'ran', latenessMs: 0, run: { place, runAt: null, tick } });
+  return withListeners(request, { ...at, verdict: 'ran', latenessMs: 0, run: { place, runAt: null, tick } });
 }
 
-/** Past ticks that a person makes up for, oldest first: one after the other and after all else, unless overlap is allowed. */
+/**
+ * Plans past ticks that a user backfills, oldest first. Unless overlap is allowed, each run waits for the previous one
+ * and for all unfinished runs.
+ */
 export function planBackfill(request: LineRequest, instants: readonly number[]): PlannedTick[] {
   const { schedule, line, open, now } = request;
   return instants.map((scheduledFor, index) => {
@@ -126,12 +134,12 @@ export function planBackfill(request: LineRequest, instants: readonly number[]):
     });
     const behind = index > 0 ? 'follow_previous' : open > 0 ? 'follow_open' : 'free';
     const place = schedule.overlap === 'allow' ? 'free' : behind;
-    return heard(request, { ...ranAt(tick, line.key, now - scheduledFor), run: { place, runAt: null, tick } });
+    return withListeners(request, { ...ranAt(tick, line.key, now - scheduledFor), run: { place, runAt: null, tick } });
   });
 }
 
-/** With those who want to hear of it. What runs knows its own list already. */
-function heard({ schedule, notify = [] }: LineRequest, tick: PlannedTick): PlannedTick {
+/** Adds who is notified about the tick and its run. */
+function withListeners({ schedule, notify = [] }: LineRequest, tick: PlannedTick): PlannedTick {
   const run = tick.run === null ? null : { ...tick.run, notify: [...(schedule.notify ?? []), ...notify] };
   return { ...tick, run, listeners: listenersOf(schedule, notify) };
 }
@@ -143,7 +151,7 @@ function ranAt(tick: TickOfJob, key: string, latenessMs: number): Omit<PlannedTi
   return { kind, key, scheduledFor, through: scheduledFor, count: 1, verdict: 'ran', latenessMs, addsTo: null };
 }
 
-/** Neighbours with the same verdict are one row, also with the last row of the ledger. */
+/** Adds a tick. Neighbours with the same verdict share a row, including the last row of the ledger. */
 function add(ticks: PlannedTick[], { tail }: Line, tick: PlannedTick): void {
   const before = ticks.at(-1);
   if (before?.verdict === tick.verdict) {
@@ -153,7 +161,7 @@ function add(ticks: PlannedTick[], { tail }: Line, tick: PlannedTick): void {
   else ticks.push(tick);
 }
 
-/** What does not run goes first, so that the runs of one catch-up stay together, however many they are. */
+/** Cuts the plan before the first run, so that the runs of one catch-up are never separated. */
 function cut(ticks: readonly PlannedTick[], limit: number): PlannedTick[] {
   if (ticks.length <= limit) return [...ticks];
   const firstRun = ticks.findIndex(({ run }) => run !== null);

@@ -1,4 +1,4 @@
-/** What becomes of the ticks that are due: which run, and why the others do not. */
+/** Decides which due ticks run, and why the others do not. */
 
 import { newestTicks, type Recurrence } from './recurrence.ts';
 
@@ -9,7 +9,7 @@ export interface Catchup {
   policy: CatchupPolicy;
   /** Ticks later than this are not caught up. Never less than `ON_TIME_MS`. */
   windowMs: number;
-  /** With `all`: so many at most, the newest. */
+  /** With policy `all`: the maximum number of ticks to catch up, the newest first. */
   max: number;
 }
 
@@ -17,18 +17,18 @@ export const DEFAULT_CATCHUP: Catchup = { policy: 'latest', windowMs: 3_600_000,
 export const MAX_CAUGHT_UP = 1_000;
 
 /**
- * A tick that starts so little late is on time: longer than another instance needs to take over from a dead or frozen
- * one, far shorter than what people call downtime. Being on time is no catch-up, so no policy or window forbids it.
+ * A tick that starts at most this late is on time. It is longer than an instance needs to take over from a dead one,
+ * and much shorter than a downtime. No catch-up policy or window applies to a tick on time.
  */
 export const ON_TIME_MS = 10_000;
 
 export interface PlanRequest {
   recurrence: Recurrence;
-  /** The last tick that has a verdict, or the instant from which ticks count; those up to it are not looked at. */
+  /** The last tick that has a verdict, or the instant from which ticks count. Only later ticks are judged. */
   cursor: number;
   now: number;
   catchup: Catchup;
-  /** Since when the schedule is paused. Ticks before that are judged as ever. */
+  /** When the schedule was paused. Earlier ticks are judged as usual. */
   pausedAt?: number | null;
 }
 
@@ -45,11 +45,11 @@ export type Verdict =
 export interface TickPlan {
   /** One verdict for every tick in (`cursor`, `now`], oldest first. */
   verdicts: Verdict[];
-  /** The newest tick judged, from which the next one is computed; unchanged where none was due. */
+  /** The newest tick judged, from which the next one is computed; unchanged if none was due. */
   cursor: number;
 }
 
-/** Judges all ticks that are due. The work does not grow with their number, only with how many run. */
+/** Judges all due ticks. The cost grows with the number of runs, not with the number of ticks. */
 export function planTicks({ recurrence, cursor, now, catchup, pausedAt = null }: PlanRequest): TickPlan {
   const through = pausedAt === null ? now : Math.min(now, Math.max(cursor, pausedAt - 1));
   const since = now - (catchup.policy === 'none' ? ON_TIME_MS : Math.max(catchup.windowMs, ON_TIME_MS));
@@ -60,7 +60,7 @@ export function planTicks({ recurrence, cursor, now, catchup, pausedAt = null }:
     catchup.policy === 'all' ? catchup.max : 1,
   );
   const firstRunning = running[0] ?? through + 1;
-  // With `none` nothing was there to be cut off: all that did not start on time was missed.
+  // With policy `none` there is no limit that could drop ticks: all that did not start on time are missed.
   const missedBefore = catchup.policy === 'none' ? firstRunning : Math.min(firstRunning, since);
 
   const plan: TickPlan = { verdicts: [], cursor };
@@ -75,7 +75,7 @@ export function planTicks({ recurrence, cursor, now, catchup, pausedAt = null }:
   return plan;
 }
 
-/** Gives the ticks after the plan's cursor up to `through` one verdict, and moves the cursor over them. */
+/** Gives the ticks after the plan's cursor up to `through` one verdict, and moves the cursor there. */
 function addRange(plan: TickPlan, verdict: 'missed' | 'dropped' | 'paused', ticks: Recurrence, through: number): void {
   const count = ticks.count(plan.cursor, through);
   if (count === 0) return;

@@ -6,12 +6,12 @@ import type { ScheduleSpec } from './schedule.ts';
 
 export type Timing = Pick<ScheduleSpec, 'cron' | 'everyMs' | 'anchor' | 'timezone' | 'startAt' | 'endAt'>;
 
-/** When a schedule is due, within its bounds. Throws `schedule_invalid` for what cannot be read. */
+/** Returns when a schedule is due, within its bounds. Throws `schedule_invalid` if its timing cannot be read. */
 export function recurrenceOf(timing: Timing): Recurrence {
   return boundedBy(unboundedOf(timing), timing);
 }
 
-/** The same without its bounds: for what came before the first tick. */
+/** Returns the recurrence without its bounds, to find the interval before the first tick. */
 export function unboundedOf({ cron, everyMs, anchor, timezone }: Timing): Recurrence {
   if (cron !== null && everyMs === null) return parsedCron(cron, timezone);
   if (everyMs !== null && cron === null) return parseEvery(everyMs, anchor);
@@ -21,7 +21,7 @@ export function unboundedOf({ cron, everyMs, anchor, timezone }: Timing): Recurr
   );
 }
 
-/** Expressions once read: thousands of schedules share few of them. Pure, so it does not show. */
+/** A cache of parsed expressions: thousands of schedules share few of them. */
 const parsed = new Map<string, Recurrence>();
 const MAX_PARSED = 10_000;
 

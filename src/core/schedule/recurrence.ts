@@ -1,12 +1,14 @@
-/** When a schedule is due: an endless series of instants, and its part between two bounds. */
+/** When a schedule is due: a series of instants, and its part between two bounds. */
 
-/** Ticks in rising order, at whole seconds or as `every` lays them. Pure: the same question has the same answer. */
+import { WorkronError } from '../error.ts';
+
+/** Ticks in ascending order. Pure: the same arguments give the same answer. */
 export interface Recurrence {
-  /** The first tick later than `after`, or `null` where there is none within a hundred years. */
+  /** The first tick later than `after`; `null` if there is none within a hundred years. */
   next(after: number): number | null;
-  /** The last tick earlier than `before`, or `null` where there is none within a hundred years. */
+  /** The last tick earlier than `before`; `null` if there is none within a hundred years. */
   previous(before: number): number | null;
-  /** How many ticks lie in (`after`, `through`]. The cost does not grow with their number. */
+  /** The number of ticks in (`after`, `through`]. The cost does not grow with it. */
   count(after: number, through: number): number;
 }
 
@@ -32,6 +34,16 @@ export function boundedBy(recurrence: Recurrence, { startAt, endAt }: Bounds): R
     },
     count: (after, through) => recurrence.count(Math.max(after, start - 1), Math.min(through, end - 1)),
   };
+}
+
+/** Returns the first tick after `after`. Throws `schedule_invalid` if there is none: such a schedule would never run. */
+export function requireTicks(recurrence: Recurrence, after: number): number {
+  const tick = recurrence.next(after);
+  if (tick !== null) return tick;
+  throw new WorkronError(
+    'schedule_invalid',
+    `the schedule never fires: expected a tick after ${new Date(after).toISOString()}, got none`,
+  );
 }
 
 /** Up to `limit` ticks in (`after`, `through`], the oldest of them, oldest first. */

@@ -1,10 +1,10 @@
-/** From what a schedule runs to what runs for one tick. */
+/** The job or workflow that runs for one tick. */
 
 import type { ListedWorkflow } from '../dag/new-workflow.ts';
 import type { Dependency, JobSpec, NewJob } from '../job.ts';
 import type { PlannedRun } from './plan-line.ts';
 
-/** Named after its schedule and taking turns by its key, unless told otherwise. */
+/** The defaults are the schedule's name as its name and the schedule's key as its fair key. */
 export function jobForTick(
   spec: JobSpec,
   { tick, runAt, notify = [] }: PlannedRun,
@@ -23,7 +23,7 @@ export function jobForTick(
   };
 }
 
-/** Every step knows the tick. The first ones are held back as the run is. */
+/** Every step gets the tick. First steps start no earlier than the run. */
 export function workflowForTick(
   { steps, notify: own = [], ...workflow }: Omit<ListedWorkflow, 'rerunOf'>,
   { tick, runAt, notify = [] }: PlannedRun,

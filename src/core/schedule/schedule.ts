@@ -1,4 +1,4 @@
-/** What a schedule is: when something is due, what then runs, and what becomes of ticks that collide or come late. */
+/** The schedule: when it is due, what it runs, and what happens to ticks that overlap or are late. */
 
 import type { ListedWorkflow } from '../dag/new-workflow.ts';
 import type { JobSpec } from '../job.ts';
@@ -7,13 +7,13 @@ import type { Catchup } from './plan-ticks.ts';
 import type { TickVerdict } from './tick.ts';
 
 export const OVERLAP_POLICIES = ['skip', 'buffer_one', 'allow', 'cancel_other'] as const;
-/** What becomes of a tick while a run of the same schedule and key has not ended. */
+/** What happens to a tick while a run of the same line is unfinished. */
 export type OverlapPolicy = (typeof OVERLAP_POLICIES)[number];
 
 export const SCHEDULE_NAME = /^[a-z0-9._-]{1,128}$/;
-/** More keys than this are several schedules. */
+/** The maximum number of keys of one schedule. */
 export const MAX_KEYS = 10_000;
-/** Ticks that one backfill may make up for. */
+/** The maximum number of ticks in one backfill. */
 export const MAX_BACKFILLED = 1_000;
 
 /** What runs at each tick. */
@@ -23,53 +23,53 @@ export interface ScheduleSpec {
   /** Exactly one of `cron` and `everyMs` is set. */
   cron: string | null;
   everyMs: number | null;
-  /** From which `everyMs` is counted. */
+  /** The instant from which `everyMs` is counted. */
   anchor: number;
-  /** An IANA name; also the zone in which people are told of ticks. */
+  /** An IANA name. Ticks are also shown in this zone. */
   timezone: string;
   overlap: OverlapPolicy;
   catchup: Catchup;
-  /** Runs are spread over so long after their tick; 0: not at all. */
+  /** Runs are spread over this time after their tick; 0: not at all. */
   jitterMs: number;
-  /** Ticks from this instant on (included), and before that one (excluded). */
+  /** Ticks at `startAt` or later and before `endAt`. */
   startAt: number | null;
   endAt: number | null;
-  /** Each tick is one for each of these; `null`: there is only one. */
+  /** The keys of the schedule, each with ticks of its own; `null`: the schedule has one line without a key. */
   forEach: readonly string[] | null;
   target: Target;
-  /** Who is told of its runs and of those that it missed, beside what its target says itself. */
+  /** Who is notified about its runs and missed ticks, in addition to the targets of the job or workflow. */
   notify?: readonly Notify[];
 }
 
 export interface NewSchedule extends ScheduleSpec {
   name: string;
-  /** Who keeps it, for `workron apply`; `null`: nobody in particular. */
+  /** Who manages the schedule, for `workron apply`; `null`: no owner. */
   owner: string | null;
 }
 
 export interface Schedule extends NewSchedule {
-  /** Of its own, so that one deleted and made again does not meet its old ledger. */
+  /** A schedule that is deleted and created again gets another id, and so a ledger of its own. */
   id: number;
   createdAt: number;
   updatedAt: number;
   pausedAt: number | null;
   pausedNote: string | null;
-  /** The next tick; `null` where it is paused, or over. */
+  /** The next tick; `null` if it is paused or has no more ticks. */
   nextRun: number | null;
   /** The newest tick that ran, of any kind. */
   lastRun: number | null;
-  /** Of the newest tick that was judged. */
+  /** The verdict of the newest tick. */
   lastVerdict: TickVerdict | null;
-  /** Of the newest run. */
+  /** The job or workflow of the newest run. */
   lastJobId: number | null;
   lastWorkflowId: number | null;
 }
 
-/** A new timing starts from now, and so does a new key; ticks that were due before are judged by the old one. */
+/** A new timing and new keys start now; ticks that were due before are judged by the old timing. */
 export type ScheduleEdit = Partial<ScheduleSpec & Pick<NewSchedule, 'owner'>>;
 
 export type ScheduleChange =
   | { type: 'edit'; edit: ScheduleEdit }
-  /** Twice is fine: the first instant stands, the last note. */
+  /** Pausing again keeps the first instant and takes the last note. */
   | { type: 'pause'; note: string | null }
   | { type: 'resume' };

@@ -1,4 +1,4 @@
-/** What a tick leaves to be told, beside what its run will tell of itself. */
+/** The notices that a tick leaves, in addition to those of its run. */
 
 import type { Notify } from '../notify.ts';
 import type { PlannedTick } from './plan-line.ts';
@@ -7,22 +7,22 @@ import type { Run } from './tick.ts';
 
 export interface TickNotice {
   kind: 'missed' | 'late';
-  /** Not to be looked at before; `null`: now. */
+  /** The earliest instant to handle it; `null`: now. */
   dueAt: number | null;
   jobId: number | null;
   workflowId: number | null;
   detail: Readonly<Record<string, unknown>>;
 }
 
-/** All who want to hear of a schedule: its own list, that of what it runs, and those of the whole installation. */
+/** Everyone to be notified about a schedule: its own targets, those of its job or workflow, and the installation's. */
 export function listenersOf({ notify = [], target }: ScheduleSpec, installation: readonly Notify[]): readonly Notify[] {
   const own = 'job' in target ? target.job.notify : (target.workflow.notify ?? []);
   return [...notify, ...own, ...installation];
 }
 
 /**
- * Ticks that will not run are missed. A run may be late: whether it is will be seen when its time has come, so that one
- * that waits for ever is told of too.
+ * Returns a notice for ticks that will not run, or one for each instant at which the run would be late. Whether it is
+ * late is checked then, so that a run that never starts is found, too.
  */
 export function tickNotices({ listeners = [], ...tick }: PlannedTick, { jobId, workflowId }: Run): TickNotice[] {
   if (tick.kind !== 'tick') return [];
@@ -44,7 +44,7 @@ export function tickNotices({ listeners = [], ...tick }: PlannedTick, { jobId, w
   }));
 }
 
-/** How long missed ticks of one schedule are gathered: after an outage every key of every schedule may have some. */
+/** How long missed ticks of one schedule are collected in one notice: after an outage every key may have some. */
 export const GATHER_MS = 2_000;
 
 interface MissedDetail {
@@ -54,7 +54,7 @@ interface MissedDetail {
   verdict: string;
 }
 
-/** Missed ticks of one schedule that nobody has been told of yet are one notice. */
+/** Merges missed ticks of one schedule that were not notified yet. */
 export function mergeMissed(before: TickNotice['detail'], more: TickNotice['detail']): TickNotice['detail'] {
   const [a, b] = [before, more] as unknown as [MissedDetail, MissedDetail];
   return {

@@ -1,15 +1,15 @@
-/** The times of day that hours, minutes and seconds name together, by rank: the first is 0. */
+/** The times of day given by hours, minutes and seconds together, by rank from 0. */
 
 export interface TimesOfDay {
-  /** How many there are in a day. */
+  /** The number of times in a day. */
   readonly size: number;
-  /** How many lie before a second of the day. */
+  /** The number of times before a second of the day. */
   before(second: number): number;
   /** The second of the day with this rank. */
   at(rank: number): number;
 }
 
-/** Each list sorted, without doubles, not empty. */
+/** Each list must be sorted, not empty and without duplicates. */
 export function timesOfDay(
   hours: readonly number[],
   minutes: readonly number[],
@@ -33,7 +33,7 @@ export function timesOfDay(
   };
 }
 
-/** How many values are smaller, and whether the value itself is there. */
+/** Returns how many values are smaller, and whether the value itself is present. */
 function place(values: readonly number[], value: number): { index: number; present: boolean } {
   let index = 0;
   while (index < values.length && (values[index] as number) < value) index += 1;

@@ -1,6 +1,6 @@
 /**
- * An expression on the clock on the wall, before any zone: which wall times it names.
- * A wall time is a number of milliseconds: what the clock shows, read as if it were UTC.
+ * The wall times that an expression names, independent of any zone. A wall time is what the clock shows, as
+ * milliseconds as if it were UTC.
  */
 
 import { civilOf, DAY_MS, daysInMonth } from './civil.ts';
@@ -38,7 +38,7 @@ export class WallPattern {
     return wall >= from ? wall : null;
   }
 
-  /** How many wall times lie in [`from`, `before`). */
+  /** The number of wall times in [`from`, `before`). */
   count(from: number, before: number): number {
     if (before <= from) return 0;
     const firstDay = Math.floor(from / DAY_MS);
@@ -53,7 +53,7 @@ export class WallPattern {
     return days * this.#times.size - this.#before(firstDay, from) + this.#before(lastDay, before);
   }
 
-  /** How many wall times of `day` lie before `wall`, which is on that day. */
+  /** The number of wall times of `day` before `wall`, which is on that day. */
   #before(day: number, wall: number): number {
     const { zero, named } = this.#monthOf(day);
     if ((named & (1 << (day - zero))) === 0) return 0;
@@ -88,7 +88,7 @@ export class WallPattern {
     return null;
   }
 
-  /** The month of a day: the number of the day before its first, its length, its named days as bits. */
+  /** The month of a day: the number of the day before its first, its length, and its named days as bits. */
   #monthOf(number: number): { zero: number; length: number; named: number } {
     const { year, month, day } = civilOf(number);
     return { zero: number - day, length: daysInMonth(year, month), named: daysNamed(this.#days, year, month) };

@@ -1,4 +1,4 @@
-/** Time zones by IANA name, as stretches of time with one offset from UTC each. */
+/** Time zones by IANA name, as stretches of time with one UTC offset each. */
 
 import { WorkronError } from '../error.ts';
 import { nearestWord } from '../suggest.ts';
@@ -10,21 +10,21 @@ export interface Stretch {
   end: number;
   offset: number;
   /**
-   * The wall time up to which the clock had come before `start`. Above `start + offset`: the stretch begins by
-   * repeating wall times. Below: those between were left out.
+   * The latest wall time shown before `start`. If it is above `start + offset`, the stretch begins by repeating wall
+   * times; if below, those between were skipped.
    */
   reached: number;
 }
 
-/** No two changes of one zone are nearer than a week (tried on all zones from 1970 on), so that daily looks miss none. */
-const LOOK_MS = DAY_MS;
-/** Clocks have been moved by a day at most, so that what lies further back is no part of a repetition. */
-const LOOK_BACK_MS = 3 * DAY_MS;
+/** The sampling interval. No zone has two changes within a week (checked since 1970), so this finds every change. */
+const SAMPLE_MS = DAY_MS;
+/** No clock change is longer than a day, so earlier stretches cannot be part of a repetition. */
+const OVERLAP_MS = 3 * DAY_MS;
 const MAX_YEARS_KEPT = 256;
 
 const zones = new Map<string, Zone>();
 
-/** The zone of this name. Throws `schedule_invalid` for what is none. */
+/** Returns the zone of this name. Throws `schedule_invalid` if there is none. */
 export function zoneOf(name: string): Zone {
   const key = name.toLowerCase();
   const known = zones.get(key);
@@ -44,7 +44,7 @@ export class Zone {
     this.#format = formatOf(name);
   }
 
-  /** The stretch that holds the instant. */
+  /** The stretch that contains the instant. */
   at(instant: number): Stretch {
     const stretches = this.#stretchesOf(civilOf(Math.floor(instant / DAY_MS)).year);
     let index = stretches.length - 1;
@@ -56,15 +56,15 @@ export class Zone {
     const kept = this.#years.get(year);
     if (kept !== undefined) return kept;
     if (this.#years.size >= MAX_YEARS_KEPT) this.#years.clear();
-    const stretches = this.#look(dayNumber(year, 1, 1) * DAY_MS, dayNumber(year + 1, 1, 1) * DAY_MS);
+    const stretches = this.#sample(dayNumber(year, 1, 1) * DAY_MS, dayNumber(year + 1, 1, 1) * DAY_MS);
     this.#years.set(year, stretches);
     return stretches;
   }
 
-  /** The stretches of [`from`, `to`), found by looking at the offset day by day and closing in on each change. */
-  #look(from: number, to: number): Stretch[] {
+  /** Finds the stretches of [`from`, `to`) by sampling the offset daily and bisecting around each change. */
+  #sample(from: number, to: number): Stretch[] {
     const stretches: Stretch[] = [];
-    let start = from - LOOK_BACK_MS;
+    let start = from - OVERLAP_MS;
     let offset = this.#offsetAt(start);
     let reached = start + offset;
     const close = (end: number): void => {
@@ -73,10 +73,10 @@ export class Zone {
       reached = Math.max(reached, end + offset);
       start = end;
     };
-    for (let seen = start; seen < to; seen += LOOK_MS) {
-      const next = this.#offsetAt(seen + LOOK_MS);
+    for (let seen = start; seen < to; seen += SAMPLE_MS) {
+      const next = this.#offsetAt(seen + SAMPLE_MS);
       if (next === offset) continue;
-      const change = this.#changeBetween(seen, seen + LOOK_MS, offset);
+      const change = this.#changeBetween(seen, seen + SAMPLE_MS, offset);
       if (change >= to) break;
       close(change);
       offset = next;
@@ -85,7 +85,7 @@ export class Zone {
     return stretches;
   }
 
-  /** The first second in (`from`, `to`] with another offset than `from` has. */
+  /** The first second in (`from`, `to`] whose offset differs from that of `from`. */
   #changeBetween(from: number, to: number, offset: number): number {
     let before = from / 1_000;
     let after = to / 1_000;
@@ -105,19 +105,19 @@ export class Zone {
   }
 }
 
-/** Formats the offset alone matters of: `12/31/1969, GMT-00:44:30`. */
+/** A format of which only the offset is used: `12/31/1969, GMT-00:44:30`. */
 function formatOf(name: string): Intl.DateTimeFormat {
   try {
-    // Offsets such as +02:00 are zones to Intl, but their owner would expect them to follow the seasons.
+    // Intl accepts offsets such as +02:00 as zones, but users would expect them to follow daylight saving time.
     if (/^[A-Za-z]/.test(name)) return new Intl.DateTimeFormat('en-US', { timeZone: name, timeZoneName: 'longOffset' });
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
   }
   const near = nearestWord(name, Intl.supportedValuesOf('timeZone'));
   const hint = near === undefined ? '' : `; did you mean ${near}?`;
-  const came = JSON.stringify(name.slice(0, 64));
+  const got = JSON.stringify(name.slice(0, 64));
   throw new WorkronError(
     'schedule_invalid',
-    `timezone: expected an IANA name such as Europe/Berlin, got ${came}${hint}`,
+    `timezone: expected an IANA name such as Europe/Berlin, got ${got}${hint}`,
   );
 }

@@ -1,4 +1,4 @@
-/** The settings file: flat YAML with the flags' names as keys. */
+/** The settings file: flat YAML with the names of the flags as keys. */
 
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -11,7 +11,7 @@ export const DEFAULT_FILE = './workron.yaml';
 
 const require = createRequire(import.meta.url);
 
-/** Each key's value as text. A file that was not asked for may be missing. */
+/** Returns each key's value as text. Only a file that was asked for must exist. */
 export function readSettingsFile(asked: string | undefined): Map<string, { text: string; from: string }> {
   const path = asked ?? DEFAULT_FILE;
   const content = read(path, asked !== undefined);
@@ -40,7 +40,7 @@ function parseMap(path: string, content: string): object {
   if (content === '') return {};
   let document: unknown;
   try {
-    // Loaded on demand: most calls have no settings file.
+    // Loaded on demand, because most calls have no settings file.
     document = (require('yaml') as typeof Yaml).parse(content);
   } catch (error) {
     throw new SettingsError(`${path}: ${(error as Error).message}`);
@@ -52,7 +52,7 @@ function parseMap(path: string, content: string): object {
   return document;
 }
 
-/** Lists become `a,b`, maps `a=1,b=2`, lists of maps JSON: what a flag would say. */
+/** Converts a value to the text of a flag: lists to `a,b`, maps to `a=1,b=2`, lists of maps to JSON. */
 function textOf(value: unknown, from: string): string {
   if (Array.isArray(value) && value.some((item) => typeof item === 'object' && item !== null))
     return JSON.stringify(value);
@@ -67,5 +67,5 @@ function textOf(value: unknown, from: string): string {
 
 function scalar(value: unknown, from: string): string {
   if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return String(value);
-  throw new SettingsError(`${from}: expected a text, a number or a plain list of them`);
+  throw new SettingsError(`${from}: expected a string, a number, a boolean, or a list of them`);
 }

@@ -1,4 +1,4 @@
-/** Puts the settings of one command together: flag, then `WORKRON_…`, then the file, then the default. */
+/** Loads the settings of one command: the flag wins over `WORKRON_…`, that over the file, that over the default. */
 
 import { readFileSync } from 'node:fs';
 import { didYouMean } from '../../core/suggest.ts';
@@ -16,20 +16,20 @@ import {
 } from './settings.ts';
 import { chooseStore, wantsMachineDatabase } from './store.ts';
 
-/** Variables that are ours but no settings. */
+/** Variables of ours that are not settings. */
 const OTHER_VARIABLES = ['WORKRON_CONFIG'];
-/** Where the tests find their tools; nothing in Workron itself reads these. */
+/** Variables that only the tests read. */
 const TEST_PREFIX = 'WORKRON_TEST_';
 
-/** Settings whose values do not belong into messages. */
+/** Settings whose values must not appear in messages. */
 const SECRETIVE = /^(token|db-|notify$|notify-secret)/;
 
 export interface SettingsSources {
   command: SettingCommand;
-  /** By setting name, as typed; several values of a repeated flag are joined by commas. */
+  /** By name, as typed; the values of a repeated flag are joined by commas. */
   flags: Readonly<Record<string, string>>;
   env: Readonly<Record<string, string | undefined>>;
-  /** What `--config` said. */
+  /** The value of `--config`. */
   configFile?: string | undefined;
 }
 
@@ -100,7 +100,10 @@ function readToken(file: string | null): string | null {
   return parse(SETTINGS.token, { text, from: file }) as string;
 }
 
-/** A misspelt variable would silently leave a default in place. Inside a job there are variables of the job's own. */
+/**
+ * Rejects unknown variables: a misspelt one would silently leave a default in place. Inside a job, the job's own
+ * variables are allowed.
+ */
 function refuseUnknownVariables(env: SettingsSources['env']): void {
   if (env['WORKRON_JOB_ID'] !== undefined) return;
   const known = [...Object.values(SETTINGS).map(({ name }) => envName(name)), ...OTHER_VARIABLES];

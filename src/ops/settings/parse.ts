@@ -1,4 +1,4 @@
-/** Readers of setting values: text in, value out. Each throws an `Error` whose message says what it expected. */
+/** Parsers of setting values. Each throws an `Error` whose message is what was expected. */
 
 import { isIP } from 'node:net';
 import { formatDuration, parseDuration } from '../../core/duration.ts';
@@ -9,9 +9,9 @@ export function anyText(text: string): string {
   return text;
 }
 
-/** What can stand in a request's header. */
+/** Accepts what can be sent in a request header. */
 export function secret(text: string): string {
-  if (!/^[\x21-\x7e]+$/.test(text)) throw new Error('letters, digits and signs without spaces');
+  if (!/^[\x21-\x7e]+$/.test(text)) throw new Error('printable ASCII characters without spaces');
   return text;
 }
 
@@ -32,11 +32,11 @@ export function names(text: string): readonly string[] {
   return [...new Set(splitList(text))];
 }
 
-export function countFrom(least: number, most: number): (text: string) => number {
+export function countFrom(min: number, max: number): (text: string) => number {
   return (text) => {
     const value = Number(text);
-    if (!/^\d+$/.test(text) || value < least || value > most) {
-      throw new Error(`a whole number from ${least} to ${most}`);
+    if (!/^\d+$/.test(text) || value < min || value > max) {
+      throw new Error(`a whole number from ${min} to ${max}`);
     }
     return value;
   };
@@ -44,11 +44,11 @@ export function countFrom(least: number, most: number): (text: string) => number
 
 export const port = countFrom(0, 65_535);
 
-export function durationFrom(leastMs: number): (text: string) => number {
+export function durationFrom(minMs: number): (text: string) => number {
   return (text) => {
     const ms = parseDuration(text);
     if (ms === undefined) throw new Error('a duration such as 90s, 1h30m or 7d');
-    if (ms < leastMs) throw new Error(`a duration of at least ${formatDuration(leastMs)}`);
+    if (ms < minMs) throw new Error(`a duration of at least ${formatDuration(minMs)}`);
     return ms;
   };
 }
@@ -57,7 +57,7 @@ export function durationOrOff(text: string): number | null {
   return text === 'off' ? null : durationFrom(0)(text);
 }
 
-/** `name=amount` pairs. */
+/** Parses `name=amount` pairs. */
 export function quantities(text: string): Readonly<Record<string, number>> {
   return Object.fromEntries(splitList(text).map(quantity));
 }
@@ -68,7 +68,7 @@ function quantity(text: string): [string, number] {
   return [match[1] as string, Number(match[2])];
 }
 
-/** Without a slash at the end. */
+/** Removes slashes at the end. */
 export function httpUrl(text: string): string {
   const url = URL.parse(text);
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
@@ -79,19 +79,19 @@ export function httpUrl(text: string): string {
 
 export const httpUrls = listOf(httpUrl);
 
-/** JSON; what is in it is for others to check. */
+/** Parses a JSON array; its items are checked by the caller. */
 export function jsonList(text: string): readonly unknown[] {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    throw new Error('a list in JSON');
+    throw new Error('a JSON array');
   }
-  if (!Array.isArray(value)) throw new Error('a list in JSON');
+  if (!Array.isArray(value)) throw new Error('a JSON array');
   return value as unknown[];
 }
 
-/** `10.0.0.0/8`, `::1` or `all`. */
+/** Accepts `10.0.0.0/8`, `::1` or `all`. */
 export function network(text: string): string {
   const [address = '', prefix, ...rest] = text.split('/');
   const bits = isIP(address) === 6 ? 128 : 32;
@@ -102,10 +102,10 @@ export function network(text: string): string {
   return text;
 }
 
-/** A name that needs no quoting in SQL. */
+/** Accepts a name that needs no quotes in SQL. */
 export function identifier(text: string): string {
   if (!/^[a-z_][a-z0-9_]{0,62}$/.test(text)) {
-    throw new Error('a name of small letters, digits and _, at most 63 of them');
+    throw new Error('a name of at most 63 lower-case letters, digits and _, not beginning with a digit');
   }
   return text;
 }

@@ -1,13 +1,14 @@
-/** Which store a process uses: `db-url` says it, `db-driver` may repeat it. */
+/** Selects the store: `db-url` determines it, `db-driver` may repeat it. */
 
 import { SettingsError } from './error.ts';
-import type { DB_DRIVERS, Settings, StoreChoice } from './settings.ts';
+import type { DB_DRIVERS } from './setting.ts';
+import type { Settings, StoreChoice } from './settings.ts';
 
 export const DEFAULT_SQLITE_FILE = './workron.db';
 
 type Driver = (typeof DB_DRIVERS)[number];
 
-/** `DATABASE_URL` may be meant for something else: it counts only if it names a PostgreSQL and nothing asks for another store. */
+/** `DATABASE_URL` may be meant for another program: it is used only if it names PostgreSQL and no setting disagrees. */
 export function wantsMachineDatabase(settings: Pick<Settings, 'dbUrl' | 'dbDriver' | 'schedulerUrls'>): boolean {
   const { dbUrl, dbDriver, schedulerUrls } = settings;
   if (schedulerUrls.length > 0 || (dbDriver !== null && dbDriver !== 'postgres')) return false;
@@ -51,6 +52,6 @@ function fromUrl(url: string): StoreChoice {
       return { driver: 'sqlite', file };
     }
     default:
-      throw new SettingsError(`db-url: Workron cannot use ${scheme}:`, 'postgres://…, sqlite:FILE or memory:');
+      throw new SettingsError(`db-url: unsupported scheme ${scheme}:`, 'postgres://…, sqlite:FILE or memory:');
   }
 }

@@ -1,18 +1,18 @@
-/** The table of settings as text: for docs/configuration.md and `workron help environment`. */
+/** The settings as text, for docs/configuration.md and `workron help environment`. */
 
 import { envName, SETTINGS, type Setting } from './settings.ts';
 
 const INTRO = `# Configuration
 
-<!-- Written by \`./bin/workron help config\`; change src/ops/settings/settings.ts and src/ops/settings/text.ts instead. -->
+<!-- Written by \`./bin/workron help config\`; change src/ops/settings/ instead. -->
 
 Every setting has one name in three spellings: the flag \`--reap-every\`, the variable \`WORKRON_REAP_EVERY\`, and the key
 \`reap-every:\` in the settings file. The flag wins over the variable, the variable over the file, the file over the
 default. Unknown flags, \`WORKRON_…\` variables and keys are errors, with a suggestion. An empty variable counts as not set.
 
-The settings file is \`./workron.yaml\` if it is there; \`--config FILE\` or \`WORKRON_CONFIG\` names another, which must
-exist. Lists may be written as YAML lists, \`resources\` as a map. One file can serve all commands: each takes what
-concerns it.
+The settings file is \`./workron.yaml\` if it exists; \`--config FILE\` or \`WORKRON_CONFIG\` names another, which must
+exist. Lists may be written as YAML lists, \`resources\` as a map. One file can serve all commands: each command reads
+the settings that apply to it.
 
 \`\`\`yaml
 port: 9000
@@ -23,14 +23,15 @@ resources:
 retention-done: 3d
 \`\`\`
 
-Durations are written \`250ms\`, \`90s\`, \`1h30m\`, \`7d\`, or as a whole number of milliseconds. Relative paths start
-at the working directory.
+Durations are written \`250ms\`, \`90s\`, \`1h30m\`, \`7d\`, or as a whole number of milliseconds. Relative paths are
+relative to the working directory.
 `;
 
 const STORE_NOTES = `
 \`db-url\` alone decides the store: \`postgres://…\` is PostgreSQL, \`memory:\` memory, \`sqlite:FILE\` or a plain path
-SQLite. A \`db-driver\` that says something else is an error. \`DATABASE_URL\` is used only if it names a PostgreSQL and
-nothing asks for another store; \`workron up\` prints which store it uses. Jobs in memory are gone when the process ends.
+SQLite. A \`db-driver\` that contradicts it is an error. \`DATABASE_URL\` is used only if it names a PostgreSQL database
+and no other setting selects another store; \`workron up\` prints which store it uses. Jobs in memory are lost when the
+process ends.
 `;
 
 const OUTRO = `
@@ -39,14 +40,14 @@ const OUTRO = `
 | variable | meaning |
 |---|---|
 | \`WORKRON_CONFIG\` | the settings file |
-| \`NO_COLOR\`, \`FORCE_COLOR\` | no colours, or colours in a pipe too |
+| \`NO_COLOR\`, \`FORCE_COLOR\` | disable colours, or enable them in a pipe |
 
 Inside a job (\`WORKRON_JOB_ID\` is set) unknown \`WORKRON_…\` variables are ignored, so that a job can call \`workron\`.
 Each command gets \`WORKRON_JOB_ID\`, \`WORKRON_ATTEMPT\`, \`WORKRON_QUEUE\` and \`WORKRON_OUTPUT\`, never the server's
 token or database URL.
 `;
 
-/** The whole of docs/configuration.md. */
+/** The content of docs/configuration.md. */
 export function configurationMarkdown(): string {
   let text = INTRO;
   for (const [group, settings] of grouped()) {
@@ -57,7 +58,7 @@ export function configurationMarkdown(): string {
   return text + OUTRO;
 }
 
-/** One variable a line, with its default and meaning. */
+/** One entry per variable, with its default and description. */
 export function environmentText(): string {
   const settings: Setting<unknown>[] = Object.values(SETTINGS);
   const lines = settings.map((setting) => `${envName(setting.name)}  (${setting.defaultText})\n    ${plain(setting)}`);

@@ -1,4 +1,4 @@
-/** Which processes belong to which command: the answer to "is anything left of it?". */
+/** Which processes belong to which command, so that it is known whether any of them is left. */
 
 import {
   canSignal,
@@ -12,40 +12,40 @@ import {
 
 export interface Root {
   id: number;
-  /** Of the shell, which leads a session and a process group of its own. */
+  /** The pid of the shell, which leads its own session and process group. */
   pid: number;
-  /** Its name in `WORKRON_TREE`. */
+  /** Its identity in `WORKRON_TREE`. */
   mark: string;
-  /** The shell has ended and was collected, so its pid names nothing any more. */
+  /** True if the shell has ended and was reaped, so that its pid may be reused. */
   exited: boolean;
 }
 
 export interface Left {
-  /** To signal; a negative one stands for a whole process group. */
+  /** The pid to signal; a negative one means a whole process group. */
   pid: number;
   group: number;
 }
 
 export interface Forest {
   add(root: Root): void;
-  /** The tree has ended: nothing of it is asked for any more. */
+  /** Forgets a tree that has ended. */
   remove(root: Root): void;
-  /** Looks at the machine anew; `left` answers from the last look. */
-  look(): void;
-  /** What is alive of the tree. */
+  /** Reads the process table. `left` answers from the last reading. */
+  scan(): void;
+  /** The processes of the tree that are alive. */
   left(root: Root): Left[];
 }
 
-/** `enclosed`: the processes listed are all children of this launcher, in a PID namespace of their own. */
+/** `enclosed`: all listed processes are children of this launcher, in its own PID namespace. */
 export function createForest(enclosed: boolean): Forest {
   return hasProcessTable ? new ProcessForest(enclosed) : new GroupForest();
 }
 
-/** Where processes cannot be listed, the process group is all there is. */
+/** Used where processes cannot be listed: only the process group is known. */
 class GroupForest implements Forest {
   add(): void {}
   remove(): void {}
-  look(): void {}
+  scan(): void {}
   left(root: Root): Left[] {
     return canSignal(-root.pid) ? [{ pid: -root.pid, group: root.pid }] : [];
   }
@@ -53,14 +53,14 @@ class GroupForest implements Forest {
 
 interface Known {
   startedAt: string;
-  /** The tree it belongs to, for ever; `null`: none. */
+  /** The tree that it belongs to, permanently; `null`: none. */
   root: number | null;
 }
 
 /**
- * A process belongs to a tree by its session or group, by its parent, or by the mark in its environment; once found to,
- * it stays so, whatever it does later. In a namespace even what shed all three is one of ours: such a stray is counted
- * to every tree that was there when it was found, and ends with the last of them.
+ * A process belongs to a tree by its session or group, by its parent, or by the mark in its environment. Once
+ * attributed, it stays so whatever it does. In a PID namespace, a process that shed all three must still be ours: such
+ * a stray counts to every tree that existed when it was found, and ends with the last of them.
  */
 class ProcessForest implements Forest {
   readonly #enclosed: boolean;
@@ -80,7 +80,7 @@ class ProcessForest implements Forest {
     this.#byPid.set(root.pid, root);
     this.#byMark.set(root.mark, root);
     this.#members.set(root.id, new Set());
-    // A pid that was known as another process's is this one's now.
+    // The pid was reused: it belongs to this process now.
     this.#forget(root.pid);
   }
 
@@ -93,7 +93,7 @@ class ProcessForest implements Forest {
     for (const candidates of this.#strays.values()) candidates.delete(root.id);
   }
 
-  look(): void {
+  scan(): void {
     const pids = new Set(listPids());
     for (const pid of this.#known.keys()) if (!pids.has(pid)) this.#forget(pid);
     for (const pid of pids) this.#attribute(pid);
@@ -119,14 +119,14 @@ class ProcessForest implements Forest {
   }
 
   #attribute(pid: number): number | null {
-    // Our own child until we collect it: there is nothing to read about it.
+    // Our own child until we reap it: there is no need to read its state.
     const root = this.#byPid.get(pid);
     if (root?.exited === false) return root.id;
     const known = this.#known.get(pid);
     if (known !== undefined) return known.root;
     const stat = pid === process.pid || pid === 1 ? undefined : readStat(pid);
     if (stat === undefined) return null;
-    // Entered first: a parent that is our own child would otherwise ask for ever.
+    // Stored before the lookup, which would otherwise recurse without end if a parent is our own child.
     const entry: Known = { startedAt: stat.startedAt, root: null };
     this.#known.set(pid, entry);
     entry.root = this.#rootOf(pid, stat);

@@ -1,22 +1,22 @@
 /**
- * What worker and launcher say to each other, as bytes: length of the payload (4), kind (1), number of the command (4),
- * payload. Small enough to be the same code on both sides, and output is never copied into JSON.
+ * The protocol between worker and launcher. A frame is the length of the payload (4 bytes), the kind (1), the number of
+ * the command (4) and the payload. Both sides share this code, and output is never encoded as JSON.
  */
 
 export const FRAME = {
-  /** Worker to launcher. */
+  /** From worker to launcher. */
   start: 1,
   stop: 2,
   credit: 3,
   deadline: 4,
-  /** Launcher to worker. */
+  /** From launcher to worker. */
   output: 10,
   exit: 11,
 } as const;
 
 const HEADER_BYTES = 9;
 
-/** How much output of one command may be on its way to the worker, unanswered. */
+/** How much output of one command may be sent to the worker before it is credited. */
 export const OUTPUT_WINDOW_BYTES = 128 * 1024;
 
 export interface StartMessage {
@@ -25,7 +25,7 @@ export interface StartMessage {
   /** Added to the launcher's own environment. */
   env: Record<string, string>;
   graceMs: number;
-  /** Goes on when only the deadline has passed. */
+  /** True if the command may run on after the deadline. */
   finish: boolean;
 }
 
@@ -33,22 +33,22 @@ export interface StopMessage {
   graceMs: number;
 }
 
-/** Durations, so that the two clocks need not agree. */
+/** Durations, so that the clocks of the two sides need not agree. */
 export interface DeadlineMessage {
-  /** From when on all trees are stopped. */
+  /** When to begin stopping all trees. */
   stopInMs: number;
-  /** By when nothing may be left. */
+  /** When nothing may be left. */
   killInMs: number;
 }
 
 export interface ExitMessage {
   exitCode: number | null;
   signal: string | null;
-  /** Why it was stopped; `null` where it ended by itself. */
+  /** Why it was stopped; `null` if it ended by itself. */
   stopped: 'asked' | 'deadline' | null;
-  /** Why it could not be started. */
+  /** Why it could not be started; `null` if it was. */
   startError: string | null;
-  /** Processes that would not die. */
+  /** The number of processes that could not be killed. */
   left: number;
 }
 
@@ -65,7 +65,7 @@ export function encodeMessage(kind: number, id: number, message: unknown): Buffe
   return encodeFrame(kind, id, Buffer.from(JSON.stringify(message)));
 }
 
-/** Takes bytes as they come and calls back once per whole frame. The payload is only lent: copy what is to be kept. */
+/** Collects bytes and calls back once per complete frame. The payload is valid only during the call. */
 export class FrameReader {
   readonly #onFrame: (kind: number, id: number, payload: Buffer) => void;
   #rest: Buffer[] = [];

@@ -1,4 +1,4 @@
-/** The worker's side of its launcher: starts it, speaks to it, and replaces it if it dies. */
+/** The worker's side of its launcher: starts it, sends it commands, and replaces it if it dies. */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -7,8 +7,8 @@ import { extname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Log } from '../../ops/log.ts';
-import { monotonicMs } from '../monotonic.ts';
-import { sweepOrphans } from '../sweep.ts';
+import { passedOn } from '../command/environment.ts';
+import { monotonicMs } from '../time/monotonic.ts';
 import {
   type DeadlineMessage,
   type ExitMessage,
@@ -20,11 +20,12 @@ import {
 } from './frames.ts';
 import { canEnclose, enclose } from './namespace.ts';
 import { identityOf, LAUNCHER_MARK } from './process-table.ts';
+import { sweepOrphans } from './sweep.ts';
 
-/** The same file as written (`.ts`) and as published (`.js`). */
+/** `main.ts` in the sources, `main.js` in the published package. */
 const ENTRY = fileURLToPath(new URL(`./main${extname(import.meta.url)}`, import.meta.url));
 const HEAP_MB = 64;
-/** A launcher that died sooner than this is not started again at once. */
+/** A launcher that died younger than this is not restarted at once. */
 const YOUNG_MS = 5_000;
 const PAUSE_MS = 2_000;
 
@@ -33,24 +34,24 @@ export const STARTERS = ['auto', 'node'] as const;
 
 export interface LauncherOptions {
   pidNamespace: (typeof PID_NAMESPACE)[number];
-  /** `auto`: the cheapest way to start a shell that this Node offers. */
+  /** `auto`: the cheapest way to start a shell that this version of Node offers. */
   starter?: (typeof STARTERS)[number];
-  /** For its pipes. */
+  /** The folder for its pipes. */
   folder: string;
-  /** All that commands get besides their own. */
+  /** The environment of commands, in addition to their own variables. */
   env: Readonly<Record<string, string>>;
   log: Log;
 }
 
 export interface CommandExit extends Omit<ExitMessage, 'stopped'> {
-  /** `launcher`: it died, and its commands with it. */
+  /** `launcher`: the launcher died, and its commands with it. */
   stopped: ExitMessage['stopped'] | 'launcher';
 }
 
 export interface CommandListener {
-  /** The bytes are only lent. Each must be answered by `credit` before more than a window follows. */
+  /** The bytes are valid only during the call. They must be credited before more than one window is sent. */
   onOutput(data: Buffer): void;
-  /** Nothing of the command is left. Called once, after all output. */
+  /** No process of the command is left. Called once, after all output. */
   onExit(exit: CommandExit): void;
 }
 
@@ -70,12 +71,12 @@ export class Launcher implements AsyncDisposable {
     this.#starter = options.starter ?? 'auto';
   }
 
-  /** Of the process that the worker started; `undefined` while there is none. */
+  /** The pid of the launcher; `undefined` while there is none. */
   get pid(): number | undefined {
     return this.#child?.pid;
   }
 
-  /** Whether commands run in a PID namespace of their own. */
+  /** True if commands run in their own PID namespace. */
   get enclosed(): boolean {
     return this.#enclosed;
   }
@@ -85,7 +86,7 @@ export class Launcher implements AsyncDisposable {
     this.#start();
   }
 
-  /** Answers with the command's number. */
+  /** Returns the number of the command. */
   run(message: StartMessage, listener: CommandListener): number {
     const id = this.#nextId++;
     if (this.#child === undefined) this.#start();
@@ -98,7 +99,7 @@ export class Launcher implements AsyncDisposable {
     if (this.#running.has(id)) this.#send(encodeMessage(FRAME.stop, id, { graceMs }));
   }
 
-  /** So many bytes of its output have been dealt with. */
+  /** Reports that this many bytes of the command's output were processed. */
   credit(id: number, bytes: number): void {
     if (!this.#running.has(id)) return;
     const payload = Buffer.allocUnsafe(4);
@@ -111,7 +112,7 @@ export class Launcher implements AsyncDisposable {
     this.#send(encodeMessage(FRAME.deadline, 0, message));
   }
 
-  /** Stops what still runs and ends the launcher. */
+  /** Stops running commands and ends the launcher. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing = true;
     const child = this.#child;
@@ -130,23 +131,23 @@ export class Launcher implements AsyncDisposable {
     const [command, ...args] = this.#enclosed ? enclose(node) : node;
     const child = spawn(command as string, args, {
       stdio: ['pipe', 'pipe', 'pipe'],
-      // Away from the terminal: Ctrl-C is for the worker, which knows what to do.
+      // Not attached to the terminal: Ctrl-C must reach only the worker.
       detached: true,
       env: { ...env, ...compileCache(), [LAUNCHER_MARK]: identityOf(process.pid) },
     });
     const startedAt = monotonicMs();
     const frames = new FrameReader((kind, id, payload) => this.#receive(kind, id, payload));
     child.stdout.on('data', (chunk: Buffer) => frames.push(chunk));
-    child.stderr.on('data', (text: Buffer) => log.warn({ text: text.toString() }, 'the launcher complains'));
+    child.stderr.on('data', (text: Buffer) => log.warn({ text: text.toString() }, 'launcher wrote to stderr'));
     child.stdin.on('error', () => undefined);
-    child.on('error', (error) => log.error({ error }, 'the launcher could not be started'));
+    child.on('error', (error) => log.error({ error }, 'could not start the launcher'));
     child.once('close', (exitCode, signal) => {
       this.#child = undefined;
       this.#input = undefined;
       rmSync(pipes, { recursive: true, force: true });
       if (this.#closing && this.#running.size === 0) return;
-      log.error({ exit_code: exitCode, signal, commands: this.#running.size }, 'the launcher died');
-      // Whatever it died of, the next one takes no risks.
+      log.error({ exit_code: exitCode, signal, commands: this.#running.size }, 'launcher died');
+      // The next launcher uses the safest way, whatever this one died of.
       this.#starter = 'node';
       void this.#afterDeath(monotonicMs() - startedAt < YOUNG_MS);
     });
@@ -158,19 +159,19 @@ export class Launcher implements AsyncDisposable {
     this.setDeadline({ stopInMs: message.stopInMs - passedMs, killInMs: message.killInMs - passedMs });
   }
 
-  /** Its commands are reported only when they are known to be gone, and not in a tight circle. */
+  /** Reports the commands as ended once they are known to be gone, after a pause if the launcher dies repeatedly. */
   async #afterDeath(young: boolean): Promise<void> {
     const orphans = [...this.#running.values()];
     this.#running.clear();
     const { log } = this.#options;
-    await sweepOrphans(log).catch((error: unknown) => log.error({ error }, 'what it left could not be swept'));
+    await sweepOrphans(log).catch((error: unknown) => log.error({ error }, 'could not sweep what the launcher left'));
     if (young) await sleep(PAUSE_MS);
     for (const listener of orphans) {
       listener.onExit({ exitCode: null, signal: null, stopped: 'launcher', startError: null, left: 0 });
     }
   }
 
-  /** What is said in one turn of the event loop goes together. */
+  /** Frames sent in one turn of the event loop are written together. */
   #send(frame: Buffer): void {
     const input = this.#input;
     if (input === undefined) return;
@@ -191,7 +192,15 @@ export class Launcher implements AsyncDisposable {
   }
 }
 
-/** Where this process keeps compiled code: the launcher starts in a third of the time with it. */
+/** Opens a launcher after ending what a previous one left on this machine. */
+export async function openLauncher(options: Omit<LauncherOptions, 'env'>): Promise<Launcher> {
+  const launcher = new Launcher({ ...options, env: passedOn(process.env) });
+  await sweepOrphans(options.log);
+  await launcher.open();
+  return launcher;
+}
+
+/** With this process's compile cache, the launcher starts in a third of the time. */
 function compileCache(): Record<string, string> {
   const { NODE_COMPILE_CACHE: folder } = process.env;
   return folder === undefined ? {} : { NODE_COMPILE_CACHE: folder };

@@ -1,11 +1,11 @@
 /**
- * The launcher: a small process of its own that starts commands for one worker, and outlives it by no more than it takes
- * to stop them. It listens on its standard input and answers on its standard output.
+ * The launcher: a small separate process that starts the commands of one worker, and outlives it only to stop them. It
+ * reads frames from its standard input and writes frames to its standard output.
  */
 
 import { closeSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { Socket } from 'node:net';
-import { monotonicMs } from '../monotonic.ts';
+import { monotonicMs } from '../time/monotonic.ts';
 import {
   type DeadlineMessage,
   encodeFrame,
@@ -26,15 +26,15 @@ const O_CLOEXEC = 0o2000000;
 const [folder, place, means] = process.argv.slice(2) as [string, string, string];
 const enclosed = place === 'enclosed';
 process.title = 'workron launcher';
-// The worker decides when it is time to go: by closing the pipe.
+// The worker ends the launcher by closing the pipe.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
 closeInherited();
 
-// What is for the launcher, not for commands.
+// Variables for the launcher, not for its commands.
 const { [LAUNCHER_MARK]: _, NODE_COMPILE_CACHE: _cache, ...env } = process.env;
-// Not process.stdout: writing there would wait for a worker that does not read, and the deadline would pass unseen.
+// Not process.stdout: writes to it would block if the worker does not read, and the deadline would pass unnoticed.
 const output = new Socket({ fd: 1, readable: false, writable: true });
-// A worker that is gone is noticed by the end of the input.
+// The end of the input shows that the worker is gone.
 output.on('error', () => undefined);
 
 const supervisor = new Supervisor({
@@ -61,7 +61,7 @@ input.on('error', () => undefined);
 input.on('close', () => void leave());
 const watch = setInterval(() => supervisor.watchDeadline(), WATCH_MS);
 
-/** Frames of one turn of the event loop leave together. */
+/** Frames sent in one turn of the event loop are written together. */
 function send(frame: Buffer): void {
   if (output.writableCorked === 0) {
     output.cork();
@@ -74,11 +74,11 @@ async function leave(): Promise<void> {
   await supervisor.abandon();
   clearInterval(watch);
   rmSync(folder, { recursive: true, force: true });
-  // In a namespace, what is left dies with it.
+  // In a PID namespace, the kernel kills what is left.
   process.exit(0);
 }
 
-/** Node opens its own files so that commands do not get them; what it was started with, it passes on. */
+/** Node opens its own files with close-on-exec, but commands would inherit those that it was started with. */
 function closeInherited(): void {
   if (!hasProcessTable) return;
   for (const name of readdirSync('/proc/self/fd')) {

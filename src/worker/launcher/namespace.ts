@@ -1,12 +1,12 @@
 /**
- * A PID namespace around the launcher, where the machine allows it: when the launcher ends, the kernel ends everything
- * in it, whatever it did to escape.
+ * A PID namespace around the launcher, if the machine allows it: when the launcher ends, the kernel kills everything in
+ * the namespace, whatever it did to escape.
  */
 
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
-/** Mounts stay shared with the machine; only /proc is the namespace's own. */
+/** Mounts stay shared with the machine, except /proc. */
 const UNSHARE = [
   'unshare',
   '--pid',
@@ -18,15 +18,15 @@ const UNSHARE = [
   '--',
 ] as const;
 
-/** Is it the first process, and does /proc say so too? */
+/** Checks that it is the first process, and that /proc agrees. */
 const PROBE = 'read -r pid rest </proc/self/stat; [ "$pid" = 1 ] && [ "$$" = 1 ]';
 
-/** The first process of the namespace collects orphans, which Node would not, and passes the launcher's end on. */
+/** The first process of the namespace reaps orphans, which Node would not, and passes on the launcher's exit code. */
 const FIRST_PROCESS = ['/bin/sh', '-c', '"$@"; exit $?', 'workron'] as const;
 
 let probed: Promise<boolean> | undefined;
 
-/** Whether namespaces work here; asked once. */
+/** True if namespaces work here. Checked once. */
 export function canEnclose(): Promise<boolean> {
   probed ??= probe();
   return probed;
@@ -43,7 +43,7 @@ async function probe(): Promise<boolean> {
   }
 }
 
-/** The command line that runs `argv` in a namespace of its own. */
+/** Returns the command line that runs `argv` in its own namespace. */
 export function enclose(argv: readonly string[]): string[] {
   return [...UNSHARE, ...FIRST_PROCESS, ...argv];
 }

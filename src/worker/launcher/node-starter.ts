@@ -1,4 +1,4 @@
-/** Starts shells by Node's own means: everywhere, but on Linux the launcher is copied for each. */
+/** Starts shells by Node's `spawn`. It works everywhere, but on Linux it copies the launcher for each shell. */
 
 import { spawn } from 'node:child_process';
 import { statSync } from 'node:fs';
@@ -12,16 +12,16 @@ export const nodeStarter: ShellStarter = {
       env,
       ...(cwd === null ? {} : { cwd }),
     });
-    // Without a pid an error event says why, later than we want to know.
+    // Without a pid, the reason is in an error event that arrives too late.
     child.on('error', () => undefined);
-    if (child.pid === undefined) throw new Error(whyNot({ cwd }));
+    if (child.pid === undefined) throw new Error(startErrorOf({ cwd }));
     child.on('exit', onExit);
     return child.pid;
   },
 };
 
-/** The system names neither what it looked for nor what it did with it. */
-export function whyNot({ cwd }: Pick<Shell, 'cwd'>): string {
+/** Finds the reason for a failed start, because the system's error names neither the path nor the operation. */
+export function startErrorOf({ cwd }: Pick<Shell, 'cwd'>): string {
   if (cwd === null) return '/bin/sh could not be started';
   try {
     return statSync(cwd).isDirectory() ? `${cwd} cannot be entered` : `${cwd} is not a folder`;

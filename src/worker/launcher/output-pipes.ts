@@ -1,6 +1,6 @@
 /**
- * Pipes for the output of commands. Node itself can only make socket pairs, one per stream; a named pipe is opened once
- * for both streams, so that their order is kept, and `> /dev/stderr` works in a command, as it would in a terminal.
+ * Pipes for the output of commands. Node can only make socket pairs, one per stream. A named pipe is opened once for
+ * both streams, which keeps their order, and `> /dev/stderr` works in a command as in a terminal.
  */
 
 import { spawnSync } from 'node:child_process';
@@ -12,11 +12,11 @@ const FIRST_BATCH = 16;
 export interface OutputPipe {
   path: string;
   readFd: number;
-  /** For the command; to be closed here once it has been started. */
+  /** For the command; closed here once the command has been started. */
   writeFd: number;
 }
 
-/** Named pipes in one folder, made many at a time and used again. */
+/** Named pipes in one folder, created in batches and reused. */
 export class OutputPipes {
   readonly #folder: string;
   readonly #free: string[] = [];
@@ -30,14 +30,14 @@ export class OutputPipes {
     try {
       return openBoth(this.#free.pop() ?? this.#make());
     } catch {
-      // Temporary files may have been tidied away while nothing ran.
+      // The system may have removed temporary files while nothing ran.
       this.#free.length = 0;
       mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
       return openBoth(this.#make());
     }
   }
 
-  /** Both ends are closed. `clean`: nobody else can still hold one, so it may be used again. */
+  /** Takes back a pipe whose ends are closed. `clean`: no other process can hold an end, so it may be reused. */
   giveBack(path: string, clean: boolean): void {
     if (clean) this.#free.push(path);
     else rmSync(path, { force: true });
@@ -55,7 +55,7 @@ export class OutputPipes {
 }
 
 function openBoth(path: string): OutputPipe {
-  // A reader that does not wait for a writer comes first, so that the writer does not wait for a reader.
+  // The reader opens first and does not block, so that the writer does not block either.
   const readFd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     return { path, readFd, writeFd: openSync(path, constants.O_WRONLY) };

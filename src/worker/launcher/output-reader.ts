@@ -1,20 +1,20 @@
-/** Reads one command's pipe no faster than the worker takes it, and never waits for ever for its end. */
+/** Reads one command's pipe no faster than the worker takes it, and does not wait forever for its end. */
 
 import { Socket } from 'node:net';
 
 const BUFFER_BYTES = 64 * 1024;
-/** What a pipe can hold at most; beyond it, output after the end of a tree comes from a process that got away. */
+/** The maximum size of a pipe. More output after the end of a tree comes from a process that escaped. */
 const LAST_BYTES = 1024 * 1024;
-/** How long a pipe that somebody still holds open is listened to after the tree has ended. */
+/** How long to read a pipe that is still held open after the tree has ended. */
 const LINGER_MS = 100;
 
-/** Shared by all pipes: it is used and left within one callback. */
+/** Shared by all pipes: it is only used within one callback. */
 const buffer = Buffer.allocUnsafe(BUFFER_BYTES);
 
 export interface ReaderEvents {
-  /** The bytes are only lent. */
+  /** The bytes are valid only during the call. */
   onData: (data: Buffer) => void;
-  /** `clean`: every writer has closed it. Called once. */
+  /** `clean`: every writer has closed the pipe. Called once. */
   onEnd: (clean: boolean) => void;
 }
 
@@ -38,7 +38,7 @@ export class OutputReader {
     this.#socket.read(0);
   }
 
-  /** The worker is done with so many bytes. */
+  /** Allows this many more bytes to be read. */
   addCredit(bytes: number): void {
     this.#credit += bytes;
     if (!this.#paused || this.#credit <= 0) return;
@@ -47,7 +47,7 @@ export class OutputReader {
     this.#socket.resume();
   }
 
-  /** No process of the tree is left: read what is there, then end. */
+  /** Reads what is left and ends. No process of the tree is alive. */
   finish(): void {
     if (this.#ended) return;
     this.#lastBytes = LAST_BYTES;

@@ -1,18 +1,18 @@
 /**
- * Starts shells by the C library's `posix_spawn`. Node's own `spawn` forks the launcher first, and the kernel copies the
- * page tables of sixty megabytes to throw them away at once: on Linux that costs more than the shell itself. Node's way to
- * the C library is experimental, so it is tried before it is trusted, and where it is missing there is `nodeStarter`.
+ * Starts shells by the C library's `posix_spawn`. Node's `spawn` forks the launcher first, and the kernel copies the
+ * page tables of sixty megabytes only to drop them: on Linux that costs more than the shell itself. `node:ffi` is
+ * experimental, so it is tested before use, and `nodeStarter` is used if it does not work.
  */
 
 import type * as Ffi from 'node:ffi';
 import { constants } from 'node:os';
 import { getSystemErrorName } from 'node:util';
-import { whyNot } from './node-starter.ts';
+import { startErrorOf } from './node-starter.ts';
 import type { OnShellExit, Shell, ShellStarter } from './shell-starter.ts';
 
 const { EACCES, ENOENT, ENOTDIR } = constants.errno;
 const POINTER_BYTES = 8;
-/** More than any C library needs for one of the structures that only it looks into. */
+/** More than any C library needs for one of its opaque structures. */
 const STRUCTURE_BYTES = 1_024;
 /** The same in every C library for Linux. */
 const SET_SIGNAL_DEFAULTS = 0x04;
@@ -40,13 +40,15 @@ const FUNCTIONS = {
 
 type Functions = ReturnType<typeof Ffi.dlopen<typeof FUNCTIONS>>['functions'];
 
-/** `undefined` where the C library cannot be called, or not as we know it. No other child may be started beside its shells. */
+/**
+ * `undefined` if the C library cannot be called, or not as expected. While it is used, no other child may be started.
+ */
 export async function openPosixStarter(): Promise<ShellStarter | undefined> {
   if (process.platform !== 'linux' || !['x64', 'arm64'].includes(process.arch)) return undefined;
   try {
     const ffi = await import('node:ffi');
     const { functions } = ffi.dlopen(null, FUNCTIONS);
-    // Signatures that this Node does not understand are taken for empty ones.
+    // If this version of Node does not understand the signatures, it takes them for empty ones.
     if (functions.getpid() !== process.pid || functions.abs(-7) !== 7) return undefined;
     return new PosixStarter(functions, ffi.getRawPointer);
   } catch {
@@ -70,7 +72,7 @@ class PosixStarter implements ShellStarter {
     must(c.posix_spawnattr_setflags(this.#attributes, SET_SIGNAL_DEFAULTS | SET_SIGNAL_MASK | SET_SESSION));
     const none = memory(STRUCTURE_BYTES);
     must(c.posix_spawnattr_setsigmask(this.#attributes, none));
-    // Node ignores SIGPIPE; a shell must not. `sigfillset` would leave out the two that threads use among themselves.
+    // Node ignores SIGPIPE, but a shell must not. `sigfillset` would leave out the two signals reserved for threads.
     must(c.posix_spawnattr_setsigdefault(this.#attributes, none.fill(0xff)));
     process.on('SIGCHLD', () => this.#collect());
   }
@@ -92,14 +94,14 @@ class PosixStarter implements ShellStarter {
     } finally {
       c.posix_spawn_file_actions_destroy(this.#actions);
     }
-    if (error === ENOENT || error === ENOTDIR || error === EACCES) throw new Error(whyNot({ cwd }));
+    if (error === ENOENT || error === ENOTDIR || error === EACCES) throw new Error(startErrorOf({ cwd }));
     must(error);
     const pid = this.#pid.readInt32LE(0);
     this.#running.set(pid, onExit);
     return pid;
   }
 
-  /** Signals of children that end together come as one. */
+  /** Reaps all ended children: their signals may have been merged into one. */
   #collect(): void {
     for (;;) {
       const pid = this.#c.waitpid(ANY_CHILD, this.#status, DO_NOT_WAIT);
@@ -113,7 +115,7 @@ class PosixStarter implements ShellStarter {
     }
   }
 
-  /** What C takes for a list of texts: their addresses, a zero, and behind it the texts. */
+  /** An array of C strings: their addresses, a null pointer, and then the strings. */
   #vector(texts: readonly string[]): Buffer {
     const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text) + 1, 0);
     let at = (texts.length + 1) * POINTER_BYTES;
@@ -127,7 +129,7 @@ class PosixStarter implements ShellStarter {
   }
 }
 
-/** Zeroes that stay where they are: V8 moves what it keeps in its own heap, as it does with small buffers. */
+/** Zeroed memory that does not move: V8 moves small buffers, which it keeps in its heap. */
 function memory(bytes: number): Buffer {
   return Buffer.from(new ArrayBuffer(bytes));
 }
@@ -136,7 +138,7 @@ function must(error: number): void {
   if (error !== 0) throw new Error(`posix_spawn ${getSystemErrorName(-error)}`);
 }
 
-/** C would take it for the end. */
+/** NUL would end the C string. */
 function withoutNul(text: string): string {
   if (text.includes('\0')) throw new Error('neither a command nor its environment can hold a NUL');
   return text;

@@ -1,19 +1,19 @@
-/** What the kernel tells about processes, read from /proc. Where there is none (macOS) nothing is listed. */
+/** The process table, read from /proc. On systems without it (macOS) no processes are listed. */
 
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
-/** Names the tree that a process belongs to; a list where a tree runs within a tree. */
+/** The tree that a process belongs to; a list if a tree runs within a tree. */
 export const TREE_MARK = 'WORKRON_TREE';
-/** Names the worker that a launcher belongs to. */
+/** The worker that a launcher belongs to. */
 export const LAUNCHER_MARK = 'WORKRON_LAUNCHER';
 
 export interface ProcessStat {
   parent: number;
   group: number;
   session: number;
-  /** In clock ticks since boot: with the pid, it names a process for ever. */
+  /** In clock ticks since boot. Together with the pid it identifies a process for good. */
   startedAt: string;
-  /** Dead, but not yet collected by its parent. */
+  /** Dead, but not yet reaped by its parent. */
   zombie: boolean;
 }
 
@@ -32,7 +32,7 @@ export function listPids(): number[] {
 export function readStat(pid: number): ProcessStat | undefined {
   const text = readOr(`/proc/${pid}/stat`);
   if (text === undefined) return undefined;
-  // The name, in parentheses, may hold anything, parentheses and blanks too.
+  // The name, in parentheses, may contain anything, including parentheses and spaces.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ', 20);
   return {
     parent: Number(fields[1]),
@@ -43,7 +43,7 @@ export function readStat(pid: number): ProcessStat | undefined {
   };
 }
 
-/** The value of a variable in the environment a process was started with; `undefined` where it has none or is not ours to read. */
+/** A variable of the environment that a process was started with; `undefined` if it is not set or may not be read. */
 export function readVariable(pid: number, name: string): string | undefined {
   const text = readOr(`/proc/${pid}/environ`);
   if (text === undefined || !text.includes(name)) return undefined;
@@ -51,7 +51,7 @@ export function readVariable(pid: number, name: string): string | undefined {
   return found?.slice(name.length + 1);
 }
 
-/** The PID namespace of this process; pids of another mean nothing here. */
+/** The PID namespace of this process. Pids of another namespace mean nothing here. */
 export const namespace: string = readNamespace();
 
 function readNamespace(): string {
@@ -62,12 +62,14 @@ function readNamespace(): string {
   }
 }
 
-/** A process by namespace, pid and start, as text: what marks are made of. */
+/** Identifies a process by namespace, pid and start. Marks consist of such identities. */
 export function identityOf(pid: number): string {
   return `${namespace}.${pid}.${readStat(pid)?.startedAt ?? '0'}`;
 }
 
-/** Whether the process that `identity` begins with is known to be dead: it was in this namespace, and is not there any more. */
+/**
+ * True if the process that `identity` begins with is known to be dead: it was in this namespace and no longer exists.
+ */
 export function isDead(identity: string): boolean {
   const [home, pid, startedAt] = identity.split('.');
   if (home !== namespace) return false;
@@ -76,7 +78,7 @@ export function isDead(identity: string): boolean {
   return stat === undefined || stat.startedAt !== startedAt || stat.zombie;
 }
 
-/** Whether the signal (0: none, just ask) could be sent; a negative pid means its process group. */
+/** Returns true if the signal could be sent; signal 0 only checks. A negative pid means a process group. */
 export function canSignal(pid: number, signal: NodeJS.Signals | 0 = 0): boolean {
   try {
     process.kill(pid, signal);

@@ -1,12 +1,12 @@
-/** How a shell becomes a process: it leads a session of its own, reads nothing, and writes both streams to one pipe. */
+/** How a shell is started: it leads its own session, reads nothing, and writes both streams to one pipe. */
 
 export interface Shell {
   command: string;
-  /** `null`: where the launcher is. */
+  /** `null`: the launcher's own working directory. */
   cwd: string | null;
-  /** All of its environment. */
+  /** The whole environment. */
   env: Readonly<Record<string, string | undefined>>;
-  /** Stays the caller's to close. */
+  /** Closed by the caller. */
   outputFd: number;
 }
 
@@ -14,6 +14,8 @@ export interface Shell {
 export type OnShellExit = (exitCode: number | null, signal: string | null) => void;
 
 export interface ShellStarter {
-  /** Answers with the pid; throws where there is none. `onExit` is called once, when it has been collected, and never from within. */
+  /**
+   * Returns the pid, or throws. `onExit` is called once, when the shell was reaped, and never before `start` returns.
+   */
   start(shell: Shell, onExit: OnShellExit): number;
 }

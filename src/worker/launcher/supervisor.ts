@@ -1,4 +1,4 @@
-/** Starts trees, stops them, and makes sure that nothing of an ended one is left. */
+/** Starts trees, stops them, and makes sure that no process of an ended tree is left. */
 
 import { createForest, type Forest, type Left } from './forest.ts';
 import type { DeadlineMessage, ExitMessage, StartMessage } from './frames.ts';
@@ -7,17 +7,17 @@ import { canSignal, identityOf, TREE_MARK } from './process-table.ts';
 import type { ShellStarter } from './shell-starter.ts';
 import { Tree } from './tree.ts';
 
-/** How long after SIGKILL a process that will not die (a broken disk, say) is waited for. */
+/** How long to wait after SIGKILL for a process that does not die, because of a broken disk for instance. */
 const UNKILLABLE_MS = 10_000;
-const FIRST_LOOK_MS = 2;
-const LAST_LOOK_MS = 50;
+const FIRST_SCAN_MS = 2;
+const MAX_SCAN_MS = 50;
 
 export interface SupervisorOptions {
-  /** For the pipes. */
+  /** The folder for the pipes. */
   folder: string;
-  /** In a PID namespace of its own. */
+  /** True if the launcher runs in its own PID namespace. */
   enclosed: boolean;
-  /** What every command gets. */
+  /** The environment of every command. */
   env: Readonly<Record<string, string | undefined>>;
   starter: ShellStarter;
   monotonicMs: () => number;
@@ -31,14 +31,14 @@ export class Supervisor {
   readonly #pipes: OutputPipes;
   readonly #marks: string;
   readonly #trees = new Map<number, Tree>();
-  /** Those that nobody needs any more, until nothing of them is left. */
+  /** Trees that must end, until none of their processes is left. */
   readonly #ending = new Set<Tree>();
-  #lookingSoon = false;
+  #scanningSoon = false;
   #later: NodeJS.Timeout | undefined;
-  #lookMs = FIRST_LOOK_MS;
+  #scanMs = FIRST_SCAN_MS;
   #stopAt = Number.POSITIVE_INFINITY;
   #killBy = Number.POSITIVE_INFINITY;
-  /** The worker is gone. */
+  /** True once the worker is gone. */
   #abandoned = false;
   #emptied: (() => void) | undefined;
 
@@ -46,7 +46,7 @@ export class Supervisor {
     this.#options = options;
     this.#forest = createForest(options.enclosed);
     this.#pipes = new OutputPipes(options.folder);
-    // Where the worker itself runs as somebody's command, both marks must be found.
+    // If the worker itself runs as a command, both marks must be set.
     const outer = options.env[TREE_MARK];
     this.#marks = `${outer === undefined ? '' : `${outer} `}${identityOf(process.pid)}`;
   }
@@ -90,13 +90,13 @@ export class Supervisor {
     this.#killBy = now + killInMs;
   }
 
-  /** To be called every now and then: stops what must not run past the deadline. */
+  /** Stops the trees that must not run past the deadline. To be called at short intervals. */
   watchDeadline(): void {
     if (this.#now() < this.#stopAt) return;
     for (const tree of this.#trees.values()) if (!tree.finishes) this.#end(tree, 'deadline', tree.graceMs);
   }
 
-  /** The worker is gone: stops everything, within its lease; resolves once nothing is left. */
+  /** Stops everything within the worker's lease, because the worker is gone; resolves once nothing is left. */
   abandon(): Promise<void> {
     this.#abandoned = true;
     for (const tree of this.#trees.values()) this.#end(tree, 'deadline', tree.graceMs);
@@ -113,27 +113,27 @@ export class Supervisor {
   }
 
   #wantGone(tree: Tree): void {
-    // One that would not die was given up, and died after all.
+    // It could not be killed and was given up, but died later.
     if (!this.#trees.has(tree.id)) return;
     this.#ending.add(tree);
-    this.#lookMs = FIRST_LOOK_MS;
-    this.#lookSoon();
+    this.#scanMs = FIRST_SCAN_MS;
+    this.#scanSoon();
   }
 
-  /** What ends in one turn of the event loop shares one look. */
-  #lookSoon(): void {
+  /** Trees that end in one turn of the event loop share one reading of the process table. */
+  #scanSoon(): void {
     clearTimeout(this.#later);
-    if (this.#lookingSoon) return;
-    this.#lookingSoon = true;
+    if (this.#scanningSoon) return;
+    this.#scanningSoon = true;
     setImmediate(() => {
-      this.#lookingSoon = false;
-      this.#lookAtEnding();
+      this.#scanningSoon = false;
+      this.#endTrees();
     });
   }
 
-  #lookAtEnding(): void {
+  #endTrees(): void {
     clearTimeout(this.#later);
-    this.#forest.look();
+    this.#forest.scan();
     const now = this.#now();
     let nextKill = Number.POSITIVE_INFINITY;
     for (const tree of this.#ending) {
@@ -151,11 +151,11 @@ export class Supervisor {
       }
     }
     if (this.#ending.size === 0) return;
-    this.#later = setTimeout(() => this.#lookAtEnding(), Math.min(this.#lookMs, Math.ceil(nextKill)));
-    this.#lookMs = Math.min(this.#lookMs * 2, LAST_LOOK_MS);
+    this.#later = setTimeout(() => this.#endTrees(), Math.min(this.#scanMs, Math.ceil(nextKill)));
+    this.#scanMs = Math.min(this.#scanMs * 2, MAX_SCAN_MS);
   }
 
-  /** Never beyond the lease, unless the command may outlive it. */
+  /** Never later than the end of the lease, unless the command may outlive it. */
   #killAt(killAt: number, tree: Tree): number {
     return tree.finishes && !this.#abandoned ? killAt : Math.min(killAt, this.#killBy);
   }
@@ -179,7 +179,9 @@ export class Supervisor {
   }
 }
 
-/** Each process is asked once; what a shell starts to clean up after itself is let be while the shell lives. */
+/**
+ * Sends SIGTERM once to each process. Processes that the shell starts for its own cleanup are spared while it lives.
+ */
 function ask(tree: Tree, left: readonly Left[]): void {
   const whole = !tree.exited;
   if (whole && tree.asked.size > 0) return;
@@ -193,7 +195,7 @@ function ask(tree: Tree, left: readonly Left[]): void {
 
 function end(pid: number): void {
   canSignal(pid, 'SIGTERM');
-  // What is stopped hears nothing until it goes on.
+  // A stopped process does not handle SIGTERM until it continues.
   canSignal(pid, 'SIGCONT');
 }
 

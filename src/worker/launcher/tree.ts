@@ -1,4 +1,4 @@
-/** One command: a shell that leads a session of its own, and the pipe that all its output goes through. */
+/** One command: a shell that leads its own session, and the pipe for all its output. */
 
 import { closeSync } from 'node:fs';
 import type { Root } from './forest.ts';
@@ -9,7 +9,7 @@ import type { ShellStarter } from './shell-starter.ts';
 
 export interface TreeEvents {
   onOutput: (data: Buffer) => void;
-  /** The shell has ended; others of its tree may be alive. */
+  /** The shell has ended; other processes of the tree may be alive. */
   onExit: () => void;
   /** All output has been read after `finish`. */
   onDrained: () => void;
@@ -30,22 +30,22 @@ export class Tree implements Root {
   readonly pid: number;
   readonly mark: string;
   readonly graceMs: number;
-  /** Goes on when only the deadline has passed. */
+  /** True if the command may run on after the deadline. */
   readonly finishes: boolean;
   exited = false;
   exitCode: number | null = null;
   signal: string | null = null;
   stopped: ExitMessage['stopped'] = null;
-  /** When what is left is killed; `undefined` while nobody wants it to end. */
+  /** When to kill what is left; `undefined` while the tree need not end. */
   killAt: number | undefined;
-  /** Has been asked to end. */
+  /** Processes that were sent SIGTERM. */
   readonly asked = new Set<number>();
   readonly #reader: OutputReader;
   readonly #onDrained: () => void;
   #drained = false;
   #finishing = false;
 
-  /** Throws where the command cannot be started. */
+  /** Throws if the command cannot be started. */
   constructor({ id, mark, message, env, starter, pipes, events }: TreeOptions) {
     this.id = id;
     this.mark = mark;
@@ -82,7 +82,7 @@ export class Tree implements Root {
     this.#reader.addCredit(bytes);
   }
 
-  /** Nothing of the tree is left. */
+  /** Reads the rest of the output. No process of the tree is left. */
   finish(): void {
     this.#finishing = true;
     if (this.#drained) this.#onDrained();

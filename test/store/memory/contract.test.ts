@@ -1,5 +1,5 @@
 import { exerciseStore } from '../../../contract/exercise-store.ts';
+import { openTestMemory } from '../../../contract/kit/memory.ts';
 import { effort } from '../../effort.ts';
-import { openTestMemory } from '../../kit/memory.ts';
 
 exerciseStore('memory', openTestMemory, effort);

@@ -1,10 +1,10 @@
+import { aJob, anOffer, aStep, aWorker, aWorkflow } from '../../../contract/kit/builders.ts';
+import { settleDown } from '../../../contract/kit/graph.ts';
+import { forever } from '../../../contract/kit/steps.ts';
 import type { NewStep } from '../../../src/core/dag/new-workflow.ts';
 import type { Job } from '../../../src/core/job.ts';
 import type { JobEdit } from '../../../src/core/job-edit.ts';
 import { type Change, type JobEvent, transition } from '../../../src/core/transition.ts';
-import { aJob, anOffer, aStep, aWorker, aWorkflow } from '../../kit/builders.ts';
-import { settleDown } from '../../kit/graph.ts';
-import { forever } from '../../kit/steps.ts';
 import type { Action, Ending, WantedJob, WantedStep } from './action.ts';
 import { pickOf, STEP_MS, type World } from './world.ts';
 
@@ -98,7 +98,11 @@ export async function perform(world: World, action: Action): Promise<unknown> {
     case 'retry': {
       const [job] = await store.read([pickOf(world.jobs, action.job) ?? 0], forever);
       if (job === undefined) return 'gone';
-      return decide(world, job, action.type === 'retry' ? { type: 'retry' } : { type: 'cancel', quiet: action.quiet });
+      return decide(
+        world,
+        job,
+        action.type === 'retry' ? { type: 'retry' } : { type: 'cancel', keepDependents: action.quiet },
+      );
     }
     case 'lose': {
       const dead =

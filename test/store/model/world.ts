@@ -1,9 +1,9 @@
 /** One store under the model, and what its caller knows of it. */
 
+import { forever } from '../../../contract/kit/steps.ts';
+import type { TestStore } from '../../../contract/kit/store.ts';
 import type { Change } from '../../../src/core/transition.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { forever } from '../../kit/steps.ts';
-import type { TestStore } from '../../kit/store.ts';
 
 /**
  * The clock of a database runs on beside the test's. So no two instants that matter may be near each other: every delay

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pg from 'pg';
+import { aJob, aStep, aWorkflow, jobs } from '../../../contract/kit/builders.ts';
+import { after, Hands, on, readWorkflow, settleDown, statuses, submitWorkflow } from '../../../contract/kit/graph.ts';
+import { cancel, claim, forever, register, retry, submit, submitOne, success } from '../../../contract/kit/steps.ts';
 import type { Job } from '../../../src/core/job.ts';
 import { type Log, silentLog } from '../../../src/ops/log.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { effort } from '../../effort.ts';
-import { aJob, aStep, aWorkflow, jobs } from '../../kit/builders.ts';
 import { Child } from '../../kit/child.ts';
 import { eventually } from '../../kit/eventually.ts';
-import { after, Hands, on, readWorkflow, settleDown, statuses, submitWorkflow } from '../../kit/graph.ts';
 import { openTestPostgres, type PostgresTestStore } from '../../kit/postgres.ts';
-import { cancel, claim, forever, register, retry, submit, submitOne, success } from '../../kit/steps.ts';
 
 /** Rounds that are under way at the same time. */
 const AT_ONCE = 20;
@@ -298,7 +298,7 @@ test('postgres: wide fan-in and fan-out on eight connections: no two transaction
   const wrong = await given.query(
     `select l.job_id from "${given.schema}".live l where l.open_edges is not null and (
       l.open_edges <> (select count(*) from "${given.schema}".edge e where e.child_id = l.job_id and e.state = 'open'
-        and not exists (select 1 from "${given.schema}".run r where r.job_id = e.parent_id and r.told))
+        and not exists (select 1 from "${given.schema}".run r where r.job_id = e.parent_id and r.propagated))
       or (l.status = 'blocked' and not exists (
         select 1 from "${given.schema}".edge e join "${given.schema}".live p on p.job_id = e.parent_id
         where e.child_id = l.job_id)))`,

@@ -1,12 +1,21 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { aJob } from '../../../contract/kit/builders.ts';
+import {
+  cancel,
+  claim,
+  claimOne,
+  forever,
+  readOne,
+  register,
+  submitOne,
+  succeed,
+} from '../../../contract/kit/steps.ts';
 import type { Hint } from '../../../src/store/hint.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { aJob } from '../../kit/builders.ts';
 import { Child } from '../../kit/child.ts';
 import { eventually } from '../../kit/eventually.ts';
 import { openTestPostgres } from '../../kit/postgres.ts';
-import { cancel, claim, claimOne, forever, readOne, register, submitOne, succeed } from '../../kit/steps.ts';
 
 const locksOf = (schema: string) => `from pg_locks where locktype = 'advisory' and granted
   and classid = (select lock_space from "${schema}".meta)::oid`;
@@ -19,10 +28,13 @@ test('postgres: the lock of a worker attached to the database is free once its p
   assert.deepEqual((await store.findUnlocked(forever)).workers, []);
 
   await worker.kill();
-  const [found] = await eventually(async () => {
-    const { workers } = await store.findUnlocked(forever);
-    return workers.length > 0 && workers;
-  });
+  const [found] = await eventually(
+    async () => {
+      const { workers } = await store.findUnlocked(forever);
+      return workers.length > 0 && workers;
+    },
+    { retryErrors: true },
+  );
   const [row] = await store.workers(forever);
   assert.deepEqual(found, { id, seenAt: row?.seenAt });
   assert.ok((await store.findUnlocked(forever)).serverUpMs > 0);
@@ -36,10 +48,13 @@ test('postgres: a lock that was lost with its connection is taken again', async 
   assert.ok(before);
   await query('select pg_terminate_backend($1)', [before.pid]);
 
-  const after = await eventually(async () => {
-    const [lock] = await query<{ pid: number }>(`select pid ${locksOf(schema)}`);
-    return lock !== undefined && lock.pid !== before.pid && lock;
-  });
+  const after = await eventually(
+    async () => {
+      const [lock] = await query<{ pid: number }>(`select pid ${locksOf(schema)}`);
+      return lock !== undefined && lock.pid !== before.pid && lock;
+    },
+    { retryErrors: true },
+  );
   assert.notEqual(after.pid, before.pid);
   assert.deepEqual((await store.findUnlocked(forever)).workers, []);
 });

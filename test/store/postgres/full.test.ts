@@ -6,12 +6,12 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import pg from 'pg';
+import { aJob, jobs } from '../../../contract/kit/builders.ts';
+import { claim, forever, ids, register, submit, succeed } from '../../../contract/kit/steps.ts';
 import { isWorkronError } from '../../../src/core/error.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { aJob, jobs } from '../../kit/builders.ts';
 import { openTestPostgres } from '../../kit/postgres.ts';
 import { canMount, startPostgres } from '../../kit/postgres-server.ts';
-import { claim, forever, ids, register, submit, succeed } from '../../kit/steps.ts';
 
 test('postgres: a full disk is told as such, costs nothing acknowledged, and passes', {
   skip: !canMount() && 'needs leave to mount a small disk',

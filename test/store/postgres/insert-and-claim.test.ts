@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { aJob, anOffer } from '../../../contract/kit/builders.ts';
+import { claim, claimOne, forever, ids, register, submitOne } from '../../../contract/kit/steps.ts';
 import { silentLog } from '../../../src/ops/log.ts';
 import { openPostgres } from '../../../src/store/postgres/base/open.ts';
-import { aJob, anOffer } from '../../kit/builders.ts';
 import { openTestPostgres } from '../../kit/postgres.ts';
-import { claim, claimOne, forever, ids, register, submitOne } from '../../kit/steps.ts';
 
 test('postgres: a job that another process put into a lane of its own is not overtaken', async () => {
   await using given = await openTestPostgres();

@@ -3,6 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pg from 'pg';
+import { aJob } from '../../../contract/kit/builders.ts';
+import { forever, readOne, submitOne } from '../../../contract/kit/steps.ts';
 import { DUTY_NUMBERS, type Duty } from '../../../src/core/duty.ts';
 import { isWorkronError } from '../../../src/core/error.ts';
 import { type Log, silentLog } from '../../../src/ops/log.ts';
@@ -15,10 +17,8 @@ import { statements } from '../../../src/store/postgres/base/sql.ts';
 import { types } from '../../../src/store/postgres/base/values.ts';
 import { beginFenced, Leadership } from '../../../src/store/postgres/cluster/leadership.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { aJob } from '../../kit/builders.ts';
 import { eventually } from '../../kit/eventually.ts';
 import { openTestPostgres, type PostgresTestStore } from '../../kit/postgres.ts';
-import { forever, readOne, submitOne } from '../../kit/steps.ts';
 
 const TERM_MS = 5_000;
 
@@ -129,7 +129,7 @@ test('leadership: a leader that resigns leaves no lock behind once its process i
     const led = await lead(two.store, 'two');
     assert.deepEqual([led.leads, led.term, led.locked], [true, 2, false]);
   }
-  await eventually(async () => (await lead(two.store, 'two', 2)).locked);
+  await eventually(async () => (await lead(two.store, 'two', 2)).locked, { retryErrors: true });
   assert.equal((await holders(two)).length, 1);
 });
 
@@ -170,10 +170,13 @@ test('leadership: a leader frozen in the middle of a write is cut off, and what 
   await beginFenced(`"${one.schema}"`, () => ({ duty: 'ticker', term }))(frozen);
   await frozen.query(`update "${one.schema}".meta set clock_offset_ms = 1`);
   await cut;
-  const led = await eventually(async () => {
-    const answer = await lead(two.store, 'two', null, 'ticker');
-    return answer.leads && answer;
-  });
+  const led = await eventually(
+    async () => {
+      const answer = await lead(two.store, 'two', null, 'ticker');
+      return answer.leads && answer;
+    },
+    { retryErrors: true },
+  );
   assert.equal(led.term, term + 1);
   const [meta] = await one.query<{ clock_offset_ms: string }>(`select clock_offset_ms from "${one.schema}".meta`);
   assert.equal(Number(meta?.clock_offset_ms), 0);

@@ -1,12 +1,22 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pg from 'pg';
+import { aJob, jobs } from '../../../contract/kit/builders.ts';
+import {
+  cancel,
+  claim,
+  fail,
+  forever,
+  ids,
+  register,
+  submit,
+  submitOne,
+  success,
+} from '../../../contract/kit/steps.ts';
 import { type Log, silentLog } from '../../../src/ops/log.ts';
 import { Metrics } from '../../../src/ops/metrics.ts';
-import { aJob, jobs } from '../../kit/builders.ts';
 import { eventually } from '../../kit/eventually.ts';
 import { openTestPostgres, type PostgresTestStore } from '../../kit/postgres.ts';
-import { cancel, claim, fail, forever, ids, register, submit, submitOne, success } from '../../kit/steps.ts';
 
 async function connect({ url }: PostgresTestStore): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url });

@@ -4,16 +4,16 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import pg from 'pg';
+import { aJob } from '../../../contract/kit/builders.ts';
+import { submitOne } from '../../../contract/kit/steps.ts';
 import { isWorkronError } from '../../../src/core/error.ts';
 import { silentLog } from '../../../src/ops/log.ts';
 import { migrate, requireMigrated } from '../../../src/store/postgres/base/migrate.ts';
 import { openPostgres } from '../../../src/store/postgres/base/open.ts';
-import { aJob } from '../../kit/builders.ts';
 import { Child } from '../../kit/child.ts';
 import { eventually } from '../../kit/eventually.ts';
 import { openTestPostgres, testPostgresUrl, testSchema } from '../../kit/postgres.ts';
 import { aFolder } from '../../kit/sqlite.ts';
-import { submitOne } from '../../kit/steps.ts';
 
 test('postgres: a migration killed half-way leaves nothing, and two who migrate next do it once', async () => {
   const url = await testPostgresUrl();

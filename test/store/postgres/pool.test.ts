@@ -1,13 +1,24 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pg from 'pg';
+import { aJob, jobs } from '../../../contract/kit/builders.ts';
+import {
+  claim,
+  claimOne,
+  fail,
+  forever,
+  ids,
+  readOne,
+  register,
+  submit,
+  submitOne,
+  succeed,
+} from '../../../contract/kit/steps.ts';
 import { isWorkronError } from '../../../src/core/error.ts';
 import { silentLog } from '../../../src/ops/log.ts';
 import { openPostgres } from '../../../src/store/postgres/base/open.ts';
-import { aJob, jobs } from '../../kit/builders.ts';
 import { eventually } from '../../kit/eventually.ts';
 import { openTestPostgres } from '../../kit/postgres.ts';
-import { claim, claimOne, fail, forever, ids, readOne, register, submit, submitOne, succeed } from '../../kit/steps.ts';
 
 test('postgres: what was stored is there when the pool is opened again', async () => {
   await using given = await openTestPostgres();
@@ -72,7 +83,7 @@ test('postgres: connections that the server ends are replaced, and no process fa
   await given.query(`select pg_terminate_backend(pid) ${ours}`, [`%${given.schema}%`]);
   await eventually(async () => (await given.query(`select 1 ${ours}`, [`%${given.schema}%`])).length === 0);
 
-  const stored = await eventually(() => submitOne(store, aJob()));
+  const stored = await eventually(() => submitOne(store, aJob()), { retryErrors: true });
   assert.equal((await readOne(store, stored.id)).status, 'pending');
 });
 

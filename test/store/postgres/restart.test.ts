@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { aJob, jobs } from '../../../contract/kit/builders.ts';
+import { claim, forever, ids, register, submitOne, success } from '../../../contract/kit/steps.ts';
 import { isWorkronError } from '../../../src/core/error.ts';
-import { aJob, jobs } from '../../kit/builders.ts';
 import { eventually } from '../../kit/eventually.ts';
 import { openTestPostgres, startPostgres } from '../../kit/postgres.ts';
-import { claim, forever, ids, register, submitOne, success } from '../../kit/steps.ts';
 
 test('postgres: a server that crashes under load loses nothing it acknowledged, and the store goes on by itself', async () => {
   await using server = await startPostgres({ durable: true });
@@ -56,7 +56,7 @@ test('postgres: a server that crashes under load loses nothing it acknowledged, 
   assert.deepEqual(new Set(ids(found)), stored);
   const ended = await store.read([...settled], forever);
   assert.ok(ended.every(({ status, attempt }) => status === 'done' && attempt === 1));
-  await eventually(async () => (await store.findUnlocked(forever)).workers.length === 0);
+  await eventually(async () => (await store.findUnlocked(forever)).workers.length === 0, { retryErrors: true });
 });
 
 test('postgres: while the server is down every call is told so', async () => {

@@ -3,15 +3,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pg from 'pg';
+import { VirtualClock } from '../../../contract/kit/clock.ts';
+import { ledger, MINUTE, makeSchedule, PERIOD, story, tickAll } from '../../../contract/kit/schedules.ts';
+import { forever } from '../../../contract/kit/steps.ts';
 import { type Log, silentLog } from '../../../src/ops/log.ts';
 import { Metrics } from '../../../src/ops/metrics.ts';
 import { Wake } from '../../../src/ops/wake.ts';
 import { createScheduler } from '../../../src/scheduler/create-scheduler.ts';
-import { ticker } from '../../../src/scheduler/ticker.ts';
-import { VirtualClock } from '../../kit/clock.ts';
+import { ticker } from '../../../src/scheduler/duties/ticker.ts';
 import { openTestPostgres, type PostgresTestStore } from '../../kit/postgres.ts';
-import { ledger, MINUTE, makeSchedule, PERIOD, story, tickAll } from '../../kit/schedules.ts';
-import { forever } from '../../kit/steps.ts';
 
 const ALL = { policy: 'all', windowMs: 60 * MINUTE, max: 10 } as const;
 

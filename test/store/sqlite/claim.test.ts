@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { aJob, anOffer } from '../../kit/builders.ts';
+import { aJob, anOffer } from '../../../contract/kit/builders.ts';
+import { claim, ids, register, submit } from '../../../contract/kit/steps.ts';
 import { openTestSqlite } from '../../kit/sqlite.ts';
-import { claim, ids, register, submit } from '../../kit/steps.ts';
 
 test('sqlite: however the jobs of many lanes interleave, claims of any size take them in one order', async () => {
   await using opened = await openTestSqlite();

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { forever, ids } from '../../../contract/kit/steps.ts';
 import { systemClock } from '../../../src/ops/clock.ts';
 import { silentLog } from '../../../src/ops/log.ts';
 import { openSqlite } from '../../../src/store/sqlite/base/open.ts';
 import { Child } from '../../kit/child.ts';
 import { aFolder } from '../../kit/sqlite.ts';
-import { forever, ids } from '../../kit/steps.ts';
 
 test('sqlite: kill -9 under load loses nothing that was acknowledged', async () => {
   await using folder = await aFolder();

@@ -3,13 +3,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { isWorkronError } from '../../../src/core/error.ts';
-import { silentLog } from '../../../src/ops/log.ts';
-import { openSqlite, type SqliteStore } from '../../../src/store/sqlite/base/open.ts';
-import { aJob, jobs } from '../../kit/builders.ts';
-import { Child } from '../../kit/child.ts';
-import { VirtualClock } from '../../kit/clock.ts';
-import { aFolder, openTestSqlite } from '../../kit/sqlite.ts';
+import { aJob, jobs } from '../../../contract/kit/builders.ts';
+import { VirtualClock } from '../../../contract/kit/clock.ts';
 import {
   cancel,
   claim,
@@ -22,7 +17,12 @@ import {
   submit,
   submitOne,
   succeed,
-} from '../../kit/steps.ts';
+} from '../../../contract/kit/steps.ts';
+import { isWorkronError } from '../../../src/core/error.ts';
+import { silentLog } from '../../../src/ops/log.ts';
+import { openSqlite, type SqliteStore } from '../../../src/store/sqlite/base/open.ts';
+import { Child } from '../../kit/child.ts';
+import { aFolder, openTestSqlite } from '../../kit/sqlite.ts';
 
 function open(file: string, clock = new VirtualClock()): Promise<SqliteStore> {
   return openSqlite({ file, clock, log: silentLog });

@@ -2,6 +2,9 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
+import { aStep, aWorkflow } from '../../../contract/kit/builders.ts';
+import { Hands, readWorkflow, settleDown, submitWorkflow } from '../../../contract/kit/graph.ts';
+import { claim, forever, register, success } from '../../../contract/kit/steps.ts';
 import type { NewStep } from '../../../src/core/dag/new-workflow.ts';
 import type { Status } from '../../../src/core/job.ts';
 import { systemClock } from '../../../src/ops/clock.ts';
@@ -9,11 +12,8 @@ import { silentLog } from '../../../src/ops/log.ts';
 import { openSqlite } from '../../../src/store/sqlite/base/open.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { effort } from '../../effort.ts';
-import { aStep, aWorkflow } from '../../kit/builders.ts';
 import { Child } from '../../kit/child.ts';
-import { Hands, readWorkflow, settleDown, submitWorkflow } from '../../kit/graph.ts';
 import { aFolder, openTestSqlite } from '../../kit/sqlite.ts';
-import { claim, forever, register, success } from '../../kit/steps.ts';
 
 /** Steps each of which waits for the one before. */
 function chain(length: number): NewStep[] {

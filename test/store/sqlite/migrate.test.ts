@@ -3,14 +3,14 @@ import { cp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { aJob } from '../../../contract/kit/builders.ts';
+import { readOne, submitOne } from '../../../contract/kit/steps.ts';
 import { systemClock } from '../../../src/ops/clock.ts';
 import { silentLog } from '../../../src/ops/log.ts';
 import { Database } from '../../../src/store/sqlite/base/database.ts';
 import { installedVersion, migrate } from '../../../src/store/sqlite/base/migrate.ts';
 import { openSqlite } from '../../../src/store/sqlite/base/open.ts';
-import { aJob } from '../../kit/builders.ts';
 import { aFolder } from '../../kit/sqlite.ts';
-import { readOne, submitOne } from '../../kit/steps.ts';
 
 const MIGRATIONS = new URL('../../../src/store/sqlite/migrations/', import.meta.url);
 

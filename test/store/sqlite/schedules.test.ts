@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
+import { ledger, makeSchedule, PERIOD, story, tickAll } from '../../../contract/kit/schedules.ts';
+import { forever } from '../../../contract/kit/steps.ts';
 import type { SqliteStore } from '../../../src/store/sqlite/base/open.ts';
 import { sql } from '../../../src/store/sqlite/base/sql.ts';
-import { ledger, makeSchedule, PERIOD, story, tickAll } from '../../kit/schedules.ts';
 import { openTestSqlite } from '../../kit/sqlite.ts';
-import { forever } from '../../kit/steps.ts';
 
 /** Another connection to the same file, as a person with a shell has it. */
 function beside<T>({ location }: SqliteStore, work: (database: DatabaseSync) => T): T {

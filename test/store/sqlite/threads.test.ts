@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { aJob, anOffer, jobs } from '../../kit/builders.ts';
+import { aJob, anOffer, jobs } from '../../../contract/kit/builders.ts';
+import { beat, claim, forever, ids, readOne, register, submit, submitOne } from '../../../contract/kit/steps.ts';
 import { openTestSqlite } from '../../kit/sqlite.ts';
-import { beat, claim, forever, ids, readOne, register, submit, submitOne } from '../../kit/steps.ts';
 
 test('sqlite: ten claimers at once on five jobs: five get one, five get none', async () => {
   await using opened = await openTestSqlite();

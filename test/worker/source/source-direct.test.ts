@@ -1,4 +1,4 @@
-import { localSource } from '../../../src/library/local-source.ts';
+import { localSource } from '../../../src/node/local-source.ts';
 import { openEmptiedPostgres } from '../../kit/postgres.ts';
 import { exerciseSource } from './exercise-source.ts';
 import { testScheduler } from './test-scheduler.ts';

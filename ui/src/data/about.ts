@@ -1,16 +1,16 @@
 import type { EventTopic } from '../../../src/api/event.ts';
 import type { Hints } from './live-stream.ts';
 
-/** What a piece of shown data depends on. */
+/** The changes that make a piece of shown data out of date. */
 export interface About {
   topics: readonly EventTopic[];
-  /** Only these; all of the topic where absent. */
+  /** Ids of the topic; all of them if absent. */
   ids?: readonly string[];
-  /** So long at least between two fetches, where what matters at once comes by the stream itself. */
+  /** The least time between two fetches, for data whose urgent part arrives on the stream itself. */
   restMs?: number;
 }
 
-/** Whether the hints may mean that it is out of date. */
+/** True if the hints may mean that the data is out of date. */
 export function concerns(hints: Hints, about: About): boolean {
   if (hints.everything) return true;
   return about.topics.some((topic) => {

@@ -6,11 +6,11 @@ const MAX_PAGES = 10;
 
 export interface AllSchedules {
   items: Schedule[];
-  /** Whether there are more than these. */
+  /** True if there are more schedules than these. */
   more: boolean;
 }
 
-/** The schedules by name, page after page; of very many, the first 2,000. */
+/** The schedules by name, up to the first 2,000. */
 export async function allSchedules(signal: AbortSignal): Promise<AllSchedules> {
   const items: Schedule[] = [];
   let cursor: string | null = null;

@@ -15,7 +15,7 @@ export function useLiveState(): LiveState {
   return useSyncExternalStore(stream.onState, () => stream.state);
 }
 
-/** How many unfinished jobs there are in each state, four times a second; `null` while nobody tells. */
+/** The number of unfinished jobs in each state, updated four times a second; `null` while it is unknown. */
 export function useLiveCounts(): LiveCounts | null {
   const stream = useLiveStream();
   return useSyncExternalStore(stream.onState, () => stream.counts);

@@ -1,23 +1,24 @@
 /**
- * The one stream of hints that a tab holds open. It reconnects by itself, notices a silent connection, rests while the
- * tab is hidden, and hands hints on in bundles, so that thousands of changes a second are a few calls.
+ * The one stream of hints that a tab holds open. It reconnects by itself, detects a silent connection, closes while the
+ * tab is hidden, and passes hints on in batches, so that thousands of changes a second are a few calls.
  */
 
 import type { Event, LiveCounts } from '../../../src/api/event.ts';
 import { readEvents } from '../../../src/api/event-stream.ts';
+import { routes } from '../../../src/api/routes.ts';
 import { API } from './place.ts';
 import { syncClock } from './server-clock.ts';
 
 /** The server writes at least every 5 s. */
 const SILENCE_MS = 15_000;
-const BUNDLE_MS = 200;
+const BATCH_MS = 200;
 const RETRY_MS = [500, 1_000, 2_000, 4_000];
-/** Switching tabs for a moment is not worth a new connection. */
+/** The connection outlives a short switch to another tab. */
 const HIDDEN_MS = 3_000;
 
 export type LiveState = 'connecting' | 'live' | 'reconnecting' | 'paused';
 
-/** What changed: by topic the ids, or `null` where all may have; `everything` after a gap. */
+/** The changed ids by topic, or `null` if all may have changed; `everything` after a gap. */
 export interface Hints {
   everything: boolean;
   topics: ReadonlyMap<string, ReadonlySet<string> | null>;
@@ -33,7 +34,7 @@ export class LiveStream {
   #counts: LiveCounts | null = null;
   #topics = new Map<string, Set<string> | null>();
   #everything = false;
-  #bundle: ReturnType<typeof setTimeout> | undefined;
+  #batch: ReturnType<typeof setTimeout> | undefined;
   #lastEventId: string | undefined;
   #running: AbortController | undefined;
   #hidden: ReturnType<typeof setTimeout> | undefined;
@@ -46,7 +47,7 @@ export class LiveStream {
     return this.#state;
   }
 
-  /** How many unfinished jobs there are, as last told; `null` where what was told may be old. */
+  /** The latest number of unfinished jobs in each state; `null` if it may be out of date. */
   get counts(): LiveCounts | null {
     return this.#state === 'live' ? this.#counts : null;
   }
@@ -67,7 +68,7 @@ export class LiveStream {
     else {
       this.#setState('connecting');
       this.#open();
-      this.#tell(null);
+      this.#addHint(null);
     }
   }
 
@@ -76,7 +77,7 @@ export class LiveStream {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Called with every new state and with every count. */
+  /** Called after every new connection state and every new count. */
   readonly onState = (watcher: () => void): (() => void) => {
     this.#watchers.add(watcher);
     return () => this.#watchers.delete(watcher);
@@ -105,13 +106,13 @@ export class LiveStream {
     for (let failures = 0; !signal.aborted; failures += 1) {
       try {
         await this.#listen(signal, () => {
-          // Whatever happened meanwhile, what is shown is fetched anew.
-          if (failures > 0) this.#tell(null);
+          // Hints may have been missed, so everything that is shown is fetched again.
+          if (failures > 0) this.#addHint(null);
           failures = 0;
           this.#setState('live');
         });
       } catch {
-        // Told by the state; the next round tries again.
+        // The state shows the error; the next round tries again.
       }
       if (signal.aborted) return;
       this.#setState('reconnecting');
@@ -122,7 +123,7 @@ export class LiveStream {
   async #listen(signal: AbortSignal, onOpen: () => void): Promise<void> {
     const silence = new AbortController();
     let timer = setTimeout(() => silence.abort(), SILENCE_MS);
-    const response = await fetch(`${API}/events`, {
+    const response = await fetch(API + routes.streamEvents.path, {
       headers: {
         accept: 'text/event-stream',
         ...(this.#lastEventId === undefined ? {} : { 'last-event-id': this.#lastEventId }),
@@ -131,8 +132,9 @@ export class LiveStream {
     });
     syncClock(response.headers.get('date'));
     if (response.status === 401) this.#onUnauthorized();
-    if (!response.ok || response.body === null) throw new Error(`/events answered ${response.status}`);
-    // Those of the connection before are of its time.
+    if (!response.ok || response.body === null)
+      throw new Error(`${routes.streamEvents.path} answered ${response.status}`);
+    // Counts of the previous connection may be out of date.
     this.#counts = null;
     onOpen();
     const text = response.body.pipeThrough(new TextDecoderStream());
@@ -148,14 +150,14 @@ export class LiveStream {
     };
     for await (const { event, id, data } of readEvents(alive())) {
       this.#lastEventId = id ?? this.#lastEventId;
-      const told = event === 'reset' ? null : (JSON.parse(data) as Event);
-      if (told?.counts !== undefined) this.#setCounts(told.counts);
-      this.#tell(told);
+      const change = event === 'reset' ? null : (JSON.parse(data) as Event);
+      if (change?.counts !== undefined) this.#setCounts(change.counts);
+      this.#addHint(change);
     }
   }
 
-  /** `null`: anything may have changed. */
-  #tell(event: Event | null): void {
+  /** Adds a change to the next batch; `null` means that anything may have changed. */
+  #addHint(event: Event | null): void {
     if (event === null) this.#everything = true;
     else {
       const known = this.#topics.get(event.topic);
@@ -163,11 +165,11 @@ export class LiveStream {
       else if (known === undefined) this.#topics.set(event.topic, new Set(event.ids));
       else for (const id of event.ids) known.add(id);
     }
-    if (this.#bundle === undefined) this.#bundle = setTimeout(() => this.#flush(), BUNDLE_MS);
+    if (this.#batch === undefined) this.#batch = setTimeout(() => this.#flush(), BATCH_MS);
   }
 
   #flush(): void {
-    this.#bundle = undefined;
+    this.#batch = undefined;
     const hints: Hints = { everything: this.#everything, topics: this.#topics };
     this.#topics = new Map();
     this.#everything = false;

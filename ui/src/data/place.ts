@@ -1,14 +1,16 @@
 /**
- * Where the page lives, by the address of its own code: at `/ui/`, or at `/workron/ui/` in a server that has mounted it
- * there. Its screens are below, the API is beside it.
+ * The paths of the page and the API, derived from the address of the page's own code: `/ui/`, or `/workron/ui/` in a
+ * server that has mounted it there.
  */
 
-const { pathname } = new URL(import.meta.url);
-const root = pathname.slice(0, pathname.lastIndexOf('/ui/'));
+import { PAGE_PATH } from '../../../src/api/routes.ts';
 
-/** Without a slash at its end. */
-export const PAGE = `${root}/ui`;
-/** The path of the API; empty where it is at the root of its host. */
+const { pathname } = new URL(import.meta.url);
+const root = pathname.slice(0, pathname.lastIndexOf(`${PAGE_PATH}/`));
+
+/** The path of the page, without a slash at its end. */
+export const PAGE = root + PAGE_PATH;
+/** The path of the API; empty if it is at the root of its host. */
 export const API = root;
-/** The API as others reach it. */
+/** The full URL of the API, for commands that are copied. */
 export const API_URL = location.origin + root;

@@ -1,8 +1,8 @@
-/** The server's time, so that ages are right on a machine whose clock is not. */
+/** The server's time, so that ages are right even if the clock of this machine is wrong. */
 
 let aheadMs = 0;
 
-/** Takes note of a `Date` header; it has whole seconds, so less than that is not worth a correction. */
+/** Reads the time from a `Date` header. It has whole seconds, so smaller differences are ignored. */
 export function syncClock(header: string | null): void {
   const at = Date.parse(header ?? '');
   if (Number.isNaN(at)) return;

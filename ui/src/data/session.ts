@@ -1,23 +1,21 @@
-/** Logging in and out. The token goes once to the server, which answers with a cookie that no script can read. */
+/** Logging in and out. The token is sent once; the server replies with a cookie that no script can read. */
 
-import { errorFromProblem } from '../../../src/api/problem.ts';
+import { fetchTransport } from '../../../src/api/fetch-transport.ts';
+import { HttpClient } from '../../../src/api/http-client.ts';
+import { routes } from '../../../src/api/routes.ts';
 import type { Session } from '../../../src/api/session.ts';
-import { API } from './place.ts';
+import { API_URL } from './place.ts';
+
+const http = new HttpClient({ url: API_URL, token: null, transport: fetchTransport });
 
 export async function logIn(token: string): Promise<void> {
-  await call('POST', { authorization: `Bearer ${token}` });
+  await new HttpClient({ url: API_URL, token, transport: fetchTransport }).json(routes.openSession, {});
 }
 
 export async function logOut(): Promise<void> {
-  await call('DELETE');
+  await http.json(routes.endSession, {});
 }
 
-export async function readSession(): Promise<Session> {
-  return (await (await call('GET')).json()) as Session;
-}
-
-async function call(method: string, headers: Record<string, string> = {}): Promise<Response> {
-  const response = await fetch(`${API}/session`, { method, headers });
-  if (response.ok) return response;
-  throw errorFromProblem(response.status, await response.json().catch(() => null));
+export function readSession(): Promise<Session> {
+  return http.json(routes.readSession, {});
 }

@@ -4,12 +4,12 @@ import { messageOf } from '../words/message-of.ts';
 
 export interface Action<Input, Output> {
   run: (input: Input) => Promise<Output>;
-  /** What to tell once it has happened; `null`: nothing. */
+  /** The message to show after success; `null` for none. */
   done: (output: Output, input: Input) => string | null;
   after?: (output: Output, input: Input) => void;
 }
 
-/** Something a person does. It says what happened, or fails visibly with the server's own words. */
+/** An action of the user. Shows a message after success, or the server's error. */
 export function useAction<Input = void, Output = unknown>({ run, done, after }: Action<Input, Output>) {
   const toasts = useToasts();
   const mutation = useMutation({

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 
 const TYPING_MS = 250;
 
-/** The value, once it has rested for a moment. */
+/** The value after it has not changed for a moment. */
 export function useLater(value: string): string {
   const [later, setLater] = useState(value);
   useEffect(() => {

@@ -6,13 +6,13 @@ export interface LiveQuery<T> {
   fetch: (signal: AbortSignal) => Promise<T>;
   about: About;
   enabled?: boolean;
-  /** What was shown under the former key stays until the new answer is there. */
+  /** Shows the data of the previous key until the new reply arrives. */
   keep?: boolean;
-  /** Fetched so often even without a hint. */
+  /** The interval of fetches without a hint. */
   everyMs?: number;
 }
 
-/** Data that stays true while it is shown. */
+/** Fetches data and keeps it fresh while it is shown. */
 export function useLive<T>({
   key,
   fetch,

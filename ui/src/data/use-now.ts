@@ -21,12 +21,12 @@ function subscribe(listener: () => void): () => void {
 }
 
 function snapshot(): number {
-  // Between the last listener's leaving and the next one's coming nobody counted.
+  // The timer does not run without listeners, so the time is read again for the first one.
   if (listeners.size === 0 && Math.abs(serverNow() - now) >= TICK_MS) now = serverNow();
   return now;
 }
 
-/** The server's time, once a second, by one timer for the whole page. */
+/** The server's time, updated once a second by one timer for the whole page. */
 export function useNow(): number {
   return useSyncExternalStore(subscribe, snapshot);
 }

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 
-/** A value that this browser remembers; where it may not, for as long as the page is open. */
+/** A value in local storage; kept in memory if the browser does not allow storage. */
 export function useStored<T>(name: string, initial: T): [T, (value: T) => void] {
   const key = `workron.${name}`;
   const [value, setValue] = useState<T>(() => (read(key) as T | undefined) ?? initial);
@@ -11,7 +11,7 @@ export function useStored<T>(name: string, initial: T): [T, (value: T) => void] 
       try {
         localStorage.setItem(key, JSON.stringify(next));
       } catch {
-        // Not remembered.
+        // Storage is not allowed.
       }
     },
   ];

@@ -1,4 +1,4 @@
-/** Workflow files in the page: read by the same code as on the command line. Fetched only when it is needed. */
+/** Reads workflow files with the code of the command line. Loaded on demand. */
 
 import { toSteps } from '../../../src/api/workflow/definition.ts';
 import { readWorkflowFile } from '../../../src/api/workflow/file.ts';
@@ -7,7 +7,7 @@ import type { WorkflowSubmissionInput } from '../../../src/api/workflow/workflow
 
 export { readWorkflowFile };
 
-/** The workflow of the text with its parameters resolved; throws with all that is wrong. */
+/** Returns the workflow with its parameters resolved. Throws an error that lists everything that is wrong. */
 export function workflowFrom(text: string, params: Readonly<Record<string, string>>): WorkflowSubmissionInput {
   const { definition, problems } = readWorkflowFile(text);
   if (definition === null) {

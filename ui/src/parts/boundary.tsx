@@ -2,12 +2,12 @@ import { Component, type ReactNode } from 'react';
 import { Problem } from './notes.tsx';
 
 interface BoundaryProps {
-  /** Another name starts afresh: another address, for instance. */
+  /** The error is cleared when this name changes, for example with the address. */
   name: string;
   children: ReactNode;
 }
 
-/** What breaks in here breaks alone, and can be tried again. */
+/** Contains an error of its children and offers to try again. */
 export class Boundary extends Component<BoundaryProps, { error: unknown }> {
   override state = { error: null as unknown };
 

@@ -5,18 +5,18 @@ import { Dialog } from './dialog.tsx';
 export interface ConfirmProps {
   title: string;
   children: ReactNode;
-  /** What the button says. */
+  /** The label of the button. */
   verb: string;
   danger?: boolean;
-  /** Has to be typed first. */
+  /** Text that the user must type first. */
   typed?: string;
-  /** The same for the command line. */
+  /** The same action on the command line. */
   cli?: string;
   onConfirm: () => void;
   onClose: () => void;
 }
 
-/** Asks before something that cannot be taken back, or concerns many. */
+/** Asks for confirmation before an action that cannot be undone or affects many jobs. */
 export function Confirm({ title, children, verb, danger = false, typed, cli, onConfirm, onClose }: ConfirmProps) {
   const [text, setText] = useState('');
   const allowed = typed === undefined || text.trim() === typed;

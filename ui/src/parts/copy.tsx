@@ -1,12 +1,12 @@
 import { useState } from 'react';
 
-/** Copies a text, also where the page is not served over HTTPS and the clipboard is out of reach. */
-export async function copyText(text: string): Promise<void> {
+/** Copies a text, even if the page is not served over HTTPS and the clipboard API is missing. */
+async function copyText(text: string): Promise<void> {
   if (navigator.clipboard !== undefined) {
     try {
       return await navigator.clipboard.writeText(text);
     } catch {
-      // Not allowed: by hand.
+      // The clipboard API is not allowed: use a selection instead.
     }
   }
   const area = document.createElement('textarea');
@@ -35,7 +35,7 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
   );
 }
 
-/** A line to be taken to a terminal. */
+/** A line for a terminal, with a button that copies it. */
 export function CopyLine({ label, text }: { label: string; text: string }) {
   return (
     <div className="copy-line">

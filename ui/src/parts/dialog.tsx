@@ -9,7 +9,7 @@ export interface DialogProps {
 
 const FIRST_FIELD = 'textarea, select, input:not([type="radio"]):not([type="checkbox"])';
 
-/** A window of its own: the browser keeps the focus inside, closes it with Escape and gives the focus back. */
+/** A modal dialog: the browser keeps the focus inside and closes it with Escape; the focus returns afterwards. */
 export function Dialog({ title, onClose, children, wide = false }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
@@ -18,7 +18,7 @@ export function Dialog({ title, onClose, children, wide = false }: DialogProps) 
     const before = document.activeElement;
     if (element !== null && !element.open) {
       element.showModal();
-      // The browser would begin with the button that closes it.
+      // The browser would focus the close button first.
       element.querySelector<HTMLElement>(FIRST_FIELD)?.focus();
     }
     return () => {

@@ -1,7 +1,7 @@
 import { Link } from 'wouter';
 import { jobTitle } from '../words/job-title.ts';
 
-/** A job by its title. */
+/** A link to a job, with its title. */
 export function JobLink({ job }: { job: Parameters<typeof jobTitle>[0] }) {
   const title = jobTitle(job);
   return (

@@ -3,7 +3,7 @@ import { visibleText } from '../words/visible-text.ts';
 const MAX_CHILDREN = 200;
 const OPEN_DEPTH = 2;
 
-/** JSON as a tree that can be folded; long lists are cut with a word about it. */
+/** JSON as a tree that can be folded. Long lists are cut, with a note. */
 export function JsonTree({ value, label }: { value: unknown; label?: string }) {
   return (
     <div className="json" role="group" aria-label={label ?? 'JSON'}>

@@ -1,11 +1,11 @@
 import { useEffect, useRef } from 'react';
 
-/** What a key does; a sequence such as `g j` is two keys with a space between. */
+/** Handlers by key; a sequence such as `g j` is two keys with a space between. */
 export type Keys = Readonly<Record<string, () => void>>;
 
 const SEQUENCE_MS = 1_200;
 
-/** Listens to single keys, but never while somebody types, nor while a dialog is open unless it is asked for there. */
+/** Listens to single keys, except while the user types, or while a dialog is open unless `inDialogs` is set. */
 export function useKeys(keys: Keys, { inDialogs = false }: { inDialogs?: boolean } = {}): void {
   const current = useRef(keys);
   current.current = keys;

@@ -1,4 +1,4 @@
-/** How much of something is taken. */
+/** A bar that shows how much of a limit is used. */
 export function Meter({ value, of, label }: { value: number; of: number; label: string }) {
   const share = of === 0 ? 0 : Math.min(1, value / of);
   return (

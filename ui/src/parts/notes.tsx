@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { messageOf } from '../words/message-of.ts';
 
-/** Something could not be fetched. */
+/** An error of a fetch, with a button that tries again. */
 export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   return (
     <div className="note note-bad" role="alert">
@@ -15,7 +15,7 @@ export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => vo
   );
 }
 
-/** There is nothing to show, and what to do about it; `alone` on the screen, it is its heading. */
+/** An empty state with a suggestion. With `alone` it is the heading of the screen. */
 export function Empty({ title, children, alone = false }: { title: string; children?: ReactNode; alone?: boolean }) {
   return (
     <div className="empty">

@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect } from 'react';
 
-/** The head of a screen: its title, also of the window, and what can be done here. */
+/** The head of a screen: its title, and its actions as children. */
 export function PageHead({ title, children, sub }: { title: ReactNode; children?: ReactNode; sub?: ReactNode }) {
   return (
     <header className="page-head">

@@ -1,6 +1,6 @@
 import { STATE_ICONS, STATE_TONES } from '../words/state.ts';
 
-/** A state as icon, word and colour, so that none of the three has to be seen. */
+/** A state as icon, word and colour, so that no single one of them is needed to read it. */
 export function State({ of, quiet = false }: { of: string; quiet?: boolean }) {
   return (
     <span className={`state tone-${STATE_TONES[of] ?? 'grey'}`} data-state={of}>

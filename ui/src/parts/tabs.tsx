@@ -6,7 +6,7 @@ export interface Tab {
   content: () => ReactNode;
 }
 
-/** One of several panels; the choice is the caller's to keep, in the address for instance. */
+/** One of several panels. The caller keeps the choice, for example in the address. */
 export function Tabs({
   tabs,
   chosen,

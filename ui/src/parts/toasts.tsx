@@ -11,13 +11,13 @@ interface Toasts {
 
 const Context = createContext<Toasts>({ show: () => undefined });
 const GOOD_MS = 5_000;
-const MOST = 4;
+const MAX_SHOWN = 4;
 
 export function useToasts(): Toasts {
   return useContext(Context);
 }
 
-/** What just happened, for a moment; what failed stays until it is put away. */
+/** Short-lived messages about actions; errors stay until they are dismissed. */
 export function ToastProvider({ children }: { children: ReactNode }) {
   const [shown, setShown] = useState<(Toast & { id: number })[]>([]);
   const last = useRef(0);
@@ -26,7 +26,7 @@ export function ToastProvider({ children }: { children: ReactNode }) {
     (toast: Toast) => {
       last.current += 1;
       const id = last.current;
-      setShown((all) => [...all.slice(1 - MOST), { ...toast, id }]);
+      setShown((all) => [...all.slice(1 - MAX_SHOWN), { ...toast, id }]);
       if (toast.kind === 'good') setTimeout(() => close(id), GOOD_MS);
     },
     [close],

@@ -2,7 +2,7 @@ import { useNow } from '../data/use-now.ts';
 import { durationText, relativeText } from '../words/duration.ts';
 import { exactInstant } from '../words/instant.ts';
 
-/** An instant, relative to now, with the exact one to be hovered or focused. */
+/** An instant relative to now; the exact time is shown on hover or focus. */
 export function When({ at }: { at: string | null }) {
   const now = useNow();
   if (at === null) return <span className="faint">–</span>;
@@ -14,7 +14,7 @@ export function When({ at }: { at: string | null }) {
   );
 }
 
-/** How long something took, or has taken so far. */
+/** How long something has taken, to its end or so far. */
 export function Elapsed({ from, to }: { from: string | null; to: string | null }) {
   if (from === null) return <span className="faint">–</span>;
   if (to !== null) return <span>{durationText(Date.parse(to) - Date.parse(from))}</span>;

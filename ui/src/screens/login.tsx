@@ -3,7 +3,7 @@ import { logIn } from '../data/session.ts';
 import { useTitle } from '../parts/page-head.tsx';
 import { messageOf } from '../words/message-of.ts';
 
-/** Asks for the token. Nothing else is shown, or known, before. */
+/** Asks for the token. Nothing else is shown before. */
 export function Login({ onIn }: { onIn: () => void }) {
   useTitle('Log in');
   const [token, setToken] = useState('');
@@ -28,7 +28,7 @@ export function Login({ onIn }: { onIn: () => void }) {
             type="password"
             name="token"
             autoComplete="current-password"
-            // biome-ignore lint/a11y/noAutofocus: it is the only thing to do here
+            // biome-ignore lint/a11y/noAutofocus: the only field of the screen
             autoFocus
             value={token}
             aria-invalid={problem !== null}

@@ -1,4 +1,4 @@
-/** Line drawings for the menu. */
+/** Icons of the menu. */
 
 const PATHS: Readonly<Record<string, string>> = {
   overview: 'M3 10l7-6 7 6v7h-5v-5H8v5H3z',

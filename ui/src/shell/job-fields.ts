@@ -1,4 +1,4 @@
-/** A job as the fields of a form, and back. */
+/** Converts between a job and the fields of its form. */
 
 import type { JobSubmissionInput } from '../../../src/api/job-submission.ts';
 
@@ -32,7 +32,7 @@ export function fieldsFrom(job: JobSubmissionInput): JobFields {
   };
 }
 
-/** The job that the fields describe, with all else as it was at the `start`; or what cannot be meant. */
+/** Returns the job of the fields, with everything else taken from `start`; or the problem if a field is invalid. */
 export function submissionFrom(
   fields: JobFields,
   start: JobSubmissionInput,

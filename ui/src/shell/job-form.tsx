@@ -12,11 +12,21 @@ export interface JobFormProps {
   start: JobSubmissionInput;
   verb: string;
   onDone: (job: SubmittedJob) => void;
-  /** Only the command and the button; the rest can be unfolded. */
+  /** Shows the command and the button only; the other fields can be unfolded. */
   short?: boolean;
 }
 
-/** Submits a job, a command or a handler with its input, and shows the same for the terminal as it is typed. */
+const TEXTS = [
+  ['name', 'Name', 'what people call it'],
+  ['queue', 'Queue', 'default'],
+  ['priority', 'Priority', '0'],
+  ['delay', 'Not before', 'in 10m, or 2026-01-31T09:00:00Z'],
+  ['timeout', 'Timeout', '5m'],
+  ['maxAttempts', 'Attempts', '3'],
+  ['tags', 'Tags', 'eu, nightly'],
+] as const satisfies readonly [keyof JobFields, string, string][];
+
+/** Submits a command or a handler with its input, and shows the same call for the terminal while it is typed. */
 export function JobForm({ start, verb, onDone, short = false }: JobFormProps) {
   const [fields, setFields] = useState<JobFields>(() => fieldsFrom(start));
   const [problem, setProblem] = useState<string | null>(null);
@@ -39,76 +49,17 @@ export function JobForm({ start, verb, onDone, short = false }: JobFormProps) {
   };
   return (
     <form className="stack" onSubmit={(event) => void submit(event)}>
-      <fieldset className="choice">
-        <legend className="visually-hidden">What it runs</legend>
-        {(['command', 'handler'] as const).map((kind) => (
-          <label key={kind}>
-            <input type="radio" name="kind" checked={fields.kind === kind} onChange={() => set({ kind })} />
-            <span>{kind === 'command' ? 'Command' : 'Handler'}</span>
-          </label>
-        ))}
-      </fieldset>
+      <KindChoice fields={fields} onChange={set} />
       {fields.kind === 'command' ? (
-        <label className="field">
-          <span>Command</span>
-          <textarea
-            name="command"
-            rows={3}
-            spellCheck={false}
-            // biome-ignore lint/a11y/noAutofocus: first field of a dialog that was asked for
-            autoFocus={!short}
-            placeholder="echo hello"
-            value={fields.command}
-            onChange={(event) => set({ command: event.target.value })}
-            onKeyDown={(event) => {
-              if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) event.currentTarget.form?.requestSubmit();
-            }}
-          />
-        </label>
+        <CommandField fields={fields} onChange={set} autoFocus={!short} />
       ) : (
-        <>
-          <label className="field">
-            <span>Handler</span>
-            <input name="handler" value={fields.handler} onChange={(event) => set({ handler: event.target.value })} />
-          </label>
-          <label className="field">
-            <span>Input (JSON)</span>
-            <textarea
-              name="input"
-              rows={6}
-              spellCheck={false}
-              value={fields.input}
-              onChange={(event) => set({ input: event.target.value })}
-            />
-          </label>
-        </>
+        <HandlerFields fields={fields} onChange={set} />
       )}
-      <details className="more" open={!short}>
-        <summary>Name, queue, time and tries</summary>
-        <div className="field-grid">
-          {TEXTS.map(([name, label, placeholder]) => (
-            <label key={name} className="field">
-              <span>{label}</span>
-              <input
-                name={name}
-                placeholder={placeholder}
-                value={fields[name]}
-                onChange={(event) => set({ [name]: event.target.value })}
-              />
-            </label>
-          ))}
-        </div>
-      </details>
+      <MoreFields fields={fields} onChange={set} open={!short} />
       <p className="problem-text" role="alert">
         {problem}
       </p>
-      {'job' in made && (
-        <details className="more">
-          <summary>The same for the terminal</summary>
-          {asCli(made.job) !== null && <CopyLine label="Command line" text={asCli(made.job) ?? ''} />}
-          <CopyLine label="curl" text={asCurl(made.job, API_URL)} />
-        </details>
-      )}
+      {'job' in made && <TerminalForms job={made.job} />}
       <div className="dialog-actions">
         <button type="submit" className="primary" disabled={sending}>
           {verb}
@@ -118,12 +69,94 @@ export function JobForm({ start, verb, onDone, short = false }: JobFormProps) {
   );
 }
 
-const TEXTS = [
-  ['name', 'Name', 'what people call it'],
-  ['queue', 'Queue', 'default'],
-  ['priority', 'Priority', '0'],
-  ['delay', 'Not before', 'in 10m, or 2026-01-31T09:00:00Z'],
-  ['timeout', 'Timeout', '5m'],
-  ['maxAttempts', 'Attempts', '3'],
-  ['tags', 'Tags', 'eu, nightly'],
-] as const satisfies readonly [keyof JobFields, string, string][];
+interface FieldsProps {
+  fields: JobFields;
+  onChange: (change: Partial<JobFields>) => void;
+}
+
+function KindChoice({ fields, onChange }: FieldsProps) {
+  return (
+    <fieldset className="choice">
+      <legend className="visually-hidden">What it runs</legend>
+      {(['command', 'handler'] as const).map((kind) => (
+        <label key={kind}>
+          <input type="radio" name="kind" checked={fields.kind === kind} onChange={() => onChange({ kind })} />
+          <span>{kind === 'command' ? 'Command' : 'Handler'}</span>
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+function CommandField({ fields, onChange, autoFocus }: FieldsProps & { autoFocus: boolean }) {
+  return (
+    <label className="field">
+      <span>Command</span>
+      <textarea
+        name="command"
+        rows={3}
+        spellCheck={false}
+        // biome-ignore lint/a11y/noAutofocus: first field of a dialog that was asked for
+        autoFocus={autoFocus}
+        placeholder="echo hello"
+        value={fields.command}
+        onChange={(event) => onChange({ command: event.target.value })}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) event.currentTarget.form?.requestSubmit();
+        }}
+      />
+    </label>
+  );
+}
+
+function HandlerFields({ fields, onChange }: FieldsProps) {
+  return (
+    <>
+      <label className="field">
+        <span>Handler</span>
+        <input name="handler" value={fields.handler} onChange={(event) => onChange({ handler: event.target.value })} />
+      </label>
+      <label className="field">
+        <span>Input (JSON)</span>
+        <textarea
+          name="input"
+          rows={6}
+          spellCheck={false}
+          value={fields.input}
+          onChange={(event) => onChange({ input: event.target.value })}
+        />
+      </label>
+    </>
+  );
+}
+
+function MoreFields({ fields, onChange, open }: FieldsProps & { open: boolean }) {
+  return (
+    <details className="more" open={open}>
+      <summary>Name, queue, time and tries</summary>
+      <div className="field-grid">
+        {TEXTS.map(([name, label, placeholder]) => (
+          <label key={name} className="field">
+            <span>{label}</span>
+            <input
+              name={name}
+              placeholder={placeholder}
+              value={fields[name]}
+              onChange={(event) => onChange({ [name]: event.target.value })}
+            />
+          </label>
+        ))}
+      </div>
+    </details>
+  );
+}
+
+function TerminalForms({ job }: { job: JobSubmissionInput }) {
+  return (
+    <details className="more">
+      <summary>The same for the terminal</summary>
+      {asCli(job) !== null && <CopyLine label="Command line" text={asCli(job) ?? ''} />}
+      <CopyLine label="curl" text={asCurl(job, API_URL)} />
+    </details>
+  );
+}

@@ -7,7 +7,7 @@ const WORDS = {
   paused: { icon: '❚❚', text: 'paused' },
 } as const;
 
-/** Whether what is shown follows what happens; pressing it pauses and resumes. */
+/** Shows whether the page is live; pressing it pauses and resumes. */
 export function LiveChip() {
   const state = useLiveState();
   const stream = useLiveStream();

@@ -16,7 +16,7 @@ interface Entry {
   run: () => void;
 }
 
-/** Ctrl-K: go somewhere, find a job or workflow, do something. */
+/** Ctrl-K: opens a screen, finds a job or workflow, runs an action. */
 export function Palette({ onClose, onNewJob }: { onClose: () => void; onNewJob: () => void }) {
   const [text, setText] = useState('');
   const [index, setIndex] = useState(0);
@@ -24,28 +24,7 @@ export function Palette({ onClose, onNewJob }: { onClose: () => void; onNewJob: 
   const id = useId();
   const wanted = text.trim();
   const found = useFound(wanted, go);
-  const fixed: Entry[] = [
-    { key: 'new', title: 'New job', hint: 'n', run: onNewJob },
-    ...PLACES.map(({ path, title, key }) => ({
-      key: path,
-      title: `Go to ${title}`,
-      hint: `g ${key}`,
-      run: () => go(path),
-    })),
-    { key: 'failed', title: 'Failed jobs', hint: 'filter', run: () => go('/jobs?status=failed') },
-    { key: 'theme', title: 'Switch between light and dark', hint: 't', run: nextTheme },
-  ];
-  const lower = wanted.toLowerCase();
-  // What comes from the server comes later, and below: what Enter would choose must not change by itself.
-  const entries = [...byId(wanted, go), ...fixed.filter(({ title }) => title.toLowerCase().includes(lower)), ...found];
-  if (wanted !== '') {
-    entries.push({
-      key: 'search',
-      title: `Jobs with “${wanted}” in name, command or error`,
-      hint: 'search',
-      run: () => go(`/jobs?q=${encodeURIComponent(wanted)}`),
-    });
-  }
+  const entries = entriesFor(wanted, found, { go, onNewJob });
   const chosen = Math.min(index, entries.length - 1);
   const choose = (entry: Entry | undefined): void => {
     if (entry === undefined) return;
@@ -61,7 +40,7 @@ export function Palette({ onClose, onNewJob }: { onClose: () => void; onNewJob: 
         aria-controls={`${id}-list`}
         aria-activedescendant={`${id}-${chosen}`}
         aria-autocomplete="list"
-        // biome-ignore lint/a11y/noAutofocus: it was asked for
+        // biome-ignore lint/a11y/noAutofocus: the user has opened it
         autoFocus
         placeholder="A job’s id or text, a screen, an action…"
         value={text}
@@ -80,27 +59,78 @@ export function Palette({ onClose, onNewJob }: { onClose: () => void; onNewJob: 
       />
       <div className="palette-list" role="listbox" id={`${id}-list`} aria-label="Found">
         {entries.map((entry, place) => (
-          <div
+          <PaletteOption
             key={entry.key}
             id={`${id}-${place}`}
-            role="option"
-            tabIndex={-1}
-            aria-selected={place === chosen}
-            className="palette-entry"
-            onClick={() => choose(entry)}
-            onKeyDown={() => undefined}
-            onMouseMove={() => setIndex(place)}
-          >
-            {entry.state !== undefined && <State of={entry.state} quiet />}
-            <span className="palette-title">
-              <bdi>{entry.title}</bdi>
-            </span>
-            <span className="faint">{entry.hint}</span>
-          </div>
+            entry={entry}
+            chosen={place === chosen}
+            onChoose={() => choose(entry)}
+            onPoint={() => setIndex(place)}
+          />
         ))}
       </div>
     </Dialog>
   );
+}
+
+interface PaletteOptionProps {
+  id: string;
+  entry: Entry;
+  chosen: boolean;
+  onChoose: () => void;
+  onPoint: () => void;
+}
+
+function PaletteOption({ id, entry, chosen, onChoose, onPoint }: PaletteOptionProps) {
+  return (
+    <div
+      id={id}
+      role="option"
+      tabIndex={-1}
+      aria-selected={chosen}
+      className="palette-entry"
+      onClick={onChoose}
+      onKeyDown={() => undefined}
+      onMouseMove={onPoint}
+    >
+      {entry.state !== undefined && <State of={entry.state} quiet />}
+      <span className="palette-title">
+        <bdi>{entry.title}</bdi>
+      </span>
+      <span className="faint">{entry.hint}</span>
+    </div>
+  );
+}
+
+interface PaletteActions {
+  go: (path: string) => void;
+  onNewJob: () => void;
+}
+
+function entriesFor(wanted: string, found: readonly Entry[], { go, onNewJob }: PaletteActions): Entry[] {
+  const fixed: Entry[] = [
+    { key: 'new', title: 'New job', hint: 'n', run: onNewJob },
+    ...PLACES.map(({ path, title, key }) => ({
+      key: path,
+      title: `Go to ${title}`,
+      hint: `g ${key}`,
+      run: () => go(path),
+    })),
+    { key: 'failed', title: 'Failed jobs', hint: 'filter', run: () => go('/jobs?status=failed') },
+    { key: 'theme', title: 'Switch between light and dark', hint: 't', run: nextTheme },
+  ];
+  const lower = wanted.toLowerCase();
+  // Results of the server arrive later and go below, so that the entry that Enter chooses does not change by itself.
+  const entries = [...byId(wanted, go), ...fixed.filter(({ title }) => title.toLowerCase().includes(lower)), ...found];
+  if (wanted !== '') {
+    entries.push({
+      key: 'search',
+      title: `Jobs with “${wanted}” in name, command or error`,
+      hint: 'search',
+      run: () => go(`/jobs?q=${encodeURIComponent(wanted)}`),
+    });
+  }
+  return entries;
 }
 
 /** A number is the id of a job or a workflow. */
@@ -113,7 +143,7 @@ function byId(wanted: string, go: (path: string) => void): Entry[] {
   ];
 }
 
-/** The newest jobs that have the text. */
+/** The newest jobs that contain the text. */
 function useFound(wanted: string, go: (path: string) => void): Entry[] {
   const query = useQuery({
     queryKey: ['palette', wanted],

@@ -1,4 +1,4 @@
-/** The screens that can be gone to, in the order of the menu. */
+/** The screens of the menu, in order. */
 
 export interface Place {
   path: string;

@@ -21,7 +21,7 @@ const ScheduleScreen = lazy(() =>
 const Cluster = lazy(() => import('../screens/cluster/cluster.tsx').then((file) => ({ default: file.Cluster })));
 const Workers = lazy(() => import('../screens/workers/workers.tsx').then((file) => ({ default: file.Workers })));
 
-/** Which screen an address shows. */
+/** The screen of each address. */
 export function Screens({ onNewJob }: { onNewJob: () => void }) {
   return (
     <Suspense fallback={<Loading />}>

@@ -14,7 +14,7 @@ import { TopBar } from './top-bar.tsx';
 
 type Opened = 'palette' | 'keys' | 'new-job' | null;
 
-/** What is around every screen: the menu, the bar above, and what keys open. */
+/** The frame around every screen: the menu, the top bar, and the dialogs that keys open. */
 export function Shell({ onLogOut }: { onLogOut: () => void }) {
   const [opened, setOpened] = useState<Opened>(null);
   const [path, go] = useLocation();
@@ -50,7 +50,7 @@ export function Shell({ onLogOut }: { onLogOut: () => void }) {
   );
 }
 
-/** The search of the screen, where it has one. */
+/** Focuses the search field of the screen, if it has one. */
 function focusSearch(otherwise: () => void): void {
   const search = document.querySelector<HTMLElement>('[data-search]');
   if (search === null) otherwise();

@@ -34,7 +34,7 @@ export function SideNav({ onKeys }: { onKeys: () => void }) {
   );
 }
 
-/** How many jobs run now, wherever one is. */
+/** The number of running jobs, shown on every screen. */
 function RunningBadge() {
   const counts = useLiveCounts();
   if (counts === null || counts.running === 0) return null;

@@ -1,4 +1,4 @@
-/** Light, dark, or as the system has it. */
+/** The theme: light, dark, or that of the system. */
 
 const KEY = 'workron.theme';
 
@@ -14,7 +14,7 @@ export function nextTheme(): void {
   try {
     localStorage.setItem(KEY, theme);
   } catch {
-    // Not remembered.
+    // Storage is not allowed.
   }
   window.dispatchEvent(new Event('workron-theme'));
 }

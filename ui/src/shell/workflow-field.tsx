@@ -3,7 +3,7 @@ import type { ReadWorkflow } from '../../../src/api/workflow/file.ts';
 import { useLater } from '../data/use-later.ts';
 import { countText } from '../words/count.ts';
 
-/** A workflow file as it is typed, and what its parameters are to be. */
+/** The text of a workflow file and the values of its parameters. */
 export interface WorkflowText {
   text: string;
   params: Readonly<Record<string, string>>;
@@ -23,11 +23,11 @@ const MAX_PROBLEMS = 5;
 export interface WorkflowFieldProps {
   value: WorkflowText;
   onChange: (value: WorkflowText) => void;
-  /** What it means to leave it empty. */
+  /** What an empty field means. */
   hint?: string;
 }
 
-/** Takes a workflow file, typed, pasted or chosen from the disk; says what is wrong with it, and asks for its parameters. */
+/** A field for a workflow file that is typed, pasted or chosen; shows its errors and asks for its parameters. */
 export function WorkflowField({ value, onChange, hint }: WorkflowFieldProps) {
   const read = useWorkflow(useLater(value.text));
   const id = useId();
@@ -109,7 +109,7 @@ function Verdict({ read }: { read: ReadWorkflow | null }) {
   );
 }
 
-/** `null` until it has been read. */
+/** `null` until the text has been read. */
 function useWorkflow(text: string): ReadWorkflow | null {
   const [read, setRead] = useState<{ text: string; found: ReadWorkflow } | null>(null);
   useEffect(() => {

@@ -1,14 +1,15 @@
-/** A job for a terminal. */
+/** A job as a command for a terminal. */
 
 import type { JobSubmissionInput } from '../../../src/api/job-submission.ts';
+import { routes } from '../../../src/api/routes.ts';
 
-/** A word that a shell takes as it is written. */
+/** Quotes a word for a shell. */
 export function shellQuote(text: string): string {
   return /^[A-Za-z0-9_@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
 export function asCurl(job: JobSubmissionInput, url: string): string {
-  return `curl -d ${shellQuote(JSON.stringify(job))} ${url}/jobs`;
+  return `curl -d ${shellQuote(JSON.stringify(job))} ${url}${routes.submitJobs.path}`;
 }
 
 const FLAGS = [
@@ -22,7 +23,7 @@ const FLAGS = [
   ['cwd', '--cwd'],
 ] as const;
 
-/** `null` where the command line cannot say it: handlers are submitted by programs. */
+/** Returns `null` for a handler: the command line submits commands only. */
 export function asCli(job: JobSubmissionInput): string | null {
   if (job.command === undefined) return null;
   const words = ['workron', 'submit'];

@@ -5,7 +5,7 @@ export function numberText(value: number): string {
   return NUMBER.format(value);
 }
 
-/** `1.2M` where the digits would not fit. */
+/** A short number: `1.2M`. */
 export function compactText(value: number): string {
   return value < 100_000 ? NUMBER.format(value) : COMPACT.format(value);
 }

@@ -22,7 +22,7 @@ export function durationText(ms: number): string {
   return '0s';
 }
 
-/** All of it, as the API reads it: `1h30m`, `90061500ms` where seconds are not enough. */
+/** The exact duration, as the API reads it: `1h30m`, or `90061500ms` if it is not a whole number of seconds. */
 export function exactDuration(ms: number): string {
   if (ms === 0 || ms % 1_000 !== 0) return `${ms}ms`;
   let rest = ms;

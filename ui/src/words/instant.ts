@@ -1,4 +1,4 @@
-/** Instants in the viewer's own zone. */
+/** Instants in the viewer's time zone. */
 
 const EXACT = new Intl.DateTimeFormat(undefined, {
   year: 'numeric',

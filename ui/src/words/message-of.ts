@@ -1,6 +1,6 @@
 import { WorkronError } from '../../../src/api/errors.ts';
 
-/** The server's own words, with each field that it named. */
+/** The server's message, with each field that it names. */
 export function messageOf(error: unknown): string {
   if (error instanceof WorkronError) return error.message;
   return error instanceof Error ? error.message : String(error);

@@ -9,19 +9,19 @@ export const STATE_ICONS: Readonly<Record<string, string>> = {
   failed: '✗',
   cancelled: '⊘',
   skipped: '↷',
-  // Of attempts.
+  // Outcomes of attempts.
   timeout: '⧖',
   lost: '⚠',
   interrupted: '⏸',
   snoozed: '◷',
   returned: '↩',
-  // Of workers.
+  // States of workers.
   online: '●',
   draining: '◐',
   offline: '○',
 };
 
-/** Which colour it has; words of attempts and workers borrow from the states. */
+/** The colour of each state; outcomes of attempts and states of workers share them. */
 export const STATE_TONES: Readonly<Record<string, string>> = {
   blocked: 'grey',
   scheduled: 'cyan',
@@ -51,7 +51,7 @@ export const ALL_STATES = [
   'cancelled',
   'skipped',
 ] as const;
-export const ENDED_STATES: readonly string[] = ['done', 'failed', 'cancelled', 'skipped'];
+const ENDED_STATES: readonly string[] = ['done', 'failed', 'cancelled', 'skipped'];
 
 export function hasEnded(status: string): boolean {
   return ENDED_STATES.includes(status);

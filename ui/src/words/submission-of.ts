@@ -4,7 +4,7 @@ import type { Schedule } from '../../../src/api/schedule.ts';
 
 type JobSpec = Job | NonNullable<Schedule['job']>;
 
-/** The job as it could be submitted again: what was asked for, without the defaults, the backoff and what is secret. */
+/** The submission that would create the job again, without defaults, backoff and secrets. */
 export function submissionOf(job: JobSpec): JobSubmissionInput {
   return {
     ...(job.command !== null && { command: job.command }),

@@ -1,4 +1,4 @@
-/** Text from jobs, with nothing in it that could pretend: what is invisible or turns the reading direction gets a visible name. */
+/** Text of jobs in which invisible characters and direction overrides are replaced by visible names. */
 
 // Direction overrides, zero-width characters, line separators, byte order mark.
 const UNSEEN = /[\u061c\u200b-\u200f\u2028\u2029\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]/g;
@@ -16,7 +16,7 @@ export function visibleText(text: string): string {
     });
 }
 
-/** As `visibleText`, on one line. */
+/** The same on one line. */
 export function visibleLine(text: string): string {
   return visibleText(text.replace(/[\t\n]+/g, ' '));
 }

@@ -15,7 +15,7 @@ import type {
 import type { LogPiece } from '../../../core/output.ts';
 import type { AttemptEnd } from '../../../core/transition.ts';
 import type { Edge } from '../graph/edges.ts';
-import type { Fan } from '../graph/fan.ts';
+import type { Group } from '../graph/groups.ts';
 import { copyJson, copySpec } from './copy.ts';
 
 /** Where a job comes from. */
@@ -42,7 +42,7 @@ export interface Entry extends Readonly<Origin> {
   renewedAt: number | null;
   cancelRequestedAt: number | null;
   /** Its dependents that can no longer run are not cancelled with it. */
-  quiet: boolean;
+  keepDependents: boolean;
   /** Kept while it runs, so that a claim that is given back unstarted changes nothing. */
   expiresAt: number | null;
   doneAt: number | null;
@@ -59,7 +59,7 @@ export interface Entry extends Readonly<Origin> {
   edges: EdgeCounters;
   readonly children: Map<number, Edge>;
   /** Of a group. */
-  readonly fan: Fan | null;
+  readonly group: Group | null;
   /** Of an item: what to work on. */
   readonly item: unknown;
   attempts: Attempt[];

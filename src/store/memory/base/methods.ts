@@ -8,7 +8,7 @@ import { prune } from '../cluster/prune.ts';
 import { queues, setQueue } from '../cluster/queues.ts';
 import { addStats, stats } from '../cluster/stats.ts';
 import { drainWorker, leaveWorker, registerWorker, retireWorkers, workers } from '../cluster/workers.ts';
-import { cascade } from '../graph/carry.ts';
+import { cascade } from '../graph/cascade.ts';
 import { expand } from '../graph/expand.ts';
 import { insertWorkflow, workflow, workflows } from '../graph/workflows.ts';
 import { applyChanges } from '../jobs/apply-changes.ts';

@@ -1,7 +1,7 @@
-/** Who waits for whom. An edge stands with both of its ends; the child keeps the sum of its own. */
+/** Edges between jobs. An edge is held by both of its ends; the child keeps the sum of its edges. */
 
-import { type Condition, countedEnd, type EdgeState, meetCondition } from '../../../core/dag/conditions.ts';
-import { addCounters, closing, openEdges } from '../../../core/dag/edge-counters.ts';
+import { type Condition, countedEnd, type EdgeState, edgeStateFor } from '../../../core/dag/conditions.ts';
+import { moveEdge, openEdges, sumEdges } from '../../../core/dag/edge-counters.ts';
 import { type Dependency, isTerminal } from '../../../core/job.ts';
 import type { Entry } from '../base/entry.ts';
 import type { Tables } from '../base/tables.ts';
@@ -13,44 +13,45 @@ export interface Edge {
   state: EdgeState;
 }
 
-/** Ties a job without edges to its parents, which must be there, and counts those that have ended. */
+/** Adds the edges of a job that has none. Its parents exist; those that have ended close their edges. */
 export function link(tables: Tables, child: Entry, dependencies: readonly Dependency[]): void {
-  child.edges = openEdges(dependencies.length);
   for (const { jobId, condition } of dependencies) {
     const parent = tables.jobs.get(jobId) as Entry;
-    const edge: Edge = { parentId: jobId, childId: child.id, condition, state: 'open' };
+    const edge: Edge = { parentId: jobId, childId: child.id, condition, state: stateFor(parent, condition) };
     child.parents.set(jobId, edge);
     parent.children.set(child.id, edge);
-    moveEdge(child, edge, dueState(parent, edge));
   }
+  child.edges = sumEdges(child.parents.values());
 }
 
-/** Forgets the job's dependencies. */
+/** Removes the edges to the job's parents. */
 export function unlink(tables: Tables, child: Entry): void {
   for (const parentId of child.parents.keys()) tables.jobs.get(parentId)?.children.delete(child.id);
   child.parents.clear();
   child.edges = openEdges(0);
 }
 
-/** Forgets a job that is deleted, wherever an edge leads to it. */
+/** Removes all edges of a job that is deleted. */
 export function cutOff(tables: Tables, entry: Entry): void {
   unlink(tables, entry);
-  for (const edge of entry.children.values()) {
-    const child = tables.jobs.get(edge.childId) as Entry;
-    moveEdge(child, edge, 'open');
-    child.edges = { ...child.edges, open: child.edges.open - 1 };
+  for (const { childId, condition, state } of entry.children.values()) {
+    const child = tables.jobs.get(childId) as Entry;
+    const counters = moveEdge(child.edges, condition, [state, 'open']);
+    child.edges = { ...counters, open: counters.open - 1 };
     child.parents.delete(entry.id);
   }
 }
 
-/** How the edge stands by what its parent is now. */
-export function dueState(parent: Entry, { condition }: Edge): EdgeState {
-  if (!isTerminal(parent.status)) return 'open';
-  return meetCondition(condition, countedEnd(parent.status, parent.spec.continueOnFailure));
+/** Opens the edges to parents that have not ended; how the others ended no longer matters. */
+export function openInEdges(tables: Tables, child: Entry): void {
+  for (const edge of child.parents.values()) {
+    const parent = tables.jobs.get(edge.parentId) as Entry;
+    if (isTerminal(parent.status)) continue;
+    child.edges = moveEdge(child.edges, edge.condition, [edge.state, 'open']);
+    edge.state = 'open';
+  }
 }
 
-export function moveEdge(child: Entry, edge: Edge, state: EdgeState): void {
-  if (edge.state !== 'open') child.edges = addCounters(child.edges, closing(edge.condition, edge.state), -1);
-  if (state !== 'open') child.edges = addCounters(child.edges, closing(edge.condition, state), 1);
-  edge.state = state;
+function stateFor({ status, spec }: Entry, condition: Condition): EdgeState {
+  return edgeStateFor(condition, isTerminal(status) ? countedEnd(status, spec.continueOnFailure) : null);
 }

@@ -1,64 +1,65 @@
-/** Gives groups their items. */
+/** Inserts the items of groups. */
 
-import { resolveItems } from '../../../core/dag/group.ts';
+import { itemsToInsert, resolveItems } from '../../../core/dag/group.ts';
 import { copyJson, copySpec } from '../base/copy.ts';
 import type { Entry } from '../base/entry.ts';
 import type { Tables } from '../base/tables.ts';
 import { end } from '../jobs/finish.ts';
 import { free } from '../jobs/free.ts';
 import { addEntry } from '../jobs/new-entry.ts';
-import { finishGroup, type GroupEntry, wakeGroup } from './fan.ts';
+import { askForItems, finishGroup, type GroupEntry } from './groups.ts';
 
 export function expand(tables: Tables, limit: number): number {
   let count = 0;
-  for (const group of [...tables.due].sort((a, b) => a.id - b.id)) {
+  for (const entry of [...tables.due].sort((a, b) => a.id - b.id)) {
     if (count >= limit) break;
-    count += fill(tables, group as GroupEntry, limit - count);
+    count += fill(tables, entry as GroupEntry, limit - count);
   }
   return count;
 }
 
-/** How many jobs it inserted or ended. */
-function fill(tables: Tables, group: GroupEntry, limit: number): number {
-  tables.due.delete(group);
-  if (group.status !== 'running') return 0;
-  if (group.cancelRequestedAt !== null) return finishGroup(tables, group) ? 1 : 0;
-  const items = itemsOf(tables, group);
+/** Returns the number of jobs that it inserted or ended. */
+function fill(tables: Tables, entry: GroupEntry, limit: number): number {
+  tables.due.delete(entry);
+  if (entry.status !== 'running') return 0;
+  if (entry.cancelRequestedAt !== null) return finishGroup(tables, entry) ? 1 : 0;
+  const items = itemsOf(tables, entry);
   if (items === undefined) return 1;
 
-  const { fan } = group;
-  const room = Math.min(items.length - fan.itemIds.length, (fan.maxParallel ?? Infinity) - fan.counts.open);
-  const count = Math.max(0, Math.min(room, limit));
-  for (let added = 0; added < count; added += 1) insertItem(tables, group, items);
-  if (count < room) wakeGroup(tables, group);
-  return finishGroup(tables, group) ? count + 1 : count;
+  const { group } = entry;
+  const { itemIds, counts, maxParallel } = group;
+  const progress = { total: items.length, inserted: itemIds.length, open: counts.open, maxParallel };
+  const { count, more } = itemsToInsert(progress, limit);
+  for (let added = 0; added < count; added += 1) insertItem(tables, entry, items);
+  if (more) askForItems(tables, entry);
+  return finishGroup(tables, entry) ? count + 1 : count;
 }
 
-/** The list, found where it is not known yet; a group that has none ends, and there is no answer. */
-function itemsOf(tables: Tables, group: GroupEntry): readonly unknown[] | undefined {
-  const { fan } = group;
-  if (fan.items !== null) return fan.items;
-  const parent = 'parentId' in fan.source ? tables.jobs.get(fan.source.parentId) : undefined;
-  const found = resolveItems(fan.source, parent?.result);
+/** Returns the list. A group whose list cannot be found fails, and the answer is `undefined`. */
+function itemsOf(tables: Tables, entry: GroupEntry): readonly unknown[] | undefined {
+  const { group } = entry;
+  if (group.items !== null) return group.items;
+  const parent = 'parentId' in group.source ? tables.jobs.get(group.source.parentId) : undefined;
+  const found = resolveItems(group.source, parent?.result);
   if ('items' in found) {
-    fan.items = copyJson(found.items);
-    return fan.items;
+    group.items = copyJson(found.items);
+    return group.items;
   }
-  end(tables, group, { status: 'failed', reason: 'fatal', record: null, error: found.error });
+  end(tables, entry, { status: 'failed', reason: 'fatal', record: null, error: found.error });
   return undefined;
 }
 
-/** Due when it is there, and not before its group is. */
-function insertItem(tables: Tables, group: GroupEntry, items: readonly unknown[]): void {
-  const { fan } = group;
-  const index = fan.itemIds.length;
+/** An item is due at once, but not before its group. */
+function insertItem(tables: Tables, entry: GroupEntry, items: readonly unknown[]): void {
+  const { group } = entry;
+  const index = group.itemIds.length;
   const item: Entry = addEntry(tables, {
-    spec: copySpec(group.spec),
-    dueAt: Math.max(group.dueAt, tables.clock.now()),
-    origin: { workflowId: group.workflowId, stepKey: group.stepKey, groupId: group.id, groupIndex: index },
+    spec: copySpec(entry.spec),
+    dueAt: Math.max(entry.dueAt, tables.clock.now()),
+    origin: { workflowId: entry.workflowId, stepKey: entry.stepKey, groupId: entry.id, groupIndex: index },
     item: items[index],
   });
-  fan.itemIds.push(item.id);
-  fan.counts = { ...fan.counts, open: fan.counts.open + 1 };
+  group.itemIds.push(item.id);
+  group.counts = { ...group.counts, open: group.counts.open + 1 };
   free(tables, item);
 }

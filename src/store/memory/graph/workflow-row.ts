@@ -14,7 +14,7 @@ export interface WorkflowRow {
   readonly notify: readonly Notify[];
   readonly createdAt: number;
   readonly rerunOf: number | null;
-  /** The line of a schedule that it runs for. */
+  /** The line of the schedule that it runs for. */
   readonly line: number | null;
   readonly total: number;
   startedAt: number | null;
@@ -50,7 +50,7 @@ export function stepEnded(tables: Tables, entry: Entry, status: TerminalStatus):
   noteWorkflowEnd(tables, row);
 }
 
-/** `status` is how it had ended. */
+/** Counts a step as not ended. `status` is how it had ended. */
 export function stepReopened(tables: Tables, entry: Entry, status: TerminalStatus): void {
   const row = rowOf(tables, entry);
   if (row === undefined) return;
@@ -58,7 +58,7 @@ export function stepReopened(tables: Tables, entry: Entry, status: TerminalStatu
   row.endedAt = null;
 }
 
-/** Items do not count: their group does. */
+/** Items are counted by their group, not by the workflow. */
 function rowOf(tables: Tables, entry: Entry): WorkflowRow | undefined {
   return entry.groupId === null ? tables.workflows.get(entry.workflowId ?? 0) : undefined;
 }

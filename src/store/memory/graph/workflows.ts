@@ -12,7 +12,7 @@ import { answeredBefore } from '../jobs/idempotency.ts';
 import { dueOf, launch } from '../jobs/insert.ts';
 import { addEntry } from '../jobs/new-entry.ts';
 import { link } from './edges.ts';
-import { type Fan, toGroupState } from './fan.ts';
+import { type Group, toGroupState } from './groups.ts';
 import { toWorkflow, type WorkflowRow } from './workflow-row.ts';
 
 export function insertWorkflow(
@@ -30,10 +30,10 @@ export function insertWorkflow(
   return { workflow: toWorkflow(row), replayed: false };
 }
 
-/** What a workflow that a schedule starts is besides. */
+/** The line that a scheduled workflow runs for, and what it waits for. */
 export interface RunPlace {
   line: number;
-  /** Its first steps wait for the end of these jobs. */
+  /** The jobs that its first steps wait for. */
   after: readonly number[];
 }
 
@@ -86,17 +86,17 @@ export function steps(tables: Tables, workflowId: number, page?: StepPage): Work
       job: jobOf(tables, entry),
       key: entry.stepKey as string,
       condition: [...entry.parents.values()][0]?.condition ?? 'success',
-      group: entry.fan === null ? null : toGroupState(entry.fan),
+      group: entry.group === null ? null : toGroupState(entry.group),
     }));
 }
 
 function replay(tables: Tables, id: number | null): Workflow {
   const row = tables.workflows.get(id ?? 0);
-  if (row === undefined) throw new WorkronError('workflow_not_found', `Workflow ${id} is there no longer`);
+  if (row === undefined) throw new WorkronError('workflow_not_found', `Workflow ${id} no longer exists`);
   return toWorkflow(row);
 }
 
-/** Before anything is stored. */
+/** Called before anything is inserted. */
 function refuseUnknown(tables: Tables, steps: NewSteps): void {
   for (const { keepFrom } of steps) {
     if (keepFrom === null || tables.jobs.has(keepFrom)) continue;
@@ -104,7 +104,7 @@ function refuseUnknown(tables: Tables, steps: NewSteps): void {
   }
 }
 
-/** `ids` are those of the steps before it. */
+/** `ids` are those of the earlier steps. */
 function insertStep(
   tables: Tables,
   workflowId: number,
@@ -116,7 +116,7 @@ function insertStep(
     spec: copySpec(job),
     dueAt: dueOf(job, tables.clock.now()),
     origin: { workflowId, stepKey: key, rerunOf: keepFrom },
-    fan: forEach === null ? null : newFan(forEach, ids),
+    group: forEach === null ? null : newGroup(forEach, ids),
   });
   link(
     tables,
@@ -135,7 +135,7 @@ function keep(tables: Tables, entry: Entry, original: Entry): void {
   end(tables, entry, { status: 'done', reason: null, record: null, error: null });
 }
 
-function newFan({ items, maxParallel }: NewForEach, ids: readonly number[]): Fan {
+function newGroup({ items, maxParallel }: NewForEach, ids: readonly number[]): Group {
   const source = 'parent' in items ? { parentId: ids[items.parent] as number, path: [...items.path] } : copyJson(items);
   return { source, maxParallel, items: null, itemIds: [], counts: openSteps(0) };
 }

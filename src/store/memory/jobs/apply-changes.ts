@@ -3,7 +3,8 @@ import type { Change, Fence } from '../../../core/transition.ts';
 import { keyHeldByOther } from '../../refusals.ts';
 import type { Entry } from '../base/entry.ts';
 import { jobOf, type Tables } from '../base/tables.ts';
-import { carry, named } from '../graph/carry.ts';
+import { named } from '../graph/cascade.ts';
+import { propagateFrom } from '../graph/propagate.ts';
 import { reopen } from '../graph/reopen.ts';
 import { end, requeue } from './finish.ts';
 import { holderOf } from './unique.ts';
@@ -16,7 +17,7 @@ export function applyChanges(tables: Tables, changes: readonly Change[]): (Job |
     apply(tables, entry, change);
     return jobOf(tables, entry);
   });
-  carry(
+  propagateFrom(
     tables,
     named(
       tables,
@@ -48,7 +49,7 @@ function apply(tables: Tables, entry: Entry, decided: Change): void {
   switch (decided.kind) {
     case 'flag':
       entry.cancelRequestedAt = now;
-      entry.quiet = decided.quiet ?? false;
+      entry.keepDependents = decided.keepDependents ?? false;
       if (entry.workerId !== null) tables.changes.changedWorker(entry.workerId);
       tables.changes.changedJob(entry.id);
       return;
@@ -57,7 +58,7 @@ function apply(tables: Tables, entry: Entry, decided: Change): void {
       return requeue(tables, entry, decided.delayMs, decided.record);
     case 'end':
       entry.counters = { ...decided.counters };
-      entry.quiet ||= decided.quiet ?? false;
+      entry.keepDependents ||= decided.keepDependents ?? false;
       return end(tables, entry, decided);
     case 'reopen':
       return reopen(tables, entry, decided.counters);

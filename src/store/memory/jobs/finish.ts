@@ -1,15 +1,15 @@
-/** The two ways in which an attempt comes to its end: the job waits again, or is over. */
+/** The two ways in which an attempt ends: the job waits again, or has ended, too. */
 
 import type { Reason, TerminalStatus } from '../../../core/job.ts';
 import type { AttemptEnd } from '../../../core/transition.ts';
 import type { Entry } from '../base/entry.ts';
 import { change, type Tables } from '../base/tables.ts';
 import { noteEnd } from '../cluster/notices.ts';
-import { itemEnded } from '../graph/fan.ts';
+import { itemEnded } from '../graph/groups.ts';
 import { stepEnded } from '../graph/workflow-row.ts';
 import { dropKey } from './unique.ts';
 
-/** Back to wait, in its old place where there is no delay; where keys take turns, behind what its key has waiting. */
+/** The job waits again: without a delay in its old place or, in a fair queue, behind the waiting jobs of its key. */
 export function requeue(tables: Tables, entry: Entry, delayMs: number, record: AttemptEnd): void {
   const now = tables.clock.now();
   note(entry, record, now);
@@ -37,7 +37,7 @@ export interface End {
   error: string | null;
 }
 
-/** Its children hear of it by `carry`: whoever ends a job calls that, or leaves it to the cascade. */
+/** Ends a job. The caller propagates the end to its children, or leaves that to the cascade. */
 export function end(tables: Tables, entry: Entry, { status, reason, record, error }: End): void {
   const now = tables.clock.now();
   if (record !== null) note(entry, record, now);

@@ -1,10 +1,10 @@
 import type { Entry } from '../base/entry.ts';
 import { change, type Tables } from '../base/tables.ts';
 
-/** Nothing keeps the job but its due time. A group starts: its items wait for that. */
+/** Lets a job wait for its due time only. A group starts, and asks for its items. */
 export function free(tables: Tables, entry: Entry): void {
   const now = tables.clock.now();
-  if (entry.fan !== null) return start(tables, entry);
+  if (entry.group !== null) return start(tables, entry);
   const later = entry.dueAt > now;
   const { startTimeoutMs } = entry.spec;
   change(tables, entry, {

@@ -2,7 +2,8 @@ import type { Heartbeat, HeartbeatAnswer, LeaseRef } from '../../../core/lease.t
 import type { AttemptEnd } from '../../../core/transition.ts';
 import type { Entry } from '../base/entry.ts';
 import type { Tables } from '../base/tables.ts';
-import { carry, named } from '../graph/carry.ts';
+import { named } from '../graph/cascade.ts';
+import { propagateFrom } from '../graph/propagate.ts';
 import { end, requeue } from './finish.ts';
 
 export function heartbeat(tables: Tables, { workerId, leases, seenClaim }: Heartbeat): HeartbeatAnswer | undefined {
@@ -23,7 +24,7 @@ export function heartbeat(tables: Tables, { workerId, leases, seenClaim }: Heart
       giveBack(tables, entry);
     }
   }
-  carry(tables, named(tables, returned));
+  propagateFrom(tables, named(tables, returned));
   const held = tables.live.heldBy(workerId);
   return {
     cancel: held.filter((entry) => entry.cancelRequestedAt !== null).map(refTo),

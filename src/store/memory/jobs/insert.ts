@@ -6,8 +6,8 @@ import { keyHeld, tooYoungParent, unknownParents } from '../../refusals.ts';
 import { copySpec } from '../base/copy.ts';
 import type { Entry } from '../base/entry.ts';
 import { change, type IdempotentAnswer, jobOf, type Tables } from '../base/tables.ts';
-import { skip } from '../graph/carry.ts';
 import { link, unlink } from '../graph/edges.ts';
+import { end } from './finish.ts';
 import { free } from './free.ts';
 import { answeredBefore } from './idempotency.ts';
 import { addEntry } from './new-entry.ts';
@@ -105,7 +105,7 @@ function admit(tables: Tables, entry: Entry, job: NewJob): void {
 /** Judges a job for the first time. */
 export function launch(tables: Tables, entry: Entry): void {
   const fate = verdict(entry.edges, judgeModeOf(entry));
-  if (typeof fate === 'object') skip(tables, entry, fate.skip);
+  if (typeof fate === 'object') end(tables, entry, { status: 'skipped', reason: fate.skip, record: null, error: null });
   else if (fate === 'free') free(tables, entry);
   else tables.changes.changedJob(entry.id);
 }

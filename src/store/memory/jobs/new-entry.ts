@@ -3,7 +3,7 @@ import type { JobSpec } from '../../../core/job.ts';
 import { laneKey, laneOf } from '../../../core/lane.ts';
 import type { Entry, Origin } from '../base/entry.ts';
 import { putBack, type Tables } from '../base/tables.ts';
-import type { Fan } from '../graph/fan.ts';
+import type { Group } from '../graph/groups.ts';
 import { noticeFairKey } from './turns.ts';
 
 export interface NewEntry {
@@ -11,12 +11,12 @@ export interface NewEntry {
   dueAt: number;
   uniqueKey?: string | null;
   origin?: Partial<Origin>;
-  fan?: Fan | null;
+  group?: Group | null;
   item?: unknown;
 }
 
 /** A new job, blocked until its dependencies are judged. */
-export function addEntry(tables: Tables, { spec, dueAt, uniqueKey, origin, fan, item }: NewEntry): Entry {
+export function addEntry(tables: Tables, { spec, dueAt, uniqueKey, origin, group, item }: NewEntry): Entry {
   const entry: Entry = {
     id: (tables.lastId.job += 1),
     createdAt: tables.clock.now(),
@@ -33,7 +33,7 @@ export function addEntry(tables: Tables, { spec, dueAt, uniqueKey, origin, fan, 
     claimSeq: null,
     renewedAt: null,
     cancelRequestedAt: null,
-    quiet: false,
+    keepDependents: false,
     expiresAt: null,
     doneAt: null,
     reason: null,
@@ -50,7 +50,7 @@ export function addEntry(tables: Tables, { spec, dueAt, uniqueKey, origin, fan, 
     parents: new Map(),
     edges: openEdges(0),
     children: new Map(),
-    fan: fan ?? null,
+    group: group ?? null,
     item: item ?? null,
     attempts: [],
     logs: new Map(),

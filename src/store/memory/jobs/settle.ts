@@ -2,12 +2,13 @@ import type { Settled, Start, Success } from '../../../core/lease.ts';
 import { copyJson } from '../base/copy.ts';
 import type { Entry } from '../base/entry.ts';
 import type { Tables } from '../base/tables.ts';
-import { carry, named } from '../graph/carry.ts';
+import { named } from '../graph/cascade.ts';
+import { propagateFrom } from '../graph/propagate.ts';
 import { end } from './finish.ts';
 
 export function settle(tables: Tables, successes: readonly Success[]): Settled[] {
   const answers = successes.map((success) => settleOne(tables, success));
-  carry(tables, named(tables, successes));
+  propagateFrom(tables, named(tables, successes));
   return answers;
 }
 

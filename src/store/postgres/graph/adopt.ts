@@ -1,4 +1,4 @@
-/** What applications' transactions left behind: jobs to be judged, and ends to be told to those they concern. */
+/** Intake: jobs that applications inserted or completed in their own transactions, judged after the commit. */
 
 import type { Condition } from '../../../core/dag/conditions.ts';
 import { isWorkronError } from '../../../core/error.ts';
@@ -7,13 +7,13 @@ import { FLAG } from '../../flags.ts';
 import type { Context } from '../base/context.ts';
 import { numbers } from '../base/values.ts';
 import { relink } from '../jobs/replace.ts';
-import { transactAgain } from './again.ts';
-import { lanesOf } from './carrier.ts';
-import { Conclusion } from './conclusion.ts';
-import { lockConcerned } from './lock-concerned.ts';
+import { TransactionEffects } from './effects.ts';
+import { GraphUpdate } from './graph-update.ts';
+import { lockAffected } from './lock-affected.ts';
 import { Locks } from './locks.ts';
 import { lockParents, type ParentEnds } from './parents.ts';
-import { Tally } from './tally.ts';
+import { lanesOf } from './reopen.ts';
+import { retryTransaction } from './retry-transaction.ts';
 import type { Transaction } from './transaction.ts';
 
 interface IntakeRow {
@@ -22,10 +22,10 @@ interface IntakeRow {
   wish: { depends_on?: [number, Condition][]; flags?: number };
 }
 
-/** Stands for whichever key the job holds. */
+/** Stands for the key that the job holds: only its existence matters here. */
 const ANY_KEY = { key: '', while: 'active', onConflict: 'existing' } as const;
 
-/** One transaction each: none waits for, or fails with, another. */
+/** One transaction for each row, so that none waits for or fails with another. */
 export async function adopt(context: Context, limit: number, signal: AbortSignal): Promise<number> {
   const rows = await context.database.query<IntakeRow>(context.sql.intake, [limit], signal);
   for (const row of rows) await adoptOne(context, row, signal);
@@ -34,30 +34,30 @@ export async function adopt(context: Context, limit: number, signal: AbortSignal
 
 async function adoptOne(context: Context, row: IntakeRow, signal: AbortSignal): Promise<void> {
   const { sql } = context;
-  const tally = await transactAgain(context, signal, async (session) => {
-    const transaction = { session, locks: new Locks(context, session), tally: new Tally() };
-    // Of several processes one does it.
+  const effects = await retryTransaction(context, signal, async (session) => {
+    const transaction = { session, locks: new Locks(context, session), effects: new TransactionEffects() };
+    // Of several processes, the one that deletes the row goes on.
     const [mine] = await session.query<{ now: number }>(sql.takeIntake, [row.job_id]);
-    if (mine === undefined) return transaction.tally;
-    transaction.tally.at(mine.now);
-    await (row.kind === 'submitted' ? judge : tellEnd)(context, transaction, row);
-    await transaction.tally.write(context, session);
-    return transaction.tally;
+    if (mine === undefined) return transaction.effects;
+    transaction.effects.at(mine.now);
+    await (row.kind === 'submitted' ? judge : propagateEnd)(context, transaction, row);
+    await transaction.effects.write(context, session);
+    return transaction.effects;
   });
-  tally.tell(context);
+  effects.publish(context);
 }
 
 async function judge(context: Context, transaction: Transaction, { job_id: jobId, wish }: IntakeRow): Promise<void> {
   const { sql } = context;
-  const { session, locks, tally } = transaction;
+  const { session, locks, effects } = transaction;
   const dependsOn = (wish.depends_on ?? []).map(([parentId, condition]) => ({ jobId: parentId, condition }));
-  await lockConcerned(context, transaction, { ends: [jobId], others: dependsOn.map((parent) => parent.jobId) });
-  // It may have been cancelled meanwhile.
+  await lockAffected(context, transaction, { ends: [jobId], others: dependsOn.map((parent) => parent.jobId) });
+  // It may have been cancelled since.
   if (!locks.holds(jobId)) return;
   const [lane] = await lanesOf(context, session, [{ id: jobId }]);
   const [live] = await session.query<{ flags: number }>(sql.adoptLive, [jobId, lane]);
   if (live === undefined) return;
-  tally.changed(jobId);
+  effects.changedJob(jobId);
   const ends = await parentsOf(context, transaction, dependsOn);
   const own = {
     ...DEFAULT_SPEC,
@@ -68,10 +68,10 @@ async function judge(context: Context, transaction: Transaction, { job_id: jobId
   };
   await relink(context, transaction, { job: own, jobId, flags: live.flags, ends });
   const [now] = await session.query<{ status: string; due: number }>(sql.standing, [jobId]);
-  if (now !== undefined) tally.stands(jobId, now);
+  if (now !== undefined) effects.jobIs(jobId, now);
 }
 
-/** A parent that retention has deleted since the submission had ended, and nobody knows how: as if it never held. */
+/** A parent that retention has deleted since the submission counts as skipped: how it ended is not known. */
 async function parentsOf(
   context: Context,
   transaction: Transaction,
@@ -85,12 +85,16 @@ async function parentsOf(
   }
 }
 
-/** Unless a person has retried it since. */
-async function tellEnd(context: Context, transaction: Transaction, { job_id: jobId, wish }: IntakeRow): Promise<void> {
+/** Propagates the end of a completed job, unless a person has retried it since. */
+async function propagateEnd(
+  context: Context,
+  transaction: Transaction,
+  { job_id: jobId, wish }: IntakeRow,
+): Promise<void> {
   const again = await transaction.session.query(context.sql.liveOf, [numbers([jobId])]);
   if (again.length > 0) return;
   const flags = (wish.flags ?? 0) & ~FLAG.holdsKey;
-  const conclusion = new Conclusion(context, transaction);
-  await conclusion.ended([{ jobId, flags, status: 'done', quiet: false }]);
-  await conclusion.write();
+  const update = new GraphUpdate(context, transaction);
+  await update.ended([{ jobId, flags, status: 'done', keepDependents: false }]);
+  await update.write();
 }

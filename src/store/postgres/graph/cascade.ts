@@ -1,83 +1,67 @@
-/** Carries ends and reopenings of jobs further down. */
+/** Jobs whose ends and reopenings still have to reach their children: the table `cascade`. */
 
-import { countedEnd } from '../../../core/dag/conditions.ts';
+import { parentFor } from '../../../core/dag/propagate.ts';
 import type { TerminalStatus } from '../../../core/job.ts';
-import { FLAG } from '../../flags.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { numbers } from '../base/values.ts';
-import { transactAgain } from './again.ts';
-import { Carrier, heraldOf, type Parent } from './carrier.ts';
-import { type EdgeRow, type Kin, lockKin } from './kin.ts';
+import { type CascadeEntry, entryColumns, TransactionEffects } from './effects.ts';
 import { Locks } from './locks.ts';
-import { type Herald, Tally } from './tally.ts';
+import { type ParentJob, Propagation } from './propagate.ts';
+import { type EdgeRow, lockRelatedJobs } from './related-jobs.ts';
+import { retryTransaction } from './retry-transaction.ts';
 
 /**
- * A transaction takes jobs whose children are still to hear of them and as much of what lies below as it may, level by
- * level: a chain is carried as fast as a bush. What it cannot finish stays on the list, so it can be stopped anywhere.
+ * Goes down from these jobs, level by level, until `limit` jobs are done: a chain is as fast as a bush. Returns their
+ * number. What one transaction does not finish stays in the table, so that it can be stopped anywhere.
  */
 export async function cascade(context: Context, limit: number, signal: AbortSignal): Promise<number> {
   const { sql } = context;
-  const { carried, tally } = await transactAgain(context, signal, async (session) => {
-    const heads = await session.query<Herald>(sql.cascadeHeads, [limit]);
-    const ledger = new Tally();
-    const count = heads.length === 0 ? 0 : await carryDown(context, session, { heads, limit, tally: ledger });
-    return { carried: count, tally: ledger };
+  const { count, effects } = await retryTransaction(context, signal, async (session) => {
+    const heads = await session.query<CascadeEntry>(sql.cascadeHeads, [limit]);
+    const gathered = new TransactionEffects();
+    const done = heads.length === 0 ? 0 : await cascadeFrom(context, session, { heads, limit, effects: gathered });
+    return { count: done, effects: gathered };
   });
-  tally.tell(context);
-  return carried;
+  effects.publish(context);
+  return count;
 }
 
-async function carryDown(
+async function cascadeFrom(
   context: Context,
   session: Session,
-  { heads, limit, tally }: { heads: readonly Herald[]; limit: number; tally: Tally },
+  { heads, limit, effects }: { heads: readonly CascadeEntry[]; limit: number; effects: TransactionEffects },
 ): Promise<number> {
   const { sql } = context;
   const locks = new Locks(context, session);
-  const listed = heraldColumns(heads);
-  const below = await session.query<{ id: number }>(sql.below, [...listed, limit]);
+  const below = await session.query<{ id: number }>(sql.below, [...entryColumns(heads), limit]);
   const children = below.map(({ id }) => id);
   const headIds = heads.map(({ id }) => id);
-  const { kin } = await lockKin(context, { session, locks }, { ids: [...headIds, ...children] });
+  const { related } = await lockRelatedJobs(context, { session, locks }, { ids: [...headIds, ...children] });
 
-  // Others may have done some of it before we had the locks.
-  const rows = await session.query<Herald>(sql.cascadeRows, [numbers(headIds)]);
-  const parents = rows.map(({ id, mode }): Parent => {
-    const job = kin.get(id);
-    const end = job?.ended ? countedEnd(job.status as TerminalStatus, job.continueOnFailure) : null;
-    return { id, end, cancelled: mode === 'cancelled' };
+  // Another process may have done some of it before the locks were taken.
+  const entries = await session.query<CascadeEntry>(sql.cascadeRows, [numbers(headIds)]);
+  const parents = entries.map(({ id, mode }): ParentJob => {
+    const job = related.get(id);
+    const end = job?.ended ? (job.status as TerminalStatus) : null;
+    return { id, ...parentFor(end, job?.continueOnFailure ?? false, mode) };
   });
   const within = [numbers([...new Set([...headIds, ...children])]), numbers(children)];
   const edges = children.length === 0 ? [] : await session.query<EdgeRow>(sql.edgesWithin, within);
-  const carrier = new Carrier(kin, edges, tally);
-  const carried = carryLevels(carrier, parents, { kin, limit, tally });
-  await carrier.write(context, session);
-  if (rows.length > 0) await session.query(sql.endCascade, heraldColumns(rows));
-  await tally.write(context, session);
-  return carried;
+  const propagation = new Propagation(related, edges, effects);
+  const count = propagateLevels(propagation, parents, limit);
+  await propagation.write(context, session);
+  if (entries.length > 0) await session.query(sql.endCascade, entryColumns(entries));
+  await effects.write(context, session);
+  return count;
 }
 
-/** Those that are left over are on the list. */
-function carryLevels(
-  carrier: Carrier,
-  parents: readonly Parent[],
-  { kin, limit, tally }: { kin: ReadonlyMap<number, Kin>; limit: number; tally: Tally },
-): number {
-  let carried = 0;
-  for (let level = parents; level.length > 0 && carried < limit; ) {
-    const now = level.slice(0, limit - carried);
-    carried += now.length;
-    const changed = carrier.carry(now);
-    for (const parent of changed) {
-      const { flags } = kin.get(parent.id) as Kin;
-      if (flags === null || flags & FLAG.hasChildren) tally.queue(heraldOf(parent));
-    }
-    level = changed.filter(({ id }) => carrier.hasEdges(id));
+function propagateLevels(propagation: Propagation, parents: readonly ParentJob[], limit: number): number {
+  let count = 0;
+  for (let level = parents; level.length > 0 && count < limit; ) {
+    const now = level.slice(0, limit - count);
+    count += now.length;
+    level = propagation.propagateFrom(now).filter(({ id }) => propagation.hasEdges(id));
   }
-  return carried;
-}
-
-function heraldColumns(heralds: readonly Herald[]): [string, string[]] {
-  return [numbers(heralds.map(({ id }) => id)), heralds.map(({ mode }) => mode)];
+  return count;
 }

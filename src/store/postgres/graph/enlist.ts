@@ -24,7 +24,7 @@ export async function enlist(
 ): Promise<Enlisted[]> {
   const { schema, lanes } = context;
   for (const { unique } of jobs) refuseReplace(unique);
-  // On a connection of our own: making a lane holds others up, so it must not wait for the application's commit.
+  // On a connection of our own: a new lane blocks other transactions, so it must not wait for the application's commit.
   await lanes.idsOf(
     jobs.map((job) => laneKey(laneOf(job))),
     signal,
@@ -32,7 +32,7 @@ export async function enlist(
   await addFairQueues(context, jobs, signal);
   await requireParents(run, schema, jobs);
   const written = JSON.stringify(jobs.map(encode));
-  const rows = (await told(
+  const rows = (await withStoreErrors(
     run(`select place, job_id, deduplicated from ${schema}.enqueue(($1::text)::jsonb)`, [written]),
   )) as Row[];
   return rows
@@ -54,7 +54,7 @@ export async function complete(
   }
 }
 
-/** On a connection of our own too. Whether the jobs come to be or not, turns in that queue do no harm. */
+/** Also on a connection of our own. Turns in a queue do no harm if the jobs are not committed. */
 async function addFairQueues(
   { database, sql, fairQueues }: Context,
   jobs: readonly NewJob[],
@@ -67,7 +67,7 @@ async function addFairQueues(
   fairQueues.learn(names);
 }
 
-/** Seen from inside the transaction, which may have submitted some of them itself. */
+/** Read in the application's transaction, which may have submitted some of them itself. */
 async function requireParents(run: RunStatement, schema: string, jobs: readonly NewJob[]): Promise<void> {
   const ids = [...new Set(jobs.flatMap(({ dependsOn }) => dependsOn.map(({ jobId }) => jobId)))];
   if (ids.length === 0) return;
@@ -103,8 +103,8 @@ function encode(job: NewJob): object {
   };
 }
 
-/** What the schema's functions refuse begins with one of our codes. */
-async function told<T>(answer: Promise<T>): Promise<T> {
+/** Errors of the schema's functions start with one of Workron's codes. */
+async function withStoreErrors<T>(answer: Promise<T>): Promise<T> {
   try {
     return await answer;
   } catch (error) {

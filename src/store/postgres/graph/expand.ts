@@ -1,29 +1,29 @@
-/** Gives groups their items. */
+/** Inserts the items of groups. */
 
-import { resolveItems } from '../../../core/dag/group.ts';
+import { itemsToInsert, resolveItems } from '../../../core/dag/group.ts';
 import type { GroupState } from '../../../core/dag/workflow.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { numbers } from '../base/values.ts';
-import { transactAgain } from './again.ts';
-import { countsOf, endGroups, endOf, type FanRow } from './groups.ts';
-import type { GroupRow } from './kin.ts';
-import { Tally } from './tally.ts';
+import { TransactionEffects } from './effects.ts';
+import { countsOf, endGroups, endOf, type GroupRow } from './groups.ts';
+import type { GroupLive } from './related-jobs.ts';
+import { retryTransaction } from './retry-transaction.ts';
 
-/** One group, one transaction: whoever dies in the middle has inserted all of a piece or none of it. */
+/** One transaction for each group: a process that dies has inserted a whole batch of items, or none of it. */
 export async function expand(context: Context, limit: number, signal: AbortSignal): Promise<number> {
-  const due = await context.database.query<{ job_id: number }>(context.sql.dueFans, [limit], signal);
+  const due = await context.database.query<{ job_id: number }>(context.sql.dueGroups, [limit], signal);
   let count = 0;
   for (const { job_id } of due) {
     if (count >= limit) break;
     const room = limit - count;
-    const { done, tally } = await transactAgain(context, signal, async (session) => {
-      const ledger = new Tally();
-      const filled = await fill(context, session, { groupId: job_id, limit: room, tally: ledger });
-      await ledger.write(context, session);
-      return { done: filled, tally: ledger };
+    const { done, effects } = await retryTransaction(context, signal, async (session) => {
+      const gathered = new TransactionEffects();
+      const filled = await fill(context, session, { groupId: job_id, limit: room, effects: gathered });
+      await gathered.write(context, session);
+      return { done: filled, effects: gathered };
     });
-    tally.tell(context);
+    effects.publish(context);
     count += done;
   }
   return count;
@@ -32,64 +32,64 @@ export async function expand(context: Context, limit: number, signal: AbortSigna
 interface Filling {
   groupId: number;
   limit: number;
-  tally: Tally;
+  effects: TransactionEffects;
 }
 
-/** How many jobs it inserted or ended. */
-async function fill(context: Context, session: Session, { groupId, limit, tally }: Filling): Promise<number> {
+/** Returns the number of jobs that it inserted or ended. */
+async function fill(context: Context, session: Session, { groupId, limit, effects }: Filling): Promise<number> {
   const { sql } = context;
   const ids = numbers([groupId]);
-  const [group] = await session.query<GroupRow>(sql.lockGroups, [ids]);
-  const [fan] = await session.query<FanRow>(sql.fans, [ids]);
-  if (group === undefined || fan === undefined || !fan.due) return 0;
-  if (!group.cancelled && fan.total === null) {
-    const error = await findItems(context, session, fan);
+  const [live] = await session.query<GroupLive>(sql.lockGroups, [ids]);
+  const [group] = await session.query<GroupRow>(sql.groups, [ids]);
+  if (live === undefined || group === undefined || !group.due) return 0;
+  if (!live.cancelled && group.total === null) {
+    const error = await findItems(context, session, group);
     if (error !== null) {
       const failure = { reason: 'fatal' as const, error };
-      await endGroups(context, session, [{ group, status: 'failed', failure }], tally);
+      await endGroups(context, session, [{ live, status: 'failed', failure }], effects);
       return 1;
     }
   }
-  const inserted = group.cancelled ? 0 : await insertItems(context, session, fan, { limit, tally });
-  if (inserted === 0) await session.query(sql.restFan, [groupId]);
-  const status = endOf(fan, countsOf(fan), group);
+  const inserted = live.cancelled ? 0 : await insertItems(context, session, group, { limit, effects });
+  if (inserted === 0) await session.query(sql.restGroup, [groupId]);
+  const status = endOf(group, countsOf(group), live);
   if (status === undefined) return inserted;
-  await endGroups(context, session, [{ group, status }], tally);
+  await endGroups(context, session, [{ live, status }], effects);
   return inserted + 1;
 }
 
-/** Answers with what is wrong with the list, if anything is. */
-async function findItems({ sql }: Context, session: Session, fan: FanRow): Promise<string | null> {
-  const [row] = await session.query<{ source: GroupState['source'] }>(sql.fanSource, [fan.job_id]);
+/** Finds and stores the list of items. Returns an error message if it cannot be found. */
+async function findItems({ sql }: Context, session: Session, group: GroupRow): Promise<string | null> {
+  const [row] = await session.query<{ source: GroupState['source'] }>(sql.groupSource, [group.job_id]);
   const stored = row?.source ?? [];
   const parentId = 'parentId' in stored ? stored.parentId : null;
   const [result] =
     parentId === null ? [] : await session.query<{ value: unknown }>(sql.resultOf, [numbers([parentId])]);
   const found = resolveItems(stored, result?.value ?? null);
   if ('error' in found) return found.error;
-  await session.query(sql.setItems, [fan.job_id, JSON.stringify(found.items)]);
-  fan.total = found.items.length;
+  await session.query(sql.setItems, [group.job_id, JSON.stringify(found.items)]);
+  group.total = found.items.length;
   return null;
 }
 
 async function insertItems(
   { sql }: Context,
   session: Session,
-  fan: FanRow,
-  { limit, tally }: { limit: number; tally: Tally },
+  group: GroupRow,
+  { limit, effects }: { limit: number; effects: TransactionEffects },
 ): Promise<number> {
-  const total = fan.total as number;
-  const room = Math.min(total - fan.inserted, (fan.max_parallel ?? Infinity) - fan.open_items);
-  const wanted = Math.min(room, limit);
-  if (wanted <= 0) return 0;
+  const total = group.total as number;
+  const { inserted, open_items: open, max_parallel: maxParallel } = group;
+  const { count, more } = itemsToInsert({ total, inserted, open, maxParallel }, limit);
+  if (count === 0) return 0;
   type Row = { id: number; status: string; due: number };
-  const rows = await session.query<Row>(sql.insertItems, [fan.job_id, fan.inserted, wanted, wanted < room]);
-  fan.inserted += rows.length;
-  fan.open_items += rows.length;
-  if (wanted < room) tally.wakeExpander();
+  const rows = await session.query<Row>(sql.insertItems, [group.job_id, inserted, count, more]);
+  group.inserted += rows.length;
+  group.open_items += rows.length;
+  if (more) effects.changedGraph();
   for (const row of rows) {
-    tally.changed(row.id);
-    tally.stands(row.id, row);
+    effects.changedJob(row.id);
+    effects.jobIs(row.id, row);
   }
   return rows.length;
 }

@@ -1,25 +1,26 @@
-/** Groups and their items: a group is never claimed, it ends when all its items have. */
+/** Groups: jobs that are never claimed, and end when all their items have. */
 
-import { groupEnd, groupFailure } from '../../../core/dag/group.ts';
+import { groupEnd, groupFailure, hasItemsLeft } from '../../../core/dag/group.ts';
+import { cascadeModeOf } from '../../../core/dag/propagate.ts';
 import { endStep, reopenStep, type StepCounts } from '../../../core/dag/workflow-status.ts';
 import type { Reason, TerminalStatus } from '../../../core/job.ts';
 import { FLAG } from '../../flags.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { numbers } from '../base/values.ts';
-import { lanesOf } from './carrier.ts';
-import { type GroupRow, lockKin } from './kin.ts';
-import type { Tally } from './tally.ts';
+import type { TransactionEffects } from './effects.ts';
+import { type GroupLive, lockRelatedJobs } from './related-jobs.ts';
+import { lanesOf } from './reopen.ts';
 import type { Transaction } from './transaction.ts';
 
-/** An item that has just ended, or that waits again after such an end. */
+/** How an item ended, or had ended before it was reopened. */
 export interface ItemEnd {
   groupId: number;
   status: TerminalStatus;
   continueOnFailure: boolean;
 }
 
-export interface FanRow {
+export interface GroupRow {
   job_id: number;
   max_parallel: number | null;
   due: boolean;
@@ -32,43 +33,43 @@ export interface FanRow {
   total: number | null;
 }
 
-export function countsOf(row: FanRow): StepCounts {
+export function countsOf(row: GroupRow): StepCounts {
   return { open: row.open_items, fine: row.fine_items, failed: row.failed_items, cancelled: row.cancelled_items };
 }
 
-/** The groups are locked. Those that have nothing more to wait for end; others may have room for further items. */
+/** Counts the ends of items. Their groups are locked; each may end, or insert further items. */
 export async function endItems(
   context: Context,
-  { session, tally }: Transaction,
+  { session, effects }: Transaction,
   items: readonly ItemEnd[],
 ): Promise<void> {
   const { sql } = context;
   const ids = numbers([...new Set(items.map(({ groupId }) => groupId))]);
-  const groups = new Map((await session.query<GroupRow>(sql.lockGroups, [ids])).map((row) => [row.job_id, row]));
-  const fans = (await session.query<FanRow>(sql.fans, [ids])).map((fan) => {
-    const counts = items.filter(({ groupId }) => groupId === fan.job_id).reduce(endStep, countsOf(fan));
-    const group = groups.get(fan.job_id);
-    return { fan, counts, group, due: group !== undefined && fan.inserted < (fan.total ?? 0) };
+  const lives = new Map((await session.query<GroupLive>(sql.lockGroups, [ids])).map((row) => [row.job_id, row]));
+  const groups = (await session.query<GroupRow>(sql.groups, [ids])).map((group) => {
+    const counts = items.filter(({ groupId }) => groupId === group.job_id).reduce(endStep, countsOf(group));
+    const live = lives.get(group.job_id);
+    return { group, counts, live, due: live !== undefined && hasItemsLeft(group) };
   });
-  await writeFans(context, session, fans);
-  if (fans.some(({ due }) => due)) tally.wakeExpander();
-  const ends = fans.flatMap(({ fan, counts, group }) => {
-    if (group === undefined) return [];
-    const status = endOf(fan, counts, group);
-    return status === undefined ? [] : [{ group, status }];
+  await writeGroups(context, session, groups);
+  if (groups.some(({ due }) => due)) effects.changedGraph();
+  const ends = groups.flatMap(({ group, counts, live }) => {
+    if (live === undefined) return [];
+    const status = endOf(group, counts, live);
+    return status === undefined ? [] : [{ live, status }];
   });
-  await endGroups(context, session, ends, tally);
+  await endGroups(context, session, ends, effects);
 }
 
-/** How the group ends now, if it does. */
-export function endOf(fan: FanRow, counts: StepCounts, group: GroupRow): TerminalStatus | undefined {
-  return groupEnd({ total: fan.total, inserted: fan.inserted, counts, cancelRequested: group.cancelled });
+/** Returns how the group ends now, `undefined` if it goes on. */
+export function endOf(group: GroupRow, counts: StepCounts, live: GroupLive): TerminalStatus | undefined {
+  return groupEnd({ total: group.total, inserted: group.inserted, counts, cancelRequested: live.cancelled });
 }
 
 export interface GroupEnd {
-  group: GroupRow;
+  live: GroupLive;
   status: TerminalStatus;
-  /** Of a group that could have no items. */
+  /** Set where the list of items could not be found. */
   failure?: { reason: Reason | null; error: string };
 }
 
@@ -76,7 +77,7 @@ export async function endGroups(
   context: Context,
   session: Session,
   ends: readonly GroupEnd[],
-  tally: Tally,
+  effects: TransactionEffects,
 ): Promise<void> {
   if (ends.length === 0) return;
   const { sql } = context;
@@ -85,72 +86,71 @@ export async function endGroups(
   const failures =
     failed.length === 0
       ? []
-      : await session.query<Failure>(sql.firstFailures, [numbers(failed.map(({ group }) => group.job_id))]);
-  const told = new Map(failures.map((failure) => [failure.group_id, groupFailure(failure)]));
+      : await session.query<Failure>(sql.firstFailures, [numbers(failed.map(({ live }) => live.job_id))]);
+  const firstFailures = new Map(failures.map((failure) => [failure.group_id, groupFailure(failure)]));
   const causes = ends.map(
-    ({ group, status, failure }) =>
-      failure ?? told.get(group.job_id) ?? { reason: status === 'cancelled' ? 'cancelled' : null, error: null },
+    ({ live, status, failure }) =>
+      failure ?? firstFailures.get(live.job_id) ?? { reason: status === 'cancelled' ? 'cancelled' : null, error: null },
   );
-  const ids = numbers(ends.map(({ group }) => group.job_id));
+  const ids = numbers(ends.map(({ live }) => live.job_id));
   const [written] = await session.query<{ now: number }>(sql.endGroups, [
     ids,
     ends.map(({ status }) => status),
     causes.map(({ reason }) => reason),
     causes.map(({ error }) => error),
   ]);
-  tally.at(written?.now ?? 0);
+  effects.at(written?.now ?? 0);
   type Row = { id: number; workflow_id: number | null; continues: boolean };
-  const rows = new Map((await session.query<Row>(sql.kin, [ids])).map((row) => [row.id, row]));
-  for (const { group, status } of ends) {
-    const row = rows.get(group.job_id);
-    tally.changed(group.job_id);
-    tally.note({ jobId: group.job_id, flags: group.flags, status });
-    tally.ended(row?.workflow_id ?? null, { status, continueOnFailure: row?.continues ?? false });
-    if (!(group.flags & FLAG.hasChildren)) continue;
-    const cancelled = status === 'cancelled' && !(group.flags & FLAG.keepDependents);
-    tally.queue({ id: group.job_id, mode: cancelled ? 'cancelled' : 'ended' });
+  const rows = new Map((await session.query<Row>(sql.scopes, [ids])).map((row) => [row.id, row]));
+  for (const { live, status } of ends) {
+    const row = rows.get(live.job_id);
+    effects.changedJob(live.job_id);
+    effects.noteEnd({ jobId: live.job_id, flags: live.flags, status });
+    effects.stepEnded(row?.workflow_id ?? null, { status, continueOnFailure: row?.continues ?? false });
+    if (!(live.flags & FLAG.hasChildren)) continue;
+    effects.queueCascade({ id: live.job_id, mode: cascadeModeOf(status, (live.flags & FLAG.keepDependents) !== 0) });
   }
 }
 
-/** Items that wait again. Their groups are locked; those that had ended run again. */
+/** Counts items as not ended. Their groups are locked; those that have ended run again. */
 export async function reopenItems(
   context: Context,
   transaction: Transaction,
   items: readonly ItemEnd[],
 ): Promise<void> {
-  const { session, locks, tally } = transaction;
+  const { session, locks, effects } = transaction;
   const ids = [...new Set(items.map(({ groupId }) => groupId))];
-  const fans = (await session.query<FanRow>(context.sql.fans, [numbers(ids)])).map((fan) => ({
-    fan,
-    counts: items.filter(({ groupId }) => groupId === fan.job_id).reduce(reopenStep, countsOf(fan)),
-    due: fan.due,
+  const groups = (await session.query<GroupRow>(context.sql.groups, [numbers(ids)])).map((group) => ({
+    group,
+    counts: items.filter(({ groupId }) => groupId === group.job_id).reduce(reopenStep, countsOf(group)),
+    due: group.due,
   }));
-  await writeFans(context, session, fans);
-  const { kin } = await lockKin(context, transaction, { ids: [], groupIds: ids });
-  const revived = [...kin.values()].filter(({ ended }) => ended);
+  await writeGroups(context, session, groups);
+  const { related } = await lockRelatedJobs(context, transaction, { ids: [], groupIds: ids });
+  const revived = [...related.values()].filter(({ ended }) => ended);
   if (revived.length === 0) return;
   const lanes = await lanesOf(context, session, revived);
   await session.query(context.sql.reviveGroups, [numbers(revived.map(({ id }) => id)), numbers(lanes)]);
   locks.made(revived.map(({ id }) => id));
-  tally.wakeExpander();
+  effects.changedGraph();
   for (const { id, workflowId, status, continueOnFailure } of revived) {
-    tally.changed(id);
-    tally.reopened(workflowId, { status: status as TerminalStatus, continueOnFailure });
-    tally.queue({ id, mode: 'reopened' });
+    effects.changedJob(id);
+    effects.stepReopened(workflowId, { status: status as TerminalStatus, continueOnFailure });
+    effects.queueCascade({ id, mode: 'reopened' });
   }
 }
 
-async function writeFans(
+async function writeGroups(
   { sql }: Context,
   session: Session,
-  fans: readonly { fan: FanRow; counts: StepCounts; due: boolean }[],
+  groups: readonly { group: GroupRow; counts: StepCounts; due: boolean }[],
 ): Promise<void> {
-  await session.query(sql.writeFans, [
-    numbers(fans.map(({ fan }) => fan.job_id)),
-    fans.map(({ due }) => due),
-    numbers(fans.map(({ counts }) => counts.open)),
-    numbers(fans.map(({ counts }) => counts.fine)),
-    numbers(fans.map(({ counts }) => counts.failed)),
-    numbers(fans.map(({ counts }) => counts.cancelled)),
+  await session.query(sql.writeGroups, [
+    numbers(groups.map(({ group }) => group.job_id)),
+    groups.map(({ due }) => due),
+    numbers(groups.map(({ counts }) => counts.open)),
+    numbers(groups.map(({ counts }) => counts.fine)),
+    numbers(groups.map(({ counts }) => counts.failed)),
+    numbers(groups.map(({ counts }) => counts.cancelled)),
   ]);
 }

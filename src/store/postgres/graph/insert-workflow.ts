@@ -1,6 +1,6 @@
-/** Stores a workflow with all its steps, piece by piece in one transaction. */
+/** Inserts a workflow with all its steps, in batches in one transaction. */
 
-import { countedEnd } from '../../../core/dag/conditions.ts';
+import { countedEnd, edgeStateFor } from '../../../core/dag/conditions.ts';
 import { openEdges } from '../../../core/dag/edge-counters.ts';
 import type { NewStep, NewSteps, NewWorkflow } from '../../../core/dag/new-workflow.ts';
 import type { Workflow } from '../../../core/dag/workflow.ts';
@@ -16,22 +16,21 @@ import type { Session } from '../base/database.ts';
 import { numbers } from '../base/values.ts';
 import { beginIdempotent } from '../jobs/idempotency.ts';
 import { giveTurnsTo } from '../jobs/turns.ts';
-import { transactAgain, UnknownLanes } from './again.ts';
-import { stateOf } from './carrier.ts';
 import {
   edgesOf,
   type Fate,
   insertEdges,
   insertLinked,
   type LinkedJob,
-  type Prospect,
-  prospectOf,
-} from './insert-linked.ts';
-import type { EdgeRow } from './kin.ts';
+  type Placement,
+  placementOf,
+} from './insert-dependent.ts';
 import type { ParentEnds } from './parents.ts';
+import type { EdgeRow } from './related-jobs.ts';
+import { retryTransaction, UnknownLanes } from './retry-transaction.ts';
 import { workflowIn } from './workflows.ts';
 
-/** Steps that are made, and stored, together: others get their turn in between, and no more are there at once. */
+/** Steps that are inserted together. Other work of the process gets its turn in between. */
 const STEPS_PER_PIECE = 500;
 
 interface Answer {
@@ -48,7 +47,7 @@ export async function insertWorkflow(
   const { sql, hints } = context;
   const outline = await outlineOf(wanted.steps);
   await context.lanes.idsOf([...outline.lanes], signal);
-  const answer = await transactAgain(context, signal, async (session): Promise<Answer> => {
+  const answer = await retryTransaction(context, signal, async (session): Promise<Answer> => {
     if (idempotency !== undefined) {
       type Stored = { workflow_id: number };
       const stored = await beginIdempotent<Stored>(context, session, idempotency);
@@ -62,33 +61,33 @@ export async function insertWorkflow(
   });
   if (answer.replayed) return answer;
   context.fairQueues.learn(outline.fairQueues);
-  // Cheap to say: whoever looks finds what there is.
+  // Published whether there is work or not: a hint is cheap.
   hints.tell({ work: true, graph: true, dueAt: firstDue(outline, answer.workflow.createdAt) });
   return answer;
 }
 
 async function readAgain(context: Context, session: Session, { workflow_id: id }: { workflow_id: number }) {
   const found = await workflowIn(context, session, id);
-  if (found === undefined) throw new WorkronError('workflow_not_found', `Workflow ${id} is there no longer`);
+  if (found === undefined) throw new WorkronError('workflow_not_found', `Workflow ${id} no longer exists`);
   return found;
 }
 
-/** What must be known of all steps before the first one is stored. */
+/** What must be known of all steps before the first one is inserted. */
 export interface Outline {
   /** Keys of the lanes. */
   lanes: Set<string>;
-  /** Queues of steps that have a key. */
+  /** Queues of steps with a fair key. */
   fairQueues: Set<string>;
   /** Jobs whose results are kept. */
   kept: number[];
-  /** By place: 1 where it has children. */
+  /** 1 for a step that has children, by its place in the list. */
   hasChildren: Uint8Array;
-  /** The first instant, and the least delay, that a step is postponed to. */
+  /** The earliest `runAt` and the shortest delay of the steps. */
   runAt: number;
   delayMs: number;
 }
 
-/** Lets others have their turn: there may be 100,000 steps. */
+/** Yields to other work now and then: there may be 100,000 steps. */
 export async function outlineOf(steps: NewSteps): Promise<Outline> {
   const outline: Outline = {
     lanes: new Set(),
@@ -117,24 +116,24 @@ function firstDue({ runAt, delayMs }: Outline, now: number): number | null {
   return first === Number.POSITIVE_INFINITY ? null : first;
 }
 
-/** How a workflow begins. */
+/** The context in which a workflow starts. */
 export interface Beginning {
   outline: Outline;
-  /** What its first steps wait for, locked, and how that stands. */
+  /** The jobs that its first steps wait for, which are locked, and their ends. */
   after: readonly Dependency[];
   ends: ParentEnds;
 }
 
-/** How far a workflow is stored, and what its further steps have to know of that. */
+/** The steps inserted so far, as far as later steps depend on them. */
 interface Progress {
-  /** By place. */
+  /** Ids by place in the list. */
   ids: number[];
-  /** Of steps that had ended when they were stored, by place. */
+  /** Counted ends of steps that had ended when they were inserted, by place. */
   ends: Map<number, TerminalStatus>;
   counts: StepCounts;
 }
 
-/** Nobody sees the steps before the transaction ends, so nothing of them has to be locked. Answers with its id. */
+/** Returns the id. The steps are not locked: no one else sees them before the commit. */
 export async function storeWorkflow(
   context: Context,
   session: Session,
@@ -170,13 +169,13 @@ async function storePiece(
 ): Promise<void> {
   const { progress } = place;
   const start = progress.ids.length;
-  const linked = piece.map((step, index) => foresee(context, step, { ...place, at: start + index }));
+  const linked = piece.map((step, index) => placeStep(context, step, { ...place, at: start + index }));
   for (const id of await insertLinked(context, session, linked)) progress.ids.push(id);
   await insertEdges(context, session, edgesOfPiece(piece, start, place));
-  await insertFans(context, session, piece, { start, linked, ids: progress.ids });
+  await insertGroups(context, session, piece, { start, linked, ids: progress.ids });
 }
 
-/** One by one: a step that joins all others has as many as there are steps. */
+/** Yields edges one by one: a step that joins all others has as many as there are steps. */
 function* edgesOfPiece(
   piece: readonly NewStep[],
   start: number,
@@ -186,14 +185,14 @@ function* edgesOfPiece(
     const childId = progress.ids[start + index] as number;
     if (parents.length === 0) yield* edgesOf(childId, after, ends);
     for (const parent of parents) {
-      const state = stateOf({ condition }, progress.ends.get(parent) ?? null);
+      const state = edgeStateFor(condition, progress.ends.get(parent) ?? null);
       yield { child_id: childId, parent_id: progress.ids[parent] as number, condition, state };
     }
   }
 }
 
-/** How a step begins. Parents come first, so how those began is known. */
-function foresee(
+/** Judges a new step. Its parents come before it in the list, so their ends are known. */
+function placeStep(
   { lanes }: Context,
   step: NewStep,
   {
@@ -207,7 +206,7 @@ function foresee(
 ): LinkedJob {
   const { key, job, parents, forEach, keepFrom } = step;
   const { counters, fate } =
-    parents.length === 0 ? prospectOf(after, ends, 'together') : prospectWithin(step, progress.ends);
+    parents.length === 0 ? placementOf(after, ends, 'together') : placementWithin(step, progress.ends);
   const own: Fate = keepFrom !== null ? 'kept' : fate === 'free' && forEach !== null ? 'group' : fate;
   const status = own === 'kept' ? 'done' : own === 'upstream_failed' || own === 'condition' ? 'skipped' : null;
   if (status !== null) {
@@ -221,17 +220,17 @@ function foresee(
   return {
     job: job.unique === null ? job : { ...job, unique: null },
     lane: laneId,
-    prospect: { counters, fate: own },
+    placement: { counters, fate: own },
     flags:
       FLAG.inWorkflow | (forEach === null ? 0 : FLAG.group) | (outline.hasChildren[at] === 1 ? FLAG.hasChildren : 0),
     step: { workflowId, key, keepFrom },
   };
 }
 
-function prospectWithin({ parents, condition }: NewStep, ends: Progress['ends']): Prospect {
+function placementWithin({ parents, condition }: NewStep, ends: Progress['ends']): Placement {
   if (ends.size === 0) return { counters: openEdges(parents.length), fate: 'wait' };
   const dependencies = parents.map((parent) => ({ jobId: parent, condition }));
-  return prospectOf(dependencies, ends, 'together');
+  return placementOf(dependencies, ends, 'together');
 }
 
 async function refuseUnknown({ sql }: Context, session: Session, kept: readonly number[]): Promise<void> {
@@ -243,23 +242,23 @@ async function refuseUnknown({ sql }: Context, session: Session, kept: readonly 
   throw new WorkronError('job_not_found', `No job ${unknown} whose result could be kept`, { jobId: unknown });
 }
 
-async function insertFans(
+async function insertGroups(
   { sql }: Context,
   session: Session,
   piece: readonly NewStep[],
   { start, linked, ids }: { start: number; linked: readonly LinkedJob[]; ids: readonly number[] },
 ): Promise<void> {
-  const fans = piece.flatMap(({ forEach }, index) => {
+  const groups = piece.flatMap(({ forEach }, index) => {
     if (forEach === null) return [];
     const { items, maxParallel } = forEach;
     const source = 'parent' in items ? { parentId: ids[items.parent], path: items.path } : items;
-    return [{ id: ids[start + index] as number, source, maxParallel, due: linked[index]?.prospect.fate === 'group' }];
+    return [{ id: ids[start + index] as number, source, maxParallel, due: linked[index]?.placement.fate === 'group' }];
   });
-  if (fans.length === 0) return;
-  await session.query(sql.insertFans, [
-    numbers(fans.map(({ id }) => id)),
-    fans.map(({ source }) => JSON.stringify(source)),
-    numbers(fans.map(({ maxParallel }) => maxParallel)),
-    fans.map(({ due }) => due),
+  if (groups.length === 0) return;
+  await session.query(sql.insertGroups, [
+    numbers(groups.map(({ id }) => id)),
+    groups.map(({ source }) => JSON.stringify(source)),
+    numbers(groups.map(({ maxParallel }) => maxParallel)),
+    groups.map(({ due }) => due),
   ]);
 }

@@ -1,30 +1,30 @@
-/** More are not remembered: those who never settled here would be kept for ever. */
-const MOST = 100_000;
+/** All are forgotten beyond this number: jobs that are settled by other processes would be kept for ever. */
+const MAX_CLAIMS = 100_000;
 
-/** What a job belongs to; that never changes. */
-export interface Belonging {
+/** The workflow and the group of a job. They never change. */
+export interface JobScope {
   workflowId: number | null;
   groupId: number | null;
 }
 
-export interface LinkedClaim extends Belonging {
-  /** As its children know it. */
+export interface LinkedClaim extends JobScope {
+  /** Its name in the run context of its children. */
   key: string;
 }
 
 /**
- * Jobs that were linked to others when this process handed them out: their ends need not be tried the simple way first, and
- * it is known where they belong. Only that. A job that is forgotten, or that somebody else handed out, ends just the same.
+ * Jobs that were linked to others when this process claimed them. Saves a query for their scope, and an attempt to settle
+ * them as jobs without links. A cache: jobs that are not in it end in the same way.
  */
 export class LinkedClaims {
   readonly #jobs = new Map<number, LinkedClaim>();
 
   remember(jobs: readonly (LinkedClaim & { id: number })[]): void {
-    if (this.#jobs.size + jobs.length > MOST) this.#jobs.clear();
+    if (this.#jobs.size + jobs.length > MAX_CLAIMS) this.#jobs.clear();
     for (const { id, workflowId, groupId, key } of jobs) this.#jobs.set(id, { workflowId, groupId, key });
   }
 
-  /** What is known of it, if it was among them; from now on it is not. */
+  /** Returns and forgets the job. */
   take(id: number): LinkedClaim | undefined {
     const found = this.#jobs.get(id);
     if (found !== undefined) this.#jobs.delete(id);

@@ -1,8 +1,7 @@
 /**
- * The jobs that a transaction has locked. Everybody locks in one order, so that no two transactions wait for each other:
- * what has not ended by id, groups after all others; then what has ended (its final run row) by id. The order looks only
- * at what never changes: a state may be another one by the time the lock is had, and a row that was queued for as one
- * that waits would be held as one that runs.
+ * The jobs that a transaction has locked. All transactions lock in one order, so that no two wait for each other: live rows
+ * by id, groups after all others; then the final run rows of ended jobs by id. The order depends only on what never changes:
+ * a state may have changed by the time the lock is granted.
  */
 
 import type { TerminalStatus } from '../../../core/job.ts';
@@ -11,12 +10,12 @@ import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import type { Sql } from '../base/sql.ts';
 import { numbers } from '../base/values.ts';
-import { Moved } from './again.ts';
+import { ConcurrentChange } from './retry-transaction.ts';
 
 export interface EndedRow {
   job_id: number;
   status: TerminalStatus;
-  /** Its failure counts as success. */
+  /** `continue_on_failure`: its failure counts as success. */
   continues: boolean;
 }
 
@@ -34,19 +33,19 @@ export class Locks {
     this.#session = session;
   }
 
-  /** Whether it was locked as one that has not ended. */
+  /** True if its live row is locked. */
   holds(id: number): boolean {
     return this.#live.has(id);
   }
 
-  /** Rows that the transaction itself has made: nobody else sees them. */
+  /** Notes live rows that the transaction itself has inserted. */
   made(ids: Iterable<number>): void {
     for (const id of ids) this.#live.add(id);
   }
 
   /**
-   * Locks those that have not ended; groups among `ids` need not be named. Where their turn is over, it takes only what
-   * nobody else holds and throws `Moved` if that is not all: whoever knows beforehand what it needs asks for it at once.
+   * Locks the live rows of jobs; groups among `ids` need not be named apart. Rows that come too late in the order are
+   * locked without waiting, and `ConcurrentChange` is thrown if another transaction holds one: ask for all rows at once.
    */
   async live(ids: Iterable<number>, groupIds: Iterable<number> = []): Promise<void> {
     const isNew = (id: number) => !this.#live.has(id);
@@ -62,22 +61,22 @@ export class Locks {
     for (const { job_id, flags } of rows) this.#hold(job_id, flags);
     if (inTurn || rows.length === wanted.length) return;
     const left = numbers(wanted.filter(isNew));
-    if ((await this.#session.query(this.#sql.liveOf, [left])).length > 0) throw new Moved();
+    if ((await this.#session.query(this.#sql.liveOf, [left])).length > 0) throw new ConcurrentChange();
   }
 
-  /** What has not ended is held already, in no order: from now on it is locked without waiting, groups excepted. */
+  /** Live rows were locked out of order: further ones are locked without waiting, except groups. */
   outOfTurn(): void {
     this.#lastLive = Number.POSITIVE_INFINITY;
   }
 
-  /** Before all others: locks jobs, and those whom the ends of some concern. */
-  async withConcerned(ends: readonly number[], others: readonly number[] = []): Promise<void> {
+  /** Locks jobs, and those that the ends of some affect. Called before all other locks. */
+  async withAffected(ends: readonly number[], others: readonly number[] = []): Promise<void> {
     type Row = { ids: number[] | null; flags: number[] };
-    const [row] = await this.#session.query<Row>(this.#sql.lockWithConcerned, [numbers(ends), numbers(others)]);
+    const [row] = await this.#session.query<Row>(this.#sql.lockWithAffected, [numbers(ends), numbers(others)]);
     for (const [place, id] of (row?.ids ?? []).entries()) this.#hold(id, row?.flags[place] ?? 0);
   }
 
-  /** Locks those that have ended, and answers with them. */
+  /** Locks the final rows of ended jobs, and returns them. */
   async ended(ids: readonly number[]): Promise<EndedRow[]> {
     const wanted = [...new Set(ids)].filter((id) => !this.#ended.has(id));
     if (wanted.length > 0) {

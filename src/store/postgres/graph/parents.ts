@@ -1,4 +1,4 @@
-/** The jobs that new ones depend on, locked: they end either before we look at them or after the new ones are there. */
+/** Locks the parents of new jobs: each ends either before its state is read or after the new jobs are inserted. */
 
 import { countedEnd } from '../../../core/dag/conditions.ts';
 import type { NewJob, TerminalStatus } from '../../../core/job.ts';
@@ -6,17 +6,17 @@ import { unknownParents } from '../../refusals.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { numbers } from '../base/values.ts';
-import { Moved } from './again.ts';
+import { ConcurrentChange } from './retry-transaction.ts';
 import type { Transaction } from './transaction.ts';
 
-/** The end of each parent, as its children count it; `null` where it has not ended. */
+/** Counted ends by id; `null` for a parent that has not ended. */
 export type ParentEnds = ReadonlyMap<number, TerminalStatus | null>;
 
 export function parentIds(jobs: readonly Pick<NewJob, 'dependsOn'>[]): number[] {
   return [...new Set(jobs.flatMap(({ dependsOn }) => dependsOn.map(({ jobId }) => jobId)))];
 }
 
-/** Marks those that have not ended as having children. An unknown one throws `dependency_unknown`. */
+/** Marks live parents as having children. Throws `dependency_unknown` if a parent does not exist. */
 export async function lockParents(
   { sql }: Context,
   { session, locks }: Pick<Transaction, 'session' | 'locks'>,
@@ -38,12 +38,12 @@ export async function lockParents(
   return ends;
 }
 
-/** Of those that are neither live nor ended, some do not exist; the others moved between the two looks. */
+/** Parents that are neither live nor ended do not exist, or changed between the two statements. */
 async function refuseUnknown(sql: Context['sql'], session: Session, missing: readonly number[]): Promise<void> {
   if (missing.length === 0) return;
   const rows = await session.query<{ id: number }>(sql.existingJobs, [numbers(missing)]);
   const known = new Set(rows.map(({ id }) => id));
   const unknown = missing.filter((id) => !known.has(id)).sort((a, b) => a - b);
   if (unknown.length > 0) throw unknownParents(unknown);
-  throw new Moved();
+  throw new ConcurrentChange();
 }

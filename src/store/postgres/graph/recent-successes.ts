@@ -1,18 +1,17 @@
-/** Of so many the older half is forgotten. */
-const MOST = 50_000;
+/** Beyond this number the older half is forgotten. */
+const MAX_SUCCESSES = 50_000;
 
 /**
- * Parents that this process has ended well and that left no result, by id: their children, which mostly are claimed here a
- * moment later, are told of them without another look. What is done stays so; a group, which may run again, is never among
- * them.
+ * Parents that succeeded in this process and have no result, by id. Saves a query when their children are claimed here a
+ * moment later. A done job never changes; groups, which may run again, are never among them.
  */
 export class RecentSuccesses {
-  /** As their children know them. */
+  /** Their names in the run contexts of their children. */
   #keys = new Map<number, string>();
   #older = new Map<number, string>();
 
   remember(jobId: number, key: string): void {
-    if (this.#keys.size >= MOST / 2) {
+    if (this.#keys.size >= MAX_SUCCESSES / 2) {
       this.#older = this.#keys;
       this.#keys = new Map();
     }

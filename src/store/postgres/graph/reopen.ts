@@ -1,4 +1,4 @@
-/** A person's retry: the row that ended a job is taken back under its lock, and the job waits again. */
+/** A person's retry: the final row of a job is taken back under its lock, and the job waits again. */
 
 import { laneKey, laneOf } from '../../../core/lane.ts';
 import type { Change } from '../../../core/transition.ts';
@@ -9,16 +9,17 @@ import type { Session } from '../base/database.ts';
 import { fenceRow, type PlacedChange } from '../base/fence.ts';
 import { numbers } from '../base/values.ts';
 import { type SpecRow, specOf } from '../reads/job-row.ts';
-import { type Kin, lockKin } from './kin.ts';
+import { lockRelatedJobs, type RelatedJob } from './related-jobs.ts';
+import { UnknownLanes } from './retry-transaction.ts';
 import type { Transaction } from './transaction.ts';
 
-/** What a job needs to wait again. An ended job is never edited, so this stays true. */
+/** What a job needs to wait again. An ended job is never edited, so this does not change. */
 export interface Place {
   lane: number;
   startTimeoutMs: number | null;
 }
 
-/** Looked up before the transaction, as lanes are made in transactions of their own. */
+/** Looked up before the transaction, because lanes are inserted by other transactions. */
 export async function lanesToReopen(
   { database, sql, lanes }: Context,
   changes: readonly Change[],
@@ -40,6 +41,19 @@ export async function lanesToReopen(
   );
 }
 
+/** The lanes of jobs that get a live row again. Throws `UnknownLanes` if this process does not know one of them. */
+export async function lanesOf(
+  { sql, lanes }: Context,
+  session: Session,
+  jobs: readonly { id: number }[],
+): Promise<number[]> {
+  const rows = await session.query<SpecRow & { id: number }>(sql.specs, [numbers(jobs.map(({ id }) => id))]);
+  const keys = new Map(rows.map((row) => [row.id, laneKey(laneOf(specOf(row)))]));
+  const unknown = [...keys.values()].filter((key) => lanes.idOf(key) === undefined);
+  if (unknown.length > 0) throw new UnknownLanes(unknown);
+  return jobs.map(({ id }) => lanes.idOf(keys.get(id) as string) as number);
+}
+
 interface ReopenedRow {
   job_id: number;
   status: string;
@@ -47,13 +61,13 @@ interface ReopenedRow {
 }
 
 /** A job as it was before it was reopened. */
-export interface Reopened extends Kin {
+export interface Reopened extends RelatedJob {
   hasChildren: boolean;
-  /** It is a group that runs again. */
+  /** True for a group that runs again. */
   expands: boolean;
 }
 
-/** Answers with those that still matched; all whom it concerns are locked. */
+/** Returns the jobs whose fences still matched. All affected jobs are locked. */
 export async function reopen(
   context: Context,
   { session, locks }: Pick<Transaction, 'session' | 'locks'>,
@@ -80,18 +94,18 @@ export async function reopen(
   if (rows.length === 0) return [];
   const input = JSON.stringify(rows);
   const ids = rows.map(({ job_id }) => job_id);
-  const { kin: before } = await lockKin(context, { session, locks }, { ids });
+  const { related: before } = await lockRelatedJobs(context, { session, locks }, { ids });
   await refuseConflicts(context.sql, session, input);
   const reopened = await session.query<ReopenedRow>(context.sql.reopen, [input]);
   locks.made(reopened.map(({ job_id }) => job_id));
   return reopened.map(({ job_id, status, flags }) => ({
-    ...(before.get(job_id) as Kin),
+    ...(before.get(job_id) as RelatedJob),
     hasChildren: (flags & FLAG.hasChildren) !== 0,
     expands: status === 'running',
   }));
 }
 
-/** A job that waits again does not take its unique key again, but nobody else may have it. */
+/** A reopened job does not take its unique key again, but no other job may hold it. */
 async function refuseConflicts(sql: Context['sql'], session: Session, input: string): Promise<void> {
   type Row = { id: number; holder: number; key: string };
   const [conflict] = await session.query<Row>(sql.reopenConflicts, [input]);

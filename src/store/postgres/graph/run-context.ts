@@ -11,7 +11,7 @@ export interface Claimed {
   spec: StoredSpec;
   workflowId: number | null;
   groupId: number | null;
-  /** Of an item, its place in the group. */
+  /** The place of an item in its group. */
   groupIndex: number;
 }
 
@@ -25,11 +25,11 @@ interface Around {
 interface WorkflowRow {
   id: number;
   params: Record<string, unknown>;
-  /** None of its steps was claimed before. */
+  /** True if none of its steps was claimed before. */
   fresh: boolean;
 }
 
-/** What claimed jobs can know of those around them, by id; those that stand alone have nothing and cost nothing. */
+/** Returns the run contexts of claimed jobs by id. Jobs without workflow and parents have none, and cost nothing. */
 export async function runContextOf(
   context: Context,
   claimed: readonly Claimed[],
@@ -60,7 +60,7 @@ export async function runContextOf(
   );
 }
 
-/** By child. Each parent is asked for once, however many wait for it; groups are asked for by their items. */
+/** Returns the ends of parents by child. Each parent is read once, however many children it has. */
 async function parentEnds(
   context: Context,
   { children, parents }: Around,
@@ -79,7 +79,7 @@ async function parentEnds(
   return ends;
 }
 
-/** Those among them that have ended. */
+/** Returns the ends of jobs that have ended. */
 async function endsOf(
   { database, sql, recentSuccesses }: Context,
   ids: readonly number[],
@@ -102,7 +102,7 @@ async function endsOf(
   return ends;
 }
 
-/** All jobs of one claim have started at the same instant. */
+/** Marks workflows as started. All jobs of one claim have started at the same instant. */
 async function beginWorkflows(
   { database, sql }: Pick<Context, 'database' | 'sql'>,
   about: readonly WorkflowRow[],

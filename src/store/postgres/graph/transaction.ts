@@ -1,10 +1,10 @@
 import type { Session } from '../base/database.ts';
+import type { TransactionEffects } from './effects.ts';
 import type { Locks } from './locks.ts';
-import type { Tally } from './tally.ts';
 
-/** What the parts of one transaction share. */
+/** The state that the parts of one transaction share. */
 export interface Transaction {
   session: Session;
   locks: Locks;
-  tally: Tally;
+  effects: TransactionEffects;
 }

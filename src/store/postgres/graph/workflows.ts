@@ -1,4 +1,4 @@
-/** Workflows and their steps as they are read. */
+/** Reads workflows and their steps. */
 
 import type { GroupState, Workflow, WorkflowFilter, WorkflowStep } from '../../../core/dag/workflow.ts';
 import type { WorkflowStatus } from '../../../core/dag/workflow-status.ts';
@@ -8,7 +8,7 @@ import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { numbers } from '../base/values.ts';
 import { decodeJob, type JobRow } from '../reads/job-row.ts';
-import { countsOf, type FanRow } from './groups.ts';
+import { countsOf, type GroupRow } from './groups.ts';
 
 interface WorkflowRow {
   id: number;
@@ -36,7 +36,7 @@ export async function workflow(
   return row === undefined ? undefined : decodeWorkflow(row);
 }
 
-/** The same within a transaction. */
+/** Reads a workflow within a transaction. */
 export async function workflowIn({ sql }: Context, session: Session, id: number): Promise<Workflow | undefined> {
   const [row] = await session.query<WorkflowRow>(sql.workflows, [numbers([id])]);
   return row === undefined ? undefined : decodeWorkflow(row);
@@ -71,12 +71,12 @@ export async function steps(
   const found = await database.query<{ id: number }>(sql.stepIds, values, signal);
   if (found.length === 0) return [];
   const ids = numbers(found.map(({ id }) => id));
-  type GroupRow = FanRow & { source: GroupState['source'] };
-  const [jobs, fans] = await Promise.all([
+  type WithSource = GroupRow & { source: GroupState['source'] };
+  const [jobs, rows] = await Promise.all([
     database.query<JobRow>(sql.jobs, [ids], signal),
-    database.query<GroupRow>(sql.stepGroups, [ids], signal),
+    database.query<WithSource>(sql.stepGroups, [ids], signal),
   ]);
-  const groups = new Map(fans.map((fan) => [fan.job_id, stateOfGroup(fan)]));
+  const groups = new Map(rows.map((row) => [row.job_id, stateOfGroup(row)]));
   return jobs
     .map(decodeJob)
     .sort((a, b) => a.id - b.id)
@@ -88,9 +88,9 @@ export async function steps(
     }));
 }
 
-function stateOfGroup(fan: FanRow & { source: GroupState['source'] }): GroupState {
-  const { source, total, max_parallel, inserted } = fan;
-  return { source, total, maxParallel: max_parallel, inserted, counts: countsOf(fan) };
+function stateOfGroup(row: GroupRow & { source: GroupState['source'] }): GroupState {
+  const { source, total, max_parallel, inserted } = row;
+  return { source, total, maxParallel: max_parallel, inserted, counts: countsOf(row) };
 }
 
 function decodeWorkflow(row: WorkflowRow): Workflow {

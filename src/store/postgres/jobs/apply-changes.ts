@@ -10,12 +10,12 @@ import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { fenceRow, type PlacedChange } from '../base/fence.ts';
 import { numbers } from '../base/values.ts';
-import { transactAgain } from '../graph/again.ts';
-import { Conclusion, type Ended } from '../graph/conclusion.ts';
-import { type Intended, lockConcerned } from '../graph/lock-concerned.ts';
+import { TransactionEffects } from '../graph/effects.ts';
+import { type EndedJob, GraphUpdate } from '../graph/graph-update.ts';
+import { type Intended, lockAffected } from '../graph/lock-affected.ts';
 import { Locks } from '../graph/locks.ts';
 import { lanesToReopen, reopen } from '../graph/reopen.ts';
-import { Tally } from '../graph/tally.ts';
+import { retryTransaction } from '../graph/retry-transaction.ts';
 import { decodeJob, type JobRow } from '../reads/job-row.ts';
 
 /** A written change, and what has to be announced of it. */
@@ -32,11 +32,11 @@ export async function applyChanges(
   signal.throwIfAborted();
   if (changes.length === 0) return [];
   const lanes = await lanesToReopen(context, changes, signal);
-  const { written, tally } = await transactAgain(context, signal, async (session) => {
-    const ledger = new Tally();
+  const { written, effects } = await retryTransaction(context, signal, async (session) => {
+    const gathered = new TransactionEffects();
     const locks = new Locks(context, session);
-    await lockConcerned(context, { session, locks }, intendedBy(changes));
-    const conclusion = new Conclusion(context, { session, locks, tally: ledger });
+    await lockAffected(context, { session, locks }, intendedBy(changes));
+    const update = new GraphUpdate(context, { session, locks, effects: gathered });
     const found: (Written | undefined)[] = changes.map(() => undefined);
     for (const round of roundsOf(changes)) {
       const live = await changeLive(context, session, round);
@@ -48,19 +48,19 @@ export async function applyChanges(
         const job = jobs.get(change.fence.jobId);
         if (job !== undefined) found[place] = { job, change };
       }
-      for (const { kind, job_id } of live) if (kind === 'requeue') ledger.claimable(job_id);
-      for (const { id } of reopened) ledger.claimable(id);
-      ledger.at(live[0]?.now ?? 0);
-      await conclusion.ended(endedOf(round, live));
-      conclusion.reopened(reopened);
-      if (live.some(({ kind, flags }) => kind === 'flag' && flags & FLAG.group)) ledger.wakeExpander();
-      if (reopened.some(({ expands }) => expands)) ledger.wakeExpander();
+      for (const { kind, job_id } of live) if (kind === 'requeue') gathered.claimable(job_id);
+      for (const { id } of reopened) gathered.claimable(id);
+      gathered.at(live[0]?.now ?? 0);
+      await update.ended(endedOf(round, live));
+      update.reopened(reopened);
+      if (live.some(({ kind, flags }) => kind === 'flag' && flags & FLAG.group)) gathered.changedGraph();
+      if (reopened.some(({ expands }) => expands)) gathered.changedGraph();
     }
-    await conclusion.write();
-    await ledger.write(context, session);
-    return { written: found, tally: ledger };
+    await update.write();
+    await gathered.write(context, session);
+    return { written: found, effects: gathered };
   });
-  tally.tell(context);
+  effects.publish(context);
   tell(context, written);
   return written.map((entry) => entry?.job);
 }
@@ -97,19 +97,19 @@ function intendedBy(changes: readonly Change[]): Intended {
   return { ends: those('end'), retries: those('reopen'), others: those('requeue', 'flag') };
 }
 
-function endedOf(round: readonly PlacedChange[], written: readonly ChangedRow[]): Ended[] {
+function endedOf(round: readonly PlacedChange[], written: readonly ChangedRow[]): EndedJob[] {
   const flags = new Map(written.map((row) => [row.job_id, row.flags]));
   return round.flatMap(({ change }) => {
     const own = flags.get(change.fence.jobId);
     if (change.kind !== 'end' || own === undefined) return [];
-    const quiet = change.quiet === true || (own & FLAG.keepDependents) !== 0;
-    return [{ jobId: change.fence.jobId, flags: own, status: change.status, quiet }];
+    const keepDependents = change.keepDependents === true || (own & FLAG.keepDependents) !== 0;
+    return [{ jobId: change.fence.jobId, flags: own, status: change.status, keepDependents }];
   });
 }
 
 function rowOf(change: Exclude<Change, { kind: 'reopen' }>) {
   const fence = { ...fenceRow(change.fence), kind: change.kind, seen_at: change.fence.workerSeenAt ?? null };
-  if (change.kind === 'flag') return { ...fence, quiet: change.quiet ?? false };
+  if (change.kind === 'flag') return { ...fence, keep_dependents: change.keepDependents ?? false };
   const { failures, interruptions, snoozes, losses } = change.counters;
   const { outcome = null, exitCode = null, signal = null, error = null } = change.record ?? {};
   return {

@@ -9,12 +9,12 @@ import { keyHeld, tooYoungParent } from '../../refusals.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { numbers } from '../base/values.ts';
-import { Moved, transactAgain } from '../graph/again.ts';
-import { edgesOf, insertEdges, insertLinked, prospectOf } from '../graph/insert-linked.ts';
-import { lockConcerned } from '../graph/lock-concerned.ts';
+import { TransactionEffects } from '../graph/effects.ts';
+import { edgesOf, insertEdges, insertLinked, placementOf } from '../graph/insert-dependent.ts';
+import { lockAffected } from '../graph/lock-affected.ts';
 import { Locks } from '../graph/locks.ts';
 import { lockParents, type ParentEnds, parentIds } from '../graph/parents.ts';
-import { Tally } from '../graph/tally.ts';
+import { ConcurrentChange, retryTransaction } from '../graph/retry-transaction.ts';
 import type { Transaction } from '../graph/transaction.ts';
 import { decodeJob, type JobRow } from '../reads/job-row.ts';
 import { beginIdempotent } from './idempotency.ts';
@@ -30,13 +30,13 @@ export interface GuardedInsert {
 }
 
 export async function insertGuarded(context: Context, asked: GuardedInsert, signal: AbortSignal): Promise<Inserted> {
-  const { answer, tally } = await transactAgain(context, signal, async (session) => {
-    const ledger = new Tally();
-    const inserted = await insertOnce(context, session, asked, ledger);
-    await ledger.write(context, session);
-    return { answer: inserted, tally: ledger };
+  const { answer, effects } = await retryTransaction(context, signal, async (session) => {
+    const gathered = new TransactionEffects();
+    const inserted = await insertOnce(context, session, asked, gathered);
+    await gathered.write(context, session);
+    return { answer: inserted, effects: gathered };
   });
-  tally.tell(context);
+  effects.publish(context);
   const changed = answer.items.map(({ job }) => job).filter(({ status }) => isWaiting(status));
   if (!answer.replayed) announce(context, changed);
   return answer;
@@ -44,14 +44,19 @@ export async function insertGuarded(context: Context, asked: GuardedInsert, sign
 
 type StoredAnswer = { job_id: number; deduplicated: boolean }[];
 
-async function insertOnce(context: Context, session: Session, asked: GuardedInsert, tally: Tally): Promise<Inserted> {
+async function insertOnce(
+  context: Context,
+  session: Session,
+  asked: GuardedInsert,
+  effects: TransactionEffects,
+): Promise<Inserted> {
   const { sql } = context;
   const { idempotency } = asked.options;
   if (idempotency !== undefined) {
     const stored = await beginIdempotent<StoredAnswer>(context, session, idempotency);
     if (stored !== undefined) return { items: await replay(context, session, stored), replayed: true };
   }
-  const items = await insertUnique(context, session, asked, tally);
+  const items = await insertUnique(context, session, asked, effects);
   if (idempotency !== undefined) {
     const answer: StoredAnswer = items.map(({ job, deduplicated }) => ({ job_id: job.id, deduplicated }));
     await session.query(sql.endIdempotent, [idempotency.key, JSON.stringify(answer)]);
@@ -73,11 +78,11 @@ async function insertUnique(
   context: Context,
   session: Session,
   asked: GuardedInsert,
-  tally: Tally,
+  effects: TransactionEffects,
 ): Promise<Inserted['items']> {
   const { jobs, lanes } = asked;
   const locks = new Locks(context, session);
-  const transaction = { session, locks, tally };
+  const transaction = { session, locks, effects };
   const seen = await seenHolders(context, session, jobs);
   await lockReplaced(context, transaction, jobs, seen);
   const ends = await lockParents(context, transaction, jobs);
@@ -96,10 +101,10 @@ async function insertUnique(
     session,
     keyed.filter((_, place) => takers.has(place)),
   );
-  for (const { id } of stored) tally.claimable(id);
-  for (const queue of fairQueues) tally.fair(queue);
+  for (const { id } of stored) effects.claimable(id);
+  for (const queue of fairQueues) effects.addedFairQueue(queue);
   const over = stored.filter(({ status }, place) => status === 'skipped' && fresh[place]?.job.unique !== null);
-  for (const { id } of over) tally.freeKey(id);
+  for (const { id } of over) effects.freeKey(id);
   return answers.map((answer, index) => ({
     job: ('fresh' in answer ? stored[answer.fresh] : held.get(answer.held)) as Job,
     deduplicated: deduplicated[index] as boolean,
@@ -127,7 +132,7 @@ async function insertFresh(
     fresh.map(({ job, lane }) => ({
       job,
       lane,
-      prospect: prospectOf(job.dependsOn, ends, 'each'),
+      placement: placementOf(job.dependsOn, ends, 'each'),
       flags: 0,
       step: null,
     })),
@@ -160,7 +165,7 @@ async function lockReplaced(
 ): Promise<void> {
   const replaced = replacedBy(jobs, byKey);
   if (replaced.length === 0) return;
-  await lockConcerned(context, { session, locks }, { ends: replaced, others: parentIds(jobs) });
+  await lockAffected(context, { session, locks }, { ends: replaced, others: parentIds(jobs) });
 }
 
 /**
@@ -181,7 +186,7 @@ async function lockHolders(
   const rows = await session.query<KeyRow>(isHeld ? sql.lockKeys : sql.makeKeys, [keys]);
   const held = rows.filter(({ job_id }) => job_id !== 0);
   const unchanged = held.length === byKey.size && held.every(({ key, job_id }) => byKey.get(key) === job_id);
-  if (!unchanged) throw new Moved();
+  if (!unchanged) throw new ConcurrentChange();
   type Row = { job_id: number; flags: number };
   const waiting = replaced.length === 0 ? [] : await session.query<Row>(sql.waitingOf, [numbers(replaced)]);
   const locked = new Map(waiting.filter(({ job_id }) => locks.holds(job_id)).map((row) => [row.job_id, row.flags]));

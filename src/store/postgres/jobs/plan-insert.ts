@@ -4,7 +4,7 @@
  */
 
 import type { NewJob } from '../../../core/job.ts';
-import { prospectOf } from '../graph/insert-linked.ts';
+import { placementOf } from '../graph/insert-dependent.ts';
 import type { ParentEnds } from '../graph/parents.ts';
 
 export interface Holders {
@@ -80,6 +80,6 @@ export function planInsert(asked: readonly Placed[], { byKey, locked }: Holders,
 
 function skips({ dependsOn }: NewJob, ends: ParentEnds): boolean {
   if (dependsOn.length === 0) return false;
-  const { fate } = prospectOf(dependsOn, ends, 'each');
+  const { fate } = placementOf(dependsOn, ends, 'each');
   return fate === 'upstream_failed' || fate === 'condition';
 }

@@ -6,8 +6,8 @@ import { encodeSpec } from '../../spec.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { numbers } from '../base/values.ts';
-import { Conclusion } from '../graph/conclusion.ts';
-import { edgesOf, insertEdges, prospectOf } from '../graph/insert-linked.ts';
+import { GraphUpdate } from '../graph/graph-update.ts';
+import { edgesOf, insertEdges, placementOf } from '../graph/insert-dependent.ts';
 import type { ParentEnds } from '../graph/parents.ts';
 import type { Transaction } from '../graph/transaction.ts';
 import { decodeJob, type JobRow } from '../reads/job-row.ts';
@@ -42,7 +42,7 @@ export async function replaceHolders(
   transaction: Transaction,
   { replacements, holders: { byKey, locked }, ends }: Replacements,
 ): Promise<ReadonlyMap<number, Job>> {
-  const { session, tally } = transaction;
+  const { session, effects } = transaction;
   const ids = [...new Set(byKey.values())];
   if (ids.length === 0) return new Map();
   const read = async () => {
@@ -53,7 +53,7 @@ export async function replaceHolders(
   for (const [jobId, { job, lane }] of replacements) {
     await replace(context, session, { job, jobId, lane });
     await relink(context, transaction, { job, jobId, flags: locked.get(jobId) as number, ends });
-    tally.claimable(jobId);
+    effects.claimable(jobId);
   }
   return replacements.size === 0 ? before : await read();
 }
@@ -97,13 +97,13 @@ export async function relink(
   if (!(flags & FLAG.hasParents) && job.dependsOn.length === 0) return;
   await session.query(sql.dropEdges, [numbers([jobId])]);
   await insertEdges(context, session, edgesOf(jobId, job.dependsOn, ends));
-  const { counters, fate } = prospectOf(job.dependsOn, ends, 'each');
+  const { counters, fate } = placementOf(job.dependsOn, ends, 'each');
   if (fate === 'upstream_failed' || fate === 'condition') {
     await session.query(sql.skipLive, [jobId, fate]);
     const own = (flags & ~(FLAG.holdsKey | FLAG.notifiesFailure | FLAG.notifiesSuccess)) | ownFlags(job);
-    const conclusion = new Conclusion(context, transaction);
-    await conclusion.ended([{ jobId, flags: own, status: 'skipped', quiet: false }]);
-    await conclusion.write();
+    const update = new GraphUpdate(context, transaction);
+    await update.ended([{ jobId, flags: own, status: 'skipped', keepDependents: false }]);
+    await update.write();
     return;
   }
   const { open, held, broken, missed } = counters;

@@ -1,11 +1,11 @@
 import type { Settled, Start, Success } from '../../../core/lease.ts';
 import type { Context } from '../base/context.ts';
 import { jsons, numbers } from '../base/values.ts';
-import { transactAgain } from '../graph/again.ts';
-import { Conclusion, type Done } from '../graph/conclusion.ts';
-import type { Belonging, LinkedClaim } from '../graph/linked-claims.ts';
+import { TransactionEffects } from '../graph/effects.ts';
+import { GraphUpdate, type SucceededJob } from '../graph/graph-update.ts';
+import type { JobScope, LinkedClaim } from '../graph/linked-claims.ts';
 import { Locks } from '../graph/locks.ts';
-import { Tally } from '../graph/tally.ts';
+import { retryTransaction } from '../graph/retry-transaction.ts';
 
 /** Linked jobs that end in one transaction. */
 const PIECE = 500;
@@ -33,13 +33,14 @@ interface EndedColumns {
 
 interface LinkedColumns extends EndedColumns {
   flags: number[];
-  /** Children that heard of it; `told_due` is the first of those that are due later. */
-  told: number[] | null;
+  /** Children that were updated, and those among them that can be claimed now. */
+  propagated: number[] | null;
   pending: number[] | null;
-  told_due: number | null;
-  /** Some of their children have not heard of it. */
-  stale: boolean;
-  /** Workflows whose rows count these ends already. */
+  /** When the first of the others is due. */
+  propagated_due: number | null;
+  /** Some children were left out. */
+  incomplete: boolean;
+  /** Workflows whose counts were updated. */
   counted: number[] | null;
 }
 
@@ -120,10 +121,10 @@ async function endLinked(
   signal: AbortSignal,
 ): Promise<EndedRow[]> {
   const rows: EndedRow[] = [];
-  const belongings = await belongingsOf(context, successes, known, signal);
+  const scopes = await scopesOf(context, successes, known, signal);
   for (let start = 0; start < successes.length; start += PIECE) {
     const piece = successes.slice(start, start + PIECE);
-    const ended = await endPiece(context, piece, belongings, signal);
+    const ended = await endPiece(context, piece, scopes, signal);
     rememberSuccesses(context, piece, { rows: ended, known });
     rows.push(...ended);
   }
@@ -131,20 +132,20 @@ async function endLinked(
 }
 
 /** Asked of the store only for jobs that somebody else handed out. */
-async function belongingsOf(
+async function scopesOf(
   { database, sql }: Context,
   successes: readonly Success[],
   known: LinkedById,
   signal: AbortSignal,
-): Promise<ReadonlyMap<number, Belonging>> {
+): Promise<ReadonlyMap<number, JobScope>> {
   const unknown = successes.filter(({ jobId }) => !known.has(jobId)).map(({ jobId }) => jobId);
   if (unknown.length === 0) return known;
   type Row = { id: number; workflow_id: number | null; group_id: number | null };
-  const rows = await database.query<Row>(sql.kin, [numbers(unknown)], signal);
+  const rows = await database.query<Row>(sql.scopes, [numbers(unknown)], signal);
   const found = rows.map(
     ({ id, workflow_id, group_id }) => [id, { workflowId: workflow_id, groupId: group_id }] as const,
   );
-  return new Map<number, Belonging>([...known, ...found]);
+  return new Map<number, JobScope>([...known, ...found]);
 }
 
 /**
@@ -154,32 +155,32 @@ async function belongingsOf(
 async function endPiece(
   context: Context,
   successes: readonly Success[],
-  belongings: ReadonlyMap<number, Belonging>,
+  scopes: ReadonlyMap<number, JobScope>,
   signal: AbortSignal,
 ): Promise<EndedRow[]> {
   const { sql } = context;
-  const values = [...columnsOf(successes), workflowsOf(successes, belongings)];
+  const values = [...columnsOf(successes), workflowsOf(successes, scopes)];
   let inTurn = false;
-  const { rows, tally } = await transactAgain(context, signal, async (session) => {
-    const ledger = new Tally();
+  const { rows, effects } = await retryTransaction(context, signal, async (session) => {
+    const gathered = new TransactionEffects();
     const locks = new Locks(context, session);
-    if (inTurn) await locks.withConcerned(successes.map(({ jobId }) => jobId));
+    if (inTurn) await locks.withAffected(successes.map(({ jobId }) => jobId));
     inTurn = true;
     // The statement takes children after their parents, whatever their order.
     locks.outOfTurn();
     const [columns] = await session.query<LinkedColumns>(sql.settleLinked, values);
-    if (columns === undefined || columns.ids === null) return { rows: [], tally: ledger };
-    ledger.at(columns.now);
-    tellOf(columns, ledger);
-    const conclusion = new Conclusion(context, { session, locks, tally: ledger });
-    const { stale, told, counted } = columns;
-    const concluded = { tellsChildren: stale, told: new Set(told), counted: new Set(counted) };
-    conclusion.done(doneOf(columns, belongings), concluded);
-    await conclusion.write();
-    await ledger.write(context, session);
-    return { rows: rowsOf(columns), tally: ledger };
+    if (columns === undefined || columns.ids === null) return { rows: [], effects: gathered };
+    gathered.at(columns.now);
+    noteChildren(columns, gathered);
+    const update = new GraphUpdate(context, { session, locks, effects: gathered });
+    const { incomplete, propagated: children, counted } = columns;
+    const propagated = { incomplete, children: new Set(children), counted: new Set(counted) };
+    update.succeeded(doneOf(columns, scopes), propagated);
+    await update.write();
+    await gathered.write(context, session);
+    return { rows: rowsOf(columns), effects: gathered };
   });
-  tally.tell(context);
+  effects.publish(context);
   return rows;
 }
 
@@ -197,23 +198,23 @@ function rememberSuccesses(
 }
 
 /** Which workflow's step each is, if the statement may count those that go on: where groups are concerned, it is their turn first. */
-function workflowsOf(successes: readonly Success[], belongings: ReadonlyMap<number, Belonging>): string | null {
-  const all = successes.map(({ jobId }) => belongings.get(jobId));
-  if (all.some((belonging) => belonging?.groupId != null)) return null;
-  return numbers(all.map((belonging) => belonging?.workflowId ?? 0));
+function workflowsOf(successes: readonly Success[], scopes: ReadonlyMap<number, JobScope>): string | null {
+  const all = successes.map(({ jobId }) => scopes.get(jobId));
+  if (all.some((scope) => scope?.groupId != null)) return null;
+  return numbers(all.map((scope) => scope?.workflowId ?? 0));
 }
 
-function doneOf({ ids, flags }: LinkedColumns, belongings: ReadonlyMap<number, Belonging>): Done[] {
+function doneOf({ ids, flags }: LinkedColumns, scopes: ReadonlyMap<number, JobScope>): SucceededJob[] {
   return (ids ?? []).map((jobId, place) => {
-    const { workflowId, groupId } = belongings.get(jobId) ?? { workflowId: null, groupId: null };
+    const { workflowId, groupId } = scopes.get(jobId) ?? { workflowId: null, groupId: null };
     return { jobId, flags: flags[place] as number, workflowId, groupId };
   });
 }
 
-function tellOf({ told, pending, told_due }: LinkedColumns, tally: Tally): void {
-  for (const id of told ?? []) tally.changed(id);
-  for (const id of pending ?? []) tally.stands(id, { status: 'pending', due: 0 });
-  if (told_due !== null) tally.dueLater(told_due);
+function noteChildren({ propagated, pending, propagated_due }: LinkedColumns, effects: TransactionEffects): void {
+  for (const id of propagated ?? []) effects.changedJob(id);
+  for (const id of pending ?? []) effects.jobIs(id, { status: 'pending', due: 0 });
+  if (propagated_due !== null) effects.willBeDue(propagated_due);
 }
 
 function columnsOf(successes: readonly Success[]): unknown[] {

@@ -149,7 +149,7 @@ create table workron.live (
 
 -- Every ended attempt, appended once. The row that ended the job has its status, reason and counters; a retry by a person
 -- takes them back. A job that ended without an attempt has a row with attempt 0, deleted by a retry.
--- told: the job's children know of its success, so an edge from it that says `open` is held. For a job with many children
+-- propagated: the job's success has reached its children, so an edge from it that says `open` is held. For a job with many children
 -- that is one row written instead of many.
 create table workron.run (
   job_id bigint not null,
@@ -170,7 +170,7 @@ create table workron.run (
   snoozes integer,
   losses integer,
   cancel_requested_at timestamptz(3),
-  told boolean,
+  propagated boolean,
   primary key (job_id, attempt)
 );
 
@@ -264,7 +264,7 @@ create table workron.workflow (
 
 -- Groups: steps that are repeated for each item of a list. source: the list, or the parent's id and a path into its result.
 -- items: the list, once it is known. due: the expander has something to do.
-create table workron.fan (
+create table workron.job_group (
   job_id bigint primary key,
   source jsonb not null,
   items jsonb,
@@ -414,7 +414,7 @@ create index unique_key_job on workron.unique_key (job_id);
 create index edge_parent on workron.edge (parent_id, child_id);
 create index workflow_status on workron.workflow (status, id);
 create index workflow_line on workron.workflow (line) where line is not null and ended_at is null;
-create index fan_due on workron.fan (job_id) where due;
+create index job_group_due on workron.job_group (job_id) where due;
 
 create index schedule_line_due on workron.schedule_line (next_due, id) where next_due is not null;
 create unique index tick_once on workron.tick (schedule_id, key, scheduled_for, kind) where kind <> 'manual';
@@ -620,17 +620,17 @@ end $$;
 -- array no workflow is counted). A function, because each of its statements sees what was committed before it: the second
 -- one has waited for nobody and sees every child that was submitted before its parent ended.
 --
--- Handled here are children for which a success can only be good news: they are blocked, none of their edges is broken or
--- missed, and none asks for a failure. It remains to see whether this was the last open edge; the edges themselves stay as
--- they are, since run.told says that they are held. If there are other children, or another transaction holds the same
--- children for more than a moment, `stale` is true: the caller does the rest in the same transaction, and no workflow has
--- been counted.
+-- The fast path of `propagate` in core/dag/propagate.ts. Handled here are children that a success can only unblock: they
+-- are blocked, none of their edges is broken or missed, and none of the edges from these jobs asks for a failure. It remains
+-- to see whether this was the last open edge; the edges themselves stay as they are, since run.propagated says that they are
+-- held. If there are other children, or another transaction holds the same children for more than a moment, `incomplete` is
+-- true: the caller does the rest in the same transaction, and no workflow has been counted.
 create function workron.end_linked(
   p_jobs bigint[], p_attempts integer[], p_workers integer[], p_exit_codes integer[], p_results jsonb[], p_began float8[],
   p_workflows bigint[],
   out "now" float8, out ids bigint[], out attempts integer[], out workers integer[], out lanes integer[],
-  out dues float8[], out starts float8[], out flags integer[], out told bigint[], out pending bigint[],
-  out told_due float8, out stale boolean, out counted bigint[]
+  out dues float8[], out starts float8[], out flags integer[], out propagated bigint[], out pending bigint[],
+  out propagated_due float8, out incomplete boolean, out counted bigint[]
 ) language plpgsql set enable_memoize = off as $$
 #variable_conflict use_column
 declare
@@ -640,9 +640,9 @@ declare
   v_workflows bigint[];
   v_children bigint[];
   v_counts integer[];
-  v_told bigint[];
-  v_concerned bigint := 0;
-  v_patience text;
+  v_propagated bigint[];
+  v_affected bigint := 0;
+  v_lock_timeout text;
 begin
   "now" := round(date_part('epoch', v_now) * 1000);
   -- 1: has children.
@@ -657,7 +657,7 @@ begin
         l.cancel_requested_at, i.exit_code, i.result, i.workflow_id),
     runs as (
       insert into workron.run (job_id, attempt, status, outcome, worker_id, started_at, ended_at, due, exit_code, attempts,
-        failures, interruptions, snoozes, losses, cancel_requested_at, told)
+        failures, interruptions, snoozes, losses, cancel_requested_at, propagated)
       select job_id, attempt, 'done', 'done', worker_id, started_at, v_now, due, exit_code, attempt,
         failures, interruptions, snoozes, losses, cancel_requested_at, case when flags & 1 <> 0 then true end
       from gone),
@@ -670,24 +670,24 @@ begin
       array_agg(flags), array_agg(job_id) filter (where flags & 1 <> 0), array_agg(workflow_id) filter (where workflow_id <> 0)
     into v_ids, attempts, workers, lanes, dues, starts, flags, v_parents, v_workflows from gone;
   ids := v_ids;
-  stale := false;
+  incomplete := false;
   if v_ids is null then return; end if;
 
   if v_parents is not null then
     -- In the order in which everybody locks.
-    select array_agg(child_id) filter (where good = heard), array_agg(good) filter (where good = heard),
-      count(*) filter (where news)
-    into v_children, v_counts, v_concerned
+    select array_agg(child_id) filter (where holds = edges), array_agg(holds) filter (where holds = edges),
+      count(*) filter (where moves)
+    into v_children, v_counts, v_affected
     from (
-      select e.child_id, count(*)::integer as heard,
-        (count(*) filter (where e.condition <> 'failure' and e.state = 'open'))::integer as good,
-        bool_or(e.state <> case when e.condition = 'failure' then 'impossible' else 'held' end) as news
+      select e.child_id, count(*)::integer as edges,
+        (count(*) filter (where e.condition <> 'failure' and e.state = 'open'))::integer as holds,
+        bool_or(e.state <> case when e.condition = 'failure' then 'impossible' else 'held' end) as moves
       from unnest(v_parents) p(id) cross join lateral (
         select e.child_id, e.condition, e.state from workron.edge e where e.parent_id = p.id offset 0) e
       group by e.child_id order by e.child_id) c;
   end if;
   if v_children is not null then
-    v_patience := current_setting('lock_timeout');
+    v_lock_timeout := current_setting('lock_timeout');
     begin
       perform set_config('lock_timeout', '20ms', true);
       -- 2048: has no start timeout; 2: is a group.
@@ -703,18 +703,18 @@ begin
         returning l.job_id, l.status, l.due)
       select array_agg(job_id), array_agg(job_id) filter (where status = 'pending'),
         round(date_part('epoch', min(due) filter (where status = 'scheduled')) * 1000)
-      into v_told, pending, told_due from freed;
-      perform set_config('lock_timeout', v_patience, true);
+      into v_propagated, pending, propagated_due from freed;
+      perform set_config('lock_timeout', v_lock_timeout, true);
     exception when lock_not_available then
-      v_told := null;
+      v_propagated := null;
       pending := null;
-      told_due := null;
+      propagated_due := null;
     end;
-    told := v_told;
+    propagated := v_propagated;
   end if;
-  stale := v_concerned > coalesce(cardinality(v_told), 0);
+  incomplete := v_affected > coalesce(cardinality(v_propagated), 0);
 
-  if v_workflows is not null and not stale then
+  if v_workflows is not null and not incomplete then
     with steps as (
         select id as workflow_id, count(*)::integer as count from unnest(v_workflows) w(id) group by id),
       locked as materialized (

@@ -10,9 +10,9 @@ import { type ChangeRequest, nothingJudged, type ScheduleStep } from '../../sche
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { numbers } from '../base/values.ts';
-import { transactAgain } from '../graph/again.ts';
+import { TransactionEffects } from '../graph/effects.ts';
 import { Locks } from '../graph/locks.ts';
-import { Tally } from '../graph/tally.ts';
+import { retryTransaction } from '../graph/retry-transaction.ts';
 import type { Transaction } from '../graph/transaction.ts';
 import { type DueNow, judge } from './judge.ts';
 import { insertLines, lockSchedule, nowOf, readSchedule } from './rows.ts';
@@ -57,13 +57,13 @@ async function takeStep(
   begun: Begun,
   signal: AbortSignal,
 ): Promise<ScheduleStep | undefined> {
-  const { answer, tally } = await transactAgain(context, signal, async (session) => {
-    const transaction = { session, locks: new Locks(context, session), tally: new Tally() };
+  const { answer, effects } = await retryTransaction(context, signal, async (session) => {
+    const transaction = { session, locks: new Locks(context, session), effects: new TransactionEffects() };
     const step = await stepOf(context, transaction, asked, begun);
-    await transaction.tally.write(context, session);
-    return { answer: step, tally: transaction.tally };
+    await transaction.effects.write(context, session);
+    return { answer: step, effects: transaction.effects };
   });
-  tally.tell(context);
+  effects.publish(context);
   if (answer?.changed === true) context.hints.tell({ schedules: true });
   return answer;
 }

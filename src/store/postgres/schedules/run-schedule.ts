@@ -10,9 +10,9 @@ import type { RunRequest, TickFilter } from '../../schedule-store.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { numbers } from '../base/values.ts';
-import { transactAgain } from '../graph/again.ts';
+import { TransactionEffects } from '../graph/effects.ts';
 import { Locks } from '../graph/locks.ts';
-import { Tally } from '../graph/tally.ts';
+import { retryTransaction } from '../graph/retry-transaction.ts';
 import type { Transaction } from '../graph/transaction.ts';
 import { beginIdempotent } from '../jobs/idempotency.ts';
 import { lockSchedule, nowOf, openRuns } from './rows.ts';
@@ -32,14 +32,14 @@ export async function runSchedule(
   options: InsertOptions,
   signal: AbortSignal,
 ): Promise<RunAnswer> {
-  const { answer, tally } = await transactAgain(context, signal, async (session) => {
-    const ledger = new Tally();
-    const transaction = { session, locks: new Locks(context, session), tally: ledger };
+  const { answer, effects } = await retryTransaction(context, signal, async (session) => {
+    const gathered = new TransactionEffects();
+    const transaction = { session, locks: new Locks(context, session), effects: gathered };
     const ran = await runOnce(context, transaction, { ...options, name, request });
-    await ledger.write(context, session);
-    return { answer: ran, tally: ledger };
+    await gathered.write(context, session);
+    return { answer: ran, effects: gathered };
   });
-  tally.tell(context);
+  effects.publish(context);
   return answer;
 }
 

@@ -12,10 +12,10 @@ import { FLAG } from '../../flags.ts';
 import { NO_RUN } from '../../schedule-columns.ts';
 import type { Context } from '../base/context.ts';
 import { numbers } from '../base/values.ts';
-import { UnknownLanes } from '../graph/again.ts';
-import { edgesOf, insertEdges, insertLinked, type Prospect, prospectOf } from '../graph/insert-linked.ts';
+import { edgesOf, insertEdges, insertLinked, type Placement, placementOf } from '../graph/insert-dependent.ts';
 import { outlineOf, storeWorkflow } from '../graph/insert-workflow.ts';
 import { lockParents, type ParentEnds } from '../graph/parents.ts';
+import { UnknownLanes } from '../graph/retry-transaction.ts';
 import type { Transaction } from '../graph/transaction.ts';
 import { insertRows } from '../jobs/insert-rows.ts';
 
@@ -79,7 +79,7 @@ async function stepsOf(
 
 async function startJobs(
   context: Context,
-  { session, locks, tally }: Transaction,
+  { session, locks, effects }: Transaction,
   runs: readonly PlacedRun[],
   ends: ParentEnds,
 ): Promise<number[]> {
@@ -96,11 +96,11 @@ async function startJobs(
   await session.query(context.sql.setLines, [numbers(ids), numbers(runs.map(({ run }) => run.tick.line))]);
   for (const [index, id] of ids.entries()) {
     const { fairKey, queue, runAt } = jobs[index] as NewJob;
-    if (fairKey !== null) tally.fair(queue);
-    tally.changed(id);
+    if (fairKey !== null) effects.addedFairQueue(queue);
+    effects.changedJob(id);
     // A hint is cheap, and may be false.
-    tally.stands(id, { status: 'pending', due: 0 });
-    if (runAt !== null) tally.stands(id, { status: 'scheduled', due: runAt });
+    effects.jobIs(id, { status: 'pending', due: 0 });
+    if (runAt !== null) effects.jobIs(id, { status: 'scheduled', due: runAt });
   }
   return ids;
 }
@@ -112,14 +112,14 @@ async function insertChains(
   { runs, jobs, lanes, ends }: { runs: readonly PlacedRun[]; jobs: NewJob[]; lanes: number[]; ends: ParentEnds },
 ): Promise<number[]> {
   const follows = (index: number) => runs[index]?.run.place === 'follow_previous';
-  const waits: Prospect = { counters: openEdges(1), fate: 'wait' };
+  const waits: Placement = { counters: openEdges(1), fate: 'wait' };
   const ids = await insertLinked(
     context,
     session,
     jobs.map((job, index) => ({
       job,
       lane: lanes[index] as number,
-      prospect: follows(index) ? waits : prospectOf(job.dependsOn, ends, 'each'),
+      placement: follows(index) ? waits : placementOf(job.dependsOn, ends, 'each'),
       flags: follows(index + 1) ? FLAG.hasChildren : 0,
       step: null,
     })),
@@ -139,7 +139,7 @@ async function startWorkflow(
   { ends, previous }: { ends: ParentEnds; previous: Run },
 ): Promise<number> {
   if (!('workflow' in target)) throw new Error('a job among workflows');
-  const { session, tally, locks } = transaction;
+  const { session, effects, locks } = transaction;
   const rows =
     previous.workflowId === null
       ? []
@@ -151,9 +151,9 @@ async function startWorkflow(
   const outline = await outlineOf(workflow.steps);
   const id = await storeWorkflow(context, session, workflow, { outline, after, ends });
   await session.query(context.sql.setWorkflowLine, [id, run.tick.line]);
-  for (const queue of outline.fairQueues) tally.fair(queue);
-  tally.wakes();
-  if (run.runAt !== null) tally.wakes(run.runAt);
+  for (const queue of outline.fairQueues) effects.addedFairQueue(queue);
+  effects.addedWorkflow();
+  if (run.runAt !== null) effects.addedWorkflow(run.runAt);
   return id;
 }
 

@@ -10,9 +10,9 @@ import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { isTooSlow } from '../base/postgres-error.ts';
 import { numbers } from '../base/values.ts';
-import { transactAgain } from '../graph/again.ts';
+import { TransactionEffects } from '../graph/effects.ts';
 import { Locks } from '../graph/locks.ts';
-import { Tally } from '../graph/tally.ts';
+import { retryTransaction } from '../graph/retry-transaction.ts';
 import { type DueNow, judge } from './judge.ts';
 import { type ScheduleRow, toSchedule } from './rows.ts';
 
@@ -46,15 +46,15 @@ export async function tick(context: Context, request: TickRequest, signal: Abort
 async function judgeDue(context: Context, request: TickRequest, signal: AbortSignal): Promise<TickStep> {
   let begun: DueNow[] = [];
   try {
-    const { judged, tally } = await transactAgain(context, signal, async (session) => {
-      const transaction = { session, locks: new Locks(context, session), tally: new Tally() };
+    const { judged, effects } = await retryTransaction(context, signal, async (session) => {
+      const transaction = { session, locks: new Locks(context, session), effects: new TransactionEffects() };
       const { due, ...taken } = await takeDue(context, session, request);
       begun = due;
       const answer = due.length === 0 ? NOTHING : await judge(context, transaction, due, { request });
-      await transaction.tally.write(context, session);
-      return { judged: { ...answer, ...taken }, tally: transaction.tally };
+      await transaction.effects.write(context, session);
+      return { judged: { ...answer, ...taken }, effects: transaction.effects };
     });
-    tally.tell(context);
+    effects.publish(context);
     return judged;
   } catch (error) {
     const [alone] = begun;

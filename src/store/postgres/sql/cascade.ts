@@ -1,31 +1,38 @@
-/** Ends and retries that are told to many, a part at a time. */
+/** Jobs whose ends and reopenings still have to reach their children. */
 
+import { CONDITIONS, SATISFIED_BY } from '../../../core/dag/conditions.ts';
 import type { Twins } from '../../statements.ts';
 import { isFinal } from './standing.ts';
 
+/** The state of an edge with this condition, as `edgeStateFor` in core/dag/conditions.ts; `end` is null while the parent has not ended. */
+function edgeStateFor(condition: string, end: string): string {
+  const holds = CONDITIONS.map((name) => {
+    const ends = SATISFIED_BY[name].map((status) => `'${status}'`).join(', ');
+    return `(${condition} = '${name}' and ${end} in (${ends}))`;
+  });
+  return `case when ${end} is null then 'open' when ${holds.join(' or ')} then 'held' else 'impossible' end`;
+}
+
 export function cascadeSql(s: string) {
-  /** Of the edges `e`: the child was never claimed nor, a group, free. */
+  /** True if the child of edge `e` was never claimed or, a group, freed. */
   const neverStarted = `(exists (
         select 1 from ${s}.live l where l.job_id = e.child_id and l.attempt = 0 and l.started_at is null)
       or exists (
         select 1 from ${s}.run r
         where r.job_id = e.child_id and ${isFinal('r')} and r.attempts = 0 and r.started_at is null))`;
-  /** Jobs $1 with what their children see of them; `ended` is null while they have not. */
+  /** Jobs $1 with their counted ends; `ended` is null while they have not ended. */
   const seen = `h as materialized (
         select i.id, i.mode, case when r.status = 'failed' and (j.spec -> 'continue_on_failure')::boolean then 'done'
           else r.status end as ended
         from unnest($1::bigint[], $2::text[]) i(id, mode) join ${s}.job j on j.id = i.id
           left join ${s}.run r on r.job_id = i.id and ${isFinal('r')})`;
-  /** An edge `e` that is not as its parent `h` is now, and is to be. */
-  const isStale = `e.parent_id = h.id and e.state <> case when h.ended is null then 'open'
-        when e.condition = 'ended' or (e.condition = 'success' and h.ended = 'done')
-          or (e.condition = 'failure' and h.ended = 'failed') then 'held'
-        else 'impossible' end
+  /** True if edge `e` has to move for the state of its parent `h`, by the rule of `propagate` in core/dag/propagate.ts. */
+  const isStale = `e.parent_id = h.id and e.state <> ${edgeStateFor('e.condition', 'h.ended')}
       and (e.state = 'open' or ${neverStarted})`;
 
   return {
     cascadeHeads: `select job_id as id, mode from ${s}.cascade order by job_id limit $1`,
-    /** Jobs $1 (with mode $2) whose children are still to hear of them. */
+    /** Queues jobs $1, with modes $2, if one of their edges has to move. */
     queueCascade: `with ${seen}
       insert into ${s}.cascade as c (job_id, mode)
       select h.id, h.mode from h where exists (select 1 from ${s}.edge e where ${isStale})
@@ -33,11 +40,11 @@ export function cascadeSql(s: string) {
       returning job_id`,
     dropCascade: `delete from ${s}.cascade where job_id = any($1::bigint[])`,
 
-    // Only here: whom the next part concerns is known before it is locked.
+    // Only in PostgreSQL: affected jobs are found before they are locked.
     cascadeRows: `select job_id as id, mode from ${s}.cascade where job_id = any($1::bigint[])`,
     /**
-     * Children that jobs $1 disagree with, then what may follow from theirs, nearest first, no more than $3. `offset 0` keeps
-     * each step from joining with all edges there are.
+     * Children that jobs $1 affect, then those that may follow below, nearest first, no more than $3. `offset 0` keeps each
+     * step from joining with all edges of the table.
      */
     below: `with recursive ${seen},
       down(id, live) as (

@@ -43,16 +43,16 @@ export function changeSql(s: string) {
         select i.*, l.due, l.started_at, l.flags, l.cancel_requested_at, l.worker_id as held_by
         from jsonb_to_recordset($1::jsonb) i(${fences}, kind text, seen_at float8, to_failures integer,
           to_interruptions integer, to_snoozes integer, to_losses integer, delay_ms float8, to_status text, reason text,
-          outcome text, exit_code integer, signal text, error text, quiet boolean)
+          outcome text, exit_code integer, signal text, error text, keep_dependents boolean)
         join ${s}.live l on l.job_id = i.job_id left join ${s}.worker w on w.id = l.worker_id
         where l.status = i.status and l.attempt = i.attempt
           and (l.status <> 'running' or l.worker_id is not distinct from i.worker_id)
           and ${sameCounters('l')} and (i.seen_at is null or i.seen_at = coalesce(${epochMs('w.seen_at')}, 0))),
       flagged as (
-        update ${s}.live l set cancel_requested_at = t.now, flags = case when h.quiet then l.flags | ${FLAG.keepDependents} else l.flags end
+        update ${s}.live l set cancel_requested_at = t.now, flags = case when h.keep_dependents then l.flags | ${FLAG.keepDependents} else l.flags end
         from held h, t where l.job_id = h.job_id and h.kind = 'flag'),
       woken as (
-        update ${s}.fan f set due = true from held h
+        update ${s}.job_group f set due = true from held h
         where f.job_id = h.job_id and h.kind = 'flag' and h.flags & ${FLAG.group} <> 0),
       requeued as (
         update ${s}.live l
@@ -104,13 +104,13 @@ export function changeSql(s: string) {
           h.to_snoozes, h.to_losses, h.held_by, case when b.status = 'running' then t.now else h.started_at end,
           case when b.status = 'pending' then t.now + h.start_timeout_ms * interval '1 ms' end,
           ${flagsOf(s)}, ${lineOfJob}, n.open, n.held, n.broken, n.missed
-        from t, held h join ${s}.job j on j.id = h.job_id left join ${s}.fan g on g.job_id = h.job_id,
+        from t, held h join ${s}.job j on j.id = h.job_id left join ${s}.job_group g on g.job_id = h.job_id,
           ${countersOf(s, 'h.job_id', `case when ${runsAgain} then 'open' else ${edgeState(s)} end`)} n,
           lateral (select case when n.open > 0 then 'blocked' when g.job_id is not null then 'running'
             else 'pending' end as status) b
         returning job_id, status, flags),
       woken as (
-        update ${s}.fan f set due = true from lives l where f.job_id = l.job_id and l.status = 'running')
+        update ${s}.job_group f set due = true from lives l where f.job_id = l.job_id and l.status = 'running')
       select job_id, status, flags from lives`,
     editJob: `update ${s}.job set queue = $2, priority = $3, tags = $4, spec = $5 where id = $1`,
   } satisfies Twins<'change'>;

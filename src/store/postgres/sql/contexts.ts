@@ -1,11 +1,11 @@
-/** What a claimed job is told of its workflow and its parents. */
+/** The run context of claimed jobs: their workflow and their parents. */
 
 import type { Twins } from '../../statements.ts';
 import { isFinal } from './standing.ts';
 
 export function contextsSql(s: string) {
   return {
-    /** The ends of jobs $1; $2 whether an item asks, who gets scalars only: what cannot be one of those need not be sent. */
+    /** The ends and results of jobs $1, as columns. */
     parentEnds: `select array_agg(p.id) as ids, json_agg(coalesce(j.step_key, j.name, p.id::text)) as keys,
         json_agg(r.status) as statuses, json_agg(x.value) as results
       from unnest($1::bigint[]) p(id)
@@ -18,7 +18,7 @@ export function contextsSql(s: string) {
         where f.started_at is null order by f.id for update of f) o
       where w.id = o.id`,
 
-    // Only here: read beside the claim, for all its jobs at once.
+    // Only in PostgreSQL: read after the claim, for all its jobs at once.
     /** Who the parents of jobs $1 are; and workflows $2. `offset 0` makes each look one by the primary key, here and above. */
     around: `select array_agg(e.child_id) as children, array_agg(e.parent_id) as parents,
         (select json_agg(json_build_object('id', w.id, 'params', w.params, 'fresh', w.started_at is null))

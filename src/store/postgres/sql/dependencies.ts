@@ -1,8 +1,8 @@
 /**
- * Edges between jobs, and what the end or the retry of one means for the others.
+ * Edges between jobs, and the effects of ends and retries along them.
  *
  * The order of all locks: jobs that have not ended by id, groups after all others; ended jobs (their final run row) by id;
- * workflows by id; keys by name (see graph/locks.ts). An edge changes under its child's lock, a group's `fan` row and a
+ * workflows by id; keys by name (see graph/locks.ts). An edge changes under its child's lock, a group's `job_group` row and a
  * job's `cascade` row under the lock of that job. What is read to decide is read in a later statement than the lock.
  */
 
@@ -21,42 +21,42 @@ export function dependenciesSql(s: string) {
     insertEdges: `insert into ${s}.edge (child_id, parent_id, condition, state)
       select * from unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[])`,
     dropEdges: `delete from ${s}.edge where child_id = any($1::bigint[])`,
-    kin: `select j.id, j.workflow_id, j.step_key, j.group_id, ${CONTINUES}, c.job_id is not null as pending
+    scopes: `select j.id, j.workflow_id, j.step_key, j.group_id, ${CONTINUES}, c.job_id is not null as pending
       from ${s}.job j left join ${s}.cascade c on c.job_id = j.id where j.id = any($1::bigint[])`,
     edgesFrom: `select parent_id, child_id, condition, state from ${s}.edge
       where parent_id = any($1::bigint[]) order by parent_id, child_id`,
     edgesInto: `select e.parent_id, e.child_id, e.condition, ${edgeState(s)} as state from ${s}.edge e
       where e.child_id = any($1::bigint[])`,
-    /** Ended jobs that are skipped for another reason now; $4 whether they end anew. */
-    retell: `with ${now}
+    /** Ended jobs that are skipped for another reason now; $4: they were reopened and have ended again. */
+    setSkipReason: `with ${now}
       update ${s}.run r set status = i.status, outcome = i.status, reason = i.reason,
         ended_at = case when i.anew then t.now else r.ended_at end
       from t, unnest($1::bigint[], $2::text[], $3::text[], $4::boolean[]) i(job_id, status, reason, anew)
       where r.job_id = i.job_id and ${isFinal('r')}`,
 
-    // Only here: all whom a change concerns are locked first, then read, then written at once.
-    /** Whether a job is a group never changes, nor does its id: an order that still holds when the lock is had. */
+    // Only in PostgreSQL: all affected jobs are locked first, then read, then written at once.
+    /** Ids and groups never change, so the order still holds when the lock is granted. */
     lockLive: `select job_id, flags from ${s}.live where job_id = any($1::bigint[]) order by flags & ${FLAG.group}, job_id for update`,
     /** The same without waiting. */
     takeLive: `select job_id, flags from ${s}.live where job_id = any($1::bigint[])
       order by flags & ${FLAG.group}, job_id for update skip locked`,
     waitingOf: `select job_id, flags from ${s}.live where job_id = any($1::bigint[]) and status <> 'running'`,
     liveOf: `select job_id from ${s}.live where job_id = any($1::bigint[])`,
-    /** What it was asked to be is never changed while it has ended: that may be read with the lock. */
+    /** The spec of an ended job never changes, so it may be read with the lock. */
     lockEnded: `select r.job_id, r.status, ${CONTINUES} from ${s}.run r join ${s}.job j on j.id = r.job_id
       where r.job_id = any($1::bigint[]) and ${isFinal('r')} order by r.job_id for update of r`,
     takeEnded: `select r.job_id, r.status, ${CONTINUES} from ${s}.run r join ${s}.job j on j.id = r.job_id
       where r.job_id = any($1::bigint[]) and ${isFinal('r')} order by r.job_id for update of r skip locked`,
-    /** Jobs $1 and $2; with the first, those that their ends concern: their groups and children. */
-    lockWithConcerned: `select array_agg(job_id) as ids, array_agg(flags) as flags from (
+    /** Locks jobs $1 and $2, and the groups and children of jobs $1. */
+    lockWithAffected: `select array_agg(job_id) as ids, array_agg(flags) as flags from (
         select l.job_id, l.flags from ${s}.live l where l.job_id = any(array(
           select unnest($1::bigint[]) union select unnest($2::bigint[])
           union select e.child_id from unnest($1::bigint[]) i(id) cross join lateral (
             select e.child_id from ${s}.edge e where e.parent_id = i.id offset 0) e
           union select j.group_id from ${s}.job j where j.id = any($1::bigint[]) and coalesce(j.group_id, 0) <> 0))
         order by l.flags & ${FLAG.group}, l.job_id for update) l`,
-    /** Whom the ends and retries of jobs $1 may concern: their groups and children; of retries $2, their parents too. */
-    concerned: `select 'group' as what, group_id as id from ${s}.job where id = any($1::bigint[]) and coalesce(group_id, 0) <> 0
+    /** Jobs that ends and retries of jobs $1 may affect: their groups and children; for retries $2 also their parents. */
+    affected: `select 'group' as what, group_id as id from ${s}.job where id = any($1::bigint[]) and coalesce(group_id, 0) <> 0
       union select 'child', child_id from ${s}.edge where parent_id = any($1::bigint[])
       union select 'parent', parent_id from ${s}.edge where child_id = any($2::bigint[])`,
     existingJobs: `select id from ${s}.job where id = any($1::bigint[])`,
@@ -95,7 +95,7 @@ export function dependenciesSql(s: string) {
         insert into ${s}.result (job_id, value)
         select i.id, x.value from input i join ${s}.result x on x.job_id = i.keep_from where i.verdict = 'kept')
       select array_agg(i.id order by i.place) as ids, min(t.now) as now from input i, t`,
-    /** A waiting job that was replaced stands as it would if it were new; $2 the verdict as in insertLinked. */
+    /** A replaced job has the state of a new one; $2 the verdict as in insertLinked. */
     relinkLive: `with ${now}
       update ${s}.live l
       set open_edges = $3, held_edges = $4, broken_edges = $5, missed_edges = $6,
@@ -103,7 +103,7 @@ export function dependenciesSql(s: string) {
         status = case when $2 = 'wait' then 'blocked' else l.status end,
         expires_at = case when $2 = 'wait' then null else l.expires_at end
       where l.job_id = $1`,
-    /** Ends a waiting job that waited in vain. */
+    /** Ends a waiting job that can no longer run. */
     skipLive: `with ${now},
       gone as (
         delete from ${s}.live where job_id = $1 returning *)
@@ -112,20 +112,20 @@ export function dependenciesSql(s: string) {
       select job_id, 0, 'skipped', $2, 'skipped', worker_id, started_at, t.now, due, attempt, failures, interruptions,
         snoozes, losses, cancel_requested_at
       from gone, t`,
-    /** By child, then by parent: with both as arrays, the index would be asked for every pair. */
+    /** By child, then by parent: with two arrays the index would be searched for every pair. */
     edgesWithin: `select e.parent_id, e.child_id, e.condition, e.state from unnest($2::bigint[]) c(id) cross join lateral (
         select e.parent_id, e.child_id, e.condition, e.state from ${s}.edge e where e.child_id = c.id offset 0) e
       where e.parent_id in (select unnest($1::bigint[])) order by e.parent_id, e.child_id`,
-    liveKin: `select l.job_id, l.status, l.flags, l.attempt > 0 or l.started_at is not null as started,
+    liveRelated: `select l.job_id, l.status, l.flags, l.attempt > 0 or l.started_at is not null as started,
         l.cancel_requested_at is not null as cancelled, l.open_edges, l.held_edges, l.broken_edges, l.missed_edges,
         j.workflow_id, j.step_key, j.group_id, j.spec -> 'start_timeout_ms' as start_timeout_ms, ${CONTINUES}
       from ${s}.live l join ${s}.job j on j.id = l.job_id where l.job_id = any($1::bigint[])`,
-    endedKin: `select r.job_id, r.status, r.attempts > 0 or r.started_at is not null as started,
+    endedRelated: `select r.job_id, r.status, r.attempts > 0 or r.started_at is not null as started,
         j.workflow_id, j.step_key, j.group_id, j.spec -> 'start_timeout_ms' as start_timeout_ms, ${CONTINUES}
       from ${s}.run r join ${s}.job j on j.id = r.job_id
       where r.job_id = any($1::bigint[]) and ${isFinal('r')}`,
     /** Edges $1-$4 (child, parent, from, to), children that wait on or are free $5-$11, children that end $12-$14. */
-    carry: `with ${now},
+    propagate: `with ${now},
       moved as (
         update ${s}.edge e set state = i.after
         from unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[]) i(child_id, parent_id, before, after)
@@ -150,8 +150,8 @@ export function dependenciesSql(s: string) {
         select job_id, 0, to_status, reason, to_status, worker_id, started_at, t.now, due, attempt, failures,
           interruptions, snoozes, losses, cancel_requested_at
         from gone, t),
-      fans as (
-        update ${s}.fan f set due = true from kept k where f.job_id = k.job_id and k.status = 'running')
+      groups as (
+        update ${s}.job_group f set due = true from kept k where f.job_id = k.job_id and k.status = 'running')
       select (select count(*) from moved) as moved, t.now, k.job_id, k.status, k.due from t left join kept k on k.free`,
     /** An ended job that never started waits again, or is free. */
     revive: `with ${now},
@@ -170,10 +170,10 @@ export function dependenciesSql(s: string) {
           case when i.free and g.job_id is null then greatest(d.due, t.now) + i.start_timeout_ms * interval '1 ms' end,
           ${flagsOf(s)}, ${lineOfJob}, i.open, i.held, i.broken, i.missed
         from t, input i join dropped d on d.job_id = i.job_id join ${s}.job j on j.id = i.job_id
-          left join ${s}.fan g on g.job_id = i.job_id
+          left join ${s}.job_group g on g.job_id = i.job_id
         returning job_id, status, due),
-      fans as (
-        update ${s}.fan f set due = true from input i where f.job_id = i.job_id and i.free)
+      groups as (
+        update ${s}.job_group f set due = true from input i where f.job_id = i.job_id and i.free)
       select job_id, status, due from lives`,
   } satisfies Twins<'dependencies'>;
 }

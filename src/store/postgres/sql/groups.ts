@@ -12,13 +12,13 @@ export function groupsSql(s: string) {
   const now = nowIn(s);
 
   return {
-    insertFans: `insert into ${s}.fan (job_id, source, max_parallel, due)
+    insertGroups: `insert into ${s}.job_group (job_id, source, max_parallel, due)
       select * from unnest($1::bigint[], $2::jsonb[], $3::integer[], $4::boolean[])`,
-    fans: `select job_id, max_parallel, due, inserted, open_items, fine_items, failed_items, cancelled_items,
+    groups: `select job_id, max_parallel, due, inserted, open_items, fine_items, failed_items, cancelled_items,
         case when items is not null then jsonb_array_length(items) end as total
-      from ${s}.fan where job_id = any($1::bigint[])`,
-    fanSource: `select source from ${s}.fan where job_id = $1`,
-    setItems: `update ${s}.fan set items = $2 where job_id = $1`,
+      from ${s}.job_group where job_id = any($1::bigint[])`,
+    groupSource: `select source from ${s}.job_group where job_id = $1`,
+    setItems: `update ${s}.job_group set items = $2 where job_id = $1`,
     /** $2 the first index, $3 how many, $4 whether there is room for more; an item is a copy of its group's job. */
     insertItems: `with ${now},
       parent as materialized (
@@ -27,7 +27,7 @@ export function groupsSql(s: string) {
         from t, ${s}.job j join ${s}.live l on l.job_id = j.id where j.id = $1),
       item as materialized (
         select nextval('${s}.job_id') as id, e.value, $2::integer + e.place::integer - 1 as place
-        from ${s}.fan f, jsonb_array_elements(jsonb_path_query_array(f.items, '$[$a to $b]',
+        from ${s}.job_group f, jsonb_array_elements(jsonb_path_query_array(f.items, '$[$a to $b]',
           jsonb_build_object('a', $2::integer, 'b', $2::integer + $3::integer - 1))) with ordinality e(value, place)
         where f.job_id = $1),
       jobs as (
@@ -42,11 +42,11 @@ export function groupsSql(s: string) {
           p.due + p.start_timeout_ms * interval '1 ms', p.flags | ${FLAG.item}
         from item i, parent p, t),
       counted as (
-        update ${s}.fan f set inserted = f.inserted + n.n, open_items = f.open_items + n.n,
+        update ${s}.job_group f set inserted = f.inserted + n.n, open_items = f.open_items + n.n,
           due = $4
         from (select count(*)::integer as n from item) n where f.job_id = $1)
       select i.id, p.due, case when p.due > t.now then 'scheduled' else 'pending' end as status from item i, parent p, t`,
-    writeFans: `update ${s}.fan f
+    writeGroups: `update ${s}.job_group f
       set due = i.due, open_items = i.open, fine_items = i.fine, failed_items = i.failed, cancelled_items = i.cancelled
       from unnest($1::bigint[], $2::boolean[], $3::integer[], $4::integer[], $5::integer[], $6::integer[])
         i(job_id, due, open, fine, failed, cancelled)
@@ -55,14 +55,14 @@ export function groupsSql(s: string) {
       from ${s}.job j join ${s}.run r on r.job_id = j.id and r.status = 'failed'
       where j.group_id = any($1::bigint[]) order by j.group_id, j.group_index`,
     resultOf: `select value from ${s}.result where job_id = any($1::bigint[])`,
-    dueFans: `select job_id from ${s}.fan where due order by job_id limit $1`,
+    dueGroups: `select job_id from ${s}.job_group where due order by job_id limit $1`,
     graphWork: `select exists (select 1 from ${s}.intake) as adopt, exists (select 1 from ${s}.cascade) as cascade,
-      exists (select 1 from ${s}.fan where due) as expand`,
+      exists (select 1 from ${s}.job_group where due) as expand`,
 
-    // Only here: under the lock of the group, which is the last of all jobs.
+    // Only in PostgreSQL: under the lock of the group, which comes after those of all other jobs.
     lockGroups: `select job_id, flags, cancel_requested_at is not null as cancelled from ${s}.live
       where job_id = any($1::bigint[]) and status = 'running' and flags & ${FLAG.group} <> 0 order by job_id for update`,
-    restFan: `update ${s}.fan set due = false where job_id = $1`,
+    restGroup: `update ${s}.job_group set due = false where job_id = $1`,
     endGroups: `with ${now},
       gone as (
         delete from ${s}.live l using unnest($1::bigint[], $2::text[], $3::text[], $4::text[]) i(job_id, status, reason, error)
@@ -74,7 +74,7 @@ export function groupsSql(s: string) {
           interruptions, snoozes, losses, cancel_requested_at
         from gone, t),
       idle as (
-        update ${s}.fan f set due = false from gone g where f.job_id = g.job_id),
+        update ${s}.job_group f set due = false from gone g where f.job_id = g.job_id),
       results as (
         insert into ${s}.result (job_id, value)
         select g.job_id, (
@@ -82,14 +82,14 @@ export function groupsSql(s: string) {
           from ${s}.job j left join ${s}.result x on x.job_id = j.id where j.group_id = g.job_id)
         from gone g where g.to_status = 'done')
       select t.now from t`,
-    /** Groups that had ended run again, since an item does. */
+    /** Ended groups run again, because an item was reopened. */
     reviveGroups: `with input as materialized (select * from unnest($1::bigint[], $2::integer[]) i(job_id, lane)),
       dropped as (
         delete from ${s}.run r using input i where r.job_id = i.job_id and ${isFinal('r')} returning r.*),
       results as (
         delete from ${s}.result x using input i where x.job_id = i.job_id),
       awake as (
-        update ${s}.fan f set due = true from input i where f.job_id = i.job_id)
+        update ${s}.job_group f set due = true from input i where f.job_id = i.job_id)
       insert into ${s}.live (job_id, status, lane, rank, due, attempt, failures, interruptions, snoozes, losses, worker_id,
         started_at, flags, open_edges, held_edges, broken_edges, missed_edges)
       select i.job_id, 'running', i.lane, -j.priority::integer, d.due, d.attempts, d.failures, d.interruptions, d.snoozes,
@@ -97,6 +97,6 @@ export function groupsSql(s: string) {
       from input i join dropped d on d.job_id = i.job_id join ${s}.job j on j.id = i.job_id, ${countersOf(s, 'i.job_id', edgeState(s))} n`,
     stepGroups: `select f.job_id, f.source, f.max_parallel, f.inserted, f.open_items, f.fine_items, f.failed_items,
         f.cancelled_items, case when f.items is not null then jsonb_array_length(f.items) end as total
-      from ${s}.fan f where f.job_id = any($1::bigint[])`,
+      from ${s}.job_group f where f.job_id = any($1::bigint[])`,
   } satisfies Twins<'groups'>;
 }

@@ -1,4 +1,4 @@
-/** Jobs that were submitted in applications' own transactions. */
+/** Intake: jobs that applications inserted or completed in their own transactions. */
 
 import { FLAG } from '../../flags.ts';
 import type { Twins } from '../../statements.ts';

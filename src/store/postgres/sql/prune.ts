@@ -23,7 +23,7 @@ export function pruneSql(s: string) {
     pruneWorkflow: `delete from ${s}.workflow where id = $1`,
     pruneWorkflowNotifications: `delete from ${s}.notification where workflow_id = $1`,
     pruneJobs: `with gone as (select unnest($1::bigint[]) as job_id),
-      fans as (delete from ${s}.fan f using gone where f.job_id = gone.job_id),
+      groups as (delete from ${s}.job_group f using gone where f.job_id = gone.job_id),
       cascades as (delete from ${s}.cascade c using gone where c.job_id = gone.job_id),
       into_them as (delete from ${s}.edge e using gone where e.child_id = gone.job_id),
       from_them as (delete from ${s}.edge e using gone where e.parent_id = gone.job_id and not e.child_id = any($1::bigint[])),

@@ -11,12 +11,12 @@ export function isFinal(row: string): string {
 }
 
 /**
- * How an edge `e` stands. Where its parent told all its children of its success, the edge itself was not written: what is
+ * The state of an edge `e`. A success that was propagated to all children is not written to the edges: what is
  * `open` holds. Such a parent never runs again.
  */
 export function edgeState(s: string): string {
   return `case when e.state = 'open' and exists (
-        select 1 from ${s}.run r where r.job_id = e.parent_id and r.told) then 'held' else e.state end`;
+        select 1 from ${s}.run r where r.job_id = e.parent_id and r.propagated) then 'held' else e.state end`;
 }
 
 /** The line of a schedule that a job `j` runs for. Of a step, the workflow is the run. */
@@ -25,7 +25,7 @@ export const lineOfJob = `case when j.workflow_id is null then (j.spec -> 'tick'
 /** The flags of a job `j` that waits again. Its unique key is not taken again. */
 export function flagsOf(s: string): string {
   return `(case when exists (select 1 from ${s}.edge o where o.parent_id = j.id) then ${FLAG.hasChildren} else 0 end
-      | case when exists (select 1 from ${s}.fan f where f.job_id = j.id) then ${FLAG.group} else 0 end
+      | case when exists (select 1 from ${s}.job_group f where f.job_id = j.id) then ${FLAG.group} else 0 end
       | case when j.workflow_id is not null then ${FLAG.inWorkflow} else 0 end
       | case when exists (select 1 from ${s}.edge o where o.child_id = j.id) then ${FLAG.hasParents} else 0 end
       | case when j.group_id is not null then ${FLAG.item}

@@ -1,4 +1,4 @@
-/** Workflows, and what is counted of their steps. */
+/** Workflows with the counts of their steps. */
 
 import type { Twins } from '../../statements.ts';
 import { nowIn } from './instants.ts';
@@ -18,10 +18,10 @@ export function workflowsSql(s: string) {
         i(id, open, fine, failed, cancelled, status)
       where w.id = i.id`,
 
-    // Only here: steps are written by insertLinked, and read as all jobs are.
+    // Only in PostgreSQL: steps are inserted by insertLinked, and read as all jobs are.
     lockWorkflows: `select id, notify, started_at, open_steps, fine_steps, failed_steps, cancelled_steps from ${s}.workflow
       where id = any($1::bigint[]) order by id for update`,
-    /** Of the workflow $1, up to $3 after $2. */
+    /** The steps of workflow $1, up to $3 after $2. */
     stepIds: `select id from ${s}.job where workflow_id = $1 and id > $2::bigint and group_id is null
       order by id limit $3::bigint`,
   } satisfies Twins<'workflows'>;

@@ -1,5 +1,5 @@
 import type { Changes } from '../../hint.ts';
-import type { Aftermath } from '../graph/aftermath.ts';
+import type { GraphUpdate } from '../graph/graph-update.ts';
 import type { Lanes } from '../jobs/lanes.ts';
 import type { FairQueues } from '../jobs/turns.ts';
 import type { Database } from './database.ts';
@@ -14,5 +14,5 @@ export interface Context {
   /** What the call changed, to be announced after the commit. */
   effects: Changes;
   /** What others have to do with it, in the same transaction. */
-  aftermath: Aftermath;
+  graphUpdate: GraphUpdate;
 }

@@ -6,7 +6,7 @@
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import { Changes } from '../../hint.ts';
 import { requireTerm } from '../cluster/leadership.ts';
-import { Aftermath } from '../graph/aftermath.ts';
+import { GraphUpdate } from '../graph/graph-update.ts';
 import { Lanes } from '../jobs/lanes.ts';
 import { FairQueues } from '../jobs/turns.ts';
 import type { Context } from './context.ts';
@@ -105,9 +105,9 @@ function perform(
   { id, method, now, args, fence }: ThreadRequest,
 ): ThreadAnswer {
   const effects = new Changes();
-  const context = { database, ...memo, now, effects, aftermath: new Aftermath() };
+  const context = { database, ...memo, now, effects, graphUpdate: new GraphUpdate() };
   if (fence !== undefined) requireTerm(context, fence);
   const value = (methods[method] as Method | undefined)?.(context, ...args);
-  context.aftermath.finish(context);
+  context.graphUpdate.write(context);
   return effects.isEmpty ? { id, value } : { id, value, changed: effects.toMessage() };
 }

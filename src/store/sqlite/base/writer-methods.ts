@@ -9,7 +9,7 @@ import { setQueue } from '../cluster/queues.ts';
 import { addStats } from '../cluster/stats.ts';
 import { drainWorker, leaveWorker, registerWorker, retireWorkers } from '../cluster/workers.ts';
 import { adopt } from '../graph/adopt.ts';
-import { cascade } from '../graph/carry.ts';
+import { cascade } from '../graph/cascade.ts';
 import { expand } from '../graph/expand.ts';
 import { insertWorkflow } from '../graph/insert-workflow.ts';
 import { workflow } from '../graph/workflows.ts';

@@ -1,4 +1,4 @@
-/** What applications' transactions left behind: jobs to be judged, and ends to be told to those they concern. */
+/** Intake: jobs that applications inserted or completed in their own transactions, judged after the commit. */
 
 import { verdict } from '../../../core/dag/judge.ts';
 import { isWorkronError } from '../../../core/error.ts';
@@ -8,7 +8,7 @@ import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
 import { endWaiting } from '../jobs/end-waiting.ts';
 import { decodeSpecRow, type SpecRow } from '../reads/job-row.ts';
-import { insertEdges } from './insert-dependent.ts';
+import { insertEdges } from './edges.ts';
 import { type DependencyRow, link, type ParentEnds, parentEndsOf } from './parents.ts';
 
 interface IntakeRow {
@@ -26,16 +26,16 @@ export function adopt(context: Context, limit: number): number {
   for (const row of rows) {
     context.database.run(sql.takeIntake, row.job_id);
     if (row.kind === 'submitted') judge(context, row);
-    else tellEnd(context, row);
+    else propagateEnd(context, row);
   }
   return rows.length;
 }
 
 type UnjudgedRow = readonly [flags: number, dueAt: number, ...spec: SpecRow];
 
-/** It may have been cancelled meanwhile. */
+/** Judges a submitted job, unless it was cancelled since. */
 function judge(context: Context, { job_id: jobId, wish }: IntakeRow): void {
-  const { database, now, lanes, effects, aftermath, fairQueues } = context;
+  const { database, now, lanes, effects, graphUpdate, fairQueues } = context;
   const [row] = database.tuples<UnjudgedRow>(sql.unjudged, jobId);
   if (row === undefined) return;
   const [liveFlags, dueAt, ...specRow] = row;
@@ -64,11 +64,11 @@ function judge(context: Context, { job_id: jobId, wish }: IntakeRow): void {
   else if (fate === 'free' && isLater) effects.willBeDue(dueAt);
   else if (fate === 'free') {
     effects.madeWork();
-    aftermath.claimable(jobId);
+    graphUpdate.claimable(jobId);
   }
 }
 
-/** A parent that retention has deleted since the submission had ended, and nobody knows how: as if it never held. */
+/** A parent that retention has deleted since the submission counts as skipped: how it ended is not known. */
 function endsOf(context: Context, dependencies: readonly DependencyRow[]): ParentEnds {
   try {
     return parentEndsOf(context, [dependencies]);
@@ -78,11 +78,11 @@ function endsOf(context: Context, dependencies: readonly DependencyRow[]): Paren
   }
 }
 
-/** Unless a person has retried it since. */
-function tellEnd(context: Context, { job_id: jobId, wish }: IntakeRow): void {
+/** Propagates the end of a completed job, unless a person has retried it since. */
+function propagateEnd(context: Context, { job_id: jobId, wish }: IntakeRow): void {
   if (context.database.get(sql.isLive, jobId) !== undefined) return;
   const { flags } = JSON.parse(wish) as { flags: number };
   context.effects.changedJob(jobId);
   context.effects.madeWork();
-  context.aftermath.ended(context, [{ jobId, flags: flags & ~FLAG.holdsKey, status: 'done' }]);
+  context.graphUpdate.ended(context, [{ jobId, flags: flags & ~FLAG.holdsKey, status: 'done' }]);
 }

@@ -11,7 +11,7 @@ import type { Enlisted, RunStatement, Transactional } from '../../transactional.
 import { sql } from '../base/sql.ts';
 import { encodeDependencies } from '../jobs/new-job-row.ts';
 
-/** All are judged after the commit: only the writer's thread knows the lanes. */
+/** Jobs are judged after the commit, because only the writer's thread knows the lanes. */
 export function transactional(clock: Clock): Transactional {
   return {
     async enlist(run, jobs) {
@@ -68,7 +68,7 @@ async function requireParents(run: RunStatement, jobs: readonly NewJob[]): Promi
 
 interface GoneRow {
   flags: number;
-  /** `null` where nobody has told that it started. */
+  /** `null` if no start was reported. */
   started_at: number | null;
   due: number;
   failures: number;

@@ -1,47 +1,47 @@
-/** Gives groups their items. */
+/** Inserts the items of groups. */
 
-import { resolveItems } from '../../../core/dag/group.ts';
+import { itemsToInsert, resolveItems } from '../../../core/dag/group.ts';
 import type { GroupState } from '../../../core/dag/workflow.ts';
 import { FLAG } from '../../flags.ts';
 import { encodeSpec, withItem } from '../../spec.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
 import { decodeSpecRow, type SpecRow } from '../reads/job-row.ts';
-import { askForItems, endGroup, fanOf, finishGroup, type GroupLive, groupLiveOf } from './groups.ts';
+import { askForItems, endGroup, finishGroup, type GroupLive, groupLiveOf, groupOf } from './groups.ts';
 
 export function expand(context: Context, limit: number): number {
   let count = 0;
-  for (const [groupId] of context.database.tuples<[number]>(sql.dueFans, limit)) {
+  for (const [groupId] of context.database.tuples<[number]>(sql.dueGroups, limit)) {
     if (count >= limit) break;
     count += fill(context, groupId, limit - count);
   }
   return count;
 }
 
-/** How many jobs it inserted or ended. */
+/** Returns the number of jobs that it inserted or ended. */
 function fill(context: Context, groupId: number, limit: number): number {
   const { database } = context;
-  database.run(sql.setFanDue, groupId, 0);
+  database.run(sql.setGroupDue, groupId, 0);
   const live = groupLiveOf(context, groupId);
   if (live?.status !== 'running') return 0;
-  if (live.cancel_requested_at !== null) return finishGroup(context, fanOf(context, groupId), live) ? 1 : 0;
+  if (live.cancel_requested_at !== null) return finishGroup(context, groupOf(context, groupId), live) ? 1 : 0;
   const items = itemsOf(context, groupId, live);
   if (items === undefined) return 1;
 
-  const fan = fanOf(context, groupId);
-  const room = Math.min(items.length - fan.inserted, (fan.max_parallel ?? Infinity) - fan.open);
-  const count = Math.max(0, Math.min(room, limit));
-  if (count > 0) insertItems(context, groupId, { values: items.slice(fan.inserted, fan.inserted + count), live });
-  if (count < room) askForItems(context, groupId);
-  return finishGroup(context, fanOf(context, groupId), live) ? count + 1 : count;
+  const group = groupOf(context, groupId);
+  const { inserted, open, max_parallel: maxParallel } = group;
+  const { count, more } = itemsToInsert({ total: items.length, inserted, open, maxParallel }, limit);
+  if (count > 0) insertItems(context, groupId, { values: items.slice(inserted, inserted + count), live });
+  if (more) askForItems(context, groupId);
+  return finishGroup(context, groupOf(context, groupId), live) ? count + 1 : count;
 }
 
-/** The list, found where it is not known yet; a group that has none ends, and there is no answer. */
+/** Returns the list. A group whose list cannot be found fails, and the answer is `undefined`. */
 function itemsOf(context: Context, groupId: number, live: GroupLive): readonly unknown[] | undefined {
   const { database } = context;
-  const stored = database.get<{ source: string; items: string | null; total: number | null }>(sql.fanSource, groupId);
+  const stored = database.get<{ source: string; items: string | null; total: number | null }>(sql.groupSource, groupId);
   if (stored === undefined) throw new Error(`group ${groupId} is missing`);
-  // A list that was given is not written twice.
+  // A literal list is stored once, as the source.
   if (stored.total !== null) return JSON.parse(stored.items ?? stored.source) as unknown[];
   const source = JSON.parse(stored.source) as GroupState['source'];
   const found = resolveItems(source, 'parentId' in source ? resultOf(context, source.parentId) : undefined);
@@ -59,13 +59,13 @@ function resultOf({ database }: Context, jobId: number): unknown {
   return row === undefined ? null : JSON.parse(row.value);
 }
 
-/** They are due when they are there, and not before their group is. */
+/** Items are due at once, but not before their group. */
 function insertItems(
   context: Context,
   groupId: number,
   { values, live }: { values: readonly unknown[]; live: GroupLive },
 ): void {
-  const { database, now, effects, aftermath } = context;
+  const { database, now, effects, graphUpdate } = context;
   const [row] = database.tuples<SpecRow>(sql.specs, groupId);
   if (row === undefined) throw new Error(`group ${groupId} is missing`);
   const spec = decodeSpecRow(row);
@@ -80,6 +80,6 @@ function insertItems(
   else effects.madeWork();
   for (let index = 0; index < specs.length; index += 1) {
     effects.changedJob(first + index);
-    aftermath.claimable(first + index);
+    graphUpdate.claimable(first + index);
   }
 }

@@ -1,13 +1,13 @@
 /** Groups: jobs that are never claimed, and end when all their items have. */
 
-import { type GroupProgress, groupEnd, groupFailure } from '../../../core/dag/group.ts';
+import { type GroupProgress, groupEnd, groupFailure, hasItemsLeft } from '../../../core/dag/group.ts';
 import { endStep, reopenStep, type StepCounts, type StepEnd } from '../../../core/dag/workflow-status.ts';
 import type { Reason, Status, TerminalStatus } from '../../../core/job.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
 import { revive } from '../jobs/revive.ts';
 
-export interface FanRow extends StepCounts {
+export interface GroupRow extends StepCounts {
   job_id: number;
   total: number | null;
   max_parallel: number | null;
@@ -21,40 +21,40 @@ export interface GroupLive {
   cancel_requested_at: number | null;
 }
 
-export function fanOf({ database }: Context, groupId: number): FanRow {
-  const fan = database.get<FanRow>(sql.fans, groupId);
-  if (fan === undefined) throw new Error(`group ${groupId} is missing`);
-  return fan;
+export function groupOf({ database }: Context, groupId: number): GroupRow {
+  const group = database.get<GroupRow>(sql.groups, groupId);
+  if (group === undefined) throw new Error(`group ${groupId} is missing`);
+  return group;
 }
 
 export function groupLiveOf({ database }: Context, groupId: number): GroupLive | undefined {
   return database.get<GroupLive>(sql.liveState, groupId);
 }
 
-/** The expander is to look at it. */
+/** Lets the expander look at the group. */
 export function askForItems({ database, effects }: Context, groupId: number): void {
-  database.run(sql.setFanDue, groupId, 1);
+  database.run(sql.setGroupDue, groupId, 1);
   effects.changedGraph();
 }
 
-/** May let the group go on with further items, or end it. */
+/** Counts the ends of items. Their group may insert further items, or end. */
 export function endItems(context: Context, groupId: number, ends: readonly StepEnd[]): void {
-  const fan = ends.reduce<StepCounts>(endStep, fanOf(context, groupId)) as FanRow;
-  writeCounts(context, fan);
+  const group = ends.reduce<StepCounts>(endStep, groupOf(context, groupId)) as GroupRow;
+  writeCounts(context, group);
   const live = groupLiveOf(context, groupId);
-  if (live === undefined || finishGroup(context, fan, live)) return;
-  if (fan.inserted < (fan.total ?? 0)) askForItems(context, groupId);
+  if (live === undefined || finishGroup(context, group, live)) return;
+  if (hasItemsLeft(group)) askForItems(context, groupId);
 }
 
-/** Its group, if that has ended, runs again. `end` is how the item had ended. */
+/** Counts an item as not ended. `end` is how it had ended. A group that has ended runs again. */
 export function reopenItem(context: Context, groupId: number, end: StepEnd): void {
-  const { database, effects, aftermath } = context;
-  writeCounts(context, reopenStep(fanOf(context, groupId), end) as FanRow);
+  const { database, effects, graphUpdate } = context;
+  writeCounts(context, reopenStep(groupOf(context, groupId), end) as GroupRow);
   const final = database.get<{ status: TerminalStatus; started_at: number | null; due: number }>(sql.finalRun, groupId);
   if (final === undefined) return;
   database.run(sql.dropRun, groupId, 0);
   database.run(sql.dropResult, groupId);
-  const flags = revive(context, groupId, {
+  const { flags } = revive(context, groupId, {
     status: 'running',
     dueAt: final.due,
     attempt: 0,
@@ -62,16 +62,16 @@ export function reopenItem(context: Context, groupId: number, end: StepEnd): voi
     workerId: null,
     startedAt: final.started_at,
   });
-  aftermath.reopenedBelow(context, { jobId: groupId, flags, status: final.status });
+  graphUpdate.reopenedByCascade(context, { jobId: groupId, flags, status: final.status });
   askForItems(context, groupId);
   effects.changedJob(groupId);
 }
 
-/** Ends a running group that has nothing more to wait for; `false`: it has. */
-export function finishGroup(context: Context, fan: FanRow, live: GroupLive): boolean {
-  const status = live.status === 'running' ? groupEnd(progressOf(fan, live)) : undefined;
+/** Ends a running group that has nothing more to wait for. Returns false if it goes on. */
+export function finishGroup(context: Context, group: GroupRow, live: GroupLive): boolean {
+  const status = live.status === 'running' ? groupEnd(progressOf(group, live)) : undefined;
   if (status === undefined) return false;
-  endGroup(context, { groupId: fan.job_id, flags: live.flags }, outcomeOf(context, fan.job_id, status));
+  endGroup(context, { groupId: group.job_id, flags: live.flags }, outcomeOf(context, group.job_id, status));
   return true;
 }
 
@@ -81,26 +81,26 @@ export interface GroupEnd {
   error: string | null;
 }
 
-/** The result of a group that is done is the list of its items' results. Its children are left to the cascade. */
+/** Ends a group. Its result is the list of its items' results; its children are left to the cascade. */
 export function endGroup(
   context: Context,
   { groupId, flags }: { groupId: number; flags: number },
   { status, reason, error }: GroupEnd,
 ): void {
-  const { database, now, effects, aftermath } = context;
+  const { database, now, effects, graphUpdate } = context;
   database.run(sql.endWaiting, groupId, now, status, reason, error);
   database.run(sql.endLive, groupId);
-  database.run(sql.setFanDue, groupId, 0);
+  database.run(sql.setGroupDue, groupId, 0);
   if (status === 'done') database.run(sql.joinResults, groupId);
   effects.changedJob(groupId);
-  aftermath.endedBelow(context, { jobId: groupId, flags, status });
+  graphUpdate.endedByCascade(context, { jobId: groupId, flags, status });
 }
 
-function writeCounts({ database }: Context, { job_id, open, fine, failed, cancelled }: FanRow): void {
-  database.run(sql.writeFans, job_id, open, fine, failed, cancelled);
+function writeCounts({ database }: Context, { job_id, open, fine, failed, cancelled }: GroupRow): void {
+  database.run(sql.writeGroups, job_id, open, fine, failed, cancelled);
 }
 
-function progressOf({ total, inserted, ...counts }: FanRow, { cancel_requested_at }: GroupLive): GroupProgress {
+function progressOf({ total, inserted, ...counts }: GroupRow, { cancel_requested_at }: GroupLive): GroupProgress {
   return { total, inserted, counts, cancelRequested: cancel_requested_at !== null };
 }
 

@@ -1,4 +1,4 @@
-/** New jobs that depend on others. */
+/** Inserts jobs that depend on others. */
 
 import { type SkipReason, verdict } from '../../../core/dag/judge.ts';
 import { FLAG } from '../../flags.ts';
@@ -7,9 +7,10 @@ import { sql } from '../base/sql.ts';
 import { endWaiting } from '../jobs/end-waiting.ts';
 import type { NewJobRow } from '../jobs/new-job-row.ts';
 import { NEW_JOB } from '../sql/insert.ts';
+import { insertEdges } from './edges.ts';
 import { type DependencyRow, type EdgeRow, link, type ParentEnds } from './parents.ts';
 
-/** Rows that one statement writes: its JSON is parsed as a whole. */
+/** Rows that one statement inserts: its JSON is parsed as a whole. */
 export const PIECE = 5_000;
 
 export interface DependentJob {
@@ -19,7 +20,7 @@ export interface DependentJob {
   dependencies: readonly DependencyRow[];
 }
 
-/** Each is blocked, free or skipped by how its parents stand. Answers with their ids. */
+/** Each job is blocked, free or skipped by the states of its parents. Returns their ids. */
 export function insertDependent(
   context: Context,
   jobs: readonly DependentJob[],
@@ -38,14 +39,14 @@ function insertPiece(
   jobs: readonly DependentJob[],
   { laneIds, ends }: { laneIds: string; ends: ParentEnds },
 ): number[] {
-  const { database, now, effects, aftermath } = context;
+  const { database, now, effects, graphUpdate } = context;
   const first = (database.get<{ id: number }>(sql.lastJobId)?.id ?? 0) + 1;
   const linked: { jobId: number; edges: EdgeRow[] }[] = [];
   const skipped: { jobId: number; flags: number; reason: SkipReason }[] = [];
   const rows = jobs.map(({ row, flags: given, dependencies }, index) => {
     const jobId = first + index;
     if (dependencies.length === 0) {
-      tell(context, row);
+      noteFree(context, row);
       return [...row.slice(0, NEW_JOB.flags), row[NEW_JOB.flags] | given, null, null, null, null];
     }
     const flags =
@@ -55,7 +56,7 @@ function insertPiece(
     const { open, held, broken, missed } = counters;
     const fate = verdict(counters, 'each');
     if (typeof fate === 'object') skipped.push({ jobId, flags, reason: fate.skip });
-    if (fate === 'free') tell(context, row);
+    if (fate === 'free') noteFree(context, row);
     const [queue, kind, name, priority, tags, spec, lane, status, dueAt, expiresAt] = row;
     const place = fate === 'free' ? [status, dueAt, expiresAt] : ['blocked', dueAt, null];
     return [queue, kind, name, priority, tags, spec, lane, ...place, flags, open, held, broken, missed];
@@ -67,26 +68,12 @@ function insertPiece(
   for (const { jobId, flags, reason } of skipped) endWaiting(context, { jobId, flags }, { status: 'skipped', reason });
   for (let index = 0; index < jobs.length; index += 1) {
     effects.changedJob(first + index);
-    aftermath.claimable(first + index);
+    graphUpdate.claimable(first + index);
   }
   return jobs.map((_, index) => first + index);
 }
 
-/** Their parents know from now on that they have children. */
-export function insertEdges(
-  { database }: Context,
-  linked: readonly { jobId: number; edges: readonly EdgeRow[] }[],
-): void {
-  const rows = linked.flatMap(({ jobId, edges }) => edges.map((edge) => [jobId, ...edge]));
-  if (rows.length === 0) return;
-  database.run(sql.insertEdges, JSON.stringify(rows));
-  const open = linked.flatMap(({ edges }) =>
-    edges.flatMap(([parentId, , state]) => (state === 'open' ? parentId : [])),
-  );
-  database.run(sql.markParents, JSON.stringify([...new Set(open)]));
-}
-
-function tell({ effects }: Context, [, , , , , , , status, dueAt]: NewJobRow): void {
+function noteFree({ effects }: Context, [, , , , , , , status, dueAt]: NewJobRow): void {
   if (status === 'scheduled') effects.willBeDue(dueAt);
   else effects.madeWork();
 }

@@ -1,6 +1,6 @@
-/** A workflow with all its steps. */
+/** Inserts a workflow with all its steps. */
 
-import { type Condition, meetCondition } from '../../../core/dag/conditions.ts';
+import { type Condition, edgeStateFor } from '../../../core/dag/conditions.ts';
 import { openEdges } from '../../../core/dag/edge-counters.ts';
 import { type Verdict, verdict } from '../../../core/dag/judge.ts';
 import type { GroupState, Workflow } from '../../../core/dag/workflow.ts';
@@ -56,7 +56,7 @@ export interface NewWorkflowInput {
   notify: string | null;
   /** How many steps there are. */
   total: number;
-  /** Each is looked at when it is stored, so that a large workflow is never there as a whole. */
+  /** Decoded one by one, so that a large workflow is never decoded as a whole. */
   pieces: NewStepsPiece[];
   /** Keys of the lanes that the steps point at. */
   lanes: string[];
@@ -65,7 +65,7 @@ export interface NewWorkflowInput {
 }
 
 export interface InsertWorkflowInput extends InsertOptions, NewWorkflowInput {
-  /** By which the rows were made. */
+  /** The instant for which the rows were made. */
   now: number;
 }
 
@@ -91,7 +91,7 @@ export function insertWorkflow(sent: Context, input: InsertWorkflowInput): Inser
 
 const decoder = new TextDecoder();
 
-/** Its first steps wait for the end of the jobs `after`. Answers with its id. */
+/** Returns the id. The first steps wait for the end of the jobs `after`. */
 export function addWorkflow(context: Context, input: NewWorkflowInput, after: readonly number[]): number {
   const first = (context.database.get<{ id: number }>(sql.lastJobId)?.id ?? 0) + 1;
   const earlier = after.map((id) => [id, 'ended'] as const);
@@ -117,7 +117,7 @@ export function addWorkflow(context: Context, input: NewWorkflowInput, after: re
 
 function replay({ database }: Context, id: number): Workflow {
   const row = database.get<WorkflowRow>(sql.workflows, id);
-  if (row === undefined) throw new WorkronError('workflow_not_found', `Workflow ${id} is there no longer`);
+  if (row === undefined) throw new WorkronError('workflow_not_found', `Workflow ${id} no longer exists`);
   return decodeWorkflow(row);
 }
 
@@ -128,7 +128,7 @@ function refuseUnknown({ database }: Context, steps: readonly NewStepRow[]): voi
   }
 }
 
-/** A step as it will be stored. */
+/** A step as it is inserted. */
 interface Placed {
   jobId: number;
   step: NewStepRow;
@@ -140,19 +140,19 @@ interface Placed {
   source: GroupState['source'] | null;
 }
 
-/** How far a workflow is stored, and what its further steps have to know of that. */
+/** The steps inserted so far, as far as later steps depend on them. */
 interface Progress {
   /** The id of the first step. */
   first: number;
-  /** What steps without parents wait for. */
+  /** The dependencies of steps without parents. */
   earlier: readonly DependencyRow[];
-  /** Of those, and of steps that had ended when they were stored. */
+  /** Ends of those, and of steps that had ended when they were inserted. */
   ends: Map<number, TerminalStatus | null>;
   counts: StepCounts;
   stored: number;
 }
 
-/** Judges steps, parents before their children: some may have ended when they are stored. */
+/** Judges steps, parents before their children: some have ended when they are inserted. */
 function place(steps: readonly NewStepRow[], progress: Progress): Placed[] {
   const { first, earlier, ends } = progress;
   return steps.map((step) => {
@@ -200,7 +200,7 @@ function sourceOf(items: NonNullable<NewStepRow[2]>[0], first: number): GroupSta
   return 'parent' in items ? { parentId: first + items.parent, path: items.path } : items;
 }
 
-/** As if no step had ended: see `countEnds`. */
+/** Inserts the workflow with all steps open; `countEnds` corrects it. */
 function insertRow({ database, now }: Context, { name, params, rerunOf, notify, total }: NewWorkflowInput): number {
   const { open, fine, failed, cancelled } = openSteps(total);
   const status = workflowStatus(openSteps(total), false);
@@ -208,7 +208,7 @@ function insertRow({ database, now }: Context, { name, params, rerunOf, notify, 
   return database.insert(sql.insertWorkflow, name, params, status, now, null, rerunOf, ...counts, notify);
 }
 
-/** Steps that had ended when they were stored. */
+/** Counts the steps that had ended when they were inserted. */
 function countEnds({ database, now }: Context, workflowId: number, counts: StepCounts): void {
   const { open, fine, failed, cancelled } = counts;
   if (fine + failed + cancelled === 0) return;
@@ -216,9 +216,9 @@ function countEnds({ database, now }: Context, workflowId: number, counts: StepC
   database.run(sql.writeWorkflows, workflowId, status, open > 0 ? null : now, open, fine, failed, cancelled);
 }
 
-/** All but the jobs themselves and their edges. */
+/** Inserts live rows, final rows and results of steps. */
 function insertPiece(context: Context, piece: readonly Placed[], laneIds: readonly number[]): void {
-  const { database, now, effects, aftermath } = context;
+  const { database, now, effects, graphUpdate } = context;
   const write = (statement: string, rows: unknown[], ...more: number[]): void => {
     if (rows.length > 0) database.run(statement, JSON.stringify(rows), ...more);
   };
@@ -231,7 +231,7 @@ function insertPiece(context: Context, piece: readonly Placed[], laneIds: readon
       if (status === 'scheduled') effects.willBeDue(dueAt);
       if (status === 'pending') {
         effects.madeWork();
-        aftermath.claimable(jobId);
+        graphUpdate.claimable(jobId);
       }
       return [[jobId, laneIds[lane], rank, status, dueAt, isWaiting ? expiresAt : null, flags, ...counters]];
     }),
@@ -249,7 +249,7 @@ function insertPiece(context: Context, piece: readonly Placed[], laneIds: readon
   }
 }
 
-/** A step that joins all others has as many as there are steps: they are written a few at a time. */
+/** Inserts edges in batches: a step that joins all others has as many as there are steps. */
 function insertEdges({ database }: Context, placed: readonly Placed[], ends: ParentEnds): void {
   for (const piece of inPieces(edgeRows(placed, ends), PIECE)) database.run(sql.insertEdges, JSON.stringify(piece));
 }
@@ -257,8 +257,7 @@ function insertEdges({ database }: Context, placed: readonly Placed[], ends: Par
 function* edgeRows(placed: readonly Placed[], ends: ParentEnds): Generator<readonly unknown[]> {
   for (const { jobId, dependencies } of placed) {
     for (const [parentId, condition] of dependencies) {
-      const end = ends.get(parentId) ?? null;
-      yield [jobId, parentId, condition, end === null ? 'open' : meetCondition(condition, end)];
+      yield [jobId, parentId, condition, edgeStateFor(condition, ends.get(parentId) ?? null)];
     }
   }
 }
@@ -268,7 +267,7 @@ function insertGroups({ database, effects }: Context, placed: readonly Placed[])
     if (source === null) continue;
     const isDue = live?.status === 'running';
     const [, maxParallel = null] = step[STEP.forEach] ?? [];
-    database.run(sql.insertFans, jobId, JSON.stringify(source), maxParallel, isDue ? 1 : 0);
+    database.run(sql.insertGroups, jobId, JSON.stringify(source), maxParallel, isDue ? 1 : 0);
     if (isDue) effects.changedGraph();
   }
 }

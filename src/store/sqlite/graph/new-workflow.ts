@@ -1,4 +1,4 @@
-/** A workflow on its way into the writer's thread. */
+/** Encodes a new workflow for the writer's thread. */
 
 import type { NewStep, NewWorkflow } from '../../../core/dag/new-workflow.ts';
 import { FLAG } from '../../flags.ts';
@@ -7,10 +7,10 @@ import type { NewStepRow, NewStepsPiece, NewWorkflowInput } from './insert-workf
 
 /** Steps that are encoded, and stored, together. */
 const STEPS_PER_PIECE = 500;
-/** A piece ends earlier where its jobs have so many characters. */
+/** A piece ends earlier when its jobs have this many characters. */
 const ENOUGH_PER_PIECE = 1024 * 1024;
 
-/** All at once, for those who are in the thread already. */
+/** Encodes the workflow at once, for callers in the writer's thread. */
 export function encodeNewWorkflow(workflow: NewWorkflow, now: number): NewWorkflowInput {
   const encoding = encodePieces(workflow, now);
   for (;;) {
@@ -19,7 +19,7 @@ export function encodeNewWorkflow(workflow: NewWorkflow, now: number): NewWorkfl
   }
 }
 
-/** The same, but others get their turn after each piece: there may be 100,000 steps. */
+/** Encodes the workflow, and yields to other work after each piece: there may be 100,000 steps. */
 export async function encodeNewWorkflowInTurns(workflow: NewWorkflow, now: number): Promise<NewWorkflowInput> {
   const encoding = encodePieces(workflow, now);
   for (;;) {
@@ -29,7 +29,7 @@ export async function encodeNewWorkflowInTurns(workflow: NewWorkflow, now: numbe
   }
 }
 
-/** Whoever runs it may pause wherever it yields. */
+/** The caller may pause wherever it yields. */
 function* encodePieces(
   { name, params, steps, rerunOf, notify }: NewWorkflow,
   now: number,
@@ -61,7 +61,7 @@ function* encodePieces(
   };
 }
 
-/** By place, 1 where a step has children. */
+/** Returns 1 for each step that has children, by its place in the list. */
 function* markParents(steps: NewWorkflow['steps']): Generator<undefined, Uint8Array> {
   const marks = new Uint8Array(steps.length);
   let seen = 0;
@@ -92,7 +92,7 @@ class Piece {
     this.#size += job.length;
   }
 
-  /** In memory of its own, which can be handed over to the thread. */
+  /** In a buffer of its own, which can be transferred to the thread. */
   encode(): NewStepsPiece {
     const encoder = new TextEncoder();
     return { jobs: encoder.encode(`[${this.#jobs.join(',')}]`), steps: encoder.encode(JSON.stringify(this.#steps)) };

@@ -1,22 +1,21 @@
-/** The jobs that new ones are to depend on, and how they stand. */
+/** The parents of new jobs: how they ended, and the edges that follow from that. */
 
-import { type Condition, countedEnd, type EdgeState, meetCondition } from '../../../core/dag/conditions.ts';
-import type { EdgeCounters } from '../../../core/dag/edge-counters.ts';
+import { type Condition, countedEnd, type EdgeState, edgeStateFor } from '../../../core/dag/conditions.ts';
+import { type EdgeCounters, sumEdges } from '../../../core/dag/edge-counters.ts';
 import type { TerminalStatus } from '../../../core/job.ts';
 import { unknownParents } from '../../refusals.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
-import { sumEdges } from './edge-sum.ts';
 
-/** What a new job depends on. */
+/** A dependency of a new job. */
 export type DependencyRow = readonly [parentId: number, condition: Condition];
 
 type StateRow = readonly [jobId: number, isLive: number, end: TerminalStatus | null, continueOnFailure: number];
 
-/** By id; `null`: it has not ended. */
+/** Counted ends by id; `null` for a parent that has not ended. */
 export type ParentEnds = ReadonlyMap<number, TerminalStatus | null>;
 
-/** Their counted ends. Throws `dependency_unknown` where one does not exist. */
+/** Throws `dependency_unknown` if a parent does not exist. */
 export function parentEndsOf({ database }: Context, dependencies: readonly (readonly DependencyRow[])[]): ParentEnds {
   const ids = [...new Set(dependencies.flatMap((rows) => rows.map(([parentId]) => parentId)))];
   const states = database.tuples<StateRow>(sql.parentStates, JSON.stringify(ids));
@@ -39,11 +38,10 @@ export interface Linked {
   counters: EdgeCounters;
 }
 
-/** The edges of a job that is new, those closed whose parents have ended. */
+/** Returns the edges of a new job; those to parents that have ended are closed. */
 export function link(dependencies: readonly DependencyRow[], ends: ParentEnds): Linked {
   const edges = dependencies.map(([parentId, condition]): EdgeRow => {
-    const end = ends.get(parentId) ?? null;
-    return [parentId, condition, end === null ? 'open' : meetCondition(condition, end)];
+    return [parentId, condition, edgeStateFor(condition, ends.get(parentId) ?? null)];
   });
-  return { edges, counters: sumEdges(edges.map(([, condition, state]) => [condition, state])) };
+  return { edges, counters: sumEdges(edges.map(([, condition, state]) => ({ condition, state }))) };
 }

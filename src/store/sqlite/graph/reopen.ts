@@ -6,7 +6,6 @@ import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
 import { free } from '../jobs/free.ts';
 import { revive } from '../jobs/revive.ts';
-import { edgeSumOf } from './edge-sum.ts';
 
 export interface EndedRow {
   attempt: number;
@@ -15,19 +14,19 @@ export interface EndedRow {
 }
 
 /**
- * The row that ended the job becomes an attempt like the others, or goes if there was none. The job waits for those of
- * its parents that have not ended; how the others ended no longer matters. The caller has checked the fence.
+ * The final row becomes an attempt like the others, or is deleted if there was none. The job waits for those of its
+ * parents that have not ended; how the others ended no longer matters. The caller has checked the fence.
  */
 export function reopen(
   context: Context,
   { fence, counters }: Extract<Change, { kind: 'reopen' }>,
   ended: EndedRow,
 ): void {
-  const { database, now, effects, aftermath } = context;
+  const { database, now, effects, graphUpdate } = context;
   const { jobId, attempt } = fence;
   database.run(ended.attempt === 0 ? sql.dropRun : sql.reopenRun, jobId, ended.attempt);
   database.run(sql.reopenInEdges, jobId);
-  const flags = revive(context, jobId, {
+  const { flags, edges } = revive(context, jobId, {
     status: 'blocked',
     dueAt: now,
     attempt,
@@ -35,8 +34,7 @@ export function reopen(
     workerId: ended.worker_id,
     startedAt: ended.started_at,
   });
-  aftermath.reopened(context, { jobId, flags, status: fence.status as TerminalStatus });
-  const edges = edgeSumOf(context, jobId);
+  graphUpdate.reopened(context, { jobId, flags, status: fence.status as TerminalStatus });
   if (edges === null || edges.open === 0) free(context, { jobId, flags, dueAt: now, counters: edges });
   effects.changedJob(jobId);
 }

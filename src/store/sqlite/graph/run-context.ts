@@ -1,4 +1,4 @@
-/** What claimed jobs can know of those around them. */
+/** The run contexts of claimed jobs. */
 
 import type { ParentEnd, RunContext, TerminalStatus } from '../../../core/job.ts';
 import { HAS_RUN_CONTEXT } from '../../flags.ts';
@@ -16,14 +16,14 @@ type ParentRow = readonly [
   result: string | null,
 ];
 
-/** What those of a claim that do not stand alone share: parameters by workflow, parents by child. */
+/** What the jobs of a claim share: parameters by workflow, parents by child. */
 export interface RunContextAnswer {
   places: PlaceRow[];
   params: (readonly [workflowId: number, params: string])[];
   parents: ParentRow[];
 }
 
-/** Workflows whose steps are among the claimed have started. */
+/** Reads the run contexts, and marks workflows with claimed steps as started. */
 export function readRunContext(context: Context, claimed: readonly ClaimedRow[]): RunContextAnswer | null {
   const { database, now } = context;
   const ids = claimed.filter((row) => row[CLAIMED.flags] & HAS_RUN_CONTEXT).map(([id]) => id);

@@ -1,4 +1,4 @@
-/** A workflow's row, and back into a workflow. */
+/** The row of a workflow, and its decoding. */
 
 import type { Workflow } from '../../../core/dag/workflow.ts';
 import type { StepCounts, WorkflowStatus } from '../../../core/dag/workflow-status.ts';

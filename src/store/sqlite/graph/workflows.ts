@@ -1,4 +1,4 @@
-/** Reading workflows. */
+/** Reads workflows and their steps. */
 
 import type { GroupState, Workflow, WorkflowFilter, WorkflowStep } from '../../../core/dag/workflow.ts';
 import type { StepCounts } from '../../../core/dag/workflow-status.ts';
@@ -32,7 +32,7 @@ export function workflows(
   return database.all<WorkflowRow>(statement, ...params, limit).map(decodeWorkflow);
 }
 
-type FanColumns = readonly [
+type GroupColumns = readonly [
   source: string | null,
   total: number | null,
   maxParallel: number | null,
@@ -43,26 +43,26 @@ type FanColumns = readonly [
   cancelled: number,
 ];
 
-/** A step's job, and its group where it is one. */
-export type StepRow = readonly [...job: JobRow, ...fan: FanColumns];
+/** The job of a step and, for a group, its items. */
+export type StepRow = readonly [...job: JobRow, ...group: GroupColumns];
 
 export function steps({ database }: Context, workflowId: number, page: StepPage | undefined) {
   return database.tuples<StepRow>(sql.steps, workflowId, page?.after ?? 0, page?.limit ?? -1);
 }
 
-const FAN_COLUMNS = 8;
+const GROUP_COLUMNS = 8;
 
 export function decodeStep(row: StepRow): WorkflowStep {
-  const job = decodeJob(row.slice(0, -FAN_COLUMNS) as unknown as JobRow);
+  const job = decodeJob(row.slice(0, -GROUP_COLUMNS) as unknown as JobRow);
   return {
     job,
     key: job.stepKey as string,
     condition: job.dependsOn[0]?.condition ?? 'success',
-    group: decodeGroup(row.slice(-FAN_COLUMNS) as unknown as FanColumns),
+    group: decodeGroup(row.slice(-GROUP_COLUMNS) as unknown as GroupColumns),
   };
 }
 
-function decodeGroup([source, total, maxParallel, inserted, ...ended]: FanColumns): GroupState | null {
+function decodeGroup([source, total, maxParallel, inserted, ...ended]: GroupColumns): GroupState | null {
   if (source === null) return null;
   const [open, fine, failed, cancelled] = ended;
   const counts: StepCounts = { open, fine, failed, cancelled };

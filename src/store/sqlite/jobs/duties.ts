@@ -6,14 +6,14 @@ import { sql } from '../base/sql.ts';
 import { idOf, type JobRow } from '../reads/job-row.ts';
 import { read } from '../reads/reading.ts';
 
-export function promote({ database, now, effects, aftermath }: Context, limit: number): Promoted {
+export function promote({ database, now, effects, graphUpdate }: Context, limit: number): Promoted {
   const ids = database.tuples<[number]>(sql.dueJobs, now, limit).map(([id]) => id);
   if (ids.length > 0) {
     database.run(sql.promote, JSON.stringify(ids));
     effects.madeWork();
     for (const id of ids) {
       effects.changedJob(id);
-      aftermath.claimable(id);
+      graphUpdate.claimable(id);
     }
   }
   const next = database.get<{ due: number | null }>(sql.nextDue);

@@ -16,7 +16,7 @@ interface WaitingRow {
 
 /** Changes the job and its live row together, so that a claim gets the edited job. */
 export function edit(context: Context, jobId: number, wanted: JobEdit): JobRow | undefined {
-  const { database, lanes, fairQueues, effects, aftermath } = context;
+  const { database, lanes, fairQueues, effects, graphUpdate } = context;
   const waiting = database.get<WaitingRow>(sql.waiting, jobId);
   const [row] = database.tuples<SpecRow>(sql.specs, jobId);
   if (waiting === undefined || row === undefined) return undefined;
@@ -36,7 +36,7 @@ export function edit(context: Context, jobId: number, wanted: JobEdit): JobRow |
   // A moved job gets a new turn.
   const isMoved = runAt !== undefined || fields.queue !== undefined || fields.priority !== undefined;
   database.run(sql.editLive, jobId, lane, -priority, place.status, place.due, place.expires_at, isMoved ? 1 : 0);
-  if (isMoved) aftermath.claimable(jobId);
+  if (isMoved) graphUpdate.claimable(jobId);
   if (place.status === 'scheduled') effects.willBeDue(place.due);
   else effects.madeWork();
   effects.changedJob(jobId);

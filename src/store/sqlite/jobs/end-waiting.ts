@@ -8,16 +8,16 @@ export interface WaitingEnd {
   reason: Reason;
 }
 
-/** The end of a job that waited in vain. Its children hear of it by the cascade. */
+/** Ends a waiting job that can no longer run. Its children are left to the cascade. */
 export function endWaiting(
   context: Context,
   { jobId, flags }: { jobId: number; flags: number },
   { status, reason }: WaitingEnd,
 ): void {
-  const { database, now, effects, aftermath } = context;
+  const { database, now, effects, graphUpdate } = context;
   database.run(sql.endWaiting, jobId, now, status, reason, null);
   database.run(sql.endLive, jobId);
   if (flags & FLAG.holdsKey) database.run(sql.freeKeys, JSON.stringify([jobId]));
   effects.changedJob(jobId);
-  aftermath.endedBelow(context, { jobId, flags, status });
+  graphUpdate.endedByCascade(context, { jobId, flags, status });
 }

@@ -1,4 +1,4 @@
-/** The two ways in which an attempt comes to its end: the job waits again, or is over. The caller has checked the fence. */
+/** The two ways in which an attempt ends: the job waits again, or has ended, too. The caller has checked the fence. */
 
 import type { Counters } from '../../../core/job.ts';
 import type { AttemptEnd, Change } from '../../../core/transition.ts';
@@ -12,9 +12,9 @@ export interface Requeue {
   record: AttemptEnd;
 }
 
-/** Back to wait, in its old place where there is no delay; where keys take turns, behind what its key has waiting. */
+/** The job waits again: without a delay in its old place or, in a fair queue, behind the waiting jobs of its key. */
 export function requeue(context: Context, jobId: number, { counters, delayMs, record }: Requeue): void {
-  const { database, now, effects, aftermath } = context;
+  const { database, now, effects, graphUpdate } = context;
   const { failures, interruptions, snoozes, losses } = counters;
   database.run(sql.recordAttempt, jobId, now, record.outcome, record.exitCode, record.signal, record.error);
   const dueAt = delayMs === 0 ? null : now + Math.round(delayMs);
@@ -31,7 +31,7 @@ export function requeue(context: Context, jobId: number, { counters, delayMs, re
   );
   if (dueAt !== null) effects.willBeDue(dueAt);
   else {
-    aftermath.claimable(jobId);
+    graphUpdate.claimable(jobId);
     effects.madeWork();
   }
   effects.changedJob(jobId);
@@ -40,9 +40,9 @@ export function requeue(context: Context, jobId: number, { counters, delayMs, re
 export type End = Omit<Extract<Change, { kind: 'end' }>, 'kind' | 'fence'>;
 
 export function end(context: Context, jobId: number, liveFlags: number, wanted: End): void {
-  const { database, now, effects, aftermath } = context;
-  const { counters, status, reason, record, error, quiet } = wanted;
-  const flags = liveFlags | (quiet ? FLAG.keepDependents : 0);
+  const { database, now, effects, graphUpdate } = context;
+  const { counters, status, reason, record, error, keepDependents } = wanted;
+  const flags = liveFlags | (keepDependents ? FLAG.keepDependents : 0);
   database.run(
     sql.endRun,
     jobId,
@@ -63,5 +63,5 @@ export function end(context: Context, jobId: number, liveFlags: number, wanted: 
   if (flags & FLAG.holdsKey) database.run(sql.freeKeys, JSON.stringify([jobId]));
   effects.madeWork();
   effects.changedJob(jobId);
-  aftermath.ended(context, [{ jobId, flags, status }]);
+  graphUpdate.ended(context, [{ jobId, flags, status }]);
 }

@@ -12,9 +12,9 @@ export interface Freed {
   counters: EdgeCounters | null;
 }
 
-/** Nothing keeps the job but its due time. A group starts: its items wait for that. */
+/** Lets a job wait for its due time only. A group starts, and asks for its items. */
 export function free(context: Context, { jobId, flags, dueAt, counters }: Freed): void {
-  const { database, now, effects, aftermath } = context;
+  const { database, now, effects, graphUpdate } = context;
   const isGroup = (flags & FLAG.group) !== 0;
   database.run(
     isGroup ? sql.startGroup : sql.freeJob,
@@ -28,7 +28,7 @@ export function free(context: Context, { jobId, flags, dueAt, counters }: Freed)
   if (isGroup) askForItems(context, jobId);
   else if (dueAt > now) effects.willBeDue(dueAt);
   else {
-    aftermath.claimable(jobId);
+    graphUpdate.claimable(jobId);
     effects.madeWork();
   }
   effects.changedJob(jobId);

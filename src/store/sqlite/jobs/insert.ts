@@ -5,7 +5,8 @@ import type { InsertOptions } from '../../job-store.ts';
 import { keyHeld, tooYoungParent } from '../../refusals.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
-import { insertDependent, insertEdges } from '../graph/insert-dependent.ts';
+import { insertEdges } from '../graph/edges.ts';
+import { insertDependent } from '../graph/insert-dependent.ts';
 import { type DependencyRow, link, parentEndsOf } from '../graph/parents.ts';
 import { idOf, type JobRow } from '../reads/job-row.ts';
 import { read } from '../reads/reading.ts';
@@ -84,7 +85,7 @@ export function insertAll(
   { rows, count, lanes, fairQueues, work, dueAt }: Rows,
   flags = 0,
 ): number[] {
-  const { database, now, effects, aftermath } = context;
+  const { database, now, effects, graphUpdate } = context;
   for (const queue of fairQueues) context.fairQueues.add(queue);
   const laneIds = JSON.stringify(lanes.map((key) => context.lanes.idOf(key)));
   const first = (database.get<{ id: number }>(sql.lastJobId)?.id ?? 0) + 1;
@@ -93,7 +94,7 @@ export function insertAll(
   const ids = Array.from({ length: count }, (_, index) => first + index);
   if (work) {
     effects.madeWork();
-    for (const id of ids) aftermath.claimable(id);
+    for (const id of ids) graphUpdate.claimable(id);
   }
   if (dueAt !== null) effects.willBeDue(dueAt);
   for (const id of ids) effects.changedJob(id);
@@ -213,7 +214,7 @@ function replace(context: Context, jobId: number, { row, unique, dependencies, l
   else if (isFree && status === 'scheduled') effects.willBeDue(dueAt);
   else if (isFree) {
     effects.madeWork();
-    context.aftermath.claimable(jobId);
+    context.graphUpdate.claimable(jobId);
   }
 }
 

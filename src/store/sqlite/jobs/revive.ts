@@ -1,11 +1,12 @@
-/** Puts an ended job back among the living. */
+/** Gives an ended job a live row again. */
 
+import type { EdgeCounters } from '../../../core/dag/edge-counters.ts';
 import type { Counters, JobSpec, Status } from '../../../core/job.ts';
 import { laneKey, laneOf } from '../../../core/lane.ts';
 import { FLAG, watchFlags } from '../../flags.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
-import { edgeSumOf } from '../graph/edge-sum.ts';
+import { edgeSumOf } from '../graph/edges.ts';
 import { decodeSpecRow, type SpecRow } from '../reads/job-row.ts';
 
 export interface Revived {
@@ -17,8 +18,12 @@ export interface Revived {
   startedAt: number | null;
 }
 
-/** Flags and edges are counted anew; a unique key is not taken again. Answers with the flags. */
-export function revive(context: Context, jobId: number, revived: Revived): number {
+/** Recomputes flags and counters from the job's other rows, and returns them. A unique key is not taken again. */
+export function revive(
+  context: Context,
+  jobId: number,
+  revived: Revived,
+): { flags: number; edges: EdgeCounters | null } {
   const { database, lanes } = context;
   const { status, dueAt, attempt, counters, workerId, startedAt } = revived;
   const [stored] = database.tuples<SpecRow>(sql.specs, jobId);
@@ -45,16 +50,16 @@ export function revive(context: Context, jobId: number, revived: Revived): numbe
     edges?.broken ?? null,
     edges?.missed ?? null,
   );
-  // Of a step, the workflow is the run.
+  // The run of a step's schedule is its workflow.
   if (spec.tick !== null && !(flags & FLAG.inWorkflow)) database.run(sql.setLines, jobId, spec.tick.line);
-  return flags;
+  return { flags, edges };
 }
 
 interface Around {
   workflow_id: number | null;
   group_id: number | null;
   children: number;
-  fan: number;
+  group: number;
 }
 
 function placeFlags({ database }: Context, jobId: number, { notify }: JobSpec): number {
@@ -62,7 +67,7 @@ function placeFlags({ database }: Context, jobId: number, { notify }: JobSpec): 
   if (around === undefined) throw new Error(`job ${jobId} is missing`);
   return (
     (around.children ? FLAG.hasChildren : 0) |
-    (around.fan ? FLAG.group : 0) |
+    (around.group ? FLAG.group : 0) |
     (around.workflow_id === null ? 0 : FLAG.inWorkflow) |
     (around.group_id === null ? watchFlags(notify) : FLAG.item)
   );

@@ -48,7 +48,7 @@ type EndedRow = readonly [
 
 /** Those accepted, in no particular order, as JSON of `SettledRow[]`: text is the cheapest to send. */
 export function settle(context: Context, { rows, count, hasResults }: SettleInput): string {
-  const { database, lanes, now, effects, aftermath } = context;
+  const { database, lanes, now, effects, graphUpdate } = context;
   database.run(sql.settleRuns, rows, now);
   if (hasResults) database.run(sql.settleResults, rows);
   const ended = database.tuples<EndedRow>(sql.settleLive, rows);
@@ -58,7 +58,7 @@ export function settle(context: Context, { rows, count, hasResults }: SettleInpu
   for (const [jobId] of ended) effects.changedJob(jobId);
   const noticed = ended.filter((row) => row[ENDED.flags] & LINKED);
   if (noticed.length > 0) {
-    aftermath.succeeded(
+    graphUpdate.succeeded(
       context,
       noticed.map(([jobId, , , flags]) => ({ jobId, flags, status: 'done' })),
     );

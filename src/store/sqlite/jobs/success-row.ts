@@ -1,4 +1,4 @@
-/** Successes on their way into the writer's thread, and what became of them. */
+/** Encodes successes for the writer's thread, and decodes its answer. */
 
 import type { Settled, Success } from '../../../core/lease.ts';
 import { idOf } from '../reads/job-row.ts';
@@ -9,7 +9,7 @@ export function encodeSuccess({ jobId, attempt, workerId, exitCode, startedAt, r
   return [jobId, attempt, workerId, exitCode, text, startedAt === undefined ? null : Math.round(startedAt)];
 }
 
-/** Who is not among the settled has lost the lease; who is there twice repeats the first. */
+/** A success that is not among the settled has lost its lease; one that is there twice repeats the first. */
 export function settledInOrder(successes: readonly Success[], settled: readonly SettledRow[]): Settled[] {
   const rows = new Map(settled.map((row) => [idOf(row), row]));
   const answered = new Set<number>();

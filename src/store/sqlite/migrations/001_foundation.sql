@@ -131,7 +131,7 @@ create table live (
 
 -- Every ended attempt, appended once. The row that ended the job has its status, reason and counters; a retry by a person
 -- takes them back. A job that ended without an attempt has a row with attempt 0, deleted by a retry.
--- told: the job's children know of its success, so an edge from it that says `open` is held. For a job with many children
+-- propagated: the job's success has reached its children, so an edge from it that says `open` is held. For a job with many children
 -- that is one row written instead of many.
 create table run (
   job_id integer not null,
@@ -152,7 +152,7 @@ create table run (
   snoozes integer,
   losses integer,
   cancel_requested_at integer,
-  told integer,
+  propagated integer,
   primary key (job_id, attempt)
 ) strict, without rowid;
 
@@ -243,7 +243,7 @@ create table workflow (
 
 -- Groups: steps that are repeated for each item of a list. source: the list, or the parent's id and a path into its result.
 -- items and total: the list and its length, once they are known. due: the expander has something to do.
-create table fan (
+create table job_group (
   job_id integer primary key,
   source text not null,
   items text,
@@ -393,7 +393,7 @@ create index idempotency_created on idempotency (created_at);
 create index edge_parent on edge (parent_id, child_id);
 create index workflow_status on workflow (status, id);
 create index workflow_line on workflow (line) where line is not null and ended_at is null;
-create index fan_due on fan (job_id) where due = 1;
+create index job_group_due on job_group (job_id) where due = 1;
 
 create index schedule_line_due on schedule_line (next_due, id) where next_due is not null;
 create unique index tick_once on tick (schedule_id, key, scheduled_for, kind) where kind <> 'manual';

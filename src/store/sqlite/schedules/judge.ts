@@ -15,7 +15,7 @@ import type { Judged, TickRequest } from '../../schedule-store.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
 import { translate } from '../base/sqlite-error.ts';
-import { Aftermath } from '../graph/aftermath.ts';
+import { GraphUpdate } from '../graph/graph-update.ts';
 import { openRuns } from './rows.ts';
 import { writePlan } from './write-ticks.ts';
 
@@ -64,9 +64,9 @@ function alone<T>(context: Context, write: (own: Context) => T, instead: (error:
   const { database, lanes, fairQueues } = context;
   database.run('savepoint alone');
   try {
-    const own = { ...context, aftermath: new Aftermath() };
+    const own = { ...context, graphUpdate: new GraphUpdate() };
     const answer = write(own);
-    own.aftermath.finish(own);
+    own.graphUpdate.write(own);
     database.run('release alone');
     return answer;
   } catch (error) {

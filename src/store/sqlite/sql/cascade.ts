@@ -1,4 +1,4 @@
-/** Ends and retries that are told to many, a part at a time. */
+/** Jobs whose ends and reopenings still have to reach their children. */
 
 import type { Twins } from '../../statements.ts';
 

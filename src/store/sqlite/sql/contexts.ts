@@ -1,4 +1,4 @@
-/** What a claimed job is told of its workflow and its parents. */
+/** The run context of claimed jobs: their workflow and their parents. */
 
 import type { Twins } from '../../statements.ts';
 
@@ -10,8 +10,8 @@ export const contextsSql = {
   beginWorkflows: `update workflow set started_at = ?2, status = 'running'
     where id in (select value from json_each(?1)) and started_at is null`,
 
-  // Only here: comes with the claim in PostgreSQL.
-  /** Beside the flagged ones of these: where they belong. An item shares the parents of its group. */
+  // Only in SQLite: PostgreSQL reads it with the claim.
+  /** The workflow of claimed jobs, and the job whose parents they have: an item has those of its group. */
   claimedPlaces: `select j.id, j.workflow_id, coalesce(j.group_id, j.id), j.group_index
     from json_each(?1) i join job j on j.id = i.value`,
   paramsOf: 'select id, params from workflow where id in (select value from json_each(?))',

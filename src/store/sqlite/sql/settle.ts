@@ -10,7 +10,7 @@ export const settleSql = {
   // Only here: the same, table by table.
   /** ?1 rows [job, attempt, worker, exit code, result as text]. One row twice in a batch counts once. */
   settleRuns: `insert into run (job_id, attempt, status, outcome, worker_id, started_at, ended_at, due, exit_code,
-      attempts, failures, interruptions, snoozes, losses, cancel_requested_at, told)
+      attempts, failures, interruptions, snoozes, losses, cancel_requested_at, propagated)
     select l.job_id, l.attempt, 'done', 'done', l.worker_id, coalesce(l.started_at, min(i.value ->> 5, ?2), ?2), ?2, l.due, i.value ->> 3,
       l.attempt, l.failures, l.interruptions, l.snoozes, l.losses, l.cancel_requested_at, iif(l.flags & ${FLAG.hasChildren}, 1, null)
     from json_each(?1) i join live l on l.job_id = i.value ->> 0

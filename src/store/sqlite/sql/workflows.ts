@@ -1,4 +1,4 @@
-/** Workflows, and what is counted of their steps. */
+/** Workflows with the counts of their steps. */
 
 import type { Twins } from '../../statements.ts';
 import { jobColumns, jobsFrom } from './read.ts';
@@ -12,7 +12,7 @@ export const workflowsSql = {
       cancelled_steps = ?7
     where id = ?1`,
 
-  // Only here: steps have rows of their own kind.
+  // Only in SQLite: steps are inserted by statements of their own.
   /** ?1 rows [...new job up to its spec, key, rerun of], ?2 now, ?3 the workflow, ?4 the first one's id. */
   insertSteps: `insert into job (id, queue, kind, name, priority, tags, created_at, spec, workflow_id, step_key, rerun_of)
     select ?4 + key, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, ?2, value ->> 5, ?3, value ->> 6,
@@ -31,6 +31,6 @@ export const workflowsSql = {
   keepResult: 'insert into result (job_id, value) select ?1, value from result where job_id = ?2',
   steps: `select ${jobColumns}, f.source, f.total, f.max_parallel, f.inserted, f.open_items, f.fine_items, f.failed_items,
       f.cancelled_items
-    from ${jobsFrom.all} left join fan f on f.job_id = j.id
+    from ${jobsFrom.all} left join job_group f on f.job_id = j.id
     where j.workflow_id = ?1 and j.id > ?2 and j.group_id is null order by j.id limit ?3`,
 } satisfies Twins<'workflows'>;

@@ -10,7 +10,7 @@ import { visibleLine } from '../../words/visible-text.ts';
 
 const EVERY_MS = 2_000;
 
-/** The processes on this store, and which of them does what. */
+/** The instances on this store and the leader of each duty. */
 export function Cluster() {
   useTitle('Cluster');
   const cluster = useLive({
@@ -95,10 +95,10 @@ function Duties({ duties }: { duties: ClusterState['duties'] }) {
   );
 }
 
-/** A table that scrolls where there is little room; its rows are the children. */
+/** A table that scrolls sideways on a narrow screen; its rows are the children. */
 function Listing({ title, columns, children }: { title: string; columns: readonly string[]; children: ReactNode }) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: who has no mouse scrolls it too
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it can be scrolled without a mouse
     <div className="table-frame" role="region" aria-label={title} tabIndex={0}>
       <table className="table">
         <caption className="visually-hidden">{title}</caption>

@@ -4,7 +4,7 @@ import { JsonTree } from '../../parts/json-tree.tsx';
 import { durationText } from '../../words/duration.ts';
 import { visibleText } from '../../words/visible-text.ts';
 
-/** What was asked for and what came out. */
+/** The job's command or input, its result and its settings. */
 export function Details({ job }: { job: JobDetail }) {
   return (
     <div className="details-grid">
@@ -41,7 +41,7 @@ export function Details({ job }: { job: JobDetail }) {
   );
 }
 
-/** In words where they are durations; only what says something. */
+/** The settings that have a value, durations as text. */
 function settingsOf(job: JobDetail): Record<string, unknown> {
   const settings: Record<string, unknown> = {
     queue: job.queue,

@@ -11,10 +11,9 @@ import { asCli, asCurl } from '../../words/as-command.ts';
 import { hasEnded, mayRetry } from '../../words/state.ts';
 import { submissionOf } from '../../words/submission-of.ts';
 
-/** What a person may do to a job, depending on where it is. */
+/** The actions that a job's status allows. */
 export function JobActions({ job, onRetried }: { job: JobDetail; onRetried: () => void }) {
   const [opened, setOpened] = useState<'again' | 'copy' | null>(null);
-  const [, go] = useLocation();
   const cancel = useAction({
     run: () => client.cancel(job.id),
     done: (after) => (after.status === 'cancelled' ? `Job ${job.id} is cancelled` : `Job ${job.id} is asked to stop`),
@@ -48,35 +47,47 @@ export function JobActions({ job, onRetried }: { job: JobDetail; onRetried: () =
       <button type="button" onClick={() => setOpened('copy')}>
         Copy as…
       </button>
-      {opened === 'again' && (
-        <Dialog title={`Run job ${job.id} again`} onClose={close} wide>
-          {job.env.length > 0 && (
-            <p className="note">
-              The values of {job.env.join(', ')} cannot be read back, so the new job is submitted without them.
-            </p>
-          )}
-          <JobForm
-            start={{ ...submissionOf(job), backoff: job.backoff }}
-            verb="Submit as a new job"
-            onDone={(made) => {
-              close();
-              go(`/jobs/${made.id}`);
-            }}
-          />
-        </Dialog>
-      )}
-      {opened === 'copy' && (
-        <Dialog title="Copy as" onClose={close} wide>
-          <div className="stack">
-            {asCli(submissionOf(job)) !== null && (
-              <CopyLine label="Command line" text={asCli(submissionOf(job)) ?? ''} />
-            )}
-            <CopyLine label="curl" text={asCurl(submissionOf(job), API_URL)} />
-            <CopyLine label="Follow its log" text={`workron logs -f ${job.id}`} />
-            <CopyLine label="Link to this job" text={location.href} />
-          </div>
-        </Dialog>
-      )}
+      {opened === 'again' && <RunAgainDialog job={job} onClose={close} />}
+      {opened === 'copy' && <CopyAsDialog job={job} onClose={close} />}
     </>
+  );
+}
+
+interface JobDialogProps {
+  job: JobDetail;
+  onClose: () => void;
+}
+
+function RunAgainDialog({ job, onClose }: JobDialogProps) {
+  const [, go] = useLocation();
+  return (
+    <Dialog title={`Run job ${job.id} again`} onClose={onClose} wide>
+      {job.env.length > 0 && (
+        <p className="note">
+          The values of {job.env.join(', ')} cannot be read back, so the new job is submitted without them.
+        </p>
+      )}
+      <JobForm
+        start={{ ...submissionOf(job), backoff: job.backoff }}
+        verb="Submit as a new job"
+        onDone={(made) => {
+          onClose();
+          go(`/jobs/${made.id}`);
+        }}
+      />
+    </Dialog>
+  );
+}
+
+function CopyAsDialog({ job, onClose }: JobDialogProps) {
+  return (
+    <Dialog title="Copy as" onClose={onClose} wide>
+      <div className="stack">
+        {asCli(submissionOf(job)) !== null && <CopyLine label="Command line" text={asCli(submissionOf(job)) ?? ''} />}
+        <CopyLine label="curl" text={asCurl(submissionOf(job), API_URL)} />
+        <CopyLine label="Follow its log" text={`workron logs -f ${job.id}`} />
+        <CopyLine label="Link to this job" text={location.href} />
+      </div>
+    </Dialog>
   );
 }

@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { Link, useSearchParams } from 'wouter';
+import type { Attempt, JobDetail } from '../../../../src/api/job.ts';
 import { client } from '../../data/client.ts';
 import { useLive } from '../../data/use-live.ts';
 import { Empty, Loading, Problem } from '../../parts/notes.tsx';
@@ -16,12 +17,12 @@ import { Related } from './related.tsx';
 import { Timeline } from './timeline.tsx';
 import { Why } from './why.tsx';
 
-/** One job: what it is, its state and why, its log first, and what can be done about it. */
+/** One job: its state and the reason for it, its log and other views, and its actions. */
 export function JobScreen({ id }: { id: string }) {
   const about = { topics: ['jobs' as const], ids: [id] };
   const job = useLive({ key: ['job', id], about, fetch: (signal) => client.job(id, { signal }) });
   const attempts = useLive({ key: ['attempts', id], about, fetch: (signal) => client.attempts(id, { signal }) });
-  const [search, setSearch] = useSearchParams();
+  const [search, choose] = useChoices();
   const [retries, setRetries] = useState(0);
   useTitle(job.data === undefined ? `Job ${id}` : `${job.data.status}: ${jobTitle(job.data)}`);
   if (isMissing(job.error)) {
@@ -34,44 +35,8 @@ export function JobScreen({ id }: { id: string }) {
   if (job.data === undefined)
     return job.error === null ? <Loading /> : <Problem error={job.error} onRetry={() => void job.refetch()} />;
   const data = job.data;
-  const ended = attempts.data ?? [];
   const chosen = search.get('attempt');
-  const choose = (change: Record<string, string | null>): void => {
-    setSearch(
-      (before) => {
-        const next = new URLSearchParams(before);
-        for (const [name, value] of Object.entries(change)) {
-          if (value === null) next.delete(name);
-          else next.set(name, value);
-        }
-        return next;
-      },
-      { replace: true },
-    );
-  };
-  const tabs = [
-    {
-      key: 'log',
-      label: 'Log',
-      content: () => (
-        <LogView
-          key={chosen}
-          jobId={id}
-          attempt={chosen === null ? null : Number(chosen)}
-          again={retries}
-          running={data.status === 'running'}
-        />
-      ),
-    },
-    {
-      key: 'attempts',
-      label: `Attempts (${ended.length})`,
-      content: () => <Attempts attempts={ended} onLog={(attempt) => choose({ tab: null, attempt: String(attempt) })} />,
-    },
-    { key: 'timeline', label: 'Timeline', content: () => <Timeline job={data} attempts={ended} /> },
-    { key: 'details', label: 'Input and result', content: () => <Details job={data} /> },
-    { key: 'related', label: 'Related', content: () => <Related job={data} /> },
-  ];
+  const tabs = tabsOf({ job: data, attempts: attempts.data ?? [], chosen, retries, choose });
   return (
     <section className="screen screen-tall">
       <PageHead
@@ -104,4 +69,60 @@ export function JobScreen({ id }: { id: string }) {
       />
     </section>
   );
+}
+
+/** The choices that live in the address, and a function that changes some of them; `null` removes one. */
+function useChoices() {
+  const [search, setSearch] = useSearchParams();
+  const choose = (change: Record<string, string | null>): void => {
+    setSearch(
+      (before) => {
+        const next = new URLSearchParams(before);
+        for (const [name, value] of Object.entries(change)) {
+          if (value === null) next.delete(name);
+          else next.set(name, value);
+        }
+        return next;
+      },
+      { replace: true },
+    );
+  };
+  return [search, choose] as const;
+}
+
+interface TabsInput {
+  job: JobDetail;
+  attempts: readonly Attempt[];
+  /** The attempt whose log is shown; `null` for the current one. */
+  chosen: string | null;
+  retries: number;
+  choose: (change: Record<string, string | null>) => void;
+}
+
+function tabsOf({ job, attempts, chosen, retries, choose }: TabsInput) {
+  return [
+    {
+      key: 'log',
+      label: 'Log',
+      content: () => (
+        <LogView
+          key={chosen}
+          jobId={job.id}
+          attempt={chosen === null ? null : Number(chosen)}
+          again={retries}
+          running={job.status === 'running'}
+        />
+      ),
+    },
+    {
+      key: 'attempts',
+      label: `Attempts (${attempts.length})`,
+      content: () => (
+        <Attempts attempts={attempts} onLog={(attempt) => choose({ tab: null, attempt: String(attempt) })} />
+      ),
+    },
+    { key: 'timeline', label: 'Timeline', content: () => <Timeline job={job} attempts={attempts} /> },
+    { key: 'details', label: 'Input and result', content: () => <Details job={job} /> },
+    { key: 'related', label: 'Related', content: () => <Related job={job} /> },
+  ];
 }

@@ -1,10 +1,10 @@
 /**
- * What a job has printed, as lines. Output arrives in pieces cut anywhere; a carriage return starts its line over, as a
- * terminal would show it; colours go on from line to line. Ten MiB are a hundred thousand short strings and nothing else.
+ * The output of a job as lines. Chunks of output may be cut anywhere; a carriage return restarts its line, as in a
+ * terminal; colours continue from line to line. Ten MiB are a hundred thousand short strings and nothing else.
  */
 
-// Everything a terminal would obey except colours: titles and links (OSC), cursor movements, charsets.
-const OBEYED =
+// Every control sequence except colours: titles and links (OSC), cursor movements, charsets.
+const CONTROL_SEQUENCES =
   // oxlint-disable-next-line no-control-regex
   /\u001b(?:\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[PX^_][^\u001b]*(?:\u001b\\)?|\[[0-9;:?<=>!]*[ -/]*[@-ln-~]|[()*+][0-9A-Za-z]|[0-9A-Za-z=><~|}])/g;
 // oxlint-disable-next-line no-control-regex
@@ -14,9 +14,9 @@ const MAX_COLOUR_LENGTH = 120;
 
 export interface LogLine {
   text: string;
-  /** The colours in force where it begins. */
+  /** The colour codes in force at the start of the line. */
   colour: string;
-  /** Not output, but a word about it. */
+  /** True for a note about the output, such as the start of another attempt. */
   note?: true;
 }
 
@@ -26,9 +26,9 @@ export class LogLines {
   #open = '';
   #colour = '';
   #version = 0;
-  #told = true;
+  #mayNotify = true;
 
-  /** So many lines, the last one of which may still grow. */
+  /** The number of lines; the last one may still grow. */
   get length(): number {
     return this.#lines.length + (this.#open === '' ? 0 : 1);
   }
@@ -45,19 +45,19 @@ export class LogLines {
     const parts = (this.#open + text).split('\n');
     this.#open = parts.pop() ?? '';
     for (const part of parts) this.#push(part);
-    // A line without end would be scanned again with every piece.
+    // A very long line would be scanned again with every chunk.
     while (this.#open.length > MAX_LINE_LENGTH) {
       this.#push(this.#open.slice(0, MAX_LINE_LENGTH));
       this.#open = this.#open.slice(MAX_LINE_LENGTH);
     }
-    this.#tell();
+    this.#notify();
   }
 
   note(text: string): void {
     if (this.#open !== '') this.#push(this.#open);
     this.#open = '';
     this.#lines.push({ text, colour: '', note: true });
-    this.#tell();
+    this.#notify();
   }
 
   readonly subscribe = (listener: () => void): (() => void) => {
@@ -72,23 +72,23 @@ export class LogLines {
   }
 
   #line(raw: string): LogLine {
-    const clean = raw.includes('\u001b') ? raw.replace(OBEYED, '') : raw;
+    const clean = raw.includes('\u001b') ? raw.replace(CONTROL_SEQUENCES, '') : raw;
     return { text: collapsed(clean), colour: this.#colour };
   }
 
-  /** Listeners are told once per frame, however much arrives. */
-  #tell(): void {
+  /** Calls the listeners once per frame, however much output arrives. */
+  #notify(): void {
     this.#version += 1;
-    if (!this.#told) return;
-    this.#told = false;
+    if (!this.#mayNotify) return;
+    this.#mayNotify = false;
     requestAnimationFrame(() => {
-      this.#told = true;
+      this.#mayNotify = true;
       for (const listener of this.#listeners) listener();
     });
   }
 }
 
-/** What a terminal would show of a line that was written over: the last state of it. */
+/** The last version of a line that was overwritten, as a terminal shows it. */
 function collapsed(line: string): string {
   const trimmed = line.replace(/\r+$/, '');
   const at = trimmed.lastIndexOf('\r');
@@ -104,7 +104,7 @@ function colourAfter({ text, colour }: LogLine): string {
   return now;
 }
 
-/** The line as it is read: without colours. */
+/** The text of the line without colour codes. */
 export function plainText(line: LogLine): string {
   return line.text.includes('\u001b') ? line.text.replace(COLOUR, '') : line.text;
 }

@@ -3,7 +3,7 @@ import type { CSSProperties } from 'react';
 import { visibleText } from '../../words/visible-text.ts';
 import type { LogLine } from './log-lines.ts';
 
-/** One line with its colours; everything in it is text. */
+/** One line with its colours. The output is rendered as text only, never as markup. */
 export function LogText({ line, mark }: { line: LogLine; mark: string }) {
   if (line.note) return <em className="log-note">{line.text}</em>;
   const source = line.colour + line.text;
@@ -50,7 +50,7 @@ function classesOf({ fg, bg, decorations }: AnserJsonEntry): string {
   return names.join(' ');
 }
 
-/** Colours that have no name. */
+/** Styles of colours that have no class. */
 function styleOf({ fg, bg, fg_truecolor, bg_truecolor }: AnserJsonEntry): CSSProperties | undefined {
   const colour = rgb(fg, fg_truecolor);
   const background = rgb(bg, bg_truecolor);

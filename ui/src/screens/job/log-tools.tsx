@@ -15,7 +15,7 @@ export interface LogToolsProps {
   onMatch: (place: number) => void;
 }
 
-/** What can be done with a log. */
+/** The tools above a log: search, follow, wrap, download. */
 export function LogTools(props: LogToolsProps) {
   const { jobId, attempt, follow, onFollow, wrap, onWrap, wanted, onWanted, matches, match, onMatch } = props;
   const raw = `${API}/jobs/${jobId}/logs${attempt === null ? '' : `?attempt=${attempt}`}`;

@@ -1,7 +1,8 @@
-import { useVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useRef, useState } from 'react';
+import { useVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
+import { type RefObject, useEffect, useRef, useState } from 'react';
 import { useStored } from '../../data/use-stored.ts';
 import { useKeys } from '../../parts/keyboard.ts';
+import type { LogLines } from './log-lines.ts';
 import { LogText } from './log-text.tsx';
 import { LogTools } from './log-tools.tsx';
 import { useLog } from './use-log.ts';
@@ -12,12 +13,12 @@ const LINE_HEIGHT = 20;
 export interface LogViewProps {
   jobId: string;
   attempt: number | null;
-  /** Of the last attempt: rises when the job was retried, so that the log is read on. */
+  /** The number of retries: the log is opened again when it changes. */
   again: number;
   running: boolean;
 }
 
-/** The log, live: follows its end, can be searched, wrapped, and linked to by line. */
+/** The log as it is written: follows its end, can be searched, wrapped, and linked to by line. */
 export function LogView({ jobId, attempt, again, running }: LogViewProps) {
   const { lines, version, ended, problem } = useLog(jobId, attempt, again);
   const linked = linkedLine();
@@ -26,25 +27,8 @@ export function LogView({ jobId, attempt, again, running }: LogViewProps) {
   const [wanted, setWanted] = useState('');
   const [match, setMatch] = useState(0);
   const [marked, setMarked] = useState(linked);
-  const scroller = useRef<HTMLDivElement>(null);
   const matches = useSearch(lines, version, wanted);
-  const virtual = useVirtualizer({
-    count: lines.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => LINE_HEIGHT,
-    overscan: 20,
-  });
-  useEffect(() => virtual.measure(), [wrap, virtual]);
-  useEffect(() => {
-    if (follow && lines.length > 0) virtual.scrollToIndex(lines.length - 1, { align: 'end' });
-  }, [follow, lines, version, virtual]);
-  // The line of the address, as soon as it is there.
-  const [jumped, setJumped] = useState(linked === null);
-  useEffect(() => {
-    if (jumped || linked === null || lines.length < linked) return;
-    setJumped(true);
-    virtual.scrollToIndex(linked - 1, { align: 'center' });
-  }, [jumped, linked, lines, version, virtual]);
+  const { scroller, virtual } = useLogScroll({ lines, version, follow, wrap, linked });
 
   const goTo = (place: number): void => {
     if (matches.length === 0) return;
@@ -53,7 +37,7 @@ export function LogView({ jobId, attempt, again, running }: LogViewProps) {
     setMatch(next);
     const line = matches[next] ?? 0;
     virtual.scrollToIndex(line, { align: 'center' });
-    // So that the link to a line is at hand without a pointer.
+    // Puts the link to the line into the address without a pointer.
     setMarked(line + 1);
     history.replaceState(null, '', `#L${line + 1}`);
   };
@@ -68,81 +52,131 @@ export function LogView({ jobId, attempt, again, running }: LogViewProps) {
     n: () => goTo(match + 1),
     N: () => goTo(match - 1),
   });
-  const rows = virtual.getVirtualItems();
+  const search = (text: string): void => {
+    setWanted(text);
+    setMatch(0);
+  };
+  const tools = { jobId, attempt, follow, wrap, wanted, match, matches: matches.length };
+  const empty = ended ? 'It printed nothing.' : running ? 'Nothing printed yet…' : 'Not started yet.';
   return (
     <section className="log" aria-label="Log">
-      <LogTools
-        jobId={jobId}
-        attempt={attempt}
-        follow={follow}
-        onFollow={setFollow}
-        wrap={wrap}
-        onWrap={setWrap}
-        wanted={wanted}
-        onWanted={(text) => {
-          setWanted(text);
-          setMatch(0);
-        }}
-        matches={matches.length}
-        match={match}
-        onMatch={goTo}
-      />
+      <LogTools {...tools} onFollow={setFollow} onWrap={setWrap} onWanted={search} onMatch={goTo} />
       {problem !== null && <p className="note note-bad">{problem}</p>}
-      <div
-        ref={scroller}
-        className={wrap ? 'log-scroll log-wrap' : 'log-scroll'}
-        role="log"
-        aria-live="off"
-        aria-label="Output"
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls
-        tabIndex={0}
-        onWheel={(event) => {
-          if (event.deltaY < 0) setFollow(false);
-        }}
-        onKeyDown={(event) => {
-          if (['ArrowUp', 'PageUp', 'Backend'].includes(event.key)) setFollow(false);
-          if (event.key === 'End') setFollow(true);
-        }}
-      >
-        {lines.length === 0 ? (
-          <p className="log-empty">
-            {ended ? 'It printed nothing.' : running ? 'Nothing printed yet…' : 'Not started yet.'}
-          </p>
-        ) : (
-          <div className="log-space" style={{ height: virtual.getTotalSize() }}>
-            {rows.map(({ index, start, key }) => {
-              const line = lines.at(index);
-              const number = index + 1;
-              return (
-                <div
-                  key={key}
-                  ref={wrap ? virtual.measureElement : undefined}
-                  data-index={index}
-                  className={number === marked ? 'log-line log-line-marked' : 'log-line'}
-                  style={{ transform: `translateY(${start}px)` }}
-                >
-                  <a
-                    className="log-number"
-                    href={`#L${number}`}
-                    tabIndex={-1}
-                    aria-label={`Link to line ${number}`}
-                    onClick={() => setMarked(number)}
-                  >
-                    {number}
-                  </a>
-                  <span className="log-text">{line !== undefined && <LogText line={line} mark={wanted} />}</span>
-                </div>
-              );
-            })}
-          </div>
-        )}
-      </div>
+      <LogOutput
+        {...{ lines, scroller, virtual, wrap, wanted, marked, empty }}
+        onFollow={setFollow}
+        onMark={setMarked}
+      />
       {!follow && running && (
         <button type="button" className="follow-pill" onClick={() => setFollow(true)}>
           ↓ Follow
         </button>
       )}
     </section>
+  );
+}
+
+type Rows = Virtualizer<HTMLDivElement, Element>;
+
+interface LogScrollInput {
+  lines: LogLines;
+  version: number;
+  follow: boolean;
+  wrap: boolean;
+  linked: number | null;
+}
+
+/** Renders the visible lines only, and scrolls to the end or to the line of the address. */
+function useLogScroll({ lines, version, follow, wrap, linked }: LogScrollInput) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const virtual: Rows = useVirtualizer({
+    count: lines.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => LINE_HEIGHT,
+    overscan: 20,
+  });
+  useEffect(() => virtual.measure(), [wrap, virtual]);
+  useEffect(() => {
+    if (follow && lines.length > 0) virtual.scrollToIndex(lines.length - 1, { align: 'end' });
+  }, [follow, lines, version, virtual]);
+  // Jumps to the line of the address as soon as it has been read.
+  const [jumped, setJumped] = useState(linked === null);
+  useEffect(() => {
+    if (jumped || linked === null || lines.length < linked) return;
+    setJumped(true);
+    virtual.scrollToIndex(linked - 1, { align: 'center' });
+  }, [jumped, linked, lines, version, virtual]);
+  return { scroller, virtual };
+}
+
+interface LogOutputProps {
+  lines: LogLines;
+  scroller: RefObject<HTMLDivElement | null>;
+  virtual: Rows;
+  wrap: boolean;
+  wanted: string;
+  marked: number | null;
+  /** Shown while there is no line. */
+  empty: string;
+  onFollow: (on: boolean) => void;
+  onMark: (number: number) => void;
+}
+
+function LogOutput({ lines, scroller, virtual, wrap, wanted, marked, empty, onFollow, onMark }: LogOutputProps) {
+  return (
+    <div
+      ref={scroller}
+      className={wrap ? 'log-scroll log-wrap' : 'log-scroll'}
+      role="log"
+      aria-live="off"
+      aria-label="Output"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls
+      tabIndex={0}
+      onWheel={(event) => {
+        if (event.deltaY < 0) onFollow(false);
+      }}
+      onKeyDown={(event) => {
+        if (['ArrowUp', 'PageUp', 'Home'].includes(event.key)) onFollow(false);
+        if (event.key === 'End') onFollow(true);
+      }}
+    >
+      {lines.length === 0 ? (
+        <p className="log-empty">{empty}</p>
+      ) : (
+        <div className="log-space" style={{ height: virtual.getTotalSize() }}>
+          {virtual.getVirtualItems().map(({ index, start, key }) => {
+            const line = lines.at(index);
+            const number = index + 1;
+            return (
+              <div
+                key={key}
+                ref={wrap ? virtual.measureElement : undefined}
+                data-index={index}
+                className={number === marked ? 'log-line log-line-marked' : 'log-line'}
+                style={{ transform: `translateY(${start}px)` }}
+              >
+                <LineNumber number={number} onMark={onMark} />
+                <span className="log-text">{line !== undefined && <LogText line={line} mark={wanted} />}</span>
+              </div>
+            );
+          })}
+        </div>
+      )}
+    </div>
+  );
+}
+
+function LineNumber({ number, onMark }: { number: number; onMark: (number: number) => void }) {
+  return (
+    <a
+      className="log-number"
+      href={`#L${number}`}
+      tabIndex={-1}
+      aria-label={`Link to line ${number}`}
+      onClick={() => onMark(number)}
+    >
+      {number}
+    </a>
   );
 }
 

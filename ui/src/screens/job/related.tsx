@@ -7,7 +7,7 @@ import { JobLink } from '../../parts/job-link.tsx';
 import { State } from '../../parts/state.tsx';
 import { Elapsed, When } from '../../parts/when.tsx';
 
-/** Its parents, its children, its items, and others of the same name. */
+/** The job's parents, children and items, and jobs of the same name. */
 export function Related({ job }: { job: JobDetail }) {
   const parentIds = job.depends_on.map((parent) => parent.job).slice(0, 200);
   const parents = useLive({

@@ -10,7 +10,7 @@ interface Moment {
   state: string;
 }
 
-/** What happened to the job, in order, with the time between. */
+/** The events of the job in order, with the time between them. */
 export function Timeline({ job, attempts }: { job: JobDetail; attempts: readonly Attempt[] }) {
   const moments = momentsOf(job, attempts);
   return (

@@ -1,20 +1,20 @@
 import { useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import { client } from '../../data/client.ts';
-import { countText, numberText } from '../../words/count.ts';
+import { numberText } from '../../words/count.ts';
 import { messageOf } from '../../words/message-of.ts';
 import { LogLines } from './log-lines.ts';
 
 export interface LogState {
   lines: LogLines;
   version: number;
-  /** Nothing more will come. */
+  /** True if no more output will arrive. */
   ended: boolean;
   problem: string | null;
 }
 
 const PAUSE_BYTES = 400_000;
 
-/** The output of an attempt, or of the last one and those that follow, as it is printed. Rests while the tab is hidden. */
+/** Follows the output of an attempt, or of the last attempt and all later ones if `attempt` is null. */
 export function useLog(jobId: string, attempt: number | null, again: number): LogState {
   const lines = useMemo(() => new LogLines(), [jobId, attempt, again]);
   const [ended, setEnded] = useState(false);
@@ -50,14 +50,10 @@ async function follow(
     }
     lines.append(event.text);
     taken += event.text.length;
-    // A long log is taken in by and by, so that the page answers meanwhile.
+    // A long log is read in parts, so that the page stays responsive.
     if (taken > PAUSE_BYTES) {
       taken = 0;
       await new Promise((resolve) => setTimeout(resolve));
     }
   }
-}
-
-export function lineCount(lines: LogLines): string {
-  return countText(lines.length, 'line');
 }

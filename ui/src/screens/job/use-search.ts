@@ -4,7 +4,7 @@ import { type LogLines, plainText } from './log-lines.ts';
 const SLICE_MS = 8;
 const MAX_MATCHES = 50_000;
 
-/** The numbers of the lines that have the text, found in small steps so that nothing stutters. */
+/** The indexes of the lines that contain the text, found in small steps so that the page stays responsive. */
 export function useSearch(lines: LogLines, version: number, wanted: string): readonly number[] {
   const [found, setFound] = useState<{ lines: LogLines; wanted: string; upTo: number; matches: number[] }>();
   useEffect(() => {
@@ -16,7 +16,7 @@ export function useSearch(lines: LogLines, version: number, wanted: string): rea
     let timer: ReturnType<typeof setTimeout>;
     const look = (): void => {
       const until = performance.now() + SLICE_MS;
-      // The last line may still grow: it is looked at again.
+      // The last line may still grow, so it is searched again.
       while (index < lines.length - 1 && performance.now() < until) {
         for (const end = Math.min(index + 500, lines.length - 1); index < end; index += 1) {
           const line = lines.at(index);
@@ -30,7 +30,7 @@ export function useSearch(lines: LogLines, version: number, wanted: string): rea
     };
     timer = setTimeout(look, 50);
     return () => clearTimeout(timer);
-    // What was found so far is only a start.
+    // `found` is only the starting point of the next search, not a dependency.
   }, [lines, version, wanted]);
   return found?.lines === lines && found.wanted === wanted ? found.matches : [];
 }

@@ -4,7 +4,7 @@ import { Elapsed, When } from '../../parts/when.tsx';
 import { reasonText } from '../../words/reason.ts';
 import { visibleLine, visibleText } from '../../words/visible-text.ts';
 
-/** Its state in words: what it waits for, how long it has run, why it ended. */
+/** The job's state in words: what it waits for, how long it has run, why it ended. */
 export function Why({ job }: { job: JobDetail }) {
   const reason = reasonText(job);
   const [headline, ...rest] = (job.error ?? '').split('\n');

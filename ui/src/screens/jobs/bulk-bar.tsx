@@ -10,18 +10,18 @@ import { OperationProgress } from './operation-progress.tsx';
 type ActionName = 'cancel' | 'retry';
 
 export interface BulkBarProps {
-  /** What is meant: the chosen ones, or everything that matches. */
+  /** The selected jobs, or everything that matches the filter. */
   filter: JobFilterInput;
-  /** How many were chosen by hand; 0: everything matching. */
+  /** The number of selected jobs; 0 means everything that matches. */
   chosen: number;
-  /** The same for the command line. */
+  /** The same action on the command line. */
   cli: (action: ActionName) => string | null;
   onClear: () => void;
 }
 
 const ASK_TO_TYPE = 100;
 
-/** Does something to many jobs: counts first, asks, and shows how far it is. */
+/** Cancels or retries many jobs: counts them, asks for confirmation, and shows the progress. */
 export function BulkBar({ filter, chosen, cli, onClear }: BulkBarProps) {
   const [asked, setAsked] = useState<{ action: ActionName; total: number } | null>(null);
   const [operation, setOperation] = useState<Operation | null>(null);

@@ -33,27 +33,16 @@ const TYPED: readonly [FilterField, string][] = [
 ];
 const TYPING_MS = 300;
 
-/** What narrows the list. Everything is in the address, so that a link shows the same. */
+/** The filters of the list. They are kept in the address, so that a link shows the same list. */
 export function Filters({ query, onChange }: FiltersProps) {
   const set = (field: FilterField, value: string): void => {
     const { [field]: _, ...rest } = query;
     onChange(value.trim() === '' ? rest : { ...rest, [field]: value.trim() });
   };
-  const chosen = query.status?.split(',') ?? [];
   const others = FILTER_FIELDS.filter((field) => query[field] !== undefined && field !== 'status' && field !== 'q');
   return (
     <search className="filters">
-      <div className="state-filter" role="group" aria-label="States">
-        {ALL_STATES.map((state) => {
-          const on = chosen.includes(state);
-          const next = on ? chosen.filter((each) => each !== state) : [...chosen, state];
-          return (
-            <button key={state} type="button" aria-pressed={on} onClick={() => set('status', next.join(','))}>
-              <State of={state} />
-            </button>
-          );
-        })}
-      </div>
+      <StateFilter chosen={query.status?.split(',') ?? []} onChange={(states) => set('status', states.join(','))} />
       <div className="filter-line">
         <Typed
           label="Text in name, command, input or error"
@@ -96,6 +85,27 @@ export function Filters({ query, onChange }: FiltersProps) {
   );
 }
 
+interface StateFilterProps {
+  chosen: readonly string[];
+  onChange: (states: readonly string[]) => void;
+}
+
+function StateFilter({ chosen, onChange }: StateFilterProps) {
+  return (
+    <div className="state-filter" role="group" aria-label="States">
+      {ALL_STATES.map((state) => {
+        const on = chosen.includes(state);
+        const next = on ? chosen.filter((each) => each !== state) : [...chosen, state];
+        return (
+          <button key={state} type="button" aria-pressed={on} onClick={() => onChange(next)}>
+            <State of={state} />
+          </button>
+        );
+      })}
+    </div>
+  );
+}
+
 interface TypedProps {
   label: string;
   value: string;
@@ -104,7 +114,7 @@ interface TypedProps {
   search?: boolean;
 }
 
-/** A field that takes effect shortly after the last key. */
+/** A field whose value applies shortly after the last key. */
 function Typed({ label, value, onChange, hint, search = false }: TypedProps) {
   const [text, setText] = useState(value);
   useEffect(() => setText(value), [value]);

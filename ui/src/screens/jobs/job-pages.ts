@@ -1,33 +1,33 @@
 /**
- * A list of any length, page by page. Pages far from what is looked at are let go and fetched again when they are needed,
- * so that neither a million jobs nor a long stay fills the memory. Nothing moves under the reader: what is new is counted,
- * and taken in when it is asked for.
+ * A list of any length, page by page. Pages far from the visible rows are dropped and fetched again when they are needed,
+ * so that memory stays bounded. Rows never move under the reader: new jobs are counted, and added when the user asks for
+ * them.
  */
 
 import type { Job, JobPage } from '../../../../src/api/job.ts';
 
-export const PAGE_ROWS = 100;
+const PAGE_ROWS = 100;
 const KEPT_PAGES = 30;
 
 interface Page {
   cursor: string | undefined;
-  /** `null`: let go. */
+  /** The jobs of the page; `null` if it was dropped. */
   items: Job[] | null;
-  /** Stays as it was when the page was let go. */
+  /** Kept when the page is dropped. */
   length: number;
 }
 
 export interface ListState {
-  /** Rows that are known to be there. */
+  /** The number of rows that are known. */
   length: number;
   complete: boolean;
   loading: boolean;
   error: unknown;
-  /** Of jobs newer than the first row. */
+  /** The number of jobs that are newer than the first row. */
   newer: number;
-  /** Free text was not looked for in what was submitted until then; `null`: it was looked for in all. */
+  /** Jobs submitted before this instant were not searched for text; `null` if all were searched. */
   searchedBackTo: string | null;
-  /** Changes with every change. */
+  /** Increases with every change. */
   version: number;
 }
 
@@ -71,7 +71,7 @@ export class JobPages {
     return page?.items?.[place];
   }
 
-  /** Fetches whatever is missing of these rows, and the next page where they come near the end. */
+  /** Fetches the missing pages of these rows, and the next page near the end of the list. */
   async show(first: number, last: number): Promise<void> {
     if (this.#busy || this.#stop.signal.aborted) return;
     const missing = this.#pages.find((page, index) => page.items === null && this.#overlaps(index, first, last));
@@ -89,7 +89,7 @@ export class JobPages {
     });
   }
 
-  /** Looks at the newest page: takes it for the list where nothing else is shown, else only counts what is new. */
+  /** Fetches the newest page: replaces the list if nothing else is shown, else only counts the new jobs. */
   async refresh(takeIn: boolean): Promise<void> {
     if (this.#busy || this.#stop.signal.aborted) return;
     await this.#during(async (signal) => {
@@ -106,7 +106,7 @@ export class JobPages {
     });
   }
 
-  /** Rows as they are now, in their places. */
+  /** Replaces jobs by their current versions, in place. */
   update(jobs: readonly Job[]): void {
     const fresh = new Map(jobs.map((job) => [job.id, job]));
     let changed = false;

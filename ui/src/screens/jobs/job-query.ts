@@ -1,4 +1,4 @@
-/** The filter of the list and the address it lives in. */
+/** The filter of the list, as it is kept in the address. */
 
 import type { JobFilterInput } from '../../../../src/api/job-filter.ts';
 import { shellQuote } from '../../words/as-command.ts';
@@ -18,7 +18,7 @@ export const FILTER_FIELDS = [
 ] as const;
 export type FilterField = (typeof FILTER_FIELDS)[number];
 
-/** By field what was typed; absent where nothing was. */
+/** The text of each field; absent if empty. */
 export type JobQuery = Partial<Record<FilterField, string>>;
 
 export function queryFrom(search: URLSearchParams): JobQuery {
@@ -34,7 +34,7 @@ export function searchFrom(query: JobQuery): URLSearchParams {
   return new URLSearchParams(FILTER_FIELDS.flatMap((field) => (query[field] ? [[field, query[field]]] : [])));
 }
 
-/** As the API takes it; a comma in `tag` separates tags that must all be there. */
+/** The filter for the API. A comma in `tag` separates tags that must all be present. */
 export function filterFrom({ tag, ...rest }: JobQuery): Omit<JobFilterInput, 'ids'> {
   return {
     ...(rest as Omit<JobFilterInput, 'ids' | 'tag'>),
@@ -55,7 +55,7 @@ const FLAGS: readonly [FilterField, string][] = [
   ['q', '--search'],
 ];
 
-/** The same on the command line; `null` where it cannot say it. */
+/** The same filter on the command line; `null` if the command line does not support it. */
 export function filterAsCli(action: 'cancel' | 'retry', query: JobQuery): string | null {
   const flags = FLAGS.flatMap(([field, flag]) => (query[field] ? [flag, shellQuote(query[field])] : []));
   const said = flags.length > 0 && flags.length / 2 === Object.keys(query).length;

@@ -55,7 +55,7 @@ export const JobRow = memo(function JobRow({ job, index, top, height, selected, 
   );
 });
 
-/** What helps to tell it from others: how it failed, else its tags, else what it runs. */
+/** Details that distinguish the job: its error, else its tags, else its command. */
 function subtitle(job: Job): string {
   const parts = [`#${job.id}`];
   if (job.workflow_id !== null) parts.push(`workflow ${job.workflow_id}`);

@@ -13,18 +13,16 @@ export interface JobTableProps {
   state: ListState;
   selected: ReadonlySet<string>;
   onSelect: (id: string, on: boolean) => void;
-  /** Whether the reader has settled somewhere, so that rows must not move. */
+  /** Called with true when the user reads somewhere in the list, so that rows must not move. */
   onSettled: (settled: boolean) => void;
 }
 
 const COLUMNS = ['', 'State', 'Job', 'Queue', 'Tries', 'Took', 'Submitted'] as const;
 
-/** The rows that can be seen, of however many there are. */
+/** A table of any length that renders the visible rows only. */
 export function JobTable({ pages, state, selected, onSelect, onSettled }: JobTableProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const narrow = useNarrow();
-  const [cursor, setCursor] = useState<number | null>(null);
-  const [, go] = useLocation();
   const virtual = useVirtualizer({
     count: state.length,
     getScrollElement: () => scroller.current,
@@ -33,43 +31,23 @@ export function JobTable({ pages, state, selected, onSelect, onSettled }: JobTab
   });
   useEffect(() => virtual.measure(), [narrow, virtual]);
   const rows = virtual.getVirtualItems();
-  const first = rows[0]?.index ?? 0;
-  const last = rows.at(-1)?.index ?? 0;
-  useEffect(() => void pages.show(first, last), [pages, first, last, state.version]);
-  const jobs = rows.map(({ index }) => pages.at(index));
-  useFreshRows(
+  const jobs = useVisibleJobs(
     pages,
-    jobs.flatMap((job) => (job === undefined || isOld(job) ? [] : [job.id])),
+    rows.map(({ index }) => index),
+    state.version,
   );
-
-  const move = (by: number): void => {
-    if (state.length === 0) return;
-    const next = Math.max(0, Math.min(state.length - 1, (cursor ?? -1) + by));
-    setCursor(next);
-    virtual.scrollToIndex(next);
-    onSettled(true);
-  };
-  const current = cursor === null ? undefined : pages.at(cursor);
-  useKeys({
-    j: () => move(1),
-    k: () => move(-1),
-    x: () => current !== undefined && onSelect(current.id, !selected.has(current.id)),
-    Enter: () => {
-      if (current !== undefined) go(`/jobs/${current.id}`);
-      else if (document.activeElement instanceof HTMLElement) document.activeElement.click();
+  const cursor = useCursor({
+    length: state.length,
+    at: (index) => pages.at(index),
+    onMove: (index) => {
+      virtual.scrollToIndex(index);
+      onSettled(true);
     },
+    onToggle: (id) => onSelect(id, !selected.has(id)),
   });
   return (
     <div className="job-table" role="table" aria-label="Jobs" aria-rowcount={state.complete ? state.length + 1 : -1}>
-      <div role="rowgroup" className="job-head">
-        <div role="row" className="job-row">
-          {COLUMNS.map((title, index) => (
-            <div key={title} role="columnheader" className={`col-${index}`}>
-              {title === '' ? <span className="visually-hidden">Select</span> : title}
-            </div>
-          ))}
-        </div>
-      </div>
+      <JobTableHead />
       <div
         ref={scroller}
         className="job-scroll"
@@ -100,7 +78,64 @@ export function JobTable({ pages, state, selected, onSelect, onSettled }: JobTab
   );
 }
 
-/** Ended more than a day ago: a person may retry it still, but nobody watches for that. */
+/** The jobs at the visible rows: loads their pages and keeps jobs that may still change fresh. */
+function useVisibleJobs(pages: JobPages, indexes: readonly number[], version: number): (Job | undefined)[] {
+  const first = indexes[0] ?? 0;
+  const last = indexes.at(-1) ?? 0;
+  useEffect(() => void pages.show(first, last), [pages, first, last, version]);
+  const jobs = indexes.map((index) => pages.at(index));
+  useFreshRows(
+    pages,
+    jobs.flatMap((job) => (job === undefined || isOld(job) ? [] : [job.id])),
+  );
+  return jobs;
+}
+
+function JobTableHead() {
+  return (
+    <div role="rowgroup" className="job-head">
+      <div role="row" className="job-row">
+        {COLUMNS.map((title, index) => (
+          <div key={title} role="columnheader" className={`col-${index}`}>
+            {title === '' ? <span className="visually-hidden">Select</span> : title}
+          </div>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+interface CursorInput {
+  length: number;
+  at: (index: number) => Job | undefined;
+  onMove: (index: number) => void;
+  onToggle: (id: string) => void;
+}
+
+/** The row that the keyboard has chosen: j and k move, x selects, Enter opens. Null until a key was pressed. */
+function useCursor({ length, at, onMove, onToggle }: CursorInput): number | null {
+  const [cursor, setCursor] = useState<number | null>(null);
+  const [, go] = useLocation();
+  const move = (by: number): void => {
+    if (length === 0) return;
+    const next = Math.max(0, Math.min(length - 1, (cursor ?? -1) + by));
+    setCursor(next);
+    onMove(next);
+  };
+  const current = cursor === null ? undefined : at(cursor);
+  useKeys({
+    j: () => move(1),
+    k: () => move(-1),
+    x: () => current !== undefined && onToggle(current.id),
+    Enter: () => {
+      if (current !== undefined) go(`/jobs/${current.id}`);
+      else if (document.activeElement instanceof HTMLElement) document.activeElement.click();
+    },
+  });
+  return cursor;
+}
+
+/** Ended more than a day ago. It may still be retried, but is not kept fresh on the screen. */
 function isOld(job: Job): boolean {
   return job.done_at !== null && Date.now() - Date.parse(job.done_at) > 86_400_000;
 }

@@ -10,30 +10,21 @@ import { JobTable } from './job-table.tsx';
 import { SavedViews } from './saved-views.tsx';
 import { useJobList } from './use-job-list.ts';
 
-/** Every job there is, narrowed by filters that live in the address. */
+/** All jobs, with filters that are kept in the address. */
 export function Jobs({ onNewJob }: { onNewJob: () => void }) {
   useTitle('Jobs');
   const [search, setSearch] = useSearchParams();
   const query = queryFrom(search);
   const settled = useRef(false);
-  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const { selected, select, clear } = useSelection();
   const { pages, state, refresh } = useJobList(query, () => settled.current || selected.size > 0);
   const change = useCallback(
     (next: JobQuery) => {
-      setSelected(new Set());
+      clear();
       setSearch(searchFrom(next), { replace: true });
     },
-    [setSearch],
+    [setSearch, clear],
   );
-  const select = useCallback((id: string, on: boolean) => {
-    setSelected((before) => {
-      const next = new Set(before);
-      if (on) next.add(id);
-      else next.delete(id);
-      return next;
-    });
-  }, []);
-  const narrowed = Object.keys(query).length > 0;
   const ids = [...selected];
   return (
     <section className="screen screen-tall">
@@ -42,7 +33,7 @@ export function Jobs({ onNewJob }: { onNewJob: () => void }) {
           filter={ids.length > 0 ? { ids } : filterFrom(query)}
           chosen={ids.length}
           cli={(action) => (ids.length > 0 ? `workron ${action} ${ids.join(' ')}` : filterAsCli(action, query))}
-          onClear={() => setSelected(new Set())}
+          onClear={clear}
         />
       </PageHead>
       <Filters query={query} onChange={change} />
@@ -53,26 +44,11 @@ export function Jobs({ onNewJob }: { onNewJob: () => void }) {
         </p>
       )}
       {state.error !== null && <Problem error={state.error} onRetry={refresh} />}
-      {state.newer > 0 && (
-        <button type="button" className="new-pill" onClick={refresh}>
-          {state.newer >= 100 ? '100+' : state.newer} new {state.newer === 1 ? 'job' : 'jobs'}{' '}
-          <span aria-hidden="true">↑</span>
-        </button>
-      )}
+      {state.newer > 0 && <NewJobsPill count={state.newer} onClick={refresh} />}
       {state.loading && state.length === 0 ? (
         <Loading />
       ) : state.length === 0 && state.error === null ? (
-        <Empty title={narrowed ? 'No job matches' : 'No jobs yet'}>
-          {narrowed ? (
-            <button type="button" onClick={() => change({})}>
-              Clear the filters
-            </button>
-          ) : (
-            <button type="button" className="primary" onClick={onNewJob}>
-              Submit the first
-            </button>
-          )}
-        </Empty>
+        <NoJobs narrowed={Object.keys(query).length > 0} onClear={() => change({})} onNewJob={onNewJob} />
       ) : (
         <JobTable
           pages={pages}
@@ -85,5 +61,50 @@ export function Jobs({ onNewJob }: { onNewJob: () => void }) {
         />
       )}
     </section>
+  );
+}
+
+/** The ids of the selected jobs. */
+function useSelection() {
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const select = useCallback((id: string, on: boolean) => {
+    setSelected((before) => {
+      const next = new Set(before);
+      if (on) next.add(id);
+      else next.delete(id);
+      return next;
+    });
+  }, []);
+  const clear = useCallback(() => setSelected(new Set()), []);
+  return { selected, select, clear };
+}
+
+function NewJobsPill({ count, onClick }: { count: number; onClick: () => void }) {
+  return (
+    <button type="button" className="new-pill" onClick={onClick}>
+      {count >= 100 ? '100+' : count} new {count === 1 ? 'job' : 'jobs'} <span aria-hidden="true">↑</span>
+    </button>
+  );
+}
+
+interface NoJobsProps {
+  narrowed: boolean;
+  onClear: () => void;
+  onNewJob: () => void;
+}
+
+function NoJobs({ narrowed, onClear, onNewJob }: NoJobsProps) {
+  return (
+    <Empty title={narrowed ? 'No job matches' : 'No jobs yet'}>
+      {narrowed ? (
+        <button type="button" onClick={onClear}>
+          Clear the filters
+        </button>
+      ) : (
+        <button type="button" className="primary" onClick={onNewJob}>
+          Submit the first
+        </button>
+      )}
+    </Empty>
   );
 }

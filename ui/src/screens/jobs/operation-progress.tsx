@@ -3,7 +3,7 @@ import type { Operation } from '../../../../src/api/operation.ts';
 import { client } from '../../data/client.ts';
 import { numberText } from '../../words/count.ts';
 
-/** How far a bulk operation is, until it has ended. */
+/** The progress of a bulk operation until its end. */
 export function OperationProgress({ started, onClose }: { started: Operation; onClose: () => void }) {
   const { data = started } = useQuery({
     queryKey: ['operation', started.id],

@@ -15,7 +15,7 @@ const GIVEN: readonly View[] = [
   { name: 'Waiting', search: 'status=blocked%2Cscheduled%2Cpending' },
 ];
 
-/** Filters with a name; this browser remembers them. */
+/** Named filters, kept in this browser. */
 export function SavedViews({ query, onChange }: { query: JobQuery; onChange: (query: JobQuery) => void }) {
   const [views, setViews] = useStored<View[]>('views', []);
   const [naming, setNaming] = useState(false);

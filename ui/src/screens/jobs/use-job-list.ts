@@ -11,11 +11,11 @@ const LOOK_EVERY_MS = 1_500;
 export interface JobList {
   pages: JobPages;
   state: ListState;
-  /** Takes in what is new. */
+  /** Adds the new jobs to the list. */
   refresh: () => void;
 }
 
-/** The list for a filter, kept true. `settled`: the reader is not at the top, or points at a row, so nothing may move. */
+/** The list for a filter, kept fresh. While `settled` returns true, the user reads somewhere and rows must not move. */
 export function useJobList(query: JobQuery, settled: () => boolean): JobList {
   const address = searchFrom(query).toString();
   const pages = useMemo(
@@ -41,13 +41,13 @@ export function useJobList(query: JobQuery, settled: () => boolean): JobList {
       stop();
       pages.close();
     };
-    // `settled` only reads the screen.
+    // `settled` only reads the screen, so it is not a dependency.
   }, [pages, stream]);
   const state = useSyncExternalStore(pages.subscribe, pages.state);
   return { pages, state, refresh: () => void pages.refresh(true) };
 }
 
-/** Keeps the rows that can be seen as they are now, without moving any. */
+/** Keeps the visible rows fresh without moving any. */
 export function useFreshRows(pages: JobPages, ids: readonly string[]): void {
   const { data } = useLive({
     key: ['rows', ids.join()],

@@ -7,7 +7,7 @@ function subscribe(listener: () => void): () => void {
   return () => media.removeEventListener('change', listener);
 }
 
-/** Whether there is only room for a phone's rows. */
+/** True if the window is as narrow as a phone. */
 export function useNarrow(): boolean {
   return useSyncExternalStore(subscribe, () => media.matches);
 }

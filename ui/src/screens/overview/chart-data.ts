@@ -1,4 +1,4 @@
-/** Statistics as the lines of charts. */
+/** Converts statistics to the series of the charts. */
 
 import type { Stats } from '../../../../src/api/stats.ts';
 
@@ -18,7 +18,7 @@ export const RANGES: readonly Range[] = [
 ];
 
 export interface Series {
-  /** Epoch seconds, as the charts take them. */
+  /** Epoch seconds, as the chart library expects them. */
   times: number[];
   done: number[];
   failed: number[];
@@ -29,7 +29,7 @@ export interface Series {
   runP95: (number | null)[];
 }
 
-/** One value per step, also for those in which nothing happened. Rates are per minute, percentiles in seconds. */
+/** One value per step, including empty steps. Rates are per minute, percentiles in seconds. */
 export function seriesOf(stats: Stats, stepMs: number): Series {
   const first = Math.ceil(Date.parse(stats.from) / stepMs) * stepMs;
   const last = Date.parse(stats.to);
@@ -46,7 +46,7 @@ export function seriesOf(stats: Stats, stepMs: number): Series {
   const byTime = Map.groupBy(stats.items, ({ minute }) => Date.parse(minute));
   for (let at = first; at <= last; at += stepMs) {
     const items = byTime.get(at) ?? [];
-    // The step that has only begun counts by how much of it has passed.
+    // The current step counts by the part of it that has passed.
     const minutes = Math.max(1, Math.min(stepMs, last - at) / 60_000);
     const rate = (outcome: string): number =>
       items.filter((item) => item.outcome === outcome).reduce((sum, { count }) => sum + count, 0) / minutes;
@@ -70,8 +70,8 @@ function added(histograms: readonly (readonly number[])[]): number[] {
   return sum;
 }
 
-/** In seconds, by a straight line within the bucket; `null` where there is nothing. */
-export function percentile(histogram: readonly number[], bounds: readonly number[], share: number): number | null {
+/** The percentile in seconds, interpolated within its bucket; `null` if there are no values. */
+function percentile(histogram: readonly number[], bounds: readonly number[], share: number): number | null {
   const total = histogram.reduce((sum, count) => sum + count, 0);
   if (total === 0) return null;
   let left = total * share;

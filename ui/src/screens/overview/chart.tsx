@@ -8,7 +8,7 @@ export interface Line {
   label: string;
   tone: string;
   values: readonly (number | null)[];
-  /** What the words say of it. */
+  /** The text in the legend. */
   summary: string;
 }
 
@@ -22,7 +22,7 @@ export interface ChartProps {
 
 const HEIGHT = 150;
 
-/** Lines over time. The words below say the same as the picture. */
+/** Lines over time. The legend below has the same information as text. */
 export function Chart({ title, unit, times, lines, format }: ChartProps) {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
@@ -42,7 +42,7 @@ export function Chart({ title, unit, times, lines, format }: ChartProps) {
       made.destroy();
       plot.current = null;
     };
-    // Made anew for another theme; new values go into the one that is there.
+    // A new theme creates a new chart; new values update the existing one.
   }, [theme]);
   useEffect(() => plot.current?.setData(latest.current), [times, lines]);
   return (
@@ -94,7 +94,7 @@ function optionsFor(element: HTMLElement, lines: readonly Line[], format: (value
   };
 }
 
-/** The hour, and at midnight the day. */
+/** The hour, or the day at midnight. */
 function axisText(seconds: number): string {
   const at = new Date(seconds * 1_000);
   return at.getHours() === 0 && at.getMinutes() === 0

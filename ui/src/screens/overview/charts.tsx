@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import type { Stats } from '../../../../src/api/stats.ts';
 import { client } from '../../data/client.ts';
 import { useLive } from '../../data/use-live.ts';
 import { useStored } from '../../data/use-stored.ts';
@@ -17,7 +18,7 @@ const last = (values: readonly (number | null)[]): string => {
   return value == null ? '–' : seconds(value);
 };
 
-/** Throughput, waiting and run times over time, as they go on. */
+/** Throughput, waiting time and run time over time, updated live. */
 export function Charts() {
   const [chosen, setChosen] = useStored('chart.range', '1h');
   const [asTable, setAsTable] = useState(false);
@@ -30,56 +31,11 @@ export function Charts() {
     fetch: (signal) => client.stats({ from: range?.from ?? '1h', step: range?.step ?? '1m', by: 'outcome', signal }),
   });
   const series = stats.data === undefined ? undefined : seriesOf(stats.data, range?.stepMs ?? 60_000);
-  const total = (outcome: 'submitted' | 'done' | 'failed'): string => compactText(stats.data?.totals[outcome] ?? 0);
-  const charts: { title: string; unit: string; lines: Line[]; format: (value: number) => string }[] =
-    series === undefined
-      ? []
-      : [
-          {
-            title: 'Throughput',
-            unit: 'per minute',
-            format: perMinute,
-            lines: [
-              { label: 'submitted', tone: 'grey', values: series.submitted, summary: total('submitted') },
-              { label: 'done', tone: 'green', values: series.done, summary: total('done') },
-              { label: 'failed', tone: 'red', values: series.failed, summary: total('failed') },
-            ],
-          },
-          {
-            title: 'Waiting',
-            unit: 'due to start',
-            format: seconds,
-            lines: [
-              { label: 'half of the jobs', tone: 'blue', values: series.waitP50, summary: last(series.waitP50) },
-              { label: '95 %', tone: 'amber', values: series.waitP95, summary: last(series.waitP95) },
-            ],
-          },
-          {
-            title: 'Run time',
-            unit: 'start to end',
-            format: seconds,
-            lines: [
-              { label: 'half of the jobs', tone: 'blue', values: series.runP50, summary: last(series.runP50) },
-              { label: '95 %', tone: 'amber', values: series.runP95, summary: last(series.runP95) },
-            ],
-          },
-        ];
+  const charts = stats.data === undefined || series === undefined ? [] : chartsOf(series, stats.data.totals);
   return (
     <section className="charts" aria-label="Charts">
       <div className="chart-tools">
-        <div className="views" role="group" aria-label="Time range">
-          {RANGES.map(({ key, title }) => (
-            <button
-              key={key}
-              type="button"
-              className="view"
-              aria-pressed={key === range?.key}
-              onClick={() => setChosen(key)}
-            >
-              {title}
-            </button>
-          ))}
-        </div>
+        <RangeChoice chosen={range?.key} onChoose={setChosen} />
         <button type="button" className="plain" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>
           As a table
         </button>
@@ -95,6 +51,59 @@ export function Charts() {
         </div>
       )}
     </section>
+  );
+}
+
+interface ChartInput {
+  title: string;
+  unit: string;
+  lines: Line[];
+  format: (value: number) => string;
+}
+
+function chartsOf(series: Series, totals: Stats['totals']): ChartInput[] {
+  const total = (outcome: 'submitted' | 'done' | 'failed'): string => compactText(totals[outcome]);
+  return [
+    {
+      title: 'Throughput',
+      unit: 'per minute',
+      format: perMinute,
+      lines: [
+        { label: 'submitted', tone: 'grey', values: series.submitted, summary: total('submitted') },
+        { label: 'done', tone: 'green', values: series.done, summary: total('done') },
+        { label: 'failed', tone: 'red', values: series.failed, summary: total('failed') },
+      ],
+    },
+    {
+      title: 'Waiting',
+      unit: 'due to start',
+      format: seconds,
+      lines: [
+        { label: 'half of the jobs', tone: 'blue', values: series.waitP50, summary: last(series.waitP50) },
+        { label: '95 %', tone: 'amber', values: series.waitP95, summary: last(series.waitP95) },
+      ],
+    },
+    {
+      title: 'Run time',
+      unit: 'start to end',
+      format: seconds,
+      lines: [
+        { label: 'half of the jobs', tone: 'blue', values: series.runP50, summary: last(series.runP50) },
+        { label: '95 %', tone: 'amber', values: series.runP95, summary: last(series.runP95) },
+      ],
+    },
+  ];
+}
+
+function RangeChoice({ chosen, onChoose }: { chosen: string | undefined; onChoose: (key: string) => void }) {
+  return (
+    <div className="views" role="group" aria-label="Time range">
+      {RANGES.map(({ key, title }) => (
+        <button key={key} type="button" className="view" aria-pressed={key === chosen} onClick={() => onChoose(key)}>
+          {title}
+        </button>
+      ))}
+    </div>
   );
 }
 

@@ -4,7 +4,7 @@ import { useLive } from '../../data/use-live.ts';
 import { State } from '../../parts/state.tsx';
 import { visibleLine } from '../../words/visible-text.ts';
 
-/** Who schedules, and whether every duty has somebody. */
+/** The instances, and whether every duty has a leader. */
 export function ClusterStrip() {
   const cluster = useLive({
     key: ['cluster'],

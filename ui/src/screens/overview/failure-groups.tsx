@@ -5,9 +5,9 @@ import { When } from '../../parts/when.tsx';
 import { compactText } from '../../words/count.ts';
 import { visibleLine } from '../../words/visible-text.ts';
 
-const MOST = 8;
+const MAX_SHOWN = 8;
 
-/** What failed in the last day, the same failures together. */
+/** The failures of the last day, grouped by error. */
 export function FailureGroups() {
   const failures = useLive({
     key: ['failures'],
@@ -25,7 +25,7 @@ export function FailureGroups() {
         <p className="faint">{failures.data === undefined ? 'Loading…' : 'None. '}</p>
       ) : (
         <ul className="failure-list">
-          {groups.slice(0, MOST).map((group) => (
+          {groups.slice(0, MAX_SHOWN).map((group) => (
             <li key={`${group.title} ${group.error}`}>
               <span className="failure-count tone-red">
                 <span aria-hidden="true">✗</span> {compactText(group.count)}

@@ -6,10 +6,10 @@ import { countText, numberText } from '../../words/count.ts';
 import { shortSpan } from '../../words/duration.ts';
 
 const LATE_MS = 5 * 60_000;
-/** The share of failures from which they are a worry of their own. */
+/** The share of failures from which the line reports them. */
 const MANY = 0.05;
 
-/** One sentence: is something wrong? */
+/** One sentence about the health of the installation. */
 export function HealthLine({
   queues,
   workers,

@@ -6,9 +6,9 @@ import { When } from '../../parts/when.tsx';
 import { countText } from '../../words/count.ts';
 import { whatItRuns } from '../schedules/schedule-words.ts';
 
-const MOST = 10;
+const MAX_SHOWN = 10;
 
-/** What is due next by the clock. */
+/** The next ticks of all schedules. */
 export function NextTicks() {
   const schedules = useLive({
     key: ['schedules'],
@@ -52,7 +52,7 @@ function soonest(schedules: readonly Schedule[]): Schedule[] {
   return schedules
     .filter(({ next_run }) => next_run !== null)
     .sort((a, b) => Date.parse(a.next_run ?? '') - Date.parse(b.next_run ?? ''))
-    .slice(0, MOST);
+    .slice(0, MAX_SHOWN);
 }
 
 function nothing(schedules: number | undefined, error: Error | null): string {

@@ -16,12 +16,12 @@ import { WorkerStrip } from './worker-strip.tsx';
 
 const Charts = lazy(() => import('./charts.tsx').then((file) => ({ default: file.Charts })));
 
-/** Is something wrong, what runs, what is next. */
+/** The overview: health, running jobs, next ticks. */
 export function Overview() {
   useTitle('Overview');
   const queues = useLive({
     key: ['queues'],
-    // The counts come by the stream.
+    // The stream delivers the counts.
     about: { topics: ['queues'], restMs: 4_000 },
     fetch: (signal) => client.queues({ signal }),
   });
@@ -39,7 +39,7 @@ export function Overview() {
   const [greeted, setGreeted] = useState(false);
   const newest = useLive({
     key: ['jobs', 'newest'],
-    // Only until there is one.
+    // Fetched only until there is a job.
     about: { topics: greeted ? [] : ['jobs'] },
     fetch: (signal) => client.jobs({ limit: 1 }, { signal }),
   });

@@ -18,7 +18,7 @@ interface Tile {
   href: string;
 }
 
-/** Counts by state: what is unfinished now, and how the last day ended. */
+/** Counts by state: unfinished jobs now, and ended jobs of the last day. */
 export function Tiles({
   queues,
   workers,

@@ -3,6 +3,7 @@ import { API_URL } from '../../data/place.ts';
 import { CopyLine } from '../../parts/copy.tsx';
 import { useTitle } from '../../parts/page-head.tsx';
 import { JobForm } from '../../shell/job-form.tsx';
+import { asCurl } from '../../words/as-command.ts';
 
 /** The first visit: a form and a line for the terminal, both of which work. */
 export function Welcome() {
@@ -26,7 +27,7 @@ export function Welcome() {
         </section>
         <section className="card stack" aria-labelledby="try-there">
           <h2 id="try-there">From a terminal</h2>
-          <CopyLine label="With curl" text={`curl -d '{"command":"echo hello"}' ${API_URL}/jobs`} />
+          <CopyLine label="With curl" text={asCurl({ command: 'echo hello' }, API_URL)} />
           <CopyLine label="With the command line" text="./bin/workron run -- 'echo hello'" />
           <CopyLine label="A workflow" text="./bin/workron workflow run examples/build-test-deploy.yaml --follow" />
         </section>

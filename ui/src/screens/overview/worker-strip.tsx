@@ -4,7 +4,7 @@ import { Meter } from '../../parts/meter.tsx';
 import { State } from '../../parts/state.tsx';
 import { visibleLine } from '../../words/visible-text.ts';
 
-const MOST = 8;
+const MAX_SHOWN = 8;
 
 export function WorkerStrip({ workers }: { workers: readonly Worker[] }) {
   const shown = workers.filter(({ state }) => state !== 'offline');
@@ -18,7 +18,7 @@ export function WorkerStrip({ workers }: { workers: readonly Worker[] }) {
         <p className="faint">None is online.</p>
       ) : (
         <ul className="job-list">
-          {shown.slice(0, MOST).map((worker) => (
+          {shown.slice(0, MAX_SHOWN).map((worker) => (
             <li key={worker.id}>
               <State of={worker.state} quiet />
               <span className="job-link">

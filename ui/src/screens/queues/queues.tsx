@@ -13,7 +13,7 @@ import { When } from '../../parts/when.tsx';
 import { compactText } from '../../words/count.ts';
 import { visibleLine } from '../../words/visible-text.ts';
 
-/** Every queue: what waits and runs in it, and its brakes. */
+/** Every queue with its counts, its pause and its limit. */
 export function Queues() {
   useTitle('Queues');
   const queues = useLive({
@@ -69,11 +69,6 @@ export function Queues() {
 }
 
 function QueueRow({ queue, onEdit }: { queue: Queue; onEdit: () => void }) {
-  const pause = useAction({
-    run: (edit: QueueEdit) => client.setQueue(queue.name, edit),
-    done: (after) =>
-      after.paused ? `Queue ${after.name} is paused: nothing of it starts` : `Queue ${after.name} goes on`,
-  });
   const link = (status: string, count: number) =>
     count === 0 ? (
       <span className="faint">0</span>
@@ -115,21 +110,32 @@ function QueueRow({ queue, onEdit }: { queue: Queue; onEdit: () => void }) {
       <td className="num" data-label="Blocked">
         {link('blocked', queue.blocked)}
       </td>
-      <td className="row-actions">
-        <button
-          type="button"
-          className="small"
-          disabled={pause.running}
-          onClick={() => pause.run({ paused: !queue.paused })}
-        >
-          {queue.paused ? 'Resume' : 'Pause'}
-          <span className="visually-hidden"> {queue.name}</span>
-        </button>
-        <button type="button" className="small" onClick={onEdit}>
-          Limit…<span className="visually-hidden"> {queue.name}</span>
-        </button>
-      </td>
+      <QueueActions queue={queue} onEdit={onEdit} />
     </tr>
+  );
+}
+
+function QueueActions({ queue, onEdit }: { queue: Queue; onEdit: () => void }) {
+  const pause = useAction({
+    run: (edit: QueueEdit) => client.setQueue(queue.name, edit),
+    done: (after) =>
+      after.paused ? `Queue ${after.name} is paused: nothing of it starts` : `Queue ${after.name} goes on`,
+  });
+  return (
+    <td className="row-actions">
+      <button
+        type="button"
+        className="small"
+        disabled={pause.running}
+        onClick={() => pause.run({ paused: !queue.paused })}
+      >
+        {queue.paused ? 'Resume' : 'Pause'}
+        <span className="visually-hidden"> {queue.name}</span>
+      </button>
+      <button type="button" className="small" onClick={onEdit}>
+        Limit…<span className="visually-hidden"> {queue.name}</span>
+      </button>
+    </td>
   );
 }
 

@@ -16,7 +16,7 @@ export interface BackfillDialogProps {
   onDone: () => void;
 }
 
-/** Makes up for ticks that never ran: first says which, then asks, then runs them. */
+/** Runs ticks that never ran: lists them first, and runs them when the user confirms. */
 export function BackfillDialog({ name, onClose, onDone }: BackfillDialogProps) {
   const [from, setFrom] = useState(() => localInput(serverNow() - DAY_MS));
   const [to, setTo] = useState(() => localInput(serverNow()));
@@ -36,6 +36,10 @@ export function BackfillDialog({ name, onClose, onDone }: BackfillDialogProps) {
     },
   });
   const missing = plan?.missing ?? [];
+  const changed = (set: (value: string) => void) => (value: string) => {
+    set(value);
+    setPlan(null);
+  };
   return (
     <Dialog title={`Backfill ${name}`} onClose={onClose}>
       <form
@@ -47,43 +51,10 @@ export function BackfillDialog({ name, onClose, onDone }: BackfillDialogProps) {
         }}
       >
         <div className="field-grid">
-          {(
-            [
-              ['From', from, setFrom],
-              ['To', to, setTo],
-            ] as const
-          ).map(([label, value, set]) => (
-            <label key={label} className="field">
-              <span>{label}</span>
-              <input
-                type="datetime-local"
-                required
-                value={value}
-                onChange={(event) => {
-                  set(event.target.value);
-                  setPlan(null);
-                }}
-              />
-            </label>
-          ))}
+          <InstantField label="From" value={from} onChange={changed(setFrom)} />
+          <InstantField label="To" value={to} onChange={changed(setTo)} />
         </div>
-        {plan !== null && (
-          <div role="status">
-            <p>
-              {missing.length === 0
-                ? 'Every tick in this range has run.'
-                : `${countText(missing.length, 'tick')} of this range never ran:`}
-            </p>
-            <ul className="small-text faint">
-              {missing.slice(0, SHOWN).map((tick) => (
-                <li key={`${tick.key} ${tick.scheduled_for}`}>
-                  {dayText(Date.parse(tick.scheduled_for))} {tick.key}
-                </li>
-              ))}
-              {missing.length > SHOWN && <li>… and {missing.length - SHOWN} more</li>}
-            </ul>
-          </div>
-        )}
+        {plan !== null && <MissingTicks ticks={missing} />}
         <div className="dialog-actions">
           {plan === null ? (
             <button type="submit" className="primary" disabled={look.running}>
@@ -100,7 +71,36 @@ export function BackfillDialog({ name, onClose, onDone }: BackfillDialogProps) {
   );
 }
 
-/** As the browser's own field takes it, in the viewer's zone. */
+function InstantField({ label, value, onChange }: { label: string; value: string; onChange: (value: string) => void }) {
+  return (
+    <label className="field">
+      <span>{label}</span>
+      <input type="datetime-local" required value={value} onChange={(event) => onChange(event.target.value)} />
+    </label>
+  );
+}
+
+function MissingTicks({ ticks }: { ticks: Backfill['missing'] }) {
+  return (
+    <div role="status">
+      <p>
+        {ticks.length === 0
+          ? 'Every tick in this range has run.'
+          : `${countText(ticks.length, 'tick')} of this range never ran:`}
+      </p>
+      <ul className="small-text faint">
+        {ticks.slice(0, SHOWN).map((tick) => (
+          <li key={`${tick.key} ${tick.scheduled_for}`}>
+            {dayText(Date.parse(tick.scheduled_for))} {tick.key}
+          </li>
+        ))}
+        {ticks.length > SHOWN && <li>… and {ticks.length - SHOWN} more</li>}
+      </ul>
+    </div>
+  );
+}
+
+/** The value of a `datetime-local` field, in the viewer's time zone. */
 function localInput(at: number): string {
   const date = new Date(at);
   return new Date(at - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);

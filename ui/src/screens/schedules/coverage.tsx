@@ -5,11 +5,11 @@ import { client } from '../../data/client.ts';
 import { useLive } from '../../data/use-live.ts';
 import { tickSentence, VERDICTS } from './verdict.ts';
 
-/** The last ticks, a cell each, oldest first: whether it ran, or why not. */
+/** The last ticks as one cell each, oldest first: whether the tick ran, or why not. */
 export function Coverage({ schedule, cells }: { schedule: Schedule; cells: number }) {
   const { name, next_run, last_run } = schedule;
   const ticks = useLive({
-    // A tick moves one of these instants, so that a list of many schedules asks only for those that had one.
+    // Every tick changes one of these instants, so that in a long list only schedules with a new tick are fetched.
     key: ['ticks', name, cells, next_run, last_run],
     about: { topics: [] },
     keep: true,

@@ -4,7 +4,7 @@ import { useLive } from '../../data/use-live.ts';
 import { When } from '../../parts/when.tsx';
 import { tickSentence, VERDICTS } from './verdict.ts';
 
-/** Every tick and what became of it, newest first. */
+/** Every tick with its verdict, newest first. */
 export function Ledger({ name }: { name: string }) {
   const ticks = useLive({
     key: ['ticks', name, 50],

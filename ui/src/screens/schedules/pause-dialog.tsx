@@ -9,7 +9,7 @@ export interface PauseDialogProps {
   onDone: () => void;
 }
 
-/** Pauses a schedule, with a note for whoever finds it so. */
+/** Pauses a schedule, with a note for other users. */
 export function PauseDialog({ name, onClose, onDone }: PauseDialogProps) {
   const [note, setNote] = useState('');
   const pause = useAction({

@@ -6,7 +6,7 @@ import { useNow } from '../../data/use-now.ts';
 import { relativeText } from '../../words/duration.ts';
 import { messageOf } from '../../words/message-of.ts';
 
-/** The expression in words and the next ten fires, as it is typed; clock changes are flagged. */
+/** The expression in words and the next ten ticks, updated while typing. Clock changes are marked. */
 export function Preview({ kind, text, timezone }: { kind: 'cron' | 'every'; text: string; timezone: string }) {
   const wanted = useLater(JSON.stringify({ kind, text: text.trim(), timezone: timezone.trim() }));
   const now = useNow();
@@ -40,7 +40,7 @@ export function Preview({ kind, text, timezone }: { kind: 'cron' | 'every'; text
   return (
     <div className="preview" id="schedule-preview">
       <p className="preview-words">
-        {preview.data.words ?? `every ${text}`} <span className="faint">({preview.data.timezone})</span>
+        {preview.data.description ?? `every ${text}`} <span className="faint">({preview.data.timezone})</span>
       </p>
       <ol aria-label="Next fires">
         {preview.data.items.map(({ utc, local, note }) => (

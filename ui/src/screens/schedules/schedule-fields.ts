@@ -1,4 +1,4 @@
-/** What the form of a schedule says, as the API takes it. */
+/** Converts between a schedule and the fields of its form. */
 
 import type { Schedule, ScheduleEditInput, ScheduleSubmissionInput } from '../../../../src/api/schedule.ts';
 import { NO_WORKFLOW, type WorkflowText } from '../../shell/workflow-field.tsx';
@@ -42,7 +42,7 @@ export function fieldsFrom(existing: Schedule | undefined): Fields {
   };
 }
 
-/** Throws, in words for the one who filled it in, where the fields cannot be meant. */
+/** Returns the schedule of the fields. Throws an error for the user if a field is invalid. */
 export async function submissionFrom(name: string, fields: Fields): Promise<ScheduleSubmissionInput> {
   const { overlap, catchup } = fields;
   const keys = keysOf(fields);
@@ -56,7 +56,7 @@ export async function submissionFrom(name: string, fields: Fields): Promise<Sche
   };
 }
 
-/** Changes what the form shows, and nothing else of the schedule or its job. Throws as `submissionFrom` does. */
+/** Returns an edit of the form's fields that keeps everything else. Throws as `submissionFrom` does. */
 export async function editFrom(existing: Schedule, fields: Fields): Promise<ScheduleEditInput> {
   const keys = keysOf(fields);
   const sameKeys = JSON.stringify(keys) === JSON.stringify(existing.for_each ?? []);
@@ -69,7 +69,7 @@ export async function editFrom(existing: Schedule, fields: Fields): Promise<Sche
   };
 }
 
-/** A job is replaced as a whole, which would lose what cannot be read back: its environment, and where it notifies. */
+/** False if the job has an environment or notifications: they cannot be read back, and an edit would lose them. */
 export function mayEditTarget({ job, notify }: Schedule): boolean {
   return job === null || (job.env.length === 0 && notify.length === 0);
 }
@@ -79,7 +79,7 @@ const JOB_FIELDS = ['target', 'command', 'handler', 'input', 'queue'] as const;
 async function targetEdit(existing: Schedule, fields: Fields): Promise<Pick<ScheduleEditInput, 'job' | 'workflow'>> {
   const { job } = existing;
   if (fields.target === 'workflow') {
-    // A workflow cannot be read back as a whole: left empty, it stays.
+    // A workflow cannot be read back as a whole: an empty field keeps it.
     return job === null && fields.workflow.text.trim() === '' ? {} : workflowOf(fields);
   }
   const before = fieldsFrom(existing);

@@ -4,7 +4,7 @@ import { client } from '../../data/client.ts';
 import { messageOf } from '../../words/message-of.ts';
 import { editFrom, type Fields, fieldsFrom, mayEditTarget, submissionFrom } from './schedule-fields.ts';
 import { TargetFields } from './target-fields.tsx';
-import { WhenFields } from './when-fields.tsx';
+import { type FieldsProps, WhenFields } from './when-fields.tsx';
 
 const OVERLAPS = [
   ['skip', 'skip the new one'],
@@ -18,7 +18,7 @@ const CATCHUPS = [
   ['none', 'none'],
 ] as const;
 
-/** Makes a schedule, or changes when an existing one is due, what it runs and for whom. */
+/** Creates a schedule, or edits its timing, its target and its keys. */
 export function ScheduleForm({ existing, onDone }: { existing?: Schedule; onDone: (schedule: Schedule) => void }) {
   const [name, setName] = useState(existing?.name ?? '');
   const [fields, setFields] = useState<Fields>(() => fieldsFrom(existing));
@@ -43,19 +43,7 @@ export function ScheduleForm({ existing, onDone }: { existing?: Schedule; onDone
   };
   return (
     <form className="stack" onSubmit={(event) => void submit(event)}>
-      {existing === undefined && (
-        <label className="field">
-          <span>Name</span>
-          {/* biome-ignore lint/a11y/noAutofocus: first field of a dialog that was asked for */}
-          <input
-            name="name"
-            autoFocus
-            placeholder="nightly-report"
-            value={name}
-            onChange={(event) => setName(event.target.value)}
-          />
-        </label>
-      )}
+      {existing === undefined && <NameField value={name} onChange={setName} />}
       <WhenFields fields={fields} onChange={change} />
       {editsTarget ? (
         <TargetFields fields={fields} onChange={change} existing={existing} />
@@ -64,31 +52,8 @@ export function ScheduleForm({ existing, onDone }: { existing?: Schedule; onDone
           What it runs has values that cannot be read back, so it is changed with <code>workron schedule</code> only.
         </p>
       )}
-      <label className="field">
-        <span>For each of these keys (one a line; empty: one run a tick)</span>
-        <textarea
-          name="keys"
-          rows={2}
-          spellCheck={false}
-          placeholder={'berlin\nlyon'}
-          value={fields.keys}
-          onChange={(event) => change({ keys: event.target.value })}
-        />
-      </label>
-      <div className="field-grid">
-        <Choice
-          label="While an earlier run goes on"
-          value={fields.overlap}
-          options={OVERLAPS}
-          onChange={(value) => change({ overlap: value as Fields['overlap'] })}
-        />
-        <Choice
-          label="After downtime, catch up"
-          value={fields.catchup}
-          options={CATCHUPS}
-          onChange={(value) => change({ catchup: value as Fields['catchup'] })}
-        />
-      </div>
+      <KeysField fields={fields} onChange={change} />
+      <PolicyFields fields={fields} onChange={change} />
       <p className="problem-text" role="alert">
         {problem}
       </p>
@@ -98,6 +63,57 @@ export function ScheduleForm({ existing, onDone }: { existing?: Schedule; onDone
         </button>
       </div>
     </form>
+  );
+}
+
+function NameField({ value, onChange }: { value: string; onChange: (value: string) => void }) {
+  return (
+    <label className="field">
+      <span>Name</span>
+      {/* biome-ignore lint/a11y/noAutofocus: first field of a dialog that was asked for */}
+      <input
+        name="name"
+        autoFocus
+        placeholder="nightly-report"
+        value={value}
+        onChange={(event) => onChange(event.target.value)}
+      />
+    </label>
+  );
+}
+
+function KeysField({ fields, onChange }: FieldsProps) {
+  return (
+    <label className="field">
+      <span>For each of these keys (one a line; empty: one run a tick)</span>
+      <textarea
+        name="keys"
+        rows={2}
+        spellCheck={false}
+        placeholder={'berlin\nlyon'}
+        value={fields.keys}
+        onChange={(event) => onChange({ keys: event.target.value })}
+      />
+    </label>
+  );
+}
+
+function PolicyFields({ fields, onChange }: FieldsProps) {
+  return (
+    <div className="field-grid">
+      <Choice
+        label="While an earlier run goes on"
+        value={fields.overlap}
+        options={OVERLAPS}
+        onChange={(value) => onChange({ overlap: value as Fields['overlap'] })}
+      />
+      <Choice
+        label="After downtime, catch up"
+        value={fields.catchup}
+        options={CATCHUPS}
+        onChange={(value) => onChange({ catchup: value as Fields['catchup'] })}
+      />
+    </div>
   );
 }
 

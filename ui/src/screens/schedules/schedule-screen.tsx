@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
+import type { Schedule } from '../../../../src/api/schedule.ts';
 import type { AllSchedules } from '../../data/all-schedules.ts';
 import { client } from '../../data/client.ts';
 import { useAction } from '../../data/use-action.ts';
@@ -18,26 +19,14 @@ import { ScheduleActions } from './schedule-actions.tsx';
 import { ScheduleForm } from './schedule-form.tsx';
 import { whatItRuns, whenText } from './schedule-words.ts';
 
-/** One schedule: when it is due, what became of every tick, and what can be done about it. */
+/** One schedule: its timing, the verdict of every tick, and its actions. */
 export function ScheduleScreen({ name }: { name: string }) {
   useTitle(name);
   const [editing, setEditing] = useState(false);
-  const [, go] = useLocation();
-  const queries = useQueryClient();
-  const remove = useAction({
-    run: () => client.deleteSchedule(name),
-    done: () => `${name} is deleted`,
-    after: () => {
-      queries.setQueryData<AllSchedules>(
-        ['schedules'],
-        (all) => all && { ...all, items: all.items.filter((each) => each.name !== name) },
-      );
-      go('/schedules');
-    },
-  });
+  const remove = useDelete(name);
   const schedule = useLive({
     key: ['schedule', name],
-    // Nothing asks for it while it is being deleted.
+    // It is not fetched while it is being deleted.
     enabled: !remove.running,
     about: { topics: ['jobs'] },
     everyMs: 10_000,
@@ -64,42 +53,11 @@ export function ScheduleScreen({ name }: { name: string }) {
           onDelete={() => remove.run()}
         />
       </PageHead>
-      {data.paused_at !== null && (
-        <p className="note">
-          Paused <When at={data.paused_at} />
-          {data.paused_note !== null && <>: {visibleLine(data.paused_note)}</>}
-        </p>
-      )}
-      <dl className="facts">
-        {(
-          [
-            ['Next', <When key="next" at={data.next_run} />],
-            ['Last run', <When key="last" at={data.last_run} />],
-            ['Runs', whatItRuns(data)],
-            ['Time zone', data.timezone],
-            ['Overlap', data.overlap.replace('_', ' ')],
-            ['Catch-up', data.catchup.policy],
-            ['For each of', data.for_each === null ? null : visibleLine(data.for_each.join(', '))],
-          ] as const
-        )
-          .filter(([, value]) => value !== null)
-          .map(([title, value]) => (
-            <div key={title}>
-              <dt>{title}</dt>
-              <dd>{value}</dd>
-            </div>
-          ))}
-      </dl>
+      {data.paused_at !== null && <PauseNote schedule={data} />}
+      <ScheduleFacts schedule={data} />
       {!remove.running && <Coverage schedule={data} cells={100} />}
       <div className="details-grid">
-        <section className="card">
-          <h2>Next fires</h2>
-          <Preview
-            kind={data.cron === null ? 'every' : 'cron'}
-            text={data.cron ?? `${data.every}ms`}
-            timezone={data.timezone}
-          />
-        </section>
+        <NextTicks schedule={data} />
         {!remove.running && <Ledger name={data.name} />}
       </div>
       {editing && (
@@ -114,5 +72,69 @@ export function ScheduleScreen({ name }: { name: string }) {
         </Dialog>
       )}
     </section>
+  );
+}
+
+/** Deletes the schedule, removes it from the list that is already loaded, and goes to that list. */
+function useDelete(name: string) {
+  const [, go] = useLocation();
+  const queries = useQueryClient();
+  return useAction({
+    run: () => client.deleteSchedule(name),
+    done: () => `${name} is deleted`,
+    after: () => {
+      queries.setQueryData<AllSchedules>(
+        ['schedules'],
+        (all) => all && { ...all, items: all.items.filter((each) => each.name !== name) },
+      );
+      go('/schedules');
+    },
+  });
+}
+
+function NextTicks({ schedule }: { schedule: Schedule }) {
+  return (
+    <section className="card">
+      <h2>Next fires</h2>
+      <Preview
+        kind={schedule.cron === null ? 'every' : 'cron'}
+        text={schedule.cron ?? `${schedule.every}ms`}
+        timezone={schedule.timezone}
+      />
+    </section>
+  );
+}
+
+function PauseNote({ schedule }: { schedule: Schedule }) {
+  return (
+    <p className="note">
+      Paused <When at={schedule.paused_at} />
+      {schedule.paused_note !== null && <>: {visibleLine(schedule.paused_note)}</>}
+    </p>
+  );
+}
+
+function ScheduleFacts({ schedule }: { schedule: Schedule }) {
+  return (
+    <dl className="facts">
+      {(
+        [
+          ['Next', <When key="next" at={schedule.next_run} />],
+          ['Last run', <When key="last" at={schedule.last_run} />],
+          ['Runs', whatItRuns(schedule)],
+          ['Time zone', schedule.timezone],
+          ['Overlap', schedule.overlap.replace('_', ' ')],
+          ['Catch-up', schedule.catchup.policy],
+          ['For each of', schedule.for_each === null ? null : visibleLine(schedule.for_each.join(', '))],
+        ] as const
+      )
+        .filter(([, value]) => value !== null)
+        .map(([title, value]) => (
+          <div key={title}>
+            <dt>{title}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+    </dl>
   );
 }

@@ -1,12 +1,12 @@
-/** A schedule in words. */
+/** Descriptions of a schedule for people. */
 
 import type { Schedule } from '../../../../src/api/schedule.ts';
 import { exactDuration } from '../../words/duration.ts';
 import { visibleLine } from '../../words/visible-text.ts';
 
-/** When it is due, in words where there are some. */
-export function whenText({ words, cron, every }: Schedule): string {
-  return words ?? cron ?? `every ${exactDuration(every ?? 0)}`;
+/** The timing in words, or the expression if there are none. */
+export function whenText({ description, cron, every }: Schedule): string {
+  return description ?? cron ?? `every ${exactDuration(every ?? 0)}`;
 }
 
 export function whatItRuns({ job, workflow }: Schedule): string {

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { Link } from 'wouter';
 import type { Schedule } from '../../../../src/api/schedule.ts';
-import { allSchedules } from '../../data/all-schedules.ts';
+import { type AllSchedules, allSchedules } from '../../data/all-schedules.ts';
 import { useLive } from '../../data/use-live.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Empty, Loading, Problem } from '../../parts/notes.tsx';
@@ -12,7 +12,7 @@ import { ScheduleForm } from './schedule-form.tsx';
 import { whatItRuns, whenText } from './schedule-words.ts';
 import { VERDICTS } from './verdict.ts';
 
-/** Everything that is due by the clock: when next, how it went, and whether any tick was lost. */
+/** All schedules: the next tick, the last verdict, and whether every tick was covered. */
 export function Schedules() {
   useTitle('Schedules');
   const [making, setMaking] = useState(false);
@@ -40,27 +40,7 @@ export function Schedules() {
           </button>
         </Empty>
       ) : (
-        <div className="table-frame">
-          <table className="table">
-            <thead>
-              <tr>
-                <th scope="col">Schedule</th>
-                <th scope="col">When</th>
-                <th scope="col">Next</th>
-                <th scope="col">Last</th>
-                <th scope="col">Coverage</th>
-              </tr>
-            </thead>
-            <tbody>
-              {list.data.items.map((schedule) => (
-                <Row key={schedule.name} schedule={schedule} />
-              ))}
-            </tbody>
-          </table>
-          {list.data.more && (
-            <p className="faint">The first {list.data.items.length} of more; the command line lists all.</p>
-          )}
-        </div>
+        <ScheduleTable list={list.data} />
       )}
       {making && (
         <Dialog title="New schedule" onClose={() => setMaking(false)} wide>
@@ -73,6 +53,30 @@ export function Schedules() {
         </Dialog>
       )}
     </section>
+  );
+}
+
+function ScheduleTable({ list }: { list: AllSchedules }) {
+  return (
+    <div className="table-frame">
+      <table className="table">
+        <thead>
+          <tr>
+            <th scope="col">Schedule</th>
+            <th scope="col">When</th>
+            <th scope="col">Next</th>
+            <th scope="col">Last</th>
+            <th scope="col">Coverage</th>
+          </tr>
+        </thead>
+        <tbody>
+          {list.items.map((schedule) => (
+            <Row key={schedule.name} schedule={schedule} />
+          ))}
+        </tbody>
+      </table>
+      {list.more && <p className="faint">The first {list.items.length} of more; the command line lists all.</p>}
+    </div>
   );
 }
 

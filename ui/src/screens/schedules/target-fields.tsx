@@ -15,20 +15,7 @@ const TARGETS: readonly [Target, string][] = [
 export function TargetFields({ fields, onChange, existing }: FieldsProps & { existing: Schedule | undefined }) {
   return (
     <>
-      <fieldset className="choice">
-        <legend className="visually-hidden">What it runs</legend>
-        {TARGETS.map(([target, words]) => (
-          <label key={target}>
-            <input
-              type="radio"
-              name="target"
-              checked={fields.target === target}
-              onChange={() => onChange({ target })}
-            />
-            <span>{words}</span>
-          </label>
-        ))}
-      </fieldset>
+      <TargetChoice fields={fields} onChange={onChange} />
       {fields.target === 'command' && (
         <label className="field">
           <span>Command</span>
@@ -41,30 +28,7 @@ export function TargetFields({ fields, onChange, existing }: FieldsProps & { exi
           />
         </label>
       )}
-      {fields.target === 'handler' && (
-        <>
-          <label className="field">
-            <span>Handler</span>
-            <input
-              name="handler"
-              spellCheck={false}
-              value={fields.handler}
-              onChange={(event) => onChange({ handler: event.target.value })}
-            />
-          </label>
-          <label className="field">
-            <span>Input (JSON)</span>
-            <textarea
-              name="input"
-              rows={4}
-              className="code-field"
-              spellCheck={false}
-              value={fields.input}
-              onChange={(event) => onChange({ input: event.target.value })}
-            />
-          </label>
-        </>
-      )}
+      {fields.target === 'handler' && <HandlerFields fields={fields} onChange={onChange} />}
       {fields.target === 'workflow' ? (
         <WorkflowField
           value={fields.workflow}
@@ -82,6 +46,47 @@ export function TargetFields({ fields, onChange, existing }: FieldsProps & { exi
           />
         </label>
       )}
+    </>
+  );
+}
+
+function TargetChoice({ fields, onChange }: FieldsProps) {
+  return (
+    <fieldset className="choice">
+      <legend className="visually-hidden">What it runs</legend>
+      {TARGETS.map(([target, words]) => (
+        <label key={target}>
+          <input type="radio" name="target" checked={fields.target === target} onChange={() => onChange({ target })} />
+          <span>{words}</span>
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+function HandlerFields({ fields, onChange }: FieldsProps) {
+  return (
+    <>
+      <label className="field">
+        <span>Handler</span>
+        <input
+          name="handler"
+          spellCheck={false}
+          value={fields.handler}
+          onChange={(event) => onChange({ handler: event.target.value })}
+        />
+      </label>
+      <label className="field">
+        <span>Input (JSON)</span>
+        <textarea
+          name="input"
+          rows={4}
+          className="code-field"
+          spellCheck={false}
+          value={fields.input}
+          onChange={(event) => onChange({ input: event.target.value })}
+        />
+      </label>
     </>
   );
 }

@@ -1,4 +1,4 @@
-/** What became of a tick, in words, with the icon and the colour of the nearest state. */
+/** Verdicts in words, with the icon and colour of a similar state. */
 
 import type { Tick } from '../../../../src/api/tick.ts';
 import { countText } from '../../words/count.ts';
@@ -13,7 +13,7 @@ export const VERDICTS: Readonly<Record<Tick['verdict'], { icon: string; tone: st
   paused: { icon: '❚❚', tone: 'grey', words: 'paused' },
 };
 
-/** One sentence: when, how many, what became of it, how late. */
+/** One sentence about a tick: time, count, verdict, lateness. */
 export function tickSentence(tick: Tick): string {
   const when = exactInstant(Date.parse(tick.scheduled_for));
   const many =

@@ -6,7 +6,7 @@ export interface FieldsProps {
   onChange: (change: Partial<Fields>) => void;
 }
 
-/** By the clock or every so often, with the next fires as it is typed. */
+/** Cron expression or interval, with a preview of the next ticks. */
 export function WhenFields({ fields: { kind, text, timezone }, onChange }: FieldsProps) {
   return (
     <>

@@ -3,9 +3,9 @@ import { useLive } from '../../data/use-live.ts';
 import { JobLink } from '../../parts/job-link.tsx';
 import { Elapsed } from '../../parts/when.tsx';
 
-const MOST = 8;
+const MAX_SHOWN = 8;
 
-/** What runs now, of one worker or of all. */
+/** The running jobs of one worker or of all. */
 export function NowRunning({ workerId }: { workerId?: string }) {
   const running = useLive({
     key: ['running', workerId ?? ''],
@@ -13,7 +13,7 @@ export function NowRunning({ workerId }: { workerId?: string }) {
     keep: true,
     fetch: (signal) =>
       client.jobs(
-        { status: 'running', limit: MOST, ...(workerId === undefined ? {} : { worker_id: workerId }) },
+        { status: 'running', limit: MAX_SHOWN, ...(workerId === undefined ? {} : { worker_id: workerId }) },
         { signal },
       ),
   });

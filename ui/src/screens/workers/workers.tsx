@@ -17,13 +17,13 @@ import { NowRunning } from './now-running.tsx';
 
 const EVERY_MS = 5_000;
 
-/** Who does the work: slots, what runs, last heartbeat. */
+/** The workers: slots, running jobs, last heartbeat. */
 export function Workers() {
   useTitle('Workers');
   const workers = useLive({
     key: ['workers'],
     about: { topics: ['workers', 'queues'] },
-    // Heartbeats are no news to anybody else.
+    // Heartbeats send no hint.
     everyMs: EVERY_MS,
     fetch: (signal) => client.workers({ signal }),
   });

@@ -7,7 +7,7 @@ import { STATE_TONES } from '../../words/state.ts';
 
 interface Bar {
   step: StepState;
-  /** When it could have run, did start, and ended. */
+  /** When the step could have run, started and ended. */
   free: number | null;
   start: number | null;
   end: number | null;

@@ -1,4 +1,4 @@
-/** Places for the steps of a workflow, from left to right. */
+/** The layout of a workflow's graph, from left to right. */
 
 import { Graph, layout } from '@dagrejs/dagre';
 import type { StepState } from '../../../../src/api/workflow/workflow.ts';
@@ -9,7 +9,7 @@ export const NODE_HEIGHT = 48;
 export interface Laid {
   width: number;
   height: number;
-  /** By key, the upper left corner. */
+  /** The upper left corner of each step, by key. */
   nodes: ReadonlyMap<string, { x: number; y: number }>;
   edges: readonly { from: string; to: string; path: string }[];
 }

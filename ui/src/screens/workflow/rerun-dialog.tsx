@@ -14,7 +14,7 @@ export interface RerunDialogProps {
   onDone: (workflowId: string) => void;
 }
 
-/** Repeats a step and what comes after it, as a new workflow that keeps the rest. */
+/** Reruns a step and all steps after it as a new workflow that keeps the results of the others. */
 export function RerunDialog({ workflow, from, onClose, onDone }: RerunDialogProps) {
   const [only, setOnly] = useState(false);
   const below = stepsBelow(workflow.steps, from);

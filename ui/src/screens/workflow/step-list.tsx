@@ -5,7 +5,7 @@ import { Elapsed } from '../../parts/when.tsx';
 import { hasEnded } from '../../words/state.ts';
 import { visibleLine } from '../../words/visible-text.ts';
 
-/** The steps in the order in which they can run: the graph for keyboard and screen reader. */
+/** The steps in the order in which they can run: the graph for keyboards and screen readers. */
 export function StepList({ workflow, onRerun }: { workflow: WorkflowDetail; onRerun: (key: string) => void }) {
   const critical = new Set(workflow.critical_path);
   return (

@@ -1,6 +1,6 @@
 import type { StepState } from '../../../../src/api/workflow/workflow.ts';
 
-/** Keys of the steps that come after this one, directly or not. Parents stand before children in the list. */
+/** The keys of all steps after this one, direct or indirect. The list has parents before children. */
 export function stepsBelow(steps: readonly StepState[], from: string): string[] {
   const below = new Set([from]);
   for (const step of steps) {

@@ -6,17 +6,17 @@ interface View {
   scale: number;
 }
 
-const LEAST = 0.15;
-const MOST = 2.5;
+const MIN_SCALE = 0.15;
+const MAX_SCALE = 2.5;
 
-/** Moves a picture by dragging, zooms it with Ctrl and the wheel or with buttons, and fits it to its frame at first. */
+/** Moves a graph by dragging, zooms it with Ctrl and the wheel or with buttons, and fits it to its frame at first. */
 export function usePanZoom(frame: RefObject<HTMLDivElement | null>, size: { width: number; height: number }) {
   const [view, setView] = useState<View>({ x: 0, y: 0, scale: 1 });
   const grip = useRef<{ x: number; y: number } | null>(null);
   const fit = useCallback(() => {
     const box = frame.current?.getBoundingClientRect();
     if (box === undefined || size.width === 0) return;
-    const scale = Math.max(LEAST, Math.min(1.1, box.width / size.width, box.height / size.height));
+    const scale = Math.max(MIN_SCALE, Math.min(1.1, box.width / size.width, box.height / size.height));
     setView({
       scale,
       x: Math.max(0, (box.width - size.width * scale) / 2),
@@ -29,7 +29,7 @@ export function usePanZoom(frame: RefObject<HTMLDivElement | null>, size: { widt
       const box = frame.current?.getBoundingClientRect();
       const point = at ?? { x: (box?.width ?? 0) / 2, y: (box?.height ?? 0) / 2 };
       setView((before) => {
-        const scale = Math.max(LEAST, Math.min(MOST, before.scale * by));
+        const scale = Math.max(MIN_SCALE, Math.min(MAX_SCALE, before.scale * by));
         const share = scale / before.scale;
         return { scale, x: point.x - (point.x - before.x) * share, y: point.y - (point.y - before.y) * share };
       });
@@ -39,7 +39,7 @@ export function usePanZoom(frame: RefObject<HTMLDivElement | null>, size: { widt
   useEffect(() => {
     const element = frame.current;
     const onWheel = (event: WheelEvent): void => {
-      // Without Ctrl the wheel scrolls the page, as everywhere.
+      // Without Ctrl the wheel scrolls the page.
       if (!event.ctrlKey && !event.metaKey) return;
       event.preventDefault();
       const box = element?.getBoundingClientRect();

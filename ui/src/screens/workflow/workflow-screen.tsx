@@ -1,5 +1,6 @@
 import { lazy, Suspense, useState } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
+import type { WorkflowDetail } from '../../../../src/api/workflow/workflow.ts';
 import { client } from '../../data/client.ts';
 import { useAction } from '../../data/use-action.ts';
 import { useLive } from '../../data/use-live.ts';
@@ -8,7 +9,7 @@ import { JsonTree } from '../../parts/json-tree.tsx';
 import { Empty, Loading, Problem } from '../../parts/notes.tsx';
 import { PageHead, useTitle } from '../../parts/page-head.tsx';
 import { State } from '../../parts/state.tsx';
-import { Tabs } from '../../parts/tabs.tsx';
+import { type Tab, Tabs } from '../../parts/tabs.tsx';
 import { Elapsed, When } from '../../parts/when.tsx';
 import { isMissing } from '../../words/message-of.ts';
 import { visibleLine } from '../../words/visible-text.ts';
@@ -18,10 +19,10 @@ import { RerunDialog } from './rerun-dialog.tsx';
 import { StepList } from './step-list.tsx';
 
 const Graph = lazy(() => import('./graph.tsx').then((file) => ({ default: file.Graph })));
-/** More than this is not readable as a picture. */
+/** A graph with more steps is not readable. */
 const MAX_DRAWN = 400;
 
-/** One workflow: its graph, when each step waited and ran, and the same as a list. */
+/** One workflow: its graph, the times of its steps, and its steps as a list. */
 export function WorkflowScreen({ id }: { id: string }) {
   const [search, setSearch] = useSearchParams();
   const [from, setFrom] = useState<string | null>(null);
@@ -30,16 +31,6 @@ export function WorkflowScreen({ id }: { id: string }) {
     key: ['workflow', id],
     about: { topics: ['jobs'] },
     fetch: (signal) => client.workflow(id, { signal }),
-  });
-  const cancel = useAction({
-    run: () => client.cancelWorkflow(id),
-    done: () => `Workflow ${id} is being cancelled`,
-    after: () => void workflow.refetch(),
-  });
-  const retry = useAction({
-    run: () => client.retryWorkflow(id),
-    done: () => `What failed in workflow ${id} is tried again`,
-    after: () => void workflow.refetch(),
   });
   const { data } = workflow;
   useTitle(data === undefined ? `Workflow ${id}` : `${data.status}: ${visibleLine(data.name)}`);
@@ -56,64 +47,11 @@ export function WorkflowScreen({ id }: { id: string }) {
     ) : (
       <Problem error={workflow.error} onRetry={() => void workflow.refetch()} />
     );
-  const open = data.status === 'pending' || data.status === 'running';
-  const drawable = data.steps.length <= MAX_DRAWN;
-  const views = [
-    ...(drawable
-      ? [
-          {
-            key: 'graph',
-            label: 'Graph',
-            content: () => (
-              <Suspense fallback={<Loading />}>
-                <Graph workflow={data} onRerun={setFrom} />
-              </Suspense>
-            ),
-          },
-          { key: 'gantt', label: 'Gantt', content: () => <Gantt workflow={data} /> },
-        ]
-      : []),
-    {
-      key: 'list',
-      label: `Steps (${data.steps.length})`,
-      content: () => <StepList workflow={data} onRerun={setFrom} />,
-    },
-    {
-      key: 'params',
-      label: 'Parameters',
-      content: () => (
-        <div className="stack">
-          <JsonTree value={data.params} label="Parameters" />
-          <CopyLine label="On the command line" text={`workron workflow get ${id}`} />
-        </div>
-      ),
-    },
-  ];
+  const views = viewsOf(data, setFrom);
   return (
     <section className="screen screen-tall">
-      <PageHead
-        title={<bdi>{visibleLine(data.name)}</bdi>}
-        sub={
-          <span className="job-facts">
-            <State of={data.status} /> <span className="faint">workflow {data.id}</span>
-            <StepBar counts={data.step_counts} />
-            <span className="faint">
-              <When at={data.created_at} />, <Elapsed from={data.started_at} to={data.ended_at} />
-            </span>
-            {data.rerun_of !== null && <Link href={`/workflows/${data.rerun_of}`}>repeats {data.rerun_of}</Link>}
-          </span>
-        }
-      >
-        {open && (
-          <button type="button" className="danger" disabled={cancel.running} onClick={() => cancel.run()}>
-            Cancel
-          </button>
-        )}
-        {(data.status === 'failed' || data.status === 'cancelled') && (
-          <button type="button" className="primary" disabled={retry.running} onClick={() => retry.run()}>
-            Retry what failed
-          </button>
-        )}
+      <PageHead title={<bdi>{visibleLine(data.name)}</bdi>} sub={<WorkflowFacts workflow={data} />}>
+        <WorkflowActions workflow={data} onChanged={() => void workflow.refetch()} />
       </PageHead>
       <Tabs
         label="Views"
@@ -134,4 +72,85 @@ export function WorkflowScreen({ id }: { id: string }) {
       )}
     </section>
   );
+}
+
+function WorkflowFacts({ workflow }: { workflow: WorkflowDetail }) {
+  return (
+    <span className="job-facts">
+      <State of={workflow.status} /> <span className="faint">workflow {workflow.id}</span>
+      <StepBar counts={workflow.step_counts} />
+      <span className="faint">
+        <When at={workflow.created_at} />, <Elapsed from={workflow.started_at} to={workflow.ended_at} />
+      </span>
+      {workflow.rerun_of !== null && <Link href={`/workflows/${workflow.rerun_of}`}>repeats {workflow.rerun_of}</Link>}
+    </span>
+  );
+}
+
+interface WorkflowActionsProps {
+  workflow: WorkflowDetail;
+  onChanged: () => void;
+}
+
+function WorkflowActions({ workflow: { id, status }, onChanged }: WorkflowActionsProps) {
+  const cancel = useAction({
+    run: () => client.cancelWorkflow(id),
+    done: () => `Workflow ${id} is being cancelled`,
+    after: onChanged,
+  });
+  const retry = useAction({
+    run: () => client.retryWorkflow(id),
+    done: () => `What failed in workflow ${id} is tried again`,
+    after: onChanged,
+  });
+  return (
+    <>
+      {(status === 'pending' || status === 'running') && (
+        <button type="button" className="danger" disabled={cancel.running} onClick={() => cancel.run()}>
+          Cancel
+        </button>
+      )}
+      {(status === 'failed' || status === 'cancelled') && (
+        <button type="button" className="primary" disabled={retry.running} onClick={() => retry.run()}>
+          Retry what failed
+        </button>
+      )}
+    </>
+  );
+}
+
+/** The tabs of the screen. `onRerun` gets the step to rerun from. */
+function viewsOf(workflow: WorkflowDetail, onRerun: (key: string) => void): Tab[] {
+  const drawable = workflow.steps.length <= MAX_DRAWN;
+  return [
+    ...(drawable
+      ? [
+          {
+            key: 'graph',
+            label: 'Graph',
+            content: () => (
+              <Suspense fallback={<Loading />}>
+                <Graph workflow={workflow} onRerun={onRerun} />
+              </Suspense>
+            ),
+          },
+          { key: 'gantt', label: 'Gantt', content: () => <Gantt workflow={workflow} /> },
+        ]
+      : []),
+    {
+      key: 'list',
+      label: `Steps (${workflow.steps.length})`,
+      content: () => <StepList workflow={workflow} onRerun={onRerun} />,
+    },
+    {
+      key: 'params',
+      label: 'Parameters',
+      content: () => (
+        <div className="stack">
+          <JsonTree value={workflow.params} label="Parameters" />
+          <CopyLine label="On the command line" text={`workron workflow get ${workflow.id}`} />
+        </div>
+      ),
+    },
+  ];
 }

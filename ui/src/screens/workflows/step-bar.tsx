@@ -1,6 +1,6 @@
 import type { Workflow } from '../../../../src/api/workflow/workflow.ts';
 
-/** How far a workflow is, step by step. */
+/** The progress of a workflow by the states of its steps. */
 export function StepBar({ counts }: { counts: Workflow['step_counts'] }) {
   const { total, fine, failed, cancelled, open } = counts;
   const parts: [string, number, string][] = [

@@ -42,28 +42,7 @@ export function Workflows() {
         </button>
       </PageHead>
       {making && <NewWorkflow onClose={() => setMaking(false)} />}
-      <div className="state-filter" role="group" aria-label="States">
-        {STATUSES.map((each) => (
-          <button
-            key={each}
-            type="button"
-            aria-pressed={each === status}
-            onClick={() => choose(each === status ? null : each)}
-          >
-            <State of={each} />
-          </button>
-        ))}
-        {name !== undefined && (
-          <button
-            type="button"
-            className="chip"
-            onClick={() => choose(status ?? null)}
-            aria-label={`Remove filter name ${name}`}
-          >
-            name: <bdi>{visibleLine(name)}</bdi> <span aria-hidden="true">×</span>
-          </button>
-        )}
-      </div>
+      <WorkflowFilter status={status} name={name} onChoose={choose} />
       {list.error !== null && <Problem error={list.error} onRetry={() => void list.refetch()} />}
       {list.data === undefined ? (
         list.error === null && <Loading />
@@ -89,6 +68,40 @@ export function Workflows() {
         </>
       )}
     </section>
+  );
+}
+
+interface WorkflowFilterProps {
+  status: string | undefined;
+  name: string | undefined;
+  /** Shows the workflows with this status only; `null` shows all. Any filter by name is removed. */
+  onChoose: (status: string | null) => void;
+}
+
+function WorkflowFilter({ status, name, onChoose }: WorkflowFilterProps) {
+  return (
+    <div className="state-filter" role="group" aria-label="States">
+      {STATUSES.map((each) => (
+        <button
+          key={each}
+          type="button"
+          aria-pressed={each === status}
+          onClick={() => onChoose(each === status ? null : each)}
+        >
+          <State of={each} />
+        </button>
+      ))}
+      {name !== undefined && (
+        <button
+          type="button"
+          className="chip"
+          onClick={() => onChoose(status ?? null)}
+          aria-label={`Remove filter name ${name}`}
+        >
+          name: <bdi>{visibleLine(name)}</bdi> <span aria-hidden="true">×</span>
+        </button>
+      )}
+    </div>
   );
 }
 

@@ -1,9 +1,0 @@
-import pg from 'pg';
-
-/** What an earlier round left. */
-export async function dropSchema(url: string, schema: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  await client.query(`drop schema if exists ${schema} cascade`);
-  await client.end();
-}

@@ -1,0 +1,33 @@
+import type { HttpReply, HttpRequest } from './http-client.ts';
+
+/** Sends requests by `fetch`: works in browsers and edge runtimes. */
+export async function fetchTransport(url: string, { method, headers, body, signal }: HttpRequest): Promise<HttpReply> {
+  const response = await fetch(url, {
+    method,
+    headers,
+    ...(body === undefined ? {} : { body: body as string | Uint8Array<ArrayBuffer> }),
+    ...(signal === undefined ? {} : { signal }),
+  });
+  return {
+    status: response.status,
+    statusText: response.statusText,
+    header: (name) => response.headers.get(name),
+    text: () => response.text(),
+    body: chunksOf(response),
+  };
+}
+
+/** By a reader: not every browser can iterate over a stream. */
+async function* chunksOf({ body }: Response): AsyncGenerator<Uint8Array> {
+  if (body === null) return;
+  const reader = body.getReader();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    await reader.cancel().catch(() => undefined);
+  }
+}

@@ -1,0 +1,49 @@
+/** What an entry in the table of routes is, for the server and for clients. */
+
+export const SCOPES = ['read', 'submit', 'operate', 'admin', 'work'] as const;
+export type Scope = (typeof SCOPES)[number];
+
+export interface RouteTypes {
+  query?: object;
+  /** The JSON body; an optional property where the body may be left out. */
+  body?: unknown;
+  /** The JSON reply, whatever its status. */
+  reply?: unknown;
+}
+
+export interface Route<Path extends string = string, Types extends RouteTypes = RouteTypes> {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** With `:name` for each parameter. */
+  readonly path: Path;
+  /** `null`: open to everyone who can reach the server. */
+  readonly scope: Scope | null;
+  /** Never set at run time: it carries the types of request and reply. */
+  readonly types?: Types;
+}
+
+type TypesOf<R extends Route> = R extends Route<string, infer Types> ? Types : never;
+type TypeOf<R extends Route, Part extends keyof RouteTypes> = Part extends keyof TypesOf<R> ? TypesOf<R>[Part] : never;
+
+export type QueryOf<R extends Route> = TypeOf<R, 'query'>;
+export type BodyOf<R extends Route> = TypeOf<R, 'body'>;
+export type ReplyOf<R extends Route> = TypeOf<R, 'reply'>;
+
+type NamesIn<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
+  ? Name | NamesIn<`/${Rest}`>
+  : Path extends `${string}:${infer Name}`
+    ? Name
+    : never;
+
+/** The parameters in the path of a route, by name. */
+export type ParamsOf<R extends Route> = { readonly [Name in NamesIn<R['path']>]: string | number };
+
+/** The path of a route with its parameters filled in. */
+export function pathOf<R extends Route>(route: R, params: ParamsOf<R>): string {
+  const values: Readonly<Record<string, string | number>> = params;
+  return route.path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(String(values[name])));
+}
+
+/** Starts an entry; `of` adds the types of its request and reply. */
+export function route<Path extends string>(method: Route['method'], path: Path, scope: Scope | null) {
+  return { of: <Types extends RouteTypes>(): Route<Path, Types> => ({ method, path, scope }) };
+}

@@ -1,0 +1,174 @@
+/**
+ * Every route of the HTTP API. The server adds schemas and a handler to each (src/http/handlers), clients call them.
+ * Only types are imported here: the command line and the browser load this table without zod.
+ */
+
+import type { z } from 'zod';
+import type { ClaimedJobs, ClaimRequestInput } from './claim.ts';
+import type { Cluster } from './cluster.ts';
+import type { Failures, FailuresQuery } from './failures.ts';
+import type { Health, Readiness, Welcome } from './health.ts';
+import type { Heartbeat, HeartbeatAnswer } from './heartbeat.ts';
+import type { AttemptList, Job, JobDetail, JobPage, Submitted, WaitQuery } from './job.ts';
+import type { JobCancel, JobEditInput } from './job-edit.ts';
+import type { JobListQuery } from './job-filter.ts';
+import type { JobSubmissionInput } from './job-submission.ts';
+import type { BulkAnswer, BulkRequestInput, Operation } from './operation.ts';
+import type { LogPosition, LogQuery, LogUploadQuery, OutputAnswer } from './output.ts';
+import type { Queue, QueueEdit, QueueList } from './queue.ts';
+import type { Left, Registered, Registration } from './registration.ts';
+import type { Checkpoint, ReportAnswer, ReportRequest } from './report.ts';
+import { route } from './route.ts';
+import type {
+  BackfillRequestInput,
+  PauseRequest,
+  Schedule,
+  ScheduleDeclarationInput,
+  ScheduleEditInput,
+  ScheduleListQuery,
+  SchedulePage,
+  ScheduleRunRequest,
+  ScheduleSubmissionInput,
+} from './schedule.ts';
+import type { ScheduleApplied, ScheduleApply } from './schedule-apply.ts';
+import type { SchedulePreview, SchedulePreviewRequestInput } from './schedule-preview.ts';
+import type { Session } from './session.ts';
+import type { Done, Fail, SettleAnswer, SettleRequest, SettleResult } from './settle.ts';
+import type { Stats, StatsQuery } from './stats.ts';
+import type { Backfill, NextTicks, NextTicksQuery, ScheduleRuns, TickListQuery, TickPage } from './tick.ts';
+import type { Worker, WorkerList } from './worker.ts';
+import type {
+  RerunRequestInput,
+  Workflow,
+  WorkflowDetail,
+  WorkflowListQuery,
+  WorkflowPage,
+  WorkflowSubmissionInput,
+} from './workflow/workflow.ts';
+
+/** The request as a client writes it. */
+type In<S extends z.ZodType> = z.input<S>;
+type Out<S extends z.ZodType> = z.output<S>;
+/** An object without fields. */
+type Empty = Record<string, never>;
+
+export const routes = {
+  readRoot: route('GET', '/', 'read').of<{ reply: Out<typeof Welcome> }>(),
+
+  submitJobs: route('POST', '/jobs', 'submit').of<{
+    body: JobSubmissionInput | readonly JobSubmissionInput[];
+    reply: Out<typeof Submitted>;
+  }>(),
+  listJobs: route('GET', '/jobs', 'read').of<{ query: In<typeof JobListQuery>; reply: JobPage }>(),
+  bulkJobs: route('POST', '/jobs/bulk', 'operate').of<{ body: BulkRequestInput; reply: BulkAnswer }>(),
+  readJob: route('GET', '/jobs/:id', 'read').of<{ reply: JobDetail }>(),
+  editJob: route('PATCH', '/jobs/:id', 'operate').of<{ body: JobEditInput; reply: Job }>(),
+  cancelJob: route('POST', '/jobs/:id/cancel', 'operate').of<{ body?: In<typeof JobCancel>; reply: Job }>(),
+  retryJob: route('POST', '/jobs/:id/retry', 'operate').of<{ body?: Empty; reply: Job }>(),
+  listAttempts: route('GET', '/jobs/:id/attempts', 'read').of<{ reply: Out<typeof AttemptList> }>(),
+  readCheckpoint: route('GET', '/jobs/:id/checkpoint', 'read').of<{ reply: Out<typeof Checkpoint> }>(),
+  readLogs: route('GET', '/jobs/:id/logs', 'read').of<{ query: In<typeof LogQuery> }>(),
+  waitJob: route('GET', '/jobs/:id/wait', 'read').of<{ query: In<typeof WaitQuery>; reply: Job }>(),
+
+  submitWorkflow: route('POST', '/workflows', 'submit').of<{ body: WorkflowSubmissionInput; reply: Workflow }>(),
+  listWorkflows: route('GET', '/workflows', 'read').of<{
+    query: In<typeof WorkflowListQuery>;
+    reply: WorkflowPage;
+  }>(),
+  readWorkflow: route('GET', '/workflows/:id', 'read').of<{ reply: WorkflowDetail }>(),
+  cancelWorkflow: route('POST', '/workflows/:id/cancel', 'operate').of<{ body?: Empty; reply: Workflow }>(),
+  retryWorkflow: route('POST', '/workflows/:id/retry', 'operate').of<{ body?: Empty; reply: Workflow }>(),
+  rerunWorkflow: route('POST', '/workflows/:id/rerun', 'submit').of<{ body: RerunRequestInput; reply: Workflow }>(),
+
+  createSchedule: route('POST', '/schedules', 'submit').of<{ body: ScheduleSubmissionInput; reply: Schedule }>(),
+  listSchedules: route('GET', '/schedules', 'read').of<{
+    query: In<typeof ScheduleListQuery>;
+    reply: SchedulePage;
+  }>(),
+  applySchedules: route('POST', '/schedules/apply', 'operate').of<{
+    body: In<typeof ScheduleApply>;
+    reply: ScheduleApplied;
+  }>(),
+  readSchedule: route('GET', '/schedules/:name', 'read').of<{ reply: Schedule }>(),
+  putSchedule: route('PUT', '/schedules/:name', 'submit').of<{ body: ScheduleDeclarationInput; reply: Schedule }>(),
+  editSchedule: route('PATCH', '/schedules/:name', 'submit').of<{ body: ScheduleEditInput; reply: Schedule }>(),
+  deleteSchedule: route('DELETE', '/schedules/:name', 'operate').of<{ reply: Schedule }>(),
+  pauseSchedule: route('POST', '/schedules/:name/pause', 'operate').of<{
+    body?: In<typeof PauseRequest>;
+    reply: Schedule;
+  }>(),
+  resumeSchedule: route('POST', '/schedules/:name/resume', 'operate').of<{ body?: Empty; reply: Schedule }>(),
+  runSchedule: route('POST', '/schedules/:name/run', 'submit').of<{
+    body?: In<typeof ScheduleRunRequest>;
+    reply: ScheduleRuns;
+  }>(),
+  backfillSchedule: route('POST', '/schedules/:name/backfill', 'submit').of<{
+    body: BackfillRequestInput;
+    reply: Backfill;
+  }>(),
+  listNextTicks: route('GET', '/schedules/:name/next', 'read').of<{
+    query: In<typeof NextTicksQuery>;
+    reply: NextTicks;
+  }>(),
+  listTicks: route('GET', '/schedules/:name/ticks', 'read').of<{
+    query: In<typeof TickListQuery>;
+    reply: TickPage;
+  }>(),
+
+  readOperation: route('GET', '/operations/:id', 'read').of<{ reply: Operation }>(),
+  listQueues: route('GET', '/queues', 'read').of<{ reply: Out<typeof QueueList> }>(),
+  editQueue: route('PATCH', '/queues/:name', 'operate').of<{ body: QueueEdit; reply: Queue }>(),
+  listWorkers: route('GET', '/workers', 'read').of<{ reply: Out<typeof WorkerList> }>(),
+  drainWorker: route('POST', '/workers/:id/drain', 'operate').of<{ body?: Empty; reply: Worker }>(),
+  previewSchedule: route('POST', '/schedules/preview', 'read').of<{
+    body: SchedulePreviewRequestInput;
+    reply: SchedulePreview;
+  }>(),
+
+  readCluster: route('GET', '/cluster', 'read').of<{ reply: Cluster }>(),
+  readStats: route('GET', '/stats', 'read').of<{ query: In<typeof StatsQuery>; reply: Stats }>(),
+  listFailures: route('GET', '/failures', 'read').of<{ query: In<typeof FailuresQuery>; reply: Failures }>(),
+  streamEvents: route('GET', '/events', 'read').of<object>(),
+
+  readSession: route('GET', '/session', 'read').of<{ reply: Session }>(),
+  openSession: route('POST', '/session', 'read').of<{ reply: Session }>(),
+  endSession: route('DELETE', '/session', 'read').of<{ reply: Empty }>(),
+
+  readHealth: route('GET', '/health', null).of<{ reply: Health }>(),
+  readReady: route('GET', '/ready', null).of<{ reply: Readiness }>(),
+  readMetrics: route('GET', '/metrics', 'read').of<object>(),
+  readDocument: route('GET', '/openapi.json', 'read').of<{ reply: Record<string, unknown> }>(),
+
+  // The worker protocol.
+  registerWorker: route('POST', '/workers/register', 'work').of<{ body: In<typeof Registration>; reply: Registered }>(),
+  heartbeatWorker: route('POST', '/workers/:id/heartbeat', 'work').of<{
+    body?: In<typeof Heartbeat>;
+    reply: HeartbeatAnswer;
+  }>(),
+  leaveWorker: route('POST', '/workers/:id/leave', 'work').of<{
+    body?: Record<string, unknown>;
+    reply: Out<typeof Left>;
+  }>(),
+  nudgeWorker: route('GET', '/workers/:id/nudges', 'work').of<object>(),
+  claimJobs: route('POST', '/jobs/claim', 'work').of<{ body: ClaimRequestInput; reply: Out<typeof ClaimedJobs> }>(),
+  writeLogs: route('POST', '/jobs/:id/logs', 'work').of<{
+    query: In<typeof LogUploadQuery>;
+    reply: Out<typeof LogPosition>;
+  }>(),
+  doneJob: route('POST', '/jobs/:id/done', 'work').of<{ body: In<typeof Done>; reply: SettleResult }>(),
+  failJob: route('POST', '/jobs/:id/fail', 'work').of<{ body: In<typeof Fail>; reply: SettleResult }>(),
+  settleJobs: route('POST', '/workers/:id/settle', 'work').of<{
+    body: In<typeof SettleRequest>;
+    reply: Out<typeof SettleAnswer>;
+  }>(),
+  writeOutput: route('POST', '/workers/:id/output', 'work').of<{ reply: Out<typeof OutputAnswer> }>(),
+  writeReport: route('POST', '/workers/:id/report', 'work').of<{
+    body: In<typeof ReportRequest>;
+    reply: Out<typeof ReportAnswer>;
+  }>(),
+};
+
+export type RouteName = keyof typeof routes;
+
+/** The path of the dashboard, which is not part of the API. */
+export const PAGE_PATH = '/ui';

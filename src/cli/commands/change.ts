@@ -1,0 +1,81 @@
+/** Commands that change jobs: by id, or all that match a filter. */
+
+import type { Command } from 'commander';
+import type { Job } from '../../api/job.ts';
+import { routes } from '../../api/routes.ts';
+import { clientCommand, connect, jobId, type Output, outputOf, print, printJson } from '../client-command.ts';
+import type { Connection } from '../connection.ts';
+import { CliError, usageError } from '../errors/cli-error.ts';
+import { reportError } from '../errors/report.ts';
+import { addFilterFlags, filterFrom } from '../flags/filter.ts';
+import { changeMatching } from './change-matching.ts';
+
+/** `workron cancel ID…`: cancels waiting jobs at once and stops running ones. */
+export function cancelCommand(): Command {
+  return changeCommand({
+    name: 'cancel',
+    summary: 'Cancel jobs: waiting ones at once, running ones are stopped',
+    describe: (job: Job) =>
+      job.status === 'running' ? `job ${job.id} is being stopped` : `job ${job.id} ${job.status}`,
+  });
+}
+
+/** `workron retry ID…`: runs failed, cancelled and skipped jobs again, with all their attempts. */
+export function retryCommand(): Command {
+  return changeCommand({
+    name: 'retry',
+    summary: 'Run failed, cancelled or skipped jobs again',
+    describe: (job: Job) => `job ${job.id} ${job.status} again`,
+  });
+}
+
+interface JobAction {
+  /** Also the last part of the API's path. */
+  name: 'cancel' | 'retry';
+  summary: string;
+  describe(job: Job): string;
+}
+
+function changeCommand(action: JobAction): Command {
+  const command = clientCommand(action.name, action.summary)
+    .usage('[flags] ID…   or   [flags] --status STATUS …')
+    .argument('[id...]', 'Job ids; or none, and flags that say which jobs');
+  addFilterFlags(command).option('--dry-run', 'Only say how many jobs the flags match');
+  return command.action(async (texts: string[], options: { dryRun?: boolean }) => {
+    const filter = filterFrom(command);
+    const filtered = Object.values(filter).some((value) => value !== undefined);
+    if (filtered === texts.length > 0) {
+      throw usageError('expected job ids, or flags that say which jobs', `workron ${action.name} 12 13`);
+    }
+    if (options.dryRun && !filtered) throw usageError('--dry-run goes with flags that say which jobs');
+    const output = outputOf(command);
+    if (filtered)
+      return changeMatching(connect(command), { action: action.name, filter, dryRun: options.dryRun ?? false, output });
+    await changeNamed(connect(command), { action, ids: texts.map(jobId), output });
+  });
+}
+
+interface NamedChange {
+  action: JobAction;
+  ids: readonly string[];
+  output: Output;
+}
+
+/** Tries all jobs; the first error decides the exit code. */
+async function changeNamed(connection: Connection, { action, ids, output }: NamedChange): Promise<void> {
+  const jobs: Job[] = [];
+  for (const id of ids) {
+    try {
+      jobs.push(
+        await connection.json(action.name === 'cancel' ? routes.cancelJob : routes.retryJob, { params: { id } }),
+      );
+    } catch (error) {
+      if (!(error instanceof CliError)) throw error;
+      reportError(error, output.json);
+      process.exitCode ??= error.exitCode;
+    }
+  }
+  if (!output.json) for (const job of jobs) print(output.quiet ? job.id : action.describe(job));
+  else if (ids.length > 1) printJson(jobs);
+  else if (jobs[0] !== undefined) printJson(jobs[0]);
+}

@@ -1,0 +1,24 @@
+/** Prints errors: `error:` and `hint:` on stderr, or a problem document with `--json`. */
+
+import { styled } from '../output/style.ts';
+import type { CliError } from './cli-error.ts';
+import { EXIT } from './exit-code.ts';
+
+export function reportError({ message, hint, problem, exitCode }: CliError, json: boolean): void {
+  if (json) {
+    const document = problem ?? { title: message, code: codeOf(exitCode) };
+    process.stderr.write(`${JSON.stringify(hint === undefined ? document : { ...document, hint })}\n`);
+    return;
+  }
+  process.stderr.write(`${styled('red', 'error:', process.stderr)} ${message}\n`);
+  if (hint !== undefined) process.stderr.write(`${styled('cyan', 'hint:', process.stderr)} ${hint}\n`);
+}
+
+/** Prints a note to stderr, which is neither data nor an error. */
+export function note(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
+
+function codeOf(exitCode: number): string {
+  return Object.entries(EXIT).find(([, code]) => code === exitCode)?.[0] ?? 'failed';
+}

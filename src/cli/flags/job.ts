@@ -1,0 +1,165 @@
+/** The flags that describe a job, for `submit` and `run`. */
+
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import type { JobSubmissionInput } from '../../api/job-submission.ts';
+import { BACKOFF_TYPES, ON_DISCONNECT, RERUN, UNIQUE_CONFLICTS } from '../../core/job.ts';
+import { usageError } from '../errors/cli-error.ts';
+import {
+  collectAmounts,
+  collectCodes,
+  collectIds,
+  collectList,
+  collectNotify,
+  collectVariables,
+  durationFlag,
+  instantFlag,
+  integerFlag,
+  type NotifyFlag,
+  oneOfFlag,
+} from './values.ts';
+
+/** Flags for jobs and for the jobs of schedules. */
+export function addWorkFlags(command: Command): Command {
+  return command
+    .optionsGroup('Job:')
+    .option('--queue <NAME>', 'Queue (default: default)')
+    .option('-p, --priority <NUMBER>', 'Higher runs first (default: 0)', integerFlag)
+    .option('--timeout <DURATION>', 'Per attempt (default: 5m)', durationFlag)
+    .option('--start-timeout <DURATION>', 'Fail it unless it has started by then', durationFlag)
+    .option('--kill-grace <DURATION>', 'From SIGTERM to SIGKILL (default: 10s)', durationFlag)
+    .option('--max-attempts <NUMBER>', 'How many failures end it (default: 3; run: 1)', integerFlag)
+    .option('--backoff <TYPE[:BASE[:CAP]]>', 'Wait between failures: exponential, fixed or none, such as fixed:30s')
+    .option('--retry-on <CODE,…>', 'Retry only these exit codes', collectCodes)
+    .option('--dont-retry-on <CODE,…>', 'Never retry these exit codes', collectCodes)
+    .option('--rerun <safe|never>', 'never: once started, only a person starts it again', oneOfFlag(RERUN))
+    .option('--on-disconnect <stop|finish>', 'What a worker cut off from its scheduler does', oneOfFlag(ON_DISCONNECT))
+    .option('-e, --env <NAME=VALUE>', 'Variable of the command; NAME alone takes the value from here', collectVariables)
+    .option('--cwd <DIRECTORY>', 'Where it runs, on the worker; . is the directory you are in')
+    .option('--tag <TAG,…>', 'For finding it', collectList)
+    .option('--requires <TAG,…>', 'Tags that its worker must have', collectList)
+    .option('--resources <NAME=AMOUNT,…>', 'What it takes of a worker, such as memory_mb=512,gpu=1', collectAmounts)
+    .option('--fair-key <KEY>', 'Whose job it is: keys of one queue take turns')
+    .option(
+      '--notify <EVENT,…=TARGET>',
+      'Whom to tell: failed,recovered=URL, or =COMMAND; may be repeated',
+      collectNotify,
+    )
+    .optionsGroup('Options:');
+}
+
+export function addJobFlags(command: Command): Command {
+  return addWorkFlags(
+    command
+      .optionsGroup('Job:')
+      .option('--name <NAME>', 'What people call it')
+      .option('--delay <DURATION>', 'Not before so long from now', durationFlag)
+      .option('--at <INSTANT>', 'Not before this instant', instantFlag)
+      .option('--after <ID,…>', 'Not before these jobs are done', collectIds)
+      .option('--after-failure <ID,…>', 'Not before these jobs have failed', collectIds)
+      .option('--after-any <ID,…>', 'Not before these jobs have ended, however', collectIds)
+      .option('--unique <KEY>', 'At most one unfinished job with this key')
+      .option('--unique-while <SPAN>', 'pending, active or a duration (default: active)')
+      .option('--on-conflict <WHAT>', 'existing, replace or reject (default: existing)', oneOfFlag(UNIQUE_CONFLICTS)),
+  );
+}
+
+interface JobFlags {
+  name?: string;
+  queue?: string;
+  priority?: number;
+  delay?: number;
+  at?: string;
+  timeout?: number;
+  startTimeout?: number;
+  killGrace?: number;
+  maxAttempts?: number;
+  backoff?: string;
+  retryOn?: number[];
+  dontRetryOn?: number[];
+  rerun?: JobSubmissionInput['rerun'];
+  onDisconnect?: JobSubmissionInput['on_disconnect'];
+  env?: Record<string, string>;
+  cwd?: string;
+  tag?: string[];
+  requires?: string[];
+  resources?: Record<string, number>;
+  fairKey?: string;
+  notify?: NotifyFlag[];
+  after?: string[];
+  afterFailure?: string[];
+  afterAny?: string[];
+  unique?: string;
+  uniqueWhile?: string;
+  onConflict?: string;
+}
+
+/** The job from the flags. Contains only what was given, so that the server's defaults apply. */
+export function jobFrom(command: Command): Record<string, unknown> {
+  const flags = command.opts<JobFlags>();
+  const job = {
+    name: flags.name,
+    queue: flags.queue,
+    priority: flags.priority,
+    delay: flags.delay,
+    run_at: flags.at,
+    timeout: flags.timeout,
+    start_timeout: flags.startTimeout,
+    kill_grace: flags.killGrace,
+    max_attempts: flags.maxAttempts,
+    backoff: flags.backoff === undefined ? undefined : backoffFrom(flags.backoff),
+    retry_on: flags.retryOn,
+    no_retry_on: flags.dontRetryOn,
+    rerun: flags.rerun,
+    on_disconnect: flags.onDisconnect,
+    env: flags.env,
+    cwd: flags.cwd === undefined ? undefined : resolve(flags.cwd),
+    tags: flags.tag,
+    requires: flags.requires,
+    resources: flags.resources,
+    fair_key: flags.fairKey,
+    notify: flags.notify,
+    depends_on: dependenciesFrom(flags),
+    unique: uniqueFrom(flags),
+  };
+  return Object.fromEntries(Object.entries(job).filter(([, value]) => value !== undefined));
+}
+
+function backoffFrom(text: string): NonNullable<JobSubmissionInput['backoff']> {
+  const [type = '', base, cap] = text.split(':');
+  if (!(BACKOFF_TYPES as readonly string[]).includes(type)) {
+    throw usageError(`--backoff: expected ${BACKOFF_TYPES.join(', ')}, not "${type}"`, '--backoff exponential:5s:1h');
+  }
+  return {
+    type: type as (typeof BACKOFF_TYPES)[number],
+    ...(base === undefined ? {} : { base: durationFlag(base) }),
+    ...(cap === undefined ? {} : { cap: durationFlag(cap) }),
+  };
+}
+
+function dependenciesFrom({ after = [], afterFailure = [], afterAny = [] }: JobFlags): unknown[] | undefined {
+  const dependencies = [
+    ...after,
+    ...afterFailure.map((job) => ({ job, if: 'failure' })),
+    ...afterAny.map((job) => ({ job, if: 'ended' })),
+  ];
+  return dependencies.length === 0 ? undefined : dependencies;
+}
+
+function uniqueFrom({ unique, uniqueWhile, onConflict }: JobFlags): object | undefined {
+  if (unique === undefined) {
+    if (uniqueWhile !== undefined || onConflict !== undefined)
+      throw usageError('--unique-while and --on-conflict need --unique KEY');
+    return undefined;
+  }
+  return { key: unique, while: uniqueWhile, on_conflict: onConflict };
+}
+
+/** The shell line of a job. One argument is a shell line already; several are quoted, so that the command gets them as typed. */
+export function commandOf(words: readonly string[]): string {
+  return words.length === 1 ? (words[0] as string) : words.map(quote).join(' ');
+}
+
+function quote(word: string): string {
+  return /^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,115 @@
+/** The flags that describe a schedule, for `schedule add` and `schedule edit`. */
+
+import type { Command } from 'commander';
+import { CATCHUP_POLICIES, MAX_CAUGHT_UP } from '../../core/schedule/plan-ticks.ts';
+import { OVERLAP_POLICIES } from '../../core/schedule/schedule.ts';
+import { usageError } from '../errors/cli-error.ts';
+import { submittedWorkflow } from '../input/workflow.ts';
+import { addWorkFlags, commandOf, jobFrom } from './job.ts';
+import {
+  collectList,
+  collectPairs,
+  countFlag,
+  durationFlag,
+  instantFlag,
+  type NotifyFlag,
+  oneOfFlag,
+} from './values.ts';
+
+const NONE = 'none';
+
+export function addScheduleFlags(command: Command): Command {
+  command
+    .optionsGroup('When:')
+    .option('--cron <EXPRESSION>', 'Five fields, six with seconds first, or a macro such as @daily')
+    .option('--every <DURATION>', 'A period of real time, instead of --cron', durationFlag)
+    .option('--anchor <INSTANT>', 'From which --every is counted', instantFlag)
+    .option('--timezone <ZONE>', 'IANA name, such as Europe/Berlin (default: UTC)')
+    .option('--jitter <DURATION>', 'Spread runs over so long', durationFlag)
+    .option('--start-at <INSTANT|none>', 'Ticks from then on', orNone(instantFlag))
+    .option('--end-at <INSTANT|none>', 'Ticks before then', orNone(instantFlag))
+    .optionsGroup('What becomes of ticks:')
+    .option(
+      '--overlap <POLICY>',
+      `While a run has not ended: ${OVERLAP_POLICIES.join(', ')}`,
+      oneOfFlag(OVERLAP_POLICIES),
+    )
+    .option('--catchup <POLICY>', `After downtime: ${CATCHUP_POLICIES.join(', ')}`, oneOfFlag(CATCHUP_POLICIES))
+    .option('--catchup-window <DURATION>', 'Ticks later than this are missed (default: 1h)', durationFlag)
+    .option('--catchup-max <NUMBER>', 'With --catchup all: so many at most (default: 10)', countFlag(1, MAX_CAUGHT_UP))
+    .option('--for-each <KEY,…|none>', 'Once for each of these keys, as WORKRON_ITEM', orNone(collectList))
+    .option('--owner <NAME|none>', 'Who keeps it', orNone(String))
+    .optionsGroup('What to run:')
+    .option('--workflow <FILE>', 'The workflow of this file, instead of a command')
+    .option('--param <NAME=VALUE>', 'Value of a parameter of the workflow; may be repeated', collectPairs);
+  return addWorkFlags(command);
+}
+
+interface ScheduleFlags {
+  cron?: string;
+  every?: number;
+  anchor?: string;
+  timezone?: string;
+  jitter?: number;
+  startAt?: string;
+  endAt?: string;
+  overlap?: string;
+  catchup?: string;
+  catchupWindow?: number;
+  catchupMax?: number;
+  forEach?: string[] | typeof NONE;
+  owner?: string;
+  workflow?: string;
+  param?: Record<string, string>;
+  notify?: NotifyFlag[];
+}
+
+/** The schedule from the flags and the words after `--`. Contains only what was given, so that the server's defaults apply. */
+export async function scheduleFrom(command: Command, words: readonly string[]): Promise<Record<string, unknown>> {
+  const flags = command.opts<ScheduleFlags>();
+  const { notify, ...job } = jobFrom(command);
+  const catchup = given({ policy: flags.catchup, window: flags.catchupWindow, max: flags.catchupMax });
+  if (flags.workflow !== undefined && words.length > 0) {
+    throw usageError('expected a command after --, or --workflow, not both');
+  }
+  if (flags.workflow === undefined && flags.param !== undefined) throw usageError('--param goes with --workflow FILE');
+  if (words.length === 0 && Object.keys(job).length > 0) {
+    throw usageError(`${flagsOf(job)} describe a job: repeat its command after --`);
+  }
+  return given({
+    cron: flags.cron,
+    every: flags.every,
+    anchor: flags.anchor,
+    timezone: flags.timezone,
+    jitter: flags.jitter,
+    start_at: nullable(flags.startAt),
+    end_at: nullable(flags.endAt),
+    overlap: flags.overlap,
+    catchup: Object.keys(catchup).length === 0 ? undefined : catchup,
+    for_each: nullable(flags.forEach),
+    owner: nullable(flags.owner),
+    notify,
+    job: words.length === 0 ? undefined : { ...job, command: commandOf(words) },
+    workflow: flags.workflow === undefined ? undefined : await submittedWorkflow(flags.workflow, flags.param ?? {}),
+  });
+}
+
+function given(fields: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+function flagsOf(job: Record<string, unknown>): string {
+  return Object.keys(job)
+    .map((field) => `--${field.replaceAll('_', '-')}`)
+    .join(', ');
+}
+
+/** `none` clears a field. It stays a string until all flags are read, as Commander treats null as not given. */
+function orNone<T>(parse: (text: string, before: T | undefined) => T) {
+  return (text: string, before: T | typeof NONE | undefined): T | typeof NONE =>
+    text === NONE ? NONE : parse(text, before === NONE ? undefined : before);
+}
+
+function nullable<T>(value: T | typeof NONE | undefined): T | null | undefined {
+  return value === NONE ? null : value;
+}

@@ -1,0 +1,50 @@
+/** Turns the table of settings into flags, and flags into settings. */
+
+import { type Command, Option } from 'commander';
+import { SettingsError } from '../../ops/settings/error.ts';
+import { loadSettings } from '../../ops/settings/load.ts';
+import { envName, type Setting, type SettingCommand, type Settings, settingsOf } from '../../ops/settings/settings.ts';
+import { usageError } from '../errors/cli-error.ts';
+
+export function addSettingFlags(command: Command, kind: SettingCommand): Command {
+  for (const [, setting] of settingsOf(kind)) {
+    const flag = flagOf(setting);
+    command.addOption(kind === 'client' ? flag : flag.helpGroup(`${setting.group}:`));
+  }
+  return command.addOption(new Option('--config <FILE>', 'Settings file (default: ./workron.yaml, if it is there)'));
+}
+
+/** The settings of this call. Throws a usage error for invalid ones. */
+export function settingsFrom(command: Command, kind: SettingCommand): Settings {
+  const options = command.optsWithGlobals<Record<string, string | string[] | undefined>>();
+  const flags: Record<string, string> = {};
+  for (const [, setting] of settingsOf(kind)) {
+    const given = options[flagOf(setting).attributeName()];
+    if (given !== undefined) flags[setting.name] = Array.isArray(given) ? given.join(',') : given;
+  }
+  try {
+    return loadSettings({
+      command: kind,
+      flags,
+      env: process.env,
+      configFile: options['config'] as string | undefined,
+    });
+  } catch (error) {
+    if (error instanceof SettingsError) throw usageError(error.message, error.hint);
+    throw error;
+  }
+}
+
+function flagOf(setting: Setting<unknown>): Option {
+  const about = `${setting.sentence} (default: ${setting.defaultText}, env: ${envName(setting.name)})`;
+  const option = new Option(`--${setting.name} <${setting.value}>`, about);
+  return isList(setting) ? option.argParser(collect) : option;
+}
+
+function isList(setting: Setting<unknown>): boolean {
+  return setting.value.endsWith(',…');
+}
+
+function collect(value: string, before: string[] | undefined): string[] {
+  return [...(before ?? []), value];
+}

@@ -1,0 +1,126 @@
+/** Parsers of flag values. Each throws with what it expected. */
+
+import { InvalidArgumentError } from 'commander';
+import { parseDuration } from '../../core/duration.ts';
+import { NOTIFY_EVENTS } from '../../core/notify.ts';
+import { didYouMean } from '../../core/suggest.ts';
+
+export function integerFlag(text: string): number {
+  if (!/^-?\d{1,15}$/.test(text)) throw new InvalidArgumentError('expected a whole number');
+  return Number(text);
+}
+
+export function countFlag(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+    if (!(value >= least && value <= most)) throw new InvalidArgumentError(`expected a whole number from ${least}`);
+    return value;
+  };
+}
+
+/** Milliseconds. */
+export function durationFlag(text: string): number {
+  const ms = parseDuration(text);
+  if (ms === undefined) throw new InvalidArgumentError('expected a duration such as 90s, 1h30m or 7d');
+  return ms;
+}
+
+/** RFC 3339. Accepts what `Date` reads (without a zone: local time), or a duration from now. */
+export function instantFlag(text: string): string {
+  const ms = /^\d+$/.test(text) ? undefined : parseDuration(text);
+  const at = ms === undefined ? Date.parse(text) : Date.now() + ms;
+  if (Number.isNaN(at))
+    throw new InvalidArgumentError('expected an instant such as 2026-01-31T09:00 or 10m for in ten minutes');
+  return new Date(at).toISOString();
+}
+
+/** RFC 3339. Like `instantFlag`, but a duration means that long ago. */
+export function pastFlag(text: string): string {
+  const ms = /^\d+$/.test(text) ? undefined : parseDuration(text);
+  const at = ms === undefined ? Date.parse(text) : Date.now() - ms;
+  if (Number.isNaN(at))
+    throw new InvalidArgumentError('expected an instant such as 2026-01-31T09:00 or 2h for two hours ago');
+  return new Date(at).toISOString();
+}
+
+/** A comma list; the flag may be repeated. */
+export function collectList(text: string, before: string[] | undefined): string[] {
+  const words = text.split(',').map((word) => word.trim());
+  if (words.includes('')) throw new InvalidArgumentError('expected a list such as a,b');
+  return [...(before ?? []), ...words];
+}
+
+/** A comma list of job ids, `12` or `#12`; the flag may be repeated. */
+export function collectIds(text: string, before: string[] | undefined): string[] {
+  const ids = collectList(text, undefined).map((word) => /^#?([1-9]\d{0,15})$/.exec(word)?.[1]);
+  if (ids.includes(undefined)) throw new InvalidArgumentError('expected job ids such as 12,13');
+  return [...(before ?? []), ...(ids as string[])];
+}
+
+/** `NAME=VALUE` pairs by name; the flag may be repeated. */
+export function collectPairs(text: string, before: Record<string, string> | undefined): Record<string, string> {
+  const equals = text.indexOf('=');
+  if (equals < 1) throw new InvalidArgumentError('expected NAME=VALUE');
+  return { ...before, [text.slice(0, equals)]: text.slice(equals + 1) };
+}
+
+/** A comma list of exit codes; the flag may be repeated. */
+export function collectCodes(text: string, before: number[] | undefined): number[] {
+  return [...(before ?? []), ...collectList(text, undefined).map(countFlag(0, 255))];
+}
+
+/** A comma list of known words. */
+export function collectOneOf(known: readonly string[]): (text: string, before: string[] | undefined) => string[] {
+  return (text, before) => collectList(text, before).map((word) => (known.includes(word) ? word : refuse(word, known)));
+}
+
+export function oneOfFlag(known: readonly string[]): (text: string) => string {
+  return (text) => (known.includes(text) ? text : refuse(text, known));
+}
+
+/** `NAME=VALUE` pairs; the flag may be repeated. `NAME` alone takes the value from here. */
+export function collectVariables(text: string, before: Record<string, string> | undefined): Record<string, string> {
+  const equals = text.indexOf('=');
+  const name = equals < 0 ? text : text.slice(0, equals);
+  const value = equals < 0 ? process.env[name] : text.slice(equals + 1);
+  if (name === '' || value === undefined)
+    throw new InvalidArgumentError('expected NAME=VALUE, or NAME of a variable that is set here');
+  return { ...before, [name]: value };
+}
+
+/** `name=amount,…`; the flag may be repeated. */
+export function collectAmounts(text: string, before: Record<string, number> | undefined): Record<string, number> {
+  const amounts = { ...before };
+  for (const pair of collectList(text, undefined)) {
+    const match = /^([^=\s]+)=(\d+(?:\.\d+)?)$/.exec(pair);
+    if (match === null) throw new InvalidArgumentError('expected pairs such as memory_mb=512,gpu=1');
+    amounts[match[1] as string] = Number(match[2]);
+  }
+  return amounts;
+}
+
+export interface NotifyFlag {
+  on: string[];
+  webhook?: string;
+  command?: string;
+}
+
+/** `failed,recovered=https://…` or `failed=SHELL LINE`; the flag may be repeated. */
+export function collectNotify(text: string, before: NotifyFlag[] | undefined): NotifyFlag[] {
+  const equals = text.indexOf('=');
+  const target = text.slice(equals + 1);
+  if (equals < 1 || target === '') throw new InvalidArgumentError('expected EVENT,…=URL or EVENT,…=COMMAND');
+  const on = collectOneOf(NOTIFY_EVENTS)(text.slice(0, equals), undefined);
+  return [...(before ?? []), { on, ...(/^https?:\/\//.test(target) ? { webhook: target } : { command: target }) }];
+}
+
+export function limitFlag(text: string): number | 'none' {
+  return text === 'none' ? text : countFlag(0, 1_000_000)(text);
+}
+
+function refuse(word: string, known: readonly string[]): never {
+  const suggestion = didYouMean(word, known);
+  throw new InvalidArgumentError(
+    `expected ${known.join(', ')}${suggestion === undefined ? '' : `\n(Did you mean ${suggestion.slice(13)})`}`,
+  );
+}

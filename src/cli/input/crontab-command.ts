@@ -1,0 +1,36 @@
+/** Commands of crontab lines, with their standard input. */
+
+/**
+ * Returns an equivalent shell line. In a crontab the first `%` ends the command; the rest is its standard input, in which
+ * every further `%` is a newline. `\%` is a percent sign.
+ */
+export function shellLineOf(text: string, shell = '/bin/sh'): string {
+  const [command = '', ...input] = splitAtPercent(text);
+  const line = ['/bin/sh', 'sh'].includes(shell) ? command : `${shell} -c ${quoted(command)}`;
+  // A `%` at the end ends the last line of the input and does not begin another.
+  if (input.at(-1) === '') input.pop();
+  if (input.length === 0) return line;
+  const end = delimiterFor(input);
+  return `{ ${line}\n} <<'${end}'\n${input.join('\n')}\n${end}`;
+}
+
+/** Splits at unescaped percent signs. `\%` becomes `%`; other escapes stay. */
+function splitAtPercent(text: string): string[] {
+  const parts = [''];
+  for (const [piece] of text.matchAll(/\\[\s\S]|%|[\s\S]/g)) {
+    if (piece === '%') parts.push('');
+    else parts[parts.length - 1] += piece === '\\%' ? '%' : piece;
+  }
+  return parts;
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+/** Returns a word that is not a line of the input. */
+function delimiterFor(lines: readonly string[]): string {
+  let word = 'INPUT';
+  while (lines.includes(word)) word += '_';
+  return word;
+}

@@ -1,0 +1,81 @@
+/** All details of a job as text. */
+
+import type { Attempt, JobDetail } from '../../api/job.ts';
+import { formatDuration } from '../../core/duration.ts';
+import { bold, dim, harmless, oneLine, stateFormat, stateText, styled } from './style.ts';
+import { type Column, renderTable } from './table.ts';
+import { between, when } from './when.ts';
+
+const ATTEMPT_COLUMNS: readonly Column<Attempt>[] = [
+  { title: 'ATTEMPT', text: (attempt) => String(attempt.attempt), align: 'right' },
+  { title: 'OUTCOME', text: (attempt) => attempt.outcome },
+  { title: 'EXIT', text: (attempt) => attempt.signal ?? String(attempt.exit_code ?? '–') },
+  { title: 'TIME', text: (attempt) => between(attempt.started_at, attempt.ended_at) },
+  { title: 'STARTED', text: (attempt) => when(attempt.started_at) },
+  { title: 'WORKER', text: (attempt) => attempt.worker_id ?? '–' },
+];
+
+export function describeJob(job: JobDetail, attempts: readonly Attempt[]): string {
+  const lines = [`${bold(`job ${job.id}`)}  ${styled(stateFormat(job.status), stateText(job.status))}`];
+  const line = (label: string, value: string | null | undefined): void => {
+    if (value !== null && value !== undefined && value !== '') lines.push(`${dim(label.padEnd(12))}${value}`);
+  };
+  line('name', job.name === null ? null : oneLine(job.name));
+  line('command', job.command === null ? null : indent(job.command));
+  line('handler', job.handler === null ? null : oneLine(job.handler));
+  line('queue', `${oneLine(job.queue)}, priority ${job.priority}`);
+  line('tags', oneLine(job.tags.join(', ')));
+  line('requires', oneLine(job.requires.join(', ')));
+  line('workflow', job.workflow_id === null ? null : `${job.workflow_id}, step ${job.step}${itemText(job)}`);
+  line('rerun of', job.rerun_of);
+  line('after', job.depends_on.map(dependencyText).join(', '));
+  line('waits for', job.waiting_for === null ? null : oneLine(job.waiting_for));
+  line('reason', job.reason);
+  line('budget', `${job.failures} of ${job.max_attempts} failures, timeout ${formatDuration(job.timeout)}`);
+  line('created', when(job.created_at));
+  line('due', job.status === 'scheduled' ? when(job.run_at) : null);
+  line('started', job.started_at === null ? null : when(job.started_at));
+  line(
+    'ended',
+    job.done_at === null
+      ? null
+      : `${when(job.done_at)}, after ${between(job.started_at ?? job.created_at, job.done_at)}`,
+  );
+  line('worker', job.worker_id);
+  line(
+    'stopping',
+    job.cancel_requested_at === null || job.done_at !== null ? null : `asked ${when(job.cancel_requested_at)}`,
+  );
+  line('tells', job.notify.map(notifyText).join(', '));
+  line('told', job.notifications.map(({ event, job_id }) => `${event} (job ${job_id})`).join(', '));
+  line('tells of', job.notifies === null ? null : subjectText(job.notifies));
+  line('result', job.result === null ? null : indent(JSON.stringify(job.result)));
+  line('error', job.error === null ? null : indent(job.error));
+  const table = attempts.length === 0 ? '' : `\n${renderTable(ATTEMPT_COLUMNS, attempts)}`;
+  return `${lines.join('\n')}\n${table}`;
+}
+
+/** `failed, late → https://example.com/hook`. */
+export function notifyText({ on, webhook, command }: JobDetail['notify'][number]): string {
+  return oneLine(`${on.join(', ')} → ${webhook ?? command ?? ''}`);
+}
+
+function subjectText({ event, job_id, workflow_id, schedule }: NonNullable<JobDetail['notifies']>): string {
+  if (workflow_id !== null) return `${event}: workflow ${workflow_id}`;
+  return job_id === null ? `${event}: schedule ${schedule}` : `${event}: job ${job_id}`;
+}
+
+function itemText({ group_id, index }: JobDetail): string {
+  return group_id === null ? '' : `, item ${index} of job ${group_id}`;
+}
+
+/** `12`, `13 (failure)`. */
+export function dependencyText({ job, if: condition }: JobDetail['depends_on'][number]): string {
+  return condition === 'success' ? job : `${job} (${condition})`;
+}
+
+function indent(text: string): string {
+  return harmless(text)
+    .split('\n')
+    .join(`\n${' '.repeat(12)}`);
+}

@@ -1,0 +1,131 @@
+/** Schedules as text for people. */
+
+import type { Schedule } from '../../api/schedule.ts';
+import type { NextTicks, Tick } from '../../api/tick.ts';
+import { formatDuration } from '../../core/duration.ts';
+import type { ClockNote } from '../../core/schedule/clock-note.ts';
+import { notifyText } from './job.ts';
+import { bold, dim, oneLine, styled } from './style.ts';
+import { type Column, renderTable } from './table.ts';
+import { plain, span, when } from './when.ts';
+
+export const CLOCK_TEXTS: Readonly<Record<ClockNote, string>> = {
+  after_gap: 'the clock has just gone forward',
+  first_of_two: 'the clock shows this twice: the first time',
+  second_of_two: 'the clock shows this twice: the second time',
+};
+
+export const SCHEDULE_COLUMNS: readonly Column<Schedule>[] = [
+  { title: 'SCHEDULE', text: ({ name }) => name, flexible: true },
+  { title: 'STATE', text: stateOf, format: (schedule) => stateFormat(schedule) },
+  { title: 'WHEN', text: whenText, flexible: true },
+  { title: 'NEXT', text: ({ next_run }) => when(next_run) },
+  { title: 'LAST RUN', text: ({ last_run }) => when(last_run) },
+  {
+    title: 'VERDICT',
+    text: ({ last_verdict }) => last_verdict ?? '–',
+    format: ({ last_verdict }) => verdictFormat(last_verdict),
+  },
+  { title: 'RUNS', text: runsText, flexible: true },
+];
+
+export const TICK_COLUMNS: readonly Column<Tick>[] = [
+  { title: 'SCHEDULED FOR', text: ({ scheduled_for }) => plain(scheduled_for) },
+  { title: 'VERDICT', text: ({ verdict }) => verdict, format: ({ verdict }) => verdictFormat(verdict) },
+  { title: 'TICKS', text: ({ count }) => String(count), align: 'right' },
+  { title: 'THROUGH', text: ({ count, through }) => (count === 1 ? '' : plain(through)) },
+  { title: 'KEY', text: ({ key }) => oneLine(key ?? '') },
+  { title: 'KIND', text: ({ kind }) => kind },
+  { title: 'LATE', text: ({ lateness }) => (lateness === null ? '' : span(lateness)), align: 'right' },
+  { title: 'RUN', text: runOf },
+];
+
+export function describeSchedule(schedule: Schedule, next: NextTicks, ticks: readonly Tick[]): string {
+  const lines = [`${bold(schedule.name)}  ${styled(stateFormat(schedule), stateOf(schedule))}`];
+  const line = (label: string, value: string | null): void => {
+    if (value !== null && value !== '') lines.push(`${dim(label.padEnd(12))}${value}`);
+  };
+  line('when', `${whenText(schedule)}${schedule.cron === null ? '' : `  ${dim(schedule.cron)}`}`);
+  line('runs', runsText(schedule));
+  line('for each', schedule.for_each === null ? null : keysText(schedule.for_each));
+  line('overlap', schedule.overlap);
+  line('catch-up', catchupText(schedule));
+  line('jitter', schedule.jitter === 0 ? null : formatDuration(schedule.jitter));
+  line('starts', schedule.start_at === null ? null : plain(schedule.start_at));
+  line('ends', schedule.end_at === null ? null : plain(schedule.end_at));
+  line('tells', schedule.notify.map(notifyText).join(', '));
+  line('owner', schedule.owner === null ? null : oneLine(schedule.owner));
+  line('paused', schedule.paused_at === null ? null : `${when(schedule.paused_at)}${noteText(schedule)}`);
+  line('last run', schedule.last_run === null ? null : `${when(schedule.last_run)}, ${lastRunText(schedule)}`);
+  const nextText = next.items.length === 0 ? 'no further ticks\n' : renderTable(nextColumns(next), next.items);
+  const ledger = ticks.length === 0 ? '' : `\n${renderTable(TICK_COLUMNS, ticks)}`;
+  return `${lines.join('\n')}\n\n${nextText}${ledger}`;
+}
+
+export function nextColumns({ timezone, items }: NextTicks): Column<NextTicks['items'][number]>[] {
+  const columns: Column<NextTicks['items'][number]>[] = [
+    { title: 'NEXT', text: ({ utc }) => (process.stdout.isTTY ? when(utc) : plain(utc)) },
+    { title: timezone.toUpperCase(), text: ({ local }) => spaced(local) },
+    { title: 'UTC', text: ({ utc }) => plain(utc) },
+  ];
+  // The column is empty for most of the year.
+  if (items.every(({ note }) => note === null)) return columns;
+  const text = ({ note }: NextTicks['items'][number]) => (note === null ? '' : CLOCK_TEXTS[note]);
+  return [...columns, { title: 'CLOCK', text, format: () => 'yellow', flexible: true }];
+}
+
+/** `At 02:00, Europe/Berlin`. */
+export function whenText({ description, cron, timezone, every }: Schedule): string {
+  const what = description ?? cron ?? '';
+  return every === null ? `${what}, ${timezone}` : what;
+}
+
+export function stateOf({ paused_at, next_run }: Schedule): string {
+  if (paused_at !== null) return 'paused';
+  return next_run === null ? 'over' : 'active';
+}
+
+function stateFormat(schedule: Schedule): Parameters<typeof styled>[0] {
+  const formats = { paused: 'yellow', over: 'dim', active: 'green' } as const;
+  return formats[stateOf(schedule) as keyof typeof formats];
+}
+
+function verdictFormat(verdict: string | null): Parameters<typeof styled>[0] {
+  if (verdict === null) return 'dim';
+  if (verdict === 'ran') return 'green';
+  return verdict === 'missed' || verdict === 'dropped' ? 'red' : 'yellow';
+}
+
+function runsText({ job, workflow }: Schedule): string {
+  if (workflow !== null) return `workflow ${oneLine(workflow.name)}, ${workflow.steps.length} steps`;
+  return oneLine(job?.command ?? (job?.handler == null ? '' : `handler ${job.handler}`));
+}
+
+function catchupText({ catchup: { policy, window, max } }: Schedule): string {
+  if (policy === 'none') return 'none';
+  const bounds = `up to ${formatDuration(window)} late`;
+  return policy === 'all' ? `all, ${bounds}, at most ${max}` : `latest, ${bounds}`;
+}
+
+function keysText(keys: readonly string[]): string {
+  const shown = oneLine(keys.slice(0, 10).join(', '));
+  return keys.length > 10 ? `${shown} and ${keys.length - 10} more` : shown;
+}
+
+function noteText({ paused_note }: Schedule): string {
+  return paused_note === null ? '' : `: ${oneLine(paused_note)}`;
+}
+
+function lastRunText({ last_job_id, last_workflow_id }: Schedule): string {
+  return last_workflow_id === null ? `job ${last_job_id}` : `workflow ${last_workflow_id}`;
+}
+
+function runOf({ job_id, workflow_id }: Tick): string {
+  if (workflow_id !== null) return `workflow ${workflow_id}`;
+  return job_id === null ? '' : `job ${job_id}`;
+}
+
+/** `2027-03-14T03:00:00-04:00` as `2027-03-14 03:00:00 -04:00`. */
+function spaced(local: string): string {
+  return `${local.slice(0, 10)} ${local.slice(11, 19)} ${local.slice(19)}`;
+}

@@ -1,0 +1,123 @@
+/** The steps of a workflow as a tree: each below one of its parents, with its state. */
+
+import type { StepState, WorkflowDetail } from '../../api/workflow/workflow.ts';
+import { isTerminal } from '../../core/job.ts';
+import { displayWidth } from './display-width.ts';
+import { bold, oneLine, stateFormat, stateText, styled } from './style.ts';
+import { truncate } from './table.ts';
+import { between } from './when.ts';
+
+export interface TreeSize {
+  /** `undefined`: nothing is cut. */
+  width: number | undefined;
+  /** The maximum number of lines. A tree that does not fit is replaced by a list of the most important steps. */
+  rows: number | undefined;
+}
+
+/** Deeper trees leave no room for text. */
+const DEEPEST = 16;
+
+export function stepTree(workflow: WorkflowDetail, { width, rows }: TreeSize): string {
+  const { steps } = workflow;
+  const title = titleLine(workflow, width);
+  const places = treeOf(steps);
+  const fits = rows === undefined || steps.length < rows - 1;
+  const lines =
+    fits && places.every(({ prefix }) => prefix.length <= 3 * DEEPEST)
+      ? places.map(({ step, prefix }) => stepLine(step, prefix, width))
+      : mattering(steps, rows === undefined ? steps.length : Math.max(1, rows - 3), width);
+  return `${[title, ...lines].join('\n')}\n`;
+}
+
+function titleLine(workflow: WorkflowDetail, width: number | undefined): string {
+  const time = workflow.started_at === null ? '' : `  ${between(workflow.started_at, workflow.ended_at)}`;
+  const state = stateText(workflow.status);
+  const rest = `  workflow ${workflow.id}  `;
+  const name = oneLine(workflow.name);
+  const room = width === undefined ? undefined : width - displayWidth(rest + state + time);
+  const shown = room === undefined ? name : truncate(name, Math.max(1, room));
+  return bold(shown) + rest + styled(stateFormat(workflow.status), state) + time;
+}
+
+interface Place {
+  step: StepState;
+  prefix: string;
+}
+
+/** Puts each step below its deepest parent. Not recursive, as chains may be long. */
+function treeOf(steps: readonly StepState[]): Place[] {
+  const depths = new Map<string, number>();
+  const children = new Map<string | null, StepState[]>();
+  for (const step of steps) {
+    let under: string | null = null;
+    for (const parent of step.depends_on) {
+      if (under === null || (depths.get(parent) ?? 0) >= (depths.get(under) ?? 0)) under = parent;
+    }
+    depths.set(step.key, under === null ? 0 : (depths.get(under) ?? 0) + 1);
+    const siblings = children.get(under);
+    if (siblings === undefined) children.set(under, [step]);
+    else siblings.push(step);
+  }
+  const places: Place[] = [];
+  const waiting = branch(children.get(null) ?? [], '').reverse();
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    places.push({ step: next.step, prefix: next.prefix });
+    for (const child of branch(children.get(next.step.key) ?? [], next.below).reverse()) waiting.push(child);
+  }
+  return places;
+}
+
+function branch(steps: readonly StepState[], above: string): (Place & { below: string })[] {
+  return steps.map((step, index) => {
+    const last = index === steps.length - 1;
+    return { step, prefix: `${above}${last ? '└─ ' : '├─ '}`, below: above + (last ? '   ' : '│  ') };
+  });
+}
+
+/** Running, failed and next steps, and a line about the others. */
+function mattering(steps: readonly StepState[], most: number, width: number | undefined): string[] {
+  const order = ['running', 'failed', 'cancelled', 'pending', 'scheduled', 'blocked', 'done', 'skipped'];
+  const sorted = steps.toSorted((a, b) => order.indexOf(a.status) - order.indexOf(b.status));
+  const lines = sorted.slice(0, most).map((step) => stepLine(step, '', width));
+  return steps.length > most ? [...lines, `… and ${steps.length - most} more steps`] : lines;
+}
+
+function stepLine(step: StepState, prefix: string, width: number | undefined): string {
+  const state = stateText(step.status);
+  const before = `${prefix}${step.key}  `;
+  const rest = details(step);
+  const after = rest === '' ? '' : `  ${rest}`;
+  const text = before + state + after;
+  const cut = width === undefined ? text : truncate(text, width);
+  // Coloured only if it was not cut.
+  return cut.startsWith(before + state)
+    ? before + styled(stateFormat(step.status), state) + cut.slice(before.length + state.length)
+    : cut;
+}
+
+/** Time, items and error. */
+export function details(step: StepState): string {
+  const parts: string[] = [];
+  if (step.started_at !== null && step.status !== 'skipped') parts.push(between(step.started_at, step.done_at));
+  if (step.group !== null) parts.push(groupText(step.group));
+  if (step.status === 'running' && step.attempts > 1) parts.push(`attempt ${step.attempts}`);
+  if (isTerminal(step.status) && step.reason !== null)
+    parts.push(step.error === null ? `(${step.reason})` : gist(step.error));
+  if (step.status === 'failed' && step.continue_on_failure) parts.push('counts as success');
+  if (step.status === 'done' && step.rerun_of !== null && step.attempts === 0)
+    parts.push(`kept from job ${step.rerun_of}`);
+  return parts.join('  ');
+}
+
+/** `exit 7: ` and the last line of the error. */
+function gist(error: string): string {
+  const [first = '', ...rest] = error.split('\n').map(oneLine).filter(Boolean);
+  const last = rest.at(-1);
+  return last === undefined ? first : `${first}: ${last}`;
+}
+
+function groupText({ total, fine, failed, cancelled }: NonNullable<StepState['group']>): string {
+  const ended = fine + failed + cancelled;
+  const wrong = [failed > 0 ? `${failed} failed` : '', cancelled > 0 ? `${cancelled} cancelled` : ''].filter(Boolean);
+  return `${ended}/${total ?? '?'} items${wrong.length === 0 ? '' : `, ${wrong.join(', ')}`}`;
+}

@@ -1,0 +1,30 @@
+/** The handler of every route, in the order of the table. */
+
+import { type RouteName, routes } from '../api/routes.ts';
+import type { RouteHandler } from './handler.ts';
+import { attemptHandlers } from './handlers/attempts.ts';
+import { jobHandlers } from './handlers/jobs.ts';
+import { outputHandlers } from './handlers/output.ts';
+import { overviewHandlers } from './handlers/overview.ts';
+import { queueHandlers } from './handlers/queues.ts';
+import { scheduleHandlers } from './handlers/schedules.ts';
+import { systemHandlers } from './handlers/system.ts';
+import { tickHandlers } from './handlers/ticks.ts';
+import { workerHandlers } from './handlers/workers.ts';
+import { workflowHandlers } from './handlers/workflows.ts';
+
+/** A route without a handler does not compile. */
+const byName: Record<RouteName, RouteHandler> = {
+  ...jobHandlers,
+  ...workflowHandlers,
+  ...scheduleHandlers,
+  ...tickHandlers,
+  ...queueHandlers,
+  ...workerHandlers,
+  ...attemptHandlers,
+  ...outputHandlers,
+  ...overviewHandlers,
+  ...systemHandlers,
+};
+
+export const HANDLERS: readonly RouteHandler[] = (Object.keys(routes) as RouteName[]).map((name) => byName[name]);

@@ -1,0 +1,178 @@
+/** Attempts: how a worker claims jobs and reports what became of them. */
+
+import type { z } from 'zod';
+import { ClaimedJobs, ClaimRequest, claimedJobToWire, MAX_CLAIM_WAIT_MS } from '../../api/claim.ts';
+import { leaseToWire } from '../../api/heartbeat.ts';
+import { ReportAnswer, ReportRequest } from '../../api/report.ts';
+import { routes } from '../../api/routes.ts';
+import {
+  Done,
+  Fail,
+  outcomeFromDone,
+  outcomeFromFail,
+  outcomeFromWire,
+  SettleAnswer,
+  SettleItem,
+  SettleRequest,
+  SettleResult,
+} from '../../api/settle.ts';
+import { WorkronError } from '../../core/error.ts';
+import type { ClaimedJob } from '../../core/job.ts';
+import type { Settlement } from '../../core/outcome.ts';
+import type { Scheduler } from '../../scheduler/scheduler.ts';
+import { handler, Serialized } from '../handler.ts';
+import { pathId } from '../path-id.ts';
+
+/** The number of characters in one reply to a claim; a single job may have more. */
+const MAX_REPLY_LENGTH = 32 * 1024 * 1024;
+
+export const attemptHandlers = {
+  claimJobs: handler(routes.claimJobs, {
+    summary: 'Claim jobs that a worker can run; waits for some if there are none',
+    body: ClaimRequest,
+    long: true,
+    quiet: true,
+    replies: { 200: ClaimedJobs },
+    async handle({ scheduler, body, polls, signal }) {
+      using _ = polls.take();
+      const { worker_id: workerId, limit, prefetch, claim_seq: claimSeq, wait } = body;
+      const { queues, commands, handlers, tags, free } = body;
+      const offer = { queues, commands, handlers, tags, free };
+      const waitMs = Math.min(wait, MAX_CLAIM_WAIT_MS);
+      const jobs = await scheduler.claim({ workerId, limit, prefetch, claimSeq, offer, waitMs }, signal);
+      const texts = withinLimit(jobs, body.results_once ? new Set() : null);
+      await returnJobs(scheduler, workerId, signal.aborted ? jobs : jobs.slice(texts.length));
+      signal.throwIfAborted();
+      const json = new Serialized<z.output<typeof ClaimedJobs>>(`{"items":[${texts.join(',')}]}`);
+      return { status: 200, json };
+    },
+  }),
+
+  settleJobs: handler(routes.settleJobs, {
+    summary: 'Report the outcomes of several attempts; each has its own result',
+    body: SettleRequest,
+    textFromJobs: true,
+    bodyLimit: 64 * 1024 * 1024,
+    quiet: true,
+    replies: { 200: SettleAnswer },
+    async handle({ scheduler, params, body, signal }) {
+      const workerId = pathId(params, 'worker_not_found');
+      const answers: SettleResult[] = [];
+      const settlements: Settlement[] = [];
+      const places: SettleResult[] = [];
+      for (const raw of body.items) {
+        const item = SettleItem.safeParse(raw);
+        if (item.success) {
+          const { job_id: jobId, attempt, started_at: startedAt, outcome } = item.data;
+          const settlement = { jobId, attempt, workerId, outcome: outcomeFromWire(outcome) };
+          settlements.push(startedAt === undefined ? settlement : { ...settlement, startedAt });
+          const place: SettleResult = { job_id: String(jobId), attempt, result: 'invalid' };
+          places.push(place);
+          answers.push(place);
+        } else {
+          answers.push({ ...namesIn(raw), result: 'invalid' });
+        }
+      }
+      const results = settlements.length === 0 ? [] : await scheduler.settle(settlements, signal);
+      for (const [index, result] of results.entries()) (places[index] as SettleResult).result = result;
+      return { status: 200, json: { items: answers } };
+    },
+  }),
+
+  doneJob: handler(routes.doneJob, {
+    summary: 'Report that an attempt succeeded',
+    body: Done,
+    textFromJobs: true,
+    bodyLimit: 2 * 1024 * 1024,
+    quiet: true,
+    replies: { 200: SettleResult },
+    async handle({ scheduler, params, body, signal }) {
+      const { worker_id: workerId, attempt } = body;
+      const settlement = { jobId: pathId(params), attempt, workerId, outcome: outcomeFromDone(body) };
+      return { status: 200, json: await settleOne(scheduler, settlement, signal) };
+    },
+  }),
+
+  failJob: handler(routes.failJob, {
+    summary: 'Report that an attempt failed; the scheduler decides whether it is retried',
+    body: Fail,
+    textFromJobs: true,
+    quiet: true,
+    replies: { 200: SettleResult },
+    async handle({ scheduler, params, body, signal }) {
+      const { worker_id: workerId, attempt } = body;
+      const settlement = { jobId: pathId(params), attempt, workerId, outcome: outcomeFromFail(body) };
+      return { status: 200, json: await settleOne(scheduler, settlement, signal) };
+    },
+  }),
+
+  writeReport: handler(routes.writeReport, {
+    summary: 'Report the progress and checkpoints of attempts',
+    body: ReportRequest,
+    textFromJobs: true,
+    bodyLimit: 16 * 1024 * 1024,
+    quiet: true,
+    replies: { 200: ReportAnswer },
+    async handle({ scheduler, params, body, signal }) {
+      const workerId = pathId(params, 'worker_not_found');
+      const reports = body.items.map(({ job_id: jobId, attempt, progress, checkpoint }) => ({
+        jobId,
+        attempt,
+        workerId,
+        ...(progress === undefined ? {} : { progress }),
+        ...(checkpoint === undefined ? {} : { checkpoint }),
+      }));
+      // If a job has two reports, the later one counts and answers for both.
+      const latest = [...new Map(reports.map((report) => [report.jobId, report])).values()];
+      const held = latest.length === 0 ? [] : await scheduler.report(latest, signal);
+      const answers = new Map(latest.map(({ jobId }, place) => [jobId, held[place] === true]));
+      const items = reports.map(({ jobId, attempt }) => {
+        return { job_id: String(jobId), attempt, held: answers.get(jobId) === true };
+      });
+      return { status: 200, json: { items } };
+    },
+  }),
+};
+
+/** Serializes the first jobs, as many as fit into one reply. `told`: parents whose results are in it; `null` repeats them. */
+function withinLimit(jobs: readonly ClaimedJob[], told: Set<number> | null): string[] {
+  const texts: string[] = [];
+  let size = 0;
+  for (const job of jobs) {
+    const text = JSON.stringify(claimedJobToWire(job, told));
+    size += text.length;
+    if (size > MAX_REPLY_LENGTH && texts.length > 0) break;
+    texts.push(text);
+  }
+  return texts;
+}
+
+/** Returns jobs that will not reach the caller, which hung up or got too many, so that they do not wait for the lease to end. */
+async function returnJobs(scheduler: Scheduler, workerId: number, jobs: readonly ClaimedJob[]): Promise<void> {
+  if (jobs.length === 0) return;
+  const settlements = jobs.map(({ id: jobId, attempt }) => {
+    return { jobId, attempt, workerId, outcome: { type: 'returned' as const } };
+  });
+  await scheduler.settle(settlements, AbortSignal.timeout(10_000));
+}
+
+/** The ids in a malformed item, as far as they can be read. */
+function namesIn(raw: unknown): { job_id: string | null; attempt: number | null } {
+  const { job_id, attempt } = (typeof raw === 'object' && raw !== null ? raw : {}) as Record<string, unknown>;
+  return {
+    job_id: typeof job_id === 'string' ? job_id.slice(0, 32) : null,
+    attempt: typeof attempt === 'number' ? attempt : null,
+  };
+}
+
+/** Throws `lease_lost` if the attempt does not belong to this worker any more. */
+async function settleOne(scheduler: Scheduler, settlement: Settlement, signal: AbortSignal): Promise<SettleResult> {
+  const [result] = await scheduler.settle([settlement], signal);
+  const { jobId, attempt, workerId } = settlement;
+  if (result === 'ok') return { ...leaseToWire(settlement), result };
+  throw new WorkronError(
+    'lease_lost',
+    `Attempt ${attempt} of job ${jobId} is not held by worker ${workerId}, or has another outcome already`,
+    { jobId },
+  );
+}

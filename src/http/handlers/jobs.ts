@@ -1,0 +1,190 @@
+/** Jobs: submit, list, read, change; and bulk operations on them. */
+
+import { decode, invalid } from '../../api/decode.ts';
+import { toInstantOrNull } from '../../api/fields.ts';
+import { AttemptList, Job, JobDetail, JobPage, Submitted, WaitQuery } from '../../api/job.ts';
+import { JobCancel, JobEdit } from '../../api/job-edit.ts';
+import { filterFromWire, JobListQuery } from '../../api/job-filter.ts';
+import { JobSubmission, JobsSubmission, MAX_ARRAY_BYTES, MAX_JOB_BYTES, MAX_JOBS } from '../../api/job-submission.ts';
+import { attemptToWire, jobDetailToWire, jobToWire, newJobFrom, submittedJobToWire } from '../../api/job-wire.ts';
+import { BulkAnswer, BulkRequest, Operation, operationToWire } from '../../api/operation.ts';
+import { Checkpoint } from '../../api/report.ts';
+import { pathOf } from '../../api/route.ts';
+import { routes } from '../../api/routes.ts';
+import { nothing } from '../../api/schemas.ts';
+import { WorkronError } from '../../core/error.ts';
+import { beforeFrom, DEFAULT_PAGE_SIZE, toCursor } from '../cursor.ts';
+import { type Call, handler } from '../handler.ts';
+import { idempotencyOf, replayHeader } from '../idempotency.ts';
+import { mapJsonArray } from '../json-array.ts';
+import { jsonItems } from '../json-items.ts';
+import { pathId } from '../path-id.ts';
+import { checkJsonType, firstCharacter, readJson } from '../read-json.ts';
+import { NEWEST_WITH_TEXT, searchedBackTo } from '../text-window.ts';
+
+/** The reply to a longer array is sent in chunks. */
+const MAX_AT_ONCE = 500;
+const DEFAULT_WAIT_MS = 30_000;
+const MAX_WAIT_MS = 600_000;
+
+export const jobHandlers = {
+  submitJobs: handler(routes.submitJobs, {
+    summary: 'Submit one job, or an array of jobs: all of them or none',
+    documentedBody: JobsSubmission,
+    bodyLimit: MAX_ARRAY_BYTES,
+    replies: { 201: Submitted },
+    handle(call) {
+      checkJsonType(call.bytes, call.headers['content-type']);
+      return firstCharacter(call.bytes) === '[' ? submitArray(call) : submitOne(call);
+    },
+  }),
+
+  listJobs: handler(routes.listJobs, {
+    summary: 'List jobs that match, newest first',
+    query: JobListQuery,
+    replies: { 200: JobPage },
+    async handle({ scheduler, query, now, signal }) {
+      const { limit = DEFAULT_PAGE_SIZE, cursor, ...filter } = query;
+      const wanted = {
+        ...filterFromWire(filter, now()),
+        ...(filter.q !== undefined && { newest: NEWEST_WITH_TEXT }),
+      };
+      const page = await scheduler.jobs(wanted, { before: beforeFrom(cursor), limit }, signal);
+      const json: JobPage = { items: page.items.map(jobToWire), next_cursor: toCursor(page.nextBefore) };
+      if (filter.q !== undefined) {
+        json.searched_back_to = toInstantOrNull(await searchedBackTo(scheduler, NEWEST_WITH_TEXT, signal));
+      }
+      return { status: 200, json };
+    },
+  }),
+
+  bulkJobs: handler(routes.bulkJobs, {
+    summary: 'Cancel or retry every job that matches, as an operation that can be watched',
+    body: BulkRequest,
+    replies: { 200: BulkAnswer, 202: BulkAnswer },
+    async handle({ scheduler, body, now, signal }) {
+      const dryRun = body.dry_run ?? false;
+      const filter = filterFromWire(body.filter, now());
+      const { total, operation } = await scheduler.bulk({ action: body.action, filter, dryRun }, signal);
+      if (operation === null) return { status: 200, json: { total, dry_run: dryRun, operation } };
+      return {
+        status: 202,
+        json: { total, dry_run: dryRun, operation: operationToWire(operation) },
+        headers: { location: pathOf(routes.readOperation, operation) },
+      };
+    },
+  }),
+
+  readOperation: handler(routes.readOperation, {
+    summary: 'Read the progress of a bulk operation',
+    replies: { 200: Operation },
+    async handle({ scheduler, params, signal }) {
+      const operation = await scheduler.operation(pathId(params, 'operation_not_found'), signal);
+      return { status: 200, json: operationToWire(operation) };
+    },
+  }),
+
+  readJob: handler(routes.readJob, {
+    summary: 'Read one job, and what it waits for',
+    replies: { 200: JobDetail },
+    async handle({ scheduler, params, signal }) {
+      return { status: 200, json: jobDetailToWire(await scheduler.job(pathId(params), signal)) };
+    },
+  }),
+
+  editJob: handler(routes.editJob, {
+    summary: 'Change a job that waits',
+    body: JobEdit,
+    replies: { 200: Job },
+    async handle({ scheduler, params, body, signal }) {
+      const { run_at, max_attempts, timeout, tags, ...same } = body;
+      const edit = {
+        ...same,
+        ...(run_at !== undefined && { runAt: run_at }),
+        ...(timeout !== undefined && { timeoutMs: timeout }),
+        ...(max_attempts !== undefined && { maxAttempts: max_attempts }),
+        ...(tags && { tags: [...new Set(tags)] }),
+      };
+      return { status: 200, json: jobToWire(await scheduler.edit(pathId(params), edit, signal)) };
+    },
+  }),
+
+  cancelJob: handler(routes.cancelJob, {
+    summary: 'Cancel a job: at once (200), or by asking its worker to stop it (202)',
+    body: JobCancel.optional(),
+    replies: { 200: Job, 202: Job },
+    async handle({ scheduler, params, body, signal }) {
+      const job = await scheduler.cancel(pathId(params), { keepDependents: body?.cascade === 'none' }, signal);
+      return { status: job.status === 'running' ? 202 : 200, json: jobToWire(job) };
+    },
+  }),
+
+  retryJob: handler(routes.retryJob, {
+    summary: 'Return a failed, cancelled or skipped job to its queue, with all of its attempts',
+    body: nothing.optional(),
+    replies: { 200: Job },
+    async handle({ scheduler, params, signal }) {
+      return { status: 200, json: jobToWire(await scheduler.retry(pathId(params), signal)) };
+    },
+  }),
+
+  listAttempts: handler(routes.listAttempts, {
+    summary: 'List the ended attempts of a job, oldest first',
+    replies: { 200: AttemptList },
+    async handle({ scheduler, params, signal }) {
+      const attempts = await scheduler.attempts(pathId(params), signal);
+      return { status: 200, json: { items: attempts.map(attemptToWire) } };
+    },
+  }),
+
+  readCheckpoint: handler(routes.readCheckpoint, {
+    summary: 'Read the checkpoint from which the next attempt of a job can continue',
+    replies: { 200: Checkpoint },
+    async handle({ scheduler, params, signal }) {
+      return { status: 200, json: { value: await scheduler.checkpoint(pathId(params), signal) } };
+    },
+  }),
+
+  waitJob: handler(routes.waitJob, {
+    summary: 'Wait until a job has ended, at most for the timeout (30 s by default, 10 m at most), and read it',
+    query: WaitQuery,
+    long: true,
+    replies: { 200: Job },
+    async handle({ scheduler, params, query, polls, signal }) {
+      using _ = polls.take();
+      const timeoutMs = Math.min(query.timeout ?? DEFAULT_WAIT_MS, MAX_WAIT_MS);
+      return { status: 200, json: jobToWire(await scheduler.wait(pathId(params), timeoutMs, signal)) };
+    },
+  }),
+};
+
+async function submitOne(call: Call) {
+  const options = idempotencyOf(call);
+  if (call.bytes.length > MAX_JOB_BYTES) {
+    throw new WorkronError('payload_too_large', `One job may have at most ${MAX_JOB_BYTES} bytes`);
+  }
+  const value = readJson(call.bytes, call.headers['content-type']);
+  if (value === undefined) {
+    throw invalid([{ pointer: '', detail: 'expected a JSON body such as {"command": "echo hi"}' }]);
+  }
+  const job = newJobFrom(decode(JobSubmission, value));
+  const { items, replayed } = await call.scheduler.submit([job], options, call.signal);
+  const json = submittedJobToWire(items[0] as (typeof items)[number]);
+  return {
+    status: 201 as const,
+    json,
+    headers: { location: pathOf(routes.readJob, json), ...replayHeader(replayed) },
+  };
+}
+
+async function submitArray(call: Call) {
+  const options = idempotencyOf(call);
+  const limits = { maxItems: MAX_JOBS, maxBytesPerItem: MAX_JOB_BYTES };
+  const jobs = await mapJsonArray(call.bytes, limits, (item, index) =>
+    newJobFrom(decode(JobSubmission, item, `/${index}`)),
+  );
+  const { items, replayed } = await call.scheduler.submit(jobs, options, call.signal);
+  const atOnce = items.length <= MAX_AT_ONCE;
+  const json = atOnce ? { items: items.map(submittedJobToWire) } : jsonItems(items, submittedJobToWire);
+  return { status: 201 as const, json, headers: replayHeader(replayed) };
+}

@@ -1,0 +1,90 @@
+/** The output of jobs: readers follow it, workers upload it. */
+
+import { decodeFrames, LogPosition, LogQuery, LogUploadQuery, OUTPUT_TYPE, OutputAnswer } from '../../api/output.ts';
+import { routes } from '../../api/routes.ts';
+import { WorkronError } from '../../core/error.ts';
+import { releaseAfter } from '../concurrency-limit.ts';
+import { followLog, type Position, readLog } from '../follow-log.ts';
+import { handler } from '../handler.ts';
+import { logAsEvents, logAsText } from '../log-text.ts';
+import { pathId } from '../path-id.ts';
+import { SSE_TYPE, wantsEvents } from '../sse.ts';
+
+const TEXT_TYPE = 'text/plain; charset=utf-8';
+
+export const outputHandlers = {
+  readLogs: handler(routes.readLogs, {
+    summary: 'Read what a job printed, as plain text; with follow=true or as events, until the job has ended',
+    query: LogQuery,
+    long: true,
+    replies: { 200: { type: 'text/plain' } },
+    async handle({ scheduler, params, query, headers, streams, signal }) {
+      const id = pathId(params);
+      const only = query.attempt !== undefined;
+      // Before the first byte: an unknown job must still become a 404.
+      const job = await scheduler.wait(id, 0, signal);
+      const slot = streams.take();
+      if (wantsEvents(headers.accept)) {
+        const from = resumeAt(headers['last-event-id']) ?? { attempt: query.attempt ?? null, from: 0 };
+        const items = followLog(scheduler, { id, ...from, only }, signal);
+        return { status: 200, type: SSE_TYPE, chunks: releaseAfter(slot, logAsEvents(items)) };
+      }
+      const position: Position = { id, attempt: query.attempt ?? null, from: 0 };
+      if (query.follow === 'true') {
+        const items = followLog(scheduler, { ...position, only }, signal);
+        return { status: 200, type: TEXT_TYPE, chunks: releaseAfter(slot, logAsText(items)) };
+      }
+      if (query.attempt !== undefined && query.attempt > job.attempt) {
+        slot[Symbol.dispose]();
+        const detail = `Job ${id} has had ${job.attempt} attempts, so there is no ${query.attempt}`;
+        throw new WorkronError('not_found', detail);
+      }
+      const items = readLog(scheduler, position, signal);
+      return { status: 200, type: TEXT_TYPE, chunks: releaseAfter(slot, logAsText(items)) };
+    },
+  }),
+
+  writeLogs: handler(routes.writeLogs, {
+    summary: 'Upload a chunk of output of one attempt: the body is the bytes as they are',
+    query: LogUploadQuery,
+    rawBody: 'application/octet-stream',
+    bodyLimit: 16 * 1024 * 1024,
+    quiet: true,
+    replies: { 200: LogPosition },
+    async handle({ scheduler, params, query, bytes, signal }) {
+      const jobId = pathId(params);
+      const { attempt, worker_id: workerId, offset } = query;
+      if (bytes.length > 0) {
+        const [held] = await scheduler.writeLogs([{ jobId, attempt, workerId, offset, data: bytes }], signal);
+        if (!held) {
+          const detail = `Attempt ${attempt} of job ${jobId} is not held by worker ${workerId}`;
+          throw new WorkronError('lease_lost', detail, { jobId });
+        }
+      }
+      return { status: 200, json: { next_offset: offset + bytes.length } };
+    },
+  }),
+
+  writeOutput: handler(routes.writeOutput, {
+    summary: 'Upload output of several attempts at once',
+    rawBody: OUTPUT_TYPE,
+    bodyLimit: 32 * 1024 * 1024,
+    quiet: true,
+    replies: { 200: OutputAnswer },
+    async handle({ scheduler, params, bytes, signal }) {
+      const workerId = pathId(params, 'worker_not_found');
+      const frames = decodeFrames(bytes);
+      const chunks = frames.map((frame) => ({ ...frame, workerId }));
+      const held = chunks.length === 0 ? [] : await scheduler.writeLogs(chunks, signal);
+      const items = frames.map(({ jobId, attempt }, index) => {
+        return { job_id: String(jobId), attempt, held: held[index] === true };
+      });
+      return { status: 200, json: { items } };
+    },
+  }),
+};
+
+function resumeAt(lastEventId: string | string[] | undefined): Omit<Position, 'id'> | undefined {
+  const match = /^(\d{1,9})-(\d{1,15})$/.exec(typeof lastEventId === 'string' ? lastEventId : '');
+  return match === null ? undefined : { attempt: Number(match[1]), from: Number(match[2]) };
+}

@@ -1,0 +1,125 @@
+/** Schedules: create, list, read, change, apply, delete. */
+
+import { decode } from '../../api/decode.ts';
+import { MAX_ARRAY_BYTES } from '../../api/job-submission.ts';
+import { pathOf } from '../../api/route.ts';
+import { routes } from '../../api/routes.ts';
+import {
+  PauseRequest,
+  Schedule,
+  ScheduleDeclaration,
+  ScheduleEdit,
+  ScheduleListQuery,
+  SchedulePage,
+  ScheduleSubmission,
+  scheduleName,
+} from '../../api/schedule.ts';
+import { ScheduleApplied, ScheduleApply } from '../../api/schedule-apply.ts';
+import { newScheduleFrom, scheduleEditFrom, scheduleToWire } from '../../api/schedule-wire.ts';
+import { nothing } from '../../api/schemas.ts';
+import { applySchedules, putSchedule } from '../../scheduler/schedules/declared-schedules.ts';
+import { afterFrom, DEFAULT_PAGE_SIZE, toNameCursor } from '../cursor.ts';
+import { handler } from '../handler.ts';
+import { scheduleNameIn } from '../path-id.ts';
+
+export const scheduleHandlers = {
+  createSchedule: handler(routes.createSchedule, {
+    summary: 'Create a schedule: its ticks count from now',
+    body: ScheduleSubmission,
+    bodyLimit: MAX_ARRAY_BYTES,
+    replies: { 201: Schedule },
+    async handle({ scheduler, body, signal }) {
+      const schedule = await scheduler.createSchedule(newScheduleFrom(body), signal);
+      const headers = { location: pathOf(routes.readSchedule, schedule) };
+      return { status: 201, json: scheduleToWire(schedule), headers };
+    },
+  }),
+
+  listSchedules: handler(routes.listSchedules, {
+    summary: 'List schedules that match, by name',
+    query: ScheduleListQuery,
+    replies: { 200: SchedulePage },
+    async handle({ scheduler, query, signal }) {
+      const { limit = DEFAULT_PAGE_SIZE, cursor, owner, q } = query;
+      const filter = { ...(owner !== undefined && { owner }), ...(q !== undefined && { text: q }) };
+      const { items, nextAfter } = await scheduler.schedules(filter, { after: afterFrom(cursor), limit }, signal);
+      return { status: 200, json: { items: items.map(scheduleToWire), next_cursor: toNameCursor(nextAfter) } };
+    },
+  }),
+
+  applySchedules: handler(routes.applySchedules, {
+    summary: "Make an owner's schedules equal to a list, or only report what would change",
+    body: ScheduleApply,
+    bodyLimit: MAX_ARRAY_BYTES,
+    replies: { 200: ScheduleApplied },
+    async handle({ scheduler, body, now, signal }) {
+      const { owner, dry_run: dryRun = false } = body;
+      const schedules = body.schedules.map((wire, place) => newScheduleFrom(wire, `/schedules/${place}`));
+      const items = await applySchedules(scheduler, { owner, schedules, dryRun, now: now() }, signal);
+      return { status: 200, json: { owner, dry_run: dryRun, items } };
+    },
+  }),
+
+  readSchedule: handler(routes.readSchedule, {
+    summary: 'Read one schedule',
+    replies: { 200: Schedule },
+    async handle({ scheduler, params, signal }) {
+      return { status: 200, json: scheduleToWire(await scheduler.schedule(scheduleNameIn(params), signal)) };
+    },
+  }),
+
+  putSchedule: handler(routes.putSchedule, {
+    summary: 'Create (201) or replace (200) a schedule; one that is equal already is left alone',
+    body: ScheduleDeclaration,
+    bodyLimit: MAX_ARRAY_BYTES,
+    replies: { 200: Schedule, 201: Schedule },
+    async handle({ scheduler, params, body, signal }) {
+      const name = decode(scheduleName, params['name']);
+      const { schedule, action } = await putSchedule(scheduler, newScheduleFrom({ ...body, name }), signal);
+      const json = scheduleToWire(schedule);
+      if (action !== 'add') return { status: 200, json };
+      return { status: 201, json, headers: { location: pathOf(routes.readSchedule, schedule) } };
+    },
+  }),
+
+  editSchedule: handler(routes.editSchedule, {
+    summary: 'Change a schedule: new times count from now; ticks that were due earlier are judged by the old times',
+    body: ScheduleEdit,
+    bodyLimit: MAX_ARRAY_BYTES,
+    replies: { 200: Schedule },
+    async handle({ scheduler, params, body, signal }) {
+      const schedule = await scheduler.editSchedule(scheduleNameIn(params), scheduleEditFrom(body), signal);
+      return { status: 200, json: scheduleToWire(schedule) };
+    },
+  }),
+
+  deleteSchedule: handler(routes.deleteSchedule, {
+    summary: 'Delete a schedule and return it as it was; its runs continue',
+    replies: { 200: Schedule },
+    async handle({ scheduler, params, signal }) {
+      const name = scheduleNameIn(params);
+      const schedule = await scheduler.schedule(name, signal);
+      await scheduler.deleteSchedule(name, signal);
+      return { status: 200, json: scheduleToWire(schedule) };
+    },
+  }),
+
+  pauseSchedule: handler(routes.pauseSchedule, {
+    summary: 'Pause a schedule; its ticks are recorded as paused and are not caught up',
+    body: PauseRequest.optional(),
+    replies: { 200: Schedule },
+    async handle({ scheduler, params, body, signal }) {
+      const schedule = await scheduler.pauseSchedule(scheduleNameIn(params), body?.note ?? null, signal);
+      return { status: 200, json: scheduleToWire(schedule) };
+    },
+  }),
+
+  resumeSchedule: handler(routes.resumeSchedule, {
+    summary: 'Resume a paused schedule, from now',
+    body: nothing.optional(),
+    replies: { 200: Schedule },
+    async handle({ scheduler, params, signal }) {
+      return { status: 200, json: scheduleToWire(await scheduler.resumeSchedule(scheduleNameIn(params), signal)) };
+    },
+  }),
+};

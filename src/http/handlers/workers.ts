@@ -1,0 +1,122 @@
+/** Workers: list and drain them; and how a worker registers, stays alive and leaves. */
+
+import { Heartbeat, HeartbeatAnswer, leaseToWire } from '../../api/heartbeat.ts';
+import { Left, PROTOCOL, Registered, Registration, workerFromWire } from '../../api/registration.ts';
+import { routes } from '../../api/routes.ts';
+import { anything, nothing } from '../../api/schemas.ts';
+import { Worker, WorkerList, workerToWire } from '../../api/worker.ts';
+import { WorkronError } from '../../core/error.ts';
+import { systemClock } from '../../ops/clock.ts';
+import { Wake } from '../../ops/wake.ts';
+import type { Scheduler } from '../../scheduler/scheduler.ts';
+import { releaseAfter } from '../concurrency-limit.ts';
+import { type Call, handler } from '../handler.ts';
+import { pathId } from '../path-id.ts';
+import { HEARTBEAT_MS, SSE_TYPE, sseComment, sseEvent } from '../sse.ts';
+
+export const workerHandlers = {
+  listWorkers: handler(routes.listWorkers, {
+    summary: 'List the known workers and what they can run',
+    replies: { 200: WorkerList },
+    async handle({ scheduler, signal }) {
+      return { status: 200, json: { items: (await scheduler.workers(signal)).map(workerToWire) } };
+    },
+  }),
+
+  drainWorker: handler(routes.drainWorker, {
+    summary: 'Ask a worker to finish its jobs and leave',
+    body: nothing.optional(),
+    replies: { 200: Worker },
+    async handle({ scheduler, params, signal }) {
+      return { status: 200, json: workerToWire(await scheduler.drainWorker(workerId(params), signal)) };
+    },
+  }),
+
+  registerWorker: handler(routes.registerWorker, {
+    summary: 'Register a worker with what it can run; every call returns a new id',
+    body: Registration,
+    replies: { 201: Registered },
+    async handle({ scheduler, body, remoteAddress, signal }) {
+      const remote = { address: remoteAddress, leaseMs: scheduler.leaseMs };
+      const worker = await scheduler.register(workerFromWire(body, remote), signal);
+      const json = {
+        protocol: PROTOCOL,
+        worker_id: String(worker.id),
+        lease: worker.leaseMs,
+        heartbeat: scheduler.heartbeatMs,
+      };
+      return { status: 201, json };
+    },
+  }),
+
+  heartbeatWorker: handler(routes.heartbeatWorker, {
+    summary: 'Renew the lease on all jobs that a worker holds; the reply lists the jobs to stop',
+    body: Heartbeat.optional(),
+    bodyLimit: 16 * 1024 * 1024,
+    quiet: true,
+    replies: { 200: HeartbeatAnswer },
+    async handle({ scheduler, params, body, signal }) {
+      // No body means {}: renew every lease of the worker.
+      const { leases, seen_claim: seenClaim, started } = body ?? { leases: null, seen_claim: null, started: [] };
+      const beat = {
+        workerId: workerId(params),
+        leases: leases?.map(({ job_id: jobId, attempt }) => ({ jobId, attempt })) ?? null,
+        seenClaim,
+        started: started.map(({ job_id: jobId, attempt, started_at: startedAt }) => ({ jobId, attempt, startedAt })),
+      };
+      const answer = await scheduler.heartbeat(beat, signal);
+      if (answer === undefined) {
+        throw new WorkronError('worker_not_found', `No worker ${beat.workerId}: register again`);
+      }
+      const { cancel, lost, drain } = answer;
+      return { status: 200, json: { cancel: cancel.map(leaseToWire), lost: lost.map(leaseToWire), drain } };
+    },
+  }),
+
+  leaveWorker: handler(routes.leaveWorker, {
+    summary: 'Deregister a worker that holds no jobs',
+    body: anything.optional(),
+    replies: { 200: Left },
+    async handle({ scheduler, params, signal }) {
+      await scheduler.leave(workerId(params), signal);
+      return { status: 200, json: { left: true } };
+    },
+  }),
+
+  nudgeWorker: handler(routes.nudgeWorker, {
+    summary: 'Stream nudges to a worker: after a cancel or a drain, its next heartbeat should not wait',
+    long: true,
+    quiet: true,
+    replies: { 200: { type: SSE_TYPE } },
+    handle({ scheduler, params, polls, signal }) {
+      const id = workerId(params);
+      return { status: 200, type: SSE_TYPE, chunks: releaseAfter(polls.take(), nudges(scheduler, id, signal)) };
+    },
+  }),
+};
+
+function workerId(params: Call['params']): number {
+  return pathId(params, 'worker_not_found');
+}
+
+async function* nudges(scheduler: Scheduler, id: number, signal: AbortSignal): AsyncGenerator<string> {
+  const wake = new Wake();
+  let nudged = false;
+  const unsubscribe = scheduler.subscribe((hint) => {
+    if (hint.topic !== 'workers' || !hint.ids.includes(id)) return;
+    nudged = true;
+    wake.fire();
+  });
+  try {
+    yield sseComment('welcome');
+    while (!signal.aborted) {
+      wake.reset();
+      if (!nudged) await wake.sleep(systemClock, HEARTBEAT_MS, signal);
+      const due = nudged;
+      nudged = false;
+      if (!signal.aborted) yield due ? sseEvent({ event: 'nudge', data: '{}' }) : sseComment('alive');
+    }
+  } finally {
+    unsubscribe();
+  }
+}

@@ -1,0 +1,114 @@
+/** Settings about connections: what a server listens on, and the store. */
+
+import { anyText, countFrom, httpUrl, identifier, listOf, oneOf, port, secret } from './parse.ts';
+import { DATABASE, DB_DRIVERS, inGroup, SERVERS, setting } from './setting.ts';
+
+export const accessSettings = inGroup('Listening and access', {
+  host: setting({
+    name: 'host',
+    value: 'ADDRESS',
+    default: '127.0.0.1',
+    defaultText: '127.0.0.1',
+    parse: anyText,
+    sentence: 'Address to listen on. Any address other than loopback requires a token.',
+    commands: SERVERS,
+  }),
+  port: setting({
+    name: 'port',
+    value: 'NUMBER',
+    default: 8080,
+    defaultText: '8080',
+    parse: port,
+    sentence: 'Port to listen on. 0 picks a free port.',
+    commands: SERVERS,
+    fallback: 'PORT',
+  }),
+  url: setting({
+    name: 'url',
+    value: 'URL',
+    default: 'http://127.0.0.1:8080',
+    defaultText: 'http://127.0.0.1:8080',
+    parse: httpUrl,
+    sentence: 'Address of the Workron server to talk to.',
+    commands: ['client'],
+  }),
+  token: setting<string | null>({
+    name: 'token',
+    value: 'TOKEN',
+    default: null,
+    defaultText: 'none',
+    parse: secret,
+    sentence:
+      'Secret that every request must carry. Prefer the variable or token-file: other users of the machine can see flags.',
+    commands: ['up', 'scheduler', 'worker', 'client'],
+  }),
+  tokenFile: setting<string | null>({
+    name: 'token-file',
+    value: 'FILE',
+    default: null,
+    defaultText: 'none',
+    parse: anyText,
+    sentence: 'File that holds the token. Used if no token is given.',
+    commands: ['up', 'scheduler', 'worker', 'client'],
+  }),
+  allowedHosts: setting<readonly string[]>({
+    name: 'allowed-host',
+    value: 'NAME,…',
+    default: [],
+    defaultText: 'none',
+    parse: listOf(anyText),
+    sentence: 'Additional Host names that requests without a token may use. May be given more than once.',
+    commands: SERVERS,
+  }),
+});
+
+export const storeSettings = inGroup('Store', {
+  dbUrl: setting<string | null>({
+    name: 'db-url',
+    value: 'URL',
+    default: null,
+    defaultText: 'sqlite:./workron.db',
+    parse: anyText,
+    sentence: 'Store of the jobs: postgres://…, sqlite:FILE (or just a path), or memory:.',
+    commands: [...DATABASE, 'backup'],
+    fallback: 'DATABASE_URL',
+  }),
+  dbDriver: setting<(typeof DB_DRIVERS)[number] | null>({
+    name: 'db-driver',
+    value: 'DRIVER',
+    default: null,
+    defaultText: 'follows from db-url',
+    parse: oneOf(DB_DRIVERS),
+    sentence: 'memory, sqlite or postgres. Needed only without a db-url.',
+    commands: DATABASE,
+  }),
+  dbDirectUrl: setting<string | null>({
+    name: 'db-direct-url',
+    value: 'URL',
+    default: null,
+    defaultText: 'db-url',
+    parse: anyText,
+    sentence:
+      'Direct PostgreSQL connection that bypasses a transaction pooler. Used for session locks and notifications.',
+    commands: DATABASE,
+  }),
+  dbSchema: setting({
+    name: 'db-schema',
+    value: 'NAME',
+    default: 'workron',
+    defaultText: 'workron',
+    parse: identifier,
+    sentence: 'PostgreSQL schema of this installation. Installations that share a database need different schemas.',
+    commands: DATABASE,
+  }),
+  dbPool: setting({
+    name: 'db-pool',
+    value: 'NUMBER',
+    default: 10,
+    defaultText: '10',
+    parse: countFrom(1, 1_000),
+    sentence:
+      'Size of the PostgreSQL connection pool of this process. A few more connections are held for heartbeats and locks.',
+    commands: DATABASE,
+  }),
+});

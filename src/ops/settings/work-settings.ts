@@ -1,0 +1,143 @@
+/** Settings about work: workers, leases and shutdown. */
+
+import { availableParallelism } from 'node:os';
+import {
+  anyText,
+  countFrom,
+  durationFrom,
+  durationOrOff,
+  httpUrls,
+  listOf,
+  names,
+  oneOf,
+  quantities,
+} from './parse.ts';
+import { inGroup, PROCESSES, ROLES, type Role, SERVERS, setting, WORKERS } from './setting.ts';
+
+const defaultSlots = Math.max(4, availableParallelism());
+
+export const workSettings = inGroup('Work', {
+  role: setting<readonly Role[]>({
+    name: 'role',
+    value: 'ROLE,…',
+    default: ROLES,
+    defaultText: 'api,scheduler,worker',
+    parse: listOf(oneOf(ROLES)),
+    sentence: 'What this process does: any combination of api, scheduler and worker.',
+    commands: ['up'],
+  }),
+  workers: setting({
+    name: 'workers',
+    value: 'NUMBER',
+    default: defaultSlots,
+    defaultText: 'number of cores, at least 4',
+    parse: countFrom(1, 10_000),
+    sentence: 'Slots: the number of jobs that this process runs at the same time.',
+    commands: WORKERS,
+  }),
+  queues: setting<readonly string[] | null>({
+    name: 'queues',
+    value: 'NAME,…',
+    default: null,
+    defaultText: 'all',
+    parse: names,
+    sentence: 'Queues that this worker serves.',
+    commands: WORKERS,
+  }),
+  handlers: setting<readonly string[]>({
+    name: 'handlers',
+    value: 'FILE,…',
+    default: [],
+    defaultText: 'none',
+    parse: listOf(anyText),
+    sentence:
+      'Modules (.ts or .js) whose exported handlers this worker runs in addition to commands. May be given more than once.',
+    commands: WORKERS,
+  }),
+  tags: setting<readonly string[]>({
+    name: 'tags',
+    value: 'TAG,…',
+    default: [],
+    defaultText: 'none',
+    parse: names,
+    sentence: 'Tags of this worker. Jobs select workers by tags with `requires`.',
+    commands: WORKERS,
+  }),
+  resources: setting<Readonly<Record<string, number>>>({
+    name: 'resources',
+    value: 'NAME=AMOUNT,…',
+    default: {},
+    defaultText: 'none',
+    parse: quantities,
+    sentence: 'Resources that this worker offers to jobs that ask for them, such as memory_mb=4096,gpu=1.',
+    commands: WORKERS,
+  }),
+  workerName: setting<string | null>({
+    name: 'worker-name',
+    value: 'NAME',
+    default: null,
+    defaultText: 'host and pid',
+    parse: anyText,
+    sentence: 'Name under which this worker is listed.',
+    commands: WORKERS,
+  }),
+  schedulerUrls: setting<readonly string[]>({
+    name: 'scheduler',
+    value: 'URL,…',
+    default: [],
+    defaultText: 'none',
+    parse: httpUrls,
+    sentence: 'Schedulers to work for over HTTP. If one cannot be reached, the worker turns to the next.',
+    commands: ['worker'],
+  }),
+  pidNamespace: setting<'auto' | 'off'>({
+    name: 'pid-namespace',
+    value: 'auto|off',
+    default: 'auto',
+    defaultText: 'auto',
+    parse: oneOf(['auto', 'off'] as const),
+    sentence:
+      'Run commands in a PID namespace (one per worker) if the machine allows it, so that none of their processes can outlive them. Off: for jobs that must signal other processes of the machine.',
+    commands: WORKERS,
+  }),
+});
+
+export const leaseSettings = inGroup('Leases and shutdown', {
+  leaseMs: setting({
+    name: 'lease',
+    value: 'DURATION',
+    default: 30_000,
+    defaultText: '30s',
+    parse: durationFrom(1_000),
+    sentence: 'How long a worker that sends no heartbeat keeps its jobs.',
+    commands: PROCESSES,
+  }),
+  heartbeatMs: setting({
+    name: 'heartbeat',
+    value: 'DURATION',
+    default: 5_000,
+    defaultText: '5s',
+    parse: durationFrom(100),
+    sentence: 'How often a worker renews its lease. At most half of the lease.',
+    commands: PROCESSES,
+  }),
+  reapEveryMs: setting({
+    name: 'reap-every',
+    value: 'DURATION',
+    default: 10_000,
+    defaultText: '10s',
+    parse: durationFrom(100),
+    sentence: 'How often the scheduler looks for the jobs of lost workers.',
+    commands: SERVERS,
+  }),
+  drainTimeoutMs: setting<number | null>({
+    name: 'drain-timeout',
+    value: 'DURATION|off',
+    default: null,
+    defaultText: 'off',
+    parse: durationOrOff,
+    sentence:
+      'On shutdown, how long running jobs may go on before they are stopped and returned to their queue. Off: until they end.',
+    commands: WORKERS,
+  }),
+});

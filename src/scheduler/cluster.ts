@@ -1,0 +1,42 @@
+/** What operators see and set around jobs: queues, workers, statistics, instances and duties. */
+
+import { WorkronError } from '../core/error.ts';
+import type { InstanceRow } from '../core/instance.ts';
+import type { DutyState } from '../core/leadership.ts';
+import type { QueueSettings, QueueState } from '../core/queue.ts';
+import type { StatRow } from '../core/stats.ts';
+import type { WorkerRow } from '../core/worker.ts';
+import type { SchedulerContext } from './context.ts';
+
+export interface ClusterView {
+  instances: InstanceRow[];
+  duties: DutyState[];
+}
+
+export interface Cluster {
+  queues(signal: AbortSignal): Promise<QueueState[]>;
+  setQueue(name: string, settings: Partial<QueueSettings>, signal: AbortSignal): Promise<QueueState>;
+  workers(signal: AbortSignal): Promise<WorkerRow[]>;
+  drainWorker(id: number, signal: AbortSignal): Promise<WorkerRow>;
+  stats(range: { from: number; to: number }, signal: AbortSignal): Promise<StatRow[]>;
+  /** The processes that share this store, and the leader of each duty. */
+  cluster(signal: AbortSignal): Promise<ClusterView>;
+}
+
+export function clusterOf({ store }: SchedulerContext): Cluster {
+  return {
+    queues: (signal) => store.queues(signal),
+    setQueue: (name, settings, signal) => store.setQueue(name, settings, signal),
+    workers: (signal) => store.workers(signal),
+    async drainWorker(id, signal) {
+      const worker = await store.drainWorker(id, signal);
+      if (worker === undefined) throw new WorkronError('worker_not_found', `No worker ${id}`);
+      return worker;
+    },
+    stats: (range, signal) => store.stats(range, signal),
+    async cluster(signal) {
+      const [instances, duties] = await Promise.all([store.instances(signal), store.duties(signal)]);
+      return { instances, duties };
+    },
+  };
+}

@@ -1,0 +1,49 @@
+/** The duties that make due jobs claimable and fail those that exceeded their start timeout. */
+
+import type { Loop } from '../../ops/loop.ts';
+import type { Wake } from '../../ops/wake.ts';
+import type { SchedulerContext } from '../context.ts';
+import { decide } from '../jobs/decide.ts';
+
+const BATCH = 1_000;
+/** A job scheduled by another process may be due earlier than the next one known here. */
+const SHARED_POLL_MS = 1_000;
+const EXCLUSIVE_POLL_MS = 10_000;
+
+/** Sleeps until the next job is due; woken when that instant moves closer. */
+export function promoter(context: SchedulerContext, wake: Wake): Loop & Disposable {
+  const { store, clock } = context;
+  const pollMs = store.exclusive ? EXCLUSIVE_POLL_MS : SHARED_POLL_MS;
+  const unsubscribe = store.subscribe((hint) => {
+    if (hint.topic === 'due') wake.fire();
+  });
+  return {
+    name: 'promoter',
+    everyMs: pollMs,
+    wake,
+    async tick(signal) {
+      const { count, nextDueAt } = await store.promote(BATCH, signal);
+      if (count === BATCH) return 0;
+      if (nextDueAt === null) return undefined;
+      const now = store.exclusive ? clock.now() : await store.now(signal);
+      return Math.min(pollMs, Math.max(0, nextDueAt - now) + 1);
+    },
+    [Symbol.dispose]: unsubscribe,
+  };
+}
+
+/** Fails jobs that have waited longer than their `start_timeout`. */
+export function expirer(context: SchedulerContext): Loop {
+  return {
+    name: 'expirer',
+    everyMs: 2_000,
+    async tick(signal) {
+      const late = await context.store.findExpired(BATCH, signal);
+      const expired = new Map(late.map((job) => [job.id, job.expiresAt]));
+      const eventFor = (job: { id: number; expiresAt: number | null }) =>
+        job.expiresAt !== null && job.expiresAt === expired.get(job.id) ? ({ type: 'expire' } as const) : undefined;
+      await decide(context, [...expired.keys()], eventFor, signal);
+      return late.length === BATCH ? 0 : undefined;
+    },
+  };
+}

@@ -1,0 +1,18 @@
+import type { Loop } from '../../ops/loop.ts';
+import type { Retention } from '../../store/duty-store.ts';
+import type { SchedulerContext } from '../context.ts';
+
+const BATCH = 500;
+
+/** The duty that deletes what exceeds its retention, in small batches with pauses between them. */
+export function pruner({ store }: SchedulerContext, retention: Retention, ledgerMs: number): Loop {
+  return {
+    name: 'pruner',
+    everyMs: 60_000,
+    async tick(signal) {
+      const jobs = await store.prune(retention, BATCH, signal);
+      const ticks = await store.pruneTicks(ledgerMs, BATCH, signal);
+      return Math.max(jobs, ticks) >= BATCH ? 50 : undefined;
+    },
+  };
+}

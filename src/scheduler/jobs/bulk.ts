@@ -1,0 +1,70 @@
+/**
+ * Bulk operations: cancel or retry all jobs that match a filter, in batches, with visible progress and across restarts.
+ */
+
+import { WorkronError } from '../../core/error.ts';
+import type { NewOperation, Operation } from '../../core/operation.ts';
+import type { Loop } from '../../ops/loop.ts';
+import type { Wake } from '../../ops/wake.ts';
+import type { SchedulerContext } from '../context.ts';
+import { decide } from './decide.ts';
+
+const MAX_COUNTED = 1_000_000;
+const BATCH = 500;
+/** The operation may have been created at another instance. */
+const SHARED_POLL_MS = 1_000;
+const EXCLUSIVE_POLL_MS = 5_000;
+
+export interface BulkRequest extends Omit<NewOperation, 'total'> {
+  dryRun: boolean;
+}
+
+export async function startBulk(
+  context: SchedulerContext,
+  { action, filter, dryRun }: BulkRequest,
+  signal: AbortSignal,
+): Promise<{ total: number; operation: Operation | null }> {
+  const total = await context.store.count(filter, MAX_COUNTED, signal);
+  return { total, operation: dryRun ? null : await context.store.createOperation({ action, filter, total }, signal) };
+}
+
+export async function readOperation(context: SchedulerContext, id: number, signal: AbortSignal): Promise<Operation> {
+  const operation = await context.store.operation(id, signal);
+  if (operation === undefined) throw new WorkronError('operation_not_found', `No operation ${id}`);
+  return operation;
+}
+
+/** The duty that carries out open operations, by descending id, so that retried jobs are not visited again. */
+export function bulkRunner(context: SchedulerContext, wake: Wake): Loop {
+  return {
+    name: 'bulk',
+    everyMs: context.store.exclusive ? EXCLUSIVE_POLL_MS : SHARED_POLL_MS,
+    wake,
+    async tick(signal) {
+      const open = await context.store.openOperations(signal);
+      const failures: unknown[] = [];
+      for (const operation of open) {
+        signal.throwIfAborted();
+        await step(context, operation, signal).catch((error: unknown) => failures.push(error));
+      }
+      // Thrown after all operations had their turn, so that one that always fails does not hold up the others.
+      if (failures.length > 0) throw failures[0];
+      return open.length > 0 ? 0 : undefined;
+    },
+  };
+}
+
+async function step(context: SchedulerContext, operation: Operation, signal: AbortSignal): Promise<void> {
+  const { action, filter, cursor } = operation;
+  const jobs = await context.store.list(filter, { before: cursor, limit: BATCH }, signal);
+  const ids = jobs.map(({ id }) => id);
+  const decisions = await decide(context, ids, () => ({ type: action }), signal);
+  const changed = decisions.filter(({ type }) => type === 'changed').length;
+  const last = jobs.length < BATCH;
+  await context.store.advanceOperation(
+    operation.id,
+    cursor,
+    { cursor: ids.at(-1) ?? cursor, changed, skipped: decisions.length - changed, status: last ? 'done' : 'running' },
+    signal,
+  );
+}

@@ -1,0 +1,62 @@
+/** What an operator does to one job: cancel, retry, edit. */
+
+import { WorkronError } from '../../core/error.ts';
+import type { Job } from '../../core/job.ts';
+import type { JobEdit } from '../../core/job-edit.ts';
+import type { SchedulerContext } from '../context.ts';
+import { changeAll } from './change-all.ts';
+import { decide, jobOf } from './decide.ts';
+
+export function jobNotFound(id: number): WorkronError {
+  return new WorkronError('job_not_found', `No job ${id}`, { jobId: id });
+}
+
+/** Cancels a waiting job at once, asks a running one to stop, and cancels all items of a group. May be repeated. */
+export async function cancel(
+  context: SchedulerContext,
+  { id, keepDependents }: { id: number; keepDependents: boolean },
+  signal: AbortSignal,
+): Promise<Job> {
+  const [decision] = await decide(context, [id], () => ({ type: 'cancel', keepDependents }), signal);
+  const job = jobOf(decision, () => jobNotFound(id));
+  if (!isGroup(job)) return job;
+  await changeAll(
+    context,
+    { action: 'cancel', filter: { groupId: id, statuses: ['running', 'pending', 'scheduled'] } },
+    signal,
+  );
+  return (await context.store.read([id], signal))[0] ?? job;
+}
+
+/** A group runs without a worker. */
+function isGroup(job: Job): boolean {
+  return job.status === 'running' && job.workerId === null;
+}
+
+/** Retries a failed, cancelled or skipped job with all its attempts; of a group, its failed and cancelled items. */
+export async function retry(context: SchedulerContext, id: number, signal: AbortSignal): Promise<Job> {
+  const items = await changeAll(
+    context,
+    { action: 'retry', filter: { groupId: id, statuses: ['failed', 'cancelled'] } },
+    signal,
+  );
+  if (items > 0) {
+    const [group] = await context.store.read([id], signal);
+    if (group !== undefined) return group;
+  }
+  const [decision] = await decide(context, [id], () => ({ type: 'retry' }), signal);
+  return jobOf(decision, () => jobNotFound(id));
+}
+
+/** Edits a waiting job. */
+export async function edit(context: SchedulerContext, id: number, change: JobEdit, signal: AbortSignal): Promise<Job> {
+  const edited = await context.store.edit(id, change, signal);
+  if (edited !== undefined) return edited;
+  const [job] = await context.store.read([id], signal);
+  if (job === undefined) throw jobNotFound(id);
+  throw new WorkronError(
+    'illegal_transition',
+    `Cannot edit job ${id}: it is ${job.status}; only waiting jobs can be edited`,
+    { jobId: id },
+  );
+}

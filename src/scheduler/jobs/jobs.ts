@@ -1,0 +1,126 @@
+/** What submitters and operators can do with jobs. */
+
+import type { Attempt, Job, NewJob } from '../../core/job.ts';
+import type { JobEdit } from '../../core/job-edit.ts';
+import type { JobFilter } from '../../core/job-filter.ts';
+import type { Operation } from '../../core/operation.ts';
+import type { LogPiece } from '../../core/output.ts';
+import type { Wake } from '../../ops/wake.ts';
+import type { Inserted, InsertOptions } from '../../store/job-store.ts';
+import type { SchedulerContext } from '../context.ts';
+import { addInstallationTargets, type JobNotifications, notificationsOf } from '../notify/targets.ts';
+import { pageOf } from '../page.ts';
+import { type BulkRequest, readOperation, startBulk } from './bulk.ts';
+import { cancel, edit, jobNotFound, retry } from './change-job.ts';
+import { Submitter } from './submit.ts';
+import { wait } from './wait.ts';
+import { waitingFor } from './waiting-for.ts';
+
+export interface JobView extends Job, JobNotifications {
+  /** One sentence; `null` if the job is not waiting. */
+  waitingFor: string | null;
+}
+
+export interface JobPage {
+  items: Job[];
+  /** Pass as `before` to read the next page; `null` on the last page. */
+  nextBefore: number | null;
+}
+
+export interface LogRequest {
+  id: number;
+  /** `null`: the current or last attempt. */
+  attempt: number | null;
+  from: number;
+  maxBytes: number;
+}
+
+export interface LogSlice {
+  attempt: number;
+  /** In order of their offsets. */
+  pieces: LogPiece[];
+  /** Pass as `from` to read on. */
+  next: number;
+  /** True if the attempt has ended and `from` was at the end of its output. */
+  ended: boolean;
+}
+
+export interface Jobs {
+  /** Inserts all jobs or none, in order. Resolves once they are on disk. */
+  submit(jobs: readonly NewJob[], options: InsertOptions, signal: AbortSignal): Promise<Inserted>;
+  job(id: number, signal: AbortSignal): Promise<JobView>;
+  jobs(filter: JobFilter, page: { before: number | null; limit: number }, signal: AbortSignal): Promise<JobPage>;
+  attempts(id: number, signal: AbortSignal): Promise<Attempt[]>;
+  /** Resolves with the job once it is terminal, or in its current state after `timeoutMs`. */
+  wait(id: number, timeoutMs: number, signal: AbortSignal): Promise<Job>;
+  /**
+   * Cancels a waiting job at once and asks a running one to stop. Dependents that can no longer run are cancelled too,
+   * unless `keepDependents` is set: then each is judged by its conditions.
+   */
+  cancel(id: number, options: { keepDependents: boolean }, signal: AbortSignal): Promise<Job>;
+  retry(id: number, signal: AbortSignal): Promise<Job>;
+  edit(id: number, edit: JobEdit, signal: AbortSignal): Promise<Job>;
+  /** Reads the output of one attempt from the byte offset `from`. */
+  log(request: LogRequest, signal: AbortSignal): Promise<LogSlice>;
+
+  /** Counts the matching jobs (up to 1,000,000) and, unless this is a dry run, starts the operation. */
+  bulk(request: BulkRequest, signal: AbortSignal): Promise<{ total: number; operation: Operation | null }>;
+  operation(id: number, signal: AbortSignal): Promise<Operation>;
+}
+
+/** `bulkWake` is fired when an operation has started; waits end early when `stopped` aborts. */
+export function jobsOf(context: SchedulerContext, bulkWake: Wake, stopped: AbortSignal): Jobs {
+  const { store, notify } = context;
+  const submitter = new Submitter(context);
+  return {
+    submit: (jobs, options, signal) =>
+      submitter.submit(
+        jobs.map((job) => addInstallationTargets(job, notify)),
+        options,
+        signal,
+      ),
+    async job(id, signal) {
+      const job = await readJob(context, id, signal);
+      const notifications = await notificationsOf(context, job, signal);
+      return { ...job, waitingFor: await waitingFor(context, job, signal), ...notifications };
+    },
+    jobs: async (filter, { before, limit }, signal) =>
+      pageOf(await store.list(filter, { before, limit: limit + 1 }, signal), limit),
+    async attempts(id, signal) {
+      const attempts = await store.attempts(id, signal);
+      if (attempts.length === 0) await readJob(context, id, signal);
+      return attempts;
+    },
+    wait: (id, timeoutMs, signal) => wait(context, { id, timeoutMs }, { signal, stopped }),
+    cancel: (id, { keepDependents }, signal) => cancel(context, { id, keepDependents }, signal),
+    retry: (id, signal) => retry(context, id, signal),
+    edit: (id, change, signal) => edit(context, id, change, signal),
+    log: (request, signal) => readLog(context, request, signal),
+    async bulk(request, signal) {
+      const started = await startBulk(context, request, signal);
+      bulkWake.fire();
+      return started;
+    },
+    operation: (id, signal) => readOperation(context, id, signal),
+  };
+}
+
+async function readJob({ store }: SchedulerContext, id: number, signal: AbortSignal): Promise<Job> {
+  const [job] = await store.read([id], signal);
+  if (job === undefined) throw jobNotFound(id);
+  return job;
+}
+
+async function readLog(
+  context: SchedulerContext,
+  { id, attempt: asked, from, maxBytes }: LogRequest,
+  signal: AbortSignal,
+): Promise<LogSlice> {
+  const job = await readJob(context, id, signal);
+  const attempt = asked ?? job.attempt;
+  const running = job.status === 'running' && job.attempt === attempt;
+  // The log is read after the status: all output of an attempt is written before the attempt ends.
+  const pieces = await context.store.readLog({ jobId: id, attempt, from, maxBytes }, signal);
+  const next = pieces.reduce((end: number, piece: LogPiece) => Math.max(end, piece.offset + piece.data.length), from);
+  return { attempt, pieces, next, ended: !running && attempt <= job.attempt && pieces.length === 0 };
+}

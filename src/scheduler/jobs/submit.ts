@@ -1,0 +1,68 @@
+/**
+ * Inserts new jobs. Single submits that arrive together share a transaction; none waits for another or fails with it.
+ */
+
+import { isWorkronError } from '../../core/error.ts';
+import type { NewJob } from '../../core/job.ts';
+import { Batcher } from '../../ops/batcher.ts';
+import type { Inserted, InsertOptions } from '../../store/job-store.ts';
+import type { SchedulerContext } from '../context.ts';
+
+/** Larger submits get a transaction of their own. */
+const BATCHED_SIZE = 100;
+
+export class Submitter {
+  readonly #context: SchedulerContext;
+  readonly #batcher: Batcher<readonly NewJob[], Inserted>;
+
+  constructor(context: SchedulerContext) {
+    this.#context = context;
+    this.#batcher = new Batcher({
+      send: (submits, signal) => this.#insertTogether(submits, signal),
+      maxBatch: 1_000,
+      maxWaiting: 20_000,
+      // An invalid row must not fail the other submits; an unavailable store fails all of them.
+      splits: (error) => !isWorkronError(error) || !error.retryable,
+    });
+  }
+
+  /** Inserts all jobs or none, in order. Resolves once they are on disk. */
+  async submit(jobs: readonly NewJob[], options: InsertOptions, signal: AbortSignal): Promise<Inserted> {
+    const inserted = this.#mayShare(jobs, options)
+      ? await this.#batcher.add(jobs, signal)
+      : await this.#context.store.insert(jobs, options, signal);
+    if (!inserted.replayed) this.#context.telemetry.submitted(inserted.items);
+    return inserted;
+  }
+
+  /** Rows that may wait for locks of other transactions do not share one. */
+  #mayShare(jobs: readonly NewJob[], options: InsertOptions): boolean {
+    return (
+      options.idempotency === undefined &&
+      jobs.length <= BATCHED_SIZE &&
+      jobs.every(({ unique, dependsOn }) => unique === null && dependsOn.length === 0)
+    );
+  }
+
+  /**
+   * Inserts the jobs. If a worker of this process waits for such jobs, they are claimed for it in the same transaction.
+   */
+  async #insert(jobs: readonly NewJob[], signal: AbortSignal): Promise<Inserted['items']> {
+    const { store, idle } = this.#context;
+    const [first] = jobs;
+    const handed =
+      first === undefined ? undefined : idle.give(first, (request) => store.insertAndClaim(jobs, request, signal));
+    const { items } = await (handed ?? store.insert(jobs, {}, signal));
+    return items;
+  }
+
+  async #insertTogether(submits: readonly (readonly NewJob[])[], signal: AbortSignal): Promise<Inserted[]> {
+    const items = await this.#insert(submits.flat(), signal);
+    let start = 0;
+    return submits.map((jobs) => {
+      const mine = items.slice(start, start + jobs.length);
+      start += jobs.length;
+      return { items: mine, replayed: false };
+    });
+  }
+}

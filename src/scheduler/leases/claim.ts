@@ -1,0 +1,45 @@
+/** Claims jobs for a worker, and waits for some if there are none. */
+
+import type { ClaimedJob } from '../../core/job.ts';
+import { Wake } from '../../ops/wake.ts';
+import type { ClaimRequest } from '../../store/job-store.ts';
+import type { SchedulerContext } from '../context.ts';
+import type { PollSlot } from './shared-polling.ts';
+
+/** Answers as soon as there are jobs, or with an empty list after `waitMs` or when `stopped` aborts. */
+export async function claim(
+  context: SchedulerContext,
+  { waitMs, ...request }: ClaimRequest & { waitMs: number },
+  { signal, stopped }: { signal: AbortSignal; stopped: AbortSignal },
+): Promise<ClaimedJob[]> {
+  const { store, clock, telemetry, idle, polls } = context;
+  const until = clock.now() + waitMs;
+  const wake = new Wake();
+  const ended = AbortSignal.any([signal, stopped]);
+  const unsubscribe = store.subscribe((hint) => {
+    if (hint.topic === 'work') wake.fire();
+  });
+  let pollSlot: PollSlot | undefined;
+  try {
+    for (;;) {
+      if (stopped.aborted) return [];
+      wake.reset();
+      let jobs = await store.claim(request, signal);
+      const left = until - clock.now();
+      if (jobs.length === 0 && left > 0) {
+        pollSlot ??= polls.join(request, wake);
+        pollSlot.foundNothing();
+        jobs = await idle.wait(request, wake, () => wake.sleep(clock, left, ended));
+        // A caller that hung up while it was given jobs can still return them.
+        if (jobs.length === 0) signal.throwIfAborted();
+        // The wait is over. The next claim begins by reading the store.
+        if (jobs.length === 0 && !wake.fired) return [];
+      }
+      if (jobs.length > 0) telemetry.claimed(jobs);
+      if (jobs.length > 0 || left <= 0) return jobs;
+    }
+  } finally {
+    pollSlot?.[Symbol.dispose]();
+    unsubscribe();
+  }
+}

@@ -1,0 +1,53 @@
+/** What workers call: register, claim jobs, keep their leases, report. */
+
+import type { ClaimedJob } from '../../core/job.ts';
+import type { HeartbeatAnswer, HeartbeatRequest, Report } from '../../core/lease.ts';
+import type { Settlement } from '../../core/outcome.ts';
+import type { LogChunk } from '../../core/output.ts';
+import type { NewWorker, WorkerRow } from '../../core/worker.ts';
+import type { ClaimRequest } from '../../store/job-store.ts';
+import type { SchedulerContext } from '../context.ts';
+import { jobNotFound } from '../jobs/change-job.ts';
+import { claim } from './claim.ts';
+import { type SettleAnswer, settle } from './settle.ts';
+
+export interface WorkerCalls {
+  register(worker: NewWorker, signal: AbortSignal): Promise<WorkerRow>;
+  /** Waits up to `waitMs` for work, then answers with an empty list. */
+  claim(request: ClaimRequest & { waitMs: number }, signal: AbortSignal): Promise<ClaimedJob[]>;
+  /** `undefined`: no such worker. */
+  heartbeat(request: HeartbeatRequest, signal: AbortSignal): Promise<HeartbeatAnswer | undefined>;
+  /** In order: `ok` if accepted now or before, `lease_lost` if the attempt is no longer this worker's. */
+  settle(settlements: readonly Settlement[], signal: AbortSignal): Promise<SettleAnswer[]>;
+  /** In order: whether the worker still holds the attempt. */
+  writeLogs(chunks: readonly LogChunk[], signal: AbortSignal): Promise<boolean[]>;
+  /** In order: whether the worker still holds the attempt, and so its progress and checkpoint were written. */
+  report(reports: readonly Report[], signal: AbortSignal): Promise<boolean[]>;
+  /** The last checkpoint of any attempt; `null`: none. */
+  checkpoint(id: number, signal: AbortSignal): Promise<unknown>;
+  leave(workerId: number, signal: AbortSignal): Promise<void>;
+}
+
+/** Claims end early when `stopped` aborts. */
+export function workerCallsOf(context: SchedulerContext, stopped: AbortSignal): WorkerCalls {
+  const { store } = context;
+  return {
+    register: (worker, signal) => store.registerWorker(worker, signal),
+    claim: (request, signal) => claim(context, request, { signal, stopped }),
+    async heartbeat({ started = [], ...heartbeat }, signal) {
+      const { workerId } = heartbeat;
+      const starts = started.map((start) => ({ ...start, workerId }));
+      if (starts.length > 0) await store.start(starts, signal);
+      return await store.heartbeat(heartbeat, signal);
+    },
+    settle: (settlements, signal) => settle(context, settlements, signal),
+    writeLogs: (chunks, signal) => store.appendLogs(chunks, signal),
+    report: (reports, signal) => store.report(reports, signal),
+    async checkpoint(id, signal) {
+      const value = await store.checkpoint(id, signal);
+      if (value === null && (await store.read([id], signal)).length === 0) throw jobNotFound(id);
+      return value;
+    },
+    leave: (workerId, signal) => store.leaveWorker(workerId, signal),
+  };
+}

@@ -1,0 +1,55 @@
+/** Who is notified: the targets of the whole installation, and the notifications that belong to a job. */
+
+import type { Job, NewJob } from '../../core/job.ts';
+import type { Notification } from '../../core/notice.ts';
+import { DEFAULT_LATE_AFTER_MS, NOTIFY_QUEUE, type Notify } from '../../core/notify.ts';
+import type { SchedulerContext } from '../context.ts';
+
+export interface NotifyContext {
+  /** Notified about every job, workflow and schedule, in addition to the targets that those name themselves. */
+  readonly list: readonly Notify[];
+  /** Signs webhook bodies; `null`: unsigned. */
+  readonly secret: string | null;
+  /** The base of links in notifications; `null`: links are paths. */
+  readonly publicUrl: string | null;
+}
+
+export const NO_TARGETS: NotifyContext = { list: [], secret: null, publicUrl: null };
+
+/** Adds the installation's targets to the list by reference. They are resolved when a notification is sent. */
+export function withInstallationTargets(list: readonly Notify[], { list: own }: NotifyContext): readonly Notify[] {
+  if (own.length === 0 || list.some(({ target }) => target.type === 'installation')) return list;
+  const on = [...new Set(own.flatMap((entry) => entry.on))];
+  const lateAfter = own.filter((entry) => entry.on.includes('late')).map(({ lateAfterMs }) => lateAfterMs);
+  const lateAfterMs = lateAfter.length === 0 ? DEFAULT_LATE_AFTER_MS : Math.min(...lateAfter);
+  return [...list, { on, target: { type: 'installation' }, lateAfterMs }];
+}
+
+/** Adds the installation's targets to a job. Jobs that deliver notifications get none, or they would never end. */
+export function addInstallationTargets(job: NewJob, context: NotifyContext): NewJob {
+  if (context.list.length === 0 || job.queue === NOTIFY_QUEUE) return job;
+  return { ...job, notify: withInstallationTargets(job.notify, context) };
+}
+
+/** Replaces each reference to the installation's targets by those targets. */
+export function resolveTargets(list: readonly Notify[], { list: own }: NotifyContext): readonly Notify[] {
+  return list.flatMap((entry) => (entry.target.type === 'installation' ? own : [entry]));
+}
+
+export interface JobNotifications {
+  /** Sent about this job. */
+  notifications: Notification[];
+  /** The notification that this job delivers; `null` for any other job. */
+  notifies: Notification | null;
+}
+
+export async function notificationsOf(
+  { store }: SchedulerContext,
+  job: Job,
+  signal: AbortSignal,
+): Promise<JobNotifications> {
+  const notifications = job.notify.length === 0 ? [] : await store.notifications({ jobId: job.id }, signal);
+  if (job.queue !== NOTIFY_QUEUE) return { notifications, notifies: null };
+  const [notifies = null] = await store.notifications({ carriedBy: job.id }, signal);
+  return { notifications, notifies };
+}

@@ -1,0 +1,210 @@
+/** What operators can do with schedules. */
+
+import { WorkronError } from '../../core/error.ts';
+import { oldestTicks } from '../../core/schedule/recurrence.ts';
+import { recurrenceOf } from '../../core/schedule/recurrence-of.ts';
+import {
+  type NewSchedule,
+  SCHEDULE_NAME,
+  type Schedule,
+  type ScheduleChange,
+  type ScheduleEdit,
+} from '../../core/schedule/schedule.ts';
+import type { Tick } from '../../core/schedule/tick.ts';
+import type { ChangeRequest, RunRequest, ScheduleFilter, TickFilter } from '../../store/schedule-store.ts';
+import type { SchedulerContext } from '../context.ts';
+import { withInstallationTargets } from '../notify/targets.ts';
+import { pageOf } from '../page.ts';
+import { AdaptiveBatch, BATCH } from './adaptive-batch.ts';
+import { type Backfilled, type BackfillRequest, scheduleNotFound, ticksInRange, ticksWithoutRun } from './backfill.ts';
+
+export interface SchedulePage {
+  /** By name. */
+  items: Schedule[];
+  /** Pass as `after` to read the next page; `null` on the last page. */
+  nextAfter: string | null;
+}
+
+export interface TickPage {
+  /** Newest first. */
+  items: Tick[];
+  /** Pass as `before` to read the next page; `null` on the last page. */
+  nextBefore: number | null;
+}
+
+interface Options {
+  idempotency?: { key: string; fingerprint: string };
+}
+
+/** Every method that takes a name throws `schedule_not_found` if no schedule has it. */
+export interface Schedules {
+  /** Throws `schedule_invalid` for a schedule that cannot be read or never fires, `schedule_exists` for a name that is taken. */
+  createSchedule(schedule: NewSchedule, signal: AbortSignal): Promise<Schedule>;
+  schedule(name: string, signal: AbortSignal): Promise<Schedule>;
+  schedules(
+    filter: ScheduleFilter,
+    page: { after: string | null; limit: number },
+    signal: AbortSignal,
+  ): Promise<SchedulePage>;
+  /** A new timing starts now; ticks that were due before are judged by the old one. */
+  editSchedule(name: string, edit: ScheduleEdit, signal: AbortSignal): Promise<Schedule>;
+  /** Its runs go on. A new schedule of the same name begins with an empty ledger. */
+  deleteSchedule(name: string, signal: AbortSignal): Promise<void>;
+  /** Ticks from now on get the verdict `paused` and are not caught up. */
+  pauseSchedule(name: string, note: string | null, signal: AbortSignal): Promise<Schedule>;
+  resumeSchedule(name: string, signal: AbortSignal): Promise<Schedule>;
+  /**
+   * Runs the schedule now, paused or not, for these keys (`null`: all). The overlap policy applies; if it lets nothing
+   * run, throws `illegal_transition`.
+   */
+  runSchedule(
+    name: string,
+    request: { keys: readonly string[] | null },
+    options: Options,
+    signal: AbortSignal,
+  ): Promise<{ ticks: Tick[]; replayed: boolean }>;
+  /** Runs past ticks that have no run. Throws `bad_request` for more than `MAX_BACKFILLED` of them. */
+  backfillSchedule(name: string, request: BackfillRequest, options: Options, signal: AbortSignal): Promise<Backfilled>;
+  /** The next `count` ticks from now on, even if the schedule is paused. */
+  nextTicks(name: string, count: number, signal: AbortSignal): Promise<{ timezone: string; ticks: number[] }>;
+  ticks(
+    name: string,
+    filter: TickFilter,
+    page: { before: number | null; limit: number },
+    signal: AbortSignal,
+  ): Promise<TickPage>;
+}
+
+export function schedulesOf(context: SchedulerContext): Schedules {
+  const { store } = context;
+  return {
+    async createSchedule(schedule, signal) {
+      if (!SCHEDULE_NAME.test(schedule.name)) {
+        const got = JSON.stringify(schedule.name.slice(0, 64));
+        throw new WorkronError('schedule_invalid', `name: expected a-z, 0-9, ".", "_" and "-", got ${got}`);
+      }
+      return await store.createSchedule(schedule, signal);
+    },
+    schedule: (name, signal) => readSchedule(context, name, signal),
+    async schedules(filter, { after, limit }, signal) {
+      const found = await store.schedules(filter, { after, limit: limit + 1 }, signal);
+      const items = found.slice(0, limit);
+      return { items, nextAfter: found.length > limit ? (items.at(-1)?.name ?? null) : null };
+    },
+    editSchedule: (name, edit, signal) => change(context, name, { type: 'edit', edit }, signal),
+    async deleteSchedule(name, signal) {
+      if (!(await store.deleteSchedule(name, signal))) throw scheduleNotFound(name);
+    },
+    pauseSchedule: (name, note, signal) => change(context, name, { type: 'pause', note }, signal),
+    resumeSchedule: (name, signal) => change(context, name, { type: 'resume' }, signal),
+    runSchedule: (name, { keys }, options, signal) => runNow(context, { name, keys, options }, signal),
+    backfillSchedule: (name, request, options, signal) => backfill(context, { name, request, options }, signal),
+    async nextTicks(name, count, signal) {
+      const schedule = await readSchedule(context, name, signal);
+      const now = await store.now(signal);
+      const ticks = oldestTicks(recurrenceOf(schedule), now, Number.POSITIVE_INFINITY, count);
+      return { timezone: schedule.timezone, ticks };
+    },
+    async ticks(name, filter, { before, limit }, signal) {
+      const found = await store.ticks(name, filter, { before, limit: limit + 1 }, signal);
+      return pageOf(required(found, name), limit);
+    },
+  };
+}
+
+function required<T>(found: T | undefined, name: string): T {
+  if (found === undefined) throw scheduleNotFound(name);
+  return found;
+}
+
+async function readSchedule({ store }: SchedulerContext, name: string, signal: AbortSignal): Promise<Schedule> {
+  return required(await store.schedule(name, signal), name);
+}
+
+/**
+ * Gives every due tick its verdict by the schedule as it is, in transactions of bounded size, and then changes it. If the
+ * process dies in between, some ticks were judged as the ticker would have judged them, and nothing was changed.
+ */
+async function change(
+  context: SchedulerContext,
+  name: string,
+  change: ScheduleChange,
+  signal: AbortSignal,
+): Promise<Schedule> {
+  const notify = withInstallationTargets([], context.notify);
+  const batch = new AdaptiveBatch(context);
+  let at: number | null = null;
+  for (;;) {
+    const request: ChangeRequest = { change, at, limit: BATCH, notify };
+    const step = await batch.judge(
+      (lines) => context.store.changeSchedule(name, { ...request, lines }, signal),
+      signal,
+    );
+    if (step === 'too_large') continue;
+    const { changed, schedule, at: judgedTo } = required(step, name);
+    if (changed) return schedule;
+    at = judgedTo;
+  }
+}
+
+interface RunCall {
+  name: string;
+  keys: readonly string[] | null;
+  options: Options;
+}
+
+async function runNow(context: SchedulerContext, { name, keys, options }: RunCall, signal: AbortSignal) {
+  const ran = await run(context, { name, options, request: { kind: 'manual', keys, instants: [] } }, signal);
+  if (ran.ticks.some(({ verdict }) => verdict === 'ran')) return ran;
+  const { overlap } = await readSchedule(context, name, signal);
+  throw new WorkronError(
+    'illegal_transition',
+    `Schedule ${name} has an unfinished run, and its overlap policy is ${overlap}; wait for it or cancel it`,
+  );
+}
+
+interface BackfillCall {
+  name: string;
+  request: BackfillRequest;
+  options: Options;
+}
+
+async function backfill(
+  context: SchedulerContext,
+  { name, request, options }: BackfillCall,
+  signal: AbortSignal,
+): Promise<Backfilled> {
+  const { keys, dryRun } = request;
+  const schedule = await readSchedule(context, name, signal);
+  const instants = ticksInRange(schedule, request, await context.store.now(signal));
+  const missing = await ticksWithoutRun(context, { schedule, keys, instants }, signal);
+  if (dryRun) return { missing, ticks: [], replayed: false };
+  const ran = await run(context, { name, options, request: { kind: 'backfill', keys, instants } }, signal);
+  return { missing: ran.ticks.map(({ key, scheduledFor }) => ({ key, scheduledFor })), ...ran };
+}
+
+async function run(
+  context: SchedulerContext,
+  { name, request, options }: { name: string; request: RunRequest; options: Options },
+  signal: AbortSignal,
+): Promise<{ ticks: Tick[]; replayed: boolean }> {
+  const notify = withInstallationTargets([], context.notify);
+  const ran = required(await context.store.runSchedule(name, { ...request, notify }, options, signal), name);
+  await countSubmitted(context, ran, signal);
+  return ran;
+}
+
+/** Counts the jobs that were started. They are stored, so an error here must not fail the call. */
+async function countSubmitted(
+  { store, telemetry, log }: SchedulerContext,
+  { ticks, replayed }: { ticks: readonly Tick[]; replayed: boolean },
+  signal: AbortSignal,
+): Promise<void> {
+  const ids = ticks.flatMap(({ jobId }) => jobId ?? []);
+  if (replayed || ids.length === 0) return;
+  try {
+    telemetry.submitted((await store.read(ids, signal)).map((job) => ({ job, deduplicated: false })));
+  } catch (error) {
+    log.debug({ error, jobs: ids.length }, 'could not count the jobs of a manual run');
+  }
+}

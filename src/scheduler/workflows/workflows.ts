@@ -1,0 +1,111 @@
+/** What submitters and operators can do with workflows. */
+
+import type { NewWorkflow } from '../../core/dag/new-workflow.ts';
+import type { Workflow, WorkflowFilter, WorkflowStep } from '../../core/dag/workflow.ts';
+import { WorkronError } from '../../core/error.ts';
+import type { InsertOptions } from '../../store/job-store.ts';
+import type { SchedulerContext } from '../context.ts';
+import { changeAll } from '../jobs/change-all.ts';
+import { withInstallationTargets } from '../notify/targets.ts';
+import { pageOf } from '../page.ts';
+import { type RerunRequest, rerunWorkflow } from './rerun.ts';
+import { viewWorkflow, type WorkflowView } from './view-workflow.ts';
+
+/** A workflow with at most this many steps is read in one piece, as it was at one moment. */
+const STEPS_PER_PAGE = 1_000;
+
+export interface WorkflowPage {
+  items: Workflow[];
+  nextBefore: number | null;
+}
+
+export interface Workflows {
+  /** Inserts all steps or none. Resolves once they are on disk. */
+  submitWorkflow(
+    workflow: NewWorkflow,
+    options: InsertOptions,
+    signal: AbortSignal,
+  ): Promise<{ workflow: Workflow; replayed: boolean }>;
+  workflow(id: number, signal: AbortSignal): Promise<WorkflowView>;
+  workflows(
+    filter: WorkflowFilter,
+    page: { before: number | null; limit: number },
+    signal: AbortSignal,
+  ): Promise<WorkflowPage>;
+  /** Cancels waiting steps at once and asks running ones to stop. */
+  cancelWorkflow(id: number, signal: AbortSignal): Promise<Workflow>;
+  /** Retries every failed or cancelled step; steps that were skipped because of them are judged again. */
+  retryWorkflow(id: number, signal: AbortSignal): Promise<Workflow>;
+  /** Inserts a new workflow that repeats a step and, unless `only`, everything below it; parents that are done are kept. */
+  rerunWorkflow(id: number, request: RerunRequest, signal: AbortSignal): Promise<Workflow>;
+}
+
+export function workflowsOf(context: SchedulerContext): Workflows {
+  const { store } = context;
+  return {
+    /** Notifications are about the workflow as a whole, not about each step. */
+    submitWorkflow(workflow, options, signal) {
+      const notify = withInstallationTargets(workflow.notify ?? [], context.notify);
+      return store.insertWorkflow({ ...workflow, notify }, options, signal);
+    },
+    workflow: (id, signal) => viewWorkflow(context, id, signal),
+    workflows: async (filter, { before, limit }, signal) =>
+      pageOf(await store.workflows(filter, { before, limit: limit + 1 }, signal), limit),
+    cancelWorkflow: (id, signal) => cancelWorkflow(context, id, signal),
+    retryWorkflow: (id, signal) => retryWorkflow(context, id, signal),
+    rerunWorkflow: (id, request, signal) => rerunWorkflow(context, id, request, signal),
+  };
+}
+
+export async function readWorkflow(context: SchedulerContext, id: number, signal: AbortSignal): Promise<Workflow> {
+  const workflow = await context.store.workflow(id, signal);
+  if (workflow === undefined) throw new WorkronError('workflow_not_found', `No workflow ${id}`);
+  return workflow;
+}
+
+/** Yields the steps of a workflow, parents before their children, in pages: a workflow can have 100,000 steps. */
+export async function* stepPages(
+  { store }: SchedulerContext,
+  workflowId: number,
+  signal: AbortSignal,
+): AsyncGenerator<WorkflowStep[]> {
+  let after: number | null = null;
+  for (;;) {
+    const steps: WorkflowStep[] = await store.steps(workflowId, signal, { after, limit: STEPS_PER_PAGE });
+    if (steps.length > 0) yield steps;
+    if (steps.length < STEPS_PER_PAGE) return;
+    after = steps.at(-1)?.job.id ?? null;
+  }
+}
+
+/** Cancels every unfinished step. Steps that become claimable meanwhile are found by the next round of `changeAll`. */
+export async function cancelWorkflow(context: SchedulerContext, id: number, signal: AbortSignal): Promise<Workflow> {
+  await readWorkflow(context, id, signal);
+  await changeAll(
+    context,
+    { action: 'cancel', filter: { workflowId: id, statuses: ['running', 'pending', 'scheduled', 'blocked'] } },
+    signal,
+  );
+  return await readWorkflow(context, id, signal);
+}
+
+async function retryWorkflow(context: SchedulerContext, id: number, signal: AbortSignal): Promise<Workflow> {
+  await readWorkflow(context, id, signal);
+  const except = await groupsWithFailedItems(context, id, signal);
+  const filter = { workflowId: id, statuses: ['failed', 'cancelled'] as const };
+  const changed = await changeAll(context, { action: 'retry', filter, except }, signal);
+  if (changed === 0)
+    throw new WorkronError('illegal_transition', `Workflow ${id} has no failed or cancelled step to retry`);
+  return await readWorkflow(context, id, signal);
+}
+
+/** The groups that are reopened by the retry of their items, and so are not retried themselves. */
+async function groupsWithFailedItems(context: SchedulerContext, id: number, signal: AbortSignal): Promise<Set<number>> {
+  const found = new Set<number>();
+  for await (const steps of stepPages(context, id, signal)) {
+    for (const { job, group } of steps) {
+      if (group !== null && group.counts.failed + group.counts.cancelled > 0) found.add(job.id);
+    }
+  }
+  return found;
+}

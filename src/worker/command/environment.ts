@@ -1,0 +1,52 @@
+/** The environment of a command. Nothing else of the server's environment is passed on. */
+
+import type { ClaimedJob } from '../../core/job.ts';
+import { TREE_MARK } from '../launcher/process-table.ts';
+import { contextVariables, tickVariables } from './context-variables.ts';
+
+const PASSED_ON = new Set([
+  'PATH',
+  'HOME',
+  'USER',
+  'LOGNAME',
+  'SHELL',
+  'LANG',
+  'LANGUAGE',
+  'TZ',
+  'TMPDIR',
+  'TERM',
+  'HOSTNAME',
+  'SSL_CERT_FILE',
+  'SSL_CERT_DIR',
+  TREE_MARK,
+]);
+
+/** The part of the worker's environment that commands may see: no tokens, no database addresses. */
+export function passedOn(env: Readonly<NodeJS.ProcessEnv>): Record<string, string> {
+  const passed: Record<string, string> = {};
+  for (const [name, value] of Object.entries(env)) {
+    if (value !== undefined && (PASSED_ON.has(name) || name.startsWith('LC_'))) passed[name] = value;
+  }
+  return passed;
+}
+
+export interface AttemptFiles {
+  /** Where the command may write its result. */
+  result: string;
+  /** Where the ends of its parents are written; `null` if it has none. */
+  parents: string | null;
+}
+
+/** The variables of one attempt: the job's own, those of its run context, and its identity. */
+export function attemptEnvironment(job: ClaimedJob, files: AttemptFiles): Record<string, string> {
+  return {
+    ...job.env,
+    ...(job.tick === null ? {} : tickVariables(job.tick)),
+    ...(job.runContext === null ? {} : contextVariables(job.runContext)),
+    WORKRON_JOB_ID: String(job.id),
+    WORKRON_ATTEMPT: String(job.attempt),
+    WORKRON_QUEUE: job.queue,
+    WORKRON_OUTPUT: files.result,
+    ...(files.parents === null ? {} : { WORKRON_PARENTS: files.parents }),
+  };
+}

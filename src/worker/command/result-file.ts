@@ -1,0 +1,71 @@
+/** The result that a command writes to `$WORKRON_OUTPUT`: `key=value` lines, or one JSON document. */
+
+import { closeSync, constants, fstatSync, openSync, readFileSync, unlinkSync } from 'node:fs';
+import { MAX_RESULT_BYTES } from '../../core/outcome.ts';
+import { cleanJson, cleanText } from '../../core/text.ts';
+
+export type ReadResult = { ok: true; result: unknown } | { ok: false; error: string };
+
+/** Reads and removes the file; `result` is `undefined` if there is none. */
+export function takeResult(path: string): ReadResult {
+  let fd: number;
+  try {
+    // Does not follow a symbolic link or wait for a named pipe that the command may have created.
+    fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { ok: true, result: undefined };
+    removeFile(path);
+    return { ok: false, error: '$WORKRON_OUTPUT is not a plain file that can be read' };
+  }
+  try {
+    const stat = fstatSync(fd);
+    if (!stat.isFile()) return { ok: false, error: '$WORKRON_OUTPUT is not a plain file' };
+    if (stat.size > MAX_RESULT_BYTES) {
+      return { ok: false, error: `the result in $WORKRON_OUTPUT has ${stat.size} bytes; expected at most 1 MiB` };
+    }
+    return parseResult(readFileSync(fd, 'utf8'));
+  } catch (error) {
+    return { ok: false, error: `$WORKRON_OUTPUT cannot be read: ${String(error)}` };
+  } finally {
+    closeSync(fd);
+    removeFile(path);
+  }
+}
+
+export function removeFile(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch {
+    // Most commands write no result.
+  }
+}
+
+/** A first line of the form `key=value` means lines; all else must be JSON. */
+export function parseResult(text: string): ReadResult {
+  const lines = text.split('\n').map((line) => line.replace(/\r$/, ''));
+  const first = lines.find((line) => line.trim() !== '');
+  if (first === undefined) return { ok: true, result: undefined };
+  if (/^[A-Za-z_][\w.-]*=/.test(first)) return parseLines(lines);
+  try {
+    return { ok: true, result: cleanJson(JSON.parse(text)) };
+  } catch {
+    return { ok: false, error: `$WORKRON_OUTPUT holds neither key=value lines nor JSON: ${quoted(first)}` };
+  }
+}
+
+function parseLines(lines: readonly string[]): ReadResult {
+  const result: Record<string, string> = {};
+  for (const [index, line] of lines.entries()) {
+    if (line.trim() === '') continue;
+    const [, key, value] = /^([A-Za-z_][\w.-]*)=(.*)$/.exec(line) ?? [];
+    if (key === undefined || value === undefined || key === '__proto__') {
+      return { ok: false, error: `$WORKRON_OUTPUT, line ${index + 1}: expected key=value, got ${quoted(line)}` };
+    }
+    result[key] = cleanText(value);
+  }
+  return { ok: true, result };
+}
+
+function quoted(line: string): string {
+  return JSON.stringify(cleanText(line.slice(0, 100)).toWellFormed());
+}

@@ -1,0 +1,71 @@
+/**
+ * Reports progress: the latest of each attempt, many in one call. Checkpoints are written before the handler goes on.
+ */
+
+import { Stopped } from '../../core/handler-errors.ts';
+import type { Progress } from '../../core/job.ts';
+import { NEVER } from '../../core/never.ts';
+import type { Log } from '../../ops/log.ts';
+import type { JobSource } from '../job-source.ts';
+import type { Assignment } from '../run/assignment.ts';
+import { within } from '../time/within.ts';
+
+const EVERY_MS = 200;
+const ANSWER_MS = 15_000;
+const MAX_AT_ONCE = 500;
+
+export class Reporter {
+  readonly #source: JobSource;
+  readonly #log: Log;
+  readonly #latest = new Map<Assignment, Progress>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(source: JobSource, log: Log) {
+    this.#source = source;
+    this.#log = log;
+  }
+
+  /** Sent soon. Newer progress replaces progress that was not sent yet. */
+  progress(assignment: Assignment, progress: Progress): void {
+    this.#latest.set(assignment, progress);
+    this.#timer ??= setTimeout(() => void this.#flush([...this.#latest.keys()]), EVERY_MS);
+  }
+
+  /** Sends the last progress of an attempt that ends. */
+  async end(assignment: Assignment): Promise<void> {
+    if (this.#latest.has(assignment)) await this.#flush([assignment]);
+  }
+
+  /** Resolves once the checkpoint is on disk; rejects if the attempt is no longer this worker's. */
+  async checkpoint(assignment: Assignment, checkpoint: unknown): Promise<void> {
+    const { jobId, attempt, workerId } = assignment;
+    const report = [{ jobId, attempt, workerId, checkpoint }];
+    const [held] = await within(ANSWER_MS, NEVER, (signal) => this.#source.report(report, signal));
+    if (held !== true) throw new Stopped('lost', `job ${jobId} is no longer this worker's`);
+  }
+
+  lastCheckpoint({ jobId }: Assignment): Promise<unknown> {
+    return within(ANSWER_MS, NEVER, (signal) => this.#source.checkpoint(jobId, signal));
+  }
+
+  async #flush(assignments: readonly Assignment[]): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const batch = assignments.slice(0, MAX_AT_ONCE);
+    const reports = batch.flatMap((assignment) => {
+      const progress = this.#latest.get(assignment);
+      this.#latest.delete(assignment);
+      const { jobId, attempt, workerId } = assignment;
+      return progress === undefined ? [] : [{ jobId, attempt, workerId, progress }];
+    });
+    if (this.#latest.size > 0) {
+      this.#timer = setTimeout(() => void this.#flush([...this.#latest.keys()]), EVERY_MS);
+    }
+    try {
+      await within(ANSWER_MS, NEVER, (signal) => this.#source.report(reports, signal));
+    } catch (error) {
+      // Progress is lossy: newer progress replaces it.
+      this.#log.debug({ error }, 'could not write progress');
+    }
+  }
+}

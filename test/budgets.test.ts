@@ -1,0 +1,111 @@
+/** Size budgets of the product's source. An exception is listed by name with its reason, and goes when it is not needed. */
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { before, test } from 'node:test';
+import { root, type ScannedExport, type SourceFile, scanSources } from './kit/source-scan.ts';
+
+const MAX_FILE_LINES = 300;
+const MAX_FUNCTION_LINES = 60;
+
+const SQL_TEXT = 'SQL statements: one template per statement, no control flow';
+const DISPATCH = 'wires one function to each method of an interface, no control flow';
+
+/** File → why it may have more than 300 lines. */
+const LONG_FILES: Readonly<Record<string, string>> = {
+  'src/api/client.ts': 'one method per route',
+  'src/store/postgres/jobs/insert-guarded.ts': 'to be split',
+  'src/store/postgres/jobs/settle.ts': 'to be split',
+};
+
+/** `file#function` → why it may have more than 60 lines. */
+const LONG_FUNCTIONS: Readonly<Record<string, string>> = {
+  'src/http/server.ts#createServer': 'to be split',
+  'src/library/tracing.ts#middlewareOf': 'to be split',
+  'src/store/postgres/sql/change.ts#changeSql': SQL_TEXT,
+  'src/store/postgres/sql/claim.ts#claimSql': SQL_TEXT,
+  'src/store/postgres/sql/dependencies.ts#dependenciesSql': SQL_TEXT,
+  'src/store/postgres/sql/groups.ts#groupsSql': SQL_TEXT,
+  'src/store/postgres/sql/insert.ts#insertSql': SQL_TEXT,
+  'src/store/postgres/sql/schedules.ts#schedulesSql': SQL_TEXT,
+  'src/worker/http-source.ts#httpSource': DISPATCH,
+};
+
+/** `file#name` → why it is exported although only tests import it. */
+const EXPORTED_FOR_TESTS: Readonly<Record<string, string>> = {
+  'src/api/claim.ts#ClaimedJob': 'the schema of one claimed job is tested on its own',
+  'src/api/problem.ts#ERROR_TITLES': 'the documentation is compared with it',
+  'src/cli/output/terminal-log.ts#terminalLog': 'its lines are tested with a fixed clock and stream',
+  'src/core/dag/group.ts#MAX_ITEMS': 'a limit whose edge is tested',
+  'src/core/job.ts#WAITING_STATUSES': 'tests cover every waiting status',
+  'src/core/transition.ts#FREE_INTERRUPTIONS': 'a limit whose edge is tested',
+  'src/store/statements.ts#TWINS': 'the statements of both databases are compared with it',
+  'src/worker/launcher/launcher.ts#PID_NAMESPACE': 'tests cover every mode',
+};
+
+/** Names that other packages import. */
+const PUBLIC_ENTRIES = ['src/index.ts', 'src/client.ts', 'src/testing.ts', 'contract/index.ts'];
+
+let product: SourceFile[] = [];
+let measured: SourceFile[] = [];
+
+before(() => {
+  product = scanSources(['src', 'ui/src', 'contract', 'bench']);
+  measured = product.filter(({ path }) => path.startsWith('src/') || path.startsWith('ui/'));
+});
+
+test(`budgets: a file has at most ${MAX_FILE_LINES} lines`, () => {
+  const long = measured.filter(({ lines }) => lines > MAX_FILE_LINES);
+  expectOnly(
+    LONG_FILES,
+    long.map(({ path, lines }) => [path, `${lines} lines`]),
+  );
+});
+
+test(`budgets: a function has at most ${MAX_FUNCTION_LINES} lines`, () => {
+  const long = measured.flatMap(({ path, functions }) =>
+    functions
+      .filter(({ lines }) => lines > MAX_FUNCTION_LINES)
+      .map(({ name, lines }): [string, string] => [`${path}#${name}`, `${lines} lines`]),
+  );
+  expectOnly(LONG_FUNCTIONS, long);
+});
+
+test('budgets: an exported name is not there for tests alone', () => {
+  const byProduct = usersIn(product);
+  const byTests = usersIn(scanSources(['test']));
+  const forTests: [string, string][] = [];
+  for (const file of measured.filter(({ path }) => !PUBLIC_ENTRIES.includes(path))) {
+    for (const exported of file.exports) {
+      if (byProduct(file.path, exported) !== undefined || isPartOfSignature(file.path, exported)) continue;
+      const user = byTests(file.path, exported);
+      if (user !== undefined) forTests.push([`${file.path}#${exported.name}`, `imported by ${user}`]);
+    }
+  }
+  expectOnly(EXPORTED_FOR_TESTS, forTests);
+});
+
+/** Fails with what is over budget and not listed, and with what is listed and no longer over budget. */
+function expectOnly(exceptions: Readonly<Record<string, string>>, found: readonly (readonly [string, string])[]): void {
+  const names = new Set(found.map(([name]) => name));
+  const unlisted = found.filter(([name]) => !(name in exceptions)).map(([name, what]) => `${name}: ${what}`);
+  const unneeded = Object.keys(exceptions).filter((name) => !names.has(name));
+  assert.deepEqual({ unlisted, unneeded }, { unlisted: [], unneeded: [] });
+}
+
+/** Finds a file among `files` that imports an exported name. */
+function usersIn(files: readonly SourceFile[]): (path: string, exported: ScannedExport) => string | undefined {
+  const users = new Map<string, string>();
+  for (const { path, uses } of files) {
+    for (const { file, name = '*', typesOnly } of uses) users.set(`${file}#${typesOnly ? 'types' : name}`, path);
+  }
+  return (path, { name, isType }) =>
+    users.get(`${path}#${name}`) ?? users.get(`${path}#*`) ?? (isType ? users.get(`${path}#types`) : undefined);
+}
+
+/** A type that its own file mentions again, as in the parameters of a function that the product calls. */
+function isPartOfSignature(path: string, { name, isType }: ScannedExport): boolean {
+  if (!isType) return false;
+  return (readFileSync(join(root, path), 'utf8').match(new RegExp(`\\b${name}\\b`, 'g')) ?? []).length > 1;
+}

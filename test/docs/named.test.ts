@@ -1,0 +1,41 @@
+/** What docs/architecture.md and CONTRIBUTING.md say about tables and files is so. */
+
+import assert from 'node:assert/strict';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+
+const root = join(import.meta.dirname, '..', '..');
+const architecture = readFileSync(join(root, 'docs', 'architecture.md'), 'utf8');
+
+function tablesOf(dialect: string): string[] {
+  const folder = join(root, 'src', 'store', dialect, 'migrations');
+  const text = globSync('*.sql', { cwd: folder }).map((file) => readFileSync(join(folder, file), 'utf8'));
+  const names = text.join('\n').matchAll(/^create (?:unlogged )?table (?:workron\.)?(\w+)/gm);
+  return [...names].map(([, name]) => name as string).sort();
+}
+
+test('docs: architecture.md lists every table, and says which one only PostgreSQL has', () => {
+  const section = /^## The tables\n(.*?)^###? /ms.exec(architecture)?.[1] ?? assert.fail();
+  const listed = [...section.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name as string);
+  assert.deepEqual(listed.sort(), tablesOf('postgres'));
+  assert.deepEqual(
+    listed.filter((name) => name !== 'waiter'),
+    tablesOf('sqlite'),
+  );
+});
+
+/** Made by `npm run bench:race`. */
+const GENERATED = ['bench/race/node_modules', 'bench/race/out'];
+
+test('docs: every file and folder that the documents name exists', () => {
+  const missing: string[] = [];
+  for (const file of globSync(['*.md', 'docs/**/*.md'], { cwd: root })) {
+    const text = readFileSync(join(root, file), 'utf8').replace(/^```.*?^```/gms, '');
+    for (const [, path = ''] of text.matchAll(/`((?:src|test|contract|ui|bench|schema|examples|docs)\/[\w./*-]*)`/g)) {
+      const found = path.includes('*') ? globSync(path, { cwd: root }).length > 0 : existsSync(join(root, path));
+      if (!found && !GENERATED.includes(path)) missing.push(`${file}: ${path}`);
+    }
+  }
+  assert.deepEqual(missing, []);
+});

@@ -1,3 +1,0 @@
-/** The clock of the contract suite. */
-
-export * from '../../contract/kit/clock.ts';

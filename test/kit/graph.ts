@@ -1,3 +1,0 @@
-/** Graphs in the words of the contract suite. */
-
-export * from '../../contract/kit/graph.ts';

@@ -1,3 +1,0 @@
-/** The store that is the specification. */
-
-export * from '../../contract/kit/memory.ts';

@@ -35,7 +35,7 @@ export interface PostgresOptions {
   log: Log;
 }
 
-export const DEFAULT_SCHEMA = 'workron';
+const DEFAULT_SCHEMA = 'workron';
 const DEFAULT_POOL_SIZE = 10;
 const SCHEMA_NAME = /^[a-z_][a-z0-9_]{0,62}$/;
 

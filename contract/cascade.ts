@@ -61,7 +61,7 @@ export function exerciseCascade(open: OpenStore): void {
     assert.equal(await store.cascade(10, forever), 0);
     const [parent] = (await submitChain(store, 2)) as [Job];
     await hands.done(parent);
-    assert.equal(await store.cascade(10, forever), 0, 'children of an end are told with it');
+    assert.equal(await store.cascade(10, forever), 0, 'an end propagates to its children at once');
     assert.equal(await store.cascade(0, forever), 0);
   });
 
@@ -132,16 +132,16 @@ export function exerciseCascade(open: OpenStore): void {
     assert.deepEqual(await hands.take(), [last.id]);
   });
 
-  test('cascade: those who would care are told that there is something to do', async ({ store }) => {
+  test('cascade: a hint says that there is something to do', async ({ store }) => {
     const hands = await Hands.of(store);
     const [head] = (await submitChain(store, 3)) as [Job];
     await hands.lease(head);
-    const told = nextHint(store, 'graph');
+    const hinted = nextHint(store, 'graph');
     await hands.failed(head);
-    await told;
+    await hinted;
   });
 
-  test('cancel: takes along all that waits for the job in vain, but not what takes any end', async ({ store }) => {
+  test('cancel: also cancels dependents that can no longer run, but not those that accept any end', async ({ store }) => {
     const hands = await Hands.of(store);
     const chain = await submitChain(store, 4);
     const [head, second] = chain as [Job, Job];

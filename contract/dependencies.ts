@@ -82,7 +82,7 @@ export function exerciseDependencies(open: OpenStore, effort: Effort): void {
     assert.deepEqual(await hands.take(), [child.id]);
   });
 
-  test('dependencies: all must hold, and are told by id whatever their order was', async ({ store }) => {
+  test('dependencies: all must hold, and are listed by id whatever their order was', async ({ store }) => {
     const hands = await Hands.of(store);
     const parents = await submit(store, jobs(3));
     const child = await submitOne(store, after([...parents].reverse()));

@@ -299,9 +299,9 @@ export function exerciseGroups(open: OpenStore): void {
     await submitWorkflow(store, fanOut([1, 2], 1));
     await settleDown(store);
     const [first] = await hands.take();
-    const told = nextHint(store, 'graph');
+    const hinted = nextHint(store, 'graph');
     await hands.done(first ?? 0);
-    await told;
+    await hinted;
     assert.equal(await store.expand(10, forever), 1);
   });
 

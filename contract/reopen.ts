@@ -29,7 +29,7 @@ export function exerciseReopen(open: OpenStore): void {
     );
   });
 
-  test('retry: a child that is judged anew still knows of its parents that were done before', async ({ store }) => {
+  test('retry: a child that is judged again still counts its parents that were done before', async ({ store }) => {
     const hands = await Hands.of(store);
     const [fine, failing] = (await submit(store, jobs(2))) as [Job, Job];
     const child = await submitOne(store, after([fine, failing]));
@@ -187,7 +187,7 @@ export function exerciseReopen(open: OpenStore): void {
     await hands.done(ran);
   });
 
-  test('retry: those further down are right even where the job ended again before they were told', async ({
+  test('retry: jobs further down end right even if the job ended again before the cascade reached them', async ({
     store,
   }) => {
     const hands = await Hands.of(store);
@@ -202,7 +202,7 @@ export function exerciseReopen(open: OpenStore): void {
     await hands.done(foot);
   });
 
-  test('retry: skipped again before those further down were told, nothing changes for them', async ({ store }) => {
+  test('retry: a job skipped again before the cascade reached those further down changes nothing for them', async ({ store }) => {
     const hands = await Hands.of(store);
     const chain = await submitChain(store, 4);
     await hands.failed(chain[0] as Job);

@@ -8,17 +8,17 @@ import { type OpenStore, withStore } from './kit/store.ts';
 export function exerciseRunContext(open: OpenStore): void {
   const test = withStore(open);
 
-  test('runContext: a job that stands alone has none', async ({ store }) => {
+  test('run context: a job that stands alone has none', async ({ store }) => {
     assert.equal((await claimOne(store, aJob())).job.runContext, null);
   });
 
-  test('runContext: a parent knows nothing of its children', async ({ store }) => {
+  test('run context: a parent knows nothing of its children', async ({ store }) => {
     const parent = await submitOne(store, aJob());
     await submitOne(store, after([parent]));
     assert.equal((await claimOne(store)).job.runContext, null);
   });
 
-  test('runContext: a child is told how its parents ended, by id', async ({ store }) => {
+  test('run context: a child gets how its parents ended, by id', async ({ store }) => {
     const hands = await Hands.of(store);
     const [a, b, c] = (await submit(store, [aJob({ name: 'extract' }), ...jobs(2)])) as [Job, Job, Job];
     const child = await submitOne(store, aJob({ dependsOn: [on(c), on(b, 'failure'), on(a, 'ended')] }));
@@ -36,7 +36,7 @@ export function exerciseRunContext(open: OpenStore): void {
     });
   });
 
-  test('runContext: a child submitted after its parent’s end is told the same', async ({ store }) => {
+  test('run context: a child submitted after its parent’s end gets the same', async ({ store }) => {
     const hands = await Hands.of(store);
     const parent = await submitOne(store, aJob({ continueOnFailure: true }));
     await hands.failed(parent);
@@ -47,7 +47,7 @@ export function exerciseRunContext(open: OpenStore): void {
     ]);
   });
 
-  test('runContext: every attempt is told', async ({ store, advance }) => {
+  test('run context: every attempt gets it', async ({ store, advance }) => {
     const hands = await Hands.of(store);
     const parent = await submitOne(store, aJob());
     const child = await submitOne(store, after([parent]));
@@ -62,7 +62,7 @@ export function exerciseRunContext(open: OpenStore): void {
     assert.equal(first.runContext?.parents[0]?.result, 'r');
   });
 
-  test('runContext: a step is told the workflow’s parameters, and its parents by their keys', async ({ store }) => {
+  test('run context: a step gets the workflow’s parameters, and its parents by their keys', async ({ store }) => {
     const hands = await Hands.of(store);
     const params = { date: '2026-11-15', dry: false, deep: { list: [1] } };
     const steps = [aStep('a', { job: { name: 'another name' } }), aStep('b', { parents: [0] })];
@@ -76,7 +76,7 @@ export function exerciseRunContext(open: OpenStore): void {
     });
   });
 
-  test('runContext: an item is told what to work on, and the parents of its group', async ({ store }) => {
+  test('run context: an item gets its value, and the parents of its group', async ({ store }) => {
     const hands = await Hands.of(store);
     const { step } = await submitWorkflow(
       store,
@@ -106,7 +106,7 @@ export function exerciseRunContext(open: OpenStore): void {
     ]);
   });
 
-  test('runContext: items claimed together are told all of their parents’ results', async ({ store }) => {
+  test('run context: items claimed together all get their parents’ results', async ({ store }) => {
     const forEach = { items: { parent: 0, path: ['list'] }, maxParallel: null };
     const steps = [aStep('object'), aStep('list'), aStep('text'), aStep('each', { parents: [0, 1, 2], forEach })];
     const { step } = await submitWorkflow(store, aWorkflow(steps));
@@ -123,7 +123,7 @@ export function exerciseRunContext(open: OpenStore): void {
       );
   });
 
-  test('runContext: an item is told whole, however long it is', async ({ store }) => {
+  test('run context: an item gets its whole value, however long it is', async ({ store }) => {
     const hands = await Hands.of(store);
     const long = `${'é"\\'.repeat(60_000)}.`;
     const forEach = { items: { parent: 0, path: [] }, maxParallel: null };
@@ -139,7 +139,7 @@ export function exerciseRunContext(open: OpenStore): void {
     assert.deepEqual(second.job.runContext?.params, params);
   });
 
-  test('runContext: an edited item keeps what it is to work on', async ({ store }) => {
+  test('run context: an edited item keeps what it is to work on', async ({ store }) => {
     const hands = await Hands.of(store);
     const { step } = await submitWorkflow(
       store,
@@ -152,7 +152,7 @@ export function exerciseRunContext(open: OpenStore): void {
     assert.deepEqual([job.timeoutMs, job.runContext?.item], [5, { value: 'x', index: 0 }]);
   });
 
-  test('runContext: what is kept of an earlier workflow is told as if it had run', async ({ store }) => {
+  test('run context: a step kept from an earlier workflow counts as if it had run', async ({ store }) => {
     const hands = await Hands.of(store);
     const earlier = await submitOne(store, aJob());
     await hands.done(earlier, 'kept');

@@ -348,7 +348,7 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/store/postgres/locking.test.ts'],
   },
   {
-    name: 'a condition read as its opposite',
+    name: 'a condition is read as its opposite',
     edits: [{ file: 'src/core/dag/conditions.ts', from: "success: ['done'],", to: "success: ['failed']," }],
     tests: ['test/store/memory/contract.test.ts'],
   },
@@ -380,7 +380,7 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/store/memory/contract.test.ts'],
   },
   {
-    name: 'a cancellation that does not reach its dependents',
+    name: 'a cancellation does not reach its dependents',
     edits: [
       {
         file: 'src/core/dag/propagate.ts',
@@ -413,7 +413,7 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/store/sqlite/contract.test.ts'],
   },
   {
-    name: 'the counter of open edges decremented twice (PostgreSQL)',
+    name: 'the counter of open edges is decremented twice (PostgreSQL)',
     edits: [
       {
         file: 'src/store/postgres/migrations/001_foundation.sql',

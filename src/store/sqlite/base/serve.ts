@@ -109,5 +109,5 @@ function perform(
   if (fence !== undefined) requireTerm(context, fence);
   const value = (methods[method] as Method | undefined)?.(context, ...args);
   context.graphUpdate.write(context);
-  return effects.isEmpty ? { id, value } : { id, value, changed: effects };
+  return effects.isEmpty ? { id, value } : { id, value, changed: effects.toMessage() };
 }

@@ -8,7 +8,8 @@ import { statements } from '../src/store/postgres/base/sql.ts';
 import { sql } from '../src/store/sqlite/base/sql.ts';
 import { TWINS } from '../src/store/statements.ts';
 
-const src = join(import.meta.dirname, '..', 'src');
+const root = join(import.meta.dirname, '..');
+const src = join(root, 'src');
 
 /** The folders from which each folder of src may import, besides itself. */
 const MAY_IMPORT: Record<string, readonly string[]> = {
@@ -24,13 +25,16 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   cli: ['core', 'api', 'ops', 'store', 'scheduler', 'worker', 'http', 'node', 'library'],
 };
 
-/** The contract of a store: the only files of store/ that scheduler and http may import. */
+/** The contract of a store: the only files of store/ that scheduler, http and the contract suite may import. */
 const CONTRACT = /^store\/(store|hint|[a-z]+-store)\.ts$/;
 
-function importsOf(file: string): string[] {
-  const text = readFileSync(join(src, file), 'utf8');
+const DRIVERS = ['memory', 'sqlite', 'postgres'];
+
+/** Returns the relative imports of a file, as paths from `folder`. */
+function importsOf(file: string, folder = src): string[] {
+  const text = readFileSync(join(folder, file), 'utf8');
   return [...text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)].map(([, path]) =>
-    relative(src, join(src, dirname(file), path as string)),
+    relative(folder, join(folder, dirname(file), path as string)),
   );
 }
 
@@ -49,13 +53,37 @@ test('architecture: a folder imports only from the folders it is allowed to', ()
   assert.deepEqual(wrong, []);
 });
 
-test('architecture: the dashboard imports from src/api only', () => {
-  const ui = join(src, '..', 'ui', 'src');
+test('architecture: a driver imports no other driver, and what the drivers share imports none', () => {
+  const driverOf = (file: string) => DRIVERS.find((driver) => file.startsWith(`store/${driver}/`));
   const wrong: string[] = [];
-  for (const file of globSync('**/*.{ts,tsx}', { cwd: ui })) {
-    const text = readFileSync(join(ui, file), 'utf8');
-    for (const [, path] of text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)) {
-      const target = relative(join(src, '..'), join(ui, dirname(file), path as string));
+  for (const file of globSync('store/**/*.ts', { cwd: src })) {
+    for (const target of importsOf(file)) {
+      const other = driverOf(target);
+      if (other !== undefined && other !== driverOf(file)) wrong.push(`${file} imports ${target}`);
+    }
+  }
+  assert.deepEqual(wrong, []);
+});
+
+test('architecture: the contract suite imports core, ops, scheduler and the store contract, and no driver', () => {
+  /** The store that the suite is published with, for callers who compare with it. No test of the suite imports it. */
+  const REFERENCE = 'contract/kit/memory.ts imports src/store/memory/base/open.ts';
+  const wrong: string[] = [];
+  for (const file of globSync('contract/**/*.ts', { cwd: root })) {
+    for (const target of importsOf(file, root)) {
+      const inSrc = relative('src', target);
+      const isAllowed = /^(contract|src\/(core|ops|scheduler))\//.test(target) || CONTRACT.test(inSrc);
+      if (!isAllowed) wrong.push(`${file} imports ${target}`);
+      if (target === 'contract/kit/memory.ts' && file !== 'contract/index.ts') wrong.push(`${file} imports ${target}`);
+    }
+  }
+  assert.deepEqual(wrong, [REFERENCE]);
+});
+
+test('architecture: the dashboard imports from src/api only', () => {
+  const wrong: string[] = [];
+  for (const file of globSync('ui/src/**/*.{ts,tsx}', { cwd: root })) {
+    for (const target of importsOf(file, root)) {
       if (!target.startsWith('ui/src/') && !target.startsWith('src/api/')) wrong.push(`${file} imports ${target}`);
     }
   }

@@ -20,17 +20,17 @@ test('docs: the table of clock changes is there, and the grace is the one of the
   assert.ok(text.includes(`**${ON_TIME_MS / 1_000} seconds**`));
 });
 
-for (const [, expression = '', timezone = '', day = '', , fires = ''] of rows) {
-  test(`docs: ${expression} on ${day} in ${timezone} fires at ${fires}`, () => {
+for (const [, expression = '', timezone = '', day = '', , ticks = ''] of rows) {
+  test(`docs: ${expression} on ${day} in ${timezone} has ticks at ${ticks}`, () => {
     const date = Temporal.PlainDate.from(day);
     const start = date.toZonedDateTime(timezone).epochMilliseconds;
     const end = date.add({ days: 1 }).toZonedDateTime(timezone).epochMilliseconds;
-    const ticks = oldestTicks(parseCron(expression, timezone), start - 1, end - 1, 100);
-    const shown = ticks.map((tick) =>
+    const found = oldestTicks(parseCron(expression, timezone), start - 1, end - 1, 100);
+    const shown = found.map((tick) =>
       wallTimeOf(zoneOf(timezone), tick)
         .text.slice(11)
         .replace(/^(\d\d:\d\d):00/, '$1'),
     );
-    assert.deepEqual(shown, fires.trim().split(', '));
+    assert.deepEqual(shown, ticks.trim().split(', '));
   });
 }

@@ -57,7 +57,8 @@ export const accessSettings = inGroup('Listening and access', {
     default: [],
     defaultText: 'none',
     parse: listOf(anyText),
-    sentence: 'Additional Host names that requests without a token may use. May be given more than once.',
+    sentence:
+      'Additional host names: requests without a token may have them as Host, all requests as Origin. Requests that a browser marks as cross-site stay refused. May be given more than once.',
     commands: SERVERS,
   }),
 });

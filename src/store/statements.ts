@@ -41,7 +41,7 @@ export const TWINS = {
   },
   heartbeat: {
     startJobs: 'Records that prefetched jobs have started.',
-    hearWorker: 'Records a heartbeat; an offline worker is online again.',
+    renewWorker: 'Records a heartbeat; an offline worker is online again.',
     heldBy: 'The jobs that a worker holds.',
     renewLeases: 'Renews leases of single jobs.',
   },
@@ -75,7 +75,7 @@ export const TWINS = {
     writeGroups: 'How many items of a group ended, and how.',
     firstFailures: 'The first item of a group that failed.',
     resultOf: 'The result of a job, which may be the list of items.',
-    dueGroups: 'Groups that have something to do.',
+    groupsNeedingItems: 'Groups whose next items can be inserted, or that can end.',
     graphWork: 'Which of the duties of graphs have something to do.',
   },
   workflows: {

@@ -3,7 +3,7 @@
 import type { Status, WaitingStatus } from '../../../core/job.ts';
 import { type Lane, laneFromKey } from '../../../core/lane.ts';
 import { Heap } from '../../heap.ts';
-import type { TurnLines } from '../jobs/turn-lines.ts';
+import type { TurnGroups } from '../jobs/turn-groups.ts';
 import type { Entry } from './entry.ts';
 
 export type LiveStatus = WaitingStatus | 'running';
@@ -47,9 +47,9 @@ export class Live {
   readonly #counts = new Map<string, LiveCounts & { total: number }>();
   /** Runs of schedules, by line. */
   readonly #runs = new Map<number, Set<Entry>>();
-  readonly #turns: TurnLines;
+  readonly #turns: TurnGroups;
 
-  constructor(turns: TurnLines) {
+  constructor(turns: TurnGroups) {
     this.#turns = turns;
   }
 

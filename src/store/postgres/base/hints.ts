@@ -63,7 +63,7 @@ export class Hints implements AsyncDisposable {
   }
 
   /** Announces changes that are on disk. `elsewhere: false` if only this process can use the hint. */
-  tell(changed: Announcement, { elsewhere = true } = {}): void {
+  announce(changed: Announcement, { elsewhere = true } = {}): void {
     this.#here.announce(changed);
     if (!elsewhere || this.#closed) return;
     this.#there.add({ ...changed, dueAt: this.#worthSending(changed.dueAt ?? null) });
@@ -89,7 +89,7 @@ export class Hints implements AsyncDisposable {
     this.#here.announce({ work: true, graph: true, schedules: true, dueAt: 0 });
   }
 
-  tellLeadershipLost(): void {
+  announceLeadershipLost(): void {
     this.#here.announceLeadershipLost();
   }
 

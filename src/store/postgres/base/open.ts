@@ -93,7 +93,7 @@ function createContext(opened: Opened, { lock_space: lockSpace, folds }: Meta): 
     onResumed: () => hints.receiveAnything(),
     onEnded: () => {
       leadership.forgetLocks();
-      hints.tellLeadershipLost();
+      hints.announceLeadershipLost();
     },
   });
   const leadership = new Leadership({ database, direct, sql, lockSpace, log });

@@ -19,7 +19,7 @@ import type { Transaction } from './transaction.ts';
 interface IntakeRow {
   job_id: number;
   kind: 'submitted' | 'ended';
-  wish: { depends_on?: [number, Condition][]; flags?: number };
+  request: { depends_on?: [number, Condition][]; flags?: number };
 }
 
 /** Stands for the key that the job holds: only its existence matters here. */
@@ -47,10 +47,10 @@ async function adoptOne(context: Context, row: IntakeRow, signal: AbortSignal): 
   effects.publish(context);
 }
 
-async function judge(context: Context, transaction: Transaction, { job_id: jobId, wish }: IntakeRow): Promise<void> {
+async function judge(context: Context, transaction: Transaction, { job_id: jobId, request }: IntakeRow): Promise<void> {
   const { sql } = context;
   const { session, locks, effects } = transaction;
-  const dependsOn = (wish.depends_on ?? []).map(([parentId, condition]) => ({ jobId: parentId, condition }));
+  const dependsOn = (request.depends_on ?? []).map(([parentId, condition]) => ({ jobId: parentId, condition }));
   await lockAffected(context, transaction, { ends: [jobId], others: dependsOn.map((parent) => parent.jobId) });
   // It may have been cancelled since.
   if (!locks.holds(jobId)) return;
@@ -89,11 +89,11 @@ async function parentsOf(
 async function propagateEnd(
   context: Context,
   transaction: Transaction,
-  { job_id: jobId, wish }: IntakeRow,
+  { job_id: jobId, request }: IntakeRow,
 ): Promise<void> {
   const again = await transaction.session.query(context.sql.liveOf, [numbers([jobId])]);
   if (again.length > 0) return;
-  const flags = (wish.flags ?? 0) & ~FLAG.holdsKey;
+  const flags = (request.flags ?? 0) & ~FLAG.holdsKey;
   const update = new GraphUpdate(context, transaction);
   await update.ended([{ jobId, flags, status: 'done', keepDependents: false }]);
   await update.write();

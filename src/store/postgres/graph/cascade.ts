@@ -19,9 +19,9 @@ export async function cascade(context: Context, limit: number, signal: AbortSign
   const { sql } = context;
   const { count, effects } = await retryTransaction(context, signal, async (session) => {
     const heads = await session.query<CascadeEntry>(sql.cascadeHeads, [limit]);
-    const gathered = new TransactionEffects();
-    const done = heads.length === 0 ? 0 : await cascadeFrom(context, session, { heads, limit, effects: gathered });
-    return { count: done, effects: gathered };
+    const effects = new TransactionEffects();
+    const done = heads.length === 0 ? 0 : await cascadeFrom(context, session, { heads, limit, effects });
+    return { count: done, effects };
   });
   effects.publish(context);
   return count;

@@ -127,7 +127,7 @@ export class TransactionEffects {
   publish({ hints, fairQueues }: Context): void {
     fairQueues.learn(this.#fairQueues);
     if (this.#jobs.length === 0 && !this.#graph && !this.#work && this.#dueAt === null) return;
-    hints.tell({ jobs: this.#jobs, work: this.#work, graph: this.#graph, dueAt: this.#dueAt });
+    hints.announce({ jobs: this.#jobs, work: this.#work, graph: this.#graph, dueAt: this.#dueAt });
   }
 
   async #writeWorkflows(sql: Context['sql'], session: Session): Promise<void> {

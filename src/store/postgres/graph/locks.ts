@@ -52,20 +52,20 @@ export class Locks {
     const [singles, groups] = [[...new Set(ids)].filter(isNew), [...new Set(groupIds)].filter(isNew)];
     const wanted = [...singles, ...groups];
     if (wanted.length === 0) return;
-    const inTurn =
+    const inOrder =
       this.#ended.size === 0 &&
       (singles.length === 0 || (this.#lastGroup === 0 && isBeyond(singles, this.#lastLive))) &&
       isBeyond(groups, this.#lastGroup);
     type Row = { job_id: number; flags: number };
-    const rows = await this.#session.query<Row>(inTurn ? this.#sql.lockLive : this.#sql.takeLive, [numbers(wanted)]);
+    const rows = await this.#session.query<Row>(inOrder ? this.#sql.lockLive : this.#sql.takeLive, [numbers(wanted)]);
     for (const { job_id, flags } of rows) this.#hold(job_id, flags);
-    if (inTurn || rows.length === wanted.length) return;
+    if (inOrder || rows.length === wanted.length) return;
     const left = numbers(wanted.filter(isNew));
     if ((await this.#session.query(this.#sql.liveOf, [left])).length > 0) throw new ConcurrentChange();
   }
 
   /** Live rows were locked out of order: further ones are locked without waiting, except groups. */
-  outOfTurn(): void {
+  outOfOrder(): void {
     this.#lastLive = Number.POSITIVE_INFINITY;
   }
 
@@ -80,8 +80,8 @@ export class Locks {
   async ended(ids: readonly number[]): Promise<EndedRow[]> {
     const wanted = [...new Set(ids)].filter((id) => !this.#ended.has(id));
     if (wanted.length > 0) {
-      const inTurn = isBeyond(wanted, this.#lastEnded);
-      const lock = inTurn ? this.#sql.lockEnded : this.#sql.takeEnded;
+      const inOrder = isBeyond(wanted, this.#lastEnded);
+      const lock = inOrder ? this.#sql.lockEnded : this.#sql.takeEnded;
       for (const row of await this.#session.query<EndedRow>(lock, [numbers(wanted)])) {
         this.#ended.set(row.job_id, row);
         this.#lastEnded = Math.max(this.#lastEnded, row.job_id);

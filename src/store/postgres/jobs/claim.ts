@@ -62,7 +62,7 @@ export async function claim(context: Context, request: ClaimRequest, signal: Abo
   if (taken.length === 0 && hints.hasListeners && (await waiting.begin(signal))) {
     taken = await look(context, request, signal);
   }
-  if (taken.length > 0) hints.tell({ jobs: taken.map(({ job }) => job.id) });
+  if (taken.length > 0) hints.announce({ jobs: taken.map(({ job }) => job.id) });
   context.linkedClaims.remember(taken.filter(({ flags }) => flags & LINKED).map(linkedClaimOf));
   const runContext = await runContextOf(context, taken, signal);
   return taken.sort(byUrgency).map(({ job }) => Object.assign(job, { runContext: runContext.get(job.id) ?? null }));
@@ -112,7 +112,7 @@ function askPrefetch({ sql, lanes }: Context, { limit, offer }: ClaimRequest, kn
   const served = known.filter(({ lane }) => fits(lane, offer.free, 1) > 0);
   const may = served.map(({ lane }) => laneMayPrefetch(lane) && !lanes.isLimited(lane.queue));
   const ids = numbers(served.map(({ id }) => id));
-  if (served.length === 1 && may[0]) return { statement: sql.claimAheadOne, values: [ids, limit] };
+  if (served.length === 1 && may[0]) return { statement: sql.claimPrefetchOneLane, values: [ids, limit] };
   return { statement: sql.claimPrefetch, values: [ids, limit, may] };
 }
 

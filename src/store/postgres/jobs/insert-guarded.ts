@@ -31,10 +31,10 @@ export interface GuardedInsert {
 
 export async function insertGuarded(context: Context, asked: GuardedInsert, signal: AbortSignal): Promise<Inserted> {
   const { answer, effects } = await retryTransaction(context, signal, async (session) => {
-    const gathered = new TransactionEffects();
-    const inserted = await insertOnce(context, session, asked, gathered);
-    await gathered.write(context, session);
-    return { answer: inserted, effects: gathered };
+    const effects = new TransactionEffects();
+    const inserted = await insertOnce(context, session, asked, effects);
+    await effects.write(context, session);
+    return { answer: inserted, effects };
   });
   effects.publish(context);
   const changed = answer.items.map(({ job }) => job).filter(({ status }) => isWaiting(status));

@@ -160,25 +160,25 @@ async function endPiece(
 ): Promise<EndedRow[]> {
   const { sql } = context;
   const values = [...columnsOf(successes), workflowsOf(successes, scopes)];
-  let inTurn = false;
+  let lockFirst = false;
   const { rows, effects } = await retryTransaction(context, signal, async (session) => {
-    const gathered = new TransactionEffects();
+    const effects = new TransactionEffects();
     const locks = new Locks(context, session);
-    if (inTurn) await locks.withAffected(successes.map(({ jobId }) => jobId));
-    inTurn = true;
+    if (lockFirst) await locks.withAffected(successes.map(({ jobId }) => jobId));
+    lockFirst = true;
     // The statement takes children after their parents, whatever their order.
-    locks.outOfTurn();
+    locks.outOfOrder();
     const [columns] = await session.query<LinkedColumns>(sql.settleLinked, values);
-    if (columns === undefined || columns.ids === null) return { rows: [], effects: gathered };
-    gathered.at(columns.now);
-    noteChildren(columns, gathered);
-    const update = new GraphUpdate(context, { session, locks, effects: gathered });
+    if (columns === undefined || columns.ids === null) return { rows: [], effects };
+    effects.at(columns.now);
+    noteChildren(columns, effects);
+    const update = new GraphUpdate(context, { session, locks, effects });
     const { incomplete, propagated: children, counted } = columns;
     const propagated = { incomplete, children: new Set(children), counted: new Set(counted) };
     update.succeeded(doneOf(columns, scopes), propagated);
     await update.write();
-    await gathered.write(context, session);
-    return { rows: rowsOf(columns), effects: gathered };
+    await effects.write(context, session);
+    return { rows: rowsOf(columns), effects };
   });
   effects.publish(context);
   return rows;
@@ -235,7 +235,7 @@ async function answered(
   signal: AbortSignal,
 ): Promise<Map<number | string, Settled>> {
   // An end makes room only where the number of running jobs is limited.
-  hints.tell({ work: lanes.anyLimited && rows.length > 0, jobs: rows.map((row) => row.job_id) });
+  hints.announce({ work: lanes.anyLimited && rows.length > 0, jobs: rows.map((row) => row.job_id) });
   if (rows.some(({ lane }) => lanes.lane(lane) === undefined)) await lanes.refresh(signal);
   return new Map(
     rows.map((row) => [

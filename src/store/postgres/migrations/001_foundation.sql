@@ -216,11 +216,11 @@ create table workron.idempotency (
 
 -- Left by an application's transaction for the first process that looks after its commit. That transaction neither waits
 -- for others nor makes them wait, so everything that needs locks is done afterwards.
--- kind: 'submitted' (wish: {"depends_on": [[parent, condition], …]}), 'ended' (wish: {"flags": n}).
+-- kind: 'submitted' (request: {"depends_on": [[parent, condition], …]}), 'ended' (request: {"flags": n}).
 create table workron.intake (
   job_id bigint primary key,
   kind text not null,
-  wish jsonb not null
+  request jsonb not null
 );
 
 -- DEPENDENCIES AND WORKFLOWS -------------------------------------------------------------------------------------------
@@ -263,13 +263,13 @@ create table workron.workflow (
 );
 
 -- Groups: steps that are repeated for each item of a list. source: the list, or the parent's id and a path into its result.
--- items: the list, once it is known. due: the expander has something to do.
+-- items: the list, once it is known. needs_items: the grapher has something to do.
 create table workron.job_group (
   job_id bigint primary key,
   source jsonb not null,
   items jsonb,
   max_parallel integer,
-  due boolean not null default false,
+  needs_items boolean not null default false,
   inserted integer not null default 0,
   open_items integer not null default 0,
   fine_items integer not null default 0,
@@ -414,7 +414,7 @@ create index unique_key_job on workron.unique_key (job_id);
 create index edge_parent on workron.edge (parent_id, child_id);
 create index workflow_status on workron.workflow (status, id);
 create index workflow_line on workron.workflow (line) where line is not null and ended_at is null;
-create index job_group_due on workron.job_group (job_id) where due;
+create index job_group_needs_items on workron.job_group (job_id) where needs_items;
 
 create index schedule_line_due on workron.schedule_line (next_due, id) where next_due is not null;
 create unique index tick_once on workron.tick (schedule_id, key, scheduled_for, kind) where kind <> 'manual';
@@ -502,7 +502,7 @@ begin
       case when v_judged then v_due + (v_job ->> 'start_timeout_ms')::float8 * interval '1 ms' end,
       case when v_judged then v_flags else v_flags | 1024 end);
     if not v_judged then
-      insert into workron.intake (job_id, kind, wish)
+      insert into workron.intake (job_id, kind, request)
       values (v_id, 'submitted', jsonb_build_object('depends_on', coalesce(v_job -> 'depends_on', '[]')));
       v_graph := true;
     elsif v_fair or v_due > v_now then
@@ -607,7 +607,7 @@ begin
   end if;
   -- 295 = 1 has children | 2 group | 4 workflow | 32 item | 256 notifies of success: the end concerns other rows.
   if v_gone.flags & 295 <> 0 then
-    insert into workron.intake (job_id, kind, wish)
+    insert into workron.intake (job_id, kind, request)
     values (v_gone.job_id, 'ended', jsonb_build_object('flags', v_gone.flags));
   end if;
   perform pg_notify('workron_' || m.lock_space, jsonb_strip_nulls(jsonb_build_object('from', '',

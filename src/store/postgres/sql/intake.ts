@@ -8,7 +8,7 @@ export function intakeSql(s: string) {
   const now = nowIn(s);
 
   return {
-    intake: `select job_id, kind, wish from ${s}.intake order by job_id limit $1`,
+    intake: `select job_id, kind, request from ${s}.intake order by job_id limit $1`,
     takeIntake: `delete from ${s}.intake where job_id = any(array(
         select job_id from ${s}.intake where job_id = $1 for update skip locked))
       returning ${s}.now() as now`,

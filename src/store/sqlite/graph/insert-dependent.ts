@@ -1,6 +1,6 @@
 /** Inserts jobs that depend on others. */
 
-import { type SkipReason, verdict } from '../../../core/dag/judge.ts';
+import { judgeEdges, type SkipReason } from '../../../core/dag/judge.ts';
 import { FLAG } from '../../flags.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
@@ -54,7 +54,7 @@ function insertPiece(
     const { edges, counters } = link(dependencies, ends);
     linked.push({ jobId, edges });
     const { open, held, broken, missed } = counters;
-    const fate = verdict(counters, 'each');
+    const fate = judgeEdges(counters, 'each');
     if (typeof fate === 'object') skipped.push({ jobId, flags, reason: fate.skip });
     if (fate === 'free') noteFree(context, row);
     const [queue, kind, name, priority, tags, spec, lane, status, dueAt, expiresAt] = row;

@@ -2,7 +2,7 @@
 
 import { type Condition, edgeStateFor } from '../../../core/dag/conditions.ts';
 import { openEdges } from '../../../core/dag/edge-counters.ts';
-import { type Verdict, verdict } from '../../../core/dag/judge.ts';
+import { type Fate, judgeEdges } from '../../../core/dag/judge.ts';
 import type { GroupState, Workflow } from '../../../core/dag/workflow.ts';
 import { endStep, openSteps, type StepCounts, workflowStatus } from '../../../core/dag/workflow-status.ts';
 import { WorkronError } from '../../../core/error.ts';
@@ -161,7 +161,7 @@ function place(steps: readonly NewStepRow[], progress: Progress): Placed[] {
     progress.stored += 1;
     const dependencies = places.length === 0 ? earlier : places.map((parent) => [first + parent, condition] as const);
     const counters = ends.size === 0 ? openEdges(dependencies.length) : link(dependencies, ends).counters;
-    const fate = keepFrom === null ? verdict(counters, 'together') : 'kept';
+    const fate = keepFrom === null ? judgeEdges(counters, 'together') : 'kept';
     const end = endBy(fate);
     if (end !== null) {
       ends.set(jobId, end.status);
@@ -191,7 +191,7 @@ function place(steps: readonly NewStepRow[], progress: Progress): Placed[] {
 
 const NO_COUNTERS = [null, null, null, null];
 
-function endBy(fate: Verdict | 'kept'): Placed['end'] {
+function endBy(fate: Fate | 'kept'): Placed['end'] {
   if (fate === 'kept') return { status: 'done', reason: null };
   return typeof fate === 'object' ? { status: 'skipped', reason: fate.skip } : null;
 }

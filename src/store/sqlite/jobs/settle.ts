@@ -64,7 +64,7 @@ export function settle(context: Context, { rows, count, hasResults }: SettleInpu
     );
   }
 
-  const told = ended.some((row) => row[ENDED.startedAt] === null) ? startsIn(rows) : null;
+  const starts = ended.some((row) => row[ENDED.startedAt] === null) ? startsIn(rows) : null;
   const settled = ended.map(
     ([jobId, attempt, workerId, , lane, dueAt, startedAt]): SettledRow => [
       jobId,
@@ -73,7 +73,7 @@ export function settle(context: Context, { rows, count, hasResults }: SettleInpu
       true,
       lanes.laneOf(lane).queue,
       dueAt,
-      startedAt ?? Math.min(told?.get(jobId) ?? now, now),
+      startedAt ?? Math.min(starts?.get(jobId) ?? now, now),
       now,
     ],
   );

@@ -70,9 +70,9 @@ class QueueStanding implements Standing {
   }
 
   present(queue: string, priority: number): number | undefined {
-    const line = `${priority} ${queue}`;
-    if (!this.#present.has(line)) this.#present.set(line, this.#least(queue, priority));
-    return this.#present.get(line);
+    const turnGroup = `${priority} ${queue}`;
+    if (!this.#present.has(turnGroup)) this.#present.set(turnGroup, this.#least(queue, priority));
+    return this.#present.get(turnGroup);
   }
 
   last(queue: string, priority: number, fairKey: string): number | undefined {

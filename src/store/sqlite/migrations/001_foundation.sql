@@ -197,11 +197,11 @@ create table idempotency (
 ) strict, without rowid;
 
 -- Left by an application's transaction, to be judged after its commit.
--- kind: 'submitted' (wish: {"depends_on": [[parent, condition], …]}), 'ended' (wish: {"flags": n}).
+-- kind: 'submitted' (request: {"depends_on": [[parent, condition], …]}), 'ended' (request: {"flags": n}).
 create table intake (
   job_id integer primary key,
   kind text not null,
-  wish text not null
+  request text not null
 ) strict;
 
 -- DEPENDENCIES AND WORKFLOWS -------------------------------------------------------------------------------------------
@@ -242,14 +242,14 @@ create table workflow (
 ) strict;
 
 -- Groups: steps that are repeated for each item of a list. source: the list, or the parent's id and a path into its result.
--- items and total: the list and its length, once they are known. due: the expander has something to do.
+-- items and total: the list and its length, once they are known. needs_items: the grapher has something to do.
 create table job_group (
   job_id integer primary key,
   source text not null,
   items text,
   total integer,
   max_parallel integer,
-  due integer not null default 0,
+  needs_items integer not null default 0,
   inserted integer not null default 0,
   open_items integer not null default 0,
   fine_items integer not null default 0,
@@ -393,7 +393,7 @@ create index idempotency_created on idempotency (created_at);
 create index edge_parent on edge (parent_id, child_id);
 create index workflow_status on workflow (status, id);
 create index workflow_line on workflow (line) where line is not null and ended_at is null;
-create index job_group_due on job_group (job_id) where due = 1;
+create index job_group_needs_items on job_group (job_id) where needs_items = 1;
 
 create index schedule_line_due on schedule_line (next_due, id) where next_due is not null;
 create unique index tick_once on tick (schedule_id, key, scheduled_for, kind) where kind <> 'manual';

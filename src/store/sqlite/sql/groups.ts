@@ -3,7 +3,7 @@
 import type { Twins } from '../../statements.ts';
 
 export const groupsSql = {
-  insertGroups: 'insert into job_group (job_id, source, max_parallel, due) values (?, ?, ?, ?)',
+  insertGroups: 'insert into job_group (job_id, source, max_parallel, needs_items) values (?, ?, ?, ?)',
   groups: `select job_id, total, max_parallel, inserted, open_items as open, fine_items as fine, failed_items as failed,
       cancelled_items as cancelled
     from job_group where job_id = ?`,
@@ -19,12 +19,12 @@ export const groupsSql = {
   firstFailures: `select j.group_index as "index", r.reason, r.error from job j join run r on r.job_id = j.id
     where j.group_id = ? and r.status = 'failed' order by j.group_index limit 1`,
   resultOf: 'select value from result where job_id = ?',
-  dueGroups: 'select job_id from job_group where due = 1 order by job_id limit ?',
+  groupsNeedingItems: 'select job_id from job_group where needs_items = 1 order by job_id limit ?',
   graphWork: `select exists (select 1 from intake) as adopt, exists (select 1 from cascade) as cascade,
-    exists (select 1 from job_group where due = 1) as expand`,
+    exists (select 1 from job_group where needs_items = 1) as expand`,
 
   // Only in SQLite: one statement for each table.
-  setGroupDue: 'update job_group set due = ?2 where job_id = ?1',
+  setNeedsItems: 'update job_group set needs_items = ?2 where job_id = ?1',
   liveState: `select status, flags, due, cancel_requested_at from live where job_id = ?`,
   startGroup: `update live set status = 'running', started_at = ?2, expires_at = null,
       open_edges = ?3, held_edges = ?4, broken_edges = ?5, missed_edges = ?6

@@ -120,7 +120,7 @@ export interface ScheduleStep extends Judged {
   at: number;
 }
 
-/** What was done with due ticks. */
+/** The result of judging due ticks. */
 export interface Judged {
   /** The rows written, or added to. */
   ticks: (Tick & { schedule: string })[];

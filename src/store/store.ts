@@ -39,7 +39,7 @@ export interface Store
   readonly location: string;
   /** True if only this process can reach the jobs (memory, SQLite). Jobs that workers of a previous process held are free. */
   readonly exclusive: boolean;
-  /** What can be done in an application's transactions; `null`: nothing. */
+  /** The calls for an application's transactions; `null` if the store has none. */
   readonly transactional: Transactional | null;
   /**
    * How a worker's thread can renew its lease while the process's event loop is blocked; `null` if one process owns the

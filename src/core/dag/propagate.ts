@@ -72,7 +72,7 @@ export type ChildFate =
 
 export interface ChildUpdate<Child> {
   child: Child;
-  /** What the moved edges add to its counters. */
+  /** The change of its counters by the moved edges. */
   change: EdgeCounters;
   fate: ChildFate;
 }

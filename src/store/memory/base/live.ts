@@ -24,7 +24,7 @@ export function isAhead(a: Entry, b: Entry): boolean {
   return a.id < b.id;
 }
 
-/** What is not claimable has none yet. */
+/** The fair turn of a job; 0 for a job that is not claimable, which has no turn yet. */
 function turnOf({ status, turn }: Entry): number {
   return status === 'pending' ? turn : 0;
 }

@@ -20,7 +20,7 @@ import { isHeld, isLive, Live } from './live.ts';
 
 export interface Tables {
   readonly clock: Clock;
-  /** What the current call changed, to be announced after it. */
+  /** Changes of the current call, announced after it. */
   readonly changes: Changes;
   readonly jobs: Map<number, Entry>;
   readonly live: Live;

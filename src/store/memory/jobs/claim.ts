@@ -33,7 +33,7 @@ export function claim(tables: Tables, request: ClaimRequest): ClaimedJob[] {
   return claimed;
 }
 
-/** The lane with the most urgent job of those from which one can be taken. Lanes from which none can be are dropped. */
+/** Returns the lane with the most urgent job that can be claimed. Deletes lanes from which no job can be claimed. */
 function bestOf(tables: Tables, lanes: Set<LaneLine>, free: Readonly<Record<string, number>>): LaneLine | undefined {
   let best: LaneLine | undefined;
   for (const candidate of lanes) {

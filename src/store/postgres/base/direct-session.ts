@@ -1,5 +1,5 @@
 /**
- * The connection that stays one session: it listens for notifications and holds the locks of workers and duties. It is
+ * The connection that stays one session: it listens (LISTEN/NOTIFY) for hints of other processes and holds the locks of workers and duties. It is
  * opened when first needed, pinged, and opened again whenever it breaks. A new session takes the locks of this process's
  * workers again, but not those of duties, which other instances may have taken meanwhile.
  */
@@ -23,8 +23,9 @@ export interface DirectSessionOptions {
   url: string;
   channel: string;
   lockSpace: number;
-  onNotification: (text: string) => void;
-  /** Called when it listens again after a break: notifications may have been missed. */
+  /** Called with the payload of each NOTIFY on the channel. */
+  onNotify: (text: string) => void;
+  /** Called when it listens again after a break: hints may have been missed. */
   onResumed: () => void;
   /** Called when the session has ended, and with it every lock that it held. */
   onEnded: () => void;
@@ -142,13 +143,13 @@ export class DirectSession implements AsyncDisposable {
 
   /** Runs one connection until it breaks (throws) or the store is closed. */
   async #serve(again: boolean, onServed: () => void): Promise<void> {
-    const { url, channel, onNotification, onResumed, onEnded } = this.#options;
+    const { url, channel, onNotify, onResumed, onEnded } = this.#options;
     const client = new pg.Client({ ...connectionSettings, connectionString: url, query_timeout: PING_TIMEOUT_MS });
     const broken = new AbortController();
     broken.signal.addEventListener('abort', onEnded);
     client.on('error', () => broken.abort());
     client.on('end', () => broken.abort());
-    client.on('notification', ({ payload }) => onNotification(payload ?? ''));
+    client.on('notification', ({ payload }) => onNotify(payload ?? ''));
     this.#held = new Set();
     let listens = false;
     try {

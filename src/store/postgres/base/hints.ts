@@ -11,7 +11,7 @@
 import type { Log } from '../../../ops/log.ts';
 import { type Announcement, Changes, type Hint, LocalHints } from '../../hint.ts';
 
-/** Ids beyond this number are dropped: a notification holds 8,000 bytes. */
+/** Ids beyond this number are dropped: the payload of a NOTIFY holds 8,000 bytes. */
 const MAX_SENT_IDS = 300;
 /** Ids of changed jobs are sent to other processes at most this often. */
 const JOBS_EVERY_MS = 100;
@@ -23,7 +23,7 @@ export interface HintsOptions {
   send: (text: string, onlyWaiting: boolean) => Promise<void>;
   /** Called with the first listener. */
   listen: () => void;
-  /** The sender's id, so that a process ignores its own notifications. */
+  /** The sender's id, so that a process ignores its own messages. */
   instanceId: string;
   log: Log;
 }
@@ -84,7 +84,7 @@ export class Hints implements AsyncDisposable {
     });
   }
 
-  /** To be called after notifications may have been missed: anything may have changed. */
+  /** Called after messages may have been missed: anything may have changed. */
   receiveAnything(): void {
     this.#here.announce({ work: true, graph: true, schedules: true, dueAt: 0 });
   }

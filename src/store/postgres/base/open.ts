@@ -89,7 +89,7 @@ function createContext(opened: Opened, { lock_space: lockSpace, folds }: Meta): 
     channel,
     lockSpace,
     log,
-    onNotification: (text) => hints.receive(text),
+    onNotify: (text) => hints.receive(text),
     onResumed: () => hints.receiveAnything(),
     onEnded: () => {
       leadership.forgetLocks();

@@ -12,7 +12,7 @@ import { numbers } from '../base/values.ts';
 import { columnsOf, ownFlags, PIECE } from '../jobs/insert-rows.ts';
 import type { EdgeRow } from './related-jobs.ts';
 
-/** What becomes of a new job, as sql.insertLinked reads it. */
+/** The fate of a new job, as sql.insertLinked reads it. */
 export type NewJobFate = 'wait' | 'free' | 'group' | 'kept' | 'upstream_failed' | 'condition';
 
 export interface Placement {

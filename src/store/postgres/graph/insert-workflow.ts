@@ -72,7 +72,7 @@ async function readAgain(context: Context, session: Session, { workflow_id: id }
   return found;
 }
 
-/** What must be known of all steps before the first one is inserted. */
+/** Facts about all steps that must be known before the first one is inserted. */
 export interface Outline {
   /** Keys of the lanes. */
   lanes: Set<string>;

@@ -1,7 +1,6 @@
 /**
- * The jobs that a transaction has locked. All transactions lock in one order, so that no two wait for each other: live rows
- * by id, groups after all others; then the final run rows of ended jobs by id. The order depends only on what never changes:
- * a state may have changed by the time the lock is granted.
+ * The jobs that a transaction has locked. It keeps to the order of jobs, see 'Lock order' in docs/architecture.md. The order
+ * depends only on values that never change: a status may have changed by the time the lock is granted.
  */
 
 import type { TerminalStatus } from '../../../core/job.ts';
@@ -44,8 +43,8 @@ export class Locks {
   }
 
   /**
-   * Locks the live rows of jobs; groups among `ids` need not be named apart. Rows that come too late in the order are
-   * locked without waiting, and `ConcurrentChange` is thrown if another transaction holds one: ask for all rows at once.
+   * Locks the live rows of jobs; `ids` may contain groups. Rows that come too late in the order are locked without waiting,
+   * and `ConcurrentChange` is thrown if another transaction holds one. So ask for all rows at once.
    */
   async live(ids: Iterable<number>, groupIds: Iterable<number> = []): Promise<void> {
     const isNew = (id: number) => !this.#live.has(id);
@@ -64,7 +63,7 @@ export class Locks {
     if ((await this.#session.query(this.#sql.liveOf, [left])).length > 0) throw new ConcurrentChange();
   }
 
-  /** Live rows were locked out of order: further ones are locked without waiting, except groups. */
+  /** Declares that live rows were locked out of order: further ones are locked without waiting, except groups. */
   outOfOrder(): void {
     this.#lastLive = Number.POSITIVE_INFINITY;
   }

@@ -40,7 +40,7 @@ export async function heartbeat(
   };
 }
 
-/** On the reserved connection: that a lease is renewed must not wait behind other calls. `undefined`: nobody knows the worker. */
+/** Renews the leases of a worker. Uses the reserved connection, so a renewal never queues. Returns `undefined` if the worker is unknown. */
 export async function renewLeases(
   { database, sql }: Pick<Context, 'database' | 'sql'>,
   workerId: number,
@@ -60,7 +60,7 @@ export async function renewLeases(
   return { worker, held };
 }
 
-/** Jobs that were handed out but never arrived. What has moved on meanwhile is left as it is. */
+/** Returns jobs that the worker never received to their queues. Jobs that have changed meanwhile are left as they are. */
 async function giveBack(
   context: Context,
   workerId: number,

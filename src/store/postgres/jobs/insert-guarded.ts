@@ -1,6 +1,6 @@
 /**
  * Inserts jobs with unique keys or parents, and calls with an idempotency key. These may have to wait for other transactions.
- * Locks are taken in the common order: the idempotency key, jobs, unique keys by name.
+ * Jobs and unique keys are locked as 'Lock order' in docs/architecture.md says; the row of the idempotency key is written first.
  */
 
 import { isWaiting, type Job, type NewJob } from '../../../core/job.ts';

@@ -8,7 +8,7 @@ import { numbers } from '../base/values.ts';
 /** Greater than any real turn. */
 const PARKED = Number.MAX_SAFE_INTEGER;
 
-/** The queues that this process knows to take turns: a queue is never removed. */
+/** A cache of the queues whose fair keys take turns. A queue is never removed. */
 export class FairQueues {
   readonly #names = new Set<string>();
 
@@ -43,7 +43,7 @@ export interface Claimable {
   fairQueues: readonly string[];
 }
 
-/** Gives turns; the last statements of a transaction. Costs nothing if no queue takes turns. */
+/** Gives turns in the last statements of a transaction. Costs nothing if no queue takes turns. */
 export async function giveTurnsTo(context: Context, session: Session, claimable: Claimable): Promise<void> {
   const { sql, fairQueues } = context;
   const fresh = claimable.fairQueues.filter((name) => !fairQueues.has(name));
@@ -72,11 +72,11 @@ export async function giveTurnsTo(context: Context, session: Session, claimable:
 
 interface Newcomers {
   newcomers: readonly Newcomer[];
-  /** By queue. */
+  /** The lanes of each queue. */
   lanes: ReadonlyMap<string, readonly number[]>;
 }
 
-/** The turns of the jobs that wait beside the newcomers. */
+/** The turns of the pending jobs, without the newcomers. */
 async function standingOf(sql: Context['sql'], session: Session, { newcomers, lanes }: Newcomers): Promise<Standing> {
   const keys = distinct(newcomers.map(({ queue, priority, fairKey }) => ({ queue, priority, fairKey })));
   const turnGroups = distinct(newcomers.map(({ queue, priority }) => ({ queue, priority })));

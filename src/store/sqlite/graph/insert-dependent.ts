@@ -1,4 +1,4 @@
-/** Inserts jobs that depend on others. */
+/** Inserts jobs with parents, and runs of schedules, which may have none. */
 
 import { judgeEdges, type SkipReason } from '../../../core/dag/judge.ts';
 import { FLAG } from '../../flags.ts';
@@ -16,11 +16,11 @@ export const PIECE = 5_000;
 export interface DependentJob {
   row: NewJobRow;
   flags: number;
-  /** May be none. */
+  /** Empty for a job without parents. */
   dependencies: readonly DependencyRow[];
 }
 
-/** Each job is blocked, free or skipped by the states of its parents. Returns their ids. */
+/** Inserts each job as blocked, free or skipped, by the states of its parents. Returns the ids. */
 export function insertDependent(
   context: Context,
   jobs: readonly DependentJob[],

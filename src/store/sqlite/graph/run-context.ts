@@ -16,7 +16,7 @@ type ParentRow = readonly [
   result: string | null,
 ];
 
-/** What the jobs of a claim share: parameters by workflow, parents by child. */
+/** Data that the jobs of a claim share: parameters by workflow, parents by child. */
 export interface RunContextAnswer {
   places: PlaceRow[];
   params: (readonly [workflowId: number, params: string])[];

@@ -45,7 +45,7 @@ export function heartbeat(context: Context, beat: Heartbeat): HeartbeatAnswer | 
   };
 }
 
-/** A job that was handed out but never arrived. */
+/** Returns a job that the worker never received to its queue. */
 function giveBack(context: Context, row: HeldRow): void {
   const record: AttemptEnd = { outcome: 'returned', exitCode: null, signal: null, error: null };
   if (row.cancel_requested_at === null) {

@@ -61,7 +61,7 @@ function reportOne(
   return true;
 }
 
-/** JSON text. */
+/** Returns the checkpoint as JSON text. */
 export function checkpoint({ database }: Context, jobId: number): string | null {
   return database.get<ProgressRow>(sql.progress, jobId)?.checkpoint ?? null;
 }

@@ -59,7 +59,7 @@ export function giveTurnsTo({ database, fairQueues }: Context, jobIds: readonly 
   }
 }
 
-/** The turns of waiting jobs, without the parked ones. Must be read before parked jobs get their turns. */
+/** The turns of pending jobs, without the parked ones. Must be read before parked jobs get their turns. */
 class QueueStanding implements Standing {
   readonly #database: Database;
   readonly #lanes = new Map<string, number[]>();

@@ -1,4 +1,4 @@
-/** What a worker tells of itself and of the jobs it holds. */
+/** Heartbeats of workers, reports of starts, and leases. */
 
 import type { Twins } from '../../statements.ts';
 

@@ -1,5 +1,5 @@
 /**
- * What every store must do. One method is one atomic step: either all of it is visible to everybody, or nothing.
+ * What every store must do. One method is one atomic step: either all of it is visible to all callers, or nothing.
  *
  * Instants are epoch milliseconds by the store's own clock. That clock alone decides what is due and which lease is over.
  * Every call takes a signal. A call that is aborted before it is sent rejects with the signal's reason and changes nothing;

@@ -1,7 +1,7 @@
 /**
- * The connection that stays one session: it listens (LISTEN/NOTIFY) for hints of other processes and holds the locks of workers and duties. It is
- * opened when first needed, pinged, and opened again whenever it breaks. A new session takes the locks of this process's
- * workers again, but not those of duties, which other instances may have taken meanwhile.
+ * The connection that stays one session: it receives hints of other processes (LISTEN) and holds the locks of workers and
+ * duties. It is opened when first needed, pinged, and opened again whenever it breaks. A new session takes the locks of this
+ * process's workers again, but not those of duties, which other instances may have taken meanwhile.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -45,8 +45,9 @@ export class DirectSession implements AsyncDisposable {
   readonly #options: DirectSessionOptions;
   readonly #closed = new AbortController();
   #listening = false;
-  /** Workers whose lock this process wants to hold, and those whose lock it holds on the current connection. */
+  /** Workers whose lock this process wants to hold. */
   readonly #wanted = new Set<number>();
+  /** Workers whose lock the current connection holds. */
   #held = new Set<number>();
   readonly #waiting = new Map<number, () => void>();
   #wake = new AbortController();

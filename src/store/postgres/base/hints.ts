@@ -3,7 +3,7 @@
  *
  * A NOTIFY is a separate statement, sent after the change has committed. Inside the statement that makes the change it would
  * hold a lock on the whole database until the commit is on disk, and it would see only the waiters of the moment at which
- * that statement began. Sent afterwards it misses nobody: a claimer registers as a waiter and then looks for work once more,
+ * that statement began. Sent afterwards it misses no waiter: a claimer registers as a waiter and then looks for work once more,
  * a submitter commits and then reads the waiters, so one of the two sees the other. If a process dies in between,
  * polling finds the work.
  */

@@ -22,10 +22,10 @@ interface IntakeRow {
   request: { depends_on?: [number, Condition][]; flags?: number };
 }
 
-/** Stands for the key that the job holds: only its existence matters here. */
+/** A placeholder for the key that the job holds: only its existence matters here. */
 const ANY_KEY = { key: '', while: 'active', onConflict: 'existing' } as const;
 
-/** One transaction for each row, so that none waits for or fails with another. */
+/** Adopts each row in its own transaction, so that no row waits for or fails with another. */
 export async function adopt(context: Context, limit: number, signal: AbortSignal): Promise<number> {
   const rows = await context.database.query<IntakeRow>(context.sql.intake, [limit], signal);
   for (const row of rows) await adoptOne(context, row, signal);
@@ -36,7 +36,7 @@ async function adoptOne(context: Context, row: IntakeRow, signal: AbortSignal): 
   const { sql } = context;
   const effects = await retryTransaction(context, signal, async (session) => {
     const transaction = { session, locks: new Locks(context, session), effects: new TransactionEffects() };
-    // Of several processes, the one that deletes the row goes on.
+    // If several processes adopt at once, only the one that deletes the row continues.
     const [mine] = await session.query<{ now: number }>(sql.takeIntake, [row.job_id]);
     if (mine === undefined) return transaction.effects;
     transaction.effects.at(mine.now);

@@ -1,4 +1,4 @@
-/** All other changes of one job: requeued, ended, cancelled, retried, edited. */
+/** Changes of jobs other than claim and settle: requeue, end, cancel, retry, edit. */
 
 import { FLAG } from '../../flags.ts';
 import type { Twins } from '../../statements.ts';
@@ -35,9 +35,9 @@ export function changeSql(s: string) {
       where l.job_id = $1 and j.id = l.job_id`,
 
     // PostgreSQL only: a batch of changes is written by one statement, after the locks.
-    /** Locks one job; for the order of several see graph/locks.ts. */
+    /** Locks one job; graph/locks.ts locks several. */
     lockWaiting: `select job_id from ${s}.live where job_id = $1 and status <> 'running' for update`,
-    /** In a later statement than the lock, so that all it reads is what the lock protects. */
+    /** Runs in a later statement than the lock, so that it reads the rows that the lock protects. */
     change: `with ${now},
       held as materialized (
         select i.*, l.due, l.started_at, l.flags, l.cancel_requested_at, l.worker_id as held_by

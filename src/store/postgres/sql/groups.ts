@@ -19,7 +19,7 @@ export function groupsSql(s: string) {
       from ${s}.job_group where job_id = any($1::bigint[])`,
     groupSource: `select source from ${s}.job_group where job_id = $1`,
     setItems: `update ${s}.job_group set items = $2 where job_id = $1`,
-    /** $2 the first index, $3 how many, $4 whether there is room for more; an item is a copy of its group's job. */
+    /** $2 the first index, $3 the number of items, $4 true if more can be inserted now. An item is a copy of its group's job. */
     insertItems: `with ${now},
       parent as materialized (
         select j.*, l.lane, l.rank, l.flags & ${INHERITED} as flags, greatest(l.due, t.now) as due,
@@ -59,7 +59,7 @@ export function groupsSql(s: string) {
     graphWork: `select exists (select 1 from ${s}.intake) as adopt, exists (select 1 from ${s}.cascade) as cascade,
       exists (select 1 from ${s}.job_group where needs_items) as expand`,
 
-    // Only in PostgreSQL: under the lock of the group, which comes after those of all other jobs.
+    // PostgreSQL only: groups are locked after all other jobs, and change under their lock.
     lockGroups: `select job_id, flags, cancel_requested_at is not null as cancelled from ${s}.live
       where job_id = any($1::bigint[]) and status = 'running' and flags & ${FLAG.group} <> 0 order by job_id for update`,
     restGroup: `update ${s}.job_group set needs_items = false where job_id = $1`,

@@ -1,8 +1,8 @@
 /**
  * Schedules, their lines and their ledger.
  *
- * A schedule's row is its lock, and comes before all locks of jobs. Its lines and its ledger change under it; what is
- * read of them and of its runs to decide is read in a later statement than the lock.
+ * A schedule's row is its lock, and comes before all locks of jobs. Its lines and its ledger change under it. Values
+ * that decide are read in a later statement than the lock.
  */
 
 import type { Twins } from '../../statements.ts';
@@ -46,7 +46,7 @@ export function schedulesSql(s: string) {
     /** The only query of an idle instance. */
     lookDue: `select (select min(next_due) from ${s}.schedule_line where next_due is not null) as next_due,
       exists (select 1 from ${s}.tick where stops is not null) as stops, ${s}.now() as now`,
-    /** $1 how many. */
+    /** $1 limit. */
     dueLines: `with ${now}
       select l.id as line, l.schedule_id as id, l.next_due as due, t.now, s.name from t, lateral (
         select l.id, l.schedule_id, l.next_due from ${s}.schedule_line l where l.next_due <= t.now

@@ -1,4 +1,4 @@
-/** Inserts jobs with parents, and runs of schedules, which may have none. */
+/** Inserts jobs that may have parents: all runs of schedules, and all jobs of a call if one of them has parents. */
 
 import { judgeEdges, type SkipReason } from '../../../core/dag/judge.ts';
 import { FLAG } from '../../flags.ts';

@@ -23,7 +23,7 @@ export const groupsSql = {
   graphWork: `select exists (select 1 from intake) as adopt, exists (select 1 from cascade) as cascade,
     exists (select 1 from job_group where needs_items = 1) as expand`,
 
-  // Only in SQLite: one statement for each table.
+  // SQLite only: one statement for each table.
   setNeedsItems: 'update job_group set needs_items = ?2 where job_id = ?1',
   liveState: `select status, flags, due, cancel_requested_at from live where job_id = ?`,
   startGroup: `update live set status = 'running', started_at = ?2, expires_at = null,

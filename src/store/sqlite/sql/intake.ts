@@ -10,7 +10,7 @@ export const intakeSql = {
       broken_edges = ?8, missed_edges = ?9
     where job_id = ?1`,
 
-  // Only in SQLite: written on the application's connection.
+  // SQLite only: the intake is written on the application's connection.
   unjudged: `select l.flags, l.due, j.queue, j.kind, j.name, j.priority, j.tags, j.spec
     from live l join job j on j.id = l.job_id where l.job_id = ? and l.status = 'blocked' and l.flags & ${FLAG.unjudged}`,
   isLive: 'select 1 as live from live where job_id = ?',

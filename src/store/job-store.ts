@@ -86,7 +86,7 @@ export interface InsertOptions {
 }
 
 export interface Inserted {
-  /** In the order of the call. `deduplicated`: the job existed before. */
+  /** The jobs in the order of the call. `deduplicated`: the job existed before. */
   items: { job: Job; deduplicated: boolean }[];
   replayed: boolean;
 }

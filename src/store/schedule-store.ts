@@ -114,7 +114,7 @@ export interface ChangeRequest extends TickRequest {
 }
 
 export interface ScheduleStep extends Judged {
-  /** As it is now. */
+  /** The schedule as it is now. */
   schedule: Schedule;
   changed: boolean;
   at: number;

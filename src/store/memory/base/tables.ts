@@ -44,7 +44,7 @@ export interface Tables {
   readonly leaders: Map<Duty, LeaderRow>;
   readonly instances: Map<string, Omit<InstanceRow, 'state'>>;
   readonly notices: Map<number, NoticeRow>;
-  /** By the job that delivers it. */
+  /** Notifications by the job that delivers them. */
   readonly notifications: Map<number, Notification>;
   /** Subjects whose latest run failed, and since when. */
   readonly alarms: Map<string, number>;

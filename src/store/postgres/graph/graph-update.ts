@@ -18,7 +18,7 @@ export interface EndedJob {
   /** The flags of its live row. */
   flags: number;
   status: TerminalStatus;
-  /** It was cancelled without its dependents. */
+  /** Its children are not cancelled with it. */
   keepDependents: boolean;
 }
 

@@ -23,7 +23,7 @@ export async function promote(context: Context, limit: number, signal: AbortSign
     return rows;
   });
   if (promoted.length > 0) hints.announce({ work: true, jobs: promoted.map(({ job_id }) => job_id) });
-  // In a later statement: the one that promotes still sees the old rows.
+  // Read in a later statement: the one that promotes still sees the old rows.
   return { count: promoted.length, nextDueAt: (await nextDue()).due };
 }
 

@@ -34,9 +34,9 @@ export interface Rows {
 export interface InsertInput extends Rows, InsertOptions {
   /** The time at which the rows were encoded. */
   now: number;
-  /** By row; `null` if no row has one. */
+  /** The unique key of each row; `null` if no row has one. */
   uniques: (Unique | null)[] | null;
-  /** By row; `null` if no row has any. */
+  /** The dependencies of each row; `null` if no row has any. */
   dependencies: DependencyRow[][] | null;
 }
 

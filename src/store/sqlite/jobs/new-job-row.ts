@@ -8,7 +8,7 @@ import type { DependencyRow } from '../graph/parents.ts';
 import { decodeSpecRow } from '../reads/job-row.ts';
 import { NEW_JOB } from '../sql/insert.ts';
 
-/** In the order of `NEW_JOB`. */
+/** The columns of a new job, in the order of `NEW_JOB`. */
 export type NewJobRow = readonly [
   queue: string,
   kind: string,

@@ -34,7 +34,7 @@ export const groupsSql = {
     select j.id, g.lane, g.rank, iif(g.due > ?3, 'scheduled', 'pending'), max(g.due, ?3), max(g.due, ?3) + ?4, ?5
     from live g cross join job j where g.job_id = ?2 and j.id >= ?1 and j.id < ?1 + ?6`,
   itemsInserted: 'update job_group set inserted = inserted + ?2, open_items = open_items + ?2 where job_id = ?1',
-  /** In the order of the items; `null` for an item without a result. */
+  /** Writes the results of the items as a list, in their order; `null` for an item without a result. */
   joinResults: `insert or replace into result (job_id, value)
     select ?1, json_group_array(json(coalesce(x.value, 'null')) order by j.group_index)
     from job j left join result x on x.job_id = j.id where j.group_id = ?1`,

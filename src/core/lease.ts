@@ -52,7 +52,7 @@ export interface Success {
   attempt: number;
   workerId: number;
   exitCode: number | null;
-  /** Of a prefetched job whose start was not reported before. */
+  /** The start of a prefetched job, if it was not reported before. */
   startedAt?: number;
   /** JSON; absent if there is none. */
   result?: unknown;

@@ -60,7 +60,7 @@ export interface ClusterStore {
 
 export interface LeadRequest {
   instanceId: string;
-  /** Each with the term in which this instance leads it, `null` if it does not. */
+  /** Duties, each with the term in which this instance leads it, `null` if it does not. */
   duties: readonly { duty: Duty; term: number | null }[];
   termMs: number;
 }

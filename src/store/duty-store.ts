@@ -1,4 +1,4 @@
-/** What the background duties need from a store. */
+/** The methods of a store that the background duties call. */
 
 import type { Job } from '../core/job.ts';
 

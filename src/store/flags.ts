@@ -4,24 +4,24 @@ import { type Notify, watchOf } from '../core/notify.ts';
 
 export const FLAG = {
   hasChildren: 1,
-  /** It is a group: its items run, it never does. */
+  /** The job is a group: it is never claimed, its items are. */
   group: 2,
   inWorkflow: 4,
-  /** It holds a unique key that its claim or its end releases. */
+  /** The job holds a unique key that its claim or its end releases. */
   holdsKey: 8,
   hasParents: 16,
   item: 32,
-  /** It was asked to stop, and its dependents were not meant. */
+  /** The job was asked to stop; its children are not cancelled with it. */
   keepDependents: 64,
-  /** A notification is wanted if it fails. */
+  /** A notification is wanted if the job fails. */
   notifiesFailure: 128,
-  /** A notification is wanted if it is done. */
+  /** A notification is wanted if the job is done. */
   notifiesSuccess: 256,
-  /** It must not wait at a worker. PostgreSQL only; SQLite asks the job's spec. */
+  /** The job must not be prefetched. PostgreSQL only; SQLite reads the job's spec. */
   neverPrefetched: 512,
-  /** An application's transaction inserted it, and it has not been judged since. */
+  /** An application's transaction inserted the job, and it has not been judged since. */
   unjudged: 1024,
-  /** Known to have no start timeout, so freeing the job need not read its spec. */
+  /** The job has no start timeout, so freeing it need not read its spec. */
   hasNoStartTimeout: 2048,
 } as const;
 

@@ -34,7 +34,7 @@ export class Heap<T> {
     return true;
   }
 
-  /** In no particular order. */
+  /** Yields the elements in no particular order. */
   values(): Iterable<T> {
     return this.#items;
   }

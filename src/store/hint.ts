@@ -1,4 +1,4 @@
-/** Hints: how a store wakes those who subscribed to it. They save waiting; polling is what correctness rests on. */
+/** Hints: a store uses them to wake its subscribers. They only save waiting: a lost hint is made up for by polling. */
 
 export type Hint =
   /** Jobs may have become claimable. */
@@ -13,10 +13,10 @@ export type Hint =
   | { topic: 'schedules' }
   /** A scheduled job may be due earlier than was known. */
   | { topic: 'due'; at: number }
-  /** This process leads nothing any more: its session with the store has ended. */
+  /** This process no longer leads any duty: its session with the store has ended. */
   | { topic: 'leadership' };
 
-/** What a call changed, as far as somebody may wait for it. */
+/** What a call changed, for subscribers. */
 export interface Announcement {
   work?: boolean;
   jobs?: Iterable<number>;
@@ -42,12 +42,12 @@ export class Changes implements Required<Announcement> {
     return this.jobs.size === 0 && !this.isUrgent;
   }
 
-  /** True if more is known than which jobs changed. */
+  /** True if there is anything beside ids of changed jobs, which are sent at intervals: other changes are sent at once. */
   get isUrgent(): boolean {
     return this.work || this.graph || this.schedules || this.dueAt !== null || this.workers.size > 0;
   }
 
-  /** Jobs may have become claimable, or there is room for more of them. */
+  /** Records that jobs may have become claimable, or that more of them may run. */
   madeWork(): void {
     this.work = true;
   }
@@ -60,12 +60,12 @@ export class Changes implements Required<Announcement> {
     this.workers.add(id);
   }
 
-  /** There is something to cascade or to expand. */
+  /** Records that there is something to cascade or to expand. */
   changedGraph(): void {
     this.graph = true;
   }
 
-  /** A schedule may be due earlier than was known. */
+  /** Records that a schedule may be due earlier than was known. */
   changedSchedule(): void {
     this.schedules = true;
   }
@@ -141,7 +141,7 @@ export class LocalHints {
     });
   }
 
-  /** At once: until it is heard, this process believes that it leads. */
+  /** Calls the listeners at once: until then, this process believes that it leads. */
   announceLeadershipLost(): void {
     for (const listener of this.#listeners) listener({ topic: 'leadership' });
   }

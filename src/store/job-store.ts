@@ -86,7 +86,7 @@ export interface InsertOptions {
 }
 
 export interface Inserted {
-  /** In the order of the call. `deduplicated`: the job existed before. */
+  /** The jobs in the order of the call. `deduplicated`: the job existed before. */
   items: { job: Job; deduplicated: boolean }[];
   replayed: boolean;
 }
@@ -104,8 +104,8 @@ export interface ClaimRequest {
   /** Rises with each claim of a worker; `null` for a worker that does not count its claims: then only the lease decides. */
   claimSeq: number | null;
   /**
-   * The jobs will wait at the worker before they start. Takes jobs from the most urgent one up to the first that must not
-   * wait there. A job may wait if it has a handler, no resources, `rerun: safe`, no failure yet and more than one attempt
+   * Prefetches: the worker starts the jobs later. Takes jobs from the most urgent one up to the first that must not be
+   * prefetched. A job may be prefetched if it has a handler, no resources, `rerun: safe`, no failure yet and more than one attempt
    * left, and if its queue has no limit.
    */
   prefetch?: boolean;

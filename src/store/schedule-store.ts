@@ -114,13 +114,13 @@ export interface ChangeRequest extends TickRequest {
 }
 
 export interface ScheduleStep extends Judged {
-  /** As it is now. */
+  /** The schedule as it is now. */
   schedule: Schedule;
   changed: boolean;
   at: number;
 }
 
-/** What was done with due ticks. */
+/** The result of judging due ticks. */
 export interface Judged {
   /** The rows written, or added to. */
   ticks: (Tick & { schedule: string })[];

@@ -1,5 +1,5 @@
 /**
- * What every store must do. One method is one atomic step: either all of it is visible to everybody, or nothing.
+ * What every store must do. One method is one atomic step: either all of it is visible to all callers, or nothing.
  *
  * Instants are epoch milliseconds by the store's own clock. That clock alone decides what is due and which lease is over.
  * Every call takes a signal. A call that is aborted before it is sent rejects with the signal's reason and changes nothing;
@@ -39,7 +39,7 @@ export interface Store
   readonly location: string;
   /** True if only this process can reach the jobs (memory, SQLite). Jobs that workers of a previous process held are free. */
   readonly exclusive: boolean;
-  /** What can be done in an application's transactions; `null`: nothing. */
+  /** The calls for an application's transactions; `null` if the store has none. */
   readonly transactional: Transactional | null;
   /**
    * How a worker's thread can renew its lease while the process's event loop is blocked; `null` if one process owns the

@@ -1,4 +1,4 @@
-/** What a store can do inside an application's transaction. */
+/** The calls of a store inside an application's transaction. */
 
 import type { NewJob } from '../core/job.ts';
 import type { Success } from '../core/lease.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Condition, countedEnd, edgeStateFor } from '../../src/core/dag/conditions.ts';
 import { moveEdge, sumEdges } from '../../src/core/dag/edge-counters.ts';
-import { verdict } from '../../src/core/dag/judge.ts';
+import { judgeEdges } from '../../src/core/dag/judge.ts';
 import type { TerminalStatus } from '../../src/core/job.ts';
 
 test('conditions: what each end of a parent satisfies', () => {
@@ -25,7 +25,7 @@ function judged(mode: 'each' | 'together', edges: readonly [Condition, TerminalS
   const states = edges.map(([condition, end]) => {
     return { condition, state: edgeStateFor(condition, end === 'open' ? null : end) };
   });
-  return verdict(sumEdges(states), mode);
+  return judgeEdges(sumEdges(states), mode);
 }
 
 test('judge: a job is freed when every edge holds, and not before', () => {

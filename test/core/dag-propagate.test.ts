@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { CONDITIONS, type Condition, type EdgeState } from '../../src/core/dag/conditions.ts';
 import { addCounters, type EdgeCounters, sumEdges } from '../../src/core/dag/edge-counters.ts';
-import { type JudgeMode, verdict } from '../../src/core/dag/judge.ts';
+import { type JudgeMode, judgeEdges } from '../../src/core/dag/judge.ts';
 import { type ChildJob, cascadeModeOf, isRevival, parentFor, propagate } from '../../src/core/dag/propagate.ts';
 import { isTerminal, type Status } from '../../src/core/job.ts';
 import { effort } from '../effort.ts';
@@ -63,7 +63,7 @@ class PropagatedDag {
     const edgesInto = Map.groupBy(this.edges, ({ child }) => child);
     for (const node of this.nodes) {
       node.counters = sumEdges(edgesInto.get(node.place) ?? []);
-      if (verdict(node.counters, node.mode) === 'free') node.status = 'pending';
+      if (judgeEdges(node.counters, node.mode) === 'free') node.status = 'pending';
     }
   }
 

@@ -55,7 +55,7 @@ export function addCounters(counters: EdgeCounters, change: EdgeCounters, times:
   };
 }
 
-/** What closing one edge in this state adds to the counters of its child. */
+/** The change of a child's counters when one of its edges is closed in this state. */
 function closing(condition: Condition, state: ClosedEdgeState): EdgeCounters {
   // An `ended` edge always holds: an impossible one asked for success or for a failure.
   const impossible = state === 'impossible';

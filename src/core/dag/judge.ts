@@ -15,14 +15,15 @@ export function judgeModeOf(job: { stepKey: string | null; groupId: number | nul
 }
 
 export type SkipReason = Extract<Reason, 'upstream_failed' | 'condition'>;
-export type Verdict = 'wait' | 'free' | { skip: SkipReason };
+/** What becomes of a child: it waits for its parents, is free, or is skipped. */
+export type Fate = 'wait' | 'free' | { skip: SkipReason };
 
 /**
- * With `each` the first edge that cannot hold decides, without waiting for the others; of several at once, a broken
+ * Returns the fate of a child. With `each` the first edge that cannot hold decides, without waiting for the others; of several at once, a broken
  * `success` goes before a missed `failure`. With `together` nothing is decided before all parents have ended; then
  * `success` needs all of them to have succeeded, `failure` at least one to have failed, `ended` nothing.
  */
-export function verdict(counters: EdgeCounters, mode: JudgeMode): Verdict {
+export function judgeEdges(counters: EdgeCounters, mode: JudgeMode): Fate {
   if (mode === 'together' && counters.open > 0) return 'wait';
   if (counters.broken > 0) return { skip: 'upstream_failed' };
   if (counters.missed > 0 && (mode === 'each' || counters.held === 0)) return { skip: 'condition' };

@@ -7,7 +7,7 @@ export interface GraphNode {
   dependsOn: readonly string[];
 }
 
-/** What is wrong with a graph. `node` and `edge` are places in the lists given. */
+/** A mistake in a graph. `node` and `edge` are indexes in the given lists. */
 export type GraphProblem =
   | { kind: 'duplicate'; node: number; first: number }
   | { kind: 'unknown' | 'self' | 'repeated'; node: number; edge: number }

@@ -9,7 +9,7 @@
 import { isTerminal, type Status, type TerminalStatus } from '../job.ts';
 import { type Condition, countedEnd, type EdgeState, edgeStateFor } from './conditions.ts';
 import { addCounters, type EdgeCounters, moveEdge, openEdges } from './edge-counters.ts';
-import { type JudgeMode, type SkipReason, verdict } from './judge.ts';
+import { type JudgeMode, judgeEdges, type SkipReason } from './judge.ts';
 
 /** How a job reaches its children: it has ended, was cancelled together with its dependents, or waits again. */
 export type CascadeMode = 'ended' | 'cancelled' | 'reopened';
@@ -59,7 +59,7 @@ interface EdgeMove<Edge> {
   to: EdgeState;
 }
 
-type Fate =
+type ChildFate =
   /** Nothing but its counters changes. */
   | { kind: 'keep' }
   /** It waits for its parents again. */
@@ -72,9 +72,9 @@ type Fate =
 
 export interface ChildUpdate<Child> {
   child: Child;
-  /** What the moved edges add to its counters. */
+  /** The change of its counters by the moved edges. */
   change: EdgeCounters;
-  fate: Fate;
+  fate: ChildFate;
 }
 
 interface Propagated<Child, Edge> {
@@ -116,9 +116,9 @@ export function propagate<Child extends ChildJob, Edge>(links: Iterable<Link<Chi
   return { moves, updates };
 }
 
-function fateOf(child: ChildJob, { change, reopened, cancelled }: Touch): Fate {
+function fateOf(child: ChildJob, { change, reopened, cancelled }: Touch): ChildFate {
   if (!reopened && (child.ended || child.status !== 'blocked')) return KEEP;
-  const judged = verdict(addCounters(child.counters, change, 1), child.mode);
+  const judged = judgeEdges(addCounters(child.counters, change, 1), child.mode);
   if (judged === 'free') return FREE;
   if (judged === 'wait') return child.status === 'blocked' ? KEEP : BLOCK;
   if (child.ended) return child.status === 'skipped' ? { kind: 'reason', reason: judged.skip } : KEEP;
@@ -126,9 +126,9 @@ function fateOf(child: ChildJob, { change, reopened, cancelled }: Touch): Fate {
   return { kind: 'end', status: 'skipped', reason: judged.skip };
 }
 
-const KEEP: Fate = { kind: 'keep' };
-const BLOCK: Fate = { kind: 'block' };
-const FREE: Fate = { kind: 'free' };
+const KEEP: ChildFate = { kind: 'keep' };
+const BLOCK: ChildFate = { kind: 'block' };
+const FREE: ChildFate = { kind: 'free' };
 
 /** True if the update takes an ended child back. */
 export function isRevival({ child, fate }: ChildUpdate<ChildJob>): boolean {

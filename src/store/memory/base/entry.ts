@@ -18,7 +18,7 @@ import type { Edge } from '../graph/edges.ts';
 import type { Group } from '../graph/groups.ts';
 import { copyJson, copySpec } from './copy.ts';
 
-/** Where a job comes from. */
+/** The workflow, group and earlier run that a job belongs to. */
 export type Origin = Pick<Job, 'workflowId' | 'stepKey' | 'groupId' | 'groupIndex' | 'rerunOf'>;
 
 export interface Entry extends Readonly<Origin> {
@@ -41,9 +41,9 @@ export interface Entry extends Readonly<Origin> {
   /** When its lease was renewed; `null` if the worker's heartbeats renew it with all others. */
   renewedAt: number | null;
   cancelRequestedAt: number | null;
-  /** Its dependents that can no longer run are not cancelled with it. */
+  /** Its children are not cancelled with it. */
   keepDependents: boolean;
-  /** Kept while it runs, so that a claim that is given back unstarted changes nothing. */
+  /** Kept while the job runs, so that a claim that is returned before the start changes nothing. */
   expiresAt: number | null;
   doneAt: number | null;
   reason: Reason | null;
@@ -58,9 +58,9 @@ export interface Entry extends Readonly<Origin> {
   readonly parents: Map<number, Edge>;
   edges: EdgeCounters;
   readonly children: Map<number, Edge>;
-  /** Of a group. */
+  /** The items of a group; `null` for other jobs. */
   readonly group: Group | null;
-  /** Of an item: what to work on. */
+  /** The value of an item; `null` for other jobs. */
   readonly item: unknown;
   attempts: Attempt[];
   /** Output by attempt. */
@@ -69,12 +69,12 @@ export interface Entry extends Readonly<Origin> {
 
 const NOTHING = { exitCode: null, signal: null, error: null };
 
-/** What the job's fields tell of how it went. */
+/** The exit code, signal and error that are shown with the job: those of its end, or of its last failed attempt. */
 export function endOf(entry: Entry): Pick<AttemptEnd, 'exitCode' | 'signal' | 'error'> {
   return entry.end ?? entry.attempts.findLast((attempt) => attempt.error !== null) ?? NOTHING;
 }
 
-/** `lastHeartbeatAt` is asked of the caller, as it may be known to the worker's row only. */
+/** `lastHeartbeatAt` is a parameter, because it may be stored in the worker's row only. */
 export function toJob(entry: Entry, lastHeartbeatAt: number | null): Job {
   const { exitCode, signal, error } = endOf(entry);
   return {

@@ -3,7 +3,7 @@
 import type { Status, WaitingStatus } from '../../../core/job.ts';
 import { type Lane, laneFromKey } from '../../../core/lane.ts';
 import { Heap } from '../../heap.ts';
-import type { TurnLines } from '../jobs/turn-lines.ts';
+import type { TurnGroups } from '../jobs/turn-groups.ts';
 import type { Entry } from './entry.ts';
 
 type LiveStatus = WaitingStatus | 'running';
@@ -24,7 +24,7 @@ export function isAhead(a: Entry, b: Entry): boolean {
   return a.id < b.id;
 }
 
-/** What is not claimable has none yet. */
+/** The fair turn of a job; 0 for a job that is not claimable, which has no turn yet. */
 function turnOf({ status, turn }: Entry): number {
   return status === 'pending' ? turn : 0;
 }
@@ -47,9 +47,9 @@ export class Live {
   readonly #counts = new Map<string, LiveCounts & { total: number }>();
   /** Runs of schedules, by line. */
   readonly #runs = new Map<number, Set<Entry>>();
-  readonly #turns: TurnLines;
+  readonly #turns: TurnGroups;
 
-  constructor(turns: TurnLines) {
+  constructor(turns: TurnGroups) {
     this.#turns = turns;
   }
 

@@ -76,7 +76,11 @@ export const reads = {
   findExpired,
   findLost,
   findUnlocked: (_tables: Tables) => ({ workers: [], serverUpMs: 0 }),
-  graphWork: ({ cascade: ended, due }: Tables) => ({ adopt: false, cascade: ended.size > 0, expand: due.size > 0 }),
+  graphWork: ({ cascade, needItems }: Tables) => ({
+    adopt: false,
+    cascade: cascade.size > 0,
+    expand: needItems.size > 0,
+  }),
 
   read,
   list,

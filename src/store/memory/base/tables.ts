@@ -13,18 +13,18 @@ import { Changes } from '../../hint.ts';
 import type { LeaderRow } from '../cluster/leadership.ts';
 import type { NoticeRow } from '../cluster/notices.ts';
 import type { WorkflowRow } from '../graph/workflow-row.ts';
-import { TurnLines } from '../jobs/turn-lines.ts';
+import { TurnGroups } from '../jobs/turn-groups.ts';
 import { isDueEarlier, type LineRow, type ScheduleRow, type TickRow } from '../schedules/rows.ts';
 import { type Entry, toJob } from './entry.ts';
 import { isHeld, isLive, Live } from './live.ts';
 
 export interface Tables {
   readonly clock: Clock;
-  /** What the current call changed, to be announced after it. */
+  /** Changes of the current call, announced after it. */
   readonly changes: Changes;
   readonly jobs: Map<number, Entry>;
   readonly live: Live;
-  readonly turns: TurnLines;
+  readonly turns: TurnGroups;
   /** Jobs that the current call has made claimable. */
   readonly newcomers: Set<Entry>;
   /** Ended jobs outside of workflows, the longest ended first: those done, and all others. */
@@ -32,8 +32,8 @@ export interface Tables {
   readonly undone: Heap<Entry>;
   /** Ended or reopened jobs whose out-edges are still to be judged. */
   readonly cascade: Set<Entry>;
-  /** Groups that the expander is to look at. */
-  readonly due: Set<Entry>;
+  /** Groups that need items, or can end. */
+  readonly needItems: Set<Entry>;
   readonly workflows: Map<number, WorkflowRow>;
   readonly workers: Map<number, Worker>;
   readonly queues: Map<string, QueueRow>;
@@ -44,7 +44,7 @@ export interface Tables {
   readonly leaders: Map<Duty, LeaderRow>;
   readonly instances: Map<string, Omit<InstanceRow, 'state'>>;
   readonly notices: Map<number, NoticeRow>;
-  /** By the job that delivers it. */
+  /** Notifications by the job that delivers them. */
   readonly notifications: Map<number, Notification>;
   /** Subjects whose latest run failed, and since when. */
   readonly alarms: Map<string, number>;
@@ -92,7 +92,7 @@ export interface IdempotentAnswer {
 }
 
 export function createTables(clock: Clock): Tables {
-  const turns = new TurnLines();
+  const turns = new TurnGroups();
   return {
     clock,
     changes: new Changes(),
@@ -103,7 +103,7 @@ export function createTables(clock: Clock): Tables {
     done: new Heap(endedEarlier),
     undone: new Heap(endedEarlier),
     cascade: new Set(),
-    due: new Set(),
+    needItems: new Set(),
     workflows: new Map(),
     workers: new Map(),
     queues: new Map(),

@@ -11,7 +11,7 @@ import { askForItems, finishGroup, type GroupEntry } from './groups.ts';
 
 export function expand(tables: Tables, limit: number): number {
   let count = 0;
-  for (const entry of [...tables.due].sort((a, b) => a.id - b.id)) {
+  for (const entry of [...tables.needItems].sort((a, b) => a.id - b.id)) {
     if (count >= limit) break;
     count += fill(tables, entry as GroupEntry, limit - count);
   }
@@ -20,7 +20,7 @@ export function expand(tables: Tables, limit: number): number {
 
 /** Returns the number of jobs that it inserted or ended. */
 function fill(tables: Tables, entry: GroupEntry, limit: number): number {
-  tables.due.delete(entry);
+  tables.needItems.delete(entry);
   if (entry.status !== 'running') return 0;
   if (entry.cancelRequestedAt !== null) return finishGroup(tables, entry) ? 1 : 0;
   const items = itemsOf(tables, entry);

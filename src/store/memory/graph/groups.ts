@@ -57,9 +57,9 @@ export function itemReopened(tables: Tables, item: Entry, status: TerminalStatus
   askForItems(tables, entry);
 }
 
-/** Lets the expander look at the group. */
+/** Lets the grapher insert items of the group, or end it. */
 export function askForItems(tables: Tables, entry: Entry): void {
-  tables.due.add(entry);
+  tables.needItems.add(entry);
   tables.changes.changedGraph();
 }
 

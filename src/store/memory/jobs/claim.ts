@@ -20,20 +20,20 @@ export function claim(tables: Tables, request: ClaimRequest): ClaimedJob[] {
   const lanes = new Set([...tables.live.lanes()].filter(({ lane }) => serves(request.offer, lane)));
   const free = { ...request.offer.free };
   const claimed: ClaimedJob[] = [];
-  const told = new Map<number, ParentEnd>();
+  const parentEnds = new Map<number, ParentEnd>();
   while (claimed.length < request.limit) {
     const best = bestOf(tables, lanes, free);
     if (best === undefined) break;
     const entry = best.line.peek() as Entry;
-    if (request.prefetch && !canWait(tables, entry, best.lane)) break;
+    if (request.prefetch && !mayBePrefetched(tables, entry, best.lane)) break;
     for (const [name, amount] of Object.entries(best.lane.resources)) free[name] = (free[name] ?? 0) - amount;
-    claimed.push(hand(tables, entry, { request, told }));
+    claimed.push(hand(tables, entry, { request, parentEnds }));
     if (best.line.size === 0) lanes.delete(best);
   }
   return claimed;
 }
 
-/** The lane with the most urgent job of those from which one can be taken. Lanes from which none can be are dropped. */
+/** Returns the lane with the most urgent job that can be claimed. Deletes lanes from which no job can be claimed. */
 function bestOf(tables: Tables, lanes: Set<LaneLine>, free: Readonly<Record<string, number>>): LaneLine | undefined {
   let best: LaneLine | undefined;
   for (const candidate of lanes) {
@@ -50,7 +50,7 @@ function hasRoom(tables: Tables, queue: string): boolean {
   return row.maxRunning === null || tables.live.counts(queue).running < row.maxRunning;
 }
 
-function canWait(tables: Tables, entry: Entry, lane: Lane): boolean {
+function mayBePrefetched(tables: Tables, entry: Entry, lane: Lane): boolean {
   const isLimited = tables.queues.get(lane.queue)?.maxRunning != null;
   return laneMayPrefetch(lane) && mayPrefetch(entry.spec) && entry.counters.failures === 0 && !isLimited;
 }
@@ -58,7 +58,7 @@ function canWait(tables: Tables, entry: Entry, lane: Lane): boolean {
 function hand(
   tables: Tables,
   entry: Entry,
-  { request, told }: { request: ClaimRequest; told: Map<number, ParentEnd> },
+  { request, parentEnds }: { request: ClaimRequest; parentEnds: Map<number, ParentEnd> },
 ): ClaimedJob {
   const { workerId, claimSeq, prefetch = false } = request;
   const now = tables.clock.now();
@@ -73,5 +73,5 @@ function hand(
   dropKey(tables, entry, ['pending']);
   tables.changes.changedJob(entry.id);
   stepStarted(tables, entry);
-  return toClaimedJob({ ...entry, startedAt: now }, prefetch, runContextOf(tables, entry, told));
+  return toClaimedJob({ ...entry, startedAt: now }, prefetch, runContextOf(tables, entry, parentEnds));
 }

@@ -21,7 +21,7 @@ export function free(tables: Tables, entry: Entry): void {
 
 function start(tables: Tables, group: Entry): void {
   change(tables, group, { status: 'running', startedAt: tables.clock.now(), expiresAt: null });
-  tables.due.add(group);
+  tables.needItems.add(group);
   tables.changes.changedGraph();
   tables.changes.changedJob(group.id);
 }

@@ -36,7 +36,7 @@ export function heartbeat(tables: Tables, { workerId, leases, seenClaim }: Heart
   };
 }
 
-/** A job that was handed out but never arrived. */
+/** Returns a job that the worker never received to its queue. */
 function giveBack(tables: Tables, entry: Entry): void {
   const record: AttemptEnd = { outcome: 'returned', exitCode: null, signal: null, error: null };
   if (entry.cancelRequestedAt === null) requeue(tables, entry, 0, record);

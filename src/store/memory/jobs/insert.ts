@@ -1,4 +1,4 @@
-import { judgeModeOf, verdict } from '../../../core/dag/judge.ts';
+import { judgeEdges, judgeModeOf } from '../../../core/dag/judge.ts';
 import { isWaiting, type NewJob } from '../../../core/job.ts';
 import { laneKey, laneOf } from '../../../core/lane.ts';
 import type { Inserted, InsertOptions } from '../../job-store.ts';
@@ -104,7 +104,7 @@ function admit(tables: Tables, entry: Entry, job: NewJob): void {
 
 /** Judges a job for the first time. */
 export function launch(tables: Tables, entry: Entry): void {
-  const fate = verdict(entry.edges, judgeModeOf(entry));
+  const fate = judgeEdges(entry.edges, judgeModeOf(entry));
   if (typeof fate === 'object') end(tables, entry, { status: 'skipped', reason: fate.skip, record: null, error: null });
   else if (fate === 'free') free(tables, entry);
   else tables.changes.changedJob(entry.id);

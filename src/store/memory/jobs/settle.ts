@@ -27,13 +27,13 @@ function settleOne(tables: Tables, success: Success): Settled {
   return accepted(entry, true);
 }
 
-/** Never in the future. */
+/** Caps a reported start at now. */
 function startOf({ clock }: Tables, startedAt: number | undefined): number {
   const now = clock.now();
   return Math.min(startedAt ?? now, now);
 }
 
-/** Notes when jobs have started that were prefetched. */
+/** Records when prefetched jobs have started. */
 export function start(tables: Tables, starts: readonly Start[]): void {
   for (const { jobId, attempt, workerId, startedAt } of starts) {
     const entry = tables.jobs.get(jobId);

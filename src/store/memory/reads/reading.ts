@@ -61,7 +61,6 @@ function isTooOld(tables: Tables, entry: Entry, { newest }: JobFilter): boolean 
   return newest !== undefined && entry.id <= newestId(tables) - newest;
 }
 
-/** Of those that are there. */
 function newestId(tables: Tables): number {
   for (const { id } of newestFirst(tables, null)) return id;
   return 0;

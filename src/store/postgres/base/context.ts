@@ -10,7 +10,7 @@ import type { DirectSession } from './direct-session.ts';
 import type { Hints } from './hints.ts';
 import type { Sql } from './sql.ts';
 
-/** What every call works with. */
+/** The services and caches that every call uses. */
 export interface Context {
   /** Quoted, as statements need it. */
   schema: string;

@@ -1,7 +1,7 @@
 /**
- * The connection that stays one session: it listens for notifications and holds the locks of workers and duties. It is
- * opened when first needed, pinged, and opened again whenever it breaks. A new session takes the locks of this process's
- * workers again, but not those of duties, which other instances may have taken meanwhile.
+ * The connection that stays one session: it receives hints of other processes (LISTEN) and holds the locks of workers and
+ * duties. It is opened when first needed, pinged, and opened again whenever it breaks. A new session takes the locks of this
+ * process's workers again, but not those of duties, which other instances may have taken meanwhile.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -23,8 +23,9 @@ interface DirectSessionOptions {
   url: string;
   channel: string;
   lockSpace: number;
-  onNotification: (text: string) => void;
-  /** Called when it listens again after a break: notifications may have been missed. */
+  /** Called with the payload of each NOTIFY on the channel. */
+  onNotify: (text: string) => void;
+  /** Called when it listens again after a break: hints may have been missed. */
   onResumed: () => void;
   /** Called when the session has ended, and with it every lock that it held. */
   onEnded: () => void;
@@ -44,8 +45,9 @@ export class DirectSession implements AsyncDisposable {
   readonly #options: DirectSessionOptions;
   readonly #closed = new AbortController();
   #listening = false;
-  /** Workers whose lock this process wants to hold, and those whose lock it holds on the current connection. */
+  /** Workers whose lock this process wants to hold. */
   readonly #wanted = new Set<number>();
+  /** Workers whose lock the current connection holds. */
   #held = new Set<number>();
   readonly #waiting = new Map<number, () => void>();
   #wake = new AbortController();
@@ -142,13 +144,13 @@ export class DirectSession implements AsyncDisposable {
 
   /** Runs one connection until it breaks (throws) or the store is closed. */
   async #serve(again: boolean, onServed: () => void): Promise<void> {
-    const { url, channel, onNotification, onResumed, onEnded } = this.#options;
+    const { url, channel, onNotify, onResumed, onEnded } = this.#options;
     const client = new pg.Client({ ...connectionSettings, connectionString: url, query_timeout: PING_TIMEOUT_MS });
     const broken = new AbortController();
     broken.signal.addEventListener('abort', onEnded);
     client.on('error', () => broken.abort());
     client.on('end', () => broken.abort());
-    client.on('notification', ({ payload }) => onNotification(payload ?? ''));
+    client.on('notification', ({ payload }) => onNotify(payload ?? ''));
     this.#held = new Set();
     let listens = false;
     try {

@@ -3,7 +3,7 @@
  *
  * A NOTIFY is a separate statement, sent after the change has committed. Inside the statement that makes the change it would
  * hold a lock on the whole database until the commit is on disk, and it would see only the waiters of the moment at which
- * that statement began. Sent afterwards it misses nobody: a claimer registers as a waiter and then looks for work once more,
+ * that statement began. Sent afterwards it misses no waiter: a claimer registers as a waiter and then looks for work once more,
  * a submitter commits and then reads the waiters, so one of the two sees the other. If a process dies in between,
  * polling finds the work.
  */
@@ -11,7 +11,7 @@
 import type { Log } from '../../../ops/log.ts';
 import { type Announcement, Changes, type Hint, LocalHints } from '../../hint.ts';
 
-/** Ids beyond this number are dropped: a notification holds 8,000 bytes. */
+/** Ids beyond this number are dropped: the payload of a NOTIFY holds 8,000 bytes. */
 const MAX_SENT_IDS = 300;
 /** Ids of changed jobs are sent to other processes at most this often. */
 const JOBS_EVERY_MS = 100;
@@ -23,7 +23,7 @@ interface HintsOptions {
   send: (text: string, onlyWaiting: boolean) => Promise<void>;
   /** Called with the first listener. */
   listen: () => void;
-  /** The sender's id, so that a process ignores its own notifications. */
+  /** The sender's id, so that a process ignores its own messages. */
   instanceId: string;
   log: Log;
 }
@@ -63,7 +63,7 @@ export class Hints implements AsyncDisposable {
   }
 
   /** Announces changes that are on disk. `elsewhere: false` if only this process can use the hint. */
-  tell(changed: Announcement, { elsewhere = true } = {}): void {
+  announce(changed: Announcement, { elsewhere = true } = {}): void {
     this.#here.announce(changed);
     if (!elsewhere || this.#closed) return;
     this.#there.add({ ...changed, dueAt: this.#worthSending(changed.dueAt ?? null) });
@@ -84,12 +84,12 @@ export class Hints implements AsyncDisposable {
     });
   }
 
-  /** To be called after notifications may have been missed: anything may have changed. */
+  /** Called after messages may have been missed: anything may have changed. */
   receiveAnything(): void {
     this.#here.announce({ work: true, graph: true, schedules: true, dueAt: 0 });
   }
 
-  tellLeadershipLost(): void {
+  announceLeadershipLost(): void {
     this.#here.announceLeadershipLost();
   }
 

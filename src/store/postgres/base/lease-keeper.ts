@@ -3,7 +3,7 @@
 import { WorkronError } from '../../../core/error.ts';
 import type { LeaseKeeperConnection, LeaseKeeperPlan } from '../../../core/lease-keeper.ts';
 import { silentLog } from '../../../ops/log.ts';
-import { hear } from '../jobs/heartbeat.ts';
+import { renewLeases } from '../jobs/heartbeat.ts';
 import { Database } from './database.ts';
 import { statements } from './sql.ts';
 
@@ -21,8 +21,8 @@ export function connect({ url, schema }: DatabaseAddress): LeaseKeeperConnection
   const context = { database, sql: statements(schema) };
   return {
     async renew(workerId, signal) {
-      const heard = await hear(context, workerId, () => true, signal);
-      if (heard === undefined) throw new WorkronError('worker_not_found', `No worker ${workerId}`);
+      const renewed = await renewLeases(context, workerId, () => true, signal);
+      if (renewed === undefined) throw new WorkronError('worker_not_found', `No worker ${workerId}`);
     },
     [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
   };

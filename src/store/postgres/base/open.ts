@@ -89,11 +89,11 @@ function createContext(opened: Opened, { lock_space: lockSpace, folds }: Meta): 
     channel,
     lockSpace,
     log,
-    onNotification: (text) => hints.receive(text),
+    onNotify: (text) => hints.receive(text),
     onResumed: () => hints.receiveAnything(),
     onEnded: () => {
       leadership.forgetLocks();
-      hints.tellLeadershipLost();
+      hints.announceLeadershipLost();
     },
   });
   const leadership = new Leadership({ database, direct, sql, lockSpace, log });

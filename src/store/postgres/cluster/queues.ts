@@ -62,7 +62,7 @@ export async function setQueue(
   const values = [name, paused ?? null, maxRunning !== undefined, maxRunning ?? null];
   await database.query(sql.setQueue, values, signal);
   await lanes.refresh(signal);
-  hints.tell({ work: true });
+  hints.announce({ work: true });
   const [state] = await readQueues(context, name, signal);
   return state ?? { ...EMPTY, name };
 }

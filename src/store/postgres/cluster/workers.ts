@@ -70,7 +70,7 @@ export async function drainWorker(context: Context, id: number, signal: AbortSig
   const { database, sql, hints } = context;
   await database.query(sql.drainWorker, [id], signal);
   const [row] = await readWorkers(context, id, signal);
-  if (row !== undefined) hints.tell({ workers: [id] });
+  if (row !== undefined) hints.announce({ workers: [id] });
   return row;
 }
 

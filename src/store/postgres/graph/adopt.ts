@@ -19,13 +19,13 @@ import type { Transaction } from './transaction.ts';
 interface IntakeRow {
   job_id: number;
   kind: 'submitted' | 'ended';
-  wish: { depends_on?: [number, Condition][]; flags?: number };
+  request: { depends_on?: [number, Condition][]; flags?: number };
 }
 
-/** Stands for the key that the job holds: only its existence matters here. */
+/** A placeholder for the key that the job holds: only its existence matters here. */
 const ANY_KEY = { key: '', while: 'active', onConflict: 'existing' } as const;
 
-/** One transaction for each row, so that none waits for or fails with another. */
+/** Adopts each row in its own transaction, so that no row waits for or fails with another. */
 export async function adopt(context: Context, limit: number, signal: AbortSignal): Promise<number> {
   const rows = await context.database.query<IntakeRow>(context.sql.intake, [limit], signal);
   for (const row of rows) await adoptOne(context, row, signal);
@@ -36,7 +36,7 @@ async function adoptOne(context: Context, row: IntakeRow, signal: AbortSignal): 
   const { sql } = context;
   const effects = await retryTransaction(context, signal, async (session) => {
     const transaction = { session, locks: new Locks(context, session), effects: new TransactionEffects() };
-    // Of several processes, the one that deletes the row goes on.
+    // If several processes adopt at once, only the one that deletes the row continues.
     const [mine] = await session.query<{ now: number }>(sql.takeIntake, [row.job_id]);
     if (mine === undefined) return transaction.effects;
     transaction.effects.at(mine.now);
@@ -47,10 +47,10 @@ async function adoptOne(context: Context, row: IntakeRow, signal: AbortSignal): 
   effects.publish(context);
 }
 
-async function judge(context: Context, transaction: Transaction, { job_id: jobId, wish }: IntakeRow): Promise<void> {
+async function judge(context: Context, transaction: Transaction, { job_id: jobId, request }: IntakeRow): Promise<void> {
   const { sql } = context;
   const { session, locks, effects } = transaction;
-  const dependsOn = (wish.depends_on ?? []).map(([parentId, condition]) => ({ jobId: parentId, condition }));
+  const dependsOn = (request.depends_on ?? []).map(([parentId, condition]) => ({ jobId: parentId, condition }));
   await lockAffected(context, transaction, { ends: [jobId], others: dependsOn.map((parent) => parent.jobId) });
   // It may have been cancelled since.
   if (!locks.holds(jobId)) return;
@@ -89,11 +89,11 @@ async function parentsOf(
 async function propagateEnd(
   context: Context,
   transaction: Transaction,
-  { job_id: jobId, wish }: IntakeRow,
+  { job_id: jobId, request }: IntakeRow,
 ): Promise<void> {
   const again = await transaction.session.query(context.sql.liveOf, [numbers([jobId])]);
   if (again.length > 0) return;
-  const flags = (wish.flags ?? 0) & ~FLAG.holdsKey;
+  const flags = (request.flags ?? 0) & ~FLAG.holdsKey;
   const update = new GraphUpdate(context, transaction);
   await update.ended([{ jobId, flags, status: 'done', keepDependents: false }]);
   await update.write();

@@ -12,16 +12,16 @@ import { type EdgeRow, lockRelatedJobs } from './related-jobs.ts';
 import { retryTransaction } from './retry-transaction.ts';
 
 /**
- * Goes down from these jobs, level by level, until `limit` jobs are done: a chain is as fast as a bush. Returns their
- * number. What one transaction does not finish stays in the table, so that it can be stopped anywhere.
+ * Goes down from these jobs, level by level, until `limit` jobs are done. Returns their number. Jobs that one transaction does
+ * not reach stay in the table, so the cascade can be stopped anywhere.
  */
 export async function cascade(context: Context, limit: number, signal: AbortSignal): Promise<number> {
   const { sql } = context;
   const { count, effects } = await retryTransaction(context, signal, async (session) => {
     const heads = await session.query<CascadeEntry>(sql.cascadeHeads, [limit]);
-    const gathered = new TransactionEffects();
-    const done = heads.length === 0 ? 0 : await cascadeFrom(context, session, { heads, limit, effects: gathered });
-    return { count: done, effects: gathered };
+    const effects = new TransactionEffects();
+    const done = heads.length === 0 ? 0 : await cascadeFrom(context, session, { heads, limit, effects });
+    return { count: done, effects };
   });
   effects.publish(context);
   return count;
@@ -39,7 +39,7 @@ async function cascadeFrom(
   const headIds = heads.map(({ id }) => id);
   const { related } = await lockRelatedJobs(context, { session, locks }, { ids: [...headIds, ...children] });
 
-  // Another process may have done some of it before the locks were taken.
+  // Another process may have done some of these jobs before the locks were taken.
   const entries = await session.query<CascadeEntry>(sql.cascadeRows, [numbers(headIds)]);
   const parents = entries.map(({ id, mode }): ParentJob => {
     const job = related.get(id);

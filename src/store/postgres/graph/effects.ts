@@ -1,6 +1,6 @@
 /**
- * What a transaction changes beside the jobs it is about: counts of workflows, keys to release, cascade entries, notices,
- * and the hints to publish after the commit. Written last, in the global lock order (see locks.ts).
+ * The effects of a transaction beside the jobs that it changes: counts of workflows, keys to release, cascade entries, notices,
+ * and the hints to publish after the commit. They are written last, see 'Lock order' in docs/architecture.md.
  */
 
 import type { CascadeMode } from '../../../core/dag/propagate.ts';
@@ -71,7 +71,7 @@ export class TransactionEffects {
     if (flags & wanted) this.#notices.push({ jobId, workflowId: null, status });
   }
 
-  /** There is something to cascade or to expand. */
+  /** Records that there is something to cascade or to expand. */
   changedGraph(): void {
     this.#graph = true;
   }
@@ -85,19 +85,19 @@ export class TransactionEffects {
     this.#claimable.push(jobId);
   }
 
-  /** A job with a fair key was added to this queue. */
+  /** Records that a job with a fair key was added to this queue. */
   addedFairQueue(queue: string): void {
     this.#fairQueues.push(queue);
   }
 
-  /** A workflow was added. Its first steps are due at `dueAt`, or now. */
+  /** Records that a workflow was added. Its first steps are due at `dueAt`, or now. */
   addedWorkflow(dueAt?: number): void {
     this.#graph = true;
     if (dueAt === undefined) this.#work = true;
     else this.willBeDue(dueAt);
   }
 
-  /** Notes who has to look at a job that has this status now. A running one is a group that was freed. */
+  /** Records the hint for a job with this status. A running job is a group that was freed. */
   jobIs(jobId: number, { status, due }: { status: string; due: number }): void {
     if (status === 'pending') {
       this.#work = true;
@@ -127,7 +127,7 @@ export class TransactionEffects {
   publish({ hints, fairQueues }: Context): void {
     fairQueues.learn(this.#fairQueues);
     if (this.#jobs.length === 0 && !this.#graph && !this.#work && this.#dueAt === null) return;
-    hints.tell({ jobs: this.#jobs, work: this.#work, graph: this.#graph, dueAt: this.#dueAt });
+    hints.announce({ jobs: this.#jobs, work: this.#work, graph: this.#graph, dueAt: this.#dueAt });
   }
 
   async #writeWorkflows(sql: Context['sql'], session: Session): Promise<void> {

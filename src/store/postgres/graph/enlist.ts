@@ -54,7 +54,7 @@ export async function complete(
   }
 }
 
-/** Also on a connection of our own. Turns in a queue do no harm if the jobs are not committed. */
+/** Makes queues take turns, on a connection of our own. That does no harm if the jobs are not committed. */
 async function addFairQueues(
   { database, sql, fairQueues }: Context,
   jobs: readonly NewJob[],

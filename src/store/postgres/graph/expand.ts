@@ -12,16 +12,16 @@ import { retryTransaction } from './retry-transaction.ts';
 
 /** One transaction for each group: a process that dies has inserted a whole batch of items, or none of it. */
 export async function expand(context: Context, limit: number, signal: AbortSignal): Promise<number> {
-  const due = await context.database.query<{ job_id: number }>(context.sql.dueGroups, [limit], signal);
+  const groups = await context.database.query<{ job_id: number }>(context.sql.groupsNeedingItems, [limit], signal);
   let count = 0;
-  for (const { job_id } of due) {
+  for (const { job_id } of groups) {
     if (count >= limit) break;
     const room = limit - count;
     const { done, effects } = await retryTransaction(context, signal, async (session) => {
-      const gathered = new TransactionEffects();
-      const filled = await fill(context, session, { groupId: job_id, limit: room, effects: gathered });
-      await gathered.write(context, session);
-      return { done: filled, effects: gathered };
+      const effects = new TransactionEffects();
+      const filled = await fill(context, session, { groupId: job_id, limit: room, effects });
+      await effects.write(context, session);
+      return { done: filled, effects };
     });
     effects.publish(context);
     count += done;
@@ -41,7 +41,7 @@ async function fill(context: Context, session: Session, { groupId, limit, effect
   const ids = numbers([groupId]);
   const [live] = await session.query<GroupLive>(sql.lockGroups, [ids]);
   const [group] = await session.query<GroupRow>(sql.groups, [ids]);
-  if (live === undefined || group === undefined || !group.due) return 0;
+  if (live === undefined || group === undefined || !group.needs_items) return 0;
   if (!live.cancelled && group.total === null) {
     const error = await findItems(context, session, group);
     if (error !== null) {

@@ -1,4 +1,4 @@
-/** What the ends and reopenings of a transaction mean for children, groups and workflows, in the same transaction. */
+/** Updates children, groups and workflows for the ends and reopenings of a transaction, in the same transaction. */
 
 import { edgeStateFor } from '../../../core/dag/conditions.ts';
 import { cascadeModeOf, parentFor } from '../../../core/dag/propagate.ts';
@@ -18,7 +18,7 @@ export interface EndedJob {
   /** The flags of its live row. */
   flags: number;
   status: TerminalStatus;
-  /** It was cancelled without its dependents. */
+  /** Its children are not cancelled with it. */
   keepDependents: boolean;
 }
 
@@ -124,7 +124,7 @@ export class GraphUpdate {
     await this.#transaction.session.query(this.#context.sql.dropCascade, [numbers(this.#pending)]);
   }
 
-  /** Updates direct children; the next level is left to the cascade. Locks groups on the way, in the lock order. */
+  /** Updates direct children; the next level is left to the cascade. Locks groups on the way. */
   async #propagate(): Promise<void> {
     const { session, effects } = this.#transaction;
     const parents = [...this.#parents.values()];

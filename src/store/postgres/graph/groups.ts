@@ -23,7 +23,7 @@ export interface ItemEnd {
 export interface GroupRow {
   job_id: number;
   max_parallel: number | null;
-  due: boolean;
+  needs_items: boolean;
   inserted: number;
   open_items: number;
   fine_items: number;
@@ -49,10 +49,10 @@ export async function endItems(
   const groups = (await session.query<GroupRow>(sql.groups, [ids])).map((group) => {
     const counts = items.filter(({ groupId }) => groupId === group.job_id).reduce(endStep, countsOf(group));
     const live = lives.get(group.job_id);
-    return { group, counts, live, due: live !== undefined && hasItemsLeft(group) };
+    return { group, counts, live, needsItems: live !== undefined && hasItemsLeft(group) };
   });
   await writeGroups(context, session, groups);
-  if (groups.some(({ due }) => due)) effects.changedGraph();
+  if (groups.some(({ needsItems }) => needsItems)) effects.changedGraph();
   const ends = groups.flatMap(({ group, counts, live }) => {
     if (live === undefined) return [];
     const status = endOf(group, counts, live);
@@ -123,7 +123,7 @@ export async function reopenItems(
   const groups = (await session.query<GroupRow>(context.sql.groups, [numbers(ids)])).map((group) => ({
     group,
     counts: items.filter(({ groupId }) => groupId === group.job_id).reduce(reopenStep, countsOf(group)),
-    due: group.due,
+    needsItems: group.needs_items,
   }));
   await writeGroups(context, session, groups);
   const { related } = await lockRelatedJobs(context, transaction, { ids: [], groupIds: ids });
@@ -143,11 +143,11 @@ export async function reopenItems(
 async function writeGroups(
   { sql }: Context,
   session: Session,
-  groups: readonly { group: GroupRow; counts: StepCounts; due: boolean }[],
+  groups: readonly { group: GroupRow; counts: StepCounts; needsItems: boolean }[],
 ): Promise<void> {
   await session.query(sql.writeGroups, [
     numbers(groups.map(({ group }) => group.job_id)),
-    groups.map(({ due }) => due),
+    groups.map(({ needsItems }) => needsItems),
     numbers(groups.map(({ counts }) => counts.open)),
     numbers(groups.map(({ counts }) => counts.fine)),
     numbers(groups.map(({ counts }) => counts.failed)),

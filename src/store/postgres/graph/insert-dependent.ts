@@ -2,7 +2,7 @@
 
 import { edgeStateFor } from '../../../core/dag/conditions.ts';
 import { type EdgeCounters, sumEdges } from '../../../core/dag/edge-counters.ts';
-import { type JudgeMode, verdict } from '../../../core/dag/judge.ts';
+import { type JudgeMode, judgeEdges } from '../../../core/dag/judge.ts';
 import type { Dependency, NewJob, TerminalStatus } from '../../../core/job.ts';
 import { FLAG } from '../../flags.ts';
 import { inPieces } from '../../in-pieces.ts';
@@ -12,12 +12,12 @@ import { numbers } from '../base/values.ts';
 import { columnsOf, ownFlags, PIECE } from '../jobs/insert-rows.ts';
 import type { EdgeRow } from './related-jobs.ts';
 
-/** What becomes of a new job, as sql.insertLinked reads it. */
-export type Fate = 'wait' | 'free' | 'group' | 'kept' | 'upstream_failed' | 'condition';
+/** The fate of a new job, as sql.insertLinked reads it. */
+export type NewJobFate = 'wait' | 'free' | 'group' | 'kept' | 'upstream_failed' | 'condition';
 
 export interface Placement {
   counters: EdgeCounters;
-  fate: Fate;
+  fate: NewJobFate;
 }
 
 /** Judges a new job by the ends of its parents. */
@@ -29,7 +29,7 @@ export function placementOf(
   const counters = sumEdges(
     dependsOn.map(({ jobId, condition }) => ({ condition, state: edgeStateFor(condition, ends.get(jobId) ?? null) })),
   );
-  const found = verdict(counters, mode);
+  const found = judgeEdges(counters, mode);
   return { counters, fate: typeof found === 'object' ? found.skip : found };
 }
 

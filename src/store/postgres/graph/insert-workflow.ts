@@ -18,10 +18,10 @@ import { beginIdempotent } from '../jobs/idempotency.ts';
 import { giveTurnsTo } from '../jobs/turns.ts';
 import {
   edgesOf,
-  type Fate,
   insertEdges,
   insertLinked,
   type LinkedJob,
+  type NewJobFate,
   type Placement,
   placementOf,
 } from './insert-dependent.ts';
@@ -62,7 +62,7 @@ export async function insertWorkflow(
   if (answer.replayed) return answer;
   context.fairQueues.learn(outline.fairQueues);
   // Published whether there is work or not: a hint is cheap.
-  hints.tell({ work: true, graph: true, dueAt: firstDue(outline, answer.workflow.createdAt) });
+  hints.announce({ work: true, graph: true, dueAt: firstDue(outline, answer.workflow.createdAt) });
   return answer;
 }
 
@@ -72,7 +72,7 @@ async function readAgain(context: Context, session: Session, { workflow_id: id }
   return found;
 }
 
-/** What must be known of all steps before the first one is inserted. */
+/** Facts about all steps that must be known before the first one is inserted. */
 interface Outline {
   /** Keys of the lanes. */
   lanes: Set<string>;
@@ -207,7 +207,7 @@ function placeStep(
   const { key, job, parents, forEach, keepFrom } = step;
   const { counters, fate } =
     parents.length === 0 ? placementOf(after, ends, 'together') : placementWithin(step, progress.ends);
-  const own: Fate = keepFrom !== null ? 'kept' : fate === 'free' && forEach !== null ? 'group' : fate;
+  const own: NewJobFate = keepFrom !== null ? 'kept' : fate === 'free' && forEach !== null ? 'group' : fate;
   const status = own === 'kept' ? 'done' : own === 'upstream_failed' || own === 'condition' ? 'skipped' : null;
   if (status !== null) {
     const { continueOnFailure } = job;
@@ -252,13 +252,15 @@ async function insertGroups(
     if (forEach === null) return [];
     const { items, maxParallel } = forEach;
     const source = 'parent' in items ? { parentId: ids[items.parent], path: items.path } : items;
-    return [{ id: ids[start + index] as number, source, maxParallel, due: linked[index]?.placement.fate === 'group' }];
+    return [
+      { id: ids[start + index] as number, source, maxParallel, needsItems: linked[index]?.placement.fate === 'group' },
+    ];
   });
   if (groups.length === 0) return;
   await session.query(sql.insertGroups, [
     numbers(groups.map(({ id }) => id)),
     groups.map(({ source }) => JSON.stringify(source)),
     numbers(groups.map(({ maxParallel }) => maxParallel)),
-    groups.map(({ due }) => due),
+    groups.map(({ needsItems }) => needsItems),
   ]);
 }

@@ -1,4 +1,4 @@
-/** All are forgotten beyond this number: jobs that are settled by other processes would be kept for ever. */
+/** The cache is cleared beyond this number: jobs that other processes settle would stay in it for ever. */
 const MAX_CLAIMS = 100_000;
 
 /** The workflow and the group of a job. They never change. */
@@ -24,7 +24,7 @@ export class LinkedClaims {
     for (const { id, workflowId, groupId, key } of jobs) this.#jobs.set(id, { workflowId, groupId, key });
   }
 
-  /** Returns and forgets the job. */
+  /** Removes the job from the cache and returns it. */
   take(id: number): LinkedClaim | undefined {
     const found = this.#jobs.get(id);
     if (found !== undefined) this.#jobs.delete(id);

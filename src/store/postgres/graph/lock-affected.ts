@@ -19,7 +19,7 @@ interface AffectedRow {
 }
 
 /**
- * Locks jobs together with those that their ends and retries affect, in one pass of the lock order (see locks.ts). Affected
+ * Locks jobs together with those that their ends and retries affect, in one pass (see 'Lock order' in docs/architecture.md). Affected
  * jobs are read before the lock; children inserted in between are locked later, without waiting. A retry also locks the
  * parents that have not ended: whether it has to wait for one must not change.
  */

@@ -1,7 +1,6 @@
 /**
- * The jobs that a transaction has locked. All transactions lock in one order, so that no two wait for each other: live rows
- * by id, groups after all others; then the final run rows of ended jobs by id. The order depends only on what never changes:
- * a state may have changed by the time the lock is granted.
+ * The jobs that a transaction has locked. It keeps to the order of jobs, see 'Lock order' in docs/architecture.md. The order
+ * depends only on values that never change: a status may have changed by the time the lock is granted.
  */
 
 import type { TerminalStatus } from '../../../core/job.ts';
@@ -44,28 +43,28 @@ export class Locks {
   }
 
   /**
-   * Locks the live rows of jobs; groups among `ids` need not be named apart. Rows that come too late in the order are
-   * locked without waiting, and `ConcurrentChange` is thrown if another transaction holds one: ask for all rows at once.
+   * Locks the live rows of jobs; `ids` may contain groups. Rows that come too late in the order are locked without waiting,
+   * and `ConcurrentChange` is thrown if another transaction holds one. So ask for all rows at once.
    */
   async live(ids: Iterable<number>, groupIds: Iterable<number> = []): Promise<void> {
     const isNew = (id: number) => !this.#live.has(id);
     const [singles, groups] = [[...new Set(ids)].filter(isNew), [...new Set(groupIds)].filter(isNew)];
     const wanted = [...singles, ...groups];
     if (wanted.length === 0) return;
-    const inTurn =
+    const inOrder =
       this.#ended.size === 0 &&
       (singles.length === 0 || (this.#lastGroup === 0 && isBeyond(singles, this.#lastLive))) &&
       isBeyond(groups, this.#lastGroup);
     type Row = { job_id: number; flags: number };
-    const rows = await this.#session.query<Row>(inTurn ? this.#sql.lockLive : this.#sql.takeLive, [numbers(wanted)]);
+    const rows = await this.#session.query<Row>(inOrder ? this.#sql.lockLive : this.#sql.takeLive, [numbers(wanted)]);
     for (const { job_id, flags } of rows) this.#hold(job_id, flags);
-    if (inTurn || rows.length === wanted.length) return;
+    if (inOrder || rows.length === wanted.length) return;
     const left = numbers(wanted.filter(isNew));
     if ((await this.#session.query(this.#sql.liveOf, [left])).length > 0) throw new ConcurrentChange();
   }
 
-  /** Live rows were locked out of order: further ones are locked without waiting, except groups. */
-  outOfTurn(): void {
+  /** Declares that live rows were locked out of order: further ones are locked without waiting, except groups. */
+  outOfOrder(): void {
     this.#lastLive = Number.POSITIVE_INFINITY;
   }
 
@@ -80,8 +79,8 @@ export class Locks {
   async ended(ids: readonly number[]): Promise<EndedRow[]> {
     const wanted = [...new Set(ids)].filter((id) => !this.#ended.has(id));
     if (wanted.length > 0) {
-      const inTurn = isBeyond(wanted, this.#lastEnded);
-      const lock = inTurn ? this.#sql.lockEnded : this.#sql.takeEnded;
+      const inOrder = isBeyond(wanted, this.#lastEnded);
+      const lock = inOrder ? this.#sql.lockEnded : this.#sql.takeEnded;
       for (const row of await this.#session.query<EndedRow>(lock, [numbers(wanted)])) {
         this.#ended.set(row.job_id, row);
         this.#lastEnded = Math.max(this.#lastEnded, row.job_id);

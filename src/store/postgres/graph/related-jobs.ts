@@ -1,4 +1,4 @@
-/** Jobs that a transaction locks because those they depend on, or that depend on them, change. */
+/** Jobs that a transaction locks because one of their parents or children changes. */
 
 import type { Condition, EdgeState } from '../../../core/dag/conditions.ts';
 import { addEdge, type EdgeCounters, openEdges } from '../../../core/dag/edge-counters.ts';

@@ -13,7 +13,7 @@ import { lockRelatedJobs, type RelatedJob } from './related-jobs.ts';
 import { UnknownLanes } from './retry-transaction.ts';
 import type { Transaction } from './transaction.ts';
 
-/** What a job needs to wait again. An ended job is never edited, so this does not change. */
+/** The columns that a job needs to wait again. An ended job is never edited, so they do not change. */
 interface Place {
   lane: number;
   startTimeoutMs: number | null;

@@ -33,10 +33,10 @@ export async function applyChanges(
   if (changes.length === 0) return [];
   const lanes = await lanesToReopen(context, changes, signal);
   const { written, effects } = await retryTransaction(context, signal, async (session) => {
-    const gathered = new TransactionEffects();
+    const effects = new TransactionEffects();
     const locks = new Locks(context, session);
     await lockAffected(context, { session, locks }, intendedBy(changes));
-    const update = new GraphUpdate(context, { session, locks, effects: gathered });
+    const update = new GraphUpdate(context, { session, locks, effects });
     const found: (Written | undefined)[] = changes.map(() => undefined);
     for (const round of roundsOf(changes)) {
       const live = await changeLive(context, session, round);
@@ -48,17 +48,17 @@ export async function applyChanges(
         const job = jobs.get(change.fence.jobId);
         if (job !== undefined) found[place] = { job, change };
       }
-      for (const { kind, job_id } of live) if (kind === 'requeue') gathered.claimable(job_id);
-      for (const { id } of reopened) gathered.claimable(id);
-      gathered.at(live[0]?.now ?? 0);
+      for (const { kind, job_id } of live) if (kind === 'requeue') effects.claimable(job_id);
+      for (const { id } of reopened) effects.claimable(id);
+      effects.at(live[0]?.now ?? 0);
       await update.ended(endedOf(round, live));
       update.reopened(reopened);
-      if (live.some(({ kind, flags }) => kind === 'flag' && flags & FLAG.group)) gathered.changedGraph();
-      if (reopened.some(({ expands }) => expands)) gathered.changedGraph();
+      if (live.some(({ kind, flags }) => kind === 'flag' && flags & FLAG.group)) effects.changedGraph();
+      if (reopened.some(({ expands }) => expands)) effects.changedGraph();
     }
     await update.write();
-    await gathered.write(context, session);
-    return { written: found, effects: gathered };
+    await effects.write(context, session);
+    return { written: found, effects };
   });
   effects.publish(context);
   tell(context, written);
@@ -132,7 +132,7 @@ function tell({ hints, lanes }: Context, written: readonly (Written | undefined)
   const done = written.filter((entry) => entry !== undefined);
   if (done.length === 0) return;
   const scheduled = done.filter(({ job }) => job.status === 'scheduled');
-  hints.tell({
+  hints.announce({
     jobs: done.map(({ job }) => job.id),
     // An end makes room where the number of running jobs is limited.
     work: done.some(({ job, change }) => job.status === 'pending' || (change.kind === 'end' && lanes.anyLimited)),

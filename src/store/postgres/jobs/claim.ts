@@ -1,4 +1,4 @@
-/** Handing out jobs. */
+/** Claims jobs. */
 
 import { WorkronError } from '../../../core/error.ts';
 import type { ClaimedJob } from '../../../core/job.ts';
@@ -13,10 +13,10 @@ import { numbers } from '../base/values.ts';
 import { runContextOf } from '../graph/run-context.ts';
 import type { KnownLane, Lanes } from './lanes.ts';
 
-/** Others may be taking the very jobs that were looked at: so often is looked again at once. */
+/** Retries when other claims took the jobs first. */
 const MAX_TRIES = 5;
 
-/** Columns of equal length; `null` where nothing was taken. */
+/** Arrays of equal length, one element per job; `null` if nothing was claimed. */
 interface TakenRow {
   state: string | null;
   wanted: number;
@@ -33,9 +33,11 @@ interface TakenRow {
   tags: string[][];
   specs: StoredSpec[];
   flags: number[];
-  /** 0: none. */
+  /** 0 for a job without a workflow. */
   workflows: number[];
+  /** 0 for a job that is not an item. */
   groups: number[];
+  /** The index of an item in its group; 0 for other jobs. */
   indexes: number[];
 }
 
@@ -57,12 +59,13 @@ export async function claim(context: Context, request: ClaimRequest, signal: Abo
   let taken = await look(context, request, signal);
   // A prefetch does not wait.
   if (request.prefetch && taken.length === 0) return [];
-  // Before it waits, it looks at lanes that are new, and says that it waits before it looks for the last time.
+  // Other processes may have created lanes since the last refresh.
   if (taken.length === 0 && wasFresh && (await lanes.refresh(signal))) taken = await look(context, request, signal);
+  // Registers as a waiter, then looks once more (see hints.ts).
   if (taken.length === 0 && hints.hasListeners && (await waiting.begin(signal))) {
     taken = await look(context, request, signal);
   }
-  if (taken.length > 0) hints.tell({ jobs: taken.map(({ job }) => job.id) });
+  if (taken.length > 0) hints.announce({ jobs: taken.map(({ job }) => job.id) });
   context.linkedClaims.remember(taken.filter(({ flags }) => flags & LINKED).map(linkedClaimOf));
   const runContext = await runContextOf(context, taken, signal);
   return taken.sort(byUrgency).map(({ job }) => Object.assign(job, { runContext: runContext.get(job.id) ?? null }));
@@ -107,18 +110,18 @@ interface Ask {
   values: readonly unknown[];
 }
 
-/** What does not fit cannot start now, so it holds up nobody. */
+/** Lanes that do not fit are left out: they do not stop the prefetch. */
 function askPrefetch({ sql, lanes }: Context, { limit, offer }: ClaimRequest, known: readonly KnownLane[]): Ask {
   const served = known.filter(({ lane }) => fits(lane, offer.free, 1) > 0);
   const may = served.map(({ lane }) => laneMayPrefetch(lane) && !lanes.isLimited(lane.queue));
   const ids = numbers(served.map(({ id }) => id));
-  if (served.length === 1 && may[0]) return { statement: sql.claimAheadOne, values: [ids, limit] };
+  if (served.length === 1 && may[0]) return { statement: sql.claimPrefetchOneLane, values: [ids, limit] };
   return { statement: sql.claimPrefetch, values: [ids, limit, may] };
 }
 
 interface Taken {
   taken: TakenJob[];
-  /** More than were taken: others were faster. */
+  /** The number of jobs that were chosen. It is greater than the number taken if other claims were faster. */
   wanted: number;
 }
 
@@ -173,7 +176,7 @@ function decodeTaken(
   };
 }
 
-/** Where resources or limits decide: the most urgent first, from each lane as many as still fit. */
+/** Claims where resources or limits decide: the most urgent jobs first, from each lane as many as still fit. */
 async function takeByPlan(
   { sql, lanes: known }: Context,
   session: Session,
@@ -208,7 +211,7 @@ async function takeByPlan(
   return { taken, wanted: planned };
 }
 
-/** How many more jobs of each limited queue may run. The queues stay locked, so nobody else can start one meanwhile. */
+/** Returns how many more jobs of each limited queue may run. The queues stay locked, so no other claim can start one meanwhile. */
 async function lockRooms(
   sql: Context['sql'],
   session: Session,

@@ -22,8 +22,8 @@ export async function promote(context: Context, limit: number, signal: AbortSign
     if (fairQueues.names.length > 0) await giveTurnsTo(context, session, { jobIds, fairQueues: [] });
     return rows;
   });
-  if (promoted.length > 0) hints.tell({ work: true, jobs: promoted.map(({ job_id }) => job_id) });
-  // In a later statement: the one that promotes still sees the old rows.
+  if (promoted.length > 0) hints.announce({ work: true, jobs: promoted.map(({ job_id }) => job_id) });
+  // Read in a later statement: the one that promotes still sees the old rows.
   return { count: promoted.length, nextDueAt: (await nextDue()).due };
 }
 

@@ -29,7 +29,7 @@ export async function edit(
     if (outcome.type === 'not-waiting') return undefined;
     const { job } = outcome;
     if (job.fairKey !== null) fairQueues.learn([job.queue]);
-    hints.tell({
+    hints.announce({
       jobs: [jobId],
       work: job.status === 'pending',
       dueAt: job.status === 'scheduled' ? job.dueAt : null,

@@ -20,9 +20,9 @@ export async function heartbeat(
 ): Promise<HeartbeatAnswer | undefined> {
   const listed = new Map((leases ?? []).map(({ jobId, attempt }) => [jobId, attempt]));
   const isListed = (row: HeldRow) => leases === null || listed.get(row.job_id) === row.attempt;
-  const heard = await hear(context, workerId, isListed, signal);
-  if (heard === undefined) return undefined;
-  const { worker, held } = heard;
+  const renewed = await renewLeases(context, workerId, isListed, signal);
+  if (renewed === undefined) return undefined;
+  const { worker, held } = renewed;
 
   const missed = held.filter(
     (row) => !isListed(row) && row.claim_seq !== null && seenClaim !== null && row.claim_seq <= seenClaim,
@@ -40,14 +40,14 @@ export async function heartbeat(
   };
 }
 
-/** On the reserved connection: that a lease is renewed must not wait behind other calls. `undefined`: nobody knows the worker. */
-export async function hear(
+/** Renews the leases of a worker. Uses the reserved connection, so a renewal never queues. Returns `undefined` if the worker is unknown. */
+export async function renewLeases(
   { database, sql }: Pick<Context, 'database' | 'sql'>,
   workerId: number,
   isListed: (row: HeldRow) => boolean,
   signal: AbortSignal,
 ): Promise<{ worker: { state: string }; held: HeldRow[] } | undefined> {
-  const [worker] = await database.queryReserved<{ state: string }>(sql.hearWorker, [workerId], signal);
+  const [worker] = await database.queryReserved<{ state: string }>(sql.renewWorker, [workerId], signal);
   if (worker === undefined) return undefined;
   const held = await database.queryReserved<HeldRow>(sql.heldBy, [workerId], signal);
   const renewed = held.filter((row) => row.renews && isListed(row));
@@ -60,7 +60,7 @@ export async function hear(
   return { worker, held };
 }
 
-/** Jobs that were handed out but never arrived. What has moved on meanwhile is left as it is. */
+/** Returns jobs that the worker never received to their queues. Jobs that have changed meanwhile are left as they are. */
 async function giveBack(
   context: Context,
   workerId: number,

@@ -38,7 +38,7 @@ export async function insertAndClaim(
   const others = stored.slice(handed.length);
   await giveLateTurns(context, others, signal);
   if (others.length > 0) announce(context, others);
-  if (handed.length > 0) context.hints.tell({ jobs: handed.map(({ id }) => id) });
+  if (handed.length > 0) context.hints.announce({ jobs: handed.map(({ id }) => id) });
   return { items: stored.map((job) => ({ job, deduplicated: false })), claimed: handed.map(claimedFrom) };
 }
 

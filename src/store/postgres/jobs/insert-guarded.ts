@@ -1,6 +1,6 @@
 /**
  * Inserts jobs with unique keys or parents, and calls with an idempotency key. These may have to wait for other transactions.
- * Locks are taken in the common order: the idempotency key, jobs, unique keys by name.
+ * Jobs and unique keys are locked as 'Lock order' in docs/architecture.md says; the row of the idempotency key is written first.
  */
 
 import { isWaiting, type Job, type NewJob } from '../../../core/job.ts';
@@ -31,10 +31,10 @@ interface GuardedInsert {
 
 export async function insertGuarded(context: Context, asked: GuardedInsert, signal: AbortSignal): Promise<Inserted> {
   const { answer, effects } = await retryTransaction(context, signal, async (session) => {
-    const gathered = new TransactionEffects();
-    const inserted = await insertOnce(context, session, asked, gathered);
-    await gathered.write(context, session);
-    return { answer: inserted, effects: gathered };
+    const effects = new TransactionEffects();
+    const inserted = await insertOnce(context, session, asked, effects);
+    await effects.write(context, session);
+    return { answer: inserted, effects };
   });
   effects.publish(context);
   const changed = answer.items.map(({ job }) => job).filter(({ status }) => isWaiting(status));

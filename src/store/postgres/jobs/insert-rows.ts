@@ -80,7 +80,7 @@ function isAlike(a: NewJob, b: NewJob): boolean {
 /** Announces new jobs. */
 export function announce({ hints }: Context, stored: readonly Job[]): void {
   const scheduled = stored.filter(({ status }) => status === 'scheduled');
-  hints.tell({
+  hints.announce({
     work: stored.some(({ status }) => status === 'pending'),
     jobs: stored.slice(0, 1_000).map(({ id }) => id),
     dueAt: scheduled.length === 0 ? null : scheduled.reduce((min, { dueAt }) => Math.min(min, dueAt), Infinity),

@@ -59,7 +59,7 @@ export async function report(
   ];
   const rows = await database.query<{ place: number }>(sql.report, values, signal);
   const held = new Set(rows.map(({ place }) => place - 1));
-  hints.tell({ jobs: reports.filter((_, place) => held.has(place)).map(({ jobId }) => jobId) });
+  hints.announce({ jobs: reports.filter((_, place) => held.has(place)).map(({ jobId }) => jobId) });
   return reports.map((_, place) => held.has(place));
 }
 

@@ -27,7 +27,7 @@ export interface InsertPlan {
   replacements: ReadonlyMap<number, Placed>;
   /** The answer to each job: an index in `fresh`, or the id of a holder. */
   answers: ({ fresh: number } | { held: number })[];
-  /** By job. */
+  /** True for each job that was not stored because another holds its key. */
   deduplicated: boolean[];
   /** Queues of all jobs with a fair key, also of those that a later job of the call replaced. */
   fairQueues: ReadonlySet<string>;

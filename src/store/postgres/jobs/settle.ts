@@ -7,7 +7,7 @@ import type { JobScope, LinkedClaim } from '../graph/linked-claims.ts';
 import { Locks } from '../graph/locks.ts';
 import { retryTransaction } from '../graph/retry-transaction.ts';
 
-/** Linked jobs that end in one transaction. */
+/** The number of linked jobs that end in one transaction. */
 const PIECE = 500;
 
 interface EndedRow {
@@ -20,7 +20,7 @@ interface EndedRow {
   now: number;
 }
 
-/** Columns of equal length; `null` where nothing was ended. */
+/** Arrays of equal length, one element per job; `null` if no job was ended. */
 interface EndedColumns {
   now: number;
   ids: number[] | null;
@@ -33,10 +33,11 @@ interface EndedColumns {
 
 interface LinkedColumns extends EndedColumns {
   flags: number[];
-  /** Children that were updated, and those among them that can be claimed now. */
+  /** Children that were updated. */
   propagated: number[] | null;
+  /** Updated children that can be claimed now. */
   pending: number[] | null;
-  /** When the first of the others is due. */
+  /** The earliest due time of the updated children that are scheduled. */
   propagated_due: number | null;
   /** Some children were left out. */
   incomplete: boolean;
@@ -50,8 +51,8 @@ interface EarlierRow extends Omit<EndedRow, 'lane' | 'now'> {
 }
 
 /**
- * Jobs that concern nobody else end in one statement. What that leaves over is linked to others, or is no longer held; the
- * first kind takes a transaction.
+ * Ends jobs that are not linked to others in one statement. The jobs that are left are linked, or their lease is lost. Linked
+ * jobs end in transactions.
  */
 export async function settle(context: Context, successes: readonly Success[], signal: AbortSignal): Promise<Settled[]> {
   const keyOf = keyFor(successes);
@@ -71,7 +72,7 @@ export async function settle(context: Context, successes: readonly Success[], si
   const fresh = await answered(context, rows, keyOf, signal);
   const answers = successes.map((success): Settled | undefined => {
     const answer = fresh.get(keyOf(success));
-    // The same report twice in one call: the second repeats the first.
+    // If a call has the same report twice, only the first one is fresh.
     fresh.delete(keyOf(success));
     return answer;
   });
@@ -90,13 +91,13 @@ function attemptKey({ jobId, attempt, workerId }: AttemptRef): string {
   return `${jobId} ${attempt} ${workerId}`;
 }
 
-/** Among reports of different jobs, the job tells which one is meant. */
+/** Returns the key by which a report is found: the job's id if each job has one report, otherwise the whole attempt. */
 function keyFor(successes: readonly Success[]): KeyOf {
   const jobs = new Set(successes.map(({ jobId }) => jobId));
   return jobs.size === successes.length ? ({ jobId }) => jobId : attemptKey;
 }
 
-/** By id, as all who lock several jobs do. */
+/** Returns each report once, sorted by job id: the jobs are locked in this order. */
 function firstOfEach(successes: readonly Success[], keyOf: KeyOf): Success[] {
   const first = new Map<number | string, Success>();
   for (const success of successes) {
@@ -113,7 +114,7 @@ async function endSimple(context: Context, successes: readonly Success[], signal
 
 type LinkedById = ReadonlyMap<number, LinkedClaim>;
 
-/** In pieces, so that those who are freed by the first can be claimed while the next is at work. */
+/** Ends linked jobs in pieces: children that the first piece frees can be claimed while the next piece runs. */
 async function endLinked(
   context: Context,
   successes: readonly Success[],
@@ -131,7 +132,7 @@ async function endLinked(
   return rows;
 }
 
-/** Asked of the store only for jobs that somebody else handed out. */
+/** Returns the scopes of jobs. Reads those of jobs that this process did not claim. */
 async function scopesOf(
   { database, sql }: Context,
   successes: readonly Success[],
@@ -149,8 +150,7 @@ async function scopesOf(
 }
 
 /**
- * The jobs end and those around them hear of it. That takes no look ahead as long as nobody else is at work on the same
- * children; else it is done again, and all are locked first, in their order.
+ * Ends the jobs and updates children, group and workflow. The first try locks as it goes; a retry locks everything first.
  */
 async function endPiece(
   context: Context,
@@ -160,44 +160,44 @@ async function endPiece(
 ): Promise<EndedRow[]> {
   const { sql } = context;
   const values = [...columnsOf(successes), workflowsOf(successes, scopes)];
-  let inTurn = false;
+  let lockFirst = false;
   const { rows, effects } = await retryTransaction(context, signal, async (session) => {
-    const gathered = new TransactionEffects();
+    const effects = new TransactionEffects();
     const locks = new Locks(context, session);
-    if (inTurn) await locks.withAffected(successes.map(({ jobId }) => jobId));
-    inTurn = true;
-    // The statement takes children after their parents, whatever their order.
-    locks.outOfTurn();
+    if (lockFirst) await locks.withAffected(successes.map(({ jobId }) => jobId));
+    lockFirst = true;
+    // The statement locks children after their parents, not by id.
+    locks.outOfOrder();
     const [columns] = await session.query<LinkedColumns>(sql.settleLinked, values);
-    if (columns === undefined || columns.ids === null) return { rows: [], effects: gathered };
-    gathered.at(columns.now);
-    noteChildren(columns, gathered);
-    const update = new GraphUpdate(context, { session, locks, effects: gathered });
+    if (columns === undefined || columns.ids === null) return { rows: [], effects };
+    effects.at(columns.now);
+    noteChildren(columns, effects);
+    const update = new GraphUpdate(context, { session, locks, effects });
     const { incomplete, propagated: children, counted } = columns;
     const propagated = { incomplete, children: new Set(children), counted: new Set(counted) };
     update.succeeded(doneOf(columns, scopes), propagated);
     await update.write();
-    await gathered.write(context, session);
-    return { rows: rowsOf(columns), effects: gathered };
+    await effects.write(context, session);
+    return { rows: rowsOf(columns), effects };
   });
   effects.publish(context);
   return rows;
 }
 
-/** For their children, who hear at once. */
+/** Caches successes for claims of their children. */
 function rememberSuccesses(
   { recentSuccesses }: Context,
   successes: readonly Success[],
   { rows, known }: { rows: readonly EndedRow[]; known: LinkedById },
 ): void {
-  const left = new Set(successes.flatMap(({ jobId, result }) => (result == null ? [] : [jobId])));
+  const withResult = new Set(successes.flatMap(({ jobId, result }) => (result == null ? [] : [jobId])));
   for (const { job_id } of rows) {
     const claim = known.get(job_id);
-    if (claim !== undefined && !left.has(job_id)) recentSuccesses.remember(job_id, claim.key);
+    if (claim !== undefined && !withResult.has(job_id)) recentSuccesses.remember(job_id, claim.key);
   }
 }
 
-/** Which workflow's step each is, if the statement may count those that go on: where groups are concerned, it is their turn first. */
+/** Returns the workflow of each job, 0 for none. `null` if any job is an item: then groups are counted before workflows. */
 function workflowsOf(successes: readonly Success[], scopes: ReadonlyMap<number, JobScope>): string | null {
   const all = successes.map(({ jobId }) => scopes.get(jobId));
   if (all.some((scope) => scope?.groupId != null)) return null;
@@ -235,7 +235,7 @@ async function answered(
   signal: AbortSignal,
 ): Promise<Map<number | string, Settled>> {
   // An end makes room only where the number of running jobs is limited.
-  hints.tell({ work: lanes.anyLimited && rows.length > 0, jobs: rows.map((row) => row.job_id) });
+  hints.announce({ work: lanes.anyLimited && rows.length > 0, jobs: rows.map((row) => row.job_id) });
   if (rows.some(({ lane }) => lanes.lane(lane) === undefined)) await lanes.refresh(signal);
   return new Map(
     rows.map((row) => [
@@ -264,7 +264,7 @@ function rowsOf({ now, ids, attempts, workers, lanes, dues, starts }: EndedColum
   }));
 }
 
-/** Those that were ended `done` by this very attempt before. */
+/** Returns the answers for jobs that the same attempt has already ended as `done`. */
 async function endedBefore(
   { database, sql }: Context,
   successes: readonly Success[],
@@ -287,7 +287,7 @@ async function endedBefore(
   );
 }
 
-/** Notes when jobs have started that were prefetched. */
+/** Records when prefetched jobs have started. */
 export async function start({ database, sql }: Context, starts: readonly Start[], signal: AbortSignal): Promise<void> {
   const inOrder = [...starts].sort((a, b) => a.jobId - b.jobId);
   const columns = [

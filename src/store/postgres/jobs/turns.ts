@@ -8,7 +8,7 @@ import { numbers } from '../base/values.ts';
 /** Greater than any real turn. */
 const PARKED = Number.MAX_SAFE_INTEGER;
 
-/** The queues that this process knows to take turns: a queue is never removed. */
+/** A cache of the queues whose fair keys take turns. A queue is never removed. */
 export class FairQueues {
   readonly #names = new Set<string>();
 
@@ -43,7 +43,7 @@ interface Claimable {
   fairQueues: readonly string[];
 }
 
-/** Gives turns; the last statements of a transaction. Costs nothing if no queue takes turns. */
+/** Gives turns in the last statements of a transaction. Costs nothing if no queue takes turns. */
 export async function giveTurnsTo(context: Context, session: Session, claimable: Claimable): Promise<void> {
   const { sql, fairQueues } = context;
   const fresh = claimable.fairQueues.filter((name) => !fairQueues.has(name));
@@ -72,32 +72,32 @@ export async function giveTurnsTo(context: Context, session: Session, claimable:
 
 interface Newcomers {
   newcomers: readonly Newcomer[];
-  /** By queue. */
+  /** The lanes of each queue. */
   lanes: ReadonlyMap<string, readonly number[]>;
 }
 
-/** The turns of the jobs that wait beside the newcomers. */
+/** The turns of the pending jobs, without the newcomers. */
 async function standingOf(sql: Context['sql'], session: Session, { newcomers, lanes }: Newcomers): Promise<Standing> {
   const keys = distinct(newcomers.map(({ queue, priority, fairKey }) => ({ queue, priority, fairKey })));
-  const lines = distinct(newcomers.map(({ queue, priority }) => ({ queue, priority })));
-  const [keyPlaces, linePlaces] = [placesOf(keys, lanes), placesOf(lines, lanes)];
-  const fairKeys = keyPlaces.map(({ line }) => line.fairKey);
+  const turnGroups = distinct(newcomers.map(({ queue, priority }) => ({ queue, priority })));
+  const [keyPlaces, groupPlaces] = [placesOf(keys, lanes), placesOf(turnGroups, lanes)];
+  const fairKeys = keyPlaces.map(({ turnGroup }) => turnGroup.fairKey);
   const lasts = await session.query<TurnRow>(sql.lastTurns, [...columnsOf(keyPlaces), fairKeys]);
-  const presents = await session.query<TurnRow>(sql.presentTurns, columnsOf(linePlaces));
-  const [last, present] = [turnsBy(keys, lasts), turnsBy(lines, presents)];
+  const presents = await session.query<TurnRow>(sql.presentTurns, columnsOf(groupPlaces));
+  const [last, present] = [turnsBy(keys, lasts), turnsBy(turnGroups, presents)];
   return {
     present: (queue, priority) => present.get(JSON.stringify({ queue, priority })),
     last: (queue, priority, fairKey) => last.get(JSON.stringify({ queue, priority, fairKey })),
   };
 }
 
-interface TurnLine {
+interface TurnGroup {
   queue: string;
   priority: number;
 }
 
-interface LanePlace<L extends TurnLine> {
-  line: L;
+interface LanePlace<G extends TurnGroup> {
+  turnGroup: G;
   place: number;
   lane: number;
 }
@@ -107,22 +107,24 @@ interface TurnRow {
   turn: number;
 }
 
-/** All lanes of each line's queue. */
-function placesOf<L extends TurnLine>(lines: readonly L[], lanes: Newcomers['lanes']): LanePlace<L>[] {
-  return lines.flatMap((line, place) => (lanes.get(line.queue) ?? []).map((lane) => ({ line, place, lane })));
+/** All lanes of each turn group's queue. */
+function placesOf<G extends TurnGroup>(turnGroups: readonly G[], lanes: Newcomers['lanes']): LanePlace<G>[] {
+  return turnGroups.flatMap((turnGroup, place) =>
+    (lanes.get(turnGroup.queue) ?? []).map((lane) => ({ turnGroup, place, lane })),
+  );
 }
 
-function columnsOf(places: readonly LanePlace<TurnLine>[]): string[] {
+function columnsOf(places: readonly LanePlace<TurnGroup>[]): string[] {
   return [
     numbers(places.map(({ place }) => place)),
     numbers(places.map(({ lane }) => lane)),
-    numbers(places.map(({ line }) => -line.priority)),
+    numbers(places.map(({ turnGroup }) => -turnGroup.priority)),
   ];
 }
 
-function turnsBy(lines: readonly TurnLine[], rows: readonly TurnRow[]): ReadonlyMap<string, number> {
+function turnsBy(turnGroups: readonly TurnGroup[], rows: readonly TurnRow[]): ReadonlyMap<string, number> {
   const known = rows.filter(({ turn }) => turn !== PARKED);
-  return new Map(known.map(({ place, turn }) => [JSON.stringify(lines[place]), turn]));
+  return new Map(known.map(({ place, turn }) => [JSON.stringify(turnGroups[place]), turn]));
 }
 
 function distinct<T>(values: readonly T[]): T[] {

@@ -85,8 +85,8 @@ create table workron.lane (
 
 -- JOBS -----------------------------------------------------------------------------------------------------------------
 
--- What was submitted. Written by the submission and by an edit, never on the hot path. spec holds what differs from the
--- defaults.
+-- Jobs as submitted. A row is written by the submission and by an edit, never on the hot path. spec holds the fields that
+-- differ from the defaults.
 create sequence workron.job_id;
 create table workron.job (
   id bigint primary key,
@@ -111,8 +111,8 @@ create table workron.job (
 -- 32 is an item of a group, 64 was asked to stop without its dependents, 128 notifies of failure, 256 notifies of success,
 -- 512 is never prefetched, 1024 was inserted by an application's transaction and not judged since (blocked; lane may be 0
 -- for unknown), 2048 has no start timeout.
--- started_at: null while the job is running means that it was prefetched and waits at its worker.
--- *_edges: the edges to its parents by state; null for a job without parents, and then they take no room.
+-- started_at: null while the job is running means that it was prefetched and has not started.
+-- *_edges: the edges to its parents by state; null for a job without parents.
 -- fair_key: the key whose turn a claimable job has; '' for jobs without a key, null if it was given no turn.
 -- line: the schedule line that the job runs for.
 --
@@ -149,8 +149,8 @@ create table workron.live (
 
 -- Every ended attempt, appended once. The row that ended the job has its status, reason and counters; a retry by a person
 -- takes them back. A job that ended without an attempt has a row with attempt 0, deleted by a retry.
--- propagated: the job's success has reached its children, so an edge from it that says `open` is held. For a job with many children
--- that is one row written instead of many.
+-- propagated: the job's success has reached its children, so an edge from it with state `open` counts as held. For a
+-- job with many children, one row is written instead of many.
 create table workron.run (
   job_id bigint not null,
   attempt integer not null,
@@ -214,19 +214,19 @@ create table workron.idempotency (
   created_at timestamptz(3) not null
 );
 
--- Left by an application's transaction for the first process that looks after its commit. That transaction neither waits
--- for others nor makes them wait, so everything that needs locks is done afterwards.
--- kind: 'submitted' (wish: {"depends_on": [[parent, condition], …]}), 'ended' (wish: {"flags": n}).
+-- Jobs that applications inserted or completed in their own transactions. Such a transaction neither waits for others nor
+-- makes them wait, so everything that needs locks is done after its commit, by the first process that reads the row.
+-- kind: 'submitted' (request: {"depends_on": [[parent, condition], …]}), 'ended' (request: {"flags": n}).
 create table workron.intake (
   job_id bigint primary key,
   kind text not null,
-  wish jsonb not null
+  request jsonb not null
 );
 
 -- DEPENDENCIES AND WORKFLOWS -------------------------------------------------------------------------------------------
 
 -- Edges. state: open, held, impossible. An edge is written once and closed once: with half of each page free, closing it
--- touches no index. Half, because the edges that lie together are those of neighbours, which are closed together.
+-- touches no index. Half, because neighbouring edges are mostly closed together.
 create table workron.edge (
   child_id bigint not null,
   parent_id bigint not null,
@@ -263,13 +263,13 @@ create table workron.workflow (
 );
 
 -- Groups: steps that are repeated for each item of a list. source: the list, or the parent's id and a path into its result.
--- items: the list, once it is known. due: the expander has something to do.
+-- items: the list, once it is known. needs_items: the grapher has to insert items, or to end the group.
 create table workron.job_group (
   job_id bigint primary key,
   source jsonb not null,
   items jsonb,
   max_parallel integer,
-  due boolean not null default false,
+  needs_items boolean not null default false,
   inserted integer not null default 0,
   open_items integer not null default 0,
   fine_items integer not null default 0,
@@ -332,7 +332,7 @@ create table workron.tick (
 -- NOTIFICATIONS --------------------------------------------------------------------------------------------------------
 
 -- Notices: events to notify of, written together with the event. look_at: when a postponed notice is looked at again; due
--- stays, because it tells since when a run is late.
+-- stays, because it is the time since which a run is late.
 create table workron.notice (
   id bigint generated always as identity primary key,
   kind text not null,
@@ -376,7 +376,7 @@ create table workron.stat (
   primary key (minute, queue, outcome, instance_id)
 );
 
--- Actions on all jobs that match a filter. cursor: the last job that was looked at.
+-- Actions on all jobs that match a filter. cursor: the last job that was processed.
 create sequence workron.operation_id;
 create table workron.operation (
   id bigint primary key,
@@ -414,7 +414,7 @@ create index unique_key_job on workron.unique_key (job_id);
 create index edge_parent on workron.edge (parent_id, child_id);
 create index workflow_status on workron.workflow (status, id);
 create index workflow_line on workron.workflow (line) where line is not null and ended_at is null;
-create index job_group_due on workron.job_group (job_id) where due;
+create index job_group_needs_items on workron.job_group (job_id) where needs_items;
 
 create index schedule_line_due on workron.schedule_line (next_due, id) where next_due is not null;
 create unique index tick_once on workron.tick (schedule_id, key, scheduled_for, kind) where kind <> 'manual';
@@ -502,7 +502,7 @@ begin
       case when v_judged then v_due + (v_job ->> 'start_timeout_ms')::float8 * interval '1 ms' end,
       case when v_judged then v_flags else v_flags | 1024 end);
     if not v_judged then
-      insert into workron.intake (job_id, kind, wish)
+      insert into workron.intake (job_id, kind, request)
       values (v_id, 'submitted', jsonb_build_object('depends_on', coalesce(v_job -> 'depends_on', '[]')));
       v_graph := true;
     elsif v_fair or v_due > v_now then
@@ -607,7 +607,7 @@ begin
   end if;
   -- 295 = 1 has children | 2 group | 4 workflow | 32 item | 256 notifies of success: the end concerns other rows.
   if v_gone.flags & 295 <> 0 then
-    insert into workron.intake (job_id, kind, wish)
+    insert into workron.intake (job_id, kind, request)
     values (v_gone.job_id, 'ended', jsonb_build_object('flags', v_gone.flags));
   end if;
   perform pg_notify('workron_' || m.lock_space, jsonb_strip_nulls(jsonb_build_object('from', '',
@@ -618,7 +618,7 @@ end $$;
 -- Ends jobs as done and counts their success at their children, in one call. The arrays have one element per job: its fence,
 -- exit code, result, the start that the worker reported, and the workflow that it is a step of (0 for none; without that
 -- array no workflow is counted). A function, because each of its statements sees what was committed before it: the second
--- one has waited for nobody and sees every child that was submitted before its parent ended.
+-- one has not waited for a lock and sees every child that was submitted before its parent ended.
 --
 -- The fast path of `propagate` in core/dag/propagate.ts. Handled here are children that a success can only unblock: they
 -- are blocked, none of their edges is broken or missed, and none of the edges from these jobs asks for a failure. It remains
@@ -674,7 +674,7 @@ begin
   if v_ids is null then return; end if;
 
   if v_parents is not null then
-    -- In the order in which everybody locks.
+    -- Sorted by id, as all transactions lock jobs.
     select array_agg(child_id) filter (where holds = edges), array_agg(holds) filter (where holds = edges),
       count(*) filter (where moves)
     into v_children, v_counts, v_affected

@@ -64,7 +64,7 @@ async function takeStep(
     return { answer: step, effects: transaction.effects };
   });
   effects.publish(context);
-  if (answer?.changed === true) context.hints.tell({ schedules: true });
+  if (answer?.changed === true) context.hints.announce({ schedules: true });
   return answer;
 }
 

@@ -28,7 +28,7 @@ export async function readSchedule({ sql }: Context, session: Session, name: str
 }
 
 interface NewLines {
-  /** Of the schedule. */
+  /** The schedule's id. */
   id: number;
   keys: readonly string[];
   cursor: number;

@@ -33,11 +33,11 @@ export async function runSchedule(
   signal: AbortSignal,
 ): Promise<RunAnswer> {
   const { answer, effects } = await retryTransaction(context, signal, async (session) => {
-    const gathered = new TransactionEffects();
-    const transaction = { session, locks: new Locks(context, session), effects: gathered };
+    const effects = new TransactionEffects();
+    const transaction = { session, locks: new Locks(context, session), effects };
     const ran = await runOnce(context, transaction, { ...options, name, request });
-    await gathered.write(context, session);
-    return { answer: ran, effects: gathered };
+    await effects.write(context, session);
+    return { answer: ran, effects };
   });
   effects.publish(context);
   return answer;

@@ -21,7 +21,7 @@ export async function createSchedule(context: Context, schedule: NewSchedule, si
     await insertLines(context, session, { id: row.id, keys: keysOf(schedule), ...begin });
     return await readSchedule(context, session, name);
   });
-  hints.tell({ schedules: true });
+  hints.announce({ schedules: true });
   return made as Schedule;
 }
 

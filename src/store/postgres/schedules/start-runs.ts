@@ -38,7 +38,7 @@ export async function startRuns(
     return open.flatMap(({ jobId, workflowId }) => (jobId === null ? (steps.get(workflowId ?? 0) ?? []) : [jobId]));
   });
   const dependsOn = earlier.map((ids) => ids.map((jobId): Dependency => ({ jobId, condition: 'ended' })));
-  // All at once, in the common lock order.
+  // All at once, see 'Lock order' in docs/architecture.md.
   const ends = await lockParents(
     context,
     transaction,

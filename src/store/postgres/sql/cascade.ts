@@ -40,7 +40,7 @@ export function cascadeSql(s: string) {
       returning job_id`,
     dropCascade: `delete from ${s}.cascade where job_id = any($1::bigint[])`,
 
-    // Only in PostgreSQL: affected jobs are found before they are locked.
+    // PostgreSQL only: affected jobs are found before they are locked.
     cascadeRows: `select job_id as id, mode from ${s}.cascade where job_id = any($1::bigint[])`,
     /**
      * Children that jobs $1 affect, then those that may follow below, nearest first, no more than $3. `offset 0` keeps each

@@ -1,4 +1,4 @@
-/** All other changes of one job: requeued, ended, cancelled, retried, edited. */
+/** Changes of jobs other than claim and settle: requeue, end, cancel, retry, edit. */
 
 import { FLAG } from '../../flags.ts';
 import type { Twins } from '../../statements.ts';
@@ -35,9 +35,9 @@ export function changeSql(s: string) {
       where l.job_id = $1 and j.id = l.job_id`,
 
     // PostgreSQL only: a batch of changes is written by one statement, after the locks.
-    /** Locks one job; for the order of several see graph/locks.ts. */
+    /** Locks one job; graph/locks.ts locks several. */
     lockWaiting: `select job_id from ${s}.live where job_id = $1 and status <> 'running' for update`,
-    /** In a later statement than the lock, so that all it reads is what the lock protects. */
+    /** Runs in a later statement than the lock, so that it reads the rows that the lock protects. */
     change: `with ${now},
       held as materialized (
         select i.*, l.due, l.started_at, l.flags, l.cancel_requested_at, l.worker_id as held_by
@@ -52,7 +52,7 @@ export function changeSql(s: string) {
         update ${s}.live l set cancel_requested_at = t.now, flags = case when h.keep_dependents then l.flags | ${FLAG.keepDependents} else l.flags end
         from held h, t where l.job_id = h.job_id and h.kind = 'flag'),
       woken as (
-        update ${s}.job_group f set due = true from held h
+        update ${s}.job_group f set needs_items = true from held h
         where f.job_id = h.job_id and h.kind = 'flag' and h.flags & ${FLAG.group} <> 0),
       requeued as (
         update ${s}.live l
@@ -110,7 +110,7 @@ export function changeSql(s: string) {
             else 'pending' end as status) b
         returning job_id, status, flags),
       woken as (
-        update ${s}.job_group f set due = true from lives l where f.job_id = l.job_id and l.status = 'running')
+        update ${s}.job_group f set needs_items = true from lives l where f.job_id = l.job_id and l.status = 'running')
       select job_id, status, flags from lives`,
     editJob: `update ${s}.job set queue = $2, priority = $3, tags = $4, spec = $5 where id = $1`,
   } satisfies Twins<'change'>;

@@ -1,14 +1,14 @@
-/** Handing jobs to workers. */
+/** Claims jobs. */
 
 import { FLAG } from '../../flags.ts';
 import type { Twins } from '../../statements.ts';
 import { epochMs, nowIn } from './instants.ts';
 import { freeKeysIn } from './keys.ts';
 
-/** The order in which jobs are taken. */
+/** The order in which jobs are claimed. */
 export const order = 'l.rank, l.turn, l.due, l.job_id';
 
-/** Whether jobs of a lane may be taken now; `limited` says whether a queue with a limit counts as closed. */
+/** True if jobs of a lane may be claimed now. `limited`: a queue with `max_running` counts as closed. */
 export function isOpenIn(s: string) {
   return (lane: string, limited: string) => `not exists (
       select 1 from ${s}.lane n join ${s}.queue q on q.name = n.queue
@@ -21,10 +21,10 @@ export function claimSql(s: string) {
   const freeKeys = freeKeysIn(s);
 
   /**
-   * From `picked` (ctids that are locked by now) to the claimed jobs. Going by ctid, the update sees only what its
-   * snapshot saw: a row that an edit has rewritten since then is missed, never run with its old payload. The answer
-   * is one row of columns: a message per job would cost as much as the claim. It is there even if nothing was taken, to
-   * tell the worker's state and how many were wanted, so that a claim that missed some tries again.
+   * Claims the rows in `picked`, ctids of locked rows. A row that an edit has rewritten since the snapshot has another
+   * ctid: it is missed, and never run with its old payload. The answer is one row of arrays, because a row per job would
+   * cost as much as the claim. The row is returned even if nothing was taken: it carries the worker's state and how many
+   * jobs were wanted, so that a claim that missed some tries again.
    */
   const takePicked = (wanted: string, startedAt = 't.now') => `taken as (
       update ${s}.live l
@@ -41,22 +41,23 @@ export function claimSql(s: string) {
       array_agg(coalesce(j.workflow_id, 0)) as workflows, array_agg(coalesce(j.group_id, 0)) as groups,
       array_agg(coalesce(j.group_index, 0)) as indexes
     from taken k join ${s}.job j on j.id = k.job_id`;
-  /** Whether a job may wait at a worker, if its lane may. */
-  const canWait = (row: string) => `${row}.failures = 0 and ${row}.flags & ${FLAG.neverPrefetched} = 0`;
+  /** True if a job may be prefetched, provided that its lane may. */
+  const mayBePrefetched = (row: string) => `${row}.failures = 0 and ${row}.flags & ${FLAG.neverPrefetched} = 0`;
   const mayClaim = `exists (select 1 from ${s}.worker where id = $1 and state = 'online')`;
 
-  /** Whether so many jobs of the queue `q` run that no other could start now. */
+  /** True if queue `q` has reached max_running. */
   const isFull = `q.max_running <= (
           select count(*) from ${s}.live r join ${s}.lane k on k.id = r.lane
           where r.status = 'running' and r.flags & ${FLAG.group} = 0 and k.queue = q.name)`;
-  /** Lanes that nothing is taken from now. Looked up once: for each of many lanes it would cost more than the lane's head. */
+  /** Lanes from which nothing may be claimed now. Read once, because a lookup per lane costs more than reading the lane's head. */
   const closed = (isClosed: string) => `closed as materialized (
         select n.id from ${s}.queue q join ${s}.lane n on n.queue = q.name
         where q.paused_at is not null or ${isClosed})`;
   /**
-   * `tops`: the heads of open `lanes` (as u), of which the $4 most urgent matter: a lane whose head is not among them has none
-   * of the $4 most urgent jobs. `bound`: no job beyond the last of these is among them either, so that lanes are not
-   * read further.
+   * `tops`: the $4 most urgent heads of the open `lanes` (alias u), where a head is the most urgent job of a lane. Other lanes
+   * have none of the $4 most urgent jobs. `bound`: the last of $4 heads; no job after it is one of the $4 most urgent. If
+   * there are fewer heads, nothing is bounded. Example with $4 = 2: lane A has jobs 1, 2 and 9 in order of urgency, lane B
+   * has job 5. The heads are 1 and 5, the bound is 5, so lane A is read up to job 2, and jobs 1 and 2 are claimed.
    */
   const tops = (lanes: string, isClosed: string) => `${closed(isClosed)},
       tops as materialized (
@@ -74,14 +75,17 @@ export function claimSql(s: string) {
   return {
     countRunning: `select n.queue, count(*) as count from ${s}.live l join ${s}.lane n on n.id = l.lane
       where l.status = 'running' and l.flags & ${FLAG.group} = 0 and n.queue = any($1::text[]) group by n.queue`,
-    /** $1 lanes, $2 how many to look at in each. */
+    /** $1 lanes, $2 the number of jobs to read in each. */
     laneHeads: `select c.* from unnest($1::integer[], $2::integer[]) u(lane, n) cross join lateral (
         select l.lane, l.rank, l.turn, l.due, l.job_id from ${s}.live l
         where l.status = 'pending' and l.lane = u.lane order by ${order} limit u.n) c
       where ${isOpen('u.lane', 'false')} order by c.rank, c.turn, c.due, c.job_id`,
 
-    // Only here: a claim is one statement, past what others have locked; other processes know who waits for jobs.
-    /** $3 lanes, $4 limit. Which lanes the most urgent jobs are in; then as many from each, whoever else is taking some. */
+    // PostgreSQL only: a claim is one statement that skips locked rows, and processes that wait for jobs are registered.
+    /**
+     * $3 lanes, $4 limit. Counts how many of the $4 most urgent jobs are in each lane, then takes that many from each lane,
+     * skipping locked rows.
+     */
     claimMerged: `with ${now}, ${tops('unnest($3::integer[]) u(lane)', 'q.max_running is not null')},
       heads as materialized (
         select m.lane, count(*) as n from (
@@ -95,7 +99,7 @@ export function claimSql(s: string) {
           select l.ctid from ${s}.live l where l.status = 'pending' and l.lane = h.lane
           order by ${order} limit h.n for update skip locked) p),
       ${takePicked('select coalesce(sum(n), 0)::integer from heads')}`,
-    /** $3 lanes, $4 how many from each, $5 whether to leave out queues that have a limit. */
+    /** $3 lanes, $4 the number of jobs to take from each, $5 true to leave out queues that have a limit. */
     claimPlanned: `with ${now},
       picked as materialized (
         select p.ctid from unnest($3::integer[], $4::integer[]) h(lane, n) cross join lateral (
@@ -104,8 +108,8 @@ export function claimSql(s: string) {
         where ${isOpen('h.lane', '$5')} and ${mayClaim}),
       ${takePicked('select count(*)::integer from picked')}`,
     /**
-     * $3 lanes, $4 limit, $5 whether jobs of the lane may wait at a worker. As claimMerged, but only up to the first job that
-     * may not, so that nobody is overtaken.
+     * $3 lanes, $4 limit, $5 true for lanes whose jobs may be prefetched. As claimMerged, but stops at the first job that may
+     * not be prefetched, so that no job is overtaken.
      */
     claimPrefetch: `with ${now}, ${tops('unnest($3::integer[], $5::boolean[]) u(lane, may)', isFull)},
       best as materialized (
@@ -116,15 +120,15 @@ export function claimSql(s: string) {
         order by c.rank, c.turn, c.due, c.job_id limit $4),
       heads as materialized (
         select lane, count(*) as n from best
-        where place < coalesce((select min(place) from best where not (may and ${canWait('best')})), $4 + 1)
+        where place < coalesce((select min(place) from best where not (may and ${mayBePrefetched('best')})), $4 + 1)
         group by lane),
       picked as materialized (
         select p.ctid from heads h cross join lateral (
-          select l.ctid from ${s}.live l where l.status = 'pending' and l.lane = h.lane and ${canWait('l')}
+          select l.ctid from ${s}.live l where l.status = 'pending' and l.lane = h.lane and ${mayBePrefetched('l')}
           order by ${order} limit h.n for update skip locked) p),
       ${takePicked('select coalesce(sum(n), 0)::integer from heads', 'null')}`,
-    /** The same for one lane, whose jobs may wait. */
-    claimAheadOne: `with ${now},
+    /** claimPrefetch for one lane whose jobs may be prefetched. */
+    claimPrefetchOneLane: `with ${now},
       found as materialized (
         select p.*, row_number() over () as place from unnest($3::integer[]) h(lane) cross join lateral (
           select l.ctid, l.failures, l.flags from ${s}.live l where l.status = 'pending' and l.lane = h.lane
@@ -132,12 +136,12 @@ export function claimSql(s: string) {
         where ${isOpen('h.lane', 'true')} and ${mayClaim}),
       picked as materialized (
         select ctid from found
-        where place < coalesce((select min(place) from found where not (${canWait('found')})), $4 + 1)),
+        where place < coalesce((select min(place) from found where not (${mayBePrefetched('found')})), $4 + 1)),
       ${takePicked('select count(*)::integer from picked', 'null')}`,
-    /** The queue's row is the lock under which its running jobs are counted, in the next statement. */
+    /** Locks queues that have a limit. Their running jobs are counted in the next statement, under this lock. */
     lockQueues: `select name, max_running from ${s}.queue where name = any($1::text[]) and max_running is not null
       order by name collate "C" for update`,
-    /** By the server's own clock: this is about processes, not jobs. */
+    /** Uses the server's own clock, also where tests set the time of jobs: waiters are processes. */
     markWaiting: `insert into ${s}.waiter (instance_id, until) values ($1, clock_timestamp() + $2::float8 * interval '1 ms')
       on conflict (instance_id) do update set until = excluded.until`,
     forgetWaiting: `delete from ${s}.waiter where instance_id = $1 or until < clock_timestamp() - interval '1 hour'`,

@@ -12,14 +12,14 @@ export function contextsSql(s: string) {
         cross join lateral (select j.step_key, j.name from ${s}.job j where j.id = p.id offset 0) j
         cross join lateral (select r.status from ${s}.run r where r.job_id = p.id and ${isFinal('r')} offset 0) r
         left join lateral (select x.value from ${s}.result x where x.job_id = p.id offset 0) x on true`,
-    /** A statement of its own after the claim: one that dies between the two was never answered, so nothing has started. */
+    /** Runs after the claim. If the process dies before this, the claim was never answered, so nothing has started. */
     beginWorkflows: `update ${s}.workflow w set started_at = to_timestamp(o.started_at / 1000.0), status = 'running' from (
         select f.id, i.started_at from unnest($1::bigint[], $2::float8[]) i(id, started_at) join ${s}.workflow f on f.id = i.id
         where f.started_at is null order by f.id for update of f) o
       where w.id = o.id`,
 
-    // Only in PostgreSQL: read after the claim, for all its jobs at once.
-    /** Who the parents of jobs $1 are; and workflows $2. `offset 0` makes each look one by the primary key, here and above. */
+    // PostgreSQL only: one statement reads edges and workflows for all jobs of a claim.
+    /** The parents of jobs $1, and workflows $2. `offset 0` forces a primary-key lookup per job, here and above. */
     around: `select array_agg(e.child_id) as children, array_agg(e.parent_id) as parents,
         (select json_agg(json_build_object('id', w.id, 'params', w.params, 'fresh', w.started_at is null))
           from ${s}.workflow w where w.id = any($2::bigint[])) as about

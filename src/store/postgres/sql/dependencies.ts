@@ -1,9 +1,8 @@
 /**
  * Edges between jobs, and the effects of ends and retries along them.
  *
- * The order of all locks: jobs that have not ended by id, groups after all others; ended jobs (their final run row) by id;
- * workflows by id; keys by name (see graph/locks.ts). An edge changes under its child's lock, a group's `job_group` row and a
- * job's `cascade` row under the lock of that job. What is read to decide is read in a later statement than the lock.
+ * For the order of locks see 'Lock order' in docs/architecture.md. An edge changes under its child's lock, a group's `job_group` row and a
+ * job's `cascade` row under the lock of that job. Values that decide are read in a later statement than the lock.
  */
 
 import { FLAG } from '../../flags.ts';
@@ -27,17 +26,17 @@ export function dependenciesSql(s: string) {
       where parent_id = any($1::bigint[]) order by parent_id, child_id`,
     edgesInto: `select e.parent_id, e.child_id, e.condition, ${edgeState(s)} as state from ${s}.edge e
       where e.child_id = any($1::bigint[])`,
-    /** Ended jobs that are skipped for another reason now; $4: they were reopened and have ended again. */
+    /** Ended jobs that are skipped for another reason now; $4 true if the job was reopened and has ended again. */
     setSkipReason: `with ${now}
       update ${s}.run r set status = i.status, outcome = i.status, reason = i.reason,
-        ended_at = case when i.anew then t.now else r.ended_at end
-      from t, unnest($1::bigint[], $2::text[], $3::text[], $4::boolean[]) i(job_id, status, reason, anew)
+        ended_at = case when i.reopened then t.now else r.ended_at end
+      from t, unnest($1::bigint[], $2::text[], $3::text[], $4::boolean[]) i(job_id, status, reason, reopened)
       where r.job_id = i.job_id and ${isFinal('r')}`,
 
-    // Only in PostgreSQL: all affected jobs are locked first, then read, then written at once.
-    /** Ids and groups never change, so the order still holds when the lock is granted. */
+    // PostgreSQL only: all affected jobs are locked first, then read, then written at once.
+    /** Locks live rows. Ids and groups never change, so the order still holds when the lock is granted. */
     lockLive: `select job_id, flags from ${s}.live where job_id = any($1::bigint[]) order by flags & ${FLAG.group}, job_id for update`,
-    /** The same without waiting. */
+    /** Locks live rows without waiting. */
     takeLive: `select job_id, flags from ${s}.live where job_id = any($1::bigint[])
       order by flags & ${FLAG.group}, job_id for update skip locked`,
     waitingOf: `select job_id, flags from ${s}.live where job_id = any($1::bigint[]) and status <> 'running'`,
@@ -61,7 +60,7 @@ export function dependenciesSql(s: string) {
       union select 'parent', parent_id from ${s}.edge where child_id = any($2::bigint[])`,
     existingJobs: `select id from ${s}.job where id = any($1::bigint[])`,
     /**
-     * As insertJobs, for jobs that are not simply due. verdict: wait, free, group (free, but never claimed), kept (done,
+     * As insertJobs, for jobs with parents and for steps. fate: wait, free, group (free, but never claimed), kept (done,
      * with the result of keep_from), or why it is skipped.
      */
     insertLinked: `with ${now},
@@ -72,30 +71,30 @@ export function dependenciesSql(s: string) {
           $8::float8[], $9::float8[], $10::float8[], $11::integer[], $12::text[], $13::integer[], $14::integer[],
           $15::integer[], $16::integer[], $17::bigint[], $18::text[], $19::bigint[])
           with ordinality i(queue, kind, name, priority, tags, spec, lane, run_at, delay_ms, start_timeout_ms, flags,
-            verdict, open_edges, held_edges, broken_edges, missed_edges, workflow_id, step_key, keep_from, place)),
+            fate, open_edges, held_edges, broken_edges, missed_edges, workflow_id, step_key, keep_from, place)),
       jobs as (
         insert into ${s}.job (id, queue, kind, name, priority, tags, created_at, spec, workflow_id, step_key, rerun_of)
         select id, queue, kind, name, priority, coalesce(tags::text[], '{}'), t.now, spec, workflow_id, step_key, keep_from from input, t),
       lives as (
         insert into ${s}.live (job_id, status, lane, rank, due, started_at, expires_at, flags, open_edges, held_edges,
           broken_edges, missed_edges)
-        select id, case when verdict = 'wait' then 'blocked' when verdict = 'group' then 'running'
+        select id, case when fate = 'wait' then 'blocked' when fate = 'group' then 'running'
             when due > t.now then 'scheduled' else 'pending' end,
-          lane, -priority::integer, due, case when verdict = 'group' then t.now end,
-          case when verdict = 'free' then due + start_timeout_ms * interval '1 ms' end, flags,
+          lane, -priority::integer, due, case when fate = 'group' then t.now end,
+          case when fate = 'free' then due + start_timeout_ms * interval '1 ms' end, flags,
           open_edges, held_edges, broken_edges, missed_edges
-        from input, t where verdict in ('wait', 'free', 'group')),
+        from input, t where fate in ('wait', 'free', 'group')),
       runs as (
         insert into ${s}.run (job_id, attempt, status, reason, outcome, ended_at, due, attempts, failures, interruptions,
           snoozes, losses)
-        select i.id, 0, e.status, case when i.verdict <> 'kept' then i.verdict end, e.status, t.now, i.due, 0, 0, 0, 0, 0
-        from input i, t, lateral (select case when i.verdict = 'kept' then 'done' else 'skipped' end as status) e
-        where i.verdict not in ('wait', 'free', 'group')),
+        select i.id, 0, e.status, case when i.fate <> 'kept' then i.fate end, e.status, t.now, i.due, 0, 0, 0, 0, 0
+        from input i, t, lateral (select case when i.fate = 'kept' then 'done' else 'skipped' end as status) e
+        where i.fate not in ('wait', 'free', 'group')),
       results as (
         insert into ${s}.result (job_id, value)
-        select i.id, x.value from input i join ${s}.result x on x.job_id = i.keep_from where i.verdict = 'kept')
+        select i.id, x.value from input i join ${s}.result x on x.job_id = i.keep_from where i.fate = 'kept')
       select array_agg(i.id order by i.place) as ids, min(t.now) as now from input i, t`,
-    /** A replaced job has the state of a new one; $2 the verdict as in insertLinked. */
+    /** A replaced job has the state of a new one; $2 the fate as in insertLinked. */
     relinkLive: `with ${now}
       update ${s}.live l
       set open_edges = $3, held_edges = $4, broken_edges = $5, missed_edges = $6,
@@ -112,7 +111,7 @@ export function dependenciesSql(s: string) {
       select job_id, 0, 'skipped', $2, 'skipped', worker_id, started_at, t.now, due, attempt, failures, interruptions,
         snoozes, losses, cancel_requested_at
       from gone, t`,
-    /** By child, then by parent: with two arrays the index would be searched for every pair. */
+    /** Reads by child, then filters by parent: with two arrays the index would be searched for every pair. */
     edgesWithin: `select e.parent_id, e.child_id, e.condition, e.state from unnest($2::bigint[]) c(id) cross join lateral (
         select e.parent_id, e.child_id, e.condition, e.state from ${s}.edge e where e.child_id = c.id offset 0) e
       where e.parent_id in (select unnest($1::bigint[])) order by e.parent_id, e.child_id`,
@@ -124,7 +123,7 @@ export function dependenciesSql(s: string) {
         j.workflow_id, j.step_key, j.group_id, j.spec -> 'start_timeout_ms' as start_timeout_ms, ${CONTINUES}
       from ${s}.run r join ${s}.job j on j.id = r.job_id
       where r.job_id = any($1::bigint[]) and ${isFinal('r')}`,
-    /** Edges $1-$4 (child, parent, from, to), children that wait on or are free $5-$11, children that end $12-$14. */
+    /** $1-$4 edges (child, parent, state before, state after), $5-$11 children that stay blocked or are free, $12-$14 children that end. */
     propagate: `with ${now},
       moved as (
         update ${s}.edge e set state = i.after
@@ -151,7 +150,7 @@ export function dependenciesSql(s: string) {
           interruptions, snoozes, losses, cancel_requested_at
         from gone, t),
       groups as (
-        update ${s}.job_group f set due = true from kept k where f.job_id = k.job_id and k.status = 'running')
+        update ${s}.job_group f set needs_items = true from kept k where f.job_id = k.job_id and k.status = 'running')
       select (select count(*) from moved) as moved, t.now, k.job_id, k.status, k.due from t left join kept k on k.free`,
     /** An ended job that never started waits again, or is free. */
     revive: `with ${now},
@@ -173,7 +172,7 @@ export function dependenciesSql(s: string) {
           left join ${s}.job_group g on g.job_id = i.job_id
         returning job_id, status, due),
       groups as (
-        update ${s}.job_group f set due = true from input i where f.job_id = i.job_id and i.free)
+        update ${s}.job_group f set needs_items = true from input i where f.job_id = i.job_id and i.free)
       select job_id, status, due from lives`,
   } satisfies Twins<'dependencies'>;
 }

@@ -31,7 +31,7 @@ export function dutiesSql(s: string) {
       where w.state = 'offline' and w.seen_at + $1::float8 * interval '1 ms' < (select ${s}.now())
         and not exists (select 1 from ${s}.live l where l.status = 'running' and l.worker_id = w.id)`,
 
-    // PostgreSQL only: a worker in a process of its own is known to be gone by the lock that its session held.
+    // PostgreSQL only: a free session lock shows that the process of a worker has ended.
     /** The lock is held by whichever session of the worker's process is alive; two-part keys have objsubid 2. */
     unlockedWorkers: `select w.id, w.seen_at,
         (extract(epoch from clock_timestamp() - pg_postmaster_start_time()) * 1000)::bigint as up_ms

@@ -12,14 +12,14 @@ export function groupsSql(s: string) {
   const now = nowIn(s);
 
   return {
-    insertGroups: `insert into ${s}.job_group (job_id, source, max_parallel, due)
+    insertGroups: `insert into ${s}.job_group (job_id, source, max_parallel, needs_items)
       select * from unnest($1::bigint[], $2::jsonb[], $3::integer[], $4::boolean[])`,
-    groups: `select job_id, max_parallel, due, inserted, open_items, fine_items, failed_items, cancelled_items,
+    groups: `select job_id, max_parallel, needs_items, inserted, open_items, fine_items, failed_items, cancelled_items,
         case when items is not null then jsonb_array_length(items) end as total
       from ${s}.job_group where job_id = any($1::bigint[])`,
     groupSource: `select source from ${s}.job_group where job_id = $1`,
     setItems: `update ${s}.job_group set items = $2 where job_id = $1`,
-    /** $2 the first index, $3 how many, $4 whether there is room for more; an item is a copy of its group's job. */
+    /** $2 the first index, $3 the number of items, $4 true if more can be inserted now. An item is a copy of its group's job. */
     insertItems: `with ${now},
       parent as materialized (
         select j.*, l.lane, l.rank, l.flags & ${INHERITED} as flags, greatest(l.due, t.now) as due,
@@ -43,26 +43,26 @@ export function groupsSql(s: string) {
         from item i, parent p, t),
       counted as (
         update ${s}.job_group f set inserted = f.inserted + n.n, open_items = f.open_items + n.n,
-          due = $4
+          needs_items = $4
         from (select count(*)::integer as n from item) n where f.job_id = $1)
       select i.id, p.due, case when p.due > t.now then 'scheduled' else 'pending' end as status from item i, parent p, t`,
     writeGroups: `update ${s}.job_group f
-      set due = i.due, open_items = i.open, fine_items = i.fine, failed_items = i.failed, cancelled_items = i.cancelled
+      set needs_items = i.needs_items, open_items = i.open, fine_items = i.fine, failed_items = i.failed, cancelled_items = i.cancelled
       from unnest($1::bigint[], $2::boolean[], $3::integer[], $4::integer[], $5::integer[], $6::integer[])
-        i(job_id, due, open, fine, failed, cancelled)
+        i(job_id, needs_items, open, fine, failed, cancelled)
       where f.job_id = i.job_id`,
     firstFailures: `select distinct on (j.group_id) j.group_id, j.group_index as index, r.reason, r.error
       from ${s}.job j join ${s}.run r on r.job_id = j.id and r.status = 'failed'
       where j.group_id = any($1::bigint[]) order by j.group_id, j.group_index`,
     resultOf: `select value from ${s}.result where job_id = any($1::bigint[])`,
-    dueGroups: `select job_id from ${s}.job_group where due order by job_id limit $1`,
+    groupsNeedingItems: `select job_id from ${s}.job_group where needs_items order by job_id limit $1`,
     graphWork: `select exists (select 1 from ${s}.intake) as adopt, exists (select 1 from ${s}.cascade) as cascade,
-      exists (select 1 from ${s}.job_group where due) as expand`,
+      exists (select 1 from ${s}.job_group where needs_items) as expand`,
 
-    // Only in PostgreSQL: under the lock of the group, which comes after those of all other jobs.
+    // PostgreSQL only: groups are locked after all other jobs, and change under their lock.
     lockGroups: `select job_id, flags, cancel_requested_at is not null as cancelled from ${s}.live
       where job_id = any($1::bigint[]) and status = 'running' and flags & ${FLAG.group} <> 0 order by job_id for update`,
-    restGroup: `update ${s}.job_group set due = false where job_id = $1`,
+    restGroup: `update ${s}.job_group set needs_items = false where job_id = $1`,
     endGroups: `with ${now},
       gone as (
         delete from ${s}.live l using unnest($1::bigint[], $2::text[], $3::text[], $4::text[]) i(job_id, status, reason, error)
@@ -74,7 +74,7 @@ export function groupsSql(s: string) {
           interruptions, snoozes, losses, cancel_requested_at
         from gone, t),
       idle as (
-        update ${s}.job_group f set due = false from gone g where f.job_id = g.job_id),
+        update ${s}.job_group f set needs_items = false from gone g where f.job_id = g.job_id),
       results as (
         insert into ${s}.result (job_id, value)
         select g.job_id, (
@@ -89,7 +89,7 @@ export function groupsSql(s: string) {
       results as (
         delete from ${s}.result x using input i where x.job_id = i.job_id),
       awake as (
-        update ${s}.job_group f set due = true from input i where f.job_id = i.job_id)
+        update ${s}.job_group f set needs_items = true from input i where f.job_id = i.job_id)
       insert into ${s}.live (job_id, status, lane, rank, due, attempt, failures, interruptions, snoozes, losses, worker_id,
         started_at, flags, open_edges, held_edges, broken_edges, missed_edges)
       select i.job_id, 'running', i.lane, -j.priority::integer, d.due, d.attempts, d.failures, d.interruptions, d.snoozes,

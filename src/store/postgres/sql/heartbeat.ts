@@ -1,15 +1,15 @@
-/** What a worker tells of itself and of the jobs it holds. */
+/** Heartbeats of workers, reports of starts, and leases. */
 
 import type { Twins } from '../../statements.ts';
 import { nowIn } from './instants.ts';
 
 /**
- * Whether a live row `l` is still the attempt that `i` speaks of. Written so that the index of running jobs, where one
- * worker's jobs are one heap of equal entries, is of no use to the planner: the primary key has to do it.
+ * True if live row `l` is still the attempt that `i` names. `|| ''` stops the planner from using the index live_running,
+ * where all jobs of a worker are equal entries: it must use the primary key.
  */
 export const isHeld = `l.job_id = i.job_id and l.attempt = i.attempt and l.worker_id = i.worker_id and l.status || '' = 'running'`;
 
-/** When a job that was prefetched has started, as its worker told: never in the future. */
+/** The start of a prefetched job as reported by its worker, capped at now. */
 export function began(ms: string): string {
   return `least(to_timestamp(${ms} / 1000.0)::timestamptz(3), (select now from t))`;
 }
@@ -22,7 +22,7 @@ export function heartbeatSql(s: string) {
       update ${s}.live l set started_at = ${began('i.began_at')}
       from unnest($1::bigint[], $2::integer[], $3::integer[], $4::float8[]) i(job_id, attempt, worker_id, began_at)
       where ${isHeld} and l.started_at is null`,
-    hearWorker: `with ${now}
+    renewWorker: `with ${now}
       update ${s}.worker set seen_at = t.now,
         state = case when state <> 'offline' then state when profile ? 'draining' then 'draining' else 'online' end
       from t where id = $1 returning state`,

@@ -13,12 +13,12 @@ export function insertSql(s: string) {
   const now = nowIn(s);
   const isOpen = isOpenIn(s);
 
-  /** When a job is due that is submitted at t. */
+  /** The due time of a job that is submitted at t. */
   const dueOf = (runAt: string, delayMs: string) => `greatest(t.now,
           coalesce(to_timestamp(${runAt} / 1000.0), t.now + ${delayMs} * interval '1 ms', t.now))::timestamptz(3)`;
   /**
-   * New jobs that differ in their spec alone, in `input`, with their rows in `job`. What is alike is worked out once, in
-   * `alike`, and no row carries it along.
+   * `input`: new jobs that differ only in their specs; inserts their rows of `job`. `alike`: the values that they share,
+   * computed once.
    */
   const newAlike = `${now},
       alike as materialized (
@@ -67,8 +67,8 @@ export function insertSql(s: string) {
         select i.id, a.status, $7::integer, -$4::smallint::integer, a.due, a.expires_at, $11::integer from alike a, input i)
       select ${newIds} from input`,
     /**
-     * The same while worker $12 waits by its claim $13 for up to $14 jobs of lanes $15: those that are due start as running
-     * if nothing waits in any of these lanes, and no lane beyond $16 is there, which this process would not know.
+     * insertAlike while worker $12 waits with its claim $13 for up to $14 jobs of lanes $15: due jobs start as running if
+     * no job is pending in any of these lanes and no lane newer than $16 exists, which this process would not know.
      */
     insertAndClaim: `with ${newAlike},
       room as materialized (

@@ -4,11 +4,11 @@ import type { Twins } from '../../statements.ts';
 import { SESSION_MARK } from '../base/direct-session.ts';
 import { nowIn } from './instants.ts';
 
-/** A duty's row from the alias l, and whether its term is over by t, in numbers: on any connection, whatever its time zone. */
+/** A duty's row from alias l, and whether its term is over at t. Times are numbers, so that the connection's time zone does not matter. */
 const leaderColumns = `l.duty, l.number, l.instance_id, l.term, l.locked, l.expires_at <= t.now as over,
   round(extract(epoch from l.expires_at) * 1000)::bigint as expires_at`;
 
-/** Whether this is the session that was marked so, and not one that a pooler lends to everybody. */
+/** True if this session has the mark, so it is not one that a pooler shares between clients. */
 const ownSession = (mark: string) => `coalesce(current_setting('${SESSION_MARK}', true) = ${mark}, false)`;
 
 export function instancesSql(s: string) {
@@ -20,7 +20,7 @@ export function instancesSql(s: string) {
       from t, unnest($2::text[], $3::bigint[], $4::boolean[]) k(duty, term, locked)
       where l.duty = k.duty and l.term = k.term and l.instance_id = $1 and l.expires_at > t.now
       returning ${leaderColumns}`,
-    /** Skips locked rows: they are being kept, taken, or written under. */
+    /** Skips locked rows: another transaction keeps or takes the duty, or writes as its leader. */
     takeDuties: `with ${now}, free as materialized (
         select l.duty, f.locked from ${s}.leader l
           join unnest($2::text[], $3::bigint[], $4::boolean[]) f(duty, term, locked)
@@ -43,13 +43,16 @@ export function instancesSql(s: string) {
     forgetInstances: `with ${now}
       delete from ${s}.instance i using t where i.seen_at + $1::float8 * interval '1 ms' < t.now returning i.id`,
 
-    // PostgreSQL only: leaders hold locks by which others see their end at once; hints go through the server.
+    // PostgreSQL only: leaders hold session locks, so that others see their end at once; hints go through the server.
     knowDuties: `insert into ${s}.leader (duty, number, instance_id, term, expires_at, locked)
       select d.duty, d.number, '', 0, 'epoch', false from unnest($1::text[], $2::integer[]) d(duty, number)
       on conflict do nothing`,
     /**
-     * Tries the locks that would help: a lock marks a leader's end only where that leader had it, and a leader without
-     * one wants it. Never one that the session has: it would have it twice. In a session that is not ours, none.
+     * Reads duties and tries to take their session locks:
+     * - a lock that the leader holds: if it is free, the leader's session has ended;
+     * - the lock of a duty whose term is over, or that this instance leads without the lock;
+     * - never a lock that this session holds already ($3): it would be held twice;
+     * - none at all in a session that a pooler shares.
      */
     lookAtDuties: `with ${now}
       select ${leaderColumns}, ${ownSession('$5')} as own_session,

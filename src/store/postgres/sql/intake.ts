@@ -8,11 +8,11 @@ export function intakeSql(s: string) {
   const now = nowIn(s);
 
   return {
-    intake: `select job_id, kind, wish from ${s}.intake order by job_id limit $1`,
+    intake: `select job_id, kind, request from ${s}.intake order by job_id limit $1`,
     takeIntake: `delete from ${s}.intake where job_id = any(array(
         select job_id from ${s}.intake where job_id = $1 for update skip locked))
       returning ${s}.now() as now`,
-    /** As a job that is new and waits for nobody. Turns are given by the promoter. */
+    /** Gives the job the live row of a new job without parents. The promoter gives it a turn. */
     adoptLive: `with ${now}
       update ${s}.live l
       set lane = $2, flags = l.flags & ~${FLAG.unjudged},
@@ -21,7 +21,7 @@ export function intakeSql(s: string) {
       from t, ${s}.job j where l.job_id = $1 and j.id = l.job_id and l.status = 'blocked' and l.flags & ${FLAG.unjudged} <> 0
       returning l.flags`,
 
-    // Only here: they are written by functions in the database (see migrations).
+    // PostgreSQL only: functions of the schema write the intake (see migrations).
     standing: `select status, due from ${s}.live where job_id = $1`,
   } satisfies Twins<'intake'>;
 }

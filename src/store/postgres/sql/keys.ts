@@ -3,7 +3,7 @@
 import type { Twins } from '../../statements.ts';
 import { nowIn } from './instants.ts';
 
-/** Releases keys of the jobs in `jobs`, in the common lock order. */
+/** Releases keys of the jobs in `jobs`. Locks them by name, see 'Lock order' in docs/architecture.md. */
 export function freeKeysIn(s: string) {
   return (jobs: string, condition: string) => `freed as (
       delete from ${s}.unique_key k using (
@@ -32,8 +32,7 @@ export function keysSql(s: string) {
     // PostgreSQL only: another transaction may be taking the same key.
     lockKeys: `select key, job_id from ${s}.unique_key where key = any($1::text[]) order by key collate "C" for update`,
     /**
-     * Locks keys that are there and makes those that are not, for nobody yet, in one pass: whoever locked the first
-     * kind and then made the second would wait for one who does it the other way round.
+     * Creates missing keys with job_id 0 and locks existing ones in one ordered pass; two passes could deadlock.
      */
     makeKeys: `insert into ${s}.unique_key as k (key, job_id, hold)
       select i.key, 0, 'pending' from unnest($1::text[]) i(key) order by i.key collate "C"

@@ -21,14 +21,14 @@ export function noticesSql(s: string) {
     notifications: `select * from ${s}.notification
       where subject_job_id = $1 or workflow_id = $2 or schedule = $3 or job_id = $4 order by job_id`,
 
-    // PostgreSQL only: missed ticks are gathered by the constraint.
-    /** $1 jobs or null, $2 workflows or null, $3 how they ended. */
+    // PostgreSQL only: a unique index merges missed ticks of a schedule into one notice.
+    /** $1 jobs or null, $2 workflows or null, $3 the status in which they ended. */
     insertEndNotices: `with ${now}
       insert into ${s}.notice (kind, due, created_at, job_id, workflow_id, status, detail)
       select 'ended', t.now, t.now, i.job_id, i.workflow_id, i.status, '{}'
       from t, unnest($1::bigint[], $2::bigint[], $3::text[]) with ordinality i(job_id, workflow_id, status, place)
       order by i.place`,
-    /** $1 JSON rows, of a schedule at most one that is missed; $2 how long those are gathered. Theirs is the schedule's lock. */
+    /** $1 JSON rows, $2 how long missed ticks are merged. At most one missed row per schedule. Callers hold the schedule's lock. */
     insertTickNotices: `with ${now}
       insert into ${s}.notice as n (kind, due, created_at, job_id, workflow_id, schedule, detail)
       select i.kind, coalesce(to_timestamp(i.due_at / 1000.0), t.now + $2::float8 * interval '1 ms'), t.now, i.job_id,

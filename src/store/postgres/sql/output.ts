@@ -28,7 +28,7 @@ export function outputSql(s: string) {
         insert into ${s}.log (job_id, attempt, start, data)
         select job_id, attempt, start, data from held where octet_length(data) > 0 order by place on conflict do nothing)
       select place from held`,
-    /** Each job once. */
+    /** A job may occur only once in a call. */
     report: `with input as materialized (
         select * from unnest($1::bigint[], $2::integer[], $3::integer[], $4::float8[], $5::text[], $6::jsonb[])
           with ordinality i(job_id, attempt, worker_id, fraction, note, checkpoint, place)),

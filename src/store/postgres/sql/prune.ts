@@ -32,7 +32,7 @@ export function pruneSql(s: string) {
       progresses as (delete from ${s}.progress p using gone where p.job_id = gone.job_id),
       logs as (delete from ${s}.log g using gone where g.job_id = gone.job_id),
       sent as (delete from ${s}.notification n using gone where n.job_id = gone.job_id),
-      told as (delete from ${s}.notification n using gone where n.subject_job_id = gone.job_id and not n.job_id = any($1::bigint[])),
+      notifications as (delete from ${s}.notification n using gone where n.subject_job_id = gone.job_id and not n.job_id = any($1::bigint[])),
       ${freeKeys('gone', 'true')}
       delete from ${s}.job j using gone where j.id = gone.job_id`,
     pruneKeys: `delete from ${s}.unique_key where key = any(array(
@@ -43,7 +43,7 @@ export function pruneSql(s: string) {
     pruneAlarms: `delete from ${s}.alarm where raised_at + $1::float8 * interval '1 ms' < (select ${s}.now())`,
     pruneStats: `delete from ${s}.stat where minute + $1::float8 * interval '1 ms' < (select ${s}.now())`,
 
-    // PostgreSQL only: looked for, locked, and looked at again; all rows of a job go by one statement.
+    // PostgreSQL only: old jobs are read, locked and checked again; one statement deletes all rows of a job.
     /** $1 status, $2 age, $3 the id to start after, $4 the number to read, $5 the number to return. */
     oldJobs: `select c.job_id, c.ended_at, c.last, c.looked from (
         select e.job_id, e.ended_at, max(e.job_id) over () as last, count(*) over () as looked from (
@@ -51,14 +51,14 @@ export function pruneSql(s: string) {
       where (c.ended_at + $2::float8 * interval '1 ms' < (select ${s}.now()) and ${standsAlone('c.job_id')})
         or c.job_id = c.last
       order by c.ended_at, c.job_id limit $5`,
-    /** Those of $1 that are still ended and old: a job may have been retried meanwhile. */
+    /** Locks the jobs among $1 that are still ended and old: a job may have been retried meanwhile. */
     lockOld: `select r.job_id from ${s}.run r
       where r.job_id = any($1::bigint[]) and r.status = $2 and r.ended_at + $3::float8 * interval '1 ms' < (select ${s}.now())
       order by r.job_id for update skip locked`,
-    /** Run after they are locked: adding a child to one of them takes the same lock. */
+    /** The jobs among $1 that may be deleted. Run after they are locked: adding a child to one of them takes the same lock. */
     prunable: `select i.job_id from unnest($1::bigint[]) i(job_id) where ${standsAlone('i.job_id')}`,
     neededOf: `select i.job_id from unnest($1::bigint[]) i(job_id) where ${isNeeded('i.job_id')}`,
-    /** Locked after its jobs, in the common order. */
+    /** Locks the workflow after its jobs, see 'Lock order' in docs/architecture.md. */
     lockOldWorkflow: `select id from ${s}.workflow where id = $1 and status = $2
       and ended_at + $3::float8 * interval '1 ms' < (select ${s}.now()) for update`,
   } satisfies Twins<'prune'>;

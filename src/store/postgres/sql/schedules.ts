@@ -1,8 +1,8 @@
 /**
  * Schedules, their lines and their ledger.
  *
- * A schedule's row is its lock, and comes before all locks of jobs. Its lines and its ledger change under it; what is
- * read of them and of its runs to decide is read in a later statement than the lock.
+ * A schedule's row is its lock, and comes before all locks of jobs. Its lines and its ledger change under it. Values
+ * that decide are read in a later statement than the lock.
  */
 
 import type { Twins } from '../../statements.ts';
@@ -24,7 +24,7 @@ export function schedulesSql(s: string) {
         paused_at = ${instant('$5::float8')}, paused_note = $6 where id = $1`,
     deleteSchedule: `with gone as (delete from ${s}.schedule where id = $1)
       delete from ${s}.schedule_line where schedule_id = $1`,
-    /** The newest tick that ran may be older than one by hand or, of another key, one that was later. */
+    /** last_run never moves back: manual runs and other keys may be newer. */
     noteLast: `update ${s}.schedule s set last_verdict = i.verdict,
         last_run = greatest(s.last_run, ${instant('i.ran')}),
         last_job_id = case when i.ran is null then s.last_job_id else i.job_id end,
@@ -46,7 +46,7 @@ export function schedulesSql(s: string) {
     /** The only query of an idle instance. */
     lookDue: `select (select min(next_due) from ${s}.schedule_line where next_due is not null) as next_due,
       exists (select 1 from ${s}.tick where stops is not null) as stops, ${s}.now() as now`,
-    /** $1 how many. */
+    /** $1 limit. */
     dueLines: `with ${now}
       select l.id as line, l.schedule_id as id, l.next_due as due, t.now, s.name from t, lateral (
         select l.id, l.schedule_id, l.next_due from ${s}.schedule_line l where l.next_due <= t.now
@@ -94,8 +94,8 @@ export function schedulesSql(s: string) {
     lockSchedules: `select ${scheduleColumns}, null as next_due from ${s}.schedule s where s.id = any($1::bigint[])
       order by s.id for update skip locked`,
     /**
-     * $1 lines, $2 their schedules that are locked, $3 now. By their ids: to look for what is due among the lines of
-     * each schedule is a thousand scans of all that is due, where the planner has not heard of it yet.
+     * $1 lines, $2 their locked schedules, $3 now. Lines are found by id: a search for due lines per schedule would scan all
+     * due lines once for each of a thousand schedules while statistics are stale.
      */
     stillDue: `select l.* from ${s}.schedule_line l where l.id = any($1::bigint[])
         and l.schedule_id = any($2::bigint[]) and l.next_due <= ${instant('$3::float8')}

@@ -1,4 +1,4 @@
-/** Jobs that are done. */
+/** Settles successful attempts. */
 
 import { FLAG, LINKED } from '../../flags.ts';
 import type { Twins } from '../../statements.ts';
@@ -14,11 +14,11 @@ export function settleSql(s: string) {
     settledBefore: `select r.job_id, r.attempt, r.worker_id, j.queue, r.due, r.started_at, r.ended_at
       from ${s}.run r join ${s}.job j on j.id = r.job_id where r.job_id = any($1::bigint[]) and r.status = 'done'`,
 
-    // Only here: one statement for all that a batch of ends changes.
+    // PostgreSQL only: one statement writes everything that a batch of ends changes.
     /**
-     * Jobs that concern nobody else. Rows are found by the primary key, sorted by the caller; what is deleted carries its report
-     * along. A condition with a constant would make the planner expect no rows. The answer is one row of columns: a
-     * message per job would cost as much as its end.
+     * Ends jobs that are not linked to others. The caller sorts the jobs by id, so that rows are locked in that order. The
+     * answer is one row of arrays, because a row per job would cost as much as its end. `none` is the constant 0 as a column:
+     * compared with a literal, the planner would expect no row to match and choose a bad plan.
      */
     settle: `with ${now},
       input as materialized (
@@ -42,7 +42,7 @@ export function settleSql(s: string) {
         array_agg(worker_id) as workers, array_agg(lane) as lanes, array_agg(${epochMs('due')}) as dues,
         array_agg(${epochMs('started_at')}) as starts
       from gone`,
-    /** The others, and whoever waits for them; their keys are let go of at the end, after all jobs that have to be locked. */
+    /** Linked jobs and their children. Unique keys are released last. */
     settleLinked: `select * from ${s}.end_linked($1, $2, $3, $4, $5, $6, $7)`,
   } satisfies Twins<'settle'>;
 }

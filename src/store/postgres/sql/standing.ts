@@ -3,23 +3,23 @@
 import { FLAG } from '../../flags.ts';
 
 /**
- * The row of `run` that ended its job. Written so that the index of such rows, where the job's id comes second, is of no
- * use to the planner, which takes it while the table is small and keeps to it: the primary key has to do it.
+ * True if this row of `run` ended its job. `coalesce` stops the planner from using the index run_final, where the job's id
+ * comes second: it would choose that index while the table is small and keep it in cached plans. It must use the primary key.
  */
 export function isFinal(row: string): string {
   return `coalesce(${row}.status, '') <> ''`;
 }
 
 /**
- * The state of an edge `e`. A success that was propagated to all children is not written to the edges: what is
- * `open` holds. Such a parent never runs again.
+ * The state of an edge `e`. A success that was propagated to all children is not written to the edges: an edge
+ * that is `open` there counts as held. Such a parent never runs again.
  */
 export function edgeState(s: string): string {
   return `case when e.state = 'open' and exists (
         select 1 from ${s}.run r where r.job_id = e.parent_id and r.propagated) then 'held' else e.state end`;
 }
 
-/** The line of a schedule that a job `j` runs for. Of a step, the workflow is the run. */
+/** The line of a schedule that job `j` runs for. A step has none: its workflow is the run. */
 export const lineOfJob = `case when j.workflow_id is null then (j.spec -> 'tick' ->> 'line')::bigint end`;
 
 /** The flags of a job `j` that waits again. Its unique key is not taken again. */
@@ -35,7 +35,7 @@ export function flagsOf(s: string): string {
       | case when j.spec ->> 'start_timeout_ms' is null then ${FLAG.hasNoStartTimeout} else 0 end)`;
 }
 
-/** The counters of a child's edges, each in the given state; all 0 if there are none. */
+/** The counters of a child's edges, with `state` as the state of an edge; all 0 if there are none. */
 export function countersOf(s: string, child: string, state: string): string {
   return `lateral (
         select count(*) filter (where ${state} = 'open') as open, count(*) filter (where ${state} = 'held') as held,

@@ -1,4 +1,4 @@
-/** Fair turns: the order of waiting jobs of several fair keys. */
+/** Fair turns: the order of pending jobs of several fair keys. */
 
 import type { Twins } from '../../statements.ts';
 
@@ -6,7 +6,7 @@ export function turnsSql(s: string) {
   return {
     addFairQueues: `insert into ${s}.fair_queue (name) select name from unnest($1::text[]) i(name)
       order by name collate "C" on conflict do nothing`,
-    /** Of jobs $1, those in queues $2 that are claimable: last in line until they are given their turns. */
+    /** Puts the pending jobs among $1 whose queue is in $2 last until they are given their turns. */
     parkTurns: `update ${s}.live l set turn = 9007199254740991, fair_key = null from ${s}.job j
       where l.job_id = any($1::bigint[]) and l.status = 'pending' and j.id = l.job_id and j.queue = any($2::text[])
       returning l.job_id, j.queue, j.priority, coalesce(j.spec ->> 'fair_key', '') as fair_key, l.due`,
@@ -26,10 +26,10 @@ export function turnsSql(s: string) {
     setTurns: `update ${s}.live l set turn = i.turn, fair_key = i.fair_key
       from unnest($1::bigint[], $2::bigint[], $3::text[]) i(job_id, turn, fair_key) where l.job_id = i.job_id`,
 
-    // PostgreSQL only: two who give turns in one queue at once would give the same ones.
-    /** Locked by id, in the common order. */
+    // PostgreSQL only: without a lock, concurrent transactions would give the same turns in one queue.
+    /** Locks pending jobs by id, see 'Lock order' in docs/architecture.md. */
     lockPending: `select job_id from ${s}.live where job_id = any($1::bigint[]) and status = 'pending' order by job_id for update`,
-    /** The last lock of a transaction. The current turns are read in the next statement. */
+    /** Takes the last lock of a transaction. The current turns are read in the next statement. */
     lockFairQueues: `select q.name, array(select n.id from ${s}.lane n where n.queue = q.name) as lanes
       from ${s}.fair_queue q where q.name = any($1::text[]) order by q.name collate "C" for update of q`,
   } satisfies Twins<'turns'>;

@@ -19,7 +19,7 @@ export function workersSql(s: string) {
       where id = $1`,
     leaveWorker: `update ${s}.worker set state = 'offline' where id = $1`,
 
-    // PostgreSQL only: its lock is taken under its id before anybody can see its row.
+    // PostgreSQL only: a worker's session lock has its id as key and is taken before its row is visible.
     nextWorkerId: `select nextval('${s}.worker_id')::integer as id`,
   } satisfies Twins<'workers'>;
 }

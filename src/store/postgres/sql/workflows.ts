@@ -18,7 +18,7 @@ export function workflowsSql(s: string) {
         i(id, open, fine, failed, cancelled, status)
       where w.id = i.id`,
 
-    // Only in PostgreSQL: steps are inserted by insertLinked, and read as all jobs are.
+    // PostgreSQL only: insertLinked inserts steps, and they are read like other jobs.
     lockWorkflows: `select id, notify, started_at, open_steps, fine_steps, failed_steps, cancelled_steps from ${s}.workflow
       where id = any($1::bigint[]) order by id for update`,
     /** The steps of workflow $1, up to $3 after $2. */

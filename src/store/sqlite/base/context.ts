@@ -4,15 +4,15 @@ import type { Lanes } from '../jobs/lanes.ts';
 import type { FairQueues } from '../jobs/turns.ts';
 import type { Database } from './database.ts';
 
-/** What a call works with inside its thread. */
+/** The database, the caches and the pending effects of a call inside its thread. */
 export interface Context {
   database: Database;
   lanes: Lanes;
   fairQueues: FairQueues;
   /** The caller's time when the call was sent. */
   now: number;
-  /** What the call changed, to be announced after the commit. */
+  /** Changes to announce after the commit. */
   effects: Changes;
-  /** What others have to do with it, in the same transaction. */
+  /** Effects on other jobs, written at the end of the call. */
   graphUpdate: GraphUpdate;
 }

@@ -28,7 +28,7 @@ interface Served {
 
 type Method = (context: Context, ...args: readonly unknown[]) => unknown;
 
-/** What a thread caches between calls. */
+/** The caches that a thread keeps between calls. */
 type Memo = Pick<Context, 'lanes' | 'fairQueues'>;
 
 /** Answers requests from `port` until it receives `close`. */

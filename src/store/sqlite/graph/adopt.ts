@@ -1,6 +1,6 @@
 /** Intake: jobs that applications inserted or completed in their own transactions, judged after the commit. */
 
-import { verdict } from '../../../core/dag/judge.ts';
+import { judgeEdges } from '../../../core/dag/judge.ts';
 import { isWorkronError } from '../../../core/error.ts';
 import { laneKey, laneOf } from '../../../core/lane.ts';
 import { FLAG } from '../../flags.ts';
@@ -14,7 +14,7 @@ import { type DependencyRow, link, type ParentEnds, parentEndsOf } from './paren
 interface IntakeRow {
   job_id: number;
   kind: 'submitted' | 'ended';
-  wish: string;
+  request: string;
 }
 
 export function hasIntake({ database }: Context): boolean {
@@ -34,17 +34,17 @@ export function adopt(context: Context, limit: number): number {
 type UnjudgedRow = readonly [flags: number, dueAt: number, ...spec: SpecRow];
 
 /** Judges a submitted job, unless it was cancelled since. */
-function judge(context: Context, { job_id: jobId, wish }: IntakeRow): void {
+function judge(context: Context, { job_id: jobId, request }: IntakeRow): void {
   const { database, now, lanes, effects, graphUpdate, fairQueues } = context;
   const [row] = database.tuples<UnjudgedRow>(sql.unjudged, jobId);
   if (row === undefined) return;
   const [liveFlags, dueAt, ...specRow] = row;
   const spec = decodeSpecRow(specRow);
-  const dependencies = (JSON.parse(wish) as { depends_on: DependencyRow[] }).depends_on;
+  const dependencies = (JSON.parse(request) as { depends_on: DependencyRow[] }).depends_on;
   const ends = endsOf(context, dependencies);
   const { edges, counters } = link(dependencies, ends);
   const hasParents = dependencies.length > 0;
-  const fate = hasParents ? verdict(counters, 'each') : 'free';
+  const fate = hasParents ? judgeEdges(counters, 'each') : 'free';
   const isLater = dueAt > now;
   if (spec.fairKey !== null) fairQueues.add(spec.queue);
   const flags = (liveFlags & ~FLAG.unjudged) | (hasParents ? FLAG.hasParents : 0);
@@ -79,9 +79,9 @@ function endsOf(context: Context, dependencies: readonly DependencyRow[]): Paren
 }
 
 /** Propagates the end of a completed job, unless a person has retried it since. */
-function propagateEnd(context: Context, { job_id: jobId, wish }: IntakeRow): void {
+function propagateEnd(context: Context, { job_id: jobId, request }: IntakeRow): void {
   if (context.database.get(sql.isLive, jobId) !== undefined) return;
-  const { flags } = JSON.parse(wish) as { flags: number };
+  const { flags } = JSON.parse(request) as { flags: number };
   context.effects.changedJob(jobId);
   context.effects.madeWork();
   context.graphUpdate.ended(context, [{ jobId, flags: flags & ~FLAG.holdsKey, status: 'done' }]);

@@ -11,7 +11,7 @@ import { askForItems, endGroup, finishGroup, type GroupLive, groupLiveOf, groupO
 
 export function expand(context: Context, limit: number): number {
   let count = 0;
-  for (const [groupId] of context.database.tuples<[number]>(sql.dueGroups, limit)) {
+  for (const [groupId] of context.database.tuples<[number]>(sql.groupsNeedingItems, limit)) {
     if (count >= limit) break;
     count += fill(context, groupId, limit - count);
   }
@@ -21,7 +21,7 @@ export function expand(context: Context, limit: number): number {
 /** Returns the number of jobs that it inserted or ended. */
 function fill(context: Context, groupId: number, limit: number): number {
   const { database } = context;
-  database.run(sql.setGroupDue, groupId, 0);
+  database.run(sql.setNeedsItems, groupId, 0);
   const live = groupLiveOf(context, groupId);
   if (live?.status !== 'running') return 0;
   if (live.cancel_requested_at !== null) return finishGroup(context, groupOf(context, groupId), live) ? 1 : 0;

@@ -1,6 +1,6 @@
 /**
- * What the ends and reopenings of one call mean for other jobs. Groups and counts follow at once, children when the
- * update is written, at the end of the call.
+ * Updates other jobs for the ends and reopenings of one call: groups and counts at once, children when the update is written,
+ * at the end of the call.
  */
 
 import { type CascadeMode, cascadeModeOf } from '../../../core/dag/propagate.ts';

@@ -31,9 +31,9 @@ export function groupLiveOf({ database }: Context, groupId: number): GroupLive |
   return database.get<GroupLive>(sql.liveState, groupId);
 }
 
-/** Lets the expander look at the group. */
+/** Lets the grapher insert items of the group, or end it. */
 export function askForItems({ database, effects }: Context, groupId: number): void {
-  database.run(sql.setGroupDue, groupId, 1);
+  database.run(sql.setNeedsItems, groupId, 1);
   effects.changedGraph();
 }
 
@@ -90,7 +90,7 @@ export function endGroup(
   const { database, now, effects, graphUpdate } = context;
   database.run(sql.endWaiting, groupId, now, status, reason, error);
   database.run(sql.endLive, groupId);
-  database.run(sql.setGroupDue, groupId, 0);
+  database.run(sql.setNeedsItems, groupId, 0);
   if (status === 'done') database.run(sql.joinResults, groupId);
   effects.changedJob(groupId);
   graphUpdate.endedByCascade(context, { jobId: groupId, flags, status });

@@ -1,6 +1,6 @@
-/** Inserts jobs that depend on others. */
+/** Inserts jobs that may have parents: all runs of schedules, and all jobs of a call if one of them has parents. */
 
-import { type SkipReason, verdict } from '../../../core/dag/judge.ts';
+import { judgeEdges, type SkipReason } from '../../../core/dag/judge.ts';
 import { FLAG } from '../../flags.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
@@ -16,11 +16,11 @@ export const PIECE = 5_000;
 interface DependentJob {
   row: NewJobRow;
   flags: number;
-  /** May be none. */
+  /** Empty for a job without parents. */
   dependencies: readonly DependencyRow[];
 }
 
-/** Each job is blocked, free or skipped by the states of its parents. Returns their ids. */
+/** Inserts each job as blocked, free or skipped, by the states of its parents. Returns the ids. */
 export function insertDependent(
   context: Context,
   jobs: readonly DependentJob[],
@@ -54,7 +54,7 @@ function insertPiece(
     const { edges, counters } = link(dependencies, ends);
     linked.push({ jobId, edges });
     const { open, held, broken, missed } = counters;
-    const fate = verdict(counters, 'each');
+    const fate = judgeEdges(counters, 'each');
     if (typeof fate === 'object') skipped.push({ jobId, flags, reason: fate.skip });
     if (fate === 'free') noteFree(context, row);
     const [queue, kind, name, priority, tags, spec, lane, status, dueAt, expiresAt] = row;

@@ -2,7 +2,7 @@
 
 import { type Condition, edgeStateFor } from '../../../core/dag/conditions.ts';
 import { openEdges } from '../../../core/dag/edge-counters.ts';
-import { type Verdict, verdict } from '../../../core/dag/judge.ts';
+import { type Fate, judgeEdges } from '../../../core/dag/judge.ts';
 import type { GroupState, Workflow } from '../../../core/dag/workflow.ts';
 import { endStep, openSteps, type StepCounts, workflowStatus } from '../../../core/dag/workflow-status.ts';
 import { WorkronError } from '../../../core/error.ts';
@@ -17,7 +17,7 @@ import { PIECE } from './insert-dependent.ts';
 import { type DependencyRow, link, type ParentEnds, parentEndsOf } from './parents.ts';
 import { decodeWorkflow, type WorkflowRow } from './workflow-row.ts';
 
-/** The place of one step in the graph and among those that wait. Parents are places in the list. */
+/** One step: its place in the graph, and the columns of its live row. Parents are indexes in the list of steps. */
 export type NewStepRow = readonly [
   parents: readonly number[],
   condition: Condition,
@@ -26,22 +26,22 @@ export type NewStepRow = readonly [
     | null,
   keepFrom: number | null,
   rank: number,
-  /** Index into the lanes that come along. */
+  /** Index in `NewWorkflowInput.lanes`. */
   lane: number,
-  /** Of these, those that it has once nothing is to be waited for. */
+  /** Status, due time and expiry once its parents have ended. */
   status: 'scheduled' | 'pending',
   dueAt: number,
   expiresAt: number | null,
-  /** Whether it has children, and those that follow from the job alone. */
+  /** The flag `hasChildren`, and the flags that follow from the job alone. */
   flags: number,
 ];
 
 /** Positions in a `NewStepRow`. */
 const STEP = { forEach: 2, keepFrom: 3, dueAt: 7 } as const;
 
-/** Steps in a row, as JSON in UTF-8. */
+/** Consecutive steps, as JSON in UTF-8. */
 export interface NewStepsPiece {
-  /** As `sql.insertSteps` reads them: they go there as they are. */
+  /** The rows of `sql.insertSteps`, which reads them without decoding here. */
   jobs: Uint8Array<ArrayBuffer>;
   /** `NewStepRow[]`. */
   steps: Uint8Array<ArrayBuffer>;
@@ -52,9 +52,9 @@ export interface NewWorkflowInput {
   /** As JSON. */
   params: string;
   rerunOf: number | null;
-  /** As JSON; `null` for nobody. */
+  /** As JSON; `null` if there are no targets. */
   notify: string | null;
-  /** How many steps there are. */
+  /** The number of steps. */
   total: number;
   /** Decoded one by one, so that a large workflow is never decoded as a whole. */
   pieces: NewStepsPiece[];
@@ -161,7 +161,7 @@ function place(steps: readonly NewStepRow[], progress: Progress): Placed[] {
     progress.stored += 1;
     const dependencies = places.length === 0 ? earlier : places.map((parent) => [first + parent, condition] as const);
     const counters = ends.size === 0 ? openEdges(dependencies.length) : link(dependencies, ends).counters;
-    const fate = keepFrom === null ? verdict(counters, 'together') : 'kept';
+    const fate = keepFrom === null ? judgeEdges(counters, 'together') : 'kept';
     const end = endBy(fate);
     if (end !== null) {
       ends.set(jobId, end.status);
@@ -191,7 +191,7 @@ function place(steps: readonly NewStepRow[], progress: Progress): Placed[] {
 
 const NO_COUNTERS = [null, null, null, null];
 
-function endBy(fate: Verdict | 'kept'): Placed['end'] {
+function endBy(fate: Fate | 'kept'): Placed['end'] {
   if (fate === 'kept') return { status: 'done', reason: null };
   return typeof fate === 'object' ? { status: 'skipped', reason: fate.skip } : null;
 }

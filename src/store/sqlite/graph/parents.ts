@@ -30,7 +30,7 @@ export function parentEndsOf({ database }: Context, dependencies: readonly (read
   return ends;
 }
 
-/** In the order of the columns of `edge` from the second on. */
+/** The columns of `edge` from the second on, in their order. */
 export type EdgeRow = readonly [parentId: number, condition: Condition, state: EdgeState];
 
 interface Linked {

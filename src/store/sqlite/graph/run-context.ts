@@ -16,7 +16,7 @@ type ParentRow = readonly [
   result: string | null,
 ];
 
-/** What the jobs of a claim share: parameters by workflow, parents by child. */
+/** Data that the jobs of a claim share: parameters by workflow, parents by child. */
 export interface RunContextAnswer {
   places: PlaceRow[];
   params: (readonly [workflowId: number, params: string])[];
@@ -39,7 +39,10 @@ export function readRunContext(context: Context, claimed: readonly ClaimedRow[])
   };
 }
 
-/** By job. Jobs of one workflow share its parameters, items of one group its parents. An `item` is found in the spec of the claimed row. */
+/**
+ * Returns the run contexts by job. Jobs of one workflow share its parameters, items of one group its parents. The `item` is
+ * in the spec of the claimed row.
+ */
 export function decodeRunContext(
   answer: RunContextAnswer,
   specs: ReadonlyMap<number, string>,

@@ -18,7 +18,7 @@ export interface WorkflowRow {
   fine_steps: number;
   failed_steps: number;
   cancelled_steps: number;
-  /** As JSON; `null` for nobody. */
+  /** As JSON; `null` if there are no targets. */
   notify: string | null;
 }
 

@@ -14,7 +14,7 @@ export interface ClaimAnswer {
   /** `ClaimedRow[]` as JSON: text is the cheapest to send. */
   rows: string;
   startedAt: number;
-  /** `null`: all of them stand alone. */
+  /** `null` if none of the jobs has a run context. */
   runContext: RunContextAnswer | null;
 }
 
@@ -42,7 +42,7 @@ function claimRows(context: Context, request: ClaimRequest): ClaimedRow[] {
   return inOrder(rows, ids);
 }
 
-/** Up to the first that must not wait at a worker. */
+/** Returns the most urgent jobs up to the first that must not be prefetched. */
 function choosePrefetch(context: Context, request: ClaimRequest): number[] {
   const ids = choose(context, request);
   const must = new Set(context.database.tuples<[number]>(sql.mustStart, JSON.stringify(ids)).map(([id]) => id));
@@ -50,7 +50,7 @@ function choosePrefetch(context: Context, request: ClaimRequest): number[] {
   return first === -1 ? ids : ids.slice(0, first);
 }
 
-/** The most urgent jobs of all lanes that this worker can run, in order. */
+/** Returns the most urgent jobs of all lanes that this worker can run, in order. */
 function choose(context: Context, { offer, limit, prefetch = false }: ClaimRequest): number[] {
   const { database, lanes } = context;
   const room = new Room(context, offer.free);
@@ -65,7 +65,7 @@ function choose(context: Context, { offer, limit, prefetch = false }: ClaimReque
   }
   const ids: number[] = [];
   for (let best = cursors.peek(); best !== undefined && ids.length < limit; best = cursors.peek()) {
-    // Out of the heap while its head changes.
+    // The cursor leaves the heap while its head changes.
     cursors.delete(best);
     if (!room.has(best.lane)) continue;
     if (prefetch && (!laneMayPrefetch(best.lane) || room.isLimited(best.lane))) break;
@@ -80,7 +80,7 @@ function choose(context: Context, { offer, limit, prefetch = false }: ClaimReque
   return ids;
 }
 
-/** By their heads, which must be there. */
+/** Compares the heads of two lanes. Both lanes must have a head. */
 function isMoreUrgent(a: LaneCursor, b: LaneCursor): boolean {
   return isAhead(a.head as ClaimOrder, b.head as ClaimOrder);
 }
@@ -90,7 +90,7 @@ function inOrder(rows: readonly ClaimedRow[], ids: readonly number[]): ClaimedRo
   return ids.map((id) => byId.get(id) as ClaimedRow);
 }
 
-/** What may still be taken: by the queues' settings, and by what is free at the worker. */
+/** How many more jobs may be taken, by the queues' settings and the worker's free resources. */
 class Room {
   readonly #context: Context;
   readonly #free: Record<string, number>;

@@ -26,7 +26,7 @@ export function findExpired(context: Context, limit: number): JobRow[] {
   return read(context, ids);
 }
 
-/** Each with the last heartbeat of its worker. */
+/** Returns lost jobs, each with the last heartbeat of its worker. */
 export function findLost(
   context: Context,
   { limit, dead }: { limit: number; dead: readonly number[] },

@@ -17,7 +17,7 @@ interface HeldRow extends Counters {
 export function heartbeat(context: Context, beat: Heartbeat): HeartbeatAnswer | undefined {
   const { database, now } = context;
   const { workerId, leases, seenClaim } = beat;
-  const worker = database.all<{ draining: number }>(sql.hearWorker, workerId, now)[0];
+  const worker = database.all<{ draining: number }>(sql.renewWorker, workerId, now)[0];
   if (worker === undefined) return undefined;
 
   const listed = new Map((leases ?? []).map((lease) => [lease.jobId, lease.attempt]));
@@ -45,7 +45,7 @@ export function heartbeat(context: Context, beat: Heartbeat): HeartbeatAnswer | 
   };
 }
 
-/** A job that was handed out but never arrived. */
+/** Returns a job that the worker never received to its queue. */
 function giveBack(context: Context, row: HeldRow): void {
   const record: AttemptEnd = { outcome: 'returned', exitCode: null, signal: null, error: null };
   if (row.cancel_requested_at === null) {

@@ -1,4 +1,4 @@
-import { verdict } from '../../../core/dag/judge.ts';
+import { judgeEdges } from '../../../core/dag/judge.ts';
 import { isWaiting, type Unique } from '../../../core/job.ts';
 import { FLAG } from '../../flags.ts';
 import type { InsertOptions } from '../../job-store.ts';
@@ -34,9 +34,9 @@ interface Rows {
 export interface InsertInput extends Rows, InsertOptions {
   /** The time at which the rows were encoded. */
   now: number;
-  /** By row; `null` if no row has one. */
+  /** The unique key of each row; `null` if no row has one. */
   uniques: (Unique | null)[] | null;
-  /** By row; `null` if no row has any. */
+  /** The dependencies of each row; `null` if no row has any. */
   dependencies: DependencyRow[][] | null;
 }
 
@@ -187,7 +187,7 @@ function replace(context: Context, jobId: number, { row, unique, dependencies, l
   const { database, effects } = context;
   const [queue, kind, name, priority, tags, spec, lane, status, dueAt, expiresAt, flags] = row;
   const { edges, counters } = link(dependencies, parentEndsOf(context, [dependencies]));
-  const fate = verdict(counters, 'each');
+  const fate = judgeEdges(counters, 'each');
   const isFree = fate === 'free';
   const isChild = dependencies.length > 0;
   for (const name of fairQueuesOf([row])) context.fairQueues.add(name);

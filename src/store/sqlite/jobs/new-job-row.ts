@@ -13,7 +13,7 @@ import { decodeJob, decodeSpecRow } from '../reads/job-row.ts';
 import { NEW_JOB } from '../sql/insert.ts';
 import type { InsertAnswer, InsertedRow, InsertInput } from './insert.ts';
 
-/** In the order of `NEW_JOB`. */
+/** The columns of a new job, in the order of `NEW_JOB`. */
 export type NewJobRow = readonly [
   queue: string,
   kind: string,

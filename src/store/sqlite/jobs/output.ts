@@ -54,14 +54,14 @@ function reportOne(
   if (database.get(sql.isHeld, jobId, attempt, workerId) === undefined) return false;
   const before = database.get<ProgressRow>(sql.progress, jobId);
   const same = before?.attempt === attempt ? before : undefined;
-  const told = progress === undefined ? same : { fraction: progress.fraction, note: progress.text };
+  const kept = progress === undefined ? same : { fraction: progress.fraction, note: progress.text };
   const value = checkpoint === undefined ? (before?.checkpoint ?? null) : JSON.stringify(checkpoint);
-  database.run(sql.setProgress, jobId, attempt, told?.fraction ?? null, told?.note ?? null, value);
+  database.run(sql.setProgress, jobId, attempt, kept?.fraction ?? null, kept?.note ?? null, value);
   effects.changedJob(jobId);
   return true;
 }
 
-/** JSON text. */
+/** Returns the checkpoint as JSON text. */
 export function checkpoint({ database }: Context, jobId: number): string | null {
   return database.get<ProgressRow>(sql.progress, jobId)?.checkpoint ?? null;
 }

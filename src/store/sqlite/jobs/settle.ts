@@ -10,7 +10,7 @@ export type SuccessRow = readonly [
   workerId: number,
   exitCode: number | null,
   result: string | null,
-  /** Of a job that was prefetched. */
+  /** The reported start of a prefetched job; `null` for other jobs. */
   startedAt: number | null,
 ];
 
@@ -46,7 +46,7 @@ type EndedRow = readonly [
   startedAt: number | null,
 ];
 
-/** Those accepted, in no particular order, as JSON of `SettledRow[]`: text is the cheapest to send. */
+/** Returns the accepted successes in no particular order, as JSON of `SettledRow[]`: text is the cheapest to send. */
 export function settle(context: Context, { rows, count, hasResults }: SettleInput): string {
   const { database, lanes, now, effects, graphUpdate } = context;
   database.run(sql.settleRuns, rows, now);
@@ -64,7 +64,7 @@ export function settle(context: Context, { rows, count, hasResults }: SettleInpu
     );
   }
 
-  const told = ended.some((row) => row[ENDED.startedAt] === null) ? startsIn(rows) : null;
+  const starts = ended.some((row) => row[ENDED.startedAt] === null) ? startsIn(rows) : null;
   const settled = ended.map(
     ([jobId, attempt, workerId, , lane, dueAt, startedAt]): SettledRow => [
       jobId,
@@ -73,7 +73,7 @@ export function settle(context: Context, { rows, count, hasResults }: SettleInpu
       true,
       lanes.laneOf(lane).queue,
       dueAt,
-      startedAt ?? Math.min(told?.get(jobId) ?? now, now),
+      startedAt ?? Math.min(starts?.get(jobId) ?? now, now),
       now,
     ],
   );
@@ -81,7 +81,7 @@ export function settle(context: Context, { rows, count, hasResults }: SettleInpu
   return JSON.stringify(settled);
 }
 
-/** What the reports themselves say of when jobs started. */
+/** Returns the starts that the reports contain, by job. */
 function startsIn(rows: string): Map<number, number | null> {
   return new Map((JSON.parse(rows) as SuccessRow[]).map(([jobId, , , , , startedAt]) => [jobId, startedAt]));
 }

@@ -59,7 +59,7 @@ export function giveTurnsTo({ database, fairQueues }: Context, jobIds: readonly 
   }
 }
 
-/** The turns of waiting jobs, without the parked ones. Must be read before parked jobs get their turns. */
+/** The turns of pending jobs, without the parked ones. Must be read before parked jobs get their turns. */
 class QueueStanding implements Standing {
   readonly #database: Database;
   readonly #lanes = new Map<string, number[]>();
@@ -70,9 +70,9 @@ class QueueStanding implements Standing {
   }
 
   present(queue: string, priority: number): number | undefined {
-    const line = `${priority} ${queue}`;
-    if (!this.#present.has(line)) this.#present.set(line, this.#least(queue, priority));
-    return this.#present.get(line);
+    const turnGroup = `${priority} ${queue}`;
+    if (!this.#present.has(turnGroup)) this.#present.set(turnGroup, this.#least(queue, priority));
+    return this.#present.get(turnGroup);
   }
 
   last(queue: string, priority: number, fairKey: string): number | undefined {

@@ -73,8 +73,8 @@ create table lane (
 
 -- JOBS -----------------------------------------------------------------------------------------------------------------
 
--- What was submitted. Written by the submission and by an edit, never on the hot path. spec holds what differs from the
--- defaults.
+-- Jobs as submitted. A row is written by the submission and by an edit, never on the hot path. spec holds the fields that
+-- differ from the defaults.
 create table job (
   id integer primary key autoincrement,
   queue text not null,
@@ -97,9 +97,9 @@ create table job (
 -- flags (src/store/flags.ts): 1 has children, 2 is a group, 4 belongs to a workflow, 8 holds a unique key, 16 has parents,
 -- 32 is an item of a group, 64 was asked to stop without its dependents, 128 notifies of failure, 256 notifies of success,
 -- 1024 was inserted by an application's transaction and not judged since (blocked; lane is 0 for unknown), 2048 has no start
--- timeout. 512 is used on PostgreSQL only: here the job itself says whether it may be prefetched.
--- started_at: null while the job is running means that it was prefetched and waits at its worker.
--- *_edges: the edges to its parents by state; null for a job without parents, and then they take no room.
+-- timeout. 512 is used on PostgreSQL only: SQLite reads the job's spec instead.
+-- started_at: null while the job is running means that it was prefetched and has not started.
+-- *_edges: the edges to its parents by state; null for a job without parents.
 -- fair_key: the key whose turn a claimable job has; '' for jobs without a key, null if it was given no turn.
 -- line: the schedule line that the job runs for.
 create table live (
@@ -131,8 +131,8 @@ create table live (
 
 -- Every ended attempt, appended once. The row that ended the job has its status, reason and counters; a retry by a person
 -- takes them back. A job that ended without an attempt has a row with attempt 0, deleted by a retry.
--- propagated: the job's success has reached its children, so an edge from it that says `open` is held. For a job with many children
--- that is one row written instead of many.
+-- propagated: the job's success has reached its children, so an edge from it with state `open` counts as held. For a
+-- job with many children, one row is written instead of many.
 create table run (
   job_id integer not null,
   attempt integer not null,
@@ -196,12 +196,12 @@ create table idempotency (
   created_at integer not null
 ) strict, without rowid;
 
--- Left by an application's transaction, to be judged after its commit.
--- kind: 'submitted' (wish: {"depends_on": [[parent, condition], …]}), 'ended' (wish: {"flags": n}).
+-- Jobs that applications inserted or completed in their own transactions, to be judged after the commit.
+-- kind: 'submitted' (request: {"depends_on": [[parent, condition], …]}), 'ended' (request: {"flags": n}).
 create table intake (
   job_id integer primary key,
   kind text not null,
-  wish text not null
+  request text not null
 ) strict;
 
 -- DEPENDENCIES AND WORKFLOWS -------------------------------------------------------------------------------------------
@@ -242,14 +242,15 @@ create table workflow (
 ) strict;
 
 -- Groups: steps that are repeated for each item of a list. source: the list, or the parent's id and a path into its result.
--- items and total: the list and its length, once they are known. due: the expander has something to do.
+-- items and total: the list and its length, once they are known. needs_items: the grapher has to insert items, or
+-- to end the group.
 create table job_group (
   job_id integer primary key,
   source text not null,
   items text,
   total integer,
   max_parallel integer,
-  due integer not null default 0,
+  needs_items integer not null default 0,
   inserted integer not null default 0,
   open_items integer not null default 0,
   fine_items integer not null default 0,
@@ -309,7 +310,7 @@ create table tick (
 -- NOTIFICATIONS --------------------------------------------------------------------------------------------------------
 
 -- Notices: events to notify of, written together with the event. look_at: when a postponed notice is looked at again; due
--- stays, because it tells since when a run is late.
+-- stays, because it is the time since which a run is late.
 create table notice (
   id integer primary key autoincrement,
   kind text not null,
@@ -353,7 +354,7 @@ create table stat (
   primary key (minute, queue, outcome, instance_id)
 ) strict, without rowid;
 
--- Actions on all jobs that match a filter. cursor: the last job that was looked at.
+-- Actions on all jobs that match a filter. cursor: the last job that was processed.
 create table operation (
   id integer primary key autoincrement,
   action text not null,
@@ -393,7 +394,7 @@ create index idempotency_created on idempotency (created_at);
 create index edge_parent on edge (parent_id, child_id);
 create index workflow_status on workflow (status, id);
 create index workflow_line on workflow (line) where line is not null and ended_at is null;
-create index job_group_due on job_group (job_id) where due = 1;
+create index job_group_needs_items on job_group (job_id) where needs_items = 1;
 
 create index schedule_line_due on schedule_line (next_due, id) where next_due is not null;
 create unique index tick_once on tick (schedule_id, key, scheduled_for, kind) where kind <> 'manual';

@@ -86,10 +86,10 @@ export function decodeJob(row: JobRow): Job {
   };
 }
 
-function decodeProgress(text: string | null, now: number): Job['progress'] {
+function decodeProgress(text: string | null, currentAttempt: number): Job['progress'] {
   if (text === null) return null;
   const [attempt, fraction, note] = JSON.parse(text) as [number, number | null, string | null];
-  return attempt !== now || fraction === null ? null : { fraction, text: note };
+  return attempt !== currentAttempt || fraction === null ? null : { fraction, text: note };
 }
 
 function decodeDependencies(text: string): Dependency[] {

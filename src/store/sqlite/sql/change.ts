@@ -1,4 +1,4 @@
-/** All other changes of one job: requeued, ended, cancelled, retried, edited. */
+/** Changes of jobs other than claim and settle: requeue, end, cancel, retry, edit. */
 
 import { FLAG } from '../../flags.ts';
 import type { Twins } from '../../statements.ts';

@@ -1,4 +1,4 @@
-/** Handing jobs to workers. */
+/** Claims jobs. */
 
 import type { Twins } from '../../statements.ts';
 
@@ -8,11 +8,11 @@ export const claimSql = {
   laneHeads: `select rank, turn, due, job_id from live where status = 'pending' and lane = ?1
     order by rank, turn, due, job_id limit ?2`,
 
-  // Only here: a claim reads along the lanes until it has enough, and takes those.
+  // SQLite only: a claim reads lanes until it has enough jobs, then updates these.
   workerState: `select state, coalesce(profile ->> 'draining', 0) as draining from worker where id = ?`,
   queueSettings:
     'select name, paused_at, max_running from queue where paused_at is not null or max_running is not null',
-  /** Hops from lane to lane along the index, whatever the number of jobs in each. */
+  /** Lanes with pending jobs. Reads one index entry per lane, however many jobs it has. */
   pendingLanes: `with recursive hop (lane) as (
       select min(lane) from live where status = 'pending'
       union all
@@ -25,7 +25,7 @@ export const claimSql = {
   takeJobs: `update live set status = 'running', attempt = attempt + 1, worker_id = ?2, claim_seq = ?3,
       started_at = iif(?5, null, ?4), renewed_at = iif(?3 is null, ?4, null)
     where job_id in (select value from json_each(?1)) and status = 'pending'`,
-  /** Of jobs ?1, those that must not wait at a worker. */
+  /** The jobs among ?1 that must not be prefetched. */
   mustStart: `select l.job_id from json_each(?1) i join live l on l.job_id = i.value join job j on j.id = l.job_id
     where l.failures > 0 or j.spec ->> 'rerun' = 'never' or j.spec ->> 'max_attempts' <= 1`,
   claimedJobs: `select l.job_id, l.attempt, l.failures, l.due, j.queue, j.kind, j.name, j.priority, j.tags, j.spec, l.flags

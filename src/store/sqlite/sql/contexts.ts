@@ -10,7 +10,7 @@ export const contextsSql = {
   beginWorkflows: `update workflow set started_at = ?2, status = 'running'
     where id in (select value from json_each(?1)) and started_at is null`,
 
-  // Only in SQLite: PostgreSQL reads it with the claim.
+  // SQLite only: PostgreSQL's claim returns these columns with the claimed jobs.
   /** The workflow of claimed jobs, and the job whose parents they have: an item has those of its group. */
   claimedPlaces: `select j.id, j.workflow_id, coalesce(j.group_id, j.id), j.group_index
     from json_each(?1) i join job j on j.id = i.value`,

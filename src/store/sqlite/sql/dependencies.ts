@@ -21,7 +21,7 @@ export const dependenciesSql = {
     from edge e where e.child_id = ?`,
   setSkipReason: `update run set reason = ?2 where job_id = ?1 and attempt = 0 and status = 'skipped'`,
 
-  // Only in SQLite: children are updated one by one.
+  // SQLite only: children are updated one by one.
   /** The states of parents; `status` is null while they have not ended. */
   parentStates: `select j.id, l.job_id is not null, r.status, j.spec ->> 'continue_on_failure' is 1
     from json_each(?1) i join job j on j.id = i.value left join live l on l.job_id = j.id

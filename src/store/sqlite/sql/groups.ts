@@ -3,7 +3,7 @@
 import type { Twins } from '../../statements.ts';
 
 export const groupsSql = {
-  insertGroups: 'insert into job_group (job_id, source, max_parallel, due) values (?, ?, ?, ?)',
+  insertGroups: 'insert into job_group (job_id, source, max_parallel, needs_items) values (?, ?, ?, ?)',
   groups: `select job_id, total, max_parallel, inserted, open_items as open, fine_items as fine, failed_items as failed,
       cancelled_items as cancelled
     from job_group where job_id = ?`,
@@ -19,12 +19,12 @@ export const groupsSql = {
   firstFailures: `select j.group_index as "index", r.reason, r.error from job j join run r on r.job_id = j.id
     where j.group_id = ? and r.status = 'failed' order by j.group_index limit 1`,
   resultOf: 'select value from result where job_id = ?',
-  dueGroups: 'select job_id from job_group where due = 1 order by job_id limit ?',
+  groupsNeedingItems: 'select job_id from job_group where needs_items = 1 order by job_id limit ?',
   graphWork: `select exists (select 1 from intake) as adopt, exists (select 1 from cascade) as cascade,
-    exists (select 1 from job_group where due = 1) as expand`,
+    exists (select 1 from job_group where needs_items = 1) as expand`,
 
-  // Only in SQLite: one statement for each table.
-  setGroupDue: 'update job_group set due = ?2 where job_id = ?1',
+  // SQLite only: one statement for each table.
+  setNeedsItems: 'update job_group set needs_items = ?2 where job_id = ?1',
   liveState: `select status, flags, due, cancel_requested_at from live where job_id = ?`,
   startGroup: `update live set status = 'running', started_at = ?2, expires_at = null,
       open_edges = ?3, held_edges = ?4, broken_edges = ?5, missed_edges = ?6
@@ -34,7 +34,7 @@ export const groupsSql = {
     select j.id, g.lane, g.rank, iif(g.due > ?3, 'scheduled', 'pending'), max(g.due, ?3), max(g.due, ?3) + ?4, ?5
     from live g cross join job j where g.job_id = ?2 and j.id >= ?1 and j.id < ?1 + ?6`,
   itemsInserted: 'update job_group set inserted = inserted + ?2, open_items = open_items + ?2 where job_id = ?1',
-  /** In the order of the items; `null` for an item without a result. */
+  /** Writes the results of the items as a list, in their order; `null` for an item without a result. */
   joinResults: `insert or replace into result (job_id, value)
     select ?1, json_group_array(json(coalesce(x.value, 'null')) order by j.group_index)
     from job j left join result x on x.job_id = j.id where j.group_id = ?1`,

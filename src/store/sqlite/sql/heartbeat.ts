@@ -1,11 +1,11 @@
-/** What a worker tells of itself and of the jobs it holds. */
+/** Heartbeats of workers, reports of starts, and leases. */
 
 import type { Twins } from '../../statements.ts';
 
 export const heartbeatSql = {
   startJobs: `update live set started_at = min(?4, ?5)
     where job_id = ?1 and attempt = ?2 and worker_id = ?3 and status = 'running' and started_at is null`,
-  hearWorker: `update worker set seen_at = ?2,
+  renewWorker: `update worker set seen_at = ?2,
       state = iif(state <> 'offline', state, iif(profile ->> 'draining', 'draining', 'online'))
     where id = ?1 returning coalesce(profile ->> 'draining', 0) as draining`,
   heldBy: `select job_id, attempt, failures, interruptions, snoozes, losses, flags, claim_seq, renewed_at,

@@ -14,7 +14,7 @@ export const noticesSql = {
   notifications: `select * from notification
     where subject_job_id = ?1 or workflow_id = ?2 or schedule = ?3 or job_id = ?4 order by job_id`,
 
-  // SQLite only: missed ticks are gathered by looking first.
+  // SQLite only: missed ticks are merged into a notice that is read first.
   insertNotice: `insert into notice (kind, due, created_at, job_id, workflow_id, status, schedule, detail)
     values (?, ?, ?, ?, ?, ?, ?, ?)`,
   untoldMissed: `select id, detail from notice where kind = 'missed' and schedule = ?`,

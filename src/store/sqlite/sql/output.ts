@@ -9,7 +9,7 @@ export const outputSql = {
   readLog: `select start, data from log where job_id = ?1 and attempt = ?2 and start + length(data) > ?3
     order by start`,
 
-  // SQLite only: the lease is checked, and then it is written.
+  // SQLite only: one statement checks the lease, the next ones write output and progress.
   isHeld: `select 1 as held from live where job_id = ?1 and attempt = ?2 and worker_id = ?3 and status = 'running'`,
   insertLog: `insert into log (job_id, attempt, start, data) values (?, ?, ?, ?) on conflict do nothing`,
   logEnd: `select start + length(data) as end from log where job_id = ?1 and attempt = ?2 order by start desc limit 1`,

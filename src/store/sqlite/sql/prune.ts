@@ -24,14 +24,14 @@ export const pruneSql = {
   pruneAlarms: 'delete from alarm where raised_at < ?',
   pruneStats: 'delete from stat where minute < ?',
 
-  // SQLite only: looked for by the reader, and looked at again by the writer; table by table.
+  // SQLite only: the reader finds old jobs, the writer checks them again and deletes them table by table.
   /** The longest ended first. Reads the index only. */
   oldDone: `select r.job_id from run r where r.status = 'done' and r.ended_at < ?1 and ${standsAlone}
     order by r.ended_at, r.job_id limit ?2`,
   oldUndone: `select r.job_id from run r where r.status in ('failed', 'cancelled', 'skipped') and r.ended_at < ?1
       and ${standsAlone}
     order by r.ended_at, r.job_id limit ?2`,
-  /** Those of ?1 that are still ended and old: a job may have been retried meanwhile. */
+  /** The jobs among ?1 that are still ended and old: a job may have been retried meanwhile. */
   stillOld: `select i.value from json_each(?1) i join run r on r.job_id = i.value
     where r.status is not null and r.ended_at < iif(r.status = 'done', ?2, ?3) and ${standsAlone}`,
   stillOldWorkflows: `select w.id from json_each(?1) i join workflow w on w.id = i.value

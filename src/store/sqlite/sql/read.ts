@@ -46,7 +46,7 @@ export const readSql = {
     select 1 from live l where l.status = 'pending' and l.lane in (select id from lane where queue = ?1)
       and (l.rank, l.turn, l.due, l.job_id) < (?2, ?3, ?4, ?5) limit ?6)`,
 
-  // SQLite only: looked up before what asks for them.
+  // SQLite only: parameters of other statements.
   /** The last job above ?1, up to ?2. */
   jobUpTo: 'select id, created_at from job where id > ?1 and id <= ?2 order by id desc limit 1',
   placeOf: `select l.rank, iif(l.status = 'pending', l.turn, 0) as turn, l.due, n.queue from live l join lane n on n.id = l.lane

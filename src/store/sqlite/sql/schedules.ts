@@ -48,7 +48,7 @@ export const schedulesSql = {
   pruneTicks: `delete from tick where id in (
     select id from tick where created_at < ?1 order by created_at limit ?2)`,
 
-  // SQLite only: looked up one by one.
+  // SQLite only: rows are read one by one.
   scheduleById: `select ${scheduleColumns} from schedule s where s.id = ?`,
   deleteLinesOf: 'delete from schedule_line where schedule_id = ?',
   tick: `select ${ticksFrom} where id = ?`,

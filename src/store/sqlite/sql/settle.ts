@@ -1,4 +1,4 @@
-/** Jobs that are done. */
+/** Settles successful attempts. */
 
 import { FLAG } from '../../flags.ts';
 import type { Twins } from '../../statements.ts';
@@ -7,8 +7,8 @@ export const settleSql = {
   settledBefore: `select j.queue, r.due, r.started_at, r.ended_at from run r join job j on j.id = r.job_id
     where r.job_id = ?1 and r.attempt = ?2 and r.worker_id = ?3 and r.status = 'done'`,
 
-  // Only here: the same, table by table.
-  /** ?1 rows [job, attempt, worker, exit code, result as text]. One row twice in a batch counts once. */
+  // SQLite only: ends are written table by table.
+  /** ?1 rows [job, attempt, worker, exit code, result as text]. A row that is twice in a batch counts once. */
   settleRuns: `insert into run (job_id, attempt, status, outcome, worker_id, started_at, ended_at, due, exit_code,
       attempts, failures, interruptions, snoozes, losses, cancel_requested_at, propagated)
     select l.job_id, l.attempt, 'done', 'done', l.worker_id, coalesce(l.started_at, min(i.value ->> 5, ?2), ?2), ?2, l.due, i.value ->> 3,

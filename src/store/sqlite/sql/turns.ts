@@ -1,10 +1,10 @@
-/** Fair turns: the order of waiting jobs of several fair keys. */
+/** Fair turns: the order of pending jobs of several fair keys. */
 
 import type { Twins } from '../../statements.ts';
 
 export const turnsSql = {
   addFairQueues: 'insert or ignore into fair_queue (name) values (?)',
-  /** Of jobs ?1, those in queues ?2 that are claimable: last in line until they are given their turns. */
+  /** Puts the pending jobs among ?1 whose queue is in ?2 last until they are given their turns. */
   parkTurns: `update live set turn = 9007199254740991, fair_key = null
     where job_id in (select value from json_each(?1)) and status = 'pending'
       and lane in (select n.id from lane n join json_each(?2) q on q.value = n.queue)`,

@@ -12,7 +12,7 @@ export const workflowsSql = {
       cancelled_steps = ?7
     where id = ?1`,
 
-  // Only in SQLite: steps are inserted by statements of their own.
+  // SQLite only: steps have separate insert statements.
   /** ?1 rows [...new job up to its spec, key, rerun of], ?2 now, ?3 the workflow, ?4 the first one's id. */
   insertSteps: `insert into job (id, queue, kind, name, priority, tags, created_at, spec, workflow_id, step_key, rerun_of)
     select ?4 + key, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, ?2, value ->> 5, ?3, value ->> 6,

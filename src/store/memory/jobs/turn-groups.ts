@@ -9,14 +9,14 @@ function turnsEarlier(a: Entry, b: Entry): boolean {
 }
 
 /** The claimable jobs of one queue and priority. */
-interface TurnLine {
+interface TurnGroup {
   readonly all: Heap<Entry>;
   /** Jobs that have a turn, by fair key; the last one first. */
   readonly byKey: Map<string, Heap<Entry>>;
 }
 
-export class TurnLines implements Standing {
-  readonly #queues = new Map<string, Map<number, TurnLine>>();
+export class TurnGroups implements Standing {
+  readonly #queues = new Map<string, Map<number, TurnGroup>>();
 
   has(queue: string): boolean {
     return this.#queues.has(queue);
@@ -27,31 +27,31 @@ export class TurnLines implements Standing {
   }
 
   add(entry: Entry): void {
-    const lines = this.#queues.get(entry.spec.queue);
-    if (lines === undefined) return;
-    let line = lines.get(entry.spec.priority);
-    if (line === undefined) {
-      line = { all: new Heap(turnsEarlier), byKey: new Map() };
-      lines.set(entry.spec.priority, line);
+    const turnGroups = this.#queues.get(entry.spec.queue);
+    if (turnGroups === undefined) return;
+    let turnGroup = turnGroups.get(entry.spec.priority);
+    if (turnGroup === undefined) {
+      turnGroup = { all: new Heap(turnsEarlier), byKey: new Map() };
+      turnGroups.set(entry.spec.priority, turnGroup);
     }
-    line.all.add(entry);
+    turnGroup.all.add(entry);
     if (entry.turnKey === null) return;
-    let own = line.byKey.get(entry.turnKey);
+    let own = turnGroup.byKey.get(entry.turnKey);
     if (own === undefined) {
       own = new Heap((a, b) => turnsEarlier(b, a));
-      line.byKey.set(entry.turnKey, own);
+      turnGroup.byKey.set(entry.turnKey, own);
     }
     own.add(entry);
   }
 
   delete(entry: Entry): void {
-    const lines = this.#queues.get(entry.spec.queue);
-    const line = lines?.get(entry.spec.priority);
-    if (line === undefined || !line.all.delete(entry)) return;
-    if (line.all.size === 0) lines?.delete(entry.spec.priority);
-    const own = entry.turnKey === null ? undefined : line.byKey.get(entry.turnKey);
+    const turnGroups = this.#queues.get(entry.spec.queue);
+    const turnGroup = turnGroups?.get(entry.spec.priority);
+    if (turnGroup === undefined || !turnGroup.all.delete(entry)) return;
+    if (turnGroup.all.size === 0) turnGroups?.delete(entry.spec.priority);
+    const own = entry.turnKey === null ? undefined : turnGroup.byKey.get(entry.turnKey);
     own?.delete(entry);
-    if (own?.size === 0) line.byKey.delete(entry.turnKey as string);
+    if (own?.size === 0) turnGroup.byKey.delete(entry.turnKey as string);
   }
 
   present(queue: string, priority: number): number | undefined {

@@ -56,7 +56,7 @@ export async function submitWorkflow(
   wanted: NewWorkflow,
 ): Promise<{ workflow: Workflow; step: Record<string, number> }> {
   const { workflow } = await store.insertWorkflow(wanted, {}, forever);
-  const steps = await store.steps(workflow.id, forever);
+  const steps = await store.steps(workflow.id, null, forever);
   return { workflow, step: Object.fromEntries(steps.map(({ key, job }) => [key, job.id])) };
 }
 

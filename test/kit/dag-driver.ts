@@ -68,7 +68,7 @@ export class DagDriver {
     );
     const { workflow } = await this.store.insertWorkflow(aWorkflow(steps), {}, forever);
     this.workflowId = workflow.id;
-    this.ids.push(...(await this.store.steps(workflow.id, forever)).map(({ job }) => job.id));
+    this.ids.push(...(await this.store.steps(workflow.id, null, forever)).map(({ job }) => job.id));
   }
 
   /** Claims all there is. */

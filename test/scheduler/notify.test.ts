@@ -132,7 +132,7 @@ test('notify: the installation is told of all jobs and workflows, but not of ste
   assert.deepEqual([more.length, bodyOf(message).job.id], [0, String(job.id)]);
 
   const { workflow } = await scheduler.submitWorkflow(aWorkflow([aStep('a'), aStep('b')]), {}, forever);
-  for (const { job: step } of await store.steps(workflow.id, forever)) await hands.failed(step);
+  for (const { job: step } of await store.steps(workflow.id, null, forever)) await hands.failed(step);
   const [told, ...others] = await messages();
   assert.deepEqual([others.length, bodyOf(told).workflow.id], [0, String(workflow.id)]);
   assert.equal(bodyOf(told).text, `workflow workflow (${workflow.id}) failed`);

@@ -22,7 +22,7 @@ export async function rerunWorkflow(
   signal: AbortSignal,
 ): Promise<Workflow> {
   const original = await readWorkflow(context, id, signal);
-  const steps = await context.store.steps(id, signal);
+  const steps = await context.store.steps(id, null, signal);
   const start = steps.findIndex(({ key }) => key === from);
   if (start === -1) throw new WorkronError('step_not_found', `Workflow ${id} has no step ${from}`);
   const parents = parentPlaces(steps);

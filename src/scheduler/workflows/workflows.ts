@@ -71,7 +71,7 @@ export async function* stepPages(
 ): AsyncGenerator<WorkflowStep[]> {
   let after: number | null = null;
   for (;;) {
-    const steps: WorkflowStep[] = await store.steps(workflowId, signal, { after, limit: STEPS_PER_PAGE });
+    const steps: WorkflowStep[] = await store.steps(workflowId, { after, limit: STEPS_PER_PAGE }, signal);
     if (steps.length > 0) yield steps;
     if (steps.length < STEPS_PER_PAGE) return;
     after = steps.at(-1)?.job.id ?? null;

@@ -192,7 +192,7 @@ export async function observe({ store }: World): Promise<unknown> {
   return {
     jobs: await store.list({}, { before: null, limit: 1_000 }, forever),
     workflows: workflows.map(({ id, ...row }) => ({ workflowId: id, ...row })),
-    steps: await Promise.all(workflows.map(({ id }) => store.steps(id, forever))),
+    steps: await Promise.all(workflows.map(({ id }) => store.steps(id, null, forever))),
     queues: await store.queues(forever),
     workers: workers.map(({ id, ...row }) => ({ workerId: id, ...row })),
     nextDueAt: (await store.promote(0, forever)).nextDueAt,

@@ -99,7 +99,7 @@ export function jobToWire(job: DomainJob): Job {
 
 export interface DetailedJob extends DomainJob {
   waitingFor: string | null;
-  notifications: readonly { event: NotifyEvent; carriedBy: number }[];
+  notifications: readonly { event: NotifyEvent; deliveredBy: number }[];
   notifies: { event: NotifyEvent; jobId: number | null; workflowId: number | null; schedule: string | null } | null;
 }
 
@@ -108,7 +108,7 @@ export function jobDetailToWire(job: DetailedJob): JobDetail {
   return {
     ...jobToWire(job),
     waiting_for: waitingFor,
-    notifications: notifications.map(({ event, carriedBy }) => ({ event, job_id: String(carriedBy) })),
+    notifications: notifications.map(({ event, deliveredBy }) => ({ event, job_id: String(deliveredBy) })),
     notifies:
       notifies === null
         ? null

@@ -98,7 +98,7 @@ test('notify: a failure is told to each who asked for it, with what they need to
 
   const view = await scheduler.job(job.id, forever);
   assert.deepEqual(
-    view.notifications.map(({ event: told, carriedBy }) => [told, carriedBy]),
+    view.notifications.map(({ event: told, deliveredBy }) => [told, deliveredBy]),
     [first, second].map((message) => ['failed', message?.id]),
   );
   assert.equal((await scheduler.job(first?.id as number, forever)).notifies?.jobId, job.id);

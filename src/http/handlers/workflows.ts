@@ -6,7 +6,7 @@ import { notifyFrom } from '../../api/notify.ts';
 import { pathOf } from '../../api/route.ts';
 import { routes } from '../../api/routes.ts';
 import { nothing } from '../../api/schemas.ts';
-import { StepIntake } from '../../api/workflow/new-steps.ts';
+import { StepCollector } from '../../api/workflow/new-steps.ts';
 import { WorkflowStep } from '../../api/workflow/step.ts';
 import {
   RerunRequest,
@@ -129,9 +129,9 @@ async function readSubmission(bytes: Buffer): Promise<WorkflowHead & { steps: Ne
     throw invalid([{ pointer: '/steps', detail: `expected a list of steps, as in ${EXAMPLE}` }]);
   }
   const limits = { maxItems: MAX_JOBS, maxBytesPerItem: MAX_JOB_BYTES, at: '/steps' };
-  const intake = new StepIntake();
-  await walkJsonArray(list, limits, (step, index) => intake.add(decode(WorkflowStep, step, `/steps/${index}`)));
-  const steps = intake.finish();
+  const collector = new StepCollector();
+  await walkJsonArray(list, limits, (step, index) => collector.add(decode(WorkflowStep, step, `/steps/${index}`)));
+  const steps = collector.finish();
   if (steps.length === 0) throw invalid([{ pointer: '/steps', detail: 'expected at least one step' }]);
   return { ...decoded, steps };
 }

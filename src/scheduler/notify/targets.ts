@@ -50,6 +50,6 @@ export async function notificationsOf(
 ): Promise<JobNotifications> {
   const notifications = job.notify.length === 0 ? [] : await store.notifications({ jobId: job.id }, signal);
   if (job.queue !== NOTIFY_QUEUE) return { notifications, notifies: null };
-  const [notifies = null] = await store.notifications({ carriedBy: job.id }, signal);
+  const [notifies = null] = await store.notifications({ deliveredBy: job.id }, signal);
   return { notifications, notifies };
 }

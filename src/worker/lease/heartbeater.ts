@@ -35,7 +35,7 @@ export class Heartbeater {
   }
 
   /** Sends the next heartbeat at once. */
-  nudge(): void {
+  wake(): void {
     this.#wake.fire();
   }
 

@@ -1,4 +1,4 @@
-/** Who the installation's settings tell. */
+/** The notify targets of the installation, from its settings. */
 
 import { decode } from '../api/decode.ts';
 import { NotifyList, notifyFrom } from '../api/notify.ts';

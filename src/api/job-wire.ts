@@ -170,7 +170,7 @@ export function attemptToWire(attempt: DomainAttempt): Attempt {
   };
 }
 
-/** As in the original: `max_retries: 0` still runs once. */
+/** `max_retries: n` is accepted as `max_attempts: max(n, 1)`, for compatibility with clients that send it. */
 function retriesToAttempts(maxRetries: number | undefined): number | undefined {
   return maxRetries === undefined ? undefined : Math.max(maxRetries, 1);
 }

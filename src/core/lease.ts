@@ -1,4 +1,4 @@
-/** What a worker reports about the attempts that it holds, and how it is answered. */
+/** Reports of a worker about the attempts that it holds, and their answers. */
 
 import type { Progress } from './job.ts';
 
@@ -9,7 +9,7 @@ export interface LeaseRef {
 
 export interface Start extends LeaseRef {
   workerId: number;
-  /** By the store's clock. */
+  /** The start of the attempt, by the store's clock. */
   startedAt: number;
 }
 
@@ -52,7 +52,7 @@ export interface Success {
   attempt: number;
   workerId: number;
   exitCode: number | null;
-  /** Of a prefetched job whose start was not reported before. */
+  /** The start of a prefetched job, if it was not reported before. */
   startedAt?: number;
   /** JSON; absent if there is none. */
   result?: unknown;

@@ -13,7 +13,7 @@ export type JobEvent =
   /** Its worker sent no heartbeat. The change is written only if the worker was last seen at `workerSeenAt`. */
   | { type: 'lose'; workerSeenAt: number }
   /**
-   * Dependents that can no longer run are cancelled with the job; with `keepDependents`, each is judged by its
+   * Descendants that can no longer run are cancelled with the job; with `keepDependents`, each child is judged by its
    * conditions, as after any other end.
    */
   | { type: 'cancel'; keepDependents?: boolean }
@@ -32,7 +32,7 @@ export interface Fence {
   workerSeenAt?: number;
 }
 
-/** What goes into the attempt's record. The store adds start, end and worker. */
+/** The record of an attempt, to which the store adds start, end and worker. */
 export interface AttemptEnd {
   outcome: AttemptOutcome;
   exitCode: number | null;
@@ -214,7 +214,7 @@ function mayRetry(job: Job, exitCode: number | null): boolean {
   return job.retryOn === null || job.retryOn.includes(exitCode);
 }
 
-/** What the attempt's record says about an outcome, whatever happens to the job. */
+/** Returns the attempt's record for an outcome. It does not depend on what happens to the job. */
 export function recordOf(outcome: Outcome): AttemptEnd {
   switch (outcome.type) {
     case 'succeeded':

@@ -1,4 +1,4 @@
-/** Listens for nudges: do not wait with the next heartbeat. Without them a cancel arrives with the next regular heartbeat. */
+/** Listens for nudges: send the next heartbeat now. Without them a cancel arrives with the next regular heartbeat. */
 
 import { readEvents } from '../api/event-stream.ts';
 import { routes } from '../api/routes.ts';

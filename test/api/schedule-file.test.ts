@@ -46,7 +46,7 @@ test('schedule file: errors have line, column and a remedy', () => {
   assert.match(problems(schedule('every: 5m', 'owner: me'))[0] ?? '', /^5:5 unknown key "owner"/);
   assert.match(problems(schedule('every: 5m', 'anchor: tomorrow'))[0] ?? '', /^5:13 anchor: expected an instant/);
   const twice = 'schedules:\n- {name: a, every: 5m, job: {command: x}}\n- {name: a, every: 5m, job: {command: x}}\n';
-  assert.deepEqual(problems(twice), ['3:10 name: "a" stands above already']);
+  assert.deepEqual(problems(twice), ['3:10 name: "a" is already used above']);
 });
 
 test('schedule file: what a server finds wrong is found in the text by its pointer', () => {

@@ -5,7 +5,7 @@ import type { TerminalStatus } from '../job.ts';
 export const CONDITIONS = ['success', 'failure', 'ended'] as const;
 export type Condition = (typeof CONDITIONS)[number];
 
-/** Of one edge: its parent has not ended, its condition holds, or can no longer hold. */
+/** The state of an edge: its parent has not ended, its condition holds, or its condition can no longer hold. */
 export type EdgeState = 'open' | 'held' | 'impossible';
 export type ClosedEdgeState = Exclude<EdgeState, 'open'>;
 

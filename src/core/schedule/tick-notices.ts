@@ -15,7 +15,10 @@ export interface TickNotice {
 }
 
 /** Returns all notify targets of a schedule: its own, those of its job or workflow, and the installation's. */
-export function tickTargetsOf({ notify = [], target }: ScheduleSpec, installation: readonly Notify[]): readonly Notify[] {
+export function tickTargetsOf(
+  { notify = [], target }: ScheduleSpec,
+  installation: readonly Notify[],
+): readonly Notify[] {
   const own = 'job' in target ? target.job.notify : (target.workflow.notify ?? []);
   return [...notify, ...own, ...installation];
 }

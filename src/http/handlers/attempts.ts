@@ -134,12 +134,12 @@ export const attemptHandlers = {
   }),
 };
 
-/** Serializes the first jobs, as many as fit into one reply. `told`: parents whose results are in it; `null` repeats them. */
-function withinLimit(jobs: readonly ClaimedJob[], told: Set<number> | null): string[] {
+/** Serializes the first jobs, as many as fit into one reply. `sentResults`: see `claimedJobToWire`. */
+function withinLimit(jobs: readonly ClaimedJob[], sentResults: Set<number> | null): string[] {
   const texts: string[] = [];
   let size = 0;
   for (const job of jobs) {
-    const text = JSON.stringify(claimedJobToWire(job, told));
+    const text = JSON.stringify(claimedJobToWire(job, sentResults));
     size += text.length;
     if (size > MAX_REPLY_LENGTH && texts.length > 0) break;
     texts.push(text);

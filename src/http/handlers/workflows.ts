@@ -91,7 +91,7 @@ export const workflowHandlers = {
   }),
 
   rerunWorkflow: handler(routes.rerunWorkflow, {
-    summary: 'Run a step and its successors again, as a new workflow that keeps the results of earlier steps',
+    summary: 'Run a step and its descendants again, as a new workflow that keeps the results of earlier steps',
     body: RerunRequest,
     replies: { 201: Workflow },
     async handle({ scheduler, params, body, signal }) {

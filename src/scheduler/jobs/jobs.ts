@@ -54,8 +54,8 @@ export interface Jobs {
   /** Resolves with the job once it is terminal, or in its current state after `timeoutMs`. */
   wait(id: number, timeoutMs: number, signal: AbortSignal): Promise<Job>;
   /**
-   * Cancels a waiting job at once and asks a running one to stop. Dependents that can no longer run are cancelled too,
-   * unless `keepDependents` is set: then each is judged by its conditions.
+   * Cancels a waiting job at once and asks a running one to stop. Descendants that can no longer run are cancelled
+   * too, unless `keepDependents` is set: then each child is judged by its conditions.
    */
   cancel(id: number, options: { keepDependents: boolean }, signal: AbortSignal): Promise<Job>;
   retry(id: number, signal: AbortSignal): Promise<Job>;

@@ -14,7 +14,7 @@ export interface RerunRequest {
   only: boolean;
 }
 
-/** Repeats the step and, unless `only`, everything below it. Of the steps above, those that are done are kept; the others run too. */
+/** Repeats the step and, unless `only`, its descendants. Ancestors that are done are kept; other ancestors run too. */
 export async function rerunWorkflow(
   context: SchedulerContext,
   id: number,
@@ -44,7 +44,7 @@ function parentPlaces(steps: readonly WorkflowStep[]): number[][] {
   return steps.map(({ job }) => job.dependsOn.flatMap(({ jobId }) => places.get(jobId) ?? []));
 }
 
-/** The step and all its descendants. Parents precede their children, so one pass is enough. */
+/** Returns the step and all its descendants. Parents precede their children, so one pass is enough. */
 function below(parents: readonly (readonly number[])[], start: number): Set<number> {
   const found = new Set([start]);
   parents.forEach((list, place) => {
@@ -53,7 +53,7 @@ function below(parents: readonly (readonly number[])[], start: number): Set<numb
   return found;
 }
 
-/** The steps and all their ancestors. */
+/** Returns the steps and all their ancestors. */
 function above(parents: readonly (readonly number[])[], steps: ReadonlySet<number>): Set<number> {
   const found = new Set(steps);
   for (let place = parents.length - 1; place >= 0; place -= 1) {

@@ -92,7 +92,7 @@ export interface JobSpec {
   fairKey: string | null;
   /** True if a failure counts as success for the job's children and workflow. */
   continueOnFailure: boolean;
-  /** The notify targets of the job's end. Items of a `for_each` step have none: their group notifies. */
+  /** The notify targets of the job's end. Not used for items of a `for_each` step: their group notifies. */
   notify: readonly Notify[];
   /** The tick of a schedule that the job runs for; `null` for a submitted job. */
   tick: TickOfJob | null;

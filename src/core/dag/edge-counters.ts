@@ -55,9 +55,9 @@ export function addCounters(counters: EdgeCounters, change: EdgeCounters, times:
   };
 }
 
-/** What closing one edge in this state adds to the counters of its child. */
+/** Returns the change of a child's counters when one of its edges closes in this state. */
 function closing(condition: Condition, state: ClosedEdgeState): EdgeCounters {
-  // An `ended` edge always holds: an impossible one asked for success or for a failure.
+  // An `ended` edge always holds, so an impossible edge has the condition `success` or `failure`.
   const impossible = state === 'impossible';
   return {
     open: -1,

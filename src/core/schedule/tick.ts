@@ -31,7 +31,7 @@ export interface Tick extends Run {
   createdAt: number;
 }
 
-/** What a job knows about its tick. */
+/** The tick of a schedule that a job runs for, as the job sees it. */
 export interface TickOfJob {
   /** The schedule's name and the line's id. */
   schedule: string;

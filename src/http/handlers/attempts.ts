@@ -1,4 +1,4 @@
-/** Attempts: how a worker claims jobs and reports what became of them. */
+/** Attempts: how a worker claims jobs and reports their outcomes. */
 
 import type { z } from 'zod';
 import { ClaimedJobs, ClaimRequest, claimedJobToWire, MAX_CLAIM_WAIT_MS } from '../../api/claim.ts';
@@ -147,7 +147,7 @@ function withinLimit(jobs: readonly ClaimedJob[], sentResults: Set<number> | nul
   return texts;
 }
 
-/** Returns jobs that will not reach the caller, which hung up or got too many, so that they do not wait for the lease to end. */
+/** Gives back jobs that do not reach the caller, which hung up or got too many. Else they would wait for the lease to expire. */
 async function returnJobs(scheduler: Scheduler, workerId: number, jobs: readonly ClaimedJob[]): Promise<void> {
   if (jobs.length === 0) return;
   const settlements = jobs.map(({ id: jobId, attempt }) => {

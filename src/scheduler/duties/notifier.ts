@@ -1,7 +1,7 @@
 /**
  * The duty that turns notices into notifications. A notice is written in the transaction of its event and deleted in
  * the one that stores its notifications, so each notification is stored exactly once. A notice that fails is postponed,
- * each time twice as long, and does not hold up the others.
+ * with a delay that doubles each time, and does not hold up the others.
  */
 
 import { retryDelay } from '../../core/backoff.ts';

@@ -1,4 +1,4 @@
-/** What an operator does to one job: cancel, retry, edit. */
+/** The changes to one job: cancel, retry, edit. */
 
 import { WorkronError } from '../../core/error.ts';
 import type { Job } from '../../core/job.ts';

@@ -1,4 +1,4 @@
-/** What submitters and operators can do with jobs. */
+/** The operations on jobs. */
 
 import type { Attempt, Job, NewJob } from '../../core/job.ts';
 import type { JobEdit } from '../../core/job-edit.ts';

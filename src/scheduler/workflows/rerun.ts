@@ -10,7 +10,7 @@ import { readWorkflow } from './workflows.ts';
 export interface RerunRequest {
   /** The key of a step. */
   from: string;
-  /** True to repeat this step alone, without the steps below it. */
+  /** True to repeat this step alone, without its descendants. */
   only: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** What submitters and operators can do with workflows. */
+/** The operations on workflows. */
 
 import type { NewWorkflow } from '../../core/dag/new-workflow.ts';
 import type { Workflow, WorkflowFilter, WorkflowStep } from '../../core/dag/workflow.ts';
@@ -36,7 +36,7 @@ export interface Workflows {
   cancelWorkflow(id: number, signal: AbortSignal): Promise<Workflow>;
   /** Retries every failed or cancelled step; steps that were skipped because of them are judged again. */
   retryWorkflow(id: number, signal: AbortSignal): Promise<Workflow>;
-  /** Inserts a new workflow that repeats a step and, unless `only`, everything below it; parents that are done are kept. */
+  /** Inserts a workflow that repeats a step and, unless `only`, its descendants; ancestors that are done are kept. */
   rerunWorkflow(id: number, request: RerunRequest, signal: AbortSignal): Promise<Workflow>;
 }
 

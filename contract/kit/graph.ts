@@ -82,7 +82,7 @@ export async function fates(store: Store, jobs: readonly { id: number }[]): Prom
 }
 
 export function cancelQuietly(store: Store, jobId: number): Promise<Job> {
-  return decide(store, jobId, { type: 'cancel', keepDependents: true });
+  return decide(store, jobId, { type: 'cancel', keepChildren: true });
 }
 
 /** The change of a manual retry, to be written together with others. */

@@ -12,7 +12,7 @@ export const FLAG = {
   hasParents: 16,
   item: 32,
   /** It was asked to stop, and its dependents were not meant. */
-  keepDependents: 64,
+  keepChildren: 64,
   /** A notification is wanted if it fails. */
   notifiesFailure: 128,
   /** A notification is wanted if it is done. */

@@ -189,10 +189,10 @@ test('cancel: a running job is asked to stop, and from then on only done or canc
   const failing = await claimOne();
   const finishing = await claimOne();
   for (const { jobId } of [failing, finishing]) {
-    const job = await scheduler.cancel(jobId, { keepDependents: false }, signal);
+    const job = await scheduler.cancel(jobId, { keepChildren: false }, signal);
     assert.equal(job.status, 'running');
     assert.notEqual(job.cancelRequestedAt, null);
-    await scheduler.cancel(jobId, { keepDependents: false }, signal);
+    await scheduler.cancel(jobId, { keepChildren: false }, signal);
   }
   await scheduler.settle(
     [
@@ -203,7 +203,7 @@ test('cancel: a running job is asked to stop, and from then on only done or canc
   );
   assert.equal((await scheduler.job(failing.jobId, signal)).status, 'cancelled');
   assert.equal((await scheduler.job(finishing.jobId, signal)).status, 'done');
-  await assert.rejects(scheduler.cancel(finishing.jobId, { keepDependents: false }, signal), {
+  await assert.rejects(scheduler.cancel(finishing.jobId, { keepChildren: false }, signal), {
     code: 'illegal_transition',
   });
 });
@@ -442,7 +442,7 @@ test('bulk: a job that cannot be retried because its key is taken does not hold 
   const unique = { key: 'k', while: 'active', onConflict: 'reject' } as const;
   const { items } = await scheduler.submit([command({ unique }), command(), command()], {}, signal);
   const ids = items.map(({ job }) => job.id);
-  for (const id of ids) await scheduler.cancel(id, { keepDependents: false }, signal);
+  for (const id of ids) await scheduler.cancel(id, { keepChildren: false }, signal);
   await scheduler.submit([command({ unique })], {}, signal);
   const { operation } = await scheduler.bulk(
     { action: 'retry', filter: { statuses: ['cancelled'] }, dryRun: false },

@@ -14,10 +14,10 @@ import { type JudgeMode, type SkipReason, verdict } from './judge.ts';
 /** The event that a job passes on to its children: it ended, it was cancelled with its descendants, or it waits again. */
 export type CascadeMode = 'ended' | 'cancelled' | 'reopened';
 
-/** Returns the mode for a job with this status. `keepDependents`: its cancellation does not cancel its children. */
-export function cascadeModeOf(status: Status, keepDependents: boolean): CascadeMode {
+/** Returns the mode for a job with this status. `keepChildren`: its cancellation does not cancel its children. */
+export function cascadeModeOf(status: Status, keepChildren: boolean): CascadeMode {
   if (!isTerminal(status)) return 'reopened';
-  return status === 'cancelled' && !keepDependents ? 'cancelled' : 'ended';
+  return status === 'cancelled' && !keepChildren ? 'cancelled' : 'ended';
 }
 
 /** A job as its children see it. */

@@ -55,9 +55,9 @@ export interface Jobs {
   wait(id: number, timeoutMs: number, signal: AbortSignal): Promise<Job>;
   /**
    * Cancels a waiting job at once and asks a running one to stop. Descendants that can no longer run are cancelled
-   * too, unless `keepDependents` is set: then each child is judged by its conditions.
+   * too, unless `keepChildren` is set: then each child is judged by its conditions.
    */
-  cancel(id: number, options: { keepDependents: boolean }, signal: AbortSignal): Promise<Job>;
+  cancel(id: number, options: { keepChildren: boolean }, signal: AbortSignal): Promise<Job>;
   retry(id: number, signal: AbortSignal): Promise<Job>;
   edit(id: number, edit: JobEdit, signal: AbortSignal): Promise<Job>;
   /** Reads the output of one attempt from the byte offset `from`. */
@@ -92,7 +92,7 @@ export function jobsOf(context: SchedulerContext, bulkWake: Wake, stopped: Abort
       return attempts;
     },
     wait: (id, timeoutMs, signal) => wait(context, { id, timeoutMs }, { signal, stopped }),
-    cancel: (id, { keepDependents }, signal) => cancel(context, { id, keepDependents }, signal),
+    cancel: (id, { keepChildren }, signal) => cancel(context, { id, keepChildren }, signal),
     retry: (id, signal) => retry(context, id, signal),
     edit: (id, change, signal) => edit(context, id, change, signal),
     log: (request, signal) => readLog(context, request, signal),

@@ -101,7 +101,7 @@ export async function perform(world: World, action: Action): Promise<unknown> {
       return decide(
         world,
         job,
-        action.type === 'retry' ? { type: 'retry' } : { type: 'cancel', keepDependents: action.quiet },
+        action.type === 'retry' ? { type: 'retry' } : { type: 'cancel', keepChildren: action.quiet },
       );
     }
     case 'lose': {

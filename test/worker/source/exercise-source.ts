@@ -206,7 +206,7 @@ export function exerciseSource(name: string, open: () => Promise<TestSource>): v
             [after.error, after.exitCode, after.signal],
             [outcome.error, outcome.exitCode, outcome.signal],
           );
-        if (status === 'pending') await it.scheduler.cancel(job.id, { keepDependents: false }, signal);
+        if (status === 'pending') await it.scheduler.cancel(job.id, { keepChildren: false }, signal);
       }
     });
 
@@ -234,7 +234,7 @@ export function exerciseSource(name: string, open: () => Promise<TestSource>): v
       await it.scheduler.submit([command(), command()], {}, signal);
       const first = await claimOne(it.source, registration);
       const second = await claimOne(it.source, registration, 2);
-      await it.scheduler.cancel(first.id, { keepDependents: false }, signal);
+      await it.scheduler.cancel(first.id, { keepChildren: false }, signal);
       await it.scheduler.drainWorker(workerId, signal);
       const leases = [
         { jobId: first.id, attempt: 1 },

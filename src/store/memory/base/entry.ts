@@ -42,7 +42,7 @@ export interface Entry extends Readonly<Origin> {
   renewedAt: number | null;
   cancelRequestedAt: number | null;
   /** Its dependents that can no longer run are not cancelled with it. */
-  keepDependents: boolean;
+  keepChildren: boolean;
   /** Kept while it runs, so that a claim that is given back unstarted changes nothing. */
   expiresAt: number | null;
   doneAt: number | null;

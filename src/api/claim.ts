@@ -78,7 +78,7 @@ export function claimedJobToWire(job: DomainClaimedJob, sentResults: Set<number>
   };
 }
 
-/** Decodes the jobs of one reply. The result of a parent may be sent with its first child only; the others take it from there. */
+/** Decodes the jobs of one reply. The result of a parent may be sent only once, with the first of its children. */
 export function claimedJobsFromWire(items: readonly ClaimedJob[]): DomainClaimedJob[] {
   const results = new Map<string, unknown>();
   return items.map((wire) => claimedJobFromWire(wire, results));

@@ -1,4 +1,4 @@
-/** The outcome of an attempt, as its worker reports it. It is a value and never thrown; the scheduler decides what follows. */
+/** The outcome of an attempt, as its worker reports it. It is a value, never thrown; the scheduler decides what follows. */
 
 /** The maximum size of a result as JSON. */
 export const MAX_RESULT_BYTES = 1024 * 1024;

@@ -147,7 +147,7 @@ function withinLimit(jobs: readonly ClaimedJob[], sentResults: Set<number> | nul
   return texts;
 }
 
-/** Gives back jobs that do not reach the caller, which hung up or got too many. Else they would wait for the lease to expire. */
+/** Gives back jobs that do not reach the caller. Otherwise they would wait until the lease expires. */
 async function returnJobs(scheduler: Scheduler, workerId: number, jobs: readonly ClaimedJob[]): Promise<void> {
   if (jobs.length === 0) return;
   const settlements = jobs.map(({ id: jobId, attempt }) => {

@@ -18,7 +18,7 @@ export interface ClaimerOptions {
   clock: Clock;
   random: Random;
   log: Log;
-  /** Returns the next claim; `undefined` while there is no free slot. */
+  /** Returns the next claim; `undefined` while the worker wants no jobs. */
   request: () => ClaimPlan | undefined;
   /** Takes the jobs over. Returns false if they cannot be taken any more; they are returned by the next heartbeat. */
   onJobs: (jobs: ClaimedJob[], plan: ClaimPlan) => boolean;
@@ -38,7 +38,10 @@ export class Claimer {
     this.#backoff = new RetryBackoff(options.random);
   }
 
-  /** The highest claim number that was answered or given up. Jobs of claims up to it that a heartbeat does not list go back to their queues. */
+  /**
+   * The highest claim number that was answered or given up. Jobs of these claims that a heartbeat does not list go back to
+   * their queues.
+   */
   get lastAnsweredClaim(): number {
     return this.#lastAnswered;
   }
@@ -48,7 +51,7 @@ export class Claimer {
     return this.#gaveUp;
   }
 
-  /** Claims again without waiting, because there may be free slots now. */
+  /** Claims again without waiting, because the worker may want jobs now. */
   wake(): void {
     this.#wake.fire();
   }

@@ -23,7 +23,7 @@ test('schema: the published file of schedules is what the code accepts', () => {
   assert.deepEqual(published, scheduleJsonSchema(), 'write it anew: ./bin/workron schedule schema > schema/…');
 });
 
-test('schedule file: what is right is handed on as it stands', () => {
+test('schedule file: valid content is returned unchanged', () => {
   const text = schedule('cron: "0 2 * * *"', 'timezone: Europe/Berlin', 'jitter: 10m');
   const { file, problems: none } = readScheduleFile(`owner: me\n${text}`, NOW);
   assert.deepEqual(none, []);

@@ -134,7 +134,7 @@ test('crontab: settings hold for the lines below them, those of cron itself reac
   );
 });
 
-test('crontab: with --system the user is told apart from the command', () => {
+test('crontab: with --system the user is separated from the command', () => {
   const [line] = imported('17 * * * * root cd / && run-parts /etc/cron.hourly', { ...user, system: true });
   assert.deepEqual(line?.schedule.job, { command: 'cd / && run-parts /etc/cron.hourly' });
   assert.equal(line?.schedule.name, 'run-parts');

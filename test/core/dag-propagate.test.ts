@@ -162,7 +162,7 @@ test('propagate: comes to what a rescan of everything comes to, in the same orde
   );
 });
 
-test('propagate: a cancellation takes its dependents along, or leaves them alone', () => {
+test('propagate: a cancellation cancels descendants that can no longer run, or keeps the children', () => {
   fc.assert(
     fc.property(
       dagPlan(60),

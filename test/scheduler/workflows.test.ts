@@ -123,7 +123,7 @@ test('rerun: a parent that was not done runs as well', async () => {
   assert.deepEqual(await runAll(), ['build', 'test', 'deploy']);
 });
 
-test('the critical path is told by the keys of its steps', async () => {
+test('the critical path is given by the keys of its steps', async () => {
   const { scheduler, runAll, submit } = await scene();
   const id = await submit(CHAIN);
   await runAll();

@@ -141,7 +141,9 @@ export function exerciseCascade(open: OpenStore): void {
     await hinted;
   });
 
-  test('cancel: also cancels dependents that can no longer run, but not those that accept any end', async ({ store }) => {
+  test('cancel: also cancels dependents that can no longer run, but not those that accept any end', async ({
+    store,
+  }) => {
     const hands = await Hands.of(store);
     const chain = await submitChain(store, 4);
     const [head, second] = chain as [Job, Job];
@@ -214,7 +216,7 @@ export function exerciseCascade(open: OpenStore): void {
     const child = await submitOne(store, aJob({ dependsOn: [on(a, 'ended'), on(b)] }));
     const changes = [
       transition(a, { type: 'cancel' }, 0),
-      transition(b, { type: 'cancel', keepDependents: true }, 0),
+      transition(b, { type: 'cancel', keepChildren: true }, 0),
     ] as Change[];
     await store.applyChanges(changes, forever);
     assert.deepEqual(await fates(store, [a, b, child]), [CANCELLED, CANCELLED, SKIPPED]);

@@ -31,7 +31,7 @@ async function itemsOf(store: Store, groupId: number): Promise<Job[]> {
 }
 
 async function stepOf(store: Store, workflow: { id: number }, key: string): Promise<WorkflowStep> {
-  const steps = await store.steps(workflow.id, forever);
+  const steps = await store.steps(workflow.id, null, forever);
   return steps.find((step) => step.key === key) ?? assert.fail();
 }
 
@@ -84,7 +84,7 @@ export function exerciseGroups(open: OpenStore): void {
       inserted: 3,
       counts: { open: 3, fine: 0, failed: 0, cancelled: 0 },
     });
-    assert.equal((await store.steps(workflow.id, forever)).length, 1, 'items are not steps');
+    assert.equal((await store.steps(workflow.id, null, forever)).length, 1, 'items are not steps');
     assert.equal(await store.count({ workflowId: workflow.id }, 10, forever), 4);
   });
 

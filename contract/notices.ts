@@ -208,10 +208,10 @@ export function exerciseNotices(openStore: OpenStore): void {
 
     const about = await store.notifications({ jobId: id }, forever);
     assert.deepEqual(
-      about.map(({ event, carriedBy, jobId }) => ({ event, carriedBy, jobId })),
-      [{ event: 'failed', carriedBy: job?.id, jobId: id }],
+      about.map(({ event, deliveredBy, jobId }) => ({ event, deliveredBy, jobId })),
+      [{ event: 'failed', deliveredBy: job?.id, jobId: id }],
     );
-    assert.deepEqual(await store.notifications({ carriedBy: job?.id as number }, forever), about);
+    assert.deepEqual(await store.notifications({ deliveredBy: job?.id as number }, forever), about);
     assert.deepEqual(await store.notifications({ jobId: id + 1_000 }, forever), []);
   });
 
@@ -261,6 +261,6 @@ export function exerciseNotices(openStore: OpenStore): void {
     await store.prune({ doneMs: 1_000, otherMs: 1_000, statsMs: 1_000 }, 100, forever);
     assert.deepEqual(await store.read([id], forever), []);
     assert.deepEqual(await store.notifications({ jobId: id }, forever), []);
-    assert.deepEqual(await store.notifications({ carriedBy: job?.id as number }, forever), []);
+    assert.deepEqual(await store.notifications({ deliveredBy: job?.id as number }, forever), []);
   });
 }

@@ -122,7 +122,7 @@ export function exerciseOverlap(open: OpenStore): void {
     await advance(PERIOD);
     const [second] = await tickAll(store);
     const stepsOf = async (run: { workflowId: number | null } | undefined) =>
-      await store.steps(run?.workflowId ?? 0, forever);
+      await store.steps(run?.workflowId ?? 0, null, forever);
     const [before, next] = [await stepsOf(first), await stepsOf(second)];
     const gate = next[0];
     assert.deepEqual([before.length, next.length, gate?.key], [42, 43, 'previous-run-']);
@@ -162,7 +162,7 @@ export function exerciseOverlap(open: OpenStore): void {
       await advance(PERIOD);
       const [second] = await tickAll(store);
       const next = async () =>
-        (await store.steps(second?.workflowId ?? 0, forever)).slice(0, 2).map(({ job }) => job.status);
+        (await store.steps(second?.workflowId ?? 0, null, forever)).slice(0, 2).map(({ job }) => job.status);
       assert.deepEqual(await next(), ['blocked', 'blocked']);
       await retry(store, a.job.id);
       await settleDown(store);
@@ -173,7 +173,7 @@ export function exerciseOverlap(open: OpenStore): void {
       await settleDown(store);
       assert.deepEqual(await next(), ['blocked', 'blocked'], 'c has not ended');
       const c = await claimOne(store);
-      assert.equal((await store.steps(first?.workflowId ?? 0, forever))[2]?.job.id, c.job.id);
+      assert.equal((await store.steps(first?.workflowId ?? 0, null, forever))[2]?.job.id, c.job.id);
       await succeed(store, c);
       await settleDown(store);
       assert.deepEqual(await next(), ['pending', 'pending']);
@@ -206,7 +206,7 @@ async function exerciseWorkflowRuns(store: Store, advance: Advance, overlap: Ove
       allow: ['ran 1', 'ran 2', 'ran 3'],
     }[overlap],
   );
-  const stepsOf = (id: number | null | undefined) => store.steps(id ?? 0, forever);
+  const stepsOf = (id: number | null | undefined) => store.steps(id ?? 0, null, forever);
   const [extract, load] = await stepsOf(first?.workflowId);
   assert.equal(extract?.job.tick?.scheduledFor, made.anchor + PERIOD);
   assert.equal(load?.job.tick?.schedule, 'nightly');

@@ -202,7 +202,9 @@ export function exerciseReopen(open: OpenStore): void {
     await hands.done(foot);
   });
 
-  test('retry: a job skipped again before the cascade reached those further down changes nothing for them', async ({ store }) => {
+  test('retry: a job skipped again before the cascade reached those further down changes nothing for them', async ({
+    store,
+  }) => {
     const hands = await Hands.of(store);
     const chain = await submitChain(store, 4);
     await hands.failed(chain[0] as Job);

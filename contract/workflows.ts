@@ -62,7 +62,7 @@ export function exerciseWorkflows(open: OpenStore): void {
     });
     assert.deepEqual(await readWorkflow(store, workflow), workflow);
 
-    const steps = await store.steps(id, forever);
+    const steps = await store.steps(id, null, forever);
     const jobs = steps.map(({ job }) => job);
     assert.deepEqual(
       steps.map(({ key, condition, group }) => [key, condition, group]),
@@ -111,7 +111,7 @@ export function exerciseWorkflows(open: OpenStore): void {
     };
     const { workflow } = await store.insertWorkflow({ ...DIAMOND, steps }, {}, forever);
     assert.deepEqual([workflow.total, workflow.counts.open, workflow.counts.fine], [many, many - 1, 1]);
-    const stored = await store.steps(workflow.id, forever);
+    const stored = await store.steps(workflow.id, null, forever);
     const places = new Map(stored.map(({ job }, place) => [job.id, place]));
     assert.deepEqual(
       stored.map(({ key, job }) => [key, job.queue, job.dependsOn.map(({ jobId }) => places.get(jobId))]),
@@ -122,9 +122,9 @@ export function exerciseWorkflows(open: OpenStore): void {
       ['done', 'pending', ...Array.from({ length: many - 2 }, () => 'blocked')],
     );
     const after = stored[99]?.job.id ?? 0;
-    assert.deepEqual(await store.steps(workflow.id, forever, { after: null, limit: 100 }), stored.slice(0, 100));
-    assert.deepEqual(await store.steps(workflow.id, forever, { after, limit: 7 }), stored.slice(100, 107));
-    assert.deepEqual(await store.steps(workflow.id, forever, { after: stored.at(-1)?.job.id ?? 0, limit: 7 }), []);
+    assert.deepEqual(await store.steps(workflow.id, { after: null, limit: 100 }, forever), stored.slice(0, 100));
+    assert.deepEqual(await store.steps(workflow.id, { after, limit: 7 }, forever), stored.slice(100, 107));
+    assert.deepEqual(await store.steps(workflow.id, { after: stored.at(-1)?.job.id ?? 0, limit: 7 }, forever), []);
     for (const { job } of stored.slice(1, 4)) await hands.done(job.id);
     assert.equal((await readOne(store, stored[4]?.job.id ?? 0)).status, 'pending');
   });
@@ -141,7 +141,7 @@ export function exerciseWorkflows(open: OpenStore): void {
 
   test('workflow: what is not there is not there', async ({ store }) => {
     assert.equal(await store.workflow(999_999, forever), undefined);
-    assert.deepEqual(await store.steps(999_999, forever), []);
+    assert.deepEqual(await store.steps(999_999, null, forever), []);
     assert.deepEqual(await store.workflows({}, { before: null, limit: 10 }, forever), []);
   });
 
@@ -239,7 +239,7 @@ export function exerciseWorkflows(open: OpenStore): void {
       ]),
     );
     assert.deepEqual(
-      (await store.steps(workflow.id, forever)).map(({ condition }) => condition),
+      (await store.steps(workflow.id, null, forever)).map(({ condition }) => condition),
       ['success', 'failure', 'ended'],
     );
   });
@@ -312,7 +312,7 @@ export function exerciseWorkflows(open: OpenStore): void {
     assert.equal(second.workflow.rerunOf, first.workflow.id);
     assert.deepEqual(second.workflow.counts, { open: 2, fine: 4, failed: 0, cancelled: 0 });
     assert.equal(second.workflow.status, 'running');
-    const steps = await store.steps(second.workflow.id, forever);
+    const steps = await store.steps(second.workflow.id, null, forever);
     assert.deepEqual(
       steps.map(({ job }) => (job.reason === null ? job.status : `${job.status}: ${job.reason}`)),
       ['done', 'done', 'pending', 'blocked', 'skipped: condition', 'skipped: upstream_failed'],
@@ -361,8 +361,8 @@ export function exerciseWorkflows(open: OpenStore): void {
       stored.push((await store.insertWorkflow(aWorkflow([aStep('a')], { name }), {}, forever)).workflow);
     }
     const [first, second] = stored as [Workflow, Workflow];
-    await hands.done((await store.steps(first.id, forever))[0]?.job.id ?? 0);
-    await hands.failed((await store.steps(second.id, forever))[0]?.job.id ?? 0);
+    await hands.done((await store.steps(first.id, null, forever))[0]?.job.id ?? 0);
+    await hands.failed((await store.steps(second.id, null, forever))[0]?.job.id ?? 0);
     const all = { before: null, limit: 10 };
     const newest = ids(stored).toReversed();
     assert.deepEqual(ids(await store.workflows({}, all, forever)), newest);
@@ -411,7 +411,7 @@ export function exerciseWorkflows(open: OpenStore): void {
     await advance(2 * DAY_MS);
     assert.equal(await store.prune(RETENTION, 100, forever), 2);
     assert.equal(await store.workflow(done.workflow.id, forever), undefined);
-    assert.deepEqual(await store.steps(done.workflow.id, forever), []);
+    assert.deepEqual(await store.steps(done.workflow.id, null, forever), []);
     assert.deepEqual(await statuses(store, Object.values(failed.step)), ['done', 'failed']);
     await advance(4 * DAY_MS);
     assert.equal(await store.prune(RETENTION, 100, forever), 2);

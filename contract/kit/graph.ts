@@ -56,7 +56,7 @@ export async function submitWorkflow(
   wanted: NewWorkflow,
 ): Promise<{ workflow: Workflow; step: Record<string, number> }> {
   const { workflow } = await store.insertWorkflow(wanted, {}, forever);
-  const steps = await store.steps(workflow.id, forever);
+  const steps = await store.steps(workflow.id, null, forever);
   return { workflow, step: Object.fromEntries(steps.map(({ key, job }) => [key, job.id])) };
 }
 
@@ -82,7 +82,7 @@ export async function fates(store: Store, jobs: readonly { id: number }[]): Prom
 }
 
 export function cancelQuietly(store: Store, jobId: number): Promise<Job> {
-  return decide(store, jobId, { type: 'cancel', keepDependents: true });
+  return decide(store, jobId, { type: 'cancel', keepChildren: true });
 }
 
 /** The change of a manual retry, to be written together with others. */

@@ -50,7 +50,7 @@ export const ClaimedJob = named(
     prefetched: z
       .literal(true)
       .exactOptional()
-      .meta({ description: 'The job may wait at the worker; report when it starts.' }),
+      .meta({ description: 'The job was prefetched: it may wait for a slot. Report when it starts.' }),
     ...specShape,
     env: z.record(z.string(), z.string()),
     // Schedulers of earlier versions do not send it.
@@ -62,8 +62,8 @@ export type ClaimedJob = z.output<typeof ClaimedJob>;
 
 export const ClaimedJobs = named('ClaimedJobs', itemsOf(ClaimedJob));
 
-/** `told`: parents whose results an earlier job of the same reply has; `null` repeats them with every job. */
-export function claimedJobToWire(job: DomainClaimedJob, told: Set<number> | null = null): ClaimedJob {
+/** `sentResults`: ids of parents whose results are already in the same reply; `null` repeats results with every job. */
+export function claimedJobToWire(job: DomainClaimedJob, sentResults: Set<number> | null = null): ClaimedJob {
   return {
     id: String(job.id),
     attempt: job.attempt,
@@ -73,12 +73,12 @@ export function claimedJobToWire(job: DomainClaimedJob, told: Set<number> | null
     ...(job.prefetched ? { prefetched: true } : {}),
     ...specToWire(job),
     env: { ...job.env },
-    run_context: job.runContext === null ? null : runContextToWire(job.runContext, told),
+    run_context: job.runContext === null ? null : runContextToWire(job.runContext, sentResults),
     tick: tickOfJobToWire(job.tick),
   };
 }
 
-/** Decodes the jobs of one reply. The result of a parent may stand with the first job only, and counts for all. */
+/** Decodes the jobs of one reply. The result of a parent may be sent only once, with the first of its children. */
 export function claimedJobsFromWire(items: readonly ClaimedJob[]): DomainClaimedJob[] {
   const results = new Map<string, unknown>();
   return items.map((wire) => claimedJobFromWire(wire, results));

@@ -91,7 +91,7 @@ export class Client {
     return this.#http.json(routes.editJob, { params: { id }, body: edit, ...options });
   }
 
-  /** Cancels dependents that can no longer run too, unless `cascade` is `none`. */
+  /** Cancels the job and its descendants that can no longer run; with `cascade: 'none'` only the job. */
   cancel(id: string, { cascade, ...options }: CallOptions & { cascade?: 'none' } = {}): Promise<Job> {
     const body = cascade === undefined ? {} : { body: { cascade } };
     return this.#http.json(routes.cancelJob, { params: { id }, ...body, ...options });

@@ -17,7 +17,7 @@ export async function fetchTransport(url: string, { method, headers, body, signa
   };
 }
 
-/** By a reader: not every browser can iterate over a stream. */
+/** Yields the chunks through a reader, because not every browser can iterate over a stream. */
 async function* chunksOf({ body }: Response): AsyncGenerator<Uint8Array> {
   if (body === null) return;
   const reader = body.getReader();

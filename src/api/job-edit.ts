@@ -25,7 +25,7 @@ export const JobCancel = strict({
     .enum(['waiting', 'none'])
     .meta({
       description:
-        'waiting (the default): dependents that can no longer run are cancelled too; none: dependents are judged by their conditions.',
+        'waiting (the default): descendants that can no longer run are cancelled too; none: children are judged by their conditions.',
     })
     .exactOptional(),
 });

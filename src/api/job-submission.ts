@@ -84,7 +84,10 @@ export const JobSubmission = named(
     delay: duration().exactOptional(),
     max_attempts: maxAttempts.exactOptional(),
     max_retries: wholeNumber(0, 10_000)
-      .meta({ description: 'The same as max_attempts, except that 0 means 1.' })
+      .meta({
+        description:
+          'Accepted for compatibility: max_retries n is the same as max_attempts max(n, 1), so 0 still runs once.',
+      })
       .exactOptional(),
     backoff: backoff.exactOptional(),
     retry_on: exitCodes.exactOptional(),

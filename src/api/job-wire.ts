@@ -99,7 +99,7 @@ export function jobToWire(job: DomainJob): Job {
 
 interface DetailedJob extends DomainJob {
   waitingFor: string | null;
-  notifications: readonly { event: NotifyEvent; carriedBy: number }[];
+  notifications: readonly { event: NotifyEvent; deliveredBy: number }[];
   notifies: { event: NotifyEvent; jobId: number | null; workflowId: number | null; schedule: string | null } | null;
 }
 
@@ -108,7 +108,7 @@ export function jobDetailToWire(job: DetailedJob): JobDetail {
   return {
     ...jobToWire(job),
     waiting_for: waitingFor,
-    notifications: notifications.map(({ event, carriedBy }) => ({ event, job_id: String(carriedBy) })),
+    notifications: notifications.map(({ event, deliveredBy }) => ({ event, job_id: String(deliveredBy) })),
     notifies:
       notifies === null
         ? null
@@ -170,7 +170,7 @@ export function attemptToWire(attempt: DomainAttempt): Attempt {
   };
 }
 
-/** As in the original: `max_retries: 0` still runs once. */
+/** `max_retries: n` is accepted as `max_attempts: max(n, 1)`, for compatibility with clients that send it. */
 function retriesToAttempts(maxRetries: number | undefined): number | undefined {
   return maxRetries === undefined ? undefined : Math.max(maxRetries, 1);
 }

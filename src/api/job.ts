@@ -50,7 +50,7 @@ const jobShape = {
   depends_on: z.array(z.object({ job: wireId, if: z.enum(CONDITIONS) })),
   continue_on_failure: z
     .boolean()
-    .meta({ description: 'The failure of this job counts as success for its dependents and its workflow.' }),
+    .meta({ description: 'The failure of this job counts as success for its children and its workflow.' }),
   notify: NotifyView,
   workflow_id: wireId.nullable().meta({ description: 'The workflow of which it is a step.' }),
   step: z.string().nullable().meta({ description: 'The key of the step.' }),

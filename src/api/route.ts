@@ -1,4 +1,4 @@
-/** What an entry in the table of routes is, for the server and for clients. */
+/** The type of an entry in the table of routes, for the server and for clients. */
 
 export const SCOPES = ['read', 'submit', 'operate', 'admin', 'work'] as const;
 export type Scope = (typeof SCOPES)[number];

@@ -27,18 +27,18 @@ export const RunContext = named(
 );
 export type RunContext = z.output<typeof RunContext>;
 
-/** `told`: parents whose results are not repeated; the parents of this job are added to it. */
+/** `sentResults`: ids of parents whose results are not repeated; the parents of this job are added to it. */
 export function runContextToWire(
   { params, item, parents }: DomainRunContext,
-  told: Set<number> | null = null,
+  sentResults: Set<number> | null = null,
 ): RunContext {
   return {
     params: { ...params },
     item: item === null ? null : { value: item.value ?? null, index: item.index },
     parents: parents.map(({ jobId, key, status, result }) => {
       const parent = { job_id: String(jobId), key, status };
-      if (told?.has(jobId)) return parent;
-      told?.add(jobId);
+      if (sentResults?.has(jobId)) return parent;
+      sentResults?.add(jobId);
       return { ...parent, result: result ?? null };
     }),
   };

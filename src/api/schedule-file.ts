@@ -59,7 +59,7 @@ function usedTwice(schedules: readonly DeclaredSchedule[]): Finding[] {
       seen.add(name);
       return [];
     }
-    const message = `name: "${name}" stands above already`;
+    const message = `name: "${name}" is already used above`;
     return [{ severity: 'error', message, path: ['schedules', place, 'name'], at: 'value' }];
   });
 }
@@ -88,12 +88,12 @@ function silentIn({ cron, timezone = 'UTC' }: DeclaredSchedule, place: number, n
 
 /** YAML takes `cron: *\/5 …` for an alias and reports it several times. This replaces those reports by one that helps. */
 function explained(problems: readonly SourceProblem[]): SourceProblem[] {
-  const told = new Set<number>();
+  const reportedLines = new Set<number>();
   return problems.toSorted(byPlace).flatMap((problem) => {
     const unquoted = /^\s*(?:-\s+)?cron:\s*(\*[^#]*?)\s*(?:#.*)?$/.exec(problem.sourceLine)?.[1];
     if (unquoted === undefined) return [problem];
-    if (told.has(problem.line)) return [];
-    told.add(problem.line);
+    if (reportedLines.has(problem.line)) return [];
+    reportedLines.add(problem.line);
     const column = problem.sourceLine.indexOf(unquoted) + 1;
     const message = `write the expression in quotes: "${unquoted}"`;
     return [{ ...problem, message, column, length: unquoted.length }];

@@ -1,4 +1,4 @@
-/** What commands that call a running Workron have in common. */
+/** The common part of commands that call a running Workron. */
 
 import { Command } from 'commander';
 import { didYouMean } from '../core/suggest.ts';

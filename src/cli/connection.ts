@@ -14,7 +14,7 @@ const REQUEST_TIMEOUT_MS = 30_000;
 /** A server that sends nothing for this long is gone. */
 const SILENCE_MS = 300_000;
 
-/** Query and body are as the user wrote them: the server judges them. */
+/** Query and body are sent as the user wrote them; the server validates them. */
 type ApiCall<R extends Route> = Params<R> & {
   query?: Readonly<Record<string, string | number | readonly string[] | undefined>>;
   body?: unknown;
@@ -39,7 +39,7 @@ export class Connection {
     return this.#http.json(route, { ...(call as ApiCall<Route>), timeoutMs } as never);
   }
 
-  /** Returns a report that is there whether the status is a success or 503. */
+  /** Returns a report that the server sends with a success status or with 503. */
   report<R extends Route>(route: R): Promise<ReplyOf<R>> {
     return this.#http.report(route, { timeoutMs: REQUEST_TIMEOUT_MS } as never);
   }
@@ -66,7 +66,7 @@ const cliErrors: ErrorFactory = {
   },
 };
 
-/** For replies of something else than Workron, such as a proxy. */
+/** Describes a reply that does not come from Workron but, for example, from a proxy. */
 function problemOf({ status, statusText, location }: Refusal): ReceivedProblem {
   const elsewhere = location === null ? '' : `, which leads to ${location}`;
   return { title: `HTTP ${status} ${statusText}`.trim() + elsewhere, status };

@@ -84,7 +84,7 @@ async function localHandlers({ handlers }: Settings, { engine }: Backend): Promi
 
 interface NodeProcess extends Process {
   node: WorkronNode;
-  /** Only with handlers. */
+  /** `null` if the process has no handlers. */
   backend: Backend | null;
   settings: Settings;
   roles: readonly Role[];

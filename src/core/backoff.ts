@@ -1,9 +1,9 @@
-/** How long to wait before trying again. */
+/** Delays before a retry. */
 
 import type { Backoff } from './job.ts';
 
 const MIN_DELAY_MS = 5_000;
-/** Less than the default catch-up window, so that a schedule mended within the hour still runs. */
+/** Less than the default catch-up window, so that a schedule that is fixed within the hour still runs. */
 const MAX_DELAY_MS = 15 * 60_000;
 
 /** The delay before a job's next attempt after `failures` failures (1 or more). `random` is in [0, 1). */

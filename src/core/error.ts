@@ -78,7 +78,7 @@ export function isWorkronError(error: unknown, code?: ErrorCode): error is Workr
 }
 
 /**
- * True if a write failed because of what was to be written: other rows can still be written. False if the store is away,
+ * True if a write failed because of the row itself: other rows can still be written. False if the store is unavailable,
  * or if the leader's term is over.
  */
 export function isRowError(error: unknown): boolean {

@@ -16,11 +16,11 @@ export interface JobFilter {
   /** Created in [from, to). */
   createdFrom?: number;
   createdTo?: number;
-  /** A part of the name, command, error or input, in any case; spaces in the input are ignored. */
+  /** A part of the name, command, error or input, case-insensitive; spaces in the input are ignored. */
   text?: string;
   ids?: readonly number[];
-  /** Jobs that depend on this one. */
+  /** Children of this job. */
   parentId?: number;
-  /** Only among this many jobs with the highest ids. */
+  /** Searches only this many jobs, those with the highest ids. */
   newest?: number;
 }

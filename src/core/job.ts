@@ -61,7 +61,7 @@ export interface Unique {
   onConflict: (typeof UNIQUE_CONFLICTS)[number];
 }
 
-/** What was submitted, with every default filled in. */
+/** The submitted fields of a job, with every default filled in. */
 export interface JobSpec {
   name: string | null;
   queue: string;
@@ -92,7 +92,7 @@ export interface JobSpec {
   fairKey: string | null;
   /** True if a failure counts as success for the job's children and workflow. */
   continueOnFailure: boolean;
-  /** Who is notified when the job ends. Items of a `for_each` step leave notifications to their group. */
+  /** The notify targets of the job's end. Not used for items of a `for_each` step: their group notifies. */
   notify: readonly Notify[];
   /** The tick of a schedule that the job runs for; `null` for a submitted job. */
   tick: TickOfJob | null;
@@ -204,7 +204,7 @@ export interface Progress {
   text: string | null;
 }
 
-/** What a worker gets: the job to run and the lease under which it runs. */
+/** A job as its worker gets it, with the lease under which it runs. */
 export interface ClaimedJob extends JobSpec {
   id: number;
   attempt: number;
@@ -212,9 +212,9 @@ export interface ClaimedJob extends JobSpec {
   dueAt: number;
   /** When the job was claimed. This is its start, unless it was prefetched. */
   startedAt: number;
-  /** The job may wait at the worker, which reports when it starts. */
+  /** The job was prefetched: it may wait at the worker, which reports when it starts. */
   prefetched?: true;
-  /** What the job can know about its workflow and parents; `null` for a job without either. */
+  /** The data of its workflow and parents; `null` for a job without either. */
   runContext: RunContext | null;
 }
 

@@ -13,7 +13,7 @@ export interface Lane {
   resources: Readonly<Record<string, number>>;
 }
 
-/** What a worker can run at the moment of a claim. */
+/** The jobs that a worker can run at the moment of a claim. */
 export interface Offer {
   /** `null`: all queues. */
   queues: readonly string[] | null;

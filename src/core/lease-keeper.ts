@@ -1,5 +1,5 @@
 /**
- * How a thread can renew a worker's lease while the worker's event loop is blocked: `module` exports `connect(data):
+ * Lets a thread renew a worker's lease while the worker's event loop is blocked: `module` exports `connect(data):
  * LeaseKeeperConnection`, and `data` can be copied into a thread.
  */
 export interface LeaseKeeperPlan {

@@ -1,4 +1,4 @@
-/** What a worker reports about the attempts that it holds, and how it is answered. */
+/** Reports of a worker about the attempts that it holds, and their answers. */
 
 import type { Progress } from './job.ts';
 
@@ -9,7 +9,7 @@ export interface LeaseRef {
 
 export interface Start extends LeaseRef {
   workerId: number;
-  /** By the store's clock. */
+  /** The start of the attempt, by the store's clock. */
   startedAt: number;
 }
 

@@ -29,12 +29,12 @@ export type NotificationFilter =
   | { jobId: number }
   | { workflowId: number }
   | { schedule: string }
-  | { carriedBy: number };
+  | { deliveredBy: number };
 
-/** A notification that is stored as the job `carriedBy`, whose status tells whether it was delivered. */
+/** A notification and the id of the job that delivers it, `deliveredBy`. It was delivered if that job is done. */
 export interface Notification {
   event: NotifyEvent;
-  carriedBy: number;
+  deliveredBy: number;
   jobId: number | null;
   workflowId: number | null;
   schedule: string | null;

@@ -1,4 +1,4 @@
-/** Who is notified about what. Jobs, workflows, schedules and the installation each have a list of these. */
+/** Notify targets and their events. Jobs, workflows, schedules and the installation each have a list of them. */
 
 export const NOTIFY_EVENTS = ['failed', 'recovered', 'missed', 'late'] as const;
 export type NotifyEvent = (typeof NOTIFY_EVENTS)[number];

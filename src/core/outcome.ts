@@ -1,6 +1,6 @@
-/** What a worker reports about an attempt. It is a value and never thrown; the scheduler decides what follows. */
+/** The outcome of an attempt, as its worker reports it. It is a value, never thrown; the scheduler decides what follows. */
 
-/** The size of a result as JSON. */
+/** The maximum size of a result as JSON. */
 export const MAX_RESULT_BYTES = 1024 * 1024;
 
 export type Outcome =
@@ -16,7 +16,7 @@ export type Outcome =
       retryAfterMs?: number;
     }
   | { type: 'timed_out'; exitCode: number | null; signal: string | null; error: string }
-  /** Stopped for a reason outside the job: drain, lost contact, preemption. */
+  /** Ended for a reason outside the job: its worker was stopped or lost contact, or its launcher died. */
   | { type: 'interrupted'; error: string }
   | { type: 'snoozed'; delayMs: number }
   /** Stopped because a user or the handler itself asked for it. */

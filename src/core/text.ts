@@ -7,7 +7,7 @@ function isCleanText(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed();
 }
 
-/** Replaces what cannot be stored by U+FFFD. */
+/** Replaces characters that cannot be stored by U+FFFD. */
 export function cleanText(text: string): string {
   return isCleanText(text) ? text : text.toWellFormed().replaceAll('\0', '\uFFFD');
 }

@@ -13,10 +13,10 @@ export type JobEvent =
   /** Its worker sent no heartbeat. The change is written only if the worker was last seen at `workerSeenAt`. */
   | { type: 'lose'; workerSeenAt: number }
   /**
-   * Dependents that can no longer run are cancelled with the job; with `keepDependents`, each is judged by its
+   * Descendants that can no longer run are cancelled with the job; with `keepChildren`, each child is judged by its
    * conditions, as after any other end.
    */
-  | { type: 'cancel'; keepDependents?: boolean }
+  | { type: 'cancel'; keepChildren?: boolean }
   | { type: 'expire' }
   | { type: 'retry' };
 
@@ -32,7 +32,7 @@ export interface Fence {
   workerSeenAt?: number;
 }
 
-/** What goes into the attempt's record. The store adds start, end and worker. */
+/** The record of an attempt, to which the store adds start, end and worker. */
 export interface AttemptEnd {
   outcome: AttemptOutcome;
   exitCode: number | null;
@@ -42,7 +42,7 @@ export interface AttemptEnd {
 
 export type Change =
   /** Asks a running job to stop. */
-  | { kind: 'flag'; fence: Fence; keepDependents?: boolean }
+  | { kind: 'flag'; fence: Fence; keepChildren?: boolean }
   /**
    * The job waits again and the ended attempt is recorded. With `delayMs` 0 the job is pending and keeps its due
    * instant and so its place; else it is scheduled, due after the delay.
@@ -58,7 +58,7 @@ export type Change =
       record: AttemptEnd | null;
       error: string | null;
       /** For a waiting job. A running job has this from its `flag`. */
-      keepDependents?: boolean;
+      keepChildren?: boolean;
     }
   /**
    * A user's retry: a terminal job is due now, with all its attempts and, if it has a start timeout, a new `expiresAt`.
@@ -73,7 +73,7 @@ export function transition(job: Job, event: JobEvent, random: number): Change | 
   const fence = fenceOf(job);
   switch (event.type) {
     case 'cancel':
-      return cancel(job, fence, event.keepDependents ?? false);
+      return cancel(job, fence, event.keepChildren ?? false);
     case 'retry':
       if (job.status !== 'failed' && job.status !== 'cancelled' && job.status !== 'skipped')
         throw illegal(job, 'retry');
@@ -104,13 +104,13 @@ export function transition(job: Job, event: JobEvent, random: number): Change | 
   }
 }
 
-function cancel(job: Job, fence: Fence, keepDependents: boolean): Change | undefined {
+function cancel(job: Job, fence: Fence, keepChildren: boolean): Change | undefined {
   switch (job.status) {
     case 'cancelled':
       return undefined;
     case 'running':
       return job.cancelRequestedAt === null
-        ? { kind: 'flag', fence, ...(keepDependents ? { keepDependents } : {}) }
+        ? { kind: 'flag', fence, ...(keepChildren ? { keepChildren } : {}) }
         : undefined;
     case 'blocked':
     case 'scheduled':
@@ -123,7 +123,7 @@ function cancel(job: Job, fence: Fence, keepDependents: boolean): Change | undef
         reason: 'cancelled',
         record: null,
         error: null,
-        ...(keepDependents ? { keepDependents } : {}),
+        ...(keepChildren ? { keepChildren } : {}),
       };
     default:
       throw illegal(job, 'cancel');
@@ -214,7 +214,7 @@ function mayRetry(job: Job, exitCode: number | null): boolean {
   return job.retryOn === null || job.retryOn.includes(exitCode);
 }
 
-/** What the attempt's record says about an outcome, whatever happens to the job. */
+/** Returns the attempt's record for an outcome. It does not depend on what happens to the job. */
 export function recordOf(outcome: Outcome): AttemptEnd {
   switch (outcome.type) {
     case 'succeeded':

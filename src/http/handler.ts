@@ -1,4 +1,4 @@
-/** What the server adds to a route: schemas, limits and the function that answers. */
+/** The server's part of a route: schemas, limits and the function that answers. */
 
 import type { IncomingHttpHeaders } from 'node:http';
 import type { z } from 'zod';
@@ -9,7 +9,7 @@ import type { Principal } from './authenticate.ts';
 import type { ConcurrencyLimit } from './concurrency-limit.ts';
 import type { EventHub } from './event-hub.ts';
 
-/** What all handlers of one server share. */
+/** The state that all handlers of one server share. */
 export interface Shared {
   scheduler: Scheduler;
   version: string;
@@ -65,7 +65,7 @@ type Content<S> =
     ? { json: Json | Serialized<Json> }
     : { type: string; text: string } | { type: string; chunks: Chunks };
 
-/** What a handler may return, by the schemas of its replies: for each status, a body of that status's type. */
+/** The replies that a handler may return, by their schemas: for each status, a body of that status's type. */
 export type Answer<Replies = Readonly<Record<number, ReplySchema>>> = {
   [Status in keyof Replies]: Head<Status> & Content<Replies[Status]>;
 }[keyof Replies];

@@ -1,4 +1,8 @@
-/** Where an application's jobs are kept: a store of this process, or a server behind HTTP. */
+/**
+ * The two places where an application's jobs can be kept: a store of this process, or a server behind HTTP. A backend
+ * owns the connections and their lifecycle: duties, worker, mounted API, drain and close. The calls themselves are its
+ * `engine`, which is separate because handles, handlers and threads need only the calls.
+ */
 
 import type { Mounted, MountOptions } from '../http/mount.ts';
 import type { Metrics } from '../ops/metrics.ts';
@@ -7,7 +11,7 @@ import type { Engine } from './engine.ts';
 
 export interface Backend {
   readonly engine: Engine;
-  /** Absent if the server counts. */
+  /** Records completions; absent over HTTP, where the server records them. */
   readonly metrics?: Metrics;
   /** Jobs for a worker of this process. */
   source(): JobSource & Partial<AsyncDisposable>;
@@ -17,6 +21,6 @@ export interface Backend {
   mount(options: MountOptions): Promise<Mounted>;
   /** From now on, claims and waits return early. */
   drain(): void;
-  /** Also closes what `mount` returned. */
+  /** Closes the backend and what `mount` returned. */
   close(): Promise<void>;
 }

@@ -1,4 +1,7 @@
-/** The library's calls, to a scheduler in this process or a server behind HTTP. */
+/**
+ * The library's calls about jobs and schedules, to a scheduler in this process or a server behind HTTP. An engine has no
+ * lifecycle: it belongs to a `Backend`, which opens and closes what the calls use.
+ */
 
 import type { Attempt, Job, JobDetail } from '../api/job.ts';
 import type { RunStatement } from '../store/transactional.ts';
@@ -17,7 +20,7 @@ export interface Submitted {
 }
 
 interface EngineSubmitOptions {
-  /** The key, and a fingerprint of the requests. */
+  /** The idempotency key, and a fingerprint of the requests. */
   idempotency?: { key: string; fingerprint: string };
 }
 

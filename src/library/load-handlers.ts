@@ -1,4 +1,4 @@
-/** Handlers from modules: of every job with a function that a module exports, alone or in a list. */
+/** Loads handlers from modules: one for every job with a function that a module exports, alone or in a list. */
 
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';

@@ -43,7 +43,7 @@ export function schedulerEngine(
     wait: async (id, timeoutMs, signal) => jobToWire(await scheduler.wait(storeId(id), timeoutMs, signal)),
     job: async (id, signal) => jobDetailToWire(await scheduler.job(storeId(id), signal)),
     attempts: async (id, signal) => (await scheduler.attempts(storeId(id), signal)).map(attemptToWire),
-    cancel: async (id, signal) => jobToWire(await scheduler.cancel(storeId(id), { keepDependents: false }, signal)),
+    cancel: async (id, signal) => jobToWire(await scheduler.cancel(storeId(id), { keepChildren: false }, signal)),
     retry: async (id, signal) => jobToWire(await scheduler.retry(storeId(id), signal)),
     schedules: schedulerSchedules(scheduler),
   };

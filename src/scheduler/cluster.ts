@@ -1,4 +1,4 @@
-/** What operators see and set around jobs: queues, workers, statistics, instances and duties. */
+/** The operations on queues, workers, statistics, instances and duties. */
 
 import { WorkronError } from '../core/error.ts';
 import type { InstanceRow } from '../core/instance.ts';

@@ -1,4 +1,4 @@
-/** What every use case and duty gets: the store, the clock and all else that is shared. There are no globals. */
+/** The context of every use case and duty: the store, the clock and all other shared state. There are no globals. */
 
 import type { Clock, Random } from '../core/clock.ts';
 import type { Log } from '../ops/log.ts';

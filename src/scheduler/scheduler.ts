@@ -1,4 +1,4 @@
-/** What a scheduler does for its callers: the HTTP API, in-process workers and the library. */
+/** The interface of a scheduler for its callers: the HTTP API, in-process workers and the library. */
 
 import type { Hint } from '../store/hint.ts';
 import type { Cluster } from './cluster.ts';

@@ -12,7 +12,7 @@ export const FLAG = {
   hasParents: 16,
   item: 32,
   /** The job was asked to stop; its children are not cancelled with it. */
-  keepDependents: 64,
+  keepChildren: 64,
   /** A notification is wanted if the job fails. */
   notifiesFailure: 128,
   /** A notification is wanted if the job is done. */

@@ -41,7 +41,7 @@ export interface NotificationRow {
 export function notificationOf(row: NotificationRow): Notification {
   return {
     event: row.event,
-    carriedBy: row.job_id,
+    deliveredBy: row.job_id,
     jobId: row.subject_job_id,
     workflowId: row.workflow_id,
     schedule: row.schedule,

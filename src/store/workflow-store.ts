@@ -25,10 +25,10 @@ export interface WorkflowStore {
   ): Promise<Workflow[]>;
 
   /**
-   * Returns the steps of a workflow without the items of its groups, by id: all of them, or a page. `dependsOn` has the
-   * edges. Each call reads the current state: pages of a running workflow are of different moments.
+   * Returns the steps of a workflow without the items of its groups, by id: all of them if `page` is `null`. `dependsOn`
+   * has the edges. Each call reads the current state: pages of a running workflow are of different moments.
    */
-  steps(workflowId: number, signal: AbortSignal, page?: StepPage): Promise<WorkflowStep[]>;
+  steps(workflowId: number, page: StepPage | null, signal: AbortSignal): Promise<WorkflowStep[]>;
 }
 
 export interface StepPage {

@@ -31,9 +31,9 @@ export interface SourceClaim {
   limit: number;
   offer: Offer;
   claimSeq: number;
-  /** Claims only jobs that may wait at the worker before they start. */
+  /** Claims only jobs that may be prefetched: they wait at the worker until a slot is free. */
   prefetch?: boolean;
-  /** How long to wait for jobs before answering with an empty list. */
+  /** The time to wait for jobs before the answer is an empty list. */
   waitMs: number;
 }
 

@@ -90,7 +90,7 @@ export class Worker {
       ...common,
       profile,
       onRegistered: (sentAt) => this.#renew(sentAt),
-      onNudge: () => this.#heartbeater.nudge(),
+      onNudge: () => this.#heartbeater.wake(),
     });
     this.#settler = new Settler({ ...common, onSettled: (assignment) => this.#release(assignment) });
     this.#claimer = new Claimer({
@@ -105,7 +105,7 @@ export class Worker {
         workerId: this.#registered.workerId,
         leases: this.#held.leases(),
         started: this.#runner.unreportedStarts(),
-        seenClaim: this.#claimer.seen,
+        seenClaim: this.#claimer.lastAnsweredClaim,
       }),
       onOrders: (orders, sentAt) => this.#obey(orders, sentAt),
       onForgotten: (signal) => this.#registerAgain(signal),
@@ -243,7 +243,7 @@ export class Worker {
   #freed(): void {
     this.#prefetch.fill(this.#runner);
     if (this.#runner.slots.used === 0) this.#prefetch.rest();
-    this.#claimer.nudge();
+    this.#claimer.wake();
     this.#checkIdle();
   }
 
@@ -283,7 +283,7 @@ export class Worker {
     this.#lease.renew(sentAt, this.#registered.leaseMs);
     const { cutOffInMs: stopInMs, killInMs } = this.#lease;
     this.#launcher?.setDeadline({ stopInMs, killInMs });
-    this.#claimer.nudge();
+    this.#claimer.wake();
   }
 
   #cutOff(): void {

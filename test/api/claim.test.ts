@@ -37,8 +37,8 @@ test('a result that several jobs share is sent once, where the worker can read t
     return { ...JOB, id, runContext: { params: {}, item: null, parents } };
   };
   const jobs = [around(7, [shared]), around(8, [shared, own]), around(9, [own])];
-  const told = new Set<number>();
-  const wire = jobs.map((job) => ClaimedJob.parse(JSON.parse(JSON.stringify(claimedJobToWire(job, told)))));
+  const sentResults = new Set<number>();
+  const wire = jobs.map((job) => ClaimedJob.parse(JSON.parse(JSON.stringify(claimedJobToWire(job, sentResults)))));
   const results = wire.map(({ run_context: runContext }) =>
     runContext?.parents.map((parent) => Object.hasOwn(parent, 'result')),
   );

@@ -23,7 +23,7 @@ test('schema: the published file of schedules is what the code accepts', () => {
   assert.deepEqual(published, scheduleJsonSchema(), 'write it anew: ./bin/workron schedule schema > schema/…');
 });
 
-test('schedule file: what is right is handed on as it stands', () => {
+test('schedule file: valid content is returned unchanged', () => {
   const text = schedule('cron: "0 2 * * *"', 'timezone: Europe/Berlin', 'jitter: 10m');
   const { file, problems: none } = readScheduleFile(`owner: me\n${text}`, NOW);
   assert.deepEqual(none, []);
@@ -46,7 +46,7 @@ test('schedule file: errors have line, column and a remedy', () => {
   assert.match(problems(schedule('every: 5m', 'owner: me'))[0] ?? '', /^5:5 unknown key "owner"/);
   assert.match(problems(schedule('every: 5m', 'anchor: tomorrow'))[0] ?? '', /^5:13 anchor: expected an instant/);
   const twice = 'schedules:\n- {name: a, every: 5m, job: {command: x}}\n- {name: a, every: 5m, job: {command: x}}\n';
-  assert.deepEqual(problems(twice), ['3:10 name: "a" stands above already']);
+  assert.deepEqual(problems(twice), ['3:10 name: "a" is already used above']);
 });
 
 test('schedule file: what a server finds wrong is found in the text by its pointer', () => {

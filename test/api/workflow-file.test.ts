@@ -170,7 +170,7 @@ test('workflow file: any text is answered with a definition or with errors that 
   );
 });
 
-test('workflow file: a file with a thousand mistakes tells the first ones', () => {
+test('workflow file: of a thousand mistakes the first ones are reported', () => {
   const steps = Array.from({ length: 1_000 }, (_, place) => `  s${place}: {command: x, depends_on: nobody-${place}}`);
   const { definition, problems } = readWorkflowFile(`name: x\nsteps:\n${steps.join('\n')}\n`);
   assert.equal(definition, null);

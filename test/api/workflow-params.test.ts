@@ -47,7 +47,7 @@ test('parameters: text from a command line is read as the type it is for', () =>
   assert.deepEqual(resolveParams(params, { day: '', files: '["a,b", 1]' }).get('files'), ['a,b', 1]);
 });
 
-test('parameters: everything that is wrong is told, each by its name', () => {
+test('parameters: every mistake is reported with the parameter’s name', () => {
   assert.deepEqual(refused({ dya: 'x', count: '1.5', share: 'much', 'dry-run': 'yes', files: '[1', stage: 'prod' }), [
     '/params/dya unknown parameter; did you mean day?',
     '/params/day missing: the parameter has no default (which day)',

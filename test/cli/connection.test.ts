@@ -26,7 +26,7 @@ describe('connection', () => {
     for (const answer of answers) assert.deepEqual(answer, { length: '19', body });
   });
 
-  test('connection: a redirect is told, not followed: the token is for the address that was given', async () => {
+  test('connection: a redirect is reported, not followed: the token is for the given address', async () => {
     let asked = 0;
     await using elsewhere = await serverOf((_request, response) => {
       asked += 1;
@@ -40,7 +40,7 @@ describe('connection', () => {
     assert.equal(asked, 0);
   });
 
-  test('connection: a refusal that is no problem document is told by its status', async () => {
+  test('connection: a refusal that is no problem document is reported by its status', async () => {
     await using server = await serverOf((_request, response) => response.writeHead(502).end('<html>'));
     await assert.rejects(connect(server).json(routes.listJobs), {
       message: 'HTTP 502 Bad Gateway',

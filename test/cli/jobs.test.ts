@@ -232,7 +232,7 @@ describe('command line', { concurrency: 2 }, () => {
     assert.deepEqual([nobody.code, nobody.stdout], [6, '']);
   });
 
-  test('job and why: say in words where a job stands', async () => {
+  test('job and why: describe the state of a job', async () => {
     const waiting = await given('true', { queue: 'cli-why', delay: '1h' });
     assert.match(await ok('why', waiting), new RegExp(`^job ${waiting} is scheduled: `));
     const failed = await given('echo oh no; exit 4', { name: 'sad', max_attempts: 1 });

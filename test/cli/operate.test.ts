@@ -75,7 +75,7 @@ describe('command line', { concurrency: 2 }, () => {
     assert.deepEqual(JSON.parse((await workron('queues', '--json')).stdout), items);
   });
 
-  test('workers: the list is that of the API; drain is told to the worker; an unknown one is 3', async () => {
+  test('workers: the list is that of the API; drain reaches the worker; an unknown worker exits with 3', async () => {
     await using setup = await setUp(['--worker-name', 'ada', '--tags', 'gpu,eu', '--queues', 'a,b', '--workers', '3']);
     const { workron } = setup;
     const id = await workerOf(setup);

@@ -15,13 +15,13 @@ import { temporaryFolder } from '../kit/workron-process.ts';
 const berlin = ['--timezone', 'Europe/Berlin'];
 
 describe('schedule test', { concurrency: 2 }, () => {
-  test('schedule test: words, the rule, and the fires in zone and UTC with clock changes flagged', async () => {
+  test('schedule test: words, the rule, and the ticks in zone and UTC with clock changes flagged', async () => {
     const args = ['schedule', 'test', '30 2 * * *', ...berlin, '--from', '2026-03-28T00:00Z', '--count', '3'];
     const { code, stdout } = await callWorkron(args);
     assert.equal(code, 0);
     assert.deepEqual(stdout.split('\n'), [
       'At 02:30, Europe/Berlin',
-      'fixed times: one that the clock leaves out fires right after the gap, one that it repeats fires once',
+      'fixed times: a time that the clock skips has its tick right after the gap, a repeated time has one tick',
       '',
       'EUROPE/BERLIN                   UTC                   CLOCK',
       'Sat 2026-03-28 02:30:00 +01:00  2026-03-28T01:30:00Z',
@@ -31,7 +31,7 @@ describe('schedule test', { concurrency: 2 }, () => {
     ]);
   });
 
-  test('schedule test: --from itself is listed, a repeated hour is flagged on each of its fires', async () => {
+  test('schedule test: --from itself is listed, a repeated hour is flagged on each of its ticks', async () => {
     const args = ['schedule', 'test', '0 * * * *', ...berlin, '--from', '2026-10-25T00:00Z', '--count', '3', '--json'];
     const { stdout } = await callWorkron(args);
     assert.deepEqual(JSON.parse(stdout), {
@@ -55,7 +55,7 @@ describe('schedule test', { concurrency: 2 }, () => {
     });
   });
 
-  test('schedule test: a change between two fires is flagged on the second', async () => {
+  test('schedule test: a change between two ticks is flagged on the second', async () => {
     const args = [
       'schedule',
       'test',
@@ -134,7 +134,7 @@ test('crontab: settings hold for the lines below them, those of cron itself reac
   );
 });
 
-test('crontab: with --system the user is told apart from the command', () => {
+test('crontab: with --system the user is separated from the command', () => {
   const [line] = imported('17 * * * * root cd / && run-parts /etc/cron.hourly', { ...user, system: true });
   assert.deepEqual(line?.schedule.job, { command: 'cd / && run-parts /etc/cron.hourly' });
   assert.equal(line?.schedule.name, 'run-parts');

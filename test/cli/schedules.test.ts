@@ -43,7 +43,7 @@ describe('schedule commands', { concurrency: 2 }, () => {
       shown,
       /^nightly {2}active\nwhen {8}At 02:00, Europe\/Berlin {2}0 2 \* \* \*\nruns {8}echo 'it'\\''s'\n/,
     );
-    assert.match(shown, /tells {7}failed → mail\n/);
+    assert.match(shown, /notify {6}failed → mail\n/);
     assert.match(shown, /\nNEXT +EUROPE\/BERLIN +UTC/);
     assert.match(
       await ok('schedule', 'edit', 'nightly', '--every', '1h', '--owner', 'me'),

@@ -95,7 +95,7 @@ describe('command line', { concurrency: 2 }, () => {
     }
   });
 
-  test('usage: ./workron.yaml is read if it is there, and its mistakes are told', async () => {
+  test('usage: ./workron.yaml is read if it exists, and its mistakes are reported', async () => {
     await using folder = await temporaryFolder();
     await writeFile(join(folder.path, 'workron.yaml'), 'url: http://127.0.0.1:57\n');
     const { stderr } = await callWorkron(['jobs'], { cwd: folder.path });

@@ -75,7 +75,7 @@ describe('workflow commands', { concurrency: 2 }, () => {
     );
   });
 
-  test('lint: the caret stands below its place after tabs and wide characters; control characters do nothing', async () => {
+  test('lint: the caret is below its place after tabs and wide characters; control characters do nothing', async () => {
     const { stdout } = await callWorkron(['wf', 'lint', '-'], {
       input: 'name: x\n"日本\t\u001b[31m": 1\nsteps: {a: {command: x}}\n',
     });

@@ -67,7 +67,7 @@ test('group: asked to stop, it waits for what it has given out, and then is done
   assert.equal(progress({ cancelRequested, fine: 3 }), 'done');
 });
 
-test('group: tells which item failed first, and how', () => {
+test('group: the reason and error are those of the first failed item', () => {
   assert.deepEqual(groupFailure({ index: 3, reason: 'exit', error: 'exit 7' }), {
     reason: 'exit',
     error: 'item 3: exit 7',

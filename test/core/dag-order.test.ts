@@ -13,7 +13,7 @@ test('order: parents come first, otherwise the order given is kept', () => {
   assert.deepEqual(problems, []);
 });
 
-test('order: unknown, own, repeated and duplicate keys are told with their places', () => {
+test('order: unknown, own, repeated and duplicate keys are reported with their places', () => {
   const { problems } = orderGraph([node('a', 'a'), node('b', 'a', 'nope', 'a'), node('a')]);
   assert.deepEqual(problems, [
     { kind: 'duplicate', node: 2, first: 0 },
@@ -23,7 +23,7 @@ test('order: unknown, own, repeated and duplicate keys are told with their place
   ]);
 });
 
-test('order: a cycle is told with its path and nothing else; what hangs below it is not part of it', () => {
+test('order: only the path of a cycle is reported; nodes below it are not part of it', () => {
   const { order, problems } = orderGraph([
     node('below', 'c'),
     node('root'),

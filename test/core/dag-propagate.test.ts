@@ -22,7 +22,7 @@ interface Edge {
 class Node implements ChildJob {
   status: Status = 'blocked';
   reason: Fate['reason'] = null;
-  keepDependents = true;
+  keepChildren = true;
   started = false;
   counters: EdgeCounters = { open: 0, held: 0, broken: 0, missed: 0 };
   readonly plan: PlannedNode;
@@ -73,7 +73,7 @@ class PropagatedDag {
 
   end(place: number, status: Exclude<End, 'skipped'>, { loud }: { loud?: boolean } = {}): void {
     const node = this.nodes[place] as Node;
-    Object.assign(node, { status, started: true, keepDependents: loud !== true });
+    Object.assign(node, { status, started: true, keepChildren: loud !== true });
     this.queued.add(node);
   }
 
@@ -88,9 +88,9 @@ class PropagatedDag {
   cascade(limit = Number.POSITIVE_INFINITY): void {
     const parents = [...this.queued].slice(0, limit);
     const { moves, updates } = propagate(
-      parents.flatMap(({ place, status, keepDependents, plan }) => {
+      parents.flatMap(({ place, status, keepChildren, plan }) => {
         const end = isTerminal(status) ? status : null;
-        const parent = parentFor(end, plan.continueOnFailure, cascadeModeOf(status, keepDependents));
+        const parent = parentFor(end, plan.continueOnFailure, cascadeModeOf(status, keepChildren));
         return (this.#edgesFrom.get(place) ?? []).map((edge) => ({
           parent,
           edge,
@@ -108,7 +108,7 @@ class PropagatedDag {
       else if (fate.kind === 'end') {
         child.status = fate.status;
         child.reason = fate.reason === 'cancelled' ? null : fate.reason;
-        child.keepDependents = false;
+        child.keepChildren = false;
       } else if (fate.kind !== 'keep') {
         child.status = fate.kind === 'free' ? 'pending' : 'blocked';
         child.reason = null;
@@ -162,7 +162,7 @@ test('propagate: comes to what a rescan of everything comes to, in the same orde
   );
 });
 
-test('propagate: a cancellation takes its dependents along, or leaves them alone', () => {
+test('propagate: a cancellation cancels descendants that can no longer run, or keeps the children', () => {
   fc.assert(
     fc.property(
       dagPlan(60),

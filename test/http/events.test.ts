@@ -52,7 +52,7 @@ class Listener implements AsyncDisposable {
   }
 }
 
-test('events: a change is told with its topic and ids', async () => {
+test('events: a change is sent with its topic and ids', async () => {
   await using server = await openTestServer();
   await using listener = await Listener.open(server.url);
   const { body: job } = await server.call('POST', '/jobs', { command: 'a' });
@@ -123,7 +123,7 @@ test('events: after a gap too long to fill, reset', async (t) => {
 });
 
 for (const [name, open] of STORES) {
-  test(`events: ${name}: those who listen are told how many jobs there are`, async () => {
+  test(`events: ${name}: listeners get the number of unfinished jobs`, async () => {
     await using opened = await open();
     await using server = await openTestServer({ store: opened.store });
     await using listener = await Listener.open(server.url);
@@ -142,7 +142,7 @@ for (const [name, open] of STORES) {
   });
 }
 
-test('events: nothing is counted where nobody listens, and who comes is told the counts at once', async () => {
+test('events: nothing is counted without listeners, and a new listener gets the counts at once', async () => {
   let asked = 0;
   const wrap = (scheduler: Scheduler): Scheduler => ({
     ...scheduler,
@@ -163,7 +163,7 @@ test('events: nothing is counted where nobody listens, and who comes is told the
   }
 });
 
-test('events: more listeners than places are told to come back later', async () => {
+test('events: listeners beyond the limit are refused and may retry later', async () => {
   await using server = await openTestServer({ maxStreams: 1 });
   {
     await using _ = await Listener.open(server.url);

@@ -274,7 +274,7 @@ const document = await (async () => {
 
 for (const [path, operations] of Object.entries<JsonSchema>(document['paths'])) {
   for (const [method, operation] of Object.entries<JsonSchema>(operations)) {
-    test(`fuzz ${method.toUpperCase()} ${path}: valid requests succeed, malformed ones are told why, none breaks it`, async () => {
+    test(`fuzz ${method.toUpperCase()} ${path}: valid requests succeed, malformed ones are refused with a reason, none breaks the server`, async () => {
       await using server = await openTestServer();
       const values = new SchemaValues(document['components'].schemas, seededRandom(SEED));
       const fuzzer = new Fuzzer(values, await furnish(server));

@@ -121,7 +121,7 @@ test('a submit in flight is finished when the server closes', async () => {
   await closed;
 });
 
-test('more polls than places are told to come back later', async () => {
+test('polls beyond the limit are refused and may be retried later', async () => {
   const { begun, wrap } = watch('wait');
   await using server = await openTestServer({ wrap, maxPolls: 1 });
   const { body: job } = await server.call('POST', '/jobs', { command: 'a', delay: '1h' });
@@ -133,7 +133,7 @@ test('more polls than places are told to come back later', async () => {
   assert.equal((await first).body.status, 'cancelled');
 });
 
-test('a bug behind a route is a 500 that tells callers nothing and the log everything', async () => {
+test('a bug behind a route is a 500 without details; the log has them', async () => {
   const errors: unknown[] = [];
   const log = {
     debug() {},

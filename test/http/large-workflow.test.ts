@@ -36,7 +36,7 @@ function byNumber(a: string, b: string): number {
   return Number(a.slice(1)) - Number(b.slice(1));
 }
 
-test('a cycle among very many steps is found and told', async () => {
+test('a cycle among very many steps is found and reported', async () => {
   await using server = await openTestServer();
   const body = chain(COUNT).replace('{"key":"s0",', `{"key":"s0","depends_on":"s${COUNT - 1}",`);
   const answer = await server.call('POST', '/workflows', body);

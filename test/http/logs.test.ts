@@ -122,7 +122,7 @@ test('logs: a job that waits is followed from its first line', async () => {
   assert.equal(await following, 'hi\n');
 });
 
-test('logs: closing the server ends those who follow', async () => {
+test('logs: closing the server ends the streams of followers', async () => {
   await using server = await openTestServer();
   const { id } = await running(server);
   const following = await fetch(`${server.url}/jobs/${id}/logs?follow=true`);

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { SchedulePreview } from '../../src/api/schedule-preview.ts';
 import { openTestServer } from '../kit/http.ts';
 
-test('preview: words, the next fires in the zone, clock changes flagged', async () => {
+test('preview: description, the next ticks in the zone, clock changes flagged', async () => {
   await using server = await openTestServer({ now: () => Date.parse('2027-03-12T12:00:00Z') });
   const { status, body } = await server.call('POST', '/schedules/preview', {
     cron: '30 2 * * *',
@@ -22,13 +22,13 @@ test('preview: words, the next fires in the zone, clock changes flagged', async 
   ]);
 });
 
-test('preview: a period; ten fires unless told otherwise', async () => {
+test('preview: a period; ten ticks by default', async () => {
   await using server = await openTestServer({ now: () => 1_000 });
   const { body } = await server.call('POST', '/schedules/preview', { every: '15m' });
   assert.deepEqual([body.description, body.items.length, body.items[0].utc], [null, 10, '1970-01-01T00:15:00.000Z']);
 });
 
-test('preview: what is wrong, or never fires, is told why', async () => {
+test('preview: an invalid expression, or one that never fires, is refused with a reason', async () => {
   await using server = await openTestServer();
   for (const [request, code] of [
     [{ cron: '61 * * * *' }, 'schedule_invalid'],

@@ -18,7 +18,7 @@ async function withServer(body: (given: Given) => Promise<void>): Promise<void> 
 }
 
 describe('schedules over HTTP', { concurrency: 4 }, () => {
-  test('POST /schedules: what was left out is filled in, and what runs next is told', () =>
+  test('POST /schedules: fills in defaults and returns the next run', () =>
     withServer(async ({ call }) => {
       const { status, headers, body } = await call('POST', '/schedules', {
         ...NIGHTLY,
@@ -231,7 +231,7 @@ describe('schedules over HTTP', { concurrency: 4 }, () => {
       assert.equal((await call('GET', '/jobs')).body.items.length, 1);
     }));
 
-  test('POST /schedules/{name}/backfill: a dry run tells, a run makes up for what has none', () =>
+  test('POST /schedules/{name}/backfill: a dry run lists the ticks without a run, a run starts them', () =>
     withServer(async ({ call }) => {
       await call('POST', '/schedules', { name: 'hourly', cron: '0 * * * *', overlap: 'allow', job: { command: 'x' } });
       const hour = 3_600_000;

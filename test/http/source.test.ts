@@ -87,7 +87,7 @@ test('a scheduler that says nothing is given up by the deadline, not waited for'
   );
 });
 
-test('onNudge: a cancel is told without waiting for the heartbeat', async () => {
+test('onNudge: is called for a cancel before the next heartbeat is due', async () => {
   await using server = await openTestServer();
   await using source = sourceOf([server.url]);
   const { workerId } = await source.register(PROFILE, signal);

@@ -95,7 +95,7 @@ test('depends_on: a job waits for others, and both sides of the wire say so', as
   });
 });
 
-test('depends_on: unknown ids are told and nothing is stored, in an array too', async () => {
+test('depends_on: unknown ids are reported and nothing is stored, also for an array', async () => {
   await using server = await openTestServer();
   const one = await server.call('POST', '/jobs', { command: 'a', depends_on: ['41', { job: '42' }] });
   assert.deepEqual([one.status, one.body.code], [400, 'dependency_unknown']);
@@ -123,7 +123,7 @@ for (const [name, depends_on, pointer, detail] of BAD_DEPENDENCIES) {
   });
 }
 
-test('cancel: what waits in vain goes too, unless cascade is none', async () => {
+test('cancel: descendants that can no longer run are cancelled too, unless cascade is none', async () => {
   await using server = await openTestServer();
   const submit = async (more: object = {}): Promise<string> =>
     (await server.call('POST', '/jobs', { command: 'a', delay: '1h', ...more })).body.id;

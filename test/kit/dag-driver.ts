@@ -68,7 +68,7 @@ export class DagDriver {
     );
     const { workflow } = await this.store.insertWorkflow(aWorkflow(steps), {}, forever);
     this.workflowId = workflow.id;
-    this.ids.push(...(await this.store.steps(workflow.id, forever)).map(({ job }) => job.id));
+    this.ids.push(...(await this.store.steps(workflow.id, null, forever)).map(({ job }) => job.id));
   }
 
   /** Claims all there is. */
@@ -98,7 +98,7 @@ export class DagDriver {
     const done = nodes.filter(isSettled).map(({ node }) => this.#lease(node));
     const rest = nodes.filter((node) => !isSettled(node));
     for (const { node, end, loud } of rest) {
-      if (end === 'cancelled') await this.#decideFor(node, { type: 'cancel', keepDependents: loud !== true });
+      if (end === 'cancelled') await this.#decideFor(node, { type: 'cancel', keepChildren: loud !== true });
     }
     const changes = await Promise.all(rest.map(({ node, end }) => this.#ending(node, end)));
     const [answers, written] = await Promise.all([
@@ -114,7 +114,7 @@ export class DagDriver {
 
   /** A person cancels it, running or not. */
   cancel(node: number, { loud }: { loud: boolean }): Promise<Job> {
-    return this.#decideFor(node, { type: 'cancel', keepDependents: !loud });
+    return this.#decideFor(node, { type: 'cancel', keepChildren: !loud });
   }
 
   retry(node: number): Promise<Job> {

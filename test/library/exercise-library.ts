@@ -97,7 +97,7 @@ export function exerciseLibrary(name: string, open: () => Promise<TestLibrary>):
       assert.equal(await (await workron.submit(jobs[1])).result(), 3);
     });
 
-    test('a cancelled handler is told why by its signal', async () => {
+    test('the signal of a cancelled handler has the reason', async () => {
       await using it = await open();
       const { workron } = it;
       const reasons: unknown[] = [];

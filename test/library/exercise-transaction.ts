@@ -42,7 +42,7 @@ export function exerciseTransaction(name: string, open: (options: OpenOptions) =
     assert.deepEqual(order, ['a', 'b', 'c', 'a', 'a']);
   });
 
-  test(`transaction: on ${name}, who wants to be told of what it submits or ends is told`, async () => {
+  test(`transaction: on ${name}, targets are notified about jobs that the transaction submits or ends`, async () => {
     await using receiver = await openHookReceiver();
     await using given = await open({
       notify: [{ on: ['failed'], webhook: `${receiver.url}/installation` }],

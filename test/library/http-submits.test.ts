@@ -39,7 +39,7 @@ test('submits over HTTP: those of one moment go in one request, and each gets it
   }
 });
 
-test('submits over HTTP: one that is refused fails alone, and is told why as if it had been sent alone', async () => {
+test('submits over HTTP: a refused job fails alone, with the same error as if it had been sent alone', async () => {
   await using given = await scene();
   const { workron } = given;
   const answers = await Promise.allSettled(

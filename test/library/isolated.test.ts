@@ -69,7 +69,7 @@ test('isolate: a job in a thread submits children, and finds those of its first 
   assert.deepEqual(second.depends_on, [{ job: ids[0], if: 'ended' }]);
 });
 
-test('isolate: what a thread is refused it is told as others are', async () => {
+test('isolate: errors of refused calls reach the thread unchanged', async () => {
   await using workron = await open('memory:', { log: 'silent' });
   await workron.start({ jobs: [refused] });
   const told = (await (await workron.submit(refused)).result()) as Record<string, unknown>[];

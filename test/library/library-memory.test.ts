@@ -13,7 +13,7 @@ exerciseLibrary('memory', async () => {
   return { workron, [Symbol.asyncDispose]: () => workron.stop() };
 });
 
-test('stop: whoever was looking at a job while it ended looks once more', async () => {
+test('stop: a caller that waits for a job reads it once more at the end', async () => {
   const inner = openMemory({ clock: systemClock });
   let slow: Promise<void> | undefined;
   const store: Store = {

@@ -18,7 +18,7 @@ function failing(webhook: string) {
   });
 }
 
-test('notify: the job’s own list, the submission’s and the installation’s are told by the process that runs jobs', async () => {
+test('notify: the targets of the job, the submission and the installation are notified by the process that runs jobs', async () => {
   await using receiver = await openHookReceiver();
   await using workron = await open('memory:', {
     log: 'silent',

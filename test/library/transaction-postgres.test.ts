@@ -353,7 +353,7 @@ test('transaction: a success and the application’s writes are there together, 
   }
 });
 
-test('transaction: whoever lost the lease cannot complete, and its writes go with it', async () => {
+test('transaction: an attempt that lost its lease cannot complete, and its writes are rolled back', async () => {
   await using given = await openPlace();
   const { workron, pool } = given;
   const gate = Promise.withResolvers<void>();

@@ -380,7 +380,7 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/store/memory/contract.test.ts'],
   },
   {
-    name: 'a cancellation does not reach its dependents',
+    name: 'a cancellation does not reach its descendants',
     edits: [
       {
         file: 'src/core/dag/propagate.ts',

@@ -124,7 +124,7 @@ test('idle claims: one that was given up is handed nothing', async () => {
   assert.equal((await store.read([id], forever))[0]?.status, 'pending');
 });
 
-test('idle claims: one that is given up while it is handed a job tells of it, so that it can be given back', async () => {
+test('idle claims: a claim that is given up while it gets a job returns the job, so that it can be given back', async () => {
   const memory = openMemory({ clock: new VirtualClock() });
   const gate = Promise.withResolvers<void>();
   const slow = async (...args: Parameters<Store['insertAndClaim']>) => {
@@ -195,7 +195,7 @@ test('idle claims: those with the same wishes look in turn, once an interval', a
   assert.equal(calls.length, 30 + 5 * 2);
 });
 
-test('idle claims: what nobody is told of is found within an interval, by all whom it is for', async () => {
+test('idle claims: a job without a hint is found within an interval, by every claim that can run it', async () => {
   const { claim, idle, clock, store } = await scene(DEAF);
   const claiming = Array.from({ length: 20 }, (_, place) => claim({ claimSeq: place + 1, limit: 1 }));
   await idle();

@@ -70,7 +70,7 @@ function noting(rounds: string[], name: string): Loop {
   };
 }
 
-test('leader: only who leads has rounds, the other stands by; the gauge says who', async () => {
+test('leader: only the leader runs rounds, the other instance stands by; the gauge shows the leader', async () => {
   const { instance } = cluster();
   const [one, two] = [instance('one'), instance('two')];
   const [rounds, others]: [string[], string[]] = [[], []];
@@ -86,7 +86,7 @@ test('leader: only who leads has rounds, the other stands by; the gauge says who
   assert.deepEqual([await one.gauge(), await two.gauge()], [[1], [0]]);
 });
 
-test('leader: contention is told at debug once, with duty, instance and holder', async () => {
+test('leader: contention is logged once at debug, with duty, instance and holder', async () => {
   const { instance, clock } = cluster();
   const [one, two] = [instance('one'), instance('two')];
   one.leader.lead('promoter', () => noting([], 'promoter'));
@@ -118,7 +118,7 @@ test('leader: looks again when the term is over, at the latest after a second; r
   assert.equal(two.leader.leads('promoter'), true);
 });
 
-test('leader: the owner of a store says once an hour that it leads, and leads again soon after its clock was set anew', async () => {
+test('leader: the owner of a store renews once an hour, and leads again soon after its clock was changed', async () => {
   const { instance, clock, store } = cluster({ exclusive: true });
   const { leader, context } = instance('one');
   let calls = 0;

@@ -70,7 +70,7 @@ async function scene(notify: Partial<NotifyContext> = {}) {
 
 const bodyOf = (job: Job | undefined) => JSON.parse((job as Job & { input: { body: string } }).input.body);
 
-test('notify: a failure is told to each who asked for it, with what they need to know', async () => {
+test('notify: every target that selects failures is notified, with the details of the failure', async () => {
   const { submit, hands, messages, scheduler } = await scene({ secret: 'hush', publicUrl: 'https://jobs.example.com' });
   const job = await submit({ name: 'nightly', notify: [hook('failed'), command('failed', 'late'), hook('recovered')] });
   await hands.failed(job);
@@ -98,13 +98,13 @@ test('notify: a failure is told to each who asked for it, with what they need to
 
   const view = await scheduler.job(job.id, forever);
   assert.deepEqual(
-    view.notifications.map(({ event: told, carriedBy }) => [told, carriedBy]),
+    view.notifications.map(({ event: told, deliveredBy }) => [told, deliveredBy]),
     [first, second].map((message) => ['failed', message?.id]),
   );
   assert.equal((await scheduler.job(first?.id as number, forever)).notifies?.jobId, job.id);
 });
 
-test('notify: nobody hears of a success that follows no failure, and of a recovery once', async () => {
+test('notify: a success without an earlier failure is not notified, a recovery is notified once', async () => {
   const { submit, hands, messages } = await scene();
   const run = async (end: 'done' | 'failed', name: string | null = 'backup') => {
     await hands[end](await submit({ name, notify: [hook('recovered')] }));
@@ -119,7 +119,7 @@ test('notify: nobody hears of a success that follows no failure, and of a recove
   assert.deepEqual(await run('done', null), [], 'without a name nothing can recover');
 });
 
-test('notify: the installation is told of all jobs and workflows, but not of steps nor of messages', async () => {
+test('notify: the installation is notified about all jobs and workflows, but not about steps or deliveries', async () => {
   const installation = { list: [hook('failed')] };
   const { scheduler, submit, hands, messages, store } = await scene(installation);
   const job = await submit({});
@@ -132,7 +132,7 @@ test('notify: the installation is told of all jobs and workflows, but not of ste
   assert.deepEqual([more.length, bodyOf(message).job.id], [0, String(job.id)]);
 
   const { workflow } = await scheduler.submitWorkflow(aWorkflow([aStep('a'), aStep('b')]), {}, forever);
-  for (const { job: step } of await store.steps(workflow.id, forever)) await hands.failed(step);
+  for (const { job: step } of await store.steps(workflow.id, null, forever)) await hands.failed(step);
   const [told, ...others] = await messages();
   assert.deepEqual([others.length, bodyOf(told).workflow.id], [0, String(workflow.id)]);
   assert.equal(bodyOf(told).text, `workflow workflow (${workflow.id}) failed`);
@@ -145,7 +145,7 @@ test('notify: the installation is told of all jobs and workflows, but not of ste
   );
 });
 
-test('notify: notices that cannot be told starve nobody, are told when that is mended, and make no haste', async () => {
+test('notify: notices that fail do not hold up others, are retried with a delay, and are sent once fixed', async () => {
   const { clock, store, submit, hands, messages, rounds, errors } = await scene();
   // What the store refuses: more than one round reads at a time.
   const refused = new Set<number>();
@@ -190,7 +190,7 @@ test('notify: a job that is gone when its turn comes leaves nothing behind', asy
   assert.deepEqual(await store.notices(10, forever), []);
 });
 
-test('notify: ticks that were missed are told of to those of the schedule and of the installation', async () => {
+test('notify: missed ticks are notified to the targets of the schedule and of the installation', async () => {
   const { store, clock, messages } = await scene({ list: [command('missed')] });
   const anchor = clock.now();
   const schedule = aSchedule({ name: 'nightly', anchor, notify: [hook('missed'), hook('failed')] });

@@ -109,7 +109,7 @@ test('submit: what arrives while a call is in flight goes together into the next
   answers.forEach((answer, index) => assert.equal(answer.items[0]?.job.name, `n${index}`));
 });
 
-test('submit: those who are answered together and ask again go together again', async () => {
+test('submit: callers that are answered together and submit again share the next transaction', async () => {
   const { scheduler, sizes } = slowInserts();
   const submitter = async () => {
     for (let round = 0; round < 3; round += 1) await scheduler.submit([command()], {}, signal);
@@ -189,10 +189,10 @@ test('cancel: a running job is asked to stop, and from then on only done or canc
   const failing = await claimOne();
   const finishing = await claimOne();
   for (const { jobId } of [failing, finishing]) {
-    const job = await scheduler.cancel(jobId, { keepDependents: false }, signal);
+    const job = await scheduler.cancel(jobId, { keepChildren: false }, signal);
     assert.equal(job.status, 'running');
     assert.notEqual(job.cancelRequestedAt, null);
-    await scheduler.cancel(jobId, { keepDependents: false }, signal);
+    await scheduler.cancel(jobId, { keepChildren: false }, signal);
   }
   await scheduler.settle(
     [
@@ -203,7 +203,7 @@ test('cancel: a running job is asked to stop, and from then on only done or canc
   );
   assert.equal((await scheduler.job(failing.jobId, signal)).status, 'cancelled');
   assert.equal((await scheduler.job(finishing.jobId, signal)).status, 'done');
-  await assert.rejects(scheduler.cancel(finishing.jobId, { keepDependents: false }, signal), {
+  await assert.rejects(scheduler.cancel(finishing.jobId, { keepChildren: false }, signal), {
     code: 'illegal_transition',
   });
 });
@@ -260,7 +260,7 @@ test('reaper: takes nothing back until it has watched the store for one full lea
   assert.equal(await status(), 'pending');
 });
 
-test('reaper: an outage, or a long sleep of its own, starts the watch anew', async () => {
+test('reaper: an outage or a long pause of its own restarts the waiting time', async () => {
   let away = false;
   const { scheduler, context, claimOne, clock } = scene((store) => ({
     ...store,
@@ -390,7 +390,7 @@ test('expirer: a job not started within its start_timeout fails with reason expi
   );
 });
 
-test('waiting_for says what stands in the way', async () => {
+test('waiting_for describes what the job waits for', async () => {
   const { scheduler } = scene();
   const why = async (job: NewJob) => {
     const { items } = await scheduler.submit([job], {}, signal);
@@ -413,7 +413,7 @@ test('waiting_for says what stands in the way', async () => {
   assert.match(await why(command({ delayMs: 1_000 })), /due at 2026/);
 });
 
-test('bulk: cancels everything that matches, in batches, and tells how far it is', async () => {
+test('bulk: cancels all matching jobs in batches and reports progress', async () => {
   const { scheduler, context, bulkWake } = scene();
   await scheduler.submit(
     Array.from({ length: 1_200 }, () => command({ queue: 'q' })),
@@ -442,7 +442,7 @@ test('bulk: a job that cannot be retried because its key is taken does not hold 
   const unique = { key: 'k', while: 'active', onConflict: 'reject' } as const;
   const { items } = await scheduler.submit([command({ unique }), command(), command()], {}, signal);
   const ids = items.map(({ job }) => job.id);
-  for (const id of ids) await scheduler.cancel(id, { keepDependents: false }, signal);
+  for (const id of ids) await scheduler.cancel(id, { keepChildren: false }, signal);
   await scheduler.submit([command({ unique })], {}, signal);
   const { operation } = await scheduler.bulk(
     { action: 'retry', filter: { statuses: ['cancelled'] }, dryRun: false },

@@ -60,7 +60,7 @@ test('ticker: counts verdicts, not rows, and measures lateness', async () => {
   assert.match(text, /workron_schedule_lateness_seconds_count 1/);
 });
 
-test('ticker: jobs of schedules count as submitted, whoever started them', async () => {
+test('ticker: jobs of schedules count as submitted, by tick or by hand', async () => {
   const { context, scheduler, clock, store, anchor, metrics } = scene();
   using loop = ticker(context, new Wake());
   const target = aTarget({ queue: 'reports' });
@@ -104,7 +104,7 @@ test('ticker: a run that a tick replaces is asked to stop, and then the new one 
   assert.equal(second.status, 'cancelled', 'one that waited is cancelled at once');
 });
 
-test('schedules: what is not there is told so, whatever is asked of it', async () => {
+test('schedules: every call about an unknown schedule is refused as not found', async () => {
   const { scheduler } = scene();
   const range = { from: 0, to: 1, keys: null, dryRun: true };
   for (const call of [
@@ -145,7 +145,7 @@ test('run: a run that the policy does not let start is refused', async () => {
   await assert.rejects(again, (error) => isWorkronError(error, 'illegal_transition'));
 });
 
-test('backfill: a dry run tells what would run; the range ends now at the latest, and holds few enough', async () => {
+test('backfill: a dry run lists what would run; the range ends no later than now and has a maximum size', async () => {
   const { scheduler, clock, anchor } = scene();
   await scheduler.createSchedule(aSchedule({ anchor, forEach: ['x', 'y'] }), signal);
   clock.advance(MINUTE);

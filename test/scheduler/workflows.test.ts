@@ -123,7 +123,7 @@ test('rerun: a parent that was not done runs as well', async () => {
   assert.deepEqual(await runAll(), ['build', 'test', 'deploy']);
 });
 
-test('the critical path is told by the keys of its steps', async () => {
+test('the critical path is given by the keys of its steps', async () => {
   const { scheduler, runAll, submit } = await scene();
   const id = await submit(CHAIN);
   await runAll();
@@ -161,7 +161,7 @@ test('a group is cancelled with its items, and retried by them', async () => {
 
   const other = await submit([aStep('each', { forEach: { items: [1, 2, 3], maxParallel: 1 } })]);
   const [waiting] = await stepsOf(other);
-  await scheduler.cancel(waiting?.job.id ?? 0, { keepDependents: false }, signal);
+  await scheduler.cancel(waiting?.job.id ?? 0, { keepChildren: false }, signal);
   assert.deepEqual(await runAll(), []);
   assert.deepEqual(await states(other), { each: 'cancelled' });
 });

@@ -13,7 +13,7 @@ function errorOf(outcome: Outcome): string {
   return 'error' in outcome ? (outcome.error ?? '') : '';
 }
 
-test('worker: a command that fails tells its exit and its last words', async () => {
+test('worker: a failed command reports its exit code and the end of its output', async () => {
   const source = new ScriptedSource();
   await using _ = new TestWorker(source);
   const [exit, signal, unknown, folder] = source.submit(
@@ -59,7 +59,7 @@ test('worker: a command may be longer than an argument can be', async () => {
   assert.equal(errorOf(await source.outcome(id)), 'exit 3\n/bin/sh 0\n');
 });
 
-test('worker: a command that runs too long is stopped, and told what to set', async () => {
+test('worker: a command that exceeds its timeout is stopped, and the error names the setting', async () => {
   const source = new ScriptedSource();
   await using _ = new TestWorker(source);
   const line = longSleep();

@@ -177,7 +177,7 @@ test('worker: who the job is cannot be changed from around it', async () => {
   assert.equal(source.output(id), `${id} of the workflow\n`);
 });
 
-test('worker: a handler gets parameters, item and parents as they are; nothing where it stands alone', async () => {
+test('worker: a handler gets parameters, item and parents unchanged, and none without a workflow', async () => {
   const source = new ScriptedSource();
   const handlers = {
     look: (_: unknown, { params, item, parents }: RunContext) => ({ params, item, parents }),

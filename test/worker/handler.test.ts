@@ -56,7 +56,7 @@ test('worker: what a handler throws is its outcome', async () => {
   assert.match(JSON.stringify(circle), /not JSON/);
 });
 
-test('worker: a handler is told by its signal that its time is over, and what it logs is its output', async () => {
+test('worker: the signal of a handler aborts at its timeout, and its log lines are its output', async () => {
   const source = new ScriptedSource();
   const handlers = {
     patient: (_input: unknown, { signal, log }: { signal: AbortSignal; log: (line: string) => void }) =>

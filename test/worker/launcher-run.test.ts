@@ -51,7 +51,7 @@ for (const { pidNamespace, starter } of WAYS) {
     assert.match(ids.output, new RegExp(`^${pid}\n${pid} ${pid}\nSigBlk:\\s+0+\n$`), 'leads its session and group');
   });
 
-  test(promise('environment and folder arrive byte for byte; a NUL, which cannot, is told'), async () => {
+  test(promise('environment and folder arrive byte for byte; a NUL is refused'), async () => {
     await using commands = await TestLauncher.open(pidNamespace, starter);
     const cwd = join(commands.folder, " a 'folder' für\nalle $x");
     mkdirSync(cwd);

@@ -53,7 +53,7 @@ describe('launcher', { concurrency: 2 }, () => {
       assert.deepEqual({ exitCode, output, stopped }, { exitCode: 3, output: 'cleaned\n', stopped: 'asked' });
     });
 
-    test(promise('each process hears SIGTERM once'), async () => {
+    test(promise('each process gets SIGTERM once'), async () => {
       await using commands = await TestLauncher.open(mode);
       const line = longSleep();
       // The shell in front dies at once; the one behind counts what it hears.

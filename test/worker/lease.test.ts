@@ -38,7 +38,7 @@ test('worker: a settle whose answer is lost is sent again, the same', async () =
   assert.ok(id > 0);
 });
 
-test('worker: an outcome that is refused costs no other its report, and is told as a failure', async () => {
+test('worker: a refused outcome does not stop the report of others, and is reported as a failure', async () => {
   const source = new ScriptedSource();
   const gate = Promise.withResolvers<void>();
   let first = true;
@@ -92,7 +92,7 @@ test('worker: while a claim is on its way, heartbeats do not say that it was see
   assert.deepEqual(source.beats.at(-1)?.leases, [{ jobId: 1, attempt: 1 }]);
 });
 
-test('worker: cancel stops the command and is told as cancelled; a nudge does not wait for the heartbeat', async () => {
+test('worker: cancel stops the command and is reported as cancelled; a nudge sends the heartbeat at once', async () => {
   const source = new ScriptedSource();
   source.heartbeatMs = 60_000;
   source.leaseMs = 600_000;
@@ -193,7 +193,7 @@ test('worker: cut off from the scheduler it stops its commands before the lease 
   assert.equal((await source.outcome(finisher)).type, 'cancelled');
 });
 
-test('worker: cut off from the scheduler it tells its handlers too, and asks for nothing', async () => {
+test('worker: cut off from the scheduler, it aborts the signals of handlers and claims nothing', async () => {
   const source = new ScriptedSource();
   source.leaseMs = 900;
   const told = Promise.withResolvers<void>();

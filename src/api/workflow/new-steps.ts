@@ -19,16 +19,16 @@ interface FieldProblem {
 
 /** Returns the steps with parents first. Throws for cycles, unknown parents and other mistakes in the graph. */
 export function newStepsFrom(steps: readonly WireStep[]): NewStep[] {
-  const intake = new StepIntake();
-  for (const step of steps) intake.add(step);
-  return [...intake.finish()];
+  const collector = new StepCollector();
+  for (const step of steps) collector.add(step);
+  return [...collector.finish()];
 }
 
 /** The fields of a step except its place in the graph. */
 type StepContent = Omit<WireStep, 'key' | 'depends_on'>;
 
 /** Takes steps one by one. It keeps the content of each as text, and its place in the graph as numbers. */
-export class StepIntake {
+export class StepCollector {
   readonly #graph = new Graph();
   readonly #contents = new PackedJson<StepContent>();
   readonly #problems: FieldProblem[] = [];

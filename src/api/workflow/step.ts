@@ -74,7 +74,7 @@ const commonShape = {
     .exactOptional(),
   continue_on_failure: z
     .boolean()
-    .meta({ description: 'The failure of this step counts as success for its dependents and for the workflow.' })
+    .meta({ description: 'The failure of this step counts as success for its children and for the workflow.' })
     .exactOptional(),
   ...settings,
 };

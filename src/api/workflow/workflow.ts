@@ -138,7 +138,7 @@ export const RerunRequest = named(
     from: workflowKey.meta({ description: 'The key of the first step to run again.', examples: ['deploy'] }),
     only: z
       .boolean()
-      .meta({ description: 'Run only this step, not its successors. false by default.' })
+      .meta({ description: 'Run only this step, not its descendants. false by default.' })
       .exactOptional(),
   }),
 );

@@ -30,7 +30,7 @@ export function retryCommand(): Command {
 }
 
 interface JobAction {
-  /** Also the last part of the API's path. */
+  /** The command's name, and the last part of the API's path. */
   name: 'cancel' | 'retry';
   summary: string;
   describe(job: Job): string;

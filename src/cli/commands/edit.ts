@@ -10,8 +10,12 @@ export function editCommand(): Command {
     .argument('<id>', 'Job id')
     .option('-p, --priority <NUMBER>', 'Higher runs first', integerFlag)
     .option('--queue <NAME>', 'Move it to this queue')
-    .option('--at <INSTANT>', 'Not before this instant', instantFlag)
-    .addOption(new Option('--delay <DURATION>', 'Not before so long from now').argParser(instantFlag).conflicts('at'))
+    .option('--at <INSTANT>', 'Start no earlier than this instant', instantFlag)
+    .addOption(
+      new Option('--delay <DURATION>', 'Start no earlier than this long from now')
+        .argParser(instantFlag)
+        .conflicts('at'),
+    )
     .option('--timeout <DURATION>', 'Per attempt')
     .option('--max-attempts <NUMBER>', 'How many failures end it', integerFlag)
     .option('--tags <TAG,…>', 'All its tags', collectList);

@@ -31,7 +31,7 @@ function importCrontabCommand(): Command {
       'Zone of lines without CRON_TZ or TZ',
       Intl.DateTimeFormat().resolvedOptions().timeZone,
     )
-    .option('--system', 'A user stands before each command, as in /etc/crontab')
+    .option('--system', 'Each command is preceded by a user, as in /etc/crontab')
     .option('--json', 'Print JSON')
     .action(async (file: string, { timezone, system = false, json = false }: ImportOptions) => {
       const crontab = readCrontab(new TextDecoder().decode(await readInput(file)), { timezone, system });

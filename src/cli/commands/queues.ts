@@ -41,9 +41,7 @@ export function queuesCommand(): Command {
       throw usageError('expected --max-running', 'workron queues set mail --max-running 4');
     return { max_running: options.maxRunning === 'none' ? null : options.maxRunning };
   });
-  command.addCommand(
-    set.option('--max-running <NUMBER|none>', 'At most so many jobs at once, over all workers', limitFlag),
-  );
+  command.addCommand(set.option('--max-running <NUMBER|none>', 'Maximum running jobs, over all workers', limitFlag));
   return command;
 }
 

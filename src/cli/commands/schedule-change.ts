@@ -14,7 +14,7 @@ type Act = (connection: Connection, name: string) => Promise<Schedule>;
 export function schedulePauseCommand(): Command {
   const command = clientCommand('pause', 'Run nothing more of these schedules until they are resumed')
     .argument('<name...>', 'Their names')
-    .option('--note <TEXT>', 'Why, for whoever finds them paused');
+    .option('--note <TEXT>', 'Reason, shown while paused');
   return command.action(async (names: string[], { note }: { note?: string }) => {
     const body = note === undefined ? {} : { note };
     const act: Act = (connection, name) => connection.json(routes.pauseSchedule, { params: { name }, body });
@@ -26,9 +26,9 @@ export function scheduleResumeCommand(): Command {
   const command = clientCommand('resume', 'Let paused schedules go on, from now').argument('<name...>', 'Their names');
   return command.action(async (names: string[]) => {
     const act: Act = (connection, name) => connection.json(routes.resumeSchedule, { params: { name } });
-    const told = ({ name, next_run }: Schedule) =>
+    const message = ({ name, next_run }: Schedule) =>
       `schedule ${name} goes on${next_run === null ? '' : `, next run ${when(next_run)}`}`;
-    await changeEach(command, names, act, told);
+    await changeEach(command, names, act, message);
   });
 }
 
@@ -44,7 +44,7 @@ async function changeEach(
   command: Command,
   names: readonly string[],
   act: Act,
-  told: (schedule: Schedule) => string,
+  message: (schedule: Schedule) => string,
 ): Promise<void> {
   const connection = connect(command);
   const { json, quiet } = outputOf(command);
@@ -58,7 +58,7 @@ async function changeEach(
       process.exitCode ??= error.exitCode;
     }
   }
-  if (!json) for (const schedule of changed) print(quiet ? schedule.name : told(schedule));
+  if (!json) for (const schedule of changed) print(quiet ? schedule.name : message(schedule));
   else if (names.length > 1) printJson(changed);
   else if (changed[0] !== undefined) printJson(changed[0]);
 }

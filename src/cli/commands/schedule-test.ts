@@ -19,47 +19,47 @@ interface TestOptions {
   json?: boolean;
 }
 
-interface Fire {
+interface ListedTick {
   /** UTC. */
   at: string;
   wall: WallTime;
-  /** The change of the clock at this fire, or since the one before. */
+  /** The clock change at this tick, or since the tick before it. */
   note: string | null;
 }
 
 const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 
 const RULES = {
-  fixed: 'fixed times: one that the clock leaves out fires right after the gap, one that it repeats fires once',
-  wildcard: 'follows real time: fires whenever the clock shows it, twice in a repeated hour',
+  fixed: 'fixed times: a time that the clock skips has its tick right after the gap, a repeated time has one tick',
+  wildcard: 'follows real time: a tick whenever the clock shows a matching time, twice in a repeated hour',
 };
 
-/** `workron schedule test`: explains an expression and lists when it fires, without a server. */
+/** `workron schedule test`: explains an expression and lists its next ticks, without a server. */
 export function scheduleTestCommand(): Command {
   return new Command('test')
-    .description('Explain a cron expression and list when it fires; needs no server')
+    .description('Explain a cron expression and list its next ticks; needs no server')
     .argument('<expression>', 'Five fields, six with seconds first, or a macro such as @daily')
     .option('--timezone <ZONE>', 'IANA name of the time zone', 'UTC')
-    .option('--from <INSTANT>', 'List fires from this instant on (default: now)', instantFlag)
-    .option('--count <NUMBER>', 'How many fires', countFlag(1, 1_000), 10)
+    .option('--from <INSTANT>', 'List ticks from this instant on (default: now)', instantFlag)
+    .option('--count <NUMBER>', 'Number of ticks', countFlag(1, 1_000), 10)
     .option('--json', 'Print JSON')
     .action(async (expression: string, options: TestOptions) => {
       const from = options.from === undefined ? Date.now() : Date.parse(options.from);
-      const fires = refusing(() => firesOf(expression, options, from));
+      const ticks = refusing(() => ticksOf(expression, options, from));
       const rule = clockRuleOf(splitCron(expression));
       const { describeCron } = await import('../../api/describe-schedule.ts');
       const description = describeCron(expression);
       if (options.json) {
-        const items = fires.map(({ at, wall, note }) => ({ at, local: wall.text, note }));
+        const items = ticks.map(({ at, wall, note }) => ({ at, local: wall.text, note }));
         printJson({ cron: expression, timezone: options.timezone, description, clock_rule: rule, items });
         return;
       }
       print(`${bold(description ?? expression)}, ${options.timezone}\n${dim(RULES[rule])}\n\n`);
-      print(renderTable(columnsFor(options.timezone), fires, terminalWidth()));
+      print(renderTable(columnsFor(options.timezone), ticks, terminalWidth()));
     });
 }
 
-function firesOf(expression: string, { timezone, count }: TestOptions, from: number): Fire[] {
+function ticksOf(expression: string, { timezone, count }: TestOptions, from: number): ListedTick[] {
   const recurrence = parseCron(expression, timezone);
   requireTicks(recurrence, from - 1);
   const zone = zoneOf(timezone);
@@ -87,7 +87,7 @@ function refusing<T>(work: () => T): T {
   }
 }
 
-function columnsFor(timezone: string): Column<Fire>[] {
+function columnsFor(timezone: string): Column<ListedTick>[] {
   return [
     { title: timezone.toUpperCase(), text: ({ wall }) => `${WEEKDAYS[wall.weekday]} ${spaced(wall.text)}` },
     { title: 'UTC', text: ({ at }) => at.replace('.000Z', 'Z') },

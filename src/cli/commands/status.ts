@@ -12,13 +12,16 @@ import { span } from '../output/when.ts';
 interface Status {
   health: Health;
   ready: Readiness;
-  /** `null` if there is no answer, as the store is unavailable. The same holds for `workers` and `cluster`. */
+  /** `null` if the server is not ready and did not answer, like `workers` and `cluster`. */
   queues: Queue[] | null;
   workers: Worker[] | null;
   cluster: Cluster | null;
 }
 
-/** A server that is not ready may drain and still answer, or wait for its store, which takes too long. */
+/**
+ * The timeout of requests to a server that is not ready. A draining server still answers; one whose store is unavailable
+ * would keep the command waiting.
+ */
 const TIMEOUT_MS = 3_000;
 
 /** `workron status`: prints health, running and waiting jobs. Exit code 1 if something is wrong. */
@@ -82,7 +85,7 @@ function describeQueues(queues: readonly Queue[]): string[] {
   ];
 }
 
-/** `3 instances (2 schedulers), led by host-4711-a1b2c3`, and those that went silent. */
+/** `3 instances (2 schedulers), led by host-4711-a1b2c3`, and the ids of instances that are offline. */
 function describeCluster(cluster: Cluster): string[] {
   const online = cluster.instances.filter(({ state }) => state === 'online');
   const schedulers = online.filter(({ roles }) => roles.includes('scheduler')).length;

@@ -12,7 +12,7 @@ import { stateText } from '../output/style.ts';
 export function waitCommand(): Command {
   const command = clientCommand('wait', "Wait until jobs have ended; exit with the job's code")
     .argument('<id...>', 'Job ids')
-    .option('--timeout <DURATION>', 'Give up after so long, with code 124', durationFlag);
+    .option('--timeout <DURATION>', 'Give up after this time, with code 124', durationFlag);
   return command.action((texts: string[], options: { timeout?: number }) =>
     ownFailure(async () => {
       const ids = texts.map(jobId);

@@ -7,7 +7,7 @@ import { dependencyText } from '../output/job.ts';
 import { oneLine } from '../output/style.ts';
 import { between, when } from '../output/when.ts';
 
-/** `workron why ID`: one sentence on why the job waits, or how it ended. */
+/** `workron why ID`: prints in one sentence why the job waits, or how it ended. */
 export function whyCommand(): Command {
   const command = clientCommand('why', 'Say why a job waits, or how it ended').argument('<id>', 'Job id');
   return command.action(async (text: string) => {
@@ -18,7 +18,6 @@ export function whyCommand(): Command {
   });
 }
 
-/** One sentence on why a job waits, or how it ended. */
 function explain(job: JobDetail): string {
   if (job.status === 'running') {
     const stopping = job.cancel_requested_at === null ? '' : '; it was asked to stop';

@@ -42,7 +42,7 @@ export function addWorkFlags(command: Command): Command {
     .option('--fair-key <KEY>', 'Whose job it is: keys of one queue take turns')
     .option(
       '--notify <EVENT,…=TARGET>',
-      'Whom to tell: failed,recovered=URL, or =COMMAND; may be repeated',
+      'Send notifications: failed,recovered=URL, or =COMMAND; may be repeated',
       collectNotify,
     )
     .optionsGroup('Options:');
@@ -53,8 +53,8 @@ export function addJobFlags(command: Command): Command {
     command
       .optionsGroup('Job:')
       .option('--name <NAME>', 'What people call it')
-      .option('--delay <DURATION>', 'Not before so long from now', durationFlag)
-      .option('--at <INSTANT>', 'Not before this instant', instantFlag)
+      .option('--delay <DURATION>', 'Start no earlier than this long from now', durationFlag)
+      .option('--at <INSTANT>', 'Start no earlier than this instant', instantFlag)
       .option('--after <ID,…>', 'Not before these jobs are done', collectIds)
       .option('--after-failure <ID,…>', 'Not before these jobs have failed', collectIds)
       .option('--after-any <ID,…>', 'Not before these jobs have ended, however', collectIds)

@@ -25,10 +25,10 @@ export function addScheduleFlags(command: Command): Command {
     .option('--every <DURATION>', 'A period of real time, instead of --cron', durationFlag)
     .option('--anchor <INSTANT>', 'From which --every is counted', instantFlag)
     .option('--timezone <ZONE>', 'IANA name, such as Europe/Berlin (default: UTC)')
-    .option('--jitter <DURATION>', 'Spread runs over so long', durationFlag)
+    .option('--jitter <DURATION>', 'Spread runs over this much time', durationFlag)
     .option('--start-at <INSTANT|none>', 'Ticks from then on', orNone(instantFlag))
     .option('--end-at <INSTANT|none>', 'Ticks before then', orNone(instantFlag))
-    .optionsGroup('What becomes of ticks:')
+    .optionsGroup('Overlap and catch-up:')
     .option(
       '--overlap <POLICY>',
       `While a run has not ended: ${OVERLAP_POLICIES.join(', ')}`,
@@ -36,9 +36,13 @@ export function addScheduleFlags(command: Command): Command {
     )
     .option('--catchup <POLICY>', `After downtime: ${CATCHUP_POLICIES.join(', ')}`, oneOfFlag(CATCHUP_POLICIES))
     .option('--catchup-window <DURATION>', 'Ticks later than this are missed (default: 1h)', durationFlag)
-    .option('--catchup-max <NUMBER>', 'With --catchup all: so many at most (default: 10)', countFlag(1, MAX_CAUGHT_UP))
+    .option(
+      '--catchup-max <NUMBER>',
+      'With --catchup all: maximum number of ticks to run (default: 10)',
+      countFlag(1, MAX_CAUGHT_UP),
+    )
     .option('--for-each <KEY,…|none>', 'Once for each of these keys, as WORKRON_ITEM', orNone(collectList))
-    .option('--owner <NAME|none>', 'Who keeps it', orNone(String))
+    .option('--owner <NAME|none>', 'Owner, for workron apply', orNone(String))
     .optionsGroup('What to run:')
     .option('--workflow <FILE>', 'The workflow of this file, instead of a command')
     .option('--param <NAME=VALUE>', 'Value of a parameter of the workflow; may be repeated', collectPairs);

@@ -15,10 +15,12 @@ const ATTEMPT_COLUMNS: readonly Column<Attempt>[] = [
   { title: 'WORKER', text: (attempt) => attempt.worker_id ?? '–' },
 ];
 
+const LABEL_WIDTH = 16;
+
 export function describeJob(job: JobDetail, attempts: readonly Attempt[]): string {
   const lines = [`${bold(`job ${job.id}`)}  ${styled(stateFormat(job.status), stateText(job.status))}`];
   const line = (label: string, value: string | null | undefined): void => {
-    if (value !== null && value !== undefined && value !== '') lines.push(`${dim(label.padEnd(12))}${value}`);
+    if (value !== null && value !== undefined && value !== '') lines.push(`${dim(label.padEnd(LABEL_WIDTH))}${value}`);
   };
   line('name', job.name === null ? null : oneLine(job.name));
   line('command', job.command === null ? null : indent(job.command));
@@ -31,7 +33,8 @@ export function describeJob(job: JobDetail, attempts: readonly Attempt[]): strin
   line('after', job.depends_on.map(dependencyText).join(', '));
   line('waits for', job.waiting_for === null ? null : oneLine(job.waiting_for));
   line('reason', job.reason);
-  line('budget', `${job.failures} of ${job.max_attempts} failures, timeout ${formatDuration(job.timeout)}`);
+  line('failures', `${job.failures} of ${job.max_attempts}`);
+  line('timeout', formatDuration(job.timeout));
   line('created', when(job.created_at));
   line('due', job.status === 'scheduled' ? when(job.run_at) : null);
   line('started', job.started_at === null ? null : when(job.started_at));
@@ -46,9 +49,9 @@ export function describeJob(job: JobDetail, attempts: readonly Attempt[]): strin
     'stopping',
     job.cancel_requested_at === null || job.done_at !== null ? null : `asked ${when(job.cancel_requested_at)}`,
   );
-  line('tells', job.notify.map(notifyText).join(', '));
-  line('told', job.notifications.map(({ event, job_id }) => `${event} (job ${job_id})`).join(', '));
-  line('tells of', job.notifies === null ? null : subjectText(job.notifies));
+  line('notify', job.notify.map(notifyText).join(', '));
+  line('notified', job.notifications.map(({ event, job_id }) => `${event} (job ${job_id})`).join(', '));
+  line('notifies about', job.notifies === null ? null : subjectText(job.notifies));
   line('result', job.result === null ? null : indent(JSON.stringify(job.result)));
   line('error', job.error === null ? null : indent(job.error));
   const table = attempts.length === 0 ? '' : `\n${renderTable(ATTEMPT_COLUMNS, attempts)}`;
@@ -77,5 +80,5 @@ export function dependencyText({ job, if: condition }: JobDetail['depends_on'][n
 function indent(text: string): string {
   return harmless(text)
     .split('\n')
-    .join(`\n${' '.repeat(12)}`);
+    .join(`\n${' '.repeat(LABEL_WIDTH)}`);
 }

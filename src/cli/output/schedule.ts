@@ -53,7 +53,7 @@ export function describeSchedule(schedule: Schedule, next: NextTicks, ticks: rea
   line('jitter', schedule.jitter === 0 ? null : formatDuration(schedule.jitter));
   line('starts', schedule.start_at === null ? null : plain(schedule.start_at));
   line('ends', schedule.end_at === null ? null : plain(schedule.end_at));
-  line('tells', schedule.notify.map(notifyText).join(', '));
+  line('notify', schedule.notify.map(notifyText).join(', '));
   line('owner', schedule.owner === null ? null : oneLine(schedule.owner));
   line('paused', schedule.paused_at === null ? null : `${when(schedule.paused_at)}${noteText(schedule)}`);
   line('last run', schedule.last_run === null ? null : `${when(schedule.last_run)}, ${lastRunText(schedule)}`);

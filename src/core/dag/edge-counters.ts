@@ -57,7 +57,7 @@ export function addCounters(counters: EdgeCounters, change: EdgeCounters, times:
 
 /** The change of a child's counters when one of its edges is closed in this state. */
 function closing(condition: Condition, state: ClosedEdgeState): EdgeCounters {
-  // An `ended` edge always holds: an impossible one asked for success or for a failure.
+  // An `ended` edge always holds, so an impossible edge has the condition `success` or `failure`.
   const impossible = state === 'impossible';
   return {
     open: -1,

@@ -35,7 +35,7 @@ export interface NewSteps extends Iterable<NewStep> {
 
 export interface NewWorkflow<Steps extends NewSteps = NewSteps> {
   name: string;
-  /** Who is notified of its end. */
+  /** The notify targets of its end. */
   notify?: readonly Notify[];
   params: Readonly<Record<string, unknown>>;
   steps: Steps;

@@ -176,7 +176,7 @@ function takeFreeNodes({ starts, ends }: Edges, missing: Int32Array): Int32Array
   missing.forEach((count, node) => {
     if (count === 0) take(node);
   });
-  // More are taken while it is walked.
+  // The list grows while it is walked.
   for (let place = 0; place < taken; place += 1) {
     const node = order[place] as number;
     for (let at = starts[node] as number; at < (starts[node + 1] as number); at += 1) {

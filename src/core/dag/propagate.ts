@@ -1,5 +1,5 @@
 /**
- * What the ends and reopenings of jobs mean for their children, one level down. Decides; does not write.
+ * Computes how ends and reopenings of jobs change their direct children. Decides; does not write.
  *
  * Each edge gets the state that its parent asks for now. A closed edge of a child that has started stays as it is: nothing
  * reaches that child any more. Then each child with a moved edge is judged once, by the sum of all its edges: if it is
@@ -11,13 +11,13 @@ import { type Condition, countedEnd, type EdgeState, edgeStateFor } from './cond
 import { addCounters, type EdgeCounters, moveEdge, openEdges } from './edge-counters.ts';
 import { type JudgeMode, judgeEdges, type SkipReason } from './judge.ts';
 
-/** How a job reaches its children: it has ended, was cancelled together with its dependents, or waits again. */
+/** The event that a job passes on to its children: it ended, it was cancelled with its descendants, or it waits again. */
 export type CascadeMode = 'ended' | 'cancelled' | 'reopened';
 
-/** Returns the mode for a job that is in this state now. `keepDependents`: its cancellation leaves its dependents alone. */
-export function cascadeModeOf(status: Status, keepDependents: boolean): CascadeMode {
+/** Returns the mode for a job with this status. `keepChildren`: its cancellation does not cancel its children. */
+export function cascadeModeOf(status: Status, keepChildren: boolean): CascadeMode {
   if (!isTerminal(status)) return 'reopened';
-  return status === 'cancelled' && !keepDependents ? 'cancelled' : 'ended';
+  return status === 'cancelled' && !keepChildren ? 'cancelled' : 'ended';
 }
 
 /** A job as its children see it. */
@@ -36,11 +36,11 @@ export function parentFor(end: TerminalStatus | null, continueOnFailure: boolean
   };
 }
 
-/** A child as it is before. Of an ended child a store may load all but `ended` when it is asked for. */
+/** A child before the update. Fields other than `ended` may be getters that load on demand. */
 export interface ChildJob {
   readonly ended: boolean;
   readonly status: Status;
-  /** It was claimed or, a group, freed at least once. */
+  /** True if it was claimed at least once or, for a group, freed at least once. */
   readonly started: boolean;
   /** The sum of all its edges. */
   readonly counters: EdgeCounters;
@@ -86,7 +86,7 @@ interface Touch {
   change: EdgeCounters;
   /** A closed edge has moved. */
   reopened: boolean;
-  /** A parent that cancels its dependents has closed an edge as impossible. */
+  /** A parent that cancels its children has closed an edge as impossible. */
   cancelled: boolean;
 }
 

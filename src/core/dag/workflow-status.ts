@@ -8,9 +8,9 @@ export type WorkflowStatus = (typeof WORKFLOW_STATUSES)[number];
 
 /** The counts in a workflow's row. The changes of several steps may be summed and added at once. */
 export interface StepCounts {
-  /** Not ended. */
+  /** Steps that have not ended. */
   open: number;
-  /** Succeeded, skipped, or failed with `continue_on_failure`. */
+  /** Steps that succeeded, were skipped, or failed with `continue_on_failure`. */
   fine: number;
   failed: number;
   cancelled: number;

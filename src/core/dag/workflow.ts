@@ -30,7 +30,7 @@ export interface WorkflowStep {
 }
 
 export interface GroupState {
-  /** As submitted; the parent by its job id. */
+  /** The source of the items as it was submitted. A parent is given by its job id. */
   source: readonly unknown[] | { parentId: number; path: readonly string[] };
   /** `null` until its list is known. */
   total: number | null;

@@ -1,4 +1,4 @@
-/** What changing a schedule does to its lines. Decides; does not write. */
+/** Computes how a change of a schedule changes its lines. Decides; does not write. */
 
 import { type Changed, keysOf } from './change-schedule.ts';
 import type { Line } from './plan-line.ts';
@@ -40,7 +40,7 @@ interface LineChanges<L> {
   newKeys: string[];
 }
 
-/** Computes the new lines once nothing is due. A postponed line becomes due again: the change may have mended it. */
+/** Computes the new lines once nothing is due. A postponed line becomes due again: the change may have fixed it. */
 export function changeLines<L extends LineState>({ changed, lines, at }: ChangeRequest<L>): LineChanges<L> {
   const { schedule, begin, restart } = changed;
   const next = nextOf(schedule);

@@ -6,7 +6,7 @@ import { ON_TIME_MS, planTicks } from './plan-ticks.ts';
 import { recurrenceOf, unboundedOf } from './recurrence-of.ts';
 import type { OverlapPolicy, Schedule, ScheduleSpec } from './schedule.ts';
 import type { TickKind, TickOfJob, TickVerdict } from './tick.ts';
-import { listenersOf } from './tick-notices.ts';
+import { tickTargetsOf } from './tick-notices.ts';
 
 /** One schedule and key, and how far its ticks have been judged. */
 export interface Line {
@@ -40,7 +40,7 @@ export interface PlannedRun {
   /** The earliest start; `null`: now. */
   runAt: number | null;
   tick: TickOfJob;
-  /** Who is notified about its end, in addition to its own targets. */
+  /** Notify targets of its end, in addition to those of the job or workflow. */
   notify?: readonly Notify[];
 }
 
@@ -56,8 +56,8 @@ export interface PlannedTick {
   run: PlannedRun | null;
   /** The ledger row that this tick extends; `null`: the tick gets a row of its own. */
   addsTo: number | null;
-  /** Who may have to be notified about this tick. */
-  listeners?: readonly Notify[];
+  /** Notify targets of this tick; each still selects by event. */
+  targets?: readonly Notify[];
 }
 
 export interface LinePlan {
@@ -100,7 +100,7 @@ export function planLine(request: LineRequest, limit: number): LinePlan {
   const last = kept.at(-1)?.through ?? line.cursor;
   return {
     line,
-    ticks: kept.map((tick) => withListeners(request, tick)),
+    ticks: kept.map((tick) => withTargets(request, tick)),
     cursor: last,
     nextDue: recurrence.next(last),
   };
@@ -123,7 +123,7 @@ export function planManual(request: LineRequest): PlannedTick {
   const at = { kind: 'manual', key: line.key, scheduledFor: now, through: now, count: 1, addsTo: null } as const;
   if (place === 'skip') return { ...at, verdict: 'skipped_overlap', latenessMs: null, run: null };
   const tick = tickOfJob(schedule, line, { kind: 'manual', scheduledFor: now, catchup: false });
-  return withListeners(request, { ...at, verdict: 'ran', latenessMs: 0, run: { place, runAt: null, tick } });
+  return withTargets(request, { ...at, verdict: 'ran', latenessMs: 0, run: { place, runAt: null, tick } });
 }
 
 /**
@@ -140,14 +140,14 @@ export function planBackfill(request: LineRequest, instants: readonly number[]):
     });
     const behind = index > 0 ? 'follow_previous' : open > 0 ? 'follow_open' : 'free';
     const place = schedule.overlap === 'allow' ? 'free' : behind;
-    return withListeners(request, { ...ranAt(tick, line.key, now - scheduledFor), run: { place, runAt: null, tick } });
+    return withTargets(request, { ...ranAt(tick, line.key, now - scheduledFor), run: { place, runAt: null, tick } });
   });
 }
 
-/** Adds who is notified about the tick and its run. */
-function withListeners({ schedule, notify = [] }: LineRequest, tick: PlannedTick): PlannedTick {
+/** Adds the notify targets of the tick and of its run. */
+function withTargets({ schedule, notify = [] }: LineRequest, tick: PlannedTick): PlannedTick {
   const run = tick.run === null ? null : { ...tick.run, notify: [...(schedule.notify ?? []), ...notify] };
-  return { ...tick, run, listeners: listenersOf(schedule, notify) };
+  return { ...tick, run, targets: tickTargetsOf(schedule, notify) };
 }
 
 const NO_RUN = { kind: 'tick', latenessMs: null, run: null, addsTo: null } as const;

@@ -7,7 +7,7 @@ import type { Catchup } from './plan-ticks.ts';
 import type { TickVerdict } from './tick.ts';
 
 export const OVERLAP_POLICIES = ['skip', 'buffer_one', 'allow', 'cancel_other'] as const;
-/** What happens to a tick while a run of the same line is unfinished. */
+/** Decides what happens to a tick while a run of the same line is unfinished. */
 export type OverlapPolicy = (typeof OVERLAP_POLICIES)[number];
 
 export const SCHEDULE_NAME = /^[a-z0-9._-]{1,128}$/;
@@ -16,7 +16,7 @@ export const MAX_KEYS = 10_000;
 /** The maximum number of ticks in one backfill. */
 export const MAX_BACKFILLED = 1_000;
 
-/** What runs at each tick. */
+/** The job or workflow that runs at each tick. */
 export type Target = { job: JobSpec } | { workflow: Omit<ListedWorkflow, 'rerunOf'> };
 
 export interface ScheduleSpec {
@@ -37,13 +37,13 @@ export interface ScheduleSpec {
   /** The keys of the schedule, each with ticks of its own; `null`: the schedule has one line without a key. */
   forEach: readonly string[] | null;
   target: Target;
-  /** Who is notified about its runs and missed ticks, in addition to the targets of the job or workflow. */
+  /** The notify targets of its runs and missed ticks, in addition to the targets of the job or workflow. */
   notify?: readonly Notify[];
 }
 
 export interface NewSchedule extends ScheduleSpec {
   name: string;
-  /** Who manages the schedule, for `workron apply`; `null`: no owner. */
+  /** The owner of the schedule, for `workron apply`; `null`: none. */
   owner: string | null;
 }
 

@@ -14,8 +14,11 @@ export interface TickNotice {
   detail: Readonly<Record<string, unknown>>;
 }
 
-/** Everyone to be notified about a schedule: its own targets, those of its job or workflow, and the installation's. */
-export function listenersOf({ notify = [], target }: ScheduleSpec, installation: readonly Notify[]): readonly Notify[] {
+/** Returns all notify targets of a schedule: its own, those of its job or workflow, and the installation's. */
+export function tickTargetsOf(
+  { notify = [], target }: ScheduleSpec,
+  installation: readonly Notify[],
+): readonly Notify[] {
   const own = 'job' in target ? target.job.notify : (target.workflow.notify ?? []);
   return [...notify, ...own, ...installation];
 }
@@ -24,17 +27,17 @@ export function listenersOf({ notify = [], target }: ScheduleSpec, installation:
  * Returns a notice for ticks that will not run, or one for each instant at which the run would be late. Whether it is
  * late is checked then, so that a run that never starts is found, too.
  */
-export function tickNotices({ listeners = [], ...tick }: PlannedTick, { jobId, workflowId }: Run): TickNotice[] {
+export function tickNotices({ targets = [], ...tick }: PlannedTick, { jobId, workflowId }: Run): TickNotice[] {
   if (tick.kind !== 'tick') return [];
   const { key, scheduledFor, through, count, verdict, run } = tick;
   const detail = { scheduled_for: instant(scheduledFor), ...(key === '' ? {} : { key }) };
   if (verdict === 'missed' || verdict === 'dropped') {
-    if (!listeners.some(({ on }) => on.includes('missed'))) return [];
+    if (!targets.some(({ on }) => on.includes('missed'))) return [];
     const span = { through: instant(through), count, verdict };
     return [{ kind: 'missed', dueAt: null, jobId: null, workflowId: null, detail: { ...detail, ...span } }];
   }
   if (run === null) return [];
-  const patience = new Set(listeners.filter(({ on }) => on.includes('late')).map(({ lateAfterMs }) => lateAfterMs));
+  const patience = new Set(targets.filter(({ on }) => on.includes('late')).map(({ lateAfterMs }) => lateAfterMs));
   return [...patience].map((lateAfterMs) => ({
     kind: 'late',
     dueAt: (run.runAt ?? scheduledFor) + lateAfterMs,

@@ -1,7 +1,7 @@
 /** The tick: one instant at which a line was due, and its verdict. */
 
 export const TICK_KINDS = ['tick', 'manual', 'backfill'] as const;
-/** Due by the clock, started by a user, or a past tick that a user backfilled. */
+/** The origin of a tick: due by the clock, started by a user, or a past tick that a user backfilled. */
 export type TickKind = (typeof TICK_KINDS)[number];
 
 export const TICK_VERDICTS = ['ran', 'skipped_overlap', 'missed', 'dropped', 'paused'] as const;
@@ -31,7 +31,7 @@ export interface Tick extends Run {
   createdAt: number;
 }
 
-/** What a job knows about its tick. */
+/** The tick of a schedule that a job runs for, as the job sees it. */
 export interface TickOfJob {
   /** The schedule's name and the line's id. */
   schedule: string;
@@ -40,7 +40,7 @@ export interface TickOfJob {
   key: string | null;
   kind: TickKind;
   scheduledFor: number;
-  /** From the previous tick to this one. */
+  /** The interval from the previous tick to this one. */
   intervalStart: number;
   intervalEnd: number;
   /** True if it started so late that it counts as a catch-up. */

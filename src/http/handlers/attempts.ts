@@ -1,4 +1,4 @@
-/** Attempts: how a worker claims jobs and reports what became of them. */
+/** Attempts: how a worker claims jobs and reports their outcomes. */
 
 import type { z } from 'zod';
 import { ClaimedJobs, ClaimRequest, claimedJobToWire, MAX_CLAIM_WAIT_MS } from '../../api/claim.ts';
@@ -134,12 +134,12 @@ export const attemptHandlers = {
   }),
 };
 
-/** Serializes the first jobs, as many as fit into one reply. `told`: parents whose results are in it; `null` repeats them. */
-function withinLimit(jobs: readonly ClaimedJob[], told: Set<number> | null): string[] {
+/** Serializes the first jobs, as many as fit into one reply. `sentResults`: see `claimedJobToWire`. */
+function withinLimit(jobs: readonly ClaimedJob[], sentResults: Set<number> | null): string[] {
   const texts: string[] = [];
   let size = 0;
   for (const job of jobs) {
-    const text = JSON.stringify(claimedJobToWire(job, told));
+    const text = JSON.stringify(claimedJobToWire(job, sentResults));
     size += text.length;
     if (size > MAX_REPLY_LENGTH && texts.length > 0) break;
     texts.push(text);
@@ -147,7 +147,7 @@ function withinLimit(jobs: readonly ClaimedJob[], told: Set<number> | null): str
   return texts;
 }
 
-/** Returns jobs that will not reach the caller, which hung up or got too many, so that they do not wait for the lease to end. */
+/** Gives back jobs that do not reach the caller. Otherwise they would wait until the lease expires. */
 async function returnJobs(scheduler: Scheduler, workerId: number, jobs: readonly ClaimedJob[]): Promise<void> {
   if (jobs.length === 0) return;
   const settlements = jobs.map(({ id: jobId, attempt }) => {

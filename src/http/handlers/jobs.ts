@@ -114,7 +114,7 @@ export const jobHandlers = {
     body: JobCancel.optional(),
     replies: { 200: Job, 202: Job },
     async handle({ scheduler, params, body, signal }) {
-      const job = await scheduler.cancel(pathId(params), { keepDependents: body?.cascade === 'none' }, signal);
+      const job = await scheduler.cancel(pathId(params), { keepChildren: body?.cascade === 'none' }, signal);
       return { status: job.status === 'running' ? 202 : 200, json: jobToWire(job) };
     },
   }),

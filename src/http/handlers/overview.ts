@@ -1,4 +1,4 @@
-/** What the dashboard's overview shows: statistics, recent failures, the cluster, and hints about changes. */
+/** The data of the dashboard's overview: statistics, recent failures, the cluster, and hints about changes. */
 
 import { Cluster, clusterToWire } from '../../api/cluster.ts';
 import { invalid } from '../../api/decode.ts';

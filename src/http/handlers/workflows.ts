@@ -6,7 +6,7 @@ import { notifyFrom } from '../../api/notify.ts';
 import { pathOf } from '../../api/route.ts';
 import { routes } from '../../api/routes.ts';
 import { nothing } from '../../api/schemas.ts';
-import { StepIntake } from '../../api/workflow/new-steps.ts';
+import { StepCollector } from '../../api/workflow/new-steps.ts';
 import { WorkflowStep } from '../../api/workflow/step.ts';
 import {
   RerunRequest,
@@ -91,7 +91,7 @@ export const workflowHandlers = {
   }),
 
   rerunWorkflow: handler(routes.rerunWorkflow, {
-    summary: 'Run a step and its successors again, as a new workflow that keeps the results of earlier steps',
+    summary: 'Run a step and its descendants again, as a new workflow that keeps the results of earlier steps',
     body: RerunRequest,
     replies: { 201: Workflow },
     async handle({ scheduler, params, body, signal }) {
@@ -129,9 +129,9 @@ async function readSubmission(bytes: Buffer): Promise<WorkflowHead & { steps: Ne
     throw invalid([{ pointer: '/steps', detail: `expected a list of steps, as in ${EXAMPLE}` }]);
   }
   const limits = { maxItems: MAX_JOBS, maxBytesPerItem: MAX_JOB_BYTES, at: '/steps' };
-  const intake = new StepIntake();
-  await walkJsonArray(list, limits, (step, index) => intake.add(decode(WorkflowStep, step, `/steps/${index}`)));
-  const steps = intake.finish();
+  const collector = new StepCollector();
+  await walkJsonArray(list, limits, (step, index) => collector.add(decode(WorkflowStep, step, `/steps/${index}`)));
+  const steps = collector.finish();
   if (steps.length === 0) throw invalid([{ pointer: '/steps', detail: 'expected at least one step' }]);
   return { ...decoded, steps };
 }

@@ -1,6 +1,6 @@
 /** The shape of a setting, and the commands that settings apply to. */
 
-/** A command that takes settings; `client` stands for all commands that talk to a running server. */
+/** A command that takes settings; `client` means all commands that talk to a running server. */
 export type SettingCommand = 'up' | 'scheduler' | 'worker' | 'migrate' | 'backup' | 'client';
 
 export const ROLES = ['api', 'scheduler', 'worker'] as const;

@@ -1,7 +1,7 @@
 /**
  * The duty that turns notices into notifications. A notice is written in the transaction of its event and deleted in
  * the one that stores its notifications, so each notification is stored exactly once. A notice that fails is postponed,
- * each time twice as long, and does not hold up the others.
+ * with a delay that doubles each time, and does not hold up the others.
  */
 
 import { retryDelay } from '../../core/backoff.ts';
@@ -10,7 +10,7 @@ import { isWorkronError } from '../../core/error.ts';
 import type { Job } from '../../core/job.ts';
 import type { Delivery, Notice } from '../../core/notice.ts';
 import type { Notify, NotifyEvent } from '../../core/notify.ts';
-import { listenersOf } from '../../core/schedule/tick-notices.ts';
+import { tickTargetsOf } from '../../core/schedule/tick-notices.ts';
 import type { Loop } from '../../ops/loop.ts';
 import type { SchedulerContext } from '../context.ts';
 import { messageJob, payloadOf } from '../notify/message.ts';
@@ -76,7 +76,7 @@ async function deliveryOf(context: SchedulerContext, notice: Notice, signal: Abo
     case 'missed': {
       const schedule = await store.schedule(notice.schedule ?? '', signal);
       if (schedule === undefined) return NOTHING;
-      const list = listenersOf(schedule, context.notify.list);
+      const list = tickTargetsOf(schedule, context.notify.list);
       return { alarm: null, messages: messages(context, { ...subject, event: 'missed', list }) };
     }
   }

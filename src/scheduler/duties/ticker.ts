@@ -64,7 +64,7 @@ async function stopReplaced(context: SchedulerContext, stop: Ticked['stop'], sig
 
 async function stopRun(context: SchedulerContext, { jobId, workflowId }: Run, signal: AbortSignal): Promise<void> {
   try {
-    if (jobId !== null) await cancel(context, { id: jobId, keepDependents: false }, signal);
+    if (jobId !== null) await cancel(context, { id: jobId, keepChildren: false }, signal);
     else if (workflowId !== null) await cancelWorkflow(context, workflowId, signal);
   } catch (error) {
     // It has ended meanwhile, or was deleted: either way it does not run.

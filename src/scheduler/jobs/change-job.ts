@@ -1,4 +1,4 @@
-/** What an operator does to one job: cancel, retry, edit. */
+/** The changes to one job: cancel, retry, edit. */
 
 import { WorkronError } from '../../core/error.ts';
 import type { Job } from '../../core/job.ts';
@@ -14,10 +14,10 @@ export function jobNotFound(id: number): WorkronError {
 /** Cancels a waiting job at once, asks a running one to stop, and cancels all items of a group. May be repeated. */
 export async function cancel(
   context: SchedulerContext,
-  { id, keepDependents }: { id: number; keepDependents: boolean },
+  { id, keepChildren }: { id: number; keepChildren: boolean },
   signal: AbortSignal,
 ): Promise<Job> {
-  const [decision] = await decide(context, [id], () => ({ type: 'cancel', keepDependents }), signal);
+  const [decision] = await decide(context, [id], () => ({ type: 'cancel', keepChildren }), signal);
   const job = jobOf(decision, () => jobNotFound(id));
   if (!isGroup(job)) return job;
   await changeAll(

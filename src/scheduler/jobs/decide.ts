@@ -5,7 +5,7 @@ import type { Job } from '../../core/job.ts';
 import { type Change, type JobEvent, transition } from '../../core/transition.ts';
 import type { SchedulerContext } from '../context.ts';
 
-/** What happened to one job. */
+/** The result of a decision about one job. */
 type Decision =
   | { type: 'changed'; job: Job }
   /** Nothing to do: the job is already in the wanted state, or the event does not apply any more. */

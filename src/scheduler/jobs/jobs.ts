@@ -1,4 +1,4 @@
-/** What submitters and operators can do with jobs. */
+/** The operations on jobs. */
 
 import type { Attempt, Job, NewJob } from '../../core/job.ts';
 import type { JobEdit } from '../../core/job-edit.ts';
@@ -54,10 +54,10 @@ export interface Jobs {
   /** Resolves with the job once it is terminal, or in its current state after `timeoutMs`. */
   wait(id: number, timeoutMs: number, signal: AbortSignal): Promise<Job>;
   /**
-   * Cancels a waiting job at once and asks a running one to stop. Dependents that can no longer run are cancelled too,
-   * unless `keepDependents` is set: then each is judged by its conditions.
+   * Cancels a waiting job at once and asks a running one to stop. Descendants that can no longer run are cancelled
+   * too, unless `keepChildren` is set: then each child is judged by its conditions.
    */
-  cancel(id: number, options: { keepDependents: boolean }, signal: AbortSignal): Promise<Job>;
+  cancel(id: number, options: { keepChildren: boolean }, signal: AbortSignal): Promise<Job>;
   retry(id: number, signal: AbortSignal): Promise<Job>;
   edit(id: number, edit: JobEdit, signal: AbortSignal): Promise<Job>;
   /** Reads the output of one attempt from the byte offset `from`. */
@@ -92,7 +92,7 @@ export function jobsOf(context: SchedulerContext, bulkWake: Wake, stopped: Abort
       return attempts;
     },
     wait: (id, timeoutMs, signal) => wait(context, { id, timeoutMs }, { signal, stopped }),
-    cancel: (id, { keepDependents }, signal) => cancel(context, { id, keepDependents }, signal),
+    cancel: (id, { keepChildren }, signal) => cancel(context, { id, keepChildren }, signal),
     retry: (id, signal) => retry(context, id, signal),
     edit: (id, change, signal) => edit(context, id, change, signal),
     log: (request, signal) => readLog(context, request, signal),

@@ -35,7 +35,7 @@ export class Submitter {
     return inserted;
   }
 
-  /** Rows that may wait for locks of other transactions do not share one. */
+  /** True if the jobs may share a transaction with others: none of their rows can wait for another transaction's lock. */
   #mayShare(jobs: readonly NewJob[], options: InsertOptions): boolean {
     return (
       options.idempotency === undefined &&

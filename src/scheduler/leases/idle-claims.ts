@@ -9,7 +9,7 @@ interface IdleClaim {
   request: ClaimRequest;
   /** Ends its wait. */
   wake: Wake;
-  /** The jobs given to this claim, once a submit has begun to. */
+  /** The jobs that a submit claims for this request; `undefined` until a submit has begun to. */
   given: Promise<ClaimedJob[]> | undefined;
 }
 
@@ -18,8 +18,9 @@ export class IdleClaims {
   readonly #claims = new Set<IdleClaim>();
 
   /**
-   * Waits by `sleep` and returns the jobs that were given meanwhile. If a submit has begun to give, its end is awaited,
-   * or the same claim would be made twice; if it fails, this rejects too, because it is unknown what was claimed.
+   * Waits by `sleep` and returns the jobs that a submit claimed for this request meanwhile. If a submit is already
+   * claiming for this request, waits for it: otherwise the claim would run twice. Rejects if that submit fails, because
+   * it is unknown what was claimed.
    */
   async wait(request: ClaimRequest, wake: Wake, sleep: () => Promise<void>): Promise<ClaimedJob[]> {
     const claim: IdleClaim = { request, wake, given: undefined };

@@ -9,7 +9,7 @@ import { decide } from '../jobs/decide.ts';
 
 export type SettleAnswer = 'ok' | 'lease_lost';
 
-/** In order: `ok` if accepted now or before, `lease_lost` if the attempt is no longer this worker's. */
+/** Returns, in order, `ok` if accepted now or before, `lease_lost` if the attempt is no longer this worker's. */
 export async function settle(
   context: SchedulerContext,
   settlements: readonly Settlement[],

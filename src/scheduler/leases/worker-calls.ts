@@ -1,4 +1,4 @@
-/** What workers call: register, claim jobs, keep their leases, report. */
+/** The calls of workers: register, claim jobs, renew leases, report. */
 
 import type { ClaimedJob } from '../../core/job.ts';
 import type { HeartbeatAnswer, HeartbeatRequest, Report } from '../../core/lease.ts';
@@ -17,11 +17,11 @@ export interface WorkerCalls {
   claim(request: ClaimRequest & { waitMs: number }, signal: AbortSignal): Promise<ClaimedJob[]>;
   /** `undefined`: no such worker. */
   heartbeat(request: HeartbeatRequest, signal: AbortSignal): Promise<HeartbeatAnswer | undefined>;
-  /** In order: `ok` if accepted now or before, `lease_lost` if the attempt is no longer this worker's. */
+  /** Returns, in order, `ok` if accepted now or before, `lease_lost` if the attempt is no longer this worker's. */
   settle(settlements: readonly Settlement[], signal: AbortSignal): Promise<SettleAnswer[]>;
-  /** In order: whether the worker still holds the attempt. */
+  /** Returns for each chunk, in order, whether the worker still holds the attempt. */
   writeLogs(chunks: readonly LogChunk[], signal: AbortSignal): Promise<boolean[]>;
-  /** In order: whether the worker still holds the attempt, and so its progress and checkpoint were written. */
+  /** Returns for each report, in order, whether the worker still holds the attempt, so that the report was written. */
   report(reports: readonly Report[], signal: AbortSignal): Promise<boolean[]>;
   /** The last checkpoint of any attempt; `null`: none. */
   checkpoint(id: number, signal: AbortSignal): Promise<unknown>;

@@ -1,4 +1,4 @@
-/** Who is notified: the targets of the whole installation, and the notifications that belong to a job. */
+/** Notify targets of the whole installation, and the notifications that belong to a job. */
 
 import type { Job, NewJob } from '../../core/job.ts';
 import type { Notification } from '../../core/notice.ts';
@@ -6,7 +6,7 @@ import { DEFAULT_LATE_AFTER_MS, NOTIFY_QUEUE, type Notify } from '../../core/not
 import type { SchedulerContext } from '../context.ts';
 
 export interface NotifyContext {
-  /** Notified about every job, workflow and schedule, in addition to the targets that those name themselves. */
+  /** The targets that are notified about every job, workflow and schedule, in addition to their own targets. */
   readonly list: readonly Notify[];
   /** Signs webhook bodies; `null`: unsigned. */
   readonly secret: string | null;
@@ -37,7 +37,7 @@ export function resolveTargets(list: readonly Notify[], { list: own }: NotifyCon
 }
 
 export interface JobNotifications {
-  /** Sent about this job. */
+  /** The notifications that were sent about this job. */
   notifications: Notification[];
   /** The notification that this job delivers; `null` for any other job. */
   notifies: Notification | null;
@@ -50,6 +50,6 @@ export async function notificationsOf(
 ): Promise<JobNotifications> {
   const notifications = job.notify.length === 0 ? [] : await store.notifications({ jobId: job.id }, signal);
   if (job.queue !== NOTIFY_QUEUE) return { notifications, notifies: null };
-  const [notifies = null] = await store.notifications({ carriedBy: job.id }, signal);
+  const [notifies = null] = await store.notifications({ deliveredBy: job.id }, signal);
   return { notifications, notifies };
 }

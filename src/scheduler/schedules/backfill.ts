@@ -45,7 +45,7 @@ export function ticksInRange(schedule: Schedule, { from, to }: BackfillRequest, 
   return oldestTicks(recurrence, from - 1, to - 1, count);
 }
 
-/** Those of the ticks that have no run, oldest first. */
+/** Returns the ticks at these instants that have no run, oldest first. */
 export async function ticksWithoutRun(
   { store }: SchedulerContext,
   { schedule, keys, instants }: { schedule: Schedule; keys: BackfillRequest['keys']; instants: readonly number[] },

@@ -1,4 +1,4 @@
-/** What operators can do with schedules. */
+/** The operations on schedules. */
 
 import { WorkronError } from '../../core/error.ts';
 import { oldestTicks } from '../../core/schedule/recurrence.ts';
@@ -19,7 +19,7 @@ import { AdaptiveBatch, BATCH } from './adaptive-batch.ts';
 import { type Backfilled, type BackfillRequest, scheduleNotFound, ticksInRange, ticksWithoutRun } from './backfill.ts';
 
 export interface SchedulePage {
-  /** By name. */
+  /** Sorted by name. */
   items: Schedule[];
   /** Pass as `after` to read the next page; `null` on the last page. */
   nextAfter: string | null;

@@ -10,11 +10,11 @@ import { readWorkflow } from './workflows.ts';
 export interface RerunRequest {
   /** The key of a step. */
   from: string;
-  /** True to repeat this step alone, without the steps below it. */
+  /** True to repeat this step alone, without its descendants. */
   only: boolean;
 }
 
-/** Repeats the step and, unless `only`, everything below it. Of the steps above, those that are done are kept; the others run too. */
+/** Repeats the step and, unless `only`, its descendants. Ancestors that are done are kept; other ancestors run too. */
 export async function rerunWorkflow(
   context: SchedulerContext,
   id: number,
@@ -22,7 +22,7 @@ export async function rerunWorkflow(
   signal: AbortSignal,
 ): Promise<Workflow> {
   const original = await readWorkflow(context, id, signal);
-  const steps = await context.store.steps(id, signal);
+  const steps = await context.store.steps(id, null, signal);
   const start = steps.findIndex(({ key }) => key === from);
   if (start === -1) throw new WorkronError('step_not_found', `Workflow ${id} has no step ${from}`);
   const parents = parentPlaces(steps);
@@ -44,7 +44,7 @@ function parentPlaces(steps: readonly WorkflowStep[]): number[][] {
   return steps.map(({ job }) => job.dependsOn.flatMap(({ jobId }) => places.get(jobId) ?? []));
 }
 
-/** The step and all its descendants. Parents precede their children, so one pass is enough. */
+/** Returns the step and all its descendants. Parents precede their children, so one pass is enough. */
 function below(parents: readonly (readonly number[])[], start: number): Set<number> {
   const found = new Set([start]);
   parents.forEach((list, place) => {
@@ -53,7 +53,7 @@ function below(parents: readonly (readonly number[])[], start: number): Set<numb
   return found;
 }
 
-/** The steps and all their ancestors. */
+/** Returns the steps and all their ancestors. */
 function above(parents: readonly (readonly number[])[], steps: ReadonlySet<number>): Set<number> {
   const found = new Set(steps);
   for (let place = parents.length - 1; place >= 0; place -= 1) {

@@ -28,7 +28,7 @@ export async function viewWorkflow(context: SchedulerContext, id: number, signal
   };
 }
 
-/** Remembers of each step passed on only what keys and the critical path need. */
+/** Passes steps on and remembers only the fields that keys and the critical path need. */
 class WalkedSteps {
   readonly #places = new Map<number, number>();
   readonly #keys: string[] = [];

@@ -1,4 +1,4 @@
-/** What submitters and operators can do with workflows. */
+/** The operations on workflows. */
 
 import type { NewWorkflow } from '../../core/dag/new-workflow.ts';
 import type { Workflow, WorkflowFilter, WorkflowStep } from '../../core/dag/workflow.ts';
@@ -36,7 +36,7 @@ export interface Workflows {
   cancelWorkflow(id: number, signal: AbortSignal): Promise<Workflow>;
   /** Retries every failed or cancelled step; steps that were skipped because of them are judged again. */
   retryWorkflow(id: number, signal: AbortSignal): Promise<Workflow>;
-  /** Inserts a new workflow that repeats a step and, unless `only`, everything below it; parents that are done are kept. */
+  /** Inserts a workflow that repeats a step and, unless `only`, its descendants; ancestors that are done are kept. */
   rerunWorkflow(id: number, request: RerunRequest, signal: AbortSignal): Promise<Workflow>;
 }
 
@@ -71,7 +71,7 @@ export async function* stepPages(
 ): AsyncGenerator<WorkflowStep[]> {
   let after: number | null = null;
   for (;;) {
-    const steps: WorkflowStep[] = await store.steps(workflowId, signal, { after, limit: STEPS_PER_PAGE });
+    const steps: WorkflowStep[] = await store.steps(workflowId, { after, limit: STEPS_PER_PAGE }, signal);
     if (steps.length > 0) yield steps;
     if (steps.length < STEPS_PER_PAGE) return;
     after = steps.at(-1)?.job.id ?? null;

@@ -13,11 +13,11 @@ interface Capacity {
   profile: WorkerProfile;
   slots: Slots;
   prefetch: Prefetch;
-  /** How long one claim waits for work. */
+  /** The time that one claim waits for work. */
   maxWaitMs: number;
 }
 
-/** `undefined` while there is no room. */
+/** Returns the next claim; `undefined` if no slot is free and there is no need to prefetch. */
 export function planClaim(workerId: number, { profile, slots, prefetch, maxWaitMs }: Capacity): ClaimPlan | undefined {
   const { queues, commands, handlers, tags } = profile;
   const plan = { workerId, offer: { queues, commands, handlers, tags, free: slots.freeResources() } };

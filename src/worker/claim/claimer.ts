@@ -9,7 +9,7 @@ import { RetryBackoff } from '../time/retry-backoff.ts';
 import { within } from '../time/within.ts';
 import type { ClaimPlan } from './claim-plan.ts';
 
-/** How long an answer may take beyond the requested wait. */
+/** The time that an answer may take beyond the requested wait. */
 const ANSWER_MS = 10_000;
 const MAX_PAUSE_MS = 1_000;
 
@@ -18,7 +18,7 @@ interface ClaimerOptions {
   clock: Clock;
   random: Random;
   log: Log;
-  /** The next claim; `undefined` while there is no room. */
+  /** Returns the next claim; `undefined` while the worker wants no jobs. */
   request: () => ClaimPlan | undefined;
   /** Takes the jobs over. Returns false if they cannot be taken any more; they are returned by the next heartbeat. */
   onJobs: (jobs: ClaimedJob[], plan: ClaimPlan) => boolean;
@@ -29,7 +29,7 @@ export class Claimer {
   readonly #backoff: RetryBackoff;
   readonly #wake = new Wake();
   #claims = 0;
-  #seen = 0;
+  #lastAnswered = 0;
   #gaveUp = false;
   #current = new AbortController();
 
@@ -38,9 +38,12 @@ export class Claimer {
     this.#backoff = new RetryBackoff(options.random);
   }
 
-  /** The highest claim number that was answered or given up. Jobs of these claims that are not listed are reclaimed. */
-  get seen(): number {
-    return this.#seen;
+  /**
+   * The highest claim number that was answered or given up. Jobs of these claims that a heartbeat does not list go back to
+   * their queues.
+   */
+  get lastAnsweredClaim(): number {
+    return this.#lastAnswered;
   }
 
   /** True if a claim was given up. Its jobs, if any, are still to be returned by a heartbeat. */
@@ -48,8 +51,8 @@ export class Claimer {
     return this.#gaveUp;
   }
 
-  /** Tries again, because there may be room now. */
-  nudge(): void {
+  /** Claims again without waiting, because the worker may want jobs now. */
+  wake(): void {
     this.#wake.fire();
   }
 
@@ -95,7 +98,7 @@ export class Claimer {
       const jobs = await within(request.waitMs + ANSWER_MS, current, (inner) => source.claim(claim, inner));
       taken = onJobs(jobs, request) || jobs.length === 0;
     } finally {
-      this.#seen = claimSeq;
+      this.#lastAnswered = claimSeq;
       if (!taken) this.#gaveUp = true;
     }
   }

@@ -12,9 +12,7 @@ import { ThroughputEstimate } from './throughput-estimate.ts';
 
 /** The maximum number of jobs that one claim prefetches. */
 const MAX_PER_CLAIM = 1_000;
-/**
- * Jobs that would wait longer than this many windows of throughput are returned, so that other workers can run them.
- */
+/** Jobs that would wait longer than 4 × 250 ms are returned, so that other workers can run them. */
 const MAX_WINDOWS = 4;
 const SHED_EVERY_MS = 500;
 /** Much shorter than any lease. */

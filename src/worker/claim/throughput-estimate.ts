@@ -1,4 +1,4 @@
-/** Estimates how many jobs may wait for a slot: as many as the slots consume in a quarter of a second of work. */
+/** Estimates how many jobs to prefetch: as many as the slots finish in 250 ms of work. */
 
 const WINDOW_MS = 250;
 /** The shortest time to compute a rate from: a few empty handlers end before the clock advances. */

@@ -1,4 +1,4 @@
-/** Sends heartbeats: they renew the leases that the worker holds, and their answers say what must stop. */
+/** Sends heartbeats: they renew the leases that the worker holds, and their answers list the attempts to stop. */
 
 import type { Clock, Random } from '../../core/clock.ts';
 import type { HeartbeatOrders, WorkerHeartbeat } from '../../core/lease.ts';
@@ -18,7 +18,7 @@ interface HeartbeaterOptions {
   heartbeat: () => WorkerHeartbeat;
   /** `sentAt` is by the monotonic clock. */
   onOrders: (orders: HeartbeatOrders, sentAt: number) => void;
-  /** The scheduler does not know this worker. Resolves once it has registered again. */
+  /** Called if the scheduler does not know this worker. Resolves once the worker has registered again. */
   onForgotten: (signal: AbortSignal) => Promise<void>;
 }
 
@@ -35,7 +35,7 @@ export class Heartbeater {
   }
 
   /** Sends the next heartbeat at once. */
-  nudge(): void {
+  wake(): void {
     this.#wake.fire();
   }
 

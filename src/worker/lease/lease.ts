@@ -1,6 +1,6 @@
 /**
- * How long this worker may assume that it still holds its leases. Counted from when the last answered heartbeat was
- * *sent*, so that it never ends later than the scheduler's own count.
+ * The time for which this worker may assume that it still holds its leases. It is counted from when the last answered
+ * heartbeat was *sent*, so that it never ends later than the scheduler's own count.
  */
 
 import type { Clock } from '../../core/clock.ts';

@@ -19,7 +19,7 @@ interface MembershipOptions {
   log: Log;
   /** `sentAt` is by the monotonic clock. */
   onRegistered: (sentAt: number) => void;
-  /** The next heartbeat should be sent at once. */
+  /** Called when the next heartbeat should be sent at once. */
   onNudge: () => void;
 }
 

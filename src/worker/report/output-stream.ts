@@ -9,16 +9,16 @@ const FIRST_BYTES = 4 * 1024;
 const TAIL_BYTES = 2 * 1024;
 
 interface StreamEvents {
-  /** There is enough to send, or enough time has passed. */
+  /** Called when there is enough to send, or enough time has passed. */
   onDue: (stream: OutputStream) => void;
-  /** This many bytes were written or given up, and no longer need to be waited for. */
+  /** Called when this many bytes were written or given up, so that the writer need not wait for them. */
   onTaken: (bytes: number) => void;
 }
 
 /** Buffers a bounded number of bytes, provided that the writer waits for `onTaken`. */
 export class OutputStream {
   readonly assignment: Assignment;
-  /** Sent, but not answered yet. */
+  /** The chunk that was sent but not answered yet. */
   inFlight: LogChunk | undefined;
   /** When sending began to fail, by the monotonic clock. */
   failingSince: number | undefined;

@@ -21,7 +21,7 @@ interface SettlerOptions {
   clock: Clock;
   random: Random;
   log: Log;
-  /** The attempt was settled or given up. Called once for each. */
+  /** Called once for each attempt, when it was settled or given up. */
   onSettled: (assignment: Assignment) => void;
 }
 

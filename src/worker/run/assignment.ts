@@ -24,7 +24,7 @@ export class Assignment implements LeaseRef {
   startedAt: number | null = null;
   /** True if the scheduler knows that the attempt has started. */
   startReported: boolean;
-  /** Only the first reason counts. */
+  /** The first reason for which the attempt was stopped; `null` if it was not. */
   stopped: StopReason | null = null;
   /** True if its lease was lost: its outcome is dropped. */
   lost = false;

@@ -22,7 +22,7 @@ interface RunnerOptions {
   log: Log;
   onHandler: (job: ClaimedJob) => void;
   onOutcome: (assignment: Assignment, outcome: Outcome) => void;
-  /** A slot has become free. */
+  /** Called when a slot has become free. */
   onFree: () => void;
 }
 

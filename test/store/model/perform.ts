@@ -101,7 +101,7 @@ export async function perform(world: World, action: Action): Promise<unknown> {
       return decide(
         world,
         job,
-        action.type === 'retry' ? { type: 'retry' } : { type: 'cancel', keepDependents: action.quiet },
+        action.type === 'retry' ? { type: 'retry' } : { type: 'cancel', keepChildren: action.quiet },
       );
     }
     case 'lose': {
@@ -192,7 +192,7 @@ export async function observe({ store }: World): Promise<unknown> {
   return {
     jobs: await store.list({}, { before: null, limit: 1_000 }, forever),
     workflows: workflows.map(({ id, ...row }) => ({ workflowId: id, ...row })),
-    steps: await Promise.all(workflows.map(({ id }) => store.steps(id, forever))),
+    steps: await Promise.all(workflows.map(({ id }) => store.steps(id, null, forever))),
     queues: await store.queues(forever),
     workers: workers.map(({ id, ...row }) => ({ workerId: id, ...row })),
     nextDueAt: (await store.promote(0, forever)).nextDueAt,

@@ -377,7 +377,7 @@ test('postgres: a process killed while it fills a group: each index exactly once
   await waiters(given, 1);
   await process.kill();
   await gate.letGo();
-  const inserted = async () => (await store.steps(workflow.id, forever))[1]?.group?.inserted;
+  const inserted = async () => (await store.steps(workflow.id, null, forever))[1]?.group?.inserted;
   assert.equal(await inserted(), Math.floor(middle / 50) * 50);
 
   while ((await store.expand(1_000, forever)) > 0);

@@ -139,7 +139,7 @@ test('sqlite: a large graph goes in by one call and drains in order', async () =
   const { workflow } = await store.insertWorkflow(aWorkflow(steps), {}, forever);
   assert.equal(workflow.total, steps.length);
   const worker = await register(store);
-  const first = (await store.steps(workflow.id, forever))[0]?.job.id as number;
+  const first = (await store.steps(workflow.id, null, forever))[0]?.job.id as number;
 
   const done = new Set<number>();
   for (;;) {

@@ -53,7 +53,7 @@ async function settleOne(
 
 export function exerciseSource(name: string, open: () => Promise<TestSource>): void {
   describe(`source: ${name}`, () => {
-    test('register tells the worker its id and how often to report', async () => {
+    test('register returns the worker’s id and its heartbeat interval', async () => {
       await using it = await open();
       const registration = await it.source.register(PROFILE, signal);
       const [worker] = await it.scheduler.workers(signal);
@@ -111,7 +111,7 @@ export function exerciseSource(name: string, open: () => Promise<TestSource>): v
       assert.deepEqual((await it.scheduler.job(id, signal)).progress, { fraction: 0.5, text: 'half' });
     });
 
-    test('a claimed step brings parameters and how its parents ended; a job that stands alone brings nothing', async () => {
+    test('a claimed step has parameters and the ends of its parents; a job without workflow and parents has none', async () => {
       await using it = await open();
       const registration = await it.source.register(PROFILE, signal);
       const step = { condition: 'success', forEach: null, keepFrom: null } as const;
@@ -206,7 +206,7 @@ export function exerciseSource(name: string, open: () => Promise<TestSource>): v
             [after.error, after.exitCode, after.signal],
             [outcome.error, outcome.exitCode, outcome.signal],
           );
-        if (status === 'pending') await it.scheduler.cancel(job.id, { keepDependents: false }, signal);
+        if (status === 'pending') await it.scheduler.cancel(job.id, { keepChildren: false }, signal);
       }
     });
 
@@ -227,14 +227,14 @@ export function exerciseSource(name: string, open: () => Promise<TestSource>): v
       assert.deepEqual(await it.source.settle(batch, signal), ['ok', 'lease_lost', 'ok']);
     });
 
-    test('heartbeat: tells what to stop, what is lost, when to drain, and when to register again', async () => {
+    test('heartbeat: returns what to stop, what is lost, when to drain, and when to register again', async () => {
       await using it = await open();
       const registration = await it.source.register(PROFILE, signal);
       const { workerId } = registration;
       await it.scheduler.submit([command(), command()], {}, signal);
       const first = await claimOne(it.source, registration);
       const second = await claimOne(it.source, registration, 2);
-      await it.scheduler.cancel(first.id, { keepDependents: false }, signal);
+      await it.scheduler.cancel(first.id, { keepChildren: false }, signal);
       await it.scheduler.drainWorker(workerId, signal);
       const leases = [
         { jobId: first.id, attempt: 1 },

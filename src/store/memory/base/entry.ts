@@ -42,7 +42,7 @@ export interface Entry extends Readonly<Origin> {
   renewedAt: number | null;
   cancelRequestedAt: number | null;
   /** Its children are not cancelled with it. */
-  keepDependents: boolean;
+  keepChildren: boolean;
   /** Kept while the job runs, so that a claim that is returned before the start changes nothing. */
   expiresAt: number | null;
   doneAt: number | null;

@@ -10,7 +10,7 @@ import { addStats, stats } from '../cluster/stats.ts';
 import { drainWorker, leaveWorker, registerWorker, retireWorkers, workers } from '../cluster/workers.ts';
 import { cascade } from '../graph/cascade.ts';
 import { expand } from '../graph/expand.ts';
-import { insertWorkflow, workflow, workflows } from '../graph/workflows.ts';
+import { insertWorkflow, steps, workflow, workflows } from '../graph/workflows.ts';
 import { applyChanges } from '../jobs/apply-changes.ts';
 import { claim } from '../jobs/claim.ts';
 import { findExpired, findLost, promote } from '../jobs/duties.ts';
@@ -89,6 +89,7 @@ export const reads = {
   countAhead,
   workflow,
   workflows,
+  steps,
   schedule,
   schedules,
   ticks,

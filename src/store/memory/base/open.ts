@@ -5,7 +5,6 @@ import { askAll } from '../../bind.ts';
 import { LocalHints } from '../../hint.ts';
 import type { Store } from '../../store.ts';
 import { requireTerm } from '../cluster/leadership.ts';
-import { steps } from '../graph/workflows.ts';
 import { giveTurnsTo } from '../jobs/turns.ts';
 import { reads, writes } from './methods.ts';
 import { createTables, type Tables } from './tables.ts';
@@ -46,8 +45,6 @@ export function openMemory({ clock }: { clock: Clock }): Store {
     deadlocks: () => 0,
     ...askAll(writes, (name, args, signal) => write(signal, () => (writes[name] as Method)(tables, ...args))),
     ...askAll(reads, (name, args, signal) => run(signal, () => (reads[name] as Method)(tables, ...args))),
-    // The one method whose signal is not its last argument.
-    steps: (workflowId, signal, page) => run(signal, () => steps(tables, workflowId, page)),
     fenced: (fence) =>
       storeBy((signal, body) =>
         run(signal, () => {

@@ -70,7 +70,7 @@ export function deliver(tables: Tables, noticeId: number, { alarm, messages }: D
   items.forEach(({ job }, index) => {
     tables.notifications.set(job.id, {
       event: (due[index] as (typeof due)[number]).event,
-      carriedBy: job.id,
+      deliveredBy: job.id,
       jobId: notice.jobId,
       workflowId: notice.workflowId,
       schedule: notice.schedule,

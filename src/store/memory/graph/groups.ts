@@ -51,7 +51,7 @@ export function itemReopened(tables: Tables, item: Entry, status: TerminalStatus
   if (!isTerminal(entry.status)) return;
   stepReopened(tables, entry, entry.status);
   const again = { status: 'running', doneAt: null, reason: null, end: null, result: null } as const;
-  change(tables, entry, { ...again, cancelRequestedAt: null, keepDependents: false });
+  change(tables, entry, { ...again, cancelRequestedAt: null, keepChildren: false });
   tables.cascade.add(entry);
   tables.changes.changedJob(entry.id);
   askForItems(tables, entry);

@@ -43,9 +43,9 @@ interface ChildEntry extends ChildJob {
 
 function* linksFrom(tables: Tables, parents: ReadonlySet<Entry>): Generator<Link<ChildEntry, Edge>> {
   const children = new Map<number, ChildEntry>();
-  for (const { status, keepDependents, spec, children: edges } of parents) {
+  for (const { status, keepChildren, spec, children: edges } of parents) {
     const end = isTerminal(status) ? status : null;
-    const parent = parentFor(end, spec.continueOnFailure, cascadeModeOf(status, keepDependents));
+    const parent = parentFor(end, spec.continueOnFailure, cascadeModeOf(status, keepChildren));
     for (const edge of edges.values()) {
       let child = children.get(edge.childId);
       if (child === undefined) {
@@ -79,7 +79,7 @@ function block(tables: Tables, entry: Entry): void {
     doneAt: null,
     reason: null,
     end: null,
-    keepDependents: false,
+    keepChildren: false,
   });
   tables.changes.changedJob(entry.id);
 }

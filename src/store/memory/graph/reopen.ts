@@ -19,7 +19,7 @@ export function reopen(tables: Tables, entry: Entry, counters: Counters): void {
     dueAt: tables.clock.now(),
     expiresAt: null,
     cancelRequestedAt: null,
-    keepDependents: false,
+    keepChildren: false,
     doneAt: null,
     reason: null,
     end: null,

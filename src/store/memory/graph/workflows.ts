@@ -77,7 +77,7 @@ export function workflows(
     .slice(0, limit);
 }
 
-export function steps(tables: Tables, workflowId: number, page?: StepPage): WorkflowStep[] {
+export function steps(tables: Tables, workflowId: number, page: StepPage | null): WorkflowStep[] {
   const after = page?.after ?? 0;
   return [...(tables.workflows.get(workflowId)?.jobs ?? [])]
     .filter(({ id, groupId }) => groupId === null && id > after)

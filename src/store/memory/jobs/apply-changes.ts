@@ -49,7 +49,7 @@ function apply(tables: Tables, entry: Entry, decided: Change): void {
   switch (decided.kind) {
     case 'flag':
       entry.cancelRequestedAt = now;
-      entry.keepDependents = decided.keepDependents ?? false;
+      entry.keepChildren = decided.keepChildren ?? false;
       if (entry.workerId !== null) tables.changes.changedWorker(entry.workerId);
       tables.changes.changedJob(entry.id);
       return;
@@ -58,7 +58,7 @@ function apply(tables: Tables, entry: Entry, decided: Change): void {
       return requeue(tables, entry, decided.delayMs, decided.record);
     case 'end':
       entry.counters = { ...decided.counters };
-      entry.keepDependents ||= decided.keepDependents ?? false;
+      entry.keepChildren ||= decided.keepChildren ?? false;
       return end(tables, entry, decided);
     case 'reopen':
       return reopen(tables, entry, decided.counters);

@@ -33,7 +33,7 @@ export function addEntry(tables: Tables, { spec, dueAt, uniqueKey, origin, group
     claimSeq: null,
     renewedAt: null,
     cancelRequestedAt: null,
-    keepDependents: false,
+    keepChildren: false,
     expiresAt: null,
     doneAt: null,
     reason: null,

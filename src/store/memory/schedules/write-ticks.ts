@@ -86,7 +86,7 @@ function jobsOf(tables: Tables, { jobId, workflowId }: Run): number[] {
 function writeTick(tables: Tables, row: ScheduleRow, planned: PlannedTick, { jobId, workflowId }: Run): TickRow {
   for (const notice of tickNotices(planned, { jobId, workflowId })) addTickNotice(tables, row.name, notice);
   const now = tables.clock.now();
-  const { run: _run, listeners: _listeners, addsTo, ...fields } = planned;
+  const { run: _run, targets: _targets, addsTo, ...fields } = planned;
   row.lastVerdict = planned.verdict;
   if (planned.verdict === 'ran') {
     row.lastRun = Math.max(planned.scheduledFor, row.lastRun ?? planned.scheduledFor);

@@ -61,7 +61,7 @@ export class DirectSession implements AsyncDisposable {
   listen(): void {
     if (this.#listening) return;
     this.#listening = true;
-    this.#nudge();
+    this.#wakeLoop();
   }
 
   /** Resolves once this process holds the worker's lock. It keeps the lock, also across reconnections, until `release`. */
@@ -76,7 +76,7 @@ export class DirectSession implements AsyncDisposable {
       });
     });
     this.#wanted.add(workerId);
-    this.#nudge();
+    this.#wakeLoop();
     try {
       await Promise.race([held, givenUp]);
     } catch (error) {
@@ -88,7 +88,7 @@ export class DirectSession implements AsyncDisposable {
   }
 
   release(workerId: number): void {
-    if (this.#wanted.delete(workerId)) this.#nudge();
+    if (this.#wanted.delete(workerId)) this.#wakeLoop();
   }
 
   /** Runs `body` on the session, once it is open and earlier calls are done. */
@@ -111,7 +111,7 @@ export class DirectSession implements AsyncDisposable {
       };
       given.addEventListener('abort', giveUp, { once: true });
       this.#tasks.push(task);
-      this.#nudge();
+      this.#wakeLoop();
     });
   }
 
@@ -120,7 +120,7 @@ export class DirectSession implements AsyncDisposable {
     await this.#loop;
   }
 
-  #nudge(): void {
+  #wakeLoop(): void {
     this.#wake.abort();
     this.#loop ??= this.#keep();
   }

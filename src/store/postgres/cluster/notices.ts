@@ -117,10 +117,10 @@ export async function notifications(
   about: NotificationFilter,
   signal: AbortSignal,
 ): Promise<Notification[]> {
-  const { jobId, workflowId, schedule, carriedBy } = about as Partial<
-    Record<'jobId' | 'workflowId' | 'carriedBy', number> & { schedule: string }
+  const { jobId, workflowId, schedule, deliveredBy } = about as Partial<
+    Record<'jobId' | 'workflowId' | 'deliveredBy', number> & { schedule: string }
   >;
-  const values = [jobId ?? null, workflowId ?? null, schedule ?? null, carriedBy ?? null];
+  const values = [jobId ?? null, workflowId ?? null, schedule ?? null, deliveredBy ?? null];
   const rows = await database.query<NotificationRow>(sql.notifications, values, signal);
   return rows.map(notificationOf);
 }

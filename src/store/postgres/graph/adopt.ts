@@ -95,6 +95,6 @@ async function propagateEnd(
   if (again.length > 0) return;
   const flags = (request.flags ?? 0) & ~FLAG.holdsKey;
   const update = new GraphUpdate(context, transaction);
-  await update.ended([{ jobId, flags, status: 'done', keepDependents: false }]);
+  await update.ended([{ jobId, flags, status: 'done', keepChildren: false }]);
   await update.write();
 }

@@ -19,7 +19,7 @@ export interface EndedJob {
   flags: number;
   status: TerminalStatus;
   /** Its children are not cancelled with it. */
-  keepDependents: boolean;
+  keepChildren: boolean;
 }
 
 interface ScopeRow {
@@ -72,13 +72,13 @@ export class GraphUpdate {
     const rows = await session.query<ScopeRow>(this.#context.sql.scopes, [numbers([...linked.keys()])]);
     const items: ItemEnd[] = [];
     for (const { id, workflow_id, group_id, continues, pending } of rows) {
-      const { status, flags, keepDependents } = linked.get(id) as EndedJob;
+      const { status, flags, keepChildren } = linked.get(id) as EndedJob;
       const end = { status, continueOnFailure: continues };
       if (group_id === null) effects.stepEnded(workflow_id, end);
       else items.push({ ...end, groupId: group_id });
       if (pending) this.#pending.push(id);
       if (!(flags & FLAG.hasChildren)) continue;
-      this.#parents.set(id, { id, ...parentFor(status, continues, cascadeModeOf(status, keepDependents)) });
+      this.#parents.set(id, { id, ...parentFor(status, continues, cascadeModeOf(status, keepChildren)) });
     }
     if (items.length > 0) this.#items.push({ ended: true, items });
   }

@@ -108,7 +108,7 @@ export async function endGroups(
     effects.noteEnd({ jobId: live.job_id, flags: live.flags, status });
     effects.stepEnded(row?.workflow_id ?? null, { status, continueOnFailure: row?.continues ?? false });
     if (!(live.flags & FLAG.hasChildren)) continue;
-    effects.queueCascade({ id: live.job_id, mode: cascadeModeOf(status, (live.flags & FLAG.keepDependents) !== 0) });
+    effects.queueCascade({ id: live.job_id, mode: cascadeModeOf(status, (live.flags & FLAG.keepChildren) !== 0) });
   }
 }
 

@@ -64,8 +64,8 @@ export async function workflows(
 export async function steps(
   { database, sql }: Context,
   workflowId: number,
+  page: StepPage | null,
   signal: AbortSignal,
-  page?: StepPage,
 ): Promise<WorkflowStep[]> {
   const values = [workflowId, page?.after ?? 0, page?.limit ?? null];
   const found = await database.query<{ id: number }>(sql.stepIds, values, signal);

@@ -102,14 +102,14 @@ function endedOf(round: readonly PlacedChange[], written: readonly ChangedRow[])
   return round.flatMap(({ change }) => {
     const own = flags.get(change.fence.jobId);
     if (change.kind !== 'end' || own === undefined) return [];
-    const keepDependents = change.keepDependents === true || (own & FLAG.keepDependents) !== 0;
-    return [{ jobId: change.fence.jobId, flags: own, status: change.status, keepDependents }];
+    const keepChildren = change.keepChildren === true || (own & FLAG.keepChildren) !== 0;
+    return [{ jobId: change.fence.jobId, flags: own, status: change.status, keepChildren }];
   });
 }
 
 function rowOf(change: Exclude<Change, { kind: 'reopen' }>) {
   const fence = { ...fenceRow(change.fence), kind: change.kind, seen_at: change.fence.workerSeenAt ?? null };
-  if (change.kind === 'flag') return { ...fence, keep_dependents: change.keepDependents ?? false };
+  if (change.kind === 'flag') return { ...fence, keep_children: change.keepChildren ?? false };
   const { failures, interruptions, snoozes, losses } = change.counters;
   const { outcome = null, exitCode = null, signal = null, error = null } = change.record ?? {};
   return {

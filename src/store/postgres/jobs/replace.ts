@@ -102,7 +102,7 @@ export async function relink(
     await session.query(sql.skipLive, [jobId, fate]);
     const own = (flags & ~(FLAG.holdsKey | FLAG.notifiesFailure | FLAG.notifiesSuccess)) | ownFlags(job);
     const update = new GraphUpdate(context, transaction);
-    await update.ended([{ jobId, flags: own, status: 'skipped', keepDependents: false }]);
+    await update.ended([{ jobId, flags: own, status: 'skipped', keepChildren: false }]);
     await update.write();
     return;
   }

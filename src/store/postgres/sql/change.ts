@@ -43,13 +43,13 @@ export function changeSql(s: string) {
         select i.*, l.due, l.started_at, l.flags, l.cancel_requested_at, l.worker_id as held_by
         from jsonb_to_recordset($1::jsonb) i(${fences}, kind text, seen_at float8, to_failures integer,
           to_interruptions integer, to_snoozes integer, to_losses integer, delay_ms float8, to_status text, reason text,
-          outcome text, exit_code integer, signal text, error text, keep_dependents boolean)
+          outcome text, exit_code integer, signal text, error text, keep_children boolean)
         join ${s}.live l on l.job_id = i.job_id left join ${s}.worker w on w.id = l.worker_id
         where l.status = i.status and l.attempt = i.attempt
           and (l.status <> 'running' or l.worker_id is not distinct from i.worker_id)
           and ${sameCounters('l')} and (i.seen_at is null or i.seen_at = coalesce(${epochMs('w.seen_at')}, 0))),
       flagged as (
-        update ${s}.live l set cancel_requested_at = t.now, flags = case when h.keep_dependents then l.flags | ${FLAG.keepDependents} else l.flags end
+        update ${s}.live l set cancel_requested_at = t.now, flags = case when h.keep_children then l.flags | ${FLAG.keepChildren} else l.flags end
         from held h, t where l.job_id = h.job_id and h.kind = 'flag'),
       woken as (
         update ${s}.job_group f set needs_items = true from held h

@@ -189,8 +189,8 @@ async function insertWorkflow(
 async function steps(
   { reader }: Threads,
   workflowId: number,
+  page: StepPage | null,
   signal: AbortSignal,
-  page?: StepPage,
 ): Promise<WorkflowStep[]> {
   return (await reader.call('steps', [workflowId, page], signal)).map(decodeStep);
 }

@@ -91,7 +91,7 @@ export function notifications({ database }: Context, about: NotificationFilter):
     jobId = null,
     workflowId = null,
     schedule = null,
-    carriedBy = null,
-  } = about as Partial<Record<'jobId' | 'workflowId' | 'carriedBy', number> & { schedule: string }>;
-  return database.all<NotificationRow>(sql.notifications, jobId, workflowId, schedule, carriedBy).map(notificationOf);
+    deliveredBy = null,
+  } = about as Partial<Record<'jobId' | 'workflowId' | 'deliveredBy', number> & { schedule: string }>;
+  return database.all<NotificationRow>(sql.notifications, jobId, workflowId, schedule, deliveredBy).map(notificationOf);
 }

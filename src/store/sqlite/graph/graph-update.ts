@@ -136,5 +136,5 @@ function isCounted({ flags }: ChangedJob): boolean {
 }
 
 function modeOf({ flags, status }: ChangedJob): CascadeMode {
-  return cascadeModeOf(status, (flags & FLAG.keepDependents) !== 0);
+  return cascadeModeOf(status, (flags & FLAG.keepChildren) !== 0);
 }

@@ -46,7 +46,7 @@ type GroupColumns = readonly [
 /** The job of a step and, for a group, its items. */
 type StepRow = readonly [...job: JobRow, ...group: GroupColumns];
 
-export function steps({ database }: Context, workflowId: number, page: StepPage | undefined) {
+export function steps({ database }: Context, workflowId: number, page: StepPage | null) {
   return database.tuples<StepRow>(sql.steps, workflowId, page?.after ?? 0, page?.limit ?? -1);
 }
 

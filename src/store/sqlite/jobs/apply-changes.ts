@@ -26,7 +26,7 @@ function changeLive(context: Context, change: Exclude<Change, { kind: 'reopen' }
   if (live === undefined) return false;
   switch (change.kind) {
     case 'flag':
-      database.run(sql.flag, jobId, now, change.keepDependents ? FLAG.keepDependents : 0);
+      database.run(sql.flag, jobId, now, change.keepChildren ? FLAG.keepChildren : 0);
       if (live.flags & FLAG.group) askForItems(context, jobId);
       else if (live.worker_id !== null) effects.changedWorker(live.worker_id);
       effects.changedJob(jobId);

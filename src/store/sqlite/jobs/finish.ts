@@ -41,8 +41,8 @@ type End = Omit<Extract<Change, { kind: 'end' }>, 'kind' | 'fence'>;
 
 export function end(context: Context, jobId: number, liveFlags: number, wanted: End): void {
   const { database, now, effects, graphUpdate } = context;
-  const { counters, status, reason, record, error, keepDependents } = wanted;
-  const flags = liveFlags | (keepDependents ? FLAG.keepDependents : 0);
+  const { counters, status, reason, record, error, keepChildren } = wanted;
+  const flags = liveFlags | (keepChildren ? FLAG.keepChildren : 0);
   database.run(
     sql.endRun,
     jobId,

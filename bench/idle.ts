@@ -1,7 +1,7 @@
 /** The cost of one idle `up`. */
 
+import type { Driver } from '../src/core/driver.ts';
 import { NEVER } from '../src/core/never.ts';
-import type { Driver } from '../src/store/store.ts';
 import type { Figure } from './measure.ts';
 import type { Scenes } from './scene.ts';
 import { noopWorker } from './throughput.ts';

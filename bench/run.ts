@@ -4,7 +4,7 @@
  */
 
 import { parseArgs } from 'node:util';
-import { DRIVERS, type Driver } from '../src/store/store.ts';
+import { DRIVERS, type Driver } from '../src/core/driver.ts';
 import { measureGraph } from './graph.ts';
 import { measureIdle } from './idle.ts';
 import { measureLatency } from './latency.ts';

@@ -1,7 +1,7 @@
 /** Outcomes of attempts as workers report them. Text and results that jobs produced are cleaned, not refused. */
 
 import { z } from 'zod';
-import { MAX_RESULT_BYTES, type Outcome, type Settlement } from '../core/outcome.ts';
+import { MAX_RESULT_BYTES, type Outcome, SETTLE_RESULTS, type Settlement } from '../core/outcome.ts';
 import { cleanJson, cleanText } from '../core/text.ts';
 import { duration, instant, storeId, toInstant, wholeNumber, wireId } from './fields.ts';
 import { attemptNumber } from './heartbeat.ts';
@@ -60,8 +60,6 @@ export type SettleItem = z.output<typeof SettleItem>;
 
 /** Items are decoded one by one: a malformed one gets the result `invalid`, the others are settled. */
 export const SettleRequest = named('SettleRequest', z.object({ items: z.array(z.unknown()).max(MAX_SETTLEMENTS) }));
-
-const SETTLE_RESULTS = ['ok', 'lease_lost', 'invalid'] as const;
 
 export const SettleResult = named(
   'SettleResult',

@@ -33,3 +33,7 @@ export interface Settlement {
   startedAt?: number;
   outcome: Outcome;
 }
+
+/** The store's answer to a settlement: accepted, no longer this worker's, or malformed. */
+export const SETTLE_RESULTS = ['ok', 'lease_lost', 'invalid'] as const;
+export type SettleResult = (typeof SETTLE_RESULTS)[number];

@@ -7,6 +7,7 @@
  * A store that cannot be reached rejects with `store_unavailable`, one whose disk is full with `store_full`.
  */
 
+import type { Driver } from '../core/driver.ts';
 import type { LeaseKeeperPlan } from '../core/lease-keeper.ts';
 import type { ClusterStore } from './cluster-store.ts';
 import type { DutyStore } from './duty-store.ts';
@@ -19,9 +20,6 @@ import type { ScheduleStore } from './schedule-store.ts';
 import type { StatsStore } from './stats-store.ts';
 import type { Transactional } from './transactional.ts';
 import type { WorkflowStore } from './workflow-store.ts';
-
-export const DRIVERS = ['memory', 'sqlite', 'postgres'] as const;
-export type Driver = (typeof DRIVERS)[number];
 
 export interface Store
   extends JobStore,

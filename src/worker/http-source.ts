@@ -15,13 +15,13 @@ import { SettleAnswer, settlementToWire } from '../api/settle.ts';
 import { isWorkronError, WorkronError } from '../core/error.ts';
 import type { Report, WorkerHeartbeat } from '../core/lease.ts';
 import type { LeaseKeeperPlan } from '../core/lease-keeper.ts';
-import type { Settlement } from '../core/outcome.ts';
+import type { Settlement, SettleResult } from '../core/outcome.ts';
 import type { LogChunk } from '../core/output.ts';
 import { systemClock } from '../ops/clock.ts';
 import type { Log } from '../ops/log.ts';
 import { type Exchange, HttpExchange } from './http-exchange.ts';
 import { httpLeaseKeeper } from './http-lease-keeper.ts';
-import type { JobSource, SettleResult, SourceClaim, WorkerProfile } from './job-source.ts';
+import type { JobSource, SourceClaim, WorkerProfile } from './job-source.ts';
 
 /** The scheduler sends at least a comment every 5 s. */
 const SILENCE_MS = 12_000;

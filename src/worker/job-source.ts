@@ -7,7 +7,7 @@ import type { ClaimedJob } from '../core/job.ts';
 import type { Offer } from '../core/lane.ts';
 import type { HeartbeatOrders, Report, WorkerHeartbeat } from '../core/lease.ts';
 import type { LeaseKeeperPlan } from '../core/lease-keeper.ts';
-import type { Settlement } from '../core/outcome.ts';
+import type { Settlement, SettleResult } from '../core/outcome.ts';
 import type { LogChunk } from '../core/output.ts';
 
 export interface WorkerProfile {
@@ -36,8 +36,6 @@ export interface SourceClaim {
   /** The time to wait for jobs before the answer is an empty list. */
   waitMs: number;
 }
-
-export type SettleResult = 'ok' | 'lease_lost' | 'invalid';
 
 export interface JobSource {
   /** How a thread can keep the lease while this one is blocked. Absent if the scheduler runs in the same event loop. */

@@ -2,9 +2,9 @@
 
 import { type ClaimedJob, DEFAULT_SPEC, type JobSpec } from '../../src/core/job.ts';
 import type { HeartbeatOrders, LeaseRef, Report, WorkerHeartbeat } from '../../src/core/lease.ts';
-import type { Outcome, Settlement } from '../../src/core/outcome.ts';
+import type { Outcome, Settlement, SettleResult } from '../../src/core/outcome.ts';
 import type { LogChunk } from '../../src/core/output.ts';
-import type { JobSource, Registration, SettleResult, SourceClaim } from '../../src/worker/job-source.ts';
+import type { JobSource, Registration, SourceClaim } from '../../src/worker/job-source.ts';
 
 type Call = 'register' | 'claim' | 'heartbeat' | 'settle' | 'writeOutput' | 'report' | 'leave';
 

@@ -1,7 +1,8 @@
 /** Settings about connections: what a server listens on, and the store. */
 
+import { DRIVERS, type Driver } from '../../core/driver.ts';
 import { anyText, countFrom, httpUrl, identifier, listOf, oneOf, port, secret } from './parse.ts';
-import { DATABASE, DB_DRIVERS, inGroup, SERVERS, setting } from './setting.ts';
+import { DATABASE, inGroup, SERVERS, setting } from './setting.ts';
 
 export const accessSettings = inGroup('Listening and access', {
   host: setting({
@@ -74,12 +75,12 @@ export const storeSettings = inGroup('Store', {
     commands: [...DATABASE, 'backup'],
     fallback: 'DATABASE_URL',
   }),
-  dbDriver: setting<(typeof DB_DRIVERS)[number] | null>({
+  dbDriver: setting<Driver | null>({
     name: 'db-driver',
     value: 'DRIVER',
     default: null,
     defaultText: 'follows from db-url',
-    parse: oneOf(DB_DRIVERS),
+    parse: oneOf(DRIVERS),
     sentence: 'memory, sqlite or postgres. Needed only without a db-url.',
     commands: DATABASE,
   }),

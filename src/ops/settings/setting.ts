@@ -6,8 +6,6 @@ export type SettingCommand = 'up' | 'scheduler' | 'worker' | 'migrate' | 'backup
 export const ROLES = ['api', 'scheduler', 'worker'] as const;
 export type Role = (typeof ROLES)[number];
 
-export const DB_DRIVERS = ['memory', 'sqlite', 'postgres'] as const;
-
 export const SERVERS = ['up', 'scheduler'] as const;
 export const WORKERS = ['up', 'worker'] as const;
 export const PROCESSES = ['up', 'scheduler', 'worker'] as const;

@@ -1,12 +1,10 @@
 /** Selects the store: `db-url` determines it, `db-driver` may repeat it. */
 
+import type { Driver } from '../../core/driver.ts';
 import { SettingsError } from './error.ts';
-import type { DB_DRIVERS } from './setting.ts';
 import type { Settings, StoreChoice } from './settings.ts';
 
 const DEFAULT_SQLITE_FILE = './workron.db';
-
-type Driver = (typeof DB_DRIVERS)[number];
 
 /** `DATABASE_URL` may be meant for another program: it is used only if it names PostgreSQL and no setting disagrees. */
 export function wantsMachineDatabase(settings: Pick<Settings, 'dbUrl' | 'dbDriver' | 'schedulerUrls'>): boolean {

@@ -5,9 +5,9 @@
 
 import type { Clock, Random } from '../../core/clock.ts';
 import type { WorkronError } from '../../core/error.ts';
-import type { Outcome, Settlement } from '../../core/outcome.ts';
+import type { Outcome, Settlement, SettleResult } from '../../core/outcome.ts';
 import type { Log } from '../../ops/log.ts';
-import type { JobSource, SettleResult } from '../job-source.ts';
+import type { JobSource } from '../job-source.ts';
 import { isRefusal } from '../refusal.ts';
 import type { Assignment } from '../run/assignment.ts';
 import { RetryBackoff } from '../time/retry-backoff.ts';

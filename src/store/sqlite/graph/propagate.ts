@@ -82,12 +82,12 @@ function* linksFrom(
       }),
     );
     for (const row of database.tuples<EdgeRow>(sql.edgesFrom, piece)) {
-      const [parentId, childId, condition, state] = row;
+      const [parentId, childId, condition, state, childStatus] = row;
       const parent = states.get(parentId);
       if (parent === undefined || done.has(childId)) continue;
       let child = children.get(childId);
       if (child === undefined) {
-        child = row[4] === null ? new EndedChild(context, childId) : new LiveChild(row);
+        child = childStatus === null ? new EndedChild(context, childId) : new LiveChild(row);
         children.set(childId, child);
       }
       yield { parent, edge: { parentId, childId, condition, state }, child };

@@ -50,9 +50,10 @@ export function decodeRunContext(
   const params = new Map(answer.params.map(([id, text]) => [id, JSON.parse(text) as Record<string, unknown>]));
   const parents = new Map<number, ParentEnd[]>();
   for (const row of answer.parents) {
-    const ends = parents.get(row[0]) ?? [];
+    const [childId] = row;
+    const ends = parents.get(childId) ?? [];
     ends.push(decodeParent(row));
-    parents.set(row[0], ends);
+    parents.set(childId, ends);
   }
   return new Map(
     answer.places.map(([jobId, workflowId, childId, index]) => [

@@ -1,0 +1,4 @@
+/** The databases that Workron can keep its jobs in. */
+
+export const DRIVERS = ['memory', 'sqlite', 'postgres'] as const;
+export type Driver = (typeof DRIVERS)[number];

@@ -9,7 +9,7 @@ export { WorkronError } from '../core/error.ts';
 export const PROBLEM_TYPE = 'application/problem+json';
 
 /** The title of each code. */
-const ERROR_TITLES: Readonly<Record<ErrorCode, string>> = {
+export const ERROR_TITLES: Readonly<Record<ErrorCode, string>> = {
   bad_request: 'The request is not valid',
   dependency_cycle: 'The dependencies form a cycle',
   dependency_unknown: 'A dependency does not exist',

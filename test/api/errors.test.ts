@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { errorFromProblem, problemFrom } from '../../src/api/problem.ts';
+import { ERROR_TITLES, errorFromProblem, problemFrom } from '../../src/api/problem.ts';
 import { ERROR_CODES, type ErrorCode, WorkronError } from '../../src/core/error.ts';
 
 test('docs/api-errors.md lists every code with its status, and no other', async () => {
@@ -36,8 +36,8 @@ test('every code survives the wire', () => {
     const errors = [{ pointer: '/a', detail: 'b' }];
     const problem = problemFrom(new WorkronError(code, 'why', { errors, jobId: 7 }), 'r1');
     assert.deepEqual(
-      [problem.status, problem.code, problem.detail, problem.request_id, problem.job_id],
-      [ERROR_CODES[code], code, 'why', 'r1', '7'],
+      [problem.status, problem.code, problem.title, problem.detail, problem.request_id, problem.job_id],
+      [ERROR_CODES[code], code, ERROR_TITLES[code], 'why', 'r1', '7'],
     );
     assert.match(problem.title, /^[A-Z].*[^.]$/);
     const back = errorFromProblem(problem.status, JSON.parse(JSON.stringify(problem)), 3);

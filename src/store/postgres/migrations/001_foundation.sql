@@ -635,6 +635,7 @@ create function workron.end_linked(
 #variable_conflict use_column
 declare
   v_now timestamptz(3) := workron.now();
+  v_freed_at timestamptz(3);
   v_ids bigint[];
   v_parents bigint[];
   v_workflows bigint[];
@@ -687,6 +688,8 @@ begin
       group by e.child_id order by e.child_id) c;
   end if;
   if v_children is not null then
+    -- Later than every child's due instant that was "now" at its submission, which may have been after v_now.
+    v_freed_at := workron.now();
     v_lock_timeout := current_setting('lock_timeout');
     begin
       perform set_config('lock_timeout', '20ms', true);
@@ -694,9 +697,9 @@ begin
       with freed as (
         update workron.live l
         set open_edges = l.open_edges - c.count, held_edges = l.held_edges + c.count,
-          status = case when l.open_edges > c.count then 'blocked' when l.due > v_now then 'scheduled' else 'pending' end,
+          status = case when l.open_edges > c.count then 'blocked' when l.due > v_freed_at then 'scheduled' else 'pending' end,
           expires_at = case when l.open_edges = c.count and l.flags & 2048 = 0
-            then greatest(l.due, v_now) + interval '1 ms' * (
+            then greatest(l.due, v_freed_at) + interval '1 ms' * (
               select (j.spec ->> 'start_timeout_ms')::float8 from workron.job j where j.id = l.job_id) end
         from unnest(v_children, v_counts) c(child_id, count)
         where l.job_id = c.child_id and l.status || '' = 'blocked' and l.flags & 2 = 0 and l.broken_edges = 0 and l.missed_edges = 0

@@ -21,6 +21,7 @@ const LONG_FUNCTIONS: Readonly<Record<string, string>> = {
   'src/store/postgres/sql/dependencies.ts#dependenciesSql': SQL_TEXT,
   'src/store/postgres/sql/groups.ts#groupsSql': SQL_TEXT,
   'src/store/postgres/sql/insert.ts#insertSql': SQL_TEXT,
+  'src/store/postgres/sql/prune.ts#pruneSql': SQL_TEXT,
   'src/store/postgres/sql/schedules.ts#schedulesSql': SQL_TEXT,
 };
 

@@ -30,7 +30,7 @@ function jobsThat(status: 'pending' | 'scheduled' | 'blocked', due: string): Pil
         `with input as (select nextval('${schema}.job_id') as id from generate_series(1, ${Math.min(PIECE, count - made)})),
           jobs as (insert into ${schema}.job (id, queue, kind, name, priority, tags, created_at, spec)
             select id, 'default', 'noop', null, -1, '{}', ${schema}.now(), '{}' from input)
-        insert into ${schema}.live (job_id, status, lane, rank, due)
+        insert into ${schema}.live (job_id, listed_as, lane, rank, due)
         select id, '${status}', (select min(id) from ${schema}.lane where queue = 'default'), 1, ${due} from input`,
       );
     }

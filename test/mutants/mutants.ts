@@ -253,8 +253,8 @@ export const MUTANTS: Mutant[] = [
     edits: [
       {
         file: 'src/store/postgres/sql/change.ts',
-        from: '`(${row}.cancel_requested_at is not null) = i.cancel_requested\n      and ${row}.failures',
-        to: '`${row}.failures',
+        from: '`(${row}.cancel_requested_at is not null) = i.cancel_requested\n      and coalesce(${row}.failures',
+        to: '`coalesce(${row}.failures',
       },
     ],
     tests: ['test/store/postgres/contract.test.ts'],
@@ -286,11 +286,44 @@ export const MUTANTS: Mutant[] = [
     edits: [
       {
         file: 'src/store/postgres/sql/claim.ts',
-        from: "order by ${order} limit h.n for update skip locked) p\n        where ${isOpen('h.lane', '$5')}",
-        to: "order by ${order} limit h.n for update) p\n        where ${isOpen('h.lane', '$5')}",
+        from: "order by ${order} limit h.n for update skip locked) p\n        where ${isOpen('h.lane', '$6')}",
+        to: "order by ${order} limit h.n for update) p\n        where ${isOpen('h.lane', '$6')}",
       },
     ],
     tests: ['test/store/postgres/locking.test.ts'],
+  },
+  {
+    name: 'a request to cancel forgets the claim of a running job',
+    edits: [
+      {
+        file: 'src/store/postgres/jobs/apply-changes.ts',
+        from: "if (change.kind === 'end' || change.kind === 'requeue') openClaims",
+        to: "if (change.kind !== 'reopen') openClaims",
+      },
+    ],
+    tests: ['test/store/postgres/claims.test.ts'],
+  },
+  {
+    name: 'the end of an attempt forgets the claim of the next one',
+    edits: [
+      {
+        file: 'src/store/postgres/jobs/open-claims.ts',
+        from: ' || found.attempt !== attempt',
+        to: '',
+      },
+    ],
+    tests: ['test/store/postgres/claims.test.ts'],
+  },
+  {
+    name: 'a heartbeat deletes the claim of a long-running job',
+    edits: [
+      {
+        file: 'src/store/postgres/sql/heartbeat.ts',
+        from: "c.id = o.id and o.held = '{}'),",
+        to: 'c.id = o.id),',
+      },
+    ],
+    tests: ['test/store/postgres/claims.test.ts'],
   },
   {
     name: 'a job that is claimed on insert overtakes waiting jobs of its lane',

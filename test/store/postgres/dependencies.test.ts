@@ -200,7 +200,7 @@ test('postgres: a child submitted while its parent settles is never left blocked
     assert.equal(settled, 'ok');
   });
   const rows = await given.query<{ status: string; count: string }>(
-    `select status, count(*) from "${given.schema}".live group by status`,
+    `select listed_as as status, count(*) from "${given.schema}".live group by listed_as`,
   );
   assert.deepEqual(rows, [{ status: 'pending', count: String(2 * effort.edgeRaces) }]);
   assert.deepEqual(two.deadlocks(), []);
@@ -299,7 +299,7 @@ test('postgres: wide fan-in and fan-out on eight connections: no two transaction
     `select l.job_id from "${given.schema}".live l where l.open_edges is not null and (
       l.open_edges <> (select count(*) from "${given.schema}".edge e where e.child_id = l.job_id and e.state = 'open'
         and not exists (select 1 from "${given.schema}".run r where r.job_id = e.parent_id and r.propagated))
-      or (l.status = 'blocked' and not exists (
+      or (l.listed_as = 'blocked' and not exists (
         select 1 from "${given.schema}".edge e join "${given.schema}".live p on p.job_id = e.parent_id
         where e.child_id = l.job_id)))`,
   );

@@ -28,9 +28,17 @@ test('postgres: the cascade finds the edges that the rules of core move, and no 
       [JSON.stringify(rows)],
     );
   const created = { created_at: '2026-01-01', queue: 'default', kind: 'command', priority: 0, tags: [] };
-  const live = { lane: 0, rank: 0, turn: 0, due: '2026-01-01', status: 'blocked', attempt: 0, flags: 0 };
-  const zero = { failures: 0, interruptions: 0, snoozes: 0, losses: 0 };
-  const run = { attempt: 0, attempts: 0, ended_at: '2026-01-01', due: '2026-01-01', ...zero };
+  const live = {
+    lane: 0,
+    rank: 0,
+    turn: 0,
+    due: '2026-01-01',
+    listed_as: 'blocked',
+    claimed: false,
+    attempt: 0,
+    flags: 0,
+  };
+  const run = { attempt: 0, attempts: 0, ended_at: '2026-01-01', due: '2026-01-01' };
   const startOf = (child: string) => (child.endsWith('has started') ? 1 : 0);
   await insert(
     'job',
@@ -42,8 +50,8 @@ test('postgres: the cascade finds the edges that the rules of core move, and no 
   await insert(
     'live',
     CASES.flatMap(({ parentId, childId, end, child }) => [
-      ...(end === null ? [{ ...live, ...zero, job_id: parentId }] : []),
-      ...(child.startsWith('waits') ? [{ ...live, ...zero, job_id: childId, attempt: startOf(child) }] : []),
+      ...(end === null ? [{ ...live, job_id: parentId }] : []),
+      ...(child.startsWith('waits') ? [{ ...live, job_id: childId, attempt: startOf(child) }] : []),
     ]),
   );
   await insert(

@@ -3,6 +3,7 @@ import type { Leadership } from '../cluster/leadership.ts';
 import type { LinkedClaims } from '../graph/linked-claims.ts';
 import type { RecentSuccesses } from '../graph/recent-successes.ts';
 import type { Lanes } from '../jobs/lanes.ts';
+import type { OpenClaims } from '../jobs/open-claims.ts';
 import type { FairQueues } from '../jobs/turns.ts';
 import type { Waiting } from '../jobs/waiting.ts';
 import type { Database } from './database.ts';
@@ -26,6 +27,7 @@ export interface Context {
   waiting: Waiting;
   leadership: Leadership;
   linkedClaims: LinkedClaims;
+  openClaims: OpenClaims;
   recentSuccesses: RecentSuccesses;
   /** The last job that `prune` has looked at, by status. */
   pruned: Map<TerminalStatus, number>;

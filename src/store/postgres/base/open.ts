@@ -11,6 +11,7 @@ import { complete, enlist } from '../graph/enlist.ts';
 import { LinkedClaims } from '../graph/linked-claims.ts';
 import { RecentSuccesses } from '../graph/recent-successes.ts';
 import { Lanes } from '../jobs/lanes.ts';
+import { OpenClaims } from '../jobs/open-claims.ts';
 import { FairQueues } from '../jobs/turns.ts';
 import { Waiting } from '../jobs/waiting.ts';
 import type { Context } from './context.ts';
@@ -110,6 +111,7 @@ function createContext(opened: Opened, { lock_space: lockSpace, folds }: Meta): 
     waiting: new Waiting(database, sql, instanceId),
     leadership,
     linkedClaims: new LinkedClaims(),
+    openClaims: new OpenClaims(),
     recentSuccesses: new RecentSuccesses(),
     pruned: new Map(),
   };

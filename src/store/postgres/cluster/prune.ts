@@ -93,7 +93,11 @@ async function pruneEnded(
   signal: AbortSignal,
 ): Promise<number> {
   const after = pruned.get(status) ?? 0;
-  const rows = await database.query<OldRow>(sql.oldJobs, [status, keepMs, after, WINDOW, limit + 1], signal);
+  const window = [keepMs, after, WINDOW, limit + 1];
+  const rows =
+    status === 'done'
+      ? await database.query<OldRow>(sql.oldDone, window, signal)
+      : await database.query<OldRow>(sql.oldNotDone, [...window, status], signal);
   const [first] = rows;
   if (first === undefined) {
     pruned.delete(status);

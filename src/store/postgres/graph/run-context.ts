@@ -12,7 +12,7 @@ interface Claimed {
   workflowId: number | null;
   groupId: number | null;
   /** The place of an item in its group. */
-  groupIndex: number;
+  groupIndex: number | null;
 }
 
 /** Columns of equal length: pairs of child and parent. */
@@ -52,7 +52,7 @@ export async function runContextOf(
       const { job, spec, workflowId, groupId, groupIndex } = claim;
       const runContext = {
         params: (workflowId === null ? undefined : params.get(workflowId)) ?? {},
-        item: groupId === null ? null : { value: itemOf(spec), index: groupIndex },
+        item: groupId === null ? null : { value: itemOf(spec), index: groupIndex ?? 0 },
         parents: ends.get(askedOf(claim)) ?? [],
       };
       return [job.id, runContext];

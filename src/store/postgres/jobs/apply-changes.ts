@@ -128,9 +128,13 @@ function rowOf(change: Exclude<Change, { kind: 'reopen' }>) {
   };
 }
 
-function tell({ hints, lanes }: Context, written: readonly (Written | undefined)[]): void {
+function tell({ hints, lanes, openClaims }: Context, written: readonly (Written | undefined)[]): void {
   const done = written.filter((entry) => entry !== undefined);
   if (done.length === 0) return;
+  for (const { change } of done) {
+    const { jobId, attempt } = change.fence;
+    if (change.kind === 'end' || change.kind === 'requeue') openClaims.release(jobId, attempt);
+  }
   const scheduled = done.filter(({ job }) => job.status === 'scheduled');
   hints.announce({
     jobs: done.map(({ job }) => job.id),

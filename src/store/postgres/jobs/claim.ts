@@ -21,25 +21,32 @@ interface TakenRow {
   state: string | null;
   wanted: number;
   now: number;
+  /** The row of `claim`. */
+  claim: number | null;
   ids: number[] | null;
   attempts: number[];
-  failures: number[];
-  dues: number[];
-  turns: number[];
   lanes: number[];
-  priorities: number[];
-  names: (string | null)[];
-  steps: (string | null)[];
-  tags: string[][];
+  dues: number[];
   specs: StoredSpec[];
-  flags: number[];
-  /** 0 for a job without a workflow. */
-  workflows: number[];
-  /** 0 for a job that is not an item. */
-  groups: number[];
-  /** The index of an item in its group; 0 for other jobs. */
-  indexes: number[];
+  /** By job id; only jobs that differ from `PLAIN`. */
+  more: Record<string, More> | null;
 }
+
+/** In the order of the statement. */
+type More = [
+  flags: number,
+  turn: number,
+  failures: number | null,
+  priority: number,
+  name: string | null,
+  tags: string[],
+  workflowId: number | null,
+  stepKey: string | null,
+  groupId: number | null,
+  groupIndex: number | null,
+];
+
+const PLAIN: More = [0, 0, null, 0, null, [], null, null, null, null];
 
 interface TakenJob {
   job: Omit<ClaimedJob, 'runContext'>;
@@ -48,7 +55,7 @@ interface TakenJob {
   spec: StoredSpec;
   workflowId: number | null;
   groupId: number | null;
-  groupIndex: number;
+  groupIndex: number | null;
   stepKey: string | null;
 }
 
@@ -87,11 +94,11 @@ async function look(context: Context, request: ClaimRequest, signal: AbortSignal
   for (let tries = 1; ; tries += 1) {
     const { taken, wanted } =
       prefetch !== undefined
-        ? await take(lanes, single, request, prefetch)
+        ? await take(context, single, request, prefetch)
         : served.some(({ lane }) => needsResources(lane) || lanes.isLimited(lane.queue))
           ? await database.transaction(signal, (session) => takeByPlan(context, session, request, served))
           : await take(
-              lanes,
+              context,
               single,
               request,
               served.length === 1
@@ -126,19 +133,23 @@ interface Taken {
 }
 
 async function take(
-  lanes: Lanes,
+  { lanes, openClaims }: Context,
   session: Session,
   { workerId, claimSeq, prefetch = false }: ClaimRequest,
   { statement, values }: Ask,
 ): Promise<Taken> {
-  const [row] = await session.query<TakenRow>(statement, [workerId, claimSeq, ...values]);
+  const ended = numbers(openClaims.takeEnded(workerId));
+  const [row] = await session.query<TakenRow>(statement, [workerId, claimSeq, ended, ...values]);
   if (row === undefined || row.state === null || row.state === 'offline') {
     throw new WorkronError('worker_not_found', `Worker ${workerId} is not registered; register again`);
   }
-  return {
-    taken: (row.ids ?? []).map((id, place) => decodeTaken(lanes, row, { id, place, prefetch })),
-    wanted: row.wanted,
-  };
+  const taken = (row.ids ?? []).map((id, place) => decodeTaken(lanes, row, { id, place, prefetch }));
+  if (row.claim !== null)
+    openClaims.open(
+      { workerId, id: row.claim },
+      taken.map(({ job }) => job),
+    );
+  return { taken, wanted: row.wanted };
 }
 
 function decodeTaken(
@@ -148,41 +159,29 @@ function decodeTaken(
 ): TakenJob {
   const lane = lanes.lane(row.lanes[place] as number);
   if (lane === undefined) throw new Error(`job ${id} was taken from a lane that nobody asked for`);
-  const spec = decodeSpec({
-    queue: lane.queue,
-    kind: lane.kind,
-    name: row.names[place] as string | null,
-    priority: row.priorities[place] as number,
-    tags: row.tags[place] as string[],
-    spec: row.specs[place] as StoredSpec,
-  });
+  const [flags, turn, failures, priority, name, tags, workflowId, stepKey, groupId, groupIndex] =
+    row.more?.[id] ?? PLAIN;
+  const stored = row.specs[place] as StoredSpec;
+  const spec = decodeSpec({ queue: lane.queue, kind: lane.kind, name, priority, tags, spec: stored });
   const job = Object.assign(spec, {
     id,
     attempt: row.attempts[place] as number,
-    failures: row.failures[place] as number,
+    failures: failures ?? 0,
     dueAt: row.dues[place] as number,
     startedAt: row.now,
     ...(prefetch ? { prefetched: true as const } : {}),
   });
-  return {
-    job,
-    turn: row.turns[place] as number,
-    flags: row.flags[place] as number,
-    spec: row.specs[place] as StoredSpec,
-    workflowId: row.workflows[place] || null,
-    groupId: row.groups[place] || null,
-    groupIndex: row.indexes[place] as number,
-    stepKey: row.steps[place] as string | null,
-  };
+  return { job, turn, flags, spec: stored, workflowId, groupId, groupIndex, stepKey };
 }
 
 /** Claims where resources or limits decide: the most urgent jobs first, from each lane as many as still fit. */
 async function takeByPlan(
-  { sql, lanes: known }: Context,
+  context: Context,
   session: Session,
   request: ClaimRequest,
   served: readonly KnownLane[],
 ): Promise<Taken> {
+  const { sql } = context;
   const rooms = await lockRooms(sql, session, served);
   const free = { ...request.offer.free };
   const lanes = new Map(served.map(({ id, lane }) => [id, lane]));
@@ -207,7 +206,7 @@ async function takeByPlan(
     planned += 1;
   }
   const values = [numbers([...counts.keys()]), numbers([...counts.values()]), false];
-  const { taken } = await take(known, session, request, { statement: sql.claimPlanned, values });
+  const { taken } = await take(context, session, request, { statement: sql.claimPlanned, values });
   return { taken, wanted: planned };
 }
 

@@ -5,6 +5,9 @@ import { numbers } from '../base/values.ts';
 import { read } from '../reads/reading.ts';
 import { applyChanges } from './apply-changes.ts';
 
+/** Claims are tidied at the first heartbeat that comes later than this. */
+const TIDY_AFTER_MS = 5_000;
+
 interface HeldRow {
   job_id: number;
   attempt: number;
@@ -50,6 +53,7 @@ export async function renewLeases(
   const [worker] = await database.queryReserved<{ state: string }>(sql.renewWorker, [workerId], signal);
   if (worker === undefined) return undefined;
   const held = await database.queryReserved<HeldRow>(sql.heldBy, [workerId], signal);
+  await database.queryReserved(sql.tidyClaims, [workerId, TIDY_AFTER_MS], signal);
   const renewed = held.filter((row) => row.renews && isListed(row));
   if (renewed.length > 0) {
     const ids = numbers(renewed.map(({ job_id }) => job_id));

@@ -15,6 +15,8 @@ import { alikeColumns, announce, areAlike, PIECE, type StoredRow, storedJobs } f
 interface Row extends StoredRow {
   /** The number of jobs that could be claimed if they were due. */
   room: number;
+  /** The row of `claim`; `null` if none was claimed. */
+  claim: number | null;
 }
 
 export async function insertAndClaim(
@@ -23,7 +25,7 @@ export async function insertAndClaim(
   request: ClaimRequest,
   signal: AbortSignal,
 ): Promise<InsertedAndClaimed> {
-  const { database, sql, lanes, fairQueues } = context;
+  const { database, sql, lanes, fairQueues, openClaims } = context;
   const [lane] = await lanesOf(context, jobs.slice(0, 1), signal);
   if (lane === undefined || !areAlike(jobs) || !isPlain(context, jobs) || !mayHand(context, lane, request)) {
     const { items } = await insert(context, jobs, {}, signal);
@@ -31,15 +33,18 @@ export async function insertAndClaim(
   }
   const { workerId, claimSeq, limit, offer } = request;
   const served = numbers(lanes.servedBy(offer).map(({ id }) => id));
-  const values = [...alikeColumns(jobs, lane), workerId, claimSeq, limit, served, lanes.last];
+  const ended = numbers(openClaims.takeEnded(workerId));
+  const values = [...alikeColumns(jobs, lane), workerId, claimSeq, limit, served, lanes.last, ended];
   const [row] = await database.query<Row>(sql.insertAndClaim, values, signal);
   const stored = storedJobs(fairQueues, jobs, row);
   const handed = stored.filter(({ status }, place) => status === 'pending' && place < (row?.room ?? 0));
+  const claimed = handed.map(claimedFrom);
+  if (row?.claim != null) openClaims.open({ workerId, id: row.claim }, claimed);
   const others = stored.slice(handed.length);
   await giveLateTurns(context, others, signal);
   if (others.length > 0) announce(context, others);
   if (handed.length > 0) context.hints.announce({ jobs: handed.map(({ id }) => id) });
-  return { items: stored.map((job) => ({ job, deduplicated: false })), claimed: handed.map(claimedFrom) };
+  return { items: stored.map((job) => ({ job, deduplicated: false })), claimed };
 }
 
 function isPlain(context: Context, jobs: readonly NewJob[]): boolean {

@@ -1,49 +1,11 @@
+/** Settles successful attempts. */
+
 import type { Settled, Start, Success } from '../../../core/lease.ts';
 import type { Context } from '../base/context.ts';
-import { jsons, numbers } from '../base/values.ts';
-import { TransactionEffects } from '../graph/effects.ts';
-import { GraphUpdate, type SucceededJob } from '../graph/graph-update.ts';
-import type { JobScope, LinkedClaim } from '../graph/linked-claims.ts';
-import { Locks } from '../graph/locks.ts';
-import { retryTransaction } from '../graph/retry-transaction.ts';
-
-/** The number of linked jobs that end in one transaction. */
-const PIECE = 500;
-
-interface EndedRow {
-  job_id: number;
-  attempt: number;
-  worker_id: number;
-  lane: number;
-  due: number;
-  started_at: number;
-  now: number;
-}
-
-/** Arrays of equal length, one element per job; `null` if no job was ended. */
-interface EndedColumns {
-  now: number;
-  ids: number[] | null;
-  attempts: number[];
-  workers: number[];
-  lanes: number[];
-  dues: number[];
-  starts: number[];
-}
-
-interface LinkedColumns extends EndedColumns {
-  flags: number[];
-  /** Children that were updated. */
-  propagated: number[] | null;
-  /** Updated children that can be claimed now. */
-  pending: number[] | null;
-  /** The earliest due time of the updated children that are scheduled. */
-  propagated_due: number | null;
-  /** Some children were left out. */
-  incomplete: boolean;
-  /** Workflows whose counts were updated. */
-  counted: number[] | null;
-}
+import { numbers } from '../base/values.ts';
+import type { LinkedClaim } from '../graph/linked-claims.ts';
+import { endLinked } from '../graph/settle-linked.ts';
+import { columnsOf, type EndedColumns, type EndedRow, rowsOf } from './settled-rows.ts';
 
 interface EarlierRow extends Omit<EndedRow, 'lane' | 'now'> {
   queue: string;
@@ -69,6 +31,7 @@ export async function settle(context: Context, successes: readonly Success[], si
     const left = first.filter(({ jobId }) => !ended.has(jobId));
     rows.push(...(await endLinked(context, left, linked, signal)));
   }
+  for (const { job_id, attempt } of rows) context.openClaims.release(job_id, attempt);
   const fresh = await answered(context, rows, keyOf, signal);
   const answers = successes.map((success): Settled | undefined => {
     const answer = fresh.get(keyOf(success));
@@ -112,122 +75,6 @@ async function endSimple(context: Context, successes: readonly Success[], signal
   return columns === undefined ? [] : rowsOf(columns);
 }
 
-type LinkedById = ReadonlyMap<number, LinkedClaim>;
-
-/** Ends linked jobs in pieces: children that the first piece frees can be claimed while the next piece runs. */
-async function endLinked(
-  context: Context,
-  successes: readonly Success[],
-  known: LinkedById,
-  signal: AbortSignal,
-): Promise<EndedRow[]> {
-  const rows: EndedRow[] = [];
-  const scopes = await scopesOf(context, successes, known, signal);
-  for (let start = 0; start < successes.length; start += PIECE) {
-    const piece = successes.slice(start, start + PIECE);
-    const ended = await endPiece(context, piece, scopes, signal);
-    rememberSuccesses(context, piece, { rows: ended, known });
-    rows.push(...ended);
-  }
-  return rows;
-}
-
-/** Returns the scopes of jobs. Reads those of jobs that this process did not claim. */
-async function scopesOf(
-  { database, sql }: Context,
-  successes: readonly Success[],
-  known: LinkedById,
-  signal: AbortSignal,
-): Promise<ReadonlyMap<number, JobScope>> {
-  const unknown = successes.filter(({ jobId }) => !known.has(jobId)).map(({ jobId }) => jobId);
-  if (unknown.length === 0) return known;
-  type Row = { id: number; workflow_id: number | null; group_id: number | null };
-  const rows = await database.query<Row>(sql.scopes, [numbers(unknown)], signal);
-  const found = rows.map(
-    ({ id, workflow_id, group_id }) => [id, { workflowId: workflow_id, groupId: group_id }] as const,
-  );
-  return new Map<number, JobScope>([...known, ...found]);
-}
-
-/**
- * Ends the jobs and updates children, group and workflow. The first try locks as it goes; a retry locks everything first.
- */
-async function endPiece(
-  context: Context,
-  successes: readonly Success[],
-  scopes: ReadonlyMap<number, JobScope>,
-  signal: AbortSignal,
-): Promise<EndedRow[]> {
-  const { sql } = context;
-  const values = [...columnsOf(successes), workflowsOf(successes, scopes)];
-  let lockFirst = false;
-  const { rows, effects } = await retryTransaction(context, signal, async (session) => {
-    const effects = new TransactionEffects();
-    const locks = new Locks(context, session);
-    if (lockFirst) await locks.withAffected(successes.map(({ jobId }) => jobId));
-    lockFirst = true;
-    // The statement locks children after their parents, not by id.
-    locks.outOfOrder();
-    const [columns] = await session.query<LinkedColumns>(sql.settleLinked, values);
-    if (columns === undefined || columns.ids === null) return { rows: [], effects };
-    effects.at(columns.now);
-    noteChildren(columns, effects);
-    const update = new GraphUpdate(context, { session, locks, effects });
-    const { incomplete, propagated: children, counted } = columns;
-    const propagated = { incomplete, children: new Set(children), counted: new Set(counted) };
-    update.succeeded(doneOf(columns, scopes), propagated);
-    await update.write();
-    await effects.write(context, session);
-    return { rows: rowsOf(columns), effects };
-  });
-  effects.publish(context);
-  return rows;
-}
-
-/** Caches successes for claims of their children. */
-function rememberSuccesses(
-  { recentSuccesses }: Context,
-  successes: readonly Success[],
-  { rows, known }: { rows: readonly EndedRow[]; known: LinkedById },
-): void {
-  const withResult = new Set(successes.flatMap(({ jobId, result }) => (result == null ? [] : [jobId])));
-  for (const { job_id } of rows) {
-    const claim = known.get(job_id);
-    if (claim !== undefined && !withResult.has(job_id)) recentSuccesses.remember(job_id, claim.key);
-  }
-}
-
-/** Returns the workflow of each job, 0 for none. `null` if any job is an item: then groups are counted before workflows. */
-function workflowsOf(successes: readonly Success[], scopes: ReadonlyMap<number, JobScope>): string | null {
-  const all = successes.map(({ jobId }) => scopes.get(jobId));
-  if (all.some((scope) => scope?.groupId != null)) return null;
-  return numbers(all.map((scope) => scope?.workflowId ?? 0));
-}
-
-function doneOf({ ids, flags }: LinkedColumns, scopes: ReadonlyMap<number, JobScope>): SucceededJob[] {
-  return (ids ?? []).map((jobId, place) => {
-    const { workflowId, groupId } = scopes.get(jobId) ?? { workflowId: null, groupId: null };
-    return { jobId, flags: flags[place] as number, workflowId, groupId };
-  });
-}
-
-function noteChildren({ propagated, pending, propagated_due }: LinkedColumns, effects: TransactionEffects): void {
-  for (const id of propagated ?? []) effects.changedJob(id);
-  for (const id of pending ?? []) effects.jobIs(id, { status: 'pending', due: 0 });
-  if (propagated_due !== null) effects.willBeDue(propagated_due);
-}
-
-function columnsOf(successes: readonly Success[]): unknown[] {
-  return [
-    numbers(successes.map(({ jobId }) => jobId)),
-    numbers(successes.map(({ attempt }) => attempt)),
-    numbers(successes.map(({ workerId }) => workerId)),
-    numbers(successes.map(({ exitCode }) => exitCode)),
-    jsons(successes.map(({ result }) => result)),
-    numbers(successes.map(({ startedAt }) => startedAt ?? null)),
-  ];
-}
-
 async function answered(
   { lanes, hints }: Context,
   rows: readonly EndedRow[],
@@ -250,18 +97,6 @@ async function answered(
       },
     ]),
   );
-}
-
-function rowsOf({ now, ids, attempts, workers, lanes, dues, starts }: EndedColumns): EndedRow[] {
-  return (ids ?? []).map((jobId, place) => ({
-    job_id: jobId,
-    attempt: attempts[place] as number,
-    worker_id: workers[place] as number,
-    lane: lanes[place] as number,
-    due: dues[place] as number,
-    started_at: starts[place] as number,
-    now,
-  }));
 }
 
 /** Returns the answers for jobs that the same attempt has already ended as `done`. */

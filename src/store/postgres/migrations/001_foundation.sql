@@ -107,33 +107,37 @@ create table workron.job (
 -- One narrow row per unfinished job: its state, its place in the order, its lock. A job without flags settles in one
 -- statement that touches no other job.
 --
+-- A claim changes no column that an index has or selects by, and the page has room for the new version of the row: a claim
+-- writes to no index. So the status is in two columns. claimed: a worker holds the job, it is running. listed_as: the status
+-- by which the indexes find the row, and the job's status unless it is claimed. A claimed job stays listed as pending until
+-- the first heartbeat some seconds later lists it as running, so that claims need not read past it for hours. A group is
+-- listed as running and never claimed.
+--
 -- flags (src/store/flags.ts): 1 has children, 2 is a group, 4 belongs to a workflow, 8 holds a unique key, 16 has parents,
 -- 32 is an item of a group, 64 was asked to stop without its dependents, 128 notifies of failure, 256 notifies of success,
 -- 512 is never prefetched, 1024 was inserted by an application's transaction and not judged since (blocked; lane may be 0
 -- for unknown), 2048 has no start timeout.
+-- failures, interruptions, snoozes, losses: null for 0.
 -- started_at: null while the job is running means that it was prefetched and has not started.
 -- *_edges: the edges to its parents by state; null for a job without parents.
 -- fair_key: the key whose turn a claimable job has; '' for jobs without a key, null if it was given no turn.
 -- line: the schedule line that the job runs for.
---
--- A row is written at submission, when it is freed and when it is claimed, and each version gets an entry in the primary
--- key. With half of each index page free, that splits no page.
 create table workron.live (
-  job_id bigint primary key with (fillfactor = 50),
-  status text not null,
-  lane integer not null,
-  rank integer not null,
+  job_id bigint primary key,
   turn bigint not null default 0,
   due timestamptz(3) not null,
+  lane integer not null,
+  rank integer not null,
   attempt integer not null default 0,
-  failures integer not null default 0,
-  interruptions integer not null default 0,
-  snoozes integer not null default 0,
-  losses integer not null default 0,
   flags integer not null default 0,
+  listed_as text not null,
+  claimed boolean not null default false,
   worker_id integer,
-  claim_seq bigint,
   started_at timestamptz(3),
+  failures integer,
+  interruptions integer,
+  snoozes integer,
+  losses integer,
   renewed_at timestamptz(3),
   cancel_requested_at timestamptz(3),
   expires_at timestamptz(3),
@@ -143,32 +147,47 @@ create table workron.live (
   missed_edges integer,
   fair_key text,
   line bigint
-) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000,
+) with (fillfactor = 45, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000,
         autovacuum_vacuum_insert_scale_factor = 0, autovacuum_vacuum_insert_threshold = 100000,
         autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 50000);
 
+-- One row per claim: the jobs that a worker may hold. A hint, by which the jobs of a worker are found without an index that
+-- every claim would have to write to; the live row decides. Each claimed job is in a row of its worker. Rows are deleted, or
+-- cut to the jobs that are left, some time after their jobs have ended.
+-- seq: the worker's number of the claim; null if it renews the lease of each job by itself.
+create sequence workron.claim_id;
+create table workron.claim (
+  worker_id integer not null,
+  id bigint not null default nextval('workron.claim_id'),
+  seq bigint,
+  claimed_at timestamptz(3) not null,
+  job_ids bigint[] not null,
+  primary key (worker_id, id)
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
+alter table workron.claim alter job_ids set storage external;
+
 -- Every ended attempt, appended once. The row that ended the job has its status, reason and counters; a retry by a person
--- takes them back. A job that ended without an attempt has a row with attempt 0, deleted by a retry.
+-- takes them back. A job that ended without an attempt has a row with attempt 0, deleted by a retry. Counters are null for 0.
 -- propagated: the job's success has reached its children, so an edge from it with state `open` counts as held. For a
 -- job with many children, one row is written instead of many.
 create table workron.run (
   job_id bigint not null,
-  attempt integer not null,
-  status text,
-  reason text,
-  outcome text not null,
-  worker_id integer,
   started_at timestamptz(3),
   ended_at timestamptz(3) not null,
   due timestamptz(3),
-  exit_code integer,
-  signal text,
-  error text,
+  attempt integer not null,
+  worker_id integer,
   attempts integer,
+  status text,
+  outcome text not null,
+  exit_code integer,
   failures integer,
   interruptions integer,
   snoozes integer,
   losses integer,
+  reason text,
+  signal text,
+  error text,
   cancel_requested_at timestamptz(3),
   propagated boolean,
   primary key (job_id, attempt)
@@ -401,14 +420,15 @@ create index job_workflow on workron.job (workflow_id, id) where workflow_id is 
 create unique index job_item on workron.job (group_id, group_index) where group_id is not null;
 
 -- The order in which a lane's jobs are claimed.
-create index live_pending on workron.live (lane, rank, turn, due, job_id) where status = 'pending';
-create index live_fair on workron.live (lane, rank, fair_key, turn) where status = 'pending' and fair_key is not null;
-create index live_scheduled on workron.live (due, job_id) where status = 'scheduled';
-create index live_running on workron.live (worker_id) where status = 'running';
+create index live_pending on workron.live (lane, rank, turn, due, job_id) where listed_as = 'pending';
+create index live_fair on workron.live (lane, rank, fair_key, turn) where listed_as = 'pending' and fair_key is not null;
+create index live_scheduled on workron.live (due, job_id) where listed_as = 'scheduled';
+create index live_running on workron.live (job_id) where listed_as = 'running';
 create index live_expires on workron.live (expires_at) where expires_at is not null;
 create index live_line on workron.live (line) where line is not null;
 
-create index run_final on workron.run (status, job_id) where status is not null;
+-- Most jobs are done. Those are found by the primary key, so that their ends need not write here.
+create index run_not_done on workron.run (status, job_id) where status <> 'done';
 create index unique_key_job on workron.unique_key (job_id);
 
 create index edge_parent on workron.edge (parent_id, child_id);
@@ -495,7 +515,7 @@ begin
     values (v_id, v_job ->> 'queue', v_job ->> 'kind', v_job ->> 'name', (v_job ->> 'priority')::smallint,
       array(select jsonb_array_elements_text(v_job -> 'tags')), v_now, v_job -> 'spec');
     -- 1024: not judged.
-    insert into workron.live (job_id, status, lane, rank, due, expires_at, flags)
+    insert into workron.live (job_id, listed_as, lane, rank, due, expires_at, flags)
     values (v_id,
       case when not v_judged then 'blocked' when v_fair or v_due > v_now then 'scheduled' else 'pending' end,
       coalesce(v_lane, 0), -(v_job ->> 'priority')::integer, v_due,
@@ -591,7 +611,7 @@ declare
   v_gone workron.live%rowtype;
 begin
   delete from workron.live l
-  where l.job_id = complete.job and l.attempt = complete.attempt and l.worker_id = complete.worker and l.status = 'running'
+  where l.job_id = complete.job and l.attempt = complete.attempt and l.worker_id = complete.worker and l.claimed
   returning * into v_gone;
   if v_gone.job_id is null then return false; end if;
   insert into workron.run (job_id, attempt, status, outcome, worker_id, started_at, ended_at, due, attempts, failures,
@@ -652,7 +672,7 @@ begin
         i(job_id, attempt, worker_id, exit_code, result, began_at, workflow_id)),
     gone as (
       delete from workron.live l using input i
-      where l.job_id = i.job_id and l.attempt = i.attempt and l.worker_id = i.worker_id and l.status || '' = 'running'
+      where l.job_id = i.job_id and l.attempt = i.attempt and l.worker_id = i.worker_id and l.claimed
       returning l.job_id, l.attempt, l.lane, l.due, l.failures, l.interruptions, l.snoozes, l.losses, l.flags, l.worker_id,
         coalesce(l.started_at, least(to_timestamp(i.began_at / 1000.0)::timestamptz(3), v_now)) as started_at,
         l.cancel_requested_at, i.exit_code, i.result, i.workflow_id),
@@ -697,13 +717,13 @@ begin
       with freed as (
         update workron.live l
         set open_edges = l.open_edges - c.count, held_edges = l.held_edges + c.count,
-          status = case when l.open_edges > c.count then 'blocked' when l.due > v_freed_at then 'scheduled' else 'pending' end,
+          listed_as = case when l.open_edges > c.count then 'blocked' when l.due > v_freed_at then 'scheduled' else 'pending' end,
           expires_at = case when l.open_edges = c.count and l.flags & 2048 = 0
             then greatest(l.due, v_freed_at) + interval '1 ms' * (
               select (j.spec ->> 'start_timeout_ms')::float8 from workron.job j where j.id = l.job_id) end
         from unnest(v_children, v_counts) c(child_id, count)
-        where l.job_id = c.child_id and l.status || '' = 'blocked' and l.flags & 2 = 0 and l.broken_edges = 0 and l.missed_edges = 0
-        returning l.job_id, l.status, l.due)
+        where l.job_id = c.child_id and l.listed_as || '' = 'blocked' and l.flags & 2 = 0 and l.broken_edges = 0 and l.missed_edges = 0
+        returning l.job_id, l.listed_as as status, l.due)
       select array_agg(job_id), array_agg(job_id) filter (where status = 'pending'),
         round(date_part('epoch', min(due) filter (where status = 'scheduled')) * 1000)
       into v_propagated, pending, propagated_due from freed;

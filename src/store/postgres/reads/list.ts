@@ -7,6 +7,7 @@ import type { Context } from '../base/context.ts';
 import type { Statement } from '../base/database.ts';
 import { numbers } from '../base/values.ts';
 import { jobsFrom, lastRun } from '../sql/read.ts';
+import { statusOf } from '../sql/standing.ts';
 import { decodeJob, type JobRow } from './job-row.ts';
 
 interface Built {
@@ -100,15 +101,18 @@ function idsQuery(
   const most = `${bind(limit)}::bigint`;
 
   if (filter.statuses === undefined || filter.ids !== undefined) {
-    const status = filter.statuses === undefined ? '' : `coalesce(l.status, r.status) = any(${bind(filter.statuses)})`;
+    const status =
+      filter.statuses === undefined ? '' : `coalesce(${statusOf('l')}, r.status) = any(${bind(filter.statuses)})`;
     const all = [...bounds('j.id'), ...conditions, ...rough(), ...(status === '' ? [] : [status])];
     const text = `select j.id from ${s}.job j left join ${s}.live l on l.job_id = j.id ${lastRun(s)}
       ${whereAll(all)} order by j.id desc limit ${most}`;
     return { text, values };
   }
   const wanted = STATUSES.filter((status) => filter.statuses?.includes(status));
+  let shared: string[] | undefined;
   const parts = partsOf(s, { wanted, isNarrow: isNarrow(filter) }, bind).map(({ from, id, seeksRun }) => {
-    const all = [...bounds(id), ...conditions, ...(seeksRun ? rough() : [])];
+    if (seeksRun) shared ??= rough();
+    const all = [...bounds(id), ...conditions, ...(seeksRun ? (shared ?? []) : [])];
     return `(select j.id from ${from} ${whereAll(all)} order by ${id} desc limit ${most})`;
   });
   if (parts.length === 0) return { text: 'select null::bigint as id where false', values: [] };
@@ -154,14 +158,26 @@ function partsOf(
     ? `join ${s}.job j on j.id = r.job_id`
     : `cross join lateral (select * from ${s}.job where id = r.job_id offset 0) j`;
   const parts = wanted.filter(isTerminal).map((status) => ({
-    from: `(select * from ${s}.run where status = ${bind(status)}::text) r ${job} left join ${s}.live l on false`,
+    // Done jobs are found by the primary key, all others by the index run_not_done.
+    from: `(select * from ${s}.run where ${status === 'done' ? "coalesce(status, '') = 'done'" : `status = ${bind(status)}::text and status <> 'done'`}) r
+      ${job} left join ${s}.live l on false`,
     id: 'r.job_id',
     seeksRun: false,
   }));
   if (live.length === 0) return parts;
-  const from = `(select * from ${s}.live where status = any(${bind(live)}::text[])) l
-    join ${s}.job j on j.id = l.job_id ${lastRun(s)}`;
-  return [...parts, { from, id: 'l.job_id', seeksRun: true }];
+  // Of many waiting jobs few are running: those are found by the claims.
+  const running = `job_id = any(array(
+      select unnest(job_ids) from ${s}.claim union select job_id from ${s}.live where listed_as = 'running'))`;
+  return [
+    ...parts,
+    ...live.map((status) => ({
+      from: `(select * from ${s}.live where ${status === 'running' ? running : `listed_as = '${status}'`}
+          and ${statusOf('live')} = '${status}') l
+        join ${s}.job j on j.id = l.job_id ${lastRun(s)}`,
+      id: 'l.job_id',
+      seeksRun: true,
+    })),
+  ];
 }
 
 function conditionsOf({ schema: s }: Dialect, filter: Bounded, bind: (value: unknown) => string): string[] {

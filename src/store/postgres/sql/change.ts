@@ -3,7 +3,7 @@
 import { FLAG } from '../../flags.ts';
 import type { Twins } from '../../statements.ts';
 import { epochMs, nowIn } from './instants.ts';
-import { countersOf, edgeState, flagsOf, lineOfJob } from './standing.ts';
+import { countersOf, edgeState, flagsOf, lineOfJob, statusOf } from './standing.ts';
 
 export function changeSql(s: string) {
   const now = nowIn(s);
@@ -11,8 +11,8 @@ export function changeSql(s: string) {
   const fences = `job_id bigint, status text, attempt integer, worker_id integer, cancel_requested boolean,
     failures integer, interruptions integer, snoozes integer, losses integer`;
   const sameCounters = (row: string) => `(${row}.cancel_requested_at is not null) = i.cancel_requested
-      and ${row}.failures = i.failures and ${row}.interruptions = i.interruptions
-      and ${row}.snoozes = i.snoozes and ${row}.losses = i.losses`;
+      and coalesce(${row}.failures, 0) = i.failures and coalesce(${row}.interruptions, 0) = i.interruptions
+      and coalesce(${row}.snoozes, 0) = i.snoozes and coalesce(${row}.losses, 0) = i.losses`;
   const matchesEnded = `r.job_id = i.job_id and r.status = i.status and r.attempts = i.attempt and ${sameCounters('r')}`;
 
   /** The parent of an edge `e` has not ended, or is retried in the same call, before `h`. */
@@ -26,7 +26,7 @@ export function changeSql(s: string) {
       update ${s}.live l
       set lane = $2, rank = $3, due = coalesce(d.moved, l.due), turn = case when $6 then 0 else l.turn end,
         fair_key = case when not $6 then l.fair_key end, flags = l.flags & ~${FLAG.neverPrefetched | FLAG.hasNoStartTimeout} | $7::integer,
-        status = case when d.moved is null or l.status = 'blocked' then l.status
+        listed_as = case when d.moved is null or l.listed_as = 'blocked' then l.listed_as
           when d.moved > t.now then 'scheduled' else 'pending' end,
         expires_at = case when d.moved is null or l.expires_at is null then l.expires_at
           else d.moved + $5::float8 * interval '1 ms' end
@@ -36,7 +36,7 @@ export function changeSql(s: string) {
 
     // PostgreSQL only: a batch of changes is written by one statement, after the locks.
     /** Locks one job; graph/locks.ts locks several. */
-    lockWaiting: `select job_id from ${s}.live where job_id = $1 and status <> 'running' for update`,
+    lockWaiting: `select job_id from ${s}.live where job_id = $1 and ${statusOf('live')} <> 'running' for update`,
     /** Runs in a later statement than the lock, so that it reads the rows that the lock protects. */
     change: `with ${now},
       held as materialized (
@@ -45,8 +45,8 @@ export function changeSql(s: string) {
           to_interruptions integer, to_snoozes integer, to_losses integer, delay_ms float8, to_status text, reason text,
           outcome text, exit_code integer, signal text, error text, keep_children boolean)
         join ${s}.live l on l.job_id = i.job_id left join ${s}.worker w on w.id = l.worker_id
-        where l.status = i.status and l.attempt = i.attempt
-          and (l.status <> 'running' or l.worker_id is not distinct from i.worker_id)
+        where ${statusOf('l')} = i.status and l.attempt = i.attempt
+          and (i.status <> 'running' or l.worker_id is not distinct from i.worker_id)
           and ${sameCounters('l')} and (i.seen_at is null or i.seen_at = coalesce(${epochMs('w.seen_at')}, 0))),
       flagged as (
         update ${s}.live l set cancel_requested_at = t.now, flags = case when h.keep_children then l.flags | ${FLAG.keepChildren} else l.flags end
@@ -56,9 +56,9 @@ export function changeSql(s: string) {
         where f.job_id = h.job_id and h.kind = 'flag' and h.flags & ${FLAG.group} <> 0),
       requeued as (
         update ${s}.live l
-        set status = h.to_status, due = case when h.delay_ms = 0 then l.due else t.now + h.delay_ms * interval '1 ms' end,
-          failures = h.to_failures, interruptions = h.to_interruptions, snoozes = h.to_snoozes, losses = h.to_losses,
-          claim_seq = null, renewed_at = null, expires_at = case when h.outcome = 'returned' then l.expires_at end
+        set listed_as = h.to_status, claimed = false, due = case when h.delay_ms = 0 then l.due else t.now + h.delay_ms * interval '1 ms' end,
+          failures = nullif(h.to_failures, 0), interruptions = nullif(h.to_interruptions, 0),
+          snoozes = nullif(h.to_snoozes, 0), losses = nullif(h.to_losses, 0), renewed_at = null, expires_at = case when h.outcome = 'returned' then l.expires_at end
         from held h, t where l.job_id = h.job_id and h.kind = 'requeue'),
       ended as (
         delete from ${s}.live l using held h where l.job_id = h.job_id and h.kind = 'end'),
@@ -70,8 +70,8 @@ export function changeSql(s: string) {
         insert into ${s}.run (job_id, attempt, status, reason, outcome, worker_id, started_at, ended_at, due, exit_code,
           signal, error, attempts, failures, interruptions, snoozes, losses, cancel_requested_at)
         select job_id, case when outcome is null then 0 else attempt end, to_status, reason,
-          coalesce(outcome, to_status), held_by, started_at, t.now, due, exit_code, signal, error, attempt, to_failures,
-          to_interruptions, to_snoozes, to_losses, cancel_requested_at
+          coalesce(outcome, to_status), held_by, started_at, t.now, due, exit_code, signal, error, attempt,
+          nullif(to_failures, 0), nullif(to_interruptions, 0), nullif(to_snoozes, 0), nullif(to_losses, 0), cancel_requested_at
         from held, t where kind = 'end')
       select h.job_id, h.kind, h.flags, t.now from held h, t`,
     reopenConflicts: `select j.id, k.job_id as holder, k.key
@@ -98,17 +98,17 @@ export function changeSql(s: string) {
       results as (
         delete from ${s}.result x using held h where x.job_id = h.job_id),
       lives as (
-        insert into ${s}.live (job_id, status, lane, rank, due, attempt, failures, interruptions, snoozes, losses,
+        insert into ${s}.live (job_id, listed_as, lane, rank, due, attempt, failures, interruptions, snoozes, losses,
           worker_id, started_at, expires_at, flags, line, open_edges, held_edges, broken_edges, missed_edges)
-        select h.job_id, b.status, h.lane, -j.priority::integer, t.now, h.attempt, h.to_failures, h.to_interruptions,
-          h.to_snoozes, h.to_losses, h.held_by, case when b.status = 'running' then t.now else h.started_at end,
+        select h.job_id, b.status, h.lane, -j.priority::integer, t.now, h.attempt, nullif(h.to_failures, 0),
+          nullif(h.to_interruptions, 0), nullif(h.to_snoozes, 0), nullif(h.to_losses, 0), h.held_by, case when b.status = 'running' then t.now else h.started_at end,
           case when b.status = 'pending' then t.now + h.start_timeout_ms * interval '1 ms' end,
           ${flagsOf(s)}, ${lineOfJob}, n.open, n.held, n.broken, n.missed
         from t, held h join ${s}.job j on j.id = h.job_id left join ${s}.job_group g on g.job_id = h.job_id,
           ${countersOf(s, 'h.job_id', `case when ${runsAgain} then 'open' else ${edgeState(s)} end`)} n,
           lateral (select case when n.open > 0 then 'blocked' when g.job_id is not null then 'running'
             else 'pending' end as status) b
-        returning job_id, status, flags),
+        returning job_id, listed_as as status, flags),
       woken as (
         update ${s}.job_group f set needs_items = true from lives l where f.job_id = l.job_id and l.status = 'running')
       select job_id, status, flags from lives`,

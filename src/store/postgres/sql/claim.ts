@@ -2,8 +2,10 @@
 
 import { FLAG } from '../../flags.ts';
 import type { Twins } from '../../statements.ts';
+import { heldIn } from './heartbeat.ts';
 import { epochMs, nowIn } from './instants.ts';
 import { freeKeysIn } from './keys.ts';
+import { isPending } from './standing.ts';
 
 /** The order in which jobs are claimed. */
 export const order = 'l.rank, l.turn, l.due, l.job_id';
@@ -15,128 +17,142 @@ export function isOpenIn(s: string) {
       where n.id = ${lane} and (q.paused_at is not null or (${limited} and q.max_running is not null)))`;
 }
 
+/**
+ * Records a claim of `jobs`, an array that is null for none, and deletes claims of the same worker whose jobs have ended: the
+ * parameter `ended`.
+ */
+export function newClaimIn(s: string) {
+  return (jobs: string, { worker, seq, ended }: Record<'worker' | 'seq' | 'ended', string>) => `ended as (
+      delete from ${s}.claim c where c.worker_id = ${worker} and c.id = any(${ended}::bigint[])),
+    claim as (
+      insert into ${s}.claim (worker_id, seq, claimed_at, job_ids)
+      select ${worker}, ${seq}::bigint, t.now, n.job_ids from t, (${jobs}) n where n.job_ids is not null returning id)`;
+}
+
 export function claimSql(s: string) {
   const now = nowIn(s);
   const isOpen = isOpenIn(s);
+  const newClaim = newClaimIn(s);
   const freeKeys = freeKeysIn(s);
 
   /**
    * Claims the rows in `picked`, ctids of locked rows. A row that an edit has rewritten since the snapshot has another
    * ctid: it is missed, and never run with its old payload. The answer is one row of arrays, because a row per job would
-   * cost as much as the claim. The row is returned even if nothing was taken: it carries the worker's state and how many
-   * jobs were wanted, so that a claim that missed some tries again.
+   * cost as much as the claim, and `more` has the fields that most jobs do not have. The row is returned even if nothing was
+   * taken: it carries the worker's state and how many jobs were wanted, so that a claim that missed some tries again.
    */
   const takePicked = (wanted: string, startedAt = 't.now') => `taken as (
       update ${s}.live l
-      set status = 'running', attempt = l.attempt + 1, worker_id = $1, claim_seq = $2::bigint, started_at = ${startedAt},
+      set claimed = true, attempt = l.attempt + 1, worker_id = $1, started_at = ${startedAt},
         renewed_at = case when $2::bigint is null then t.now end
       from t where l.ctid = any(array(select ctid from picked))
       returning l.job_id, l.attempt, l.failures, l.due, l.turn, l.lane, l.flags),
+    ${newClaim('select array_agg(job_id) as job_ids from taken', { worker: '$1', seq: '$2', ended: '$3' })},
     ${freeKeys('taken', `g.flags & ${FLAG.holdsKey} <> 0 and u.hold = 'pending'`)}
     select (select state from ${s}.worker where id = $1) as state, (${wanted}) as wanted,
-      (select ${epochMs('now')} from t) as now, array_agg(k.job_id) as ids, array_agg(k.attempt) as attempts,
-      array_agg(k.failures) as failures, array_agg(${epochMs('k.due')}) as dues, array_agg(k.turn) as turns,
-      array_agg(k.lane) as lanes, array_agg(j.priority) as priorities, json_agg(j.name) as names,
-      json_agg(j.step_key) as steps, json_agg(j.tags) as tags, json_agg(j.spec) as specs, array_agg(k.flags) as flags,
-      array_agg(coalesce(j.workflow_id, 0)) as workflows, array_agg(coalesce(j.group_id, 0)) as groups,
-      array_agg(coalesce(j.group_index, 0)) as indexes
+      (select ${epochMs('now')} from t) as now, (select id from claim) as claim,
+      array_agg(k.job_id) as ids, array_agg(k.attempt) as attempts, array_agg(k.lane) as lanes,
+      array_agg(${epochMs('k.due')}) as dues, json_agg(j.spec) as specs,
+      json_object_agg(k.job_id, json_build_array(k.flags, k.turn, k.failures, j.priority, j.name, j.tags, j.workflow_id,
+        j.step_key, j.group_id, j.group_index)) filter (where k.flags <> 0 or k.turn <> 0 or k.failures is not null
+        or j.priority <> 0 or j.name is not null or j.tags <> '{}') as more
     from taken k join ${s}.job j on j.id = k.job_id`;
   /** True if a job may be prefetched, provided that its lane may. */
-  const mayBePrefetched = (row: string) => `${row}.failures = 0 and ${row}.flags & ${FLAG.neverPrefetched} = 0`;
+  const mayBePrefetched = (row: string) =>
+    `coalesce(${row}.failures, 0) = 0 and ${row}.flags & ${FLAG.neverPrefetched} = 0`;
   const mayClaim = `exists (select 1 from ${s}.worker where id = $1 and state = 'online')`;
 
   /** True if queue `q` has reached max_running. */
   const isFull = `q.max_running <= (
-          select count(*) from ${s}.live r join ${s}.lane k on k.id = r.lane
-          where r.status = 'running' and r.flags & ${FLAG.group} = 0 and k.queue = q.name)`;
+          select count(distinct l.job_id) from ${heldIn(s)} join ${s}.lane k on k.id = l.lane where k.queue = q.name)`;
   /** Lanes from which nothing may be claimed now. Read once, because a lookup per lane costs more than reading the lane's head. */
   const closed = (isClosed: string) => `closed as materialized (
         select n.id from ${s}.queue q join ${s}.lane n on n.queue = q.name
         where q.paused_at is not null or ${isClosed})`;
   /**
-   * `tops`: the $4 most urgent heads of the open `lanes` (alias u), where a head is the most urgent job of a lane. Other lanes
-   * have none of the $4 most urgent jobs. `bound`: the last of $4 heads; no job after it is one of the $4 most urgent. If
-   * there are fewer heads, nothing is bounded. Example with $4 = 2: lane A has jobs 1, 2 and 9 in order of urgency, lane B
+   * `tops`: the $5 most urgent heads of the open `lanes` (alias u), where a head is the most urgent job of a lane. Other lanes
+   * have none of the $5 most urgent jobs. `bound`: the last of $5 heads; no job after it is one of the $5 most urgent. If
+   * there are fewer heads, nothing is bounded. Example with $5 = 2: lane A has jobs 1, 2 and 9 in order of urgency, lane B
    * has job 5. The heads are 1 and 5, the bound is 5, so lane A is read up to job 2, and jobs 1 and 2 are claimed.
    */
   const tops = (lanes: string, isClosed: string) => `${closed(isClosed)},
       tops as materialized (
         select u.*, c.rank, c.turn, c.due, c.job_id from ${lanes} cross join lateral (
           select l.rank, l.turn, l.due, l.job_id from ${s}.live l
-          where l.status = 'pending' and l.lane = u.lane order by ${order} limit 1) c
+          where ${isPending('l')} and l.lane = u.lane order by ${order} limit 1) c
         where u.lane not in (select id from closed) and ${mayClaim}
-        order by c.rank, c.turn, c.due, c.job_id limit $4),
+        order by c.rank, c.turn, c.due, c.job_id limit $5),
       bound as materialized (
-        select * from (select rank, turn, due, job_id from tops order by rank, turn, due, job_id offset $4 - 1) last
+        select * from (select rank, turn, due, job_id from tops order by rank, turn, due, job_id offset $5 - 1) last
         union all select 2147483647, 9223372036854775807, 'infinity'::timestamptz, 9223372036854775807
-        where (select count(*) from tops) < $4)`;
+        where (select count(*) from tops) < $5)`;
   const withinBound = '(l.rank, l.turn, l.due, l.job_id) <= (b.rank, b.turn, b.due, b.job_id)';
 
   return {
-    countRunning: `select n.queue, count(*) as count from ${s}.live l join ${s}.lane n on n.id = l.lane
-      where l.status = 'running' and l.flags & ${FLAG.group} = 0 and n.queue = any($1::text[]) group by n.queue`,
+    countRunning: `select n.queue, count(distinct l.job_id) as count from ${heldIn(s)} join ${s}.lane n on n.id = l.lane
+      where n.queue = any($1::text[]) group by n.queue`,
     /** $1 lanes, $2 the number of jobs to read in each. */
     laneHeads: `select c.* from unnest($1::integer[], $2::integer[]) u(lane, n) cross join lateral (
         select l.lane, l.rank, l.turn, l.due, l.job_id from ${s}.live l
-        where l.status = 'pending' and l.lane = u.lane order by ${order} limit u.n) c
+        where ${isPending('l')} and l.lane = u.lane order by ${order} limit u.n) c
       where ${isOpen('u.lane', 'false')} order by c.rank, c.turn, c.due, c.job_id`,
 
     // PostgreSQL only: a claim is one statement that skips locked rows, and processes that wait for jobs are registered.
     /**
-     * $3 lanes, $4 limit. Counts how many of the $4 most urgent jobs are in each lane, then takes that many from each lane,
+     * $4 lanes, $5 limit. Counts how many of the $5 most urgent jobs are in each lane, then takes that many from each lane,
      * skipping locked rows.
      */
-    claimMerged: `with ${now}, ${tops('unnest($3::integer[]) u(lane)', 'q.max_running is not null')},
+    claimMerged: `with ${now}, ${tops('unnest($4::integer[]) u(lane)', 'q.max_running is not null')},
       heads as materialized (
         select m.lane, count(*) as n from (
           select c.* from bound b, tops cross join lateral (
             select l.lane, l.rank, l.turn, l.due, l.job_id from ${s}.live l
-            where l.status = 'pending' and l.lane = tops.lane and ${withinBound} order by ${order} limit $4) c
-          order by c.rank, c.turn, c.due, c.job_id limit $4) m
+            where ${isPending('l')} and l.lane = tops.lane and ${withinBound} order by ${order} limit $5) c
+          order by c.rank, c.turn, c.due, c.job_id limit $5) m
         group by m.lane),
       picked as materialized (
         select p.ctid from heads h cross join lateral (
-          select l.ctid from ${s}.live l where l.status = 'pending' and l.lane = h.lane
+          select l.ctid from ${s}.live l where ${isPending('l')} and l.lane = h.lane
           order by ${order} limit h.n for update skip locked) p),
       ${takePicked('select coalesce(sum(n), 0)::integer from heads')}`,
-    /** $3 lanes, $4 the number of jobs to take from each, $5 true to leave out queues that have a limit. */
+    /** $4 lanes, $5 the number of jobs to take from each, $6 true to leave out queues that have a limit. */
     claimPlanned: `with ${now},
       picked as materialized (
-        select p.ctid from unnest($3::integer[], $4::integer[]) h(lane, n) cross join lateral (
-          select l.ctid from ${s}.live l where l.status = 'pending' and l.lane = h.lane
+        select p.ctid from unnest($4::integer[], $5::integer[]) h(lane, n) cross join lateral (
+          select l.ctid from ${s}.live l where ${isPending('l')} and l.lane = h.lane
           order by ${order} limit h.n for update skip locked) p
-        where ${isOpen('h.lane', '$5')} and ${mayClaim}),
+        where ${isOpen('h.lane', '$6')} and ${mayClaim}),
       ${takePicked('select count(*)::integer from picked')}`,
     /**
-     * $3 lanes, $4 limit, $5 true for lanes whose jobs may be prefetched. As claimMerged, but stops at the first job that may
+     * $4 lanes, $5 limit, $6 true for lanes whose jobs may be prefetched. As claimMerged, but stops at the first job that may
      * not be prefetched, so that no job is overtaken.
      */
-    claimPrefetch: `with ${now}, ${tops('unnest($3::integer[], $5::boolean[]) u(lane, may)', isFull)},
+    claimPrefetch: `with ${now}, ${tops('unnest($4::integer[], $6::boolean[]) u(lane, may)', isFull)},
       best as materialized (
         select c.*, tops.may, row_number() over (order by c.rank, c.turn, c.due, c.job_id) as place
         from bound b, tops cross join lateral (
           select l.lane, l.rank, l.turn, l.due, l.job_id, l.failures, l.flags from ${s}.live l
-          where l.status = 'pending' and l.lane = tops.lane and ${withinBound} order by ${order} limit $4) c
-        order by c.rank, c.turn, c.due, c.job_id limit $4),
+          where ${isPending('l')} and l.lane = tops.lane and ${withinBound} order by ${order} limit $5) c
+        order by c.rank, c.turn, c.due, c.job_id limit $5),
       heads as materialized (
         select lane, count(*) as n from best
-        where place < coalesce((select min(place) from best where not (may and ${mayBePrefetched('best')})), $4 + 1)
+        where place < coalesce((select min(place) from best where not (may and ${mayBePrefetched('best')})), $5 + 1)
         group by lane),
       picked as materialized (
         select p.ctid from heads h cross join lateral (
-          select l.ctid from ${s}.live l where l.status = 'pending' and l.lane = h.lane and ${mayBePrefetched('l')}
+          select l.ctid from ${s}.live l where ${isPending('l')} and l.lane = h.lane and ${mayBePrefetched('l')}
           order by ${order} limit h.n for update skip locked) p),
       ${takePicked('select coalesce(sum(n), 0)::integer from heads', 'null')}`,
     /** claimPrefetch for one lane whose jobs may be prefetched. */
     claimPrefetchOneLane: `with ${now},
       found as materialized (
-        select p.*, row_number() over () as place from unnest($3::integer[]) h(lane) cross join lateral (
-          select l.ctid, l.failures, l.flags from ${s}.live l where l.status = 'pending' and l.lane = h.lane
-          order by ${order} limit $4 for update skip locked) p
+        select p.*, row_number() over () as place from unnest($4::integer[]) h(lane) cross join lateral (
+          select l.ctid, l.failures, l.flags from ${s}.live l where ${isPending('l')} and l.lane = h.lane
+          order by ${order} limit $5 for update skip locked) p
         where ${isOpen('h.lane', 'true')} and ${mayClaim}),
       picked as materialized (
         select ctid from found
-        where place < coalesce((select min(place) from found where not (${mayBePrefetched('found')})), $4 + 1)),
+        where place < coalesce((select min(place) from found where not (${mayBePrefetched('found')})), $5 + 1)),
       ${takePicked('select count(*)::integer from picked', 'null')}`,
     /** Locks queues that have a limit. Their running jobs are counted in the next statement, under this lock. */
     lockQueues: `select name, max_running from ${s}.queue where name = any($1::text[]) and max_running is not null

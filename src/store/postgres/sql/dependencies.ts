@@ -8,7 +8,7 @@
 import { FLAG } from '../../flags.ts';
 import type { Twins } from '../../statements.ts';
 import { nowIn } from './instants.ts';
-import { edgeState, flagsOf, isFinal, lineOfJob } from './standing.ts';
+import { edgeState, flagsOf, isFinal, lineOfJob, statusOf } from './standing.ts';
 
 const CONTINUES = `coalesce((j.spec -> 'continue_on_failure')::boolean, false) as continues`;
 
@@ -39,7 +39,7 @@ export function dependenciesSql(s: string) {
     /** Locks live rows without waiting. */
     takeLive: `select job_id, flags from ${s}.live where job_id = any($1::bigint[])
       order by flags & ${FLAG.group}, job_id for update skip locked`,
-    waitingOf: `select job_id, flags from ${s}.live where job_id = any($1::bigint[]) and status <> 'running'`,
+    waitingOf: `select job_id, flags from ${s}.live where job_id = any($1::bigint[]) and ${statusOf('live')} <> 'running'`,
     liveOf: `select job_id from ${s}.live where job_id = any($1::bigint[])`,
     /** The spec of an ended job never changes, so it may be read with the lock. */
     lockEnded: `select r.job_id, r.status, ${CONTINUES} from ${s}.run r join ${s}.job j on j.id = r.job_id
@@ -76,7 +76,7 @@ export function dependenciesSql(s: string) {
         insert into ${s}.job (id, queue, kind, name, priority, tags, created_at, spec, workflow_id, step_key, rerun_of)
         select id, queue, kind, name, priority, coalesce(tags::text[], '{}'), t.now, spec, workflow_id, step_key, keep_from from input, t),
       lives as (
-        insert into ${s}.live (job_id, status, lane, rank, due, started_at, expires_at, flags, open_edges, held_edges,
+        insert into ${s}.live (job_id, listed_as, lane, rank, due, started_at, expires_at, flags, open_edges, held_edges,
           broken_edges, missed_edges)
         select id, case when fate = 'wait' then 'blocked' when fate = 'group' then 'running'
             when due > t.now then 'scheduled' else 'pending' end,
@@ -85,9 +85,8 @@ export function dependenciesSql(s: string) {
           open_edges, held_edges, broken_edges, missed_edges
         from input, t where fate in ('wait', 'free', 'group')),
       runs as (
-        insert into ${s}.run (job_id, attempt, status, reason, outcome, ended_at, due, attempts, failures, interruptions,
-          snoozes, losses)
-        select i.id, 0, e.status, case when i.fate <> 'kept' then i.fate end, e.status, t.now, i.due, 0, 0, 0, 0, 0
+        insert into ${s}.run (job_id, attempt, status, reason, outcome, ended_at, due, attempts)
+        select i.id, 0, e.status, case when i.fate <> 'kept' then i.fate end, e.status, t.now, i.due, 0
         from input i, t, lateral (select case when i.fate = 'kept' then 'done' else 'skipped' end as status) e
         where i.fate not in ('wait', 'free', 'group')),
       results as (
@@ -99,7 +98,7 @@ export function dependenciesSql(s: string) {
       update ${s}.live l
       set open_edges = $3, held_edges = $4, broken_edges = $5, missed_edges = $6,
         flags = l.flags & ~${FLAG.hasParents} | $7 | case when $7 <> 0 and l.expires_at is null then ${FLAG.hasNoStartTimeout} else 0 end,
-        status = case when $2 = 'wait' then 'blocked' else l.status end,
+        listed_as = case when $2 = 'wait' then 'blocked' else l.listed_as end,
         expires_at = case when $2 = 'wait' then null else l.expires_at end
       where l.job_id = $1`,
     /** Ends a waiting job that can no longer run. */
@@ -115,7 +114,7 @@ export function dependenciesSql(s: string) {
     edgesWithin: `select e.parent_id, e.child_id, e.condition, e.state from unnest($2::bigint[]) c(id) cross join lateral (
         select e.parent_id, e.child_id, e.condition, e.state from ${s}.edge e where e.child_id = c.id offset 0) e
       where e.parent_id in (select unnest($1::bigint[])) order by e.parent_id, e.child_id`,
-    liveRelated: `select l.job_id, l.status, l.flags, l.attempt > 0 or l.started_at is not null as started,
+    liveRelated: `select l.job_id, ${statusOf('l')} as status, l.flags, l.attempt > 0 or l.started_at is not null as started,
         l.cancel_requested_at is not null as cancelled, l.open_edges, l.held_edges, l.broken_edges, l.missed_edges,
         j.workflow_id, j.step_key, j.group_id, j.spec -> 'start_timeout_ms' as start_timeout_ms, ${CONTINUES}
       from ${s}.live l join ${s}.job j on j.id = l.job_id where l.job_id = any($1::bigint[])`,
@@ -132,14 +131,14 @@ export function dependenciesSql(s: string) {
       kept as (
         update ${s}.live l
         set open_edges = i.open, held_edges = i.held, broken_edges = i.broken, missed_edges = i.missed,
-          status = case when not i.free then 'blocked' when l.flags & ${FLAG.group} <> 0 then 'running'
+          listed_as = case when not i.free then 'blocked' when l.flags & ${FLAG.group} <> 0 then 'running'
             when l.due > t.now then 'scheduled' else 'pending' end,
           started_at = case when i.free and l.flags & ${FLAG.group} <> 0 then t.now else l.started_at end,
           expires_at = case when i.free and l.flags & ${FLAG.group} = 0
             then greatest(l.due, t.now) + i.start_timeout_ms * interval '1 ms' end
         from t, unnest($5::bigint[], $6::integer[], $7::integer[], $8::integer[], $9::integer[], $10::boolean[],
           $11::float8[]) i(job_id, open, held, broken, missed, free, start_timeout_ms)
-        where l.job_id = i.job_id returning l.job_id, l.status, l.due, i.free),
+        where l.job_id = i.job_id returning l.job_id, l.listed_as as status, l.due, i.free),
       gone as (
         delete from ${s}.live l using unnest($12::bigint[], $13::text[], $14::text[]) i(job_id, status, reason)
         where l.job_id = i.job_id returning l.*, i.status as to_status, i.reason),
@@ -160,7 +159,7 @@ export function dependenciesSql(s: string) {
       dropped as (
         delete from ${s}.run r using input i where r.job_id = i.job_id and ${isFinal('r')} returning r.*),
       lives as (
-        insert into ${s}.live (job_id, status, lane, rank, due, attempt, failures, interruptions, snoozes, losses,
+        insert into ${s}.live (job_id, listed_as, lane, rank, due, attempt, failures, interruptions, snoozes, losses,
           worker_id, started_at, cancel_requested_at, expires_at, flags, line, open_edges, held_edges, broken_edges, missed_edges)
         select i.job_id, case when not i.free then 'blocked' when g.job_id is not null then 'running'
             when d.due > t.now then 'scheduled' else 'pending' end,
@@ -170,7 +169,7 @@ export function dependenciesSql(s: string) {
           ${flagsOf(s)}, ${lineOfJob}, i.open, i.held, i.broken, i.missed
         from t, input i join dropped d on d.job_id = i.job_id join ${s}.job j on j.id = i.job_id
           left join ${s}.job_group g on g.job_id = i.job_id
-        returning job_id, status, due),
+        returning job_id, listed_as as status, due),
       groups as (
         update ${s}.job_group f set needs_items = true from input i where f.job_id = i.job_id and i.free)
       select job_id, status, due from lives`,

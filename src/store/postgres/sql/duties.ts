@@ -1,35 +1,42 @@
 /** Duties: jobs become due, expire or are lost; workers go offline. */
 
-import { FLAG } from '../../flags.ts';
 import type { Twins } from '../../statements.ts';
+import { heldIn } from './heartbeat.ts';
 import { epochMs, nowIn } from './instants.ts';
 
 export function dutiesSql(s: string) {
   const now = nowIn(s);
+  /** True if worker `w` is gone, or was last heard of more than its lease ago. */
+  const isLost = (heardAt: string, orElse: string) => `(w.id is null or w.id = any($2::integer[]) or ${orElse}
+          or ${heardAt} + w.lease_ms * interval '1 ms' < t.now)`;
 
   return {
-    nextDue: `select (select min(due) from ${s}.live where status = 'scheduled') as due, ${s}.now() as now,
+    nextDue: `select (select min(due) from ${s}.live where listed_as = 'scheduled') as due, ${s}.now() as now,
       (select array_agg(name) from ${s}.fair_queue) as fair`,
     promote: `with ${now}
-      update ${s}.live l set status = 'pending'
+      update ${s}.live l set listed_as = 'pending'
       where l.ctid = any(array(
-        select l.ctid from ${s}.live l, t where l.status = 'scheduled' and l.due <= t.now
+        select l.ctid from ${s}.live l, t where l.listed_as = 'scheduled' and l.due <= t.now
         order by l.due, l.job_id limit $1 for update of l skip locked))
       returning l.job_id`,
     expiredJobs: `select job_id from ${s}.live where expires_at <= (select ${s}.now())
-      and status in ('pending', 'scheduled') order by expires_at, job_id limit $1`,
+      and not claimed and listed_as in ('pending', 'scheduled') order by expires_at, job_id limit $1`,
     lostJobs: `with ${now}
-      select l.job_id, coalesce(${epochMs('w.seen_at')}, 0) as seen_at
-      from t, ${s}.live l left join ${s}.worker w on w.id = l.worker_id
-      where l.status = 'running' and l.flags & ${FLAG.group} = 0 and (l.worker_id = any($2::integer[]) or w.id is null
-        or coalesce(l.renewed_at, w.seen_at) + w.lease_ms * interval '1 ms' < t.now)
+      select distinct l.job_id, coalesce(${epochMs('w.seen_at')}, 0) as seen_at
+      from t, ${heldIn(s)} left join ${s}.worker w on w.id = c.worker_id
+      where ${isLost('w.seen_at', 'c.seq is null')} and ${isLost('coalesce(l.renewed_at, w.seen_at)', 'false')}
       order by l.job_id limit $1`,
     retireWorkers: `with ${now}
       update ${s}.worker w set state = 'offline' from t
       where w.state <> 'offline' and w.seen_at + w.lease_ms * interval '1 ms' < t.now returning w.id`,
-    forgetWorkers: `delete from ${s}.worker w
+    /** Also deletes what is left of the claims of offline and deleted workers. */
+    forgetWorkers: `with ended as (
+        delete from ${s}.claim e
+        where not exists (select 1 from ${s}.worker w where w.id = e.worker_id and w.state <> 'offline')
+          and not exists (select 1 from ${heldIn(s)} and c.worker_id = e.worker_id and c.id = e.id))
+      delete from ${s}.worker w
       where w.state = 'offline' and w.seen_at + $1::float8 * interval '1 ms' < (select ${s}.now())
-        and not exists (select 1 from ${s}.live l where l.status = 'running' and l.worker_id = w.id)`,
+        and not exists (select 1 from ${heldIn(s)} and c.worker_id = w.id)`,
 
     // PostgreSQL only: a free session lock shows that the process of a worker has ended.
     /** The lock is held by whichever session of the worker's process is alive; two-part keys have objsubid 2. */

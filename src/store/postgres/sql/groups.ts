@@ -37,7 +37,7 @@ export function groupsSql(s: string) {
           p.workflow_id, p.step_key, p.id, i.place
         from item i, parent p, t),
       lives as (
-        insert into ${s}.live (job_id, status, lane, rank, due, expires_at, flags)
+        insert into ${s}.live (job_id, listed_as, lane, rank, due, expires_at, flags)
         select i.id, case when p.due > t.now then 'scheduled' else 'pending' end, p.lane, p.rank, p.due,
           p.due + p.start_timeout_ms * interval '1 ms', p.flags | ${FLAG.item}
         from item i, parent p, t),
@@ -61,7 +61,7 @@ export function groupsSql(s: string) {
 
     // PostgreSQL only: groups are locked after all other jobs, and change under their lock.
     lockGroups: `select job_id, flags, cancel_requested_at is not null as cancelled from ${s}.live
-      where job_id = any($1::bigint[]) and status = 'running' and flags & ${FLAG.group} <> 0 order by job_id for update`,
+      where job_id = any($1::bigint[]) and listed_as = 'running' and flags & ${FLAG.group} <> 0 order by job_id for update`,
     restGroup: `update ${s}.job_group set needs_items = false where job_id = $1`,
     endGroups: `with ${now},
       gone as (
@@ -90,7 +90,7 @@ export function groupsSql(s: string) {
         delete from ${s}.result x using input i where x.job_id = i.job_id),
       awake as (
         update ${s}.job_group f set needs_items = true from input i where f.job_id = i.job_id)
-      insert into ${s}.live (job_id, status, lane, rank, due, attempt, failures, interruptions, snoozes, losses, worker_id,
+      insert into ${s}.live (job_id, listed_as, lane, rank, due, attempt, failures, interruptions, snoozes, losses, worker_id,
         started_at, flags, open_edges, held_edges, broken_edges, missed_edges)
       select i.job_id, 'running', i.lane, -j.priority::integer, d.due, d.attempts, d.failures, d.interruptions, d.snoozes,
         d.losses, d.worker_id, d.started_at, ${flagsOf(s)}, n.open, n.held, n.broken, n.missed

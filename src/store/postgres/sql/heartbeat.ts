@@ -3,11 +3,14 @@
 import type { Twins } from '../../statements.ts';
 import { nowIn } from './instants.ts';
 
-/**
- * True if live row `l` is still the attempt that `i` names. `|| ''` stops the planner from using the index live_running,
- * where all jobs of a worker are equal entries: it must use the primary key.
- */
-export const isHeld = `l.job_id = i.job_id and l.attempt = i.attempt and l.worker_id = i.worker_id and l.status || '' = 'running'`;
+/** True if live row `l` is still the attempt that `i` names. */
+export const isHeld = 'l.job_id = i.job_id and l.attempt = i.attempt and l.worker_id = i.worker_id and l.claimed';
+
+/** Claims `c` with the jobs `l` that their workers still hold. A job that was claimed again is in two claims. */
+export function heldIn(s: string): string {
+  return `${s}.claim c cross join lateral unnest(c.job_ids) i(id) join ${s}.live l on l.job_id = i.id
+        and l.claimed and l.worker_id = c.worker_id`;
+}
 
 /** The start of a prefetched job as reported by its worker, capped at now. */
 export function began(ms: string): string {
@@ -26,10 +29,32 @@ export function heartbeatSql(s: string) {
       update ${s}.worker set seen_at = t.now,
         state = case when state <> 'offline' then state when profile ? 'draining' then 'draining' else 'online' end
       from t where id = $1 returning state`,
-    heldBy: `select job_id, attempt, claim_seq, renewed_at is not null as renews, cancel_requested_at is not null as cancel
-      from ${s}.live where status = 'running' and worker_id = $1 order by job_id`,
+    heldBy: `select l.job_id, l.attempt, max(c.seq) as claim_seq, l.renewed_at is not null as renews,
+        l.cancel_requested_at is not null as cancel
+      from ${heldIn(s)} and c.worker_id = $1 group by l.job_id order by l.job_id`,
     renewLeases: `with ${now}
       update ${s}.live l set renewed_at = t.now from t, unnest($1::bigint[], $2::integer[], $3::integer[]) i(job_id, attempt, worker_id)
       where ${isHeld}`,
+
+    // PostgreSQL only: the rows of `claim`, by which the jobs of a worker are found.
+    /**
+     * Deletes the claims of worker $1 that hold no job any more, cuts the others to the jobs that are left, and lists those
+     * jobs as running. Claims younger than $2 are left alone: most jobs end before that.
+     */
+    tidyClaims: `with ${now},
+      old as materialized (
+        select c.id, cardinality(c.job_ids) as count, array(
+          select l.job_id from unnest(c.job_ids) i(id) join ${s}.live l on l.job_id = i.id
+          where l.claimed and l.worker_id = c.worker_id) as held
+        from t, ${s}.claim c where c.worker_id = $1 and c.claimed_at < t.now - $2::float8 * interval '1 ms'),
+      ended as (
+        delete from ${s}.claim c using old o where c.worker_id = $1 and c.id = o.id and o.held = '{}'),
+      cut as (
+        update ${s}.claim c set job_ids = o.held from old o
+        where c.worker_id = $1 and c.id = o.id and o.held <> '{}' and cardinality(o.held) < o.count)
+      update ${s}.live l set listed_as = 'running' where l.ctid = any(array(
+        select l.ctid from ${s}.live l where l.job_id = any(array(select unnest(held) from old))
+          and l.claimed and l.worker_id = $1 and l.listed_as || '' = 'pending'
+        order by l.job_id for update skip locked))`,
   } satisfies Twins<'heartbeat'>;
 }

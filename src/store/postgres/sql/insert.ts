@@ -2,8 +2,9 @@
 
 import { FLAG } from '../../flags.ts';
 import type { Twins } from '../../statements.ts';
-import { isOpenIn, order } from './claim.ts';
+import { isOpenIn, newClaimIn, order } from './claim.ts';
 import { epochMs, nowIn } from './instants.ts';
+import { isPending } from './standing.ts';
 
 /** The flags that follow from the job's new fields when it is replaced. */
 const REPLACED =
@@ -12,6 +13,7 @@ const REPLACED =
 export function insertSql(s: string) {
   const now = nowIn(s);
   const isOpen = isOpenIn(s);
+  const newClaim = newClaimIn(s);
 
   /** The due time of a job that is submitted at t. */
   const dueOf = (runAt: string, delayMs: string) => `greatest(t.now,
@@ -45,7 +47,7 @@ export function insertSql(s: string) {
         insert into ${s}.job (id, queue, kind, name, priority, tags, created_at, spec)
         select id, queue, kind, name, priority, coalesce(tags::text[], '{}'), t.now, spec from input, t),
       lives as (
-        insert into ${s}.live (job_id, status, lane, rank, due, expires_at, flags)
+        insert into ${s}.live (job_id, listed_as, lane, rank, due, expires_at, flags)
         select id, case when due > t.now then 'scheduled' else 'pending' end, lane, -priority::integer, due,
           due + start_timeout_ms * interval '1 ms', flags
         from input, t)
@@ -54,8 +56,8 @@ export function insertSql(s: string) {
     replaceLive: `with ${now}
       update ${s}.live l
       set lane = $2, rank = $3, turn = 0, fair_key = null, due = d.due, flags = l.flags & ~${REPLACED} | $7::integer,
-        status = case when d.due > t.now then 'scheduled' else 'pending' end,
-        expires_at = d.due + $6::float8 * interval '1 ms', failures = 0, interruptions = 0, snoozes = 0, losses = 0
+        listed_as = case when d.due > t.now then 'scheduled' else 'pending' end,
+        expires_at = d.due + $6::float8 * interval '1 ms', failures = null, interruptions = null, snoozes = null, losses = null
       from t, lateral (select greatest(t.now,
         coalesce(to_timestamp($4::float8 / 1000.0), t.now + $5::float8 * interval '1 ms', t.now)) as due) d
       where l.job_id = $1`,
@@ -63,7 +65,7 @@ export function insertSql(s: string) {
     // PostgreSQL only: the frequent kinds of submit, each in one round trip.
     insertAlike: `with ${newAlike},
       lives as (
-        insert into ${s}.live (job_id, status, lane, rank, due, expires_at, flags)
+        insert into ${s}.live (job_id, listed_as, lane, rank, due, expires_at, flags)
         select i.id, a.status, $7::integer, -$4::smallint::integer, a.due, a.expires_at, $11::integer from alike a, input i)
       select ${newIds} from input`,
     /**
@@ -77,14 +79,15 @@ export function insertSql(s: string) {
           and not exists (select 1 from ${s}.lane where id > $16)
           and not exists (
             select 1 from unnest($15::integer[]) u(lane) cross join lateral (
-              select 1 from ${s}.live l where l.status = 'pending' and l.lane = u.lane order by ${order} limit 1) c)
+              select 1 from ${s}.live l where ${isPending('l')} and l.lane = u.lane order by ${order} limit 1) c)
           then $14::integer else 0 end as n),
       lives as (
-        insert into ${s}.live (job_id, status, lane, rank, due, expires_at, flags, attempt, worker_id, claim_seq, started_at)
-        select i.id, case when c.starts then 'running' else a.status end, $7::integer,
-          -$4::smallint::integer, a.due, a.expires_at, $11::integer, c.starts::integer,
-          case when c.starts then $12::integer end, case when c.starts then $13::bigint end, case when c.starts then a.now end
-        from alike a, room, input i, lateral (select a.due <= a.now and i.place <= room.n as starts) c)
-      select ${newIds}, (select n from room) as room from input`,
+        insert into ${s}.live (job_id, listed_as, claimed, lane, rank, due, expires_at, flags, attempt, worker_id, started_at)
+        select i.id, a.status, c.starts, $7::integer, -$4::smallint::integer, a.due, a.expires_at, $11::integer,
+          c.starts::integer, case when c.starts then $12::integer end, case when c.starts then a.now end
+        from alike a, room, input i, lateral (select a.due <= a.now and i.place <= room.n as starts) c
+        returning job_id, claimed),
+      ${newClaim('select array_agg(job_id) as job_ids from lives where claimed', { worker: '$12', seq: '$13', ended: '$17' })}
+      select ${newIds}, (select n from room) as room, (select id from claim) as claim from input`,
   } satisfies Twins<'insert'>;
 }

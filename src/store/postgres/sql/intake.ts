@@ -3,6 +3,7 @@
 import { FLAG } from '../../flags.ts';
 import type { Twins } from '../../statements.ts';
 import { nowIn } from './instants.ts';
+import { statusOf } from './standing.ts';
 
 export function intakeSql(s: string) {
   const now = nowIn(s);
@@ -16,12 +17,12 @@ export function intakeSql(s: string) {
     adoptLive: `with ${now}
       update ${s}.live l
       set lane = $2, flags = l.flags & ~${FLAG.unjudged},
-        status = case when l.due > t.now or exists (select 1 from ${s}.fair_queue f where f.name = j.queue) then 'scheduled' else 'pending' end,
+        listed_as = case when l.due > t.now or exists (select 1 from ${s}.fair_queue f where f.name = j.queue) then 'scheduled' else 'pending' end,
         expires_at = greatest(l.due, t.now) + (j.spec ->> 'start_timeout_ms')::float8 * interval '1 ms'
-      from t, ${s}.job j where l.job_id = $1 and j.id = l.job_id and l.status = 'blocked' and l.flags & ${FLAG.unjudged} <> 0
+      from t, ${s}.job j where l.job_id = $1 and j.id = l.job_id and l.listed_as = 'blocked' and l.flags & ${FLAG.unjudged} <> 0
       returning l.flags`,
 
     // PostgreSQL only: functions of the schema write the intake (see migrations).
-    standing: `select status, due from ${s}.live where job_id = $1`,
+    standing: `select ${statusOf('l')} as status, due from ${s}.live l where job_id = $1`,
   } satisfies Twins<'intake'>;
 }

@@ -13,6 +13,13 @@ export function pruneSql(s: string) {
   const standsAlone = (id: string) => `not ${isNeeded(id)}
       and not exists (select 1 from ${s}.job j where j.id = ${id} and j.workflow_id is not null)`;
 
+  const oldJobs = (isOne: string) => `select c.job_id, c.ended_at, c.last, c.looked from (
+        select e.job_id, e.ended_at, max(e.job_id) over () as last, count(*) over () as looked from (
+          select job_id, ended_at from ${s}.run where ${isOne} and job_id > $2 order by job_id limit $3) e) c
+      where (c.ended_at + $1::float8 * interval '1 ms' < (select ${s}.now()) and ${standsAlone('c.job_id')})
+        or c.job_id = c.last
+      order by c.ended_at, c.job_id limit $4`;
+
   return {
     /** $1 status, $2 age, $3 limit. Without workflows with steps that have unfinished dependents. */
     oldWorkflows: `select w.id from ${s}.workflow w
@@ -44,13 +51,10 @@ export function pruneSql(s: string) {
     pruneStats: `delete from ${s}.stat where minute + $1::float8 * interval '1 ms' < (select ${s}.now())`,
 
     // PostgreSQL only: old jobs are read, locked and checked again; one statement deletes all rows of a job.
-    /** $1 status, $2 age, $3 the id to start after, $4 the number to read, $5 the number to return. */
-    oldJobs: `select c.job_id, c.ended_at, c.last, c.looked from (
-        select e.job_id, e.ended_at, max(e.job_id) over () as last, count(*) over () as looked from (
-          select job_id, ended_at from ${s}.run where status = $1 and job_id > $3 order by job_id limit $4) e) c
-      where (c.ended_at + $2::float8 * interval '1 ms' < (select ${s}.now()) and ${standsAlone('c.job_id')})
-        or c.job_id = c.last
-      order by c.ended_at, c.job_id limit $5`,
+    /** $1 age, $2 the id to start after, $3 the number to read, $4 the number to return. */
+    oldDone: oldJobs(`coalesce(status, '') = 'done'`),
+    /** As oldDone, with the status as $5. */
+    oldNotDone: oldJobs(`status = $5 and status <> 'done'`),
     /** Locks the jobs among $1 that are still ended and old: a job may have been retried meanwhile. */
     lockOld: `select r.job_id from ${s}.run r
       where r.job_id = any($1::bigint[]) and r.status = $2 and r.ended_at + $3::float8 * interval '1 ms' < (select ${s}.now())

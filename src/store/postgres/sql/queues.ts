@@ -3,16 +3,17 @@
 import { FLAG } from '../../flags.ts';
 import type { Twins } from '../../statements.ts';
 import { nowIn } from './instants.ts';
+import { statusOf } from './standing.ts';
 
 export function queuesSql(s: string) {
   const now = nowIn(s);
 
   return {
     /** Groups are not counted as running: no worker runs them. */
-    queueCounts: `select n.queue as name, l.status, count(*) filter (where l.status <> 'running' or l.flags & ${FLAG.group} = 0) as count,
+    queueCounts: `select n.queue as name, ${statusOf('l')} as status, count(*) filter (where l.flags & ${FLAG.group} = 0 or l.listed_as <> 'running') as count,
         min(l.due) as due
       from ${s}.live l join ${s}.lane n on n.id = l.lane where $1::text is null or n.queue = $1
-      group by n.queue, l.status`,
+      group by 1, 2`,
     queueRows: `select name, paused_at, max_running from ${s}.queue where $1::text is null or name = $1`,
     /** $2 paused or null, $3 whether to set $4, the limit. */
     setQueue: `with ${now}

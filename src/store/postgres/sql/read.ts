@@ -2,19 +2,20 @@
 
 import type { Twins } from '../../statements.ts';
 import { order } from './claim.ts';
+import { isPending, statusOf } from './standing.ts';
 
 /** A job as `decodeJob` takes it, from the aliases j (job), l (live), r (run), w (worker), x (result). */
 const jobColumns = `
   j.id, j.queue, j.kind, j.name, j.priority, j.tags, j.spec, j.created_at,
-  coalesce(l.status, r.status) as status, coalesce(l.attempt, r.attempts) as attempt,
-  coalesce(l.failures, r.failures) as failures, coalesce(l.interruptions, r.interruptions) as interruptions,
-  coalesce(l.snoozes, r.snoozes) as snoozes, coalesce(l.losses, r.losses) as losses, coalesce(l.due, r.due) as due,
+  coalesce(${statusOf('l')}, r.status) as status, coalesce(l.attempt, r.attempts) as attempt,
+  coalesce(l.failures, r.failures, 0) as failures, coalesce(l.interruptions, r.interruptions, 0) as interruptions,
+  coalesce(l.snoozes, r.snoozes, 0) as snoozes, coalesce(l.losses, r.losses, 0) as losses, coalesce(l.due, r.due) as due,
   case when l.job_id is null then r.started_at else l.started_at end as started_at,
   case when l.job_id is null then r.ended_at end as done_at,
   case when l.job_id is null then r.worker_id else l.worker_id end as worker_id,
-  case when l.status = 'running' then coalesce(l.renewed_at, w.seen_at) end as heard_at,
+  case when ${statusOf('l')} = 'running' then coalesce(l.renewed_at, w.seen_at) end as heard_at,
   case when l.job_id is null then r.cancel_requested_at else l.cancel_requested_at end as cancel_requested_at,
-  case when l.status <> 'running' then l.expires_at end as expires_at, r.exit_code, r.signal, r.error, r.reason, x.value as result,
+  case when ${statusOf('l')} <> 'running' then l.expires_at end as expires_at, r.exit_code, r.signal, r.error, r.reason, x.value as result,
   p.attempt as progress_attempt, p.fraction, p.note,
   j.workflow_id, j.step_key, j.group_id, j.group_index, j.rerun_of, n.depends_on`;
 
@@ -49,10 +50,10 @@ export function readSql(s: string) {
     countAhead: `select count(*) as count from (
       select 1 from ${s}.live me join ${s}.lane mine on mine.id = me.lane
         join ${s}.lane n on n.queue = mine.queue cross join lateral (
-          select 1 from ${s}.live l where l.status = 'pending' and l.lane = n.id
-            and (${order}) < (me.rank, case when me.status = 'pending' then me.turn else 0 end, me.due, me.job_id)
+          select 1 from ${s}.live l where ${isPending('l')} and l.lane = n.id
+            and (${order}) < (me.rank, case when me.listed_as = 'pending' then me.turn else 0 end, me.due, me.job_id)
           limit $2) ahead
-      where me.job_id = $1 and me.status in ('blocked', 'scheduled', 'pending') limit $2) counted`,
+      where me.job_id = $1 and ${statusOf('me')} <> 'running' limit $2) counted`,
 
     // PostgreSQL only: the bisection runs in the server.
     /** The last job that was created before $1, by bisection. */

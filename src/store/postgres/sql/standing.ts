@@ -2,8 +2,18 @@
 
 import { FLAG } from '../../flags.ts';
 
+/** The status of an unfinished job. */
+export function statusOf(live: string): string {
+  return `case when ${live}.claimed then 'running' else ${live}.listed_as end`;
+}
+
+/** True if the job can be claimed. */
+export function isPending(live: string): string {
+  return `${live}.listed_as = 'pending' and not ${live}.claimed`;
+}
+
 /**
- * True if this row of `run` ended its job. `coalesce` stops the planner from using the index run_final, where the job's id
+ * True if this row of `run` ended its job. `coalesce` stops the planner from using the index run_not_done, where the job's id
  * comes second: it would choose that index while the table is small and keep it in cached plans. It must use the primary key.
  */
 export function isFinal(row: string): string {

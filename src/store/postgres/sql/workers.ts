@@ -1,6 +1,7 @@
 /** Workers. */
 
 import type { Twins } from '../../statements.ts';
+import { heldIn } from './heartbeat.ts';
 import { nowIn } from './instants.ts';
 
 export function workersSql(s: string) {
@@ -11,7 +12,7 @@ export function workersSql(s: string) {
       insert into ${s}.worker (id, name, state, attachment, instance_id, lease_ms, registered_at, seen_at, profile)
       select $1, $2, 'online', $3, $4, $5, t.now, t.now, $6 from t`,
     workers: `select w.id, w.name, w.state, w.attachment, w.instance_id, w.lease_ms, w.registered_at, w.seen_at, w.profile,
-        (select count(*) from ${s}.live l where l.status = 'running' and l.worker_id = w.id) as running
+        (select count(distinct l.job_id) from ${heldIn(s)} and c.worker_id = w.id) as running
       from ${s}.worker w where $1::integer is null or w.id = $1 order by w.id`,
     /** Stored beside the state, for a worker that goes offline and comes back. */
     drainWorker: `update ${s}.worker set profile = profile || '{"draining": true}',

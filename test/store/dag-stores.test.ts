@@ -170,8 +170,11 @@ for (const [name, open] of STORES) {
             if (free.length === 0) break;
             const together = [...new Set([pick(free), pick(free), pick(free)])];
             const ends = together.map((node) => ({ node, end: plan[node]?.ends[round] ?? 'done' }));
-            await fast.end(ends);
-            await general.end(ends, { fastPath: false });
+            // Successes first: whichever edge cannot hold first decides why a child is skipped.
+            for (const some of [ends.filter(({ end }) => end === 'done'), ends.filter(({ end }) => end !== 'done')]) {
+              await fast.end(some);
+              await general.end(some, { fastPath: false });
+            }
             for (const node of together) ended.add(node);
             for (const driver of drivers) await driver.settleDown();
           }

@@ -96,9 +96,10 @@ test('postgres: a job that was asked to stop is still found when its worker is l
 
 test('postgres: the end of an attempt does not close the claim of the next one', () => {
   const claims = new OpenClaims();
-  claims.open({ workerId: 1, id: 10 }, [{ id: 5, attempt: 1 }]);
+  const job = { id: 5, queue: 'default', dueAt: 0, startedAt: 0 };
+  claims.open({ workerId: 1, id: 10 }, [{ ...job, attempt: 1 }]);
   // The job was requeued and claimed again before the end of its first attempt was noted.
-  claims.open({ workerId: 1, id: 11 }, [{ id: 5, attempt: 2 }]);
+  claims.open({ workerId: 1, id: 11 }, [{ ...job, attempt: 2 }]);
   claims.release(5, 1);
   assert.deepEqual(claims.takeEnded(1), []);
   claims.release(5, 2);

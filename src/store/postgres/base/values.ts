@@ -52,6 +52,11 @@ export function numbers(values: readonly (number | null)[]): string {
   return `{${values.map((value) => value ?? 'NULL').join(',')}}`;
 }
 
+/** As `numbers`, for `unnest` beside a full array: it fills up with nulls. */
+export function numbersIfAny(values: readonly (number | null)[]): string {
+  return values.every((value) => value === null) ? '{}' : numbers(values);
+}
+
 /** An array of texts in PostgreSQL's text form; also for an element of an array of rows, which need not be equally long. */
 export function texts(values: readonly (string | null)[]): string {
   let last: string | null = null;
@@ -68,6 +73,11 @@ export function texts(values: readonly (string | null)[]): string {
 /** An array of JSON values in PostgreSQL's text form. JSON has no other characters that need quoting. */
 export function jsons(values: readonly unknown[]): string {
   return `{${values.map((value) => (value == null ? 'NULL' : JSON.stringify(JSON.stringify(value)))).join(',')}}`;
+}
+
+/** As `jsons`, for `unnest` beside a full array: it fills up with nulls. */
+export function jsonsIfAny(values: readonly unknown[]): string {
+  return values.every((value) => value == null) ? '{}' : jsons(values);
 }
 
 function quoted(text: string): string {

@@ -93,7 +93,7 @@ async function endPiece(
     update.succeeded(doneOf(columns, scopes), propagated);
     await update.write();
     await effects.write(context, session);
-    return { rows: rowsOf(columns), effects };
+    return { rows: await rowsOf(context.lanes, columns, signal), effects };
   });
   effects.publish(context);
   return rows;

@@ -27,16 +27,18 @@ interface TakenRow {
   attempts: number[];
   lanes: number[];
   dues: number[];
+  /** By id, only jobs that differ from `PLAIN_LIVE`. */
+  more_live: Record<string, MoreLive> | null;
+  /** The ids in the order of `specs`. */
+  job_ids: number[] | null;
   specs: StoredSpec[];
-  /** By job id; only jobs that differ from `PLAIN`. */
-  more: Record<string, More> | null;
+  /** By id, only jobs that differ from `PLAIN_JOB`. */
+  more_job: Record<string, MoreJob> | null;
 }
 
-/** In the order of the statement. */
-type More = [
-  flags: number,
-  turn: number,
-  failures: number | null,
+type MoreLive = [flags: number, turn: number, failures: number | null];
+
+type MoreJob = [
   priority: number,
   name: string | null,
   tags: string[],
@@ -46,7 +48,8 @@ type More = [
   groupIndex: number | null,
 ];
 
-const PLAIN: More = [0, 0, null, 0, null, [], null, null, null, null];
+const PLAIN_LIVE: MoreLive = [0, 0, null];
+const PLAIN_JOB: MoreJob = [0, null, [], null, null, null, null];
 
 interface TakenJob {
   job: Omit<ClaimedJob, 'runContext'>;
@@ -143,7 +146,10 @@ async function take(
   if (row === undefined || row.state === null || row.state === 'offline') {
     throw new WorkronError('worker_not_found', `Worker ${workerId} is not registered; register again`);
   }
-  const taken = (row.ids ?? []).map((id, place) => decodeTaken(lanes, row, { id, place, prefetch }));
+  const specs = specsOf(row);
+  const taken = (row.ids ?? []).map((id, place) =>
+    decodeTaken(lanes, row, { id, place, spec: specs[place], prefetch }),
+  );
   if (row.claim !== null)
     openClaims.open(
       { workerId, id: row.claim },
@@ -152,17 +158,28 @@ async function take(
   return { taken, wanted: row.wanted };
 }
 
-function decodeTaken(
-  lanes: Lanes,
-  row: TakenRow,
-  { id, place, prefetch }: { id: number; place: number; prefetch: boolean },
-): TakenJob {
+/** Returns the specs in the order of `ids`. Jobs are mostly claimed in the order of their ids. */
+function specsOf({ ids, job_ids: jobIds, specs }: TakenRow): readonly StoredSpec[] {
+  if (ids === null || jobIds === null || ids.every((id, place) => jobIds[place] === id)) return specs;
+  const byId = new Map(jobIds.map((id, place) => [id, specs[place] as StoredSpec]));
+  return ids.map((id) => byId.get(id) as StoredSpec);
+}
+
+interface TakenPlace {
+  id: number;
+  place: number;
+  spec: StoredSpec | undefined;
+  prefetch: boolean;
+}
+
+function decodeTaken(lanes: Lanes, row: TakenRow, { id, place, spec: stored, prefetch }: TakenPlace): TakenJob {
   const lane = lanes.lane(row.lanes[place] as number);
-  if (lane === undefined) throw new Error(`job ${id} was taken from a lane that nobody asked for`);
-  const [flags, turn, failures, priority, name, tags, workflowId, stepKey, groupId, groupIndex] =
-    row.more?.[id] ?? PLAIN;
-  const stored = row.specs[place] as StoredSpec;
-  const spec = decodeSpec({ queue: lane.queue, kind: lane.kind, name, priority, tags, spec: stored });
+  if (lane === undefined || stored === undefined) throw new Error(`job ${id} was taken, but nobody asked for its lane`);
+  const [flags, turn, failures] = row.more_live?.[id] ?? PLAIN_LIVE;
+  const [priority, name, tags, workflowId, stepKey, groupId, groupIndex] = row.more_job?.[id] ?? PLAIN_JOB;
+  // Its own array: a handler may change it.
+  const ownTags = [...tags];
+  const spec = decodeSpec({ queue: lane.queue, kind: lane.kind, name, priority, tags: ownTags, spec: stored });
   const job = Object.assign(spec, {
     id,
     attempt: row.attempts[place] as number,

@@ -5,10 +5,10 @@ import type { Context } from '../base/context.ts';
 import { numbers } from '../base/values.ts';
 import type { LinkedClaim } from '../graph/linked-claims.ts';
 import { endLinked } from '../graph/settle-linked.ts';
+import type { OpenAttempt } from './open-claims.ts';
 import { columnsOf, type EndedColumns, type EndedRow, rowsOf } from './settled-rows.ts';
 
-interface EarlierRow extends Omit<EndedRow, 'lane' | 'now'> {
-  queue: string;
+interface EarlierRow extends Omit<EndedRow, 'now'> {
   ended_at: number;
 }
 
@@ -32,7 +32,7 @@ export async function settle(context: Context, successes: readonly Success[], si
     rows.push(...(await endLinked(context, left, linked, signal)));
   }
   for (const { job_id, attempt } of rows) context.openClaims.release(job_id, attempt);
-  const fresh = await answered(context, rows, keyOf, signal);
+  const fresh = answered(context, rows, keyOf);
   const answers = successes.map((success): Settled | undefined => {
     const answer = fresh.get(keyOf(success));
     // If a call has the same report twice, only the first one is fresh.
@@ -71,26 +71,45 @@ function firstOfEach(successes: readonly Success[], keyOf: KeyOf): Success[] {
 }
 
 async function endSimple(context: Context, successes: readonly Success[], signal: AbortSignal): Promise<EndedRow[]> {
-  const [columns] = await context.database.query<EndedColumns>(context.sql.settle, columnsOf(successes), signal);
-  return columns === undefined ? [] : rowsOf(columns);
+  const { database, sql, lanes } = context;
+  const known = knownOf(context, successes);
+  if (known === undefined) {
+    const [columns] = await database.query<EndedColumns>(sql.settle, columnsOf(successes), signal);
+    return await rowsOf(lanes, columns as EndedColumns, signal);
+  }
+  type Row = { now: number; ids: number[] | null };
+  const [row] = await database.query<Row>(sql.settleKnown, columnsOf(successes), signal);
+  const { now, ids } = row as Row;
+  const rows = successes.map(({ jobId, attempt, workerId, startedAt = now }, place): EndedRow => {
+    const { queue, dueAt, startedAt: began } = known[place] as OpenAttempt;
+    const started_at = began ?? Math.min(startedAt, now);
+    return { job_id: jobId, attempt, worker_id: workerId, queue, due: dueAt, started_at, now };
+  });
+  const ended = ids === null ? null : new Set(ids);
+  return ended === null ? rows : rows.filter(({ job_id }) => ended.has(job_id));
 }
 
-async function answered(
-  { lanes, hints }: Context,
-  rows: readonly EndedRow[],
-  keyOf: KeyOf,
-  signal: AbortSignal,
-): Promise<Map<number | string, Settled>> {
+/** Returns what this process knows of the attempts; `undefined` unless it knows everything that their end is answered with. */
+function knownOf({ openClaims }: Context, successes: readonly Success[]): OpenAttempt[] | undefined {
+  const known: OpenAttempt[] = [];
+  for (const success of successes) {
+    const found = openClaims.find(success);
+    if (found === undefined || (found.startedAt === null && success.startedAt === undefined)) return undefined;
+    known.push(found);
+  }
+  return known;
+}
+
+function answered({ lanes, hints }: Context, rows: readonly EndedRow[], keyOf: KeyOf): Map<number | string, Settled> {
   // An end makes room only where the number of running jobs is limited.
   hints.announce({ work: lanes.anyLimited && rows.length > 0, jobs: rows.map((row) => row.job_id) });
-  if (rows.some(({ lane }) => lanes.lane(lane) === undefined)) await lanes.refresh(signal);
   return new Map(
     rows.map((row) => [
       keyOf({ jobId: row.job_id, attempt: row.attempt, workerId: row.worker_id }),
       {
         result: 'ok',
         fresh: true,
-        queue: lanes.lane(row.lane)?.queue ?? '',
+        queue: row.queue,
         dueAt: row.due,
         startedAt: row.started_at,
         endedAt: row.now,
@@ -123,7 +142,11 @@ async function endedBefore(
 }
 
 /** Records when prefetched jobs have started. */
-export async function start({ database, sql }: Context, starts: readonly Start[], signal: AbortSignal): Promise<void> {
+export async function start(
+  { database, sql, openClaims }: Context,
+  starts: readonly Start[],
+  signal: AbortSignal,
+): Promise<void> {
   const inOrder = [...starts].sort((a, b) => a.jobId - b.jobId);
   const columns = [
     numbers(inOrder.map(({ jobId }) => jobId)),
@@ -132,4 +155,5 @@ export async function start({ database, sql }: Context, starts: readonly Start[]
     numbers(inOrder.map(({ startedAt }) => startedAt)),
   ];
   await database.queryReserved(sql.startJobs, columns, signal);
+  for (const begun of starts) openClaims.started(begun);
 }

@@ -1,13 +1,14 @@
 /** The parameters and the answer of the statements that settle. */
 
 import type { Success } from '../../../core/lease.ts';
-import { jsons, numbers } from '../base/values.ts';
+import { jsonsIfAny, numbers, numbersIfAny } from '../base/values.ts';
+import type { Lanes } from './lanes.ts';
 
 export interface EndedRow {
   job_id: number;
   attempt: number;
   worker_id: number;
-  lane: number;
+  queue: string;
   due: number;
   started_at: number;
   now: number;
@@ -29,18 +30,22 @@ export function columnsOf(successes: readonly Success[]): unknown[] {
     numbers(successes.map(({ jobId }) => jobId)),
     numbers(successes.map(({ attempt }) => attempt)),
     numbers(successes.map(({ workerId }) => workerId)),
-    numbers(successes.map(({ exitCode }) => exitCode)),
-    jsons(successes.map(({ result }) => result)),
-    numbers(successes.map(({ startedAt }) => startedAt ?? null)),
+    numbersIfAny(successes.map(({ exitCode }) => exitCode)),
+    jsonsIfAny(successes.map(({ result }) => result)),
+    numbersIfAny(successes.map(({ startedAt }) => startedAt ?? null)),
   ];
 }
 
-export function rowsOf({ now, ids, attempts, workers, lanes, dues, starts }: EndedColumns): EndedRow[] {
-  return (ids ?? []).map((jobId, place) => ({
+/** Reads lanes that this process does not know yet. */
+export async function rowsOf(known: Lanes, columns: EndedColumns, signal: AbortSignal): Promise<EndedRow[]> {
+  const { now, ids, attempts, workers, lanes, dues, starts } = columns;
+  if (ids === null) return [];
+  if (lanes.some((lane) => known.lane(lane) === undefined)) await known.refresh(signal);
+  return ids.map((jobId, place) => ({
     job_id: jobId,
     attempt: attempts[place] as number,
     worker_id: workers[place] as number,
-    lane: lanes[place] as number,
+    queue: known.lane(lanes[place] as number)?.queue ?? '',
     due: dues[place] as number,
     started_at: starts[place] as number,
     now,

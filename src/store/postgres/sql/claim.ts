@@ -37,26 +37,34 @@ export function claimSql(s: string) {
 
   /**
    * Claims the rows in `picked`, ctids of locked rows. A row that an edit has rewritten since the snapshot has another
-   * ctid: it is missed, and never run with its old payload. The answer is one row of arrays, because a row per job would
-   * cost as much as the claim, and `more` has the fields that most jobs do not have. The row is returned even if nothing was
-   * taken: it carries the worker's state and how many jobs were wanted, so that a claim that missed some tries again.
+   * ctid: it is missed, and never run with its old payload.
+   *
+   * The answer is one row of arrays, because a row per job would cost as much as the claim. The fields of `live` and those of
+   * `job` are returned side by side, each with its ids: one scan of `job` in the order of its ids costs less than a join. What
+   * most jobs do not have is only in `more_live` and `more_job`. The row is returned even if nothing was taken: it carries the
+   * worker's state and how many jobs were wanted, so that a claim that missed some tries again.
    */
-  const takePicked = (wanted: string, startedAt = 't.now') => `taken as (
+  const takePicked = (wanted: string, startedAt = 't.now', ctids = 'array(select ctid from picked)') => `taken as (
       update ${s}.live l
       set claimed = true, attempt = l.attempt + 1, worker_id = $1, started_at = ${startedAt},
         renewed_at = case when $2::bigint is null then t.now end
-      from t where l.ctid = any(array(select ctid from picked))
+      from t where l.ctid = any(${ctids})
       returning l.job_id, l.attempt, l.failures, l.due, l.turn, l.lane, l.flags),
-    ${newClaim('select array_agg(job_id) as job_ids from taken', { worker: '$1', seq: '$2', ended: '$3' })},
+    claimed as materialized (
+      select array_agg(job_id) as ids, array_agg(attempt) as attempts, array_agg(lane) as lanes,
+        array_agg(${epochMs('due')}) as dues, json_object_agg(job_id, json_build_array(flags, turn, failures))
+          filter (where flags <> 0 or turn <> 0 or failures is not null) as more_live
+      from taken),
+    ${newClaim('select ids as job_ids from claimed', { worker: '$1', seq: '$2', ended: '$3' })},
     ${freeKeys('taken', `g.flags & ${FLAG.holdsKey} <> 0 and u.hold = 'pending'`)}
     select (select state from ${s}.worker where id = $1) as state, (${wanted}) as wanted,
-      (select ${epochMs('now')} from t) as now, (select id from claim) as claim,
-      array_agg(k.job_id) as ids, array_agg(k.attempt) as attempts, array_agg(k.lane) as lanes,
-      array_agg(${epochMs('k.due')}) as dues, json_agg(j.spec) as specs,
-      json_object_agg(k.job_id, json_build_array(k.flags, k.turn, k.failures, j.priority, j.name, j.tags, j.workflow_id,
-        j.step_key, j.group_id, j.group_index)) filter (where k.flags <> 0 or k.turn <> 0 or k.failures is not null
-        or j.priority <> 0 or j.name is not null or j.tags <> '{}') as more
-    from taken k join ${s}.job j on j.id = k.job_id`;
+      (select ${epochMs('now')} from t) as now, (select id from claim) as claim, c.*, j.*
+    from claimed c, (
+      select array_agg(j.id) as job_ids, json_agg(j.spec) as specs, json_object_agg(j.id, json_build_array(j.priority,
+          j.name, j.tags, j.workflow_id, j.step_key, j.group_id, j.group_index))
+          filter (where j.priority <> 0 or j.name is not null or j.tags <> '{}'
+            or j.workflow_id is not null or j.group_id is not null) as more_job
+      from ${s}.job j where j.id = any((select ids from claimed)::bigint[])) j`;
   /** True if a job may be prefetched, provided that its lane may. */
   const mayBePrefetched = (row: string) =>
     `coalesce(${row}.failures, 0) = 0 and ${row}.flags & ${FLAG.neverPrefetched} = 0`;
@@ -146,14 +154,13 @@ export function claimSql(s: string) {
     /** claimPrefetch for one lane whose jobs may be prefetched. */
     claimPrefetchOneLane: `with ${now},
       found as materialized (
-        select p.*, row_number() over () as place from unnest($4::integer[]) h(lane) cross join lateral (
-          select l.ctid, l.failures, l.flags from ${s}.live l where ${isPending('l')} and l.lane = h.lane
+        select array_agg(p.ctid) as ctids, array_position(array_agg(p.may), false) - 1 as stop
+        from unnest($4::integer[]) h(lane) cross join lateral (
+          select l.ctid, ${mayBePrefetched('l')} as may from ${s}.live l where ${isPending('l')} and l.lane = h.lane
           order by ${order} limit $5 for update skip locked) p
         where ${isOpen('h.lane', 'true')} and ${mayClaim}),
-      picked as materialized (
-        select ctid from found
-        where place < coalesce((select min(place) from found where not (${mayBePrefetched('found')})), $5 + 1)),
-      ${takePicked('select count(*)::integer from picked', 'null')}`,
+      picked as materialized (select case when stop is null then ctids else ctids[:stop] end as ctids from found),
+      ${takePicked('select coalesce(cardinality(ctids), 0) from picked', 'null', '(select ctids from picked)::tid[]')}`,
     /** Locks queues that have a limit. Their running jobs are counted in the next statement, under this lock. */
     lockQueues: `select name, max_running from ${s}.queue where name = any($1::text[]) and max_running is not null
       order by name collate "C" for update`,

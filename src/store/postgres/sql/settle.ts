@@ -10,17 +10,12 @@ export function settleSql(s: string) {
   const now = nowIn(s);
   const freeKeys = freeKeysIn(s);
 
-  return {
-    settledBefore: `select r.job_id, r.attempt, r.worker_id, j.queue, r.due, r.started_at, r.ended_at
-      from ${s}.run r join ${s}.job j on j.id = r.job_id where r.job_id = any($1::bigint[]) and r.status = 'done'`,
-
-    // PostgreSQL only: one statement writes everything that a batch of ends changes.
-    /**
-     * Ends jobs that are not linked to others. The caller sorts the jobs by id, so that rows are locked in that order. The
-     * answer is one row of arrays, because a row per job would cost as much as its end. `none` is the constant 0 as a column:
-     * compared with a literal, the planner would expect no row to match and choose a bad plan.
-     */
-    settle: `with ${now},
+  /**
+   * Ends jobs that are not linked to others. The caller sorts the jobs by id, so that rows are locked in that order. The
+   * answer is one row of arrays, because a row per job would cost as much as its end. `none` is the constant 0 as a column:
+   * compared with a literal, the planner would expect no row to match and choose a bad plan.
+   */
+  const settle = (answer: string) => `with ${now},
       input as materialized (
         select i.*, 0 as none from unnest($1::bigint[], $2::integer[], $3::integer[], $4::integer[], $5::jsonb[], $6::float8[])
           i(job_id, attempt, worker_id, exit_code, result, began_at)),
@@ -32,16 +27,28 @@ export function settleSql(s: string) {
       runs as (
         insert into ${s}.run (job_id, attempt, status, outcome, worker_id, started_at, ended_at, due, exit_code, attempts,
           failures, interruptions, snoozes, losses, cancel_requested_at)
-        select job_id, attempt, 'done', 'done', worker_id, started_at, t.now, due, exit_code, attempt,
+        select job_id, attempt, 'done', 'done', worker_id, started_at, (select now from t), due, exit_code, attempt,
           failures, interruptions, snoozes, losses, cancel_requested_at
-        from gone, t),
+        from gone),
       results as (
-        insert into ${s}.result (job_id, value) select job_id, result from gone where result is not null),
+        insert into ${s}.result (job_id, value)
+        select job_id, result from gone where cardinality($5::jsonb[]) > 0 and result is not null),
       ${freeKeys('gone', `g.flags & ${FLAG.holdsKey} <> 0 and u.hold <> 'time'`)}
-      select (select ${epochMs('now')} from t) as now, array_agg(job_id) as ids, array_agg(attempt) as attempts,
-        array_agg(worker_id) as workers, array_agg(lane) as lanes, array_agg(${epochMs('due')}) as dues,
-        array_agg(${epochMs('started_at')}) as starts
-      from gone`,
+      select (select ${epochMs('now')} from t) as now, ${answer}`;
+
+  return {
+    settledBefore: `select r.job_id, r.attempt, r.worker_id, j.queue, r.due, r.started_at, r.ended_at
+      from ${s}.run r join ${s}.job j on j.id = r.job_id where r.job_id = any($1::bigint[]) and r.status = 'done'`,
+
+    // PostgreSQL only: one statement writes everything that a batch of ends changes.
+    /** Answers with everything that the end of a job is answered with. */
+    settle: settle(`array_agg(job_id) as ids, array_agg(attempt) as attempts, array_agg(worker_id) as workers,
+        array_agg(lane) as lanes, array_agg(${epochMs('due')}) as dues, array_agg(${epochMs('started_at')}) as starts
+      from gone`),
+    /** For jobs of which the caller knows everything else: answers with ids only if not all of them were ended. */
+    settleKnown: settle(`case when n.count < cardinality($1::bigint[])
+          then (select coalesce(array_agg(job_id), '{}') from gone) end as ids
+      from (select count(*) as count from gone) n`),
     /** Linked jobs and their children. Unique keys are released last. */
     settleLinked: `select * from ${s}.end_linked($1, $2, $3, $4, $5, $6, $7)`,
   } satisfies Twins<'settle'>;

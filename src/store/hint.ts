@@ -84,7 +84,10 @@ export class Changes implements Required<Announcement> {
     this.work ||= work;
     this.graph ||= graph;
     this.schedules ||= schedules;
-    for (const id of jobs) this.changedJob(id);
+    for (const id of jobs) {
+      if (this.jobs.size >= MAX_IDS) break;
+      this.jobs.add(id);
+    }
     for (const id of workers) this.workers.add(id);
     if (dueAt !== null) this.willBeDue(dueAt);
   }

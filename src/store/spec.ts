@@ -3,7 +3,7 @@
  * defaults. Both databases store the same.
  */
 
-import { DEFAULT_SPEC, type JobSpec } from '../core/job.ts';
+import { type ClaimedJob, DEFAULT_SPEC, type JobSpec } from '../core/job.ts';
 
 export interface SpecColumns {
   queue: string;
@@ -110,11 +110,62 @@ export function decodeSpec({ queue, kind, name, priority, tags, spec: stored }: 
     resources: {},
     notify: [],
   };
-  for (const [key, value] of Object.entries(stored)) {
-    const property = PROPERTY_OF.get(key);
-    if (property !== undefined) (spec as unknown as Record<string, unknown>)[property] = value;
-  }
+  setStored(spec, stored);
   return spec;
+}
+
+/** Defaults that claimed jobs share. Nothing changes a claimed job's spec, and a handler that tries gets an error. */
+const SHARED = {
+  backoff: Object.freeze({ ...DEFAULT_SPEC.backoff }),
+  object: Object.freeze({}),
+  list: Object.freeze([]),
+};
+
+type ClaimFields = Pick<ClaimedJob, 'id' | 'attempt' | 'failures' | 'dueAt' | 'startedAt'>;
+
+/** A claimed job without a run context. Written out in one literal, because this runs for every job. */
+export function claimedJob(columns: SpecColumns, { id, attempt, failures, dueAt, startedAt }: ClaimFields): ClaimedJob {
+  const job: ClaimedJob = {
+    name: columns.name,
+    queue: columns.queue,
+    priority: columns.priority,
+    command: DEFAULT_SPEC.command,
+    handler: columns.kind === '' ? null : columns.kind,
+    input: DEFAULT_SPEC.input,
+    maxAttempts: DEFAULT_SPEC.maxAttempts,
+    backoff: SHARED.backoff,
+    retryOn: DEFAULT_SPEC.retryOn,
+    noRetryOn: DEFAULT_SPEC.noRetryOn,
+    timeoutMs: DEFAULT_SPEC.timeoutMs,
+    startTimeoutMs: DEFAULT_SPEC.startTimeoutMs,
+    killGraceMs: DEFAULT_SPEC.killGraceMs,
+    rerun: DEFAULT_SPEC.rerun,
+    onDisconnect: DEFAULT_SPEC.onDisconnect,
+    env: SHARED.object,
+    cwd: DEFAULT_SPEC.cwd,
+    tags: columns.tags.length === 0 ? SHARED.list : columns.tags,
+    requires: SHARED.list,
+    resources: SHARED.object,
+    fairKey: DEFAULT_SPEC.fairKey,
+    continueOnFailure: DEFAULT_SPEC.continueOnFailure,
+    notify: SHARED.list,
+    tick: DEFAULT_SPEC.tick,
+    id,
+    attempt,
+    failures,
+    dueAt,
+    startedAt,
+    runContext: null,
+  };
+  setStored(job, columns.spec);
+  return job;
+}
+
+function setStored(spec: JobSpec, stored: StoredSpec): void {
+  for (const key in stored) {
+    const property = PROPERTY_OF.get(key);
+    if (property !== undefined) (spec as unknown as Record<string, unknown>)[property] = stored[key];
+  }
 }
 
 /** The JSON name of an item's value, which is stored beside its spec: code that rewrites a spec must keep it. */

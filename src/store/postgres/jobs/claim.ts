@@ -6,12 +6,12 @@ import { fits, needsResources } from '../../../core/lane.ts';
 import { laneMayPrefetch } from '../../../core/prefetch.ts';
 import { LINKED } from '../../flags.ts';
 import type { ClaimRequest } from '../../job-store.ts';
-import { decodeSpec, type StoredSpec } from '../../spec.ts';
+import { claimedJob, type StoredSpec } from '../../spec.ts';
 import type { Context } from '../base/context.ts';
 import type { Session, Statement } from '../base/database.ts';
 import { numbers } from '../base/values.ts';
 import { runContextOf } from '../graph/run-context.ts';
-import type { KnownLane, Lanes } from './lanes.ts';
+import type { KnownLane } from './lanes.ts';
 
 /** Retries when other claims took the jobs first. */
 const MAX_TRIES = 5;
@@ -51,8 +51,9 @@ type MoreJob = [
 const PLAIN_LIVE: MoreLive = [0, 0, null];
 const PLAIN_JOB: MoreJob = [0, null, [], null, null, null, null];
 
-interface TakenJob {
-  job: Omit<ClaimedJob, 'runContext'>;
+/** A job that has more than a plain one: it is linked to others, or has a turn. */
+interface SpecialJob {
+  job: ClaimedJob;
   turn: number;
   flags: number;
   spec: StoredSpec;
@@ -62,40 +63,52 @@ interface TakenJob {
   stepKey: string | null;
 }
 
+interface Taken {
+  /** The row of `claim`; `null` if nothing was taken. */
+  claim: number | null;
+  jobs: ClaimedJob[];
+  special: SpecialJob[];
+  /** The number of jobs that were chosen. It is greater than the number taken if other claims were faster. */
+  wanted: number;
+}
+
 export async function claim(context: Context, request: ClaimRequest, signal: AbortSignal): Promise<ClaimedJob[]> {
-  const { lanes, hints, waiting } = context;
+  const { lanes, hints, waiting, openClaims, linkedClaims } = context;
   const wasFresh = lanes.isFresh;
   if (!wasFresh) await lanes.refresh(signal);
   let taken = await look(context, request, signal);
   // A prefetch does not wait.
-  if (request.prefetch && taken.length === 0) return [];
+  if (request.prefetch && taken.jobs.length === 0) return [];
   // Other processes may have created lanes since the last refresh.
-  if (taken.length === 0 && wasFresh && (await lanes.refresh(signal))) taken = await look(context, request, signal);
+  if (taken.jobs.length === 0 && wasFresh && (await lanes.refresh(signal)))
+    taken = await look(context, request, signal);
   // Registers as a waiter, then looks once more (see hints.ts).
-  if (taken.length === 0 && hints.hasListeners && (await waiting.begin(signal))) {
+  if (taken.jobs.length === 0 && hints.hasListeners && (await waiting.begin(signal))) {
     taken = await look(context, request, signal);
   }
-  if (taken.length > 0) hints.announce({ jobs: taken.map(({ job }) => job.id) });
-  context.linkedClaims.remember(taken.filter(({ flags }) => flags & LINKED).map(linkedClaimOf));
-  const runContext = await runContextOf(context, taken, signal);
-  return taken.sort(byUrgency).map(({ job }) => Object.assign(job, { runContext: runContext.get(job.id) ?? null }));
+  const { claim: id, jobs, special } = taken;
+  if (id === null) return [];
+  openClaims.open({ workerId: request.workerId, id }, jobs);
+  hints.announce({ jobs: jobs.map((job) => job.id) });
+  linkedClaims.remember(special.filter(({ flags }) => flags & LINKED).map(linkedClaimOf));
+  const runContexts = await runContextOf(context, special, signal);
+  for (const { job } of special) job.runContext = runContexts.get(job.id) ?? null;
+  const turns = new Map(special.map(({ job, turn }) => [job.id, turn]));
+  const turnOf = (job: ClaimedJob) => (turns.size === 0 ? 0 : (turns.get(job.id) ?? 0));
+  return jobs.sort((a, b) => b.priority - a.priority || turnOf(a) - turnOf(b) || a.dueAt - b.dueAt || a.id - b.id);
 }
 
-function linkedClaimOf({ job: { id, name }, stepKey, workflowId, groupId }: TakenJob) {
+function linkedClaimOf({ job: { id, name }, stepKey, workflowId, groupId }: SpecialJob) {
   return { id, workflowId, groupId, key: stepKey ?? name ?? String(id) };
 }
 
-function byUrgency(a: TakenJob, b: TakenJob): number {
-  return b.job.priority - a.job.priority || a.turn - b.turn || a.job.dueAt - b.job.dueAt || a.job.id - b.job.id;
-}
-
-async function look(context: Context, request: ClaimRequest, signal: AbortSignal): Promise<TakenJob[]> {
+async function look(context: Context, request: ClaimRequest, signal: AbortSignal): Promise<Taken> {
   const { database, sql, lanes } = context;
   const served = lanes.servedBy(request.offer);
   const prefetch = request.prefetch ? askPrefetch(context, request, served) : undefined;
   const single: Session = { query: (statement, values = []) => database.query(statement, values, signal) };
   for (let tries = 1; ; tries += 1) {
-    const { taken, wanted } =
+    const taken =
       prefetch !== undefined
         ? await take(context, single, request, prefetch)
         : served.some(({ lane }) => needsResources(lane) || lanes.isLimited(lane.queue))
@@ -111,7 +124,7 @@ async function look(context: Context, request: ClaimRequest, signal: AbortSignal
                   }
                 : { statement: sql.claimMerged, values: [numbers(served.map(({ id }) => id)), request.limit] },
             );
-    if (taken.length > 0 || wanted === 0 || tries === MAX_TRIES) return taken;
+    if (taken.jobs.length > 0 || taken.wanted === 0 || tries === MAX_TRIES) return taken;
   }
 }
 
@@ -129,12 +142,6 @@ function askPrefetch({ sql, lanes }: Context, { limit, offer }: ClaimRequest, kn
   return { statement: sql.claimPrefetch, values: [ids, limit, may] };
 }
 
-interface Taken {
-  taken: TakenJob[];
-  /** The number of jobs that were chosen. It is greater than the number taken if other claims were faster. */
-  wanted: number;
-}
-
 async function take(
   { lanes, openClaims }: Context,
   session: Session,
@@ -146,16 +153,31 @@ async function take(
   if (row === undefined || row.state === null || row.state === 'offline') {
     throw new WorkronError('worker_not_found', `Worker ${workerId} is not registered; register again`);
   }
+  const special: SpecialJob[] = [];
   const specs = specsOf(row);
-  const taken = (row.ids ?? []).map((id, place) =>
-    decodeTaken(lanes, row, { id, place, spec: specs[place], prefetch }),
-  );
-  if (row.claim !== null)
-    openClaims.open(
-      { workerId, id: row.claim },
-      taken.map(({ job }) => job),
+  const jobs = (row.ids ?? []).map((id, place) => {
+    const lane = lanes.lane(row.lanes[place] as number);
+    if (lane === undefined) throw new Error(`job ${id} was taken from a lane that nobody asked for`);
+    const [flags, turn, failures] = row.more_live?.[id] ?? PLAIN_LIVE;
+    const [priority, name, tags, workflowId, stepKey, groupId, groupIndex] = row.more_job?.[id] ?? PLAIN_JOB;
+    const spec = specs[place] as StoredSpec;
+    const job = claimedJob(
+      { queue: lane.queue, kind: lane.kind, name, priority, tags, spec },
+      {
+        id,
+        attempt: row.attempts[place] as number,
+        failures: failures ?? 0,
+        dueAt: row.dues[place] as number,
+        startedAt: row.now,
+      },
     );
-  return { taken, wanted: row.wanted };
+    if (prefetch) job.prefetched = true;
+    if (flags !== 0 || turn !== 0) {
+      special.push({ job, turn, flags, spec, workflowId, groupId, groupIndex, stepKey });
+    }
+    return job;
+  });
+  return { claim: row.claim, jobs, special, wanted: row.wanted };
 }
 
 /** Returns the specs in the order of `ids`. Jobs are mostly claimed in the order of their ids. */
@@ -163,32 +185,6 @@ function specsOf({ ids, job_ids: jobIds, specs }: TakenRow): readonly StoredSpec
   if (ids === null || jobIds === null || ids.every((id, place) => jobIds[place] === id)) return specs;
   const byId = new Map(jobIds.map((id, place) => [id, specs[place] as StoredSpec]));
   return ids.map((id) => byId.get(id) as StoredSpec);
-}
-
-interface TakenPlace {
-  id: number;
-  place: number;
-  spec: StoredSpec | undefined;
-  prefetch: boolean;
-}
-
-function decodeTaken(lanes: Lanes, row: TakenRow, { id, place, spec: stored, prefetch }: TakenPlace): TakenJob {
-  const lane = lanes.lane(row.lanes[place] as number);
-  if (lane === undefined || stored === undefined) throw new Error(`job ${id} was taken, but nobody asked for its lane`);
-  const [flags, turn, failures] = row.more_live?.[id] ?? PLAIN_LIVE;
-  const [priority, name, tags, workflowId, stepKey, groupId, groupIndex] = row.more_job?.[id] ?? PLAIN_JOB;
-  // Its own array: a handler may change it.
-  const ownTags = [...tags];
-  const spec = decodeSpec({ queue: lane.queue, kind: lane.kind, name, priority, tags: ownTags, spec: stored });
-  const job = Object.assign(spec, {
-    id,
-    attempt: row.attempts[place] as number,
-    failures: failures ?? 0,
-    dueAt: row.dues[place] as number,
-    startedAt: row.now,
-    ...(prefetch ? { prefetched: true as const } : {}),
-  });
-  return { job, turn, flags, spec: stored, workflowId, groupId, groupIndex, stepKey };
 }
 
 /** Claims where resources or limits decide: the most urgent jobs first, from each lane as many as still fit. */
@@ -223,8 +219,7 @@ async function takeByPlan(
     planned += 1;
   }
   const values = [numbers([...counts.keys()]), numbers([...counts.values()]), false];
-  const { taken } = await take(context, session, request, { statement: sql.claimPlanned, values });
-  return { taken, wanted: planned };
+  return { ...(await take(context, session, request, { statement: sql.claimPlanned, values })), wanted: planned };
 }
 
 /** Returns how many more jobs of each limited queue may run. The queues stay locked, so no other claim can start one meanwhile. */

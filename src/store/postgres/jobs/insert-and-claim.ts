@@ -6,7 +6,7 @@
 import type { ClaimedJob, Job, NewJob } from '../../../core/job.ts';
 import { needsResources, serves } from '../../../core/lane.ts';
 import type { ClaimRequest, InsertedAndClaimed } from '../../job-store.ts';
-import { decodeSpec, encodeSpec, type SpecColumns } from '../../spec.ts';
+import { claimedJob, encodeSpec, type SpecColumns } from '../../spec.ts';
 import type { Context } from '../base/context.ts';
 import { numbers } from '../base/values.ts';
 import { giveLateTurns, insert, lanesOf, takesTurns } from './insert.ts';
@@ -60,7 +60,7 @@ function mayHand({ lanes }: Context, laneId: number, { offer, claimSeq, prefetch
 
 /** The worker gets what it would read from the store, not objects that the submitter still holds. */
 function claimedFrom(job: Job): ClaimedJob {
-  const spec = decodeSpec(JSON.parse(JSON.stringify(encodeSpec(job))) as SpecColumns);
+  const columns = JSON.parse(JSON.stringify(encodeSpec(job))) as SpecColumns;
   const { id, failures, dueAt, createdAt: startedAt } = job;
-  return Object.assign(spec, { id, attempt: 1, failures, dueAt, startedAt, runContext: null });
+  return claimedJob(columns, { id, attempt: 1, failures, dueAt, startedAt });
 }

@@ -2,7 +2,7 @@
 
 import type { Condition } from '../../../core/dag/conditions.ts';
 import type { ClaimedJob, Dependency, Job, JobSpec, Reason, RunContext, Status } from '../../../core/job.ts';
-import { decodeSpec, type StoredSpec } from '../../spec.ts';
+import { claimedJob, decodeSpec, type SpecColumns, type StoredSpec } from '../../spec.ts';
 
 export type SpecRow = readonly [
   queue: string,
@@ -116,18 +116,29 @@ export function decodeClaimedJob(
 ): ClaimedJob {
   const [id, attempt, failures, dueAt, ...rest] = row;
   const [queue, kind, name, priority, tags, stored] = rest;
-  const spec = decodeSpecRow([queue, kind, name, priority, tags, stored]);
-  const job = { ...spec, id, attempt, failures, dueAt, startedAt, runContext };
-  return prefetch ? { ...job, prefetched: true } : job;
+  const job = claimedJob(specColumns([queue, kind, name, priority, tags, stored]), {
+    id,
+    attempt,
+    failures,
+    dueAt,
+    startedAt,
+  });
+  job.runContext = runContext;
+  if (prefetch) job.prefetched = true;
+  return job;
 }
 
-export function decodeSpecRow([queue, kind, name, priority, tags, spec]: SpecRow): JobSpec {
-  return decodeSpec({
+export function decodeSpecRow(row: SpecRow): JobSpec {
+  return decodeSpec(specColumns(row));
+}
+
+function specColumns([queue, kind, name, priority, tags, spec]: SpecRow): SpecColumns {
+  return {
     queue,
     kind,
     name,
     priority,
     tags: JSON.parse(tags) as string[],
     spec: JSON.parse(spec) as StoredSpec,
-  });
+  };
 }

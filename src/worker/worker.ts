@@ -7,6 +7,7 @@ import type { HeartbeatOrders } from '../core/lease.ts';
 import { NEVER } from '../core/never.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { Log } from '../ops/log.ts';
+import { monotonicMs } from '../ops/monotonic.ts';
 import { type ClaimPlan, planClaim } from './claim/claim-plan.ts';
 import { Claimer } from './claim/claimer.ts';
 import { Prefetch } from './claim/prefetch.ts';
@@ -24,7 +25,6 @@ import { Settler } from './report/settler.ts';
 import { Assignment, HeldAssignments } from './run/assignment.ts';
 import { type Handlers, handlerExecutor } from './run/handler-executor.ts';
 import { longestMsOf, Runner } from './run/runner.ts';
-import { monotonicMs } from './time/monotonic.ts';
 
 const CLAIM_WAIT_MS = 20_000;
 const ANSWER_MS = 10_000;

@@ -46,6 +46,10 @@ class MovedClock implements Clock {
     return systemClock.now() + this.offsetMs;
   }
 
+  monotonicMs(): number {
+    return systemClock.monotonicMs();
+  }
+
   sleep(ms: number, signal: AbortSignal): Promise<void> {
     return systemClock.sleep(ms, signal);
   }
@@ -124,6 +128,8 @@ export class TestKit implements AsyncDisposable {
     this.#claims += 1;
     const offer = { queues: null, commands: false, handlers: this.#handlers, tags: [], free: {} };
     const request = { workerId: this.#workerId, limit: 1, offer, claimSeq: this.#claims, waitMs: 0 };
+    // The test may have moved the clock past the lease.
+    await scheduler.heartbeat({ workerId: this.#workerId, leases: null, seenClaim: null }, NEVER);
     const [claimed] = await scheduler.claim(request, NEVER);
     if (claimed === undefined) return null;
     const outcome = await this.#executor.run(new Assignment(claimed, this.#workerId, performance.now()));

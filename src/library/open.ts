@@ -13,6 +13,7 @@ import { chooseStore } from '../ops/settings/store.ts';
 import type { Store } from '../store/store.ts';
 import type { Handler } from '../worker/run/handler-executor.ts';
 import type { Backend } from './backend.ts';
+import { refuseInThread } from './isolated-protocol.ts';
 import type { Middleware } from './middleware.ts';
 import { type Notify, notifyToWire } from './notify.ts';
 import type { Duration } from './options.ts';
@@ -75,6 +76,7 @@ export interface OpenOptions {
  * closed with the Workron. Resolves once the store is open and its tables are up to date.
  */
 export async function open(url: string | Store, options: OpenOptions = {}): Promise<Workron> {
+  refuseInThread();
   const log = logOf(options.log ?? 'warn');
   const traced = (options.tracing ?? true) ? await tracing(version) : null;
   const middleware = [...(traced === null ? [] : [traced]), ...(options.middleware ?? [])];

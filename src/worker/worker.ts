@@ -97,6 +97,7 @@ export class Worker {
       ...common,
       request: () => this.#planClaim(),
       onJobs: (jobs, plan) => this.#take(jobs, plan),
+      isOutdated: ({ offer }) => this.#runner.slots.exceed(offer.free),
     });
     this.#heartbeater = new Heartbeater({
       ...common,
@@ -281,8 +282,7 @@ export class Worker {
 
   #renew(sentAt: number): void {
     this.#lease.renew(sentAt, this.#registered.leaseMs);
-    const { cutOffInMs: stopInMs, killInMs } = this.#lease;
-    this.#launcher?.setDeadline({ stopInMs, killInMs });
+    this.#launcher?.setDeadline({ stopInMs: this.#lease.cutOffInMs, killInMs: this.#lease.killInMs });
     this.#claimer.wake();
   }
 

@@ -199,3 +199,26 @@ test('worker: the text of a failure shows what was thrown, and its causes', asyn
     /^Error: order failed\n.*caused by: TypeError: card refused\n.*caused by: \{ code: 51 \}$/s,
   );
 });
+
+test('worker: resources that become free end the wait of the claim under way, and the next claim offers them', async () => {
+  const source = new ScriptedSource();
+  const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const handlers = { uses: (input: unknown) => gates[input as number]?.promise, other: () => null };
+  const profile = { slots: 4, resources: { gpu: 2 } };
+  await using _ = new TestWorker(source, { handlers, profile, claimWaitMs: 60_000 });
+  const [first] = source.submit({ handler: 'uses', input: 0, resources: { gpu: 2 } }) as [number];
+  const claimOf = (gpu: number) =>
+    source.claims.findLast(({ offer, waitMs }) => offer.free['gpu'] === gpu && waitMs > 0);
+  const waiting = await source.until(() => claimOf(0));
+  // A job that takes no resources frees none: the claim goes on waiting.
+  const [plain] = source.submit({ handler: 'other' }) as [number];
+  await source.outcome(plain);
+  assert.deepEqual(source.endedWaits, []);
+  const open = await source.until(() => source.claims.findLast(({ claimSeq }) => claimSeq > waiting.claimSeq));
+  gates[0]?.resolve();
+  await source.outcome(first);
+  await source.until(() =>
+    source.claims.find(({ claimSeq, offer }) => claimSeq > open.claimSeq && offer.free['gpu'] === 2),
+  );
+  assert.deepEqual(source.endedWaits.length, 1);
+});

@@ -24,6 +24,7 @@ export function runIsolated({ name, isolate }: RunnableJob, run: IsolatedRun): P
   const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
   const { id, attempt, queue, env, params, item, parents, tick, signal, log, progress } = run.context;
   const data: ThreadData = {
+    isolatedJob: true,
     module: isolate as string,
     name,
     input: run.input,

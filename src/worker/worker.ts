@@ -97,6 +97,7 @@ export class Worker {
       ...common,
       request: () => this.#planClaim(),
       onJobs: (jobs, plan) => this.#take(jobs, plan),
+      isOutdated: ({ offer }) => this.#runner.slots.exceed(offer.free),
     });
     this.#heartbeater = new Heartbeater({
       ...common,

@@ -29,14 +29,35 @@ interface Migrated {
 /** Applies the missing migrations, each in its own transaction. If several processes call this at once, one of them does it. */
 export async function migrate(request: MigrateRequest): Promise<Migrated> {
   return await withClient(request, async (client) => {
-    const before = await missingOf(client, request);
-    if (before.names.length === 0) return { from: before.version, to: before.version };
-    await client.query('select pg_advisory_lock($1, $2)', lockOf(request.schema));
     const { version, names } = await missingOf(client, request);
-    let reached = version;
-    for (const name of names) reached = await apply(client, request, name);
-    return { from: version, to: reached };
+    let from = version;
+    let to = version;
+    for (let [place, isLast] = [0, names.length === 0]; !isLast; place += 1) {
+      const applied = await applyNext(client, request);
+      if (place === 0) from = applied.from;
+      ({ to, isLast } = applied);
+    }
+    return { from, to };
   });
+}
+
+/**
+ * Applies the first migration that is missing, if one still is. The lock belongs to the transaction: a lock of the session
+ * would stay with the server's connection behind a transaction pooler, and block every later migration.
+ */
+async function applyNext(client: pg.Client, request: MigrateRequest): Promise<Migrated & { isLast: boolean }> {
+  try {
+    await client.query('begin');
+    await client.query('select pg_advisory_xact_lock($1, $2)', lockOf(request.schema));
+    const { version: from, names } = await missingOf(client, request);
+    const [name] = names;
+    const to = name === undefined ? from : await apply(client, request, name);
+    await client.query('commit');
+    return { from, to, isLast: names.length <= 1 };
+  } catch (error) {
+    await client.query('rollback').catch(() => undefined);
+    throw error;
+  }
 }
 
 /** Throws `store_unavailable` if a migration is missing, or if the schema needs newer code. */
@@ -76,16 +97,15 @@ async function missingOf(
   return { version, names };
 }
 
+/** Runs one migration in the transaction of the caller. */
 async function apply(client: pg.Client, { schema, folder = FOLDER }: MigrateRequest, name: string): Promise<number> {
   const version = Number.parseInt(name, 10);
   const script = readFileSync(new URL(name, folder), 'utf8').replaceAll('workron.', `"${schema}".`);
-  await client.query('begin');
   // Only if it is missing: a role that may not create schemas can use one that was created for it.
   const { rows } = await client.query('select 1 from pg_namespace where nspname = $1', [schema]);
   if (rows.length === 0) await client.query(`create schema "${schema}"`);
   await client.query(script);
   await client.query(`update "${schema}".meta set schema_version = $1`, [version]);
-  await client.query('commit');
   return version;
 }
 

@@ -1,6 +1,5 @@
 /** A worker: claims jobs from a job source, runs them, keeps their leases and reports their outcomes. */
 
-import { rmSync } from 'node:fs';
 import type { Clock, Random } from '../core/clock.ts';
 import type { ClaimedJob } from '../core/job.ts';
 import type { HeartbeatOrders } from '../core/lease.ts';
@@ -14,7 +13,7 @@ import { Prefetch } from './claim/prefetch.ts';
 import { commandExecutor } from './command/command-executor.ts';
 import type { JobSource, WorkerProfile } from './job-source.ts';
 import { type Launcher, type LauncherOptions, openLauncher } from './launcher/launcher.ts';
-import { makeWorkFolder } from './launcher/work-folder.ts';
+import { WorkFolder } from './launcher/work-folder.ts';
 import { Heartbeater } from './lease/heartbeater.ts';
 import { Lease, watchContact } from './lease/lease.ts';
 import { LeaseKeeper } from './lease/lease-keeper.ts';
@@ -131,7 +130,7 @@ export class Worker {
   async run(): Promise<void> {
     this.#started = true;
     const { profile, log, pidNamespace = 'auto' } = this.#options;
-    const folder = makeWorkFolder();
+    using folder = new WorkFolder();
     try {
       await using launcher = profile.commands ? await openLauncher({ pidNamespace, folder, log }) : null;
       this.#launcher = launcher;
@@ -139,7 +138,6 @@ export class Worker {
       await this.#membership.register(this.#draining.signal);
       if (this.#membership.isKnown) await this.#work();
     } finally {
-      rmSync(folder, { recursive: true, force: true });
       this.#ended.resolve();
     }
   }

@@ -647,4 +647,36 @@ export const MUTANTS: Mutant[] = [
     ],
     tests: ['test/worker/lease.test.ts'],
   },
+  {
+    name: 'a sweep believes the mark of another user',
+    edits: [
+      {
+        file: 'src/worker/launcher/process-table.ts',
+        from: 'if (value === undefined || !isOwn(pid)) return [];',
+        to: 'if (value === undefined) return [];',
+      },
+      {
+        file: 'src/worker/launcher/sweep.ts',
+        from: ' && isOwn(pid) && isRunning(pid)',
+        to: ' && isRunning(pid)',
+      },
+    ],
+    tests: ['test/worker/other-users.test.ts'],
+  },
+  {
+    name: 'a work folder that another user made is used',
+    edits: [{ file: 'src/worker/launcher/work-folder.ts', from: ' && stat.uid === process.getuid?.()', to: '' }],
+    tests: ['test/worker/other-users.test.ts'],
+  },
+  {
+    name: 'a pipe that another user made is used',
+    edits: [
+      {
+        file: 'src/worker/launcher/output-pipes.ts',
+        from: '!stat.isFIFO() || stat.uid !== process.getuid?.()',
+        to: '!stat.isFIFO()',
+      },
+    ],
+    tests: ['test/worker/other-users.test.ts'],
+  },
 ];

@@ -9,20 +9,27 @@ import { SETTINGS } from './settings.ts';
 
 const DEFAULT_FILE = './workron.yaml';
 
+interface FileSetting {
+  text: string;
+  from: string;
+  /** Nobody named the file: it lies in the working directory, which may be somebody else's. */
+  unasked: boolean;
+}
+
 const require = createRequire(import.meta.url);
 
 /** Returns each key's value as text. Only a file that was asked for must exist. */
-export function readSettingsFile(asked: string | undefined): Map<string, { text: string; from: string }> {
+export function readSettingsFile(asked: string | undefined): Map<string, FileSetting> {
   const path = asked ?? DEFAULT_FILE;
   const content = read(path, asked !== undefined);
-  const settings = new Map<string, { text: string; from: string }>();
+  const settings = new Map<string, FileSetting>();
   const known: string[] = Object.values(SETTINGS).map(({ name }) => name);
   for (const [key, value] of Object.entries(parseMap(path, content))) {
     const from = `${path}: ${key}`;
     if (!known.includes(key)) {
       throw new SettingsError(`${from}: unknown setting`, didYouMean(key, known) ?? 'docs/configuration.md lists them');
     }
-    if (value !== null) settings.set(key, { text: textOf(value, from), from });
+    if (value !== null) settings.set(key, { text: textOf(value, from), from, unasked: asked === undefined });
   }
   return settings;
 }

@@ -35,8 +35,8 @@ export interface LauncherOptions {
   pidNamespace: (typeof PID_NAMESPACE)[number];
   /** `auto`: the cheapest way to start a shell that this version of Node offers. */
   starter?: 'auto' | 'node';
-  /** The folder for its pipes. */
-  folder: string;
+  /** For its pipes. */
+  folder: { readonly path: string };
   /** The environment of commands, in addition to their own variables. */
   env: Readonly<Record<string, string>>;
   log: Log;
@@ -123,7 +123,7 @@ export class Launcher implements AsyncDisposable {
 
   #start(): void {
     const { folder, env, log } = this.#options;
-    const pipes = mkdtempSync(join(folder, 'pipes-'));
+    const pipes = mkdtempSync(join(folder.path, 'pipes-'));
     const flags = [`--max-old-space-size=${HEAP_MB}`, '--disable-warning=ExperimentalWarning'];
     const place = this.#enclosed ? 'enclosed' : 'open';
     const node = [process.execPath, ...flags, ENTRY, pipes, place, this.#starter];

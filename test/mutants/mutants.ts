@@ -363,8 +363,8 @@ export const MUTANTS: Mutant[] = [
     edits: [
       {
         file: 'src/store/postgres/jobs/claim.ts',
-        from: 'return taken.sort(byUrgency).map(',
-        to: 'return taken.sort((a, b) => b.job.id - a.job.id).map(',
+        from: 'a.dueAt - b.dueAt || a.id - b.id)',
+        to: 'b.id - a.id)',
       },
     ],
     tests: ['test/store/postgres/contract.test.ts'],

@@ -162,7 +162,7 @@ export class Worker {
     await using leaseKeeper =
       source.leaseKeeper === undefined || profile.handlers.length === 0
         ? undefined
-        : new LeaseKeeper(source.leaseKeeper, heartbeatMs(), log);
+        : await LeaseKeeper.open(source.leaseKeeper, heartbeatMs(), log);
     this.#leaseKeeper = leaseKeeper;
     const current = () => ({ workerId: this.#membership.current.workerId, longestMs: this.#runner.longestHandlerMs });
     const loops = [

@@ -1,7 +1,7 @@
 /** The settings file: flat YAML with the names of the flags as keys. */
 
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import module from 'node:module';
 import type * as Yaml from 'yaml';
 import { didYouMean } from '../../core/suggest.ts';
 import { SettingsError } from './error.ts';
@@ -15,8 +15,6 @@ interface FileSetting {
   /** Nobody named the file: it lies in the working directory, which may be somebody else's. */
   unasked: boolean;
 }
-
-const require = createRequire(import.meta.url);
 
 /** Returns each key's value as text. Only a file that was asked for must exist. */
 export function readSettingsFile(asked: string | undefined): Map<string, FileSetting> {
@@ -48,7 +46,7 @@ function parseMap(path: string, content: string): object {
   let document: unknown;
   try {
     // Loaded on demand, because most calls have no settings file.
-    document = (require('yaml') as typeof Yaml).parse(content);
+    document = (module.createRequire(import.meta.url)('yaml') as typeof Yaml).parse(content);
   } catch (error) {
     throw new SettingsError(`${path}: ${(error as Error).message}`);
   }

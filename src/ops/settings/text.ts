@@ -4,7 +4,7 @@ import { envName, SETTINGS, type Setting } from './settings.ts';
 
 const INTRO = `# Configuration
 
-<!-- Written by \`./bin/workron help config\`; change src/ops/settings/ instead. -->
+<!-- Written by \`workron help config\`; change src/ops/settings/ instead. -->
 
 Every setting has one name in three spellings: the flag \`--reap-every\`, the variable \`WORKRON_REAP_EVERY\`, and the key
 \`reap-every:\` in the settings file. The flag wins over the variable, the variable over the file, the file over the

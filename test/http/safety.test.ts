@@ -177,3 +177,19 @@ test('what is not HTTP is answered without a 5xx, and the server goes on', async
   assert.match(text, /^HTTP\/1\.1 400/);
   assert.equal((await server.call('GET', '/health')).status, 200);
 });
+
+test('the address, body and signature of a webhook are for the worker that sends it, not for readers', async () => {
+  await using server = await openTestServer();
+  const input = { url: 'https://hooks.example/secret-part', body: '{"id":"1"}', signature: 'sha256=abc' };
+  const submitted = await server.call('POST', '/jobs', { handler: 'workron.webhook', input });
+  const { id } = submitted.body;
+  const answers = [submitted, await server.call('GET', `/jobs/${id}`), await server.call('GET', '/jobs')];
+  for (const { body } of answers) {
+    assert.deepEqual((body.items?.[0] ?? body).input, { host: 'hooks.example' });
+    assert.doesNotMatch(JSON.stringify(body), /secret-part|sha256/);
+  }
+  const { body: worker } = await server.call('POST', '/workers/register', { name: 'w' });
+  const offer = { worker_id: worker.worker_id, handlers: ['workron.webhook'], limit: 1 };
+  const claimed = await server.call('POST', '/jobs/claim', offer);
+  assert.deepEqual(claimed.body.items?.[0]?.input, input, JSON.stringify(claimed.body));
+});

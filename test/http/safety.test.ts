@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { routes } from '../../src/api/routes.ts';
+import { GuessLimit } from '../../src/http/guess-limit.ts';
 import { assertSafeBind } from '../../src/http/safe-bind.ts';
 import { openTestServer, type TestServer } from '../kit/http.ts';
 
@@ -116,7 +117,7 @@ test('an allowed host may be the origin of a page behind a proxy', async () => {
 });
 
 test('with a token: any Host, but only with it, except for health and readiness', async () => {
-  await using server = await openTestServer({ token: 'secret' });
+  await using server = await openTestServer({ token: 'secret', maxGuesses: 1_000 });
   const host = 'jobs.example';
   for (const route of Object.values(routes)) {
     const path = route.path.replace(/:\w+/g, '1');
@@ -161,7 +162,9 @@ test('answers cannot be sniffed, cached or embedded', async () => {
 
 test('listening elsewhere than on this machine needs a token, and the refusal says what to do', async () => {
   for (const host of ['127.0.0.1', '127.9.9.9', '::1', 'localhost']) assertSafeBind(host, null);
-  assertSafeBind('0.0.0.0', 'secret');
+  assertSafeBind('0.0.0.0', 'a-token-of-22-characters');
+  assert.throws(() => assertSafeBind('0.0.0.0', 'secret'), /can be guessed.*22/);
+  assertSafeBind('127.0.0.1', 'secret');
   for (const host of ['0.0.0.0', '::', '10.0.0.1', 'example.com', '127.evil.example', '']) {
     assert.throws(() => assertSafeBind(host, null), /--token or WORKRON_TOKEN/, host);
   }
@@ -192,4 +195,27 @@ test('the address, body and signature of a webhook are for the worker that sends
   const offer = { worker_id: worker.worker_id, handlers: ['workron.webhook'], limit: 1 };
   const claimed = await server.call('POST', '/jobs/claim', offer);
   assert.deepEqual(claimed.body.items?.[0]?.input, input, JSON.stringify(claimed.body));
+});
+
+test('an address that guesses tokens gets 429, and a valid token of the same address is accepted', async () => {
+  await using server = await openTestServer({ token: 'secret', maxGuesses: 3 });
+  const host = 'localhost';
+  const statusOf = async (authorization?: string) =>
+    (await raw(server, 'GET', '/jobs', { host, ...(authorization === undefined ? {} : { authorization }) })).status;
+  for (let guess = 0; guess < 3; guess += 1) assert.equal(await statusOf('Bearer wrong'), 401);
+  const refused = await raw(server, 'GET', '/jobs', { host, authorization: 'Bearer wrong' });
+  assert.equal(refused.status, 429);
+  assert.match(String(refused.headers['retry-after']), /^[1-9]$/);
+  assert.equal(await statusOf('Bearer secret'), 200);
+  assert.equal(await statusOf(), 401, 'no token is no guess');
+});
+
+test('wrong tokens are forgotten one by one, and those of one address do not count for another', () => {
+  const limit = new GuessLimit(2);
+  limit.count('a', 0);
+  limit.count('a', 0);
+  assert.throws(() => limit.count('a', 999), /Too many wrong tokens/);
+  limit.count('b', 999);
+  limit.count('a', 1_001);
+  assert.throws(() => limit.count('a', 1_002), /Too many wrong tokens/);
 });

@@ -2,7 +2,7 @@
 
 import { FLAG } from '../../flags.ts';
 import type { Twins } from '../../statements.ts';
-import { isOpenIn, newClaimIn, order } from './claim.ts';
+import { isOpenIn, mayClaimIn, newClaimIn, order } from './claim.ts';
 import { epochMs, nowIn } from './instants.ts';
 import { isPending } from './standing.ts';
 
@@ -14,6 +14,7 @@ export function insertSql(s: string) {
   const now = nowIn(s);
   const isOpen = isOpenIn(s);
   const newClaim = newClaimIn(s);
+  const mayClaim = mayClaimIn(s);
 
   /** The due time of a job that is submitted at t. */
   const dueOf = (runAt: string, delayMs: string) => `greatest(t.now,
@@ -75,7 +76,7 @@ export function insertSql(s: string) {
      */
     insertAndClaim: `with ${newAlike},
       room as materialized (
-        select case when exists (select 1 from ${s}.worker where id = $12 and state = 'online')
+        select case when ${mayClaim('$12', '(select now from t)')}
           and ${isOpen('$7::integer', 'true')}
           and not exists (select 1 from ${s}.lane where id > $16)
           and not exists (

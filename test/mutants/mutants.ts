@@ -326,6 +326,17 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/store/postgres/claims.test.ts'],
   },
   {
+    name: 'processes that wait are not told of work that another process stored',
+    edits: [
+      {
+        file: 'src/store/postgres/jobs/insert.ts',
+        from: 'tellOthers ? database.queryThen(sql, values, announceWork, signal) : database.query(sql, values, signal)',
+        to: 'tellOthers ? database.query(sql, values, signal) : database.query(sql, values, signal)',
+      },
+    ],
+    tests: ['test/store/postgres/direct.test.ts'],
+  },
+  {
     name: 'a job that is claimed on insert overtakes waiting jobs of its lane',
     edits: [
       {

@@ -37,6 +37,8 @@ export class Changes implements Required<Announcement> {
   graph = false;
   schedules = false;
   dueAt: number | null = null;
+  /** True if jobs may have become claimable, or moved forward in the order of claims. It is not announced. */
+  reordered = false;
 
   get isEmpty(): boolean {
     return this.jobs.size === 0 && !this.isUrgent;
@@ -47,8 +49,14 @@ export class Changes implements Required<Announcement> {
     return this.work || this.graph || this.schedules || this.dueAt !== null || this.workers.size > 0;
   }
 
-  /** Records that jobs may have become claimable, or that more of them may run. */
+  /** Records that jobs may have become claimable, or moved forward in the order of claims. */
   madeWork(): void {
+    this.work = true;
+    this.reordered = true;
+  }
+
+  /** Records that more of the claimable jobs may run. */
+  madeRoom(): void {
     this.work = true;
   }
 
@@ -109,6 +117,7 @@ export class Changes implements Required<Announcement> {
     if (withJobs) this.jobs.clear();
     this.workers.clear();
     this.work = false;
+    this.reordered = false;
     this.graph = false;
     this.schedules = false;
     this.dueAt = null;

@@ -189,6 +189,39 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/store/sqlite/crash.test.ts'],
   },
   {
+    name: 'a claim does not see jobs that became claimable since the last one (SQLite)',
+    edits: [
+      {
+        file: 'src/store/sqlite/base/serve.ts',
+        from: 'if (effects.reordered) memo.heads.forget();',
+        to: '',
+      },
+    ],
+    tests: ['test/store/sqlite/contract.test.ts'],
+  },
+  {
+    name: 'a claim does not see jobs of a known lane that were inserted since the last one (SQLite)',
+    edits: [
+      {
+        file: 'src/store/sqlite/jobs/insert.ts',
+        from: 'for (const id of laneIds) context.heads.change(id);',
+        to: '',
+      },
+    ],
+    tests: ['test/store/sqlite/contract.test.ts'],
+  },
+  {
+    name: 'a lane that a claim has emptied up to its limit is taken for empty (SQLite)',
+    edits: [
+      {
+        file: 'src/store/sqlite/jobs/claim.ts',
+        from: 'cursor.head ?? (this.#isFull ? best.order : undefined)',
+        to: 'cursor.head',
+      },
+    ],
+    tests: ['test/store/sqlite/contract.test.ts'],
+  },
+  {
     name: 'claimed jobs are taken back without a check of claim_seq: a reply in flight is given to another worker',
     edits: [
       {

@@ -62,6 +62,7 @@ export function storeBackend(node: WorkronNode): StoreBackend {
       };
     },
     runDuties: (signal) => node.runRoles(['scheduler', 'worker'], signal),
+    stuck: () => scheduler.health().stuck.filter((loop) => loop !== 'duties'),
     mount: (options) => node.mount(options),
     drain: () => node.drain(),
     async close() {

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import http from 'node:http';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { routes } from '../../src/api/routes.ts';
 import { assertSafeBind } from '../../src/http/safe-bind.ts';
@@ -65,6 +67,46 @@ test('a page of another origin is refused on every route and method', async () =
   }
   const own = { host, authorization: 'Bearer secret', origin: `http://${host}`, 'sec-fetch-site': 'same-origin' };
   assert.equal((await raw(server, 'POST', '/jobs', own, JOB)).status, 201);
+});
+
+test('a link on another site opens the page, and nothing else', async () => {
+  await using server = await openTestServer({ token: 'secret' });
+  const headers = {
+    host: `127.0.0.1:${server.port}`,
+    'sec-fetch-site': 'cross-site',
+    'sec-fetch-mode': 'navigate',
+    'sec-fetch-dest': 'document',
+  };
+  for (const path of ['/ui/', '/ui/jobs/12']) {
+    assert.equal((await raw(server, 'GET', path, headers)).status, 200, path);
+  }
+  const root = await raw(server, 'GET', '/', { ...headers, accept: 'text/html' });
+  assert.deepEqual([root.status, root.headers.location], [302, '/ui/']);
+  const refused: [string, string, Record<string, string>][] = [
+    ['GET', '/ui/', { 'sec-fetch-dest': 'iframe' }],
+    ['GET', '/ui/', { 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image' }],
+    ['GET', '/ui/', { origin: 'https://evil.example' }],
+    ['GET', '/jobs', {}],
+    ['GET', '/health', {}],
+    ['POST', '/jobs', {}],
+  ];
+  for (const [method, path, more] of refused) {
+    const answer = await raw(server, method, path, { ...headers, authorization: 'Bearer secret', ...more });
+    assert.equal(answer.status, 403, `${method} ${path} ${JSON.stringify(more)}`);
+  }
+});
+
+test('a request that names two hosts is refused', async () => {
+  await using server = await openTestServer();
+  const own = `127.0.0.1:${server.port}`;
+  const statusOf = async (lines: string[]) => {
+    const socket = connect(server.port, '127.0.0.1');
+    socket.end([...lines, 'Connection: close', '', ''].join('\r\n'));
+    return (await text(socket)).split(' ', 2)[1];
+  };
+  assert.equal(await statusOf(['GET /jobs HTTP/1.1', `Host: ${own}`]), '200');
+  assert.equal(await statusOf(['GET /jobs HTTP/1.1', `Host: ${own}`, 'Host: evil.example']), '400');
+  assert.equal(await statusOf([`GET http://evil.example/jobs HTTP/1.1`, `Host: ${own}`]), '400');
 });
 
 test('an allowed host may be the origin of a page behind a proxy', async () => {

@@ -50,7 +50,7 @@ export class JobWaits {
 
   /** Returns the job once it is terminal, or in its current state after `timeoutMs` or when `stopped` aborts. */
   async wait({ id, timeoutMs }: { id: number; timeoutMs: number }, signal: AbortSignal): Promise<Job> {
-    const until = this.#clock.now() + timeoutMs;
+    const until = this.#clock.monotonicMs() + timeoutMs;
     const wake = new Wake();
     const ended = AbortSignal.any([signal, this.#stopped]);
     this.#enter(id, wake);
@@ -59,7 +59,7 @@ export class JobWaits {
         wake.reset();
         const job = timeoutMs === 0 ? (await this.#store.read([id], signal))[0] : await this.#reads.add(id, signal);
         if (job === undefined) throw jobNotFound(id);
-        const left = until - this.#clock.now();
+        const left = until - this.#clock.monotonicMs();
         if (isTerminal(job.status) || left <= 0 || this.#stopped.aborted) return job;
         await wake.sleep(this.#clock, left, ended);
         signal.throwIfAborted();

@@ -14,7 +14,7 @@ export interface DatabaseAddress {
 }
 
 export function postgresLeaseKeeper(place: DatabaseAddress): LeaseKeeperPlan {
-  return { module: import.meta.url, data: place };
+  return { module: { file: new URL('./lease-keeper.ts', import.meta.url) }, data: place };
 }
 
 export function connect({ url, schema, preparedStatements: prepared }: DatabaseAddress): LeaseKeeperConnection {

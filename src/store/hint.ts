@@ -3,7 +3,7 @@
 export type Hint =
   /** Jobs may have become claimable. */
   | { topic: 'work' }
-  /** These jobs changed (`ids` may be cut short). */
+  /** These jobs changed. A hint with `MAX_SURE_IDS` ids or more may be cut short. */
   | { topic: 'jobs'; ids: readonly number[] }
   /** Running jobs of these workers were asked to stop, or a worker to drain. */
   | { topic: 'workers'; ids: readonly number[] }
@@ -26,6 +26,8 @@ export interface Announcement {
   dueAt?: number | null;
 }
 
+/** A hint with fewer ids of jobs has all of them. The payload of a NOTIFY, 8,000 bytes, holds this many. */
+export const MAX_SURE_IDS = 300;
 /** Ids of jobs beyond this number are dropped. */
 const MAX_IDS = 1_000;
 

@@ -9,10 +9,8 @@
  */
 
 import type { Log } from '../../../ops/log.ts';
-import { type Announcement, Changes, type Hint, LocalHints } from '../../hint.ts';
+import { type Announcement, Changes, type Hint, LocalHints, MAX_SURE_IDS } from '../../hint.ts';
 
-/** Ids beyond this number are dropped: the payload of a NOTIFY holds 8,000 bytes. */
-const MAX_SENT_IDS = 300;
 /** Ids of changed jobs are sent to other processes at most this often. */
 const JOBS_EVERY_MS = 100;
 /** A due time is sent again only if it is earlier, or after this time. */
@@ -124,7 +122,7 @@ export class Hints implements AsyncDisposable {
     }
     if (withJobs) this.#jobsSentAt = performance.now();
     const message: Message = { from: this.#options.instanceId };
-    for (const hint of this.#there.take({ maxIds: MAX_SENT_IDS, withJobs })) {
+    for (const hint of this.#there.take({ maxIds: MAX_SURE_IDS, withJobs })) {
       if (hint.topic === 'work') message.work = true;
       else if (hint.topic === 'due') message.due = hint.at;
       else if (hint.topic === 'graph' || hint.topic === 'schedules') message[hint.topic] = true;

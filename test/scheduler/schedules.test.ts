@@ -127,7 +127,7 @@ test('ticker: replacing a chain of waiting runs frees none of them while the old
   clock.advance(PERIOD);
   await loop.tick(signal);
   assert.deepEqual(freed, []);
-  assert.equal((await readOne(store, oldest.jobId)).status, 'running');
+  assert.equal((await readOne(store, oldest.job.id)).status, 'running');
 });
 
 test('schedules: every call about an unknown schedule is refused as not found', async () => {

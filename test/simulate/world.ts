@@ -160,7 +160,7 @@ const QUIET = new Set([
 /** Jobs are named by id, attempt and status. */
 function brief(value: unknown): string {
   const text = JSON.stringify(value, (key, item: unknown) => {
-    if (key === 'data' || item instanceof AbortSignal) return undefined;
+    if (HIDDEN.has(key) || item instanceof AbortSignal) return undefined;
     if (typeof item !== 'object' || item === null || !('queue' in item)) return item;
     const { id, attempt, status, name } = item as { id?: number; attempt?: number; status?: string; name?: string };
     return id === undefined ? name : `#${id}/${attempt}${status === undefined ? '' : ` ${status}`}`;
@@ -169,4 +169,6 @@ function brief(value: unknown): string {
   return text.length > MAX_BRIEF ? `${text.slice(0, MAX_BRIEF)}…` : text;
 }
 
+/** Bytes, and what differs from process to process. */
+const HIDDEN = new Set(['data', 'host', 'pid']);
 const MAX_BRIEF = 240;

@@ -9,13 +9,13 @@ import { NODE_DEFAULTS, openNode } from '../node/node.ts';
 import { openStore } from '../node/open-store.ts';
 import { systemClock } from '../ops/clock.ts';
 import { silentLog } from '../ops/log.ts';
+import { monotonicMs } from '../ops/monotonic.ts';
 import { Lease } from '../worker/lease/lease.ts';
 import { OutputWriter } from '../worker/report/output-writer.ts';
 import { Reporter } from '../worker/report/reporter.ts';
 import { Assignment } from '../worker/run/assignment.ts';
 import { handlerExecutor } from '../worker/run/handler-executor.ts';
 import type { Executor } from '../worker/run/runner.ts';
-import { monotonicMs } from '../worker/time/monotonic.ts';
 import { msOf } from './handle.ts';
 import { handlersOf } from './handlers.ts';
 import type { JobType, RunnableJob } from './job.ts';
@@ -44,6 +44,10 @@ class MovedClock implements Clock {
 
   now(): number {
     return systemClock.now() + this.offsetMs;
+  }
+
+  monotonicMs(): number {
+    return systemClock.monotonicMs();
   }
 
   sleep(ms: number, signal: AbortSignal): Promise<void> {
@@ -124,6 +128,8 @@ export class TestKit implements AsyncDisposable {
     this.#claims += 1;
     const offer = { queues: null, commands: false, handlers: this.#handlers, tags: [], free: {} };
     const request = { workerId: this.#workerId, limit: 1, offer, claimSeq: this.#claims, waitMs: 0 };
+    // The test may have moved the clock past the lease.
+    await scheduler.heartbeat({ workerId: this.#workerId, leases: null, seenClaim: null }, NEVER);
     const [claimed] = await scheduler.claim(request, NEVER);
     if (claimed === undefined) return null;
     const outcome = await this.#executor.run(new Assignment(claimed, this.#workerId, performance.now()));

@@ -29,11 +29,11 @@ export class Rounds {
 
   /** Loops whose next round is overdue. */
   stuck(): string[] {
-    const now = this.#clock.now();
+    const now = this.#clock.monotonicMs();
     return [...this.#due].filter(([, due]) => now > due).map(([name]) => name);
   }
 
   #expect(name: string, inMs: number): void {
-    this.#due.set(name, this.#clock.now() + inMs + GRACE_MS);
+    this.#due.set(name, this.#clock.monotonicMs() + inMs + GRACE_MS);
   }
 }

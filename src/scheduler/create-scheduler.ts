@@ -48,7 +48,7 @@ export function createScheduler(options: SchedulerOptions): SchedulerParts {
   const rounds = new Rounds(clock);
   const bulkWake = new Wake();
   const draining = new AbortController();
-  const startedAt = clock.now();
+  const startedAt = clock.monotonicMs();
   metrics.storeDeadlocks = () => store.deadlocks();
   const scheduler: Scheduler = {
     instanceId,
@@ -60,9 +60,9 @@ export function createScheduler(options: SchedulerOptions): SchedulerParts {
     ...workflowsOf(context),
     ...schedulesOf(context),
     ...clusterOf(context),
-    ...workerCallsOf(context, draining.signal),
+    ...workerCallsOf(context, { leaseMs, stopped: draining.signal }),
     subscribe: (listener) => store.subscribe(listener),
-    health: () => ({ instanceId, uptimeMs: clock.now() - startedAt, stuck: rounds.stuck() }),
+    health: () => ({ instanceId, uptimeMs: clock.monotonicMs() - startedAt, stuck: rounds.stuck() }),
     ready: async (signal) =>
       draining.signal.aborted ? { ready: false, problems: ['shutting down'] } : await readiness(store, signal),
     metrics: (signal) => scrape(context, signal),

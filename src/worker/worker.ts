@@ -7,11 +7,12 @@ import type { HeartbeatOrders } from '../core/lease.ts';
 import { NEVER } from '../core/never.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { Log } from '../ops/log.ts';
+import { monotonicMs } from '../ops/monotonic.ts';
 import { type ClaimPlan, planClaim } from './claim/claim-plan.ts';
 import { Claimer } from './claim/claimer.ts';
 import { Prefetch } from './claim/prefetch.ts';
 import { commandExecutor } from './command/command-executor.ts';
-import type { JobSource, Registration, WorkerProfile } from './job-source.ts';
+import type { JobSource, WorkerProfile } from './job-source.ts';
 import { type CommandLauncher, type LauncherOptions, openLauncher } from './launcher/launcher.ts';
 import { makeWorkFolder } from './launcher/work-folder.ts';
 import { Heartbeater } from './lease/heartbeater.ts';
@@ -24,7 +25,6 @@ import { Settler } from './report/settler.ts';
 import { Assignment, HeldAssignments } from './run/assignment.ts';
 import { type Handlers, handlerExecutor } from './run/handler-executor.ts';
 import { longestMsOf, Runner } from './run/runner.ts';
-import { monotonicMs } from './time/monotonic.ts';
 
 const CLAIM_WAIT_MS = 20_000;
 const ANSWER_MS = 10_000;
@@ -104,7 +104,7 @@ export class Worker {
       ...common,
       monotonicMs,
       heartbeat: () => ({
-        workerId: this.#registered.workerId,
+        workerId: this.#membership.current.workerId,
         leases: this.#held.leases(),
         started: this.#runner.unreportedStarts(),
         seenClaim: this.#claimer.lastAnsweredClaim,
@@ -158,23 +158,19 @@ export class Worker {
     await this.drain();
   }
 
-  get #registered(): Registration {
-    return this.#membership.current;
-  }
-
   async #work(): Promise<void> {
     const { source, profile, clock, log } = this.#options;
     const leaving = this.#leaving.signal;
-    const heartbeatMs = () => this.#registered.heartbeatMs;
+    const heartbeatMs = () => this.#membership.current.heartbeatMs;
     await using leaseKeeper =
       source.leaseKeeper === undefined || profile.handlers.length === 0
         ? undefined
         : new LeaseKeeper(source.leaseKeeper, heartbeatMs(), log);
     this.#leaseKeeper = leaseKeeper;
-    const current = () => ({ workerId: this.#registered.workerId, longestMs: this.#runner.longestHandlerMs });
+    const current = () => ({ workerId: this.#membership.current.workerId, longestMs: this.#runner.longestHandlerMs });
     const loops = [
       ...(leaseKeeper === undefined ? [] : [leaseKeeper.run(clock, current, leaving)]),
-      this.#heartbeater.run(() => this.#registered, leaving),
+      this.#heartbeater.run(() => this.#membership.current, leaving),
       watchContact({ lease: this.#lease, clock, heartbeatMs, onCutOff: () => this.#cutOff() }, leaving),
     ];
     await this.#claimer.run(this.#draining.signal);
@@ -192,28 +188,31 @@ export class Worker {
 
   /** Jobs held under the old id can neither be kept nor reported. */
   async #registerAgain(signal: AbortSignal): Promise<void> {
-    const fields = { worker_id: this.#registered.workerId, held: this.#held.size };
-    this.#options.log.warn(fields, 'scheduler does not know this worker');
+    const { workerId } = this.#membership.current;
+    this.#options.log.warn({ worker_id: workerId, held: this.#held.size }, 'scheduler does not know this worker');
     for (const assignment of this.#held.all) this.#lose(assignment);
     await this.#membership.register(signal);
     this.#claimer.giveUp();
   }
 
   #planClaim(): ClaimPlan | undefined {
-    const { profile, claimWaitMs: maxWaitMs = CLAIM_WAIT_MS } = this.#options;
-    if (this.#settler.waiting > MAX_UNREPORTED || this.#lease.cutOffInMs <= 0) return undefined;
+    const { profile, claimWaitMs = CLAIM_WAIT_MS } = this.#options;
+    const { cutOffInMs } = this.#lease;
+    if (this.#settler.waiting > MAX_UNREPORTED || cutOffInMs <= 0) return undefined;
+    const maxWaitMs = Math.min(claimWaitMs, cutOffInMs);
     const capacity = { profile, slots: this.#runner.slots, prefetch: this.#prefetch, maxWaitMs };
-    return planClaim(this.#registered.workerId, capacity);
+    return planClaim(this.#membership.current.workerId, capacity);
   }
 
   /** Refuses jobs whose lease has expired: the machine may have slept while the answer was on its way. */
   #take(jobs: ClaimedJob[], { workerId, limit }: ClaimPlan): boolean {
     this.#prefetch.claimed(jobs.length, limit);
-    if (workerId !== this.#registered.workerId || this.#lease.isOver) return false;
+    if (workerId !== this.#membership.current.workerId || this.#lease.isOver) return false;
     const takenAt = performance.now();
     for (const job of jobs) {
       const assignment = new Assignment(job, workerId, takenAt);
-      this.#held.add(assignment);
+      const lost = this.#held.add(assignment);
+      if (lost !== undefined) this.#lose(lost);
       if (job.prefetched) this.#prefetch.add(assignment);
       else this.#runner.run(assignment);
     }
@@ -275,13 +274,13 @@ export class Worker {
       this.#lose(assignment);
     }
     if (drain && !this.#draining.signal.aborted) {
-      this.#options.log.info({ worker_id: this.#registered.workerId }, 'worker was asked to drain');
+      this.#options.log.info({ worker_id: this.#membership.current.workerId }, 'worker was asked to drain');
       this.#beginDraining();
     }
   }
 
   #renew(sentAt: number): void {
-    this.#lease.renew(sentAt, this.#registered.leaseMs);
+    this.#lease.renew(sentAt, this.#membership.current.leaseMs);
     this.#launcher?.setDeadline({ stopInMs: this.#lease.cutOffInMs, killInMs: this.#lease.killInMs });
     this.#claimer.wake();
   }

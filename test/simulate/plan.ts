@@ -64,6 +64,7 @@ export type Fault = { at: number; forMs: number } & (
   | { type: 'store_away'; hangs: boolean }
   | { type: 'store_slow'; upToMs: number }
   | { type: 'store_lossy'; share: number }
+  /** Never far back: what is due would wait for as long. */
   | { type: 'store_clock'; byMs: number }
   | { type: 'clock'; part: 'worker' | 'scheduler'; target: number; byMs: number }
 );
@@ -249,8 +250,9 @@ function faultsOf(chance: Chance, base: Base): Fault[] {
       { type: 'store_away', hangs: chance.happens(0.5), at, forMs },
       { type: 'store_slow', upToMs: chance.pick([300, 3_000]), at, forMs },
       { type: 'store_lossy', share: chance.pick([0.05, 0.2]), at, forMs },
+      { type: 'store_clock', byMs: Math.max(byMs, -2 * leaseMs), at, forMs },
       { type: 'clock', part: 'worker', target: worker, byMs, at, forMs },
-      { type: 'clock', part: 'scheduler', target: scheduler, byMs: Math.sign(byMs) * 500, at, forMs },
+      { type: 'clock', part: 'scheduler', target: scheduler, byMs, at, forMs },
     ]);
   }).sort((a, b) => a.at - b.at);
 }

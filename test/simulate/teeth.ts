@@ -27,7 +27,7 @@ export const TEETH: Tooth[] = [
   tooth(
     true,
     'the reaper takes jobs back without patience',
-    edit('src/scheduler/duties/reaper.ts', 'if (watchedMs < settings.leaseMs) return', 'if (watchedMs < 0) return'),
+    edit('src/scheduler/duties/reaper.ts', 'if (watchedMs < leaseMs) return', 'if (watchedMs < 0) return'),
   ),
   tooth(
     true,
@@ -40,13 +40,13 @@ export const TEETH: Tooth[] = [
     edit(
       `${MEMORY}/jobs/heartbeat.ts`,
       '  const returned: LeaseRef[] = [];',
-      `  for (const [id, attempt] of listed) {
-    const entry = tables.jobs.get(id);
+      `  for (const { jobId, attempt } of leases ?? []) {
+    const entry = tables.jobs.get(jobId);
     if (entry?.status === 'pending' && entry.attempt === attempt) change(tables, entry, { status: 'running', workerId });
   }
   const returned: LeaseRef[] = [];`,
     ),
-    edit(`${MEMORY}/jobs/heartbeat.ts`, 'import type { Tables }', 'import { change, type Tables }'),
+    edit(`${MEMORY}/jobs/heartbeat.ts`, 'import { isSilent, type', 'import { change, isSilent, type'),
   ),
   tooth(
     true,
@@ -185,7 +185,7 @@ export const TEETH: Tooth[] = [
   tooth(
     false,
     'a draining worker is given jobs',
-    edit(`${MEMORY}/jobs/claim.ts`, '  if (worker.draining) return [];\n', ''),
+    edit(`${MEMORY}/jobs/claim.ts`, 'if (worker.draining || isSilent(tables, worker))', 'if (isSilent(tables, worker))'),
   ),
   tooth(
     true,

@@ -47,7 +47,11 @@ export class Part {
 
   /** The wall clock and timers of this part. */
   get clock(): Clock {
-    return { now: () => this.wallNow(), sleep: (ms, signal) => this.#sleep(ms, signal) };
+    return {
+      now: () => this.wallNow(),
+      monotonicMs: () => this.time.now,
+      sleep: (ms, signal) => this.#sleep(ms, signal),
+    };
   }
 
   wallNow(): number {

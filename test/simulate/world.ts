@@ -33,7 +33,11 @@ export class World {
     this.conditions = new Conditions(plan);
     this.#storePart = this.newPart('store');
     this.store = openMemory({ clock: this.#storePart.clock });
-    this.witness = new Witness({ store: this.store, wasWell: (id) => this.#wasWell(id) });
+    this.witness = new Witness({
+      store: this.store,
+      wasWell: (id) => this.#wasWell(id),
+      clockWasSet: () => this.#storePart.wallOffsetMs !== 0,
+    });
     const indexes = (count: number) => Array.from({ length: count }, (_, index) => index);
     this.schedulers = indexes(plan.schedulers).map((index) => new SchedulerProcess(index, this));
     this.workers = indexes(plan.workers.length).map((index) => new WorkerProcess(index, this));

@@ -15,7 +15,7 @@ export async function wait(
   { signal, stopped }: { signal: AbortSignal; stopped: AbortSignal },
 ): Promise<Job> {
   const { store, clock } = context;
-  const until = clock.now() + timeoutMs;
+  const until = clock.monotonicMs() + timeoutMs;
   const wake = new Wake();
   const unsubscribe = store.subscribe((hint) => {
     if (hint.topic === 'jobs' && hint.ids.includes(id)) wake.fire();
@@ -26,7 +26,7 @@ export async function wait(
       wake.reset();
       const [job] = await store.read([id], signal);
       if (job === undefined) throw jobNotFound(id);
-      const left = until - clock.now();
+      const left = until - clock.monotonicMs();
       if (isTerminal(job.status) || left <= 0 || stopped.aborted) return job;
       await wake.sleep(clock, Math.min(left, POLL_MS), ended);
       signal.throwIfAborted();

@@ -13,7 +13,7 @@ export async function claim(
   { signal, stopped }: { signal: AbortSignal; stopped: AbortSignal },
 ): Promise<ClaimedJob[]> {
   const { store, clock, telemetry, idle, polls } = context;
-  const until = clock.now() + waitMs;
+  let until: number | undefined;
   const wake = new Wake();
   const ended = AbortSignal.any([signal, stopped]);
   const unsubscribe = store.subscribe((hint) => {
@@ -25,8 +25,13 @@ export async function claim(
       if (stopped.aborted) return [];
       wake.reset();
       let jobs = await store.claim(request, signal);
-      const left = until - clock.now();
-      if (jobs.length === 0 && left > 0) {
+      let left = 0;
+      if (jobs.length === 0 && waitMs > 0) {
+        const now = clock.monotonicMs();
+        until ??= now + waitMs;
+        left = until - now;
+      }
+      if (left > 0) {
         pollSlot ??= polls.join(request, wake);
         pollSlot.foundNothing();
         jobs = await idle.wait(request, wake, () => wake.sleep(clock, left, ended));

@@ -13,7 +13,7 @@ import { type SettleAnswer, settle } from './settle.ts';
 
 export interface WorkerCalls {
   register(worker: NewWorker, signal: AbortSignal): Promise<WorkerRow>;
-  /** Waits up to `waitMs` for work, then answers with an empty list. */
+  /** Waits up to `waitMs` for work, at most for a lease, then answers with an empty list. */
   claim(request: ClaimRequest & { waitMs: number }, signal: AbortSignal): Promise<ClaimedJob[]>;
   /** `undefined`: no such worker. */
   heartbeat(request: HeartbeatRequest, signal: AbortSignal): Promise<HeartbeatAnswer | undefined>;
@@ -28,12 +28,18 @@ export interface WorkerCalls {
   leave(workerId: number, signal: AbortSignal): Promise<void>;
 }
 
-/** Claims end early when `stopped` aborts. */
-export function workerCallsOf(context: SchedulerContext, stopped: AbortSignal): WorkerCalls {
+interface WorkerCallOptions {
+  leaseMs: number;
+  /** Claims end early when this aborts. */
+  stopped: AbortSignal;
+}
+
+export function workerCallsOf(context: SchedulerContext, { leaseMs, stopped }: WorkerCallOptions): WorkerCalls {
   const { store } = context;
   return {
     register: (worker, signal) => store.registerWorker(worker, signal),
-    claim: (request, signal) => claim(context, request, { signal, stopped }),
+    claim: ({ waitMs, ...request }, signal) =>
+      claim(context, { ...request, waitMs: Math.min(waitMs, leaseMs) }, { signal, stopped }),
     async heartbeat({ started = [], ...heartbeat }, signal) {
       const { workerId } = heartbeat;
       const starts = started.map((start) => ({ ...start, workerId }));

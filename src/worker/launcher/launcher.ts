@@ -7,8 +7,8 @@ import { extname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Log } from '../../ops/log.ts';
+import { monotonicMs } from '../../ops/monotonic.ts';
 import { passedOn } from '../command/environment.ts';
-import { monotonicMs } from '../time/monotonic.ts';
 import {
   type DeadlineMessage,
   type ExitMessage,

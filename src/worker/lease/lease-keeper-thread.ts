@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { workerData } from 'node:worker_threads';
 import type { LeaseKeeperConnection } from '../../core/lease-keeper.ts';
-import { monotonicMs } from '../time/monotonic.ts';
+import { monotonicMs } from '../../ops/monotonic.ts';
 import { CELLS, type LeaseKeeperData } from './lease-keeper.ts';
 
 interface LeaseKeeperModule {

@@ -8,7 +8,7 @@ import { Worker as Thread } from 'node:worker_threads';
 import type { Clock } from '../../core/clock.ts';
 import type { LeaseKeeperPlan } from '../../core/lease-keeper.ts';
 import type { Log } from '../../ops/log.ts';
-import { monotonicMs } from '../time/monotonic.ts';
+import { monotonicMs } from '../../ops/monotonic.ts';
 
 /** Cells of the shared memory. Instants are milliseconds of the monotonic clock. */
 export const CELLS = { aliveAt: 0, longestMs: 1, workerId: 2, renewedAt: 3 } as const;

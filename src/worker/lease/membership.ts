@@ -4,8 +4,8 @@ import type { Clock, Random } from '../../core/clock.ts';
 import { isWorkronError } from '../../core/error.ts';
 import { NEVER } from '../../core/never.ts';
 import type { Log } from '../../ops/log.ts';
+import { monotonicMs } from '../../ops/monotonic.ts';
 import type { JobSource, Registration, WorkerProfile } from '../job-source.ts';
-import { monotonicMs } from '../time/monotonic.ts';
 import { RetryBackoff } from '../time/retry-backoff.ts';
 import { within } from '../time/within.ts';
 

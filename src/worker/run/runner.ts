@@ -31,8 +31,10 @@ export class Runner {
   /** Runs commands; `null` if this worker does not, or not yet. */
   commands: Executor | null = null;
   readonly #options: RunnerOptions;
-  /** By job id. A lost attempt may still be stopping. */
-  readonly #running = new Map<number, Assignment>();
+  /** Attempts that have a slot and have begun. Lost ones may still be stopping. */
+  readonly #running = new Set<Assignment>();
+  /** The latest attempt of each job that has a slot. */
+  readonly #latest = new Map<number, Assignment>();
   /** The attempts whose start is reported by the heartbeat under way. */
   #reporting: Assignment[] = [];
   #interrupted = false;
@@ -62,7 +64,8 @@ export class Runner {
   /** Starts the attempt in a slot. */
   run(assignment: Assignment): void {
     this.slots.take(assignment.job);
-    const earlier = this.#running.get(assignment.jobId);
+    const earlier = this.#latest.get(assignment.jobId);
+    this.#latest.set(assignment.jobId, assignment);
     if (earlier === undefined || earlier.ended) this.#start(assignment);
     // Nothing of an earlier attempt may be left when the next one starts.
     else earlier.afterwards = () => this.#start(assignment);
@@ -99,7 +102,7 @@ export class Runner {
 
   #start(assignment: Assignment): void {
     const { job } = assignment;
-    this.#running.set(job.id, assignment);
+    this.#running.add(assignment);
     if (this.#interrupted) assignment.stop('interrupted');
     const executor = job.command === null ? this.#options.handlers : this.commands;
     if (assignment.stopped !== null || executor === null) return this.#finish(assignment, { type: 'returned' });
@@ -134,7 +137,8 @@ export class Runner {
   }
 
   #free(assignment: Assignment): void {
-    if (this.#running.get(assignment.jobId) === assignment) this.#running.delete(assignment.jobId);
+    this.#running.delete(assignment);
+    if (this.#latest.get(assignment.jobId) === assignment) this.#latest.delete(assignment.jobId);
     this.slots.giveBack(assignment.job);
     assignment.afterwards?.();
     this.#options.onFree();

@@ -18,6 +18,12 @@ export interface ClaimAnswer {
   runContext: RunContextAnswer | null;
 }
 
+export interface WorkerState {
+  state: string;
+  draining: number;
+  silent: number;
+}
+
 export function claim(context: Context, request: ClaimRequest): ClaimAnswer {
   const rows = claimRows(context, request);
   return { rows: JSON.stringify(rows), startedAt: context.now, runContext: readRunContext(context, rows) };
@@ -25,11 +31,11 @@ export function claim(context: Context, request: ClaimRequest): ClaimAnswer {
 
 function claimRows(context: Context, request: ClaimRequest): ClaimedRow[] {
   const { database, now, effects } = context;
-  const worker = database.get<{ state: string; draining: number }>(sql.workerState, request.workerId);
+  const worker = database.get<WorkerState>(sql.workerState, request.workerId, now);
   if (worker === undefined || worker.state === 'offline') {
     throw new WorkronError('worker_not_found', `Worker ${request.workerId} is not registered; register again`);
   }
-  if (worker.draining) return [];
+  if (worker.draining || worker.silent) return [];
 
   const ids = request.prefetch ? choosePrefetch(context, request) : choose(context, request);
   if (ids.length === 0) return [];

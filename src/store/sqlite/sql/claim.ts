@@ -9,7 +9,9 @@ export const claimSql = {
     order by rank, turn, due, job_id limit ?2`,
 
   // SQLite only: a claim reads lanes until it has enough jobs, then updates these.
-  workerState: `select state, coalesce(profile ->> 'draining', 0) as draining from worker where id = ?`,
+  /** `silent`: its lease is over at ?2. */
+  workerState: `select state, coalesce(profile ->> 'draining', 0) as draining, seen_at + lease_ms < ?2 as silent
+    from worker where id = ?1`,
   queueSettings:
     'select name, paused_at, max_running from queue where paused_at is not null or max_running is not null',
   /** Lanes with pending jobs. Reads one index entry per lane, however many jobs it has. */

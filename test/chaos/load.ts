@@ -63,7 +63,7 @@ export class Load {
     let wrong = 0;
     for (let cursor: string | null = ''; cursor !== null; ) {
       const after: string = cursor === '' ? '' : `&cursor=${cursor}`;
-      const page: TickPage = await this.#installation.ask(`/schedules/${SCHEDULE}/ticks?limit=500${after}`);
+      const page: TickPage = await this.#installation.ask(`/schedules/${SCHEDULE}/ticks?limit=200${after}`);
       for (const { scheduled_for: first, through, count = 1 } of page.items) {
         const from = Date.parse(first);
         const to = Date.parse(through ?? first);

@@ -51,7 +51,7 @@ export class Conditions {
 
   /** Calls are quick when all is well, and now and then slow. */
   #latencyMs(chance: Chance): number {
-    return chance.happens(0.05) ? chance.int(10, 200) : chance.next() * 3;
+    return chance.happens(0.12) ? chance.int(10, 600) : chance.next() * 3;
   }
 
   storeFate(caller: Part): Fate {

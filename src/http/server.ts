@@ -66,6 +66,8 @@ interface ListeningServer {
   close(): Promise<void>;
 }
 
+/** More than all long polls and streams together. Further connections are closed at once. */
+const MAX_CONNECTIONS = 10_000;
 const DEFAULT_BODY_BYTES = 1024 * 1024;
 /** The time that requests in flight get after `close`. */
 const CLOSE_MS = 5_000;
@@ -123,6 +125,7 @@ export function createServer(options: ServerOptions): HttpServer {
     },
     async listen({ host, port }) {
       assertSafeBind(host, token);
+      app.server.maxConnections = MAX_CONNECTIONS;
       try {
         await app.listen({ host, port });
       } catch (error) {

@@ -219,3 +219,17 @@ test('wrong tokens are forgotten one by one, and those of one address do not cou
   limit.count('a', 1_001);
   assert.throws(() => limit.count('a', 1_002), /Too many wrong tokens/);
 });
+
+test('limits: the depth of a page, the offset of output and the time before SIGKILL', async () => {
+  await using server = await openTestServer();
+  const host = 'localhost';
+  assert.equal((await raw(server, 'GET', `/ui/${'a/'.repeat(20)}`, { host })).status, 200);
+  assert.equal((await raw(server, 'GET', `/ui/${'/'.repeat(7_000)}`, { host })).status, 404);
+  const longest = await server.call('POST', '/jobs', { command: 'true', kill_grace: '1h' });
+  assert.equal(longest.status, 201);
+  const refused = await server.call('POST', '/jobs', { command: 'true', kill_grace: '61m' });
+  assert.equal(refused.status, 400);
+  assert.match(JSON.stringify(refused.body), /at most 1h/);
+  const query = `worker_id=1&attempt=1&offset=${2 ** 53 - 1}`;
+  assert.equal((await raw(server, 'POST', `/jobs/${longest.body.id}/logs?${query}`, { host }, 'x')).status, 400);
+});

@@ -185,7 +185,11 @@ export const TEETH: Tooth[] = [
   tooth(
     false,
     'a draining worker is given jobs',
-    edit(`${MEMORY}/jobs/claim.ts`, 'if (worker.draining || isSilent(tables, worker))', 'if (isSilent(tables, worker))'),
+    edit(
+      `${MEMORY}/jobs/claim.ts`,
+      'if (worker.draining || isSilent(tables, worker))',
+      'if (isSilent(tables, worker))',
+    ),
   ),
   tooth(
     true,

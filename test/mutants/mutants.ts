@@ -647,4 +647,36 @@ export const MUTANTS: Mutant[] = [
     ],
     tests: ['test/worker/lease.test.ts'],
   },
+  {
+    name: 'a launcher does not report that its worker has ended',
+    edits: [
+      {
+        file: 'src/worker/launcher/main.ts',
+        from: 'if (nothingLeft && gone !== null) {',
+        to: 'if (!nothingLeft && gone !== null) {',
+      },
+    ],
+    tests: ['test/process/gone-worker.test.ts'],
+  },
+  {
+    name: 'a launcher reports a worker that has left',
+    edits: [{ file: 'src/worker/launcher/launcher.ts', from: '    this.setGone(null);', to: '' }],
+    tests: ['test/process/gone-worker.test.ts'],
+  },
+  {
+    name: 'a job that may finish without contact is taken back with the others',
+    edits: [
+      {
+        file: 'src/scheduler/leases/reclaim.ts',
+        from: "workerId === evidence.gone && onDisconnect !== 'finish'",
+        to: 'workerId === evidence.gone',
+      },
+    ],
+    tests: ['test/http/worker-routes.test.ts'],
+  },
+  {
+    name: 'a worker whose process has ended can still be given jobs',
+    edits: [{ file: 'src/scheduler/leases/reclaim.ts', from: '  await store.leaveWorker(workerId, signal);', to: '' }],
+    tests: ['test/http/worker-routes.test.ts'],
+  },
 ];

@@ -679,4 +679,11 @@ export const MUTANTS: Mutant[] = [
     edits: [{ file: 'src/scheduler/leases/reclaim.ts', from: '  await store.leaveWorker(workerId, signal);', to: '' }],
     tests: ['test/http/worker-routes.test.ts'],
   },
+  {
+    name: 'a new leader of the ticker begins with a large transaction',
+    edits: [
+      { file: 'src/scheduler/duties/ticker.ts', from: '  batch.startSmall();\n  const notify', to: '  const notify' },
+    ],
+    tests: ['test/scheduler/schedules.test.ts'],
+  },
 ];

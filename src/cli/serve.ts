@@ -15,10 +15,12 @@ import type { Handlers } from '../worker/run/handler-executor.ts';
 import { banner } from './banner.ts';
 import { usageError } from './errors/cli-error.ts';
 import { ownLog } from './output/terminal-log.ts';
+import { hideMemory } from './secrets.ts';
 import { listenForShutdown, type Shutdown } from './shutdown.ts';
 
 /** Resolves with the exit code once everything has ended. */
 export async function serve(settings: Settings, roles: readonly Role[]): Promise<number> {
+  await hideMemory();
   const log = ownLog(settings.logLevel);
   using shutdown = listenForShutdown(log);
   const worksRemotely = roles.length === 1 && roles[0] === 'worker' && settings.schedulerUrls.length > 0;

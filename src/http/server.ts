@@ -19,7 +19,7 @@ import { apiDocument } from './openapi.ts';
 import { isForPage, Page, servePage } from './page.ts';
 import { errorHeaders, publicError } from './problem-reply.ts';
 import { assertSafeBind } from './safe-bind.ts';
-import { checkHost, checkOrigin } from './same-site.ts';
+import { checkHost, checkOrigin, checkTarget, isNavigation } from './same-site.ts';
 
 export interface ServerOptions {
   scheduler: Scheduler;
@@ -176,12 +176,15 @@ function addChecks(app: FastifyInstance, options: ServerOptions, { closing, toke
       reply.header('connection', 'close');
       throw new WorkronError('shutting_down', 'The server is shutting down');
     }
-    checkOrigin(request.headers, options.allowedHosts);
-    if (token === null && !options.trusted) checkHost(request.headers, options.allowedHosts);
     const { handler, page } = request.routeOptions.config;
+    const toPage = isForPage(request);
+    checkTarget(request.raw);
+    if (!((page || toPage) && isNavigation(request.headers))) checkOrigin(request.headers, options.allowedHosts);
+    if (token === null && !options.trusted) checkHost(request.headers, options.allowedHosts);
     if (page || handler?.route.scope === null) return;
-    if (isForPage(request)) return reply.redirect(`${PAGE_PATH}/`, 302);
-    request.principal = authenticate(request.headers, token, now());
+    if (toPage) return reply.redirect(`${PAGE_PATH}/`, 302);
+    const { headers, method } = request;
+    request.principal = authenticate({ headers, method, path: pathIn(request) }, token, now());
     if (handler?.route.scope) authorize(request.principal, handler.route.scope);
   });
 }

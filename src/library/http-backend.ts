@@ -63,7 +63,15 @@ export function httpEngine(client: Client): Engine {
     },
     enlist: () => Promise.reject(notHere()),
     complete: () => Promise.reject(notHere()),
-    wait: (id, timeoutMs, signal) => client.wait(id, { timeout: Math.min(timeoutMs, 30_000), signal }),
+    async wait(id, timeoutMs, signal) {
+      try {
+        return await client.wait(id, { timeout: Math.min(timeoutMs, 30_000), signal });
+      } catch (error) {
+        // The server restarts, perhaps; this Workron was not stopped.
+        if (!isWorkronError(error, 'shutting_down')) throw error;
+        throw new WorkronError('unreachable', error.message, { cause: error });
+      }
+    },
     job: (id, signal) => client.job(id, { signal }),
     attempts: (id, signal) => client.attempts(id, { signal }),
     cancel: (id, signal) => client.cancel(id, { signal }),

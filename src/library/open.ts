@@ -13,6 +13,7 @@ import { chooseStore } from '../ops/settings/store.ts';
 import type { Store } from '../store/store.ts';
 import type { Handler } from '../worker/run/handler-executor.ts';
 import type { Backend } from './backend.ts';
+import { refuseInThread } from './isolated-protocol.ts';
 import type { Middleware } from './middleware.ts';
 import { type Notify, notifyToWire } from './notify.ts';
 import type { Duration } from './options.ts';
@@ -31,6 +32,11 @@ export interface OpenOptions {
   poolSize?: number;
   /** PostgreSQL: a URL that bypasses a transaction pooler, for session locks and notifications. Default: the same URL. */
   directUrl?: string;
+  /**
+   * PostgreSQL: with `false`, statements are sent without names, for a transaction pooler that does not support named
+   * prepared statements, such as PgBouncer before 1.21. Default: `true`.
+   */
+  preparedStatements?: boolean;
   /** PostgreSQL: brings the schema up to date. With `false`, an outdated schema is refused. Default: `true`. */
   migrate?: boolean;
   /**
@@ -75,6 +81,7 @@ export interface OpenOptions {
  * closed with the Workron. Resolves once the store is open and its tables are up to date.
  */
 export async function open(url: string | Store, options: OpenOptions = {}): Promise<Workron> {
+  refuseInThread();
   const log = logOf(options.log ?? 'warn');
   const traced = (options.tracing ?? true) ? await tracing(version) : null;
   const middleware = [...(traced === null ? [] : [traced]), ...(options.middleware ?? [])];
@@ -99,13 +106,17 @@ async function openBackend(url: string | Store, options: OpenOptions, log: Log):
   return storeBackend(await openNode({ store, settings, log, notify: context }));
 }
 
-export function storeSettings(url: string, { directUrl, schema, poolSize }: OpenOptions): StoreSettings {
+export function storeSettings(
+  url: string,
+  { directUrl, schema, poolSize, preparedStatements }: OpenOptions,
+): StoreSettings {
   try {
     return {
       store: chooseStore(url, null),
       dbDirectUrl: directUrl ?? null,
       dbSchema: schema ?? SETTINGS.dbSchema.default,
       dbPool: poolSize ?? SETTINGS.dbPool.default,
+      dbPreparedStatements: preparedStatements ?? SETTINGS.dbPreparedStatements.default,
     };
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;

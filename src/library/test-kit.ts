@@ -18,6 +18,7 @@ import { handlerExecutor } from '../worker/run/handler-executor.ts';
 import type { Executor } from '../worker/run/runner.ts';
 import { msOf } from './handle.ts';
 import { handlersOf } from './handlers.ts';
+import { refuseInThread } from './isolated-protocol.ts';
 import type { JobType, RunnableJob } from './job.ts';
 import { type OpenOptions, storeSettings } from './open.ts';
 import type { Duration } from './options.ts';
@@ -56,6 +57,7 @@ class MovedClock implements Clock {
 }
 
 export async function openTestKit({ url = 'memory:', ...options }: TestKitOptions): Promise<TestKit> {
+  refuseInThread();
   const clock = new MovedClock();
   const store = await openStore(storeSettings(url, options), { log: silentLog, migrate: true, clock });
   const backend = storeBackend(await openNode({ store, settings: NODE_DEFAULTS, log: silentLog, clock }));

@@ -9,6 +9,7 @@ import type { Store } from '../store/store.ts';
 import { clusterOf } from './cluster.ts';
 import type { SchedulerContext } from './context.ts';
 import { jobsOf } from './jobs/jobs.ts';
+import { ClaimWaits } from './leases/claim-waits.ts';
 import { IdleClaims } from './leases/idle-claims.ts';
 import { SharedPolling } from './leases/shared-polling.ts';
 import { workerCallsOf } from './leases/worker-calls.ts';
@@ -87,6 +88,7 @@ function contextOf({ store, clock, random, log, metrics, instanceId, notify }: S
     notify: notify ?? NO_TARGETS,
     idle: new IdleClaims(),
     polls: new SharedPolling(store, clock),
+    claimWaits: new ClaimWaits(),
     telemetry: new Telemetry(metrics, instanceId),
   };
 }

@@ -2,7 +2,7 @@
 
 import { hostname } from 'node:os';
 import type { z } from 'zod';
-import { ClaimedJobs, claimedJobsFromWire } from '../api/claim.ts';
+import { ClaimedJobs, ClaimWaitEnded, claimedJobsFromWire } from '../api/claim.ts';
 import { readEvents } from '../api/event-stream.ts';
 import { toInstant } from '../api/fields.ts';
 import { HeartbeatAnswer, leaseFromWire, leaseToWire } from '../api/heartbeat.ts';
@@ -18,6 +18,7 @@ import type { LeaseKeeperPlan } from '../core/lease-keeper.ts';
 import type { Settlement, SettleResult } from '../core/outcome.ts';
 import type { LogChunk } from '../core/output.ts';
 import { systemClock } from '../ops/clock.ts';
+import { derivedToken } from '../ops/derived-token.ts';
 import type { Log } from '../ops/log.ts';
 import { type Exchange, type ExchangeOptions, HttpExchange } from './http-exchange.ts';
 import { httpLeaseKeeper } from './http-lease-keeper.ts';
@@ -88,6 +89,11 @@ class HttpSource implements JobSource, AsyncDisposable {
     return claimedJobsFromWire(items);
   }
 
+  async endWait(workerId: number, claimSeq: number, signal: AbortSignal): Promise<void> {
+    const message = JSON.stringify({ claim_seq: claimSeq });
+    await this.#post(routes.endClaimWait, ClaimWaitEnded, { params: { id: workerId }, message, signal });
+  }
+
   async heartbeat({ workerId, leases, started = [], seenClaim }: WorkerHeartbeat, signal: AbortSignal) {
     const message = JSON.stringify({
       leases: leases.map(leaseToWire),
@@ -137,13 +143,12 @@ class HttpSource implements JobSource, AsyncDisposable {
 
   gone(workerId: number) {
     const { urls, token, userAgent } = this.#options;
+    const path = pathOf(routes.goneWorker, { id: workerId });
+    const headers = { 'content-type': 'application/json', 'user-agent': userAgent };
+    const derived = token === null ? null : derivedToken(token, `${routes.goneWorker.method} ${path}`);
     return {
-      urls: urls.map((url) => url.replace(/\/+$/, '') + pathOf(routes.goneWorker, { id: workerId })),
-      headers: {
-        'content-type': 'application/json',
-        'user-agent': userAgent,
-        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
-      },
+      urls: urls.map((url) => url.replace(/\/+$/, '') + path),
+      headers: derived === null ? headers : { ...headers, authorization: `Bearer ${derived}` },
     };
   }
 

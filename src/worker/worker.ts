@@ -1,6 +1,5 @@
 /** A worker: claims jobs from a job source, runs them, keeps their leases and reports their outcomes. */
 
-import { rmSync } from 'node:fs';
 import type { Clock, Random } from '../core/clock.ts';
 import type { ClaimedJob } from '../core/job.ts';
 import type { HeartbeatOrders } from '../core/lease.ts';
@@ -14,7 +13,7 @@ import { Prefetch } from './claim/prefetch.ts';
 import { commandExecutor } from './command/command-executor.ts';
 import type { JobSource, WorkerProfile } from './job-source.ts';
 import { type Launcher, type LauncherOptions, openLauncher } from './launcher/launcher.ts';
-import { makeWorkFolder } from './launcher/work-folder.ts';
+import { WorkFolder } from './launcher/work-folder.ts';
 import { Heartbeater } from './lease/heartbeater.ts';
 import { Lease, watchContact } from './lease/lease.ts';
 import { LeaseKeeper } from './lease/lease-keeper.ts';
@@ -100,6 +99,7 @@ export class Worker {
       ...common,
       request: () => this.#planClaim(),
       onJobs: (jobs, plan) => this.#take(jobs, plan),
+      isOutdated: ({ offer }) => this.#runner.slots.exceed(offer.free),
     });
     this.#heartbeater = new Heartbeater({
       ...common,
@@ -133,7 +133,7 @@ export class Worker {
   async run(): Promise<void> {
     this.#started = true;
     const { profile, log, pidNamespace = 'auto' } = this.#options;
-    const folder = makeWorkFolder();
+    using folder = new WorkFolder();
     try {
       await using launcher = profile.commands ? await openLauncher({ pidNamespace, folder, log }) : null;
       this.#launcher = launcher;
@@ -141,7 +141,6 @@ export class Worker {
       await this.#membership.register(this.#draining.signal);
       if (this.#membership.isKnown) await this.#work();
     } finally {
-      rmSync(folder, { recursive: true, force: true });
       this.#ended.resolve();
     }
   }
@@ -166,7 +165,7 @@ export class Worker {
     await using leaseKeeper =
       source.leaseKeeper === undefined || profile.handlers.length === 0
         ? undefined
-        : new LeaseKeeper(source.leaseKeeper, heartbeatMs(), log);
+        : await LeaseKeeper.open(source.leaseKeeper, heartbeatMs(), log);
     this.#leaseKeeper = leaseKeeper;
     const current = () => ({ workerId: this.#membership.current.workerId, longestMs: this.#runner.longestHandlerMs });
     const loops = [

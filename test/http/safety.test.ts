@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import http from 'node:http';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { routes } from '../../src/api/routes.ts';
 import { assertSafeBind } from '../../src/http/safe-bind.ts';
+import { derivedToken } from '../../src/ops/derived-token.ts';
 import { openTestServer, type TestServer } from '../kit/http.ts';
 
 /** fetch will not let a test choose Host or Origin; a terminal, or an attacker, can. */
@@ -67,6 +70,46 @@ test('a page of another origin is refused on every route and method', async () =
   assert.equal((await raw(server, 'POST', '/jobs', own, JOB)).status, 201);
 });
 
+test('a link on another site opens the page, and nothing else', async () => {
+  await using server = await openTestServer({ token: 'secret' });
+  const headers = {
+    host: `127.0.0.1:${server.port}`,
+    'sec-fetch-site': 'cross-site',
+    'sec-fetch-mode': 'navigate',
+    'sec-fetch-dest': 'document',
+  };
+  for (const path of ['/ui/', '/ui/jobs/12']) {
+    assert.equal((await raw(server, 'GET', path, headers)).status, 200, path);
+  }
+  const root = await raw(server, 'GET', '/', { ...headers, accept: 'text/html' });
+  assert.deepEqual([root.status, root.headers.location], [302, '/ui/']);
+  const refused: [string, string, Record<string, string>][] = [
+    ['GET', '/ui/', { 'sec-fetch-dest': 'iframe' }],
+    ['GET', '/ui/', { 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image' }],
+    ['GET', '/ui/', { origin: 'https://evil.example' }],
+    ['GET', '/jobs', {}],
+    ['GET', '/health', {}],
+    ['POST', '/jobs', {}],
+  ];
+  for (const [method, path, more] of refused) {
+    const answer = await raw(server, method, path, { ...headers, authorization: 'Bearer secret', ...more });
+    assert.equal(answer.status, 403, `${method} ${path} ${JSON.stringify(more)}`);
+  }
+});
+
+test('a request that names two hosts is refused', async () => {
+  await using server = await openTestServer();
+  const own = `127.0.0.1:${server.port}`;
+  const statusOf = async (lines: string[]) => {
+    const socket = connect(server.port, '127.0.0.1');
+    socket.end([...lines, 'Connection: close', '', ''].join('\r\n'));
+    return (await text(socket)).split(' ', 2)[1];
+  };
+  assert.equal(await statusOf(['GET /jobs HTTP/1.1', `Host: ${own}`]), '200');
+  assert.equal(await statusOf(['GET /jobs HTTP/1.1', `Host: ${own}`, 'Host: evil.example']), '400');
+  assert.equal(await statusOf([`GET http://evil.example/jobs HTTP/1.1`, `Host: ${own}`]), '400');
+});
+
 test('an allowed host may be the origin of a page behind a proxy', async () => {
   await using server = await openTestServer({ allowedHosts: ['jobs.example'] });
   const headers = { host: 'localhost', origin: 'https://jobs.example' };
@@ -107,6 +150,19 @@ test('with a token: any Host, but only with it, except for health and readiness'
   assert.equal((await raw(server, 'GET', '/nowhere', { host })).status, 401);
   assert.equal((await raw(server, 'GET', '/jobs', { host, authorization: 'Bearer secret' })).status, 200);
   assert.equal((await raw(server, 'GET', '/jobs', { host, authorization: 'bearer  secret' })).status, 200);
+});
+
+test('a derived token allows the one request that it was made for', async () => {
+  await using server = await openTestServer({ token: 'secret' });
+  const host = 'jobs.example';
+  const authorization = `Bearer ${derivedToken('secret', 'POST /workers/7/gone')}`;
+  const status = async (method: string, path: string) =>
+    (await raw(server, method, path, { host, authorization })).status;
+  assert.equal(await status('POST', '/workers/7/gone'), 404, 'there is no such worker');
+  assert.equal(await status('POST', '/workers/8/gone'), 401);
+  assert.equal(await status('GET', '/workers/7/gone'), 401);
+  assert.equal(await status('GET', '/jobs'), 401);
+  assert.equal(await status('GET', '/jobs?path=/workers/7/gone'), 401);
 });
 
 test('answers cannot be sniffed, cached or embedded', async () => {

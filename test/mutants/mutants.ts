@@ -363,8 +363,8 @@ export const MUTANTS: Mutant[] = [
     edits: [
       {
         file: 'src/store/postgres/jobs/claim.ts',
-        from: 'return taken.sort(byUrgency).map(',
-        to: 'return taken.sort((a, b) => b.job.id - a.job.id).map(',
+        from: 'a.dueAt - b.dueAt || a.id - b.id)',
+        to: 'b.id - a.id)',
       },
     ],
     tests: ['test/store/postgres/contract.test.ts'],
@@ -685,5 +685,37 @@ export const MUTANTS: Mutant[] = [
       { file: 'src/scheduler/duties/ticker.ts', from: '  batch.startSmall();\n  const notify', to: '  const notify' },
     ],
     tests: ['test/scheduler/schedules.test.ts'],
+  },
+  {
+    name: 'a sweep believes the mark of another user',
+    edits: [
+      {
+        file: 'src/worker/launcher/process-table.ts',
+        from: 'if (value === undefined || !isOwn(pid)) return [];',
+        to: 'if (value === undefined) return [];',
+      },
+      {
+        file: 'src/worker/launcher/sweep.ts',
+        from: ' && isOwn(pid) && isRunning(pid)',
+        to: ' && isRunning(pid)',
+      },
+    ],
+    tests: ['test/worker/other-users.test.ts'],
+  },
+  {
+    name: 'a work folder that another user made is used',
+    edits: [{ file: 'src/worker/launcher/work-folder.ts', from: ' && stat.uid === process.getuid?.()', to: '' }],
+    tests: ['test/worker/other-users.test.ts'],
+  },
+  {
+    name: 'a pipe that another user made is used',
+    edits: [
+      {
+        file: 'src/worker/launcher/output-pipes.ts',
+        from: '!stat.isFIFO() || stat.uid !== process.getuid?.()',
+        to: '!stat.isFIFO()',
+      },
+    ],
+    tests: ['test/worker/other-users.test.ts'],
   },
 ];

@@ -100,7 +100,8 @@ describe('gone workers', { concurrency: 2 }, () => {
     await using _ = await startWorker('curious');
     const pid = "$(sed 's/.*) //' /proc/$$/stat | cut -d ' ' -f 2)";
     const command = [
-      `{ env; cat /proc/${pid}/environ /proc/${pid}/cmdline; ls -l /proc/$$/fd; } > ${folder.path}/seen`,
+      `cat /proc/${pid}/environ /proc/${pid}/cmdline > ${folder.path}/seen`,
+      `env >> ${folder.path}/seen`,
       `tr '\\0' ' ' < /proc/${pid}/cmdline > ${folder.path}/parent`,
     ].join('; ');
     const { id } = await api<WireJob>('/jobs', { command, queue: 'curious' });

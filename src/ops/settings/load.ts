@@ -15,6 +15,7 @@ import {
   settingsOf,
 } from './settings.ts';
 import { chooseStore, wantsMachineDatabase } from './store.ts';
+import { checkTrust, type Given } from './trust.ts';
 
 /** Variables of ours that are not settings. */
 const OTHER_VARIABLES = ['WORKRON_CONFIG'];
@@ -33,12 +34,6 @@ interface SettingsSources {
   configFile?: string | undefined;
 }
 
-interface Given {
-  text: string;
-  /** How the user spelled it, for messages. */
-  from: string;
-}
-
 /** Throws `SettingsError` for anything unknown, malformed or contradictory. */
 export function loadSettings(sources: SettingsSources): Settings {
   refuseUnknownVariables(sources.env);
@@ -52,6 +47,7 @@ export function loadSettings(sources: SettingsSources): Settings {
     if (found !== undefined) given[key] = found;
     values[key] = found === undefined ? setting.default : parse(setting, found);
   }
+  checkTrust(given);
   if (values['token'] === null) values['token'] = readToken(values['tokenFile'] as string | null);
 
   const plain = values as Omit<Settings, 'store'>;

@@ -57,7 +57,7 @@ function lossOf(job: Job, lost: LostJob | undefined, processEnded: boolean) {
  * left. The worker is offline first, so that a claim that is still waiting for it is given nothing.
  */
 export async function reclaimFromGone(context: SchedulerContext, workerId: number, signal: AbortSignal): Promise<void> {
-  const { store, log } = context;
+  const { store, claimWaits, log } = context;
   const worker = (await store.workers(signal)).find(({ id }) => id === workerId);
   if (worker === undefined) throw new WorkronError('worker_not_found', `No worker ${workerId}`);
   if (worker.attachment !== 'remote') {
@@ -65,6 +65,7 @@ export async function reclaimFromGone(context: SchedulerContext, workerId: numbe
     throw new WorkronError('bad_request', message);
   }
   log.warn({ worker_id: workerId }, 'the process of a worker ended; reclaiming its jobs');
+  claimWaits.forget(workerId);
   await store.leaveWorker(workerId, signal);
   await reclaim(context, { gone: workerId }, signal);
 }

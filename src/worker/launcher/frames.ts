@@ -44,7 +44,8 @@ export interface DeadlineMessage {
 
 /**
  * The request that a launcher sends if its worker ends without leaving: to the first of these addresses that takes it.
- * `null`: none. It holds the worker's token, so it is never passed by environment or arguments, which commands can read.
+ * `null`: none. Its token allows this request only: commands may be able to read the launcher's memory. For the same reason
+ * it is not passed by environment or arguments.
  */
 export type GoneMessage = { urls: readonly string[]; headers: Readonly<Record<string, string>> } | null;
 

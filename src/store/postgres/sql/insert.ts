@@ -29,7 +29,8 @@ export function insertSql(s: string) {
           (d.due + $10::float8 * interval '1 ms')::timestamptz(3) as expires_at
         from t, lateral (select ${dueOf('$8::float8', '$9::float8')} as due) d),
       input as materialized (
-        select nextval('${s}.job_id') as id, i.spec, i.place from unnest($6::jsonb[]) with ordinality i(spec, place)),
+        select nextval('${s}.job_id') as id, i.spec, i.place
+        from jsonb_array_elements($6::jsonb) with ordinality i(spec, place)),
       jobs as (
         insert into ${s}.job (id, queue, kind, name, priority, tags, created_at, spec)
         select i.id, $1::text, $2::text, $3::text, $4::smallint, $5::text[], a.now, i.spec from alike a, input i)`;

@@ -652,8 +652,8 @@ export const MUTANTS: Mutant[] = [
     edits: [
       {
         file: 'src/worker/launcher/main.ts',
-        from: 'if (nothingLeft && gone !== null) {',
-        to: 'if (!nothingLeft && gone !== null) {',
+        from: 'if (nothingLeft && gone !== null) await',
+        to: 'if (!nothingLeft && gone !== null) await',
       },
     ],
     tests: ['test/process/gone-worker.test.ts'],

@@ -19,6 +19,7 @@ import {
 import { nodeStarter } from './node-starter.ts';
 import { openPosixStarter } from './posix-starter.ts';
 import { hasProcessTable, LAUNCHER_MARK, LAUNCHER_VARIABLES } from './process-table.ts';
+import { reportGone } from './report-gone.ts';
 import { Supervisor } from './supervisor.ts';
 
 const WATCH_MS = 100;
@@ -78,11 +79,7 @@ function send(frame: Buffer): void {
 async function leave(): Promise<void> {
   const nothingLeft = await supervisor.abandon();
   clearInterval(watch);
-  if (nothingLeft && gone !== null) {
-    // Loaded only here: most launchers never need it.
-    const { reportGone } = await import('./report-gone.ts');
-    await reportGone(gone);
-  }
+  if (nothingLeft && gone !== null) await reportGone(gone);
   rmSync(folder, { recursive: true, force: true });
   // In a PID namespace, the kernel kills what is left.
   process.exit(0);

@@ -16,7 +16,7 @@ import type { JobSubmissionInput } from './job-submission.ts';
 import type { BulkAnswer, BulkRequestInput, Operation } from './operation.ts';
 import type { LogPosition, LogQuery, LogUploadQuery, OutputAnswer } from './output.ts';
 import type { Queue, QueueEdit, QueueList } from './queue.ts';
-import type { Left, Registered, Registration } from './registration.ts';
+import type { Gone, Left, Registered, Registration } from './registration.ts';
 import type { Checkpoint, ReportAnswer, ReportRequest } from './report.ts';
 import { route } from './route.ts';
 import type {
@@ -149,6 +149,7 @@ export const routes = {
     body?: Record<string, unknown>;
     reply: Out<typeof Left>;
   }>(),
+  goneWorker: route('POST', '/workers/:id/gone', 'work').of<{ body?: unknown; reply: Out<typeof Gone> }>(),
   nudgeWorker: route('GET', '/workers/:id/nudges', 'work').of<object>(),
   claimJobs: route('POST', '/jobs/claim', 'work').of<{ body: ClaimRequestInput; reply: Out<typeof ClaimedJobs> }>(),
   endClaimWait: route('POST', '/workers/:id/end_wait', 'work').of<{

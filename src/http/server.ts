@@ -190,10 +190,11 @@ function addChecks(app: FastifyInstance, options: ServerOptions, { closing, toke
     if (token === null && !options.trusted) checkHost(request.headers, options.allowedHosts);
     if (page || handler?.route.scope === null) return;
     if (toPage) return reply.redirect(`${PAGE_PATH}/`, 302);
+    const { headers, method } = request;
     try {
-      request.principal = authenticate(request.headers, token, now());
+      request.principal = authenticate({ headers, method, path: pathIn(request) }, token, now());
     } catch (error) {
-      if (request.headers.authorization !== undefined) guesses.count(request.ip, performance.now());
+      if (headers.authorization !== undefined) guesses.count(request.ip, performance.now());
       throw error;
     }
     if (handler?.route.scope) authorize(request.principal, handler.route.scope);

@@ -7,6 +7,7 @@ import { test } from 'node:test';
 import { routes } from '../../src/api/routes.ts';
 import { GuessLimit } from '../../src/http/guess-limit.ts';
 import { assertSafeBind } from '../../src/http/safe-bind.ts';
+import { derivedToken } from '../../src/ops/derived-token.ts';
 import { openTestServer, type TestServer } from '../kit/http.ts';
 
 /** fetch will not let a test choose Host or Origin; a terminal, or an attacker, can. */
@@ -150,6 +151,19 @@ test('with a token: any Host, but only with it, except for health and readiness'
   assert.equal((await raw(server, 'GET', '/nowhere', { host })).status, 401);
   assert.equal((await raw(server, 'GET', '/jobs', { host, authorization: 'Bearer secret' })).status, 200);
   assert.equal((await raw(server, 'GET', '/jobs', { host, authorization: 'bearer  secret' })).status, 200);
+});
+
+test('a derived token allows the one request that it was made for', async () => {
+  await using server = await openTestServer({ token: 'secret' });
+  const host = 'jobs.example';
+  const authorization = `Bearer ${derivedToken('secret', 'POST /workers/7/gone')}`;
+  const status = async (method: string, path: string) =>
+    (await raw(server, method, path, { host, authorization })).status;
+  assert.equal(await status('POST', '/workers/7/gone'), 404, 'there is no such worker');
+  assert.equal(await status('POST', '/workers/8/gone'), 401);
+  assert.equal(await status('GET', '/workers/7/gone'), 401);
+  assert.equal(await status('GET', '/jobs'), 401);
+  assert.equal(await status('GET', '/jobs?path=/workers/7/gone'), 401);
 });
 
 test('answers cannot be sniffed, cached or embedded', async () => {

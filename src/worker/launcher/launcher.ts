@@ -215,7 +215,7 @@ export class Launcher implements AsyncDisposable {
 }
 
 /** What a worker needs of a launcher. */
-export type CommandLauncher = Pick<Launcher, 'run' | 'stop' | 'credit' | 'setDeadline'> & AsyncDisposable;
+export type CommandLauncher = Pick<Launcher, 'run' | 'stop' | 'credit' | 'setDeadline' | 'setGone'> & AsyncDisposable;
 
 /** Opens a launcher after ending what a previous one left on this machine. */
 export async function openLauncher(options: Omit<LauncherOptions, 'env'>): Promise<Launcher> {

@@ -8,6 +8,7 @@ import { LocalHints } from '../../hint.ts';
 import type { Store } from '../../store.ts';
 import { transactional } from '../graph/enlist.ts';
 import { calls, type Threads } from './calls.ts';
+import { createFile, homeOf } from './home.ts';
 import { type ReaderMethods, readerMethods } from './reader-methods.ts';
 import { Thread } from './thread.ts';
 import { urgentReads, type WriterMethods, writerMethods } from './writer-methods.ts';
@@ -19,11 +20,12 @@ export interface SqliteStore extends Store {
 
 /**
  * Opens the file, creating it if there is none, and migrates its schema. One process at a time owns a file: others are
- * refused with `store_unavailable`.
+ * refused with `store_unavailable`, whatever name they use for it.
  */
 export async function openSqlite(options: { file: string; clock: Clock; log: Log }): Promise<SqliteStore> {
   const { clock, log } = options;
-  const file = resolve(options.file);
+  createFile(options.file);
+  const file = homeOf(options.file);
   const hints = new LocalHints();
   const writer = await Thread.start<WriterMethods>({
     entry: 'writer',

@@ -4,13 +4,12 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import pg from 'pg';
 import { WorkronError } from '../../../core/error.ts';
+import { OLDEST_SHARED_CODE, requireCode } from '../../code.ts';
 import { connectionSettings } from './database.ts';
 import { toStoreError } from './postgres-error.ts';
 
 const FOLDER = new URL('../migrations/', import.meta.url);
 
-/** This code can work with a schema whose `min_code` is at most this. */
-const CODE = 1;
 /** Longer than other statements get: another process may be migrating, and a migration may take minutes. */
 const MIGRATION_TIMEOUT_MS = 600_000;
 
@@ -39,7 +38,7 @@ export async function migrate(request: MigrateRequest): Promise<Migrated> {
   });
 }
 
-/** Throws `store_unavailable` if a migration is missing, or if the schema needs newer code. */
+/** Throws `store_unavailable` if a migration is missing, `incompatible_schema` if the schema needs newer code. */
 export async function requireMigrated(request: MigrateRequest): Promise<void> {
   const { version, names } = await withClient(request, (client) => missingOf(client, request));
   if (names.length === 0) return;
@@ -64,12 +63,7 @@ async function missingOf(
           `select schema_version, min_code from "${schema}".meta`,
         );
   const { schema_version: version, min_code: minCode } = meta[0] ?? { schema_version: 0, min_code: 0 };
-  if (minCode > CODE) {
-    throw new WorkronError(
-      'store_unavailable',
-      `Schema ${schema} was made by a newer Workron (it needs code ${minCode}, this is ${CODE}); start that version`,
-    );
-  }
+  requireCode(minCode, `Schema ${schema}`);
   const names = readdirSync(folder)
     .filter((name) => name.endsWith('.sql') && Number.parseInt(name, 10) > version)
     .sort();
@@ -84,7 +78,10 @@ async function apply(client: pg.Client, { schema, folder = FOLDER }: MigrateRequ
   const { rows } = await client.query('select 1 from pg_namespace where nspname = $1', [schema]);
   if (rows.length === 0) await client.query(`create schema "${schema}"`);
   await client.query(script);
-  await client.query(`update "${schema}".meta set schema_version = $1`, [version]);
+  await client.query(`update "${schema}".meta set schema_version = $1, min_code = greatest(min_code, $2)`, [
+    version,
+    OLDEST_SHARED_CODE,
+  ]);
   await client.query('commit');
   return version;
 }

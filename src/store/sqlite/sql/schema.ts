@@ -6,5 +6,5 @@ export const schemaSql = {
   schemaVersion: 'select schema_version, min_code from meta',
   home: 'select home from meta',
   setHome: 'update meta set home = ?',
-  setSchemaVersion: 'update meta set schema_version = ?',
+  setSchemaVersion: 'update meta set schema_version = ?1, min_code = max(min_code, ?2)',
 };

@@ -20,6 +20,7 @@ import { isForPage, Page, servePage } from './page.ts';
 import { errorHeaders, publicError } from './problem-reply.ts';
 import { assertSafeBind } from './safe-bind.ts';
 import { checkHost, checkOrigin } from './same-site.ts';
+import { urlHost } from './url-host.ts';
 
 export interface ServerOptions {
   scheduler: Scheduler;
@@ -263,11 +264,6 @@ function matches(pattern: string, path: string): boolean {
 
 function pathIn(request: FastifyRequest): string {
   return request.url.split('?', 1)[0] ?? '/';
-}
-
-function urlHost(host: string): string {
-  if (host === '0.0.0.0' || host === '::') return 'localhost';
-  return host.includes(':') ? `[${host}]` : host;
 }
 
 function memo<T>(make: () => T): () => T {

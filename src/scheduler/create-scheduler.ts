@@ -1,6 +1,7 @@
 /** Builds a scheduler around one store. */
 
 import type { Clock, Random } from '../core/clock.ts';
+import { isWorkronError, messageOf } from '../core/error.ts';
 import type { Log } from '../ops/log.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import { Rounds } from '../ops/rounds.ts';
@@ -93,10 +94,11 @@ function contextOf({ store, clock, random, log, metrics, instanceId, notify }: S
 
 async function readiness(store: Store, signal: AbortSignal): Promise<Readiness> {
   try {
-    await store.now(AbortSignal.any([signal, AbortSignal.timeout(READY_TIMEOUT_MS)]));
+    await store.checkWritable(AbortSignal.any([signal, AbortSignal.timeout(READY_TIMEOUT_MS)]));
     return { ready: true, problems: [] };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    return { ready: false, problems: [`the store does not answer: ${reason}`] };
+    const reason = messageOf(error);
+    const problem = isWorkronError(error, 'store_full') ? reason : `the store does not answer: ${reason}`;
+    return { ready: false, problems: [problem] };
   }
 }

@@ -48,6 +48,12 @@ export interface Store
   /** Returns the store's time. Also the cheapest check that the store can be reached. */
   now(signal: AbortSignal): Promise<number>;
 
+  /**
+   * Rejects with the reason while the store cannot be reached or cannot take jobs, for example because its disk is full.
+   * Writes only if there is doubt: after a write of this process has failed.
+   */
+  checkWritable(signal: AbortSignal): Promise<void>;
+
   /** The number of this process's transactions that were repeated because of a deadlock; 0 on stores without locks. */
   deadlocks(): number;
 

@@ -29,6 +29,7 @@ import { changeSchedule } from '../schedules/change.ts';
 import { pruneTicks, runSchedule, ticks, ticksWithoutRun } from '../schedules/run-schedule.ts';
 import { createSchedule, deleteSchedule, schedule, schedules } from '../schedules/schedules.ts';
 import { stoppedOthers, tick } from '../schedules/tick.ts';
+import { checkWritable } from './check-writable.ts';
 import type { Context } from './context.ts';
 
 export const methods = {
@@ -36,6 +37,7 @@ export const methods = {
     const [row] = await database.query<{ now: number }>(sql.now, [], signal);
     return row?.now as number;
   },
+  checkWritable,
   deadlocks: ({ database }: Context) => database.deadlocks,
   subscribe: ({ hints }: Context, listener: (hint: Hint) => void) => hints.subscribe(listener),
 

@@ -36,15 +36,15 @@ export async function openSqlite(options: { file: string; clock: Clock; log: Log
   try {
     const reader = await Thread.start<ReaderMethods>({ entry: 'reader', data: { file }, clock });
     log.debug({ file }, 'database opened');
-    return storeOn({ writer, reader, clock }, file, hints);
+    return storeOn({ writer, reader, file, clock }, hints);
   } catch (error) {
     await writer.close();
     throw error;
   }
 }
 
-function storeOn(threads: Threads, file: string, hints: LocalHints): SqliteStore {
-  const { writer, reader, clock } = threads;
+function storeOn(threads: Threads, hints: LocalHints): SqliteStore {
+  const { writer, reader, file, clock } = threads;
   return {
     driver: 'sqlite',
     location: file,
@@ -55,7 +55,7 @@ function storeOn(threads: Threads, file: string, hints: LocalHints): SqliteStore
     ...askAll(writerMethods, (name, args, signal) => writer.call(name, args as never, signal)),
     ...askAll(readerMethods, (name, args, signal) => reader.call(name, args as never, signal)),
     ...bindAll(calls, threads),
-    fenced: (fence) => storeOn({ ...threads, writer: writer.fenced(fence, urgentReads) }, file, hints),
+    fenced: (fence) => storeOn({ ...threads, writer: writer.fenced(fence, urgentReads) }, hints),
     subscribe: (listener) => hints.subscribe(listener),
     async backup(target, signal) {
       signal.throwIfAborted();

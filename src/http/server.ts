@@ -98,7 +98,7 @@ export function createServer(options: ServerOptions): HttpServer {
   };
   const app = createApp(log);
   addChecks(app, options, context);
-  addRequestLog(app, log);
+  addRequestLog(app, scheduler, log);
   if (options.baseOf !== undefined) addLocationPrefix(app, options.baseOf);
   for (const handler of HANDLERS) addHandler(app, handler, context, log);
   servePage(app, new Page(options.pageFolder));
@@ -187,8 +187,9 @@ function addChecks(app: FastifyInstance, options: ServerOptions, { closing, toke
   });
 }
 
-function addRequestLog(app: FastifyInstance, log: Log): void {
+function addRequestLog(app: FastifyInstance, scheduler: Scheduler, log: Log): void {
   app.addHook('onResponse', async (request, reply) => {
+    scheduler.countRequest(routeOf(request), reply.statusCode);
     if (request.routeOptions.config.handler?.quiet && reply.statusCode < 500) return;
     const line = {
       request_id: request.id,
@@ -200,6 +201,13 @@ function addRequestLog(app: FastifyInstance, log: Log): void {
     if (reply.statusCode === 401 || reply.statusCode === 403) log.warn(line, 'request refused');
     else log.debug(line, 'request');
   });
+}
+
+/** The route of a request for metrics: one of a fixed set, whatever callers ask for. */
+function routeOf({ routeOptions: { config } }: FastifyRequest): string {
+  if (config.handler === undefined) return config.page ? PAGE_PATH : 'unknown';
+  const { method, path } = config.handler.route;
+  return `${method} ${path}`;
 }
 
 function addLocationPrefix(app: FastifyInstance, baseOf: (request: IncomingMessage) => string): void {

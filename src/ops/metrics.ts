@@ -21,21 +21,23 @@ type Histogram<Label extends string = string> = Client.Histogram<Label>;
 
 const Registry: typeof Client.Registry = registry;
 
-export type LifecycleEvent =
-  | 'submitted'
-  | 'deduplicated'
-  | 'claimed'
-  | 'done'
-  | 'failed'
-  | 'retried'
-  | 'cancelled'
-  | 'skipped'
-  | 'lost'
-  | 'interrupted'
-  | 'snoozed'
-  | 'returned'
-  | 'expired'
-  | 'lease_lost';
+export const LIFECYCLE_EVENTS = [
+  'submitted',
+  'deduplicated',
+  'claimed',
+  'done',
+  'failed',
+  'retried',
+  'cancelled',
+  'skipped',
+  'lost',
+  'interrupted',
+  'snoozed',
+  'returned',
+  'expired',
+  'lease_lost',
+] as const;
+export type LifecycleEvent = (typeof LIFECYCLE_EVENTS)[number];
 
 const SECONDS = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300, 1_000, 3_600];
 

@@ -9,6 +9,8 @@ import { Wake } from '../ops/wake.ts';
 import type { Store } from '../store/store.ts';
 import { clusterOf } from './cluster.ts';
 import type { SchedulerContext } from './context.ts';
+import { countSideEffects } from './count-side-effects.ts';
+import { JobLog } from './job-log.ts';
 import { jobsOf } from './jobs/jobs.ts';
 import { IdleClaims } from './leases/idle-claims.ts';
 import { SharedPolling } from './leases/shared-polling.ts';
@@ -16,7 +18,8 @@ import { workerCallsOf } from './leases/worker-calls.ts';
 import { NO_TARGETS, type NotifyContext } from './notify/targets.ts';
 import type { Readiness, Scheduler } from './scheduler.ts';
 import { schedulesOf } from './schedules/schedules.ts';
-import { scrape, Telemetry } from './telemetry.ts';
+import { scrape } from './scrape.ts';
+import { Telemetry } from './telemetry.ts';
 import { workflowsOf } from './workflows/workflows.ts';
 
 interface SchedulerOptions {
@@ -50,6 +53,7 @@ export function createScheduler(options: SchedulerOptions): SchedulerParts {
   const bulkWake = new Wake();
   const draining = new AbortController();
   const startedAt = clock.now();
+  const sideEffects = countSideEffects(context);
   metrics.storeDeadlocks = () => store.deadlocks();
   const scheduler: Scheduler = {
     instanceId,
@@ -67,9 +71,11 @@ export function createScheduler(options: SchedulerOptions): SchedulerParts {
     ready: async (signal) =>
       draining.signal.aborted ? { ready: false, problems: ['shutting down'] } : await readiness(store, signal),
     metrics: (signal) => scrape(context, signal),
+    countRequest: (route, status) => metrics.httpRequests.inc({ route, status }),
     drain: () => draining.abort(),
     async [Symbol.asyncDispose]() {
       draining.abort();
+      await sideEffects[Symbol.asyncDispose]();
       await context.telemetry.flush(store, AbortSignal.timeout(READY_TIMEOUT_MS)).catch((error: unknown) => {
         log.warn({ error }, 'could not write the last statistics');
       });
@@ -88,7 +94,7 @@ function contextOf({ store, clock, random, log, metrics, instanceId, notify }: S
     notify: notify ?? NO_TARGETS,
     idle: new IdleClaims(),
     polls: new SharedPolling(store, clock),
-    telemetry: new Telemetry(metrics, instanceId),
+    telemetry: new Telemetry({ metrics, instanceId, log: new JobLog(log), now: () => clock.now() }),
   };
 }
 

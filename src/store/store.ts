@@ -11,7 +11,7 @@ import type { Driver } from '../core/driver.ts';
 import type { LeaseKeeperPlan } from '../core/lease-keeper.ts';
 import type { ClusterStore } from './cluster-store.ts';
 import type { DutyStore } from './duty-store.ts';
-import type { Hint } from './hint.ts';
+import type { Hint, SideEffects } from './hint.ts';
 import type { JobStore } from './job-store.ts';
 import type { NoticeStore } from './notice-store.ts';
 import type { OutputStore } from './output-store.ts';
@@ -56,6 +56,9 @@ export interface Store
 
   /** The number of this process's transactions that were repeated because of a deadlock; 0 on stores without locks. */
   deadlocks(): number;
+
+  /** Calls `observer` after each call of this process that ended or inserted jobs beside those it was asked to. */
+  observe(observer: (effects: SideEffects) => void): () => void;
 
   /** Calls `listener` soon after a change in this process or, on PostgreSQL, in others. Hints may be lost or false. */
   subscribe(listener: (hint: Hint) => void): () => void;

@@ -1,7 +1,7 @@
 /** Settles attempts. Successes take a fast path; all other outcomes are read, decided and written under their fence. */
 
 import type { Job } from '../../core/job.ts';
-import type { Start, Success } from '../../core/lease.ts';
+import type { Settled, Start, Success } from '../../core/lease.ts';
 import type { Outcome, Settlement } from '../../core/outcome.ts';
 import { recordOf } from '../../core/transition.ts';
 import type { SchedulerContext } from '../context.ts';
@@ -35,6 +35,7 @@ export async function settle(
       signal,
     );
     context.telemetry.settled(settled);
+    if (context.telemetry.log.isVerbose) await logDone(context, successes, settled, signal);
     context.telemetry.waited(settled.filter((_, position) => successes[position]?.success.startedAt !== undefined));
     successes.forEach(({ index }, position) => (answers[index] = settled[position]?.result ?? 'lease_lost'));
   }
@@ -42,6 +43,25 @@ export async function settle(
   if (others.length > 0) await settleOthers(context, settlements, { others, answers, signal });
   context.telemetry.leaseLost(answers.filter((answer) => answer === 'lease_lost').length);
   return answers;
+}
+
+/** Reads the jobs, since the answers of the store have no names. */
+async function logDone(
+  { store, telemetry }: SchedulerContext,
+  successes: readonly { success: Success }[],
+  settled: readonly Settled[],
+  signal: AbortSignal,
+): Promise<void> {
+  const fresh = successes.filter((_, position) => isFresh(settled[position]));
+  const jobs = await store.read(
+    fresh.map(({ success }) => success.jobId),
+    signal,
+  );
+  for (const job of jobs) telemetry.log.ended(job, job.startedAt);
+}
+
+function isFresh(answer: Settled | undefined): boolean {
+  return answer?.result === 'ok' && answer.fresh;
 }
 
 interface Others {

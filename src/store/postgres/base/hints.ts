@@ -9,7 +9,7 @@
  */
 
 import type { Log } from '../../../ops/log.ts';
-import { type Announcement, Changes, type Hint, LocalHints } from '../../hint.ts';
+import { type Announcement, Changes, type Hint, LocalHints, type SideEffects } from '../../hint.ts';
 
 /** Ids beyond this number are dropped: the payload of a NOTIFY holds 8,000 bytes. */
 const MAX_SENT_IDS = 300;
@@ -60,6 +60,10 @@ export class Hints implements AsyncDisposable {
     const unsubscribe = this.#here.subscribe(listener);
     this.#options.listen();
     return unsubscribe;
+  }
+
+  observe(observer: (effects: SideEffects) => void): () => void {
+    return this.#here.observe(observer);
   }
 
   /** Announces changes that are on disk. `elsewhere: false` if only this process can use the hint. */

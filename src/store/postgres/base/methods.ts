@@ -1,7 +1,7 @@
 /** The methods of this store as functions of their context. */
 
 import type { LeadRequest } from '../../cluster-store.ts';
-import type { Hint } from '../../hint.ts';
+import type { Hint, SideEffects } from '../../hint.ts';
 import { beatInstance, forgetInstances, instances, leaveInstance } from '../cluster/instances.ts';
 import { deliver, notices, notifications, postponeNotice } from '../cluster/notices.ts';
 import { advanceOperation, createOperation, openOperations, operation } from '../cluster/operations.ts';
@@ -40,6 +40,7 @@ export const methods = {
   checkWritable,
   deadlocks: ({ database }: Context) => database.deadlocks,
   subscribe: ({ hints }: Context, listener: (hint: Hint) => void) => hints.subscribe(listener),
+  observe: ({ hints }: Context, observer: (effects: SideEffects) => void) => hints.observe(observer),
 
   insert,
   insertAndClaim,

@@ -57,6 +57,7 @@ function storeOn(threads: Threads, hints: LocalHints): SqliteStore {
     ...bindAll(calls, threads),
     fenced: (fence) => storeOn({ ...threads, writer: writer.fenced(fence, urgentReads) }, hints),
     subscribe: (listener) => hints.subscribe(listener),
+    observe: (observer) => hints.observe(observer),
     async backup(target, signal) {
       signal.throwIfAborted();
       const copying = await Thread.start({ entry: 'backup', data: { file, target: resolve(target) }, clock });

@@ -184,3 +184,23 @@ test('events: closing the server ends the stream at once', async () => {
   await server.close();
   while ((await listener.next()) !== undefined);
 });
+
+test('events: a listener resumes after the event that the query names, over jobs that have ended since', async () => {
+  await using server = await openTestServer();
+  const { body: job } = await server.call('POST', '/jobs', { command: 'a' });
+  const seen = await (async () => {
+    await using listener = await Listener.open(server.url);
+    return (await listener.next())?.id ?? '';
+  })();
+  assert.notEqual(seen, '');
+  const { worker, attempt } = await claimOverHttp(server);
+  await server.call('POST', `/jobs/${job.id}/done`, { worker_id: worker, attempt });
+  const response = await fetch(`${server.url}/events?after=${encodeURIComponent(seen)}`);
+  const events = readEvents(response.body!.pipeThrough(new TextDecoderStream()));
+  for await (const { data } of events) {
+    const event = JSON.parse(data) as Event;
+    if (event.topic === 'jobs' && event.ids?.includes(job.id)) break;
+  }
+  await response.body?.cancel().catch(() => undefined);
+  assert.equal((await server.call('GET', '/events?before=1')).status, 400);
+});

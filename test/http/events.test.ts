@@ -188,13 +188,14 @@ test('events: closing the server ends the stream at once', async () => {
 test('events: a listener resumes after the event that the query names, over jobs that have ended since', async () => {
   await using server = await openTestServer();
   const { body: job } = await server.call('POST', '/jobs', { command: 'a' });
-  const seen = await (async () => {
-    await using listener = await Listener.open(server.url);
-    return (await listener.next())?.id ?? '';
-  })();
+  await using witness = await Listener.open(server.url);
+  const seen = (await witness.next())?.id ?? '';
   assert.notEqual(seen, '');
   const { worker, attempt } = await claimOverHttp(server);
   await server.call('POST', `/jobs/${job.id}/done`, { worker_id: worker, attempt });
+  // Once a later change has been sent, no new event is about the first job.
+  const { body: later } = await server.call('POST', '/jobs', { command: 'b' });
+  while ((await witness.about('jobs')).ids?.includes(later.id) !== true);
   const response = await fetch(`${server.url}/events?after=${encodeURIComponent(seen)}`);
   const events = readEvents(response.body!.pipeThrough(new TextDecoderStream()));
   for await (const { data } of events) {

@@ -4,7 +4,7 @@
  */
 
 import type { z } from 'zod';
-import type { ClaimedJobs, ClaimRequestInput } from './claim.ts';
+import type { ClaimedJobs, ClaimRequestInput, ClaimWaitEnded, EndClaimWait } from './claim.ts';
 import type { Cluster } from './cluster.ts';
 import type { EventsQuery } from './event.ts';
 import type { Failures, FailuresQuery } from './failures.ts';
@@ -154,6 +154,10 @@ export const routes = {
   }>(),
   nudgeWorker: route('GET', '/workers/:id/nudges', 'work').of<object>(),
   claimJobs: route('POST', '/jobs/claim', 'work').of<{ body: ClaimRequestInput; reply: Out<typeof ClaimedJobs> }>(),
+  endClaimWait: route('POST', '/workers/:id/end_wait', 'work').of<{
+    body: In<typeof EndClaimWait>;
+    reply: Out<typeof ClaimWaitEnded>;
+  }>(),
   writeLogs: route('POST', '/jobs/:id/logs', 'work').of<{
     query: In<typeof LogUploadQuery>;
     reply: Out<typeof LogPosition>;

@@ -2,6 +2,7 @@
 
 import { PAGE_PATH, routes } from '../api/routes.ts';
 import type { Role, Settings } from '../ops/settings/settings.ts';
+import { COMMAND } from './command-name.ts';
 
 interface BannerFacts {
   settings: Settings;
@@ -26,8 +27,8 @@ export function banner({ settings, roles, url, location }: BannerFacts): string 
     line('API', url);
     line('try', `curl -d '{"command":"echo hello"}' ${url}${routes.submitJobs.path}`);
     const flag = url === 'http://127.0.0.1:8080' ? '' : ` --url ${url}`;
-    line('', `./bin/workron run${flag} -- 'for i in 1 2 3; do echo $i; sleep 1; done'`);
-    line('', `./bin/workron jobs${flag}`);
+    line('', `${COMMAND} run${flag} -- 'for i in 1 2 3; do echo $i; sleep 1; done'`);
+    line('', `${COMMAND} jobs${flag}`);
   }
   return `${lines.join('\n')}\n`;
 }

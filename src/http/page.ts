@@ -3,13 +3,13 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { PAGE_PATH, routes } from '../api/routes.ts';
-import { packageFolder } from '../ops/package-folder.ts';
 
 /** The folder of the build. */
-const PAGE_FOLDER = join(packageFolder, 'dist-ui');
+const PAGE_FOLDER = fileURLToPath(new URL('../../dist-ui/', import.meta.url));
 
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -35,7 +35,7 @@ const PAGE_POLICY = [
 ].join('; ');
 
 const NO_BUILD =
-  'The dashboard has not been built here. Run `npm install` (or `npm run build:ui`) in the folder of Workron, then load this page again.\n';
+  'The files of the dashboard are not here. In a clone of Workron, run `npm install` (or `npm run build:ui`), then load this page again. An application that was bundled with Workron does not contain them.\n';
 
 interface PageFile {
   status: number;

@@ -7,7 +7,7 @@ import type { Log } from '../ops/log.ts';
 import type { Settings } from '../ops/settings/settings.ts';
 import type { Store } from '../store/store.ts';
 
-export type StoreSettings = Pick<Settings, 'store' | 'dbDirectUrl' | 'dbSchema' | 'dbPool'>;
+export type StoreSettings = Pick<Settings, 'store' | 'dbDirectUrl' | 'dbSchema' | 'dbPool' | 'dbPreparedStatements'>;
 
 interface OpenStoreOptions {
   log: Log;
@@ -28,7 +28,7 @@ const SLOW = Symbol('slow');
 
 /** Drivers are loaded on demand: a process loads only the driver of its own store. */
 export async function openStore(
-  { store, dbDirectUrl, dbSchema: schema, dbPool: poolSize }: StoreSettings,
+  { store, dbDirectUrl, dbSchema: schema, dbPool: poolSize, dbPreparedStatements: preparedStatements }: StoreSettings,
   { log, migrate, waitUntil, onWaiting, clock = systemClock }: OpenStoreOptions,
 ): Promise<Store> {
   switch (store.driver) {
@@ -43,7 +43,8 @@ export async function openStore(
     case 'postgres': {
       const { openPostgres } = await import('../store/postgres/base/open.ts');
       const directUrl = dbDirectUrl ?? store.url;
-      const open = () => openPostgres({ url: store.url, directUrl, schema, poolSize, migrate, log });
+      const options = { url: store.url, directUrl, schema, poolSize, preparedStatements, migrate, log };
+      const open = () => openPostgres(options);
       return waitUntil === undefined ? open() : retry(open, { log, signal: waitUntil, onWaiting });
     }
   }

@@ -12,6 +12,7 @@ import type { SchedulerContext } from './context.ts';
 import { countSideEffects } from './count-side-effects.ts';
 import { JobLog } from './job-log.ts';
 import { jobsOf } from './jobs/jobs.ts';
+import { ClaimWaits } from './leases/claim-waits.ts';
 import { IdleClaims } from './leases/idle-claims.ts';
 import { SharedPolling } from './leases/shared-polling.ts';
 import { workerCallsOf } from './leases/worker-calls.ts';
@@ -52,7 +53,7 @@ export function createScheduler(options: SchedulerOptions): SchedulerParts {
   const rounds = new Rounds(clock);
   const bulkWake = new Wake();
   const draining = new AbortController();
-  const startedAt = clock.now();
+  const startedAt = clock.monotonicMs();
   const sideEffects = countSideEffects(context);
   metrics.storeDeadlocks = () => store.deadlocks();
   const scheduler: Scheduler = {
@@ -65,9 +66,9 @@ export function createScheduler(options: SchedulerOptions): SchedulerParts {
     ...workflowsOf(context),
     ...schedulesOf(context),
     ...clusterOf(context),
-    ...workerCallsOf(context, draining.signal),
+    ...workerCallsOf(context, { leaseMs, stopped: draining.signal }),
     subscribe: (listener) => store.subscribe(listener),
-    health: () => ({ instanceId, uptimeMs: clock.now() - startedAt, stuck: rounds.stuck() }),
+    health: () => ({ instanceId, uptimeMs: clock.monotonicMs() - startedAt, stuck: rounds.stuck() }),
     ready: async (signal) =>
       draining.signal.aborted ? { ready: false, problems: ['shutting down'] } : await readiness(store, signal),
     metrics: (signal) => scrape(context, signal),
@@ -94,6 +95,7 @@ function contextOf({ store, clock, random, log, metrics, instanceId, notify }: S
     notify: notify ?? NO_TARGETS,
     idle: new IdleClaims(),
     polls: new SharedPolling(store, clock),
+    claimWaits: new ClaimWaits(),
     telemetry: new Telemetry({ metrics, instanceId, log: new JobLog(log), now: () => clock.now() }),
   };
 }

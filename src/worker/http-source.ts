@@ -2,7 +2,7 @@
 
 import { hostname } from 'node:os';
 import type { z } from 'zod';
-import { ClaimedJobs, claimedJobsFromWire } from '../api/claim.ts';
+import { ClaimedJobs, ClaimWaitEnded, claimedJobsFromWire } from '../api/claim.ts';
 import { readEvents } from '../api/event-stream.ts';
 import { toInstant } from '../api/fields.ts';
 import { HeartbeatAnswer, leaseFromWire, leaseToWire } from '../api/heartbeat.ts';
@@ -85,6 +85,11 @@ class HttpSource implements JobSource, AsyncDisposable {
     const call = { params: {}, message, signal, waitMs: wait };
     const { items } = await this.#post(routes.claimJobs, ClaimedJobs, call);
     return claimedJobsFromWire(items);
+  }
+
+  async endWait(workerId: number, claimSeq: number, signal: AbortSignal): Promise<void> {
+    const message = JSON.stringify({ claim_seq: claimSeq });
+    await this.#post(routes.endClaimWait, ClaimWaitEnded, { params: { id: workerId }, message, signal });
   }
 
   async heartbeat({ workerId, leases, started = [], seenClaim }: WorkerHeartbeat, signal: AbortSignal) {

@@ -43,6 +43,8 @@ export interface JobSource {
   register(profile: WorkerProfile, signal: AbortSignal): Promise<Registration>;
   /** Returns jobs that are leased to this worker, most urgent first; an empty list after `waitMs`. */
   claim(request: SourceClaim, signal: AbortSignal): Promise<ClaimedJob[]>;
+  /** Makes the claim with this number answer at once, with the jobs that it has or none. May come before the claim does. */
+  endWait(workerId: number, claimSeq: number, signal: AbortSignal): Promise<void>;
   /** `undefined`: the scheduler does not know this worker any more, which must register again. */
   heartbeat(heartbeat: WorkerHeartbeat, signal: AbortSignal): Promise<HeartbeatOrders | undefined>;
   /** Answers in order. `lease_lost` is final; a rejected call may be sent again. */

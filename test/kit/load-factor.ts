@@ -2,7 +2,7 @@
 
 /** Processor time that is spent on the measurement. */
 const WORK_MS = 60;
-const MAX_FACTOR = 12;
+const MAX_FACTOR = 6;
 
 /**
  * Works for a moment and compares the time that passed with the processor time that was used: 1 on an idle machine, about n

@@ -12,6 +12,7 @@ import type { SchedulerContext } from '../../src/scheduler/context.ts';
 import { Leader } from '../../src/scheduler/duties/leader.ts';
 import { reaper } from '../../src/scheduler/duties/reaper.ts';
 import { JobLog } from '../../src/scheduler/job-log.ts';
+import { ClaimWaits } from '../../src/scheduler/leases/claim-waits.ts';
 import { IdleClaims } from '../../src/scheduler/leases/idle-claims.ts';
 import { SharedPolling } from '../../src/scheduler/leases/shared-polling.ts';
 import { NO_TARGETS } from '../../src/scheduler/notify/targets.ts';
@@ -48,7 +49,8 @@ function cluster({ exclusive = false } = {}) {
     const telemetry = new Telemetry({ metrics, instanceId, log: new JobLog(silentLog), now: () => 0 });
     const shared = { store, clock, random: () => 0.5, log, telemetry, instanceId };
     const polls = new SharedPolling(store, clock);
-    const context: SchedulerContext = { ...shared, notify: NO_TARGETS, idle: new IdleClaims(), polls };
+    const claimWaits = new ClaimWaits();
+    const context: SchedulerContext = { ...shared, notify: NO_TARGETS, idle: new IdleClaims(), polls, claimWaits };
     const gauge = async () => (await metrics.leader.get()).values.map(({ value }) => value);
     return { context, leader: new Leader(context), told, gauge };
   };

@@ -104,6 +104,32 @@ test('ticker: a run that a tick replaces is asked to stop, and then the new one 
   assert.equal(second.status, 'cancelled', 'one that waited is cancelled at once');
 });
 
+test('ticker: replacing a chain of waiting runs frees none of them while the oldest one runs', async () => {
+  const { context, scheduler, clock, store, anchor } = scene();
+  const freed: number[] = [];
+  const watched: typeof store = {
+    ...store,
+    async applyChanges(changes, until) {
+      const written = await store.applyChanges(changes, until);
+      const pending = await store.list({ statuses: ['pending'] }, { before: null, limit: 10 }, signal);
+      freed.push(...pending.map(({ id }) => id));
+      return written;
+    },
+  };
+  using loop = ticker({ ...context, store: watched }, new Wake());
+  const catchup = { policy: 'all' as const, windowMs: 10 * PERIOD, max: 10 };
+  await scheduler.createSchedule(aSchedule({ anchor, overlap: 'cancel_other', catchup }), signal);
+  clock.advance(PERIOD);
+  await loop.tick(signal);
+  const oldest = await claimOne(store);
+  clock.advance(3 * PERIOD);
+  await loop.tick(signal);
+  clock.advance(PERIOD);
+  await loop.tick(signal);
+  assert.deepEqual(freed, []);
+  assert.equal((await readOne(store, oldest.job.id)).status, 'running');
+});
+
 test('schedules: every call about an unknown schedule is refused as not found', async () => {
   const { scheduler } = scene();
   const range = { from: 0, to: 1, keys: null, dryRun: true };

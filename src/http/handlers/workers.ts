@@ -1,5 +1,6 @@
 /** Workers: list and drain them; and how a worker registers, stays alive and leaves. */
 
+import { ClaimWaitEnded, EndClaimWait } from '../../api/claim.ts';
 import { Heartbeat, HeartbeatAnswer, leaseToWire } from '../../api/heartbeat.ts';
 import { Left, PROTOCOL, Registered, Registration, workerFromWire } from '../../api/registration.ts';
 import { routes } from '../../api/routes.ts';
@@ -70,6 +71,17 @@ export const workerHandlers = {
       }
       const { cancel, lost, drain } = answer;
       return { status: 200, json: { cancel: cancel.map(leaseToWire), lost: lost.map(leaseToWire), drain } };
+    },
+  }),
+
+  endClaimWait: handler(routes.endClaimWait, {
+    summary: 'End the wait of a claim early, because the worker has more resources free than it offered',
+    body: EndClaimWait,
+    quiet: true,
+    replies: { 200: ClaimWaitEnded },
+    handle({ scheduler, params, body }) {
+      scheduler.endClaimWait(workerId(params), body.claim_seq);
+      return { status: 200, json: { ended: true } };
     },
   }),
 

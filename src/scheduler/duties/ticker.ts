@@ -51,9 +51,13 @@ function logContended({ log, instanceId }: SchedulerContext, contended: Ticked['
   }
 }
 
-/** Asks the runs that a tick replaces to stop. What is not finished here is returned by the next `tick` of any instance. */
+/**
+ * Asks the runs that a tick replaces to stop, the newest first: a waiting run must not become free because the one before
+ * it was cancelled, while an older one still runs. What is not finished here is returned by the next `tick` of any
+ * instance.
+ */
 async function stopReplaced(context: SchedulerContext, stop: Ticked['stop'], signal: AbortSignal): Promise<void> {
-  for (const { runs } of stop) for (const run of runs) await stopRun(context, run, signal);
+  for (const { runs } of stop.toReversed()) for (const run of runs.toReversed()) await stopRun(context, run, signal);
   if (stop.length > 0) {
     await context.store.stoppedOthers(
       stop.map(({ tickId }) => tickId),

@@ -14,7 +14,7 @@ import { pageOf } from '../page.ts';
 import { type BulkRequest, readOperation, startBulk } from './bulk.ts';
 import { cancel, edit, jobNotFound, retry } from './change-job.ts';
 import { Submitter } from './submit.ts';
-import { wait } from './wait.ts';
+import { JobWaits } from './wait.ts';
 import { waitingFor } from './waiting-for.ts';
 
 export interface JobView extends Job, JobNotifications {
@@ -75,6 +75,7 @@ export interface Jobs {
 export function jobsOf(context: SchedulerContext, bulkWake: Wake, stopped: AbortSignal): Jobs {
   const { store, notify } = context;
   const submitter = new Submitter(context);
+  const waits = new JobWaits(context, stopped);
   return {
     submit: (jobs, options, signal) =>
       submitter.submit(
@@ -100,7 +101,7 @@ export function jobsOf(context: SchedulerContext, bulkWake: Wake, stopped: Abort
       const parents = parentIds.length === 0 ? [] : await store.read(parentIds, signal);
       return historyOf(job, await store.attempts(id, signal), parents);
     },
-    wait: (id, timeoutMs, signal) => wait(context, { id, timeoutMs }, { signal, stopped }),
+    wait: (id, timeoutMs, signal) => waits.wait({ id, timeoutMs }, signal),
     cancel: (id, { keepChildren }, signal) => cancel(context, { id, keepChildren }, signal),
     retry: (id, signal) => retry(context, id, signal),
     edit: (id, change, signal) => edit(context, id, change, signal),

@@ -3,12 +3,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import type { Socket } from 'node:net';
-import { extname, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
+import type { Part } from '../../core/part.ts';
 import type { Log } from '../../ops/log.ts';
+import { monotonicMs } from '../../ops/monotonic.ts';
+import { pathInto } from '../../ops/start-part.ts';
 import { passedOn } from '../command/environment.ts';
-import { monotonicMs } from '../time/monotonic.ts';
 import {
   type DeadlineMessage,
   type ExitMessage,
@@ -22,8 +23,7 @@ import { canEnclose, enclose } from './namespace.ts';
 import { identityOf, LAUNCHER_MARK } from './process-table.ts';
 import { sweepOrphans } from './sweep.ts';
 
-/** `main.ts` in the sources, `main.js` in the published package. */
-const ENTRY = fileURLToPath(new URL(`./main${extname(import.meta.url)}`, import.meta.url));
+const ENTRY: Part = { file: new URL('./main.ts', import.meta.url) };
 const HEAP_MB = 64;
 /** A launcher that died younger than this is not restarted at once. */
 const YOUNG_MS = 5_000;
@@ -35,8 +35,8 @@ export interface LauncherOptions {
   pidNamespace: (typeof PID_NAMESPACE)[number];
   /** `auto`: the cheapest way to start a shell that this version of Node offers. */
   starter?: 'auto' | 'node';
-  /** The folder for its pipes. */
-  folder: string;
+  /** For its pipes. */
+  folder: { readonly path: string };
   /** The environment of commands, in addition to their own variables. */
   env: Readonly<Record<string, string>>;
   log: Log;
@@ -58,6 +58,8 @@ export class Launcher implements AsyncDisposable {
   readonly #options: LauncherOptions;
   readonly #running = new Map<number, CommandListener>();
   #enclosed = false;
+  /** Returns the path of the launcher's code, given a folder of its own. */
+  #entry: (folder: string) => string = () => '';
   #child: ChildProcess | undefined;
   #input: Socket | undefined;
   #deadline: { message: DeadlineMessage; at: number } | undefined;
@@ -82,6 +84,7 @@ export class Launcher implements AsyncDisposable {
 
   async open(): Promise<void> {
     this.#enclosed = this.#options.pidNamespace === 'auto' && (await canEnclose());
+    this.#entry = await pathInto(ENTRY);
     this.#start();
   }
 
@@ -123,10 +126,10 @@ export class Launcher implements AsyncDisposable {
 
   #start(): void {
     const { folder, env, log } = this.#options;
-    const pipes = mkdtempSync(join(folder, 'pipes-'));
+    const pipes = mkdtempSync(join(folder.path, 'pipes-'));
     const flags = [`--max-old-space-size=${HEAP_MB}`, '--disable-warning=ExperimentalWarning'];
     const place = this.#enclosed ? 'enclosed' : 'open';
-    const node = [process.execPath, ...flags, ENTRY, pipes, place, this.#starter];
+    const node = [process.execPath, ...flags, this.#entry(pipes), pipes, place, this.#starter];
     const [command, ...args] = this.#enclosed ? enclose(node) : node;
     const child = spawn(command as string, args, {
       stdio: ['pipe', 'pipe', 'pipe'],
@@ -190,6 +193,9 @@ export class Launcher implements AsyncDisposable {
     listener.onExit(JSON.parse(payload.toString()) as CommandExit);
   }
 }
+
+/** What a worker needs of a launcher. */
+export type CommandLauncher = Pick<Launcher, 'run' | 'stop' | 'credit' | 'setDeadline'> & AsyncDisposable;
 
 /** Opens a launcher after ending what a previous one left on this machine. */
 export async function openLauncher(options: Omit<LauncherOptions, 'env'>): Promise<Launcher> {

@@ -5,7 +5,7 @@
 
 import { closeSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { Socket } from 'node:net';
-import { monotonicMs } from '../time/monotonic.ts';
+import { monotonicMs } from '../../ops/monotonic.ts';
 import {
   type DeadlineMessage,
   encodeFrame,

@@ -51,6 +51,22 @@ export function readVariable(pid: number, name: string): string | undefined {
   return found?.slice(name.length + 1);
 }
 
+/**
+ * The marks in `name` that a process may carry. Anybody can start a process with any environment, so the marks of another
+ * user's process say nothing, and neither does a mark whose owner started after the process.
+ */
+export function readMarks(pid: number, name: string): string[] {
+  const value = readVariable(pid, name);
+  if (value === undefined || !isOwn(pid)) return [];
+  const startedAt = Number(readStat(pid)?.startedAt ?? 0);
+  return value.split(' ').filter((mark) => mark !== '' && Number(mark.split('.')[2]) <= startedAt);
+}
+
+/** True if this user started the process: a set-user-ID program changes only its effective user. */
+export function isOwn(pid: number): boolean {
+  return /^Uid:\t(\d+)/m.exec(readOr(`/proc/${pid}/status`) ?? '')?.[1] === String(process.getuid?.());
+}
+
 /** The PID namespace of this process. Pids of another namespace mean nothing here. */
 const namespace: string = readNamespace();
 

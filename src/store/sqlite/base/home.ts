@@ -3,21 +3,12 @@
  * second name, a second process could own the file, and would miss what is only in the log.
  */
 
-import { closeSync, existsSync, openSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { WorkronError } from '../../../core/error.ts';
 import { Database } from './database.ts';
 import { sql } from './sql.ts';
 import { lockedByOther } from './sqlite-error.ts';
-
-/** Creates the file if it does not exist: only then can a symbolic link to it be resolved. */
-export function createFile(path: string): void {
-  try {
-    if (!existsSync(path)) closeSync(openSync(path, 'a'));
-  } catch {
-    // SQLite's own error says what is wrong with this name.
-  }
-}
 
 /**
  * Returns the home of the file that `path` names, through symbolic and hard links. Throws `store_unavailable` if the file has

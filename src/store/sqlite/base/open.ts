@@ -1,5 +1,6 @@
 /** Jobs in one SQLite file. This side only encodes, calls the threads and decodes. */
 
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Clock } from '../../../core/clock.ts';
 import type { Log } from '../../../ops/log.ts';
@@ -8,7 +9,8 @@ import { LocalHints } from '../../hint.ts';
 import type { Store } from '../../store.ts';
 import { transactional } from '../graph/enlist.ts';
 import { calls, type Threads } from './calls.ts';
-import { createFile, homeOf } from './home.ts';
+import { homeOf } from './home.ts';
+import { createPrivate, makePrivate } from './private-files.ts';
 import { type ReaderMethods, readerMethods } from './reader-methods.ts';
 import { Thread } from './thread.ts';
 import { urgentReads, type WriterMethods, writerMethods } from './writer-methods.ts';
@@ -24,7 +26,9 @@ export interface SqliteStore extends Store {
  */
 export async function openSqlite(options: { file: string; clock: Clock; log: Log }): Promise<SqliteStore> {
   const { clock, log } = options;
-  createFile(options.file);
+  // A symbolic link to a file that does not exist cannot be resolved. An existing file must not be opened and closed here: that
+  // would end the locks of the application's own connections.
+  if (!existsSync(options.file)) createPrivate(options.file);
   const file = homeOf(options.file);
   const hints = new LocalHints();
   const writer = await Thread.start<WriterMethods>({
@@ -34,6 +38,7 @@ export async function openSqlite(options: { file: string; clock: Clock; log: Log
     onChanged: (changed) => hints.announce(changed),
   });
   try {
+    makePrivate(file, log);
     const reader = await Thread.start<ReaderMethods>({ entry: 'reader', data: { file }, clock });
     log.debug({ file }, 'database opened');
     return storeOn({ writer, reader, file, clock }, hints);

@@ -21,6 +21,7 @@ import { isForPage, Page, servePage } from './page.ts';
 import { errorHeaders, publicError } from './problem-reply.ts';
 import { assertSafeBind } from './safe-bind.ts';
 import { checkHost, checkOrigin, checkTarget, isNavigation } from './same-site.ts';
+import { urlHost } from './url-host.ts';
 
 export interface ServerOptions {
   scheduler: Scheduler;
@@ -102,7 +103,7 @@ export function createServer(options: ServerOptions): HttpServer {
   };
   const app = createApp(log);
   addChecks(app, options, context);
-  addRequestLog(app, log);
+  addRequestLog(app, scheduler, log);
   if (options.baseOf !== undefined) addLocationPrefix(app, options.baseOf);
   for (const handler of HANDLERS) addHandler(app, handler, context, log);
   servePage(app, new Page(options.pageFolder));
@@ -201,8 +202,9 @@ function addChecks(app: FastifyInstance, options: ServerOptions, { closing, toke
   });
 }
 
-function addRequestLog(app: FastifyInstance, log: Log): void {
+function addRequestLog(app: FastifyInstance, scheduler: Scheduler, log: Log): void {
   app.addHook('onResponse', async (request, reply) => {
+    scheduler.countRequest(routeOf(request), reply.statusCode);
     if (request.routeOptions.config.handler?.quiet && reply.statusCode < 500) return;
     const line = {
       request_id: request.id,
@@ -214,6 +216,13 @@ function addRequestLog(app: FastifyInstance, log: Log): void {
     if (reply.statusCode === 401 || reply.statusCode === 403) log.warn(line, 'request refused');
     else log.debug(line, 'request');
   });
+}
+
+/** The route of a request for metrics: one of a fixed set, whatever callers ask for. */
+function routeOf({ routeOptions: { config } }: FastifyRequest): string {
+  if (config.handler === undefined) return config.page ? PAGE_PATH : 'unknown';
+  const { method, path } = config.handler.route;
+  return `${method} ${path}`;
 }
 
 function addLocationPrefix(app: FastifyInstance, baseOf: (request: IncomingMessage) => string): void {
@@ -278,11 +287,6 @@ function matches(pattern: string, path: string): boolean {
 
 function pathIn(request: FastifyRequest): string {
   return request.url.split('?', 1)[0] ?? '/';
-}
-
-function urlHost(host: string): string {
-  if (host === '0.0.0.0' || host === '::') return 'localhost';
-  return host.includes(':') ? `[${host}]` : host;
 }
 
 function memo<T>(make: () => T): () => T {

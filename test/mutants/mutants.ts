@@ -24,6 +24,11 @@ export function plantIn(text: string, { file, from, to }: Edit): string {
 
 export const MUTANTS: Mutant[] = [
   {
+    name: 'a hard link to a SQLite file is a file of its own',
+    edits: [{ file: 'src/store/sqlite/base/home.ts', from: 'if (names === 1) return file;', to: 'return file;' }],
+    tests: ['test/store/sqlite/names.test.ts'],
+  },
+  {
     name: 'the next tick is computed from now, not from the last tick',
     edits: [
       {

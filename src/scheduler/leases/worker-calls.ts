@@ -1,7 +1,7 @@
 /** The calls of workers: register, claim jobs, renew leases, report. */
 
 import type { ClaimedJob } from '../../core/job.ts';
-import type { HeartbeatAnswer, HeartbeatRequest, Report } from '../../core/lease.ts';
+import type { HeartbeatAnswer, HeartbeatRequest, LeaseRef, Report } from '../../core/lease.ts';
 import type { Settlement } from '../../core/outcome.ts';
 import type { LogChunk } from '../../core/output.ts';
 import type { NewWorker, WorkerRow } from '../../core/worker.ts';
@@ -50,7 +50,9 @@ export function workerCallsOf(context: SchedulerContext, { leaseMs, stopped }: W
       const { workerId } = heartbeat;
       const starts = started.map((start) => ({ ...start, workerId }));
       if (starts.length > 0) await store.start(starts, signal);
-      return await store.heartbeat(heartbeat, signal);
+      const answer = await store.heartbeat(heartbeat, signal);
+      if (answer !== undefined && answer.returned.length > 0) await countReturned(context, answer.returned, signal);
+      return answer;
     },
     settle: (settlements, signal) => settle(context, settlements, signal),
     writeLogs: (chunks, signal) => store.appendLogs(chunks, signal),
@@ -66,4 +68,18 @@ export function workerCallsOf(context: SchedulerContext, { leaseMs, stopped }: W
     },
     gone: (workerId, signal) => reclaimFromGone(context, workerId, signal),
   };
+}
+
+/** Counts claims that went back to their queues. They are back, so an error here must not fail the heartbeat. */
+async function countReturned(
+  { store, telemetry, log }: SchedulerContext,
+  returned: readonly LeaseRef[],
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    const ids = returned.map(({ jobId }) => jobId);
+    telemetry.returned(await store.read(ids, signal));
+  } catch (error) {
+    log.debug({ error, jobs: returned.length }, 'could not count returned jobs');
+  }
 }

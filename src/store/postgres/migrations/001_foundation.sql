@@ -4,17 +4,19 @@
 
 -- INSTALLATION ---------------------------------------------------------------------------------------------------------
 
--- One row about the installation. lock_space is the first half of every advisory lock key and part of the channel's name:
--- locks and channels belong to a database, not to a schema. Tests move clock_offset_ms.
+-- One row about the installation. Code below min_code must not use it. lock_space is the first half of every advisory lock
+-- key and part of the channel's name: locks and channels belong to a database, not to a schema. home is used on SQLite only.
+-- Tests move clock_offset_ms.
 create table workron.meta (
   "only" boolean primary key default true check ("only"),
   schema_version integer not null,
   min_code integer not null,
   lock_space integer not null,
+  home text,
   clock_offset_ms bigint not null default 0
 );
 insert into workron.meta (schema_version, min_code, lock_space)
-  values (0, 1, floor(random() * 2147483647)::integer);
+  values (0, 0, floor(random() * 2147483647)::integer);
 
 -- One row per process, renewed every beat_ms.
 create table workron.instance (

@@ -6,7 +6,8 @@ import { usageError } from '../errors/cli-error.ts';
 import { EXIT, exitCodeOf } from '../errors/exit-code.ts';
 import { ownFailure } from '../errors/failure.ts';
 import { note } from '../errors/report.ts';
-import { addJobFlags, commandOf, jobFrom } from '../flags/job.ts';
+import { addJobFlags } from '../flags/job.ts';
+import { workFrom } from '../flags/work.ts';
 import { detachOnInterrupt } from '../follow/detach.ts';
 import { followLog } from '../follow/log.ts';
 import { waitForEnd } from '../follow/wait-for-end.ts';
@@ -18,9 +19,12 @@ export function runCommand(): Command {
     .argument('[command...]', 'One argument is a shell line; several are quoted and joined');
   return addJobFlags(command).action((words: string[]) =>
     ownFailure(async () => {
-      if (words.length === 0) throw usageError('expected a command after --', "workron run -- 'echo hello'");
+      const job = workFrom(command, words);
+      if (job['command'] === undefined && job['handler'] === undefined) {
+        throw usageError('expected a command after --, or --handler', "workron run -- 'echo hello'");
+      }
       const connection = connect(command);
-      const body = { max_attempts: 1, ...jobFrom(command), command: commandOf(words) };
+      const body = { max_attempts: 1, ...job };
       const { id } = (await connection.json(routes.submitJobs, { body })) as SubmittedJob;
       const { json, quiet } = outputOf(command);
       if (!quiet && !json) note(`job ${id}`);
@@ -36,15 +40,15 @@ export function runCommand(): Command {
         if (!json) await followLog(connection, { id, signal: interrupt.signal });
         return waitForEnd(connection, id, { signal: interrupt.signal });
       };
-      const job = await Promise.race([followed(), interrupt.left]);
-      if (typeof job === 'number') {
-        process.exitCode = job;
+      const ended = await Promise.race([followed(), interrupt.left]);
+      if (typeof ended === 'number') {
+        process.exitCode = ended;
         return;
       }
-      if (json) printJson(job);
-      else if (job.status !== 'done' && !quiet)
-        note(`job ${id} ${job.status}${job.reason === null ? '' : ` (${job.reason})`}`);
-      process.exitCode = interrupt.cancelled ? EXIT.interrupted : exitCodeOf(job);
+      if (json) printJson(ended);
+      else if (ended.status !== 'done' && !quiet)
+        note(`job ${id} ${ended.status}${ended.reason === null ? '' : ` (${ended.reason})`}`);
+      process.exitCode = interrupt.cancelled ? EXIT.interrupted : exitCodeOf(ended);
     }),
   );
 }

@@ -9,7 +9,7 @@ import type { Cluster } from './cluster.ts';
 import type { Failures, FailuresQuery } from './failures.ts';
 import type { Health, Readiness, Welcome } from './health.ts';
 import type { Heartbeat, HeartbeatAnswer } from './heartbeat.ts';
-import type { AttemptList, Job, JobDetail, JobPage, Submitted, WaitQuery } from './job.ts';
+import type { AttemptList, Job, JobDetail, JobPage, Submitted, SubmittedJob, WaitQuery } from './job.ts';
 import type { JobCancel, JobEditInput } from './job-edit.ts';
 import type { JobListQuery } from './job-filter.ts';
 import type { JobSubmissionInput } from './job-submission.ts';
@@ -65,6 +65,7 @@ export const routes = {
   editJob: route('PATCH', '/jobs/:id', 'operate').of<{ body: JobEditInput; reply: Job }>(),
   cancelJob: route('POST', '/jobs/:id/cancel', 'operate').of<{ body?: In<typeof JobCancel>; reply: Job }>(),
   retryJob: route('POST', '/jobs/:id/retry', 'operate').of<{ body?: Empty; reply: Job }>(),
+  rerunJob: route('POST', '/jobs/:id/rerun', 'submit').of<{ body?: Empty; reply: SubmittedJob }>(),
   listAttempts: route('GET', '/jobs/:id/attempts', 'read').of<{ reply: Out<typeof AttemptList> }>(),
   readCheckpoint: route('GET', '/jobs/:id/checkpoint', 'read').of<{ reply: Out<typeof Checkpoint> }>(),
   readLogs: route('GET', '/jobs/:id/logs', 'read').of<{ query: In<typeof LogQuery> }>(),

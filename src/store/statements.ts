@@ -21,6 +21,7 @@ export const TWINS = {
   },
   insert: {
     insertJobs: 'Writes new jobs, in the order of the rows.',
+    setRerunOf: 'Notes which job a new one repeats.',
     replaceJob: 'Overwrites a waiting job by a new one; its id and its attempts stay.',
     replaceLive: 'Resets the live row of a replaced job to that of a new one.',
   },

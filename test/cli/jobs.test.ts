@@ -54,6 +54,58 @@ async function status(id: string): Promise<string> {
 }
 
 describe('command line', { concurrency: 2 }, () => {
+  test('rerun: a done job runs again with its environment, as a new job', async () => {
+    const id = await given('echo "secret $SECRET"', { env: { SECRET: 'known' } });
+    await ended(id);
+    const { code, stderr } = await workron('retry', id);
+    assert.deepEqual([code, /it is done; a rerun makes a new job of it/.test(stderr)], [5, true]);
+    const [, again = ''] = /^submitted job (\d+), a rerun of job (\d+)$/.exec(await ok('rerun', id)) ?? [];
+    assert.equal(await ok('wait', '-q', again), again);
+    assert.equal(await ok('logs', again), 'secret known');
+    assert.equal((await json('job', again))['rerun_of'], id);
+    assert.equal((await workron('rerun', '999999')).code, 3);
+  });
+
+  test('submit --handler: a job of a handler, with its input', async () => {
+    const job = await json('submit', '--handler', 'mail', '--input', '{"to":"x"}', '--queue', 'nobody');
+    assert.deepEqual([job['handler'], job['input'], job['command']], ['mail', { to: 'x' }, null]);
+    await ok('cancel', job.id);
+    for (const [args, message] of [
+      [['submit', '--handler', 'mail', '--', 'true'], /or --handler, not both/],
+      [['submit', '--input', '1', '--', 'true'], /--input goes with --handler/],
+      [['submit', '--handler', 'mail', '--input', '{'], /expected JSON/],
+      [['submit'], /expected a command after --, --handler or --file/],
+    ] as const) {
+      const { code, stderr } = await workron(...args);
+      assert.deepEqual([code, message.test(stderr)], [2, true], stderr);
+    }
+  });
+
+  test('jobs --unique: lists the jobs of a unique key', async () => {
+    const id = await given('true', { unique: { key: 'nightly-7' } });
+    assert.equal(await ok('jobs', '-q', '--unique', 'nightly-7'), id);
+  });
+
+  test('edit --delay: the next attempt starts now', async () => {
+    const id = await given('[ "$WORKRON_ATTEMPT" = 2 ]', { backoff: { type: 'fixed', base: '1h' } });
+    await eventually(async () => (await status(id)) === 'scheduled');
+    const { code, stderr } = await workron('retry', id);
+    assert.deepEqual([code, /edit it with delay 0s/.test(stderr)], [5, true], stderr);
+    await ok('edit', id, '--delay', '0s');
+    await ok('wait', '-q', id);
+  });
+
+  test('files that cannot be read end with the code for a wrong command line', async () => {
+    for (const args of [
+      ['submit', '--file', 'nosuch.json'],
+      ['apply', 'nosuch.yaml'],
+      ['workflow', 'run', 'nosuch.yaml'],
+    ]) {
+      const { code, stderr } = await workron(...args);
+      assert.deepEqual([code, /cannot read nosuch/.test(stderr)], [2, true], stderr);
+    }
+  });
+
   test('submit: prints the id, alone with -q, and the object of the API with --json', async () => {
     assert.match(await ok('submit', '--', 'true'), /^submitted job \d+$/);
     const id = await ok('submit', '-q', '--', 'true');

@@ -119,6 +119,7 @@ export const routes = {
   readOperation: route('GET', '/operations/:id', 'read').of<{ reply: Operation }>(),
   listQueues: route('GET', '/queues', 'read').of<{ reply: Out<typeof QueueList> }>(),
   editQueue: route('PATCH', '/queues/:name', 'operate').of<{ body: QueueEdit; reply: Queue }>(),
+  deleteQueue: route('DELETE', '/queues/:name', 'operate').of<{ reply: Empty }>(),
   listWorkers: route('GET', '/workers', 'read').of<{ reply: Out<typeof WorkerList> }>(),
   drainWorker: route('POST', '/workers/:id/drain', 'operate').of<{ body?: Empty; reply: Worker }>(),
   previewSchedule: route('POST', '/schedules/preview', 'read').of<{

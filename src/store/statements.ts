@@ -127,6 +127,7 @@ export const TWINS = {
     queueCounts: 'The number of jobs of queues by status. A group runs without a worker and is not counted as running.',
     queueRows: 'The settings of one queue or of all.',
     setQueue: 'Pauses, resumes or limits a queue.',
+    deleteQueue: 'Deletes the settings of a queue without unfinished jobs.',
   },
   workers: {
     insertWorker: 'Registers a worker.',

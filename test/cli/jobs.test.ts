@@ -1,6 +1,7 @@
 /** The command line against a real Workron: jobs from submission to their end. */
 
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,6 +12,8 @@ import { type Called, callWorkron, plainEnvironment, startCall } from '../kit/co
 import { eventually } from '../kit/eventually.ts';
 import { startHttpProxy } from '../kit/http-proxy.ts';
 import { api, startWorkron, temporaryFolder, type WorkronProcess } from '../kit/workron-process.ts';
+
+const WORKRON = join(import.meta.dirname, '..', '..', 'bin', 'workron');
 
 type Job = Record<string, unknown> & { id: string; status: string };
 
@@ -184,13 +187,41 @@ describe('command line', { concurrency: 2 }, () => {
   test("run: the job's output on stdout, the job's code as exit code", async () => {
     const seven = await workron('run', '--', 'echo out; echo err >&2; exit 7');
     assert.deepEqual([seven.code, seven.stdout], [7, 'out\nerr\n']);
-    assert.match(seven.stderr, /^job \d+\njob \d+ failed \(exit\)\n$/);
+    assert.match(seven.stderr, /^job \d+\n(standard input.*\n)?job \d+ failed: exit 7: err\n$/);
     assert.deepEqual(await workron('run', '-q', '--', 'printf', 'x'), { code: 0, stdout: 'x', stderr: '' });
     assert.equal((await workron('run', '--', 'kill -KILL $$')).code, 137);
     assert.equal((await workron('run', '--timeout', '300ms', '--kill-grace', '0s', '--', 'sleep 60')).code, 124);
     const told = await workron('run', '--json', '--', 'exit 3');
     const job = JSON.parse(told.stdout) as Job;
     assert.deepEqual([told.code, job.status, job['max_attempts']], [3, 'failed', 1]);
+  });
+
+  test('run: bytes that are no UTF-8 arrive as they are', async () => {
+    const call = startCall(['run', '-q', '--', String.raw`printf '\377\376ok\303'`], {
+      env: { WORKRON_URL: server.url },
+    });
+    const chunks: Buffer[] = [];
+    call.stdout?.on('data', (data: Buffer) => chunks.push(data));
+    assert.deepEqual(await once(call, 'close'), [0, null]);
+    assert.equal(Buffer.concat(chunks).toString('hex'), 'fffe6f6bc3');
+  });
+
+  test('run: says why a command could not start, what it waits for, and that input is not passed on', async () => {
+    const folderless = await workron('run', '--cwd', '/nonexistent', '--', 'pwd');
+    assert.match(folderless.stderr, /job \d+ failed: .*working directory.*does not exist/);
+    await ok('queues', 'pause', 'shut');
+    const env = { WORKRON_URL: server.url };
+    const waiting = startCall(['run', '--queue', 'shut', '--', 'true'], { env });
+    let said = '';
+    waiting.stderr?.on('data', (data: Buffer) => (said += data.toString()));
+    await eventually(() => /waits for queue shut to be resumed/.test(said));
+    assert.doesNotMatch(said, /standard input/);
+    const closed = once(waiting, 'close');
+    await ok('queues', 'resume', 'shut');
+    assert.deepEqual(await closed, [0, null]);
+    const piped = spawnSync('sh', ['-c', `echo hi | ${WORKRON} run --url ${server.url} -- cat`], { encoding: 'utf8' });
+    assert.deepEqual([piped.status, piped.stdout], [0, '']);
+    assert.match(piped.stderr, /standard input is not passed to the job/);
   });
 
   test('run: one Ctrl-C leaves the job alone, a second one cancels it', async () => {

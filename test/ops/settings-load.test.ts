@@ -168,3 +168,16 @@ test('settings: a lease shorter than two heartbeats is refused', () => {
   assert.match(refusal({ flags: { lease: '8s' } }), /heartbeat must be at most half/);
   assert.equal(load({ flags: { lease: '10s' } }).leaseMs, 10_000);
 });
+
+test('settings: a client talks to the server that the same file or variables describe', () => {
+  const url = (given: Given) => load({ command: 'client', ...given }).url;
+  assert.equal(url({}), 'http://127.0.0.1:8080');
+  assert.equal(url({ yaml: 'port: 18931' }), 'http://127.0.0.1:18931');
+  assert.equal(url({ env: { WORKRON_PORT: '7' }, yaml: 'port: 18931' }), 'http://127.0.0.1:7');
+  assert.equal(url({ yaml: 'port: 9\nhost: 0.0.0.0' }), 'http://127.0.0.1:9');
+  assert.equal(url({ yaml: "host: '::1'" }), 'http://[::1]:8080');
+  assert.equal(url({ yaml: 'port: 0' }), 'http://127.0.0.1:8080', 'a free port is not known');
+  assert.equal(url({ env: { PORT: '5' } }), 'http://127.0.0.1:8080', 'PORT may be that of another program');
+  assert.equal(url({ env: { WORKRON_URL: 'http://x:1' }, yaml: 'port: 18931' }), 'http://x:1');
+  assert.match(refusal({ command: 'client', yaml: 'port: many' }), /port/);
+});

@@ -52,6 +52,9 @@ export function loadSettings(sources: SettingsSources): Settings {
     if (found !== undefined) given[key] = found;
     values[key] = found === undefined ? setting.default : parse(setting, found);
   }
+  if (sources.command === 'client' && given.url === undefined) {
+    values['url'] = localUrl(sources, file) ?? values['url'];
+  }
   if (values['token'] === null) values['token'] = readToken(values['tokenFile'] as string | null);
 
   const plain = values as Omit<Settings, 'store'>;
@@ -60,6 +63,20 @@ export function loadSettings(sources: SettingsSources): Settings {
   const settings: Settings = { ...plain, dbUrl, store: chooseStore(dbUrl, plain.dbDriver) };
   checkSettings(settings, sources.command);
   return settings;
+}
+
+/** Where a server with the same variables and file listens; `undefined` if they do not say so. */
+function localUrl({ env }: SettingsSources, file: ReadonlyMap<string, Given>): string | undefined {
+  const sources: SettingsSources = { command: 'up', flags: {}, env };
+  // PORT may be that of another program: it counts for a server only.
+  const { fallback: _fallback, ...portSetting } = SETTINGS.port;
+  const [port, host] = [find(portSetting, sources, file), find(SETTINGS.host, sources, file)];
+  if (port === undefined && host === undefined) return undefined;
+  const listens = port === undefined ? SETTINGS.port.default : (parse(SETTINGS.port, port) as number);
+  if (listens === 0) return undefined;
+  const name = host === undefined ? SETTINGS.host.default : (parse(SETTINGS.host, host) as string);
+  const address = name === '0.0.0.0' || name === '::' ? SETTINGS.host.default : name;
+  return `http://${address.includes(':') ? `[${address}]` : address}:${listens}`;
 }
 
 function find(

@@ -25,7 +25,7 @@ function callsOf(store: Store, lease: Lease, waitingId: number): ((signal: Abort
     (signal) => store.findExpired(10, signal),
     (signal) => store.findLost({ limit: 10, dead: [] }, signal),
     (signal) => store.findUnlocked(signal),
-    (signal) => store.retireWorkers(0, signal),
+    (signal) => store.retireWorkers({ forgetAfterMs: 0 }, signal),
     (signal) => store.prune(RETENTION, 10, signal),
     (signal) => store.read([jobId], signal),
     (signal) => store.list({}, { before: null, limit: 10 }, signal),

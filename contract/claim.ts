@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { isWorkronError } from '../src/core/error.ts';
 import { DEFAULT_SPEC, type JobSpec } from '../src/core/job.ts';
-import { aJob, anOffer, jobs } from './kit/builders.ts';
+import { aJob, anOffer, jobs, LEASE_MS } from './kit/builders.ts';
+import { nextHint } from './kit/hints.ts';
 import { beat, claim, claimOne, decide, forever, ids, readOne, register, submit, submitOne } from './kit/steps.ts';
 import { type OpenStore, withStore } from './kit/store.ts';
 
@@ -28,6 +29,21 @@ export function exerciseClaim(open: OpenStore): void {
     assert.equal(running.workerId, worker.id);
     assert.equal(running.startedAt, startedAt);
     assert.ok(running.lastHeartbeatAt !== null && running.lastHeartbeatAt >= worker.seenAt);
+  });
+
+  test('claim: a worker whose lease is over is given nothing until it is heard again', async ({ store, advance }) => {
+    await submit(store, jobs(2, { handler: 'h' }));
+    const offer = anOffer({ handlers: ['h'] });
+    const { id } = await register(store);
+    await advance(LEASE_MS + 1_000);
+    for (const prefetch of [false, true]) assert.deepEqual(await claim(store, id, { offer, prefetch }), []);
+    const other = await register(store, { leaseMs: 2 * LEASE_MS });
+    await advance(LEASE_MS + 1_000);
+    assert.equal((await claim(store, other.id, { offer, limit: 1 })).length, 1);
+    const work = nextHint(store, 'work');
+    await beat(store, id, []);
+    await work;
+    assert.equal((await claim(store, id, { offer })).length, 1);
   });
 
   test('claim: no job is given to two claimers', async ({ store }) => {

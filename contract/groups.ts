@@ -299,7 +299,7 @@ export function exerciseGroups(open: OpenStore): void {
       lost.map(({ groupId }) => groupId),
       [step['each']],
     );
-    assert.deepEqual(await store.retireWorkers(0, forever), [id]);
+    assert.deepEqual(await store.retireWorkers({ forgetAfterMs: 0 }, forever), [id]);
     assert.equal((await readOne(store, step['each'] ?? 0)).status, 'running');
   });
 

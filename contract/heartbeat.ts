@@ -91,6 +91,26 @@ export function exerciseHeartbeat(open: OpenStore): void {
     assert.deepEqual(answer.returned, [{ jobId: first.job.id, attempt: 2 }]);
   });
 
+  test('heartbeat: of two attempts of a job that a worker lists, the older one is lost and the newer one kept', async ({
+    store,
+    advance,
+  }) => {
+    const first = await claimOne(store, aJob());
+    await loseLeases(store, advance);
+    await beat(store, first.workerId, [], null);
+    const [job] = await claim(store, first.workerId, { claimSeq: 7 });
+    assert.ok(job);
+    const second = { job, workerId: first.workerId };
+    for (const both of [
+      [first, second],
+      [second, first],
+    ]) {
+      const answer = await beat(store, first.workerId, both, 7);
+      assert.deepEqual(answer, { ...QUIET, lost: [{ jobId: job.id, attempt: 1 }] });
+    }
+    assert.equal((await readOne(store, job.id)).status, 'running');
+  });
+
   test('heartbeat: a job with a cancel request is cancelled when it is taken back', async ({ store }) => {
     const lease = await claimOne(store, aJob());
     await cancel(store, lease.job.id);

@@ -3,6 +3,7 @@ import { DEFAULT_SPEC, type JobSpec, type NewJob } from '../src/core/job.ts';
 import type { ClaimRequest } from '../src/store/job-store.ts';
 import type { Store } from '../src/store/store.ts';
 import { aJob, anOffer, jobs, LEASE_MS } from './kit/builders.ts';
+import { nextHint } from './kit/hints.ts';
 import {
   beat,
   claim,
@@ -210,6 +211,26 @@ export function exerciseInsertAndClaim(open: OpenStore): void {
     }
     const { id } = await register(store);
     assert.deepEqual(ids(await claim(store, id)), stored);
+  });
+
+  test('insert and claim: a worker whose lease is over gets nothing, and the jobs are stored for others', async ({
+    store,
+    advance,
+  }) => {
+    // The lane exists from here on.
+    await succeed(store, await claimOne(store, aJob()));
+    const workerId = await waiting(store);
+    await advance(LEASE_MS + 1_000);
+    const work = nextHint(store, 'work');
+    const { stored, handed } = await hand(store, workerId, jobs(2));
+    assert.deepEqual([stored.length, handed], [2, []]);
+    await work;
+    assert.deepEqual(ids(await claim(store, await waiting(store))), []);
+    assert.deepEqual(
+      await Promise.all(stored.map(async (id) => (await readOne(store, id)).attempt)),
+      [1, 1],
+      'another worker got them',
+    );
   });
 
   test('insert and claim: a job whose reply never reached the worker is taken back by its claim number without a charge', async ({

@@ -160,7 +160,7 @@ export function exerciseLeadership(open: OpenStore): void {
     const step = { cursor: 1, changed: 1, skipped: 0, status: 'done' } as const;
     await assert.rejects(old.advanceOperation(operation.id, null, step, forever), isLost);
     assert.equal((await store.operation(operation.id, forever))?.status, 'running');
-    await assert.rejects(old.retireWorkers(0, forever), isLost);
+    await assert.rejects(old.retireWorkers({ forgetAfterMs: 0 }, forever), isLost);
     await assert.rejects(old.forgetInstances(0, forever), isLost);
     await assert.rejects(old.prune({ doneMs: 0, otherMs: 0, statsMs: 0 }, 10, forever), isLost);
 

@@ -103,6 +103,56 @@ export function exerciseLost(open: OpenStore): void {
     assert.equal((await loseLeases(store, advance)).length, 1);
   });
 
+  test('lost: a lease ends only if it could have been renewed for its whole length while the clock was watched', async ({
+    store,
+    advance,
+  }) => {
+    const { job, workerId } = await claimOne(store, aJob());
+    await register(store, { leaseMs: 10 * LEASE_MS });
+    await advance(3 * LEASE_MS);
+    const at = await store.now(forever);
+    const watched = (sinceMs: number) => ({ since: at - sinceMs, at });
+    const find = async (sinceMs: number) =>
+      ids((await store.findLost({ limit: 10, dead: [], watched: watched(sinceMs) }, forever)).map((lost) => lost.job));
+    const retire = (sinceMs: number) => store.retireWorkers({ forgetAfterMs: 1e9, watched: watched(sinceMs) }, forever);
+    assert.deepEqual([await find(LEASE_MS - 1_000), await retire(LEASE_MS - 1_000)], [[], []]);
+    assert.deepEqual([await find(LEASE_MS), await retire(LEASE_MS)], [[job.id], [workerId]]);
+  });
+
+  test('lost: leases are judged at the instant that was watched, however far the clock has gone since', async ({
+    store,
+    advance,
+  }) => {
+    const { job, workerId } = await claimOne(store, aJob());
+    const at = await store.now(forever);
+    const watched = { since: at - 10 * LEASE_MS, at };
+    const find = () => store.findLost({ limit: 10, dead: [], watched }, forever);
+    await advance(3 * LEASE_MS);
+    assert.deepEqual(await find(), []);
+    await store.heartbeat({ workerId, leases: [{ jobId: job.id, attempt: 1 }], seenClaim: 1 }, forever);
+    assert.deepEqual(await find(), [], 'a heartbeat after that instant is no sign that the clock was set back');
+    assert.deepEqual(await store.retireWorkers({ forgetAfterMs: 1e9, watched }, forever), []);
+  });
+
+  test('lost: after the clock was set back, a heartbeat far in the future is older than the watch', async ({
+    store,
+    advance,
+  }) => {
+    const { job, workerId } = await claimOne(store, aJob());
+    await advance(-LEASE_MS / 2);
+    const soon = await store.now(forever);
+    const nearby = { since: soon - 2 * LEASE_MS, at: soon };
+    assert.deepEqual(await store.findLost({ limit: 10, dead: [], watched: nearby }, forever), []);
+    await advance(-2 * LEASE_MS);
+    const at = await store.now(forever);
+    const find = async (since: number) =>
+      ids((await store.findLost({ limit: 10, dead: [], watched: { since, at } }, forever)).map((lost) => lost.job));
+    assert.deepEqual(await find(at - LEASE_MS + 1_000), []);
+    assert.deepEqual(await find(at - LEASE_MS), [job.id]);
+    const retired = await store.retireWorkers({ forgetAfterMs: 1e9, watched: { since: at - LEASE_MS, at } }, forever);
+    assert.deepEqual(retired, [workerId]);
+  });
+
   test('unlocked: workers that never held a lock are not reported', async ({ store }) => {
     await register(store, { attachment: 'remote' });
     assert.deepEqual((await store.findUnlocked(forever)).workers, []);

@@ -78,10 +78,10 @@ export function exerciseWorkers(open: OpenStore): void {
   }) => {
     const { id } = await register(store);
     const other = await register(store, { leaseMs: LEASE_MS * 10 });
-    assert.deepEqual(await store.retireWorkers(DAY_MS, forever), []);
+    assert.deepEqual(await store.retireWorkers({ forgetAfterMs: DAY_MS }, forever), []);
     await advance(LEASE_MS + 1_000);
-    assert.deepEqual(await store.retireWorkers(DAY_MS, forever), [id]);
-    assert.deepEqual(await store.retireWorkers(DAY_MS, forever), []);
+    assert.deepEqual(await store.retireWorkers({ forgetAfterMs: DAY_MS }, forever), [id]);
+    assert.deepEqual(await store.retireWorkers({ forgetAfterMs: DAY_MS }, forever), []);
     assert.deepEqual(
       (await store.workers(forever)).map(({ state }) => state),
       ['offline', 'online'],
@@ -95,7 +95,7 @@ export function exerciseWorkers(open: OpenStore): void {
     const { id } = await register(store);
     await store.drainWorker(id, forever);
     await advance(LEASE_MS + 1_000);
-    assert.deepEqual(await store.retireWorkers(DAY_MS, forever), [id]);
+    assert.deepEqual(await store.retireWorkers({ forgetAfterMs: DAY_MS }, forever), [id]);
     assert.equal((await beat(store, id, []))?.drain, true);
     assert.equal((await store.workers(forever))[0]?.state, 'draining');
   });
@@ -107,17 +107,17 @@ export function exerciseWorkers(open: OpenStore): void {
     await store.leaveWorker(left.id, forever);
     await advance(DAY_MS - 60_000);
     const fresh = await register(store);
-    await store.retireWorkers(DAY_MS, forever);
+    await store.retireWorkers({ forgetAfterMs: DAY_MS }, forever);
     assert.equal((await store.workers(forever)).length, 4);
     await advance(120_000);
     await beat(store, fresh.id, []);
-    await store.retireWorkers(DAY_MS, forever);
+    await store.retireWorkers({ forgetAfterMs: DAY_MS }, forever);
     assert.deepEqual(
       (await store.workers(forever)).map(({ id }) => id),
       [lease.workerId, fresh.id],
     );
     await succeed(store, lease);
-    await store.retireWorkers(DAY_MS, forever);
+    await store.retireWorkers({ forgetAfterMs: DAY_MS }, forever);
     assert.deepEqual(
       (await store.workers(forever)).map(({ id }) => id),
       [fresh.id],

@@ -107,6 +107,8 @@ export class Hands {
 
   /** Claims every claimable job; returns the ids in ascending order. */
   async take(): Promise<number[]> {
+    // The test may have let its lease pass.
+    await this.#store.heartbeat({ workerId: this.workerId, leases: null, seenClaim: null }, forever);
     const claimed = await claim(this.#store, this.workerId, { limit: 1_000 });
     for (const job of claimed) this.#leases.set(job.id, { job, workerId: this.workerId });
     return claimed.map(({ id }) => id).sort((a, b) => a - b);

@@ -4,7 +4,7 @@
  */
 
 import type { z } from 'zod';
-import type { ClaimedJobs, ClaimRequestInput } from './claim.ts';
+import type { ClaimedJobs, ClaimRequestInput, ClaimWaitEnded, EndClaimWait } from './claim.ts';
 import type { Cluster } from './cluster.ts';
 import type { Failures, FailuresQuery } from './failures.ts';
 import type { Health, Readiness, Welcome } from './health.ts';
@@ -16,7 +16,7 @@ import type { JobSubmissionInput } from './job-submission.ts';
 import type { BulkAnswer, BulkRequestInput, Operation } from './operation.ts';
 import type { LogPosition, LogQuery, LogUploadQuery, OutputAnswer } from './output.ts';
 import type { Queue, QueueEdit, QueueList } from './queue.ts';
-import type { Left, Registered, Registration } from './registration.ts';
+import type { Gone, Left, Registered, Registration } from './registration.ts';
 import type { Checkpoint, ReportAnswer, ReportRequest } from './report.ts';
 import { route } from './route.ts';
 import type {
@@ -151,8 +151,13 @@ export const routes = {
     body?: Record<string, unknown>;
     reply: Out<typeof Left>;
   }>(),
+  goneWorker: route('POST', '/workers/:id/gone', 'work').of<{ body?: unknown; reply: Out<typeof Gone> }>(),
   nudgeWorker: route('GET', '/workers/:id/nudges', 'work').of<object>(),
   claimJobs: route('POST', '/jobs/claim', 'work').of<{ body: ClaimRequestInput; reply: Out<typeof ClaimedJobs> }>(),
+  endClaimWait: route('POST', '/workers/:id/end_wait', 'work').of<{
+    body: In<typeof EndClaimWait>;
+    reply: Out<typeof ClaimWaitEnded>;
+  }>(),
   writeLogs: route('POST', '/jobs/:id/logs', 'work').of<{
     query: In<typeof LogUploadQuery>;
     reply: Out<typeof LogPosition>;

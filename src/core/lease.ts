@@ -33,6 +33,13 @@ export interface WorkerHeartbeat extends HeartbeatRequest {
   seenClaim: number;
 }
 
+/** Returns whether a heartbeat lists an attempt. It may list two attempts of one job, of which one is lost. */
+export function listedIn(leases: Heartbeat['leases']): (attempt: LeaseRef) => boolean {
+  if (leases === null) return () => true;
+  const listed = new Set(leases.map(({ jobId, attempt }) => `${jobId}.${attempt}`));
+  return ({ jobId, attempt }) => listed.has(`${jobId}.${attempt}`);
+}
+
 export interface HeartbeatAnswer {
   /** Attempts that the worker holds and must stop. */
   cancel: LeaseRef[];
@@ -53,7 +60,7 @@ export interface Success {
   workerId: number;
   exitCode: number | null;
   /** The start of a prefetched job, if it was not reported before. */
-  startedAt?: number;
+  startedAt?: number | undefined;
   /** JSON; absent if there is none. */
   result?: unknown;
 }
@@ -75,4 +82,29 @@ export interface Report extends LeaseRef {
   progress?: Progress;
   /** JSON. */
   checkpoint?: unknown;
+}
+
+/**
+ * A time during which a store's clock was seen to run evenly. Both instants are by that clock. `at` is the latest instant
+ * that it showed.
+ */
+export interface Watched {
+  since: number;
+  at: number;
+}
+
+/**
+ * True if a lease is over that was last renewed at `heardAt`. With `watched`, only if it could have been renewed for its
+ * whole length while the clock ran evenly: a clock that is set forward ends no lease. Set back, it leaves instants in
+ * the future. By more than a lease, such an instant is older than the watch.
+ */
+export function isLeaseOver(
+  { heardAt, leaseMs }: { heardAt: number; leaseMs: number },
+  now: number,
+  watched: Watched | undefined,
+): boolean {
+  if (watched === undefined) return heardAt + leaseMs < now;
+  const { since, at } = watched;
+  if (since + leaseMs > at) return false;
+  return heardAt + leaseMs < at || heardAt > Math.max(now, at) + leaseMs;
 }

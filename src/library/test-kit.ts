@@ -9,15 +9,17 @@ import { NODE_DEFAULTS, openNode } from '../node/node.ts';
 import { openStore } from '../node/open-store.ts';
 import { systemClock } from '../ops/clock.ts';
 import { silentLog } from '../ops/log.ts';
+import { monotonicMs } from '../ops/monotonic.ts';
+import type { JobSource } from '../worker/job-source.ts';
 import { Lease } from '../worker/lease/lease.ts';
 import { OutputWriter } from '../worker/report/output-writer.ts';
 import { Reporter } from '../worker/report/reporter.ts';
 import { Assignment } from '../worker/run/assignment.ts';
 import { handlerExecutor } from '../worker/run/handler-executor.ts';
 import type { Executor } from '../worker/run/runner.ts';
-import { monotonicMs } from '../worker/time/monotonic.ts';
 import { msOf } from './handle.ts';
 import { handlersOf } from './handlers.ts';
+import { refuseInThread } from './isolated-protocol.ts';
 import type { JobType, RunnableJob } from './job.ts';
 import { type OpenOptions, storeSettings } from './open.ts';
 import type { Duration } from './options.ts';
@@ -46,12 +48,17 @@ class MovedClock implements Clock {
     return systemClock.now() + this.offsetMs;
   }
 
+  monotonicMs(): number {
+    return systemClock.monotonicMs();
+  }
+
   sleep(ms: number, signal: AbortSignal): Promise<void> {
     return systemClock.sleep(ms, signal);
   }
 }
 
 export async function openTestKit({ url = 'memory:', ...options }: TestKitOptions): Promise<TestKit> {
+  refuseInThread();
   const clock = new MovedClock();
   const store = await openStore(storeSettings(url, options), { log: silentLog, migrate: true, clock });
   const backend = storeBackend(await openNode({ store, settings: NODE_DEFAULTS, log: silentLog, clock }));
@@ -98,6 +105,7 @@ export class TestKit implements AsyncDisposable {
   readonly workron: Workron;
   readonly #backend: StoreBackend;
   readonly #workerId: number;
+  readonly #source: JobSource;
   readonly #move: (ms: number) => Promise<void>;
   readonly #executor: Executor;
   readonly #handlers: readonly string[];
@@ -110,6 +118,7 @@ export class TestKit implements AsyncDisposable {
     this.#handlers = jobs.map(({ name }) => name);
     this.workron = new Workron({ backend, log: silentLog, middleware, webhooks: handlesNothing });
     const source = backend.source();
+    this.#source = source;
     const shared = { source, clock: systemClock, random: Math.random, monotonicMs, log: silentLog };
     const lease = new Lease(monotonicMs);
     lease.renew(monotonicMs(), Number.MAX_SAFE_INTEGER);
@@ -124,11 +133,13 @@ export class TestKit implements AsyncDisposable {
     this.#claims += 1;
     const offer = { queues: null, commands: false, handlers: this.#handlers, tags: [], free: {} };
     const request = { workerId: this.#workerId, limit: 1, offer, claimSeq: this.#claims, waitMs: 0 };
+    // The test may have moved the clock past the lease.
+    await scheduler.heartbeat({ workerId: this.#workerId, leases: null, seenClaim: null }, NEVER);
     const [claimed] = await scheduler.claim(request, NEVER);
     if (claimed === undefined) return null;
     const outcome = await this.#executor.run(new Assignment(claimed, this.#workerId, performance.now()));
     const { id: jobId, attempt } = claimed;
-    await scheduler.settle([{ jobId, attempt, workerId: this.#workerId, outcome }], NEVER);
+    await this.#source.settle([{ jobId, attempt, workerId: this.#workerId, outcome }], NEVER);
     await this.#settleDown();
     return jobToWire(await scheduler.job(jobId, NEVER));
   }

@@ -7,7 +7,7 @@ import type { Log } from '../ops/log.ts';
 import type { Settings } from '../ops/settings/settings.ts';
 import type { Store } from '../store/store.ts';
 
-export type StoreSettings = Pick<Settings, 'store' | 'dbDirectUrl' | 'dbSchema' | 'dbPool'>;
+export type StoreSettings = Pick<Settings, 'store' | 'dbDirectUrl' | 'dbSchema' | 'dbPool' | 'dbPreparedStatements'>;
 
 interface OpenStoreOptions {
   log: Log;
@@ -23,7 +23,7 @@ const RETRY_MS = 1_000;
 
 /** Drivers are loaded on demand: a process loads only the driver of its own store. */
 export async function openStore(
-  { store, dbDirectUrl, dbSchema: schema, dbPool: poolSize }: StoreSettings,
+  { store, dbDirectUrl, dbSchema: schema, dbPool: poolSize, dbPreparedStatements: preparedStatements }: StoreSettings,
   { log, migrate, waitUntil, clock = systemClock }: OpenStoreOptions,
 ): Promise<Store> {
   switch (store.driver) {
@@ -38,7 +38,8 @@ export async function openStore(
     case 'postgres': {
       const { openPostgres } = await import('../store/postgres/base/open.ts');
       const directUrl = dbDirectUrl ?? store.url;
-      const open = () => openPostgres({ url: store.url, directUrl, schema, poolSize, migrate, log });
+      const options = { url: store.url, directUrl, schema, poolSize, preparedStatements, migrate, log };
+      const open = () => openPostgres(options);
       return migrate || waitUntil === undefined ? open() : retry(open, log, waitUntil);
     }
   }

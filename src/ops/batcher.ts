@@ -4,6 +4,7 @@
  */
 
 import { WorkronError } from '../core/error.ts';
+import { NEVER } from '../core/never.ts';
 
 interface BatcherOptions<In, Out> {
   /** Handles a batch and answers in order. */
@@ -21,7 +22,7 @@ interface BatcherOptions<In, Out> {
 interface Entry<In, Out> {
   item: In;
   resolve: (out: Out) => void;
-  reject: (error: unknown) => void;
+  reject: (error: Error) => void;
 }
 
 /** Collects single items into batched calls. With `splits`, a bad item fails alone. */
@@ -46,24 +47,29 @@ export class Batcher<In, Out> {
     }
     return new Promise<Out>((resolve, reject) => {
       const entry: Entry<In, Out> = { item, resolve, reject };
-      const leave = () => {
-        const index = this.#waiting.indexOf(entry);
-        if (index === -1) return;
-        this.#waiting.splice(index, 1);
-        reject(signal.reason as Error);
-      };
-      signal.addEventListener('abort', leave, { once: true });
-      entry.resolve = (out) => {
-        signal.removeEventListener('abort', leave);
-        resolve(out);
-      };
-      entry.reject = (error) => {
-        signal.removeEventListener('abort', leave);
-        reject(error instanceof Error ? error : new Error(String(error)));
-      };
+      if (signal !== NEVER) this.#leaveOn(signal, entry);
       this.#waiting.push(entry);
       this.#pumpSoon();
     });
+  }
+
+  #leaveOn(signal: AbortSignal, entry: Entry<In, Out>): void {
+    const { resolve, reject } = entry;
+    const leave = () => {
+      const index = this.#waiting.indexOf(entry);
+      if (index === -1) return;
+      this.#waiting.splice(index, 1);
+      reject(signal.reason as Error);
+    };
+    signal.addEventListener('abort', leave, { once: true });
+    entry.resolve = (out) => {
+      signal.removeEventListener('abort', leave);
+      resolve(out);
+    };
+    entry.reject = (error) => {
+      signal.removeEventListener('abort', leave);
+      reject(error);
+    };
   }
 
   /**
@@ -102,7 +108,8 @@ export class Batcher<In, Out> {
         await this.#send(batch.slice(0, middle));
         await this.#send(batch.slice(middle));
       } else {
-        for (const entry of batch) entry.reject(error);
+        const reason = error instanceof Error ? error : new Error(String(error));
+        for (const entry of batch) entry.reject(reason);
       }
     }
   }

@@ -1,8 +1,10 @@
 import type { Clock } from '../core/clock.ts';
+import { monotonicMs } from './monotonic.ts';
 
 /** The clock of this process. */
 export const systemClock: Clock = {
   now: () => Date.now(),
+  monotonicMs,
   sleep: (ms, signal) =>
     new Promise((resolve) => {
       if (signal.aborted) return resolve();

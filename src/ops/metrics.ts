@@ -1,8 +1,8 @@
 import type Client from 'prom-client';
 import counter from 'prom-client/lib/counter.js';
 import gauge from 'prom-client/lib/gauge.js';
-import histogram from 'prom-client/lib/histogram.js';
 import registry from 'prom-client/lib/registry.js';
+import { DurationHistogram } from './duration-histogram.ts';
 
 /** The Prometheus metrics. Stores and core contain no telemetry; the scheduler reports here, once per batch. */
 
@@ -15,9 +15,6 @@ type Counter<Label extends string = string> = Client.Counter<Label>;
 
 const Gauge: typeof Client.Gauge = gauge;
 type Gauge<Label extends string = string> = Client.Gauge<Label>;
-
-const Histogram: typeof Client.Histogram = histogram;
-type Histogram<Label extends string = string> = Client.Histogram<Label>;
 
 const Registry: typeof Client.Registry = registry;
 
@@ -110,7 +107,9 @@ export class Metrics {
     return new Gauge({ name, help, labelNames, registers: [this.registry] });
   }
 
-  #histogram<Label extends string>(name: string, help: string, labelNames: Label[]): Histogram<Label> {
-    return new Histogram({ name, help, labelNames, buckets: SECONDS, registers: [this.registry] });
+  #histogram<Label extends string>(name: string, help: string, labelNames: Label[]): DurationHistogram<Label> {
+    const histogram = new DurationHistogram({ name, help, labelNames, bounds: SECONDS });
+    this.registry.registerMetric(histogram as unknown as Client.Metric);
+    return histogram;
   }
 }

@@ -27,13 +27,18 @@ export class Rounds {
     this.#due.delete(name);
   }
 
-  /** Loops whose next round is overdue. */
+  /** Records that loops have ended by an error, and do not come back. */
+  died(name: string): void {
+    this.#due.set(name, Number.NEGATIVE_INFINITY);
+  }
+
+  /** Loops whose next round is overdue, or that have died. */
   stuck(): string[] {
-    const now = this.#clock.now();
+    const now = this.#clock.monotonicMs();
     return [...this.#due].filter(([, due]) => now > due).map(([name]) => name);
   }
 
   #expect(name: string, inMs: number): void {
-    this.#due.set(name, this.#clock.now() + inMs + GRACE_MS);
+    this.#due.set(name, this.#clock.monotonicMs() + inMs + GRACE_MS);
   }
 }

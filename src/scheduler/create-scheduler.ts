@@ -9,6 +9,7 @@ import type { Store } from '../store/store.ts';
 import { clusterOf } from './cluster.ts';
 import type { SchedulerContext } from './context.ts';
 import { jobsOf } from './jobs/jobs.ts';
+import { ClaimWaits } from './leases/claim-waits.ts';
 import { IdleClaims } from './leases/idle-claims.ts';
 import { SharedPolling } from './leases/shared-polling.ts';
 import { workerCallsOf } from './leases/worker-calls.ts';
@@ -48,7 +49,7 @@ export function createScheduler(options: SchedulerOptions): SchedulerParts {
   const rounds = new Rounds(clock);
   const bulkWake = new Wake();
   const draining = new AbortController();
-  const startedAt = clock.now();
+  const startedAt = clock.monotonicMs();
   metrics.storeDeadlocks = () => store.deadlocks();
   const scheduler: Scheduler = {
     instanceId,
@@ -60,9 +61,9 @@ export function createScheduler(options: SchedulerOptions): SchedulerParts {
     ...workflowsOf(context),
     ...schedulesOf(context),
     ...clusterOf(context),
-    ...workerCallsOf(context, draining.signal),
+    ...workerCallsOf(context, { leaseMs, stopped: draining.signal }),
     subscribe: (listener) => store.subscribe(listener),
-    health: () => ({ instanceId, uptimeMs: clock.now() - startedAt, stuck: rounds.stuck() }),
+    health: () => ({ instanceId, uptimeMs: clock.monotonicMs() - startedAt, stuck: rounds.stuck() }),
     ready: async (signal) =>
       draining.signal.aborted ? { ready: false, problems: ['shutting down'] } : await readiness(store, signal),
     metrics: (signal) => scrape(context, signal),
@@ -87,6 +88,7 @@ function contextOf({ store, clock, random, log, metrics, instanceId, notify }: S
     notify: notify ?? NO_TARGETS,
     idle: new IdleClaims(),
     polls: new SharedPolling(store, clock),
+    claimWaits: new ClaimWaits(),
     telemetry: new Telemetry(metrics, instanceId),
   };
 }

@@ -1,7 +1,7 @@
 /** Counts events, for Prometheus and, summed per minute, for `GET /stats`. */
 
 import type { Job } from '../core/job.ts';
-import type { Settled } from '../core/lease.ts';
+import type { Settled, Success } from '../core/lease.ts';
 import type { TickVerdict } from '../core/schedule/tick.ts';
 import { STAT_BUCKETS_MS, type StatRow } from '../core/stats.ts';
 import type { Change } from '../core/transition.ts';
@@ -61,38 +61,32 @@ export class Telemetry {
     counts: Readonly<Partial<Record<TickVerdict, number>>>,
   ): void {
     for (const [verdict, count] of Object.entries(counts)) this.metrics.ticks.inc({ verdict }, count);
-    for (const { latenessMs } of ticks) if (latenessMs !== null) this.metrics.lateness.observe(latenessMs / 1_000);
+    for (const { latenessMs } of ticks) if (latenessMs !== null) this.metrics.lateness.observe({}, latenessMs / 1_000);
   }
 
   claimed(jobs: readonly { queue: string; dueAt: number; startedAt: number; prefetched?: true }[]): void {
     for (const [queue, count] of countByQueue(jobs)) this.metrics.count('claimed', queue, count);
     for (const job of jobs) {
       // The wait of a prefetched job is known only when it starts.
-      if (job.prefetched) continue;
-      this.metrics.wait.observe({ queue: job.queue }, Math.max(0, job.startedAt - job.dueAt) / 1_000);
+      if (!job.prefetched) this.#waited(job);
     }
   }
 
-  settled(answers: readonly Settled[]): void {
-    const fresh = answers.filter(isFresh);
-    for (const [queue, count] of countByQueue(fresh)) this.metrics.count('done', queue, count);
-    for (const answer of fresh) {
-      this.#ended({
-        queue: answer.queue,
-        outcome: 'done',
-        dueAt: answer.dueAt,
-        startedAt: answer.startedAt,
-        endedAt: answer.endedAt,
-      });
-    }
+  /** `successes` are the reports, in the order of the answers. Those with a start were prefetched, and their wait ends with it. */
+  settled(answers: readonly Settled[], successes: readonly Pick<Success, 'startedAt'>[] = []): void {
+    const counts = new Map<string, number>();
+    answers.forEach((answer, place) => {
+      if (answer.result !== 'ok' || !answer.fresh) return;
+      const { queue, dueAt, startedAt, endedAt } = answer;
+      counts.set(queue, (counts.get(queue) ?? 0) + 1);
+      this.#ended({ queue, outcome: 'done', dueAt, startedAt, endedAt });
+      if (successes[place]?.startedAt !== undefined) this.#waited(answer);
+    });
+    for (const [queue, count] of counts) this.metrics.count('done', queue, count);
   }
 
-  /** The waits of jobs that were prefetched and started later. */
-  waited(answers: readonly Settled[]): void {
-    for (const answer of answers) {
-      if (!isFresh(answer)) continue;
-      this.metrics.wait.observe({ queue: answer.queue }, Math.max(0, answer.startedAt - answer.dueAt) / 1_000);
-    }
+  #waited({ queue, dueAt, startedAt }: { queue: string; dueAt: number; startedAt: number }): void {
+    this.metrics.wait.observe({ queue }, Math.max(0, startedAt - dueAt) / 1_000);
   }
 
   leaseLost(count: number): void {
@@ -199,12 +193,6 @@ export async function scrape(
     context.log.warn({ error }, 'could not read queue and worker gauges from the store');
   }
   return { contentType: metrics.registry.contentType, body: await metrics.registry.metrics() };
-}
-
-type Accepted = Extract<Settled, { result: 'ok' }>;
-
-function isFresh(answer: Settled): answer is Accepted {
-  return answer.result === 'ok' && answer.fresh;
 }
 
 function countByQueue(jobs: readonly { queue: string }[]): Map<string, number> {

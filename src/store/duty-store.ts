@@ -1,6 +1,7 @@
 /** The methods of a store that the background duties call. */
 
 import type { Job } from '../core/job.ts';
+import type { Watched } from '../core/lease.ts';
 
 export interface DutyStore {
   /** Moves up to `limit` due jobs from `scheduled` to `pending`. Returns when the next one will be due. */
@@ -9,8 +10,14 @@ export interface DutyStore {
   /** Returns up to `limit` jobs that should have started by now (`expiresAt`). Changes nothing. */
   findExpired(limit: number, signal: AbortSignal): Promise<Job[]>;
 
-  /** Returns up to `limit` running jobs whose worker's lease is over or whose worker is one of `dead`, with that worker's last heartbeat. */
-  findLost(request: { limit: number; dead: readonly number[] }, signal: AbortSignal): Promise<LostJob[]>;
+  /**
+   * Returns up to `limit` running jobs whose worker's lease is over (`isLeaseOver`) or whose worker is one of `dead`, with
+   * that worker's last heartbeat. Without `watched`, the clock of the store is trusted.
+   */
+  findLost(
+    request: { limit: number; dead: readonly number[]; watched?: Watched },
+    signal: AbortSignal,
+  ): Promise<LostJob[]>;
 
   /** Returns workers attached to the database whose session lock is free, a hint that their process died. Empty on stores without such locks. */
   findUnlocked(signal: AbortSignal): Promise<Unlocked>;
@@ -37,8 +44,11 @@ export interface DutyStore {
    */
   adopt(limit: number, signal: AbortSignal): Promise<number>;
 
-  /** Marks workers whose lease is over as offline and returns their ids. Deletes those offline for longer than `forgetAfterMs` that hold nothing. */
-  retireWorkers(forgetAfterMs: number, signal: AbortSignal): Promise<number[]>;
+  /**
+   * Marks workers whose lease is over (`isLeaseOver`) as offline and returns their ids. Deletes those offline for longer
+   * than `forgetAfterMs` that hold nothing.
+   */
+  retireWorkers(request: { forgetAfterMs: number; watched?: Watched }, signal: AbortSignal): Promise<number[]>;
 
   /** Deletes up to `limit` ended jobs beyond their retention with all their rows, and returns their number. Also deletes expired keys and old statistics. */
   prune(retention: Retention, limit: number, signal: AbortSignal): Promise<number>;
@@ -63,8 +73,8 @@ export interface LostJob {
 
 export interface Unlocked {
   workers: { id: number; seenAt: number }[];
-  /** How long the database server has been up: a restart frees every lock although no process died. */
-  serverUpMs: number;
+  /** When the database server was started, by its clock of that time: a restart frees every lock although no process died. */
+  serverStartedAt: number;
 }
 
 export interface Retention {

@@ -3,7 +3,7 @@
 export type Hint =
   /** Jobs may have become claimable. */
   | { topic: 'work' }
-  /** These jobs changed (`ids` may be cut short). */
+  /** These jobs changed. A hint with `MAX_SURE_IDS` ids or more may be cut short. */
   | { topic: 'jobs'; ids: readonly number[] }
   /** Running jobs of these workers were asked to stop, or a worker to drain. */
   | { topic: 'workers'; ids: readonly number[] }
@@ -26,6 +26,8 @@ export interface Announcement {
   dueAt?: number | null;
 }
 
+/** A hint with fewer ids of jobs has all of them. The payload of a NOTIFY, 8,000 bytes, holds this many. */
+export const MAX_SURE_IDS = 300;
 /** Ids of jobs beyond this number are dropped. */
 const MAX_IDS = 1_000;
 
@@ -37,6 +39,8 @@ export class Changes implements Required<Announcement> {
   graph = false;
   schedules = false;
   dueAt: number | null = null;
+  /** True if jobs may have become claimable, or moved forward in the order of claims. It is not announced. */
+  reordered = false;
 
   get isEmpty(): boolean {
     return this.jobs.size === 0 && !this.isUrgent;
@@ -47,8 +51,14 @@ export class Changes implements Required<Announcement> {
     return this.work || this.graph || this.schedules || this.dueAt !== null || this.workers.size > 0;
   }
 
-  /** Records that jobs may have become claimable, or that more of them may run. */
+  /** Records that jobs may have become claimable, or moved forward in the order of claims. */
   madeWork(): void {
+    this.work = true;
+    this.reordered = true;
+  }
+
+  /** Records that more of the claimable jobs may run. */
+  madeRoom(): void {
     this.work = true;
   }
 
@@ -109,6 +119,7 @@ export class Changes implements Required<Announcement> {
     if (withJobs) this.jobs.clear();
     this.workers.clear();
     this.work = false;
+    this.reordered = false;
     this.graph = false;
     this.schedules = false;
     this.dueAt = null;

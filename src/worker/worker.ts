@@ -1,19 +1,19 @@
 /** A worker: claims jobs from a job source, runs them, keeps their leases and reports their outcomes. */
 
-import { rmSync } from 'node:fs';
 import type { Clock, Random } from '../core/clock.ts';
 import type { ClaimedJob } from '../core/job.ts';
 import type { HeartbeatOrders } from '../core/lease.ts';
 import { NEVER } from '../core/never.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { Log } from '../ops/log.ts';
+import { monotonicMs } from '../ops/monotonic.ts';
 import { type ClaimPlan, planClaim } from './claim/claim-plan.ts';
 import { Claimer } from './claim/claimer.ts';
 import { Prefetch } from './claim/prefetch.ts';
 import { commandExecutor } from './command/command-executor.ts';
-import type { JobSource, Registration, WorkerProfile } from './job-source.ts';
-import { type Launcher, type LauncherOptions, openLauncher } from './launcher/launcher.ts';
-import { makeWorkFolder } from './launcher/work-folder.ts';
+import type { JobSource, WorkerProfile } from './job-source.ts';
+import { type CommandLauncher, type LauncherOptions, openLauncher } from './launcher/launcher.ts';
+import { WorkFolder } from './launcher/work-folder.ts';
 import { Heartbeater } from './lease/heartbeater.ts';
 import { Lease, watchContact } from './lease/lease.ts';
 import { LeaseKeeper } from './lease/lease-keeper.ts';
@@ -24,7 +24,6 @@ import { Settler } from './report/settler.ts';
 import { Assignment, HeldAssignments } from './run/assignment.ts';
 import { type Handlers, handlerExecutor } from './run/handler-executor.ts';
 import { longestMsOf, Runner } from './run/runner.ts';
-import { monotonicMs } from './time/monotonic.ts';
 
 const CLAIM_WAIT_MS = 20_000;
 const ANSWER_MS = 10_000;
@@ -41,6 +40,8 @@ export interface WorkerOptions {
   handlers?: Handlers;
   /** `auto`: commands run in a PID namespace if the machine allows it. */
   pidNamespace?: LauncherOptions['pidNamespace'];
+  /** Opens the launcher of the commands: by default a process of its own. */
+  launch?: (options: Parameters<typeof openLauncher>[0]) => Promise<CommandLauncher>;
   /** How long one claim waits for work. */
   claimWaitMs?: number;
 }
@@ -61,7 +62,7 @@ export class Worker {
   readonly #draining = new AbortController();
   readonly #leaving = new AbortController();
   readonly #ended = Promise.withResolvers<void>();
-  #launcher: Launcher | null = null;
+  #launcher: CommandLauncher | null = null;
   #onIdle: (() => void) | undefined;
   #started = false;
 
@@ -89,7 +90,10 @@ export class Worker {
     this.#membership = new Membership({
       ...common,
       profile,
-      onRegistered: (sentAt) => this.#renew(sentAt),
+      onRegistered: (sentAt) => {
+        this.#launcher?.setGone(source.gone?.(this.#membership.current.workerId) ?? null);
+        this.#renew(sentAt);
+      },
       onNudge: () => this.#heartbeater.wake(),
     });
     this.#settler = new Settler({ ...common, onSettled: (assignment) => this.#release(assignment) });
@@ -97,12 +101,13 @@ export class Worker {
       ...common,
       request: () => this.#planClaim(),
       onJobs: (jobs, plan) => this.#take(jobs, plan),
+      isOutdated: ({ offer }) => this.#runner.slots.exceed(offer.free),
     });
     this.#heartbeater = new Heartbeater({
       ...common,
       monotonicMs,
       heartbeat: () => ({
-        workerId: this.#registered.workerId,
+        workerId: this.#membership.current.workerId,
         leases: this.#held.leases(),
         started: this.#runner.unreportedStarts(),
         seenClaim: this.#claimer.lastAnsweredClaim,
@@ -129,16 +134,15 @@ export class Worker {
   /** Works until it is drained or stopped; resolves once it has left. Rejects only if it cannot run at all. */
   async run(): Promise<void> {
     this.#started = true;
-    const { profile, log, pidNamespace = 'auto' } = this.#options;
-    const folder = makeWorkFolder();
+    const { profile, log, pidNamespace = 'auto', launch = openLauncher } = this.#options;
+    using folder = new WorkFolder();
     try {
-      await using launcher = profile.commands ? await openLauncher({ pidNamespace, folder, log }) : null;
+      await using launcher = profile.commands ? await launch({ pidNamespace, folder, log }) : null;
       this.#launcher = launcher;
       if (launcher !== null) this.#runner.commands = commandExecutor({ launcher, output: this.#output, folder, log });
       await this.#membership.register(this.#draining.signal);
       if (this.#membership.isKnown) await this.#work();
     } finally {
-      rmSync(folder, { recursive: true, force: true });
       this.#ended.resolve();
     }
   }
@@ -156,23 +160,19 @@ export class Worker {
     await this.drain();
   }
 
-  get #registered(): Registration {
-    return this.#membership.current;
-  }
-
   async #work(): Promise<void> {
     const { source, profile, clock, log } = this.#options;
     const leaving = this.#leaving.signal;
-    const heartbeatMs = () => this.#registered.heartbeatMs;
+    const heartbeatMs = () => this.#membership.current.heartbeatMs;
     await using leaseKeeper =
       source.leaseKeeper === undefined || profile.handlers.length === 0
         ? undefined
-        : new LeaseKeeper(source.leaseKeeper, heartbeatMs(), log);
+        : await LeaseKeeper.open(source.leaseKeeper, heartbeatMs(), log);
     this.#leaseKeeper = leaseKeeper;
-    const current = () => ({ workerId: this.#registered.workerId, longestMs: this.#runner.longestHandlerMs });
+    const current = () => ({ workerId: this.#membership.current.workerId, longestMs: this.#runner.longestHandlerMs });
     const loops = [
       ...(leaseKeeper === undefined ? [] : [leaseKeeper.run(clock, current, leaving)]),
-      this.#heartbeater.run(() => this.#registered, leaving),
+      this.#heartbeater.run(() => this.#membership.current, leaving),
       watchContact({ lease: this.#lease, clock, heartbeatMs, onCutOff: () => this.#cutOff() }, leaving),
     ];
     await this.#claimer.run(this.#draining.signal);
@@ -183,15 +183,14 @@ export class Worker {
     this.#leaving.abort(new Error('leaving'));
     await Promise.all(loops);
     await leaseKeeper?.[Symbol.asyncDispose]();
-    // The heartbeat returns the jobs of claims that were given up.
-    await this.#membership.leave(async () => {
-      if (this.#claimer.gaveUp) await this.#heartbeater.beat(ANSWER_MS, NEVER);
-    });
+    // Returns the jobs of claims that were given up, but no attempt whose outcome was dropped: that one has run.
+    const returns = this.#claimer.gaveUp && !this.#settler.gaveUp;
+    await this.#membership.leave(returns ? () => this.#heartbeater.beat(ANSWER_MS, NEVER) : undefined);
   }
 
   /** Jobs held under the old id can neither be kept nor reported. */
   async #registerAgain(signal: AbortSignal): Promise<void> {
-    const { workerId } = this.#registered;
+    const { workerId } = this.#membership.current;
     this.#options.log.warn({ worker_id: workerId, held: this.#held.size }, 'scheduler does not know this worker');
     for (const assignment of this.#held.all) this.#lose(assignment);
     await this.#membership.register(signal);
@@ -199,20 +198,22 @@ export class Worker {
   }
 
   #planClaim(): ClaimPlan | undefined {
-    const { profile, claimWaitMs: maxWaitMs = CLAIM_WAIT_MS } = this.#options;
-    if (this.#settler.waiting > MAX_UNREPORTED || this.#lease.cutOffInMs <= 0) return undefined;
+    const [{ profile, claimWaitMs = CLAIM_WAIT_MS }, { cutOffInMs }] = [this.#options, this.#lease];
+    if (this.#settler.waiting > MAX_UNREPORTED || cutOffInMs <= 0) return undefined;
+    const maxWaitMs = Math.min(claimWaitMs, cutOffInMs);
     const capacity = { profile, slots: this.#runner.slots, prefetch: this.#prefetch, maxWaitMs };
-    return planClaim(this.#registered.workerId, capacity);
+    return planClaim(this.#membership.current.workerId, capacity);
   }
 
   /** Refuses jobs whose lease has expired: the machine may have slept while the answer was on its way. */
   #take(jobs: ClaimedJob[], { workerId, limit }: ClaimPlan): boolean {
     this.#prefetch.claimed(jobs.length, limit);
-    if (workerId !== this.#registered.workerId || this.#lease.isOver) return false;
+    if (workerId !== this.#membership.current.workerId || this.#lease.isOver) return false;
     const takenAt = performance.now();
     for (const job of jobs) {
       const assignment = new Assignment(job, workerId, takenAt);
-      this.#held.add(assignment);
+      const lost = this.#held.add(assignment);
+      if (lost !== undefined) this.#lose(lost);
       if (job.prefetched) this.#prefetch.add(assignment);
       else this.#runner.run(assignment);
     }
@@ -274,15 +275,14 @@ export class Worker {
       this.#lose(assignment);
     }
     if (drain && !this.#draining.signal.aborted) {
-      this.#options.log.info({ worker_id: this.#registered.workerId }, 'worker was asked to drain');
+      this.#options.log.info({ worker_id: this.#membership.current.workerId }, 'worker was asked to drain');
       this.#beginDraining();
     }
   }
 
   #renew(sentAt: number): void {
-    this.#lease.renew(sentAt, this.#registered.leaseMs);
-    const { cutOffInMs: stopInMs, killInMs } = this.#lease;
-    this.#launcher?.setDeadline({ stopInMs, killInMs });
+    this.#lease.renew(sentAt, this.#membership.current.leaseMs);
+    this.#launcher?.setDeadline({ stopInMs: this.#lease.cutOffInMs, killInMs: this.#lease.killInMs });
     this.#claimer.wake();
   }
 

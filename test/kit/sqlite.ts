@@ -50,6 +50,7 @@ class Reused {
     const turn = { clock: new VirtualClock() };
     const clock: Clock = {
       now: () => turn.clock.now(),
+      monotonicMs: () => turn.clock.monotonicMs(),
       sleep: (ms, signal) => turn.clock.sleep(ms, signal),
     };
     const store = await openSqlite({ file, clock, log: silentLog });

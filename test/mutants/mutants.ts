@@ -189,6 +189,39 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/store/sqlite/crash.test.ts'],
   },
   {
+    name: 'a claim does not see jobs that became claimable since the last one (SQLite)',
+    edits: [
+      {
+        file: 'src/store/sqlite/base/serve.ts',
+        from: 'if (effects.reordered) memo.heads.forget();',
+        to: '',
+      },
+    ],
+    tests: ['test/store/sqlite/contract.test.ts'],
+  },
+  {
+    name: 'a claim does not see jobs of a known lane that were inserted since the last one (SQLite)',
+    edits: [
+      {
+        file: 'src/store/sqlite/jobs/insert.ts',
+        from: 'for (const id of laneIds) context.heads.change(id);',
+        to: '',
+      },
+    ],
+    tests: ['test/store/sqlite/contract.test.ts'],
+  },
+  {
+    name: 'a lane that a claim has emptied up to its limit is taken for empty (SQLite)',
+    edits: [
+      {
+        file: 'src/store/sqlite/jobs/claim.ts',
+        from: 'cursor.head ?? (this.#isFull ? best.order : undefined)',
+        to: 'cursor.head',
+      },
+    ],
+    tests: ['test/store/sqlite/contract.test.ts'],
+  },
+  {
     name: 'claimed jobs are taken back without a check of claim_seq: a reply in flight is given to another worker',
     edits: [
       {
@@ -215,8 +248,8 @@ export const MUTANTS: Mutant[] = [
     edits: [
       {
         file: 'src/worker/worker.ts',
-        from: 'this.#heartbeater.run(() => this.#registered, leaving)',
-        to: 'this.#heartbeater.run(() => this.#registered, this.#draining.signal)',
+        from: 'this.#heartbeater.run(() => this.#membership.current, leaving)',
+        to: 'this.#heartbeater.run(() => this.#membership.current, this.#draining.signal)',
       },
     ],
     tests: ['test/worker/drain.test.ts'],
@@ -326,6 +359,17 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/store/postgres/claims.test.ts'],
   },
   {
+    name: 'processes that wait are not told of work that another process stored',
+    edits: [
+      {
+        file: 'src/store/postgres/jobs/insert.ts',
+        from: 'tellOthers ? database.queryThen(sql, values, announceWork, signal) : database.query(sql, values, signal)',
+        to: 'tellOthers ? database.query(sql, values, signal) : database.query(sql, values, signal)',
+      },
+    ],
+    tests: ['test/store/postgres/direct.test.ts'],
+  },
+  {
     name: 'a job that is claimed on insert overtakes waiting jobs of its lane',
     edits: [
       {
@@ -363,8 +407,8 @@ export const MUTANTS: Mutant[] = [
     edits: [
       {
         file: 'src/store/postgres/jobs/claim.ts',
-        from: 'return taken.sort(byUrgency).map(',
-        to: 'return taken.sort((a, b) => b.job.id - a.job.id).map(',
+        from: 'a.dueAt - b.dueAt || a.id - b.id)',
+        to: 'b.id - a.id)',
       },
     ],
     tests: ['test/store/postgres/contract.test.ts'],
@@ -559,5 +603,163 @@ export const MUTANTS: Mutant[] = [
       },
     ],
     tests: ['test/store/postgres/contract.test.ts'],
+  },
+  {
+    name: 'a clock of the store that was set is not noticed',
+    edits: [
+      {
+        file: 'src/scheduler/duties/clock-watch.ts',
+        from: 'if (Math.abs(jumpMs) <= this.#toleranceMs) return false;',
+        to: 'if (!Number.isNaN(jumpMs)) return false;',
+      },
+    ],
+    tests: ['test/scheduler/clock-set.test.ts'],
+  },
+  {
+    name: 'leases are judged by the clock as it is, not as it was watched',
+    edits: [
+      {
+        file: 'src/scheduler/duties/reaper.ts',
+        from: 'await reclaim(context, { watched }, signal);',
+        to: 'await reclaim(context, { dead: [] }, signal);',
+      },
+    ],
+    tests: ['test/scheduler/clock-set.test.ts'],
+  },
+  {
+    name: 'a lease ends before the clock was watched for its whole length',
+    edits: [
+      {
+        file: 'src/core/lease.ts',
+        from: 'if (since + leaseMs > at) return false;',
+        to: 'if (since > at) return false;',
+      },
+    ],
+    tests: ['test/store/memory/contract.test.ts'],
+  },
+  {
+    name: 'a heartbeat that arrives during the search is taken for one from before the clock was set back',
+    edits: [{ file: 'src/core/lease.ts', from: 'heardAt > Math.max(now, at) + leaseMs', to: 'heardAt > at + leaseMs' }],
+    tests: ['test/store/memory/contract.test.ts'],
+  },
+  {
+    name: 'the term of a leader follows the clock of the process',
+    edits: [
+      {
+        file: 'src/scheduler/duties/leader.ts',
+        from: 'if (this.#context.clock.monotonicMs() < term.until) return true;',
+        to: 'if (this.#context.clock.now() < term.until) return true;',
+      },
+    ],
+    tests: ['test/scheduler/clock-set.test.ts'],
+  },
+  {
+    name: 'a worker whose lease is over is given jobs',
+    edits: [
+      {
+        file: 'src/store/memory/jobs/claim.ts',
+        from: 'worker.draining || isSilent(tables, worker)',
+        to: 'worker.draining',
+      },
+    ],
+    tests: ['test/store/memory/contract.test.ts'],
+  },
+  {
+    name: 'PostgreSQL gives jobs to a worker whose lease is over',
+    edits: [
+      {
+        file: 'src/store/postgres/sql/claim.ts',
+        from: " and w.seen_at + w.lease_ms * interval '1 ms' >= ${now})`",
+        to: ')`',
+      },
+    ],
+    tests: ['test/store/postgres/contract.test.ts'],
+  },
+  {
+    name: 'a claim waits beyond the lease',
+    edits: [{ file: 'src/scheduler/leases/worker-calls.ts', from: 'waitMs: Math.min(waitMs, leaseMs)', to: 'waitMs' }],
+    tests: ['test/scheduler/idle-claims.test.ts'],
+  },
+  {
+    name: 'an attempt that the worker has lost runs on when it is given the next one',
+    edits: [
+      {
+        file: 'src/worker/run/assignment.ts',
+        from: 'return earlier?.ended === false ? earlier : undefined;',
+        to: 'return undefined;',
+      },
+    ],
+    tests: ['test/worker/lease.test.ts'],
+  },
+  {
+    name: 'a launcher does not report that its worker has ended',
+    edits: [
+      {
+        file: 'src/worker/launcher/main.ts',
+        from: 'if (nothingLeft && gone !== null) await',
+        to: 'if (!nothingLeft && gone !== null) await',
+      },
+    ],
+    tests: ['test/process/gone-worker.test.ts'],
+  },
+  {
+    name: 'a launcher reports a worker that has left',
+    edits: [{ file: 'src/worker/launcher/launcher.ts', from: '    this.setGone(null);', to: '' }],
+    tests: ['test/process/gone-worker.test.ts'],
+  },
+  {
+    name: 'a job that may finish without contact is taken back with the others',
+    edits: [
+      {
+        file: 'src/scheduler/leases/reclaim.ts',
+        from: "workerId === evidence.gone && onDisconnect !== 'finish'",
+        to: 'workerId === evidence.gone',
+      },
+    ],
+    tests: ['test/http/worker-routes.test.ts'],
+  },
+  {
+    name: 'a worker whose process has ended can still be given jobs',
+    edits: [{ file: 'src/scheduler/leases/reclaim.ts', from: '  await store.leaveWorker(workerId, signal);', to: '' }],
+    tests: ['test/http/worker-routes.test.ts'],
+  },
+  {
+    name: 'a new leader of the ticker begins with a large transaction',
+    edits: [
+      { file: 'src/scheduler/duties/ticker.ts', from: '  batch.startSmall();\n  const notify', to: '  const notify' },
+    ],
+    tests: ['test/scheduler/schedules.test.ts'],
+  },
+  {
+    name: 'a sweep believes the mark of another user',
+    edits: [
+      {
+        file: 'src/worker/launcher/process-table.ts',
+        from: 'if (value === undefined || !isOwn(pid)) return [];',
+        to: 'if (value === undefined) return [];',
+      },
+      {
+        file: 'src/worker/launcher/sweep.ts',
+        from: ' && isOwn(pid) && isRunning(pid)',
+        to: ' && isRunning(pid)',
+      },
+    ],
+    tests: ['test/worker/other-users.test.ts'],
+  },
+  {
+    name: 'a work folder that another user made is used',
+    edits: [{ file: 'src/worker/launcher/work-folder.ts', from: ' && stat.uid === process.getuid?.()', to: '' }],
+    tests: ['test/worker/other-users.test.ts'],
+  },
+  {
+    name: 'a pipe that another user made is used',
+    edits: [
+      {
+        file: 'src/worker/launcher/output-pipes.ts',
+        from: '!stat.isFIFO() || stat.uid !== process.getuid?.()',
+        to: '!stat.isFIFO()',
+      },
+    ],
+    tests: ['test/worker/other-users.test.ts'],
   },
 ];

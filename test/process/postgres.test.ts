@@ -93,6 +93,36 @@ describe('PostgreSQL', { concurrency: 3 }, () => {
     assert.deepEqual([job.status, job.attempts, job.failures], ['done', 2, 1]);
   });
 
+  test('a database clock that is set past the lease, forward and back, costs no running job its attempt', {
+    timeout: 120_000,
+  }, async () => {
+    await using folder = await temporaryFolder();
+    await using place = await openTestPostgres();
+    const db = ['--db-url', place.url, '--db-schema', place.schema, '--lease', '3s', '--heartbeat', '1s'];
+    const reap = ['--reap-every', '300ms'];
+    await using scheduler = await startWorkron({ args: ['scheduler', '--port', '0', ...db, ...reap] });
+    const { url } = scheduler;
+    await using _a = await startWorkron({ args: ['worker', '--workers', '4', ...db] });
+    await using _b = await startWorkron({ args: ['worker', '--workers', '4', ...db] });
+    const set = (ms: number) =>
+      place.query(`update "${place.schema}".meta set clock_offset_ms = clock_offset_ms + $1`, [ms]);
+    // The reaper has watched the store for a lease by then.
+    assert.equal((await ended(url, (await api<Job>(url, '/jobs', { command: 'sleep 4' })).id)).status, 'done');
+    for (const ms of [5_000, 45_000, 3_600_000, -600_000]) {
+      const held = `cd ${folder.path}; exec 9>>lock.$WORKRON_JOB_ID; flock -n 9 || touch overlap; touch on.$WORKRON_JOB_ID`;
+      const jobs = await Promise.all(
+        Array.from({ length: 4 }, () => api<Job>(url, '/jobs', { command: `${held}; sleep 4` })),
+      );
+      for (const { id } of jobs) await eventually(() => exists(join(folder.path, `on.${id}`)));
+      await set(ms);
+      for (const { id } of jobs) {
+        const { status, attempts } = await ended(url, id);
+        assert.deepEqual([status, attempts], ['done', 1], `set by ${ms} ms`);
+      }
+    }
+    assert.equal(await exists(join(folder.path, 'overlap')), false);
+  });
+
   test('half-open sockets to the database: every loop recovers', { timeout: 120_000 }, async () => {
     await using place = await openTestPostgres();
     const direct = new URL(place.url);

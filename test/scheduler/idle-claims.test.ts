@@ -251,3 +251,45 @@ test('idle claims: one whose worker drains is not the only one that looks', asyn
   clock.advance(INTERVAL_MS);
   assert.deepEqual(ids(await claiming), [items[0]?.job.id]);
 });
+
+test('idle claims: one waits no longer than a lease, however long it asked for', async () => {
+  const { scheduler, workerId, idle, clock } = await scene();
+  const request = { workerId, limit: 1, offer: anOffer(), claimSeq: 1, waitMs: 3_600_000 };
+  const claiming = scheduler.claim(request, forever);
+  await idle();
+  clock.advance(30_000);
+  assert.deepEqual(await claiming, []);
+});
+
+test('idle claims: one of a worker whose lease is over is given nothing until the worker is heard again', async () => {
+  const { claim, submit, idle, clock, scheduler, workerId } = await scene();
+  clock.advance(20_000);
+  const claiming = claim();
+  await idle();
+  clock.advance(11_000);
+  const [id] = await submit();
+  await idle();
+  assert.equal((await scheduler.job(id ?? 0, forever)).status, 'pending');
+  await scheduler.heartbeat({ workerId, leases: [], seenClaim: null }, forever);
+  assert.deepEqual(ids(await claiming), [id]);
+});
+
+test('idle claims: one of a worker that drains or has left is given nothing, and another one gets the job', async () => {
+  const { claim, submit, idle, clock, scheduler, workerId } = await scene();
+  const drained = claim();
+  await idle();
+  await scheduler.drainWorker(workerId, forever);
+  const gone = await scheduler.register(aWorker(), forever);
+  const left = claim({ workerId: gone.id });
+  const refused = assert.rejects(left, { code: 'worker_not_found' });
+  await idle();
+  await scheduler.leave(gone.id, forever);
+  const other = await scheduler.register(aWorker(), forever);
+  const claiming = claim({ workerId: other.id });
+  await idle();
+  const submitted = await submit();
+  assert.deepEqual(ids(await claiming), submitted);
+  await refused;
+  clock.advance(20_000);
+  assert.deepEqual(await drained, []);
+});

@@ -11,6 +11,7 @@ import { Metrics } from '../../src/ops/metrics.ts';
 import type { SchedulerContext } from '../../src/scheduler/context.ts';
 import { Leader } from '../../src/scheduler/duties/leader.ts';
 import { reaper } from '../../src/scheduler/duties/reaper.ts';
+import { ClaimWaits } from '../../src/scheduler/leases/claim-waits.ts';
 import { IdleClaims } from '../../src/scheduler/leases/idle-claims.ts';
 import { SharedPolling } from '../../src/scheduler/leases/shared-polling.ts';
 import { NO_TARGETS } from '../../src/scheduler/notify/targets.ts';
@@ -47,7 +48,8 @@ function cluster({ exclusive = false } = {}) {
     const telemetry = new Telemetry(metrics, instanceId);
     const shared = { store, clock, random: () => 0.5, log, telemetry, instanceId };
     const polls = new SharedPolling(store, clock);
-    const context: SchedulerContext = { ...shared, notify: NO_TARGETS, idle: new IdleClaims(), polls };
+    const claimWaits = new ClaimWaits();
+    const context: SchedulerContext = { ...shared, notify: NO_TARGETS, idle: new IdleClaims(), polls, claimWaits };
     const gauge = async () => (await metrics.leader.get()).values.map(({ value }) => value);
     return { context, leader: new Leader(context), told, gauge };
   };

@@ -318,10 +318,10 @@ test('reaper: a worker that reports keeps its jobs', async () => {
 
 test('lock watcher: one look is a hint, two without a sign of life on a server that stayed up are a death', async () => {
   const free: { id: number; seenAt: number }[] = [];
-  let serverUpMs = 1_000_000;
-  const { scheduler, context, claimOne, store } = scene((inner) => ({
+  let serverStartedAt = 1;
+  const { scheduler, context, claimOne, store, clock } = scene((inner) => ({
     ...inner,
-    findUnlocked: () => Promise.resolve({ workers: [...free], serverUpMs }),
+    findUnlocked: () => Promise.resolve({ workers: [...free], serverStartedAt }),
   }));
   await scheduler.submit([command()], {}, signal);
   const lease = await claimOne();
@@ -329,20 +329,26 @@ test('lock watcher: one look is a hint, two without a sign of life on a server t
   const seenAt = row?.seenAt ?? 0;
   const loop = lockWatcher(context);
   const status = async () => (await scheduler.job(lease.jobId, signal)).status;
+  const look = async () => {
+    await loop.tick(signal);
+    clock.advance(5_000);
+  };
 
+  await look();
+  await look();
   free.push({ id: lease.workerId, seenAt });
-  await loop.tick(signal);
+  await look();
   assert.equal(await status(), 'running', 'one look');
   free[0] = { id: lease.workerId, seenAt: seenAt + 1 };
-  await loop.tick(signal);
+  await look();
   assert.equal(await status(), 'running', 'it reported between the looks');
-  serverUpMs = 4_000;
-  await loop.tick(signal);
+  serverStartedAt = 2;
+  await look();
   assert.equal(await status(), 'running', 'the server was restarted');
-  serverUpMs = 1_000_000;
   free[0] = { id: lease.workerId, seenAt };
-  await loop.tick(signal);
-  await loop.tick(signal);
+  await look();
+  assert.equal(await status(), 'running', 'it reported after the restart');
+  await look();
   assert.equal(await status(), 'pending');
 });
 

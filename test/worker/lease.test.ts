@@ -146,6 +146,59 @@ test('worker: the next attempt of a job starts only when nothing is left of the 
   assert.equal(source.output(id, 2), '0\n');
 });
 
+test('worker: a lost attempt is stopped when the same worker claims the job again before it hears of the loss', async () => {
+  const source = new ScriptedSource();
+  source.heartbeatMs = 60_000;
+  source.leaseMs = 600_000;
+  await using running = new TestWorker(source);
+  const line = longSleep();
+  const [id] = source.submit({ command: line }) as [number];
+  await untilAlive(line, 1);
+  source.submitAgain(id, 2, { command: 'echo second' });
+  assert.equal((await source.outcome(id, 2)).type, 'succeeded');
+  assert.deepEqual(pidsOf(line), []);
+  await running.worker.drain();
+  assert.deepEqual(
+    source.settlements.map(({ attempt }) => attempt),
+    [2],
+  );
+});
+
+test('worker: attempts of one job that are lost one after the other leave their slots and the last one runs', async () => {
+  const source = new ScriptedSource();
+  await using running = new TestWorker(source);
+  const line = longSleep();
+  const [id] = source.submit({ command: `trap '' TERM; ${line} & wait; wait; wait`, killGraceMs: 700 }) as [number];
+  await untilAlive(line, 1);
+  for (const attempt of [2, 3, 4]) {
+    source.submitAgain(id, attempt, { command: `echo ${attempt}` });
+    await source.until(() => source.beats.at(-1)?.leases.some((lease) => lease.attempt === attempt));
+  }
+  assert.equal((await source.outcome(id, 4)).type, 'succeeded');
+  assert.deepEqual(
+    source.settlements.map(({ attempt }) => attempt),
+    [4],
+  );
+  await source.until(() => running.worker.busySlots === 0);
+});
+
+test('worker: an outcome that is not answered yet stays listed while a newer attempt of the job runs', async () => {
+  const source = new ScriptedSource();
+  const gate = Promise.withResolvers<void>();
+  const second = Promise.withResolvers<void>();
+  source.after('settle', () => gate.promise);
+  let runs = 0;
+  await using _ = new TestWorker(source, { handlers: { h: () => (++runs === 1 ? undefined : second.promise) } });
+  const [id] = source.submit({ handler: 'h' }) as [number];
+  await source.outcome(id);
+  source.submitAgain(id, 2, { command: null, handler: 'h' });
+  await source.until(() => source.beats.at(-1)?.leases.length === 2);
+  source.lost.push({ jobId: id, attempt: 1 });
+  gate.resolve();
+  second.resolve();
+  assert.equal((await source.outcome(id, 2)).type, 'succeeded');
+});
+
 test('worker: a worker that the scheduler forgot registers again, and drops what it held', async () => {
   const source = new ScriptedSource();
   await using running = new TestWorker(source);
@@ -162,6 +215,14 @@ test('worker: a worker that the scheduler forgot registers again, and drops what
   );
   await running.worker.drain();
   assert.deepEqual(source.left, [2]);
+});
+
+test('worker: no claim waits longer than the worker may go without an answer to a heartbeat', async () => {
+  const source = new ScriptedSource();
+  source.leaseMs = 3_000;
+  await using _ = new TestWorker(source, { handlers: { quick: () => undefined } });
+  const [claim] = await source.until(() => source.claims.length > 0 && source.claims);
+  assert.ok(claim !== undefined && claim.waitMs <= 2_000, `${claim?.waitMs}`);
 });
 
 test('worker: cut off from the scheduler it stops its commands before the lease ends and reports them when it is back', async () => {

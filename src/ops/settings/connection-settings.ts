@@ -1,7 +1,7 @@
 /** Settings about connections: what a server listens on, and the store. */
 
 import { DRIVERS, type Driver } from '../../core/driver.ts';
-import { anyText, countFrom, httpUrl, identifier, listOf, oneOf, port, secret } from './parse.ts';
+import { anyText, countFrom, httpUrl, identifier, listOf, oneOf, onOrOff, port, secret } from './parse.ts';
 import { DATABASE, inGroup, SERVERS, setting } from './setting.ts';
 
 export const accessSettings = inGroup('Listening and access', {
@@ -112,6 +112,16 @@ export const storeSettings = inGroup('Store', {
     parse: countFrom(1, 1_000),
     sentence:
       'Size of the PostgreSQL connection pool of this process. A few more connections are held for heartbeats and locks.',
+    commands: DATABASE,
+  }),
+  dbPreparedStatements: setting({
+    name: 'db-prepared-statements',
+    value: 'on|off',
+    default: true,
+    defaultText: 'on',
+    parse: onOrOff,
+    sentence:
+      'off sends statements without names, for a pooler that lacks named prepared statements (PgBouncer before 1.21).',
     commands: DATABASE,
   }),
 });

@@ -14,7 +14,7 @@ interface Pace {
   /** How long a leader may go without renewing. */
   termMs: number;
   renewEveryMs: number;
-  /** How often a leader checks its term against its own clock, which may have been set. No store call is needed. */
+  /** How often a leader checks its term against the time that has passed. No store call is needed. */
   checkEveryMs: number;
   /** How often an instance tries to become leader. */
   tryEveryMs: number;
@@ -29,7 +29,7 @@ const LOOP_JITTER = 0.9;
 
 interface Term {
   term: number;
-  /** By the local clock, counted from when the renewal was sent. */
+  /** By the monotonic clock, counted from when the renewal was sent. */
   until: number;
   renewAt: number;
 }
@@ -95,7 +95,7 @@ export class Leader implements Disposable {
   leads(duty: Duty): boolean {
     const term = this.#terms.get(duty);
     if (term === undefined) return false;
-    if (this.#context.clock.now() < term.until) return true;
+    if (this.#context.clock.monotonicMs() < term.until) return true;
     this.#lose([duty], 'the term was not renewed in time');
     return false;
   }
@@ -120,7 +120,7 @@ export class Leader implements Disposable {
   async #round(signal: AbortSignal): Promise<number> {
     const { store, clock, instanceId } = this.#context;
     const { termMs, checkEveryMs, tryEveryMs } = this.#pace;
-    const sentAt = clock.now();
+    const sentAt = clock.monotonicMs();
     if (this.#leadsUntil(sentAt + checkEveryMs)) return checkEveryMs;
     const terms = new Map(this.#terms);
     const duties = [...this.#duties.keys()].map((duty) => ({ duty, term: terms.get(duty)?.term ?? null }));

@@ -1,15 +1,15 @@
 /** The duties that reclaim the jobs of lost workers. */
 
 import { isWorkronError } from '../../core/error.ts';
-import type { Job } from '../../core/job.ts';
 import type { Loop } from '../../ops/loop.ts';
-import type { LostJob } from '../../store/duty-store.ts';
 import type { SchedulerContext } from '../context.ts';
-import { decide } from '../jobs/decide.ts';
+import { reclaim } from '../leases/reclaim.ts';
+import { ClockWatch } from './clock-watch.ts';
 
-const BATCH = 1_000;
 /** A session lock must be free at two checks this far apart before its holder counts as dead. */
 const CHECK_EVERY_MS = 5_000;
+/** For two checks before that: processes need time to take their locks again on a server that was restarted. */
+const KNOWN_SERVER_MS = 1.8 * CHECK_EVERY_MS;
 
 interface ReaperSettings {
   everyMs: number;
@@ -19,49 +19,37 @@ interface ReaperSettings {
 }
 
 /**
- * Reclaims nothing until it has reached the store for one full lease without a gap: after its own start, an outage or a
- * suspend, workers get the time to send a heartbeat before they count as lost.
+ * Reclaims nothing until it has reached the store for one full lease without a gap, and the store's clock was not set
+ * meanwhile: after its own start, an outage or a suspend, workers get the time to send a heartbeat before they count as
+ * lost.
  */
 export function reaper(context: SchedulerContext, settings: ReaperSettings): Loop {
-  const { store, clock, log } = context;
+  const { store, log } = context;
+  const { everyMs, leaseMs, forgetAfterMs } = settings;
   // If this loop could not run for half a lease, heartbeats may not have been processed either.
-  const longestGapMs = 1.5 * settings.everyMs + Math.min(CHECK_EVERY_MS, settings.leaseMs / 2);
-  let watchingSince: number | null = null;
-  let lastRoundAt: number | null = null;
-  /** Returns how long the store has been reachable. */
-  async function watch(signal: AbortSignal): Promise<number> {
-    const now = clock.now();
-    if (lastRoundAt !== null && now - lastRoundAt > longestGapMs) watchingSince = null;
-    lastRoundAt = now;
-    try {
-      await store.now(signal);
-    } catch (error) {
-      watchingSince = null;
-      throw error;
-    }
-    watchingSince ??= now;
-    return now - watchingSince;
-  }
+  const longestGapMs = 1.5 * everyMs + Math.min(CHECK_EVERY_MS, leaseMs / 2);
+  const watch = new ClockWatch(context, { leaseMs, longestGapMs });
   return {
     name: 'reaper',
-    everyMs: settings.everyMs,
+    everyMs,
     async tick(signal) {
-      const watchedMs = await watch(signal);
-      if (watchedMs < settings.leaseMs) return Math.min(settings.everyMs, settings.leaseMs - watchedMs + 50);
+      const watched = await watch.look(signal);
+      const watchedMs = watched.at - watched.since;
+      if (watchedMs < leaseMs) return Math.min(everyMs, leaseMs - watchedMs + 50);
       try {
-        await reclaim(context, [], signal);
-        const offline = await store.retireWorkers(settings.forgetAfterMs, signal);
+        await reclaim(context, { watched }, signal);
+        const offline = await store.retireWorkers({ forgetAfterMs, watched }, signal);
         if (offline.length > 0) log.warn({ workers: offline }, 'workers sent no heartbeat and are offline');
-        await store.forgetInstances(settings.forgetAfterMs, signal);
+        await store.forgetInstances(forgetAfterMs, signal);
       } catch (error) {
-        if (!isWorkronError(error, 'leadership_lost')) watchingSince = null;
+        if (!isWorkronError(error, 'leadership_lost')) watch.reset();
         throw error;
       }
       return undefined;
     },
     /** The instance that takes over has been watching too, and need not wait for another lease. */
     async standby(signal) {
-      await watch(signal);
+      await watch.look(signal);
     },
   };
 }
@@ -69,24 +57,36 @@ export function reaper(context: SchedulerContext, settings: ReaperSettings): Loo
 /**
  * Finds dead processes that were attached to the database by their free session lock. A restarted server frees every
  * lock, so a worker counts as dead only if its lock is free at two checks, without a heartbeat in between, on a server
- * that was up during both.
+ * that this instance has known for longer. The server's own clock may have been set since it started.
  */
 export function lockWatcher(context: SchedulerContext): Loop {
-  const { store, log } = context;
+  const { store, clock, log } = context;
   let before = new Map<number, number>();
+  let server: { startedAt: number; knownSince: number } | undefined;
+  /** Returns the workers that are dead. */
+  async function look(signal: AbortSignal): Promise<number[]> {
+    const { workers, serverStartedAt: startedAt } = await store.findUnlocked(signal);
+    const now = clock.monotonicMs();
+    if (server?.startedAt !== startedAt) server = { startedAt, knownSince: now };
+    const dead =
+      now - server.knownSince >= KNOWN_SERVER_MS
+        ? workers.filter(({ id, seenAt }) => before.get(id) === seenAt).map(({ id }) => id)
+        : [];
+    before = new Map(workers.map(({ id, seenAt }) => [id, seenAt]));
+    return dead;
+  }
   return {
     name: 'lock-watcher',
     everyMs: CHECK_EVERY_MS,
     async tick(signal) {
-      const { workers, serverUpMs } = await store.findUnlocked(signal);
-      const dead =
-        serverUpMs > 2 * CHECK_EVERY_MS
-          ? workers.filter(({ id, seenAt }) => before.get(id) === seenAt).map(({ id }) => id)
-          : [];
-      before = new Map(workers.map(({ id, seenAt }) => [id, seenAt]));
+      const dead = await look(signal);
       if (dead.length === 0) return;
       log.warn({ workers: dead }, 'workers lost their session lock and sent no heartbeat; reclaiming their jobs');
-      await reclaim(context, dead, signal);
+      await reclaim(context, { dead }, signal);
+    },
+    /** The instance that takes over knows the server already. */
+    async standby(signal) {
+      await look(signal);
     },
   };
 }
@@ -102,30 +102,6 @@ export async function reclaimFromPreviousRun(context: SchedulerContext, signal: 
     ({ attachment, instanceId }) => attachment === 'local' && instanceId !== context.instanceId,
   );
   const dead = gone.map(({ id }) => id);
-  if (dead.length > 0) await reclaim(context, dead, signal);
+  if (dead.length > 0) await reclaim(context, { dead }, signal);
   for (const { id, state } of gone) if (state !== 'offline') await context.store.leaveWorker(id, signal);
-}
-
-/** Reclaims jobs whose lease has expired or, if `dead` is not empty, all jobs of those workers. */
-async function reclaim(context: SchedulerContext, dead: readonly number[], signal: AbortSignal): Promise<void> {
-  for (;;) {
-    const found = await context.store.findLost({ limit: BATCH, dead }, signal);
-    const lost =
-      dead.length === 0 ? found : found.filter(({ job }) => job.workerId !== null && dead.includes(job.workerId));
-    const seen = new Map(lost.map((entry) => [entry.job.id, entry]));
-    const decisions = await decide(context, [...seen.keys()], (job) => lossOf(job, seen.get(job.id)), signal);
-    const reclaimed = decisions.filter(({ type }) => type === 'changed').length;
-    if (reclaimed > 0)
-      context.log.warn({ jobs: reclaimed, ids: [...seen.keys()].slice(0, 20) }, 'reclaimed jobs of lost workers');
-    if (found.length < BATCH || reclaimed === 0) return;
-  }
-}
-
-/** The loss of exactly the attempt that was found; a later attempt is not lost. */
-function lossOf(job: Job, lost: LostJob | undefined): { type: 'lose'; workerSeenAt: number } | undefined {
-  if (lost === undefined || job.status !== 'running') return undefined;
-  if (job.attempt !== lost.job.attempt || job.workerId !== lost.job.workerId) return undefined;
-  // Its worker has sent a heartbeat meanwhile.
-  if (job.lastHeartbeatAt !== null && job.lastHeartbeatAt !== lost.job.lastHeartbeatAt) return undefined;
-  return { type: 'lose', workerSeenAt: lost.workerSeenAt };
 }

@@ -14,7 +14,7 @@ import { type BulkRequest, readOperation, startBulk } from './bulk.ts';
 import { cancel, type EditRequest, edit, jobNotFound, retry } from './change-job.ts';
 import { newJobOf } from './new-job-of.ts';
 import { Submitter } from './submit.ts';
-import { wait } from './wait.ts';
+import { JobWaits } from './wait.ts';
 import { waitingFor } from './waiting-for.ts';
 
 export interface JobView extends Job, JobNotifications {
@@ -78,6 +78,7 @@ export interface Jobs {
 export function jobsOf(context: SchedulerContext, bulkWake: Wake, stopped: AbortSignal): Jobs {
   const { store, notify } = context;
   const submitter = new Submitter(context);
+  const waits = new JobWaits(context, stopped);
   return {
     submit: (jobs, options, signal) =>
       submitter.submit(
@@ -97,7 +98,7 @@ export function jobsOf(context: SchedulerContext, bulkWake: Wake, stopped: Abort
       if (attempts.length === 0) await readJob(context, id, signal);
       return attempts;
     },
-    wait: (id, timeoutMs, signal) => wait(context, { id, timeoutMs }, { signal, stopped }),
+    wait: (id, timeoutMs, signal) => waits.wait({ id, timeoutMs }, signal),
     cancel: (id, { keepChildren }, signal) => cancel(context, { id, keepChildren }, signal),
     retry: (id, signal) => retry(context, id, signal),
     async rerun(id, options, signal) {

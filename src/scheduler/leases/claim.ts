@@ -6,16 +6,17 @@ import type { ClaimRequest } from '../../store/job-store.ts';
 import type { SchedulerContext } from '../context.ts';
 import type { PollSlot } from './shared-polling.ts';
 
-/** Answers as soon as there are jobs, or with an empty list after `waitMs` or when `stopped` aborts. */
+/** Answers as soon as there are jobs, or with an empty list after `waitMs`, when `stopped` aborts, or when the worker ends its wait. */
 export async function claim(
   context: SchedulerContext,
   { waitMs, ...request }: ClaimRequest & { waitMs: number },
   { signal, stopped }: { signal: AbortSignal; stopped: AbortSignal },
 ): Promise<ClaimedJob[]> {
-  const { store, clock, telemetry, idle, polls } = context;
-  const until = clock.now() + waitMs;
+  const { store, clock, telemetry, idle, polls, claimWaits } = context;
+  let until: number | undefined;
   const wake = new Wake();
-  const ended = AbortSignal.any([signal, stopped]);
+  using own = claimWaits.enter(request);
+  const ended = AbortSignal.any([signal, stopped, own.signal]);
   const unsubscribe = store.subscribe((hint) => {
     if (hint.topic === 'work') wake.fire();
   });
@@ -25,8 +26,13 @@ export async function claim(
       if (stopped.aborted) return [];
       wake.reset();
       let jobs = await store.claim(request, signal);
-      const left = until - clock.now();
-      if (jobs.length === 0 && left > 0) {
+      let left = 0;
+      if (jobs.length === 0 && waitMs > 0) {
+        const now = clock.monotonicMs();
+        until ??= now + waitMs;
+        left = until - now;
+      }
+      if (left > 0) {
         pollSlot ??= polls.join(request, wake);
         pollSlot.foundNothing();
         jobs = await idle.wait(request, wake, () => wake.sleep(clock, left, ended));

@@ -15,32 +15,30 @@ export async function settle(
   settlements: readonly Settlement[],
   signal: AbortSignal,
 ): Promise<SettleAnswer[]> {
-  const answers = settlements.map((): SettleAnswer => 'lease_lost');
-  const successes: { index: number; success: Success }[] = [];
+  const answers: SettleAnswer[] = [];
+  const successes: Success[] = [];
+  /** The places of successes and of other outcomes among the settlements. */
+  const places: number[] = [];
   const others: number[] = [];
   const starts: Start[] = [];
-  settlements.forEach(({ jobId, attempt, workerId, startedAt, outcome }, index) => {
-    if (outcome.type !== 'succeeded') {
+  for (const { jobId, attempt, workerId, startedAt, outcome } of settlements) {
+    const place = answers.push('lease_lost') - 1;
+    if (outcome.type === 'succeeded') {
+      places.push(place);
+      successes.push({ jobId, attempt, workerId, exitCode: outcome.exitCode, startedAt, result: outcome.result });
+    } else {
+      others.push(place);
       if (startedAt !== undefined) starts.push({ jobId, attempt, workerId, startedAt });
-      return others.push(index);
     }
-    const success: Success = { jobId, attempt, workerId, exitCode: outcome.exitCode };
-    if (outcome.result !== undefined) success.result = outcome.result;
-    if (startedAt !== undefined) success.startedAt = startedAt;
-    return successes.push({ index, success });
-  });
+  }
   if (successes.length > 0) {
-    const settled = await context.store.settle(
-      successes.map(({ success }) => success),
-      signal,
-    );
-    context.telemetry.settled(settled);
-    context.telemetry.waited(settled.filter((_, position) => successes[position]?.success.startedAt !== undefined));
-    successes.forEach(({ index }, position) => (answers[index] = settled[position]?.result ?? 'lease_lost'));
+    const settled = await context.store.settle(successes, signal);
+    context.telemetry.settled(settled, successes);
+    places.forEach((place, position) => (answers[place] = settled[position]?.result ?? 'lease_lost'));
   }
   if (starts.length > 0) await context.store.start(starts, signal);
   if (others.length > 0) await settleOthers(context, settlements, { others, answers, signal });
-  context.telemetry.leaseLost(answers.filter((answer) => answer === 'lease_lost').length);
+  context.telemetry.leaseLost(answers.reduce((count, answer) => (answer === 'lease_lost' ? count + 1 : count), 0));
   return answers;
 }
 

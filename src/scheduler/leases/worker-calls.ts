@@ -9,12 +9,15 @@ import type { ClaimRequest } from '../../store/job-store.ts';
 import type { SchedulerContext } from '../context.ts';
 import { jobNotFound } from '../jobs/change-job.ts';
 import { claim } from './claim.ts';
+import { reclaimFromGone } from './reclaim.ts';
 import { type SettleAnswer, settle } from './settle.ts';
 
 export interface WorkerCalls {
   register(worker: NewWorker, signal: AbortSignal): Promise<WorkerRow>;
-  /** Waits up to `waitMs` for work, then answers with an empty list. */
+  /** Waits up to `waitMs` for work, at most for a lease, then answers with an empty list. */
   claim(request: ClaimRequest & { waitMs: number }, signal: AbortSignal): Promise<ClaimedJob[]>;
+  /** Ends the waits of the worker's claims up to this number: each answers with the jobs that it has, or none. */
+  endClaimWait(workerId: number, claimSeq: number): void;
   /** `undefined`: no such worker. */
   heartbeat(request: HeartbeatRequest, signal: AbortSignal): Promise<HeartbeatAnswer | undefined>;
   /** Returns, in order, `ok` if accepted now or before, `lease_lost` if the attempt is no longer this worker's. */
@@ -26,14 +29,23 @@ export interface WorkerCalls {
   /** The last checkpoint of any attempt; `null`: none. */
   checkpoint(id: number, signal: AbortSignal): Promise<unknown>;
   leave(workerId: number, signal: AbortSignal): Promise<void>;
+  /** Takes back the jobs of a remote worker: its process has ended, and so have its commands. */
+  gone(workerId: number, signal: AbortSignal): Promise<void>;
 }
 
-/** Claims end early when `stopped` aborts. */
-export function workerCallsOf(context: SchedulerContext, stopped: AbortSignal): WorkerCalls {
+interface WorkerCallOptions {
+  leaseMs: number;
+  /** Claims end early when this aborts. */
+  stopped: AbortSignal;
+}
+
+export function workerCallsOf(context: SchedulerContext, { leaseMs, stopped }: WorkerCallOptions): WorkerCalls {
   const { store } = context;
   return {
     register: (worker, signal) => store.registerWorker(worker, signal),
-    claim: (request, signal) => claim(context, request, { signal, stopped }),
+    claim: ({ waitMs, ...request }, signal) =>
+      claim(context, { ...request, waitMs: Math.min(waitMs, leaseMs) }, { signal, stopped }),
+    endClaimWait: (workerId, claimSeq) => context.claimWaits.end(workerId, claimSeq),
     async heartbeat({ started = [], ...heartbeat }, signal) {
       const { workerId } = heartbeat;
       const starts = started.map((start) => ({ ...start, workerId }));
@@ -48,6 +60,10 @@ export function workerCallsOf(context: SchedulerContext, stopped: AbortSignal): 
       if (value === null && (await store.read([id], signal)).length === 0) throw jobNotFound(id);
       return value;
     },
-    leave: (workerId, signal) => store.leaveWorker(workerId, signal),
+    async leave(workerId, signal) {
+      context.claimWaits.forget(workerId);
+      await store.leaveWorker(workerId, signal);
+    },
+    gone: (workerId, signal) => reclaimFromGone(context, workerId, signal),
   };
 }

@@ -16,7 +16,7 @@ import type { ChangeRequest, RunRequest, ScheduleFilter, TickFilter } from '../.
 import type { SchedulerContext } from '../context.ts';
 import { withInstallationTargets } from '../notify/targets.ts';
 import { pageOf } from '../page.ts';
-import { AdaptiveBatch, BATCH } from './adaptive-batch.ts';
+import { AdaptiveBatch } from './adaptive-batch.ts';
 import { type Backfilled, type BackfillRequest, scheduleNotFound, ticksInRange, ticksWithoutRun } from './backfill.ts';
 
 export interface SchedulePage {
@@ -145,9 +145,9 @@ async function change(
   const batch = new AdaptiveBatch(context);
   let at: number | null = null;
   for (;;) {
-    const request: ChangeRequest = { change, at, limit: BATCH, notify };
+    const request: Omit<ChangeRequest, 'limit'> = { change, at, notify };
     const step = await batch.judge(
-      (lines) => context.store.changeSchedule(name, { ...request, lines }, signal),
+      (size) => context.store.changeSchedule(name, { ...request, ...size }, signal),
       signal,
     );
     if (step === 'too_large') continue;

@@ -4,7 +4,7 @@
  */
 
 import type { Clock } from '../../core/clock.ts';
-import { monotonicMs } from '../time/monotonic.ts';
+import { monotonicMs } from '../../ops/monotonic.ts';
 
 /** Without an answer for this share of the lease the worker counts as cut off; the rest is for stopping jobs. */
 const CUT_OFF_SHARE = 2 / 3;

@@ -4,8 +4,8 @@ import type { Clock, Random } from '../../core/clock.ts';
 import { isWorkronError } from '../../core/error.ts';
 import { NEVER } from '../../core/never.ts';
 import type { Log } from '../../ops/log.ts';
+import { monotonicMs } from '../../ops/monotonic.ts';
 import type { JobSource, Registration, WorkerProfile } from '../job-source.ts';
-import { monotonicMs } from '../time/monotonic.ts';
 import { RetryBackoff } from '../time/retry-backoff.ts';
 import { within } from '../time/within.ts';
 
@@ -74,12 +74,12 @@ export class Membership {
   }
 
   /** Deregisters the worker after calling `first`. If either fails, the worker's lease expires by itself. */
-  async leave(first: () => Promise<void>): Promise<void> {
+  async leave(first?: () => Promise<void>): Promise<void> {
     const { source, log } = this.#options;
     const { workerId } = this.current;
     this.#stopNudges?.();
     try {
-      await first();
+      await first?.();
       await within(ANSWER_MS, NEVER, (signal) => source.leave(workerId, signal));
     } catch (error) {
       log.warn({ worker_id: workerId, error }, 'could not deregister; the lease will expire');

@@ -90,31 +90,39 @@ export class Assignment implements LeaseRef {
 
 /** The attempts that this worker holds a lease on, from the claim until the settle is answered. */
 export class HeldAssignments {
-  /** By job id: a later attempt replaces a lost one. */
-  readonly #assignments = new Map<number, Assignment>();
+  /** The latest attempt of each job. */
+  readonly #latest = new Map<number, Assignment>();
+  /** Attempts of which the worker holds a later one, because their outcome was not answered yet. */
+  readonly #earlier = new Set<Assignment>();
 
   get size(): number {
-    return this.#assignments.size;
+    return this.#latest.size + this.#earlier.size;
   }
 
   get all(): Assignment[] {
-    return [...this.#assignments.values()];
+    return [...this.#earlier, ...this.#latest.values()];
   }
 
   leases(): LeaseRef[] {
-    return Array.from(this.#assignments.values(), ({ jobId, attempt }) => ({ jobId, attempt }));
+    return this.all.map(({ jobId, attempt }) => ({ jobId, attempt }));
   }
 
-  add(assignment: Assignment): void {
-    this.#assignments.set(assignment.jobId, assignment);
+  /** Returns an earlier attempt of the job that has not ended. It is lost, although no heartbeat has said so yet. */
+  add(assignment: Assignment): Assignment | undefined {
+    const earlier = this.#latest.get(assignment.jobId);
+    if (earlier !== undefined) this.#earlier.add(earlier);
+    this.#latest.set(assignment.jobId, assignment);
+    return earlier?.ended === false ? earlier : undefined;
   }
 
   delete(assignment: Assignment): void {
-    if (this.#assignments.get(assignment.jobId) === assignment) this.#assignments.delete(assignment.jobId);
+    if (this.#latest.get(assignment.jobId) === assignment) this.#latest.delete(assignment.jobId);
+    else this.#earlier.delete(assignment);
   }
 
   find({ jobId, attempt }: LeaseRef): Assignment | undefined {
-    const assignment = this.#assignments.get(jobId);
-    return assignment?.attempt === attempt ? assignment : undefined;
+    const latest = this.#latest.get(jobId);
+    if (latest?.attempt === attempt) return latest;
+    return this.#earlier.values().find((earlier) => earlier.jobId === jobId && earlier.attempt === attempt);
   }
 }

@@ -6,6 +6,7 @@ import type { Log } from '../../ops/log.ts';
 import type { WorkerProfile } from '../job-source.ts';
 import type { Assignment } from './assignment.ts';
 import { Slots } from './slots.ts';
+import { textOfThrown } from './thrown.ts';
 
 /** Runs one kind of job: commands or handlers. */
 export interface Executor {
@@ -31,8 +32,10 @@ export class Runner {
   /** Runs commands; `null` if this worker does not, or not yet. */
   commands: Executor | null = null;
   readonly #options: RunnerOptions;
-  /** By job id. A lost attempt may still be stopping. */
-  readonly #running = new Map<number, Assignment>();
+  /** Attempts that have a slot and have begun. Lost ones may still be stopping. */
+  readonly #running = new Set<Assignment>();
+  /** The latest attempt of each job that has a slot. */
+  readonly #latest = new Map<number, Assignment>();
   /** The attempts whose start is reported by the heartbeat under way. */
   #reporting: Assignment[] = [];
   #interrupted = false;
@@ -62,7 +65,8 @@ export class Runner {
   /** Starts the attempt in a slot. */
   run(assignment: Assignment): void {
     this.slots.take(assignment.job);
-    const earlier = this.#running.get(assignment.jobId);
+    const earlier = this.#latest.get(assignment.jobId);
+    this.#latest.set(assignment.jobId, assignment);
     if (earlier === undefined || earlier.ended) this.#start(assignment);
     // Nothing of an earlier attempt may be left when the next one starts.
     else earlier.afterwards = () => this.#start(assignment);
@@ -99,7 +103,7 @@ export class Runner {
 
   #start(assignment: Assignment): void {
     const { job } = assignment;
-    this.#running.set(job.id, assignment);
+    this.#running.add(assignment);
     if (this.#interrupted) assignment.stop('interrupted');
     const executor = job.command === null ? this.#options.handlers : this.commands;
     if (assignment.stopped !== null || executor === null) return this.#finish(assignment, { type: 'returned' });
@@ -110,13 +114,9 @@ export class Runner {
     outcome.then(
       (value) => this.#finish(assignment, value),
       (error: unknown) => {
-        this.#options.log.error({ job_id: job.id, error }, 'unexpected error while running a job');
-        this.#finish(assignment, {
-          type: 'failed',
-          exitCode: null,
-          signal: null,
-          error: `worker error: ${String(error)}`,
-        });
+        const text = `worker error: ${textOfThrown(error)}`;
+        this.#options.log.error({ job_id: job.id, error: text }, 'unexpected error while running a job');
+        this.#finish(assignment, { type: 'failed', exitCode: null, signal: null, error: text });
       },
     );
   }
@@ -134,7 +134,8 @@ export class Runner {
   }
 
   #free(assignment: Assignment): void {
-    if (this.#running.get(assignment.jobId) === assignment) this.#running.delete(assignment.jobId);
+    this.#running.delete(assignment);
+    if (this.#latest.get(assignment.jobId) === assignment) this.#latest.delete(assignment.jobId);
     this.slots.giveBack(assignment.job);
     assignment.afterwards?.();
     this.#options.onFree();

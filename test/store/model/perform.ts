@@ -148,7 +148,7 @@ export async function perform(world: World, action: Action): Promise<unknown> {
     case 'leave':
       return store.leaveWorker(pickOf(world.workers, action.worker) ?? 0, forever);
     case 'retire': {
-      const retired = await store.retireWorkers((action.forgetAfter + 0.5) * STEP_MS, forever);
+      const retired = await store.retireWorkers({ forgetAfterMs: (action.forgetAfter + 0.5) * STEP_MS }, forever);
       return retired.map((id) => world.workers.indexOf(id)).sort((a, b) => a - b);
     }
     case 'prune': {

@@ -149,9 +149,9 @@ test('postgres: the claims of a worker that is gone are deleted once its jobs we
   const { store } = given;
   const lease = await claimOne(store, aJob());
   await advance(given, 3_600_000);
-  await store.retireWorkers(0, forever);
+  await store.retireWorkers({ forgetAfterMs: 0 }, forever);
   assert.equal((await claimRows(given)).length, 1, 'it still holds its job');
   await fail(store, lease);
-  await store.retireWorkers(0, forever);
+  await store.retireWorkers({ forgetAfterMs: 0 }, forever);
   assert.deepEqual(await claimRows(given), []);
 });

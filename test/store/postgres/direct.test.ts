@@ -37,7 +37,7 @@ test('postgres: the lock of a worker attached to the database is free once its p
   );
   const [row] = await store.workers(forever);
   assert.deepEqual(found, { id, seenAt: row?.seenAt });
-  assert.ok((await store.findUnlocked(forever)).serverUpMs > 0);
+  assert.ok((await store.findUnlocked(forever)).serverStartedAt > 0);
 });
 
 test('postgres: a lock that was lost with its connection is taken again', async () => {

@@ -61,6 +61,18 @@ test('leadership: the key of a duty’s lock is stored, shown, and the one that 
   assert.equal(row?.number, DUTY_NUMBERS.reaper);
 });
 
+test('leadership: a term that was renewed before the clock was set back is over, also if its leader held no lock', async () => {
+  await using given = await openTestPostgres();
+  await lead(given.store, 'one');
+  await given.query(
+    `update "${given.schema}".leader set instance_id = 'gone', locked = false,
+      expires_at = "${given.schema}".now() + interval '10 minutes'`,
+  );
+  assert.equal((await given.store.duties(forever))[0]?.over, true);
+  const led = await lead(given.store, 'two');
+  assert.deepEqual([led.leads, led.term, led.over], [true, 2, false]);
+});
+
 test('leadership: while the leader’s session lives its lock stands in the way, and that is told', async () => {
   await using both = await openTwo();
   await lead(both.one.store, 'one');

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
@@ -186,4 +186,36 @@ test('sqlite: a backup made under load is a whole database as of one moment', as
   assert.equal(newest?.id, count);
   const [first] = ids(await submit(backup, jobs(1)));
   assert.equal((await readOne(backup, first ?? 0)).status, 'pending');
+});
+
+const modesIn = (folder: string) =>
+  Object.fromEntries(
+    readdirSync(folder).map((name) => [name, (statSync(join(folder, name)).mode & 0o777).toString(8)]),
+  );
+
+test('sqlite: other users cannot read the database, the files beside it or a backup', async () => {
+  await using folder = await aFolder();
+  const file = join(folder.path, 'workron.db');
+  await using store = await open(file);
+  await submitOne(store, aJob());
+  await store.backup(join(folder.path, 'copy.db'), forever);
+  const modes = modesIn(folder.path);
+  for (const name of ['copy.db', 'workron.db', 'workron.db-owner', 'workron.db-shm', 'workron.db-wal']) {
+    assert.ok(name in modes, name);
+  }
+  assert.deepEqual(new Set(Object.values(modes)), new Set(['600']), JSON.stringify(modes));
+});
+
+test('sqlite: files that other users may read are made private at start, and the log says so', async () => {
+  await using folder = await aFolder();
+  const file = join(folder.path, 'workron.db');
+  await (await open(file))[Symbol.asyncDispose]();
+  chmodSync(file, 0o644);
+  chmodSync(`${file}-owner`, 0o664);
+  const lines: object[] = [];
+  const log = { ...silentLog, warn: (fields: object) => lines.push(fields) };
+  await using _store = await openSqlite({ file, clock: new VirtualClock(), log });
+  assert.deepEqual(new Set(Object.values(modesIn(folder.path))), new Set(['600']));
+  assert.deepEqual(lines[0], { file, mode: '644' });
+  assert.ok(lines.some((line) => JSON.stringify(line) === JSON.stringify({ file: `${file}-owner`, mode: '664' })));
 });

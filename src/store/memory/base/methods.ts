@@ -76,7 +76,7 @@ export const reads = {
   now: ({ clock }: Tables) => clock.now(),
   findExpired,
   findLost,
-  findUnlocked: (_tables: Tables) => ({ workers: [], serverUpMs: 0 }),
+  findUnlocked: (_tables: Tables) => ({ workers: [], serverStartedAt: 0 }),
   graphWork: ({ cascade, needItems }: Tables) => ({
     adopt: false,
     cascade: cascade.size > 0,

@@ -16,6 +16,7 @@ export function openMemory({ clock }: { clock: Clock }): Store {
   let instant: number | null = null;
   const tables = createTables({
     now: () => instant ?? clock.now(),
+    monotonicMs: () => clock.monotonicMs(),
     sleep: (ms, signal) => clock.sleep(ms, signal),
   });
   const hints = new LocalHints();

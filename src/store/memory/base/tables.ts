@@ -4,6 +4,7 @@ import type { Clock } from '../../../core/clock.ts';
 import type { Duty } from '../../../core/duty.ts';
 import type { InstanceRow } from '../../../core/instance.ts';
 import { isTerminal, type Job } from '../../../core/job.ts';
+import { isLeaseOver } from '../../../core/lease.ts';
 import type { Notification } from '../../../core/notice.ts';
 import type { Operation } from '../../../core/operation.ts';
 import type { StatRow } from '../../../core/stats.ts';
@@ -157,6 +158,11 @@ export function jobOf(tables: Tables, entry: Entry): Job {
 /** When the lease of a running job was last renewed. */
 export function heardAt(tables: Tables, entry: Entry): number {
   return entry.renewedAt ?? workerOf(tables, entry).seenAt;
+}
+
+/** True if the worker's lease is over by the clock as it is: it may claim nothing until it is heard again. */
+export function isSilent({ clock }: Tables, { seenAt, profile: { leaseMs } }: Worker): boolean {
+  return isLeaseOver({ heardAt: seenAt, leaseMs }, clock.now(), undefined);
 }
 
 /** The worker of a running job. Workers that hold a job are never deleted. */

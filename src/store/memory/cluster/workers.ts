@@ -1,4 +1,6 @@
+import { isLeaseOver } from '../../../core/lease.ts';
 import type { NewWorker, WorkerRow } from '../../../core/worker.ts';
+import type { DutyStore } from '../../duty-store.ts';
 import type { Tables, Worker } from '../base/tables.ts';
 
 export function registerWorker(tables: Tables, profile: NewWorker): WorkerRow {
@@ -32,12 +34,16 @@ export function leaveWorker(tables: Tables, id: number): void {
   if (worker !== undefined) worker.offline = true;
 }
 
-export function retireWorkers(tables: Tables, forgetAfterMs: number): number[] {
+export function retireWorkers(
+  tables: Tables,
+  { forgetAfterMs, watched }: Parameters<DutyStore['retireWorkers']>[0],
+): number[] {
   const now = tables.clock.now();
   const marked: number[] = [];
   for (const worker of tables.workers.values()) {
     const silentMs = now - worker.seenAt;
-    if (!worker.offline && silentMs > worker.profile.leaseMs) {
+    const lease = { heardAt: worker.seenAt, leaseMs: worker.profile.leaseMs };
+    if (!worker.offline && isLeaseOver(lease, now, watched)) {
       worker.offline = true;
       marked.push(worker.id);
     }

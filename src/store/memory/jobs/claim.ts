@@ -5,7 +5,7 @@ import { laneMayPrefetch, mayPrefetch } from '../../../core/prefetch.ts';
 import type { ClaimRequest } from '../../job-store.ts';
 import { type Entry, toClaimedJob } from '../base/entry.ts';
 import { isAhead, type LaneLine } from '../base/live.ts';
-import { change, type Tables } from '../base/tables.ts';
+import { change, isSilent, type Tables } from '../base/tables.ts';
 import { runContextOf } from '../graph/run-context.ts';
 import { stepStarted } from '../graph/workflow-row.ts';
 import { dropKey } from './unique.ts';
@@ -15,7 +15,7 @@ export function claim(tables: Tables, request: ClaimRequest): ClaimedJob[] {
   if (worker === undefined || worker.offline) {
     throw new WorkronError('worker_not_found', `Worker ${request.workerId} is not registered; register again`);
   }
-  if (worker.draining) return [];
+  if (worker.draining || isSilent(tables, worker)) return [];
 
   const lanes = new Set([...tables.live.lanes()].filter(({ lane }) => serves(request.offer, lane)));
   const free = { ...request.offer.free };

@@ -1,7 +1,8 @@
 /** Jobs that the background duties look for. */
 
 import type { Job } from '../../../core/job.ts';
-import type { LostJob, Promoted } from '../../duty-store.ts';
+import { isLeaseOver } from '../../../core/lease.ts';
+import type { DutyStore, LostJob, Promoted } from '../../duty-store.ts';
 import { change, heardAt, jobOf, type Tables, workerOf } from '../base/tables.ts';
 
 export function promote(tables: Tables, limit: number): Promoted {
@@ -29,13 +30,14 @@ export function findExpired(tables: Tables, limit: number): Job[] {
     .map((entry) => jobOf(tables, entry));
 }
 
-export function findLost(tables: Tables, { limit, dead }: { limit: number; dead: readonly number[] }): LostJob[] {
+export function findLost(tables: Tables, { limit, dead, watched }: Parameters<DutyStore['findLost']>[0]): LostJob[] {
   const now = tables.clock.now();
   return [...tables.live.holders()]
     .flatMap((workerId) => tables.live.heldBy(workerId))
     .filter((entry) => {
       const worker = workerOf(tables, entry);
-      return dead.includes(worker.id) || heardAt(tables, entry) + worker.profile.leaseMs < now;
+      const lease = { heardAt: heardAt(tables, entry), leaseMs: worker.profile.leaseMs };
+      return dead.includes(worker.id) || isLeaseOver(lease, now, watched);
     })
     .sort((a, b) => a.id - b.id)
     .slice(0, limit)

@@ -1,7 +1,7 @@
-import type { Heartbeat, HeartbeatAnswer, LeaseRef } from '../../../core/lease.ts';
+import { type Heartbeat, type HeartbeatAnswer, type LeaseRef, listedIn } from '../../../core/lease.ts';
 import type { AttemptEnd } from '../../../core/transition.ts';
 import type { Entry } from '../base/entry.ts';
-import type { Tables } from '../base/tables.ts';
+import { isSilent, type Tables } from '../base/tables.ts';
 import { named } from '../graph/cascade.ts';
 import { propagateFrom } from '../graph/propagate.ts';
 import { end, requeue } from './finish.ts';
@@ -9,15 +9,16 @@ import { end, requeue } from './finish.ts';
 export function heartbeat(tables: Tables, { workerId, leases, seenClaim }: Heartbeat): HeartbeatAnswer | undefined {
   const worker = tables.workers.get(workerId);
   if (worker === undefined) return undefined;
+  // It may claim again: its waiting claim has found nothing.
+  if (worker.offline || isSilent(tables, worker)) tables.changes.madeWork();
   const now = tables.clock.now();
   worker.seenAt = now;
   worker.offline = false;
 
-  const listed = new Map((leases ?? []).map((lease) => [lease.jobId, lease.attempt]));
+  const isListed = listedIn(leases);
   const returned: LeaseRef[] = [];
   for (const entry of tables.live.heldBy(workerId)) {
-    const isListed = leases === null || listed.get(entry.id) === entry.attempt;
-    if (isListed) {
+    if (isListed(refTo(entry))) {
       if (entry.renewedAt !== null) entry.renewedAt = now;
     } else if (entry.claimSeq !== null && seenClaim !== null && entry.claimSeq <= seenClaim) {
       returned.push(refTo(entry));

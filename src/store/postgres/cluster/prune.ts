@@ -96,8 +96,8 @@ async function pruneEnded(
   const window = [keepMs, after, WINDOW, limit + 1];
   const rows =
     status === 'done'
-      ? await database.query<OldRow>(sql.oldDone, window, signal)
-      : await database.query<OldRow>(sql.oldNotDone, [...window, status], signal);
+      ? await database.query<OldRow>(sql.oldEndedDone, window, signal)
+      : await database.query<OldRow>(sql.oldEndedAs, [...window, status], signal);
   const [first] = rows;
   if (first === undefined) {
     pruned.delete(status);

@@ -1,4 +1,5 @@
 import type { NewWorker, WorkerRow } from '../../../core/worker.ts';
+import type { DutyStore } from '../../duty-store.ts';
 import type { Context } from '../base/context.ts';
 
 interface Row {
@@ -81,10 +82,13 @@ export async function leaveWorker({ database, sql, direct }: Context, id: number
 
 export async function retireWorkers(
   { database, sql }: Context,
-  forgetAfterMs: number,
+  { forgetAfterMs, watched }: Parameters<DutyStore['retireWorkers']>[0],
   signal: AbortSignal,
 ): Promise<number[]> {
-  const marked = await database.transaction(signal, (session) => session.query<{ id: number }>(sql.retireWorkers, []));
+  const values = [watched?.at ?? null, watched?.since ?? null];
+  const marked = await database.transaction(signal, (session) =>
+    session.query<{ id: number }>(sql.retireWorkers, values),
+  );
   await database.transaction(signal, (session) => session.query(sql.forgetWorkers, [forgetAfterMs]));
   return marked.map(({ id }) => id).sort((a, b) => a - b);
 }

@@ -1,7 +1,7 @@
 /** Jobs that the background duties look for. */
 
 import type { Job } from '../../../core/job.ts';
-import type { LostJob, Promoted, Unlocked } from '../../duty-store.ts';
+import type { DutyStore, LostJob, Promoted, Unlocked } from '../../duty-store.ts';
 import type { Context } from '../base/context.ts';
 import { numbers } from '../base/values.ts';
 import { read } from '../reads/reading.ts';
@@ -36,11 +36,12 @@ export async function findExpired(context: Context, limit: number, signal: Abort
 
 export async function findLost(
   context: Context,
-  { limit, dead }: { limit: number; dead: readonly number[] },
+  { limit, dead, watched }: Parameters<DutyStore['findLost']>[0],
   signal: AbortSignal,
 ): Promise<LostJob[]> {
   type Row = { job_id: number; seen_at: number };
-  const rows = await context.database.query<Row>(context.sql.lostJobs, [limit, numbers(dead)], signal);
+  const values = [limit, numbers(dead), watched?.at ?? null, watched?.since ?? null];
+  const rows = await context.database.query<Row>(context.sql.lostJobs, values, signal);
   const seenAt = new Map(rows.map(({ job_id, seen_at }) => [job_id, seen_at]));
   const jobs = await readAll(context, rows, signal);
   return jobs
@@ -58,10 +59,10 @@ async function readAll(context: Context, rows: readonly { job_id: number }[], si
 }
 
 export async function findUnlocked({ database, sql }: Context, signal: AbortSignal): Promise<Unlocked> {
-  type Row = { up_ms: number } & ({ id: number; seen_at: number } | { id: null });
+  type Row = { started_at: number } & ({ id: number; seen_at: number } | { id: null });
   const rows = await database.query<Row>(sql.unlockedWorkers, [], signal);
   return {
     workers: rows.flatMap((row) => (row.id === null ? [] : [{ id: row.id, seenAt: row.seen_at }])),
-    serverUpMs: rows[0]?.up_ms ?? 0,
+    serverStartedAt: rows[0]?.started_at ?? 0,
   };
 }

@@ -1,4 +1,4 @@
-import type { Heartbeat, HeartbeatAnswer, LeaseRef } from '../../../core/lease.ts';
+import { type Heartbeat, type HeartbeatAnswer, type LeaseRef, listedIn } from '../../../core/lease.ts';
 import { type Change, transition } from '../../../core/transition.ts';
 import type { Context } from '../base/context.ts';
 import { numbers } from '../base/values.ts';
@@ -16,16 +16,23 @@ interface HeldRow {
   cancel: boolean;
 }
 
+interface RenewedWorker {
+  state: string;
+  was_silent: boolean;
+}
+
 export async function heartbeat(
   context: Context,
   { workerId, leases, seenClaim }: Heartbeat,
   signal: AbortSignal,
 ): Promise<HeartbeatAnswer | undefined> {
-  const listed = new Map((leases ?? []).map(({ jobId, attempt }) => [jobId, attempt]));
-  const isListed = (row: HeldRow) => leases === null || listed.get(row.job_id) === row.attempt;
+  const lists = listedIn(leases);
+  const isListed = (row: HeldRow) => lists(refTo(row));
   const renewed = await renewLeases(context, workerId, isListed, signal);
   if (renewed === undefined) return undefined;
   const { worker, held } = renewed;
+  // It may claim again: its waiting claim has found nothing.
+  if (worker.was_silent) context.hints.announce({ work: true }, { elsewhere: false });
 
   const missed = held.filter(
     (row) => !isListed(row) && row.claim_seq !== null && seenClaim !== null && row.claim_seq <= seenClaim,
@@ -49,8 +56,8 @@ export async function renewLeases(
   workerId: number,
   isListed: (row: HeldRow) => boolean,
   signal: AbortSignal,
-): Promise<{ worker: { state: string }; held: HeldRow[] } | undefined> {
-  const [worker] = await database.queryReserved<{ state: string }>(sql.renewWorker, [workerId], signal);
+): Promise<{ worker: RenewedWorker; held: HeldRow[] } | undefined> {
+  const [worker] = await database.queryReserved<RenewedWorker>(sql.renewWorker, [workerId], signal);
   if (worker === undefined) return undefined;
   const held = await database.queryReserved<HeldRow>(sql.heldBy, [workerId], signal);
   await database.queryReserved(sql.tidyClaims, [workerId, TIDY_AFTER_MS], signal);

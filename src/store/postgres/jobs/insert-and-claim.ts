@@ -27,14 +27,16 @@ export async function insertAndClaim(
 ): Promise<InsertedAndClaimed> {
   const { database, sql, lanes, fairQueues, openClaims } = context;
   const [lane] = await lanesOf(context, jobs.slice(0, 1), signal);
-  if (lane === undefined || !areAlike(jobs) || !isPlain(context, jobs) || !mayHand(context, lane, request)) {
+  const mayClaim = lane !== undefined && isPlain(context, jobs) && mayHand(context, lane, request);
+  const columns = mayClaim && areAlike(jobs) ? alikeColumns(jobs, lane) : null;
+  if (columns === null) {
     const { items } = await insert(context, jobs, {}, signal);
     return { items, claimed: [] };
   }
   const { workerId, claimSeq, limit, offer } = request;
   const served = numbers(lanes.servedBy(offer).map(({ id }) => id));
   const ended = numbers(openClaims.takeEnded(workerId));
-  const values = [...alikeColumns(jobs, lane), workerId, claimSeq, limit, served, lanes.last, ended];
+  const values = [...columns, workerId, claimSeq, limit, served, lanes.last, ended];
   const [row] = await database.query<Row>(sql.insertAndClaim, values, signal);
   const stored = storedJobs(fairQueues, jobs, row);
   const handed = stored.filter(({ status }, place) => status === 'pending' && place < (row?.room ?? 0));

@@ -13,6 +13,9 @@ import type { FairQueues } from './turns.ts';
 /** Jobs per statement. A larger batch takes several statements in one transaction. */
 export const PIECE = 5_000;
 
+/** PostgreSQL stores up to 256 MiB of array elements in a `jsonb`, and a character takes up to three bytes. */
+const MAX_DOCUMENT_LENGTH = 64 * 1024 * 1024;
+
 /** Stores jobs without regard to keys and returns them in order. They have no turns yet: see `giveTurnsTo`. */
 export async function insertRows(
   { sql, fairQueues }: Context,
@@ -50,10 +53,9 @@ function askFor(
   jobs: readonly NewJob[],
   lanes: readonly number[],
 ): { statement: Statement; values: unknown[] } {
-  if (!areAlike(jobs)) {
-    return { statement: sql.insertJobs, values: [...columnsOf(jobs, lanes), numbers(jobs.map(ownFlags))] };
-  }
-  return { statement: sql.insertAlike, values: alikeColumns(jobs, lanes[0] as number) };
+  const alike = areAlike(jobs) ? alikeColumns(jobs, lanes[0] as number) : null;
+  if (alike !== null) return { statement: sql.insertAlike, values: alike };
+  return { statement: sql.insertJobs, values: [...columnsOf(jobs, lanes), numbers(jobs.map(ownFlags))] };
 }
 
 type Some<T> = readonly [T, ...T[]];
@@ -64,27 +66,31 @@ export function areAlike(jobs: readonly NewJob[]): jobs is Some<NewJob> {
   return first !== undefined && jobs.every((job) => isAlike(first, job));
 }
 
-/** The parameters of jobs that are alike: the specs, and everything else once. */
-export function alikeColumns(jobs: Some<NewJob>, lane: number): unknown[] {
+/**
+ * The parameters of jobs that are alike: the specs as one document, and everything else once. `null` if the document would be
+ * too large for a `jsonb`.
+ */
+export function alikeColumns(jobs: Some<NewJob>, lane: number): unknown[] | null {
   const [first] = jobs;
   const { queue, kind, name, priority, tags, spec } = encodeSpec({ ...first, input: null });
   const specs = jobs.map(({ input, unique }) => withKey(input === null ? spec : { ...spec, input }, unique));
+  const document = JSON.stringify(specs);
+  if (document.length > MAX_DOCUMENT_LENGTH) return null;
   const times = [first.runAt, first.delayMs, first.startTimeoutMs];
-  return [queue, kind, name, priority, texts(tags), jsons(specs), lane, ...times, ownFlags(first)];
+  return [queue, kind, name, priority, texts(tags), document, lane, ...times, ownFlags(first)];
 }
 
 function isAlike(a: NewJob, b: NewJob): boolean {
   return a.runAt === b.runAt && a.delayMs === b.delayMs && a.unique === b.unique && sameButInput(a, b);
 }
 
-/** Announces new jobs. */
-export function announce({ hints }: Context, stored: readonly Job[]): void {
+/** Announces new jobs. `workSent`: other processes have been told that there is work. */
+export function announce({ hints }: Context, stored: readonly Job[], { workSent = false } = {}): void {
   const scheduled = stored.filter(({ status }) => status === 'scheduled');
-  hints.announce({
-    work: stored.some(({ status }) => status === 'pending'),
-    jobs: stored.slice(0, 1_000).map(({ id }) => id),
-    dueAt: scheduled.length === 0 ? null : scheduled.reduce((min, { dueAt }) => Math.min(min, dueAt), Infinity),
-  });
+  const work = stored.some(({ status }) => status === 'pending');
+  const jobs = stored.slice(0, 1_000).map(({ id }) => id);
+  const dueAt = scheduled.length === 0 ? null : scheduled.reduce((min, { dueAt }) => Math.min(min, dueAt), Infinity);
+  hints.announce({ work, jobs, dueAt }, { workSent });
 }
 
 /** The columns that every new job has, in the order of the statements. */

@@ -17,6 +17,12 @@ export function isOpenIn(s: string) {
       where n.id = ${lane} and (q.paused_at is not null or (${limited} and q.max_running is not null)))`;
 }
 
+/** True if a worker is online and its lease is not over. Read once per statement, whatever the number of jobs. */
+export function mayClaimIn(s: string) {
+  return (worker: string, now: string) => `exists (select 1 from ${s}.worker w where w.id = ${worker}
+      and w.state = 'online' and w.seen_at + w.lease_ms * interval '1 ms' >= ${now})`;
+}
+
 /**
  * Records a claim of `jobs`, an array that is null for none, and deletes claims of the same worker whose jobs have ended: the
  * parameter `ended`.
@@ -68,7 +74,7 @@ export function claimSql(s: string) {
   /** True if a job may be prefetched, provided that its lane may. */
   const mayBePrefetched = (row: string) =>
     `coalesce(${row}.failures, 0) = 0 and ${row}.flags & ${FLAG.neverPrefetched} = 0`;
-  const mayClaim = `exists (select 1 from ${s}.worker where id = $1 and state = 'online')`;
+  const mayClaim = mayClaimIn(s)('$1', '(select now from t)');
 
   /** True if queue `q` has reached max_running. */
   const isFull = `q.max_running <= (

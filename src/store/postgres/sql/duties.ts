@@ -2,13 +2,19 @@
 
 import type { Twins } from '../../statements.ts';
 import { heldIn } from './heartbeat.ts';
-import { epochMs, nowIn } from './instants.ts';
+import { epochMs, instant, nowIn } from './instants.ts';
 
 export function dutiesSql(s: string) {
   const now = nowIn(s);
-  /** True if worker `w` is gone, or was last heard of more than its lease ago. */
+  const lease = `w.lease_ms * interval '1 ms'`;
+  /** `isLeaseOver` in SQL for worker `w`; `at` and `since` are null if the clock was not watched. */
+  const isOver = (heardAt: string, { at, since }: Record<'at' | 'since', string>) => `case when ${at} is null
+          then ${heardAt} + ${lease} < t.now
+          else ${instant(since)} + ${lease} <= ${instant(at)} and (${heardAt} + ${lease} < ${instant(at)}
+            or ${heardAt} > greatest(t.now, ${instant(at)}) + ${lease}) end`;
+  /** True if worker `w` is gone, or its lease is over. */
   const isLost = (heardAt: string, orElse: string) => `(w.id is null or w.id = any($2::integer[]) or ${orElse}
-          or ${heardAt} + w.lease_ms * interval '1 ms' < t.now)`;
+          or ${isOver(heardAt, { at: '$3::float8', since: '$4::float8' })})`;
 
   return {
     nextDue: `select (select min(due) from ${s}.live where listed_as = 'scheduled') as due, ${s}.now() as now,
@@ -28,7 +34,7 @@ export function dutiesSql(s: string) {
       order by l.job_id limit $1`,
     retireWorkers: `with ${now}
       update ${s}.worker w set state = 'offline' from t
-      where w.state <> 'offline' and w.seen_at + w.lease_ms * interval '1 ms' < t.now returning w.id`,
+      where w.state <> 'offline' and ${isOver('w.seen_at', { at: '$1::float8', since: '$2::float8' })} returning w.id`,
     /** Also deletes what is left of the claims of offline and deleted workers. */
     forgetWorkers: `with ended as (
         delete from ${s}.claim e
@@ -41,7 +47,7 @@ export function dutiesSql(s: string) {
     // PostgreSQL only: a free session lock shows that the process of a worker has ended.
     /** The lock is held by whichever session of the worker's process is alive; two-part keys have objsubid 2. */
     unlockedWorkers: `select w.id, w.seen_at,
-        (extract(epoch from clock_timestamp() - pg_postmaster_start_time()) * 1000)::bigint as up_ms
+        (extract(epoch from pg_postmaster_start_time()) * 1000)::bigint as started_at
       from (select 1) one left join ${s}.worker w on w.attachment = 'direct' and w.state <> 'offline' and not exists (
         select 1 from pg_locks k join pg_database d on d.oid = k.database
         where d.datname = current_database() and k.locktype = 'advisory' and k.granted and k.objsubid = 2

@@ -25,10 +25,13 @@ export function heartbeatSql(s: string) {
       update ${s}.live l set started_at = ${began('i.began_at')}
       from unnest($1::bigint[], $2::integer[], $3::integer[], $4::float8[]) i(job_id, attempt, worker_id, began_at)
       where ${isHeld} and l.started_at is null`,
-    renewWorker: `with ${now}
+    /** `was_silent`: it might not claim before this heartbeat. */
+    renewWorker: `with ${now}, before as materialized (
+        select w.state = 'offline' or w.seen_at + w.lease_ms * interval '1 ms' < t.now as was_silent
+        from ${s}.worker w, t where w.id = $1)
       update ${s}.worker set seen_at = t.now,
         state = case when state <> 'offline' then state when profile ? 'draining' then 'draining' else 'online' end
-      from t where id = $1 returning state`,
+      from t where id = $1 returning state, (select was_silent from before)`,
     heldBy: `select l.job_id, l.attempt, max(c.seq) as claim_seq, l.renewed_at is not null as renews,
         l.cancel_requested_at is not null as cancel
       from ${heldIn(s)} and c.worker_id = $1 group by l.job_id order by l.job_id`,

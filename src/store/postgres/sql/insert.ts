@@ -2,7 +2,7 @@
 
 import { FLAG } from '../../flags.ts';
 import type { Twins } from '../../statements.ts';
-import { isOpenIn, newClaimIn, order } from './claim.ts';
+import { isOpenIn, mayClaimIn, newClaimIn, order } from './claim.ts';
 import { epochMs, nowIn } from './instants.ts';
 import { isPending } from './standing.ts';
 
@@ -14,6 +14,7 @@ export function insertSql(s: string) {
   const now = nowIn(s);
   const isOpen = isOpenIn(s);
   const newClaim = newClaimIn(s);
+  const mayClaim = mayClaimIn(s);
 
   /** The due time of a job that is submitted at t. */
   const dueOf = (runAt: string, delayMs: string) => `greatest(t.now,
@@ -28,7 +29,8 @@ export function insertSql(s: string) {
           (d.due + $10::float8 * interval '1 ms')::timestamptz(3) as expires_at
         from t, lateral (select ${dueOf('$8::float8', '$9::float8')} as due) d),
       input as materialized (
-        select nextval('${s}.job_id') as id, i.spec, i.place from unnest($6::jsonb[]) with ordinality i(spec, place)),
+        select nextval('${s}.job_id') as id, i.spec, i.place
+        from jsonb_array_elements($6::jsonb) with ordinality i(spec, place)),
       jobs as (
         insert into ${s}.job (id, queue, kind, name, priority, tags, created_at, spec)
         select i.id, $1::text, $2::text, $3::text, $4::smallint, $5::text[], a.now, i.spec from alike a, input i)`;
@@ -75,7 +77,7 @@ export function insertSql(s: string) {
      */
     insertAndClaim: `with ${newAlike},
       room as materialized (
-        select case when exists (select 1 from ${s}.worker where id = $12 and state = 'online')
+        select case when ${mayClaim('$12', '(select now from t)')}
           and ${isOpen('$7::integer', 'true')}
           and not exists (select 1 from ${s}.lane where id > $16)
           and not exists (

@@ -4,8 +4,11 @@ import type { Twins } from '../../statements.ts';
 import { SESSION_MARK } from '../base/direct-session.ts';
 import { nowIn } from './instants.ts';
 
+/** No term ends this long after now, unless it was renewed before the clock was set back: then its leader may be gone. */
+const isOver = `(l.expires_at <= t.now or l.expires_at > t.now + interval '1 minute')`;
+
 /** A duty's row from alias l, and whether its term is over at t. Times are numbers, so that the connection's time zone does not matter. */
-const leaderColumns = `l.duty, l.number, l.instance_id, l.term, l.locked, l.expires_at <= t.now as over,
+const leaderColumns = `l.duty, l.number, l.instance_id, l.term, l.locked, ${isOver} as over,
   round(extract(epoch from l.expires_at) * 1000)::bigint as expires_at`;
 
 /** True if this session has the mark, so it is not one that a pooler shares between clients. */
@@ -26,7 +29,7 @@ export function instancesSql(s: string) {
           join unnest($2::text[], $3::bigint[], $4::boolean[]) f(duty, term, locked)
             on f.duty = l.duty and f.term = l.term
           cross join t
-        where l.expires_at <= t.now or (l.locked and f.locked) order by l.duty for update of l skip locked)
+        where ${isOver} or (l.locked and f.locked) order by l.duty for update of l skip locked)
       update ${s}.leader l set instance_id = $1, term = l.term + 1, locked = free.locked,
         expires_at = t.now + $5::float8 * interval '1 ms'
       from free, t where l.duty = free.duty returning ${leaderColumns}`,
@@ -57,7 +60,7 @@ export function instancesSql(s: string) {
     lookAtDuties: `with ${now}
       select ${leaderColumns}, ${ownSession('$5')} as own_session,
         case when ${ownSession('$5')} and not l.duty = any($3::text[])
-            and (l.locked or l.expires_at <= t.now or l.instance_id = $1)
+            and (l.locked or ${isOver} or l.instance_id = $1)
           then pg_try_advisory_lock($4::integer, l.number) end as got
       from ${s}.leader l, t where l.duty = any($2::text[]) order by l.duty`,
     unlockDuties: 'select pg_advisory_unlock($1::integer, number) from unnest($2::integer[]) d(number)',

@@ -52,9 +52,9 @@ export function pruneSql(s: string) {
 
     // PostgreSQL only: old jobs are read, locked and checked again; one statement deletes all rows of a job.
     /** $1 age, $2 the id to start after, $3 the number to read, $4 the number to return. */
-    oldDone: oldJobs(`coalesce(status, '') = 'done'`),
-    /** As oldDone, with the status as $5. */
-    oldNotDone: oldJobs(`status = $5 and status <> 'done'`),
+    oldEndedDone: oldJobs(`coalesce(status, '') = 'done'`),
+    /** As oldEndedDone, with the status as $5. */
+    oldEndedAs: oldJobs(`status = $5 and status <> 'done'`),
     /** Locks the jobs among $1 that are still ended and old: a job may have been retried meanwhile. */
     lockOld: `select r.job_id from ${s}.run r
       where r.job_id = any($1::bigint[]) and r.status = $2 and r.ended_at + $3::float8 * interval '1 ms' < (select ${s}.now())

@@ -127,7 +127,7 @@ async function findLost(
 /** There are no session locks. */
 async function findUnlocked(_threads: Threads, signal: AbortSignal) {
   signal.throwIfAborted();
-  return { workers: [], serverUpMs: 0 };
+  return { workers: [], serverStartedAt: 0 };
 }
 
 /** An application's transaction keeps writers out until it ends, so the writer is called only if there is something. */

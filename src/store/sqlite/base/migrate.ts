@@ -1,11 +1,10 @@
 /** Brings a database file to the version that this code needs. */
 
-import { readdirSync, readFileSync } from 'node:fs';
 import { WorkronError } from '../../../core/error.ts';
+import type { Migration } from '../../migration.ts';
 import type { Database } from './database.ts';
+import { MIGRATIONS } from './migrations.ts';
 import { sql } from './sql.ts';
-
-const FOLDER = new URL('../migrations/', import.meta.url);
 
 /** This code can work with a schema whose `min_code` is at most this. */
 const CODE = 1;
@@ -29,16 +28,13 @@ export function installedVersion(database: Database, file: string): number {
   return meta.schema_version;
 }
 
-/** Applies the migrations of `folder` that are missing, each in its own transaction. */
-export function migrate(database: Database, installed: number, folder = FOLDER): void {
-  const missing = readdirSync(folder)
-    .filter((name) => name.endsWith('.sql') && Number.parseInt(name, 10) > installed)
-    .sort();
-  for (const name of missing) {
+/** Applies the migrations that are missing, each in its own transaction. */
+export function migrate(database: Database, installed: number, migrations: readonly Migration[] = MIGRATIONS): void {
+  for (const { version, script } of migrations.filter(({ version }) => version > installed)) {
     database.script('begin immediate');
     try {
-      database.script(readFileSync(new URL(name, folder), 'utf8'));
-      database.run(sql.setSchemaVersion, Number.parseInt(name, 10));
+      database.script(script);
+      database.run(sql.setSchemaVersion, version);
       database.script('commit');
     } catch (error) {
       if (database.inTransaction) database.script('rollback');

@@ -8,6 +8,7 @@ import { LocalHints } from '../../hint.ts';
 import type { Store } from '../../store.ts';
 import { transactional } from '../graph/enlist.ts';
 import { calls, type Threads } from './calls.ts';
+import { createPrivate, makePrivate } from './private-files.ts';
 import { type ReaderMethods, readerMethods } from './reader-methods.ts';
 import { Thread } from './thread.ts';
 import { urgentReads, type WriterMethods, writerMethods } from './writer-methods.ts';
@@ -24,6 +25,7 @@ export interface SqliteStore extends Store {
 export async function openSqlite(options: { file: string; clock: Clock; log: Log }): Promise<SqliteStore> {
   const { clock, log } = options;
   const file = resolve(options.file);
+  createPrivate(file);
   const hints = new LocalHints();
   const writer = await Thread.start<WriterMethods>({
     entry: 'writer',
@@ -32,6 +34,7 @@ export async function openSqlite(options: { file: string; clock: Clock; log: Log
     onChanged: (changed) => hints.announce(changed),
   });
   try {
+    makePrivate(file, log);
     const reader = await Thread.start<ReaderMethods>({ entry: 'reader', data: { file }, clock });
     log.debug({ file }, 'database opened');
     return storeOn({ writer, reader, clock }, file, hints);

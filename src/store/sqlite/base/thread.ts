@@ -1,9 +1,11 @@
 /** The calling side of a thread: a call is a message, its answer a promise. */
 
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import type { Clock } from '../../../core/clock.ts';
 import { WorkronError } from '../../../core/error.ts';
 import type { TermFence } from '../../../core/leadership.ts';
+import type { Part } from '../../../core/part.ts';
+import { startThread } from '../../../ops/start-part.ts';
 import type { Announcement } from '../../hint.ts';
 import { decodeFailure } from './failure.ts';
 import {
@@ -16,13 +18,19 @@ import {
   type ToThread,
 } from './protocol.ts';
 
+const ENTRIES = {
+  writer: { file: new URL('./writer.ts', import.meta.url) },
+  reader: { file: new URL('./reader.ts', import.meta.url) },
+  backup: { file: new URL('./backup.ts', import.meta.url) },
+} satisfies Record<string, Part>;
+
 interface Pending {
   resolve(value: unknown): void;
   reject(error: Error): void;
 }
 
 interface ThreadOptions {
-  entry: 'writer' | 'reader' | 'backup';
+  entry: keyof typeof ENTRIES;
   data: { file: string; target?: string };
   clock: Clock;
   /** Called after the commit, before the caller gets its answer. */
@@ -49,14 +57,9 @@ export class Thread<M extends Methods> {
   /** Why no more calls are possible. */
   #over: Error | null = null;
 
-  private constructor(options: ThreadOptions) {
+  private constructor(options: ThreadOptions, worker: Worker) {
     this.#options = options;
-    // .ts in the source, .js in the build.
-    const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
-    this.#worker = new Worker(new URL(`./${options.entry}${extension}`, import.meta.url), {
-      workerData: options.data,
-      name: `workron-sqlite-${options.entry}`,
-    });
+    this.#worker = worker;
     this.#worker.on('message', (message: FromThread) => this.#receive(message));
     this.#worker.on('error', (error) => this.#end(error));
     this.#worker.on('exit', () => this.#end(null));
@@ -64,7 +67,9 @@ export class Thread<M extends Methods> {
 
   /** Resolves once the thread is ready to serve; rejects with the reason why it is not. */
   static async start<M extends Methods>(options: ThreadOptions): Promise<Thread<M>> {
-    const thread = new Thread<M>(options);
+    const { entry, data } = options;
+    const worker = await startThread(ENTRIES[entry], { workerData: data, name: `workron-sqlite-${entry}` });
+    const thread = new Thread<M>(options, worker);
     try {
       await thread.#ready.promise;
     } catch (error) {

@@ -1,4 +1,5 @@
 import type { NewWorker, WorkerRow } from '../../../core/worker.ts';
+import type { DutyStore } from '../../duty-store.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
 
@@ -40,8 +41,12 @@ export function leaveWorker({ database }: Context, id: number): void {
   database.run(sql.leaveWorker, id);
 }
 
-export function retireWorkers({ database, now }: Context, forgetAfterMs: number): number[] {
-  const marked = database.tuples<[number]>(sql.retireWorkers, now).map(([id]) => id);
+export function retireWorkers(
+  { database, now }: Context,
+  { forgetAfterMs, watched }: Parameters<DutyStore['retireWorkers']>[0],
+): number[] {
+  const { since = null, at = null } = watched ?? {};
+  const marked = database.tuples<[number]>(sql.retireWorkers, now, at, since).map(([id]) => id);
   database.run(sql.forgetWorkers, now - forgetAfterMs);
   return marked.sort((a, b) => a - b);
 }

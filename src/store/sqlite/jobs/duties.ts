@@ -1,6 +1,6 @@
 /** Jobs that the background duties look for. */
 
-import type { Promoted } from '../../duty-store.ts';
+import type { DutyStore, Promoted } from '../../duty-store.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
 import { idOf, type JobRow } from '../reads/job-row.ts';
@@ -29,10 +29,12 @@ export function findExpired(context: Context, limit: number): JobRow[] {
 /** Returns lost jobs, each with the last heartbeat of its worker. */
 export function findLost(
   context: Context,
-  { limit, dead }: { limit: number; dead: readonly number[] },
+  { limit, dead, watched }: Parameters<DutyStore['findLost']>[0],
 ): (readonly [job: JobRow, workerSeenAt: number])[] {
   const { database, now } = context;
-  const lost = database.tuples<[jobId: number, seenAt: number]>(sql.lostJobs, now, JSON.stringify(dead), limit);
+  const { since = null, at = null } = watched ?? {};
+  const values = [now, JSON.stringify(dead), limit, at, since];
+  const lost = database.tuples<[jobId: number, seenAt: number]>(sql.lostJobs, ...values);
   const seenAt = new Map(lost);
   return read(context, [...seenAt.keys()]).map((row) => [row, seenAt.get(idOf(row)) as number]);
 }

@@ -1,8 +1,9 @@
 import type { Counters } from '../../../core/job.ts';
-import type { Heartbeat, HeartbeatAnswer, LeaseRef } from '../../../core/lease.ts';
+import { type Heartbeat, type HeartbeatAnswer, type LeaseRef, listedIn } from '../../../core/lease.ts';
 import type { AttemptEnd } from '../../../core/transition.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
+import type { WorkerState } from './claim.ts';
 import { end, requeue } from './finish.ts';
 
 interface HeldRow extends Counters {
@@ -15,17 +16,20 @@ interface HeldRow extends Counters {
 }
 
 export function heartbeat(context: Context, beat: Heartbeat): HeartbeatAnswer | undefined {
-  const { database, now } = context;
+  const { database, now, effects } = context;
   const { workerId, leases, seenClaim } = beat;
+  const before = database.get<WorkerState>(sql.workerState, workerId, now);
+  // It may claim again: its waiting claim has found nothing.
+  if (before?.silent || before?.state === 'offline') effects.madeWork();
   const worker = database.all<{ draining: number }>(sql.renewWorker, workerId, now)[0];
   if (worker === undefined) return undefined;
 
-  const listed = new Map((leases ?? []).map((lease) => [lease.jobId, lease.attempt]));
+  const lists = listedIn(leases);
   const kept = new Map<number, HeldRow>();
   const renewed: number[] = [];
   const returned: LeaseRef[] = [];
   for (const row of database.all<HeldRow>(sql.heldBy, workerId)) {
-    const isListed = leases === null || listed.get(row.job_id) === row.attempt;
+    const isListed = lists(refTo(row));
     if (!isListed && row.claim_seq !== null && seenClaim !== null && row.claim_seq <= seenClaim) {
       returned.push(refTo(row));
       giveBack(context, row);

@@ -2,7 +2,7 @@ import type { ClaimRequest } from '../../job-store.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
 import { GraphUpdate } from '../graph/graph-update.ts';
-import { type ClaimAnswer, claim } from './claim.ts';
+import { type ClaimAnswer, claim, type WorkerState } from './claim.ts';
 import { type InsertAnswer, type InsertInput, insert } from './insert.ts';
 
 /** Jobs that take turns get them before the claim. */
@@ -14,7 +14,7 @@ export function insertAndClaim(
   const graphUpdate = new GraphUpdate();
   const inserted = insert({ ...context, graphUpdate }, jobs);
   graphUpdate.write(context);
-  const worker = context.database.get<{ state: string }>(sql.workerState, request.workerId);
+  const worker = context.database.get<WorkerState>(sql.workerState, request.workerId, context.now);
   const mayClaim = worker !== undefined && worker.state !== 'offline';
   return { inserted, claimed: mayClaim ? claim(context, request) : null };
 }

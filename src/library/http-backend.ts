@@ -33,6 +33,7 @@ export function openHttpBackend({ url, token, log }: HttpBackendOptions): Backen
     engine: httpEngine(new Client({ url, token })),
     source: () => httpSource({ urls: [url], token, log, version }),
     runDuties: () => Promise.resolve(),
+    stuck: () => [],
     mount: () => Promise.reject(new WorkronError('bad_request', NO_MOUNT)),
     drain: () => undefined,
     close: () => Promise.resolve(),

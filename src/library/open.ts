@@ -59,6 +59,11 @@ export interface OpenOptions {
   retentionLedger?: Duration;
   /** How long statistics are kept. Default: 90 days. Refused over HTTP. */
   retentionStats?: Duration;
+  /**
+   * Called if the worker or the duties of this process have died, which only a fault in Workron or its store can cause:
+   * from then on the process does only a part of its work. The application should end. Also logged as an error.
+   */
+  onError?: (error: Error) => void;
   /** Wraps every submission and every run. The first entry is the outermost. */
   middleware?: readonly Middleware[];
   /** Records OpenTelemetry spans if `@opentelemetry/api` is installed. Default: `true`. */
@@ -82,11 +87,20 @@ export interface OpenOptions {
  */
 export async function open(url: string | Store, options: OpenOptions = {}): Promise<Workron> {
   refuseInThread();
+  requireRuntime();
   const log = logOf(options.log ?? 'warn');
   const traced = (options.tracing ?? true) ? await tracing(version) : null;
   const middleware = [...(traced === null ? [] : [traced]), ...(options.middleware ?? [])];
   const webhooks = webhooksOf(options.notifyAllowPrivate ?? []);
-  return new Workron({ backend: await openBackend(url, options, log), log, middleware, webhooks });
+  const { onError } = options;
+  return new Workron({ backend: await openBackend(url, options, log), log, middleware, webhooks, onError });
+}
+
+/** On an older runtime everything would seem to work, but for the duties. */
+function requireRuntime(): void {
+  if (typeof DisposableStack === 'function') return;
+  const version = process.versions.node;
+  throw new WorkronError('bad_request', `Workron needs Node 24.7 or newer, or a runtime like it; this is ${version}`);
 }
 
 async function openBackend(url: string | Store, options: OpenOptions, log: Log): Promise<Backend> {

@@ -10,6 +10,7 @@ import { openStore } from '../node/open-store.ts';
 import { systemClock } from '../ops/clock.ts';
 import { silentLog } from '../ops/log.ts';
 import { monotonicMs } from '../ops/monotonic.ts';
+import type { JobSource } from '../worker/job-source.ts';
 import { Lease } from '../worker/lease/lease.ts';
 import { OutputWriter } from '../worker/report/output-writer.ts';
 import { Reporter } from '../worker/report/reporter.ts';
@@ -104,6 +105,7 @@ export class TestKit implements AsyncDisposable {
   readonly workron: Workron;
   readonly #backend: StoreBackend;
   readonly #workerId: number;
+  readonly #source: JobSource;
   readonly #move: (ms: number) => Promise<void>;
   readonly #executor: Executor;
   readonly #handlers: readonly string[];
@@ -116,6 +118,7 @@ export class TestKit implements AsyncDisposable {
     this.#handlers = jobs.map(({ name }) => name);
     this.workron = new Workron({ backend, log: silentLog, middleware, webhooks: handlesNothing });
     const source = backend.source();
+    this.#source = source;
     const shared = { source, clock: systemClock, random: Math.random, monotonicMs, log: silentLog };
     const lease = new Lease(monotonicMs);
     lease.renew(monotonicMs(), Number.MAX_SAFE_INTEGER);
@@ -136,7 +139,7 @@ export class TestKit implements AsyncDisposable {
     if (claimed === undefined) return null;
     const outcome = await this.#executor.run(new Assignment(claimed, this.#workerId, performance.now()));
     const { id: jobId, attempt } = claimed;
-    await scheduler.settle([{ jobId, attempt, workerId: this.#workerId, outcome }], NEVER);
+    await this.#source.settle([{ jobId, attempt, workerId: this.#workerId, outcome }], NEVER);
     await this.#settleDown();
     return jobToWire(await scheduler.job(jobId, NEVER));
   }

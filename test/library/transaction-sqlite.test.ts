@@ -37,9 +37,14 @@ exerciseTransaction('SQLite', async (options) => {
     workron,
     async transact(body) {
       db.exec('begin immediate');
-      const answer = await body(db);
-      db.exec('commit');
-      return answer;
+      try {
+        const answer = await body(db);
+        db.exec('commit');
+        return answer;
+      } catch (error) {
+        db.exec('rollback');
+        throw error;
+      }
     },
     [Symbol.asyncDispose]: () => place[Symbol.asyncDispose](),
   };
@@ -106,7 +111,7 @@ test('transaction: in memory, and over HTTP, there is none to share', async () =
   );
 });
 
-test('transaction: a success that was committed with the application’s writes counts as done, once', async () => {
+test('transaction: a success that was committed with the application’s writes counts as done, once; one that was rolled back has failed', async () => {
   await using given = await openPlace();
   const { workron, db } = given;
   const ship = job('ship', {
@@ -120,14 +125,19 @@ test('transaction: a success that was committed with the application’s writes 
   });
   await workron.start({ jobs: [ship], concurrency: 1 });
   const handles = await workron.submitAll(ship, ['committed', 'throws', 'rolled back', 'last']);
-  for (const handle of handles) assert.equal((await handle.ended()).status, 'done');
+  const ended = await Promise.all(handles.map((handle) => handle.ended()));
+  assert.deepEqual(
+    ended.map(({ status }) => status),
+    ['done', 'done', 'failed', 'done'],
+  );
+  assert.match(ended[2]?.error ?? '', /its transaction had not committed when the handler returned/);
   const { fetch } = await workron.mount();
   const counted = async () => {
     const metrics = await (await fetch(new Request('http://localhost/metrics'))).text();
     return /^workron_job_events_total\{event="done",queue="default"[^}]*\} (\d+)$/m.exec(metrics)?.[1];
   };
-  await eventually(async () => Number(await counted()) >= 4);
-  assert.equal(await counted(), '4');
+  await eventually(async () => Number(await counted()) >= 3);
+  assert.equal(await counted(), '3');
   await assert.rejects(workron.retry(handles[0]?.id as string), { code: 'illegal_transition' });
 });
 

@@ -68,7 +68,9 @@ test('wait: a thousand waits are one look, and a hint makes a look for the jobs 
   reads.splice(0);
   assert.equal((await ends[0])?.status, 'cancelled');
   assert.deepEqual(reads.splice(0), [[first]]);
-  clock.advance(1_000);
+  clock.advance(100);
+  await quiet();
+  clock.advance(900);
   await quiet();
   assert.ok(reads.length > 0 && reads.length <= 5, `${reads.length} reads when they poll`);
   scheduler.drain();
@@ -82,7 +84,9 @@ test('wait: an end whose hint is lost is found by polling, and polls end with th
   const again = scheduler.wait(first, 60_000, signal);
   await quiet();
   await scheduler.cancel(first, { keepChildren: false }, signal);
-  clock.advance(500);
+  clock.advance(100);
+  await quiet();
+  clock.advance(400);
   assert.deepEqual([(await ends[0]).status, (await again).status], ['cancelled', 'cancelled']);
   clock.advance(60_000);
   assert.equal((await ends[1]).status, 'pending', 'as it is when the time is up');
@@ -91,6 +95,19 @@ test('wait: an end whose hint is lost is found by polling, and polls end with th
   clock.advance(5_000);
   await quiet();
   assert.deepEqual(reads, []);
+});
+
+test('wait: ends beyond those that a hint can name are found with the next look', async () => {
+  const { clock, scheduler, ids } = await scene(3_000);
+  const ends = ids.map((id) => scheduler.wait(id, 600_000, signal));
+  await quiet();
+  await Promise.all(ids.map((id) => scheduler.cancel(id, { keepChildren: false }, signal)));
+  await quiet();
+  clock.advance(100);
+  await quiet();
+  clock.advance(1);
+  const statuses = new Set((await Promise.all(ends)).map(({ status }) => status));
+  assert.deepEqual([...statuses], ['cancelled']);
 });
 
 test('wait: a result is waited for through an outage of the store; a stopped Workron ends the wait', async () => {

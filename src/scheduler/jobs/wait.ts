@@ -7,10 +7,13 @@ import type { Clock } from '../../core/clock.ts';
 import { isTerminal, type Job } from '../../core/job.ts';
 import { Batcher } from '../../ops/batcher.ts';
 import { Wake } from '../../ops/wake.ts';
+import { MAX_SURE_IDS } from '../../store/hint.ts';
 import type { Store } from '../../store/store.ts';
 import { jobNotFound } from './change-job.ts';
 
 const POLL_MS = 500;
+/** The least time between two polls if hints are cut short. */
+const MIN_POLL_MS = 100;
 /** With more waiting jobs than this, polls are rarer, so that they read this many jobs in `POLL_MS` at most. */
 const MAX_POLLED = 500;
 /** Results can be large. */
@@ -26,6 +29,8 @@ export class JobWaits {
   readonly #reads: Batcher<number, Job | undefined>;
   /** By job id. */
   readonly #waiting = new Map<number, Set<Wake>>();
+  /** Fired if a hint did not name all jobs that changed. */
+  readonly #pollSoon = new Wake();
   #watch: { unsubscribe: () => void; ended: AbortController } | undefined;
 
   constructor({ store, clock }: { store: WaitedStore; clock: Clock }, stopped: AbortSignal) {
@@ -73,6 +78,7 @@ export class JobWaits {
     const unsubscribe = this.#store.subscribe((hint) => {
       if (hint.topic !== 'jobs') return;
       for (const changed of hint.ids) this.#waiting.get(changed)?.forEach((waiting) => waiting.fire());
+      if (hint.ids.length >= MAX_SURE_IDS) this.#pollSoon.fire();
     });
     this.#watch = { unsubscribe, ended };
     void this.#poll(ended.signal);
@@ -90,7 +96,10 @@ export class JobWaits {
 
   async #poll(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      await this.#clock.sleep(POLL_MS * Math.max(1, this.#waiting.size / MAX_POLLED), signal);
+      const everyMs = POLL_MS * Math.max(1, this.#waiting.size / MAX_POLLED);
+      await this.#clock.sleep(MIN_POLL_MS, signal);
+      await this.#pollSoon.sleep(this.#clock, everyMs - MIN_POLL_MS, signal);
+      this.#pollSoon.reset();
       for (const wakes of this.#waiting.values()) for (const wake of wakes) wake.fire();
     }
   }

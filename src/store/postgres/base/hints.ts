@@ -9,10 +9,8 @@
  */
 
 import type { Log } from '../../../ops/log.ts';
-import { type Announcement, Changes, type Hint, LocalHints } from '../../hint.ts';
+import { type Announcement, Changes, type Hint, LocalHints, MAX_SURE_IDS, type SideEffects } from '../../hint.ts';
 
-/** Ids beyond this number are dropped: the payload of a NOTIFY holds 8,000 bytes. */
-const MAX_SENT_IDS = 300;
 /** Ids of changed jobs are sent to other processes at most this often. */
 const JOBS_EVERY_MS = 100;
 /** A due time is sent again only if it is earlier, or after this time. */
@@ -62,6 +60,10 @@ export class Hints implements AsyncDisposable {
     return unsubscribe;
   }
 
+  observe(observer: (effects: SideEffects) => void): () => void {
+    return this.#here.observe(observer);
+  }
+
   /** What other processes are sent when there is work. */
   get workMessage(): string {
     return JSON.stringify({ from: this.#options.instanceId, work: true } satisfies Message);
@@ -74,7 +76,11 @@ export class Hints implements AsyncDisposable {
   announce(changed: Announcement, { elsewhere = true, workSent = false } = {}): void {
     this.#here.announce(changed);
     if (!elsewhere || this.#closed) return;
-    this.#there.add({ ...changed, work: (changed.work ?? false) && !workSent, dueAt: this.#worthSending(changed.dueAt ?? null) });
+    this.#there.add({
+      ...changed,
+      work: (changed.work ?? false) && !workSent,
+      dueAt: this.#worthSending(changed.dueAt ?? null),
+    });
     this.#pump();
   }
 
@@ -124,7 +130,7 @@ export class Hints implements AsyncDisposable {
     }
     if (withJobs) this.#jobsSentAt = performance.now();
     const message: Message = { from: this.#options.instanceId };
-    for (const hint of this.#there.take({ maxIds: MAX_SENT_IDS, withJobs })) {
+    for (const hint of this.#there.take({ maxIds: MAX_SURE_IDS, withJobs })) {
       if (hint.topic === 'work') message.work = true;
       else if (hint.topic === 'due') message.due = hint.at;
       else if (hint.topic === 'graph' || hint.topic === 'schedules') message[hint.topic] = true;

@@ -72,7 +72,11 @@ export class Hints implements AsyncDisposable {
   announce(changed: Announcement, { elsewhere = true, workSent = false } = {}): void {
     this.#here.announce(changed);
     if (!elsewhere || this.#closed) return;
-    this.#there.add({ ...changed, work: (changed.work ?? false) && !workSent, dueAt: this.#worthSending(changed.dueAt ?? null) });
+    this.#there.add({
+      ...changed,
+      work: (changed.work ?? false) && !workSent,
+      dueAt: this.#worthSending(changed.dueAt ?? null),
+    });
     this.#pump();
   }
 

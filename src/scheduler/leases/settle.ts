@@ -1,7 +1,7 @@
 /** Settles attempts. Successes take a fast path; all other outcomes are read, decided and written under their fence. */
 
 import type { Job } from '../../core/job.ts';
-import type { Start, Success } from '../../core/lease.ts';
+import type { Settled, Start, Success } from '../../core/lease.ts';
 import type { Outcome, Settlement } from '../../core/outcome.ts';
 import { recordOf } from '../../core/transition.ts';
 import type { SchedulerContext } from '../context.ts';
@@ -34,12 +34,32 @@ export async function settle(
   if (successes.length > 0) {
     const settled = await context.store.settle(successes, signal);
     context.telemetry.settled(settled, successes);
+    if (context.telemetry.log.isVerbose) await logDone(context, successes, settled, signal);
     places.forEach((place, position) => (answers[place] = settled[position]?.result ?? 'lease_lost'));
   }
   if (starts.length > 0) await context.store.start(starts, signal);
   if (others.length > 0) await settleOthers(context, settlements, { others, answers, signal });
   context.telemetry.leaseLost(answers.reduce((count, answer) => (answer === 'lease_lost' ? count + 1 : count), 0));
   return answers;
+}
+
+/** Reads the jobs, since the answers of the store have no names. */
+async function logDone(
+  { store, telemetry }: SchedulerContext,
+  successes: readonly Success[],
+  settled: readonly Settled[],
+  signal: AbortSignal,
+): Promise<void> {
+  const fresh = successes.filter((_, position) => isFresh(settled[position]));
+  const jobs = await store.read(
+    fresh.map(({ jobId }) => jobId),
+    signal,
+  );
+  for (const job of jobs) telemetry.log.ended(job, job.startedAt);
+}
+
+function isFresh(answer: Settled | undefined): boolean {
+  return answer?.result === 'ok' && answer.fresh;
 }
 
 interface Others {

@@ -57,6 +57,11 @@ export class Settler {
     setImmediate(() => void this.#sendAll());
   }
 
+  /** True if outcomes were dropped. */
+  get gaveUp(): boolean {
+    return this.#givenUp.signal.aborted;
+  }
+
   /** Drops all outcomes, because no scheduler can be reached any more. */
   giveUp(): void {
     this.#givenUp.abort(new Error('given up'));

@@ -4,6 +4,7 @@
  */
 
 import pg from 'pg';
+import { isWorkronError } from '../../../core/error.ts';
 import type { Log } from '../../../ops/log.ts';
 import { codeOf, DEADLOCK, toStoreError } from './postgres-error.ts';
 import { types } from './values.ts';
@@ -75,9 +76,9 @@ export class Database implements AsyncDisposable {
   readonly #pools: Pools;
   readonly #log: Log;
   readonly #begin: Begin;
-  readonly #counts: { deadlocks: number };
+  readonly #counts: { deadlocks: number; wasFull: boolean };
 
-  private constructor(pools: Pools, log: Log, begin: Begin, counts = { deadlocks: 0 }) {
+  private constructor(pools: Pools, log: Log, begin: Begin, counts = { deadlocks: 0, wasFull: false }) {
     this.#counts = counts;
     this.#pools = pools;
     this.#log = log;
@@ -95,6 +96,15 @@ export class Database implements AsyncDisposable {
   /** The number of transactions that were repeated because of a deadlock. */
   get deadlocks(): number {
     return this.#counts.deadlocks;
+  }
+
+  /** True after a write that failed because the disk is full. */
+  get wasFull(): boolean {
+    return this.#counts.wasFull;
+  }
+
+  set wasFull(value: boolean) {
+    this.#counts.wasFull = value;
   }
 
   /** Returns a database on the same connections whose transactions begin in another way. */
@@ -148,7 +158,11 @@ export class Database implements AsyncDisposable {
         return await withClient(pool, signal, body);
       } catch (error) {
         if (signal.aborted && error === signal.reason) throw error;
-        if (codeOf(error) !== DEADLOCK || round > DEADLOCK_RETRIES) throw toStoreError(error);
+        if (codeOf(error) !== DEADLOCK || round > DEADLOCK_RETRIES) {
+          const known = toStoreError(error);
+          if (isWorkronError(known, 'store_full')) this.wasFull = true;
+          throw known;
+        }
         this.#counts.deadlocks += 1;
         const { detail } = error as { detail?: string };
         this.#log.warn(

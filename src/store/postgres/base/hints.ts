@@ -9,7 +9,7 @@
  */
 
 import type { Log } from '../../../ops/log.ts';
-import { type Announcement, Changes, type Hint, LocalHints, MAX_SURE_IDS } from '../../hint.ts';
+import { type Announcement, Changes, type Hint, LocalHints, MAX_SURE_IDS, type SideEffects } from '../../hint.ts';
 
 /** Ids of changed jobs are sent to other processes at most this often. */
 const JOBS_EVERY_MS = 100;
@@ -58,6 +58,10 @@ export class Hints implements AsyncDisposable {
     const unsubscribe = this.#here.subscribe(listener);
     this.#options.listen();
     return unsubscribe;
+  }
+
+  observe(observer: (effects: SideEffects) => void): () => void {
+    return this.#here.observe(observer);
   }
 
   /** What other processes are sent when there is work. */

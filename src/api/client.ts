@@ -101,6 +101,10 @@ export class Client {
     return this.#http.json(routes.retryJob, { params: { id }, ...options });
   }
 
+  rerun(id: string, options: CallOptions = {}): Promise<SubmittedJob> {
+    return this.#http.json(routes.rerunJob, { params: { id }, ...options });
+  }
+
   async attempts(id: string, options: CallOptions = {}): Promise<Attempt[]> {
     return (await this.#http.json(routes.listAttempts, { params: { id }, ...options })).items;
   }

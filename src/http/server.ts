@@ -67,6 +67,8 @@ interface ListeningServer {
   close(): Promise<void>;
 }
 
+/** More than all long polls and streams together. Further connections are closed at once. */
+const MAX_CONNECTIONS = 10_000;
 const DEFAULT_BODY_BYTES = 1024 * 1024;
 /** The time that requests in flight get after `close`. */
 const CLOSE_MS = 5_000;
@@ -124,6 +126,7 @@ export function createServer(options: ServerOptions): HttpServer {
     },
     async listen({ host, port }) {
       assertSafeBind(host, token);
+      app.server.maxConnections = MAX_CONNECTIONS;
       try {
         await app.listen({ host, port });
       } catch (error) {
@@ -188,10 +191,11 @@ function addChecks(app: FastifyInstance, options: ServerOptions, { closing, toke
     if (token === null && !options.trusted) checkHost(request.headers, options.allowedHosts);
     if (page || handler?.route.scope === null) return;
     if (toPage) return reply.redirect(`${PAGE_PATH}/`, 302);
+    const { headers, method } = request;
     try {
-      request.principal = authenticate(request.headers, token, now());
+      request.principal = authenticate({ headers, method, path: pathIn(request) }, token, now());
     } catch (error) {
-      if (request.headers.authorization !== undefined) guesses.count(request.ip, performance.now());
+      if (headers.authorization !== undefined) guesses.count(request.ip, performance.now());
       throw error;
     }
     if (handler?.route.scope) authorize(request.principal, handler.route.scope);

@@ -90,7 +90,10 @@ export class Worker {
     this.#membership = new Membership({
       ...common,
       profile,
-      onRegistered: (sentAt) => this.#renew(sentAt),
+      onRegistered: (sentAt) => {
+        this.#launcher?.setGone(source.gone?.(this.#membership.current.workerId) ?? null);
+        this.#renew(sentAt);
+      },
       onNudge: () => this.#heartbeater.wake(),
     });
     this.#settler = new Settler({ ...common, onSettled: (assignment) => this.#release(assignment) });
@@ -195,8 +198,7 @@ export class Worker {
   }
 
   #planClaim(): ClaimPlan | undefined {
-    const { profile, claimWaitMs = CLAIM_WAIT_MS } = this.#options;
-    const { cutOffInMs } = this.#lease;
+    const [{ profile, claimWaitMs = CLAIM_WAIT_MS }, { cutOffInMs }] = [this.#options, this.#lease];
     if (this.#settler.waiting > MAX_UNREPORTED || cutOffInMs <= 0) return undefined;
     const maxWaitMs = Math.min(claimWaitMs, cutOffInMs);
     const capacity = { profile, slots: this.#runner.slots, prefetch: this.#prefetch, maxWaitMs };

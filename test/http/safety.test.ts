@@ -7,6 +7,7 @@ import { test } from 'node:test';
 import { routes } from '../../src/api/routes.ts';
 import { GuessLimit } from '../../src/http/guess-limit.ts';
 import { assertSafeBind } from '../../src/http/safe-bind.ts';
+import { derivedToken } from '../../src/ops/derived-token.ts';
 import { openTestServer, type TestServer } from '../kit/http.ts';
 
 /** fetch will not let a test choose Host or Origin; a terminal, or an attacker, can. */
@@ -152,6 +153,19 @@ test('with a token: any Host, but only with it, except for health and readiness'
   assert.equal((await raw(server, 'GET', '/jobs', { host, authorization: 'bearer  secret' })).status, 200);
 });
 
+test('a derived token allows the one request that it was made for', async () => {
+  await using server = await openTestServer({ token: 'secret' });
+  const host = 'jobs.example';
+  const authorization = `Bearer ${derivedToken('secret', 'POST /workers/7/gone')}`;
+  const status = async (method: string, path: string) =>
+    (await raw(server, method, path, { host, authorization })).status;
+  assert.equal(await status('POST', '/workers/7/gone'), 404, 'there is no such worker');
+  assert.equal(await status('POST', '/workers/8/gone'), 401);
+  assert.equal(await status('GET', '/workers/7/gone'), 401);
+  assert.equal(await status('GET', '/jobs'), 401);
+  assert.equal(await status('GET', '/jobs?path=/workers/7/gone'), 401);
+});
+
 test('answers cannot be sniffed, cached or embedded', async () => {
   await using server = await openTestServer();
   const { headers } = await server.call('GET', '/jobs');
@@ -218,4 +232,18 @@ test('wrong tokens are forgotten one by one, and those of one address do not cou
   limit.count('b', 999);
   limit.count('a', 1_001);
   assert.throws(() => limit.count('a', 1_002), /Too many wrong tokens/);
+});
+
+test('limits: the depth of a page, the offset of output and the time before SIGKILL', async () => {
+  await using server = await openTestServer();
+  const host = 'localhost';
+  assert.equal((await raw(server, 'GET', `/ui/${'a/'.repeat(20)}`, { host })).status, 200);
+  assert.equal((await raw(server, 'GET', `/ui/${'/'.repeat(7_000)}`, { host })).status, 404);
+  const longest = await server.call('POST', '/jobs', { command: 'true', kill_grace: '1h' });
+  assert.equal(longest.status, 201);
+  const refused = await server.call('POST', '/jobs', { command: 'true', kill_grace: '61m' });
+  assert.equal(refused.status, 400);
+  assert.match(JSON.stringify(refused.body), /at most 1h/);
+  const query = `worker_id=1&attempt=1&offset=${2 ** 53 - 1}`;
+  assert.equal((await raw(server, 'POST', `/jobs/${longest.body.id}/logs?${query}`, { host }, 'x')).status, 400);
 });

@@ -719,6 +719,45 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/worker/lease.test.ts'],
   },
   {
+    name: 'a launcher does not report that its worker has ended',
+    edits: [
+      {
+        file: 'src/worker/launcher/main.ts',
+        from: 'if (nothingLeft && gone !== null) await',
+        to: 'if (!nothingLeft && gone !== null) await',
+      },
+    ],
+    tests: ['test/process/gone-worker.test.ts'],
+  },
+  {
+    name: 'a launcher reports a worker that has left',
+    edits: [{ file: 'src/worker/launcher/launcher.ts', from: '    this.setGone(null);', to: '' }],
+    tests: ['test/process/gone-worker.test.ts'],
+  },
+  {
+    name: 'a job that may finish without contact is taken back with the others',
+    edits: [
+      {
+        file: 'src/scheduler/leases/reclaim.ts',
+        from: "workerId === evidence.gone && onDisconnect !== 'finish'",
+        to: 'workerId === evidence.gone',
+      },
+    ],
+    tests: ['test/http/worker-routes.test.ts'],
+  },
+  {
+    name: 'a worker whose process has ended can still be given jobs',
+    edits: [{ file: 'src/scheduler/leases/reclaim.ts', from: '  await store.leaveWorker(workerId, signal);', to: '' }],
+    tests: ['test/http/worker-routes.test.ts'],
+  },
+  {
+    name: 'a new leader of the ticker begins with a large transaction',
+    edits: [
+      { file: 'src/scheduler/duties/ticker.ts', from: '  batch.startSmall();\n  const notify', to: '  const notify' },
+    ],
+    tests: ['test/scheduler/schedules.test.ts'],
+  },
+  {
     name: 'a sweep believes the mark of another user',
     edits: [
       {

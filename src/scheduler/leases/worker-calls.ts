@@ -9,6 +9,7 @@ import type { ClaimRequest } from '../../store/job-store.ts';
 import type { SchedulerContext } from '../context.ts';
 import { jobNotFound } from '../jobs/change-job.ts';
 import { claim } from './claim.ts';
+import { reclaimFromGone } from './reclaim.ts';
 import { type SettleAnswer, settle } from './settle.ts';
 
 export interface WorkerCalls {
@@ -28,6 +29,8 @@ export interface WorkerCalls {
   /** The last checkpoint of any attempt; `null`: none. */
   checkpoint(id: number, signal: AbortSignal): Promise<unknown>;
   leave(workerId: number, signal: AbortSignal): Promise<void>;
+  /** Takes back the jobs of a remote worker: its process has ended, and so have its commands. */
+  gone(workerId: number, signal: AbortSignal): Promise<void>;
 }
 
 interface WorkerCallOptions {
@@ -63,6 +66,7 @@ export function workerCallsOf(context: SchedulerContext, { leaseMs, stopped }: W
       context.claimWaits.forget(workerId);
       await store.leaveWorker(workerId, signal);
     },
+    gone: (workerId, signal) => reclaimFromGone(context, workerId, signal),
   };
 }
 

@@ -176,5 +176,6 @@ function newlyStored(asked: NewJob, id: number, now: number): Job {
     groupId: null,
     groupIndex: null,
     rerunOf: null,
+    uniqueKey: asked.unique?.key ?? null,
   };
 }

@@ -42,7 +42,7 @@ const outcome = z.discriminatedUnion('type', [
     error: error.default('timed out'),
   }),
   z.object({ type: z.literal('interrupted'), error: error.default('interrupted') }),
-  z.object({ type: z.literal('snoozed'), delay: duration() }),
+  z.object({ type: z.literal('snoozed'), delay: duration(), error: error.exactOptional() }),
   z.object({ type: z.literal('cancelled'), error: error.nullable().default(null) }),
   z.object({ type: z.literal('returned') }),
 ]);
@@ -141,7 +141,7 @@ export function outcomeFromWire(wire: SettleItem['outcome']): Outcome {
     case 'interrupted':
       return { type: 'interrupted', error: wire.error };
     case 'snoozed':
-      return { type: 'snoozed', delayMs: wire.delay };
+      return { type: 'snoozed', delayMs: wire.delay, ...given('error', wire.error) };
     case 'cancelled':
       return { type: 'cancelled', error: wire.error };
     case 'returned':
@@ -172,7 +172,7 @@ function outcomeToWire(outcome: Outcome): z.input<typeof SettleItem>['outcome'] 
     case 'interrupted':
       return { type: 'interrupted', error: outcome.error };
     case 'snoozed':
-      return { type: 'snoozed', delay: outcome.delayMs };
+      return { type: 'snoozed', delay: outcome.delayMs, ...given('error', outcome.error) };
     case 'cancelled':
       return { type: 'cancelled', error: outcome.error };
     case 'returned':

@@ -18,8 +18,9 @@ export class RetryAfter extends Error {
 export class Snooze extends Error {
   readonly delayMs: number;
 
-  constructor(delay: string | number) {
-    super('snoozed');
+  /** `reason` is shown on the job and its attempt. */
+  constructor(delay: string | number, reason = '') {
+    super(reason);
     this.name = 'Snooze';
     this.delayMs = durationOf(delay);
   }

@@ -226,7 +226,7 @@ export function recordOf(outcome: Outcome): AttemptEnd {
     case 'interrupted':
       return { outcome: 'interrupted', exitCode: null, signal: null, error: outcome.error };
     case 'snoozed':
-      return { outcome: 'snoozed', exitCode: null, signal: null, error: null };
+      return { outcome: 'snoozed', exitCode: null, signal: null, error: outcome.error ?? null };
     case 'cancelled':
       return { outcome: 'cancelled', exitCode: null, signal: null, error: outcome.error };
     case 'returned':

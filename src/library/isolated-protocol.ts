@@ -6,6 +6,7 @@ import { Cancel, Fatal, RetryAfter, Snooze } from '../core/handler-errors.ts';
 import { textOfThrown } from '../worker/run/thrown.ts';
 import type { ChildOptions, JobContext } from './context.ts';
 import type { JobOptions } from './options.ts';
+import { InvalidInput } from './schema.ts';
 
 export interface ThreadData {
   /** Marks the thread, so that `open` can refuse it. */
@@ -84,9 +85,11 @@ function again(name: string, message: string, delayMs: number): Error {
     case 'RetryAfter':
       return new RetryAfter(delayMs, message);
     case 'Snooze':
-      return new Snooze(delayMs);
+      return new Snooze(delayMs, message);
     case 'Fatal':
       return new Fatal(message);
+    case 'InvalidInput':
+      return new InvalidInput(message);
     case 'Cancel':
       return new Cancel(message);
     default: {

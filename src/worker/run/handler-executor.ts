@@ -3,7 +3,7 @@
 import { progressFrom } from '../../api/report.ts';
 import { formatDuration } from '../../core/duration.ts';
 import { Cancel, Fatal, RetryAfter, Snooze, Stopped } from '../../core/handler-errors.ts';
-import type { RunContext } from '../../core/job.ts';
+import type { JobSpec, RunContext } from '../../core/job.ts';
 import { MAX_RESULT_BYTES, type Outcome } from '../../core/outcome.ts';
 import type { TickOfJob } from '../../core/schedule/tick.ts';
 import { cleanJson, cleanText } from '../../core/text.ts';
@@ -21,6 +21,9 @@ const MAX_WAITING_BYTES = 1024 * 1024;
 export interface HandlerContext {
   readonly jobId: number;
   readonly attempt: number;
+  /** The failures of earlier attempts. */
+  readonly failures: number;
+  readonly rerun: JobSpec['rerun'];
   /** Aborts when the attempt should end: cancelled, timed out, or the worker stops. Its reason is a `Stopped`. */
   readonly signal: AbortSignal;
   readonly queue: string;
@@ -117,6 +120,14 @@ class Context implements HandlerContext {
 
   get attempt(): number {
     return this.#assignment.attempt;
+  }
+
+  get failures(): number {
+    return this.#assignment.job.failures;
+  }
+
+  get rerun(): JobSpec['rerun'] {
+    return this.#assignment.job.rerun;
   }
 
   get signal(): AbortSignal {
@@ -229,7 +240,7 @@ function outcomeOfError(error: unknown, assignment: Assignment): Outcome {
   if (assignment.stopped !== null) return outcomeOfStop(assignment);
   const outcome = failed(textOfThrown(error));
   try {
-    if (error instanceof Snooze) return { type: 'snoozed', delayMs: error.delayMs };
+    if (error instanceof Snooze) return snoozed(error);
     if (error instanceof Cancel) return { type: 'cancelled', error: cleanText(error.message) };
     if (error instanceof Fatal) return { ...outcome, fatal: true };
     return error instanceof RetryAfter ? { ...outcome, retryAfterMs: error.delayMs } : outcome;
@@ -237,6 +248,10 @@ function outcomeOfError(error: unknown, assignment: Assignment): Outcome {
     // A proxy or a getter of the thrown value has thrown.
     return outcome;
   }
+}
+
+function snoozed({ delayMs, message }: Snooze): Outcome {
+  return message === '' ? { type: 'snoozed', delayMs } : { type: 'snoozed', delayMs, error: cleanText(message) };
 }
 
 function failed(error: string): Extract<Outcome, { type: 'failed' }> {

@@ -90,6 +90,7 @@ export function jobToWire(job: DomainJob): Job {
     exit_code: job.exitCode,
     signal: job.signal,
     error: job.error,
+    thrown: job.thrown,
     reason: job.reason,
     result: job.result ?? null,
     progress: job.progress,
@@ -167,6 +168,7 @@ export function attemptToWire(attempt: DomainAttempt): Attempt {
     exit_code: attempt.exitCode,
     signal: attempt.signal,
     error: attempt.error,
+    thrown: attempt.thrown,
   };
 }
 

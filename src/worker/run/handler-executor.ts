@@ -13,7 +13,7 @@ import type { Reporter } from '../report/reporter.ts';
 import { after } from '../time/timer.ts';
 import type { Assignment } from './assignment.ts';
 import type { Executor } from './runner.ts';
-import { textOfThrown } from './thrown.ts';
+import { textOfThrown, thrownOf } from './thrown.ts';
 
 /** A handler cannot be made to wait, so lines beyond this number of unwritten bytes are dropped. */
 const MAX_WAITING_BYTES = 1024 * 1024;
@@ -238,7 +238,7 @@ function succeed(value: unknown): Outcome {
 
 function outcomeOfError(error: unknown, assignment: Assignment): Outcome {
   if (assignment.stopped !== null) return outcomeOfStop(assignment);
-  const outcome = failed(textOfThrown(error));
+  const outcome = { ...failed(textOfThrown(error)), ...thrownOf(error) };
   try {
     if (error instanceof Snooze) return snoozed(error);
     if (error instanceof Cancel) return { type: 'cancelled', error: cleanText(error.message) };

@@ -120,6 +120,7 @@ function freshJob(row: NewJobRow, id: number, now: number): Job {
     exitCode: null,
     signal: null,
     error: null,
+    thrown: null,
     reason: null,
     result: null,
     progress: null,

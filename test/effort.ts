@@ -65,4 +65,6 @@ export const effort = {
   tickWorkers: full ? 4 : 1,
   /** Schedules that are due at the same instant. */
   dueAtOnce: full ? 100_000 : 3_500,
+  /** Seeds of the simulation. */
+  simulatedSeeds: full ? 2_000 : 200,
 };

@@ -6,9 +6,11 @@
 import type { z } from 'zod';
 import type { ClaimedJobs, ClaimRequestInput, ClaimWaitEnded, EndClaimWait } from './claim.ts';
 import type { Cluster } from './cluster.ts';
+import type { EventsQuery } from './event.ts';
 import type { Failures, FailuresQuery } from './failures.ts';
 import type { Health, Readiness, Welcome } from './health.ts';
 import type { Heartbeat, HeartbeatAnswer } from './heartbeat.ts';
+import type { History } from './history.ts';
 import type { AttemptList, Job, JobDetail, JobPage, Submitted, WaitQuery } from './job.ts';
 import type { JobCancel, JobEditInput } from './job-edit.ts';
 import type { JobListQuery } from './job-filter.ts';
@@ -16,7 +18,7 @@ import type { JobSubmissionInput } from './job-submission.ts';
 import type { BulkAnswer, BulkRequestInput, Operation } from './operation.ts';
 import type { LogPosition, LogQuery, LogUploadQuery, OutputAnswer } from './output.ts';
 import type { Queue, QueueEdit, QueueList } from './queue.ts';
-import type { Left, Registered, Registration } from './registration.ts';
+import type { Gone, Left, Registered, Registration } from './registration.ts';
 import type { Checkpoint, ReportAnswer, ReportRequest } from './report.ts';
 import { route } from './route.ts';
 import type {
@@ -66,6 +68,7 @@ export const routes = {
   cancelJob: route('POST', '/jobs/:id/cancel', 'operate').of<{ body?: In<typeof JobCancel>; reply: Job }>(),
   retryJob: route('POST', '/jobs/:id/retry', 'operate').of<{ body?: Empty; reply: Job }>(),
   listAttempts: route('GET', '/jobs/:id/attempts', 'read').of<{ reply: Out<typeof AttemptList> }>(),
+  listHistory: route('GET', '/jobs/:id/history', 'read').of<{ reply: Out<typeof History> }>(),
   readCheckpoint: route('GET', '/jobs/:id/checkpoint', 'read').of<{ reply: Out<typeof Checkpoint> }>(),
   readLogs: route('GET', '/jobs/:id/logs', 'read').of<{ query: In<typeof LogQuery> }>(),
   waitJob: route('GET', '/jobs/:id/wait', 'read').of<{ query: In<typeof WaitQuery>; reply: Job }>(),
@@ -128,7 +131,7 @@ export const routes = {
   readCluster: route('GET', '/cluster', 'read').of<{ reply: Cluster }>(),
   readStats: route('GET', '/stats', 'read').of<{ query: In<typeof StatsQuery>; reply: Stats }>(),
   listFailures: route('GET', '/failures', 'read').of<{ query: In<typeof FailuresQuery>; reply: Failures }>(),
-  streamEvents: route('GET', '/events', 'read').of<object>(),
+  streamEvents: route('GET', '/events', 'read').of<{ query: In<typeof EventsQuery> }>(),
 
   readSession: route('GET', '/session', 'read').of<{ reply: Session }>(),
   openSession: route('POST', '/session', 'read').of<{ reply: Session }>(),
@@ -149,6 +152,7 @@ export const routes = {
     body?: Record<string, unknown>;
     reply: Out<typeof Left>;
   }>(),
+  goneWorker: route('POST', '/workers/:id/gone', 'work').of<{ body?: unknown; reply: Out<typeof Gone> }>(),
   nudgeWorker: route('GET', '/workers/:id/nudges', 'work').of<object>(),
   claimJobs: route('POST', '/jobs/claim', 'work').of<{ body: ClaimRequestInput; reply: Out<typeof ClaimedJobs> }>(),
   endClaimWait: route('POST', '/workers/:id/end_wait', 'work').of<{

@@ -4,7 +4,6 @@ import { once } from 'node:events';
 import { isWorkronError } from '../core/error.ts';
 import type { Backend } from '../library/backend.ts';
 import { notifyContext, openNode, type WorkronNode } from '../node/node.ts';
-import { openStore } from '../node/open-store.ts';
 import { version } from '../node/version.ts';
 import type { Log } from '../ops/log.ts';
 import type { Metrics } from '../ops/metrics.ts';
@@ -17,6 +16,7 @@ import { usageError } from './errors/cli-error.ts';
 import { ownLog } from './output/terminal-log.ts';
 import { hideMemory } from './secrets.ts';
 import { listenForShutdown, type Shutdown } from './shutdown.ts';
+import { waitForStore } from './wait-for-store.ts';
 
 /** Resolves with the exit code once everything has ended. */
 export async function serve(settings: Settings, roles: readonly Role[]): Promise<number> {
@@ -66,14 +66,14 @@ async function serveWithStore(
     assertSafeBind(settings.host, settings.token);
   }
   const notify = notifyOf(settings);
-  // Several schedulers may migrate at once. Processes without this role wait until one has.
-  const migrate = roles.includes('scheduler');
-  const store = await openStore(settings, { log, migrate, waitUntil: shutdown.drain });
+  const opened = await waitForStore(settings, { roles, log, signal: shutdown.drain });
+  if (opened === undefined) return true;
+  const { store, port } = opened;
   const node = await openNode({ store, settings, log, notify, sweepOrphans: true });
   const backend = settings.handlers.length === 0 ? null : await backendOf(node);
   let isWell: boolean;
   try {
-    isWell = await runNode({ node, backend, settings, roles, log, shutdown });
+    isWell = await runNode({ node, backend, settings: { ...settings, port }, roles, log, shutdown });
   } finally {
     await (backend ?? node).close();
   }

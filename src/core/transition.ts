@@ -10,8 +10,11 @@ export const FREE_INTERRUPTIONS = 10;
 
 export type JobEvent =
   | { type: 'settle'; outcome: Exclude<Outcome, { type: 'succeeded' }> }
-  /** Its worker sent no heartbeat. The change is written only if the worker was last seen at `workerSeenAt`. */
-  | { type: 'lose'; workerSeenAt: number }
+  /**
+   * Its worker sent no heartbeat, or its process is known to have ended. The change is written only if the worker was last
+   * seen at `workerSeenAt`.
+   */
+  | { type: 'lose'; workerSeenAt: number; processEnded?: boolean }
   /**
    * Descendants that can no longer run are cancelled with the job; with `keepChildren`, each child is judged by its
    * conditions, as after any other end.
@@ -98,7 +101,7 @@ export function transition(job: Job, event: JobEvent, random: number): Change | 
       if (job.startedAt === null) {
         return settle(job, { ...fence, workerSeenAt: event.workerSeenAt }, { type: 'returned' }, random);
       }
-      return lose(job, { ...fence, workerSeenAt: event.workerSeenAt }, random);
+      return lose(job, { ...fence, workerSeenAt: event.workerSeenAt }, { ...event, random });
     case 'settle':
       if (job.status !== 'running') throw illegal(job, 'settle');
       return settle(job, fence, event.outcome, random);
@@ -131,12 +134,16 @@ function cancel(job: Job, fence: Fence, keepChildren: boolean): Change | undefin
   }
 }
 
-function lose(job: Job, fence: Fence, random: number): Change {
+function lose(
+  job: Job,
+  fence: Fence,
+  { processEnded = false, random }: { processEnded?: boolean; random: number },
+): Change {
   const record: AttemptEnd = {
     outcome: 'lost',
     exitCode: null,
     signal: null,
-    error: 'the worker vanished: no heartbeat within its lease',
+    error: processEnded ? 'the process of the worker ended' : 'the worker vanished: no heartbeat within its lease',
   };
   if (job.cancelRequestedAt !== null) return cancelled(job, fence, record);
   const counters = { ...countersOf(job), failures: job.failures + 1, losses: job.losses + 1 };

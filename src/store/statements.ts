@@ -121,6 +121,8 @@ export const TWINS = {
   output: {
     cutLog: 'Deletes chunks that lie wholly between the two kept ends of a log.',
     readLog: 'The chunks of a log from an offset on.',
+    insertProbe: 'Writes as much as several jobs need, under the id of no job, to see whether it fits.',
+    deleteProbe: 'Deletes that again.',
   },
   queues: {
     queueCounts: 'The number of jobs of queues by status. A group runs without a worker and is not counted as running.',

@@ -2,8 +2,8 @@
 
 import { type HttpCall, HttpClient, textChunks } from '../api/http-client.ts';
 import type { ReplyOf, Route } from '../api/route.ts';
-import { isWorkronError, type WorkronError } from '../core/error.ts';
 import { KeptConnections, nodeTransport } from '../ops/node-http.ts';
+import { FailOver } from './fail-over.ts';
 
 export interface ExchangeOptions {
   /** Schedulers of one installation, preferred first. */
@@ -17,41 +17,31 @@ export type Exchange<R extends Route> = Omit<HttpCall<R>, 'signal' | 'timeoutMs'
   deadlineMs: number;
 };
 
-/**
- * Keeps connections open and remembers which scheduler answered last. Every request of a worker can be sent twice without
- * harm, so one that broke off is sent again, to each scheduler at most once.
- */
+/** Keeps connections open and asks the scheduler that answered last. */
 export class HttpExchange implements Disposable {
   readonly #connections = new KeptConnections();
   readonly #clients: readonly HttpClient[];
-  /** The scheduler that answered last. */
-  #current = 0;
+  readonly #failOver: FailOver;
 
   constructor({ urls, token, userAgent }: ExchangeOptions) {
     const transport = nodeTransport({ agents: this.#connections });
     const headers = { 'user-agent': userAgent };
     this.#clients = urls.map((url) => new HttpClient({ url, token, transport, headers }));
+    this.#failOver = new FailOver(urls.length);
   }
 
   /** Returns the decoded reply. Rejects with the error that the scheduler named, or `unreachable`. */
   async json<R extends Route>(route: R, call: Exchange<R>, signal: AbortSignal): Promise<ReplyOf<R>> {
     const { deadlineMs, ...request } = call;
-    const deadline = AbortSignal.timeout(deadlineMs);
-    const either = AbortSignal.any([signal, deadline]);
-    // One try more than there are schedulers: the other side may have closed a connection that was kept open.
-    for (let tried = 0; ; tried += 1) {
-      const place = this.#current;
-      const client = this.#clients[place] as HttpClient;
-      try {
-        return await client.json(route, { ...request, signal: either } as unknown as HttpCall<R>);
-      } catch (error) {
-        signal.throwIfAborted();
-        if (isWorkronError(error) && !isAway(error)) throw error;
-        this.#current = (place + 1) % this.#clients.length;
-        if (!deadline.aborted && tried < this.#clients.length) continue;
-        throw isWorkronError(error) ? error : client.unreachable(new Error('no answer in time'));
-      }
-    }
+    return await this.#failOver.send(
+      {
+        deadlineMs,
+        send: (place, either) =>
+          this.#client(place).json(route, { ...request, signal: either } as unknown as HttpCall<R>),
+        unanswered: (place) => this.#client(place).unreachable(new Error('no answer in time')),
+      },
+      signal,
+    );
   }
 
   /** Yields a stream of text from the scheduler that answered last. Rejects if nothing arrives for `deadlineMs`. */
@@ -61,7 +51,7 @@ export class HttpExchange implements Disposable {
     const timer = setTimeout(() => silence.abort(new Error('nothing received for too long')), deadlineMs);
     const either = AbortSignal.any([signal, silence.signal]);
     try {
-      const client = this.#clients[this.#current] as HttpClient;
+      const client = this.#client(this.#failOver.current);
       const { body } = await client.open(route, { ...request, signal: either } as unknown as HttpCall<R>);
       for await (const text of textChunks(body)) {
         timer.refresh();
@@ -75,9 +65,8 @@ export class HttpExchange implements Disposable {
   [Symbol.dispose](): void {
     this.#connections[Symbol.dispose]();
   }
-}
 
-/** True if another scheduler of the installation may be able to answer. */
-function isAway({ code }: WorkronError): boolean {
-  return code === 'unreachable' || code === 'shutting_down' || code === 'store_unavailable';
+  #client(place: number): HttpClient {
+    return this.#clients[place] as HttpClient;
+  }
 }

@@ -9,6 +9,7 @@ import type { HeartbeatOrders, Report, WorkerHeartbeat } from '../core/lease.ts'
 import type { LeaseKeeperPlan } from '../core/lease-keeper.ts';
 import type { Settlement, SettleResult } from '../core/outcome.ts';
 import type { LogChunk } from '../core/output.ts';
+import type { GoneMessage } from './launcher/frames.ts';
 
 export interface WorkerProfile {
   name: string;
@@ -57,6 +58,8 @@ export interface JobSource {
   checkpoint(jobId: number, signal: AbortSignal): Promise<unknown>;
   /** Deregisters the worker, which holds no jobs any more. */
   leave(workerId: number, signal: AbortSignal): Promise<void>;
+  /** What a launcher reports when the process of this worker has ended. Absent if the source finds out by itself. */
+  gone?(workerId: number): GoneMessage;
   /** Calls `listener` when the next heartbeat should be sent at once, because of a cancel or a drain. */
   onNudge(workerId: number, listener: () => void): () => void;
 }

@@ -12,7 +12,7 @@ import { Claimer } from './claim/claimer.ts';
 import { Prefetch } from './claim/prefetch.ts';
 import { commandExecutor } from './command/command-executor.ts';
 import type { JobSource, WorkerProfile } from './job-source.ts';
-import { type Launcher, type LauncherOptions, openLauncher } from './launcher/launcher.ts';
+import { type CommandLauncher, type LauncherOptions, openLauncher } from './launcher/launcher.ts';
 import { WorkFolder } from './launcher/work-folder.ts';
 import { Heartbeater } from './lease/heartbeater.ts';
 import { Lease, watchContact } from './lease/lease.ts';
@@ -40,6 +40,8 @@ export interface WorkerOptions {
   handlers?: Handlers;
   /** `auto`: commands run in a PID namespace if the machine allows it. */
   pidNamespace?: LauncherOptions['pidNamespace'];
+  /** Opens the launcher of the commands: by default a process of its own. */
+  launch?: (options: Parameters<typeof openLauncher>[0]) => Promise<CommandLauncher>;
   /** How long one claim waits for work. */
   claimWaitMs?: number;
 }
@@ -60,7 +62,7 @@ export class Worker {
   readonly #draining = new AbortController();
   readonly #leaving = new AbortController();
   readonly #ended = Promise.withResolvers<void>();
-  #launcher: Launcher | null = null;
+  #launcher: CommandLauncher | null = null;
   #onIdle: (() => void) | undefined;
   #started = false;
 
@@ -88,7 +90,10 @@ export class Worker {
     this.#membership = new Membership({
       ...common,
       profile,
-      onRegistered: (sentAt) => this.#renew(sentAt),
+      onRegistered: (sentAt) => {
+        this.#launcher?.setGone(source.gone?.(this.#membership.current.workerId) ?? null);
+        this.#renew(sentAt);
+      },
       onNudge: () => this.#heartbeater.wake(),
     });
     this.#settler = new Settler({ ...common, onSettled: (assignment) => this.#release(assignment) });
@@ -129,10 +134,10 @@ export class Worker {
   /** Works until it is drained or stopped; resolves once it has left. Rejects only if it cannot run at all. */
   async run(): Promise<void> {
     this.#started = true;
-    const { profile, log, pidNamespace = 'auto' } = this.#options;
+    const { profile, log, pidNamespace = 'auto', launch = openLauncher } = this.#options;
     using folder = new WorkFolder();
     try {
-      await using launcher = profile.commands ? await openLauncher({ pidNamespace, folder, log }) : null;
+      await using launcher = profile.commands ? await launch({ pidNamespace, folder, log }) : null;
       this.#launcher = launcher;
       if (launcher !== null) this.#runner.commands = commandExecutor({ launcher, output: this.#output, folder, log });
       await this.#membership.register(this.#draining.signal);
@@ -178,10 +183,9 @@ export class Worker {
     this.#leaving.abort(new Error('leaving'));
     await Promise.all(loops);
     await leaseKeeper?.[Symbol.asyncDispose]();
-    // The heartbeat returns the jobs of claims that were given up.
-    await this.#membership.leave(async () => {
-      if (this.#claimer.gaveUp) await this.#heartbeater.beat(ANSWER_MS, NEVER);
-    });
+    // Returns the jobs of claims that were given up, but no attempt whose outcome was dropped: that one has run.
+    const returns = this.#claimer.gaveUp && !this.#settler.gaveUp;
+    await this.#membership.leave(returns ? () => this.#heartbeater.beat(ANSWER_MS, NEVER) : undefined);
   }
 
   /** Jobs held under the old id can neither be kept nor reported. */
@@ -194,8 +198,7 @@ export class Worker {
   }
 
   #planClaim(): ClaimPlan | undefined {
-    const { profile, claimWaitMs = CLAIM_WAIT_MS } = this.#options;
-    const { cutOffInMs } = this.#lease;
+    const [{ profile, claimWaitMs = CLAIM_WAIT_MS }, { cutOffInMs }] = [this.#options, this.#lease];
     if (this.#settler.waiting > MAX_UNREPORTED || cutOffInMs <= 0) return undefined;
     const maxWaitMs = Math.min(claimWaitMs, cutOffInMs);
     const capacity = { profile, slots: this.#runner.slots, prefetch: this.#prefetch, maxWaitMs };
@@ -279,8 +282,7 @@ export class Worker {
 
   #renew(sentAt: number): void {
     this.#lease.renew(sentAt, this.#membership.current.leaseMs);
-    const { cutOffInMs: stopInMs, killInMs } = this.#lease;
-    this.#launcher?.setDeadline({ stopInMs, killInMs });
+    this.#launcher?.setDeadline({ stopInMs: this.#lease.cutOffInMs, killInMs: this.#lease.killInMs });
     this.#claimer.wake();
   }
 

@@ -118,7 +118,7 @@ describe('command line', { concurrency: 2 }, () => {
     await using setup = await setUp([], { WORKRON_TOKEN: 'sesame' });
     const { server, folder } = setup;
     const file = join(folder, 'token');
-    await writeFile(file, 'sesame\n');
+    await writeFile(file, 'sesame\n', { mode: 0o600 });
     const env = { WORKRON_URL: server.url };
     const refused = await callWorkron(['jobs'], { env });
     assert.equal(refused.code, 4);

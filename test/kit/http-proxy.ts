@@ -79,6 +79,8 @@ export interface TcpProxy extends AsyncDisposable {
   freeze(): void;
   /** Forwards new connections again; frozen ones stay frozen. */
   thaw(): void;
+  /** Closes all connections. */
+  reset(): void;
 }
 
 export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
@@ -112,6 +114,9 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
     },
     thaw: () => {
       frozen = false;
+    },
+    reset: () => {
+      for (const socket of sockets) socket.destroy();
     },
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy();

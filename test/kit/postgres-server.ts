@@ -178,7 +178,8 @@ async function scratchFolder(owner: Owner): Promise<string> {
   throw new Error('no temporary folder that the user postgres can enter');
 }
 
-async function freePort(): Promise<number> {
+/** A port that nobody listens on now. */
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();

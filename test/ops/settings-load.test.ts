@@ -1,7 +1,7 @@
 /** Settings: what wins over what, what is refused, and which store follows. */
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -17,7 +17,7 @@ let files = 0;
 function file(content: string): string {
   files += 1;
   const path = join(folder, `${files}.yaml`);
-  writeFileSync(path, content);
+  writeFileSync(path, content, { mode: 0o600 });
   return path;
 }
 
@@ -116,6 +116,10 @@ test('settings: the token comes from its file when none is given', () => {
   const path = file('sesame\n');
   assert.equal(load({ env: { WORKRON_TOKEN_FILE: path } }).token, 'sesame');
   assert.equal(load({ env: { WORKRON_TOKEN_FILE: path, WORKRON_TOKEN: 'other' } }).token, 'other');
+  chmodSync(path, 0o640);
+  assert.equal(load({ env: { WORKRON_TOKEN_FILE: path } }).token, 'sesame');
+  chmodSync(path, 0o644);
+  assert.match(refusal({ env: { WORKRON_TOKEN_FILE: path } }), /all users of this machine may use .* \| chmod 600/);
   assert.match(refusal({ flags: { 'token-file': file('') } }), /is empty/);
 });
 

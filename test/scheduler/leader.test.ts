@@ -11,6 +11,7 @@ import { Metrics } from '../../src/ops/metrics.ts';
 import type { SchedulerContext } from '../../src/scheduler/context.ts';
 import { Leader } from '../../src/scheduler/duties/leader.ts';
 import { reaper } from '../../src/scheduler/duties/reaper.ts';
+import { JobLog } from '../../src/scheduler/job-log.ts';
 import { ClaimWaits } from '../../src/scheduler/leases/claim-waits.ts';
 import { IdleClaims } from '../../src/scheduler/leases/idle-claims.ts';
 import { SharedPolling } from '../../src/scheduler/leases/shared-polling.ts';
@@ -45,7 +46,7 @@ function cluster({ exclusive = false } = {}) {
       void told.push({ level, message, fields: fields as Record<string, unknown> });
     const log: Log = { ...silentLog, debug: note('debug'), info: note('info'), warn: note('warn') };
     const metrics = new Metrics('0', instanceId);
-    const telemetry = new Telemetry(metrics, instanceId);
+    const telemetry = new Telemetry({ metrics, instanceId, log: new JobLog(silentLog), now: () => 0 });
     const shared = { store, clock, random: () => 0.5, log, telemetry, instanceId };
     const polls = new SharedPolling(store, clock);
     const claimWaits = new ClaimWaits();

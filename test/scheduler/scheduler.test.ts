@@ -520,7 +520,8 @@ test('ready: not while the store is away, not while it drains', async () => {
   let away = true;
   const { scheduler } = scene((store) => ({
     ...store,
-    now: (abort) => (away ? Promise.reject(new WorkronError('store_unavailable', 'away')) : store.now(abort)),
+    checkWritable: (abort) =>
+      away ? Promise.reject(new WorkronError('store_unavailable', 'away')) : store.checkWritable(abort),
   }));
   assert.equal((await scheduler.ready(signal)).ready, false);
   assert.deepEqual(scheduler.health().stuck, []);

@@ -104,6 +104,32 @@ test('ticker: a run that a tick replaces is asked to stop, and then the new one 
   assert.equal(second.status, 'cancelled', 'one that waited is cancelled at once');
 });
 
+test('ticker: replacing a chain of waiting runs frees none of them while the oldest one runs', async () => {
+  const { context, scheduler, clock, store, anchor } = scene();
+  const freed: number[] = [];
+  const watched: typeof store = {
+    ...store,
+    async applyChanges(changes, until) {
+      const written = await store.applyChanges(changes, until);
+      const pending = await store.list({ statuses: ['pending'] }, { before: null, limit: 10 }, signal);
+      freed.push(...pending.map(({ id }) => id));
+      return written;
+    },
+  };
+  using loop = ticker({ ...context, store: watched }, new Wake());
+  const catchup = { policy: 'all' as const, windowMs: 10 * PERIOD, max: 10 };
+  await scheduler.createSchedule(aSchedule({ anchor, overlap: 'cancel_other', catchup }), signal);
+  clock.advance(PERIOD);
+  await loop.tick(signal);
+  const oldest = await claimOne(store);
+  clock.advance(3 * PERIOD);
+  await loop.tick(signal);
+  clock.advance(PERIOD);
+  await loop.tick(signal);
+  assert.deepEqual(freed, []);
+  assert.equal((await readOne(store, oldest.job.id)).status, 'running');
+});
+
 test('schedules: every call about an unknown schedule is refused as not found', async () => {
   const { scheduler } = scene();
   const range = { from: 0, to: 1, keys: null, dryRun: true };
@@ -188,4 +214,27 @@ test('next: the next ticks, paused or not', async () => {
     ticks.map((at) => new Date(at).toISOString()),
     ['2026-01-01T01:00:00.000Z', '2026-01-02T01:00:00.000Z'],
   );
+});
+
+test('ticker: the first rounds of a new leader are small and grow, so that one that lives for a moment makes progress', async () => {
+  const { context, scheduler, clock, anchor, store } = scene();
+  const sizes: { lines: number; rows: number }[] = [];
+  const tick: typeof store.tick = (request, abort) => {
+    sizes.push({ lines: request.lines ?? 0, rows: request.limit });
+    return store.tick(request, abort);
+  };
+  using loop = ticker({ ...context, store: { ...store, exclusive: false, tick } }, new Wake());
+  const forEach = Array.from({ length: 100 }, (_, key) => `key-${key}`);
+  await scheduler.createSchedule(aSchedule({ anchor, forEach, overlap: 'allow' }), signal);
+  clock.advance(PERIOD + 1);
+  const judged = async () => (await scheduler.ticks('nightly', {}, { before: null, limit: 200 }, signal)).items.length;
+  await loop.tick(signal);
+  assert.deepEqual([sizes.at(-1), await judged()], [{ lines: 10, rows: 100 }, 10]);
+  await loop.tick(signal);
+  assert.deepEqual([sizes.at(-1), await judged()], [{ lines: 20, rows: 200 }, 30]);
+  for (let round = 0; round < 10; round += 1) await loop.tick(signal);
+  assert.deepEqual([sizes.at(-1), await judged()], [{ lines: 1_000, rows: 1_000 }, 100]);
+  await loop.standby?.(signal);
+  await loop.tick(signal);
+  assert.deepEqual(sizes.at(-1), { lines: 10, rows: 100 });
 });

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { WorkronError } from '../../src/core/error.ts';
+import { silentLog } from '../../src/ops/log.ts';
 import { longSleep, pidsOf, untilAlive } from '../kit/processes.ts';
 import { ScriptedSource } from '../kit/scripted-source.ts';
 import { TestWorker } from '../kit/worker.ts';
@@ -79,4 +80,34 @@ test('worker: a worker that may not register says so instead of trying for ever'
     throw new WorkronError('unauthorized', 'wrong token');
   });
   await assert.rejects(new TestWorker(source, { handlers: { quick: () => 1 } }).ran, /wrong token/);
+});
+
+test('worker: leaving after an outage, it does not give back an attempt whose outcome it dropped', async () => {
+  const source = new ScriptedSource();
+  source.leaseMs = 300;
+  let away = false;
+  const dropped = (_: object, message: string) => {
+    // The scheduler is back right before the worker leaves.
+    if (message.startsWith('outcome was dropped')) away = false;
+  };
+  const fail = () => {
+    if (away) throw new WorkronError('unreachable', 'away');
+  };
+  source.before('heartbeat', fail);
+  source.before('settle', () => {
+    away = true;
+    fail();
+  });
+  const log = { ...silentLog, warn: dropped };
+  const running = new TestWorker(source, { log, handlers: { quick: () => 1 } });
+  await running.worker.registered;
+  const [id] = source.submit({ handler: 'quick' }) as [number];
+  await source.until(() => away || undefined);
+  const beats = source.beats.length;
+  await running.worker.drain();
+  assert.deepEqual(source.left, [1]);
+  assert.deepEqual(
+    source.beats.slice(beats).filter(({ leases }) => !leases.some(({ jobId }) => jobId === id)),
+    [],
+  );
 });

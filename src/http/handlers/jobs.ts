@@ -2,6 +2,7 @@
 
 import { decode, invalid } from '../../api/decode.ts';
 import { toInstantOrNull } from '../../api/fields.ts';
+import { History, historyToWire } from '../../api/history.ts';
 import { AttemptList, Job, JobDetail, JobPage, Submitted, WaitQuery } from '../../api/job.ts';
 import { JobCancel, JobEdit } from '../../api/job-edit.ts';
 import { filterFromWire, JobListQuery } from '../../api/job-filter.ts';
@@ -134,6 +135,15 @@ export const jobHandlers = {
     async handle({ scheduler, params, signal }) {
       const attempts = await scheduler.attempts(pathId(params), signal);
       return { status: 200, json: { items: attempts.map(attemptToWire) } };
+    },
+  }),
+
+  listHistory: handler(routes.listHistory, {
+    summary: 'List what has happened to a job, oldest first: its submission, ends of parents, attempts, its end',
+    replies: { 200: History },
+    async handle({ scheduler, params, signal }) {
+      const entries = await scheduler.history(pathId(params), signal);
+      return { status: 200, json: { items: entries.map(historyToWire) } };
     },
   }),
 

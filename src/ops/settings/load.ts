@@ -1,6 +1,6 @@
 /** Loads the settings of one command: the flag wins over `WORKRON_…`, that over the file, that over the default. */
 
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { didYouMean } from '../../core/suggest.ts';
 import { SettingsError } from './error.ts';
 import { readSettingsFile } from './file.ts';
@@ -24,6 +24,9 @@ const TEST_PREFIX = 'WORKRON_TEST_';
 
 /** Settings whose values must not appear in messages. */
 const SECRETIVE = /^(token|db-|notify$|notify-secret)/;
+
+/** Permission bits. A group may have access: that is how containers hand over secrets. */
+const FOR_ALL_USERS = 0o007;
 
 interface SettingsSources {
   command: SettingCommand;
@@ -87,10 +90,15 @@ function parse(setting: Setting<unknown>, { text, from }: Given): unknown {
 function readToken(file: string | null): string | null {
   if (file === null) return null;
   let text: string;
+  let mode: number;
   try {
     text = readFileSync(file, 'utf8').trim();
+    ({ mode } = statSync(file));
   } catch (error) {
     throw new SettingsError(`token-file: cannot read ${file}: ${(error as Error).message}`);
+  }
+  if ((mode & FOR_ALL_USERS) !== 0) {
+    throw new SettingsError(`token-file: all users of this machine may use ${file}`, `chmod 600 ${file}`);
   }
   if (text === '') throw new SettingsError(`token-file: ${file} is empty`);
   return parse(SETTINGS.token, { text, from: file }) as string;

@@ -8,7 +8,7 @@ import type { Ticked } from '../../store/schedule-store.ts';
 import type { SchedulerContext } from '../context.ts';
 import { cancel } from '../jobs/change-job.ts';
 import { withInstallationTargets } from '../notify/targets.ts';
-import { AdaptiveBatch, BATCH } from '../schedules/adaptive-batch.ts';
+import { AdaptiveBatch } from '../schedules/adaptive-batch.ts';
 import { cancelWorkflow } from '../workflows/workflows.ts';
 
 /** Bounds how late a schedule made by another process is noticed if its hint was lost. Sleeps are up to a tenth shorter. */
@@ -25,13 +25,14 @@ export function ticker(context: SchedulerContext, wake: Wake): Loop & Disposable
     if (hint.topic === 'schedules') wake.fire();
   });
   const batch = new AdaptiveBatch(context);
+  batch.startSmall();
   const notify = withInstallationTargets([], context.notify);
   return {
     name: 'ticker',
     everyMs: pollMs,
     wake,
     async tick(signal) {
-      const ticked = await batch.judge((lines) => store.tick({ limit: BATCH, lines, notify }, signal), signal);
+      const ticked = await batch.judge((size) => store.tick({ ...size, notify }, signal), signal);
       if (ticked === 'too_large') return 0;
       logContended(context, ticked.contended);
       await stopReplaced(context, ticked.stop, signal);
@@ -39,6 +40,10 @@ export function ticker(context: SchedulerContext, wake: Wake): Loop & Disposable
       if (ticked.nextDueAt === null) return undefined;
       if (ticked.nextDueAt <= ticked.now && ticked.contended.length > 0) return CONTENDED_MS;
       return Math.min(pollMs, Math.max(0, ticked.nextDueAt - ticked.now) + 1);
+    },
+    /** What is due has grown while nobody led: whoever takes over begins with a little of it. */
+    async standby() {
+      batch.startSmall();
     },
     [Symbol.dispose]: unsubscribe,
   };
@@ -51,9 +56,13 @@ function logContended({ log, instanceId }: SchedulerContext, contended: Ticked['
   }
 }
 
-/** Asks the runs that a tick replaces to stop. What is not finished here is returned by the next `tick` of any instance. */
+/**
+ * Asks the runs that a tick replaces to stop, the newest first: a waiting run must not become free because the one before
+ * it was cancelled, while an older one still runs. What is not finished here is returned by the next `tick` of any
+ * instance.
+ */
 async function stopReplaced(context: SchedulerContext, stop: Ticked['stop'], signal: AbortSignal): Promise<void> {
-  for (const { runs } of stop) for (const run of runs) await stopRun(context, run, signal);
+  for (const { runs } of stop.toReversed()) for (const run of runs.toReversed()) await stopRun(context, run, signal);
   if (stop.length > 0) {
     await context.store.stoppedOthers(
       stop.map(({ tickId }) => tickId),

@@ -1,5 +1,6 @@
 /** The operations on jobs. */
 
+import { type HistoryEntry, historyOf } from '../../core/history.ts';
 import type { Attempt, Job, NewJob } from '../../core/job.ts';
 import type { JobEdit } from '../../core/job-edit.ts';
 import type { JobFilter } from '../../core/job-filter.ts';
@@ -51,6 +52,8 @@ export interface Jobs {
   job(id: number, signal: AbortSignal): Promise<JobView>;
   jobs(filter: JobFilter, page: { before: number | null; limit: number }, signal: AbortSignal): Promise<JobPage>;
   attempts(id: number, signal: AbortSignal): Promise<Attempt[]>;
+  /** What has happened to the job, oldest first, from what is stored about it. */
+  history(id: number, signal: AbortSignal): Promise<HistoryEntry[]>;
   /** Resolves with the job once it is terminal, or in its current state after `timeoutMs`. */
   wait(id: number, timeoutMs: number, signal: AbortSignal): Promise<Job>;
   /**
@@ -91,6 +94,12 @@ export function jobsOf(context: SchedulerContext, bulkWake: Wake, stopped: Abort
       const attempts = await store.attempts(id, signal);
       if (attempts.length === 0) await readJob(context, id, signal);
       return attempts;
+    },
+    async history(id, signal) {
+      const job = await readJob(context, id, signal);
+      const parentIds = job.dependsOn.map(({ jobId }) => jobId);
+      const parents = parentIds.length === 0 ? [] : await store.read(parentIds, signal);
+      return historyOf(job, await store.attempts(id, signal), parents);
     },
     wait: (id, timeoutMs, signal) => waits.wait({ id, timeoutMs }, signal),
     cancel: (id, { keepChildren }, signal) => cancel(context, { id, keepChildren }, signal),

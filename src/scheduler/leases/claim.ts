@@ -41,7 +41,7 @@ export async function claim(
         // The wait is over. The next claim begins by reading the store.
         if (jobs.length === 0 && !wake.fired) return [];
       }
-      if (jobs.length > 0) telemetry.claimed(jobs);
+      if (jobs.length > 0) telemetry.claimed(jobs, request.workerId);
       if (jobs.length > 0 || left <= 0) return jobs;
     }
   } finally {

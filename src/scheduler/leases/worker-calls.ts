@@ -1,7 +1,7 @@
 /** The calls of workers: register, claim jobs, renew leases, report. */
 
 import type { ClaimedJob } from '../../core/job.ts';
-import type { HeartbeatAnswer, HeartbeatRequest, Report } from '../../core/lease.ts';
+import type { HeartbeatAnswer, HeartbeatRequest, LeaseRef, Report } from '../../core/lease.ts';
 import type { Settlement } from '../../core/outcome.ts';
 import type { LogChunk } from '../../core/output.ts';
 import type { NewWorker, WorkerRow } from '../../core/worker.ts';
@@ -9,6 +9,7 @@ import type { ClaimRequest } from '../../store/job-store.ts';
 import type { SchedulerContext } from '../context.ts';
 import { jobNotFound } from '../jobs/change-job.ts';
 import { claim } from './claim.ts';
+import { reclaimFromGone } from './reclaim.ts';
 import { type SettleAnswer, settle } from './settle.ts';
 
 export interface WorkerCalls {
@@ -28,6 +29,8 @@ export interface WorkerCalls {
   /** The last checkpoint of any attempt; `null`: none. */
   checkpoint(id: number, signal: AbortSignal): Promise<unknown>;
   leave(workerId: number, signal: AbortSignal): Promise<void>;
+  /** Takes back the jobs of a remote worker: its process has ended, and so have its commands. */
+  gone(workerId: number, signal: AbortSignal): Promise<void>;
 }
 
 interface WorkerCallOptions {
@@ -47,7 +50,9 @@ export function workerCallsOf(context: SchedulerContext, { leaseMs, stopped }: W
       const { workerId } = heartbeat;
       const starts = started.map((start) => ({ ...start, workerId }));
       if (starts.length > 0) await store.start(starts, signal);
-      return await store.heartbeat(heartbeat, signal);
+      const answer = await store.heartbeat(heartbeat, signal);
+      if (answer !== undefined && answer.returned.length > 0) await countReturned(context, answer.returned, signal);
+      return answer;
     },
     settle: (settlements, signal) => settle(context, settlements, signal),
     writeLogs: (chunks, signal) => store.appendLogs(chunks, signal),
@@ -61,5 +66,20 @@ export function workerCallsOf(context: SchedulerContext, { leaseMs, stopped }: W
       context.claimWaits.forget(workerId);
       await store.leaveWorker(workerId, signal);
     },
+    gone: (workerId, signal) => reclaimFromGone(context, workerId, signal),
   };
+}
+
+/** Counts claims that went back to their queues. They are back, so an error here must not fail the heartbeat. */
+async function countReturned(
+  { store, telemetry, log }: SchedulerContext,
+  returned: readonly LeaseRef[],
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    const ids = returned.map(({ jobId }) => jobId);
+    telemetry.returned(await store.read(ids, signal));
+  } catch (error) {
+    log.debug({ error, jobs: returned.length }, 'could not count returned jobs');
+  }
 }

@@ -5,6 +5,7 @@ import type { Workflow, WorkflowStep } from '../../core/dag/workflow.ts';
 import { WorkronError } from '../../core/error.ts';
 import type { Job, NewJob } from '../../core/job.ts';
 import type { SchedulerContext } from '../context.ts';
+import { insertWorkflow } from './insert-workflow.ts';
 import { readWorkflow } from './workflows.ts';
 
 export interface RerunRequest {
@@ -35,7 +36,7 @@ export async function rerunWorkflow(
     return newStep(step, { steps, places, parents: kept ? [] : (parents[place] ?? []), kept });
   });
   const workflow = { name: original.name, params: original.params, notify: original.notify, steps: again, rerunOf: id };
-  return (await context.store.insertWorkflow(workflow, {}, signal)).workflow;
+  return (await insertWorkflow(context, workflow, {}, signal)).workflow;
 }
 
 /** For each step, the positions of its parents in the list. */

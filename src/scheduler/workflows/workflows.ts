@@ -8,6 +8,7 @@ import type { SchedulerContext } from '../context.ts';
 import { changeAll } from '../jobs/change-all.ts';
 import { withInstallationTargets } from '../notify/targets.ts';
 import { pageOf } from '../page.ts';
+import { insertWorkflow } from './insert-workflow.ts';
 import { type RerunRequest, rerunWorkflow } from './rerun.ts';
 import { viewWorkflow, type WorkflowView } from './view-workflow.ts';
 
@@ -46,7 +47,7 @@ export function workflowsOf(context: SchedulerContext): Workflows {
     /** Notifications are about the workflow as a whole, not about each step. */
     submitWorkflow(workflow, options, signal) {
       const notify = withInstallationTargets(workflow.notify ?? [], context.notify);
-      return store.insertWorkflow({ ...workflow, notify }, options, signal);
+      return insertWorkflow(context, { ...workflow, notify }, options, signal);
     },
     workflow: (id, signal) => viewWorkflow(context, id, signal),
     workflows: async (filter, { before, limit }, signal) =>

@@ -6,7 +6,7 @@ import { formatDuration } from '../../core/duration.ts';
 import type { Outcome } from '../../core/outcome.ts';
 import { cleanText } from '../../core/text.ts';
 import type { Log } from '../../ops/log.ts';
-import type { CommandExit, Launcher } from '../launcher/launcher.ts';
+import type { CommandExit, CommandLauncher } from '../launcher/launcher.ts';
 import type { OutputWriter } from '../report/output-writer.ts';
 import type { Assignment, StopReason } from '../run/assignment.ts';
 import type { Executor } from '../run/runner.ts';
@@ -17,7 +17,7 @@ import { shellArgument, shortenVariables } from './oversized.ts';
 import { removeFile, takeResult } from './result-file.ts';
 
 interface CommandExecutorOptions {
-  launcher: Launcher;
+  launcher: CommandLauncher;
   output: OutputWriter;
   /** For the files that commands read and write. */
   folder: { readonly path: string };

@@ -17,10 +17,11 @@ import {
   encodeMessage,
   FRAME,
   FrameReader,
+  type GoneMessage,
   type StartMessage,
 } from './frames.ts';
 import { canEnclose, enclose } from './namespace.ts';
-import { identityOf, LAUNCHER_MARK } from './process-table.ts';
+import { identityOf, LAUNCHER_MARK, LAUNCHER_VARIABLES } from './process-table.ts';
 import { sweepOrphans } from './sweep.ts';
 
 const ENTRY: Part = { file: new URL('./main.ts', import.meta.url) };
@@ -63,6 +64,9 @@ export class Launcher implements AsyncDisposable {
   #child: ChildProcess | undefined;
   #input: Socket | undefined;
   #deadline: { message: DeadlineMessage; at: number } | undefined;
+  #gone: GoneMessage = null;
+  /** Launchers that died, and whose commands may be left. */
+  #unswept = 0;
   #starter: 'auto' | 'node';
   #nextId = 1;
   #closing = false;
@@ -114,12 +118,20 @@ export class Launcher implements AsyncDisposable {
     this.#send(encodeMessage(FRAME.deadline, 0, message));
   }
 
+  /** Sets what the launcher reports if this process ends and no command is left. */
+  setGone(message: GoneMessage): void {
+    this.#gone = message;
+    // The next launcher knows nothing of commands that one before it has left.
+    if (this.#unswept === 0) this.#send(encodeMessage(FRAME.gone, 0, message));
+  }
+
   /** Stops running commands and ends the launcher. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing = true;
     const child = this.#child;
     if (child === undefined) return;
     const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
+    this.setGone(null);
     this.#input?.end();
     await ended;
   }
@@ -135,7 +147,7 @@ export class Launcher implements AsyncDisposable {
       stdio: ['pipe', 'pipe', 'pipe'],
       // Not attached to the terminal: Ctrl-C must reach only the worker.
       detached: true,
-      env: { ...env, ...compileCache(), [LAUNCHER_MARK]: identityOf(process.pid) },
+      env: { ...env, ...ownVariables(), [LAUNCHER_MARK]: identityOf(process.pid) },
     });
     const startedAt = monotonicMs();
     const frames = new FrameReader((kind, id, payload) => this.#receive(kind, id, payload));
@@ -155,6 +167,7 @@ export class Launcher implements AsyncDisposable {
     });
     this.#child = child;
     this.#input = child.stdin as Socket;
+    this.setGone(this.#gone);
     if (this.#deadline === undefined) return;
     const { message, at } = this.#deadline;
     const passedMs = startedAt - at;
@@ -166,7 +179,14 @@ export class Launcher implements AsyncDisposable {
     const orphans = [...this.#running.values()];
     this.#running.clear();
     const { log } = this.#options;
-    await sweepOrphans(log).catch((error: unknown) => log.error({ error }, 'could not sweep what the launcher left'));
+    this.#unswept += 1;
+    try {
+      await sweepOrphans(log);
+      this.#unswept -= 1;
+      this.setGone(this.#gone);
+    } catch (error) {
+      log.error({ error }, 'could not sweep what the launcher left');
+    }
     if (young) await sleep(PAUSE_MS);
     for (const listener of orphans) {
       listener.onExit({ exitCode: null, signal: null, stopped: 'launcher', startError: null, left: 0 });
@@ -194,6 +214,9 @@ export class Launcher implements AsyncDisposable {
   }
 }
 
+/** What a worker needs of a launcher. */
+export type CommandLauncher = Pick<Launcher, 'run' | 'stop' | 'credit' | 'setDeadline' | 'setGone'> & AsyncDisposable;
+
 /** Opens a launcher after ending what a previous one left on this machine. */
 export async function openLauncher(options: Omit<LauncherOptions, 'env'>): Promise<Launcher> {
   const launcher = new Launcher({ ...options, env: passedOn(process.env) });
@@ -202,8 +225,15 @@ export async function openLauncher(options: Omit<LauncherOptions, 'env'>): Promi
   return launcher;
 }
 
-/** With this process's compile cache, the launcher starts in a third of the time. */
-function compileCache(): Record<string, string> {
-  const { NODE_COMPILE_CACHE: folder } = process.env;
-  return folder === undefined ? {} : { NODE_COMPILE_CACHE: folder };
+/**
+ * Variables for the launcher, but not for its commands: with this process's compile cache it starts in a third of the time,
+ * and it trusts the same certificates.
+ */
+function ownVariables(): Record<string, string> {
+  const own: Record<string, string> = {};
+  for (const name of LAUNCHER_VARIABLES) {
+    const value = process.env[name];
+    if (value !== undefined) own[name] = value;
+  }
+  return own;
 }

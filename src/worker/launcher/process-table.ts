@@ -7,6 +7,9 @@ export const TREE_MARK = 'WORKRON_TREE';
 /** The worker that a launcher belongs to. */
 export const LAUNCHER_MARK = 'WORKRON_LAUNCHER';
 
+/** Variables of the worker that its launcher gets too, and that are not passed on to commands. */
+export const LAUNCHER_VARIABLES = ['NODE_COMPILE_CACHE', 'NODE_EXTRA_CA_CERTS', 'NODE_USE_SYSTEM_CA'] as const;
+
 export interface ProcessStat {
   parent: number;
   group: number;

@@ -74,12 +74,12 @@ export class Membership {
   }
 
   /** Deregisters the worker after calling `first`. If either fails, the worker's lease expires by itself. */
-  async leave(first: () => Promise<void>): Promise<void> {
+  async leave(first?: () => Promise<void>): Promise<void> {
     const { source, log } = this.#options;
     const { workerId } = this.current;
     this.#stopNudges?.();
     try {
-      await first();
+      await first?.();
       await within(ANSWER_MS, NEVER, (signal) => source.leave(workerId, signal));
     } catch (error) {
       log.warn({ worker_id: workerId, error }, 'could not deregister; the lease will expire');

@@ -47,7 +47,7 @@ test('postgres: a schema of a newer version is refused, one that lacks migration
   const { url, schema, query } = given;
   await query(`update "${schema}".meta set schema_version = 999, min_code = 999`);
   await assert.rejects(openPostgres({ url, schema, log: silentLog }), (error) => {
-    return isWorkronError(error, 'store_unavailable') && /newer/.test(error.message);
+    return isWorkronError(error, 'incompatible_schema') && !error.retryable && /newer/.test(error.message);
   });
   const missing = testSchema();
   await assert.rejects(openPostgres({ url, schema: missing, migrate: false, log: silentLog }), (error) => {

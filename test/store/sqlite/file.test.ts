@@ -125,7 +125,7 @@ test('sqlite: what is not a database, is another program’s, or is newer, is re
   const newer = join(folder.path, 'newer.db');
   await (await open(newer))[Symbol.asyncDispose]();
   write(newer, 'update meta set schema_version = 99, min_code = 99');
-  await refuses(newer, /newer Workron/);
+  await refuses(newer, /newer Workron/, 'incompatible_schema');
 
   await assert.rejects(open(join(folder.path, 'no', 'such', 'folder', 'x.db')), {
     code: 'store_unavailable',
@@ -133,9 +133,9 @@ test('sqlite: what is not a database, is another program’s, or is newer, is re
   });
 });
 
-async function refuses(file: string, message: RegExp): Promise<void> {
+async function refuses(file: string, message: RegExp, code = 'store_unavailable'): Promise<void> {
   const before = readFileSync(file);
-  await assert.rejects(open(file), { code: 'store_unavailable', message });
+  await assert.rejects(open(file), { code, message });
   assert.deepEqual(readFileSync(file), before);
 }
 

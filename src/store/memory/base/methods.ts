@@ -73,6 +73,7 @@ export const writes = {
 
 export const reads = {
   now: ({ clock }: Tables) => clock.now(),
+  checkWritable: () => undefined,
   findExpired,
   findLost,
   findUnlocked: (_tables: Tables) => ({ workers: [], serverStartedAt: 0 }),

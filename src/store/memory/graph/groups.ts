@@ -75,6 +75,7 @@ export function finishGroup(tables: Tables, entry: GroupEntry): boolean {
       ? { reason: status === 'cancelled' ? ('cancelled' as const) : null, error: null }
       : groupFailure({ index: failed.groupIndex as number, reason: failed.reason, error: endOf(failed).error });
   end(tables, entry, { status, ...cause, record: null });
+  tables.changes.endedByGraph(entry.id);
   return true;
 }
 

@@ -3,13 +3,12 @@
 import { createHash } from 'node:crypto';
 import pg from 'pg';
 import { WorkronError } from '../../../core/error.ts';
+import { OLDEST_SHARED_CODE, requireCode } from '../../code.ts';
 import type { Migration } from '../../migration.ts';
 import { connectionSettings } from './database.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { toStoreError } from './postgres-error.ts';
 
-/** This code can work with a schema whose `min_code` is at most this. */
-const CODE = 1;
 /** Longer than other statements get: another process may be migrating, and a migration may take minutes. */
 const MIGRATION_TIMEOUT_MS = 600_000;
 
@@ -59,7 +58,7 @@ async function applyNext(client: pg.Client, request: MigrateRequest): Promise<Mi
   }
 }
 
-/** Throws `store_unavailable` if a migration is missing, or if the schema needs newer code. */
+/** Throws `store_unavailable` if a migration is missing, `incompatible_schema` if the schema needs newer code. */
 export async function requireMigrated(request: MigrateRequest): Promise<void> {
   const { version, missing } = await withClient(request, (client) => missingOf(client, request));
   if (missing.length === 0) return;
@@ -85,12 +84,7 @@ async function missingOf(
           `select schema_version, min_code from "${schema}".meta`,
         );
   const { schema_version: version, min_code: minCode } = meta[0] ?? { schema_version: 0, min_code: 0 };
-  if (minCode > CODE) {
-    throw new WorkronError(
-      'store_unavailable',
-      `Schema ${schema} was made by a newer Workron (it needs code ${minCode}, this is ${CODE}); start that version`,
-    );
-  }
+  requireCode(minCode, `Schema ${schema}`);
   return { version, missing: migrations.filter((migration) => migration.version > version) };
 }
 
@@ -100,7 +94,10 @@ async function apply(client: pg.Client, schema: string, { version, script }: Mig
   const { rows } = await client.query('select 1 from pg_namespace where nspname = $1', [schema]);
   if (rows.length === 0) await client.query(`create schema "${schema}"`);
   await client.query(script.replaceAll('workron.', `"${schema}".`));
-  await client.query(`update "${schema}".meta set schema_version = $1`, [version]);
+  await client.query(`update "${schema}".meta set schema_version = $1, min_code = greatest(min_code, $2)`, [
+    version,
+    OLDEST_SHARED_CODE,
+  ]);
   return version;
 }
 

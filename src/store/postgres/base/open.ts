@@ -110,6 +110,7 @@ function createContext(opened: Opened, { lock_space: lockSpace, folds }: Meta): 
     lanes: new Lanes(database, sql, fairQueues),
     fairQueues,
     hints,
+    announceWork: { statement: sql.notifyWaiting, values: [channel, hints.workMessage, instanceId] },
     waiting: new Waiting(database, sql, instanceId),
     leadership,
     linkedClaims: new LinkedClaims(),

@@ -1,13 +1,11 @@
 /** Brings a database file to the version that this code needs. */
 
 import { WorkronError } from '../../../core/error.ts';
+import { OLDEST_SHARED_CODE, requireCode } from '../../code.ts';
 import type { Migration } from '../../migration.ts';
 import type { Database } from './database.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { sql } from './sql.ts';
-
-/** This code can work with a schema whose `min_code` is at most this. */
-const CODE = 1;
 
 /** Returns the schema's version, 0 for an empty file. Throws if the file is not Workron's or needs newer code. */
 export function installedVersion(database: Database, file: string): number {
@@ -22,9 +20,7 @@ export function installedVersion(database: Database, file: string): number {
   const meta = database.get<{ schema_version: number; min_code: number }>(sql.schemaVersion);
   if (meta === undefined)
     throw new WorkronError('store_unavailable', `${file} is incomplete; restore it from a backup`);
-  if (meta.min_code > CODE) {
-    throw new WorkronError('store_unavailable', `${file} was written by a newer Workron; start that version`);
-  }
+  requireCode(meta.min_code, file);
   return meta.schema_version;
 }
 
@@ -34,7 +30,7 @@ export function migrate(database: Database, installed: number, migrations: reado
     database.script('begin immediate');
     try {
       database.script(script);
-      database.run(sql.setSchemaVersion, version);
+      database.run(sql.setSchemaVersion, version, OLDEST_SHARED_CODE);
       database.script('commit');
     } catch (error) {
       if (database.inTransaction) database.script('rollback');

@@ -45,7 +45,7 @@ interface ThreadCallOptions {
 }
 
 /** The part of a thread that a store uses. */
-export type Calls<M extends Methods> = Pick<Thread<M>, 'call' | 'close' | 'fenced'>;
+export type Calls<M extends Methods> = Pick<Thread<M>, 'call' | 'close' | 'fenced' | 'health'>;
 
 export class Thread<M extends Methods> {
   readonly #options: ThreadOptions;
@@ -54,6 +54,8 @@ export class Thread<M extends Methods> {
   readonly #ready = Promise.withResolvers<void>();
   readonly #ended = Promise.withResolvers<void>();
   #lastId = 0;
+  /** Whether a call has failed because of the file itself: a full disk, a lock, an error of the disk. */
+  readonly health = { hasFailed: false };
   /** Why no more calls are possible. */
   #over: Error | null = null;
 
@@ -86,6 +88,7 @@ export class Thread<M extends Methods> {
       call: async (method, args, signal, options) =>
         this.call(method, args, signal, method in reads ? options : { ...options, fence: fence() }),
       close: () => this.close(),
+      health: this.health,
       fenced: (other) => this.fenced(other, reads),
     };
   }
@@ -159,7 +162,10 @@ export class Thread<M extends Methods> {
     const pending = this.#pending.get(id);
     this.#pending.delete(id);
     if (failure === undefined) pending?.resolve(value);
-    else pending?.reject(decodeFailure(failure));
+    else {
+      if (failure.code === 'store_full' || failure.code === 'store_unavailable') this.health.hasFailed = true;
+      pending?.reject(decodeFailure(failure));
+    }
   }
 
   #end(cause: unknown): void {

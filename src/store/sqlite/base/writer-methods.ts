@@ -20,7 +20,7 @@ import { edit } from '../jobs/edit.ts';
 import { heartbeat } from '../jobs/heartbeat.ts';
 import { insert } from '../jobs/insert.ts';
 import { insertAndClaim } from '../jobs/insert-and-claim.ts';
-import { appendLogs, checkpoint, report } from '../jobs/output.ts';
+import { appendLogs, checkpoint, deleteProbe, insertProbe, report } from '../jobs/output.ts';
 import { settle, start } from '../jobs/settle.ts';
 import { read } from '../reads/reading.ts';
 import { pruneTicks, runSchedule, ticksWithoutRun } from '../schedules/run-schedule.ts';
@@ -57,6 +57,8 @@ const writes = {
   pruneTicks,
 
   appendLogs,
+  insertProbe,
+  deleteProbe,
   report,
   deliver,
   postponeNotice,

@@ -93,6 +93,7 @@ export function endGroup(
   database.run(sql.setNeedsItems, groupId, 0);
   if (status === 'done') database.run(sql.joinResults, groupId);
   effects.changedJob(groupId);
+  effects.endedByGraph(groupId);
   graphUpdate.endedByCascade(context, { jobId: groupId, flags, status });
 }
 

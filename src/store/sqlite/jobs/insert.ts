@@ -87,13 +87,14 @@ export function insertAll(
 ): number[] {
   const { database, now, effects, graphUpdate } = context;
   for (const queue of fairQueues) context.fairQueues.add(queue);
-  const laneIds = JSON.stringify(lanes.map((key) => context.lanes.idOf(key)));
+  const laneIds = lanes.map((key) => context.lanes.idOf(key));
   const first = (database.get<{ id: number }>(sql.lastJobId)?.id ?? 0) + 1;
   database.run(sql.insertJobs, first, now, rows);
-  database.run(sql.insertLive, first, rows, laneIds, flags);
+  database.run(sql.insertLive, first, rows, JSON.stringify(laneIds), flags);
   const ids = Array.from({ length: count }, (_, index) => first + index);
   if (work) {
-    effects.madeWork();
+    effects.madeRoom();
+    for (const id of laneIds) context.heads.change(id);
     for (const id of ids) graphUpdate.claimable(id);
   }
   if (dueAt !== null) effects.willBeDue(dueAt);

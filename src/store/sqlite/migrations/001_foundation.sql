@@ -3,15 +3,17 @@
 
 -- INSTALLATION ---------------------------------------------------------------------------------------------------------
 
--- One row about the installation. lock_space is used on PostgreSQL only. Tests move clock_offset_ms.
+-- One row about the installation. Code below min_code must not use it. lock_space is used on PostgreSQL only. home is the name
+-- under which the file is used: its write-ahead log and the lock of its owner lie beside it. Tests move clock_offset_ms.
 create table meta (
   only integer primary key default 1 check (only = 1),
   schema_version integer not null,
   min_code integer not null,
   lock_space integer not null,
+  home text,
   clock_offset_ms integer not null default 0
 ) strict;
-insert into meta (schema_version, min_code, lock_space) values (0, 1, abs(random() % 2147483647));
+insert into meta (schema_version, min_code, lock_space) values (0, 0, abs(random() % 2147483647));
 
 -- One row per process, renewed every beat_ms. A file has one owner, so there is one row.
 create table instance (

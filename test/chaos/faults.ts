@@ -1,0 +1,160 @@
+/** What is done to an installation. Each fault ends what it began. */
+
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Installation, LEASE_MS, type Member } from './installation.ts';
+
+/** What the faults have measured, for the report. */
+export interface Measured {
+  /** When each life of a worker was killed, by its name. */
+  killedAt: Map<string, number>;
+  /** How long each duty of a killed leader was without a leader, in milliseconds. */
+  takeovers: number[];
+}
+
+export interface Fault {
+  name: string;
+  /** False if this installation cannot have it. */
+  applies(installation: Installation): boolean;
+  run(installation: Installation, measured: Measured, random: () => number): Promise<void>;
+}
+
+const between = (random: () => number, least: number, most: number) => least + random() * (most - least);
+
+/** A member that runs and that no other fault has taken; `undefined` if there is none. */
+async function withOne(
+  members: readonly Member[],
+  random: () => number,
+  body: (member: Member) => Promise<void>,
+): Promise<void> {
+  const free = members.filter(({ busy, process }) => !busy && process !== undefined);
+  const member = free[Math.floor(random() * free.length)];
+  // One of a kind is left alone, so that work goes on.
+  if (member === undefined || (members.length > 1 && free.length < 2)) return;
+  member.busy = true;
+  try {
+    await body(member);
+  } finally {
+    member.busy = false;
+  }
+}
+
+async function freeze(member: Member, ms: number): Promise<void> {
+  const { process } = member;
+  process?.signal('SIGSTOP');
+  await sleep(ms);
+  process?.signal('SIGCONT');
+}
+
+interface Cluster {
+  instances: { id: string; pid: number }[];
+  duties: { duty: string; leader: string | null; term: number }[];
+}
+
+/** Kills the scheduler that leads most duties, and measures how long the first of them has no leader. */
+async function killScheduler(installation: Installation, measured: Measured, member: Member): Promise<void> {
+  const before = await installation.ask<Cluster>('/cluster').catch(() => undefined);
+  const leader = before?.instances.find(({ pid }) => pid === member.process?.pid)?.id;
+  const duty = before?.duties.find((one) => one.leader === leader && leader !== undefined);
+  await member.kill();
+  const killedAt = performance.now();
+  const restarted = sleep(2_000).then(() => member.start());
+  while (duty !== undefined && performance.now() - killedAt < 60_000) {
+    const now = await installation.ask<Cluster>('/cluster').catch(() => undefined);
+    const same = now?.duties.find((one) => one.duty === duty.duty);
+    if (same !== undefined && same.term > duty.term && same.leader !== null) {
+      measured.takeovers.push(performance.now() - killedAt);
+      break;
+    }
+    await sleep(50);
+  }
+  await restarted;
+}
+
+const always = () => true;
+const isShared = ({ postgres }: Installation) => postgres !== undefined;
+
+export const FAULTS: Fault[] = [
+  {
+    name: 'worker killed (SIGKILL)',
+    applies: always,
+    run: ({ workers }, measured, random) =>
+      withOne(workers, random, async (member) => {
+        measured.killedAt.set(member.lifeName, Date.now());
+        await member.kill();
+        await sleep(between(random, 500, 5_000));
+        await member.start();
+      }),
+  },
+  {
+    name: 'worker frozen past its lease (SIGSTOP)',
+    applies: always,
+    run: ({ workers }, _, random) =>
+      withOne(workers, random, (member) => freeze(member, between(random, 1.1, 1.8) * LEASE_MS)),
+  },
+  {
+    name: 'scheduler killed (SIGKILL)',
+    applies: always,
+    run: (installation, measured, random) =>
+      withOne(installation.schedulers, random, (member) => killScheduler(installation, measured, member)),
+  },
+  {
+    name: 'scheduler frozen past its term (SIGSTOP)',
+    applies: isShared,
+    run: ({ schedulers }, _, random) =>
+      withOne(schedulers, random, (member) => freeze(member, between(random, 6_000, 15_000))),
+  },
+  {
+    name: 'network cut',
+    applies: always,
+    async run({ proxies }, _, random) {
+      const proxy = proxies[Math.floor(random() * proxies.length)];
+      proxy?.freeze();
+      await sleep(between(random, 1_000, 1.5 * LEASE_MS));
+      proxy?.thaw();
+    },
+  },
+  {
+    name: 'network lossy (connections reset)',
+    applies: always,
+    async run({ proxies }, _, random) {
+      for (let times = 0; times < 20; times += 1) {
+        proxies[Math.floor(random() * proxies.length)]?.reset();
+        await sleep(between(random, 50, 500));
+      }
+    },
+  },
+  {
+    name: 'PostgreSQL crashed (immediate stop)',
+    applies: isShared,
+    async run({ postgres }, _, random) {
+      await postgres?.halt('immediate');
+      await sleep(between(random, 100, LEASE_MS));
+      await postgres?.resume();
+    },
+  },
+  {
+    name: "PostgreSQL's clock set forward past the lease",
+    applies: isShared,
+    async run(installation) {
+      const byMs = 1.5 * LEASE_MS;
+      await installation.query(`update workron.meta set clock_offset_ms = clock_offset_ms + ${byMs}`);
+      await sleep(LEASE_MS);
+    },
+  },
+  {
+    name: 'disk full',
+    applies: ({ disk }) => disk !== null,
+    async run({ disk }, _, random) {
+      const filler = join(disk as string, 'filler');
+      try {
+        writeFileSync(filler, Buffer.alloc(64 * 1024 * 1024));
+      } catch {
+        // No space is left, which is the purpose.
+      }
+      await sleep(between(random, 1_000, 8_000));
+      rmSync(filler, { force: true });
+    },
+  },
+];

@@ -1,0 +1,113 @@
+/** The way of a scheduler to the store: calls take time, get lost, or find the store unavailable. */
+
+import { WorkronError } from '../../src/core/error.ts';
+import type { TermFence } from '../../src/core/leadership.ts';
+import { NEVER } from '../../src/core/never.ts';
+import type { Hint } from '../../src/store/hint.ts';
+import { reads, writes } from '../../src/store/memory/base/methods.ts';
+import type { Store } from '../../src/store/store.ts';
+import type { Conditions } from './conditions.ts';
+import type { Part } from './virtual-time.ts';
+
+type Method = (...args: unknown[]) => Promise<unknown>;
+type Methods = Record<string, Method>;
+
+interface StoreLinkOptions {
+  store: Store;
+  /** The part that runs the store. */
+  storePart: Part;
+  /** The scheduler that calls. */
+  caller: Part;
+  exclusive: boolean;
+  conditions: Conditions;
+  /** Called at the store, after each call. `answer` is `undefined` if the call was refused. */
+  onCall: (caller: Part, call: { name: string; args: readonly unknown[]; answer: unknown }) => Promise<void>;
+}
+
+/** The store as one scheduler sees it. A leader's writes are fenced by the term that it had when it sent them. */
+export function linkStore(options: StoreLinkOptions): Store {
+  const { store, caller, exclusive, conditions } = options;
+  const fencedStores = new Map<string, Methods>();
+  const fencedBy = ({ duty, term }: TermFence): Methods => {
+    const key = `${duty} ${term}`;
+    const known = fencedStores.get(key) ?? (store.fenced(() => ({ duty, term })) as unknown as Methods);
+    fencedStores.set(key, known);
+    return known;
+  };
+  const linked = (target: (name: string) => Methods): Store => {
+    const methods = [...Object.keys(writes), ...Object.keys(reads)].map((name) => [
+      name,
+      (...args: unknown[]) => call(options, { name, args, target }),
+    ]);
+    return {
+      driver: store.driver,
+      location: store.location,
+      exclusive,
+      leaseKeeper: null,
+      transactional: null,
+      deadlocks: () => 0,
+      ...(Object.fromEntries(methods) as object),
+      fenced: (fence: () => TermFence) =>
+        linked((name) => (name in writes ? fencedBy(fence()) : (store as unknown as Methods))),
+      subscribe: (listener: (hint: Hint) => void) => listen(store, caller, conditions, listener),
+      [Symbol.asyncDispose]: () => Promise.resolve(),
+    } as unknown as Store;
+  };
+  return linked(() => store as unknown as Methods);
+}
+
+interface Call {
+  name: string;
+  args: unknown[];
+  target: (name: string) => Methods;
+}
+
+function call(
+  { storePart, caller, conditions, onCall }: StoreLinkOptions,
+  { name, args, target }: Call,
+): Promise<unknown> {
+  const signal = args.at(-1) as AbortSignal;
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(signal.reason as Error);
+    let method: Method;
+    try {
+      method = target(name)[name] as Method;
+    } catch (error) {
+      return reject(error as Error);
+    }
+    const fate = conditions.storeFate(caller);
+    const give = (settle: () => void, ms: number) =>
+      void caller.time.after(ms, caller, () => {
+        signal.removeEventListener('abort', onAbort);
+        settle();
+      });
+    const onAbort = () => reject(signal.reason as Error);
+    signal.addEventListener('abort', onAbort, { once: true });
+    if (fate.request !== 'arrives') return give(() => reject(unavailable()), fate.giveUpMs);
+    storePart.time.after(fate.requestMs, storePart, async () => {
+      // A call that was given up before it arrived may or may not be carried out.
+      if (signal.aborted && fate.cancels) return;
+      if (conditions.storeIsAway) return give(() => reject(unavailable()), fate.giveUpMs);
+      const done = await method(...args.slice(0, -1), NEVER).then(
+        (value) => ({ value, give: () => resolve(value) }),
+        (error: Error) => ({ value: undefined, give: () => reject(error) }),
+      );
+      await onCall(caller, { name, args, answer: done.value });
+      if (fate.answer === 'arrives' && !conditions.storeIsAway) give(done.give, fate.answerMs);
+      else give(() => reject(unavailable()), fate.giveUpMs);
+    });
+  });
+}
+
+function listen(store: Store, caller: Part, conditions: Conditions, listener: (hint: Hint) => void): () => void {
+  const stop = store.subscribe((hint) => {
+    const ms = conditions.hintMs(caller);
+    if (ms !== null) caller.time.after(ms, caller, () => listener(hint));
+  });
+  caller.onDeath(stop);
+  return stop;
+}
+
+function unavailable(): WorkronError {
+  return new WorkronError('store_unavailable', 'The store cannot be reached');
+}

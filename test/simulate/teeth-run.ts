@@ -1,0 +1,52 @@
+/** Plants each fault of teeth.ts in a copy of the tree and looks for a seed that finds it. */
+
+import { spawn } from 'node:child_process';
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { plantIn } from '../mutants/mutants.ts';
+import { TEETH, type Tooth } from './teeth.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+const MAX_SEEDS = 10_000;
+/** Copies that run at once. */
+const AT_ONCE = 2;
+
+/** Returns the exit code: 0 if every fault whose name contains one of `wanted` was found. */
+export async function runTeeth(wanted: readonly string[]): Promise<number> {
+  const chosen = TEETH.filter(({ name }) => wanted.length === 0 || wanted.some((word) => name.includes(word)));
+  const queue = [...chosen];
+  let found = 0;
+  const work = async () => {
+    for (let tooth = queue.shift(); tooth !== undefined; tooth = queue.shift()) {
+      const { seed, rule } = await firstSeed(tooth);
+      if (seed !== null) found += 1;
+      console.log(
+        `${seed === null ? 'NOT FOUND' : `seed ${seed}`.padEnd(9)}  ${tooth.name}${rule === undefined ? '' : `  (${rule})`}`,
+      );
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  console.log(`${found} of ${chosen.length} planted faults found within ${MAX_SEEDS} seeds`);
+  return found === chosen.length ? 0 : 1;
+}
+
+async function firstSeed(tooth: Tooth): Promise<{ seed: number | null; rule?: string }> {
+  const copy = await mkdtemp(join(tmpdir(), 'workron-tooth-'));
+  try {
+    for (const part of ['src', 'test/simulate', 'test/mutants', 'package.json']) {
+      await cp(join(root, part), join(copy, part), { recursive: true });
+    }
+    await symlink(join(root, 'node_modules'), join(copy, 'node_modules'));
+    for (const edit of tooth.edits) {
+      const path = join(copy, edit.file);
+      await writeFile(path, plantIn(await readFile(path, 'utf8'), edit));
+    }
+    const args = ['test/simulate/run.ts', '--first', '--seeds', `1-${MAX_SEEDS}`];
+    const child = spawn(process.execPath, args, { cwd: copy, stdio: ['ignore', 'pipe', 'inherit'] });
+    return JSON.parse(await text(child.stdout)) as { seed: number | null; rule?: string };
+  } finally {
+    await rm(copy, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,232 @@
+/** Faults that the simulation must find. `seen`: software of this kind has had it. */
+
+import type { Edit } from '../mutants/mutants.ts';
+
+export interface Tooth {
+  name: string;
+  seen: boolean;
+  edits: Edit[];
+}
+
+const tooth = (seen: boolean, name: string, ...edits: Edit[]): Tooth => ({ name, seen, edits });
+const edit = (file: string, from: string, to: string): Edit => ({ file, from, to });
+
+const MEMORY = 'src/store/memory';
+
+export const TEETH: Tooth[] = [
+  tooth(
+    true,
+    'a success is accepted without a check of its attempt',
+    edit(`${MEMORY}/jobs/settle.ts`, 'entry.attempt !== success.attempt || ', ''),
+  ),
+  tooth(
+    true,
+    'a failure is accepted without a check of its attempt',
+    edit('src/scheduler/leases/settle.ts', ' && job.attempt === attempt && job', ' && job'),
+  ),
+  tooth(
+    true,
+    'the reaper takes jobs back without patience',
+    edit('src/scheduler/duties/reaper.ts', 'if (watchedMs < leaseMs) return', 'if (watchedMs < 0) return'),
+  ),
+  tooth(
+    true,
+    'a claim is not counted as an attempt',
+    edit(`${MEMORY}/jobs/claim.ts`, 'attempt: entry.attempt + 1,', 'attempt: Math.max(1, entry.attempt),'),
+  ),
+  tooth(
+    true,
+    'a heartbeat revives a lease that was lost',
+    edit(
+      `${MEMORY}/jobs/heartbeat.ts`,
+      '  const returned: LeaseRef[] = [];',
+      `  for (const { jobId, attempt } of leases ?? []) {
+    const entry = tables.jobs.get(jobId);
+    if (entry?.status === 'pending' && entry.attempt === attempt) change(tables, entry, { status: 'running', workerId });
+  }
+  const returned: LeaseRef[] = [];`,
+    ),
+    edit(`${MEMORY}/jobs/heartbeat.ts`, 'import { isSilent, type', 'import { change, isSilent, type'),
+  ),
+  tooth(
+    true,
+    'jobs go back while the answer to their claim is on its way',
+    edit(`${MEMORY}/jobs/heartbeat.ts`, 'entry.claimSeq <= seenClaim)', 'entry.claimSeq <= seenClaim + 1)'),
+  ),
+  tooth(
+    true,
+    'a worker counts a claim as answered when it is sent',
+    edit(
+      'src/worker/claim/claimer.ts',
+      'this.#claims += 1;',
+      'this.#claims += 1;\n    this.#lastAnswered = this.#claims;',
+    ),
+  ),
+  tooth(
+    true,
+    'a second report of another outcome is accepted',
+    edit('src/scheduler/leases/settle.ts', 'return sameOutcome(record, settlement.outcome);', 'return true;'),
+  ),
+  tooth(
+    true,
+    'a unique key is never let go',
+    edit(
+      `${MEMORY}/jobs/finish.ts`,
+      "dropKey(tables, entry, ['pending', 'active']);",
+      "dropKey(tables, entry, ['pending']);",
+    ),
+  ),
+  tooth(
+    true,
+    'a unique key for waiting jobs outlives the claim',
+    edit(`${MEMORY}/jobs/claim.ts`, "dropKey(tables, entry, ['pending']);", 'dropKey(tables, entry, []);'),
+  ),
+  tooth(
+    true,
+    'a tick is judged again because its cursor was not written',
+    edit(
+      `${MEMORY}/schedules/write-ticks.ts`,
+      'line.cursor = plan.cursor;',
+      'line.cursor = Math.min(line.cursor, plan.cursor);',
+    ),
+  ),
+  tooth(
+    true,
+    'a job that must not run twice is prefetched',
+    edit(
+      'src/core/prefetch.ts',
+      "return rerun === 'safe' && maxAttempts > 1;",
+      "return (rerun === 'safe' || rerun === 'never') && maxAttempts > 1;",
+    ),
+  ),
+  tooth(
+    true,
+    'a cancelled job that fails is retried',
+    edit(
+      'src/core/transition.ts',
+      "if (job.cancelRequestedAt !== null || outcome.type === 'cancelled')",
+      "if (outcome.type === 'cancelled')",
+    ),
+  ),
+  tooth(
+    true,
+    'a cancelled job whose worker is lost is retried',
+    edit(
+      'src/core/transition.ts',
+      '  if (job.cancelRequestedAt !== null) return cancelled(job, fence, record);\n  const counters',
+      '  const counters',
+    ),
+  ),
+  tooth(
+    true,
+    'the overlap check ignores manual runs',
+    edit(
+      `${MEMORY}/schedules/write-ticks.ts`,
+      'tables.live.runsOf(line).map(',
+      "tables.live.runsOf(line).filter(({ spec }) => spec.tick?.kind !== 'manual').map(",
+    ),
+  ),
+  tooth(
+    true,
+    'a queue runs one job more than its limit',
+    edit(`${MEMORY}/jobs/claim.ts`, 'running < row.maxRunning', 'running <= row.maxRunning'),
+  ),
+  tooth(
+    false,
+    'a paused queue is served',
+    edit(`${MEMORY}/jobs/claim.ts`, 'if (row.pausedAt !== null) return false;', ''),
+  ),
+  tooth(
+    false,
+    'the jobs of one claim share the same resources',
+    edit(`${MEMORY}/jobs/claim.ts`, '(free[name] ?? 0) - amount', 'free[name] ?? 0'),
+  ),
+  tooth(
+    false,
+    'a lost attempt is not charged',
+    edit(
+      'src/core/transition.ts',
+      'failures: job.failures + 1, losses: job.losses + 1',
+      'failures: job.failures, losses: job.losses + 1',
+    ),
+  ),
+  tooth(
+    false,
+    'a job gets one attempt more than its budget',
+    edit('src/core/transition.ts', 'counters.failures >= job.maxAttempts)', 'counters.failures > job.maxAttempts)'),
+  ),
+  tooth(
+    true,
+    'a job that must not run twice is retried after a loss',
+    edit(
+      'src/core/transition.ts',
+      "if (job.rerun === 'never' || counters.failures >= job.maxAttempts)",
+      'if (counters.failures >= job.maxAttempts)',
+    ),
+  ),
+  tooth(
+    true,
+    'a change is written although a cancel came in between',
+    edit(
+      `${MEMORY}/jobs/apply-changes.ts`,
+      '  if ((entry.cancelRequestedAt !== null) !== fence.cancelRequested) return undefined;\n',
+      '',
+    ),
+  ),
+  tooth(
+    true,
+    'a job is taken back although its worker was heard in between',
+    edit(
+      `${MEMORY}/jobs/apply-changes.ts`,
+      'if (worker?.seenAt !== fence.workerSeenAt) return undefined;',
+      'if (worker === undefined) return undefined;',
+    ),
+  ),
+  tooth(
+    false,
+    'a draining worker is given jobs',
+    edit(
+      `${MEMORY}/jobs/claim.ts`,
+      'if (worker.draining || isSilent(tables, worker))',
+      'if (isSilent(tables, worker))',
+    ),
+  ),
+  tooth(
+    true,
+    'the end of a skipped job is not passed on',
+    edit(`${MEMORY}/jobs/finish.ts`, '  tables.cascade.add(entry);\n', ''),
+  ),
+  tooth(
+    true,
+    'a worker drops outcomes that it could not report',
+    edit(
+      'src/worker/report/settler.ts',
+      'if (isRefusal(error)) return this.#isolate(open, error);',
+      'return open.forEach((report) => this.#drop(report));',
+    ),
+  ),
+  tooth(
+    true,
+    'the launcher of a frozen worker has no deadline',
+    edit(
+      'src/worker/worker.ts',
+      '    this.#launcher?.setDeadline({ stopInMs: this.#lease.cutOffInMs, killInMs: this.#lease.killInMs });\n',
+      '',
+    ),
+  ),
+  tooth(
+    true,
+    'a worker that lost contact lets its handlers run on',
+    edit('src/worker/run/runner.ts', "      assignment.stop('cut_off');\n", ''),
+  ),
+  tooth(
+    true,
+    'an idempotency key is not looked up',
+    edit(`${MEMORY}/jobs/idempotency.ts`, 'return answer;', 'return undefined;'),
+  ),
+  tooth(
+    false,
+    'a schedule overlaps with one unfinished run',
+    edit('src/core/schedule/plan-line.ts', "if (open === 0) return 'free';", "if (open <= 1) return 'free';"),
+  ),
+];

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Job } from '../src/core/job.ts';
+import { DEFAULT_BACKOFF, type Job } from '../src/core/job.ts';
 import { type Change, type Fence, fenceOf, transition } from '../src/core/transition.ts';
 import { aJob, jobs } from './kit/builders.ts';
 import {
@@ -58,7 +58,35 @@ export function exerciseChanges(open: OpenStore): void {
       exitCode: 7,
       signal: null,
       error: 'exit 7',
+      thrown: null,
     });
+  });
+
+  test('requeue, end: the error that a handler threw is kept with the attempt, and shown with the job', async ({
+    store,
+  }) => {
+    const thrown = {
+      name: 'PaymentError',
+      message: 'card “ü” refused',
+      code: 'E_CARD',
+      details: { order: 7, tries: [1, null] },
+      causes: [{ name: 'TypeError', message: 'no answer', code: null }],
+    };
+    const outcome = { ...FAILED, thrown };
+    const first = await report(
+      store,
+      await claimOne(store, aJob({ backoff: { ...DEFAULT_BACKOFF, type: 'none' } })),
+      outcome,
+    );
+    assert.deepEqual([first?.status, first?.thrown], ['pending', thrown]);
+    const last = await report(store, await claimOne(store), { ...outcome, fatal: true });
+    assert.deepEqual([last?.status, last?.thrown], ['failed', thrown]);
+    assert.deepEqual(await readOne(store, (last as Job).id), last);
+    const attempts = await store.attempts((last as Job).id, forever);
+    assert.deepEqual(
+      attempts.map((attempt) => attempt.thrown),
+      [thrown, thrown],
+    );
   });
 
   test('requeue: without a delay the job is pending at once, in its old place', async ({ store, advance }) => {

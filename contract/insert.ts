@@ -71,6 +71,7 @@ export function exerciseInsert(open: OpenStore): void {
       exitCode: null,
       signal: null,
       error: null,
+      thrown: null,
       reason: null,
       result: null,
       progress: null,

@@ -92,6 +92,7 @@ export function jobToWire(job: DomainJob): Job {
     exit_code: job.exitCode,
     signal: job.signal,
     error: job.error,
+    thrown: job.thrown,
     reason: job.reason,
     result: job.result ?? null,
     progress: job.progress,
@@ -176,6 +177,7 @@ export function attemptToWire(attempt: DomainAttempt): Attempt {
     exit_code: attempt.exitCode,
     signal: attempt.signal,
     error: attempt.error,
+    thrown: attempt.thrown,
   };
 }
 

@@ -7,6 +7,7 @@ import { duration, wireId, wireInstant } from './fields.ts';
 import { NotificationSubject, NotifyView, SentNotification } from './notify.ts';
 import { Progress } from './report.ts';
 import { itemsOf, named, pageOf, strict } from './schemas.ts';
+import { ThrownError } from './thrown.ts';
 import { TickOfJob } from './tick-of-job.ts';
 
 const ms = z.number().meta({ description: 'Milliseconds.' });
@@ -80,6 +81,7 @@ const jobShape = {
   exit_code: z.number().nullable(),
   signal: z.string().nullable(),
   error: z.string().nullable(),
+  thrown: ThrownError.nullable().meta({ description: 'The error that the handler threw; null for commands.' }),
   reason: z.enum(REASONS).nullable(),
   result: z.unknown(),
   progress: Progress.nullable(),
@@ -138,6 +140,7 @@ export const Attempt = named(
     exit_code: z.number().nullable(),
     signal: z.string().nullable(),
     error: z.string().nullable(),
+    thrown: ThrownError.nullable(),
   }),
 );
 export type Attempt = z.output<typeof Attempt>;

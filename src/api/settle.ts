@@ -1,11 +1,12 @@
 /** Outcomes of attempts as workers report them. Text and results that jobs produced are cleaned, not refused. */
 
 import { z } from 'zod';
-import { MAX_RESULT_BYTES, type Outcome, SETTLE_RESULTS, type Settlement } from '../core/outcome.ts';
+import { MAX_RESULT_BYTES, type Outcome, SETTLE_RESULTS, type Settlement, type Thrown } from '../core/outcome.ts';
 import { cleanJson, cleanText } from '../core/text.ts';
 import { duration, instant, storeId, toInstant, wholeNumber, wireId } from './fields.ts';
 import { attemptNumber } from './heartbeat.ts';
 import { itemsOf, named } from './schemas.ts';
+import { ThrownError } from './thrown.ts';
 
 const MAX_SETTLEMENTS = 10_000;
 /** An error contains the last 2 KiB of output and a sentence; longer text is cut. */
@@ -18,6 +19,10 @@ const signal = z
   .transform((value) => cleanText(value))
   .nullable();
 const error = z.string().transform((value) => cleanText(value.slice(0, MAX_ERROR_LENGTH)));
+const thrown = ThrownError.transform((value) => cleanJson(value) as Thrown).refine(
+  (value) => JSON.stringify(value).length <= MAX_ERROR_LENGTH,
+  { message: `an error may have at most ${MAX_ERROR_LENGTH} bytes` },
+);
 const result = z
   .unknown()
   .transform((value) => cleanJson(value))
@@ -32,6 +37,7 @@ const outcome = z.discriminatedUnion('type', [
     exit_code: exitCode.default(null),
     signal: signal.default(null),
     error: error.default('failed'),
+    thrown: thrown.exactOptional(),
     fatal: z.boolean().exactOptional(),
     retry_after: duration().exactOptional(),
   }),
@@ -42,7 +48,7 @@ const outcome = z.discriminatedUnion('type', [
     error: error.default('timed out'),
   }),
   z.object({ type: z.literal('interrupted'), error: error.default('interrupted') }),
-  z.object({ type: z.literal('snoozed'), delay: duration() }),
+  z.object({ type: z.literal('snoozed'), delay: duration(), error: error.exactOptional() }),
   z.object({ type: z.literal('cancelled'), error: error.nullable().default(null) }),
   z.object({ type: z.literal('returned') }),
 ]);
@@ -133,6 +139,7 @@ export function outcomeFromWire(wire: SettleItem['outcome']): Outcome {
         exitCode: wire.exit_code,
         signal: wire.signal,
         error: wire.error,
+        ...given('thrown', wire.thrown),
         ...given('fatal', wire.fatal),
         ...given('retryAfterMs', wire.retry_after),
       };
@@ -141,7 +148,7 @@ export function outcomeFromWire(wire: SettleItem['outcome']): Outcome {
     case 'interrupted':
       return { type: 'interrupted', error: wire.error };
     case 'snoozed':
-      return { type: 'snoozed', delayMs: wire.delay };
+      return { type: 'snoozed', delayMs: wire.delay, ...given('error', wire.error) };
     case 'cancelled':
       return { type: 'cancelled', error: wire.error };
     case 'returned':
@@ -164,6 +171,7 @@ function outcomeToWire(outcome: Outcome): z.input<typeof SettleItem>['outcome'] 
         exit_code: outcome.exitCode,
         signal: outcome.signal,
         error: outcome.error,
+        ...given('thrown', outcome.thrown),
         ...given('fatal', outcome.fatal),
         ...given('retry_after', outcome.retryAfterMs),
       };
@@ -172,7 +180,7 @@ function outcomeToWire(outcome: Outcome): z.input<typeof SettleItem>['outcome'] 
     case 'interrupted':
       return { type: 'interrupted', error: outcome.error };
     case 'snoozed':
-      return { type: 'snoozed', delay: outcome.delayMs };
+      return { type: 'snoozed', delay: outcome.delayMs, ...given('error', outcome.error) };
     case 'cancelled':
       return { type: 'cancelled', error: outcome.error };
     case 'returned':

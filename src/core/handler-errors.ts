@@ -18,18 +18,31 @@ export class RetryAfter extends Error {
 export class Snooze extends Error {
   readonly delayMs: number;
 
-  constructor(delay: string | number) {
-    super('snoozed');
+  /** `reason` is shown on the job and its attempt. */
+  constructor(delay: string | number, reason = '') {
+    super(reason);
     this.name = 'Snooze';
     this.delayMs = durationOf(delay);
   }
 }
 
+export interface FatalOptions extends ErrorOptions {
+  /** For programs: `JobFailed.code`. */
+  code?: string;
+  /** For programs: `JobFailed.details`. JSON, at most 8 KiB. */
+  details?: unknown;
+}
+
 /** The attempt failed, and the job must not be retried. */
 export class Fatal extends Error {
-  constructor(message: string, options?: ErrorOptions) {
+  readonly code?: string;
+  readonly details: unknown;
+
+  constructor(message: string, { code, details, ...options }: FatalOptions = {}) {
     super(message, options);
     this.name = 'Fatal';
+    if (code !== undefined) this.code = code;
+    this.details = details;
   }
 }
 

@@ -2,6 +2,7 @@
 
 import type { Condition } from './dag/conditions.ts';
 import type { Notify } from './notify.ts';
+import type { Thrown } from './outcome.ts';
 import type { TickOfJob } from './schedule/tick.ts';
 
 export const STATUSES = [
@@ -183,6 +184,8 @@ export interface Job extends JobSpec, Counters {
   exitCode: number | null;
   signal: string | null;
   error: string | null;
+  /** The error that the handler threw; `null` for commands, and for ends that no error caused. */
+  thrown: Thrown | null;
   reason: Reason | null;
   result: unknown;
   /** The progress that the current or last attempt reported. */
@@ -262,6 +265,7 @@ export interface Attempt {
   exitCode: number | null;
   signal: string | null;
   error: string | null;
+  thrown: Thrown | null;
 }
 
 export function isTerminal(status: Status): status is TerminalStatus {

@@ -3,6 +3,19 @@
 /** The maximum size of a result as JSON. */
 export const MAX_RESULT_BYTES = 1024 * 1024;
 
+/** The error that a handler threw, for programs. The text for people is the outcome's `error`. */
+export interface Thrown {
+  /** The class of the error, such as `TypeError`. */
+  name: string;
+  message: string;
+  /** The error's own `code`, if it has one. */
+  code: string | null;
+  /** The details of a `Fatal`: JSON; `null` for none. */
+  details: unknown;
+  /** Its cause, the cause of that, and so on. */
+  causes: { name: string; message: string; code: string | null }[];
+}
+
 export type Outcome =
   | { type: 'succeeded'; exitCode: number | null; result?: unknown }
   | {
@@ -10,6 +23,7 @@ export type Outcome =
       exitCode: number | null;
       signal: string | null;
       error: string;
+      thrown?: Thrown;
       /** True to fail the job even if it has attempts left. */
       fatal?: boolean;
       /** The handler's own delay, used instead of the backoff. */
@@ -18,7 +32,7 @@ export type Outcome =
   | { type: 'timed_out'; exitCode: number | null; signal: string | null; error: string }
   /** Ended for a reason outside the job: its worker was stopped or lost contact, or its launcher died. */
   | { type: 'interrupted'; error: string }
-  | { type: 'snoozed'; delayMs: number }
+  | { type: 'snoozed'; delayMs: number; error?: string }
   /** Stopped because a user or the handler itself asked for it. */
   | { type: 'cancelled'; error: string | null }
   /** Claimed but never started. */

@@ -3,7 +3,7 @@
 import { backoffMs } from './backoff.ts';
 import { WorkronError } from './error.ts';
 import type { AttemptOutcome, Counters, Job, Reason, Status, TerminalStatus } from './job.ts';
-import type { Outcome } from './outcome.ts';
+import type { Outcome, Thrown } from './outcome.ts';
 
 /** Interruptions beyond this number count as failures. */
 export const FREE_INTERRUPTIONS = 10;
@@ -41,6 +41,7 @@ export interface AttemptEnd {
   exitCode: number | null;
   signal: string | null;
   error: string | null;
+  thrown?: Thrown | null;
 }
 
 export type Change =
@@ -232,13 +233,19 @@ export function recordOf(outcome: Outcome): AttemptEnd {
     case 'succeeded':
       return { outcome: 'done', exitCode: outcome.exitCode, signal: null, error: null };
     case 'failed':
-      return { outcome: 'failed', exitCode: outcome.exitCode, signal: outcome.signal, error: outcome.error };
+      return {
+        outcome: 'failed',
+        exitCode: outcome.exitCode,
+        signal: outcome.signal,
+        error: outcome.error,
+        ...(outcome.thrown === undefined ? {} : { thrown: outcome.thrown }),
+      };
     case 'timed_out':
       return { outcome: 'timeout', exitCode: outcome.exitCode, signal: outcome.signal, error: outcome.error };
     case 'interrupted':
       return { outcome: 'interrupted', exitCode: null, signal: null, error: outcome.error };
     case 'snoozed':
-      return { outcome: 'snoozed', exitCode: null, signal: null, error: null };
+      return { outcome: 'snoozed', exitCode: null, signal: null, error: outcome.error ?? null };
     case 'cancelled':
       return { outcome: 'cancelled', exitCode: null, signal: null, error: outcome.error };
     case 'returned':

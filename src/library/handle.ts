@@ -76,14 +76,16 @@ export class Handle<Result = unknown> {
   }
 }
 
-/** The job of a handle failed, was cancelled or skipped. */
+/** The job of a handle failed, was cancelled or skipped. Its `cause` is the error that the handler threw. */
 export class JobFailed extends Error {
   readonly job: Job;
 
   constructor(job: Job) {
     const name = job.name ?? job.handler ?? job.step;
     const why = job.error === null ? (job.reason ?? '') : job.error.split('\n', 1)[0];
-    super(`job ${job.id}${name === null ? '' : ` (${name})`} ${job.status}${why === '' ? '' : `: ${why}`}`);
+    const text = `job ${job.id}${name === null ? '' : ` (${name})`} ${job.status}${why === '' ? '' : `: ${why}`}`;
+    const cause = errorOf(job);
+    super(text, cause === undefined ? undefined : { cause });
     this.name = 'JobFailed';
     this.job = job;
   }
@@ -95,6 +97,29 @@ export class JobFailed extends Error {
   get reason(): Job['reason'] {
     return this.job.reason;
   }
+
+  /** The code of the error that the handler threw, such as that of a `Fatal`; `null` if it has none. */
+  get code(): string | null {
+    return this.job.thrown?.code ?? null;
+  }
+
+  /** The details of the `Fatal` that the handler threw; `null` if it has none. */
+  get details(): unknown {
+    return this.job.thrown?.details ?? null;
+  }
+}
+
+/** The error that the handler threw, and its causes: with their names, messages and codes, but not their classes. */
+function errorOf(job: Job): Error | undefined {
+  if (job.thrown === null) return undefined;
+  let cause: Error | undefined;
+  for (const { name, message, code } of [job.thrown, ...job.thrown.causes].reverse()) {
+    const error = new Error(message, cause === undefined ? undefined : { cause });
+    error.name = name;
+    error.stack = `${name}: ${message}`;
+    cause = code === null ? error : Object.assign(error, { code });
+  }
+  return cause;
 }
 
 export function msOf(duration: Duration): number {

@@ -1,14 +1,18 @@
 /** Makes the handlers of a worker from jobs. */
 
 import { WorkronError } from '../core/error.ts';
-import { Fatal } from '../core/handler-errors.ts';
+import { Fatal, Snooze } from '../core/handler-errors.ts';
 import type { Handler, HandlerContext, Handlers } from '../worker/run/handler-executor.ts';
 import { Context, type JobContext } from './context.ts';
 import { runIsolated } from './isolated.ts';
 import type { RunnableJob } from './job.ts';
 import { aroundRun } from './middleware.ts';
-import { type Checked, describeIssues } from './schema.ts';
+import { type Checked, InvalidInput } from './schema.ts';
 import type { Submitter } from './submitter.ts';
+
+/** A job whose input is not valid here goes back this often, with growing delays: over 2.5 minutes in all. */
+const MAX_HAND_BACKS = 5;
+const FIRST_HAND_BACK_MS = 5_000;
 
 /** Handlers by name. Two jobs with the same name are refused. */
 export function handlersOf(jobs: readonly RunnableJob[], submitter: Submitter): Handlers {
@@ -29,8 +33,8 @@ function handlerOf(job: RunnableJob, submitter: Submitter): Handler {
   const { validate } = schema['~standard'];
   return (input, inner) => {
     const checked = validate(input);
-    if (checked instanceof Promise) return checked.then((later) => run(valueOf(later, name), inner));
-    return run(valueOf(checked, name), inner);
+    if (checked instanceof Promise) return checked.then((later) => run(valueOf(later, name, inner), inner));
+    return run(valueOf(checked, name, inner), inner);
   };
 }
 
@@ -41,7 +45,13 @@ function runnerOf(job: RunnableJob, submitter: Submitter): Handler {
   const plain: Call =
     job.isolate === null
       ? (input, context) => call(input, context)
-      : (input, context, { killGraceMs }) => runIsolated(job, { input, context, killGraceMs, calls: submitter.calls });
+      : async (input, context, inner) => {
+          try {
+            return await runIsolated(job, { input, context, killGraceMs: inner.killGraceMs, calls: submitter.calls });
+          } catch (error) {
+            throw error instanceof InvalidInput ? handBack(error.message, inner) : error;
+          }
+        };
   if (middleware.every(({ run }) => run === undefined)) {
     return (input, inner) => plain(input, new Context(inner, submitter), inner);
   }
@@ -53,8 +63,17 @@ function runnerOf(job: RunnableJob, submitter: Submitter): Handler {
 
 type Call = (input: unknown, context: JobContext, inner: HandlerContext) => unknown;
 
-/** A stored input may be from an older version of the program. It stays invalid, so the job is not retried. */
-function valueOf(checked: Checked<unknown>, name: string): unknown {
+function valueOf(checked: Checked<unknown>, name: string, inner: HandlerContext): unknown {
   if (checked.issues === undefined) return checked.value;
-  throw new Fatal(`the input of ${name} is not valid: ${describeIssues(checked.issues)}`);
+  throw handBack(InvalidInput.of(name, checked.issues).message, inner);
+}
+
+/**
+ * The input was valid for the program that submitted it, which may be newer than this worker. So the job first goes back
+ * for another worker. It fails once that did not help, or at once if it may not be started again.
+ */
+function handBack(message: string, { attempt, failures, rerun }: HandlerContext): Error {
+  const earlier = attempt - 1 - failures;
+  if (rerun === 'never' || earlier >= MAX_HAND_BACKS) return new Fatal(message);
+  return new Snooze(FIRST_HAND_BACK_MS * 2 ** earlier, `handed back for another worker: ${message}`);
 }

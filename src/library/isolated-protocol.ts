@@ -3,9 +3,11 @@
 import { workerData } from 'node:worker_threads';
 import { type ErrorCode, isWorkronError, WorkronError } from '../core/error.ts';
 import { Cancel, Fatal, RetryAfter, Snooze } from '../core/handler-errors.ts';
-import { textOfThrown } from '../worker/run/thrown.ts';
+import type { Thrown } from '../core/outcome.ts';
+import { textOfThrown, thrownOf } from '../worker/run/thrown.ts';
 import type { ChildOptions, JobContext } from './context.ts';
 import type { JobOptions } from './options.ts';
+import { InvalidInput } from './schema.ts';
 
 export interface ThreadData {
   /** Marks the thread, so that `open` can refuse it. */
@@ -57,26 +59,35 @@ interface ThreadError {
   stack: string | undefined;
   delayMs: number | undefined;
   code: ErrorCode | undefined;
+  /** What the process reports about it. */
+  thrown: Thrown | undefined;
 }
 
 export function toThread(error: unknown): ThreadError {
   const text = textOfThrown(error);
-  try {
-    if (!Error.isError(error))
-      return { name: 'Error', message: text, stack: text, delayMs: undefined, code: undefined };
-    const { delayMs } = error as { delayMs?: number };
-    const code = isWorkronError(error) ? error.code : undefined;
-    return { name: String(error.name), message: String(error.message), stack: text, delayMs, code };
-  } catch {
-    return { name: 'Error', message: text, stack: text, delayMs: undefined, code: undefined };
-  }
+  const { thrown } = thrownOf(error);
+  if (thrown === undefined)
+    return { name: 'Error', message: text, stack: text, delayMs: undefined, code: undefined, thrown };
+  const { delayMs } = error as { delayMs?: number };
+  const code = isWorkronError(error) ? error.code : undefined;
+  return { name: thrown.name, message: String((error as Error).message), stack: text, delayMs, code, thrown };
 }
 
 /** Restores an error of the other side, with its class if it is one of ours. */
-export function fromThread({ name, message, stack, delayMs = 0, code }: ThreadError): Error {
+export function fromThread({ name, message, stack, delayMs = 0, code, thrown }: ThreadError): Error {
   const error = code === undefined ? again(name, message, delayMs) : new WorkronError(code, message);
   if (stack !== undefined) error.stack = stack;
-  return error;
+  if (thrown === undefined || code !== undefined) return error;
+  const { code: own, details, causes } = thrown;
+  return Object.assign(error, own === null ? {} : { code: own }, { details, cause: chainOf(causes) });
+}
+
+/** Causes as errors, each the cause of the one before. Their stacks are part of the outer error's stack. */
+function chainOf(causes: Thrown['causes']): Error | undefined {
+  return causes.reduceRight<Error | undefined>((cause, { name, message, code }) => {
+    const error = Object.assign(new Error(message), { name, stack: '', ...(code === null ? {} : { code }) });
+    return cause === undefined ? error : Object.assign(error, { cause });
+  }, undefined);
 }
 
 function again(name: string, message: string, delayMs: number): Error {
@@ -84,9 +95,11 @@ function again(name: string, message: string, delayMs: number): Error {
     case 'RetryAfter':
       return new RetryAfter(delayMs, message);
     case 'Snooze':
-      return new Snooze(delayMs);
+      return new Snooze(delayMs, message);
     case 'Fatal':
       return new Fatal(message);
+    case 'InvalidInput':
+      return new InvalidInput(message);
     case 'Cancel':
       return new Cancel(message);
     default: {

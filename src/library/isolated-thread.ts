@@ -11,7 +11,7 @@ import { Handle } from './handle.ts';
 import { fromThread, send, type ThreadCall, type ThreadData, type ToIsolated, toThread } from './isolated-protocol.ts';
 import { isRunnable, type JobType } from './job.ts';
 import { parentsOf } from './options.ts';
-import { describeIssues } from './schema.ts';
+import { InvalidInput } from './schema.ts';
 
 if (parentPort === null) throw new Error('runs as a thread only');
 const port = parentPort;
@@ -103,8 +103,7 @@ try {
     .find((candidate) => candidate.name === name);
   if (job === undefined) throw new Fatal(`isolate: ${module} does not export the job ${name}`);
   const checked = job.input === null ? { value: input } : await job.input['~standard'].validate(input);
-  if (checked.issues !== undefined)
-    throw new Fatal(`the input of ${name} is not valid: ${describeIssues(checked.issues)}`);
+  if (checked.issues !== undefined) throw InvalidInput.of(name, checked.issues);
   const run = job.run as (input: unknown, context: JobContext) => unknown;
   send(port, { type: 'done', value: await run(checked.value, own) });
 } catch (error) {

@@ -5,20 +5,49 @@ import { MAX_JOB_BYTES } from '../api/job-submission.ts';
 import { isWorkronError, WorkronError } from '../core/error.ts';
 import { findUnclean, MAX_JSON_DEPTH } from '../core/text.ts';
 
-/** The type of a value after JSON: `Date` becomes `string`; `undefined` and functions are dropped. */
-export type Json<T> = T extends { toJSON(): infer Plain }
-  ? Json<Plain>
-  : T extends string | number | boolean | null
-    ? T
-    : T extends undefined | void
-      ? null
-      : T extends (...args: never[]) => unknown
+/** What JSON has no form for: dropped from objects, `null` in arrays. */
+type Dropped = undefined | void | symbol | ((...args: never[]) => unknown);
+
+/** Keys of the properties that may be missing after JSON. */
+type LooseKeys<T> = {
+  [Key in keyof T]-?: Key extends symbol
+    ? never
+    : Extract<T[Key], Dropped> extends never
+      ? unknown extends T[Key]
+        ? Key
+        : never
+      : Key;
+}[keyof T];
+
+/**
+ * The type of a value after JSON: `Date` becomes `string`. A property that can be `undefined` becomes optional, because it
+ * is left out; functions are dropped; a `Map` or `Set` becomes an empty object.
+ */
+export type Json<T> = 0 extends 1 & T
+  ? T
+  : T extends { toJSON(): infer Plain }
+    ? Json<Plain>
+    : T extends string | number | boolean | null
+      ? T
+      : T extends Dropped
         ? null
-        : T extends readonly unknown[]
-          ? { [Place in keyof T]: Json<T[Place]> }
-          : T extends object
-            ? { [Key in keyof T as T[Key] extends (...args: never[]) => unknown ? never : Key]: Json<T[Key]> }
-            : unknown;
+        : T extends ReadonlyMap<unknown, unknown> | ReadonlySet<unknown>
+          ? Record<string, never>
+          : T extends readonly unknown[]
+            ? { [Place in keyof T]: Json<T[Place]> }
+            : T extends object
+              ? JsonObject<T>
+              : T extends bigint
+                ? never
+                : unknown;
+
+type JsonObject<T> = {
+  [Key in keyof T as Key extends symbol | LooseKeys<T> ? never : Key]: Json<T[Key]>;
+} & {
+  [Key in LooseKeys<T> as T[Key] extends Dropped ? never : Key]?: Json<Exclude<T[Key], Dropped>>;
+} extends infer Both
+  ? { [Key in keyof Both]: Both[Key] }
+  : never;
 
 /** Returns a copy of the value as it will be read back; `bad_request` if it cannot be stored. */
 export function toJson(value: unknown, what: string): unknown {

@@ -35,8 +35,20 @@ export function issuePointers(issues: readonly Issue[]): { pointer: string; deta
   });
 }
 
+/** A worker's schema refuses the input of a job. */
+export class InvalidInput extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'InvalidInput';
+  }
+
+  static of(job: string, issues: readonly Issue[]): InvalidInput {
+    return new InvalidInput(`the input of ${job} is not valid: ${describeIssues(issues)}`);
+  }
+}
+
 /** The issues in one line: `/to: not an address; /n: expected a number`. */
-export function describeIssues(issues: readonly Issue[]): string {
+function describeIssues(issues: readonly Issue[]): string {
   const texts = issuePointers(issues).map(({ pointer, detail }) => (pointer === '' ? detail : `${pointer}: ${detail}`));
   const more = texts.length > MAX_ISSUES ? ` (and ${texts.length - MAX_ISSUES} more)` : '';
   return `${texts.slice(0, MAX_ISSUES).join('; ')}${more}`;

@@ -32,6 +32,8 @@ export interface TestKitOptions extends Pick<OpenOptions, 'schema' | 'middleware
   jobs: readonly RunnableJob[];
   /** The store; SQLite and PostgreSQL behave the same as memory. Default: `memory:`. */
   url?: string;
+  /** The time at which the test begins, such as `2026-03-28T12:00:00Z`. Default: the time of the machine. */
+  now?: Date | string;
 }
 
 /** Ends a chain of jobs that submit each other forever. */
@@ -61,6 +63,11 @@ export async function openTestKit({ url = 'memory:', ...options }: TestKitOption
   refuseInThread();
   const clock = new MovedClock();
   const store = await openStore(storeSettings(url, options), { log: silentLog, migrate: true, clock });
+  const move = async (ms: number) => {
+    if (store.driver === 'postgres') await moveDatabase(url, options.schema ?? 'workron', ms);
+    else clock.offsetMs += ms;
+  };
+  if (options.now !== undefined) await move(instantOf('now', options.now) - (await store.now(NEVER)));
   const backend = storeBackend(await openNode({ store, settings: NODE_DEFAULTS, log: silentLog, clock }));
   const registered = await backend.source().register(
     {
@@ -74,11 +81,13 @@ export async function openTestKit({ url = 'memory:', ...options }: TestKitOption
     },
     NEVER,
   );
-  const move = async (ms: number) => {
-    if (store.driver === 'postgres') await moveDatabase(url, options.schema ?? 'workron', ms);
-    else clock.offsetMs += ms;
-  };
   return new TestKit({ backend, workerId: registered.workerId, move, options });
+}
+
+function instantOf(option: string, value: Date | string): number {
+  const ms = new Date(value).getTime();
+  if (Number.isNaN(ms)) throw new WorkronError('bad_request', `${option}: expected a date, got ${String(value)}`);
+  return ms;
 }
 
 /** PostgreSQL uses the clock of the server, so the offset is stored in the database. */
@@ -159,6 +168,24 @@ export class TestKit implements AsyncDisposable {
   async advance(duration: Duration): Promise<void> {
     await this.#move(msOf(duration));
     await this.#settleDown();
+  }
+
+  /** Advances the clock to this instant, which must not be in the past. */
+  async advanceTo(instant: Date | string): Promise<void> {
+    const ms = instantOf('advanceTo', instant) - (await this.now()).getTime();
+    if (ms < 0) {
+      throw new WorkronError(
+        'bad_request',
+        `advanceTo: expected an instant from ${(await this.now()).toISOString()} on`,
+      );
+    }
+    await this.#move(ms);
+    await this.#settleDown();
+  }
+
+  /** Returns the time of the test. It goes on between the calls, as the machine's clock does. */
+  async now(): Promise<Date> {
+    return new Date(await this.#backend.node.store.now(NEVER));
   }
 
   /** Returns the inputs of all submitted jobs of this kind, oldest first. */

@@ -54,6 +54,7 @@ function aJob(wanted: Partial<Job> = {}): Job {
     expiresAt: null,
     exitCode: null,
     signal: null,
+    thrown: null,
     error: null,
     reason: null,
     result: null,

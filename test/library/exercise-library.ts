@@ -97,6 +97,51 @@ export function exerciseLibrary(name: string, open: () => Promise<TestLibrary>):
       assert.equal(await (await workron.submit(jobs[1])).result(), 3);
     });
 
+    test('who waits for a failed job gets the code, the details and the causes of its error', async () => {
+      await using it = await open();
+      const { workron } = it;
+      class CardError extends Error {
+        override readonly name = 'CardError';
+        readonly code = 'E_CARD';
+      }
+      const jobs = [
+        job('pay', {
+          run: (): void => {
+            const cause = new CardError('refused', { cause: new TypeError('no answer') });
+            throw new Fatal('not paid', { code: 'not_paid', details: { order: 7 }, cause });
+          },
+        }),
+        job('plain', {
+          maxAttempts: 1,
+          run: (): void => {
+            throw { code: 'E' };
+          },
+        }),
+        job('too-much', {
+          maxAttempts: 1,
+          run: (): void => {
+            throw new Fatal('long', { code: 'x', details: 'x'.repeat(10_000) });
+          },
+        }),
+      ] as const;
+      await workron.start({ jobs });
+      await assert.rejects((await workron.submit(jobs[0])).result(), (error: JobFailed) => {
+        assert.deepEqual([error.code, error.details, error.reason], ['not_paid', { order: 7 }, 'fatal']);
+        const fatal = error.cause as Error;
+        const card = fatal.cause as Error & { code: string };
+        const innermost = card.cause as Error;
+        assert.deepEqual([fatal.name, fatal.message], ['Fatal', 'not paid']);
+        assert.deepEqual([card.name, card.message, card.code], ['CardError', 'refused', 'E_CARD']);
+        assert.deepEqual([innermost.name, innermost.message], ['TypeError', 'no answer']);
+        return true;
+      });
+      await assert.rejects((await workron.submit(jobs[1])).result(), (error: JobFailed) => {
+        assert.match(error.message, /failed: \{ code: 'E' \}$/);
+        return error.code === null && error.details === null && error.cause === undefined;
+      });
+      await assert.rejects((await workron.submit(jobs[2])).result(), { code: 'x', details: null });
+    });
+
     test('the signal of a cancelled handler has the reason', async () => {
       await using it = await open();
       const { workron } = it;

@@ -35,6 +35,37 @@ const PLACES: Record<string, () => Promise<{ url: string; schema?: string } & As
 
 for (const [name, openPlace] of Object.entries(PLACES)) {
   describe(`test kit: ${name}`, () => {
+    test('a test begins at its own date and advances to any other, through a change of the clocks', async () => {
+      await using place = await openPlace();
+      const ticks: (string | undefined)[] = [];
+      const nightly = job('nightly', {
+        run: (_: unknown, { tick }) => void ticks.push(tick?.scheduledFor.toISOString()),
+      });
+      const given = { jobs: [nightly], url: place.url, ...schemaOf(place) };
+      await using kit = await openTestKit({ ...given, now: '2026-03-28T00:00:00Z' });
+      assert.match((await kit.now()).toISOString(), /^2026-03-28T00:0/);
+      await kit.workron.schedule('nightly', { cron: '30 2 * * *', timezone: 'Europe/Berlin', job: nightly });
+      for (const instant of [
+        '2026-03-28T01:30:00Z',
+        '2026-03-29T00:59:00Z',
+        '2026-03-29T01:00:00Z',
+        '2026-03-30T00:30:00Z',
+      ]) {
+        await kit.advanceTo(instant);
+        await kit.runAll();
+      }
+      // In the night of the 29th, 02:30 does not exist: the clocks go from 02:00 to 03:00.
+      assert.deepEqual(ticks, ['2026-03-28T01:30:00.000Z', '2026-03-29T01:00:00.000Z', '2026-03-30T00:30:00.000Z']);
+      await assert.rejects(
+        kit.advanceTo('2026-03-28T00:00:00Z'),
+        /advanceTo: expected an instant from 2026-03-30T00:3/,
+      );
+      await assert.rejects(kit.advanceTo('soon'), {
+        code: 'bad_request',
+        message: 'advanceTo: expected a date, got soon',
+      });
+    });
+
     test('jobs run one by one, when the test says so, and what they submit can be asked for', async () => {
       await using place = await openPlace();
       await using kit = await openTestKit({ jobs: [mail, order], url: place.url, ...schemaOf(place) });

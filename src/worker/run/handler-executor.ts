@@ -3,7 +3,7 @@
 import { progressFrom } from '../../api/report.ts';
 import { formatDuration } from '../../core/duration.ts';
 import { Cancel, Fatal, RetryAfter, Snooze, Stopped } from '../../core/handler-errors.ts';
-import type { RunContext } from '../../core/job.ts';
+import type { JobSpec, RunContext } from '../../core/job.ts';
 import { MAX_RESULT_BYTES, type Outcome } from '../../core/outcome.ts';
 import type { TickOfJob } from '../../core/schedule/tick.ts';
 import { cleanJson, cleanText } from '../../core/text.ts';
@@ -13,7 +13,7 @@ import type { Reporter } from '../report/reporter.ts';
 import { after } from '../time/timer.ts';
 import type { Assignment } from './assignment.ts';
 import type { Executor } from './runner.ts';
-import { textOfThrown } from './thrown.ts';
+import { textOfThrown, thrownOf } from './thrown.ts';
 
 /** A handler cannot be made to wait, so lines beyond this number of unwritten bytes are dropped. */
 const MAX_WAITING_BYTES = 1024 * 1024;
@@ -21,6 +21,9 @@ const MAX_WAITING_BYTES = 1024 * 1024;
 export interface HandlerContext {
   readonly jobId: number;
   readonly attempt: number;
+  /** The failures of earlier attempts. */
+  readonly failures: number;
+  readonly rerun: JobSpec['rerun'];
   /** Aborts when the attempt should end: cancelled, timed out, or the worker stops. Its reason is a `Stopped`. */
   readonly signal: AbortSignal;
   readonly queue: string;
@@ -117,6 +120,14 @@ class Context implements HandlerContext {
 
   get attempt(): number {
     return this.#assignment.attempt;
+  }
+
+  get failures(): number {
+    return this.#assignment.job.failures;
+  }
+
+  get rerun(): JobSpec['rerun'] {
+    return this.#assignment.job.rerun;
   }
 
   get signal(): AbortSignal {
@@ -227,9 +238,9 @@ function succeed(value: unknown): Outcome {
 
 function outcomeOfError(error: unknown, assignment: Assignment): Outcome {
   if (assignment.stopped !== null) return outcomeOfStop(assignment);
-  const outcome = failed(textOfThrown(error));
+  const outcome = { ...failed(textOfThrown(error)), ...thrownOf(error) };
   try {
-    if (error instanceof Snooze) return { type: 'snoozed', delayMs: error.delayMs };
+    if (error instanceof Snooze) return snoozed(error);
     if (error instanceof Cancel) return { type: 'cancelled', error: cleanText(error.message) };
     if (error instanceof Fatal) return { ...outcome, fatal: true };
     return error instanceof RetryAfter ? { ...outcome, retryAfterMs: error.delayMs } : outcome;
@@ -237,6 +248,10 @@ function outcomeOfError(error: unknown, assignment: Assignment): Outcome {
     // A proxy or a getter of the thrown value has thrown.
     return outcome;
   }
+}
+
+function snoozed({ delayMs, message }: Snooze): Outcome {
+  return message === '' ? { type: 'snoozed', delayMs } : { type: 'snoozed', delayMs, error: cleanText(message) };
 }
 
 function failed(error: string): Extract<Outcome, { type: 'failed' }> {

@@ -13,7 +13,6 @@ import type {
   Status,
 } from '../../../core/job.ts';
 import type { LogPiece } from '../../../core/output.ts';
-import type { AttemptEnd } from '../../../core/transition.ts';
 import type { Edge } from '../graph/edges.ts';
 import type { Group } from '../graph/groups.ts';
 import { copyJson, copySpec } from './copy.ts';
@@ -48,7 +47,7 @@ export interface Entry extends Readonly<Origin> {
   doneAt: number | null;
   reason: Reason | null;
   /** How it ended. */
-  end: Pick<AttemptEnd, 'exitCode' | 'signal' | 'error'> | null;
+  end: Pick<Attempt, 'exitCode' | 'signal' | 'error' | 'thrown'> | null;
   result: unknown;
   progress: (Progress & { attempt: number }) | null;
   checkpoint: unknown;
@@ -67,16 +66,16 @@ export interface Entry extends Readonly<Origin> {
   logs: Map<number, LogPiece[]>;
 }
 
-const NOTHING = { exitCode: null, signal: null, error: null };
+const NOTHING = { exitCode: null, signal: null, error: null, thrown: null };
 
 /** The exit code, signal and error that are shown with the job: those of its end, or of its last failed attempt. */
-export function endOf(entry: Entry): Pick<AttemptEnd, 'exitCode' | 'signal' | 'error'> {
+export function endOf(entry: Entry): NonNullable<Entry['end']> {
   return entry.end ?? entry.attempts.findLast((attempt) => attempt.error !== null) ?? NOTHING;
 }
 
 /** `lastHeartbeatAt` is a parameter, because it may be stored in the worker's row only. */
 export function toJob(entry: Entry, lastHeartbeatAt: number | null): Job {
-  const { exitCode, signal, error } = endOf(entry);
+  const { exitCode, signal, error, thrown } = endOf(entry);
   return {
     ...copySpec(entry.spec),
     ...entry.counters,
@@ -94,6 +93,7 @@ export function toJob(entry: Entry, lastHeartbeatAt: number | null): Job {
     exitCode,
     signal,
     error,
+    thrown: copyJson(thrown) as Job['thrown'],
     reason: entry.reason,
     result: copyJson(entry.result),
     progress: progressOf(entry),

@@ -48,7 +48,12 @@ export function end(tables: Tables, entry: Entry, { status, reason, record, erro
     expiresAt: null,
     claimSeq: null,
     renewedAt: null,
-    end: { exitCode: record?.exitCode ?? null, signal: record?.signal ?? null, error },
+    end: {
+      exitCode: record?.exitCode ?? null,
+      signal: record?.signal ?? null,
+      error,
+      thrown: record?.thrown ?? null,
+    },
   });
   dropKey(tables, entry, ['pending', 'active']);
   tables.changes.madeWork();
@@ -72,5 +77,6 @@ function note(entry: Entry, record: AttemptEnd, now: number): void {
     exitCode: record.exitCode,
     signal: record.signal,
     error: record.error,
+    thrown: record.thrown ?? null,
   });
 }

@@ -111,7 +111,7 @@ function rowOf(change: Exclude<Change, { kind: 'reopen' }>) {
   const fence = { ...fenceRow(change.fence), kind: change.kind, seen_at: change.fence.workerSeenAt ?? null };
   if (change.kind === 'flag') return { ...fence, keep_children: change.keepChildren ?? false };
   const { failures, interruptions, snoozes, losses } = change.counters;
-  const { outcome = null, exitCode = null, signal = null, error = null } = change.record ?? {};
+  const { outcome = null, exitCode = null, signal = null, error = null, thrown = null } = change.record ?? {};
   return {
     ...fence,
     to_failures: failures,
@@ -122,6 +122,7 @@ function rowOf(change: Exclude<Change, { kind: 'reopen' }>) {
     exit_code: exitCode,
     signal,
     error: change.kind === 'end' ? change.error : error,
+    thrown,
     ...(change.kind === 'end'
       ? { to_status: change.status, reason: change.reason }
       : { to_status: change.delayMs === 0 ? 'pending' : 'scheduled', delay_ms: change.delayMs }),

@@ -168,6 +168,7 @@ function newlyStored(asked: NewJob, id: number, now: number): Job {
     exitCode: null,
     signal: null,
     error: null,
+    thrown: null,
     reason: null,
     result: null,
     progress: null,

@@ -191,6 +191,7 @@ create table workron.run (
   reason text,
   signal text,
   error text,
+  thrown jsonb,
   cancel_requested_at timestamptz(3),
   propagated boolean,
   primary key (job_id, attempt)

@@ -2,6 +2,7 @@
 
 import type { Condition } from '../../../core/dag/conditions.ts';
 import type { Job, JobSpec, Reason, Status } from '../../../core/job.ts';
+import type { Thrown } from '../../../core/outcome.ts';
 import { decodeSpec, type StoredSpec, uniqueKeyOf } from '../../spec.ts';
 
 export interface SpecRow {
@@ -32,6 +33,7 @@ export interface JobRow extends SpecRow {
   exit_code: number | null;
   signal: string | null;
   error: string | null;
+  thrown: Thrown | null;
   reason: Reason | null;
   result: unknown;
   /** The attempt that reported it. */
@@ -68,6 +70,7 @@ export function decodeJob(row: JobRow): Job {
     exitCode: row.exit_code,
     signal: row.signal,
     error: row.error,
+    thrown: row.thrown,
     reason: row.reason,
     result: row.result,
     progress: progressOf(row),

@@ -14,7 +14,7 @@ export async function read(context: Context, ids: readonly number[], signal: Abo
 }
 
 export async function attempts({ database, sql }: Context, jobId: number, signal: AbortSignal): Promise<Attempt[]> {
-  type Row = Pick<Attempt, 'attempt' | 'outcome' | 'signal' | 'error'> & {
+  type Row = Pick<Attempt, 'attempt' | 'outcome' | 'signal' | 'error' | 'thrown'> & {
     job_id: number;
     worker_id: number | null;
     started_at: number;
@@ -32,6 +32,7 @@ export async function attempts({ database, sql }: Context, jobId: number, signal
     exitCode: row.exit_code,
     signal: row.signal,
     error: row.error,
+    thrown: row.thrown,
   }));
 }
 

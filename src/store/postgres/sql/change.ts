@@ -43,7 +43,7 @@ export function changeSql(s: string) {
         select i.*, l.due, l.started_at, l.flags, l.cancel_requested_at, l.worker_id as held_by
         from jsonb_to_recordset($1::jsonb) i(${fences}, kind text, seen_at float8, to_failures integer,
           to_interruptions integer, to_snoozes integer, to_losses integer, delay_ms float8, to_status text, reason text,
-          outcome text, exit_code integer, signal text, error text, keep_children boolean)
+          outcome text, exit_code integer, signal text, error text, thrown jsonb, keep_children boolean)
         join ${s}.live l on l.job_id = i.job_id left join ${s}.worker w on w.id = l.worker_id
         where ${statusOf('l')} = i.status and l.attempt = i.attempt
           and (i.status <> 'running' or l.worker_id is not distinct from i.worker_id)
@@ -63,14 +63,14 @@ export function changeSql(s: string) {
       ended as (
         delete from ${s}.live l using held h where l.job_id = h.job_id and h.kind = 'end'),
       recorded as (
-        insert into ${s}.run (job_id, attempt, outcome, worker_id, started_at, ended_at, exit_code, signal, error)
-        select job_id, attempt, outcome, held_by, coalesce(started_at, t.now), t.now, exit_code, signal, error
+        insert into ${s}.run (job_id, attempt, outcome, worker_id, started_at, ended_at, exit_code, signal, error, thrown)
+        select job_id, attempt, outcome, held_by, coalesce(started_at, t.now), t.now, exit_code, signal, error, thrown
         from held, t where kind = 'requeue'),
       finished as (
         insert into ${s}.run (job_id, attempt, status, reason, outcome, worker_id, started_at, ended_at, due, exit_code,
-          signal, error, attempts, failures, interruptions, snoozes, losses, cancel_requested_at)
+          signal, error, thrown, attempts, failures, interruptions, snoozes, losses, cancel_requested_at)
         select job_id, case when outcome is null then 0 else attempt end, to_status, reason,
-          coalesce(outcome, to_status), held_by, started_at, t.now, due, exit_code, signal, error, attempt,
+          coalesce(outcome, to_status), held_by, started_at, t.now, due, exit_code, signal, error, thrown, attempt,
           nullif(to_failures, 0), nullif(to_interruptions, 0), nullif(to_snoozes, 0), nullif(to_losses, 0), cancel_requested_at
         from held, t where kind = 'end')
       select h.job_id, h.kind, h.flags, t.now from held h, t`,

@@ -15,7 +15,7 @@ const jobColumns = `
   case when l.job_id is null then r.worker_id else l.worker_id end as worker_id,
   case when ${statusOf('l')} = 'running' then coalesce(l.renewed_at, w.seen_at) end as heard_at,
   case when l.job_id is null then r.cancel_requested_at else l.cancel_requested_at end as cancel_requested_at,
-  case when ${statusOf('l')} <> 'running' then l.expires_at end as expires_at, r.exit_code, r.signal, r.error, r.reason, x.value as result,
+  case when ${statusOf('l')} <> 'running' then l.expires_at end as expires_at, r.exit_code, r.signal, r.error, r.thrown, r.reason, x.value as result,
   p.attempt as progress_attempt, p.fraction, p.note,
   j.workflow_id, j.step_key, j.group_id, j.group_index, j.rerun_of, n.depends_on`;
 
@@ -45,7 +45,7 @@ export function readSql(s: string) {
     /** An offline worker may have claimed until its lease ended, without a later heartbeat. */
     workerGone: `select extract(epoch from seen_at)::float8 * 1000 + lease_ms as at from ${s}.worker
       where id = $1 and state = 'offline'`,
-    attempts: `select job_id, attempt, worker_id, coalesce(started_at, ended_at) as started_at, ended_at, outcome, exit_code, signal, error from ${s}.run
+    attempts: `select job_id, attempt, worker_id, coalesce(started_at, ended_at) as started_at, ended_at, outcome, exit_code, signal, error, thrown from ${s}.run
       where job_id = $1 and attempt > 0 order by attempt`,
     countAhead: `select count(*) as count from (
       select 1 from ${s}.live me join ${s}.lane mine on mine.id = me.lane

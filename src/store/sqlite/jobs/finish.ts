@@ -16,7 +16,8 @@ interface Requeue {
 export function requeue(context: Context, jobId: number, { counters, delayMs, record }: Requeue): void {
   const { database, now, effects, graphUpdate } = context;
   const { failures, interruptions, snoozes, losses } = counters;
-  database.run(sql.recordAttempt, jobId, now, record.outcome, record.exitCode, record.signal, record.error);
+  const { outcome, exitCode, signal, error } = record;
+  database.run(sql.recordAttempt, jobId, now, outcome, exitCode, signal, error, thrownText(record));
   const dueAt = delayMs === 0 ? null : now + Math.round(delayMs);
   database.run(
     sql.requeue,
@@ -35,6 +36,10 @@ export function requeue(context: Context, jobId: number, { counters, delayMs, re
     effects.madeWork();
   }
   effects.changedJob(jobId);
+}
+
+function thrownText({ thrown }: AttemptEnd): string | null {
+  return thrown == null ? null : JSON.stringify(thrown);
 }
 
 type End = Omit<Extract<Change, { kind: 'end' }>, 'kind' | 'fence'>;
@@ -58,6 +63,7 @@ export function end(context: Context, jobId: number, liveFlags: number, wanted: 
     counters.snoozes,
     counters.losses,
     record === null ? 0 : 1,
+    record === null ? null : thrownText(record),
   );
   database.run(sql.endLive, jobId);
   if (flags & FLAG.holdsKey) database.run(sql.freeKeys, JSON.stringify([jobId]));

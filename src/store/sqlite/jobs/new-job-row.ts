@@ -121,6 +121,7 @@ function freshJob(row: NewJobRow, id: number, { now, rerunOf }: { now: number; r
     exitCode: null,
     signal: null,
     error: null,
+    thrown: null,
     reason: null,
     result: null,
     progress: null,

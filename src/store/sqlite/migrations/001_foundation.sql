@@ -148,6 +148,7 @@ create table run (
   exit_code integer,
   signal text,
   error text,
+  thrown text,
   attempts integer,
   failures integer,
   interruptions integer,

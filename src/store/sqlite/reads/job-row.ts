@@ -2,6 +2,7 @@
 
 import type { Condition } from '../../../core/dag/conditions.ts';
 import type { ClaimedJob, Dependency, Job, JobSpec, Reason, RunContext, Status } from '../../../core/job.ts';
+import type { Thrown } from '../../../core/outcome.ts';
 import { claimedJob, decodeSpec, type SpecColumns, type StoredSpec, uniqueKeyOf } from '../../spec.ts';
 
 export type SpecRow = readonly [
@@ -33,6 +34,7 @@ export type JobRow = readonly [
   exitCode: number | null,
   signal: string | null,
   error: string | null,
+  thrown: string | null,
   reason: Reason | null,
   result: string | null,
   progress: string | null,
@@ -52,7 +54,7 @@ export function idOf([id]: readonly [id: number, ...unknown[]]): number {
 export function decodeJob(row: JobRow): Job {
   const [id, queue, kind, name, priority, tags, spec, createdAt, status, attempt, ...rest] = row;
   const [failures, interruptions, snoozes, losses, dueAt, startedAt, doneAt, workerId, heardAt, ...end] = rest;
-  const [cancelRequestedAt, expiresAt, exitCode, signal, error, reason, result, progress, ...around] = end;
+  const [cancelRequestedAt, expiresAt, exitCode, signal, error, thrown, reason, result, progress, ...around] = end;
   const [dependsOn, workflowId, stepKey, groupId, groupIndex, rerunOf] = around;
   const columns = specColumns([queue, kind, name, priority, tags, spec]);
   return {
@@ -75,6 +77,7 @@ export function decodeJob(row: JobRow): Job {
     exitCode,
     signal,
     error,
+    thrown: decodeThrown(thrown),
     reason,
     result: result === null ? null : JSON.parse(result),
     progress: decodeProgress(progress, attempt),
@@ -86,6 +89,10 @@ export function decodeJob(row: JobRow): Job {
     rerunOf,
     uniqueKey: uniqueKeyOf(columns.spec),
   };
+}
+
+export function decodeThrown(text: string | null): Thrown | null {
+  return text === null ? null : (JSON.parse(text) as Thrown);
 }
 
 function decodeProgress(text: string | null, currentAttempt: number): Job['progress'] {

@@ -2,7 +2,7 @@ import type { Attempt } from '../../../core/job.ts';
 import type { GraphWork } from '../../duty-store.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
-import { idOf, type JobRow } from './job-row.ts';
+import { decodeThrown, idOf, type JobRow } from './job-row.ts';
 
 /** Unknown ids are left out; an id that is given twice is returned twice. */
 export function read({ database }: Context, ids: readonly number[]): JobRow[] {
@@ -21,6 +21,7 @@ interface AttemptRow {
   exit_code: number | null;
   signal: string | null;
   error: string | null;
+  thrown: string | null;
 }
 
 export function attempts({ database }: Context, jobId: number): Attempt[] {
@@ -34,6 +35,7 @@ export function attempts({ database }: Context, jobId: number): Attempt[] {
     exitCode: row.exit_code,
     signal: row.signal,
     error: row.error,
+    thrown: decodeThrown(row.thrown),
   }));
 }
 

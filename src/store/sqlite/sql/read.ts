@@ -11,7 +11,7 @@ export const jobColumns = `
   iif(l.job_id is null, r.worker_id, l.worker_id), coalesce(l.renewed_at, w.seen_at),
   iif(l.job_id is null, r.cancel_requested_at, l.cancel_requested_at),
   iif(l.status <> 'running', l.expires_at, null),
-  r.exit_code, r.signal, r.error, r.reason, x.value,
+  r.exit_code, r.signal, r.error, r.thrown, r.reason, x.value,
   (select json_array(p.attempt, p.fraction, p.note) from progress p where p.job_id = j.id),
   (select json_group_array(json_array(e.parent_id, e.condition)) from edge e where e.child_id = j.id),
   j.workflow_id, j.step_key, j.group_id, j.group_index, j.rerun_of`;
@@ -40,7 +40,7 @@ export const readSql = {
   newestJobId: 'select coalesce(max(id), 0) as id from job',
   /** An offline worker may have claimed until its lease ended, without a later heartbeat. */
   workerGone: `select seen_at + lease_ms as at from worker where id = ? and state = 'offline'`,
-  attempts: `select job_id, attempt, worker_id, started_at, ended_at, outcome, exit_code, signal, error from run
+  attempts: `select job_id, attempt, worker_id, started_at, ended_at, outcome, exit_code, signal, error, thrown from run
     where job_id = ? and attempt > 0 order by attempt`,
   countAhead: `select count(*) as count from (
     select 1 from live l where l.status = 'pending' and l.lane in (select id from lane where queue = ?1)

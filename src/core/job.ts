@@ -224,6 +224,8 @@ export interface ClaimedJob extends JobSpec {
 }
 
 export interface RunContext {
+  /** The workflow and the step that it runs for; `null` for a job that is not in a workflow. */
+  workflow: { id: number; step: string } | null;
   /** The parameters of its workflow. */
   params: Readonly<Record<string, unknown>>;
   /** For an item: its value and its position in the list. */

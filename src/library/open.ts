@@ -96,6 +96,14 @@ export async function open(url: string | Store, options: OpenOptions = {}): Prom
   return new Workron({ backend: await openBackend(url, options, log), log, middleware, webhooks, onError });
 }
 
+const PLACES = 'postgres://…, ./workron.db, memory: or http://…';
+
+/** A pool of another library is no store. */
+function isStore(value: unknown): value is Store {
+  const store = value as Partial<Store> | null;
+  return typeof store?.claim === 'function' && typeof store.settle === 'function' && typeof store.driver === 'string';
+}
+
 /** On an older runtime everything would seem to work, but for the duties. */
 function requireRuntime(): void {
   if (typeof DisposableStack === 'function') return;
@@ -108,6 +116,9 @@ async function openBackend(url: string | Store, options: OpenOptions, log: Log):
     refuseServerOptions(options);
     const { openHttpBackend } = await import('./http-backend.ts');
     return openHttpBackend({ url, token: options.token ?? null, log });
+  }
+  if (typeof url !== 'string' && !isStore(url)) {
+    throw new WorkronError('bad_request', `open: expected ${PLACES}, or a store object`);
   }
   const { storeBackend } = await import('./store-backend.ts');
   const settings = nodeSettings(options);
@@ -134,8 +145,7 @@ export function storeSettings(
     };
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
-    const hint = 'postgres://…, ./workron.db, memory: or http://…';
-    throw new WorkronError('bad_request', `${error.message.replace(/^db-url: /, '')}; expected ${hint}`);
+    throw new WorkronError('bad_request', `${error.message.replace(/^db-url: /, '')}; expected ${PLACES}`);
   }
 }
 

@@ -74,6 +74,7 @@ export class Workron implements AsyncDisposable {
   readonly #submitter: Submitter;
   #running: Running | undefined;
   #stopped: Promise<void> | undefined;
+  #closed = false;
 
   constructor({ backend, log, middleware, webhooks, onError }: WorkronParts) {
     this.#backend = backend;
@@ -88,6 +89,7 @@ export class Workron implements AsyncDisposable {
     job: JobType<Input, Result>,
     ...[input, options]: SubmitArguments<NoInfer<Input>, SubmitOptions>
   ): Promise<Handle<Result>> {
+    this.#requireOpen();
     const [handle] = await this.#submitter.jobs(job, [input], options);
     return handle as Handle<Result>;
   }
@@ -98,12 +100,14 @@ export class Workron implements AsyncDisposable {
     inputs: readonly NoInfer<Input>[],
     options?: SubmitOptions,
   ): Promise<Handle<Result>[]> {
+    this.#requireOpen();
     return (await this.#submitter.jobs(job, inputs, options)) as Handle<Result>[];
   }
 
   /** Submits a shell command, for workers that run commands. */
-  submitCommand(line: string, options?: SubmitOptions): Promise<Handle> {
-    return this.#submitter.command(line, options);
+  async submitCommand(line: string, options?: SubmitOptions): Promise<Handle> {
+    this.#requireOpen();
+    return await this.#submitter.command(line, options);
   }
 
   /** Returns the handle of a job that was submitted before, here or by another process. */
@@ -196,7 +200,13 @@ export class Workron implements AsyncDisposable {
       await ended;
     }
     this.#backend.drain();
+    this.#closed = true;
     await this.#backend.close();
+  }
+
+  /** While it stops, running jobs may still submit. */
+  #requireOpen(): void {
+    if (this.#closed) throw new WorkronError('shutting_down', 'Workron was stopped');
   }
 
   #died(what: string, error: unknown): void {

@@ -290,6 +290,9 @@ export function exerciseLibrary(name: string, open: () => Promise<TestLibrary>):
       assert.equal(await waiting, 'finished');
       await stopping;
       await assert.rejects(workron.start({ jobs: [slow] }), { code: 'shutting_down' });
+      await assert.rejects(workron.submit(slow), { code: 'shutting_down' });
+      await assert.rejects(workron.submitAll(slow, [undefined]), { code: 'shutting_down' });
+      await assert.rejects(workron.submitCommand('true'), { code: 'shutting_down' });
       if (it.other !== undefined) assert.equal((await it.other.job(second.id)).status, 'pending');
     });
 

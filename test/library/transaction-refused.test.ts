@@ -54,3 +54,12 @@ test('transaction: a begin that was not waited for is a transaction', async () =
   await client.end();
   await assert.rejects(workron.job(id), { code: 'job_not_found' });
 });
+
+test('open: a pool of pg is no store', async () => {
+  await using stack = new AsyncDisposableStack();
+  const pool = stack.adopt(new pg.Pool(), (it) => it.end());
+  await assert.rejects(open(pool as never), {
+    code: 'bad_request',
+    message: /^open: expected postgres:.*or a store object$/,
+  });
+});

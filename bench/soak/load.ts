@@ -43,6 +43,7 @@ async function submitSteadily(rate: number): Promise<number> {
     }
     await sleep(STEP_MS);
   }
+  // oxlint-disable-next-line no-unmodified-loop-condition -- each answer lowers it
   while (inFlight > 0) await sleep(STEP_MS);
   return sent;
 }

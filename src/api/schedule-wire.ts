@@ -14,7 +14,6 @@ import type {
 import { invalid } from './decode.ts';
 import { describeSchedule } from './describe-schedule.ts';
 import { toIdOrNull, toInstant, toInstantOrNull } from './fields.ts';
-import type { JobSubmission } from './job-submission.ts';
 import { newJobFrom, specToWire } from './job-wire.ts';
 import { notifyFrom, notifyToWire } from './notify.ts';
 import type {
@@ -120,7 +119,7 @@ const PROPERTY_OF: Readonly<Record<keyof Omit<WireJobEdit, 'env'>, keyof JobSpec
 /** Returns the properties of the given fields; `null` is the default of a field. */
 function jobEditFrom({ env, ...wire }: WireJobEdit): ScheduledJobEdit {
   const given = Object.fromEntries(Object.entries(wire).filter(([, value]) => value !== null));
-  const spec = newJobFrom(given as JobSubmission);
+  const spec = newJobFrom(given);
   const fields = Object.keys(wire) as (keyof typeof wire)[];
   const edit = Object.fromEntries(fields.map((field) => [PROPERTY_OF[field], spec[PROPERTY_OF[field]]]));
   return { ...edit, ...(env !== undefined && { env }) };

@@ -68,7 +68,7 @@ describe('schedule commands', { concurrency: 2 }, () => {
     };
     const next = await json<{ items: { utc: string; starts_at: string }[] }>('schedule', 'next', 'kept', '-n', '2');
     const delays = next.items.map(({ utc, starts_at }) => Date.parse(starts_at) - Date.parse(utc));
-    assert.ok(delays[0] === delays[1] && (delays[0] ?? 0) > 0 && (delays[0] ?? 0) < 600_000, `${delays}`);
+    assert.ok(delays[0] === delays[1] && (delays[0] ?? 0) > 0 && (delays[0] ?? 0) < 600_000, delays.join(' '));
     assert.match(await ok('schedule', 'next', 'kept'), /^UTC +UTC +STARTS\n/);
     const tail = [['A'], 3_600_000, 600_000];
     assert.deepEqual(await after('--', 'echo two'), ['echo two', 'reports', 7, 600_000, ...tail]);
@@ -76,7 +76,13 @@ describe('schedule commands', { concurrency: 2 }, () => {
     const cleared = ['--jitter', 'none', '--start-timeout', 'none', '--timezone', 'none', '--priority', 'none'];
     assert.deepEqual(await after(...cleared), ['echo two', 'reports', 0, 1_200_000, ['A'], null, 0]);
     assert.deepEqual(await after('--env', 'B=2', '--queue', 'none'), [
-      ...['echo two', 'none', 0, 1_200_000, ['A', 'B'], null, 0],
+      'echo two',
+      'none',
+      0,
+      1_200_000,
+      ['A', 'B'],
+      null,
+      0,
     ]);
     await ok('schedule', 'rm', 'kept');
   });

@@ -52,10 +52,19 @@ describe('schedules over HTTP', { concurrency: 4 }, () => {
       assert.deepEqual(await patched({ timeout: '20m' }), ['one', 'reports', 7, 1_200_000, 3_600_000, ['A', 'B']]);
       assert.deepEqual(await patched({ command: 'two', env: { B: null, C: 'y' } }), [
         'two',
-        ...['reports', 7, 1_200_000, 3_600_000, ['A', 'C']],
+        'reports',
+        7,
+        1_200_000,
+        3_600_000,
+        ['A', 'C'],
       ]);
       assert.deepEqual(await patched({ queue: null, start_timeout: null, env: null }), [
-        ...['two', 'default', 7, 1_200_000, null, []],
+        'two',
+        'default',
+        7,
+        1_200_000,
+        null,
+        [],
       ]);
       const wrong: [object, string][] = [
         [{}, '/job'],

@@ -5,8 +5,10 @@ import { test } from 'node:test';
 import { job, open } from '../../src/index.ts';
 import type { Json } from '../../src/library/json.ts';
 
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the usual test of equal types
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- fails to compile unless the types are equal
 function same<_A extends true>(): void {}
 
 class Price {

@@ -130,8 +130,18 @@ function cleared(job: Record<string, unknown>): Record<string, unknown> {
 
 /** Flags of the job that `schedule edit` sets to their defaults by `none`. */
 const CLEARABLE = [
-  ...['priority', 'timeout', 'startTimeout', 'killGrace', 'maxAttempts', 'retryOn', 'dontRetryOn', 'rerun'],
-  ...['onDisconnect', 'tag', 'requires', 'resources'],
+  'priority',
+  'timeout',
+  'startTimeout',
+  'killGrace',
+  'maxAttempts',
+  'retryOn',
+  'dontRetryOn',
+  'rerun',
+  'onDisconnect',
+  'tag',
+  'requires',
+  'resources',
 ];
 
 /** Adds the flags of `schedule add`, and lets `none` clear those of the job, too. */

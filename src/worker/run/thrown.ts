@@ -14,7 +14,7 @@ const UNREADABLE = 'the handler threw a value that cannot be read';
 export function textOfThrown(thrown: unknown): string {
   try {
     const texts: string[] = [];
-    for (let value = thrown; texts.length <= MAX_CAUSES; value = (value as Error).cause) {
+    for (let value = thrown; texts.length <= MAX_CAUSES; value = value.cause) {
       texts.push(textOfOne(value));
       if (!Error.isError(value) || value.cause === undefined) break;
     }

@@ -76,7 +76,7 @@ async function endPiece(
   const { sql } = context;
   const values = [...columnsOf(successes), workflowsOf(successes, scopes)];
   let lockFirst = false;
-  const { rows, effects } = await retryTransaction(context, signal, async (session) => {
+  const { columns, effects } = await retryTransaction(context, signal, async (session) => {
     const effects = new TransactionEffects();
     const locks = new Locks(context, session);
     if (lockFirst) await locks.withAffected(successes.map(({ jobId }) => jobId));
@@ -84,7 +84,7 @@ async function endPiece(
     // The statement locks children after their parents, not by id.
     locks.outOfOrder();
     const [columns] = await session.query<LinkedColumns>(sql.settleLinked, values);
-    if (columns === undefined || columns.ids === null) return { rows: [], effects };
+    if (columns === undefined || columns.ids === null) return { columns: undefined, effects };
     effects.at(columns.now);
     noteChildren(columns, effects);
     const update = new GraphUpdate(context, { session, locks, effects });
@@ -93,10 +93,11 @@ async function endPiece(
     update.succeeded(doneOf(columns, scopes), propagated);
     await update.write();
     await effects.write(context, session);
-    return { rows: await rowsOf(context.lanes, columns, signal), effects };
+    return { columns, effects };
   });
   effects.publish(context);
-  return rows;
+  // After the transaction: it may need a connection, and with all of them in transactions that wait for one nobody goes on.
+  return columns === undefined ? [] : await rowsOf(context.lanes, columns, signal);
 }
 
 /** Caches successes for claims of their children. */

@@ -193,8 +193,9 @@ test('counters: no declared metric stays without a sample other than zero', asyn
   ended.abort();
   await statistics;
   const server = createServer({ scheduler, token: null, allowedHosts: [], log: silentLog, version: '0' });
-  const { url, close } = await server.listen({ host: '127.0.0.1', port: 0 });
-  await using _server = { [Symbol.asyncDispose]: close };
+  const listening = await server.listen({ host: '127.0.0.1', port: 0 });
+  const { url } = listening;
+  await using _server = { [Symbol.asyncDispose]: () => listening.close() };
   for (const path of ['/jobs/1', '/jobs/999', '/nowhere']) await fetch(url + path);
   // A request is counted when its answer has been sent.
   await eventually(async () => (await metrics.httpRequests.get()).values.length === 3);

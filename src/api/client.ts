@@ -109,10 +109,6 @@ export class Client {
     return (await this.#http.json(routes.listAttempts, { params: { id }, ...options })).items;
   }
 
-  async history(id: string, options: CallOptions = {}) {
-    return (await this.#http.json(routes.listHistory, { params: { id }, ...options })).items;
-  }
-
   /** Returns the job once it has ended, or as it is after `timeout` (30 s). */
   wait(id: string, { timeout, ...options }: CallOptions & { timeout?: string | number } = {}): Promise<Job> {
     return this.#http.json(routes.waitJob, { params: { id }, query: { timeout }, ...options });

@@ -32,18 +32,17 @@ await workron.stop();
 async function submitSteadily(rate: number): Promise<number> {
   const startedAt = performance.now();
   let sent = 0;
-  let inFlight = 0;
+  const inFlight = { count: 0 };
   while (!over.signal.aborted) {
     const due = Math.floor(((performance.now() - startedAt) * rate) / 1_000);
-    for (; sent < due && inFlight < MAX_IN_FLIGHT; sent += 1) {
-      inFlight += 1;
+    for (; sent < due && inFlight.count < MAX_IN_FLIGHT; sent += 1) {
+      inFlight.count += 1;
       void workron.submit(noop, { place: sent }).then(() => {
-        inFlight -= 1;
+        inFlight.count -= 1;
       });
     }
     await sleep(STEP_MS);
   }
-  // oxlint-disable-next-line no-unmodified-loop-condition -- each answer lowers it
-  while (inFlight > 0) await sleep(STEP_MS);
+  while (inFlight.count > 0) await sleep(STEP_MS);
   return sent;
 }

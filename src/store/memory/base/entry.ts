@@ -93,7 +93,7 @@ export function toJob(entry: Entry, lastHeartbeatAt: number | null): Job {
     exitCode,
     signal,
     error,
-    thrown: copyJson(thrown) as Job['thrown'],
+    thrown: copyJson(thrown),
     reason: entry.reason,
     result: copyJson(entry.result),
     progress: progressOf(entry),

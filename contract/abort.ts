@@ -37,6 +37,7 @@ function callsOf(store: Store, lease: Lease, waitingId: number): ((signal: Abort
     (signal) => store.readLog({ jobId, attempt, from: 0, maxBytes: 10 }, signal),
     (signal) => store.queues(signal),
     (signal) => store.setQueue('default', { paused: true }, signal),
+    (signal) => store.deleteQueue('default', signal),
     (signal) => store.registerWorker(aWorker(), signal),
     (signal) => store.workers(signal),
     (signal) => store.drainWorker(workerId, signal),

@@ -47,6 +47,45 @@ async function postpone(store: Store): Promise<void> {
 export function exerciseChangeSchedule(open: OpenStore): void {
   const test = withStore(open);
 
+  test('change: of the job only the given fields change, and variables by name', async ({ store }) => {
+    const target = aTarget({ queue: 'reports', priority: 7, timeoutMs: 600_000, env: { A: '1', B: '2' } });
+    const { nextRun } = await makeSchedule(store, { target });
+    const jobAfter = async (job: NonNullable<ScheduleEdit['job']>) => {
+      const schedule = await changeSchedule(store, 'nightly', edit({ job }));
+      assert.deepEqual(schedule, await store.schedule('nightly', forever));
+      assert.equal(schedule?.nextRun, nextRun, 'no tick moves');
+      assert.ok(schedule !== undefined && 'job' in schedule.target);
+      return schedule.target.job;
+    };
+    assert.ok('job' in target);
+    const one = { ...target.job, timeoutMs: 1_200_000 };
+    assert.deepEqual(await jobAfter({ timeoutMs: 1_200_000 }), one);
+    const two = { ...one, command: 'echo two', env: { B: '3', C: '4' } };
+    assert.deepEqual(await jobAfter({ command: 'echo two', env: { A: null, B: '3', C: '4' } }), two);
+    const three = { ...two, command: null, handler: 'report', input: { day: 1 } };
+    assert.deepEqual(await jobAfter({ handler: 'report', input: { day: 1 } }), three);
+    assert.deepEqual(await jobAfter({ command: 'true', env: null }), { ...two, command: 'true', env: {} });
+  });
+
+  test('change: fields of a job alone cannot replace a workflow', async ({ store }) => {
+    const workflow = { name: 'w', params: {}, steps: [aStep('a')] };
+    await makeSchedule(store, { target: { workflow } });
+    await assert.rejects(changeSchedule(store, 'nightly', edit({ job: { timeoutMs: 1_000 } })), (error) =>
+      isWorkronError(error, 'schedule_invalid'),
+    );
+    const changed = await changeSchedule(store, 'nightly', edit({ job: { command: 'true', timeoutMs: 1_000 } }));
+    assert.ok(changed !== undefined && 'job' in changed.target);
+    assert.deepEqual([changed.target.job.command, changed.target.job.timeoutMs], ['true', 1_000]);
+  });
+
+  test('change: a zone that does not exist is refused for a period, too', async ({ store }) => {
+    const isRefused = (error: unknown) => isWorkronError(error, 'schedule_invalid');
+    await assert.rejects(makeSchedule(store, { timezone: 'Mars/Phobos' }), isRefused);
+    await makeSchedule(store);
+    await assert.rejects(changeSchedule(store, 'nightly', edit({ timezone: 'Mars/Phobos' })), isRefused);
+    assert.equal((await store.schedule('nightly', forever))?.timezone, 'UTC');
+  });
+
   test('change: due ticks get their verdicts first, in steps of bounded size, and the change is made last', async ({
     store,
     advance,

@@ -26,6 +26,7 @@ export function exerciseRunContext(open: OpenStore): void {
     await hands.failed(b);
     await hands.done(c);
     assert.deepEqual((await hands.lease(child)).job.runContext, {
+      workflow: null,
       params: {},
       item: null,
       parents: [
@@ -66,10 +67,15 @@ export function exerciseRunContext(open: OpenStore): void {
     const hands = await Hands.of(store);
     const params = { date: '2026-11-15', dry: false, deep: { list: [1] } };
     const steps = [aStep('a', { job: { name: 'another name' } }), aStep('b', { parents: [0] })];
-    const { step } = await submitWorkflow(store, aWorkflow(steps, { params }));
-    assert.deepEqual((await hands.lease(step['a'] ?? 0)).job.runContext, { params, item: null, parents: [] });
+    const {
+      workflow: { id },
+      step,
+    } = await submitWorkflow(store, aWorkflow(steps, { params }));
+    const first = { workflow: { id, step: 'a' }, params, item: null, parents: [] };
+    assert.deepEqual((await hands.lease(step['a'] ?? 0)).job.runContext, first);
     await hands.done(step['a'] ?? 0, 42);
     assert.deepEqual((await hands.lease(step['b'] ?? 0)).job.runContext, {
+      workflow: { id, step: 'b' },
       params,
       item: null,
       parents: [{ jobId: step['a'], key: 'a', status: 'done', result: 42 }],
@@ -78,7 +84,10 @@ export function exerciseRunContext(open: OpenStore): void {
 
   test('run context: an item gets its value, and the parents of its group', async ({ store }) => {
     const hands = await Hands.of(store);
-    const { step } = await submitWorkflow(
+    const {
+      workflow: { id },
+      step,
+    } = await submitWorkflow(
       store,
       aWorkflow(
         [
@@ -95,10 +104,11 @@ export function exerciseRunContext(open: OpenStore): void {
     await settleDown(store);
     const parents = [{ jobId: step['list'], key: 'list', status: 'done', result }];
     const taken = await hands.take();
-    for (const [index, id] of taken.entries()) {
-      const { job } = await hands.lease(id);
-      assert.deepEqual(job.runContext, { params: { p: 1 }, item: { value: values[index], index }, parents });
-      await hands.done(id, index);
+    for (const [index, itemId] of taken.entries()) {
+      const { job } = await hands.lease(itemId);
+      const item = { value: values[index], index };
+      assert.deepEqual(job.runContext, { workflow: { id, step: 'each' }, params: { p: 1 }, item, parents });
+      await hands.done(itemId, index);
     }
     await settleDown(store);
     assert.deepEqual((await hands.lease(step['after'] ?? 0)).job.runContext?.parents, [

@@ -35,7 +35,15 @@ export const EventsQuery = strict({
 /** A chunk of output of a followed job. */
 export const OutputEvent = named(
   'OutputEvent',
-  z.object({ attempt: z.number(), offset: z.number(), text: z.string() }),
+  z.object({
+    attempt: z.number(),
+    offset: z.number(),
+    text: z.string(),
+    base64: z
+      .string()
+      .exactOptional()
+      .meta({ description: 'The bytes themselves, if they are not UTF-8; text then has U+FFFD in their place.' }),
+  }),
 );
 export type OutputEvent = z.output<typeof OutputEvent>;
 

@@ -16,7 +16,7 @@ const HistoryEntry = named(
     parent_id: wireId.nullable().meta({ description: 'With `parent_ended`: the job that ended.' }),
   }),
 );
-export type HistoryEntry = z.output<typeof HistoryEntry>;
+type HistoryEntry = z.output<typeof HistoryEntry>;
 
 export const History = named('History', itemsOf(HistoryEntry));
 

@@ -42,9 +42,11 @@ const unique = strict({
   on_conflict: z.enum(UNIQUE_CONFLICTS).exactOptional(),
 });
 
+export const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
 const environment = z
   .record(
-    z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'expected a name of letters, digits and _'),
+    z.string().regex(VARIABLE_NAME, 'expected a name of letters, digits and _'),
     z.string('values must be strings'),
   )
   .meta({ examples: [{ STAGE: 'test' }] });

@@ -76,6 +76,7 @@ export function jobToWire(job: DomainJob): Job {
     group_id: toIdOrNull(job.groupId),
     index: job.groupIndex,
     rerun_of: toIdOrNull(job.rerunOf),
+    unique_key: job.uniqueKey,
     tick: tickOfJobToWire(job.tick),
     run_at: toInstant(job.dueAt),
     attempts: job.attempt,

@@ -11,7 +11,7 @@ import type { Failures, FailuresQuery } from './failures.ts';
 import type { Health, Readiness, Welcome } from './health.ts';
 import type { Heartbeat, HeartbeatAnswer } from './heartbeat.ts';
 import type { History } from './history.ts';
-import type { AttemptList, Job, JobDetail, JobPage, Submitted, WaitQuery } from './job.ts';
+import type { AttemptList, Job, JobDetail, JobPage, Submitted, SubmittedJob, WaitQuery } from './job.ts';
 import type { JobCancel, JobEditInput } from './job-edit.ts';
 import type { JobListQuery } from './job-filter.ts';
 import type { JobSubmissionInput } from './job-submission.ts';
@@ -67,6 +67,7 @@ export const routes = {
   editJob: route('PATCH', '/jobs/:id', 'operate').of<{ body: JobEditInput; reply: Job }>(),
   cancelJob: route('POST', '/jobs/:id/cancel', 'operate').of<{ body?: In<typeof JobCancel>; reply: Job }>(),
   retryJob: route('POST', '/jobs/:id/retry', 'operate').of<{ body?: Empty; reply: Job }>(),
+  rerunJob: route('POST', '/jobs/:id/rerun', 'submit').of<{ body?: Empty; reply: SubmittedJob }>(),
   listAttempts: route('GET', '/jobs/:id/attempts', 'read').of<{ reply: Out<typeof AttemptList> }>(),
   listHistory: route('GET', '/jobs/:id/history', 'read').of<{ reply: Out<typeof History> }>(),
   readCheckpoint: route('GET', '/jobs/:id/checkpoint', 'read').of<{ reply: Out<typeof Checkpoint> }>(),
@@ -121,6 +122,7 @@ export const routes = {
   readOperation: route('GET', '/operations/:id', 'read').of<{ reply: Operation }>(),
   listQueues: route('GET', '/queues', 'read').of<{ reply: Out<typeof QueueList> }>(),
   editQueue: route('PATCH', '/queues/:name', 'operate').of<{ body: QueueEdit; reply: Queue }>(),
+  deleteQueue: route('DELETE', '/queues/:name', 'operate').of<{ reply: Empty }>(),
   listWorkers: route('GET', '/workers', 'read').of<{ reply: Out<typeof WorkerList> }>(),
   drainWorker: route('POST', '/workers/:id/drain', 'operate').of<{ body?: Empty; reply: Worker }>(),
   previewSchedule: route('POST', '/schedules/preview', 'read').of<{

@@ -8,6 +8,11 @@ import { named } from './schemas.ts';
 export const RunContext = named(
   'RunContext',
   z.object({
+    workflow: z
+      .object({ id: wireId, step: z.string() })
+      .nullable()
+      .default(null)
+      .meta({ description: 'The workflow and the step that the job runs for.' }),
     params: z.record(z.string(), z.unknown()).meta({ description: 'The parameters of its workflow.' }),
     item: z
       .object({ value: z.unknown(), index: z.number() })
@@ -29,10 +34,11 @@ export type RunContext = z.output<typeof RunContext>;
 
 /** `sentResults`: ids of parents whose results are not repeated; the parents of this job are added to it. */
 export function runContextToWire(
-  { params, item, parents }: DomainRunContext,
+  { workflow, params, item, parents }: DomainRunContext,
   sentResults: Set<number> | null = null,
 ): RunContext {
   return {
+    workflow: workflow === null ? null : { id: String(workflow.id), step: workflow.step },
     params: { ...params },
     item: item === null ? null : { value: item.value ?? null, index: item.index },
     parents: parents.map(({ jobId, key, status, result }) => {
@@ -46,10 +52,11 @@ export function runContextToWire(
 
 /** `results`: the results of parents of earlier jobs, by id; those of this job are added to it. */
 export function runContextFromWire(
-  { params, item, parents }: RunContext,
+  { workflow, params, item, parents }: RunContext,
   results: Map<string, unknown>,
 ): DomainRunContext {
   return {
+    workflow: workflow === null ? null : { id: Number(workflow.id), step: workflow.step },
     params,
     item,
     parents: parents.map(({ job_id, key, status, result }) => {

@@ -41,6 +41,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   ...inGroup('Change:', [
     [['cancel'], async () => (await import('./commands/change.ts')).cancelCommand()],
     [['retry'], async () => (await import('./commands/change.ts')).retryCommand()],
+    [['rerun'], async () => (await import('./commands/change.ts')).rerunCommand()],
     [['edit'], async () => (await import('./commands/edit.ts')).editCommand()],
     [['queues', 'queue'], async () => (await import('./commands/queues.ts')).queuesCommand()],
     [['workers'], async () => (await import('./commands/workers.ts')).workersCommand()],

@@ -74,7 +74,7 @@ export interface JobSpec {
   input: unknown;
   maxAttempts: number;
   backoff: Backoff;
-  /** The only exit codes that are retried; `null`: all are. */
+  /** The only exit codes that are retried, and then no signal or timeout either; `null`: all are. */
   retryOn: readonly number[] | null;
   /** Exit codes that are never retried; `null`: none. */
   noRetryOn: readonly number[] | null;
@@ -199,6 +199,8 @@ export interface Job extends JobSpec, Counters {
   groupIndex: number | null;
   /** The job that this one repeats. */
   rerunOf: number | null;
+  /** The unique key that it was submitted with, whether or not it still holds it. */
+  uniqueKey: string | null;
 }
 
 export interface Progress {
@@ -222,6 +224,8 @@ export interface ClaimedJob extends JobSpec {
 }
 
 export interface RunContext {
+  /** The workflow and the step that it runs for; `null` for a job that is not in a workflow. */
+  workflow: { id: number; step: string } | null;
   /** The parameters of its workflow. */
   params: Readonly<Record<string, unknown>>;
   /** For an item: its value and its position in the list. */

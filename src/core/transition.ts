@@ -80,7 +80,7 @@ export function transition(job: Job, event: JobEvent, random: number): Change | 
       return cancel(job, fence, event.keepChildren ?? false);
     case 'retry':
       if (job.status !== 'failed' && job.status !== 'cancelled' && job.status !== 'skipped')
-        throw illegal(job, 'retry');
+        throw illegal(job, 'retry', retryHint(job));
       return { kind: 'reopen', fence, counters: { ...countersOf(job), failures: 0, losses: 0 } };
     case 'expire': {
       if (job.status !== 'pending' && job.status !== 'scheduled') return undefined;
@@ -174,6 +174,7 @@ function settle(job: Job, fence: Fence, outcome: Exclude<Outcome, { type: 'succe
     }
     case 'timed_out': {
       counters.failures += 1;
+      if (!mayRetry(job, null)) return fail(fence, counters, record, 'timeout');
       const delayMs = backoffMs(job.backoff, counters.failures, random);
       return retryOrFail(job, fence, { counters, record, reason: 'timeout', delayMs });
     }
@@ -216,8 +217,12 @@ function cancelled(job: Job, fence: Fence, record: AttemptEnd): Change {
   };
 }
 
+/**
+ * `exitCode` is `null` for a signal and a timeout: `retryOn` lists the only ends of a command that are retried, so they are
+ * not among them. A lost worker is no end of the command. Handlers have no exit codes.
+ */
 function mayRetry(job: Job, exitCode: number | null): boolean {
-  if (exitCode === null) return true;
+  if (exitCode === null) return job.retryOn === null || job.handler !== null;
   if (job.noRetryOn?.includes(exitCode)) return false;
   return job.retryOn === null || job.retryOn.includes(exitCode);
 }
@@ -263,6 +268,13 @@ function countersOf(job: Job): Counters {
   return { failures: job.failures, interruptions: job.interruptions, snoozes: job.snoozes, losses: job.losses };
 }
 
-function illegal(job: Job, what: string): WorkronError {
-  return new WorkronError('illegal_transition', `Cannot ${what} job ${job.id}: it is ${job.status}`, { jobId: job.id });
+function illegal(job: Job, what: string, hint = ''): WorkronError {
+  const message = `Cannot ${what} job ${job.id}: it is ${job.status}${hint}`;
+  return new WorkronError('illegal_transition', message, { jobId: job.id });
+}
+
+/** What does what the user wanted instead. */
+function retryHint({ status }: Job): string {
+  if (status === 'done') return '; a rerun makes a new job of it';
+  return status === 'scheduled' ? '; to start it now instead of then, edit it with delay 0s' : '';
 }

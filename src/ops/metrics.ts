@@ -18,23 +18,21 @@ type Gauge<Label extends string = string> = Client.Gauge<Label>;
 
 const Registry: typeof Client.Registry = registry;
 
-export const LIFECYCLE_EVENTS = [
-  'submitted',
-  'deduplicated',
-  'claimed',
-  'done',
-  'failed',
-  'retried',
-  'cancelled',
-  'skipped',
-  'lost',
-  'interrupted',
-  'snoozed',
-  'returned',
-  'expired',
-  'lease_lost',
-] as const;
-export type LifecycleEvent = (typeof LIFECYCLE_EVENTS)[number];
+export type LifecycleEvent =
+  | 'submitted'
+  | 'deduplicated'
+  | 'claimed'
+  | 'done'
+  | 'failed'
+  | 'retried'
+  | 'cancelled'
+  | 'skipped'
+  | 'lost'
+  | 'interrupted'
+  | 'snoozed'
+  | 'returned'
+  | 'expired'
+  | 'lease_lost';
 
 const SECONDS = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300, 1_000, 3_600];
 

@@ -3,10 +3,10 @@
 import type { Reason, TerminalStatus } from '../core/job.ts';
 
 /**
- * Ids and creation times rise together, up to this difference: a statement reads the clock before it gets ids, and a
- * server's clock may be set back a little. A search by ids for jobs of a time range extends the range by this.
+ * Ids and creation times rise together, up to this difference: a statement, which may take ten seconds, reads the clock before it
+ * gets ids, and a server's clock may be set back a little. A search by ids for jobs of a time range extends the range by this.
  */
-export const CREATION_SLACK_MS = 600_000;
+export const CREATION_SLACK_MS = 60_000;
 
 /** The status that jobs with this reason ended with. */
 export function endWith(reason: Reason): TerminalStatus {

@@ -21,6 +21,7 @@ export const TWINS = {
   },
   insert: {
     insertJobs: 'Writes new jobs, in the order of the rows.',
+    setRerunOf: 'Notes which job a new one repeats.',
     replaceJob: 'Overwrites a waiting job by a new one; its id and its attempts stay.',
     replaceLive: 'Resets the live row of a replaced job to that of a new one.',
   },
@@ -128,6 +129,7 @@ export const TWINS = {
     queueCounts: 'The number of jobs of queues by status. A group runs without a worker and is not counted as running.',
     queueRows: 'The settings of one queue or of all.',
     setQueue: 'Pauses, resumes or limits a queue.',
+    deleteQueue: 'Deletes the settings of a queue without unfinished jobs.',
   },
   workers: {
     insertWorker: 'Registers a worker.',

@@ -12,6 +12,7 @@ const JOB: DomainClaimedJob = {
   dueAt: 1_000,
   startedAt: 2_000,
   runContext: {
+    workflow: null,
     params: { date: 'x', list: [1] },
     item: { value: { a: null }, index: 3 },
     parents: [{ jobId: 4, key: 'k', status: 'skipped', result: null }],
@@ -34,7 +35,7 @@ test('a result that several jobs share is sent once, where the worker can read t
   const shared = { jobId: 4, key: 'k', status: 'done' as const, result: { list: ['x'] } };
   const own = { jobId: 6, key: 'l', status: 'failed' as const, result: null };
   const around = (id: number, parents: (typeof shared | typeof own)[]) => {
-    return { ...JOB, id, runContext: { params: {}, item: null, parents } };
+    return { ...JOB, id, runContext: { workflow: { id: 5, step: 's' }, params: {}, item: null, parents } };
   };
   const jobs = [around(7, [shared]), around(8, [shared, own]), around(9, [own])];
   const sentResults = new Set<number>();

@@ -91,8 +91,7 @@ export class Installation implements AsyncDisposable {
       const args = ['worker', ...source, '--workers', String(SLOTS), ...PACE];
       this.workers.push(new Member(`w${index}`, (life) => [...args, '--worker-name', `w${index}-${life}`]));
     }
-    for (const member of this.members)
-      this.stack.defer(async () => void (await member.process?.[Symbol.asyncDispose]()));
+    for (const member of this.members) this.stack.defer(async () => await member.process?.[Symbol.asyncDispose]());
     await (this.schedulers[0] as Member).start();
     await Promise.all(this.members.slice(1).map((member) => member.start()));
   }

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Installation } from './installation.ts';
+import { type Installation, LEASE_MS } from './installation.ts';
 
 const SCHEDULE = 'every-second';
 /** Unfinished jobs that are kept in the installation. */
@@ -103,7 +103,8 @@ export class Load {
   async #submit(random: () => number): Promise<void> {
     const { folder } = this.#installation;
     const me = '$WORKRON_JOB_ID $WORKRON_ATTEMPT';
-    const seconds = random() < 0.3 ? 5 + random() * 10 : random() * 2;
+    // Some outlast the lease of a worker that is frozen while they run.
+    const seconds = random() < 0.3 ? 2 * (LEASE_MS / 1_000) + random() * 10 : random() * 2;
     const command = [
       `exec 9>>"${folder}/lock.$WORKRON_JOB_ID"`,
       `flock -n 9 || echo "${me}" >>"${folder}/overlaps"`,

@@ -2,7 +2,9 @@
  * Runs an installation of real processes under load, does everything to it that faults.ts lists, and reports what was
  * lost, doubled or late.
  *
- *   npm run chaos -- --minutes 30 --store postgres|sqlite [--seed 1]
+ *   npm run chaos -- --minutes 30 --store postgres|sqlite [--seed 1] [--only TEXT]
+ *
+ * `--only` chooses the faults whose name contains a text.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -17,6 +19,7 @@ const { values } = parseArgs({
     minutes: { type: 'string', default: '2' },
     store: { type: 'string', default: 'postgres' },
     seed: { type: 'string', default: '1' },
+    only: { type: 'string', default: '' },
   },
 });
 const store = values.store === 'sqlite' ? 'sqlite' : 'postgres';
@@ -44,7 +47,7 @@ await report();
 
 /** One fault after the other until the time is over. Each kind is due once before any is repeated. */
 async function inflict(random: Chance): Promise<void> {
-  const possible = FAULTS.filter((fault) => fault.applies(installation));
+  const possible = FAULTS.filter((fault) => fault.name.includes(values.only) && fault.applies(installation));
   let due: typeof possible = [];
   while (performance.now() < ends) {
     if (due.length === 0) due = [...possible];
@@ -72,8 +75,9 @@ async function report(): Promise<void> {
   const again = [...completed.values()].filter((times) => times > 1).length;
   const reclaims = await reclaimTimes(marks);
   console.log(`\n${store}, ${values.minutes} minutes, seed ${values.seed}`);
-  for (const { name, applies } of FAULTS) {
-    console.log(`  ${name.padEnd(48)} ${applies(installation) ? (counts.get(name) ?? 0) : 'not possible here'}`);
+  for (const fault of FAULTS) {
+    const count = fault.applies(installation) ? (counts.get(fault.name) ?? 0) : 'not possible here';
+    console.log(`  ${fault.name.padEnd(48)} ${count}`);
   }
   console.log(`  faults: ${[...counts.values()].reduce((sum, count) => sum + count, 0)}`);
   console.log(`  acknowledged jobs: ${load.acknowledged.size}, lost: ${lost.length}, unfinished: ${unfinished.length}`);

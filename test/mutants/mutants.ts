@@ -24,6 +24,28 @@ export function plantIn(text: string, { file, from, to }: Edit): string {
 
 export const MUTANTS: Mutant[] = [
   {
+    name: 'a retry is counted in the minute of the next attempt',
+    edits: [
+      {
+        file: 'src/scheduler/telemetry.ts',
+        from: 'change.delayMs > 0 ? after.dueAt - Math.round(change.delayMs) : this.#now()',
+        to: 'after.dueAt',
+      },
+    ],
+    tests: ['test/scheduler/counters.test.ts'],
+  },
+  {
+    name: 'a process is ready while its disk is full',
+    edits: [
+      {
+        file: 'src/scheduler/create-scheduler.ts',
+        from: 'await store.checkWritable(',
+        to: 'await store.now(',
+      },
+    ],
+    tests: ['test/scheduler/scheduler.test.ts'],
+  },
+  {
     name: 'a hard link to a SQLite file is a file of its own',
     edits: [{ file: 'src/store/sqlite/base/home.ts', from: 'if (names === 1) return file;', to: 'return file;' }],
     tests: ['test/store/sqlite/names.test.ts'],

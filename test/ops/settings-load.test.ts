@@ -173,6 +173,19 @@ test('settings: a lease shorter than two heartbeats is refused', () => {
   assert.equal(load({ flags: { lease: '10s' } }).leaseMs, 10_000);
 });
 
+test('settings: a client talks to the server that the same file or variables describe', () => {
+  const url = (given: Given) => load({ command: 'client', ...given }).url;
+  assert.equal(url({}), 'http://127.0.0.1:8080');
+  assert.equal(url({ yaml: 'port: 18931' }), 'http://127.0.0.1:18931');
+  assert.equal(url({ env: { WORKRON_PORT: '7' }, yaml: 'port: 18931' }), 'http://127.0.0.1:7');
+  assert.equal(url({ yaml: 'port: 9\nhost: 0.0.0.0' }), 'http://127.0.0.1:9');
+  assert.equal(url({ yaml: "host: '::1'" }), 'http://[::1]:8080');
+  assert.equal(url({ yaml: 'port: 0' }), 'http://127.0.0.1:8080', 'a free port is not known');
+  assert.equal(url({ env: { PORT: '5' } }), 'http://127.0.0.1:8080', 'PORT may be that of another program');
+  assert.equal(url({ env: { WORKRON_URL: 'http://x:1' }, yaml: 'port: 18931' }), 'http://x:1');
+  assert.match(refusal({ command: 'client', yaml: 'port: many' }), /port/);
+});
+
 /** Loads settings in a folder that has a `workron.yaml`, which nobody named. */
 function loadIn(yaml: string, given: Given): Settings {
   const before = process.cwd();
@@ -196,7 +209,12 @@ test('settings: a file that nobody named does not decide who gets a token', () =
   const worker = { command: 'worker', env: { WORKRON_TOKEN_FILE: secret } } as const;
   assert.throws(() => loadIn('scheduler: http://elsewhere.example', worker), refused);
 
+  for (const yaml of ['port: 9', 'host: elsewhere.example']) {
+    assert.throws(() => loadIn(yaml, { env: { WORKRON_TOKEN: 't' } }), refused, yaml);
+  }
+
   assert.equal(loadIn(`${url}\ntoken: its-own`, {}).token, 'its-own');
+  assert.equal(loadIn('port: 9\ntoken: its-own', {}).url, 'http://127.0.0.1:9');
   assert.equal(loadIn(url, {}).token, null);
   assert.equal(loadIn(url, { flags: { url: 'http://mine.example' }, env: { WORKRON_TOKEN: 't' } }).token, 't');
   assert.equal(load({ command: 'client', yaml: url, env: { WORKRON_TOKEN: 't' } }).url, 'http://elsewhere.example');

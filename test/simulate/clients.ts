@@ -197,7 +197,15 @@ function specOf(job: JobPlan): typeof DEFAULT_SPEC {
   const isCommand = job.kind === 'command';
   return {
     ...DEFAULT_SPEC,
-    ...{ queue, priority, maxAttempts, timeoutMs, killGraceMs, startTimeoutMs, rerun, onDisconnect, fairKey },
+    queue,
+    priority,
+    maxAttempts,
+    timeoutMs,
+    killGraceMs,
+    startTimeoutMs,
+    rerun,
+    onDisconnect,
+    fairKey,
     command: isCommand ? 'work' : null,
     handler: isCommand ? null : 'work',
     input: job.kind === 'instant' ? 'instant' : null,

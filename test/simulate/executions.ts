@@ -82,7 +82,7 @@ export class Executions {
 
   /** Ends what ran in a process that died. */
   died(which: (execution: Execution) => boolean): void {
-    for (const execution of [...this.#live]) if (which(execution)) this.ended(execution, 'stopped');
+    for (const execution of Array.from(this.#live).filter(which)) this.ended(execution, 'stopped');
   }
 
   /** A frozen process cannot stop its handlers: after it wakes up they may run for a moment beside the next attempt. */

@@ -23,23 +23,21 @@ export function keep(plan: Plan, places: readonly Place[]): Plan {
 /** Returns the places that are needed to break `rule`. Runs the plan at most `maxRuns` times. */
 export async function shrink(plan: Plan, rule: string, maxRuns = 300): Promise<Place[]> {
   let places = placesOf(plan);
-  let runs = 0;
+  const budget = { runs: maxRuns };
   const stillFails = async (tried: readonly Place[]): Promise<boolean> => {
-    runs += 1;
+    budget.runs -= 1;
     const { violation }: Simulated = await simulate(keep(plan, tried));
     return violation?.rule === rule;
   };
-  for (let size = Math.ceil(places.length / 2); size >= 1 && runs < maxRuns; ) {
-    let removed = false;
-    for (let start = 0; start < places.length && runs < maxRuns; ) {
+  for (let size = Math.ceil(places.length / 2); size >= 1 && budget.runs > 0; ) {
+    const before = places.length;
+    for (let start = 0; start < places.length && budget.runs > 0; ) {
       const rest = places.toSpliced(start, size);
-      if (await stillFails(rest)) {
-        places = rest;
-        removed = true;
-      } else start += size;
+      if (await stillFails(rest)) places = rest;
+      else start += size;
     }
-    if (size === 1 && !removed) break;
-    size = size === 1 ? 1 : Math.ceil(size / 2);
+    if (size === 1 && places.length === before) break;
+    size = Math.ceil(size / 2);
   }
   return places;
 }

@@ -3,7 +3,7 @@
 import { Clients } from './clients.ts';
 import type { Plan } from './plan.ts';
 import { installVirtualTime } from './virtual-time.ts';
-import { Violation } from './witness.ts';
+import type { Violation } from './witness.ts';
 import { World } from './world.ts';
 
 installVirtualTime();

@@ -73,7 +73,7 @@ function call(
     try {
       method = target(name)[name] as Method;
     } catch (error) {
-      return reject(error as Error);
+      return reject(error);
     }
     const fate = conditions.storeFate(caller);
     const give = (settle: () => void, ms: number) =>
@@ -84,7 +84,7 @@ function call(
     const onAbort = () => reject(signal.reason as Error);
     signal.addEventListener('abort', onAbort, { once: true });
     if (fate.request !== 'arrives') return give(() => reject(unavailable()), fate.giveUpMs);
-    storePart.time.after(fate.requestMs, storePart, async () => {
+    const arrive = async () => {
       // A call that was given up before it arrived may or may not be carried out.
       if (signal.aborted && fate.cancels) return;
       if (conditions.storeIsAway) return give(() => reject(unavailable()), fate.giveUpMs);
@@ -95,7 +95,8 @@ function call(
       await onCall(caller, { name, args, answer: done.value });
       if (fate.answer === 'arrives' && !conditions.storeIsAway) give(done.give, fate.answerMs);
       else give(() => reject(unavailable()), fate.giveUpMs);
-    });
+    };
+    storePart.time.after(fate.requestMs, storePart, () => void arrive());
   });
 }
 

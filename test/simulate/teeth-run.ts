@@ -11,7 +11,7 @@ import { TEETH, type Tooth } from './teeth.ts';
 const root = join(import.meta.dirname, '..', '..');
 const MAX_SEEDS = 10_000;
 /** Copies that run at once. */
-const AT_ONCE = 2;
+const AT_ONCE = 3;
 
 /** Returns the exit code: 0 if every fault whose name contains one of `wanted` was found. */
 export async function runTeeth(wanted: readonly string[]): Promise<number> {

@@ -28,6 +28,11 @@ export const TEETH: Tooth[] = [
     true,
     'the reaper takes jobs back without patience',
     edit('src/scheduler/duties/reaper.ts', 'if (watchedMs < leaseMs) return', 'if (watchedMs < 0) return'),
+    edit(
+      'src/scheduler/duties/reaper.ts',
+      'await reclaim(context, { watched }, signal);',
+      'await reclaim(context, { watched: { since: 0, at: watched.at } }, signal);',
+    ),
   ),
   tooth(
     true,

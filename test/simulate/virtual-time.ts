@@ -72,8 +72,9 @@ export class Part {
   /** Nothing of this part happens any more: its timers never fire and no answer reaches it. */
   die(): void {
     this.alive = false;
-    for (const listener of [...this.#onDeath]) listener();
+    const listeners = Array.from(this.#onDeath);
     this.#onDeath.clear();
+    for (const listener of listeners) listener();
   }
 
   #sleep(ms: number, signal: AbortSignal): Promise<void> {
@@ -160,8 +161,8 @@ const real = {
   dateNow: Date.now,
   random: Math.random,
   performanceNow: performance.now.bind(performance),
-  uptime: os.uptime,
-  hrtime: process.hrtime.bigint,
+  uptime: os.uptime.bind(os),
+  hrtime: process.hrtime.bigint.bind(process.hrtime),
   timeoutSignal: AbortSignal.timeout.bind(AbortSignal),
 };
 

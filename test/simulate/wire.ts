@@ -80,7 +80,7 @@ export class Wire {
       if (!part.alive || scheduler === undefined)
         return receive(() => reject(unreachable('connection refused')), fate.answerMs);
       const stay = part.onDeath(() => receive(() => reject(unreachable('connection reset')), fate.giveUpMs));
-      const arrive = (answered: (settle: () => void) => void) => async () => {
+      const arrive = async (answered: (settle: () => void) => void): Promise<void> => {
         const settle = await run(scheduler, hungUp.signal).then(
           (value) => () => resolve(structuredClone(value)),
           (error: Error) => () => reject(isWorkronError(error) ? error : new WorkronError('internal', error.message)),
@@ -88,13 +88,8 @@ export class Wire {
         stay();
         answered(settle);
       };
-      time.after(fate.requestMs, part, arrive(give));
-      if (fate.againMs !== null)
-        time.after(
-          fate.requestMs + fate.againMs,
-          part,
-          arrive(() => undefined),
-        );
+      time.after(fate.requestMs, part, () => void arrive(give));
+      if (fate.againMs !== null) time.after(fate.requestMs + fate.againMs, part, () => void arrive(() => undefined));
     });
   }
 }

@@ -53,7 +53,7 @@ export class WorkerProcess {
     const host = this.#host;
     if (host !== undefined && !host.isUp) return host.start();
     this.#life += 1;
-    this.part = host?.part ?? this.#world.newPart(`${this.#name}`);
+    this.part = host?.part ?? this.#world.newPart(this.#name);
     this.workerId = null;
     this.#ended = false;
     this.#world.note(this.#name, 'starts');

@@ -9,10 +9,10 @@ import type { TickOfJob } from '../../src/core/schedule/tick.ts';
 import { ScriptedSource } from '../kit/scripted-source.ts';
 import { TestWorker } from '../kit/worker.ts';
 
-const NAMES = /^WORKRON_(PARAM|ITEM|INDEX|PARENT|SCHEDULE|INTERVAL|IS_CATCHUP|KEY)/;
+const NAMES = /^WORKRON_(PARAM|ITEM|INDEX|PARENT|SCHEDULE|INTERVAL|IS_CATCHUP|KEY|WORKFLOW|STEP)/;
 
 function around(more: Partial<RunContext>): RunContext {
-  return { params: {}, item: null, parents: [], ...more };
+  return { workflow: null, params: {}, item: null, parents: [], ...more };
 }
 
 function parent(key: string, result: unknown, more: Partial<ParentEnd> = {}): ParentEnd {
@@ -44,6 +44,13 @@ test('worker: parameters are variables, whatever is in them; a list has none', a
     WORKRON_PARAM_START_DATE: '$(rm -rf /) "x"',
     WORKRON_PARAM_TRIES: '3',
     WORKRON_PARAM_DRY_RUN: 'true',
+  });
+});
+
+test('worker: a step knows its workflow and its key', async () => {
+  assert.deepEqual(await variables(around({ workflow: { id: 7, step: 'load' } })), {
+    WORKRON_WORKFLOW_ID: '7',
+    WORKRON_STEP: 'load',
   });
 });
 
@@ -180,7 +187,7 @@ test('worker: who the job is cannot be changed from around it', async () => {
 test('worker: a handler gets parameters, item and parents unchanged, and none without a workflow', async () => {
   const source = new ScriptedSource();
   const handlers = {
-    look: (_: unknown, { params, item, parents }: RunContext) => ({ params, item, parents }),
+    look: (_: unknown, { params, item, parents }: Omit<RunContext, 'workflow'>) => ({ params, item, parents }),
   };
   await using _ = new TestWorker(source, { handlers });
   const runContext = around({
@@ -189,6 +196,14 @@ test('worker: a handler gets parameters, item and parents unchanged, and none wi
     parents: [parent('a', { rows: 1 })],
   });
   const [id, alone] = source.submit({ handler: 'look', runContext }, { handler: 'look' }) as [number, number];
-  assert.deepEqual(await source.outcome(id), { type: 'succeeded', exitCode: null, result: runContext });
-  assert.deepEqual(await source.outcome(alone), { type: 'succeeded', exitCode: null, result: around({}) });
+  assert.deepEqual(await source.outcome(id), {
+    type: 'succeeded',
+    exitCode: null,
+    result: { params: runContext.params, item: runContext.item, parents: runContext.parents },
+  });
+  assert.deepEqual(await source.outcome(alone), {
+    type: 'succeeded',
+    exitCode: null,
+    result: { params: {}, item: null, parents: [] },
+  });
 });

@@ -30,7 +30,8 @@ export const accessSettings = inGroup('Listening and access', {
     default: 'http://127.0.0.1:8080',
     defaultText: 'http://127.0.0.1:8080',
     parse: httpUrl,
-    sentence: 'Address of the Workron server to talk to.',
+    sentence:
+      'Address of the Workron server to talk to. Without it, port and host of the file or of WORKRON_PORT and WORKRON_HOST count.',
     commands: ['client'],
   }),
   token: setting<string | null>({

@@ -50,6 +50,11 @@ export function loadSettings(sources: SettingsSources): Settings {
     if (found !== undefined) given[key] = found;
     values[key] = found === undefined ? setting.default : parse(setting, found);
   }
+  const local = sources.command === 'client' && given.url === undefined ? localUrl(sources, file) : undefined;
+  if (local !== undefined) {
+    given.url = local;
+    values['url'] = local.text;
+  }
   checkTrust(given);
   if (values['token'] === null) values['token'] = readToken(values['tokenFile'] as string | null);
 
@@ -59,6 +64,22 @@ export function loadSettings(sources: SettingsSources): Settings {
   const settings: Settings = { ...plain, dbUrl, store: chooseStore(dbUrl, plain.dbDriver) };
   checkSettings(settings, sources.command);
   return settings;
+}
+
+/** Where a server with the same variables and file listens; `undefined` if they do not say so. */
+function localUrl({ env }: SettingsSources, file: ReadonlyMap<string, Given>): Given | undefined {
+  const sources: SettingsSources = { command: 'up', flags: {}, env };
+  // PORT may be that of another program: it counts for a server only.
+  const { fallback: _fallback, ...portSetting } = SETTINGS.port;
+  const [port, host] = [find(portSetting, sources, file), find(SETTINGS.host, sources, file)];
+  // A file that nobody named is not trusted with a token, whichever part of the address it says.
+  const source = [port, host].find((found) => found?.unasked) ?? port ?? host;
+  if (source === undefined) return undefined;
+  const listens = port === undefined ? SETTINGS.port.default : (parse(SETTINGS.port, port) as number);
+  if (listens === 0) return undefined;
+  const name = host === undefined ? SETTINGS.host.default : (parse(SETTINGS.host, host) as string);
+  const address = name === '0.0.0.0' || name === '::' ? SETTINGS.host.default : name;
+  return { ...source, text: `http://${address.includes(':') ? `[${address}]` : address}:${listens}` };
 }
 
 function find(

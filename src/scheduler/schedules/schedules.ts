@@ -1,6 +1,7 @@
 /** The operations on schedules. */
 
 import { WorkronError } from '../../core/error.ts';
+import { jitterMs } from '../../core/schedule/jitter.ts';
 import { addRuns } from '../../core/schedule/plan-due.ts';
 import { oldestTicks } from '../../core/schedule/recurrence.ts';
 import { recurrenceOf } from '../../core/schedule/recurrence-of.ts';
@@ -31,6 +32,13 @@ export interface TickPage {
   items: Tick[];
   /** Pass as `before` to read the next page; `null` on the last page. */
   nextBefore: number | null;
+}
+
+interface NextTicks {
+  timezone: string;
+  ticks: number[];
+  /** How long after its tick a run starts, by the schedule's jitter; `null`: each key has another delay. */
+  delayMs: number | null;
 }
 
 interface Options {
@@ -67,7 +75,7 @@ export interface Schedules {
   /** Runs past ticks that have no run. Throws `bad_request` for more than `MAX_BACKFILLED` of them. */
   backfillSchedule(name: string, request: BackfillRequest, options: Options, signal: AbortSignal): Promise<Backfilled>;
   /** The next `count` ticks from now on, even if the schedule is paused. */
-  nextTicks(name: string, count: number, signal: AbortSignal): Promise<{ timezone: string; ticks: number[] }>;
+  nextTicks(name: string, count: number, signal: AbortSignal): Promise<NextTicks>;
   ticks(
     name: string,
     filter: TickFilter,
@@ -104,7 +112,9 @@ export function schedulesOf(context: SchedulerContext): Schedules {
       const schedule = await readSchedule(context, name, signal);
       const now = await store.now(signal);
       const ticks = oldestTicks(recurrenceOf(schedule), now, Number.POSITIVE_INFINITY, count);
-      return { timezone: schedule.timezone, ticks };
+      const { timezone, jitterMs: window, forEach } = schedule;
+      const delayMs = window === 0 ? 0 : forEach === null ? jitterMs(name, '', window) : null;
+      return { timezone, ticks, delayMs };
     },
     async ticks(name, filter, { before, limit }, signal) {
       const found = await store.ticks(name, filter, { before, limit: limit + 1 }, signal);

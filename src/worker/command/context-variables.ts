@@ -8,8 +8,9 @@ import type { TickOfJob } from '../../core/schedule/tick.ts';
 const MAX_VALUE_BYTES = 4 * 1024;
 const MAX_TOTAL_BYTES = 64 * 1024;
 
-export function contextVariables({ params, item, parents }: RunContext): Record<string, string> {
-  return { ...paramVariables(params), ...itemVariables(item), ...parentVariables(parents) };
+export function contextVariables({ workflow, params, item, parents }: RunContext): Record<string, string> {
+  const place = workflow === null ? {} : { WORKRON_WORKFLOW_ID: String(workflow.id), WORKRON_STEP: workflow.step };
+  return { ...place, ...paramVariables(params), ...itemVariables(item), ...parentVariables(parents) };
 }
 
 /** The key of the tick is also the item, unless the job is an item of a step. */

@@ -51,7 +51,7 @@ export interface HandlerContext {
   readonly lease: { jobId: number; attempt: number; workerId: number };
 }
 
-const NO_CONTEXT: RunContext = { params: {}, item: null, parents: [] };
+const NO_CONTEXT: RunContext = { workflow: null, params: {}, item: null, parents: [] };
 
 /** Returns the job's result (JSON), or throws. */
 export type Handler = (input: unknown, context: HandlerContext) => unknown;

@@ -139,12 +139,14 @@ export function exerciseSource(name: string, open: () => Promise<TestSource>): v
         { ...step, key: 'then', job: command(), parents: [0] },
       ];
       const params = { date: '2026-01-31', list: [1, null] };
-      await it.scheduler.submitWorkflow({ name: 'w', params, steps, rerunOf: null }, {}, signal);
+      const submitted = await it.scheduler.submitWorkflow({ name: 'w', params, steps, rerunOf: null }, {}, signal);
+      const { id } = submitted.workflow;
       const first = await claimOne(it.source, registration);
-      assert.deepEqual(first.runContext, { params, item: null, parents: [] });
+      assert.deepEqual(first.runContext, { workflow: { id, step: 'first' }, params, item: null, parents: [] });
       await settleOne(it.source, registration, first, { type: 'succeeded', exitCode: 0, result: { rows: [7] } });
       const then = await claimOne(it.source, registration, 2);
       assert.deepEqual(then.runContext, {
+        workflow: { id, step: 'then' },
         params,
         item: null,
         parents: [{ jobId: first.id, key: 'first', status: 'done', result: { rows: [7] } }],

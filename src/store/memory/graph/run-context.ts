@@ -10,7 +10,9 @@ import type { Tables } from '../base/tables.ts';
 export function runContextOf(tables: Tables, entry: Entry, known: Map<number, ParentEnd>): RunContext | null {
   const child = entry.groupId === null ? entry : (tables.jobs.get(entry.groupId) as Entry);
   if (child.parents.size === 0 && entry.workflowId === null) return null;
+  const { workflowId, stepKey } = entry;
   return {
+    workflow: workflowId === null || stepKey === null ? null : { id: workflowId, step: stepKey },
     params: copyJson(tables.workflows.get(entry.workflowId ?? 0)?.params ?? {}),
     item: entry.groupIndex === null ? null : { value: copyJson(entry.item), index: entry.groupIndex },
     parents: [...child.parents.keys()]

@@ -175,13 +175,10 @@ export class Database implements AsyncDisposable {
 }
 
 function openPool(config: pg.PoolConfig, log: Log): pg.Pool {
-  const pool = new pg.Pool({
-    ...config,
-    ...connectionSettings,
-    // A statement that is sent behind another does not wait for its answer: see `queryThen`.
-    pipeline: true,
-    onConnect: (client: pg.ClientBase) => client.query(SESSION),
-  });
+  const onConnect = (client: pg.ClientBase) => client.query(SESSION);
+  // In a pipeline, a statement that is sent behind another does not wait for its answer: see `queryThen`.
+  const settings = { ...config, ...connectionSettings, pipeline: true, onConnect };
+  const pool = new pg.Pool(settings);
   // A connection may break at any moment. The next call on it fails; the process goes on.
   pool.on('connect', (client) => client.on('error', () => undefined));
   pool.on('error', (error) => log.debug({ error }, 'an idle database connection broke'));

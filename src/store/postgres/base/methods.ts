@@ -6,7 +6,7 @@ import { beatInstance, forgetInstances, instances, leaveInstance } from '../clus
 import { deliver, notices, notifications, postponeNotice } from '../cluster/notices.ts';
 import { advanceOperation, createOperation, openOperations, operation } from '../cluster/operations.ts';
 import { prune } from '../cluster/prune.ts';
-import { queues, setQueue } from '../cluster/queues.ts';
+import { deleteQueue, queues, setQueue } from '../cluster/queues.ts';
 import { addStats, stats } from '../cluster/stats.ts';
 import { drainWorker, leaveWorker, registerWorker, retireWorkers, workers } from '../cluster/workers.ts';
 import { adopt } from '../graph/adopt.ts';
@@ -96,6 +96,7 @@ export const methods = {
 
   queues,
   setQueue,
+  deleteQueue,
   registerWorker,
   workers,
   drainWorker,

@@ -20,6 +20,8 @@ interface Around {
   children: number[] | null;
   parents: number[];
   about: WorkflowRow[] | null;
+  /** The keys of the steps that claimed jobs run for. */
+  steps: [jobId: number, key: string][] | null;
 }
 
 interface WorkflowRow {
@@ -41,16 +43,20 @@ export async function runContextOf(
   // An item has the parents of its group, which many items share.
   const askedOf = ({ job, groupId }: Claimed) => groupId ?? job.id;
   const workflowIds = new Set(jobs.flatMap(({ workflowId }) => workflowId ?? []));
-  const values = [numbers([...new Set(jobs.map(askedOf))]), numbers([...workflowIds])];
+  const inWorkflow = jobs.filter(({ workflowId }) => workflowId !== null).map(({ job }) => job.id);
+  const values = [numbers([...new Set(jobs.map(askedOf))]), numbers([...workflowIds]), numbers(inWorkflow)];
   const [around] = await database.query<Around>(sql.around, values, signal);
   const about = around?.about ?? [];
   await beginWorkflows({ database, sql }, about, { startedAt: jobs[0]?.job.startedAt ?? 0, signal });
   const params = new Map(about.map((workflow) => [workflow.id, workflow.params]));
+  const steps = new Map(around?.steps ?? []);
   const ends = await parentEnds(context, around as Around, signal);
   return new Map(
     jobs.map((claim) => {
       const { job, spec, workflowId, groupId, groupIndex } = claim;
+      const step = steps.get(job.id);
       const runContext = {
+        workflow: workflowId === null || step === undefined ? null : { id: workflowId, step },
         params: (workflowId === null ? undefined : params.get(workflowId)) ?? {},
         item: groupId === null ? null : { value: itemOf(spec), index: groupIndex ?? 0 },
         parents: ends.get(askedOf(claim)) ?? [],

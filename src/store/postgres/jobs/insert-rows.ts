@@ -177,5 +177,6 @@ function newlyStored(asked: NewJob, id: number, now: number): Job {
     groupId: null,
     groupIndex: null,
     rerunOf: null,
+    uniqueKey: asked.unique?.key ?? null,
   };
 }

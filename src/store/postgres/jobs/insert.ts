@@ -2,7 +2,7 @@
 
 import type { Job, NewJob } from '../../../core/job.ts';
 import { laneKeysOf } from '../../../core/lane.ts';
-import type { Inserted, InsertOptions } from '../../job-store.ts';
+import type { Inserted, JobInsertOptions } from '../../job-store.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { numbers } from '../base/values.ts';
@@ -13,11 +13,12 @@ import { giveTurnsTo } from './turns.ts';
 export async function insert(
   context: Context,
   jobs: readonly NewJob[],
-  options: InsertOptions,
+  options: JobInsertOptions,
   signal: AbortSignal,
 ): Promise<Inserted> {
   const lanes = await lanesOf(context, jobs, signal);
-  if (options.idempotency !== undefined || jobs.some((job) => job.unique !== null || job.dependsOn.length > 0)) {
+  const hasOptions = options.idempotency !== undefined || options.rerunOf !== undefined;
+  if (hasOptions || jobs.some((job) => job.unique !== null || job.dependsOn.length > 0)) {
     return await insertGuarded(context, { jobs, lanes, options }, signal);
   }
   const batch = { jobs, lanes };

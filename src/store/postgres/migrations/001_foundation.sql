@@ -419,6 +419,7 @@ create table workron.operation (
 -- Lists by name, queue and tags. The claim reads none of these.
 create index job_name on workron.job (name, id) where name is not null;
 create index job_queue on workron.job (queue, id);
+create index job_unique_key on workron.job ((spec ->> 'unique_key'), id) where spec ? 'unique_key';
 create index job_tagged on workron.job (id) where tags <> '{}';
 create index job_workflow on workron.job (workflow_id, id) where workflow_id is not null;
 create unique index job_item on workron.job (group_id, group_index) where group_id is not null;

@@ -3,7 +3,7 @@
 import type { Condition } from '../../../core/dag/conditions.ts';
 import type { Job, JobSpec, Reason, Status } from '../../../core/job.ts';
 import type { Thrown } from '../../../core/outcome.ts';
-import { decodeSpec, type StoredSpec } from '../../spec.ts';
+import { decodeSpec, type StoredSpec, uniqueKeyOf } from '../../spec.ts';
 
 export interface SpecRow {
   queue: string;
@@ -80,6 +80,7 @@ export function decodeJob(row: JobRow): Job {
     groupId: row.group_id,
     groupIndex: row.group_index,
     rerunOf: row.rerun_of,
+    uniqueKey: uniqueKeyOf(row.spec),
   };
 }
 

@@ -143,8 +143,8 @@ interface Part {
 }
 
 /** True if an index finds them by more than their id. */
-function isNarrow({ workflowId, groupId, parentId, queue, name, tags }: Bounded): boolean {
-  return [workflowId, groupId, parentId, queue, name, tags?.[0]].some((wanted) => wanted !== undefined);
+function isNarrow({ workflowId, groupId, parentId, queue, name, uniqueKey, tags }: Bounded): boolean {
+  return [workflowId, groupId, parentId, queue, name, uniqueKey, tags?.[0]].some((wanted) => wanted !== undefined);
 }
 
 function partsOf(
@@ -192,6 +192,10 @@ function conditionsOf({ schema: s }: Dialect, filter: Bounded, bind: (value: unk
   }
   if (queue !== undefined) conditions.push(`j.queue = ${bind(queue)}`);
   if (name !== undefined) conditions.push(`j.name = ${bind(name)}`);
+  // The first condition is that of the index.
+  if (filter.uniqueKey !== undefined) {
+    conditions.push(`j.spec ? 'unique_key' and j.spec ->> 'unique_key' = ${bind(filter.uniqueKey)}`);
+  }
   // `<> '{}'` is redundant, but makes the index of tagged jobs usable.
   if (tags !== undefined && tags.length > 0) conditions.push(`j.tags <> '{}' and j.tags @> ${bind(tags)}::text[]`);
   if (workerId !== undefined) {
@@ -217,15 +221,17 @@ function textSearch(
   { text, above }: { text: string; above: number | undefined },
   bind: (value: unknown) => string,
 ): TextSearch {
-  // The database's collation may fold ASCII only, but it is faster.
   const isPlain = !/[^\p{ASCII}]/u.test(text);
-  const folded = (part: string) => `lower((${part})${folds && !isPlain ? ' collate "und-x-icu"' : ''})`;
+  // "C" folds ASCII only, which takes half the time of other collations.
+  const collation = isPlain ? ' collate "C"' : folds ? ' collate "und-x-icu"' : '';
+  const folded = (part: string) => `lower((${part})${collation})`;
   const wanted = folded(`${bind(text)}::text`);
   const holds = (place: string) => `position(${wanted} in ${folded(place)}) > 0`;
   const inJob = [
     holds('j.name'),
     holds(`j.spec ->> 'command'`),
-    `position(replace(${wanted}, ' ', '') in replace(${folded(`j.spec ->> 'input'`)}, ' ', '')) > 0`,
+    // Most commands have no input: it is looked for before it is folded.
+    `(j.spec ? 'input' and position(replace(${wanted}, ' ', '') in replace(${folded(`j.spec ->> 'input'`)}, ' ', '')) > 0)`,
   ].join(' or ');
   return {
     exact: `(${inJob} or ${holds('r.error')})`,

@@ -5,7 +5,7 @@ import { lead, resign } from '../cluster/leadership.ts';
 import { deliver, notices, postponeNotice } from '../cluster/notices.ts';
 import { advanceOperation, createOperation, openOperations, operation } from '../cluster/operations.ts';
 import { prune } from '../cluster/prune.ts';
-import { setQueue } from '../cluster/queues.ts';
+import { deleteQueue, setQueue } from '../cluster/queues.ts';
 import { addStats } from '../cluster/stats.ts';
 import { drainWorker, leaveWorker, registerWorker, retireWorkers } from '../cluster/workers.ts';
 import { adopt } from '../graph/adopt.ts';
@@ -64,6 +64,7 @@ const writes = {
   postponeNotice,
 
   setQueue,
+  deleteQueue,
   registerWorker,
   drainWorker,
   leaveWorker,

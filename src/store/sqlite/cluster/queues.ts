@@ -34,6 +34,10 @@ export function setQueue({ database, now, effects }: Context, name: string, sett
   effects.madeRoom();
 }
 
+export function deleteQueue({ database }: Context, name: string): boolean {
+  return database.run(sql.deleteQueue, name) > 0;
+}
+
 function stateOf({ name, paused_at, max_running }: QueueRow): QueueState {
   return {
     name,

@@ -7,7 +7,13 @@ import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
 import { CLAIMED, type ClaimedRow } from '../reads/job-row.ts';
 
-type PlaceRow = readonly [jobId: number, workflowId: number | null, childId: number, index: number | null];
+type PlaceRow = readonly [
+  jobId: number,
+  workflowId: number | null,
+  childId: number,
+  index: number | null,
+  stepKey: string | null,
+];
 type ParentRow = readonly [
   childId: number,
   jobId: number,
@@ -56,9 +62,10 @@ export function decodeRunContext(
     parents.set(childId, ends);
   }
   return new Map(
-    answer.places.map(([jobId, workflowId, childId, index]) => [
+    answer.places.map(([jobId, workflowId, childId, index, stepKey]) => [
       jobId,
       {
+        workflow: workflowId === null || stepKey === null ? null : { id: workflowId, step: stepKey },
         params: params.get(workflowId ?? 0) ?? {},
         item: index === null ? null : { value: itemOf(JSON.parse(specs.get(jobId) ?? '{}') as StoredSpec), index },
         parents: parents.get(childId) ?? [],

@@ -376,6 +376,7 @@ create table operation (
 -- Lists by name, queue and tags. The claim reads none of these.
 create index job_name on job (name, id) where name is not null;
 create index job_queue on job (queue, id);
+create index job_unique_key on job (json_extract(spec, '$.unique_key'), id) where instr(spec, '"unique_key"') > 0;
 create index job_tagged on job (id) where tags <> '[]';
 create index job_workflow on job (workflow_id, id) where workflow_id is not null;
 create unique index job_item on job (group_id, group_index) where group_id is not null;

@@ -12,7 +12,7 @@ export const contextsSql = {
 
   // SQLite only: PostgreSQL's claim returns these columns with the claimed jobs.
   /** The workflow of claimed jobs, and the job whose parents they have: an item has those of its group. */
-  claimedPlaces: `select j.id, j.workflow_id, coalesce(j.group_id, j.id), j.group_index
+  claimedPlaces: `select j.id, j.workflow_id, coalesce(j.group_id, j.id), j.group_index, j.step_key
     from json_each(?1) i join job j on j.id = i.value`,
   paramsOf: 'select id, params from workflow where id in (select value from json_each(?))',
 } satisfies Twins<'contexts'>;

@@ -70,7 +70,7 @@ export function toThread(error: unknown): ThreadError {
     return { name: 'Error', message: text, stack: text, delayMs: undefined, code: undefined, thrown };
   const { delayMs } = error as { delayMs?: number };
   const code = isWorkronError(error) ? error.code : undefined;
-  return { name: thrown.name, message: (error as Error).message, stack: text, delayMs, code, thrown };
+  return { name: thrown.name, message: thrown.message, stack: text, delayMs, code, thrown };
 }
 
 /** Restores an error of the other side, with its class if it is one of ours. */

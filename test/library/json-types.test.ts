@@ -5,11 +5,10 @@ import { test } from 'node:test';
 import { job, open } from '../../src/index.ts';
 import type { Json } from '../../src/library/json.ts';
 
-// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the usual test of equal types
-type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+type Equal<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false;
 
-// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- fails to compile unless the types are equal
-function same<_A extends true>(): void {}
+/** Compiles only with `true`. */
+const same = (...all: readonly true[]) => assert.ok(all[0]);
 
 class Price {
   readonly cents: number;
@@ -29,24 +28,24 @@ interface Tree {
 }
 
 test('json: the type of a property that can be missing is optional, and what JSON drops is not there', () => {
-  same<Equal<Json<{ u: string | undefined }>, { u?: string }>>();
-  same<Equal<Json<{ opt?: string; n: number }>, { n: number; opt?: string }>>();
-  same<Equal<Json<{ f: () => void; s: symbol; v: undefined; n: null }>, { n: null }>>();
-  same<Equal<Json<{ maybe: string | (() => void) }>, { maybe?: string }>>();
-  same<Equal<Json<Map<string, number>>, Record<string, never>>>();
-  same<Equal<Json<{ seen: Set<string> }>, { seen: Record<string, never> }>>();
-  same<Equal<Json<Date>, string>>();
-  same<Equal<Json<{ at: Date | undefined }>, { at?: string }>>();
-  same<Equal<Json<undefined>, null>>();
-  same<Equal<Json<void>, null>>();
-  same<Equal<Json<[string | undefined, Date]>, [string | null, string]>>();
-  same<Equal<Json<(number | undefined)[]>, (number | null)[]>>();
-  same<Equal<Json<{ type: 'a'; n: number } | { type: 'b' }>, { type: 'a'; n: number } | { type: 'b' }>>();
-  same<Equal<Json<Price>, { readonly cents: number; note?: string }>>();
-  same<Equal<Json<unknown>, unknown>>();
-  same<Equal<Json<Tree>['children'][number]['name'], string>>();
-  same<Equal<Json<Record<string, number>>, Record<string, number>>>();
-  same<Equal<Json<string & { readonly brand: 'id' }>, string & { readonly brand: 'id' }>>();
+  same(true satisfies Equal<Json<{ u: string | undefined }>, { u?: string }>);
+  same(true satisfies Equal<Json<{ opt?: string; n: number }>, { n: number; opt?: string }>);
+  same(true satisfies Equal<Json<{ f: () => void; s: symbol; v: undefined; n: null }>, { n: null }>);
+  same(true satisfies Equal<Json<{ maybe: string | (() => void) }>, { maybe?: string }>);
+  same(true satisfies Equal<Json<Map<string, number>>, Record<string, never>>);
+  same(true satisfies Equal<Json<{ seen: Set<string> }>, { seen: Record<string, never> }>);
+  same(true satisfies Equal<Json<Date>, string>);
+  same(true satisfies Equal<Json<{ at: Date | undefined }>, { at?: string }>);
+  same(true satisfies Equal<Json<undefined>, null>);
+  same(true satisfies Equal<Json<void>, null>);
+  same(true satisfies Equal<Json<[string | undefined, Date]>, [string | null, string]>);
+  same(true satisfies Equal<Json<(number | undefined)[]>, (number | null)[]>);
+  same(true satisfies Equal<Json<{ type: 'a'; n: number } | { type: 'b' }>, { type: 'a'; n: number } | { type: 'b' }>);
+  same(true satisfies Equal<Json<Price>, { readonly cents: number; note?: string }>);
+  same(true satisfies Equal<Json<unknown>, unknown>);
+  same(true satisfies Equal<Json<Tree>['children'][number]['name'], string>);
+  same(true satisfies Equal<Json<Record<string, number>>, Record<string, number>>);
+  same(true satisfies Equal<Json<string & { readonly brand: 'id' }>, string & { readonly brand: 'id' }>);
 });
 
 test('json: a result has at run time what its type says', async () => {

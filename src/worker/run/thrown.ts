@@ -14,9 +14,11 @@ const UNREADABLE = 'the handler threw a value that cannot be read';
 export function textOfThrown(thrown: unknown): string {
   try {
     const texts: string[] = [];
-    for (let value = thrown; texts.length <= MAX_CAUSES; value = value.cause) {
+    let value = thrown;
+    while (texts.length <= MAX_CAUSES) {
       texts.push(textOfOne(value));
       if (!Error.isError(value) || value.cause === undefined) break;
+      value = value.cause;
     }
     return cleanText(texts.join('\ncaused by: ').slice(0, MAX_ERROR_LENGTH));
   } catch {

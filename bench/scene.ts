@@ -60,7 +60,13 @@ export async function scenes(driver: Driver): Promise<Scenes> {
   const open = async (): Promise<Scene> => {
     count += 1;
     const schema = `bench_${count}`;
-    const settings = { store: await choice(), dbDirectUrl: null, dbSchema: schema, dbPool: 10 };
+    const settings = {
+      store: await choice(),
+      dbDirectUrl: null,
+      dbSchema: schema,
+      dbPool: 10,
+      dbPreparedStatements: true,
+    };
     const store = await openStore(settings, { log: silentLog, migrate: true });
     return sceneOn(store, admin === undefined ? undefined : { admin, schema });
   };

@@ -14,6 +14,7 @@ function callsOf(store: Store, lease: Lease, waitingId: number): ((signal: Abort
   const flag = async () => transition(await readOne(store, jobId), { type: 'cancel' }, 0) ?? assert.fail();
   return [
     (signal) => store.now(signal),
+    (signal) => store.checkWritable(signal),
     (signal) => store.insert([aJob()], {}, signal),
     (signal) => store.insertAndClaim([aJob()], { workerId, limit: 1, offer: anOffer(), claimSeq: 1 }, signal),
     (signal) => store.claim({ workerId, limit: 1, offer: anOffer(), claimSeq: 1 }, signal),
@@ -36,6 +37,7 @@ function callsOf(store: Store, lease: Lease, waitingId: number): ((signal: Abort
     (signal) => store.readLog({ jobId, attempt, from: 0, maxBytes: 10 }, signal),
     (signal) => store.queues(signal),
     (signal) => store.setQueue('default', { paused: true }, signal),
+    (signal) => store.deleteQueue('default', signal),
     (signal) => store.registerWorker(aWorker(), signal),
     (signal) => store.workers(signal),
     (signal) => store.drainWorker(workerId, signal),

@@ -40,6 +40,7 @@ import { exerciseRunContext } from './run-context.ts';
 import { exerciseRunSchedule } from './run-schedule.ts';
 import { exerciseSchedules } from './schedules.ts';
 import { exerciseSettle } from './settle.ts';
+import { exerciseSideEffects } from './side-effects.ts';
 import { exerciseStats } from './stats.ts';
 import { exerciseStepsTogether } from './steps-together.ts';
 import { exerciseTickNotices } from './tick-notices.ts';
@@ -93,6 +94,7 @@ const THEMES = [
   exerciseLeadership,
   exerciseInstances,
   exerciseHints,
+  exerciseSideEffects,
   exerciseAbort,
   exerciseRaces,
 ];

@@ -148,25 +148,50 @@ export function exerciseGroups(open: OpenStore): void {
     const group = await readOne(store, step['each'] ?? 0);
     const first = await readOne(store, b ?? 0);
     assert.deepEqual([group.status, group.reason, group.error], ['failed', first.reason, `item 1: ${first.error}`]);
-    assert.equal(group.result, null);
+    assert.deepEqual(group.result, [null, null, null], 'the list, with nothing from items that failed');
     assert.deepEqual(await fates(store, [{ id: step['after'] ?? 0 }]), ['skipped: upstream_failed']);
     assert.equal((await readWorkflow(store, workflow)).status, 'failed');
   });
 
-  test('for_each: items that may fail do not fail it', async ({ store }) => {
+  test('for_each: with continue_on_failure it fails with its items, and its failure counts as success', async ({
+    store,
+  }) => {
     const hands = await Hands.of(store);
-    const wanted = aWorkflow([
-      aStep('each', { job: { continueOnFailure: true }, forEach: { items: [1, 2], maxParallel: null } }),
-    ]);
-    const { workflow, step } = await submitWorkflow(store, wanted);
+    const forEach = { items: [1, 2], maxParallel: null };
+    const steps = [aStep('each', { job: { continueOnFailure: true }, forEach }), aStep('after', { parents: [0] })];
+    const { workflow, step } = await submitWorkflow(store, aWorkflow(steps));
     await settleDown(store);
     const [a, b] = await hands.take();
     await hands.failed(a ?? 0);
     await hands.done(b ?? 0, 2);
     await settleDown(store);
-    const group = await readOne(store, step['each'] ?? 0);
-    assert.deepEqual([group.status, group.result], ['done', [null, 2]]);
+    const { job, group } = await stepOf(store, workflow, 'each');
+    assert.deepEqual([job.status, job.reason, job.result], ['failed', 'fatal', [null, 2]]);
+    assert.deepEqual(group?.counts, { open: 0, fine: 1, failed: 1, cancelled: 0 });
+    assert.deepEqual(await statuses(store, [step['after'] ?? 0]), ['pending']);
+    assert.deepEqual((await readWorkflow(store, workflow)).counts, { open: 1, fine: 1, failed: 0, cancelled: 0 });
+    await hands.done(step['after'] ?? 0);
     assert.equal((await readWorkflow(store, workflow)).status, 'done');
+  });
+
+  test('for_each: reopening an item takes its failure out of the counts again', async ({ store }) => {
+    const hands = await Hands.of(store);
+    const forEach = { items: [1, 2], maxParallel: null };
+    const wanted = aWorkflow([aStep('each', { job: { continueOnFailure: true }, forEach })]);
+    const { workflow } = await submitWorkflow(store, wanted);
+    await settleDown(store);
+    const [a, b] = await hands.take();
+    await hands.failed(a ?? 0);
+    await hands.done(b ?? 0, 2);
+    await settleDown(store);
+    await retry(store, a ?? 0);
+    const reopened = await stepOf(store, workflow, 'each');
+    assert.deepEqual([reopened.job.status, reopened.job.result], ['running', null]);
+    assert.deepEqual(reopened.group?.counts, { open: 1, fine: 1, failed: 0, cancelled: 0 });
+    await hands.done(a ?? 0, 1);
+    await settleDown(store);
+    const { job, group } = await stepOf(store, workflow, 'each');
+    assert.deepEqual([job.status, job.result, group?.counts.fine], ['done', [1, 2], 2]);
   });
 
   test('for_each: no more items at a time than it says', async ({ store }) => {

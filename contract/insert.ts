@@ -80,6 +80,7 @@ export function exerciseInsert(open: OpenStore): void {
       groupId: null,
       groupIndex: null,
       rerunOf: null,
+      uniqueKey: null,
     });
     assert.deepEqual(await readOne(store, id), job);
   });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { aJob, anOffer, jobs } from './kit/builders.ts';
-import { claim, claimOne, forever, ids, register, submit, succeed } from './kit/steps.ts';
+import { cancel, claim, claimOne, forever, ids, register, submit, succeed } from './kit/steps.ts';
 import { type OpenStore, withStore } from './kit/store.ts';
 
 export function exerciseQueues(open: OpenStore): void {
@@ -23,6 +23,24 @@ export function exerciseQueues(open: OpenStore): void {
     await advance(5_000);
     const second = await store.setQueue('a', { paused: true }, forever);
     assert.equal(second.pausedAt, first.pausedAt);
+  });
+
+  test('queues: one without unfinished jobs can be deleted, and starts afresh after that', async ({ store }) => {
+    await store.setQueue('typo', { paused: true, maxRunning: 1 }, forever);
+    assert.equal(await store.deleteQueue('typo', forever), true);
+    assert.equal(await store.deleteQueue('typo', forever), false, 'it is gone');
+    assert.deepEqual(await store.queues(forever), []);
+    const made = await store.setQueue('typo', {}, forever);
+    assert.deepEqual([made.paused, made.maxRunning], [false, null]);
+
+    await store.setQueue('busy', { paused: true }, forever);
+    const [waiting] = await submit(store, [aJob({ queue: 'busy' })]);
+    assert.equal(await store.deleteQueue('busy', forever), false, 'its jobs would start');
+    assert.deepEqual(await claim(store, (await register(store)).id), []);
+    await cancel(store, waiting?.id ?? 0);
+    assert.equal(await store.deleteQueue('busy', forever), true);
+    const [next] = ids(await submit(store, [aJob({ queue: 'busy' })]));
+    assert.deepEqual(ids(await claim(store, (await register(store)).id)), [next], 'it is not paused any more');
   });
 
   test('queues: settings that are not given stay', async ({ store }) => {

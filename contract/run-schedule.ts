@@ -78,6 +78,32 @@ export function exerciseRunSchedule(open: OpenStore): void {
     await assert.rejects(call('g'), (error) => isWorkronError(error, 'idempotency_mismatch'));
   });
 
+  test('backfill: older ticks leave the last run alone, which is one run with its own job', async ({
+    store,
+    advance,
+  }) => {
+    const made = await makeSchedule(store, { overlap: 'allow' });
+    const last = async () => {
+      const schedule = await store.schedule('nightly', forever);
+      return [schedule?.lastRun, schedule?.lastVerdict, schedule?.lastJobId];
+    };
+    await advance(3 * PERIOD + 1_000);
+    const [manual] = await run(store);
+    const shown = [manual?.scheduledFor, 'ran', manual?.jobId];
+    assert.deepEqual(await last(), shown);
+    const filled = await backfill(
+      store,
+      [1, 2].map((number) => made.anchor + number * PERIOD),
+    );
+    assert.equal(filled.length, 2);
+    assert.deepEqual(await last(), shown, 'a backfill of older ticks');
+    await tickAll(store);
+    assert.deepEqual(await last(), shown, 'a tick from before the manual run');
+    await advance(PERIOD);
+    const [tick] = await tickAll(store);
+    assert.deepEqual(await last(), [tick?.scheduledFor, 'ran', tick?.jobId]);
+  });
+
   test('backfill: runs every tick without a run, whatever its verdict, and never one twice', async ({
     store,
     advance,

@@ -41,6 +41,26 @@ export function exerciseTickNotices(openStore: OpenStore): void {
     assert.equal((await open(store)).length, 1, 'ticks that are missed later write a new notice');
   });
 
+  test('tick notices: ticks that the latest one covers are not missed, those that a limit leaves out are', async ({
+    store,
+    advance,
+  }) => {
+    const notify = tells('missed');
+    await makeSchedule(store, { name: 'latest', notify });
+    await makeSchedule(store, { name: 'all', notify, catchup: { policy: 'all', windowMs: PERIOD * 20, max: 2 } });
+    await advance(PERIOD * 4 + MINUTE);
+    const verdicts = (await tickAll(store)).map(({ schedule, verdict, count }) => `${schedule} ${verdict} ${count}`);
+    assert.deepEqual(verdicts.toSorted(), [
+      'all dropped 2',
+      'all ran 1',
+      'all ran 1',
+      'latest dropped 3',
+      'latest ran 1',
+    ]);
+    await advance(5_000);
+    assert.deepEqual(await open(store), ['missed all 2']);
+  });
+
   test('tick notices: without a target there is no notice, and the installation may be the target', async ({
     store,
     advance,

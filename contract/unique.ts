@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { isWorkronError } from '../src/core/error.ts';
 import type { Job, NewJob, Unique } from '../src/core/job.ts';
+import type { JobFilter } from '../src/core/job-filter.ts';
+import type { JobInsertOptions } from '../src/store/job-store.ts';
 import type { Store } from '../src/store/store.ts';
 import { aJob } from './kit/builders.ts';
 import { cancel, claimOne, fail, forever, readOne, retry, submitOne, succeed } from './kit/steps.ts';
@@ -259,6 +261,61 @@ export function exerciseUnique(open: OpenStore): void {
     assert.equal(await holder(), third.job.id, 'its claim does not release the key of another job');
     await succeed(store, lease);
     assert.equal(await holder(), third.job.id, 'its end does not release the key of another job');
+  });
+
+  test('unique: the key can be read and searched for, also after the job has let it go', async ({ store }) => {
+    const first = await submitOne(store, aJob({ unique: unique({ key: 'a "quoted" key' }) }));
+    const other = await submitOne(store, aJob({ unique: unique({ key: 'other' }) }));
+    const plain = await submitOne(store, aJob({ command: 'echo unique_key "unique_key"' }));
+    assert.deepEqual([first.uniqueKey, plain.uniqueKey], ['a "quoted" key', null]);
+    await cancel(store, first.id);
+    const second = await submitOne(store, aJob({ unique: unique({ key: 'a "quoted" key' }), delayMs: 60_000 }));
+    assert.equal((await readOne(store, first.id)).uniqueKey, 'a "quoted" key');
+    const found = async (filter: JobFilter) =>
+      (await store.list(filter, { before: null, limit: 10 }, forever)).map(({ id }) => id);
+    const filter = { uniqueKey: 'a "quoted" key' };
+    assert.deepEqual(await found(filter), [second.id, first.id]);
+    assert.deepEqual(await found({ ...filter, statuses: ['cancelled'] }), [first.id]);
+    assert.deepEqual(await found({ ...filter, statuses: ['scheduled', 'done'] }), [second.id]);
+    assert.deepEqual(await found({ uniqueKey: 'other' }), [other.id]);
+    assert.equal(await store.count(filter, 10, forever), 2);
+    await store.edit(second.id, { priority: 3 }, forever);
+    assert.equal((await readOne(store, second.id)).uniqueKey, 'a "quoted" key', 'an edit keeps it');
+  });
+
+  test('unique: a child that a retry of its parent reopens runs, though another job holds its key', async ({
+    store,
+  }) => {
+    const parent = await submitOne(store, aJob({ maxAttempts: 1 }));
+    const dependsOn = [{ jobId: parent.id, condition: 'success' } as const];
+    const child = await submitOne(store, aJob({ unique: unique(), dependsOn }));
+    await fail(store, await claimOne(store));
+    assert.equal((await readOne(store, child.id)).status, 'skipped');
+    const holder = await submitOne(store, aJob({ unique: unique(), delayMs: 60_000 }));
+    assert.notEqual(holder.id, child.id, 'a skipped job has let its key go');
+    await retry(store, parent.id);
+    assert.equal((await readOne(store, child.id)).status, 'blocked');
+    await succeed(store, await claimOne(store));
+    const lease = await claimOne(store);
+    assert.equal(lease.job.id, child.id);
+    await succeed(store, lease);
+    const again = await insertOne(store, aJob({ unique: unique() }));
+    assert.deepEqual([again.job.id, again.deduplicated], [holder.id, true], 'the other job holds the key still');
+  });
+
+  test('insert: a rerun names the job that it repeats, with and without an idempotency key', async ({ store }) => {
+    const first = await submitOne(store, aJob());
+    const rerun = async (options: JobInsertOptions) => {
+      const { items } = await store.insert([aJob({ command: 'again' })], { ...options, rerunOf: first.id }, forever);
+      const job = items[0]?.job as Job;
+      assert.deepEqual(await readOne(store, job.id), job);
+      return [job.rerunOf, job.status];
+    };
+    assert.deepEqual(await rerun({}), [first.id, 'pending']);
+    const idempotency = { key: 'k', fingerprint: 'f' };
+    assert.deepEqual(await rerun({ idempotency }), [first.id, 'pending']);
+    assert.deepEqual(await rerun({ idempotency }), [first.id, 'pending']);
+    assert.equal(await store.count({}, 10, forever), 3);
   });
 
   test('unique: an unknown parent is reported before a key that is taken', async ({ store }) => {

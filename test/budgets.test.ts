@@ -34,6 +34,7 @@ const EXPORTED_FOR_TESTS: Readonly<Record<string, string>> = {
   'src/core/job.ts#WAITING_STATUSES': 'tests cover every waiting status',
   'src/core/transition.ts#FREE_INTERRUPTIONS': 'a limit whose edge is tested',
   'src/store/statements.ts#TWINS': 'the statements of both databases are compared with it',
+  'src/worker/launcher/launcher.ts#Launcher': 'the launcher is tested without a worker',
   'src/worker/launcher/launcher.ts#PID_NAMESPACE': 'tests cover every mode',
 };
 

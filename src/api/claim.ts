@@ -39,6 +39,17 @@ export const ClaimRequest = named(
 export type ClaimRequest = z.output<typeof ClaimRequest>;
 export type ClaimRequestInput = z.input<typeof ClaimRequest>;
 
+export const EndClaimWait = named(
+  'EndClaimWait',
+  z.object({
+    claim_seq: wholeNumber(0, Number.MAX_SAFE_INTEGER).meta({
+      description: 'Claims of the worker up to this number answer at once, with the jobs that they have or none.',
+    }),
+  }),
+);
+
+export const ClaimWaitEnded = named('ClaimWaitEnded', z.object({ ended: z.literal(true) }));
+
 export const ClaimedJob = named(
   'ClaimedJob',
   z.object({

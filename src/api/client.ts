@@ -6,6 +6,7 @@ import { readEvents } from './event-stream.ts';
 import type { Failures } from './failures.ts';
 import { fetchTransport } from './fetch-transport.ts';
 import type { Health, Readiness } from './health.ts';
+import type { HistoryEntry } from './history.ts';
 import { HttpClient, textChunks } from './http-client.ts';
 import type { Attempt, Job, JobDetail, JobPage, SubmittedJob } from './job.ts';
 import type { JobEditInput } from './job-edit.ts';
@@ -101,8 +102,17 @@ export class Client {
     return this.#http.json(routes.retryJob, { params: { id }, ...options });
   }
 
+  rerun(id: string, options: CallOptions = {}): Promise<SubmittedJob> {
+    return this.#http.json(routes.rerunJob, { params: { id }, ...options });
+  }
+
   async attempts(id: string, options: CallOptions = {}): Promise<Attempt[]> {
     return (await this.#http.json(routes.listAttempts, { params: { id }, ...options })).items;
+  }
+
+  /** What has happened to the job, oldest first. */
+  async history(id: string, options: CallOptions = {}): Promise<HistoryEntry[]> {
+    return (await this.#http.json(routes.listHistory, { params: { id }, ...options })).items;
   }
 
   /** Returns the job once it has ended, or as it is after `timeout` (30 s). */

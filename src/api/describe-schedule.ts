@@ -2,7 +2,7 @@
 
 import cronstrue from 'cronstrue';
 import { formatDuration } from '../core/duration.ts';
-import { splitCron } from '../core/schedule/cron.ts';
+import { expressionsIn, splitCron } from '../core/schedule/cron.ts';
 import { isOpen } from '../core/schedule/cron-field.ts';
 
 /** Returns `At 02:00` or `Every 15m`, for instance; `null` if there are no words for it. */
@@ -11,8 +11,13 @@ export function describeSchedule({ cron, everyMs }: { cron: string | null; every
   return cron === null ? null : describeCron(cron);
 }
 
-/** Describes a valid expression, such as `At 02:00, Monday through Friday`; `null` if there are no words for it. */
-export function describeCron(expression: string): string | null {
+/** Describes valid expressions, such as `At 02:00, Monday through Friday`; `null` if there are no words for one of them. */
+export function describeCron(expressions: string): string | null {
+  const words = expressionsIn(expressions).map(describeOne);
+  return words.includes(null) ? null : words.join('; ');
+}
+
+function describeOne(expression: string): string | null {
   const { second, minute, hour, monthDay, month, weekDay } = splitCron(expression.toUpperCase());
   const text = [second, minute, hour, monthDay, month, weekDay.replaceAll('#L', 'L')].join(' ');
   const either = isOpen(monthDay) || isOpen(weekDay) ? '' : ' (a day that either of the two names)';

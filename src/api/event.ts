@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { wireId } from './fields.ts';
-import { named } from './schemas.ts';
+import { named, strict } from './schemas.ts';
 
 const EVENT_TOPICS = ['jobs', 'queues', 'workers'] as const;
 export type EventTopic = (typeof EVENT_TOPICS)[number];
@@ -24,10 +24,26 @@ export const Event = named(
 );
 export type Event = z.output<typeof Event>;
 
+export const EventsQuery = strict({
+  after: z
+    .string()
+    .max(300)
+    .meta({ description: 'The id of the last event that was seen, as in the header Last-Event-ID.' })
+    .exactOptional(),
+});
+
 /** A chunk of output of a followed job. */
 export const OutputEvent = named(
   'OutputEvent',
-  z.object({ attempt: z.number(), offset: z.number(), text: z.string() }),
+  z.object({
+    attempt: z.number(),
+    offset: z.number(),
+    text: z.string(),
+    base64: z
+      .string()
+      .exactOptional()
+      .meta({ description: 'The bytes themselves, if they are not UTF-8; text then has U+FFFD in their place.' }),
+  }),
 );
 export type OutputEvent = z.output<typeof OutputEvent>;
 

@@ -1,7 +1,7 @@
 /** Types of fields that messages share. */
 
 import { z } from 'zod';
-import { parseDuration } from '../core/duration.ts';
+import { formatDuration, parseDuration } from '../core/duration.ts';
 
 /** Ten years: longer than any sensible wait, and small enough that sums with instants cannot overflow. */
 const MAX_MS = 3_650 * 86_400_000;
@@ -71,14 +71,15 @@ export function idFromPath(value: string): number | undefined {
 export const wireId = z.string().meta({ examples: ['12'] });
 
 /** `"90s"`, `"1h30m"`, `"7d"` or milliseconds. Decodes to milliseconds. */
-export function duration(leastMs = 0) {
-  const message = `expected a duration such as "90s", "1h30m", "7d" or milliseconds${leastMs > 0 ? `, at least ${leastMs} ms` : ''}, at most 3650d`;
+export function duration(leastMs = 0, maxMs = MAX_MS) {
+  const least = leastMs > 0 ? `, at least ${leastMs} ms` : '';
+  const message = `expected a duration such as "90s", "1h30m", "7d" or milliseconds${least}, at most ${formatDuration(maxMs)}`;
   return z
     .union([z.string().regex(/^(\d+|(\d+(\.\d+)?(ms|[dhms]))+)$/, message), z.int(message)], message)
     .meta({ examples: ['90s', '1h30m', '7d', 1500], description: 'A duration: "90s", "1h30m", "7d" or milliseconds.' })
     .transform((value, context) => {
       const ms = parseDuration(value);
-      if (ms !== undefined && ms >= leastMs && ms <= MAX_MS) return ms;
+      if (ms !== undefined && ms >= leastMs && ms <= maxMs) return ms;
       context.issues.push({ code: 'custom', message, input: value });
       return z.NEVER;
     });

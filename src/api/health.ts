@@ -11,7 +11,7 @@ export const Health = named(
     uptime_seconds: z.number(),
     version: z.string(),
     driver: z.string(),
-    stuck: z.array(z.string()).meta({ description: 'Loops that have not started a round for too long.' }),
+    stuck: z.array(z.string()).meta({ description: 'Loops that have not started a round for too long, or have died.' }),
   }),
 );
 export type Health = z.output<typeof Health>;

@@ -12,10 +12,16 @@ export const JobEdit = named(
     priority: priority.exactOptional(),
     queue: queueName.exactOptional(),
     run_at: instant.exactOptional(),
+    delay: duration().meta({ description: 'Instead of run_at: from now, by the clock of the store.' }).exactOptional(),
     timeout: duration(1).exactOptional(),
     max_attempts: maxAttempts.exactOptional(),
     tags: tagList.exactOptional(),
-  }).refine((edit) => Object.keys(edit).length > 0, 'expected at least one field to change'),
+  })
+    .refine((edit) => Object.keys(edit).length > 0, 'expected at least one field to change')
+    .refine((edit) => edit.run_at === undefined || edit.delay === undefined, {
+      path: ['delay'],
+      message: 'expected run_at or delay, not both',
+    }),
 );
 export type JobEdit = z.output<typeof JobEdit>;
 export type JobEditInput = z.input<typeof JobEdit>;

@@ -12,6 +12,9 @@ export const MAX_JOB_BYTES = 1024 * 1024;
 export const MAX_ARRAY_BYTES = 64 * 1024 * 1024;
 export const MAX_JOBS = 100_000;
 
+/** A worker that shuts down waits this long for a command that ignores SIGTERM. */
+const MAX_KILL_GRACE_MS = 3_600_000;
+
 export const queueName = label(128).meta({ examples: ['default'] });
 export const priority = wholeNumber(-32_768, 32_767);
 export const tagList = z.array(label(128)).max(64, 'at most 64 tags');
@@ -39,9 +42,11 @@ const unique = strict({
   on_conflict: z.enum(UNIQUE_CONFLICTS).exactOptional(),
 });
 
+export const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
 const environment = z
   .record(
-    z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'expected a name of letters, digits and _'),
+    z.string().regex(VARIABLE_NAME, 'expected a name of letters, digits and _'),
     z.string('values must be strings'),
   )
   .meta({ examples: [{ STAGE: 'test' }] });
@@ -94,7 +99,7 @@ export const JobSubmission = named(
     no_retry_on: exitCodes.exactOptional(),
     timeout: duration(1).exactOptional(),
     start_timeout: duration(1).exactOptional(),
-    kill_grace: duration().exactOptional(),
+    kill_grace: duration(0, MAX_KILL_GRACE_MS).exactOptional(),
     rerun: z.enum(RERUN).exactOptional(),
     on_disconnect: z.enum(ON_DISCONNECT).exactOptional(),
     env: environment.exactOptional(),

@@ -8,7 +8,7 @@ import {
   type JobSpec,
   type NewJob,
 } from '../core/job.ts';
-import type { NotifyEvent } from '../core/notify.ts';
+import { type NotifyEvent, WEBHOOK_HANDLER } from '../core/notify.ts';
 import { toIdOrNull, toInstant, toInstantOrNull } from './fields.ts';
 import type { Attempt, Job, JobDetail, SubmittedJob } from './job.ts';
 import { type JobSubmission, parentOf } from './job-submission.ts';
@@ -65,6 +65,7 @@ export function jobToWire(job: DomainJob): Job {
     id: String(job.id),
     status: job.status,
     ...specToWire(job),
+    input: readableInput(job),
     max_retries: job.maxAttempts,
     env: Object.keys(job.env),
     depends_on: job.dependsOn.map(({ jobId, condition }) => ({ job: String(jobId), if: condition })),
@@ -75,6 +76,7 @@ export function jobToWire(job: DomainJob): Job {
     group_id: toIdOrNull(job.groupId),
     index: job.groupIndex,
     rerun_of: toIdOrNull(job.rerunOf),
+    unique_key: job.uniqueKey,
     tick: tickOfJobToWire(job.tick),
     run_at: toInstant(job.dueAt),
     attempts: job.attempt,
@@ -123,6 +125,13 @@ export function jobDetailToWire(job: DetailedJob): JobDetail {
 
 export function submittedJobToWire(item: { job: DomainJob; deduplicated: boolean }): SubmittedJob {
   return { ...jobToWire(item.job), deduplicated: item.deduplicated };
+}
+
+/** The address of a webhook may be a secret of the installation, and its signature always is: readers see the host. */
+function readableInput({ handler, input }: JobSpec): unknown {
+  if (handler !== WEBHOOK_HANDLER) return input ?? null;
+  const { url } = (input ?? {}) as { url?: unknown };
+  return { host: typeof url === 'string' ? (URL.parse(url)?.host ?? null) : null };
 }
 
 /** Returns the fields that readers and workers both see. */

@@ -57,6 +57,10 @@ const jobShape = {
   group_id: wireId.nullable().meta({ description: 'For an item: the job of its for_each step.' }),
   index: z.number().nullable().meta({ description: 'For an item: its position in the list, from 0.' }),
   rerun_of: wireId.nullable().meta({ description: 'The job that this one repeats.' }),
+  unique_key: z
+    .string()
+    .nullable()
+    .meta({ description: 'The unique key that it was submitted with, whether or not it still holds it.' }),
   tick: TickOfJob.nullable().meta({ description: 'The tick of the schedule that it runs for.' }),
   run_at: wireInstant.meta({ description: 'When it is, or was, due.' }),
   attempts: z
@@ -140,4 +144,10 @@ export type Attempt = z.output<typeof Attempt>;
 
 export const AttemptList = named('AttemptList', itemsOf(Attempt));
 
-export const WaitQuery = strict({ timeout: duration().exactOptional() });
+const MAX_WAIT_MS = 600_000;
+
+export const WaitQuery = strict({
+  timeout: duration()
+    .refine((ms) => ms <= MAX_WAIT_MS, 'expected at most 10m; wait again for more')
+    .exactOptional(),
+});

@@ -5,6 +5,9 @@ import { WorkronError } from '../core/error.ts';
 import { numberInQuery, storeId, wireId } from './fields.ts';
 import { itemsOf, named, strict } from './schemas.ts';
 
+/** Leaves room for the output that follows. */
+const MAX_OFFSET = 2 ** 52;
+
 const attemptInQuery = numberInQuery(1, 2 ** 31 - 1);
 
 export const LogQuery = strict({
@@ -20,7 +23,7 @@ export const LogQuery = strict({
 export const LogUploadQuery = z.object({
   worker_id: storeId,
   attempt: attemptInQuery,
-  offset: numberInQuery(0, Number.MAX_SAFE_INTEGER).meta({
+  offset: numberInQuery(0, MAX_OFFSET).meta({
     description: 'The number of bytes before these. Output with the same offset is stored once.',
   }),
 });
@@ -72,7 +75,7 @@ export function decodeFrames(bytes: Uint8Array): OutputFrame[] {
     const jobId = Number(view.getBigUint64(at));
     const offset = Number(view.getBigUint64(at + 12));
     const end = at + HEADER_BYTES + view.getUint32(at + 20);
-    if (end > bytes.length || !Number.isSafeInteger(jobId) || !Number.isSafeInteger(offset)) throw broken(at);
+    if (end > bytes.length || !Number.isSafeInteger(jobId) || offset > MAX_OFFSET) throw broken(at);
     frames.push({ jobId, attempt: view.getUint32(at + 8), offset, data: bytes.subarray(at + HEADER_BYTES, end) });
     at = end;
   }

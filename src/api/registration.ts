@@ -44,6 +44,8 @@ export const Registered = named(
 );
 export type Registered = z.output<typeof Registered>;
 
+export const Gone = named('Gone', z.object({ gone: z.literal(true) }));
+
 export const Left = named('Left', z.object({ left: z.literal(true) }));
 
 /** The worker that registers over HTTP; host and address default to the address that it calls from. */

@@ -4,19 +4,21 @@
  */
 
 import type { z } from 'zod';
-import type { ClaimedJobs, ClaimRequestInput } from './claim.ts';
+import type { ClaimedJobs, ClaimRequestInput, ClaimWaitEnded, EndClaimWait } from './claim.ts';
 import type { Cluster } from './cluster.ts';
+import type { EventsQuery } from './event.ts';
 import type { Failures, FailuresQuery } from './failures.ts';
 import type { Health, Readiness, Welcome } from './health.ts';
 import type { Heartbeat, HeartbeatAnswer } from './heartbeat.ts';
-import type { AttemptList, Job, JobDetail, JobPage, Submitted, WaitQuery } from './job.ts';
+import type { History } from './history.ts';
+import type { AttemptList, Job, JobDetail, JobPage, Submitted, SubmittedJob, WaitQuery } from './job.ts';
 import type { JobCancel, JobEditInput } from './job-edit.ts';
 import type { JobListQuery } from './job-filter.ts';
 import type { JobSubmissionInput } from './job-submission.ts';
 import type { BulkAnswer, BulkRequestInput, Operation } from './operation.ts';
 import type { LogPosition, LogQuery, LogUploadQuery, OutputAnswer } from './output.ts';
 import type { Queue, QueueEdit, QueueList } from './queue.ts';
-import type { Left, Registered, Registration } from './registration.ts';
+import type { Gone, Left, Registered, Registration } from './registration.ts';
 import type { Checkpoint, ReportAnswer, ReportRequest } from './report.ts';
 import { route } from './route.ts';
 import type {
@@ -65,7 +67,9 @@ export const routes = {
   editJob: route('PATCH', '/jobs/:id', 'operate').of<{ body: JobEditInput; reply: Job }>(),
   cancelJob: route('POST', '/jobs/:id/cancel', 'operate').of<{ body?: In<typeof JobCancel>; reply: Job }>(),
   retryJob: route('POST', '/jobs/:id/retry', 'operate').of<{ body?: Empty; reply: Job }>(),
+  rerunJob: route('POST', '/jobs/:id/rerun', 'submit').of<{ body?: Empty; reply: SubmittedJob }>(),
   listAttempts: route('GET', '/jobs/:id/attempts', 'read').of<{ reply: Out<typeof AttemptList> }>(),
+  listHistory: route('GET', '/jobs/:id/history', 'read').of<{ reply: Out<typeof History> }>(),
   readCheckpoint: route('GET', '/jobs/:id/checkpoint', 'read').of<{ reply: Out<typeof Checkpoint> }>(),
   readLogs: route('GET', '/jobs/:id/logs', 'read').of<{ query: In<typeof LogQuery> }>(),
   waitJob: route('GET', '/jobs/:id/wait', 'read').of<{ query: In<typeof WaitQuery>; reply: Job }>(),
@@ -118,6 +122,7 @@ export const routes = {
   readOperation: route('GET', '/operations/:id', 'read').of<{ reply: Operation }>(),
   listQueues: route('GET', '/queues', 'read').of<{ reply: Out<typeof QueueList> }>(),
   editQueue: route('PATCH', '/queues/:name', 'operate').of<{ body: QueueEdit; reply: Queue }>(),
+  deleteQueue: route('DELETE', '/queues/:name', 'operate').of<{ reply: Empty }>(),
   listWorkers: route('GET', '/workers', 'read').of<{ reply: Out<typeof WorkerList> }>(),
   drainWorker: route('POST', '/workers/:id/drain', 'operate').of<{ body?: Empty; reply: Worker }>(),
   previewSchedule: route('POST', '/schedules/preview', 'read').of<{
@@ -128,7 +133,7 @@ export const routes = {
   readCluster: route('GET', '/cluster', 'read').of<{ reply: Cluster }>(),
   readStats: route('GET', '/stats', 'read').of<{ query: In<typeof StatsQuery>; reply: Stats }>(),
   listFailures: route('GET', '/failures', 'read').of<{ query: In<typeof FailuresQuery>; reply: Failures }>(),
-  streamEvents: route('GET', '/events', 'read').of<object>(),
+  streamEvents: route('GET', '/events', 'read').of<{ query: In<typeof EventsQuery> }>(),
 
   readSession: route('GET', '/session', 'read').of<{ reply: Session }>(),
   openSession: route('POST', '/session', 'read').of<{ reply: Session }>(),
@@ -149,8 +154,13 @@ export const routes = {
     body?: Record<string, unknown>;
     reply: Out<typeof Left>;
   }>(),
+  goneWorker: route('POST', '/workers/:id/gone', 'work').of<{ body?: unknown; reply: Out<typeof Gone> }>(),
   nudgeWorker: route('GET', '/workers/:id/nudges', 'work').of<object>(),
   claimJobs: route('POST', '/jobs/claim', 'work').of<{ body: ClaimRequestInput; reply: Out<typeof ClaimedJobs> }>(),
+  endClaimWait: route('POST', '/workers/:id/end_wait', 'work').of<{
+    body: In<typeof EndClaimWait>;
+    reply: Out<typeof ClaimWaitEnded>;
+  }>(),
   writeLogs: route('POST', '/jobs/:id/logs', 'work').of<{
     query: In<typeof LogUploadQuery>;
     reply: Out<typeof LogPosition>;

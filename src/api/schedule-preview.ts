@@ -1,15 +1,14 @@
 /** Previews of expressions: description and next ticks. */
 
 import { z } from 'zod';
-import { duration, instant, label, text, wholeNumber, wireInstant } from './fields.ts';
+import { duration, instant, label, wholeNumber, wireInstant } from './fields.ts';
+import { cronExpression } from './schedule.ts';
 import { named, strict } from './schemas.ts';
 
 export const SchedulePreviewRequest = named(
   'SchedulePreviewRequest',
   strict({
-    cron: text(256)
-      .meta({ examples: ['0 2 * * *'] })
-      .exactOptional(),
+    cron: cronExpression.exactOptional(),
     every: duration(1_000)
       .meta({ examples: ['15m'] })
       .exactOptional(),

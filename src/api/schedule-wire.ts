@@ -3,13 +3,26 @@
 import { isWorkronError, WorkronError } from '../core/error.ts';
 import type { JobSpec } from '../core/job.ts';
 import { DEFAULT_CATCHUP } from '../core/schedule/plan-ticks.ts';
-import type { NewSchedule, Schedule, ScheduleEdit, ScheduleSpec, Target } from '../core/schedule/schedule.ts';
+import type {
+  NewSchedule,
+  Schedule,
+  ScheduledJobEdit,
+  ScheduleEdit,
+  ScheduleSpec,
+  Target,
+} from '../core/schedule/schedule.ts';
 import { invalid } from './decode.ts';
 import { describeSchedule } from './describe-schedule.ts';
 import { toIdOrNull, toInstant, toInstantOrNull } from './fields.ts';
+import type { JobSubmission } from './job-submission.ts';
 import { newJobFrom, specToWire } from './job-wire.ts';
 import { notifyFrom, notifyToWire } from './notify.ts';
-import type { ScheduleSubmission, ScheduleEdit as WireEdit, Schedule as WireSchedule } from './schedule.ts';
+import type {
+  ScheduleSubmission,
+  ScheduleEdit as WireEdit,
+  ScheduledJobEdit as WireJobEdit,
+  Schedule as WireSchedule,
+} from './schedule.ts';
 import { newStepsFrom } from './workflow/new-steps.ts';
 
 /** Returns the submitted schedule with every default filled in. `at` is its pointer in the request. */
@@ -34,8 +47,10 @@ export function newScheduleFrom(wire: ScheduleSubmission, at = ''): NewSchedule 
 
 /** Returns the fields to change. `catchup` and `notify` are replaced as a whole. */
 export function scheduleEditFrom(wire: WireEdit): ScheduleEdit {
-  const target = targetFrom(wire, '');
+  const { job, ...others } = wire;
+  const target = targetFrom(others, '');
   return {
+    ...(job !== undefined && { job: jobEditFrom(job) }),
     ...(wire.owner !== undefined && { owner: wire.owner }),
     ...(wire.cron !== undefined && { cron: wire.cron, everyMs: null, anchor: 0 }),
     ...(wire.every !== undefined && { everyMs: wire.every, cron: null }),
@@ -60,7 +75,9 @@ function catchupFrom(wire: WireEdit['catchup']): ScheduleSpec['catchup'] {
   };
 }
 
-function targetFrom({ job, workflow }: Pick<WireEdit, 'job' | 'workflow'>, at: string): Target | undefined {
+type WireTarget = Pick<ScheduleSubmission, 'job' | 'workflow'>;
+
+function targetFrom({ job, workflow }: WireTarget, at: string): Target | undefined {
   if (job !== undefined) return { job: specFrom(job) };
   if (workflow === undefined) return undefined;
   const { name, params = {}, steps, notify } = workflow;
@@ -74,7 +91,42 @@ function targetFrom({ job, workflow }: Pick<WireEdit, 'job' | 'workflow'>, at: s
   }
 }
 
-function specFrom(job: NonNullable<WireEdit['job']>): JobSpec {
+/** The property of a job that a wire field sets. */
+const PROPERTY_OF: Readonly<Record<keyof Omit<WireJobEdit, 'env'>, keyof JobSpec>> = {
+  command: 'command',
+  handler: 'handler',
+  input: 'input',
+  name: 'name',
+  queue: 'queue',
+  priority: 'priority',
+  max_attempts: 'maxAttempts',
+  max_retries: 'maxAttempts',
+  backoff: 'backoff',
+  retry_on: 'retryOn',
+  no_retry_on: 'noRetryOn',
+  timeout: 'timeoutMs',
+  start_timeout: 'startTimeoutMs',
+  kill_grace: 'killGraceMs',
+  rerun: 'rerun',
+  on_disconnect: 'onDisconnect',
+  cwd: 'cwd',
+  tags: 'tags',
+  requires: 'requires',
+  resources: 'resources',
+  fair_key: 'fairKey',
+  notify: 'notify',
+};
+
+/** Returns the properties of the given fields; `null` is the default of a field. */
+function jobEditFrom({ env, ...wire }: WireJobEdit): ScheduledJobEdit {
+  const given = Object.fromEntries(Object.entries(wire).filter(([, value]) => value !== null));
+  const spec = newJobFrom(given as JobSubmission);
+  const fields = Object.keys(wire) as (keyof typeof wire)[];
+  const edit = Object.fromEntries(fields.map((field) => [PROPERTY_OF[field], spec[PROPERTY_OF[field]]]));
+  return { ...edit, ...(env !== undefined && { env }) };
+}
+
+function specFrom(job: NonNullable<WireTarget['job']>): JobSpec {
   const { runAt: _runAt, delayMs: _delay, unique: _unique, dependsOn: _parents, ...spec } = newJobFrom(job);
   return spec;
 }

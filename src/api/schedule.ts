@@ -1,12 +1,13 @@
 /** Schedules as they are submitted and read. */
 
 import { z } from 'zod';
+import { CRON_SEPARATOR } from '../core/schedule/cron.ts';
 import { CATCHUP_POLICIES, MAX_CAUGHT_UP } from '../core/schedule/plan-ticks.ts';
 import { MAX_KEYS, OVERLAP_POLICIES, SCHEDULE_NAME } from '../core/schedule/schedule.ts';
 import { TICK_VERDICTS } from '../core/schedule/tick.ts';
 import { duration, instant, label, pageQuery, text, wholeNumber, wireId, wireInstant } from './fields.ts';
 import { specShape } from './job.ts';
-import { JobSubmission } from './job-submission.ts';
+import { JobSubmission, VARIABLE_NAME } from './job-submission.ts';
 import { NotifyList, NotifyView } from './notify.ts';
 import { named, pageOf, strict } from './schemas.ts';
 import { WorkflowSubmission } from './workflow/workflow.ts';
@@ -22,6 +23,19 @@ export const scheduleName = z
 export const scheduleKey = label(256).meta({ examples: ['tenant-a'] });
 
 const { run_at: _at, delay: _delay, unique: _unique, depends_on: _parents, ...jobShape } = JobSubmission.shape;
+
+/** One expression, or several: the schedule is due whenever one of them is. Decodes to one text. */
+export const cronExpression = z
+  .union(
+    [text(1_024), z.array(text(256)).min(1, 'expected at least one expression')],
+    'expected an expression such as "0 2 * * *", or a list of them',
+  )
+  .transform((value) => (typeof value === 'string' ? value : value.join(`${CRON_SEPARATOR} `)))
+  .meta({
+    description:
+      '5 fields, or 6 with seconds first, or a macro such as @daily; several in a list, or separated by ";".',
+    examples: ['0 2 * * *'],
+  });
 
 /** A job without the fields that the schedule decides: when it is due and what it depends on. */
 const ScheduledJob = named(
@@ -40,6 +54,40 @@ const ScheduledJob = named(
     }),
 );
 
+type NullableFields<S> = {
+  [Field in keyof S]: S[Field] extends z.ZodExactOptional<infer T extends z.ZodType>
+    ? z.ZodExactOptional<z.ZodNullable<T>>
+    : never;
+};
+
+const nullableShape = Object.fromEntries(
+  Object.entries(jobShape).map(([field, schema]) => [field, schema.unwrap().nullable().exactOptional()]),
+) as unknown as NullableFields<typeof jobShape>;
+
+/** Fields of the job that change; the others stay. */
+const ScheduledJobEdit = named(
+  'ScheduledJobEdit',
+  strict({
+    ...nullableShape,
+    command: jobShape.command,
+    handler: jobShape.handler,
+    env: z
+      .record(z.string().regex(VARIABLE_NAME, 'expected a name of letters, digits and _'), z.string().nullable())
+      .nullable()
+      .meta({ description: 'Variables by name; null removes one, or all.' })
+      .exactOptional(),
+  })
+    .refine((job) => Object.keys(job).length > 0, 'expected at least one field to change')
+    .refine((job) => job.command === undefined || job.handler === undefined, {
+      message: 'expected command or handler, not both',
+    })
+    .refine((job) => job.max_attempts === undefined || job.max_retries === undefined, {
+      path: ['max_retries'],
+      message: 'expected max_attempts or max_retries, not both',
+    }),
+).meta({ description: 'Changes fields of the job; null sets a field to its default.' });
+export type ScheduledJobEdit = z.output<typeof ScheduledJobEdit>;
+
 const catchup = strict({
   policy: z
     .enum(CATCHUP_POLICIES)
@@ -55,9 +103,7 @@ const catchup = strict({
 
 /** The fields of a schedule except its name and owner. */
 export const scheduleSpecShape = {
-  cron: text(256)
-    .meta({ description: '5 fields, or 6 with seconds first, or a macro such as @daily.', examples: ['0 2 * * *'] })
-    .exactOptional(),
+  cron: cronExpression.exactOptional(),
   every: duration(1_000)
     .meta({ description: 'A period of elapsed time, instead of cron.', examples: ['15m'] })
     .exactOptional(),
@@ -132,10 +178,10 @@ export const ScheduleDeclaration = named(
 );
 export type ScheduleDeclarationInput = z.input<typeof ScheduleDeclaration>;
 
-/** Fields that are left out do not change; `cron` and `every` replace each other, and so do `job` and `workflow`. */
+/** Fields that are left out do not change, also within `job`; `cron` and `every` replace each other, and so do `job` and `workflow`. */
 export const ScheduleEdit = named(
   'ScheduleEdit',
-  strict({ ...scheduleSpecShape, ...ownerShape })
+  strict({ ...scheduleSpecShape, job: ScheduledJobEdit.exactOptional(), ...ownerShape })
     .refine((edit) => Object.keys(edit).length > 0, 'expected at least one field to change')
     .refine(ofBoth('cron', 'every'), { path: ['every'], message: 'expected cron or every, not both' })
     .refine(ofBoth('job', 'workflow'), { path: ['workflow'], message: 'expected job or workflow, not both' })

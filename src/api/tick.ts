@@ -75,6 +75,9 @@ export const NextTicks = named(
         utc: wireInstant,
         local: z.string().meta({ description: 'Local time in the zone, with its offset.' }),
         note: z.enum(CLOCK_NOTES).nullable().meta({ description: 'Set if the clock changes around this tick.' }),
+        starts_at: wireInstant.nullable().meta({
+          description: 'The tick with the delay of its jitter; null if each key of for_each has another delay.',
+        }),
       }),
     ),
   }),

@@ -2,6 +2,7 @@
 
 import { PAGE_PATH, routes } from '../api/routes.ts';
 import type { Role, Settings } from '../ops/settings/settings.ts';
+import { COMMAND } from './command-name.ts';
 
 interface BannerFacts {
   settings: Settings;
@@ -24,10 +25,18 @@ export function banner({ settings, roles, url, location }: BannerFacts): string 
   if (url !== null) {
     line('page', `${url}${PAGE_PATH}/`);
     line('API', url);
-    line('try', `curl -d '{"command":"echo hello"}' ${url}${routes.submitJobs.path}`);
+    const header = settings.token === null ? '' : ' -H "authorization: Bearer $WORKRON_TOKEN"';
+    if (settings.token !== null) line('token', `export WORKRON_TOKEN=${tokenText(settings)}`);
+    line('try', `curl${header} -d '{"command":"echo hello"}' ${url}${routes.submitJobs.path}`);
     const flag = url === 'http://127.0.0.1:8080' ? '' : ` --url ${url}`;
-    line('', `./bin/workron run${flag} -- 'for i in 1 2 3; do echo $i; sleep 1; done'`);
-    line('', `./bin/workron jobs${flag}`);
+    if (roles.includes('worker')) line('', `${COMMAND} run${flag} -- 'for i in 1 2 3; do echo $i; sleep 1; done'`);
+    else line('', `${COMMAND} worker --scheduler ${url}`);
+    line('', `${COMMAND} jobs${flag}`);
   }
   return `${lines.join('\n')}\n`;
+}
+
+/** How the commands below get the token. It is not printed itself. */
+function tokenText({ tokenFile }: Settings): string {
+  return tokenFile === null ? '…    # the token of this server' : `"$(cat ${tokenFile})"`;
 }

@@ -33,6 +33,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     [['cluster'], async () => (await import('./commands/cluster.ts')).clusterCommand()],
     [['jobs', 'ls'], async () => (await import('./commands/jobs.ts')).jobsCommand()],
     [['job', 'show'], async () => (await import('./commands/job.ts')).jobCommand()],
+    [['history'], async () => (await import('./commands/history.ts')).historyCommand()],
     [['why'], async () => (await import('./commands/why.ts')).whyCommand()],
     [['logs'], async () => (await import('./commands/logs.ts')).logsCommand()],
     [['wait'], async () => (await import('./commands/wait.ts')).waitCommand()],
@@ -40,6 +41,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   ...inGroup('Change:', [
     [['cancel'], async () => (await import('./commands/change.ts')).cancelCommand()],
     [['retry'], async () => (await import('./commands/change.ts')).retryCommand()],
+    [['rerun'], async () => (await import('./commands/change.ts')).rerunCommand()],
     [['edit'], async () => (await import('./commands/edit.ts')).editCommand()],
     [['queues', 'queue'], async () => (await import('./commands/queues.ts')).queuesCommand()],
     [['workers'], async () => (await import('./commands/workers.ts')).workersCommand()],

@@ -4,8 +4,9 @@ import { EXIT } from './errors/exit-code.ts';
 import { failureOf } from './errors/failure.ts';
 import { reportError } from './errors/report.ts';
 import { createProgram } from './program.ts';
+import { takeSecrets } from './secrets.ts';
 
-const args = process.argv.slice(2);
+const args = [...process.argv.slice(2), ...takeSecrets()];
 
 // A reader that closes the pipe (`workron jobs | head`) is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -1,9 +1,10 @@
 /** Builds the command line, or the part of it that one call needs. */
 
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, type Option } from 'commander';
 import { nearestWord } from '../core/suggest.ts';
 import { version } from '../node/version.ts';
 import { COMMANDS, type CommandEntry } from './commands.ts';
+import { usageError } from './errors/cli-error.ts';
 
 const VERSION_FLAGS = '-V, --version';
 
@@ -41,7 +42,18 @@ function prepare(command: Command): void {
   });
   command.configureOutput({ outputError: () => {} });
   command.helpOption('-h, --help', 'Print help').helpCommand(false);
+  for (const option of command.options) refuseRepeat(command, option);
   for (const child of command.commands) prepare(child);
+}
+
+/** A flag with one value that is given twice is refused: one of the two would be lost. A parser that takes two arguments collects. */
+function refuseRepeat(command: Command, option: Option): void {
+  if (!option.required || (option.parseArg?.length ?? 0) > 1) return;
+  let given = false;
+  command.on(`option:${option.name()}`, () => {
+    if (given) throw usageError(`${option.long ?? option.short} was given twice: expected one value`);
+    given = true;
+  });
 }
 
 /** Commander suggests words with a similar spelling. This also suggests words by their beginning (`--prio`). */

@@ -4,7 +4,6 @@ import { once } from 'node:events';
 import { isWorkronError } from '../core/error.ts';
 import type { Backend } from '../library/backend.ts';
 import { notifyContext, openNode, type WorkronNode } from '../node/node.ts';
-import { openStore } from '../node/open-store.ts';
 import { version } from '../node/version.ts';
 import type { Log } from '../ops/log.ts';
 import type { Metrics } from '../ops/metrics.ts';
@@ -15,17 +14,20 @@ import type { Handlers } from '../worker/run/handler-executor.ts';
 import { banner } from './banner.ts';
 import { usageError } from './errors/cli-error.ts';
 import { ownLog } from './output/terminal-log.ts';
+import { hideMemory } from './secrets.ts';
 import { listenForShutdown, type Shutdown } from './shutdown.ts';
+import { waitForStore } from './wait-for-store.ts';
 
 /** Resolves with the exit code once everything has ended. */
 export async function serve(settings: Settings, roles: readonly Role[]): Promise<number> {
+  await hideMemory();
   const log = ownLog(settings.logLevel);
   using shutdown = listenForShutdown(log);
   const worksRemotely = roles.length === 1 && roles[0] === 'worker' && settings.schedulerUrls.length > 0;
-  await (worksRemotely
+  const isWell = await (worksRemotely
     ? serveRemoteWorker(settings, { log, shutdown })
     : serveWithStore(settings, roles, { log, shutdown }));
-  return 0;
+  return isWell ? 0 : 1;
 }
 
 interface Process {
@@ -33,12 +35,13 @@ interface Process {
   shutdown: Shutdown;
 }
 
-async function serveRemoteWorker(settings: Settings, { log, shutdown }: Process): Promise<void> {
+async function serveRemoteWorker(settings: Settings, { log, shutdown }: Process): Promise<boolean> {
   const { httpSource } = await import('../worker/http-source.ts');
   const urls = settings.schedulerUrls;
   await using source = httpSource({ urls, token: settings.token, log, version });
   process.stdout.write(`Workron worker: ${settings.workers} slots for ${urls.join(', ')}\n`);
   await runWorker({ source, handlers: await remoteHandlers(settings), settings, log, shutdown });
+  return true;
 }
 
 /** Handlers that submit further jobs over HTTP. */
@@ -52,23 +55,30 @@ async function remoteHandlers({ handlers, schedulerUrls: [url], token }: Setting
   return loadHandlers(handlers, httpEngine(new Client({ url: url as string, token })));
 }
 
-async function serveWithStore(settings: Settings, roles: readonly Role[], { log, shutdown }: Process): Promise<void> {
+/** Resolves with false if the process ended because its duties have died. */
+async function serveWithStore(
+  settings: Settings,
+  roles: readonly Role[],
+  { log, shutdown }: Process,
+): Promise<boolean> {
   if (roles.includes('api')) {
     const { assertSafeBind } = await import('../http/safe-bind.ts');
     assertSafeBind(settings.host, settings.token);
   }
   const notify = notifyOf(settings);
-  // Several schedulers may migrate at once. Processes without this role wait until one has.
-  const migrate = roles.includes('scheduler');
-  const store = await openStore(settings, { log, migrate, waitUntil: shutdown.drain });
+  const opened = await waitForStore(settings, { roles, log, signal: shutdown.drain });
+  if (opened === undefined) return true;
+  const { store, port } = opened;
   const node = await openNode({ store, settings, log, notify, sweepOrphans: true });
   const backend = settings.handlers.length === 0 ? null : await backendOf(node);
+  let isWell: boolean;
   try {
-    await runNode({ node, backend, settings, roles, log, shutdown });
+    isWell = await runNode({ node, backend, settings: { ...settings, port }, roles, log, shutdown });
   } finally {
     await (backend ?? node).close();
   }
   log.info({ instance_id: node.instanceId }, 'stopped');
+  return isWell;
 }
 
 /** Handlers use the node as an application does. Without handlers the library is not loaded. */
@@ -90,10 +100,15 @@ interface NodeProcess extends Process {
   roles: readonly Role[];
 }
 
-async function runNode({ node, backend, settings, roles, log, shutdown }: NodeProcess): Promise<void> {
+async function runNode({ node, backend, settings, roles, log, shutdown }: NodeProcess): Promise<boolean> {
   const { instanceId, store } = node;
   if (roles.includes('api')) await node.listen(settings);
-  void node.runRoles(roles);
+  let isWell = true;
+  node.runRoles(roles).catch((error: unknown) => {
+    isWell = false;
+    log.error({ error, instance_id: instanceId }, 'the duties of this process have died; shutting down');
+    shutdown.begin();
+  });
   process.stdout.write(banner({ settings, roles, url: node.url, location: store.location }));
   const about = { roles, store: store.driver, location: store.location, url: node.url ?? undefined };
   log.info({ instance_id: instanceId, ...about }, 'started');
@@ -105,6 +120,7 @@ async function runNode({ node, backend, settings, roles, log, shutdown }: NodePr
   // A worker may be drained through the API; the other roles of its process go on.
   const hasOtherRoles = roles.some((role) => role !== 'worker');
   if (hasOtherRoles && !shutdown.drain.aborted) await once(shutdown.drain, 'abort');
+  return isWell;
 }
 
 function notifyOf(settings: Settings): NotifyContext {

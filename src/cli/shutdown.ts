@@ -6,6 +6,8 @@ import type { Log } from '../ops/log.ts';
 const SECOND_SIGNAL_AFTER_MS = 1_000;
 
 export interface Shutdown extends Disposable {
+  /** Begins the first step without a signal. */
+  begin(): void;
   /** Aborts at the first signal: no new jobs are taken. */
   readonly drain: AbortSignal;
   /** Aborts at the second signal: running jobs are stopped. */
@@ -30,6 +32,7 @@ export function listenForShutdown(log: Log): Shutdown {
   process.on('SIGTERM', onSignal);
   process.on('SIGINT', onSignal);
   return {
+    begin: () => drain.abort(),
     drain: drain.signal,
     stop: stop.signal,
     [Symbol.dispose]() {

@@ -27,6 +27,7 @@ export const ERROR_CODES = {
   internal: 500,
   store_unavailable: 503,
   store_full: 503,
+  incompatible_schema: 503,
   overloaded: 503,
   shutting_down: 503,
   /** Raised by clients, never by a server. */

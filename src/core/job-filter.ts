@@ -9,6 +9,7 @@ export interface JobFilter {
   statuses?: readonly Status[];
   queue?: string;
   name?: string;
+  uniqueKey?: string;
   /** The job has all of these tags. */
   tags?: readonly string[];
   workerId?: number;

@@ -73,7 +73,7 @@ export interface JobSpec {
   input: unknown;
   maxAttempts: number;
   backoff: Backoff;
-  /** The only exit codes that are retried; `null`: all are. */
+  /** The only exit codes that are retried, and then no signal or timeout either; `null`: all are. */
   retryOn: readonly number[] | null;
   /** Exit codes that are never retried; `null`: none. */
   noRetryOn: readonly number[] | null;
@@ -196,6 +196,8 @@ export interface Job extends JobSpec, Counters {
   groupIndex: number | null;
   /** The job that this one repeats. */
   rerunOf: number | null;
+  /** The unique key that it was submitted with, whether or not it still holds it. */
+  uniqueKey: string | null;
 }
 
 export interface Progress {

@@ -1,9 +1,11 @@
+import type { Part } from './part.ts';
+
 /**
  * Lets a thread renew a worker's lease while the worker's event loop is blocked: `module` exports `connect(data):
  * LeaseKeeperConnection`, and `data` can be copied into a thread.
  */
 export interface LeaseKeeperPlan {
-  module: string;
+  module: Part;
   data: unknown;
 }
 

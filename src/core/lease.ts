@@ -60,7 +60,7 @@ export interface Success {
   workerId: number;
   exitCode: number | null;
   /** The start of a prefetched job, if it was not reported before. */
-  startedAt?: number;
+  startedAt?: number | undefined;
   /** JSON; absent if there is none. */
   result?: unknown;
 }

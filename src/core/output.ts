@@ -15,3 +15,6 @@ export interface LogPiece {
   offset: number;
   data: Uint8Array;
 }
+
+/** How much a store writes to see whether it can take jobs again. */
+export const PROBE_BYTES = 262_144;

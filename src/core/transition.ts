@@ -10,8 +10,11 @@ export const FREE_INTERRUPTIONS = 10;
 
 export type JobEvent =
   | { type: 'settle'; outcome: Exclude<Outcome, { type: 'succeeded' }> }
-  /** Its worker sent no heartbeat. The change is written only if the worker was last seen at `workerSeenAt`. */
-  | { type: 'lose'; workerSeenAt: number }
+  /**
+   * Its worker sent no heartbeat, or its process is known to have ended. The change is written only if the worker was last
+   * seen at `workerSeenAt`.
+   */
+  | { type: 'lose'; workerSeenAt: number; processEnded?: boolean }
   /**
    * Descendants that can no longer run are cancelled with the job; with `keepChildren`, each child is judged by its
    * conditions, as after any other end.
@@ -76,7 +79,7 @@ export function transition(job: Job, event: JobEvent, random: number): Change | 
       return cancel(job, fence, event.keepChildren ?? false);
     case 'retry':
       if (job.status !== 'failed' && job.status !== 'cancelled' && job.status !== 'skipped')
-        throw illegal(job, 'retry');
+        throw illegal(job, 'retry', retryHint(job));
       return { kind: 'reopen', fence, counters: { ...countersOf(job), failures: 0, losses: 0 } };
     case 'expire': {
       if (job.status !== 'pending' && job.status !== 'scheduled') return undefined;
@@ -97,7 +100,7 @@ export function transition(job: Job, event: JobEvent, random: number): Change | 
       if (job.startedAt === null) {
         return settle(job, { ...fence, workerSeenAt: event.workerSeenAt }, { type: 'returned' }, random);
       }
-      return lose(job, { ...fence, workerSeenAt: event.workerSeenAt }, random);
+      return lose(job, { ...fence, workerSeenAt: event.workerSeenAt }, { ...event, random });
     case 'settle':
       if (job.status !== 'running') throw illegal(job, 'settle');
       return settle(job, fence, event.outcome, random);
@@ -130,12 +133,16 @@ function cancel(job: Job, fence: Fence, keepChildren: boolean): Change | undefin
   }
 }
 
-function lose(job: Job, fence: Fence, random: number): Change {
+function lose(
+  job: Job,
+  fence: Fence,
+  { processEnded = false, random }: { processEnded?: boolean; random: number },
+): Change {
   const record: AttemptEnd = {
     outcome: 'lost',
     exitCode: null,
     signal: null,
-    error: 'the worker vanished: no heartbeat within its lease',
+    error: processEnded ? 'the process of the worker ended' : 'the worker vanished: no heartbeat within its lease',
   };
   if (job.cancelRequestedAt !== null) return cancelled(job, fence, record);
   const counters = { ...countersOf(job), failures: job.failures + 1, losses: job.losses + 1 };
@@ -166,6 +173,7 @@ function settle(job: Job, fence: Fence, outcome: Exclude<Outcome, { type: 'succe
     }
     case 'timed_out': {
       counters.failures += 1;
+      if (!mayRetry(job, null)) return fail(fence, counters, record, 'timeout');
       const delayMs = backoffMs(job.backoff, counters.failures, random);
       return retryOrFail(job, fence, { counters, record, reason: 'timeout', delayMs });
     }
@@ -208,8 +216,12 @@ function cancelled(job: Job, fence: Fence, record: AttemptEnd): Change {
   };
 }
 
+/**
+ * `exitCode` is `null` for a signal and a timeout: `retryOn` lists the only ends of a command that are retried, so they are
+ * not among them. A lost worker is no end of the command. Handlers have no exit codes.
+ */
 function mayRetry(job: Job, exitCode: number | null): boolean {
-  if (exitCode === null) return true;
+  if (exitCode === null) return job.retryOn === null || job.handler !== null;
   if (job.noRetryOn?.includes(exitCode)) return false;
   return job.retryOn === null || job.retryOn.includes(exitCode);
 }
@@ -249,6 +261,13 @@ function countersOf(job: Job): Counters {
   return { failures: job.failures, interruptions: job.interruptions, snoozes: job.snoozes, losses: job.losses };
 }
 
-function illegal(job: Job, what: string): WorkronError {
-  return new WorkronError('illegal_transition', `Cannot ${what} job ${job.id}: it is ${job.status}`, { jobId: job.id });
+function illegal(job: Job, what: string, hint = ''): WorkronError {
+  const message = `Cannot ${what} job ${job.id}: it is ${job.status}${hint}`;
+  return new WorkronError('illegal_transition', message, { jobId: job.id });
+}
+
+/** What does what the user wanted instead. */
+function retryHint({ status }: Job): string {
+  if (status === 'done') return '; a rerun makes a new job of it';
+  return status === 'scheduled' ? '; to start it now instead of then, edit it with delay 0s' : '';
 }

@@ -1,5 +1,6 @@
 /** The output of a job as plain text and as server-sent events. */
 
+import { isUtf8 } from 'node:buffer';
 import { jobToWire } from '../api/job-wire.ts';
 import type { LogItem } from './follow-log.ts';
 import { HEARTBEAT_MS, sseComment, sseEvent } from './sse.ts';
@@ -57,7 +58,8 @@ export async function* logAsEvents(items: AsyncIterable<LogItem>): AsyncGenerato
 function outputEvent({ attempt, offset, data }: { attempt: number; offset: number; data: Uint8Array }): string {
   const id = `${attempt}-${offset + data.length}`;
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(data);
-  return sseEvent({ event: 'output', id, data: JSON.stringify({ attempt, offset, text }) });
+  const base64 = isUtf8(data) ? {} : { base64: Buffer.from(data).toString('base64') };
+  return sseEvent({ event: 'output', id, data: JSON.stringify({ attempt, offset, text, ...base64 }) });
 }
 
 /** Returns the number of bytes before an incomplete UTF-8 character at the end. */

@@ -3,13 +3,14 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { PAGE_PATH, routes } from '../api/routes.ts';
-import { packageFolder } from '../ops/package-folder.ts';
+import { WorkronError } from '../core/error.ts';
 
 /** The folder of the build. */
-const PAGE_FOLDER = join(packageFolder, 'dist-ui');
+const PAGE_FOLDER = fileURLToPath(new URL('../../dist-ui/', import.meta.url));
 
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -34,8 +35,11 @@ const PAGE_POLICY = [
   "trusted-types 'none'",
 ].join('; ');
 
+/** The page is rewritten for the depth of its address. */
+const MAX_PATH_LENGTH = 1_024;
+
 const NO_BUILD =
-  'The dashboard has not been built here. Run `npm install` (or `npm run build:ui`) in the folder of Workron, then load this page again.\n';
+  'The files of the dashboard are not here. In a clone of Workron, run `npm install` (or `npm run build:ui`), then load this page again. An application that was bundled with Workron does not contain them.\n';
 
 interface PageFile {
   status: number;
@@ -131,10 +135,11 @@ export function servePage(app: FastifyInstance, page: Page): void {
       url,
       config: { page: true },
       handler: (request, reply) => {
+        if (pathOf(request).length > MAX_PATH_LENGTH) throw new WorkronError('not_found', 'There is no such page');
         const { status, headers, body } = page.answer(request.params['*'] ?? '', {
           'accept-encoding': request.headers['accept-encoding'] ?? '',
           'if-none-match': request.headers['if-none-match'] ?? '',
-          up: upFrom(request.url),
+          up: upFrom(pathOf(request)),
         });
         return reply.code(status).headers(headers).send(body);
       },
@@ -142,9 +147,13 @@ export function servePage(app: FastifyInstance, page: Page): void {
   }
 }
 
+function pathOf({ url }: FastifyRequest): string {
+  return url.split('?', 1)[0] as string;
+}
+
 /** Relative, so that it is right wherever the server is mounted. Counts the slashes as sent: an escaped slash is not a step. */
-function upFrom(url: string): string {
-  const below = (url.split('?', 1)[0] as string).slice(PAGE_PATH.length);
+function upFrom(path: string): string {
+  const below = path.slice(PAGE_PATH.length);
   if (below === '') return `.${PAGE_PATH}/`;
   return '../'.repeat(below.split('/').length - 2) || './';
 }

@@ -3,7 +3,7 @@
  * from pages of other origins are refused, and without a token also requests under a foreign host name (DNS rebinding).
  */
 
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { WorkronError } from '../core/error.ts';
 
 const LOCAL_HOSTS = ['localhost', '127.0.0.1', '[::1]'];
@@ -16,6 +16,26 @@ export function checkHost(headers: IncomingHttpHeaders, allowedHosts: readonly s
     'forbidden',
     `Refused for the Host ${JSON.stringify(headers.host ?? '')}: use localhost, name it with --allowed-host, or set a token`,
   );
+}
+
+/**
+ * True if a browser opens the page in a tab of its own, as by a link in a mail. The page contains no data, and the other
+ * site cannot read it: its own requests are checked as all others.
+ */
+export function isNavigation(headers: IncomingHttpHeaders): boolean {
+  return (
+    headers.origin === undefined && headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document'
+  );
+}
+
+/**
+ * Throws `bad_request` for a request that names its host in more than one way: a proxy in front may have checked another
+ * one.
+ */
+export function checkTarget({ url = '', rawHeaders }: IncomingMessage): void {
+  const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host');
+  if (hosts.length > 1) throw new WorkronError('bad_request', 'A request has one Host header');
+  if (!url.startsWith('/')) throw new WorkronError('bad_request', 'A request target is a path, not an absolute URL');
 }
 
 /** Throws `forbidden` if a page of another origin caused the request. */

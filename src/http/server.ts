@@ -13,13 +13,15 @@ import { answerCall } from './answer-call.ts';
 import { authenticate, authorize, type Principal } from './authenticate.ts';
 import { ConcurrencyLimit } from './concurrency-limit.ts';
 import { EventHub } from './event-hub.ts';
+import { GuessLimit } from './guess-limit.ts';
 import type { RouteHandler, Shared } from './handler.ts';
 import { HANDLERS } from './handlers.ts';
 import { apiDocument } from './openapi.ts';
 import { isForPage, Page, servePage } from './page.ts';
 import { errorHeaders, publicError } from './problem-reply.ts';
 import { assertSafeBind } from './safe-bind.ts';
-import { checkHost, checkOrigin } from './same-site.ts';
+import { checkHost, checkOrigin, checkTarget, isNavigation } from './same-site.ts';
+import { urlHost } from './url-host.ts';
 
 export interface ServerOptions {
   scheduler: Scheduler;
@@ -33,6 +35,8 @@ export interface ServerOptions {
   version: string;
   /** Returns epoch milliseconds, to resolve times such as "two hours ago". */
   now?: () => number;
+  /** The number of wrong tokens that an address may send at once. */
+  maxGuesses?: number;
   /** The number of long polls that may be open at once. */
   maxPolls?: number;
   /** The number of event and log streams that may be open at once. */
@@ -63,6 +67,8 @@ interface ListeningServer {
   close(): Promise<void>;
 }
 
+/** More than all long polls and streams together. Further connections are closed at once. */
+const MAX_CONNECTIONS = 10_000;
 const DEFAULT_BODY_BYTES = 1024 * 1024;
 /** The time that requests in flight get after `close`. */
 const CLOSE_MS = 5_000;
@@ -97,7 +103,7 @@ export function createServer(options: ServerOptions): HttpServer {
   };
   const app = createApp(log);
   addChecks(app, options, context);
-  addRequestLog(app, log);
+  addRequestLog(app, scheduler, log);
   if (options.baseOf !== undefined) addLocationPrefix(app, options.baseOf);
   for (const handler of HANDLERS) addHandler(app, handler, context, log);
   servePage(app, new Page(options.pageFolder));
@@ -120,6 +126,7 @@ export function createServer(options: ServerOptions): HttpServer {
     },
     async listen({ host, port }) {
       assertSafeBind(host, token);
+      app.server.maxConnections = MAX_CONNECTIONS;
       try {
         await app.listen({ host, port });
       } catch (error) {
@@ -164,6 +171,7 @@ function noCompiler(): never {
 
 /** Refuses requests of other sites, and those whose caller may not use the route. */
 function addChecks(app: FastifyInstance, options: ServerOptions, { closing, token, now }: Context): void {
+  const guesses = new GuessLimit(options.maxGuesses);
   app.addHook('onRequest', async (request, reply) => {
     request.startedAt = performance.now();
     reply.headers({
@@ -176,18 +184,27 @@ function addChecks(app: FastifyInstance, options: ServerOptions, { closing, toke
       reply.header('connection', 'close');
       throw new WorkronError('shutting_down', 'The server is shutting down');
     }
-    checkOrigin(request.headers, options.allowedHosts);
-    if (token === null && !options.trusted) checkHost(request.headers, options.allowedHosts);
     const { handler, page } = request.routeOptions.config;
+    const toPage = isForPage(request);
+    checkTarget(request.raw);
+    if (!((page || toPage) && isNavigation(request.headers))) checkOrigin(request.headers, options.allowedHosts);
+    if (token === null && !options.trusted) checkHost(request.headers, options.allowedHosts);
     if (page || handler?.route.scope === null) return;
-    if (isForPage(request)) return reply.redirect(`${PAGE_PATH}/`, 302);
-    request.principal = authenticate(request.headers, token, now());
+    if (toPage) return reply.redirect(`${PAGE_PATH}/`, 302);
+    const { headers, method } = request;
+    try {
+      request.principal = authenticate({ headers, method, path: pathIn(request) }, token, now());
+    } catch (error) {
+      if (headers.authorization !== undefined) guesses.count(request.ip, performance.now());
+      throw error;
+    }
     if (handler?.route.scope) authorize(request.principal, handler.route.scope);
   });
 }
 
-function addRequestLog(app: FastifyInstance, log: Log): void {
+function addRequestLog(app: FastifyInstance, scheduler: Scheduler, log: Log): void {
   app.addHook('onResponse', async (request, reply) => {
+    scheduler.countRequest(routeOf(request), reply.statusCode);
     if (request.routeOptions.config.handler?.quiet && reply.statusCode < 500) return;
     const line = {
       request_id: request.id,
@@ -199,6 +216,13 @@ function addRequestLog(app: FastifyInstance, log: Log): void {
     if (reply.statusCode === 401 || reply.statusCode === 403) log.warn(line, 'request refused');
     else log.debug(line, 'request');
   });
+}
+
+/** The route of a request for metrics: one of a fixed set, whatever callers ask for. */
+function routeOf({ routeOptions: { config } }: FastifyRequest): string {
+  if (config.handler === undefined) return config.page ? PAGE_PATH : 'unknown';
+  const { method, path } = config.handler.route;
+  return `${method} ${path}`;
 }
 
 function addLocationPrefix(app: FastifyInstance, baseOf: (request: IncomingMessage) => string): void {
@@ -263,11 +287,6 @@ function matches(pattern: string, path: string): boolean {
 
 function pathIn(request: FastifyRequest): string {
   return request.url.split('?', 1)[0] ?? '/';
-}
-
-function urlHost(host: string): string {
-  if (host === '0.0.0.0' || host === '::') return 'localhost';
-  return host.includes(':') ? `[${host}]` : host;
 }
 
 function memo<T>(make: () => T): () => T {

@@ -17,6 +17,8 @@ export interface Backend {
   source(): JobSource & Partial<AsyncDisposable>;
   /** Runs the scheduler's duties until `signal` aborts. Over HTTP the server has them, so this resolves at once. */
   runDuties(signal: AbortSignal): Promise<void>;
+  /** Background loops of this process that have not had a round for too long, or have died. */
+  stuck(): readonly string[];
   /** The HTTP API for a server of the application. */
   mount(options: MountOptions): Promise<Mounted>;
   /** From now on, claims and waits return early. */

@@ -1,17 +1,26 @@
 import { invalid } from '../api/decode.ts';
 import type { JobType } from './job.ts';
 import { toJson } from './json.ts';
-import { describeIssues, type Schema } from './schema.ts';
+import { type Checked, issuePointers } from './schema.ts';
 
-/** Returns the input as it will be stored; `bad_request` if the job's schema refuses it. Synchronous without a schema. */
+/**
+ * Returns the input as it will be stored; `bad_request` if the job's schema refuses it. A promise only if the schema's
+ * check is one: a transaction of SQLite may end in the same turn.
+ */
 export function checkInput({ name, input: schema }: JobType, input: unknown): unknown {
   const json = toJson(input, `the input of ${name}`);
-  return schema === null ? json : validate(name, schema, json);
+  if (schema === null) return json;
+  const result = schema['~standard'].validate(json);
+  if (result instanceof Promise) return result.then((checked) => accept(name, checked, json));
+  return accept(name, result, json);
 }
 
-async function validate(name: string, schema: Schema, json: unknown): Promise<unknown> {
-  let result = schema['~standard'].validate(json);
-  if (result instanceof Promise) result = await result;
-  if (result.issues === undefined) return json;
-  throw invalid([{ pointer: '/input', detail: `the input of ${name}: ${describeIssues(result.issues)}` }]);
+function accept(name: string, checked: Checked<unknown>, json: unknown): unknown {
+  if (checked.issues === undefined) return json;
+  throw invalid(
+    issuePointers(checked.issues).map(({ pointer, detail }) => ({
+      pointer: `/input${pointer}`,
+      detail: `the input of ${name}: ${pointer === '' ? '' : `${pointer}: `}${detail}`,
+    })),
+  );
 }

@@ -1,17 +1,27 @@
 /**
- * Counts jobs that were completed inside a transaction of the application. Whether the transaction commits is known only
- * later, so a success is counted when its attempt is settled, or found to be lost.
+ * Attempts that their handler completed inside a transaction of the application. Whether the transaction has committed is
+ * known only later: when the attempt is settled, or found to be no longer this worker's.
  */
 
 import type { LeaseRef } from '../core/lease.ts';
+import type { Settlement, SettleResult } from '../core/outcome.ts';
 import type { Telemetry } from '../scheduler/telemetry.ts';
 import type { Store } from '../store/store.ts';
+
+const NOT_COMMITTED =
+  'complete() was called, but its transaction had not committed when the handler returned; commit before returning, or throw';
+
+interface Completion {
+  attempt: number;
+  /** True once the attempt was seen to be done. */
+  committed: boolean;
+}
 
 export class Completions {
   readonly #store: Store;
   readonly #telemetry: Telemetry;
-  /** Attempts by job. */
-  readonly #open = new Map<number, number>();
+  /** By job. */
+  readonly #open = new Map<number, Completion>();
 
   constructor(store: Store, telemetry: Telemetry) {
     this.#store = store;
@@ -20,18 +30,53 @@ export class Completions {
 
   /** Remembers an attempt that is done if its transaction commits. */
   add({ jobId, attempt }: LeaseRef): void {
-    this.#open.set(jobId, attempt);
+    this.#open.set(jobId, { attempt, committed: false });
   }
 
-  /** Counts each of these attempts once if it is done already. Others are counted when they are settled. */
-  async count(attempts: readonly LeaseRef[], signal: AbortSignal): Promise<void> {
-    if (this.#open.size === 0) return;
-    const ids = attempts.flatMap(({ jobId, attempt }) => (this.#open.get(jobId) === attempt ? [jobId] : []));
+  /** Returns the attempts that are lost indeed. A handler whose completion has committed may go on. */
+  async withoutCommitted(lost: LeaseRef[], signal: AbortSignal): Promise<LeaseRef[]> {
+    if (this.#open.size === 0 || lost.length === 0) return lost;
+    await this.#look(lost, signal);
+    return lost.filter((lease) => !this.#of(lease)?.committed);
+  }
+
+  /**
+   * Settles by `settle`, except for attempts that are done by their completion, whatever their handler did afterwards. A
+   * handler that succeeded although its completion has not committed has failed: its effects were rolled back.
+   */
+  async settle(
+    settlements: readonly Settlement[],
+    settle: (rest: readonly Settlement[]) => Promise<SettleResult[]>,
+    signal: AbortSignal,
+  ): Promise<SettleResult[]> {
+    if (this.#open.size === 0) return settle(settlements);
+    await this.#look(settlements, signal);
+    const rest = settlements.filter((settlement) => !this.#of(settlement)?.committed);
+    const answers = rest.length === 0 ? [] : await settle(rest.map((settlement) => this.#judged(settlement)));
+    const byRest = new Map(rest.map((settlement, index) => [settlement, answers[index] ?? 'invalid']));
+    const results = settlements.map((settlement) => byRest.get(settlement) ?? 'ok');
+    for (const settlement of settlements) if (this.#of(settlement) !== undefined) this.#open.delete(settlement.jobId);
+    return results;
+  }
+
+  #of({ jobId, attempt }: LeaseRef): Completion | undefined {
+    const found = this.#open.get(jobId);
+    return found?.attempt === attempt ? found : undefined;
+  }
+
+  #judged(settlement: Settlement): Settlement {
+    if (settlement.outcome.type !== 'succeeded' || this.#of(settlement) === undefined) return settlement;
+    return { ...settlement, outcome: { type: 'failed', exitCode: null, signal: null, error: NOT_COMMITTED } };
+  }
+
+  /** Marks and counts those that are done. */
+  async #look(attempts: readonly LeaseRef[], signal: AbortSignal): Promise<void> {
+    const ids = attempts.flatMap((lease) => (this.#of(lease)?.committed === false ? [lease.jobId] : []));
     if (ids.length === 0) return;
     for (const { id, status, attempt, queue, dueAt, startedAt, doneAt } of await this.#store.read(ids, signal)) {
-      const expected = this.#open.get(id);
-      this.#open.delete(id);
-      if (status !== 'done' || attempt !== expected || doneAt === null) continue;
+      const completion = this.#of({ jobId: id, attempt });
+      if (completion === undefined || completion.committed || status !== 'done' || doneAt === null) continue;
+      completion.committed = true;
       const times = { dueAt, startedAt: startedAt ?? doneAt, endedAt: doneAt };
       this.#telemetry.settled([{ result: 'ok', fresh: true, queue, ...times }]);
     }

@@ -48,7 +48,8 @@ export interface JobContext {
   readonly lastCheckpoint: <Value = unknown>() => Promise<Value | null>;
   /**
    * Ends the job as done inside a transaction of the application: its writes and the job's success commit together, or
-   * neither does. The function must then return the same `result`. Rejects with `lease_lost` if the attempt is over.
+   * neither does. The function must then return the same `result`, after the commit: if it returns although the
+   * transaction did not commit, the attempt has failed. Rejects with `lease_lost` if the attempt is over.
    */
   readonly complete: (tx: Transaction, result?: unknown) => Promise<void>;
   /** Submits another job. A retried parent does not submit it again: the same content, or the same `key`, is the same child. */

@@ -2,9 +2,10 @@
 
 import type { Job, JobDetail } from '../api/job.ts';
 import { parseDuration } from '../core/duration.ts';
-import { WorkronError } from '../core/error.ts';
+import { isWorkronError, WorkronError } from '../core/error.ts';
 import { isTerminal } from '../core/job.ts';
 import { NEVER } from '../core/never.ts';
+import { systemClock } from '../ops/clock.ts';
 import type { JobCalls } from './engine.ts';
 import type { Duration } from './options.ts';
 
@@ -15,6 +16,14 @@ export interface WaitOptions {
 }
 
 const POLL_MS = 30_000;
+/** The pauses while the store or the server cannot be reached. */
+const FIRST_PAUSE_MS = 100;
+const MAX_PAUSE_MS = 5_000;
+
+/** The store or the server may be back later, and the job goes on meanwhile. A Workron that was stopped does not come back. */
+function isOutage(error: unknown): boolean {
+  return isWorkronError(error) && error.retryable && error.code !== 'shutting_down';
+}
 
 /** A submitted job. */
 export class Handle<Result = unknown> {
@@ -36,13 +45,20 @@ export class Handle<Result = unknown> {
     throw new JobFailed(job);
   }
 
-  /** Returns the job once it has ended, whatever its status. */
+  /** Returns the job once it has ended, whatever its status. If the store cannot be reached, it waits until it can again. */
   async ended({ timeout, signal = NEVER }: WaitOptions = {}): Promise<Job> {
     const limit = timeout === undefined ? signal : AbortSignal.any([signal, AbortSignal.timeout(msOf(timeout))]);
-    for (;;) {
+    for (let failures = 0; ; ) {
       limit.throwIfAborted();
-      const job = await this.#calls.wait(this.id, POLL_MS, limit);
-      if (isTerminal(job.status)) return job;
+      try {
+        const job = await this.#calls.wait(this.id, POLL_MS, limit);
+        if (isTerminal(job.status)) return job;
+        failures = 0;
+      } catch (error) {
+        if (limit.aborted || !isOutage(error)) throw error;
+        await systemClock.sleep(Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures), limit);
+        failures += 1;
+      }
     }
   }
 

@@ -33,6 +33,7 @@ export function openHttpBackend({ url, token, log }: HttpBackendOptions): Backen
     engine: httpEngine(new Client({ url, token })),
     source: () => httpSource({ urls: [url], token, log, version }),
     runDuties: () => Promise.resolve(),
+    stuck: () => [],
     mount: () => Promise.reject(new WorkronError('bad_request', NO_MOUNT)),
     drain: () => undefined,
     close: () => Promise.resolve(),
@@ -63,7 +64,15 @@ export function httpEngine(client: Client): Engine {
     },
     enlist: () => Promise.reject(notHere()),
     complete: () => Promise.reject(notHere()),
-    wait: (id, timeoutMs, signal) => client.wait(id, { timeout: Math.min(timeoutMs, 30_000), signal }),
+    async wait(id, timeoutMs, signal) {
+      try {
+        return await client.wait(id, { timeout: Math.min(timeoutMs, 30_000), signal });
+      } catch (error) {
+        // The server restarts, perhaps; this Workron was not stopped.
+        if (!isWorkronError(error, 'shutting_down')) throw error;
+        throw new WorkronError('unreachable', error.message, { cause: error });
+      }
+    },
     job: (id, signal) => client.job(id, { signal }),
     attempts: (id, signal) => client.attempts(id, { signal }),
     cancel: (id, signal) => client.cancel(id, { signal }),

@@ -1,16 +1,34 @@
 /** Messages between the thread of an isolated job and its caller. */
 
+import { workerData } from 'node:worker_threads';
 import { type ErrorCode, isWorkronError, WorkronError } from '../core/error.ts';
 import { Cancel, Fatal, RetryAfter, Snooze } from '../core/handler-errors.ts';
+import { textOfThrown } from '../worker/run/thrown.ts';
 import type { ChildOptions, JobContext } from './context.ts';
 import type { JobOptions } from './options.ts';
 
 export interface ThreadData {
+  /** Marks the thread, so that `open` can refuse it. */
+  isolatedJob: true;
   /** The module that exports the job. */
   module: string;
   name: string;
   input: unknown;
   context: Pick<JobContext, 'id' | 'attempt' | 'queue' | 'env' | 'params' | 'item' | 'parents' | 'tick'>;
+}
+
+/**
+ * Throws in the thread of an isolated job. The thread loads the job's module; a module that opens a Workron when it is
+ * loaded would start another thread for the next isolated job, which loads the module again, and so on.
+ */
+export function refuseInThread(): void {
+  const { isolatedJob, name } = (workerData ?? {}) as Partial<ThreadData>;
+  if (isolatedJob !== true) return;
+  throw new WorkronError(
+    'bad_request',
+    `open: refused in the thread of the isolated job ${name}, which loads the module of the job; ` +
+      'call open() and start() in another module',
+  );
 }
 
 /** Calls of the thread that get an answer. */
@@ -42,9 +60,16 @@ interface ThreadError {
 }
 
 export function toThread(error: unknown): ThreadError {
-  const { name, message, stack } = error instanceof Error ? error : new Error(String(error));
-  const code = isWorkronError(error) ? error.code : undefined;
-  return { name, message, stack, delayMs: (error as { delayMs?: number } | null)?.delayMs, code };
+  const text = textOfThrown(error);
+  try {
+    if (!Error.isError(error))
+      return { name: 'Error', message: text, stack: text, delayMs: undefined, code: undefined };
+    const { delayMs } = error as { delayMs?: number };
+    const code = isWorkronError(error) ? error.code : undefined;
+    return { name: String(error.name), message: String(error.message), stack: text, delayMs, code };
+  } catch {
+    return { name: 'Error', message: text, stack: text, delayMs: undefined, code: undefined };
+  }
 }
 
 /** Restores an error of the other side, with its class if it is one of ours. */

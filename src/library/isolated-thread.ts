@@ -2,6 +2,7 @@
 
 import { pathToFileURL } from 'node:url';
 import { parentPort, workerData } from 'node:worker_threads';
+import { isWorkronError } from '../core/error.ts';
 import { Fatal, type StopCause, Stopped } from '../core/handler-errors.ts';
 import { checkInput } from './check-input.ts';
 import type { ChildOptions, JobContext } from './context.ts';
@@ -84,8 +85,18 @@ const own: JobContext = {
   submit: (type: JobType, ...[given, options]: [unknown?, ChildOptions?]) => submit(type, given, options),
 };
 
+/** A module that opens a Workron will do so again, so the job is not retried. */
+async function load(): Promise<object> {
+  try {
+    return (await import(/^\w+:/.test(module) ? module : pathToFileURL(module).href)) as object;
+  } catch (error) {
+    if (isWorkronError(error, 'bad_request')) throw new Fatal(`isolate: ${error.message}`, { cause: error });
+    throw error;
+  }
+}
+
 try {
-  const loaded = (await import(/^\w+:/.test(module) ? module : pathToFileURL(module).href)) as object;
+  const loaded = await load();
   const job = Object.values(loaded)
     .flatMap((value: unknown) => (Array.isArray(value) ? (value as unknown[]) : [value]))
     .filter(isRunnable)

@@ -1,7 +1,8 @@
 /** Runs a job's function in a separate thread: it cannot block this event loop, and it can be terminated. */
 
-import { Worker } from 'node:worker_threads';
 import { Fatal } from '../core/handler-errors.ts';
+import type { Part } from '../core/part.ts';
+import { startThread } from '../ops/start-part.ts';
 import type { JobContext } from './context.ts';
 import type { JobCalls } from './engine.ts';
 import { fromThread, send, type ThreadCall, type ThreadData, type ThreadEvent, toThread } from './isolated-protocol.ts';
@@ -9,6 +10,8 @@ import { type JobType, job, type RunnableJob } from './job.ts';
 
 /** The thread is terminated this long before the kill grace ends, so that it is gone when the attempt is settled. */
 const EARLY_MS = 50;
+
+const THREAD: Part = { file: new URL('./isolated-thread.ts', import.meta.url) };
 
 interface IsolatedRun {
   input: unknown;
@@ -20,20 +23,17 @@ interface IsolatedRun {
 }
 
 /** Resolves with the result of the function. Rejects with its error, or if the thread was terminated. */
-export function runIsolated({ name, isolate }: RunnableJob, run: IsolatedRun): Promise<unknown> {
-  const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
+export async function runIsolated({ name, isolate }: RunnableJob, run: IsolatedRun): Promise<unknown> {
   const { id, attempt, queue, env, params, item, parents, tick, signal, log, progress } = run.context;
   const data: ThreadData = {
+    isolatedJob: true,
     module: isolate as string,
     name,
     input: run.input,
     context: { id, attempt, queue, env, params, item, parents, tick },
   };
-  return new Promise((resolve, reject) => {
-    const thread = new Worker(new URL(`./isolated-thread${extension}`, import.meta.url), {
-      workerData: data,
-      name: `workron-job-${id}`,
-    });
+  const thread = await startThread(THREAD, { workerData: data, name: `workron-job-${id}` });
+  return await new Promise((resolve, reject) => {
     let end: NodeJS.Timeout | undefined;
     const stop = () => {
       send(thread, { type: 'abort', reason: reasonOf(signal) });

@@ -13,6 +13,7 @@ import { chooseStore } from '../ops/settings/store.ts';
 import type { Store } from '../store/store.ts';
 import type { Handler } from '../worker/run/handler-executor.ts';
 import type { Backend } from './backend.ts';
+import { refuseInThread } from './isolated-protocol.ts';
 import type { Middleware } from './middleware.ts';
 import { type Notify, notifyToWire } from './notify.ts';
 import type { Duration } from './options.ts';
@@ -31,6 +32,11 @@ export interface OpenOptions {
   poolSize?: number;
   /** PostgreSQL: a URL that bypasses a transaction pooler, for session locks and notifications. Default: the same URL. */
   directUrl?: string;
+  /**
+   * PostgreSQL: with `false`, statements are sent without names, for a transaction pooler that does not support named
+   * prepared statements, such as PgBouncer before 1.21. Default: `true`.
+   */
+  preparedStatements?: boolean;
   /** PostgreSQL: brings the schema up to date. With `false`, an outdated schema is refused. Default: `true`. */
   migrate?: boolean;
   /**
@@ -53,6 +59,11 @@ export interface OpenOptions {
   retentionLedger?: Duration;
   /** How long statistics are kept. Default: 90 days. Refused over HTTP. */
   retentionStats?: Duration;
+  /**
+   * Called if the worker or the duties of this process have died, which only a fault in Workron or its store can cause:
+   * from then on the process does only a part of its work. The application should end. Also logged as an error.
+   */
+  onError?: (error: Error) => void;
   /** Wraps every submission and every run. The first entry is the outermost. */
   middleware?: readonly Middleware[];
   /** Records OpenTelemetry spans if `@opentelemetry/api` is installed. Default: `true`. */
@@ -75,11 +86,21 @@ export interface OpenOptions {
  * closed with the Workron. Resolves once the store is open and its tables are up to date.
  */
 export async function open(url: string | Store, options: OpenOptions = {}): Promise<Workron> {
+  refuseInThread();
+  requireRuntime();
   const log = logOf(options.log ?? 'warn');
   const traced = (options.tracing ?? true) ? await tracing(version) : null;
   const middleware = [...(traced === null ? [] : [traced]), ...(options.middleware ?? [])];
   const webhooks = webhooksOf(options.notifyAllowPrivate ?? []);
-  return new Workron({ backend: await openBackend(url, options, log), log, middleware, webhooks });
+  const { onError } = options;
+  return new Workron({ backend: await openBackend(url, options, log), log, middleware, webhooks, onError });
+}
+
+/** On an older runtime everything would seem to work, but for the duties. */
+function requireRuntime(): void {
+  if (typeof DisposableStack === 'function') return;
+  const version = process.versions.node;
+  throw new WorkronError('bad_request', `Workron needs Node 24.7 or newer, or a runtime like it; this is ${version}`);
 }
 
 async function openBackend(url: string | Store, options: OpenOptions, log: Log): Promise<Backend> {
@@ -99,13 +120,17 @@ async function openBackend(url: string | Store, options: OpenOptions, log: Log):
   return storeBackend(await openNode({ store, settings, log, notify: context }));
 }
 
-export function storeSettings(url: string, { directUrl, schema, poolSize }: OpenOptions): StoreSettings {
+export function storeSettings(
+  url: string,
+  { directUrl, schema, poolSize, preparedStatements }: OpenOptions,
+): StoreSettings {
   try {
     return {
       store: chooseStore(url, null),
       dbDirectUrl: directUrl ?? null,
       dbSchema: schema ?? SETTINGS.dbSchema.default,
       dbPool: poolSize ?? SETTINGS.dbPool.default,
+      dbPreparedStatements: preparedStatements ?? SETTINGS.dbPreparedStatements.default,
     };
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;

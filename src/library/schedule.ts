@@ -11,9 +11,9 @@ import type { JobType } from './job.ts';
 import { type Notify, notifyToWire } from './notify.ts';
 import { type Duration, type JobOptions, type SubmitOptions, templateOf } from './options.ts';
 
-/** A cron expression, or a fixed interval. */
+/** A cron expression or several, or a fixed interval. */
 export type ScheduleTiming =
-  | { cron: string; every?: undefined; anchor?: undefined }
+  | { cron: string | string[]; every?: undefined; anchor?: undefined }
   /** Ticks are counted from `anchor`. Default: 1970-01-01T00:00:00Z. */
   | { every: Duration; anchor?: Date | string; cron?: undefined };
 

@@ -1,5 +1,7 @@
 /** Schemas of any library that implements Standard Schema (zod, valibot, arktype …). */
 
+import { pointerStep } from '../core/text.ts';
+
 export interface Schema<Input = unknown, Output = Input> {
   readonly '~standard': {
     readonly version: 1;
@@ -21,11 +23,21 @@ interface Issue {
 export type InputOf<S extends Schema> = NonNullable<S['~standard']['types']>['input'];
 export type OutputOf<S extends Schema> = NonNullable<S['~standard']['types']>['output'];
 
-/** The first issue and the number of others: `/to: not an address (and 2 more)`. */
+/** More issues than this are counted only. */
+const MAX_ISSUES = 20;
+
+/** Where each issue is, as a JSON pointer, and what it says. */
+export function issuePointers(issues: readonly Issue[]): { pointer: string; detail: string }[] {
+  if (issues.length === 0) return [{ pointer: '', detail: 'not valid' }];
+  return issues.map(({ path = [], message }) => {
+    const steps = path.map((step) => `/${pointerStep(String(typeof step === 'object' ? step.key : step))}`);
+    return { pointer: steps.join(''), detail: message };
+  });
+}
+
+/** The issues in one line: `/to: not an address; /n: expected a number`. */
 export function describeIssues(issues: readonly Issue[]): string {
-  const [first] = issues;
-  if (first === undefined) return 'not valid';
-  const steps = (first.path ?? []).map((step) => `/${String(typeof step === 'object' ? step.key : step)}`);
-  const place = steps.length === 0 ? '' : `${steps.join('')}: `;
-  return `${place}${first.message}${issues.length > 1 ? ` (and ${issues.length - 1} more)` : ''}`;
+  const texts = issuePointers(issues).map(({ pointer, detail }) => (pointer === '' ? detail : `${pointer}: ${detail}`));
+  const more = texts.length > MAX_ISSUES ? ` (and ${texts.length - MAX_ISSUES} more)` : '';
+  return `${texts.slice(0, MAX_ISSUES).join('; ')}${more}`;
 }

@@ -55,16 +55,14 @@ export function storeBackend(node: WorkronNode): StoreBackend {
         ...source,
         async heartbeat(beat, signal) {
           const answer = await source.heartbeat(beat, signal);
-          if (answer !== undefined) await completions.count(answer.lost, signal);
-          return answer;
+          if (answer === undefined) return undefined;
+          return { ...answer, lost: await completions.withoutCommitted(answer.lost, signal) };
         },
-        async settle(settlements, signal) {
-          await completions.count(settlements, signal);
-          return source.settle(settlements, signal);
-        },
+        settle: (settlements, signal) => completions.settle(settlements, (rest) => source.settle(rest, signal), signal),
       };
     },
     runDuties: (signal) => node.runRoles(['scheduler', 'worker'], signal),
+    stuck: () => scheduler.health().stuck.filter((loop) => loop !== 'duties'),
     mount: (options) => node.mount(options),
     drain: () => node.drain(),
     async close() {

@@ -10,6 +10,7 @@ import { openStore } from '../node/open-store.ts';
 import { systemClock } from '../ops/clock.ts';
 import { silentLog } from '../ops/log.ts';
 import { monotonicMs } from '../ops/monotonic.ts';
+import type { JobSource } from '../worker/job-source.ts';
 import { Lease } from '../worker/lease/lease.ts';
 import { OutputWriter } from '../worker/report/output-writer.ts';
 import { Reporter } from '../worker/report/reporter.ts';
@@ -18,6 +19,7 @@ import { handlerExecutor } from '../worker/run/handler-executor.ts';
 import type { Executor } from '../worker/run/runner.ts';
 import { msOf } from './handle.ts';
 import { handlersOf } from './handlers.ts';
+import { refuseInThread } from './isolated-protocol.ts';
 import type { JobType, RunnableJob } from './job.ts';
 import { type OpenOptions, storeSettings } from './open.ts';
 import type { Duration } from './options.ts';
@@ -56,6 +58,7 @@ class MovedClock implements Clock {
 }
 
 export async function openTestKit({ url = 'memory:', ...options }: TestKitOptions): Promise<TestKit> {
+  refuseInThread();
   const clock = new MovedClock();
   const store = await openStore(storeSettings(url, options), { log: silentLog, migrate: true, clock });
   const backend = storeBackend(await openNode({ store, settings: NODE_DEFAULTS, log: silentLog, clock }));
@@ -102,6 +105,7 @@ export class TestKit implements AsyncDisposable {
   readonly workron: Workron;
   readonly #backend: StoreBackend;
   readonly #workerId: number;
+  readonly #source: JobSource;
   readonly #move: (ms: number) => Promise<void>;
   readonly #executor: Executor;
   readonly #handlers: readonly string[];
@@ -114,6 +118,7 @@ export class TestKit implements AsyncDisposable {
     this.#handlers = jobs.map(({ name }) => name);
     this.workron = new Workron({ backend, log: silentLog, middleware, webhooks: handlesNothing });
     const source = backend.source();
+    this.#source = source;
     const shared = { source, clock: systemClock, random: Math.random, monotonicMs, log: silentLog };
     const lease = new Lease(monotonicMs);
     lease.renew(monotonicMs(), Number.MAX_SAFE_INTEGER);
@@ -134,7 +139,7 @@ export class TestKit implements AsyncDisposable {
     if (claimed === undefined) return null;
     const outcome = await this.#executor.run(new Assignment(claimed, this.#workerId, performance.now()));
     const { id: jobId, attempt } = claimed;
-    await scheduler.settle([{ jobId, attempt, workerId: this.#workerId, outcome }], NEVER);
+    await this.#source.settle([{ jobId, attempt, workerId: this.#workerId, outcome }], NEVER);
     await this.#settleDown();
     return jobToWire(await scheduler.job(jobId, NEVER));
   }

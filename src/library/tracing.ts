@@ -4,6 +4,7 @@
  */
 
 import type * as OpenTelemetry from '@opentelemetry/api';
+import { textOfThrown } from '../worker/run/thrown.ts';
 import type { Middleware, RunCall, SubmitCall } from './middleware.ts';
 
 const CARRIED = ['traceparent', 'tracestate', 'baggage'].map((name) => [name, name.toUpperCase()] as const);
@@ -43,7 +44,7 @@ function middlewareOf(
     try {
       return await work();
     } catch (error) {
-      span.recordException(error instanceof Error ? error : String(error));
+      span.recordException(Error.isError(error) ? error : textOfThrown(error));
       span.setStatus({ code: SpanStatusCode.ERROR });
       throw error;
     } finally {

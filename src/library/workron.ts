@@ -2,7 +2,7 @@
 
 import type { Attempt, Job, JobDetail } from '../api/job.ts';
 import type { Schedule } from '../api/schedule.ts';
-import { WorkronError } from '../core/error.ts';
+import { messageOf, WorkronError } from '../core/error.ts';
 import { NEVER } from '../core/never.ts';
 import type { Mounted, MountOptions } from '../http/mount.ts';
 import { createWorker, drainWorker } from '../node/worker.ts';
@@ -54,6 +54,7 @@ interface WorkronParts {
   middleware: readonly Middleware[];
   /** Delivers webhooks. */
   webhooks: Handler;
+  onError?: ((error: Error) => void) | undefined;
 }
 
 interface Running {
@@ -68,14 +69,17 @@ export class Workron implements AsyncDisposable {
   readonly #backend: Backend;
   readonly #log: Log;
   readonly #webhooks: Handler;
+  readonly #onError: WorkronParts['onError'];
+  readonly #problems: string[] = [];
   readonly #submitter: Submitter;
   #running: Running | undefined;
   #stopped: Promise<void> | undefined;
 
-  constructor({ backend, log, middleware, webhooks }: WorkronParts) {
+  constructor({ backend, log, middleware, webhooks, onError }: WorkronParts) {
     this.#backend = backend;
     this.#log = log;
     this.#webhooks = webhooks;
+    this.#onError = onError;
     this.#submitter = new Submitter({ engine: backend.engine, middleware });
   }
 
@@ -161,9 +165,16 @@ export class Workron implements AsyncDisposable {
     const ran = worker === undefined ? undefined : run(worker);
     const known = worker === undefined ? undefined : Promise.race([worker.worker.registered, ran]);
     const loops = (options.duties ?? true) ? this.#runDuties(known, duties.signal) : undefined;
-    this.#running = { worker: worker?.worker ?? null, ended: Promise.all([ran, loops]), duties, drainTimeoutMs };
-    this.#running.ended.catch((error: unknown) => this.#log.error({ error }, 'the worker ended'));
+    this.#running = { worker: worker?.worker ?? null, ended: Promise.allSettled([ran, loops]), duties, drainTimeoutMs };
+    ran?.catch((error: unknown) => this.#died('the worker', error));
+    loops?.catch((error: unknown) => this.#died('the duties', error));
     await known;
+  }
+
+  /** Whether all parts of this process work. `problems` says which do not. */
+  health(): { healthy: boolean; problems: string[] } {
+    const problems = [...this.#problems, ...this.#backend.stuck().map((loop) => `${loop}: no round for too long`)];
+    return { healthy: problems.length === 0, problems };
   }
 
   /** Takes no new jobs, waits for running jobs to end, and closes everything. Later calls return the same promise. */
@@ -182,10 +193,16 @@ export class Workron implements AsyncDisposable {
       const { worker, duties, ended, drainTimeoutMs } = running;
       if (worker !== null) await drainWorker(worker, timeout === undefined ? drainTimeoutMs : msOf(timeout));
       duties.abort();
-      await ended.catch(() => undefined);
+      await ended;
     }
     this.#backend.drain();
     await this.#backend.close();
+  }
+
+  #died(what: string, error: unknown): void {
+    this.#problems.push(`${what} died: ${messageOf(error)}`);
+    this.#log.error({ error }, `${what} of this process died`);
+    this.#onError?.(Error.isError(error) ? error : new Error(messageOf(error)));
   }
 
   /** Duties begin after the worker is registered: their first rounds would delay its first claim. */

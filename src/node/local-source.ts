@@ -23,6 +23,7 @@ export function localSource({ scheduler, attachment, leaseKeeper = null, version
       return { workerId: id, leaseMs, heartbeatMs };
     },
     claim: (request, signal) => scheduler.claim(request, signal),
+    endWait: async (workerId, claimSeq) => scheduler.endClaimWait(workerId, claimSeq),
     heartbeat: (beat, signal) => scheduler.heartbeat(beat, signal),
     settle: (settlements, signal) => scheduler.settle(settlements, signal),
     writeOutput: (chunks, signal) => scheduler.writeLogs(chunks, signal),

@@ -144,7 +144,8 @@ export class WorkronNode implements AsyncDisposable {
 
   /**
    * Lists this process among the instances, and runs the duties if it is a scheduler. Resolves once `signal` has
-   * aborted, or the node is being closed, and every round in progress has ended.
+   * aborted, or the node is being closed, and every round in progress has ended. Rejects if the duties have died; the
+   * node's health reports that, too.
    */
   async runRoles(roles: readonly Role[], signal: AbortSignal = NEVER): Promise<void> {
     const until = AbortSignal.any([signal, this.#background.signal]);
@@ -152,7 +153,12 @@ export class WorkronNode implements AsyncDisposable {
     const loops = [runPresence(this.#parts, instance, until)];
     if (roles.includes('scheduler')) loops.push(runDuties(this.#parts, dutySettings(this.#settings), until));
     this.#loops.push(...loops);
-    await Promise.all(loops);
+    try {
+      await Promise.all(loops);
+    } catch (error) {
+      this.#parts.rounds.died('duties');
+      throw error;
+    }
   }
 
   /** From now on, claims and waits return early and the node reports that it is not ready. */
@@ -177,7 +183,7 @@ export class WorkronNode implements AsyncDisposable {
     await using _scheduler = this.scheduler;
     await Promise.all(this.#servers.map((server) => server.close()));
     this.#background.abort();
-    await Promise.all(this.#loops);
+    await Promise.allSettled(this.#loops);
     await lastCalls();
   }
 

@@ -7,24 +7,29 @@ import type { Log } from '../ops/log.ts';
 import type { Settings } from '../ops/settings/settings.ts';
 import type { Store } from '../store/store.ts';
 
-export type StoreSettings = Pick<Settings, 'store' | 'dbDirectUrl' | 'dbSchema' | 'dbPool'>;
+export type StoreSettings = Pick<Settings, 'store' | 'dbDirectUrl' | 'dbSchema' | 'dbPool' | 'dbPreparedStatements'>;
 
 interface OpenStoreOptions {
   log: Log;
   /** Brings a PostgreSQL schema up to date. Without it, an outdated schema is refused with `store_unavailable`. */
   migrate: boolean;
-  /** Without `migrate`: tries again until another process has migrated, or this signal aborts. */
+  /** Tries again while the database is away or lacks migrations, until this signal aborts. Without it, that is an error. */
   waitUntil?: AbortSignal;
+  /** Called with the reason before each further try. */
+  onWaiting?: (reason: string) => Promise<void> | undefined;
   /** The clock of memory and SQLite stores. PostgreSQL uses the clock of its server. */
   clock?: Clock;
 }
 
 const RETRY_MS = 1_000;
+/** A connection or a migration that takes longer than this is worth a word. */
+const SLOW_MS = 1_000;
+const SLOW = Symbol('slow');
 
 /** Drivers are loaded on demand: a process loads only the driver of its own store. */
 export async function openStore(
-  { store, dbDirectUrl, dbSchema: schema, dbPool: poolSize }: StoreSettings,
-  { log, migrate, waitUntil, clock = systemClock }: OpenStoreOptions,
+  { store, dbDirectUrl, dbSchema: schema, dbPool: poolSize, dbPreparedStatements: preparedStatements }: StoreSettings,
+  { log, migrate, waitUntil, onWaiting, clock = systemClock }: OpenStoreOptions,
 ): Promise<Store> {
   switch (store.driver) {
     case 'memory': {
@@ -38,20 +43,34 @@ export async function openStore(
     case 'postgres': {
       const { openPostgres } = await import('../store/postgres/base/open.ts');
       const directUrl = dbDirectUrl ?? store.url;
-      const open = () => openPostgres({ url: store.url, directUrl, schema, poolSize, migrate, log });
-      return migrate || waitUntil === undefined ? open() : retry(open, log, waitUntil);
+      const options = { url: store.url, directUrl, schema, poolSize, preparedStatements, migrate, log };
+      const open = () => openPostgres(options);
+      return waitUntil === undefined ? open() : retry(open, { log, signal: waitUntil, onWaiting });
     }
   }
 }
 
-/** A process that does not migrate may start before the one that does, or before the database. */
-async function retry(open: () => Promise<Store>, log: Log, signal: AbortSignal): Promise<Store> {
-  for (let tries = 0; ; tries += 1) {
+interface Retry extends Pick<OpenStoreOptions, 'log'> {
+  signal: AbortSignal;
+  onWaiting: OpenStoreOptions['onWaiting'];
+}
+
+/** A process may start before the database, or before the process that migrates it. */
+async function retry(open: () => Promise<Store>, { log, signal, onWaiting }: Retry): Promise<Store> {
+  let logged = '';
+  for (;;) {
     try {
-      return await open();
+      const opening = open();
+      const slow = systemClock.sleep(SLOW_MS, signal).then(() => SLOW);
+      if ((await Promise.race([opening, slow])) === SLOW) await onWaiting?.('it has not answered yet');
+      const store = await opening;
+      if (logged !== '') log.info({}, 'the database is there');
+      return store;
     } catch (error) {
       if (!isWorkronError(error) || !error.retryable || signal.aborted) throw error;
-      if (tries === 0) log.warn({ error }, 'waiting for the database');
+      if (logged !== error.message) log.warn({ error }, `waiting for the database: ${error.message}`);
+      logged = error.message;
+      await onWaiting?.(error.message);
       await systemClock.sleep(RETRY_MS, signal);
     }
   }

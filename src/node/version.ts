@@ -1,8 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { packageFolder } from '../ops/package-folder.ts';
 
-/** The version of this package. */
+/** The version of this package. The build replaces this module by one that contains it. */
 export const version: string = (
-  JSON.parse(readFileSync(join(packageFolder, 'package.json'), 'utf8')) as { version: string }
+  JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }
 ).version;

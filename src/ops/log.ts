@@ -9,6 +9,8 @@ export interface Log {
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;
   child(fields: object): Log;
+  /** Whether lines of this level are written; a log without it writes all of them. */
+  isLevelEnabled?(level: string): boolean;
 }
 
 /** Writes one JSON object per line, by default to stderr: stdout is for the output of CLI commands. */
@@ -28,4 +30,11 @@ export function createLog(
   );
 }
 
-export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {}, child: () => silentLog };
+export const silentLog: Log = {
+  debug() {},
+  info() {},
+  warn() {},
+  error() {},
+  child: () => silentLog,
+  isLevelEnabled: () => false,
+};

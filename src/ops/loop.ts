@@ -22,10 +22,12 @@ export interface LoopContext {
   random: Random;
   log: Log;
   rounds: Rounds;
+  /** Called for each failed round. */
+  onError?: (loop: string) => void;
 }
 
 /** Runs `loop` until `signal` aborts; resolves once the round in progress has ended. Never rejects. */
-export async function runLoop(loop: Loop, { signal, clock, random, log, rounds }: LoopContext): Promise<void> {
+export async function runLoop(loop: Loop, { signal, clock, random, log, rounds, onError }: LoopContext): Promise<void> {
   let failing = false;
   while (!signal.aborted) {
     rounds.begin(loop.name, loop.everyMs);
@@ -37,6 +39,7 @@ export async function runLoop(loop: Loop, { signal, clock, random, log, rounds }
       failing = false;
     } catch (error) {
       // Only the first failure in a row is an error in the log, so that an outage does not flood it.
+      if (!signal.aborted) onError?.(loop.name);
       if (!signal.aborted) log[failing ? 'debug' : 'error']({ loop: loop.name, error }, 'loop round failed');
       failing = true;
     }

@@ -1,8 +1,8 @@
 import type Client from 'prom-client';
 import counter from 'prom-client/lib/counter.js';
 import gauge from 'prom-client/lib/gauge.js';
-import histogram from 'prom-client/lib/histogram.js';
 import registry from 'prom-client/lib/registry.js';
+import { DurationHistogram } from './duration-histogram.ts';
 
 /** The Prometheus metrics. Stores and core contain no telemetry; the scheduler reports here, once per batch. */
 
@@ -16,26 +16,25 @@ type Counter<Label extends string = string> = Client.Counter<Label>;
 const Gauge: typeof Client.Gauge = gauge;
 type Gauge<Label extends string = string> = Client.Gauge<Label>;
 
-const Histogram: typeof Client.Histogram = histogram;
-type Histogram<Label extends string = string> = Client.Histogram<Label>;
-
 const Registry: typeof Client.Registry = registry;
 
-export type LifecycleEvent =
-  | 'submitted'
-  | 'deduplicated'
-  | 'claimed'
-  | 'done'
-  | 'failed'
-  | 'retried'
-  | 'cancelled'
-  | 'skipped'
-  | 'lost'
-  | 'interrupted'
-  | 'snoozed'
-  | 'returned'
-  | 'expired'
-  | 'lease_lost';
+export const LIFECYCLE_EVENTS = [
+  'submitted',
+  'deduplicated',
+  'claimed',
+  'done',
+  'failed',
+  'retried',
+  'cancelled',
+  'skipped',
+  'lost',
+  'interrupted',
+  'snoozed',
+  'returned',
+  'expired',
+  'lease_lost',
+] as const;
+export type LifecycleEvent = (typeof LIFECYCLE_EVENTS)[number];
 
 const SECONDS = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300, 1_000, 3_600];
 
@@ -110,7 +109,9 @@ export class Metrics {
     return new Gauge({ name, help, labelNames, registers: [this.registry] });
   }
 
-  #histogram<Label extends string>(name: string, help: string, labelNames: Label[]): Histogram<Label> {
-    return new Histogram({ name, help, labelNames, buckets: SECONDS, registers: [this.registry] });
+  #histogram<Label extends string>(name: string, help: string, labelNames: Label[]): DurationHistogram<Label> {
+    const histogram = new DurationHistogram({ name, help, labelNames, bounds: SECONDS });
+    this.registry.registerMetric(histogram as unknown as Client.Metric);
+    return histogram;
   }
 }

@@ -27,7 +27,12 @@ export class Rounds {
     this.#due.delete(name);
   }
 
-  /** Loops whose next round is overdue. */
+  /** Records that loops have ended by an error, and do not come back. */
+  died(name: string): void {
+    this.#due.set(name, Number.NEGATIVE_INFINITY);
+  }
+
+  /** Loops whose next round is overdue, or that have died. */
   stuck(): string[] {
     const now = this.#clock.monotonicMs();
     return [...this.#due].filter(([, due]) => now > due).map(([name]) => name);

@@ -16,6 +16,8 @@ export interface ClusterView {
 export interface Cluster {
   queues(signal: AbortSignal): Promise<QueueState[]>;
   setQueue(name: string, settings: Partial<QueueSettings>, signal: AbortSignal): Promise<QueueState>;
+  /** Throws `queue_not_found`, or `illegal_transition` if it has unfinished jobs: they would run without its settings. */
+  deleteQueue(name: string, signal: AbortSignal): Promise<void>;
   workers(signal: AbortSignal): Promise<WorkerRow[]>;
   drainWorker(id: number, signal: AbortSignal): Promise<WorkerRow>;
   stats(range: { from: number; to: number }, signal: AbortSignal): Promise<StatRow[]>;
@@ -27,6 +29,12 @@ export function clusterOf({ store }: SchedulerContext): Cluster {
   return {
     queues: (signal) => store.queues(signal),
     setQueue: (name, settings, signal) => store.setQueue(name, settings, signal),
+    async deleteQueue(name, signal) {
+      if (await store.deleteQueue(name, signal)) return;
+      const queue = (await store.queues(signal)).find((one) => one.name === name);
+      if (queue === undefined) throw new WorkronError('not_found', `No queue ${JSON.stringify(name)}`);
+      throw new WorkronError('illegal_transition', `Queue ${name} has unfinished jobs; cancel or move them first`);
+    },
     workers: (signal) => store.workers(signal),
     async drainWorker(id, signal) {
       const worker = await store.drainWorker(id, signal);

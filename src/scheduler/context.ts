@@ -3,6 +3,7 @@
 import type { Clock, Random } from '../core/clock.ts';
 import type { Log } from '../ops/log.ts';
 import type { Store } from '../store/store.ts';
+import type { ClaimWaits } from './leases/claim-waits.ts';
 import type { IdleClaims } from './leases/idle-claims.ts';
 import type { SharedPolling } from './leases/shared-polling.ts';
 import type { NotifyContext } from './notify/targets.ts';
@@ -18,4 +19,5 @@ export interface SchedulerContext {
   notify: NotifyContext;
   idle: IdleClaims;
   polls: SharedPolling;
+  claimWaits: ClaimWaits;
 }

@@ -1,6 +1,7 @@
 /** Builds a scheduler around one store. */
 
 import type { Clock, Random } from '../core/clock.ts';
+import { isWorkronError, messageOf } from '../core/error.ts';
 import type { Log } from '../ops/log.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import { Rounds } from '../ops/rounds.ts';
@@ -8,14 +9,18 @@ import { Wake } from '../ops/wake.ts';
 import type { Store } from '../store/store.ts';
 import { clusterOf } from './cluster.ts';
 import type { SchedulerContext } from './context.ts';
+import { countSideEffects } from './count-side-effects.ts';
+import { JobLog } from './job-log.ts';
 import { jobsOf } from './jobs/jobs.ts';
+import { ClaimWaits } from './leases/claim-waits.ts';
 import { IdleClaims } from './leases/idle-claims.ts';
 import { SharedPolling } from './leases/shared-polling.ts';
 import { workerCallsOf } from './leases/worker-calls.ts';
 import { NO_TARGETS, type NotifyContext } from './notify/targets.ts';
 import type { Readiness, Scheduler } from './scheduler.ts';
 import { schedulesOf } from './schedules/schedules.ts';
-import { scrape, Telemetry } from './telemetry.ts';
+import { scrape } from './scrape.ts';
+import { Telemetry } from './telemetry.ts';
 import { workflowsOf } from './workflows/workflows.ts';
 
 interface SchedulerOptions {
@@ -49,6 +54,7 @@ export function createScheduler(options: SchedulerOptions): SchedulerParts {
   const bulkWake = new Wake();
   const draining = new AbortController();
   const startedAt = clock.monotonicMs();
+  const sideEffects = countSideEffects(context);
   metrics.storeDeadlocks = () => store.deadlocks();
   const scheduler: Scheduler = {
     instanceId,
@@ -66,9 +72,11 @@ export function createScheduler(options: SchedulerOptions): SchedulerParts {
     ready: async (signal) =>
       draining.signal.aborted ? { ready: false, problems: ['shutting down'] } : await readiness(store, signal),
     metrics: (signal) => scrape(context, signal),
+    countRequest: (route, status) => metrics.httpRequests.inc({ route, status }),
     drain: () => draining.abort(),
     async [Symbol.asyncDispose]() {
       draining.abort();
+      await sideEffects[Symbol.asyncDispose]();
       await context.telemetry.flush(store, AbortSignal.timeout(READY_TIMEOUT_MS)).catch((error: unknown) => {
         log.warn({ error }, 'could not write the last statistics');
       });
@@ -87,16 +95,18 @@ function contextOf({ store, clock, random, log, metrics, instanceId, notify }: S
     notify: notify ?? NO_TARGETS,
     idle: new IdleClaims(),
     polls: new SharedPolling(store, clock),
-    telemetry: new Telemetry(metrics, instanceId),
+    claimWaits: new ClaimWaits(),
+    telemetry: new Telemetry({ metrics, instanceId, log: new JobLog(log), now: () => clock.now() }),
   };
 }
 
 async function readiness(store: Store, signal: AbortSignal): Promise<Readiness> {
   try {
-    await store.now(AbortSignal.any([signal, AbortSignal.timeout(READY_TIMEOUT_MS)]));
+    await store.checkWritable(AbortSignal.any([signal, AbortSignal.timeout(READY_TIMEOUT_MS)]));
     return { ready: true, problems: [] };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    return { ready: false, problems: [`the store does not answer: ${reason}`] };
+    const reason = messageOf(error);
+    const problem = isWorkronError(error, 'store_full') ? reason : `the store does not answer: ${reason}`;
+    return { ready: false, problems: [problem] };
   }
 }

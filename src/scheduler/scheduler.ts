@@ -31,6 +31,8 @@ export interface Scheduler extends Jobs, Workflows, Schedules, Cluster, WorkerCa
   subscribe(listener: (hint: Hint) => void): () => void;
   health(): Health;
   ready(signal: AbortSignal): Promise<Readiness>;
+  /** Counts a request that was answered; `route` is the method and the pattern of the path. */
+  countRequest(route: string, status: number): void;
   /** Prometheus text. */
   metrics(signal: AbortSignal): Promise<{ contentType: string; body: string }>;
   /** From now on the scheduler is not ready, claims answer with an empty list, and waits end. Other requests go on. */

@@ -1,13 +1,13 @@
 /** Counts events, for Prometheus and, summed per minute, for `GET /stats`. */
 
-import type { Job } from '../core/job.ts';
-import type { Settled } from '../core/lease.ts';
+import { type ClaimedJob, isTerminal, type Job } from '../core/job.ts';
+import type { Settled, Success } from '../core/lease.ts';
 import type { TickVerdict } from '../core/schedule/tick.ts';
 import { STAT_BUCKETS_MS, type StatRow } from '../core/stats.ts';
 import type { Change } from '../core/transition.ts';
 import type { LifecycleEvent, Metrics } from '../ops/metrics.ts';
 import type { Store } from '../store/store.ts';
-import type { SchedulerContext } from './context.ts';
+import type { JobLog } from './job-log.ts';
 
 type Outcome = StatRow['outcome'];
 interface Row extends StatRow {
@@ -27,16 +27,27 @@ const EVENT_OF_OUTCOME = {
   returned: 'returned',
 } as const satisfies Record<string, LifecycleEvent>;
 
+interface TelemetryOptions {
+  metrics: Metrics;
+  instanceId: string;
+  log: JobLog;
+  now: () => number;
+}
+
 export class Telemetry {
   readonly metrics: Metrics;
+  readonly log: JobLog;
+  readonly #now: () => number;
   readonly #instanceId: string;
   #rows = new Map<string, Row>();
   /** A cache: most events are counted in the same row as the previous one. */
   #lastRow: Row | undefined;
 
-  constructor(metrics: Metrics, instanceId: string) {
+  constructor({ metrics, instanceId, log, now }: TelemetryOptions) {
     this.metrics = metrics;
     this.#instanceId = instanceId;
+    this.log = log;
+    this.#now = now;
   }
 
   submitted(items: readonly { job: Job; deduplicated: boolean }[]): void {
@@ -45,14 +56,28 @@ export class Telemetry {
     for (const [queue, count] of countByQueue(fresh)) this.metrics.count('submitted', queue, count);
     for (const [queue, count] of countByQueue(found)) this.metrics.count('deduplicated', queue, count);
     for (const { createdAt, queue } of fresh) this.#row(createdAt, queue, 'submitted').count += 1;
+    this.log.submitted(fresh);
+    // A job whose parents have failed ends with its submission.
+    for (const job of fresh) if (isTerminal(job.status)) this.endedByGraph(job);
   }
 
-  /** Jobs that were submitted by schedules. */
-  started(started: Readonly<Record<string, number>>, at: number): void {
+  /** Jobs that were submitted together, by queue: steps of a workflow, items of a group, runs of schedules. */
+  started(started: Readonly<Record<string, number>>, at: number, about: object = {}): void {
     for (const [queue, count] of Object.entries(started)) {
       this.metrics.count('submitted', queue, count);
       this.#row(at, queue, 'submitted').count += count;
+      this.log.submittedTogether({ queue, jobs: count, ...about });
     }
+  }
+
+  /** A job that ended because other jobs did. A group has run without a worker. */
+  endedByGraph(job: Job): void {
+    const { queue, status, dueAt } = job;
+    if (!isTerminal(status)) return;
+    const endedAt = job.doneAt ?? dueAt;
+    this.metrics.count(status, queue);
+    this.#ended({ queue, outcome: status, dueAt, startedAt: job.startedAt ?? endedAt, endedAt });
+    this.log.ended(job, null);
   }
 
   /** `counts` has the number of ticks per verdict, which may be more than the number of ledger rows. */
@@ -61,38 +86,39 @@ export class Telemetry {
     counts: Readonly<Partial<Record<TickVerdict, number>>>,
   ): void {
     for (const [verdict, count] of Object.entries(counts)) this.metrics.ticks.inc({ verdict }, count);
-    for (const { latenessMs } of ticks) if (latenessMs !== null) this.metrics.lateness.observe(latenessMs / 1_000);
+    for (const { latenessMs } of ticks) if (latenessMs !== null) this.metrics.lateness.observe({}, latenessMs / 1_000);
   }
 
-  claimed(jobs: readonly { queue: string; dueAt: number; startedAt: number; prefetched?: true }[]): void {
+  claimed(jobs: readonly ClaimedJob[], workerId: number): void {
+    this.log.claimed(jobs, workerId);
     for (const [queue, count] of countByQueue(jobs)) this.metrics.count('claimed', queue, count);
     for (const job of jobs) {
       // The wait of a prefetched job is known only when it starts.
-      if (job.prefetched) continue;
-      this.metrics.wait.observe({ queue: job.queue }, Math.max(0, job.startedAt - job.dueAt) / 1_000);
+      if (!job.prefetched) this.#waited(job);
     }
   }
 
-  settled(answers: readonly Settled[]): void {
-    const fresh = answers.filter(isFresh);
-    for (const [queue, count] of countByQueue(fresh)) this.metrics.count('done', queue, count);
-    for (const answer of fresh) {
-      this.#ended({
-        queue: answer.queue,
-        outcome: 'done',
-        dueAt: answer.dueAt,
-        startedAt: answer.startedAt,
-        endedAt: answer.endedAt,
-      });
-    }
+  /** `successes` are the reports, in the order of the answers. Those with a start were prefetched, and their wait ends with it. */
+  settled(answers: readonly Settled[], successes: readonly Pick<Success, 'startedAt'>[] = []): void {
+    const counts = new Map<string, number>();
+    answers.forEach((answer, place) => {
+      if (answer.result !== 'ok' || !answer.fresh) return;
+      const { queue, dueAt, startedAt, endedAt } = answer;
+      counts.set(queue, (counts.get(queue) ?? 0) + 1);
+      this.#ended({ queue, outcome: 'done', dueAt, startedAt, endedAt });
+      if (successes[place]?.startedAt !== undefined) this.#waited(answer);
+    });
+    for (const [queue, count] of counts) this.metrics.count('done', queue, count);
   }
 
-  /** The waits of jobs that were prefetched and started later. */
-  waited(answers: readonly Settled[]): void {
-    for (const answer of answers) {
-      if (!isFresh(answer)) continue;
-      this.metrics.wait.observe({ queue: answer.queue }, Math.max(0, answer.startedAt - answer.dueAt) / 1_000);
-    }
+  #waited({ queue, dueAt, startedAt }: { queue: string; dueAt: number; startedAt: number }): void {
+    this.metrics.wait.observe({ queue }, Math.max(0, startedAt - dueAt) / 1_000);
+  }
+
+  /** Jobs whose claims went back to their queues, because the answer did not reach the worker. */
+  returned(jobs: readonly Job[]): void {
+    for (const job of jobs) this.metrics.count('returned', job.queue);
+    this.log.returned(jobs);
   }
 
   leaseLost(count: number): void {
@@ -105,8 +131,11 @@ export class Telemetry {
     if (change.kind === 'requeue') {
       const event = EVENT_OF_OUTCOME[change.record.outcome];
       this.metrics.count(event, queue);
-      if (event === 'retried') this.#row(after.dueAt, queue, 'retried').count += 1;
+      // Counted when the attempt ended, which is not when the next one is due.
+      const endedAt = change.delayMs > 0 ? after.dueAt - Math.round(change.delayMs) : this.#now();
+      if (event === 'retried') this.#row(endedAt, queue, 'retried').count += 1;
     }
+    this.log.changed(before, after, change);
     if (change.kind !== 'end') return;
     this.metrics.count(change.status, queue);
     if (change.reason === 'lost') this.metrics.count('lost', queue);
@@ -165,46 +194,6 @@ export class Telemetry {
       throw error;
     }
   }
-}
-
-/** Returns Prometheus text. Gauges are read from the store now; if it does not answer, they are left out. */
-export async function scrape(
-  context: SchedulerContext,
-  signal: AbortSignal,
-): Promise<{ contentType: string; body: string }> {
-  const { metrics } = context.telemetry;
-  for (const gauge of [metrics.queueJobs, metrics.oldestPending, metrics.workers, metrics.slots]) gauge.reset();
-  try {
-    const [queues, workers, now] = await Promise.all([
-      context.store.queues(signal),
-      context.store.workers(signal),
-      context.store.now(signal),
-    ]);
-    for (const queue of queues) {
-      for (const status of ['blocked', 'scheduled', 'pending', 'running'] as const) {
-        metrics.queueJobs.set({ queue: queue.name, status }, queue[status]);
-      }
-      const age = queue.oldestPendingAt === null ? 0 : Math.max(0, now - queue.oldestPendingAt) / 1_000;
-      metrics.oldestPending.set({ queue: queue.name }, age);
-    }
-    for (const state of ['online', 'draining', 'offline'] as const) {
-      metrics.workers.set({ state }, workers.filter((worker) => worker.state === state).length);
-    }
-    const online = workers.filter(({ state }) => state !== 'offline');
-    const taken = online.reduce((sum, { running }) => sum + running, 0);
-    const slots = online.reduce((sum, worker) => sum + worker.slots, 0);
-    metrics.slots.set({ state: 'taken' }, taken);
-    metrics.slots.set({ state: 'free' }, Math.max(0, slots - taken));
-  } catch (error) {
-    context.log.warn({ error }, 'could not read queue and worker gauges from the store');
-  }
-  return { contentType: metrics.registry.contentType, body: await metrics.registry.metrics() };
-}
-
-type Accepted = Extract<Settled, { result: 'ok' }>;
-
-function isFresh(answer: Settled): answer is Accepted {
-  return answer.result === 'ok' && answer.fresh;
 }
 
 function countByQueue(jobs: readonly { queue: string }[]): Map<string, number> {

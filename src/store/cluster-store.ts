@@ -13,6 +13,8 @@ export interface ClusterStore {
 
   /** Changes a queue's settings and returns its state. */
   setQueue(name: string, settings: Partial<QueueSettings>, signal: AbortSignal): Promise<QueueState>;
+  /** Deletes the settings of a queue without unfinished jobs. Returns false if it has such jobs, or no settings. */
+  deleteQueue(name: string, signal: AbortSignal): Promise<boolean>;
 
   /** Registers a worker. Each call gives a new id. */
   registerWorker(worker: NewWorker, signal: AbortSignal): Promise<WorkerRow>;

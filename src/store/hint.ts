@@ -3,7 +3,7 @@
 export type Hint =
   /** Jobs may have become claimable. */
   | { topic: 'work' }
-  /** These jobs changed (`ids` may be cut short). */
+  /** These jobs changed. A hint with `MAX_SURE_IDS` ids or more may be cut short. */
   | { topic: 'jobs'; ids: readonly number[] }
   /** Running jobs of these workers were asked to stop, or a worker to drain. */
   | { topic: 'workers'; ids: readonly number[] }
@@ -16,6 +16,14 @@ export type Hint =
   /** This process no longer leads any duty: its session with the store has ended. */
   | { topic: 'leadership' };
 
+/** What a call did beside what it was asked for. */
+export interface SideEffects {
+  /** Jobs that ended because other jobs did: children that were skipped or cancelled, and groups. */
+  ended: number[];
+  /** Items that were inserted, by group. */
+  items: { groupId: number; count: number }[];
+}
+
 /** What a call changed, for subscribers. */
 export interface Announcement {
   work?: boolean;
@@ -24,8 +32,12 @@ export interface Announcement {
   graph?: boolean;
   schedules?: boolean;
   dueAt?: number | null;
+  /** Absent or `null` for most calls. */
+  sideEffects?: SideEffects | null;
 }
 
+/** A hint with fewer ids of jobs has all of them. The payload of a NOTIFY, 8,000 bytes, holds this many. */
+export const MAX_SURE_IDS = 300;
 /** Ids of jobs beyond this number are dropped. */
 const MAX_IDS = 1_000;
 
@@ -37,6 +49,9 @@ export class Changes implements Required<Announcement> {
   graph = false;
   schedules = false;
   dueAt: number | null = null;
+  sideEffects: SideEffects | null = null;
+  /** True if jobs may have become claimable, or moved forward in the order of claims. It is not announced. */
+  reordered = false;
 
   get isEmpty(): boolean {
     return this.jobs.size === 0 && !this.isUrgent;
@@ -47,8 +62,14 @@ export class Changes implements Required<Announcement> {
     return this.work || this.graph || this.schedules || this.dueAt !== null || this.workers.size > 0;
   }
 
-  /** Records that jobs may have become claimable, or that more of them may run. */
+  /** Records that jobs may have become claimable, or moved forward in the order of claims. */
   madeWork(): void {
+    this.work = true;
+    this.reordered = true;
+  }
+
+  /** Records that more of the claimable jobs may run. */
+  madeRoom(): void {
     this.work = true;
   }
 
@@ -70,14 +91,28 @@ export class Changes implements Required<Announcement> {
     this.schedules = true;
   }
 
+  /** Records that a job ended because of others. */
+  endedByGraph(id: number): void {
+    this.#sideEffects().ended.push(id);
+  }
+
+  insertedItems(groupId: number, count: number): void {
+    this.#sideEffects().items.push({ groupId, count });
+  }
+
+  #sideEffects(): SideEffects {
+    this.sideEffects ??= { ended: [], items: [] };
+    return this.sideEffects;
+  }
+
   willBeDue(at: number): void {
     this.dueAt = Math.min(at, this.dueAt ?? at);
   }
 
   /** The changes for another thread. An array of ids takes a third of the time that a Set takes to send. */
   toMessage(): Announcement {
-    const { work, graph, schedules, dueAt } = this;
-    return { work, graph, schedules, dueAt, jobs: [...this.jobs], workers: [...this.workers] };
+    const { work, graph, schedules, dueAt, sideEffects } = this;
+    return { work, graph, schedules, dueAt, sideEffects, jobs: [...this.jobs], workers: [...this.workers] };
   }
 
   add({ work = false, jobs = [], workers = [], graph = false, schedules = false, dueAt = null }: Announcement): void {
@@ -109,15 +144,18 @@ export class Changes implements Required<Announcement> {
     if (withJobs) this.jobs.clear();
     this.workers.clear();
     this.work = false;
+    this.reordered = false;
     this.graph = false;
     this.schedules = false;
     this.dueAt = null;
+    this.sideEffects = null;
   }
 }
 
 /** The listeners in this process. Changes of one turn of the event loop are announced together, after it. */
 export class LocalHints {
   readonly #listeners = new Set<(hint: Hint) => void>();
+  readonly #observers = new Set<(effects: SideEffects) => void>();
   readonly #changes = new Changes();
   #planned = false;
 
@@ -132,7 +170,15 @@ export class LocalHints {
     return () => this.#listeners.delete(entry);
   }
 
+  /** Side effects are not hints: none is lost, and none comes from another process. */
+  observe(observer: (effects: SideEffects) => void): () => void {
+    const entry = (effects: SideEffects) => observer(effects);
+    this.#observers.add(entry);
+    return () => this.#observers.delete(entry);
+  }
+
   announce(changed: Announcement): void {
+    if (changed.sideEffects) for (const observer of this.#observers) observer(changed.sideEffects);
     if (!this.hasListeners) return;
     this.#changes.add(changed);
     if (this.#planned) return;

@@ -22,7 +22,7 @@ export interface JobStore {
    * all of them have ended as required, or is `skipped` at once. An unknown parent throws `dependency_unknown` with the
    * ids and stores nothing.
    */
-  insert(jobs: readonly NewJob[], options: InsertOptions, signal: AbortSignal): Promise<Inserted>;
+  insert(jobs: readonly NewJob[], options: JobInsertOptions, signal: AbortSignal): Promise<Inserted>;
 
   /**
    * Stores jobs without keys and parents as `insert` does, and claims for a waiting worker what `claim` would right after
@@ -83,6 +83,11 @@ export const IDEMPOTENCY_MS = 24 * 3_600_000;
 
 export interface InsertOptions {
   idempotency?: { key: string; fingerprint: string };
+}
+
+export interface JobInsertOptions extends InsertOptions {
+  /** The job that the new jobs repeat. */
+  rerunOf?: number;
 }
 
 export interface Inserted {

@@ -168,6 +168,11 @@ function setStored(spec: JobSpec, stored: StoredSpec): void {
   }
 }
 
+/** The unique key of a job, which is stored beside its spec. */
+export function uniqueKeyOf(stored: StoredSpec): string | null {
+  return (stored['unique_key'] as string | undefined) ?? null;
+}
+
 /** The JSON name of an item's value, which is stored beside its spec: code that rewrites a spec must keep it. */
 const ITEM_KEY = 'item';
 

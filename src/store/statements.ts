@@ -21,6 +21,7 @@ export const TWINS = {
   },
   insert: {
     insertJobs: 'Writes new jobs, in the order of the rows.',
+    setRerunOf: 'Notes which job a new one repeats.',
     replaceJob: 'Overwrites a waiting job by a new one; its id and its attempts stay.',
     replaceLive: 'Resets the live row of a replaced job to that of a new one.',
   },
@@ -121,11 +122,14 @@ export const TWINS = {
   output: {
     cutLog: 'Deletes chunks that lie wholly between the two kept ends of a log.',
     readLog: 'The chunks of a log from an offset on.',
+    insertProbe: 'Writes as much as several jobs need, under the id of no job, to see whether it fits.',
+    deleteProbe: 'Deletes that again.',
   },
   queues: {
     queueCounts: 'The number of jobs of queues by status. A group runs without a worker and is not counted as running.',
     queueRows: 'The settings of one queue or of all.',
     setQueue: 'Pauses, resumes or limits a queue.',
+    deleteQueue: 'Deletes the settings of a queue without unfinished jobs.',
   },
   workers: {
     insertWorker: 'Registers a worker.',

@@ -11,7 +11,7 @@ import type { Driver } from '../core/driver.ts';
 import type { LeaseKeeperPlan } from '../core/lease-keeper.ts';
 import type { ClusterStore } from './cluster-store.ts';
 import type { DutyStore } from './duty-store.ts';
-import type { Hint } from './hint.ts';
+import type { Hint, SideEffects } from './hint.ts';
 import type { JobStore } from './job-store.ts';
 import type { NoticeStore } from './notice-store.ts';
 import type { OutputStore } from './output-store.ts';
@@ -48,8 +48,17 @@ export interface Store
   /** Returns the store's time. Also the cheapest check that the store can be reached. */
   now(signal: AbortSignal): Promise<number>;
 
+  /**
+   * Rejects with the reason while the store cannot be reached or cannot take jobs, for example because its disk is full.
+   * Writes only if there is doubt: after a write of this process has failed.
+   */
+  checkWritable(signal: AbortSignal): Promise<void>;
+
   /** The number of this process's transactions that were repeated because of a deadlock; 0 on stores without locks. */
   deadlocks(): number;
+
+  /** Calls `observer` after each call of this process that ended or inserted jobs beside those it was asked to. */
+  observe(observer: (effects: SideEffects) => void): () => void;
 
   /** Calls `listener` soon after a change in this process or, on PostgreSQL, in others. Hints may be lost or false. */
   subscribe(listener: (hint: Hint) => void): () => void;

@@ -7,7 +7,7 @@ import { type ExchangeOptions, HttpExchange } from './http-exchange.ts';
 const DEADLINE_MS = 8_000;
 
 export function httpLeaseKeeper(options: ExchangeOptions): LeaseKeeperPlan {
-  return { module: import.meta.url, data: options };
+  return { module: { file: new URL('./http-lease-keeper.ts', import.meta.url) }, data: options };
 }
 
 export function connect(options: ExchangeOptions): LeaseKeeperConnection {

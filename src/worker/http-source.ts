@@ -2,14 +2,14 @@
 
 import { hostname } from 'node:os';
 import type { z } from 'zod';
-import { ClaimedJobs, claimedJobsFromWire } from '../api/claim.ts';
+import { ClaimedJobs, ClaimWaitEnded, claimedJobsFromWire } from '../api/claim.ts';
 import { readEvents } from '../api/event-stream.ts';
 import { toInstant } from '../api/fields.ts';
 import { HeartbeatAnswer, leaseFromWire, leaseToWire } from '../api/heartbeat.ts';
 import { encodeFrames, OUTPUT_TYPE, OutputAnswer } from '../api/output.ts';
 import { Left, PROTOCOL, Registered } from '../api/registration.ts';
 import { Checkpoint, ReportAnswer } from '../api/report.ts';
-import type { ParamsOf, Route } from '../api/route.ts';
+import { type ParamsOf, pathOf, type Route } from '../api/route.ts';
 import { routes } from '../api/routes.ts';
 import { SettleAnswer, settlementToWire } from '../api/settle.ts';
 import { isWorkronError, WorkronError } from '../core/error.ts';
@@ -18,8 +18,9 @@ import type { LeaseKeeperPlan } from '../core/lease-keeper.ts';
 import type { Settlement, SettleResult } from '../core/outcome.ts';
 import type { LogChunk } from '../core/output.ts';
 import { systemClock } from '../ops/clock.ts';
+import { derivedToken } from '../ops/derived-token.ts';
 import type { Log } from '../ops/log.ts';
-import { type Exchange, HttpExchange } from './http-exchange.ts';
+import { type Exchange, type ExchangeOptions, HttpExchange } from './http-exchange.ts';
 import { httpLeaseKeeper } from './http-lease-keeper.ts';
 import type { JobSource, SourceClaim, WorkerProfile } from './job-source.ts';
 
@@ -51,15 +52,16 @@ type Payload = string | Uint8Array;
 
 class HttpSource implements JobSource, AsyncDisposable {
   readonly leaseKeeper: LeaseKeeperPlan;
+  readonly #options: ExchangeOptions;
   readonly #exchange: HttpExchange;
   readonly #version: string;
   readonly #log: Log;
   readonly #ended = new AbortController();
 
   constructor({ urls, token, log, version }: HttpSourceOptions) {
-    const options = { urls, token, userAgent: `workron/${version}` };
-    this.leaseKeeper = httpLeaseKeeper(options);
-    this.#exchange = new HttpExchange(options);
+    this.#options = { urls, token, userAgent: `workron/${version}` };
+    this.leaseKeeper = httpLeaseKeeper(this.#options);
+    this.#exchange = new HttpExchange(this.#options);
     this.#version = version;
     this.#log = log;
   }
@@ -85,6 +87,11 @@ class HttpSource implements JobSource, AsyncDisposable {
     const call = { params: {}, message, signal, waitMs: wait };
     const { items } = await this.#post(routes.claimJobs, ClaimedJobs, call);
     return claimedJobsFromWire(items);
+  }
+
+  async endWait(workerId: number, claimSeq: number, signal: AbortSignal): Promise<void> {
+    const message = JSON.stringify({ claim_seq: claimSeq });
+    await this.#post(routes.endClaimWait, ClaimWaitEnded, { params: { id: workerId }, message, signal });
   }
 
   async heartbeat({ workerId, leases, started = [], seenClaim }: WorkerHeartbeat, signal: AbortSignal) {
@@ -132,6 +139,17 @@ class HttpSource implements JobSource, AsyncDisposable {
 
   async leave(workerId: number, signal: AbortSignal): Promise<void> {
     await this.#post(routes.leaveWorker, Left, { params: { id: workerId }, message: '{}', signal });
+  }
+
+  gone(workerId: number) {
+    const { urls, token, userAgent } = this.#options;
+    const path = pathOf(routes.goneWorker, { id: workerId });
+    const headers = { 'content-type': 'application/json', 'user-agent': userAgent };
+    const derived = token === null ? null : derivedToken(token, `${routes.goneWorker.method} ${path}`);
+    return {
+      urls: urls.map((url) => url.replace(/\/+$/, '') + path),
+      headers: derived === null ? headers : { ...headers, authorization: `Bearer ${derived}` },
+    };
   }
 
   onNudge(workerId: number, listener: () => void): () => void {

@@ -9,6 +9,7 @@ import type { HeartbeatOrders, Report, WorkerHeartbeat } from '../core/lease.ts'
 import type { LeaseKeeperPlan } from '../core/lease-keeper.ts';
 import type { Settlement, SettleResult } from '../core/outcome.ts';
 import type { LogChunk } from '../core/output.ts';
+import type { GoneMessage } from './launcher/frames.ts';
 
 export interface WorkerProfile {
   name: string;
@@ -43,6 +44,8 @@ export interface JobSource {
   register(profile: WorkerProfile, signal: AbortSignal): Promise<Registration>;
   /** Returns jobs that are leased to this worker, most urgent first; an empty list after `waitMs`. */
   claim(request: SourceClaim, signal: AbortSignal): Promise<ClaimedJob[]>;
+  /** Makes the claim with this number answer at once, with the jobs that it has or none. May come before the claim does. */
+  endWait(workerId: number, claimSeq: number, signal: AbortSignal): Promise<void>;
   /** `undefined`: the scheduler does not know this worker any more, which must register again. */
   heartbeat(heartbeat: WorkerHeartbeat, signal: AbortSignal): Promise<HeartbeatOrders | undefined>;
   /** Answers in order. `lease_lost` is final; a rejected call may be sent again. */
@@ -55,6 +58,8 @@ export interface JobSource {
   checkpoint(jobId: number, signal: AbortSignal): Promise<unknown>;
   /** Deregisters the worker, which holds no jobs any more. */
   leave(workerId: number, signal: AbortSignal): Promise<void>;
+  /** What a launcher reports when the process of this worker has ended. Absent if the source finds out by itself. */
+  gone?(workerId: number): GoneMessage;
   /** Calls `listener` when the next heartbeat should be sent at once, because of a cancel or a drain. */
   onNudge(workerId: number, listener: () => void): () => void;
 }

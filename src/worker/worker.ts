@@ -1,6 +1,5 @@
 /** A worker: claims jobs from a job source, runs them, keeps their leases and reports their outcomes. */
 
-import { rmSync } from 'node:fs';
 import type { Clock, Random } from '../core/clock.ts';
 import type { ClaimedJob } from '../core/job.ts';
 import type { HeartbeatOrders } from '../core/lease.ts';
@@ -14,7 +13,7 @@ import { Prefetch } from './claim/prefetch.ts';
 import { commandExecutor } from './command/command-executor.ts';
 import type { JobSource, WorkerProfile } from './job-source.ts';
 import { type CommandLauncher, type LauncherOptions, openLauncher } from './launcher/launcher.ts';
-import { makeWorkFolder } from './launcher/work-folder.ts';
+import { WorkFolder } from './launcher/work-folder.ts';
 import { Heartbeater } from './lease/heartbeater.ts';
 import { Lease, watchContact } from './lease/lease.ts';
 import { LeaseKeeper } from './lease/lease-keeper.ts';
@@ -91,7 +90,10 @@ export class Worker {
     this.#membership = new Membership({
       ...common,
       profile,
-      onRegistered: (sentAt) => this.#renew(sentAt),
+      onRegistered: (sentAt) => {
+        this.#launcher?.setGone(source.gone?.(this.#membership.current.workerId) ?? null);
+        this.#renew(sentAt);
+      },
       onNudge: () => this.#heartbeater.wake(),
     });
     this.#settler = new Settler({ ...common, onSettled: (assignment) => this.#release(assignment) });
@@ -99,6 +101,7 @@ export class Worker {
       ...common,
       request: () => this.#planClaim(),
       onJobs: (jobs, plan) => this.#take(jobs, plan),
+      isOutdated: ({ offer }) => this.#runner.slots.exceed(offer.free),
     });
     this.#heartbeater = new Heartbeater({
       ...common,
@@ -132,7 +135,7 @@ export class Worker {
   async run(): Promise<void> {
     this.#started = true;
     const { profile, log, pidNamespace = 'auto', launch = openLauncher } = this.#options;
-    const folder = makeWorkFolder();
+    using folder = new WorkFolder();
     try {
       await using launcher = profile.commands ? await launch({ pidNamespace, folder, log }) : null;
       this.#launcher = launcher;
@@ -140,7 +143,6 @@ export class Worker {
       await this.#membership.register(this.#draining.signal);
       if (this.#membership.isKnown) await this.#work();
     } finally {
-      rmSync(folder, { recursive: true, force: true });
       this.#ended.resolve();
     }
   }
@@ -165,7 +167,7 @@ export class Worker {
     await using leaseKeeper =
       source.leaseKeeper === undefined || profile.handlers.length === 0
         ? undefined
-        : new LeaseKeeper(source.leaseKeeper, heartbeatMs(), log);
+        : await LeaseKeeper.open(source.leaseKeeper, heartbeatMs(), log);
     this.#leaseKeeper = leaseKeeper;
     const current = () => ({ workerId: this.#membership.current.workerId, longestMs: this.#runner.longestHandlerMs });
     const loops = [
@@ -196,8 +198,7 @@ export class Worker {
   }
 
   #planClaim(): ClaimPlan | undefined {
-    const { profile, claimWaitMs = CLAIM_WAIT_MS } = this.#options;
-    const { cutOffInMs } = this.#lease;
+    const [{ profile, claimWaitMs = CLAIM_WAIT_MS }, { cutOffInMs }] = [this.#options, this.#lease];
     if (this.#settler.waiting > MAX_UNREPORTED || cutOffInMs <= 0) return undefined;
     const maxWaitMs = Math.min(claimWaitMs, cutOffInMs);
     const capacity = { profile, slots: this.#runner.slots, prefetch: this.#prefetch, maxWaitMs };

@@ -8,6 +8,7 @@ import { lookAgainInMs } from '../../bench/race/events.ts';
 import { medianRatio, type Result, turned } from '../../bench/race/hold.ts';
 import { inputOf, LARGE_BYTES, SMALL_BYTES, sumOf } from '../../bench/race/payload.ts';
 import { bestPeer, linesOf, markdown } from '../../bench/race/report.ts';
+import { type Race, withTables } from '../../bench/race/table.ts';
 import { judge } from '../../bench/race/verdict.ts';
 
 test('race: inputs have the exact size as JSON, and differ from job to job', () => {
@@ -89,6 +90,28 @@ test('race: the best peer is the fastest by rate and the cheapest by processor t
     /^\| graphile-worker, batched \| 90.0 \| 1.11×, goal ≥ 2× not met \| .* 1.33×, goal ≤ 0.7× not met \|$/m,
   );
   assert.match(text, /^Against the best peer in rate \(pg-boss\): 0.83×\.$/m);
+});
+
+test('race: its tables replace those between the markers, with cold statistics apart', () => {
+  const lines = linesOf(aResult({ workron: [100, 80], 'graphile-batch': [90, 60], 'pg-boss': [120, 90] }));
+  const cold = lines.map((line) => ({ ...line, discipline: `${line.discipline}, cold statistics` }));
+  const race: Race = {
+    at: '2026-11-20T10:00:00.000Z',
+    machine: { node: 'v26.10.0', system: 'Linux', cores: 2 },
+    peers: { 'pg-boss': '12.38.0' },
+    lines: [...lines, ...cold],
+  };
+  const page = 'before\n<!-- race -->\nold\n<!-- /race -->\nbetween\n<!-- cold -->\nold\n<!-- /cold -->\nafter\n';
+  const written = withTables(page, race);
+  assert.doesNotMatch(written, /^old$/m);
+  assert.match(written, /^2026-11-20, 2 cores, Node 26\.10\.0, 1 interleaved rounds; pg-boss 12\.38\.0\. Medians\.$/m);
+  const row = '100 jobs/s | pg-boss 120 jobs/s | 0.83× | 1.13× |';
+  const [settled = '', apart = ''] = written.split('between');
+  assert.ok(settled.includes(`| drain, 1 process × 24 | ${row}`), settled);
+  assert.ok(apart.includes(`| drain, 1 process × 24, cold statistics | ${row}`), apart);
+  assert.ok(!settled.includes('cold'));
+  assert.equal(withTables(written, race), written);
+  assert.throws(() => withTables('no markers', race), /expected the markers <!-- race -->/);
 });
 
 /** One round: a rate and a processor time of each. */

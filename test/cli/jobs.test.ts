@@ -1,6 +1,7 @@
 /** The command line against a real Workron: jobs from submission to their end. */
 
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,6 +12,8 @@ import { type Called, callWorkron, plainEnvironment, startCall } from '../kit/co
 import { eventually } from '../kit/eventually.ts';
 import { startHttpProxy } from '../kit/http-proxy.ts';
 import { api, startWorkron, temporaryFolder, type WorkronProcess } from '../kit/workron-process.ts';
+
+const WORKRON = join(import.meta.dirname, '..', '..', 'bin', 'workron');
 
 type Job = Record<string, unknown> & { id: string; status: string };
 
@@ -54,6 +57,58 @@ async function status(id: string): Promise<string> {
 }
 
 describe('command line', { concurrency: 2 }, () => {
+  test('rerun: a done job runs again with its environment, as a new job', async () => {
+    const id = await given('echo "secret $SECRET"', { env: { SECRET: 'known' } });
+    await ended(id);
+    const { code, stderr } = await workron('retry', id);
+    assert.deepEqual([code, /it is done; a rerun makes a new job of it/.test(stderr)], [5, true]);
+    const [, again = ''] = /^submitted job (\d+), a rerun of job (\d+)$/.exec(await ok('rerun', id)) ?? [];
+    assert.equal(await ok('wait', '-q', again), again);
+    assert.equal(await ok('logs', again), 'secret known');
+    assert.equal((await json('job', again))['rerun_of'], id);
+    assert.equal((await workron('rerun', '999999')).code, 3);
+  });
+
+  test('submit --handler: a job of a handler, with its input', async () => {
+    const job = await json('submit', '--handler', 'mail', '--input', '{"to":"x"}', '--queue', 'nobody');
+    assert.deepEqual([job['handler'], job['input'], job['command']], ['mail', { to: 'x' }, null]);
+    await ok('cancel', job.id);
+    for (const [args, message] of [
+      [['submit', '--handler', 'mail', '--', 'true'], /or --handler, not both/],
+      [['submit', '--input', '1', '--', 'true'], /--input goes with --handler/],
+      [['submit', '--handler', 'mail', '--input', '{'], /expected JSON/],
+      [['submit'], /expected a command after --, --handler or --file/],
+    ] as const) {
+      const { code, stderr } = await workron(...args);
+      assert.deepEqual([code, message.test(stderr)], [2, true], stderr);
+    }
+  });
+
+  test('jobs --unique: lists the jobs of a unique key', async () => {
+    const id = await given('true', { unique: { key: 'nightly-7' } });
+    assert.equal(await ok('jobs', '-q', '--unique', 'nightly-7'), id);
+  });
+
+  test('edit --delay: the next attempt starts now', async () => {
+    const id = await given('[ "$WORKRON_ATTEMPT" = 2 ]', { backoff: { type: 'fixed', base: '1h' } });
+    await eventually(async () => (await status(id)) === 'scheduled');
+    const { code, stderr } = await workron('retry', id);
+    assert.deepEqual([code, /edit it with delay 0s/.test(stderr)], [5, true], stderr);
+    await ok('edit', id, '--delay', '0s');
+    await ok('wait', '-q', id);
+  });
+
+  test('files that cannot be read end with the code for a wrong command line', async () => {
+    for (const args of [
+      ['submit', '--file', 'nosuch.json'],
+      ['apply', 'nosuch.yaml'],
+      ['workflow', 'run', 'nosuch.yaml'],
+    ]) {
+      const { code, stderr } = await workron(...args);
+      assert.deepEqual([code, /cannot read nosuch/.test(stderr)], [2, true], stderr);
+    }
+  });
+
   test('submit: prints the id, alone with -q, and the object of the API with --json', async () => {
     assert.match(await ok('submit', '--', 'true'), /^submitted job \d+$/);
     const id = await ok('submit', '-q', '--', 'true');
@@ -132,13 +187,41 @@ describe('command line', { concurrency: 2 }, () => {
   test("run: the job's output on stdout, the job's code as exit code", async () => {
     const seven = await workron('run', '--', 'echo out; echo err >&2; exit 7');
     assert.deepEqual([seven.code, seven.stdout], [7, 'out\nerr\n']);
-    assert.match(seven.stderr, /^job \d+\njob \d+ failed \(exit\)\n$/);
+    assert.match(seven.stderr, /^job \d+\n(standard input.*\n)?job \d+ failed: exit 7: err\n$/);
     assert.deepEqual(await workron('run', '-q', '--', 'printf', 'x'), { code: 0, stdout: 'x', stderr: '' });
     assert.equal((await workron('run', '--', 'kill -KILL $$')).code, 137);
     assert.equal((await workron('run', '--timeout', '300ms', '--kill-grace', '0s', '--', 'sleep 60')).code, 124);
     const told = await workron('run', '--json', '--', 'exit 3');
     const job = JSON.parse(told.stdout) as Job;
     assert.deepEqual([told.code, job.status, job['max_attempts']], [3, 'failed', 1]);
+  });
+
+  test('run: bytes that are no UTF-8 arrive as they are', async () => {
+    const call = startCall(['run', '-q', '--', String.raw`printf '\377\376ok\303'`], {
+      env: { WORKRON_URL: server.url },
+    });
+    const chunks: Buffer[] = [];
+    call.stdout?.on('data', (data: Buffer) => chunks.push(data));
+    assert.deepEqual(await once(call, 'close'), [0, null]);
+    assert.equal(Buffer.concat(chunks).toString('hex'), 'fffe6f6bc3');
+  });
+
+  test('run: says why a command could not start, what it waits for, and that input is not passed on', async () => {
+    const folderless = await workron('run', '--cwd', '/nonexistent', '--', 'pwd');
+    assert.match(folderless.stderr, /job \d+ failed: .*working directory.*does not exist/);
+    await ok('queues', 'pause', 'shut');
+    const env = { WORKRON_URL: server.url };
+    const waiting = startCall(['run', '--queue', 'shut', '--', 'true'], { env });
+    let said = '';
+    waiting.stderr?.on('data', (data: Buffer) => (said += data.toString()));
+    await eventually(() => /waits for queue shut to be resumed/.test(said));
+    assert.doesNotMatch(said, /standard input/);
+    const closed = once(waiting, 'close');
+    await ok('queues', 'resume', 'shut');
+    assert.deepEqual(await closed, [0, null]);
+    const piped = spawnSync('sh', ['-c', `echo hi | ${WORKRON} run --url ${server.url} -- cat`], { encoding: 'utf8' });
+    assert.deepEqual([piped.status, piped.stdout], [0, '']);
+    assert.match(piped.stderr, /standard input is not passed to the job/);
   });
 
   test('run: one Ctrl-C leaves the job alone, a second one cancels it', async () => {

@@ -1,8 +1,9 @@
 /** The command line against a real Workron: queues, workers, status, tokens, backups, start-up. */
 
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { type Called, callWorkron } from '../kit/command-line.ts';
@@ -58,6 +59,57 @@ before(async () => {
 after(() => shared[Symbol.asyncDispose]());
 
 describe('command line', { concurrency: 2 }, () => {
+  test('status: not well while jobs wait and no worker is online; a paused queue waits for a person', async () => {
+    await using setup = await setUp(['--role', 'api,scheduler', '--db-driver', 'memory']);
+    const { server, workron } = setup;
+    assert.equal((await workron('status')).code, 0, 'nothing waits');
+    await given(setup, 'true');
+    const told = await workron('status');
+    assert.equal(told.code, 1);
+    assert.match(told.stdout, /^not well[^]*\nproblem: no worker is online, and 1 job waits \(oldest /);
+    await workron('queues', 'pause', 'default');
+    assert.equal((await workron('status')).code, 0);
+    assert.match(server.output(), /worker --scheduler http/, 'the banner does not suggest a command that waits');
+  });
+
+  test('banner: with a token, its lines say how to give it, and do not print it', async () => {
+    await using setup = await setUp(['--db-driver', 'memory'], { WORKRON_TOKEN: 'hush-hush' });
+    const stdout = setup.server.output();
+    assert.match(stdout, /export WORKRON_TOKEN=…/);
+    const [, line = ''] = /try +(curl .*)/.exec(stdout) ?? [];
+    assert.ok(!stdout.includes('hush-hush'));
+    const { status } = spawnSync('sh', ['-c', `${line} -f -s`], {
+      env: { ...process.env, WORKRON_TOKEN: 'hush-hush' },
+    });
+    assert.equal(status, 0, line);
+  });
+
+  test('client commands find the server of the workron.yaml beside them', async () => {
+    const { server, workron, folder } = shared;
+    const beside = join(folder, 'beside');
+    await mkdir(beside);
+    await writeFile(join(beside, 'workron.yaml'), `port: ${new URL(server.url).port}\n`);
+    assert.equal((await callWorkron(['jobs'], { cwd: beside })).code, 0);
+    assert.equal((await workron('jobs')).code, 0);
+  });
+
+  test('queues rm: deletes a queue made by a typing error, and refuses one with jobs', async () => {
+    const { workron } = shared;
+    await workron('queues', 'pause', 'nosuch2');
+    assert.deepEqual(await workron('queues', 'rm', 'nosuch2'), {
+      code: 0,
+      stdout: 'queue nosuch2 is deleted\n',
+      stderr: '',
+    });
+    assert.equal((await workron('queues', 'rm', 'nosuch2')).code, 3);
+    await workron('queues', 'pause', 'filled');
+    const id = await given(shared, 'true', { queue: 'filled' });
+    const { code, stderr } = await workron('queues', 'rm', 'filled');
+    assert.deepEqual([code, /unfinished jobs/.test(stderr)], [5, true]);
+    await workron('cancel', id);
+    assert.equal((await workron('queues', 'rm', 'filled')).code, 0);
+  });
+
   test('queues: pause, resume and limit; the list shows it', async () => {
     const { workron, server } = shared;
     const paused = await workron('queues', 'pause', 'mail');
@@ -118,7 +170,7 @@ describe('command line', { concurrency: 2 }, () => {
     await using setup = await setUp([], { WORKRON_TOKEN: 'sesame' });
     const { server, folder } = setup;
     const file = join(folder, 'token');
-    await writeFile(file, 'sesame\n');
+    await writeFile(file, 'sesame\n', { mode: 0o600 });
     const env = { WORKRON_URL: server.url };
     const refused = await callWorkron(['jobs'], { env });
     assert.equal(refused.code, 4);

@@ -44,7 +44,7 @@ describe('schedule commands', { concurrency: 2 }, () => {
       /^nightly {2}active\nwhen {8}At 02:00, Europe\/Berlin {2}0 2 \* \* \*\nruns {8}echo 'it'\\''s'\n/,
     );
     assert.match(shown, /notify {6}failed → mail\n/);
-    assert.match(shown, /\nNEXT +EUROPE\/BERLIN +UTC/);
+    assert.match(shown, /\n\nEUROPE\/BERLIN +UTC\n/);
     assert.match(
       await ok('schedule', 'edit', 'nightly', '--every', '1h', '--owner', 'me'),
       /^changed .*: Every 1h; next/,
@@ -57,6 +57,48 @@ describe('schedule commands', { concurrency: 2 }, () => {
     assert.deepEqual([code, /No schedule/.test(stderr)], [3, true]);
   });
 
+  test('edit: what is not given stays, a field of the job changes alone, and none sets the default', async () => {
+    const job = ['--timeout', '10m', '--queue', 'reports', '--priority', '7', '--env', 'A=1', '--start-timeout', '1h'];
+    await ok('schedule', 'add', 'kept', '--cron', '0 2 * * *', '--jitter', '10m', ...job, '--', 'echo one');
+    const after = async (...change: string[]) => {
+      const shown = await ok('schedule', 'edit', 'kept', '--json', ...change);
+      const edited = JSON.parse(shown) as { job: Record<string, unknown>; jitter: number };
+      const { command, queue, priority, timeout, env, start_timeout } = edited.job;
+      return [command, queue, priority, timeout, env, start_timeout, edited.jitter];
+    };
+    const next = await json<{ items: { utc: string; starts_at: string }[] }>('schedule', 'next', 'kept', '-n', '2');
+    const delays = next.items.map(({ utc, starts_at }) => Date.parse(starts_at) - Date.parse(utc));
+    assert.ok(delays[0] === delays[1] && (delays[0] ?? 0) > 0 && (delays[0] ?? 0) < 600_000, `${delays}`);
+    assert.match(await ok('schedule', 'next', 'kept'), /^UTC +UTC +STARTS\n/);
+    const tail = [['A'], 3_600_000, 600_000];
+    assert.deepEqual(await after('--', 'echo two'), ['echo two', 'reports', 7, 600_000, ...tail]);
+    assert.deepEqual(await after('--timeout', '20m'), ['echo two', 'reports', 7, 1_200_000, ...tail]);
+    const cleared = ['--jitter', 'none', '--start-timeout', 'none', '--timezone', 'none', '--priority', 'none'];
+    assert.deepEqual(await after(...cleared), ['echo two', 'reports', 0, 1_200_000, ['A'], null, 0]);
+    assert.deepEqual(await after('--env', 'B=2', '--queue', 'none'), [
+      ...['echo two', 'none', 0, 1_200_000, ['A', 'B'], null, 0],
+    ]);
+    await ok('schedule', 'rm', 'kept');
+  });
+
+  test('add: several --cron are one schedule, and other flags given twice are refused', async () => {
+    const cron = ['--cron', '0 2 * * *', '--cron', '0 14 * * *'];
+    assert.match(await ok('schedule', 'add', 'twice', ...cron, '--', 'true'), /At 02:00; At 14:00, UTC/);
+    await ok('schedule', 'rm', 'twice');
+    for (const args of [
+      ['schedule', 'add', 'x', ...cron, '--timezone', 'UTC', '--timezone', 'Europe/Berlin', '--', 'true'],
+      ['schedule', 'edit', 'x', '--jitter', '1m', '--jitter=2m'],
+      ['submit', '--queue', 'a', '--queue', 'b', '--', 'true'],
+      ['jobs', '--limit', '1', '-n', '2'],
+      ['jobs', '--url', server.url, '--url', server.url],
+    ]) {
+      const { code, stderr } = await workron(...args);
+      assert.equal(code, 2, args.join(' '));
+      assert.match(stderr, /--(timezone|jitter|queue|limit|url) was given twice: expected one value/);
+    }
+    await ok('submit', '--tag', 'a', '--tag', 'b', '--env', 'A=1', '--env', 'B=2', '--', 'true');
+  });
+
   test('add: what cannot be right is refused before or by the server', async () => {
     const wrong: [string[], number, RegExp][] = [
       [['add', 'x', '--', 'true'], 2, /exactly one of --cron and --every/],
@@ -65,7 +107,7 @@ describe('schedule commands', { concurrency: 2 }, () => {
       [['add', 'X', '--cron', '@daily', '--', 'true'], 2, /expected a name/],
       [['add', 'x', '--cron', '@daily', '--notify', 'faild=x', '--', 'true'], 2, /failed/],
       [['edit', 'x'], 2, /something to change/],
-      [['edit', 'x', '--timeout', '5m'], 2, /repeat its command/],
+      [['edit', 'x', '--workflow', 'w.yaml', '--timeout', '5m'], 2, /a job has --timeout, a workflow has none/],
       [['backfill', 'x'], 2, /--from/],
       [['rm', 'x', 'y'], 3, /No schedule "?x/],
     ];

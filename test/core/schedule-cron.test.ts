@@ -41,6 +41,40 @@ test('cron: a time in a gap and a tick of its own at the first instant after it 
   assert.equal(parseCron('0 2,3 * * *', 'America/New_York').count(...day), 1);
 });
 
+test('cron: of several expressions each keeps its own clock rule', () => {
+  // In the gap, the fixed 02:30 and the wildcard both name 03:00; in the repeated hour only the wildcard runs twice.
+  const expression = '30 2 * * *; */30 3 * * *; 30 1 * * *';
+  assert.deepEqual(fires(expression, 'America/New_York', '2027-03-14T05:00Z', 4), [
+    '2027-03-14T01:30:00-05:00',
+    '2027-03-14T03:00:00-04:00',
+    '2027-03-14T03:30:00-04:00',
+    '2027-03-15T01:30:00-04:00',
+  ]);
+  const day = [Date.parse('2027-03-14T05:00Z'), Date.parse('2027-03-15T04:00Z')] as const;
+  assert.equal(parseCron(expression, 'America/New_York').count(...day), 3);
+});
+
+test('cron: thirty days of seconds in two expressions are counted without looking at each', () => {
+  const both = parseCron('*/2 * * * * *; */3 * * * * *', 'Europe/Berlin');
+  const from = Date.parse('2026-03-01T00:00:00Z') - 1;
+  assert.equal(both.count(from, from + 30 * 86_400_000), (30 * 86_400 * 4) / 6);
+});
+
+test('cron: too many expressions, and an empty one between separators, are refused', () => {
+  assert.match(
+    refusal(() => parseCron('0 0 * * *;'.repeat(20), 'UTC')),
+    /at most 16 expressions, got 21/,
+  );
+  assert.match(
+    refusal(() => parseCron('0 0 * * *;', 'UTC')),
+    /expected 5 fields/,
+  );
+  assert.match(
+    refusal(() => parseCron('0 0 * * *; 0 25 * * *', 'UTC')),
+    /hour: expected a number from 0 to 23/,
+  );
+});
+
 test('cron: a fixed time in the repeated hour runs the first time only', () => {
   assert.deepEqual(fires('30 0-2 * * *', 'America/New_York', '2027-11-07T04:00Z', 4), [
     '2027-11-07T00:30:00-04:00',

@@ -123,6 +123,33 @@ test('cron: around clock changes, next, previous and count agree with a look at 
   fc.assert(fc.property(expression, span, compare), { numRuns: effort.cronExpressions });
 });
 
+test('cron: several expressions are due at the ticks of each, and an instant that two name is one tick', () => {
+  const expression = fc.tuple(field(0, 59), hours, days, months, weekdays).map((fields) => fields.join(' '));
+  const expressions = fc.array(expression, { minLength: 2, maxLength: 4 });
+  fc.assert(
+    fc.property(expressions, span, (parts, where) => {
+      const { timezone, after, through } = where;
+      const firing = parts.filter((part) => !isWorkronError(errorOf(() => parseCron(part, timezone))));
+      fc.pre(firing.length > 0);
+      const union = parseCron(firing.join('; '), timezone);
+      const expected = [...new Set(firing.flatMap((part) => referenceTicks(part, where)))].sort((a, b) => a - b);
+      assert.deepEqual(oldestTicks(union, after, through, Infinity), expected, 'next');
+      assert.deepEqual(newestTicks(union, after, through, Infinity), expected, 'previous');
+      assert.equal(union.count(after, through), expected.length, 'count');
+    }),
+    { numRuns: Math.ceil(effort.cronExpressions / 2) },
+  );
+});
+
+function errorOf(work: () => unknown): unknown {
+  try {
+    work();
+  } catch (error) {
+    return error;
+  }
+  return undefined;
+}
+
 test('cron: every fixed and wildcard shape is right at each of the odd clock changes', () => {
   const shapes = [
     '0,30 2 * * *',

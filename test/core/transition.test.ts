@@ -64,6 +64,7 @@ function aJob(wanted: Partial<Job> = {}): Job {
     groupId: null,
     groupIndex: null,
     rerunOf: null,
+    uniqueKey: null,
     ...wanted,
   };
 }
@@ -156,7 +157,9 @@ test('failure: retry_on and no_retry_on say which exit codes are tried again', (
   assert.equal(kind({ noRetryOn: [7] }, 7), 'end');
   assert.equal(kind({ noRetryOn: [7] }, 8), 'requeue');
   assert.equal(kind({ retryOn: [7], noRetryOn: [7] }, 7), 'end');
-  assert.equal(kind({ retryOn: [7], noRetryOn: [7] }, null), 'requeue', 'a signal has no exit code');
+  assert.equal(kind({ noRetryOn: [7] }, null), 'requeue', 'a signal has no exit code');
+  assert.equal(kind({ retryOn: [7] }, null), 'end', 'only these exit codes: not a signal');
+  assert.equal(kind({ retryOn: [7], command: null, handler: 'h' }, null), 'requeue', 'a handler has no exit codes');
   const change = ended(report({ ...FAILED, exitCode: 9 }, { retryOn: [7] }));
   assert.deepEqual([change.status, change.reason, change.counters.failures], ['failed', 'exit', 1]);
 });
@@ -164,7 +167,8 @@ test('failure: retry_on and no_retry_on say which exit codes are tried again', (
 test('timeout: costs one of the budget like a failure', () => {
   const change = requeued(report(TIMED_OUT));
   assert.deepEqual([change.counters.failures, change.delayMs, change.record.outcome], [1, 5_000, 'timeout']);
-  assert.equal(requeued(report(TIMED_OUT, { retryOn: [] })).kind, 'requeue', 'exit codes have no say in it');
+  assert.equal(requeued(report(TIMED_OUT, { noRetryOn: [1] })).kind, 'requeue', 'it has no exit code');
+  assert.equal(ended(report(TIMED_OUT, { retryOn: [75] })).reason, 'timeout', 'only these exit codes: not a timeout');
   const last = ended(report(TIMED_OUT, { failures: 2 }));
   assert.deepEqual([last.status, last.reason, last.error], ['failed', 'timeout', 'timed out after 5m']);
 });

@@ -184,3 +184,24 @@ test('events: closing the server ends the stream at once', async () => {
   await server.close();
   while ((await listener.next()) !== undefined);
 });
+
+test('events: a listener resumes after the event that the query names, over jobs that have ended since', async () => {
+  await using server = await openTestServer();
+  const { body: job } = await server.call('POST', '/jobs', { command: 'a' });
+  await using witness = await Listener.open(server.url);
+  const seen = (await witness.next())?.id ?? '';
+  assert.notEqual(seen, '');
+  const { worker, attempt } = await claimOverHttp(server);
+  await server.call('POST', `/jobs/${job.id}/done`, { worker_id: worker, attempt });
+  // Once a later change has been sent, no new event is about the first job.
+  const { body: later } = await server.call('POST', '/jobs', { command: 'b' });
+  while ((await witness.about('jobs')).ids?.includes(later.id) !== true);
+  const response = await fetch(`${server.url}/events?after=${encodeURIComponent(seen)}`);
+  const events = readEvents(response.body!.pipeThrough(new TextDecoderStream()));
+  for await (const { data } of events) {
+    const event = JSON.parse(data) as Event;
+    if (event.topic === 'jobs' && event.ids?.includes(job.id)) break;
+  }
+  await response.body?.cancel().catch(() => undefined);
+  assert.equal((await server.call('GET', '/events?before=1')).status, 400);
+});

@@ -160,6 +160,7 @@ class Fuzzer {
     if (path.startsWith('/schedules')) value = agreeOnScheduleCall(call, value);
     // An edit must edit something; the document has no word for that.
     if (path === '/jobs/{id}') value['priority'] ??= 1;
+    if (path === '/jobs/{id}' && value['run_at'] !== undefined) delete value['delay'];
     if (path === '/jobs/claim') value['wait'] = 0;
     if (path === '/queues/{name}') value['paused'] ??= false;
     return { headers, body: JSON.stringify(value) };
@@ -244,6 +245,7 @@ async function furnish(server: TestServer): Promise<Record<string, readonly stri
   for (const name of ['hourly', 'daily']) {
     await server.call('POST', '/schedules', { name, cron: `@${name}`, overlap: 'allow', job: { command: 'true' } });
   }
+  await server.call('PATCH', `/queues/${encodeURIComponent('mäil/a b')}`, { paused: true });
   const { body } = await server.call('POST', '/jobs/bulk', { action: 'retry', filter: { name: 'nobody' } });
   return {
     jobs: ['1', '2', '3', '4'],

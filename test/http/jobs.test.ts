@@ -419,3 +419,83 @@ test('X-Request-ID: the caller’s where it is fit for a log line, and on every 
     ['trace-1.a', hostile.headers.get('x-request-id')],
   );
 });
+
+test('POST /jobs/{id}/rerun: a new job with the environment of the old one, which it names', async () => {
+  await using server = await openTestServer();
+  const submission = {
+    command: 'echo "$SECRET"',
+    env: { SECRET: 's' },
+    queue: 'q',
+    timeout: '1m',
+    unique: { key: 'k' },
+    delay: '1h',
+  };
+  const first = (await server.call('POST', '/jobs', submission)).body;
+  const headers = { 'idempotency-key': 'once' };
+  const again = await server.call('POST', `/jobs/${first.id}/rerun`, undefined, headers);
+  assert.equal(again.status, 201);
+  assert.deepEqual(SubmittedJob.parse(again.body), again.body);
+  const { id, rerun_of, status, env, queue, timeout, unique_key, deduplicated } = again.body;
+  assert.deepEqual(
+    [rerun_of, status, env, queue, timeout, unique_key, deduplicated],
+    [first.id, 'pending', ['SECRET'], 'q', 60_000, null, false],
+  );
+  assert.equal(again.headers.get('location'), `/jobs/${id}`);
+  const replayed = await server.call('POST', `/jobs/${first.id}/rerun`, undefined, headers);
+  assert.deepEqual([replayed.body.id, replayed.headers.get('idempotent-replayed')], [id, 'true']);
+  const { body: registered } = await server.call('POST', '/workers/register', { name: 'w' });
+  const { body: claimed } = await server.call('POST', '/jobs/claim', { worker_id: registered.worker_id });
+  assert.deepEqual([claimed.items[0]?.id, claimed.items[0]?.env], [id, { SECRET: 's' }]);
+  assert.equal((await server.call('POST', '/jobs/999/rerun')).status, 404);
+  assert.equal((await server.call('POST', `/jobs/${id}/rerun`, { a: 1 })).status, 400);
+});
+
+test('POST /jobs/{id}/rerun: a step needs its workflow, and the answer says so', async () => {
+  await using server = await openTestServer();
+  const workflow = { name: 'w', steps: [{ key: 'a', command: 'true' }] };
+  const { id } = (await server.call('POST', '/workflows', workflow)).body;
+  const [step] = (await server.call('GET', `/jobs?workflow_id=${id}`)).body.items;
+  const { status, body } = await server.call('POST', `/jobs/${step.id}/rerun`);
+  assert.deepEqual([status, body.code], [409, 'illegal_transition']);
+  assert.match(body.detail, /step a of workflow 1 .*rerun the workflow from this step/);
+});
+
+test('GET /jobs?unique_key: jobs that were submitted with the key', async () => {
+  await using server = await openTestServer();
+  const job = (await server.call('POST', '/jobs', { command: 'x', unique: { key: 'k1' } })).body;
+  await server.call('POST', '/jobs', { command: 'x', unique: { key: 'k2' } });
+  assert.equal((await server.call('GET', `/jobs/${job.id}`)).body.unique_key, 'k1');
+  const { items } = (await server.call('GET', '/jobs?unique_key=k1')).body;
+  assert.deepEqual(
+    items.map(({ id }: { id: string }) => id),
+    [job.id],
+  );
+});
+
+test('PATCH /jobs/{id}: a delay counts from now; not together with run_at', async () => {
+  await using server = await openTestServer();
+  const { id } = (await server.call('POST', '/jobs', { command: 'x', delay: '1h' })).body;
+  const now = (await server.call('PATCH', `/jobs/${id}`, { delay: '0s' })).body;
+  assert.equal(now.status, 'pending');
+  const later = (await server.call('PATCH', `/jobs/${id}`, { delay: '10m' })).body;
+  assert.equal(later.status, 'scheduled');
+  assert.equal(Date.parse(later.run_at) - Date.parse(now.run_at) >= 600_000, true);
+  const both = await server.call('PATCH', `/jobs/${id}`, { delay: '1m', run_at: '2030-01-01T00:00:00Z' });
+  assert.deepEqual([both.status, both.body.errors[0].pointer], [400, '/delay']);
+});
+
+test('GET /jobs/{id}/wait: more than ten minutes is refused, not cut', async () => {
+  await using server = await openTestServer();
+  const { id } = (await server.call('POST', '/jobs', { command: 'x' })).body;
+  const { status, body } = await server.call('GET', `/jobs/${id}/wait?timeout=20m`);
+  assert.equal(status, 400);
+  assert.match(body.errors[0].detail, /at most 10m/);
+});
+
+test('POST /jobs/{id}/retry: a job that is not over is refused with what to do instead', async () => {
+  await using server = await openTestServer();
+  const { id } = (await server.call('POST', '/jobs', { command: 'x', delay: '1h' })).body;
+  const { status, body } = await server.call('POST', `/jobs/${id}/retry`);
+  assert.equal(status, 409);
+  assert.match(body.detail, /it is scheduled; .*edit it with delay 0s/);
+});

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import http from 'node:http';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { routes } from '../../src/api/routes.ts';
+import { GuessLimit } from '../../src/http/guess-limit.ts';
 import { assertSafeBind } from '../../src/http/safe-bind.ts';
+import { derivedToken } from '../../src/ops/derived-token.ts';
 import { openTestServer, type TestServer } from '../kit/http.ts';
 
 /** fetch will not let a test choose Host or Origin; a terminal, or an attacker, can. */
@@ -67,6 +71,46 @@ test('a page of another origin is refused on every route and method', async () =
   assert.equal((await raw(server, 'POST', '/jobs', own, JOB)).status, 201);
 });
 
+test('a link on another site opens the page, and nothing else', async () => {
+  await using server = await openTestServer({ token: 'secret' });
+  const headers = {
+    host: `127.0.0.1:${server.port}`,
+    'sec-fetch-site': 'cross-site',
+    'sec-fetch-mode': 'navigate',
+    'sec-fetch-dest': 'document',
+  };
+  for (const path of ['/ui/', '/ui/jobs/12']) {
+    assert.equal((await raw(server, 'GET', path, headers)).status, 200, path);
+  }
+  const root = await raw(server, 'GET', '/', { ...headers, accept: 'text/html' });
+  assert.deepEqual([root.status, root.headers.location], [302, '/ui/']);
+  const refused: [string, string, Record<string, string>][] = [
+    ['GET', '/ui/', { 'sec-fetch-dest': 'iframe' }],
+    ['GET', '/ui/', { 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image' }],
+    ['GET', '/ui/', { origin: 'https://evil.example' }],
+    ['GET', '/jobs', {}],
+    ['GET', '/health', {}],
+    ['POST', '/jobs', {}],
+  ];
+  for (const [method, path, more] of refused) {
+    const answer = await raw(server, method, path, { ...headers, authorization: 'Bearer secret', ...more });
+    assert.equal(answer.status, 403, `${method} ${path} ${JSON.stringify(more)}`);
+  }
+});
+
+test('a request that names two hosts is refused', async () => {
+  await using server = await openTestServer();
+  const own = `127.0.0.1:${server.port}`;
+  const statusOf = async (lines: string[]) => {
+    const socket = connect(server.port, '127.0.0.1');
+    socket.end([...lines, 'Connection: close', '', ''].join('\r\n'));
+    return (await text(socket)).split(' ', 2)[1];
+  };
+  assert.equal(await statusOf(['GET /jobs HTTP/1.1', `Host: ${own}`]), '200');
+  assert.equal(await statusOf(['GET /jobs HTTP/1.1', `Host: ${own}`, 'Host: evil.example']), '400');
+  assert.equal(await statusOf([`GET http://evil.example/jobs HTTP/1.1`, `Host: ${own}`]), '400');
+});
+
 test('an allowed host may be the origin of a page behind a proxy', async () => {
   await using server = await openTestServer({ allowedHosts: ['jobs.example'] });
   const headers = { host: 'localhost', origin: 'https://jobs.example' };
@@ -74,7 +118,7 @@ test('an allowed host may be the origin of a page behind a proxy', async () => {
 });
 
 test('with a token: any Host, but only with it, except for health and readiness', async () => {
-  await using server = await openTestServer({ token: 'secret' });
+  await using server = await openTestServer({ token: 'secret', maxGuesses: 1_000 });
   const host = 'jobs.example';
   for (const route of Object.values(routes)) {
     const path = route.path.replace(/:\w+/g, '1');
@@ -109,6 +153,19 @@ test('with a token: any Host, but only with it, except for health and readiness'
   assert.equal((await raw(server, 'GET', '/jobs', { host, authorization: 'bearer  secret' })).status, 200);
 });
 
+test('a derived token allows the one request that it was made for', async () => {
+  await using server = await openTestServer({ token: 'secret' });
+  const host = 'jobs.example';
+  const authorization = `Bearer ${derivedToken('secret', 'POST /workers/7/gone')}`;
+  const status = async (method: string, path: string) =>
+    (await raw(server, method, path, { host, authorization })).status;
+  assert.equal(await status('POST', '/workers/7/gone'), 404, 'there is no such worker');
+  assert.equal(await status('POST', '/workers/8/gone'), 401);
+  assert.equal(await status('GET', '/workers/7/gone'), 401);
+  assert.equal(await status('GET', '/jobs'), 401);
+  assert.equal(await status('GET', '/jobs?path=/workers/7/gone'), 401);
+});
+
 test('answers cannot be sniffed, cached or embedded', async () => {
   await using server = await openTestServer();
   const { headers } = await server.call('GET', '/jobs');
@@ -119,7 +176,9 @@ test('answers cannot be sniffed, cached or embedded', async () => {
 
 test('listening elsewhere than on this machine needs a token, and the refusal says what to do', async () => {
   for (const host of ['127.0.0.1', '127.9.9.9', '::1', 'localhost']) assertSafeBind(host, null);
-  assertSafeBind('0.0.0.0', 'secret');
+  assertSafeBind('0.0.0.0', 'a-token-of-22-characters');
+  assert.throws(() => assertSafeBind('0.0.0.0', 'secret'), /can be guessed.*22/);
+  assertSafeBind('127.0.0.1', 'secret');
   for (const host of ['0.0.0.0', '::', '10.0.0.1', 'example.com', '127.evil.example', '']) {
     assert.throws(() => assertSafeBind(host, null), /--token or WORKRON_TOKEN/, host);
   }
@@ -134,4 +193,57 @@ test('what is not HTTP is answered without a 5xx, and the server goes on', async
   for await (const chunk of socket) text += chunk;
   assert.match(text, /^HTTP\/1\.1 400/);
   assert.equal((await server.call('GET', '/health')).status, 200);
+});
+
+test('the address, body and signature of a webhook are for the worker that sends it, not for readers', async () => {
+  await using server = await openTestServer();
+  const input = { url: 'https://hooks.example/secret-part', body: '{"id":"1"}', signature: 'sha256=abc' };
+  const submitted = await server.call('POST', '/jobs', { handler: 'workron.webhook', input });
+  const { id } = submitted.body;
+  const answers = [submitted, await server.call('GET', `/jobs/${id}`), await server.call('GET', '/jobs')];
+  for (const { body } of answers) {
+    assert.deepEqual((body.items?.[0] ?? body).input, { host: 'hooks.example' });
+    assert.doesNotMatch(JSON.stringify(body), /secret-part|sha256/);
+  }
+  const { body: worker } = await server.call('POST', '/workers/register', { name: 'w' });
+  const offer = { worker_id: worker.worker_id, handlers: ['workron.webhook'], limit: 1 };
+  const claimed = await server.call('POST', '/jobs/claim', offer);
+  assert.deepEqual(claimed.body.items?.[0]?.input, input, JSON.stringify(claimed.body));
+});
+
+test('an address that guesses tokens gets 429, and a valid token of the same address is accepted', async () => {
+  await using server = await openTestServer({ token: 'secret', maxGuesses: 3 });
+  const host = 'localhost';
+  const statusOf = async (authorization?: string) =>
+    (await raw(server, 'GET', '/jobs', { host, ...(authorization === undefined ? {} : { authorization }) })).status;
+  for (let guess = 0; guess < 3; guess += 1) assert.equal(await statusOf('Bearer wrong'), 401);
+  const refused = await raw(server, 'GET', '/jobs', { host, authorization: 'Bearer wrong' });
+  assert.equal(refused.status, 429);
+  assert.match(String(refused.headers['retry-after']), /^[1-9]$/);
+  assert.equal(await statusOf('Bearer secret'), 200);
+  assert.equal(await statusOf(), 401, 'no token is no guess');
+});
+
+test('wrong tokens are forgotten one by one, and those of one address do not count for another', () => {
+  const limit = new GuessLimit(2);
+  limit.count('a', 0);
+  limit.count('a', 0);
+  assert.throws(() => limit.count('a', 999), /Too many wrong tokens/);
+  limit.count('b', 999);
+  limit.count('a', 1_001);
+  assert.throws(() => limit.count('a', 1_002), /Too many wrong tokens/);
+});
+
+test('limits: the depth of a page, the offset of output and the time before SIGKILL', async () => {
+  await using server = await openTestServer();
+  const host = 'localhost';
+  assert.equal((await raw(server, 'GET', `/ui/${'a/'.repeat(20)}`, { host })).status, 200);
+  assert.equal((await raw(server, 'GET', `/ui/${'/'.repeat(7_000)}`, { host })).status, 404);
+  const longest = await server.call('POST', '/jobs', { command: 'true', kill_grace: '1h' });
+  assert.equal(longest.status, 201);
+  const refused = await server.call('POST', '/jobs', { command: 'true', kill_grace: '61m' });
+  assert.equal(refused.status, 400);
+  assert.match(JSON.stringify(refused.body), /at most 1h/);
+  const query = `worker_id=1&attempt=1&offset=${2 ** 53 - 1}`;
+  assert.equal((await raw(server, 'POST', `/jobs/${longest.body.id}/logs?${query}`, { host }, 'x')).status, 400);
 });

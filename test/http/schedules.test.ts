@@ -38,6 +38,66 @@ describe('schedules over HTTP', { concurrency: 4 }, () => {
       assert.deepEqual((await call('GET', '/schedules/nightly')).body, body);
     }));
 
+  test('PATCH /schedules/{name}: fields of the job that are not given stay, null sets the default', () =>
+    withServer(async ({ call }) => {
+      const env = { A: 'secret', B: 'x' };
+      const job = { command: 'one', queue: 'reports', priority: 7, timeout: '10m', start_timeout: '1h', env };
+      await call('POST', '/schedules', { ...NIGHTLY, job });
+      const patched = async (change: object) => {
+        const { status, body } = await call('PATCH', '/schedules/nightly', { job: change });
+        assert.equal(status, 200, JSON.stringify(body));
+        const { command, queue, priority, timeout, start_timeout, env: names } = body.job;
+        return [command, queue, priority, timeout, start_timeout, names];
+      };
+      assert.deepEqual(await patched({ timeout: '20m' }), ['one', 'reports', 7, 1_200_000, 3_600_000, ['A', 'B']]);
+      assert.deepEqual(await patched({ command: 'two', env: { B: null, C: 'y' } }), [
+        'two',
+        ...['reports', 7, 1_200_000, 3_600_000, ['A', 'C']],
+      ]);
+      assert.deepEqual(await patched({ queue: null, start_timeout: null, env: null }), [
+        ...['two', 'default', 7, 1_200_000, null, []],
+      ]);
+      const wrong: [object, string][] = [
+        [{}, '/job'],
+        [{ command: 'x', handler: 'y' }, '/job'],
+        [{ command: null }, '/job/command'],
+        [{ max_attempts: 1, max_retries: 1 }, '/job/max_retries'],
+        [{ unique: { key: 'k' } }, '/job/unique'],
+        [{ env: { A: 1 } }, '/job/env/A'],
+        [{ input: 1 }, ''],
+      ];
+      for (const [change, pointer] of wrong) {
+        const { status, body } = await call('PATCH', '/schedules/nightly', { job: change });
+        assert.equal(status, 400, JSON.stringify(change));
+        if (pointer !== '') assert.equal(body.errors?.[0]?.pointer, pointer, JSON.stringify(body));
+      }
+      assert.equal((await call('GET', '/schedules/nightly')).body.job.command, 'two');
+    }));
+
+  test('schedules: several expressions in a list are one text, and read back as they are given', () =>
+    withServer(async ({ call }) => {
+      const cron = ['0 2 * * *', '0 14 * * *'];
+      const { status, body } = await call('POST', '/schedules', { ...NIGHTLY, timezone: 'UTC', cron });
+      assert.deepEqual([status, body.cron, body.description], [201, '0 2 * * *; 0 14 * * *', 'At 02:00; At 14:00']);
+      const next = (await call('GET', '/schedules/nightly/next?count=4')).body.items as { utc: string }[];
+      assert.deepEqual(new Set(next.map(({ utc }) => utc.slice(11, 16))), new Set(['02:00', '14:00']));
+      const again = await call('PATCH', '/schedules/nightly', { cron: body.cron });
+      assert.deepEqual([again.status, again.body.next_run], [200, body.next_run]);
+      for (const wrong of [[], ['0 2 * * *', ''], ['0 25 * * *', '0 2 * * *'], [7]]) {
+        assert.equal((await call('PATCH', '/schedules/nightly', { cron: wrong })).status, 400, String(wrong));
+      }
+    }));
+
+  test('schedules: a zone that does not exist is refused with every, wherever it is given', () =>
+    withServer(async ({ call }) => {
+      const wrong = { ...FAST, timezone: 'Mars/Phobos' };
+      assert.equal((await call('POST', '/schedules', wrong)).status, 400);
+      assert.equal((await call('PUT', '/schedules/fast', { ...wrong, name: undefined })).status, 400);
+      const apply = { owner: 'me', schedules: [wrong], dry_run: true };
+      assert.equal((await call('POST', '/schedules/apply', apply)).status, 400);
+      assert.equal((await call('GET', '/schedules/fast')).status, 404);
+    }));
+
   test('POST /schedules: what cannot be a schedule is refused with its place, and nothing is stored', () =>
     withServer(async ({ call }) => {
       const wrong: [object, string][] = [

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { aWorker } from '../../contract/kit/builders.ts';
+import { forever } from '../../contract/kit/steps.ts';
 import { decodeFrames, encodeFrames } from '../../src/api/output.ts';
 import { claimOverHttp, openTestServer } from '../kit/http.ts';
 
@@ -156,4 +158,47 @@ test('output frames: there and back, and broken ones are refused', async () => {
     items.map((item) => item.held),
     [false, false],
   );
+});
+
+test('gone: the jobs of a worker whose process has ended go back at once, without those that finish without contact', async () => {
+  await using server = await openTestServer();
+  await server.call('POST', '/jobs', [
+    { command: 'stops', priority: 2 },
+    { command: 'finishes', priority: 1, on_disconnect: 'finish' },
+  ]);
+  const { body: worker } = await server.call('POST', '/workers/register', { name: 'w' });
+  const { body } = await server.call('POST', '/jobs/claim', { worker_id: worker.worker_id, limit: 2, claim_seq: 1 });
+  const [stops, finishes] = body.items as { id: string }[];
+  const gone = () => server.call('POST', `/workers/${worker.worker_id}/gone`, {});
+  const reply = await gone();
+  assert.deepEqual([reply.status, reply.body], [200, { gone: true }]);
+  assert.equal((await gone()).status, 200, 'the answer may have been lost');
+  const read = async (id = '') => (await server.call('GET', `/jobs/${id}`)).body;
+  const [back, kept] = [await read(stops?.id), await read(finishes?.id)];
+  assert.deepEqual([back.status, back.failures], ['pending', 1]);
+  assert.deepEqual([kept.status, kept.failures], ['running', 0]);
+  const late = await server.call('POST', '/jobs/claim', { worker_id: worker.worker_id });
+  assert.equal(late.body.code, 'worker_not_found');
+});
+
+test('gone: a claim that still waits for the worker is given nothing', async () => {
+  await using server = await openTestServer();
+  const { body: worker } = await server.call('POST', '/workers/register', { name: 'w' });
+  const { worker_id } = worker;
+  const waiting = server.call('POST', '/jobs/claim', { worker_id, wait: '20s', claim_seq: 1 });
+  await server.call('POST', `/workers/${worker_id}/gone`, {});
+  const { body: job } = await server.call('POST', '/jobs', { command: 'true' });
+  assert.equal((await waiting).body.code, 'worker_not_found');
+  assert.equal((await server.call('GET', `/jobs/${job.id}`)).body.status, 'pending');
+});
+
+test('gone: is refused for a worker that is unknown, or attached to the store', async () => {
+  await using server = await openTestServer();
+  const unknown = await server.call('POST', '/workers/999/gone', {});
+  assert.deepEqual([unknown.status, unknown.body.code], [404, 'worker_not_found']);
+  const { id } = await server.scheduler.register(aWorker({ attachment: 'local' }), forever);
+  const local = await server.call('POST', `/workers/${id}/gone`, {});
+  assert.deepEqual([local.status, local.body.code], [400, 'bad_request']);
+  const { body } = await server.call('GET', '/workers');
+  assert.equal(body.items.find((each: { id: string }) => each.id === String(id)).state, 'online');
 });

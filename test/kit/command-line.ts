@@ -18,6 +18,8 @@ export interface CallOptions {
   env?: Record<string, string | undefined>;
   cwd?: string;
   input?: string;
+  /** The program; bin/workron by default. */
+  command?: string;
 }
 
 const INFLUENTIAL = /^(WORKRON_|DATABASE_URL$|PORT$|CI$|TERM$|COLORTERM$|NO_COLOR$|FORCE_COLOR$|NODE_DISABLE_COLORS$)/;
@@ -41,8 +43,12 @@ export async function callWorkron(args: readonly string[], options: CallOptions 
 }
 
 /** Starts `workron ARGS`, for tests that act while it runs. */
-export function startCall(args: readonly string[], { env, cwd }: CallOptions = {}) {
-  const call = spawn(bin, args, { env: plainEnvironment(env), ...(cwd === undefined ? {} : { cwd }), stdio: 'pipe' });
+export function startCall(args: readonly string[], { env, cwd, command = bin }: CallOptions = {}) {
+  const call = spawn(command, args, {
+    env: plainEnvironment(env),
+    ...(cwd === undefined ? {} : { cwd }),
+    stdio: 'pipe',
+  });
   endOnExit('process', call);
   return call;
 }

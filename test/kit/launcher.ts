@@ -28,7 +28,7 @@ export class TestLauncher implements AsyncDisposable {
     this.launcher = new Launcher({
       pidNamespace,
       starter,
-      folder: this.folder,
+      folder: { path: this.folder },
       env: passedOn(process.env),
       log: silentLog,
     });

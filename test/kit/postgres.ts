@@ -102,7 +102,7 @@ const dropEmptied = async (): Promise<void> => {
 
 const pools = new Map<string, pg.Pool>();
 
-function queriesTo(url: string): PostgresTestStore['query'] {
+export function queriesTo(url: string): PostgresTestStore['query'] {
   const known = pools.get(url);
   const pool = known ?? new pg.Pool({ connectionString: url, allowExitOnIdle: true });
   if (known === undefined) {

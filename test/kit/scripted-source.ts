@@ -17,6 +17,7 @@ export class ScriptedSource implements JobSource {
   drain = false;
   forgotten = false;
   readonly claims: SourceClaim[] = [];
+  readonly endedWaits: number[] = [];
   readonly beats: WorkerHeartbeat[] = [];
   readonly settlements: Settlement[] = [];
   readonly chunks: LogChunk[] = [];
@@ -126,6 +127,11 @@ export class ScriptedSource implements JobSource {
     }
     if (signal.aborted) throw signal.reason;
     return this.#call('claim', () => this.#pending.splice(0, request.limit));
+  }
+
+  async endWait(_workerId: number, claimSeq: number): Promise<void> {
+    this.endedWaits.push(claimSeq);
+    for (const wake of this.#wake.splice(0)) wake();
   }
 
   async heartbeat(beat: WorkerHeartbeat): Promise<HeartbeatOrders | undefined> {

@@ -29,6 +29,8 @@ export interface StartOptions {
   until?: RegExp;
   /** The program; bin/workron by default. */
   command?: string;
+  /** The user and group that it runs as. */
+  uid?: number;
 }
 
 /** Starts `workron ARGS` and resolves once it is up. Disposing kills it. */
@@ -38,6 +40,7 @@ export async function startWorkron({
   cwd,
   until = /Workron (is up|worker)/,
   command = bin,
+  uid,
 }: StartOptions): Promise<WorkronProcess> {
   const child = spawn(command, args, {
     env: { ...process.env, ...env },
@@ -45,6 +48,7 @@ export async function startWorkron({
     // A new process group, so that the processes that npm starts can be killed with it.
     detached: true,
     ...(cwd === undefined ? {} : { cwd }),
+    ...(uid === undefined ? {} : { uid, gid: uid }),
   });
   endOnExit('group', child);
   let output = '';

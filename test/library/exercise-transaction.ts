@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { job, type OpenOptions, type Transaction, type Workron } from '../../src/index.ts';
+import { silentLog } from '../../src/ops/log.ts';
 import { eventually } from '../kit/eventually.ts';
 import { openHookReceiver } from '../kit/hook-receiver.ts';
 
@@ -81,5 +82,61 @@ export function exerciseTransaction(name: string, open: (options: OpenOptions) =
       `/own failed ${failed.id}`,
       `/own recovered ${done.id}`,
     ]);
+  });
+
+  test(`transaction: on ${name}, a function that completes, rolls back and returns has failed, and runs again`, async () => {
+    await using given = await open({});
+    const { workron, transact } = given;
+    const swallows = job('swallows', {
+      maxAttempts: 2,
+      backoff: { type: 'none' },
+      async run(_: unknown, { complete, attempt }) {
+        const failing = transact(async (tx) => {
+          await complete(tx, attempt);
+          if (attempt === 1) throw new Error('rolled back');
+        });
+        await failing.catch(() => undefined);
+        return attempt;
+      },
+    });
+    await workron.start({ jobs: [swallows] });
+    const handle = await workron.submit(swallows);
+    assert.equal(await handle.result(), 2);
+    const attempts = await workron.attempts(handle.id);
+    assert.deepEqual(
+      attempts.map(({ outcome }) => outcome),
+      ['failed', 'done'],
+    );
+    assert.match(attempts[0]?.error ?? '', /complete\(\) was called, but its transaction had not committed/);
+  });
+
+  test(`transaction: on ${name}, a function that goes on after its commit is not stopped, and nobody is warned`, async () => {
+    const warnings: unknown[] = [];
+    const log = { ...silentLog, warn: (fields: object, message: string) => void warnings.push([message, fields]) };
+    await using given = await open({ lease: '2s', heartbeat: 100, log: { ...log, child: () => log } });
+    const { workron, transact } = given;
+    const committed = Promise.withResolvers<void>();
+    const go = Promise.withResolvers<void>();
+    let reason: unknown = 'not stopped';
+    const lingers = job('lingers', {
+      async run(_: unknown, { complete, signal }) {
+        signal.addEventListener('abort', () => (reason = signal.reason));
+        await transact((tx) => complete(tx, 'the result'));
+        committed.resolve();
+        await go.promise;
+        throw new Error('too late to matter');
+      },
+    });
+    const beats = job('beats', { run: () => new Promise((resolve) => setTimeout(resolve, 400)) });
+    await workron.start({ jobs: [lingers, beats] });
+    const handle = await workron.submit(lingers);
+    await committed.promise;
+    assert.equal(await handle.result(), 'the result');
+    // While another job runs, several heartbeats are answered.
+    await (await workron.submit(beats)).result();
+    go.resolve();
+    await workron.stop();
+    assert.equal(reason, 'not stopped');
+    assert.deepEqual(warnings, []);
   });
 }

@@ -88,3 +88,12 @@ export const completes = job('completes', {
   isolate: true,
   run: (_: unknown, { complete }) => complete(async () => []),
 });
+
+/** Throws what has neither a class nor a text. */
+export const throwsBare = job('throws-bare', {
+  isolate: true,
+  maxAttempts: 1,
+  run(): void {
+    throw Object.create(null);
+  },
+});

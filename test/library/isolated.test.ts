@@ -2,10 +2,13 @@
 
 import assert from 'node:assert/strict';
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { spawn } from 'node:child_process';
+import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { job, type Middleware, open } from '../../src/index.ts';
 import { eventually } from '../kit/eventually.ts';
-import { child, completes, deaf, inThread, listens, parent, refused } from './isolated-jobs.ts';
+import { child, completes, deaf, inThread, listens, parent, refused, throwsBare } from './isolated-jobs.ts';
 
 const around = new AsyncLocalStorage<string>();
 
@@ -90,4 +93,23 @@ test('isolate: a transaction cannot leave the thread, and trying again would not
     ended.error ?? '',
     /complete: not supported in an isolated job, as its transaction cannot leave the thread; drop isolate/,
   );
+});
+
+test('isolate: a value that is no error fails the job like any other', async () => {
+  await using workron = await open('memory:', { log: 'silent' });
+  await workron.start({ jobs: [throwsBare] });
+  const ended = await (await workron.submit(throwsBare)).ended();
+  assert.deepEqual([ended.status, ended.reason], ['failed', 'exit']);
+  assert.match(ended.error ?? '', /null prototype/);
+});
+
+test('isolate: a module that opens a Workron when it is loaded fails its job once, and starts no further thread', async () => {
+  const app = spawn(process.execPath, [fileURLToPath(import.meta.resolve('./isolated-app.ts'))], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    timeout: 20_000,
+    killSignal: 'SIGKILL',
+  });
+  const ended = JSON.parse(await text(app.stdout)) as Record<string, unknown>;
+  assert.deepEqual([ended['status'], ended['reason'], ended['attempts']], ['failed', 'fatal', 1]);
+  assert.match(String(ended['error']), /open: refused in the thread of the isolated job report.*in another module/);
 });

@@ -4,6 +4,8 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
+import BetterSqlite from 'better-sqlite3';
+import { z } from 'zod';
 import { job, type OpenOptions, open, type Workron } from '../../src/index.ts';
 import { eventually } from '../kit/eventually.ts';
 import { aFolder } from '../kit/sqlite.ts';
@@ -35,9 +37,14 @@ exerciseTransaction('SQLite', async (options) => {
     workron,
     async transact(body) {
       db.exec('begin immediate');
-      const answer = await body(db);
-      db.exec('commit');
-      return answer;
+      try {
+        const answer = await body(db);
+        db.exec('commit');
+        return answer;
+      } catch (error) {
+        db.exec('rollback');
+        throw error;
+      }
     },
     [Symbol.asyncDispose]: () => place[Symbol.asyncDispose](),
   };
@@ -104,7 +111,7 @@ test('transaction: in memory, and over HTTP, there is none to share', async () =
   );
 });
 
-test('transaction: a success that was committed with the application’s writes counts as done, once', async () => {
+test('transaction: a success that was committed with the application’s writes counts as done, once; one that was rolled back has failed', async () => {
   await using given = await openPlace();
   const { workron, db } = given;
   const ship = job('ship', {
@@ -118,13 +125,76 @@ test('transaction: a success that was committed with the application’s writes 
   });
   await workron.start({ jobs: [ship], concurrency: 1 });
   const handles = await workron.submitAll(ship, ['committed', 'throws', 'rolled back', 'last']);
-  for (const handle of handles) assert.equal((await handle.ended()).status, 'done');
+  const ended = await Promise.all(handles.map((handle) => handle.ended()));
+  assert.deepEqual(
+    ended.map(({ status }) => status),
+    ['done', 'done', 'failed', 'done'],
+  );
+  assert.match(ended[2]?.error ?? '', /its transaction had not committed when the handler returned/);
   const { fetch } = await workron.mount();
   const counted = async () => {
     const metrics = await (await fetch(new Request('http://localhost/metrics'))).text();
     return /^workron_job_events_total\{event="done",queue="default"[^}]*\} (\d+)$/m.exec(metrics)?.[1];
   };
-  await eventually(async () => Number(await counted()) >= 4);
-  assert.equal(await counted(), '4');
+  await eventually(async () => Number(await counted()) >= 3);
+  assert.equal(await counted(), '3');
   await assert.rejects(workron.retry(handles[0]?.id as string), { code: 'illegal_transition' });
+});
+
+test('transaction: submissions and successes that are not waited for are in the transaction of the same turn', async () => {
+  await using given = await openPlace();
+  const { workron, db } = given;
+  const checked = job('checked', { input: z.object({ to: z.string() }), run: ({ to }) => `checked ${to}` });
+  const ship = job('ship', {
+    maxAttempts: 2,
+    backoff: { type: 'none' },
+    async run(item: string, { complete, attempt }) {
+      db.exec('begin immediate');
+      db.prepare('insert into orders (item) values (?)').run(item);
+      const completed = complete(db, attempt);
+      db.exec(attempt === 1 ? 'rollback' : 'commit');
+      await completed;
+      if (attempt === 1) throw new Error('no');
+      return attempt;
+    },
+  });
+  await workron.start({ jobs: [mail, checked, ship] });
+  const submit = (end: 'commit' | 'rollback') => {
+    db.exec('begin immediate');
+    const first = workron.submit(mail, 'ada', { tx: db, unique: { key: end } });
+    const second = workron.submit(checked, { to: 'bob' }, { tx: db });
+    db.exec(end);
+    return Promise.all([first, second]);
+  };
+  const [first, second] = await submit('commit');
+  assert.deepEqual([await first.result(), await second.result()], ['sent to ada', 'checked bob']);
+  for (const handle of await submit('rollback')) await assert.rejects(handle.job(), { code: 'job_not_found' });
+  assert.equal(await (await workron.submit(ship, 'book')).result(), 2);
+  assert.equal(db.prepare('select count(*) as n from orders').get()?.['n'], 1);
+});
+
+test('transaction: on SQLite a submission that comes after the transaction has ended is refused and writes nothing', async () => {
+  await using given = await openPlace();
+  const { workron, db } = given;
+  const slow = job('slow', { input: z.string().refine(async () => true), run: () => null });
+  db.exec('begin immediate');
+  const late = workron.submit(slow, 'x', { tx: db });
+  db.exec('commit');
+  await assert.rejects(late, { code: 'bad_request', message: /expected an open transaction/ });
+  assert.equal(db.prepare('select count(*) as n from job').get()?.['n'], 0);
+});
+
+test('transaction: another build of SQLite in this process is refused, as its locks are not seen; nothing is written', async () => {
+  await using folder = await aFolder();
+  const file = join(folder.path, 'shop.db');
+  await using workron = await open(file, { log: 'silent' });
+  using db = Object.assign(new BetterSqlite(file), { [Symbol.dispose]: () => db.close() });
+  const refused = { code: 'bad_request', message: /another build of SQLite.*use node:sqlite/ };
+  const run = (text: string, values: readonly unknown[]) => db.prepare(text).all(...values);
+  let submitted: Promise<unknown>[] = [];
+  db.transaction(() => {
+    submitted = [workron.submit(mail, 'x', { tx: db }), workron.submit(mail, 'x', { tx: run })];
+  }).immediate();
+  for (const one of submitted) await assert.rejects(one, refused);
+  assert.deepEqual(db.prepare('select count(*) as n from job').get(), { n: 0 });
 });

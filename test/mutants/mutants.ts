@@ -24,6 +24,11 @@ export function plantIn(text: string, { file, from, to }: Edit): string {
 
 export const MUTANTS: Mutant[] = [
   {
+    name: 'a hard link to a SQLite file is a file of its own',
+    edits: [{ file: 'src/store/sqlite/base/home.ts', from: 'if (names === 1) return file;', to: 'return file;' }],
+    tests: ['test/store/sqlite/names.test.ts'],
+  },
+  {
     name: 'the next tick is computed from now, not from the last tick',
     edits: [
       {
@@ -189,6 +194,39 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/store/sqlite/crash.test.ts'],
   },
   {
+    name: 'a claim does not see jobs that became claimable since the last one (SQLite)',
+    edits: [
+      {
+        file: 'src/store/sqlite/base/serve.ts',
+        from: 'if (effects.reordered) memo.heads.forget();',
+        to: '',
+      },
+    ],
+    tests: ['test/store/sqlite/contract.test.ts'],
+  },
+  {
+    name: 'a claim does not see jobs of a known lane that were inserted since the last one (SQLite)',
+    edits: [
+      {
+        file: 'src/store/sqlite/jobs/insert.ts',
+        from: 'for (const id of laneIds) context.heads.change(id);',
+        to: '',
+      },
+    ],
+    tests: ['test/store/sqlite/contract.test.ts'],
+  },
+  {
+    name: 'a lane that a claim has emptied up to its limit is taken for empty (SQLite)',
+    edits: [
+      {
+        file: 'src/store/sqlite/jobs/claim.ts',
+        from: 'cursor.head ?? (this.#isFull ? best.order : undefined)',
+        to: 'cursor.head',
+      },
+    ],
+    tests: ['test/store/sqlite/contract.test.ts'],
+  },
+  {
     name: 'claimed jobs are taken back without a check of claim_seq: a reply in flight is given to another worker',
     edits: [
       {
@@ -324,6 +362,17 @@ export const MUTANTS: Mutant[] = [
       },
     ],
     tests: ['test/store/postgres/claims.test.ts'],
+  },
+  {
+    name: 'processes that wait are not told of work that another process stored',
+    edits: [
+      {
+        file: 'src/store/postgres/jobs/insert.ts',
+        from: 'tellOthers ? database.queryThen(sql, values, announceWork, signal) : database.query(sql, values, signal)',
+        to: 'tellOthers ? database.query(sql, values, signal) : database.query(sql, values, signal)',
+      },
+    ],
+    tests: ['test/store/postgres/direct.test.ts'],
   },
   {
     name: 'a job that is claimed on insert overtakes waiting jobs of its lane',
@@ -646,5 +695,76 @@ export const MUTANTS: Mutant[] = [
       },
     ],
     tests: ['test/worker/lease.test.ts'],
+  },
+  {
+    name: 'a launcher does not report that its worker has ended',
+    edits: [
+      {
+        file: 'src/worker/launcher/main.ts',
+        from: 'if (nothingLeft && gone !== null) await',
+        to: 'if (!nothingLeft && gone !== null) await',
+      },
+    ],
+    tests: ['test/process/gone-worker.test.ts'],
+  },
+  {
+    name: 'a launcher reports a worker that has left',
+    edits: [{ file: 'src/worker/launcher/launcher.ts', from: '    this.setGone(null);', to: '' }],
+    tests: ['test/process/gone-worker.test.ts'],
+  },
+  {
+    name: 'a job that may finish without contact is taken back with the others',
+    edits: [
+      {
+        file: 'src/scheduler/leases/reclaim.ts',
+        from: "workerId === evidence.gone && onDisconnect !== 'finish'",
+        to: 'workerId === evidence.gone',
+      },
+    ],
+    tests: ['test/http/worker-routes.test.ts'],
+  },
+  {
+    name: 'a worker whose process has ended can still be given jobs',
+    edits: [{ file: 'src/scheduler/leases/reclaim.ts', from: '  await store.leaveWorker(workerId, signal);', to: '' }],
+    tests: ['test/http/worker-routes.test.ts'],
+  },
+  {
+    name: 'a new leader of the ticker begins with a large transaction',
+    edits: [
+      { file: 'src/scheduler/duties/ticker.ts', from: '  batch.startSmall();\n  const notify', to: '  const notify' },
+    ],
+    tests: ['test/scheduler/schedules.test.ts'],
+  },
+  {
+    name: 'a sweep believes the mark of another user',
+    edits: [
+      {
+        file: 'src/worker/launcher/process-table.ts',
+        from: 'if (value === undefined || !isOwn(pid)) return [];',
+        to: 'if (value === undefined) return [];',
+      },
+      {
+        file: 'src/worker/launcher/sweep.ts',
+        from: ' && isOwn(pid) && isRunning(pid)',
+        to: ' && isRunning(pid)',
+      },
+    ],
+    tests: ['test/worker/other-users.test.ts'],
+  },
+  {
+    name: 'a work folder that another user made is used',
+    edits: [{ file: 'src/worker/launcher/work-folder.ts', from: ' && stat.uid === process.getuid?.()', to: '' }],
+    tests: ['test/worker/other-users.test.ts'],
+  },
+  {
+    name: 'a pipe that another user made is used',
+    edits: [
+      {
+        file: 'src/worker/launcher/output-pipes.ts',
+        from: '!stat.isFIFO() || stat.uid !== process.getuid?.()',
+        to: '!stat.isFIFO()',
+      },
+    ],
+    tests: ['test/worker/other-users.test.ts'],
   },
 ];

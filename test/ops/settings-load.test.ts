@@ -1,7 +1,7 @@
 /** Settings: what wins over what, what is refused, and which store follows. */
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -17,7 +17,7 @@ let files = 0;
 function file(content: string): string {
   files += 1;
   const path = join(folder, `${files}.yaml`);
-  writeFileSync(path, content);
+  writeFileSync(path, content, { mode: 0o600 });
   return path;
 }
 
@@ -116,6 +116,10 @@ test('settings: the token comes from its file when none is given', () => {
   const path = file('sesame\n');
   assert.equal(load({ env: { WORKRON_TOKEN_FILE: path } }).token, 'sesame');
   assert.equal(load({ env: { WORKRON_TOKEN_FILE: path, WORKRON_TOKEN: 'other' } }).token, 'other');
+  chmodSync(path, 0o640);
+  assert.equal(load({ env: { WORKRON_TOKEN_FILE: path } }).token, 'sesame');
+  chmodSync(path, 0o644);
+  assert.match(refusal({ env: { WORKRON_TOKEN_FILE: path } }), /all users of this machine may use .* \| chmod 600/);
   assert.match(refusal({ flags: { 'token-file': file('') } }), /is empty/);
 });
 
@@ -167,4 +171,58 @@ test('settings: a file may hold what concerns other commands only', () => {
 test('settings: a lease shorter than two heartbeats is refused', () => {
   assert.match(refusal({ flags: { lease: '8s' } }), /heartbeat must be at most half/);
   assert.equal(load({ flags: { lease: '10s' } }).leaseMs, 10_000);
+});
+
+test('settings: a client talks to the server that the same file or variables describe', () => {
+  const url = (given: Given) => load({ command: 'client', ...given }).url;
+  assert.equal(url({}), 'http://127.0.0.1:8080');
+  assert.equal(url({ yaml: 'port: 18931' }), 'http://127.0.0.1:18931');
+  assert.equal(url({ env: { WORKRON_PORT: '7' }, yaml: 'port: 18931' }), 'http://127.0.0.1:7');
+  assert.equal(url({ yaml: 'port: 9\nhost: 0.0.0.0' }), 'http://127.0.0.1:9');
+  assert.equal(url({ yaml: "host: '::1'" }), 'http://[::1]:8080');
+  assert.equal(url({ yaml: 'port: 0' }), 'http://127.0.0.1:8080', 'a free port is not known');
+  assert.equal(url({ env: { PORT: '5' } }), 'http://127.0.0.1:8080', 'PORT may be that of another program');
+  assert.equal(url({ env: { WORKRON_URL: 'http://x:1' }, yaml: 'port: 18931' }), 'http://x:1');
+  assert.match(refusal({ command: 'client', yaml: 'port: many' }), /port/);
+});
+
+/** Loads settings in a folder that has a `workron.yaml`, which nobody named. */
+function loadIn(yaml: string, given: Given): Settings {
+  const before = process.cwd();
+  const visited = mkdtempSync(join(folder, 'visited-'));
+  writeFileSync(join(visited, 'workron.yaml'), yaml);
+  process.chdir(visited);
+  try {
+    return loadSettings({ command: 'client', flags: {}, env: {}, ...given });
+  } finally {
+    process.chdir(before);
+  }
+}
+
+test('settings: a file that nobody named does not decide who gets a token', () => {
+  const url = 'url: http://elsewhere.example';
+  const secret = file('secret-of-the-user');
+  const refused = /refusing to send the token of/;
+  assert.throws(() => loadIn(url, { env: { WORKRON_TOKEN: 't' } }), refused);
+  assert.throws(() => loadIn(url, { flags: { token: 't' } }), refused);
+  assert.throws(() => loadIn(`${url}\ntoken-file: ${secret}`, {}), refused);
+  const worker = { command: 'worker', env: { WORKRON_TOKEN_FILE: secret } } as const;
+  assert.throws(() => loadIn('scheduler: http://elsewhere.example', worker), refused);
+
+  for (const yaml of ['port: 9', 'host: elsewhere.example']) {
+    assert.throws(() => loadIn(yaml, { env: { WORKRON_TOKEN: 't' } }), refused, yaml);
+  }
+
+  assert.equal(loadIn(`${url}\ntoken: its-own`, {}).token, 'its-own');
+  assert.equal(loadIn('port: 9\ntoken: its-own', {}).url, 'http://127.0.0.1:9');
+  assert.equal(loadIn(url, {}).token, null);
+  assert.equal(loadIn(url, { flags: { url: 'http://mine.example' }, env: { WORKRON_TOKEN: 't' } }).token, 't');
+  assert.equal(load({ command: 'client', yaml: url, env: { WORKRON_TOKEN: 't' } }).url, 'http://elsewhere.example');
+});
+
+test('settings: a file that nobody named does not decide which code runs', () => {
+  const yaml = 'handlers: ./jobs.ts';
+  assert.throws(() => loadIn(yaml, { command: 'up' }), /refusing to run code/);
+  assert.deepEqual(load({ command: 'up', yaml }).handlers, ['./jobs.ts']);
+  assert.deepEqual(loadIn(yaml, { command: 'up', flags: { handlers: './mine.ts' } }).handlers, ['./mine.ts']);
 });

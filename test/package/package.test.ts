@@ -5,13 +5,15 @@ import { execFile } from 'node:child_process';
 import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
+import { type Plugin, rolldown } from 'rolldown';
 import { build } from 'vite';
 import { effort } from '../effort.ts';
 import { openBrowser } from '../kit/browser.ts';
 import { openTestServer } from '../kit/http.ts';
 import { libraryReference } from '../kit/library-reference.ts';
-import { temporaryFolder } from '../kit/workron-process.ts';
+import { startWorkron, temporaryFolder } from '../kit/workron-process.ts';
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '..', '..');
@@ -24,16 +26,10 @@ let tarball: string;
 before(async () => {
   folder = await temporaryFolder();
   source = join(folder.path, 'source');
-  for (const name of ['package.json', 'README.md', 'LICENSE', 'bin', 'docs']) {
+  for (const name of ['package.json', 'README.md', 'LICENSE', 'bin', 'docs', 'examples', 'schema', 'dist-ui']) {
     await cp(join(root, name), join(source, name), { recursive: true });
   }
-  // `npm run check` checks the types; emitting does not need to do it again.
-  const args = ['-p', join(root, 'tsconfig.build.json'), '--outDir', join(source, 'dist'), '--noCheck'];
-  await run(bin('tsc'), args);
-  for (const dialect of ['postgres', 'sqlite']) {
-    const migrations = join('store', dialect, 'migrations');
-    await cp(join(root, 'src', migrations), join(source, 'dist', 'src', migrations), { recursive: true });
-  }
+  await run(process.execPath, [join(root, 'build', 'run.ts'), join(source, 'dist')]);
   const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--pack-destination', folder.path], { cwd: source });
   tarball = join(folder.path, stdout.trim().split('\n').at(-1) as string);
 });
@@ -46,9 +42,21 @@ test('package: publint and are-the-types-wrong find no problem', async () => {
   if (effort.full) await run(bin('attw'), [tarball, '--profile', 'esm-only', '--no-color', '--no-emoji']);
 });
 
+test('package: has few files, among them the examples and schemas, and no screenshots but those of the README', async () => {
+  const { stdout } = await run('tar', ['-tzf', tarball]);
+  const files = stdout.trim().split('\n');
+  assert.ok(files.length < 300, `${files.length} files`);
+  for (const file of ['examples/nightly-report.yaml', 'schema/workflow.schema.json', 'dist-ui/index.html']) {
+    assert.ok(files.includes(`package/${file}`), file);
+  }
+  const readme = await readFile(join(root, 'README.md'), 'utf8');
+  const unused = files.filter((file) => file.endsWith('.png') && !readme.includes(file.slice('package/'.length)));
+  assert.deepEqual(unused, []);
+});
+
 test('docs: library-reference.md matches the types', async () => {
   const written = await readFile(join(root, 'docs', 'library-reference.md'), 'utf8');
-  const reference = libraryReference(join(source, 'dist'));
+  const reference = libraryReference(join(source, 'dist', 'types'));
   assert.equal(written, reference, 'run: node test/kit/library-reference.ts > docs/library-reference.md');
 });
 
@@ -111,6 +119,86 @@ test('package: library and command work in an empty folder, on every available r
   const { stdout } = await run(join(app, 'node_modules', 'workron', 'bin', 'workron'), ['--version'], { cwd: app });
   assert.match(stdout, /^\d+\.\d+\.\d+/);
 });
+
+test('package: the installed command serves the page, and its texts name workron', async () => {
+  const app = join(folder.path, 'app');
+  await using workron = await startWorkron({
+    command: join(app, 'node_modules', 'workron', 'bin', 'workron'),
+    args: ['up', '--port', '0', '--db-url', 'memory:'],
+    cwd: app,
+  });
+  const page = await fetch(`${workron.url}/ui/`);
+  assert.equal(page.status, 200);
+  assert.match(workron.output(), /^\s+workron jobs /m);
+  assert.doesNotMatch(workron.output(), /bin\/workron/);
+});
+
+/** An isolated job is in a module of its own, as its thread loads that module. */
+const ISOLATED = `
+  import { Fatal, job } from 'workron';
+  export const risky = job('risky', {
+    isolate: import.meta.url,
+    maxAttempts: 5,
+    run: () => { throw new Fatal('never again'); },
+  });
+`;
+const BUNDLED = `
+  import { job, open } from 'workron';
+  import { risky } from './isolated.mjs';
+  const hello = job('hello', { run: (name) => 'hello ' + name });
+  for (const place of ['memory:', './jobs.db']) {
+    const workron = await open(place, { log: 'silent' });
+    await workron.start({ jobs: [hello, risky], commands: true });
+    console.log(await (await workron.submit(hello, place)).result());
+    console.log((await (await workron.submitCommand('true')).ended()).status);
+    const failed = await (await workron.submit(risky)).ended();
+    console.log(failed.status, failed.attempts, failed.error.split('\\n')[0]);
+    await workron.stop();
+  }
+`;
+
+test('package: an application that is bundled with it runs without it, its files and its dependencies', async () => {
+  const app = join(folder.path, 'app');
+  await writeFile(join(app, 'isolated.mjs'), ISOLATED);
+  await writeFile(join(app, 'bundled.mjs'), BUNDLED);
+  for (const format of ['esm', 'cjs'] as const) {
+    const alone = join(folder.path, `alone-${format}`);
+    await bundleApplication(app, alone, format);
+    const { stdout, stderr } = await run(process.execPath, ['--no-warnings', 'bundled.js'], { cwd: alone });
+    const ends = (place: string) => `hello ${place}\ndone\nfailed 1 Fatal: never again\n`;
+    assert.equal(stdout, ends('memory:') + ends('./jobs.db'), format);
+    assert.equal(stderr, '', format);
+  }
+});
+
+/** One file for the application and one for the module of its isolated job, with everything they import. */
+async function bundleApplication(app: string, target: string, format: 'esm' | 'cjs'): Promise<void> {
+  await mkdir(target);
+  await writeFile(join(target, 'package.json'), JSON.stringify({ type: format === 'esm' ? 'module' : 'commonjs' }));
+  for (const name of ['bundled', 'isolated']) {
+    const input = join(app, `${name}.mjs`);
+    // A bundle in the form of CommonJS cannot wait at its top, and has no address.
+    const wrap: Plugin = {
+      name: 'wrap',
+      transform: (code, id) => {
+        const isolate = `'${pathToFileURL(join(target, 'isolated.js')).href}'`;
+        if (id.endsWith('isolated.mjs')) return code.replace('import.meta.url', isolate);
+        if (id !== input) return undefined;
+        const [imports, body] = code.split('  const hello') as [string, string];
+        return `${imports}(async () => { const hello${body} })();`;
+      },
+    };
+    const bundle = await rolldown({
+      input,
+      plugins: [wrap],
+      platform: 'node',
+      logLevel: 'silent',
+      external: ['@opentelemetry/api'],
+    });
+    await bundle.write({ dir: target, entryFileNames: `${name}.js`, format, codeSplitting: false });
+    await bundle.close();
+  }
+}
 
 /** Two custom stores: the second one breaks a promise, since its claims return more jobs than the limit. */
 const CONTRACT = `

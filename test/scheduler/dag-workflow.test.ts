@@ -58,6 +58,12 @@ test('critical path: goes through a skipped step, but does not end in one', () =
   assert.deepEqual(criticalPath(steps), [0, 1, 2]);
 });
 
+test('critical path: a parent that ended after its child began is not on it', () => {
+  const steps = [step([], 0, 90), step([], 0, 10), step([0, 1], 11, 20), step([0], 12, 15)];
+  assert.deepEqual(criticalPath([...steps.slice(0, 3), step([2], 100, 110)]), [1, 2, 3]);
+  assert.deepEqual(criticalPath([step([], 0, null), step([0], 11, 20), step([1], 21, null)]), [1, 2]);
+});
+
 test('critical path: nothing where nothing has started; a chain of 100,000 is no matter', () => {
   assert.deepEqual(criticalPath([step([], null, null)]), []);
   const chain = Array.from({ length: 100_000 }, (_, place) => step(place === 0 ? [] : [place - 1], place, place + 1));

@@ -419,6 +419,22 @@ test('waiting_for describes what the job waits for', async () => {
   assert.match(await why(command({ delayMs: 1_000 })), /due at 2026/);
 });
 
+test('waiting_for names a resource that is in use, with what is left of it', async () => {
+  const { scheduler } = scene();
+  const { id: workerId } = await scheduler.register(worker({ resources: { gpu: 3, disk: 9 }, slots: 4 }), signal);
+  const submit = async (resources: NewJob['resources']) =>
+    (await scheduler.submit([command({ resources })], {}, signal)).items[0]?.job.id ?? 0;
+  const why = async (id: number) => (await scheduler.job(id, signal)).waitingFor;
+  await submit({ gpu: 2 });
+  const offer = { queues: null, commands: true, handlers: [], tags: [], free: { gpu: 3, disk: 9 } };
+  assert.equal((await scheduler.claim({ workerId, limit: 4, offer, claimSeq: 1, waitMs: 0 }, signal)).length, 1);
+  assert.equal(
+    await why(await submit({ gpu: 2, disk: 1 })),
+    'gpu 2, disk 1 of a worker: gpu is in use, at most 1 of 3 is free',
+  );
+  assert.match((await why(await submit({ gpu: 1 }))) ?? '', /a free slot/);
+});
+
 test('bulk: cancels all matching jobs in batches and reports progress', async () => {
   const { scheduler, context, bulkWake } = scene();
   await scheduler.submit(
@@ -520,7 +536,8 @@ test('ready: not while the store is away, not while it drains', async () => {
   let away = true;
   const { scheduler } = scene((store) => ({
     ...store,
-    now: (abort) => (away ? Promise.reject(new WorkronError('store_unavailable', 'away')) : store.now(abort)),
+    checkWritable: (abort) =>
+      away ? Promise.reject(new WorkronError('store_unavailable', 'away')) : store.checkWritable(abort),
   }));
   assert.equal((await scheduler.ready(signal)).ready, false);
   assert.deepEqual(scheduler.health().stuck, []);

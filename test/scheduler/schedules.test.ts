@@ -215,3 +215,26 @@ test('next: the next ticks, paused or not', async () => {
     ['2026-01-01T01:00:00.000Z', '2026-01-02T01:00:00.000Z'],
   );
 });
+
+test('ticker: the first rounds of a new leader are small and grow, so that one that lives for a moment makes progress', async () => {
+  const { context, scheduler, clock, anchor, store } = scene();
+  const sizes: { lines: number; rows: number }[] = [];
+  const tick: typeof store.tick = (request, abort) => {
+    sizes.push({ lines: request.lines ?? 0, rows: request.limit });
+    return store.tick(request, abort);
+  };
+  using loop = ticker({ ...context, store: { ...store, exclusive: false, tick } }, new Wake());
+  const forEach = Array.from({ length: 100 }, (_, key) => `key-${key}`);
+  await scheduler.createSchedule(aSchedule({ anchor, forEach, overlap: 'allow' }), signal);
+  clock.advance(PERIOD + 1);
+  const judged = async () => (await scheduler.ticks('nightly', {}, { before: null, limit: 200 }, signal)).items.length;
+  await loop.tick(signal);
+  assert.deepEqual([sizes.at(-1), await judged()], [{ lines: 10, rows: 100 }, 10]);
+  await loop.tick(signal);
+  assert.deepEqual([sizes.at(-1), await judged()], [{ lines: 20, rows: 200 }, 30]);
+  for (let round = 0; round < 10; round += 1) await loop.tick(signal);
+  assert.deepEqual([sizes.at(-1), await judged()], [{ lines: 1_000, rows: 1_000 }, 100]);
+  await loop.standby?.(signal);
+  await loop.tick(signal);
+  assert.deepEqual(sizes.at(-1), { lines: 10, rows: 100 });
+});

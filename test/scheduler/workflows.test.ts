@@ -82,6 +82,24 @@ test('retry: a failed step and what was skipped because of it run again', async 
   await assert.rejects(scheduler.retryWorkflow(id, signal), { code: 'illegal_transition' });
 });
 
+test('retry: failures that count as success do not run again, alone or in a group', async () => {
+  const { scheduler, runAll, submit, states } = await scene();
+  const tolerant = { continueOnFailure: true };
+  const id = await submit([
+    aStep('plain', { job: tolerant }),
+    aStep('each', { job: tolerant, forEach: { items: [1, 2], maxParallel: null } }),
+    aStep('join', { parents: [0, 1] }),
+    aStep('fails', { parents: [2] }),
+  ]);
+  const ran = await runAll((key) => (key === 'join' ? DONE : FAILED));
+  assert.deepEqual(ran.toSorted(), ['each', 'each', 'fails', 'join', 'plain']);
+  assert.deepEqual(await states(id), { plain: 'failed', each: 'failed', join: 'done', fails: 'failed' });
+  await scheduler.retryWorkflow(id, signal);
+  assert.deepEqual(await runAll(), ['fails']);
+  assert.equal((await scheduler.workflow(id, signal)).status, 'done');
+  await assert.rejects(scheduler.retryWorkflow(id, signal), /failures with continue_on_failure count as success/);
+});
+
 test('cancel: what waits ends at once, what runs is asked to stop', async () => {
   const { scheduler, submit, states, graph } = await scene();
   const id = await submit(CHAIN);

@@ -59,6 +59,8 @@ export class SimulatedLauncher implements CommandLauncher {
   }
 
   credit(): void {}
+  /** The simulated link offers no report of a launcher: lost workers are found by their lease alone. */
+  setGone(): void {}
 
   setDeadline({ stopInMs, killInMs }: { stopInMs: number; killInMs: number }): void {
     this.#stopAt = this.#now + stopInMs;

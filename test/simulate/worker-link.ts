@@ -43,6 +43,8 @@ export function linkWorker({ part, index, schedulers, conditions, store, onSettl
         run: (scheduler, hungUp) => scheduler.claim({ ...request, waitMs }, hungUp),
       });
     },
+    endWait: (workerId, claimSeq, signal) =>
+      wire.call({ signal, run: async (scheduler) => scheduler.endClaimWait(workerId, claimSeq) }),
     heartbeat: (beat, signal) => wire.call({ signal, run: (scheduler) => scheduler.heartbeat(beat, NEVER) }),
     settle: (settlements: readonly Settlement[], signal) =>
       wire.call({

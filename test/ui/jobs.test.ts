@@ -110,12 +110,26 @@ test('a job can be cancelled, explained, run again with another command, and cop
   await page.getByRole('button', { name: 'Copy as…' }).click();
   await page.getByText("workron submit --name sleeper --max-attempts 1 -- 'sleep 60'").waitFor();
   await page.keyboard.press('Escape');
-  await page.getByRole('button', { name: 'Run again…' }).click();
+  await page.getByRole('button', { name: 'Run changed…' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.locator('textarea').fill('echo again');
   await dialog.getByRole('button', { name: 'Submit as a new job' }).click();
   await page.locator('.log-text', { hasText: 'again' }).waitFor();
   assert.notEqual(new URL(page.url()).pathname, `/ui/jobs/${id}`);
+});
+
+test('a job runs again with its environment, as a job that names the first', async () => {
+  const submission = { command: 'echo "secret is $SECRET"', env: { SECRET: 'known' }, max_attempts: 1 };
+  const { id } = await dashboard.client.submit(submission);
+  await dashboard.client.wait(id, { timeout: '60s' });
+  await using screen = await dashboard.open(`/ui/jobs/${id}`);
+  const { page } = screen;
+  await headState(page, 'done').waitFor();
+  await page.getByRole('button', { name: 'Run again', exact: true }).click();
+  await page.waitForURL((url) => url.pathname !== `/ui/jobs/${id}`);
+  await page.locator('.log-text', { hasText: 'secret is known' }).waitFor();
+  const again = new URL(page.url()).pathname.split('/').at(-1) ?? '';
+  assert.equal((await dashboard.client.job(again)).rerun_of, id);
 });
 
 test('a refused action shows the message of the server', async () => {

@@ -94,3 +94,131 @@ test('worker: a handler that ignores its signal is settled after the grace and k
   await new Promise((resolve) => setImmediate(resolve));
   assert.deepEqual([running.worker.stuckSlots, running.worker.busySlots], [0, 0]);
 });
+
+/** Values that break code which looks at them. */
+const HOSTILE: Record<string, () => unknown> = {
+  'null-prototype': () => Object.create(null),
+  'plain object': () => ({ code: 'E_PAY' }),
+  'revoked proxy': () => {
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    return proxy;
+  },
+  'throwing proxy': () => {
+    const trap = () => {
+      throw new TypeError('trapped');
+    };
+    return new Proxy(new Error('inner'), { get: trap, getPrototypeOf: trap, has: trap, ownKeys: trap });
+  },
+  'throwing stack': () =>
+    Object.defineProperty(new Error('no stack'), 'stack', {
+      get() {
+        throw Object.create(null);
+      },
+    }),
+  'number as stack': () => Object.assign(new Error('odd stack'), { stack: 7 }),
+  'object as message': () => Object.assign(new Fatal('x'), { stack: undefined, message: Object.create(null) }),
+  'throwing delay': () =>
+    Object.defineProperty(new Snooze(1), 'delayMs', {
+      get() {
+        throw new Error('no delay');
+      },
+    }),
+  'cause circle': () => {
+    const error = new Error('around');
+    error.cause = error;
+    return error;
+  },
+  symbol: () => Symbol('why'),
+  undefined: () => undefined,
+  null: () => null,
+  bigint: () => 10n,
+  function: () => () => 'f',
+};
+
+test('worker: whatever a handler throws, at once or later, is a failure, and the worker goes on', async () => {
+  const source = new ScriptedSource();
+  const thrown = (input: unknown) => HOSTILE[input as string]?.();
+  const handlers = {
+    now: (input: unknown) => {
+      throw thrown(input);
+    },
+    later: async (input: unknown) => {
+      await Promise.resolve();
+      throw thrown(input);
+    },
+    result: (input: unknown) => ({
+      toJSON() {
+        throw thrown(input);
+      },
+    }),
+    broken: (input: unknown) =>
+      Object.defineProperty(Promise.resolve(), 'constructor', {
+        get() {
+          throw thrown(input);
+        },
+      }),
+    then: (input: unknown) =>
+      Object.defineProperty(Promise.resolve(), 'then', {
+        value() {
+          throw thrown(input);
+        },
+      }),
+    fine: () => 'fine',
+  };
+  await using running = new TestWorker(source, { handlers, profile: { slots: 1 } });
+  for (const input of Object.keys(HOSTILE)) {
+    for (const handler of ['now', 'later', 'result', 'broken', 'then'] as const) {
+      const [id] = source.submit({ handler, input }) as [number];
+      const outcome = await source.outcome(id);
+      assert.equal(outcome.type, 'failed', `${handler} ${input}`);
+      assert.ok(outcome.type === 'failed' && outcome.error.length > 0, `${handler} ${input} has a text`);
+    }
+  }
+  const [id] = source.submit({ handler: 'fine' }) as [number];
+  assert.equal((await source.outcome(id)).type, 'succeeded');
+  assert.deepEqual([running.worker.stuckSlots, running.worker.busySlots], [0, 0]);
+});
+
+test('worker: the text of a failure shows what was thrown, and its causes', async () => {
+  const source = new ScriptedSource();
+  const handlers = {
+    object: () => {
+      throw HOSTILE['plain object']?.();
+    },
+    caused: () => {
+      throw new Error('order failed', { cause: new TypeError('card refused', { cause: { code: 51 } }) });
+    },
+  };
+  await using _ = new TestWorker(source, { handlers });
+  const [object, caused] = source.submit({ handler: 'object' }, { handler: 'caused' }) as [number, number];
+  const textOf = async (id: number) => ((await source.outcome(id)) as { error: string }).error;
+  assert.equal(await textOf(object), "{ code: 'E_PAY' }");
+  assert.match(
+    await textOf(caused),
+    /^Error: order failed\n.*caused by: TypeError: card refused\n.*caused by: \{ code: 51 \}$/s,
+  );
+});
+
+test('worker: resources that become free end the wait of the claim under way, and the next claim offers them', async () => {
+  const source = new ScriptedSource();
+  const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const handlers = { uses: (input: unknown) => gates[input as number]?.promise, other: () => null };
+  const profile = { slots: 4, resources: { gpu: 2 } };
+  await using _ = new TestWorker(source, { handlers, profile, claimWaitMs: 60_000 });
+  const [first] = source.submit({ handler: 'uses', input: 0, resources: { gpu: 2 } }) as [number];
+  const claimOf = (gpu: number) =>
+    source.claims.findLast(({ offer, waitMs }) => offer.free['gpu'] === gpu && waitMs > 0);
+  const waiting = await source.until(() => claimOf(0));
+  // A job that takes no resources frees none: the claim goes on waiting.
+  const [plain] = source.submit({ handler: 'other' }) as [number];
+  await source.outcome(plain);
+  assert.deepEqual(source.endedWaits, []);
+  const open = await source.until(() => source.claims.findLast(({ claimSeq }) => claimSeq > waiting.claimSeq));
+  gates[0]?.resolve();
+  await source.outcome(first);
+  await source.until(() =>
+    source.claims.find(({ claimSeq, offer }) => claimSeq > open.claimSeq && offer.free['gpu'] === 2),
+  );
+  assert.deepEqual(source.endedWaits.length, 1);
+});

@@ -11,6 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { silentLog } from '../../src/ops/log.ts';
 import { PID_NAMESPACE } from '../../src/worker/launcher/launcher.ts';
 import { sweepOrphans } from '../../src/worker/launcher/sweep.ts';
+import { loadFactor } from '../kit/load-factor.ts';
 import { longSleep, pidsOf, untilAlive } from '../kit/processes.ts';
 
 const LONE_WORKER = join(import.meta.dirname, '..', 'kit', 'lone-worker.ts');
@@ -53,7 +54,7 @@ describe('processes', { concurrency: 3 }, () => {
 
     test(promise('the commands of a frozen worker are gone before its lease ends'), async () => {
       const line = longSleep();
-      const leaseMs = 6_000;
+      const leaseMs = Math.round(6_000 * loadFactor());
       await using worker = startWorker(`trap '' TERM; setsid ${line} & ${line}; ${line}; ${line}`, leaseMs, mode);
       await untilAlive(line, 2);
       const frozenAt = performance.now();

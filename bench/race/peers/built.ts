@@ -8,7 +8,7 @@ import { FOLDER } from './installed.ts';
 
 const ROOT = join(FOLDER, '..', '..');
 /** What `workron` starts. */
-export const MAIN = join(ROOT, 'dist', 'src', 'cli', 'main.js');
+export const MAIN = join(ROOT, 'dist', 'cli.js');
 
 export function buildWorkron(): void {
   const { status } = spawnSync('npm', ['run', '--silent', 'build'], {
@@ -19,5 +19,5 @@ export function buildWorkron(): void {
 }
 
 export async function built(): Promise<typeof Published> {
-  return (await import(pathToFileURL(join(ROOT, 'dist', 'src', 'index.js')).href)) as typeof Published;
+  return (await import(pathToFileURL(join(ROOT, 'dist', 'index.js')).href)) as typeof Published;
 }

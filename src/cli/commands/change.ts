@@ -29,6 +29,22 @@ export function retryCommand(): Command {
   });
 }
 
+/** `workron rerun ID…`: submits jobs again as new ones. */
+export function rerunCommand(): Command {
+  const command = clientCommand('rerun', 'Run jobs again as new jobs, whatever their status')
+    .argument('<id...>', 'Job ids')
+    .option('--idempotency-key <KEY>', 'Sending the same again with the same key submits nothing new');
+  return command.action(async (texts: string[], { idempotencyKey }: { idempotencyKey?: string }) => {
+    const headers = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey };
+    await changeEach(connect(command), {
+      ids: texts.map(jobId),
+      change: (connection, id) => connection.json(routes.rerunJob, { params: { id }, headers }),
+      describe: (job) => `submitted job ${job.id}, a rerun of job ${job.rerun_of}`,
+      output: outputOf(command),
+    });
+  });
+}
+
 interface JobAction {
   /** The command's name, and the last part of the API's path. */
   name: 'cancel' | 'retry';
@@ -51,31 +67,36 @@ function changeCommand(action: JobAction): Command {
     const output = outputOf(command);
     if (filtered)
       return changeMatching(connect(command), { action: action.name, filter, dryRun: options.dryRun ?? false, output });
-    await changeNamed(connect(command), { action, ids: texts.map(jobId), output });
+    const route = action.name === 'cancel' ? routes.cancelJob : routes.retryJob;
+    await changeEach(connect(command), {
+      ids: texts.map(jobId),
+      change: (connection, id) => connection.json(route, { params: { id } }),
+      describe: (job) => action.describe(job),
+      output,
+    });
   });
 }
 
 interface NamedChange {
-  action: JobAction;
   ids: readonly string[];
+  change: (connection: Connection, id: string) => Promise<Job>;
+  describe: (job: Job) => string;
   output: Output;
 }
 
 /** Tries all jobs; the first error decides the exit code. */
-async function changeNamed(connection: Connection, { action, ids, output }: NamedChange): Promise<void> {
+async function changeEach(connection: Connection, { ids, change, describe, output }: NamedChange): Promise<void> {
   const jobs: Job[] = [];
   for (const id of ids) {
     try {
-      jobs.push(
-        await connection.json(action.name === 'cancel' ? routes.cancelJob : routes.retryJob, { params: { id } }),
-      );
+      jobs.push(await change(connection, id));
     } catch (error) {
       if (!(error instanceof CliError)) throw error;
       reportError(error, output.json);
       process.exitCode ??= error.exitCode;
     }
   }
-  if (!output.json) for (const job of jobs) print(output.quiet ? job.id : action.describe(job));
+  if (!output.json) for (const job of jobs) print(output.quiet ? job.id : describe(job));
   else if (ids.length > 1) printJson(jobs);
   else if (jobs[0] !== undefined) printJson(jobs[0]);
 }

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { routes } from '../../api/routes.ts';
 import { clientCommand, connect, jobId, outputOf, print, printJson } from '../client-command.ts';
 import { usageError } from '../errors/cli-error.ts';
-import { collectList, instantFlag, integerFlag } from '../flags/values.ts';
+import { collectList, durationFlag, instantFlag, integerFlag } from '../flags/values.ts';
 
 /** `workron edit ID --priority 5`: changes a job that still waits. */
 export function editCommand(): Command {
@@ -13,7 +13,7 @@ export function editCommand(): Command {
     .option('--at <INSTANT>', 'Start no earlier than this instant', instantFlag)
     .addOption(
       new Option('--delay <DURATION>', 'Start no earlier than this long from now')
-        .argParser(instantFlag)
+        .argParser(durationFlag)
         .conflicts('at'),
     )
     .option('--timeout <DURATION>', 'Per attempt')
@@ -23,7 +23,8 @@ export function editCommand(): Command {
     const edit = {
       priority: options.priority,
       queue: options.queue,
-      run_at: options.at ?? options.delay,
+      run_at: options.at,
+      delay: options.delay,
       timeout: options.timeout,
       max_attempts: options.maxAttempts,
       tags: options.tags,
@@ -42,7 +43,7 @@ interface EditOptions {
   priority?: number;
   queue?: string;
   at?: string;
-  delay?: string;
+  delay?: number;
   timeout?: string;
   maxAttempts?: number;
   tags?: string[];

@@ -25,7 +25,7 @@ const COLUMNS: readonly Column<Queue>[] = [
 
 /** `workron queues`: lists them; `pause`, `resume` and `set` change them. */
 export function queuesCommand(): Command {
-  const command = clientCommand('queues', 'List queues; pause, resume or limit them').alias('queue');
+  const command = clientCommand('queues', 'List queues; pause, resume, limit or delete them').alias('queue');
   command.allowExcessArguments().action(async () => {
     refuseExtra(command);
     const { items } = await connect(command).json(routes.listQueues);
@@ -41,6 +41,7 @@ export function queuesCommand(): Command {
       throw usageError('expected --max-running', 'workron queues set mail --max-running 4');
     return { max_running: options.maxRunning === 'none' ? null : options.maxRunning };
   });
+  command.addCommand(rmCommand());
   command.addCommand(set.option('--max-running <NUMBER|none>', 'Maximum running jobs, over all workers', limitFlag));
   return command;
 }
@@ -60,6 +61,17 @@ function changeCommand(name: string, summary: string, body: (options: ChangeOpti
     const { json, quiet } = outputOf(command);
     if (json) printJson(changed.length === 1 ? changed[0] : changed);
     else for (const queue of changed) print(quiet ? queue.name : describe(queue));
+  });
+}
+
+function rmCommand(): Command {
+  const command = clientCommand('rm', 'Delete the settings of queues without unfinished jobs');
+  return command.addArgument(new Argument('<name...>', 'Queue names')).action(async (queues: string[]) => {
+    const connection = connect(command);
+    for (const name of queues) await connection.json(routes.deleteQueue, { params: { name } });
+    const { json, quiet } = outputOf(command);
+    if (json) printJson(queues);
+    else for (const name of queues) print(quiet ? name : `queue ${oneLine(name)} is deleted`);
   });
 }
 

@@ -1,3 +1,4 @@
+import { fstatSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { Job, SubmittedJob } from '../../api/job.ts';
 import { routes } from '../../api/routes.ts';
@@ -6,10 +7,13 @@ import { usageError } from '../errors/cli-error.ts';
 import { EXIT, exitCodeOf } from '../errors/exit-code.ts';
 import { ownFailure } from '../errors/failure.ts';
 import { note } from '../errors/report.ts';
-import { addJobFlags, commandOf, jobFrom } from '../flags/job.ts';
+import { addJobFlags } from '../flags/job.ts';
+import { workFrom } from '../flags/work.ts';
 import { detachOnInterrupt } from '../follow/detach.ts';
 import { followLog } from '../follow/log.ts';
+import { tellWaiting } from '../follow/tell-waiting.ts';
 import { waitForEnd } from '../follow/wait-for-end.ts';
+import { gist } from '../output/gist.ts';
 
 /** `workron run -- CMD…`: submits a job, prints its output and exits with its code. */
 export function runCommand(): Command {
@@ -18,9 +22,12 @@ export function runCommand(): Command {
     .argument('[command...]', 'One argument is a shell line; several are quoted and joined');
   return addJobFlags(command).action((words: string[]) =>
     ownFailure(async () => {
-      if (words.length === 0) throw usageError('expected a command after --', "workron run -- 'echo hello'");
+      const job = workFrom(command, words);
+      if (job['command'] === undefined && job['handler'] === undefined) {
+        throw usageError('expected a command after --, or --handler', "workron run -- 'echo hello'");
+      }
       const connection = connect(command);
-      const body = { max_attempts: 1, ...jobFrom(command), command: commandOf(words) };
+      const body = { max_attempts: 1, ...job };
       const { id } = (await connection.json(routes.submitJobs, { body })) as SubmittedJob;
       const { json, quiet } = outputOf(command);
       if (!quiet && !json) note(`job ${id}`);
@@ -32,19 +39,34 @@ export function runCommand(): Command {
           await waitForEnd(connection, id);
         },
       });
+      const started = new AbortController();
+      if (!quiet && !json) {
+        noteUnusedInput();
+        void tellWaiting(connection, id, AbortSignal.any([started.signal, interrupt.signal]));
+      }
       const followed = async (): Promise<Job> => {
         if (!json) await followLog(connection, { id, signal: interrupt.signal });
         return waitForEnd(connection, id, { signal: interrupt.signal });
       };
-      const job = await Promise.race([followed(), interrupt.left]);
-      if (typeof job === 'number') {
-        process.exitCode = job;
+      const ended = await Promise.race([followed(), interrupt.left]).finally(() => started.abort());
+      if (typeof ended === 'number') {
+        process.exitCode = ended;
         return;
       }
-      if (json) printJson(job);
-      else if (job.status !== 'done' && !quiet)
-        note(`job ${id} ${job.status}${job.reason === null ? '' : ` (${job.reason})`}`);
-      process.exitCode = interrupt.cancelled ? EXIT.interrupted : exitCodeOf(job);
+      if (json) printJson(ended);
+      else if (ended.status !== 'done' && !quiet) note(`job ${id} ${ended.status}: ${whyNotDone(ended)}`);
+      process.exitCode = interrupt.cancelled ? EXIT.interrupted : exitCodeOf(ended);
     }),
   );
+}
+
+/** `exit 7: ` and the last line of its output, or why it ended without one. */
+function whyNotDone({ error, reason }: Job): string {
+  return error === null ? (reason ?? 'for no known reason') : gist(error);
+}
+
+/** The command of a job has no input. Reading it here would take it from a loop that feeds several calls. */
+function noteUnusedInput(): void {
+  const input = fstatSync(process.stdin.fd);
+  if (input.isFIFO() || (input.isFile() && input.size > 0)) note('standard input is not passed to the job');
 }

@@ -3,7 +3,7 @@ import { routes } from '../../api/routes.ts';
 import type { Schedule } from '../../api/schedule.ts';
 import { clientCommand, connect, type Output, outputOf, print, printJson } from '../client-command.ts';
 import { usageError } from '../errors/cli-error.ts';
-import { addScheduleFlags, scheduleFrom } from '../flags/schedule.ts';
+import { addScheduleEditFlags, addScheduleFlags, scheduleFrom } from '../flags/schedule.ts';
 import { whenText } from '../output/schedule.ts';
 import { when } from '../output/when.ts';
 
@@ -20,8 +20,9 @@ export function scheduleAddCommand(): Command {
     if ((wanted['cron'] === undefined) === (wanted['every'] === undefined)) {
       throw usageError('expected exactly one of --cron and --every', EXAMPLE);
     }
-    if (wanted['job'] === undefined && wanted['workflow'] === undefined) {
-      throw usageError('expected a command after --, or --workflow FILE', EXAMPLE);
+    const job = wanted['job'] as { command?: string; handler?: string } | undefined;
+    if (job?.command === undefined && job?.handler === undefined && wanted['workflow'] === undefined) {
+      throw usageError('expected a command after --, --handler NAME or --workflow FILE', EXAMPLE);
     }
     const schedule = await connect(command).json(routes.createSchedule, { body: { name, ...wanted } });
     showSchedule(schedule, outputOf(command), 'added');
@@ -34,7 +35,7 @@ export function scheduleEditCommand(): Command {
     .usage('NAME [flags] [-- COMMAND [ARGUMENT…]]')
     .argument('<name>', 'Its name')
     .argument('[command...]', 'What to run instead');
-  return addScheduleFlags(command).action(async (name: string, words: string[]) => {
+  return addScheduleEditFlags(command).action(async (name: string, words: string[]) => {
     const edit = await scheduleFrom(command, words);
     if (Object.keys(edit).length === 0) {
       throw usageError('expected something to change', 'workron schedule edit nightly --cron "0 3 * * *"');

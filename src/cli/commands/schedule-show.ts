@@ -51,7 +51,10 @@ interface TickFlags {
 
 /** `workron schedule ticks NAME`: prints the ledger. */
 export function scheduleTicksCommand(): Command {
-  const command = clientCommand('ticks', 'List the ticks of a schedule and what became of each, newest first')
+  const command = clientCommand(
+    'ticks',
+    'List the ticks of a schedule and what became of each, the last one judged first',
+  )
     .argument('<name>', 'Its name')
     .option('--key <KEY>', 'Of this key')
     .option('--kind <KIND>', `One of ${TICK_KINDS.join(', ')}`, oneOfFlag(TICK_KINDS))

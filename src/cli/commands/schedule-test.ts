@@ -1,7 +1,8 @@
 import { Command } from 'commander';
 import { isWorkronError } from '../../core/error.ts';
 import { type WallTime, wallTimeOf } from '../../core/schedule/clock-note.ts';
-import { clockRuleOf, parseCron, splitCron } from '../../core/schedule/cron.ts';
+import { clockRuleOf, expressionsIn, parseCron, splitCron } from '../../core/schedule/cron.ts';
+import type { ClockRule } from '../../core/schedule/cron-recurrence.ts';
 import { oldestTicks, requireTicks } from '../../core/schedule/recurrence.ts';
 import { zoneOf } from '../../core/schedule/zone.ts';
 import { print, printJson, terminalWidth } from '../client-command.ts';
@@ -29,9 +30,10 @@ interface ListedTick {
 
 const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 
-const RULES = {
+const RULES: Readonly<Record<ClockRule | 'mixed', string>> = {
   fixed: 'fixed times: a time that the clock skips has its tick right after the gap, a repeated time has one tick',
   wildcard: 'follows real time: a tick whenever the clock shows a matching time, twice in a repeated hour',
+  mixed: 'expressions with * or */n in minute or hour follow real time; the others are fixed times',
 };
 
 /** `workron schedule test`: explains an expression and lists its next ticks, without a server. */
@@ -46,7 +48,9 @@ export function scheduleTestCommand(): Command {
     .action(async (expression: string, options: TestOptions) => {
       const from = options.from === undefined ? Date.now() : Date.parse(options.from);
       const ticks = refusing(() => ticksOf(expression, options, from));
-      const rule = clockRuleOf(splitCron(expression));
+      const rules = expressionsIn(expression).map((one) => clockRuleOf(splitCron(one)));
+      // Expressions with different rules each keep their own.
+      const rule = new Set(rules).size === 1 ? (rules[0] as ClockRule) : 'mixed';
       const { describeCron } = await import('../../api/describe-schedule.ts');
       const description = describeCron(expression);
       if (options.json) {

@@ -46,8 +46,18 @@ export function statusCommand(): Command {
   });
 }
 
-function isWell({ health, ready, cluster }: Status): boolean {
-  return health.status === 'ok' && ready.ready && leaderless(cluster).length === 0;
+function isWell(status: Status): boolean {
+  const { health, ready, cluster } = status;
+  return health.status === 'ok' && ready.ready && leaderless(cluster).length === 0 && unserved(status) === null;
+}
+
+/** Jobs that wait though nobody is there to run them; `null` if there are none. A paused queue waits for a person. */
+function unserved({ queues, workers }: Status): string | null {
+  if (queues === null || workers === null || workers.some(({ state }) => state === 'online')) return null;
+  const open = queues.filter(({ paused }) => !paused);
+  const pending = total(open, 'pending');
+  if (pending === 0) return null;
+  return `no worker is online, and ${count(pending, 'job')} wait${pending === 1 ? 's' : ''}${oldest(open)}`;
 }
 
 function leaderless(cluster: Cluster | null): string[] {
@@ -66,7 +76,13 @@ function describe(status: Status): string {
     ...(queues === null ? [] : describeQueues(queues)),
   ];
   const unled = leaderless(cluster).map((duty) => `nobody leads the ${duty}`);
-  for (const problem of [...ready.problems, ...unled, ...health.stuck.map((loop) => `the ${loop} is stuck`)])
+  const waiting = unserved(status) ?? [];
+  for (const problem of [
+    ...ready.problems,
+    ...unled,
+    ...[waiting].flat(),
+    ...health.stuck.map((loop) => `the ${loop} is stuck`),
+  ])
     lines.push(`problem: ${problem}`);
   return lines.join('\n');
 }

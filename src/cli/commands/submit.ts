@@ -4,7 +4,8 @@ import { routes } from '../../api/routes.ts';
 import { clientCommand, connect, type Output, outputOf, print, printJson } from '../client-command.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { note } from '../errors/report.ts';
-import { addJobFlags, commandOf, jobFrom } from '../flags/job.ts';
+import { addJobFlags } from '../flags/job.ts';
+import { workFrom } from '../flags/work.ts';
 import { nameOfInput, readInput } from '../input/file.ts';
 
 /** `workron submit -- CMD…`: one job from the command line, or many from a file. */
@@ -15,13 +16,12 @@ export function submitCommand(): Command {
     .option('-f, --file <FILE>', 'Submit the jobs of this file instead: JSON, one job or an array; - is stdin')
     .option('--idempotency-key <KEY>', 'Sending the same again with the same key submits nothing new');
   return addJobFlags(command).action(async (words: string[], options: SubmitOptions) => {
-    if ((options.file !== undefined) === words.length > 0) {
-      throw usageError('expected a command after --, or --file', "workron submit -- 'echo hello'");
+    const job = workFrom(command, words);
+    const isJob = job['command'] !== undefined || job['handler'] !== undefined;
+    if ((options.file !== undefined) === isJob) {
+      throw usageError('expected a command after --, --handler or --file', "workron submit -- 'echo hello'");
     }
-    const body =
-      options.file === undefined
-        ? { ...jobFrom(command), command: commandOf(words) }
-        : await jobsFromFile(options.file);
+    const body = options.file === undefined ? job : await jobsFromFile(options.file);
     const headers = options.idempotencyKey === undefined ? {} : { 'idempotency-key': options.idempotencyKey };
     const answer = await connect(command).json(routes.submitJobs, { body, headers });
     show('items' in answer ? answer.items : [answer], answer, outputOf(command));

@@ -18,7 +18,7 @@ export const EXIT = {
 export const EXIT_MEANINGS: readonly [string, string][] = [
   ['0', 'it went well; for run and wait: the job is done; for a followed workflow: it is done'],
   ['1', 'it failed; for a followed workflow: it failed or was cancelled'],
-  ['2', 'the command line, a setting or a field of the job is wrong; nothing was done'],
+  ['2', 'the command line, a setting, a file or a field of the job is wrong; nothing was done'],
   ['3', 'no such job, workflow, queue or worker'],
   ['4', 'refused: the token is missing or wrong'],
   ['5', 'conflict: the job is not in a state that allows it, or a unique key is taken'],

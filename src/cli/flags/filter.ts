@@ -12,6 +12,7 @@ export function addFilterFlags(command: Command): Command {
     .option('-s, --status <STATUS,…>', `One of ${STATUSES.join(', ')}`, collectOneOf(STATUSES))
     .option('--queue <NAME>', 'Of this queue')
     .option('--name <NAME>', 'With this name')
+    .option('--unique <KEY>', 'Submitted with this unique key')
     .option('--tag <TAG,…>', 'With all of these tags', collectList)
     .option('--reason <REASON>', `Ended for this reason: ${REASONS.join(', ')}`, oneOfFlag(REASONS))
     .option('--worker <ID>', 'Run by this worker')
@@ -30,6 +31,7 @@ export function filterFrom(command: Command): Filter {
     status: Array.isArray(status) ? status.join(',') : undefined,
     queue: flags['queue'],
     name: flags['name'],
+    unique_key: flags['unique'],
     tag: flags['tag'],
     reason: flags['reason'],
     worker_id: flags['worker'],

@@ -15,6 +15,7 @@ import {
   durationFlag,
   instantFlag,
   integerFlag,
+  jsonFlag,
   type NotifyFlag,
   oneOfFlag,
 } from './values.ts';
@@ -23,6 +24,8 @@ import {
 export function addWorkFlags(command: Command): Command {
   return command
     .optionsGroup('Job:')
+    .option('--handler <NAME>', 'Run this handler instead of a command')
+    .option('--input <JSON>', 'Input of the handler', jsonFlag)
     .option('--queue <NAME>', 'Queue (default: default)')
     .option('-p, --priority <NUMBER>', 'Higher runs first (default: 0)', integerFlag)
     .option('--timeout <DURATION>', 'Per attempt (default: 5m)', durationFlag)
@@ -65,6 +68,8 @@ export function addJobFlags(command: Command): Command {
 }
 
 interface JobFlags {
+  handler?: string;
+  input?: { json: unknown };
   name?: string;
   queue?: string;
   priority?: number;
@@ -97,7 +102,10 @@ interface JobFlags {
 /** The job from the flags. Contains only what was given, so that the server's defaults apply. */
 export function jobFrom(command: Command): Record<string, unknown> {
   const flags = command.opts<JobFlags>();
+  if (flags.input !== undefined && flags.handler === undefined) throw usageError('--input goes with --handler NAME');
   const job = {
+    handler: flags.handler,
+    input: flags.input?.json,
     name: flags.name,
     queue: flags.queue,
     priority: flags.priority,

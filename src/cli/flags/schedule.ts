@@ -5,27 +5,33 @@ import { CATCHUP_POLICIES, MAX_CAUGHT_UP } from '../../core/schedule/plan-ticks.
 import { OVERLAP_POLICIES } from '../../core/schedule/schedule.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { submittedWorkflow } from '../input/workflow.ts';
-import { addWorkFlags, commandOf, jobFrom } from './job.ts';
+import { addWorkFlags } from './job.ts';
 import {
   collectList,
   collectPairs,
+  collectTexts,
   countFlag,
   durationFlag,
   instantFlag,
   type NotifyFlag,
   oneOfFlag,
 } from './values.ts';
+import { workFrom } from './work.ts';
 
 const NONE = 'none';
 
 export function addScheduleFlags(command: Command): Command {
   command
     .optionsGroup('When:')
-    .option('--cron <EXPRESSION>', 'Five fields, six with seconds first, or a macro such as @daily')
+    .option(
+      '--cron <EXPRESSION>',
+      'Five fields, six with seconds first, or a macro such as @daily; may be repeated',
+      collectTexts,
+    )
     .option('--every <DURATION>', 'A period of real time, instead of --cron', durationFlag)
     .option('--anchor <INSTANT>', 'From which --every is counted', instantFlag)
-    .option('--timezone <ZONE>', 'IANA name, such as Europe/Berlin (default: UTC)')
-    .option('--jitter <DURATION>', 'Spread runs over this much time', durationFlag)
+    .option('--timezone <ZONE|none>', 'IANA name, such as Europe/Berlin (default: UTC)')
+    .option('--jitter <DURATION|none>', 'Spread runs over this much time', orNone(durationFlag))
     .option('--start-at <INSTANT|none>', 'Ticks from then on', orNone(instantFlag))
     .option('--end-at <INSTANT|none>', 'Ticks before then', orNone(instantFlag))
     .optionsGroup('Overlap and catch-up:')
@@ -50,11 +56,11 @@ export function addScheduleFlags(command: Command): Command {
 }
 
 interface ScheduleFlags {
-  cron?: string;
+  cron?: string[];
   every?: number;
   anchor?: string;
   timezone?: string;
-  jitter?: number;
+  jitter?: number | typeof NONE;
   startAt?: string;
   endAt?: string;
   overlap?: string;
@@ -68,24 +74,27 @@ interface ScheduleFlags {
   notify?: NotifyFlag[];
 }
 
-/** The schedule from the flags and the words after `--`. Contains only what was given, so that the server's defaults apply. */
+/**
+ * The schedule from the flags and the words after `--`. Contains only what was given, so that the server's defaults apply
+ * to a new schedule, and the others keep their values in an existing one.
+ */
 export async function scheduleFrom(command: Command, words: readonly string[]): Promise<Record<string, unknown>> {
   const flags = command.opts<ScheduleFlags>();
-  const { notify, ...job } = jobFrom(command);
+  const { notify, ...job } = cleared(workFrom(command, words));
   const catchup = given({ policy: flags.catchup, window: flags.catchupWindow, max: flags.catchupMax });
   if (flags.workflow !== undefined && words.length > 0) {
     throw usageError('expected a command after --, or --workflow, not both');
   }
   if (flags.workflow === undefined && flags.param !== undefined) throw usageError('--param goes with --workflow FILE');
-  if (words.length === 0 && Object.keys(job).length > 0) {
-    throw usageError(`${flagsOf(job)} describe a job: repeat its command after --`);
+  if (flags.workflow !== undefined && Object.keys(job).length > 0) {
+    throw usageError(`a job has ${flagsOf(job)}, a workflow has none: its steps have such fields in the file`);
   }
   return given({
-    cron: flags.cron,
+    cron: flags.cron?.length === 1 ? flags.cron[0] : flags.cron,
     every: flags.every,
     anchor: flags.anchor,
-    timezone: flags.timezone,
-    jitter: flags.jitter,
+    timezone: flags.timezone === NONE ? 'UTC' : flags.timezone,
+    jitter: flags.jitter === NONE ? 0 : flags.jitter,
     start_at: nullable(flags.startAt),
     end_at: nullable(flags.endAt),
     overlap: flags.overlap,
@@ -93,7 +102,7 @@ export async function scheduleFrom(command: Command, words: readonly string[]): 
     for_each: nullable(flags.forEach),
     owner: nullable(flags.owner),
     notify,
-    job: words.length === 0 ? undefined : { ...job, command: commandOf(words) },
+    job: Object.keys(job).length === 0 ? undefined : job,
     workflow: flags.workflow === undefined ? undefined : await submittedWorkflow(flags.workflow, flags.param ?? {}),
   });
 }
@@ -108,10 +117,39 @@ function flagsOf(job: Record<string, unknown>): string {
     .join(', ');
 }
 
+/** Fields of the job that are text, in which `none` is a word like any other. */
+const TEXT_FIELDS = ['name', 'queue', 'handler', 'command', 'cwd', 'fair_key', 'input'];
+
+/** `null` sets a field to its default. */
+function cleared(job: Record<string, unknown>): Record<string, unknown> {
+  const fields = Object.entries(job);
+  return Object.fromEntries(
+    fields.map(([field, value]) => [field, value === NONE && !TEXT_FIELDS.includes(field) ? null : value]),
+  );
+}
+
+/** Flags of the job that `schedule edit` sets to their defaults by `none`. */
+const CLEARABLE = [
+  ...['priority', 'timeout', 'startTimeout', 'killGrace', 'maxAttempts', 'retryOn', 'dontRetryOn', 'rerun'],
+  ...['onDisconnect', 'tag', 'requires', 'resources'],
+];
+
+/** Adds the flags of `schedule add`, and lets `none` clear those of the job, too. */
+export function addScheduleEditFlags(command: Command): Command {
+  addScheduleFlags(command);
+  for (const option of command.options) {
+    const parse = option.parseArg;
+    if (CLEARABLE.includes(option.attributeName()) && parse !== undefined) option.argParser(orNone<unknown>(parse));
+  }
+  return command;
+}
+
 /** `none` clears a field. It stays a string until all flags are read, as Commander treats null as not given. */
 function orNone<T>(parse: (text: string, before: T | undefined) => T) {
-  return (text: string, before: T | typeof NONE | undefined): T | typeof NONE =>
+  const read = (text: string, before: T | typeof NONE | undefined): T | typeof NONE =>
     text === NONE ? NONE : parse(text, before === NONE ? undefined : before);
+  // A parser of one argument does not collect: its flag may be given once.
+  return parse.length > 1 ? read : (text: string) => read(text, undefined);
 }
 
 function nullable<T>(value: T | typeof NONE | undefined): T | null | undefined {

@@ -25,6 +25,15 @@ export function durationFlag(text: string): number {
   return ms;
 }
 
+/** JSON of any kind, in an object: Commander treats null as not given. */
+export function jsonFlag(text: string): { json: unknown } {
+  try {
+    return { json: JSON.parse(text) };
+  } catch (error) {
+    throw new InvalidArgumentError(`expected JSON (${(error as Error).message})`);
+  }
+}
+
 /** RFC 3339. Accepts what `Date` reads (without a zone: local time), or a duration from now. */
 export function instantFlag(text: string): string {
   const ms = /^\d+$/.test(text) ? undefined : parseDuration(text);
@@ -48,6 +57,11 @@ export function collectList(text: string, before: string[] | undefined): string[
   const words = text.split(',').map((word) => word.trim());
   if (words.includes('')) throw new InvalidArgumentError('expected a list such as a,b');
   return [...(before ?? []), ...words];
+}
+
+/** Texts that may contain commas; the flag may be repeated. */
+export function collectTexts(text: string, before: string[] | undefined): string[] {
+  return [...(before ?? []), text];
 }
 
 /** A comma list of job ids, `12` or `#12`; the flag may be repeated. */

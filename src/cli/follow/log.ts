@@ -94,10 +94,14 @@ class Following {
   }
 
   async #show({ event, id, data }: StreamEvent): Promise<void> {
-    if (event === 'output') await this.writer.write((JSON.parse(data) as OutputEvent).text);
+    if (event === 'output') await this.writer.write(bytesOf(JSON.parse(data) as OutputEvent));
     if (event === 'cut') note(`… ${(JSON.parse(data) as CutEvent).bytes} bytes cut …`);
     this.#lastId = id ?? this.#lastId;
   }
+}
+
+function bytesOf({ text, base64 }: OutputEvent): string | Uint8Array {
+  return base64 === undefined ? text : Buffer.from(base64, 'base64');
 }
 
 /** Calls `onBytes` for every chunk, including keep-alives. */

@@ -2,15 +2,14 @@
 
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
-import { CliError } from '../errors/cli-error.ts';
-import { EXIT } from '../errors/exit-code.ts';
+import { usageError } from '../errors/cli-error.ts';
 
 export async function readInput(path: string): Promise<Buffer> {
   if (path === '-') return buffer(process.stdin);
   try {
     return await readFile(path);
   } catch (error) {
-    throw new CliError(EXIT.notFound, `cannot read ${path}: ${(error as Error).message}`);
+    throw usageError(`cannot read ${path}: ${(error as Error).message}`);
   }
 }
 

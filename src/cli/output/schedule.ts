@@ -62,11 +62,15 @@ export function describeSchedule(schedule: Schedule, next: NextTicks, ticks: rea
   return `${lines.join('\n')}\n\n${nextText}${ledger}`;
 }
 
+type Starting = Pick<NextTicks['items'][number], 'starts_at'>;
+
 export function nextColumns({ timezone, items }: NextTicks): Column<NextTicks['items'][number]>[] {
+  const delayed = items.some(({ starts_at, utc }) => starts_at !== null && starts_at !== utc);
   const columns: Column<NextTicks['items'][number]>[] = [
-    { title: 'NEXT', text: ({ utc }) => (process.stdout.isTTY ? when(utc) : plain(utc)) },
+    ...(process.stdout.isTTY ? [{ title: 'NEXT', text: ({ utc }: { utc: string }) => when(utc) }] : []),
     { title: timezone.toUpperCase(), text: ({ local }) => spaced(local) },
     { title: 'UTC', text: ({ utc }) => plain(utc) },
+    ...(delayed ? [{ title: 'STARTS', text: ({ starts_at }: Starting) => plain(starts_at ?? '') }] : []),
   ];
   // The column is empty for most of the year.
   if (items.every(({ note }) => note === null)) return columns;

@@ -3,6 +3,7 @@
 import type { StepState, WorkflowDetail } from '../../api/workflow/workflow.ts';
 import { isTerminal } from '../../core/job.ts';
 import { displayWidth } from './display-width.ts';
+import { gist } from './gist.ts';
 import { bold, oneLine, stateFormat, stateText, styled } from './style.ts';
 import { truncate } from './table.ts';
 import { between } from './when.ts';
@@ -107,13 +108,6 @@ export function details(step: StepState): string {
   if (step.status === 'done' && step.rerun_of !== null && step.attempts === 0)
     parts.push(`kept from job ${step.rerun_of}`);
   return parts.join('  ');
-}
-
-/** `exit 7: ` and the last line of the error. */
-function gist(error: string): string {
-  const [first = '', ...rest] = error.split('\n').map(oneLine).filter(Boolean);
-  const last = rest.at(-1);
-  return last === undefined ? first : `${first}: ${last}`;
 }
 
 function groupText({ total, fine, failed, cancelled }: NonNullable<StepState['group']>): string {

@@ -34,6 +34,7 @@ export function terminalLog(level: LogLevel, options: TerminalLogOptions = {}): 
     info: at('info'),
     warn: at('warn'),
     error: at('error'),
+    isLevelEnabled: (one) => LOG_LEVELS.indexOf(one as LogLevel) >= LOG_LEVELS.indexOf(level),
     child: (fields) => terminalLog(level, { ...options, fields: { ...always, ...fields } }),
   };
 }

@@ -11,8 +11,9 @@ export interface TimedStep {
 
 /**
  * Returns the places of the steps on the critical path, first to last. It ends with the step that ended last or, if some
- * still run, with the one of those that started last; before it comes its parent that ended last, and so on. Each step is a
- * parent of the next, so a skipped step may be among them. Empty if no step has started.
+ * still run, with the one of those that started last; before it comes its parent that ended last, and so on. A parent that
+ * ended after its child began did not free it: it was retried later. Each step is a parent of the next, so a skipped step
+ * may be among them. Empty if no step has started.
  */
 export function criticalPath(steps: readonly TimedStep[]): number[] {
   let last: number | undefined;
@@ -20,16 +21,21 @@ export function criticalPath(steps: readonly TimedStep[]): number[] {
     if (step.startedAt !== null && (last === undefined || isLater(steps, place, last))) last = place;
   });
   const path: number[] = [];
+  let before = Number.POSITIVE_INFINITY;
   while (last !== undefined) {
     path.push(last);
-    last = lastToEnd(steps, (steps[last] as TimedStep).parents);
+    const { startedAt, endedAt, parents } = steps[last] as TimedStep;
+    before = startedAt ?? endedAt ?? before;
+    last = lastToEnd(steps, parents, before);
   }
   return path.reverse();
 }
 
-function lastToEnd(steps: readonly TimedStep[], places: readonly number[]): number | undefined {
+/** The step that ended last of those that ended at `before` or earlier. */
+function lastToEnd(steps: readonly TimedStep[], places: readonly number[], before: number): number | undefined {
   let last: number | undefined;
   for (const place of places) {
+    if (((steps[place] as TimedStep).endedAt ?? Number.POSITIVE_INFINITY) > before) continue;
     if (last === undefined || isLater(steps, place, last)) last = place;
   }
   return last;

@@ -31,6 +31,11 @@ export function endStep(counts: StepCounts, end: StepEnd): StepCounts {
   return moveStep(counts, end, 1);
 }
 
+/** The end of an item, for the counts of its group: `continue_on_failure` is about the step as a whole, so it fails with its items. */
+export function itemEnd(status: TerminalStatus): StepEnd {
+  return { status, continueOnFailure: false };
+}
+
 /** The counts after an ended step was reopened. */
 export function reopenStep(counts: StepCounts, end: StepEnd): StepCounts {
   return moveStep(counts, end, -1);

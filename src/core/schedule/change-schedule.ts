@@ -1,15 +1,15 @@
 /** How a schedule begins, and what edit, pause and resume change. Decides; does not write. */
 
 import { WorkronError } from '../error.ts';
+import { editJob } from './edit-job.ts';
 import { MAX_CAUGHT_UP } from './plan-ticks.ts';
-import { requireTicks } from './recurrence.ts';
-import { recurrenceOf, sameTiming } from './recurrence-of.ts';
+import { firstTick, sameTiming } from './recurrence-of.ts';
 import { MAX_KEYS, type Schedule, type ScheduleChange, type ScheduleSpec } from './schedule.ts';
 
 /** Where a new line begins: its ticks count from now. Throws `schedule_invalid` if there are none. */
 export function beginLines(spec: ScheduleSpec, now: number): { cursor: number; nextDue: number } {
   checkSpec(spec);
-  return { cursor: now, nextDue: requireTicks(recurrenceOf(spec), now) };
+  return { cursor: now, nextDue: firstTick(spec, now) };
 }
 
 /** Throws `schedule_invalid` for values that no schedule may have. */
@@ -66,7 +66,9 @@ export function changeSchedule<S extends Changeable>(before: S, change: Schedule
         closes: () => before.pausedAt !== null,
       };
     case 'edit': {
-      const schedule = { ...before, ...change.edit, updatedAt: now };
+      const { job, ...fields } = change.edit;
+      const target = job === undefined ? {} : { target: editJob(before.target, job) };
+      const schedule = { ...before, ...fields, ...target, updatedAt: now };
       checkSpec(schedule);
       const restart = !sameTiming(before, schedule);
       const known = new Set(keysOf(before));

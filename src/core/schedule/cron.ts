@@ -19,6 +19,7 @@ import {
   WEEK_DAY,
 } from './cron-field.ts';
 import { type ClockRule, CronRecurrence } from './cron-recurrence.ts';
+import { type CronPart, CronUnion } from './cron-union.ts';
 import type { MonthDays, WeekDays } from './day-rule.ts';
 import type { Recurrence } from './recurrence.ts';
 import { timesOfDay } from './time-of-day.ts';
@@ -47,12 +48,34 @@ interface CronFields {
   weekDay: string;
 }
 
+/** Separates several expressions in one text. A schedule is due whenever one of them is. */
+export const CRON_SEPARATOR = ';';
+/** The maximum number of expressions in one text. */
+const MAX_EXPRESSIONS = 16;
+
 /**
  * Returns the ticks of `expression` in the time zone. Throws `schedule_invalid` if the expression cannot be read, the
  * zone is unknown, or no calendar has the named days.
  */
 export function parseCron(expression: string, timezone: string): Recurrence {
   const zone = zoneOf(timezone);
+  const parts = expressionsIn(expression).map(parseOne);
+  const [first] = parts;
+  if (parts.length === 1 && first !== undefined) return new CronRecurrence(first.pattern, zone, first.rule);
+  return new CronUnion(parts, zone);
+}
+
+/** Returns the expressions of a text, at least one. */
+export function expressionsIn(text: string): string[] {
+  const expressions = text.split(CRON_SEPARATOR);
+  if (expressions.length <= MAX_EXPRESSIONS) return expressions;
+  throw new WorkronError(
+    'schedule_invalid',
+    `cron: expected at most ${MAX_EXPRESSIONS} expressions, got ${expressions.length}`,
+  );
+}
+
+function parseOne(expression: string): CronPart {
   const fields = splitCron(expression);
   const pattern = new WallPattern(
     {
@@ -68,7 +91,7 @@ export function parseCron(expression: string, timezone: string): Recurrence {
       `cron: "${expression.trim()}" never fires: expected a day of month that the named months have, got "${fields.monthDay}" in month "${fields.month}"`,
     );
   }
-  return new CronRecurrence(pattern, zone, clockRuleOf(fields));
+  return { pattern, rule: clockRuleOf(fields) };
 }
 
 /** Returns the fields of a macro or an expression of 5 fields, or 6 with seconds first. */

@@ -5,6 +5,7 @@ import { messageOf } from '../error.ts';
 import type { Notify } from '../notify.ts';
 import { type Line, type LinePlan, type LineRequest, planLine } from './plan-line.ts';
 import { recurrenceOf } from './recurrence-of.ts';
+import type { Target } from './schedule.ts';
 import type { Run, TickVerdict } from './tick.ts';
 
 interface DueLine {
@@ -82,11 +83,14 @@ export function countVerdicts(plans: readonly { plan: LinePlan }[]): Partial<Rec
 export function countStarted(plans: readonly { due: DueLine; plan: LinePlan }[]): Record<string, number> {
   const started: Record<string, number> = {};
   for (const { due, plan } of plans) {
-    const { target } = due.schedule;
-    if (!('job' in target)) continue;
-    const { queue } = target.job;
     const count = plan.ticks.filter(({ run }) => run !== null).length;
-    if (count > 0) started[queue] = (started[queue] ?? 0) + count;
+    if (count > 0) addRuns(started, due.schedule.target, count);
   }
   return started;
+}
+
+/** Adds the jobs of so many runs of this target, by queue. */
+export function addRuns(started: Record<string, number>, target: Target, runs: number): void {
+  const jobs = 'job' in target ? [target.job] : target.workflow.steps.map(({ job }) => job);
+  for (const { queue } of jobs) started[queue] = (started[queue] ?? 0) + runs;
 }

@@ -147,7 +147,9 @@ export function planBackfill(request: LineRequest, instants: readonly number[]):
 /** Adds the notify targets of the tick and of its run. */
 function withTargets({ schedule, notify = [] }: LineRequest, tick: PlannedTick): PlannedTick {
   const run = tick.run === null ? null : { ...tick.run, notify: [...(schedule.notify ?? []), ...notify] };
-  return { ...tick, run, targets: tickTargetsOf(schedule, notify) };
+  // With `latest`, dropped ticks are covered by the one that runs: nothing was missed.
+  const covered = tick.verdict === 'dropped' && schedule.catchup.policy === 'latest';
+  return { ...tick, run, targets: covered ? [] : tickTargetsOf(schedule, notify) };
 }
 
 const NO_RUN = { kind: 'tick', latenessMs: null, run: null, addsTo: null } as const;

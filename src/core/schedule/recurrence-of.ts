@@ -1,14 +1,24 @@
 import { WorkronError } from '../error.ts';
 import { parseCron } from './cron.ts';
 import { parseEvery } from './every.ts';
-import { boundedBy, type Recurrence } from './recurrence.ts';
+import { boundedBy, type Recurrence, requireTicks } from './recurrence.ts';
 import type { ScheduleSpec } from './schedule.ts';
+import { zoneOf } from './zone.ts';
 
 type Timing = Pick<ScheduleSpec, 'cron' | 'everyMs' | 'anchor' | 'timezone' | 'startAt' | 'endAt'>;
 
 /** Returns when a schedule is due, within its bounds. Throws `schedule_invalid` if its timing cannot be read. */
 export function recurrenceOf(timing: Timing): Recurrence {
   return boundedBy(unboundedOf(timing), timing);
+}
+
+/**
+ * Returns the first tick after an instant. Throws `schedule_invalid` if there is none, or if the timing cannot be read or
+ * shown: `every` needs no zone, but its ticks are shown in one.
+ */
+export function firstTick(timing: Timing, after: number): number {
+  zoneOf(timing.timezone);
+  return requireTicks(recurrenceOf(timing), after);
 }
 
 /** Returns the recurrence without its bounds, to find the interval before the first tick. */

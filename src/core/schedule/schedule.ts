@@ -56,17 +56,23 @@ export interface Schedule extends NewSchedule {
   pausedNote: string | null;
   /** The next tick; `null` if it is paused or has no more ticks. */
   nextRun: number | null;
-  /** The newest tick that ran, of any kind. */
+  /** The newest tick that ran, of any kind. A backfill of older ticks does not change it. */
   lastRun: number | null;
   /** The verdict of the newest tick. */
   lastVerdict: TickVerdict | null;
-  /** The job or workflow of the newest run. */
+  /** The job or workflow of `lastRun`. */
   lastJobId: number | null;
   lastWorkflowId: number | null;
 }
 
+/** Fields of the scheduled job that change. Variables are changed by name: `null` removes one, or all. */
+export type ScheduledJobEdit = Partial<Omit<JobSpec, 'env'>> & { env?: Readonly<Record<string, string | null>> | null };
+
 /** A new timing and new keys start now; ticks that were due before are judged by the old timing. */
-export type ScheduleEdit = Partial<ScheduleSpec & Pick<NewSchedule, 'owner'>>;
+export type ScheduleEdit = Partial<ScheduleSpec & Pick<NewSchedule, 'owner'>> & {
+  /** Changes the job that the schedule runs; `target` replaces it. */
+  job?: ScheduledJobEdit;
+};
 
 export type ScheduleChange =
   | { type: 'edit'; edit: ScheduleEdit }

@@ -53,6 +53,12 @@ export class WallPattern {
     return days * this.#times.size - this.#before(firstDay, from) + this.#before(lastDay, before);
   }
 
+  /** The times of the day, or `null` if the pattern does not name it. */
+  timesOn(day: number): TimesOfDay | null {
+    const { zero, named } = this.#monthOf(day);
+    return (named & (1 << (day - zero))) === 0 ? null : this.#times;
+  }
+
   /** The number of wall times of `day` before `wall`, which is on that day. */
   #before(day: number, wall: number): number {
     const { zero, named } = this.#monthOf(day);

@@ -2,7 +2,8 @@
 
 import { decode, invalid } from '../../api/decode.ts';
 import { toInstantOrNull } from '../../api/fields.ts';
-import { AttemptList, Job, JobDetail, JobPage, Submitted, WaitQuery } from '../../api/job.ts';
+import { History, historyToWire } from '../../api/history.ts';
+import { AttemptList, Job, JobDetail, JobPage, Submitted, SubmittedJob, WaitQuery } from '../../api/job.ts';
 import { JobCancel, JobEdit } from '../../api/job-edit.ts';
 import { filterFromWire, JobListQuery } from '../../api/job-filter.ts';
 import { JobSubmission, JobsSubmission, MAX_ARRAY_BYTES, MAX_JOB_BYTES, MAX_JOBS } from '../../api/job-submission.ts';
@@ -25,7 +26,6 @@ import { NEWEST_WITH_TEXT, searchedBackTo } from '../text-window.ts';
 /** The reply to a longer array is sent in chunks. */
 const MAX_AT_ONCE = 500;
 const DEFAULT_WAIT_MS = 30_000;
-const MAX_WAIT_MS = 600_000;
 
 export const jobHandlers = {
   submitJobs: handler(routes.submitJobs, {
@@ -97,10 +97,11 @@ export const jobHandlers = {
     body: JobEdit,
     replies: { 200: Job },
     async handle({ scheduler, params, body, signal }) {
-      const { run_at, max_attempts, timeout, tags, ...same } = body;
+      const { run_at, delay, max_attempts, timeout, tags, ...same } = body;
       const edit = {
         ...same,
         ...(run_at !== undefined && { runAt: run_at }),
+        ...(delay !== undefined && { delayMs: delay }),
         ...(timeout !== undefined && { timeoutMs: timeout }),
         ...(max_attempts !== undefined && { maxAttempts: max_attempts }),
         ...(tags && { tags: [...new Set(tags)] }),
@@ -128,12 +129,32 @@ export const jobHandlers = {
     },
   }),
 
+  rerunJob: handler(routes.rerunJob, {
+    summary: 'Run a job again as a new job, with its environment; rerun_of names the old one',
+    body: nothing.optional(),
+    replies: { 201: SubmittedJob },
+    async handle(call) {
+      const { items, replayed } = await call.scheduler.rerun(pathId(call.params), idempotencyOf(call), call.signal);
+      const json = submittedJobToWire(items[0] as (typeof items)[number]);
+      return { status: 201, json, headers: { location: pathOf(routes.readJob, json), ...replayHeader(replayed) } };
+    },
+  }),
+
   listAttempts: handler(routes.listAttempts, {
     summary: 'List the ended attempts of a job, oldest first',
     replies: { 200: AttemptList },
     async handle({ scheduler, params, signal }) {
       const attempts = await scheduler.attempts(pathId(params), signal);
       return { status: 200, json: { items: attempts.map(attemptToWire) } };
+    },
+  }),
+
+  listHistory: handler(routes.listHistory, {
+    summary: 'List what has happened to a job, oldest first: its submission, ends of parents, attempts, its end',
+    replies: { 200: History },
+    async handle({ scheduler, params, signal }) {
+      const entries = await scheduler.history(pathId(params), signal);
+      return { status: 200, json: { items: entries.map(historyToWire) } };
     },
   }),
 
@@ -152,7 +173,7 @@ export const jobHandlers = {
     replies: { 200: Job },
     async handle({ scheduler, params, query, polls, signal }) {
       using _ = polls.take();
-      const timeoutMs = Math.min(query.timeout ?? DEFAULT_WAIT_MS, MAX_WAIT_MS);
+      const { timeout: timeoutMs = DEFAULT_WAIT_MS } = query;
       return { status: 200, json: jobToWire(await scheduler.wait(pathId(params), timeoutMs, signal)) };
     },
   }),

@@ -2,7 +2,7 @@
 
 import { Cluster, clusterToWire } from '../../api/cluster.ts';
 import { invalid } from '../../api/decode.ts';
-import { Event } from '../../api/event.ts';
+import { Event, EventsQuery } from '../../api/event.ts';
 import { Failures, FailuresQuery, groupFailures } from '../../api/failures.ts';
 import { resolveInstant, toInstant } from '../../api/fields.ts';
 import { routes } from '../../api/routes.ts';
@@ -72,9 +72,11 @@ export const overviewHandlers = {
   streamEvents: handler(routes.streamEvents, {
     summary: 'Stream hints that something changed, as server-sent events; after `reset`, fetch what you show again',
     long: true,
+    query: EventsQuery,
     replies: { 200: { type: SSE_TYPE, schema: Event } },
-    handle({ events, headers, streams, signal }) {
-      const lastEventId = String(headers['last-event-id'] ?? '');
+    handle({ events, headers, query, streams, signal }) {
+      // A browser that reconnects sends the header, and repeats the query of its first request.
+      const lastEventId = String(headers['last-event-id'] ?? query.after ?? '');
       return { status: 200, type: SSE_TYPE, chunks: releaseAfter(streams.take(), events.stream(lastEventId, signal)) };
     },
   }),

@@ -2,6 +2,7 @@ import { decode } from '../../api/decode.ts';
 import { queueName } from '../../api/job-submission.ts';
 import { Queue, QueueEdit, QueueList, queueToWire } from '../../api/queue.ts';
 import { routes } from '../../api/routes.ts';
+import { noFields } from '../../api/schemas.ts';
 import { handler } from '../handler.ts';
 
 export const queueHandlers = {
@@ -10,6 +11,15 @@ export const queueHandlers = {
     replies: { 200: QueueList },
     async handle({ scheduler, signal }) {
       return { status: 200, json: { items: (await scheduler.queues(signal)).map(queueToWire) } };
+    },
+  }),
+
+  deleteQueue: handler(routes.deleteQueue, {
+    summary: 'Delete the settings of a queue that has no unfinished jobs',
+    replies: { 200: noFields },
+    async handle({ scheduler, params, signal }) {
+      await scheduler.deleteQueue(decode(queueName, params['name'], '/name'), signal);
+      return { status: 200, json: {} };
     },
   }),
 

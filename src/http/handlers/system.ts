@@ -44,7 +44,8 @@ export const systemHandlers = {
   }),
 
   readReady: handler(routes.readReady, {
-    summary: 'Check readiness: 503 while the database is unavailable or this process is shutting down',
+    summary:
+      'Check readiness: 503 while the database is unavailable, its disk is full, or this process is shutting down',
     quiet: true,
     replies: { 200: Readiness, 503: Readiness },
     async handle({ scheduler, signal }) {

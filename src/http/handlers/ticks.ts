@@ -67,11 +67,16 @@ export const tickHandlers = {
     replies: { 200: NextTicks },
     async handle({ scheduler, params, query, signal }) {
       const { count = DEFAULT_COUNT } = query;
-      const { timezone, ticks } = await scheduler.nextTicks(scheduleNameIn(params), count, signal);
+      const { timezone, ticks, delayMs } = await scheduler.nextTicks(scheduleNameIn(params), count, signal);
       const zone = zoneOf(timezone);
       const items = ticks.map((tick) => {
         const { text, note } = wallTimeOf(zone, tick);
-        return { utc: toInstant(tick), local: text, note };
+        return {
+          utc: toInstant(tick),
+          local: text,
+          note,
+          starts_at: delayMs === null ? null : toInstant(tick + delayMs),
+        };
       });
       return { status: 200, json: { timezone, items } };
     },

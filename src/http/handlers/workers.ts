@@ -1,7 +1,8 @@
 /** Workers: list and drain them; and how a worker registers, stays alive and leaves. */
 
+import { ClaimWaitEnded, EndClaimWait } from '../../api/claim.ts';
 import { Heartbeat, HeartbeatAnswer, leaseToWire } from '../../api/heartbeat.ts';
-import { Left, PROTOCOL, Registered, Registration, workerFromWire } from '../../api/registration.ts';
+import { Gone, Left, PROTOCOL, Registered, Registration, workerFromWire } from '../../api/registration.ts';
 import { routes } from '../../api/routes.ts';
 import { anything, nothing } from '../../api/schemas.ts';
 import { Worker, WorkerList, workerToWire } from '../../api/worker.ts';
@@ -73,6 +74,17 @@ export const workerHandlers = {
     },
   }),
 
+  endClaimWait: handler(routes.endClaimWait, {
+    summary: 'End the wait of a claim early, because the worker has more resources free than it offered',
+    body: EndClaimWait,
+    quiet: true,
+    replies: { 200: ClaimWaitEnded },
+    handle({ scheduler, params, body }) {
+      scheduler.endClaimWait(workerId(params), body.claim_seq);
+      return { status: 200, json: { ended: true } };
+    },
+  }),
+
   leaveWorker: handler(routes.leaveWorker, {
     summary: 'Deregister a worker that holds no jobs',
     body: anything.optional(),
@@ -80,6 +92,16 @@ export const workerHandlers = {
     async handle({ scheduler, params, signal }) {
       await scheduler.leave(workerId(params), signal);
       return { status: 200, json: { left: true } };
+    },
+  }),
+
+  goneWorker: handler(routes.goneWorker, {
+    summary: 'Report that the process of a worker has ended and that none of its commands is left; its jobs go back',
+    body: anything.optional(),
+    replies: { 200: Gone },
+    async handle({ scheduler, params, signal }) {
+      await scheduler.gone(workerId(params), signal);
+      return { status: 200, json: { gone: true } };
     },
   }),
 

@@ -1,7 +1,7 @@
 /** Settings about connections: what a server listens on, and the store. */
 
 import { DRIVERS, type Driver } from '../../core/driver.ts';
-import { anyText, countFrom, httpUrl, identifier, listOf, oneOf, port, secret } from './parse.ts';
+import { anyText, countFrom, httpUrl, identifier, listOf, oneOf, onOrOff, port, secret } from './parse.ts';
 import { DATABASE, inGroup, SERVERS, setting } from './setting.ts';
 
 export const accessSettings = inGroup('Listening and access', {
@@ -30,7 +30,8 @@ export const accessSettings = inGroup('Listening and access', {
     default: 'http://127.0.0.1:8080',
     defaultText: 'http://127.0.0.1:8080',
     parse: httpUrl,
-    sentence: 'Address of the Workron server to talk to.',
+    sentence:
+      'Address of the Workron server to talk to. Without it, port and host of the file or of WORKRON_PORT and WORKRON_HOST count.',
     commands: ['client'],
   }),
   token: setting<string | null>({
@@ -111,6 +112,16 @@ export const storeSettings = inGroup('Store', {
     parse: countFrom(1, 1_000),
     sentence:
       'Size of the PostgreSQL connection pool of this process. A few more connections are held for heartbeats and locks.',
+    commands: DATABASE,
+  }),
+  dbPreparedStatements: setting({
+    name: 'db-prepared-statements',
+    value: 'on|off',
+    default: true,
+    defaultText: 'on',
+    parse: onOrOff,
+    sentence:
+      'off sends statements without names, for a pooler that lacks named prepared statements (PgBouncer before 1.21).',
     commands: DATABASE,
   }),
 });

@@ -1,7 +1,7 @@
 /** The settings file: flat YAML with the names of the flags as keys. */
 
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import module from 'node:module';
 import type * as Yaml from 'yaml';
 import { didYouMean } from '../../core/suggest.ts';
 import { SettingsError } from './error.ts';
@@ -9,20 +9,25 @@ import { SETTINGS } from './settings.ts';
 
 const DEFAULT_FILE = './workron.yaml';
 
-const require = createRequire(import.meta.url);
+interface FileSetting {
+  text: string;
+  from: string;
+  /** Nobody named the file: it lies in the working directory, which may be somebody else's. */
+  unasked: boolean;
+}
 
 /** Returns each key's value as text. Only a file that was asked for must exist. */
-export function readSettingsFile(asked: string | undefined): Map<string, { text: string; from: string }> {
+export function readSettingsFile(asked: string | undefined): Map<string, FileSetting> {
   const path = asked ?? DEFAULT_FILE;
   const content = read(path, asked !== undefined);
-  const settings = new Map<string, { text: string; from: string }>();
+  const settings = new Map<string, FileSetting>();
   const known: string[] = Object.values(SETTINGS).map(({ name }) => name);
   for (const [key, value] of Object.entries(parseMap(path, content))) {
     const from = `${path}: ${key}`;
     if (!known.includes(key)) {
       throw new SettingsError(`${from}: unknown setting`, didYouMean(key, known) ?? 'docs/configuration.md lists them');
     }
-    if (value !== null) settings.set(key, { text: textOf(value, from), from });
+    if (value !== null) settings.set(key, { text: textOf(value, from), from, unasked: asked === undefined });
   }
   return settings;
 }
@@ -41,7 +46,7 @@ function parseMap(path: string, content: string): object {
   let document: unknown;
   try {
     // Loaded on demand, because most calls have no settings file.
-    document = (require('yaml') as typeof Yaml).parse(content);
+    document = (module.createRequire(import.meta.url)('yaml') as typeof Yaml).parse(content);
   } catch (error) {
     throw new SettingsError(`${path}: ${(error as Error).message}`);
   }

@@ -1,6 +1,6 @@
 /** Loads the settings of one command: the flag wins over `WORKRON_…`, that over the file, that over the default. */
 
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { didYouMean } from '../../core/suggest.ts';
 import { SettingsError } from './error.ts';
 import { readSettingsFile } from './file.ts';
@@ -15,6 +15,7 @@ import {
   settingsOf,
 } from './settings.ts';
 import { chooseStore, wantsMachineDatabase } from './store.ts';
+import { checkTrust, type Given } from './trust.ts';
 
 /** Variables of ours that are not settings. */
 const OTHER_VARIABLES = ['WORKRON_CONFIG'];
@@ -24,6 +25,9 @@ const TEST_PREFIX = 'WORKRON_TEST_';
 /** Settings whose values must not appear in messages. */
 const SECRETIVE = /^(token|db-|notify$|notify-secret)/;
 
+/** Permission bits. A group may have access: that is how containers hand over secrets. */
+const FOR_ALL_USERS = 0o007;
+
 interface SettingsSources {
   command: SettingCommand;
   /** By name, as typed; the values of a repeated flag are joined by commas. */
@@ -31,12 +35,6 @@ interface SettingsSources {
   env: Readonly<Record<string, string | undefined>>;
   /** The value of `--config`. */
   configFile?: string | undefined;
-}
-
-interface Given {
-  text: string;
-  /** How the user spelled it, for messages. */
-  from: string;
 }
 
 /** Throws `SettingsError` for anything unknown, malformed or contradictory. */
@@ -52,6 +50,12 @@ export function loadSettings(sources: SettingsSources): Settings {
     if (found !== undefined) given[key] = found;
     values[key] = found === undefined ? setting.default : parse(setting, found);
   }
+  const local = sources.command === 'client' && given.url === undefined ? localUrl(sources, file) : undefined;
+  if (local !== undefined) {
+    given.url = local;
+    values['url'] = local.text;
+  }
+  checkTrust(given);
   if (values['token'] === null) values['token'] = readToken(values['tokenFile'] as string | null);
 
   const plain = values as Omit<Settings, 'store'>;
@@ -60,6 +64,22 @@ export function loadSettings(sources: SettingsSources): Settings {
   const settings: Settings = { ...plain, dbUrl, store: chooseStore(dbUrl, plain.dbDriver) };
   checkSettings(settings, sources.command);
   return settings;
+}
+
+/** Where a server with the same variables and file listens; `undefined` if they do not say so. */
+function localUrl({ env }: SettingsSources, file: ReadonlyMap<string, Given>): Given | undefined {
+  const sources: SettingsSources = { command: 'up', flags: {}, env };
+  // PORT may be that of another program: it counts for a server only.
+  const { fallback: _fallback, ...portSetting } = SETTINGS.port;
+  const [port, host] = [find(portSetting, sources, file), find(SETTINGS.host, sources, file)];
+  // A file that nobody named is not trusted with a token, whichever part of the address it says.
+  const source = [port, host].find((found) => found?.unasked) ?? port ?? host;
+  if (source === undefined) return undefined;
+  const listens = port === undefined ? SETTINGS.port.default : (parse(SETTINGS.port, port) as number);
+  if (listens === 0) return undefined;
+  const name = host === undefined ? SETTINGS.host.default : (parse(SETTINGS.host, host) as string);
+  const address = name === '0.0.0.0' || name === '::' ? SETTINGS.host.default : name;
+  return { ...source, text: `http://${address.includes(':') ? `[${address}]` : address}:${listens}` };
 }
 
 function find(
@@ -91,10 +111,15 @@ function parse(setting: Setting<unknown>, { text, from }: Given): unknown {
 function readToken(file: string | null): string | null {
   if (file === null) return null;
   let text: string;
+  let mode: number;
   try {
     text = readFileSync(file, 'utf8').trim();
+    ({ mode } = statSync(file));
   } catch (error) {
     throw new SettingsError(`token-file: cannot read ${file}: ${(error as Error).message}`);
+  }
+  if ((mode & FOR_ALL_USERS) !== 0) {
+    throw new SettingsError(`token-file: all users of this machine may use ${file}`, `chmod 600 ${file}`);
   }
   if (text === '') throw new SettingsError(`token-file: ${file} is empty`);
   return parse(SETTINGS.token, { text, from: file }) as string;

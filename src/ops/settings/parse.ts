@@ -24,6 +24,10 @@ export function oneOf<const T extends string>(choices: readonly T[]): (text: str
   };
 }
 
+export function onOrOff(text: string): boolean {
+  return oneOf(['on', 'off'])(text) === 'on';
+}
+
 export function listOf<T>(parse: (text: string) => T): (text: string) => readonly T[] {
   return (text) => [...new Set(splitList(text).map(parse))];
 }

@@ -4,7 +4,7 @@ import { envName, SETTINGS, type Setting } from './settings.ts';
 
 const INTRO = `# Configuration
 
-<!-- Written by \`./bin/workron help config\`; change src/ops/settings/ instead. -->
+<!-- Written by \`workron help config\`; change src/ops/settings/ instead. -->
 
 Every setting has one name in three spellings: the flag \`--reap-every\`, the variable \`WORKRON_REAP_EVERY\`, and the key
 \`reap-every:\` in the settings file. The flag wins over the variable, the variable over the file, the file over the
@@ -12,7 +12,8 @@ default. Unknown flags, \`WORKRON_…\` variables and keys are errors, with a su
 
 The settings file is \`./workron.yaml\` if it exists; \`--config FILE\` or \`WORKRON_CONFIG\` names another, which must
 exist. Lists may be written as YAML lists, \`resources\` as a map. One file can serve all commands: each command reads
-the settings that apply to it.
+the settings that apply to it. A \`./workron.yaml\` that nobody named cannot send a token of yours to an address, nor name
+\`handlers\`: the folder may be somebody else's. Name it with \`--config ./workron.yaml\` for that.
 
 \`\`\`yaml
 port: 9000

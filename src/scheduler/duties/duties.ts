@@ -2,8 +2,10 @@
 
 import type { NewInstance } from '../../core/instance.ts';
 import { type Loop, type LoopContext, runLoop } from '../../ops/loop.ts';
+import type { Rounds } from '../../ops/rounds.ts';
 import { Wake } from '../../ops/wake.ts';
 import type { Retention } from '../../store/duty-store.ts';
+import type { SchedulerContext } from '../context.ts';
 import type { SchedulerParts } from '../create-scheduler.ts';
 import { bulkRunner } from '../jobs/bulk.ts';
 import { grapher } from './grapher.ts';
@@ -53,8 +55,8 @@ export async function runDuties(
     leader.lead('notifier', notifier),
   ];
   if (!context.store.exclusive) loops.push(leader.lead('lock-watcher', lockWatcher));
-  const { clock, random, log } = context;
-  const loopContext: LoopContext = { signal, clock, random, log, rounds };
+  const { log } = context;
+  const loopContext = loopContextOf(context, rounds, signal);
   await Promise.all([leader.loop, ...loops].map((loop) => runLoop(loop, loopContext)));
   await leader.resign(AbortSignal.timeout(RESIGN_TIMEOUT_MS)).catch((error: unknown) => {
     log.warn({ error }, 'could not resign; other instances take the duties over when the terms end');
@@ -63,7 +65,7 @@ export async function runDuties(
 
 /** Writes this instance's statistics once a second. */
 export async function runStatistics({ context, rounds }: SchedulerParts, signal: AbortSignal): Promise<void> {
-  const { clock, random, log, telemetry, store } = context;
+  const { telemetry, store } = context;
   const loop: Loop = {
     name: 'statistics',
     everyMs: 1_000,
@@ -72,7 +74,7 @@ export async function runStatistics({ context, rounds }: SchedulerParts, signal:
       return undefined;
     },
   };
-  await runLoop(loop, { signal, clock, random, log, rounds });
+  await runLoop(loop, loopContextOf(context, rounds, signal));
 }
 
 /** Lists this process among the instances until `signal` aborts. */
@@ -81,7 +83,7 @@ export async function runPresence(
   instance: Omit<NewInstance, 'beatMs'>,
   signal: AbortSignal,
 ): Promise<void> {
-  const { clock, random, log, store } = context;
+  const { log, store } = context;
   const beatMs = store.exclusive ? EXCLUSIVE_BEAT_MS : SHARED_BEAT_MS;
   const loop: Loop = {
     name: 'presence',
@@ -91,8 +93,16 @@ export async function runPresence(
       return undefined;
     },
   };
-  await runLoop(loop, { signal, clock, random, log, rounds });
+  await runLoop(loop, loopContextOf(context, rounds, signal));
   await store.leaveInstance(instance.id, AbortSignal.timeout(RESIGN_TIMEOUT_MS)).catch((error: unknown) => {
     log.warn({ error, instance_id: instance.id }, 'could not deregister this instance; it stays listed as offline');
   });
+}
+
+function loopContextOf(
+  { clock, random, log, telemetry }: SchedulerContext,
+  rounds: Rounds,
+  signal: AbortSignal,
+): LoopContext {
+  return { signal, clock, random, log, rounds, onError: (loop) => telemetry.metrics.loopErrors.inc({ loop }) };
 }

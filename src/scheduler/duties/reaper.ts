@@ -1,15 +1,11 @@
 /** The duties that reclaim the jobs of lost workers. */
 
 import { isWorkronError } from '../../core/error.ts';
-import type { Job } from '../../core/job.ts';
-import type { Watched } from '../../core/lease.ts';
 import type { Loop } from '../../ops/loop.ts';
-import type { LostJob } from '../../store/duty-store.ts';
 import type { SchedulerContext } from '../context.ts';
-import { decide } from '../jobs/decide.ts';
+import { reclaim } from '../leases/reclaim.ts';
 import { ClockWatch } from './clock-watch.ts';
 
-const BATCH = 1_000;
 /** A session lock must be free at two checks this far apart before its holder counts as dead. */
 const CHECK_EVERY_MS = 5_000;
 /** For two checks before that: processes need time to take their locks again on a server that was restarted. */
@@ -108,32 +104,4 @@ export async function reclaimFromPreviousRun(context: SchedulerContext, signal: 
   const dead = gone.map(({ id }) => id);
   if (dead.length > 0) await reclaim(context, { dead }, signal);
   for (const { id, state } of gone) if (state !== 'offline') await context.store.leaveWorker(id, signal);
-}
-
-/** Reclaims jobs whose lease is over, or all jobs of workers that are known to be dead. */
-async function reclaim(
-  context: SchedulerContext,
-  { dead = [], ...by }: { watched: Watched; dead?: undefined } | { dead: readonly number[] },
-  signal: AbortSignal,
-): Promise<void> {
-  for (;;) {
-    const found = await context.store.findLost({ limit: BATCH, dead, ...by }, signal);
-    const lost =
-      dead.length === 0 ? found : found.filter(({ job }) => job.workerId !== null && dead.includes(job.workerId));
-    const seen = new Map(lost.map((entry) => [entry.job.id, entry]));
-    const decisions = await decide(context, [...seen.keys()], (job) => lossOf(job, seen.get(job.id)), signal);
-    const reclaimed = decisions.filter(({ type }) => type === 'changed').length;
-    if (reclaimed > 0)
-      context.log.warn({ jobs: reclaimed, ids: [...seen.keys()].slice(0, 20) }, 'reclaimed jobs of lost workers');
-    if (found.length < BATCH || reclaimed === 0) return;
-  }
-}
-
-/** The loss of exactly the attempt that was found; a later attempt is not lost. */
-function lossOf(job: Job, lost: LostJob | undefined): { type: 'lose'; workerSeenAt: number } | undefined {
-  if (lost === undefined || job.status !== 'running') return undefined;
-  if (job.attempt !== lost.job.attempt || job.workerId !== lost.job.workerId) return undefined;
-  // Its worker has sent a heartbeat meanwhile.
-  if (job.lastHeartbeatAt !== null && job.lastHeartbeatAt !== lost.job.lastHeartbeatAt) return undefined;
-  return { type: 'lose', workerSeenAt: lost.workerSeenAt };
 }

@@ -8,7 +8,7 @@ import type { Ticked } from '../../store/schedule-store.ts';
 import type { SchedulerContext } from '../context.ts';
 import { cancel } from '../jobs/change-job.ts';
 import { withInstallationTargets } from '../notify/targets.ts';
-import { AdaptiveBatch, BATCH } from '../schedules/adaptive-batch.ts';
+import { AdaptiveBatch } from '../schedules/adaptive-batch.ts';
 import { cancelWorkflow } from '../workflows/workflows.ts';
 
 /** Bounds how late a schedule made by another process is noticed if its hint was lost. Sleeps are up to a tenth shorter. */
@@ -25,13 +25,14 @@ export function ticker(context: SchedulerContext, wake: Wake): Loop & Disposable
     if (hint.topic === 'schedules') wake.fire();
   });
   const batch = new AdaptiveBatch(context);
+  batch.startSmall();
   const notify = withInstallationTargets([], context.notify);
   return {
     name: 'ticker',
     everyMs: pollMs,
     wake,
     async tick(signal) {
-      const ticked = await batch.judge((lines) => store.tick({ limit: BATCH, lines, notify }, signal), signal);
+      const ticked = await batch.judge((size) => store.tick({ ...size, notify }, signal), signal);
       if (ticked === 'too_large') return 0;
       logContended(context, ticked.contended);
       await stopReplaced(context, ticked.stop, signal);
@@ -39,6 +40,10 @@ export function ticker(context: SchedulerContext, wake: Wake): Loop & Disposable
       if (ticked.nextDueAt === null) return undefined;
       if (ticked.nextDueAt <= ticked.now && ticked.contended.length > 0) return CONTENDED_MS;
       return Math.min(pollMs, Math.max(0, ticked.nextDueAt - ticked.now) + 1);
+    },
+    /** What is due has grown while nobody led: whoever takes over begins with a little of it. */
+    async standby() {
+      batch.startSmall();
     },
     [Symbol.dispose]: unsubscribe,
   };

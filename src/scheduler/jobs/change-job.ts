@@ -48,8 +48,17 @@ export async function retry(context: SchedulerContext, id: number, signal: Abort
   return jobOf(decision, () => jobNotFound(id));
 }
 
-/** Edits a waiting job. */
-export async function edit(context: SchedulerContext, id: number, change: JobEdit, signal: AbortSignal): Promise<Job> {
+/** An edit as it is asked for. At most one of `runAt` and `delayMs` is set. */
+export type EditRequest = JobEdit & { delayMs?: number };
+
+/** Edits a waiting job. A delay counts from now, by the clock of the store. */
+export async function edit(
+  context: SchedulerContext,
+  id: number,
+  { delayMs, ...fields }: EditRequest,
+  signal: AbortSignal,
+): Promise<Job> {
+  const change = delayMs === undefined ? fields : { ...fields, runAt: (await context.store.now(signal)) + delayMs };
   const edited = await context.store.edit(id, change, signal);
   if (edited !== undefined) return edited;
   const [job] = await context.store.read([id], signal);

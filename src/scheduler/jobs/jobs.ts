@@ -1,7 +1,8 @@
 /** The operations on jobs. */
 
+import { WorkronError } from '../../core/error.ts';
+import { type HistoryEntry, historyOf } from '../../core/history.ts';
 import type { Attempt, Job, NewJob } from '../../core/job.ts';
-import type { JobEdit } from '../../core/job-edit.ts';
 import type { JobFilter } from '../../core/job-filter.ts';
 import type { Operation } from '../../core/operation.ts';
 import type { LogPiece } from '../../core/output.ts';
@@ -11,9 +12,10 @@ import type { SchedulerContext } from '../context.ts';
 import { addInstallationTargets, type JobNotifications, notificationsOf } from '../notify/targets.ts';
 import { pageOf } from '../page.ts';
 import { type BulkRequest, readOperation, startBulk } from './bulk.ts';
-import { cancel, edit, jobNotFound, retry } from './change-job.ts';
+import { cancel, type EditRequest, edit, jobNotFound, retry } from './change-job.ts';
+import { newJobOf } from './new-job-of.ts';
 import { Submitter } from './submit.ts';
-import { wait } from './wait.ts';
+import { JobWaits } from './wait.ts';
 import { waitingFor } from './waiting-for.ts';
 
 export interface JobView extends Job, JobNotifications {
@@ -51,6 +53,8 @@ export interface Jobs {
   job(id: number, signal: AbortSignal): Promise<JobView>;
   jobs(filter: JobFilter, page: { before: number | null; limit: number }, signal: AbortSignal): Promise<JobPage>;
   attempts(id: number, signal: AbortSignal): Promise<Attempt[]>;
+  /** What has happened to the job, oldest first, from what is stored about it. */
+  history(id: number, signal: AbortSignal): Promise<HistoryEntry[]>;
   /** Resolves with the job once it is terminal, or in its current state after `timeoutMs`. */
   wait(id: number, timeoutMs: number, signal: AbortSignal): Promise<Job>;
   /**
@@ -59,7 +63,12 @@ export interface Jobs {
    */
   cancel(id: number, options: { keepChildren: boolean }, signal: AbortSignal): Promise<Job>;
   retry(id: number, signal: AbortSignal): Promise<Job>;
-  edit(id: number, edit: JobEdit, signal: AbortSignal): Promise<Job>;
+  /**
+   * Submits a job again, in whatever status it is, as a new job with `rerunOf`: with its environment, without its parents
+   * and its unique key. Throws `illegal_transition` for a step, which needs its workflow.
+   */
+  rerun(id: number, options: Pick<InsertOptions, 'idempotency'>, signal: AbortSignal): Promise<Inserted>;
+  edit(id: number, edit: EditRequest, signal: AbortSignal): Promise<Job>;
   /** Reads the output of one attempt from the byte offset `from`. */
   log(request: LogRequest, signal: AbortSignal): Promise<LogSlice>;
 
@@ -72,6 +81,7 @@ export interface Jobs {
 export function jobsOf(context: SchedulerContext, bulkWake: Wake, stopped: AbortSignal): Jobs {
   const { store, notify } = context;
   const submitter = new Submitter(context);
+  const waits = new JobWaits(context, stopped);
   return {
     submit: (jobs, options, signal) =>
       submitter.submit(
@@ -91,9 +101,20 @@ export function jobsOf(context: SchedulerContext, bulkWake: Wake, stopped: Abort
       if (attempts.length === 0) await readJob(context, id, signal);
       return attempts;
     },
-    wait: (id, timeoutMs, signal) => wait(context, { id, timeoutMs }, { signal, stopped }),
+    async history(id, signal) {
+      const job = await readJob(context, id, signal);
+      const parentIds = job.dependsOn.map(({ jobId }) => jobId);
+      const parents = parentIds.length === 0 ? [] : await store.read(parentIds, signal);
+      return historyOf(job, await store.attempts(id, signal), parents);
+    },
+    wait: (id, timeoutMs, signal) => waits.wait({ id, timeoutMs }, signal),
     cancel: (id, { keepChildren }, signal) => cancel(context, { id, keepChildren }, signal),
     retry: (id, signal) => retry(context, id, signal),
+    async rerun(id, options, signal) {
+      const job = await readJob(context, id, signal);
+      if (job.workflowId !== null) throw isStep(job);
+      return await submitter.submit([newJobOf(job)], { ...options, rerunOf: id }, signal);
+    },
     edit: (id, change, signal) => edit(context, id, change, signal),
     log: (request, signal) => readLog(context, request, signal),
     async bulk(request, signal) {
@@ -103,6 +124,14 @@ export function jobsOf(context: SchedulerContext, bulkWake: Wake, stopped: Abort
     },
     operation: (id, signal) => readOperation(context, id, signal),
   };
+}
+
+function isStep({ id, workflowId, stepKey }: Job): WorkronError {
+  return new WorkronError(
+    'illegal_transition',
+    `Job ${id} belongs to the step ${stepKey} of workflow ${workflowId} and needs its parameters and results; rerun the workflow from this step`,
+    { jobId: id },
+  );
 }
 
 async function readJob({ store }: SchedulerContext, id: number, signal: AbortSignal): Promise<Job> {

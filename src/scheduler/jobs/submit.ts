@@ -5,7 +5,7 @@
 import { isWorkronError } from '../../core/error.ts';
 import type { NewJob } from '../../core/job.ts';
 import { Batcher } from '../../ops/batcher.ts';
-import type { Inserted, InsertOptions } from '../../store/job-store.ts';
+import type { Inserted, JobInsertOptions } from '../../store/job-store.ts';
 import type { SchedulerContext } from '../context.ts';
 
 /** Larger submits get a transaction of their own. */
@@ -27,7 +27,7 @@ export class Submitter {
   }
 
   /** Inserts all jobs or none, in order. Resolves once they are on disk. */
-  async submit(jobs: readonly NewJob[], options: InsertOptions, signal: AbortSignal): Promise<Inserted> {
+  async submit(jobs: readonly NewJob[], options: JobInsertOptions, signal: AbortSignal): Promise<Inserted> {
     const inserted = this.#mayShare(jobs, options)
       ? await this.#batcher.add(jobs, signal)
       : await this.#context.store.insert(jobs, options, signal);
@@ -36,9 +36,10 @@ export class Submitter {
   }
 
   /** True if the jobs may share a transaction with others: none of their rows can wait for another transaction's lock. */
-  #mayShare(jobs: readonly NewJob[], options: InsertOptions): boolean {
+  #mayShare(jobs: readonly NewJob[], options: JobInsertOptions): boolean {
     return (
       options.idempotency === undefined &&
+      options.rerunOf === undefined &&
       jobs.length <= BATCHED_SIZE &&
       jobs.every(({ unique, dependsOn }) => unique === null && dependsOn.length === 0)
     );

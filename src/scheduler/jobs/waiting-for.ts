@@ -48,10 +48,42 @@ async function pendingFor(context: SchedulerContext, job: Job, signal: AbortSign
   if (queue !== undefined && queue.maxRunning !== null && queue.running >= queue.maxRunning) {
     return `a place in queue ${job.queue}: ${queue.running} of ${queue.maxRunning} run (max_running)`;
   }
+  const inUse = await resourcesInUse(context, { job, workers }, signal);
+  if (inUse !== null) return inUse;
   const ahead = await context.store.countAhead(job.id, MAX_COUNTED, signal);
   if (ahead === 0) return 'a free slot: it is next';
   const many = ahead >= MAX_COUNTED ? `${MAX_COUNTED} or more` : String(ahead);
   return `a free slot: ${many} ${ahead === 1 ? 'job' : 'jobs'} before it`;
+}
+
+/** How many running jobs of a worker are added up. */
+const MAX_HELD = 1_000;
+
+/** What the job needs of the workers that could run it and that their running jobs leave too little of; `null`: nothing. */
+async function resourcesInUse(
+  { store }: SchedulerContext,
+  { job, workers }: { job: Job; workers: readonly WorkerRow[] },
+  signal: AbortSignal,
+): Promise<string | null> {
+  const lane = laneOf(job);
+  const needed = Object.entries(job.resources).filter(([, amount]) => amount > 0);
+  if (needed.length === 0) return null;
+  let most: { name: string; free: number; of: number } | null = null;
+  for (const worker of workers.filter(({ state }) => state === 'online')) {
+    const { resources } = worker;
+    if (!serves(offerOf(worker), lane) || fits(lane, resources, 1) === 0) continue;
+    const filter = { workerId: worker.id, statuses: ['running'] as const };
+    const held = await store.list(filter, { before: null, limit: MAX_HELD }, signal);
+    const free = (name: string) =>
+      held.reduce((left, other) => left - (other.resources[name] ?? 0), resources[name] ?? 0);
+    const short = needed.find(([name, amount]) => free(name) < amount);
+    if (short === undefined) return null;
+    const [name] = short;
+    if (most === null || free(name) > most.free) most = { name, free: free(name), of: resources[name] ?? 0 };
+  }
+  if (most === null) return null;
+  const { name, free, of } = most;
+  return `${listOf(job.resources)} of a worker: ${name} is in use, at most ${Math.max(free, 0)} of ${of} is free`;
 }
 
 /** The first requirement that no online worker meets; `null` if some worker can run the job. */

@@ -6,16 +6,17 @@ import type { ClaimRequest } from '../../store/job-store.ts';
 import type { SchedulerContext } from '../context.ts';
 import type { PollSlot } from './shared-polling.ts';
 
-/** Answers as soon as there are jobs, or with an empty list after `waitMs` or when `stopped` aborts. */
+/** Answers as soon as there are jobs, or with an empty list after `waitMs`, when `stopped` aborts, or when the worker ends its wait. */
 export async function claim(
   context: SchedulerContext,
   { waitMs, ...request }: ClaimRequest & { waitMs: number },
   { signal, stopped }: { signal: AbortSignal; stopped: AbortSignal },
 ): Promise<ClaimedJob[]> {
-  const { store, clock, telemetry, idle, polls } = context;
+  const { store, clock, telemetry, idle, polls, claimWaits } = context;
   let until: number | undefined;
   const wake = new Wake();
-  const ended = AbortSignal.any([signal, stopped]);
+  using own = claimWaits.enter(request);
+  const ended = AbortSignal.any([signal, stopped, own.signal]);
   const unsubscribe = store.subscribe((hint) => {
     if (hint.topic === 'work') wake.fire();
   });
@@ -40,7 +41,7 @@ export async function claim(
         // The wait is over. The next claim begins by reading the store.
         if (jobs.length === 0 && !wake.fired) return [];
       }
-      if (jobs.length > 0) telemetry.claimed(jobs);
+      if (jobs.length > 0) telemetry.claimed(jobs, request.workerId);
       if (jobs.length > 0 || left <= 0) return jobs;
     }
   } finally {

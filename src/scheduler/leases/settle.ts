@@ -1,7 +1,7 @@
 /** Settles attempts. Successes take a fast path; all other outcomes are read, decided and written under their fence. */
 
 import type { Job } from '../../core/job.ts';
-import type { Start, Success } from '../../core/lease.ts';
+import type { Settled, Start, Success } from '../../core/lease.ts';
 import type { Outcome, Settlement } from '../../core/outcome.ts';
 import { recordOf } from '../../core/transition.ts';
 import type { SchedulerContext } from '../context.ts';
@@ -15,33 +15,51 @@ export async function settle(
   settlements: readonly Settlement[],
   signal: AbortSignal,
 ): Promise<SettleAnswer[]> {
-  const answers = settlements.map((): SettleAnswer => 'lease_lost');
-  const successes: { index: number; success: Success }[] = [];
+  const answers: SettleAnswer[] = [];
+  const successes: Success[] = [];
+  /** The places of successes and of other outcomes among the settlements. */
+  const places: number[] = [];
   const others: number[] = [];
   const starts: Start[] = [];
-  settlements.forEach(({ jobId, attempt, workerId, startedAt, outcome }, index) => {
-    if (outcome.type !== 'succeeded') {
+  for (const { jobId, attempt, workerId, startedAt, outcome } of settlements) {
+    const place = answers.push('lease_lost') - 1;
+    if (outcome.type === 'succeeded') {
+      places.push(place);
+      successes.push({ jobId, attempt, workerId, exitCode: outcome.exitCode, startedAt, result: outcome.result });
+    } else {
+      others.push(place);
       if (startedAt !== undefined) starts.push({ jobId, attempt, workerId, startedAt });
-      return others.push(index);
     }
-    const success: Success = { jobId, attempt, workerId, exitCode: outcome.exitCode };
-    if (outcome.result !== undefined) success.result = outcome.result;
-    if (startedAt !== undefined) success.startedAt = startedAt;
-    return successes.push({ index, success });
-  });
+  }
   if (successes.length > 0) {
-    const settled = await context.store.settle(
-      successes.map(({ success }) => success),
-      signal,
-    );
-    context.telemetry.settled(settled);
-    context.telemetry.waited(settled.filter((_, position) => successes[position]?.success.startedAt !== undefined));
-    successes.forEach(({ index }, position) => (answers[index] = settled[position]?.result ?? 'lease_lost'));
+    const settled = await context.store.settle(successes, signal);
+    context.telemetry.settled(settled, successes);
+    if (context.telemetry.log.isVerbose) await logDone(context, successes, settled, signal);
+    places.forEach((place, position) => (answers[place] = settled[position]?.result ?? 'lease_lost'));
   }
   if (starts.length > 0) await context.store.start(starts, signal);
   if (others.length > 0) await settleOthers(context, settlements, { others, answers, signal });
-  context.telemetry.leaseLost(answers.filter((answer) => answer === 'lease_lost').length);
+  context.telemetry.leaseLost(answers.reduce((count, answer) => (answer === 'lease_lost' ? count + 1 : count), 0));
   return answers;
+}
+
+/** Reads the jobs, since the answers of the store have no names. */
+async function logDone(
+  { store, telemetry }: SchedulerContext,
+  successes: readonly Success[],
+  settled: readonly Settled[],
+  signal: AbortSignal,
+): Promise<void> {
+  const fresh = successes.filter((_, position) => isFresh(settled[position]));
+  const jobs = await store.read(
+    fresh.map(({ jobId }) => jobId),
+    signal,
+  );
+  for (const job of jobs) telemetry.log.ended(job, job.startedAt);
+}
+
+function isFresh(answer: Settled | undefined): boolean {
+  return answer?.result === 'ok' && answer.fresh;
 }
 
 interface Others {

@@ -1,7 +1,7 @@
 /** The calls of workers: register, claim jobs, renew leases, report. */
 
 import type { ClaimedJob } from '../../core/job.ts';
-import type { HeartbeatAnswer, HeartbeatRequest, Report } from '../../core/lease.ts';
+import type { HeartbeatAnswer, HeartbeatRequest, LeaseRef, Report } from '../../core/lease.ts';
 import type { Settlement } from '../../core/outcome.ts';
 import type { LogChunk } from '../../core/output.ts';
 import type { NewWorker, WorkerRow } from '../../core/worker.ts';
@@ -9,12 +9,15 @@ import type { ClaimRequest } from '../../store/job-store.ts';
 import type { SchedulerContext } from '../context.ts';
 import { jobNotFound } from '../jobs/change-job.ts';
 import { claim } from './claim.ts';
+import { reclaimFromGone } from './reclaim.ts';
 import { type SettleAnswer, settle } from './settle.ts';
 
 export interface WorkerCalls {
   register(worker: NewWorker, signal: AbortSignal): Promise<WorkerRow>;
   /** Waits up to `waitMs` for work, at most for a lease, then answers with an empty list. */
   claim(request: ClaimRequest & { waitMs: number }, signal: AbortSignal): Promise<ClaimedJob[]>;
+  /** Ends the waits of the worker's claims up to this number: each answers with the jobs that it has, or none. */
+  endClaimWait(workerId: number, claimSeq: number): void;
   /** `undefined`: no such worker. */
   heartbeat(request: HeartbeatRequest, signal: AbortSignal): Promise<HeartbeatAnswer | undefined>;
   /** Returns, in order, `ok` if accepted now or before, `lease_lost` if the attempt is no longer this worker's. */
@@ -26,6 +29,8 @@ export interface WorkerCalls {
   /** The last checkpoint of any attempt; `null`: none. */
   checkpoint(id: number, signal: AbortSignal): Promise<unknown>;
   leave(workerId: number, signal: AbortSignal): Promise<void>;
+  /** Takes back the jobs of a remote worker: its process has ended, and so have its commands. */
+  gone(workerId: number, signal: AbortSignal): Promise<void>;
 }
 
 interface WorkerCallOptions {
@@ -40,11 +45,14 @@ export function workerCallsOf(context: SchedulerContext, { leaseMs, stopped }: W
     register: (worker, signal) => store.registerWorker(worker, signal),
     claim: ({ waitMs, ...request }, signal) =>
       claim(context, { ...request, waitMs: Math.min(waitMs, leaseMs) }, { signal, stopped }),
+    endClaimWait: (workerId, claimSeq) => context.claimWaits.end(workerId, claimSeq),
     async heartbeat({ started = [], ...heartbeat }, signal) {
       const { workerId } = heartbeat;
       const starts = started.map((start) => ({ ...start, workerId }));
       if (starts.length > 0) await store.start(starts, signal);
-      return await store.heartbeat(heartbeat, signal);
+      const answer = await store.heartbeat(heartbeat, signal);
+      if (answer !== undefined && answer.returned.length > 0) await countReturned(context, answer.returned, signal);
+      return answer;
     },
     settle: (settlements, signal) => settle(context, settlements, signal),
     writeLogs: (chunks, signal) => store.appendLogs(chunks, signal),
@@ -54,6 +62,24 @@ export function workerCallsOf(context: SchedulerContext, { leaseMs, stopped }: W
       if (value === null && (await store.read([id], signal)).length === 0) throw jobNotFound(id);
       return value;
     },
-    leave: (workerId, signal) => store.leaveWorker(workerId, signal),
+    async leave(workerId, signal) {
+      context.claimWaits.forget(workerId);
+      await store.leaveWorker(workerId, signal);
+    },
+    gone: (workerId, signal) => reclaimFromGone(context, workerId, signal),
   };
+}
+
+/** Counts claims that went back to their queues. They are back, so an error here must not fail the heartbeat. */
+async function countReturned(
+  { store, telemetry, log }: SchedulerContext,
+  returned: readonly LeaseRef[],
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    const ids = returned.map(({ jobId }) => jobId);
+    telemetry.returned(await store.read(ids, signal));
+  } catch (error) {
+    log.debug({ error, jobs: returned.length }, 'could not count returned jobs');
+  }
 }

@@ -1,8 +1,7 @@
 /** Declared schedules: `putSchedule` for one of them, `applySchedules` for an owner's whole list. */
 
 import { isWorkronError, WorkronError } from '../../core/error.ts';
-import { requireTicks } from '../../core/schedule/recurrence.ts';
-import { recurrenceOf } from '../../core/schedule/recurrence-of.ts';
+import { firstTick } from '../../core/schedule/recurrence-of.ts';
 import type { NewSchedule, Schedule } from '../../core/schedule/schedule.ts';
 import type { Schedules } from './schedules.ts';
 
@@ -89,7 +88,7 @@ async function ownedBy(schedules: Schedules, owner: string, signal: AbortSignal)
 /** Throws if the schedule never fires. The message names the schedule, so that it can be found in a list. */
 function checkTicks(schedule: NewSchedule, now: number): void {
   try {
-    requireTicks(recurrenceOf(schedule), now);
+    firstTick(schedule, now);
   } catch (error) {
     if (!isWorkronError(error, 'schedule_invalid')) throw error;
     throw new WorkronError('schedule_invalid', `${schedule.name}: ${error.message}`);

@@ -1,6 +1,8 @@
 /** The operations on schedules. */
 
 import { WorkronError } from '../../core/error.ts';
+import { jitterMs } from '../../core/schedule/jitter.ts';
+import { addRuns } from '../../core/schedule/plan-due.ts';
 import { oldestTicks } from '../../core/schedule/recurrence.ts';
 import { recurrenceOf } from '../../core/schedule/recurrence-of.ts';
 import {
@@ -15,7 +17,7 @@ import type { ChangeRequest, RunRequest, ScheduleFilter, TickFilter } from '../.
 import type { SchedulerContext } from '../context.ts';
 import { withInstallationTargets } from '../notify/targets.ts';
 import { pageOf } from '../page.ts';
-import { AdaptiveBatch, BATCH } from './adaptive-batch.ts';
+import { AdaptiveBatch } from './adaptive-batch.ts';
 import { type Backfilled, type BackfillRequest, scheduleNotFound, ticksInRange, ticksWithoutRun } from './backfill.ts';
 
 export interface SchedulePage {
@@ -30,6 +32,13 @@ export interface TickPage {
   items: Tick[];
   /** Pass as `before` to read the next page; `null` on the last page. */
   nextBefore: number | null;
+}
+
+interface NextTicks {
+  timezone: string;
+  ticks: number[];
+  /** How long after its tick a run starts, by the schedule's jitter; `null`: each key has another delay. */
+  delayMs: number | null;
 }
 
 interface Options {
@@ -66,7 +75,7 @@ export interface Schedules {
   /** Runs past ticks that have no run. Throws `bad_request` for more than `MAX_BACKFILLED` of them. */
   backfillSchedule(name: string, request: BackfillRequest, options: Options, signal: AbortSignal): Promise<Backfilled>;
   /** The next `count` ticks from now on, even if the schedule is paused. */
-  nextTicks(name: string, count: number, signal: AbortSignal): Promise<{ timezone: string; ticks: number[] }>;
+  nextTicks(name: string, count: number, signal: AbortSignal): Promise<NextTicks>;
   ticks(
     name: string,
     filter: TickFilter,
@@ -103,7 +112,9 @@ export function schedulesOf(context: SchedulerContext): Schedules {
       const schedule = await readSchedule(context, name, signal);
       const now = await store.now(signal);
       const ticks = oldestTicks(recurrenceOf(schedule), now, Number.POSITIVE_INFINITY, count);
-      return { timezone: schedule.timezone, ticks };
+      const { timezone, jitterMs: window, forEach } = schedule;
+      const delayMs = window === 0 ? 0 : forEach === null ? jitterMs(name, '', window) : null;
+      return { timezone, ticks, delayMs };
     },
     async ticks(name, filter, { before, limit }, signal) {
       const found = await store.ticks(name, filter, { before, limit: limit + 1 }, signal);
@@ -135,9 +146,9 @@ async function change(
   const batch = new AdaptiveBatch(context);
   let at: number | null = null;
   for (;;) {
-    const request: ChangeRequest = { change, at, limit: BATCH, notify };
+    const request: Omit<ChangeRequest, 'limit'> = { change, at, notify };
     const step = await batch.judge(
-      (lines) => context.store.changeSchedule(name, { ...request, lines }, signal),
+      (size) => context.store.changeSchedule(name, { ...request, ...size }, signal),
       signal,
     );
     if (step === 'too_large') continue;
@@ -190,21 +201,24 @@ async function run(
 ): Promise<{ ticks: Tick[]; replayed: boolean }> {
   const notify = withInstallationTargets([], context.notify);
   const ran = required(await context.store.runSchedule(name, { ...request, notify }, options, signal), name);
-  await countSubmitted(context, ran, signal);
+  await countSubmitted(context, { name, ...ran }, signal);
   return ran;
 }
 
 /** Counts the jobs that were started. They are stored, so an error here must not fail the call. */
 async function countSubmitted(
-  { store, telemetry, log }: SchedulerContext,
-  { ticks, replayed }: { ticks: readonly Tick[]; replayed: boolean },
+  { store, telemetry, clock, log }: SchedulerContext,
+  { name, ticks, replayed }: { name: string; ticks: readonly Tick[]; replayed: boolean },
   signal: AbortSignal,
 ): Promise<void> {
-  const ids = ticks.flatMap(({ jobId }) => jobId ?? []);
-  if (replayed || ids.length === 0) return;
+  const runs = ticks.filter(({ jobId, workflowId }) => jobId !== null || workflowId !== null).length;
+  if (replayed || runs === 0) return;
   try {
-    telemetry.submitted((await store.read(ids, signal)).map((job) => ({ job, deduplicated: false })));
+    const schedule = await store.schedule(name, signal);
+    const started = {};
+    if (schedule !== undefined) addRuns(started, schedule.target, runs);
+    telemetry.started(started, clock.now(), { schedule: name });
   } catch (error) {
-    log.debug({ error, jobs: ids.length }, 'could not count the jobs of a manual run');
+    log.debug({ error, schedule: name, runs }, 'could not count the jobs of a manual run');
   }
 }

@@ -3,8 +3,9 @@
 import type { NewForEach, NewStep } from '../../core/dag/new-workflow.ts';
 import type { Workflow, WorkflowStep } from '../../core/dag/workflow.ts';
 import { WorkronError } from '../../core/error.ts';
-import type { Job, NewJob } from '../../core/job.ts';
 import type { SchedulerContext } from '../context.ts';
+import { newJobOf } from '../jobs/new-job-of.ts';
+import { insertWorkflow } from './insert-workflow.ts';
 import { readWorkflow } from './workflows.ts';
 
 export interface RerunRequest {
@@ -35,7 +36,7 @@ export async function rerunWorkflow(
     return newStep(step, { steps, places, parents: kept ? [] : (parents[place] ?? []), kept });
   });
   const workflow = { name: original.name, params: original.params, notify: original.notify, steps: again, rerunOf: id };
-  return (await context.store.insertWorkflow(workflow, {}, signal)).workflow;
+  return (await insertWorkflow(context, workflow, {}, signal)).workflow;
 }
 
 /** For each step, the positions of its parents in the list. */
@@ -73,7 +74,7 @@ interface Place {
 function newStep({ key, job, condition, group }: WorkflowStep, { steps, places, parents, kept }: Place): NewStep {
   return {
     key,
-    job: newJob(job),
+    job: newJobOf(job),
     parents: parents.flatMap((place) => places.get(place) ?? []),
     condition,
     forEach:
@@ -92,14 +93,4 @@ function sourceOf(
   if (!('parentId' in source)) return source;
   const parent = steps.findIndex(({ job }) => job.id === source.parentId);
   return { parent: places.get(parent) ?? 0, path: source.path };
-}
-
-/** The job as it was submitted. */
-function newJob(job: Job): NewJob {
-  const { name, queue, priority, command, handler, input, maxAttempts, backoff, retryOn, noRetryOn, timeoutMs } = job;
-  const { startTimeoutMs, killGraceMs, rerun, onDisconnect, env, cwd, tags, requires, resources, fairKey } = job;
-  const what = { name, queue, priority, command, handler, input, maxAttempts, backoff, retryOn, noRetryOn, timeoutMs };
-  const how = { startTimeoutMs, killGraceMs, rerun, onDisconnect, env, cwd, tags, requires, resources, fairKey };
-  const { continueOnFailure, notify, tick } = job;
-  return { ...what, ...how, continueOnFailure, notify, tick, runAt: null, delayMs: null, unique: null, dependsOn: [] };
 }

@@ -3,11 +3,13 @@
 import type { NewWorkflow } from '../../core/dag/new-workflow.ts';
 import type { Workflow, WorkflowFilter, WorkflowStep } from '../../core/dag/workflow.ts';
 import { WorkronError } from '../../core/error.ts';
+import type { Job } from '../../core/job.ts';
 import type { InsertOptions } from '../../store/job-store.ts';
 import type { SchedulerContext } from '../context.ts';
 import { changeAll } from '../jobs/change-all.ts';
 import { withInstallationTargets } from '../notify/targets.ts';
 import { pageOf } from '../page.ts';
+import { insertWorkflow } from './insert-workflow.ts';
 import { type RerunRequest, rerunWorkflow } from './rerun.ts';
 import { viewWorkflow, type WorkflowView } from './view-workflow.ts';
 
@@ -34,7 +36,10 @@ export interface Workflows {
   ): Promise<WorkflowPage>;
   /** Cancels waiting steps at once and asks running ones to stop. */
   cancelWorkflow(id: number, signal: AbortSignal): Promise<Workflow>;
-  /** Retries every failed or cancelled step; steps that were skipped because of them are judged again. */
+  /**
+   * Retries every cancelled step, and every failed one whose failure does not count as success. Steps that were skipped
+   * because of them are judged again.
+   */
   retryWorkflow(id: number, signal: AbortSignal): Promise<Workflow>;
   /** Inserts a workflow that repeats a step and, unless `only`, its descendants; ancestors that are done are kept. */
   rerunWorkflow(id: number, request: RerunRequest, signal: AbortSignal): Promise<Workflow>;
@@ -46,7 +51,7 @@ export function workflowsOf(context: SchedulerContext): Workflows {
     /** Notifications are about the workflow as a whole, not about each step. */
     submitWorkflow(workflow, options, signal) {
       const notify = withInstallationTargets(workflow.notify ?? [], context.notify);
-      return store.insertWorkflow({ ...workflow, notify }, options, signal);
+      return insertWorkflow(context, { ...workflow, notify }, options, signal);
     },
     workflow: (id, signal) => viewWorkflow(context, id, signal),
     workflows: async (filter, { before, limit }, signal) =>
@@ -91,20 +96,36 @@ export async function cancelWorkflow(context: SchedulerContext, id: number, sign
 
 async function retryWorkflow(context: SchedulerContext, id: number, signal: AbortSignal): Promise<Workflow> {
   await readWorkflow(context, id, signal);
-  const except = await groupsWithFailedItems(context, id, signal);
+  const groups = await groupsWithItemsToRetry(context, id, signal);
   const filter = { workflowId: id, statuses: ['failed', 'cancelled'] as const };
+  const except = (job: Job) => isTolerated(job) || groups.has(job.id);
   const changed = await changeAll(context, { action: 'retry', filter, except }, signal);
-  if (changed === 0)
-    throw new WorkronError('illegal_transition', `Workflow ${id} has no failed or cancelled step to retry`);
+  if (changed === 0) {
+    throw new WorkronError(
+      'illegal_transition',
+      `Workflow ${id} has no failed or cancelled step to retry; failures with continue_on_failure count as success`,
+    );
+  }
   return await readWorkflow(context, id, signal);
 }
 
+/** Children and workflow went on after such a failure, so the workflow does not need another attempt. */
+function isTolerated({ status, continueOnFailure }: Job): boolean {
+  return status === 'failed' && continueOnFailure;
+}
+
 /** The groups that are reopened by the retry of their items, and so are not retried themselves. */
-async function groupsWithFailedItems(context: SchedulerContext, id: number, signal: AbortSignal): Promise<Set<number>> {
+async function groupsWithItemsToRetry(
+  context: SchedulerContext,
+  id: number,
+  signal: AbortSignal,
+): Promise<Set<number>> {
   const found = new Set<number>();
   for await (const steps of stepPages(context, id, signal)) {
     for (const { job, group } of steps) {
-      if (group !== null && group.counts.failed + group.counts.cancelled > 0) found.add(job.id);
+      if (group === null) continue;
+      const failed = job.continueOnFailure ? 0 : group.counts.failed;
+      if (failed + group.counts.cancelled > 0) found.add(job.id);
     }
   }
   return found;

@@ -25,7 +25,7 @@ export function planClaim(workerId: number, { profile, slots, prefetch, maxWaitM
   if (wantedPrefetch > 0) return { ...plan, prefetch: true, limit: wantedPrefetch, waitMs: 0 };
   const limit = prefetch.size > 0 ? 0 : slots.free;
   if (limit <= 0) return undefined;
-  // Resources that become free during the wait are offered only by the next claim, so that wait is short.
+  // Resources that become free end the wait, so that the next claim offers them. The call that ends it may get lost.
   const waitMs = slots.isShort ? Math.min(maxWaitMs, SHORT_WAIT_MS) : maxWaitMs;
   return { ...plan, prefetch: false, limit, waitMs };
 }

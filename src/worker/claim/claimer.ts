@@ -4,7 +4,7 @@ import type { Clock, Random } from '../../core/clock.ts';
 import type { ClaimedJob } from '../../core/job.ts';
 import type { Log } from '../../ops/log.ts';
 import { Wake } from '../../ops/wake.ts';
-import type { JobSource } from '../job-source.ts';
+import type { JobSource, SourceClaim } from '../job-source.ts';
 import { RetryBackoff } from '../time/retry-backoff.ts';
 import { within } from '../time/within.ts';
 import type { ClaimPlan } from './claim-plan.ts';
@@ -22,6 +22,8 @@ interface ClaimerOptions {
   request: () => ClaimPlan | undefined;
   /** Takes the jobs over. Returns false if they cannot be taken any more; they are returned by the next heartbeat. */
   onJobs: (jobs: ClaimedJob[], plan: ClaimPlan) => boolean;
+  /** True if the worker can offer more than this claim did, so that it should not wait any longer. */
+  isOutdated: (plan: ClaimPlan) => boolean;
 }
 
 export class Claimer {
@@ -32,6 +34,8 @@ export class Claimer {
   #lastAnswered = 0;
   #gaveUp = false;
   #current = new AbortController();
+  /** The claim under way, until its wait is ended. */
+  #open: SourceClaim | undefined;
 
   constructor(options: ClaimerOptions) {
     this.#options = options;
@@ -54,6 +58,7 @@ export class Claimer {
   /** Claims again without waiting, because the worker may want jobs now. */
   wake(): void {
     this.#wake.fire();
+    if (this.#open !== undefined && this.#options.isOutdated(this.#open)) this.#endWait(this.#open);
   }
 
   /** Gives up the claim under way, which was made under an old worker id. */
@@ -85,6 +90,14 @@ export class Claimer {
     }
   }
 
+  /** Resources became free, which the claim under way does not offer. If the call is lost, its wait is short anyway. */
+  #endWait({ workerId, claimSeq }: SourceClaim): void {
+    const { source, log } = this.#options;
+    this.#open = undefined;
+    const ended = within(ANSWER_MS, this.#current.signal, (inner) => source.endWait(workerId, claimSeq, inner));
+    ended.catch((error: unknown) => log.debug({ error, claim_seq: claimSeq }, 'could not end the wait of a claim'));
+  }
+
   /** Makes one claim. `within` drops the answer to a claim that was given up. */
   async #claim(request: ClaimPlan): Promise<void> {
     const { source, onJobs } = this.#options;
@@ -95,9 +108,11 @@ export class Claimer {
     let taken = false;
     try {
       const claim = { ...request, claimSeq };
+      if (request.waitMs > 0) this.#open = claim;
       const jobs = await within(request.waitMs + ANSWER_MS, current, (inner) => source.claim(claim, inner));
       taken = onJobs(jobs, request) || jobs.length === 0;
     } finally {
+      this.#open = undefined;
       this.#lastAnswered = claimSeq;
       if (!taken) this.#gaveUp = true;
     }

@@ -1,6 +1,5 @@
 /** Runs the commands of jobs through the launcher. */
 
-import { mkdirSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { formatDuration } from '../../core/duration.ts';
@@ -21,7 +20,7 @@ interface CommandExecutorOptions {
   launcher: CommandLauncher;
   output: OutputWriter;
   /** For the files that commands read and write. */
-  folder: string;
+  folder: { readonly path: string };
   log: Log;
 }
 
@@ -31,16 +30,14 @@ export function commandExecutor(options: CommandExecutorOptions): Executor {
 
 async function runCommand(options: CommandExecutorOptions, assignment: Assignment): Promise<Outcome> {
   const { job } = assignment;
-  const { folder } = options;
-  // The system may have removed temporary files while nothing ran.
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const folder = options.folder.path;
   const result = join(folder, `result-${job.id}-${job.attempt}`);
   const parents = job.runContext?.parents ?? [];
-  if (parents.length === 0) return runWithFiles(options, assignment, { result, parents: null });
+  if (parents.length === 0) return runWithFiles(options, assignment, { folder, result, parents: null });
   const file = join(folder, `parents-${job.id}-${job.attempt}.json`);
   await writeFile(file, parentsDocument(parents), { mode: 0o600 });
   try {
-    return await runWithFiles(options, assignment, { result, parents: file });
+    return await runWithFiles(options, assignment, { folder, result, parents: file });
   } finally {
     await rm(file, { force: true });
   }
@@ -49,12 +46,12 @@ async function runCommand(options: CommandExecutorOptions, assignment: Assignmen
 async function runWithFiles(
   options: CommandExecutorOptions,
   assignment: Assignment,
-  files: AttemptFiles,
+  files: AttemptFiles & { folder: string },
 ): Promise<Outcome> {
   const { launcher, output, log } = options;
   const { job } = assignment;
-  const commandFile = join(options.folder, `command-${job.id}-${job.attempt}`);
-  const variablePrefix = join(options.folder, `variable-${job.id}-${job.attempt}`);
+  const commandFile = join(files.folder, `command-${job.id}-${job.attempt}`);
+  const variablePrefix = join(files.folder, `variable-${job.id}-${job.attempt}`);
   const env = shortenVariables(attemptEnvironment(job, files), variablePrefix);
   const argument = shellArgument(job.command as string, commandFile);
   const stream = output.open(assignment, (bytes) => launcher.credit(command, bytes));

@@ -46,6 +46,7 @@ export function attemptEnvironment(job: ClaimedJob, files: AttemptFiles): Record
     WORKRON_JOB_ID: String(job.id),
     WORKRON_ATTEMPT: String(job.attempt),
     WORKRON_QUEUE: job.queue,
+    ...(job.name === null ? {} : { WORKRON_NAME: job.name }),
     WORKRON_OUTPUT: files.result,
     ...(files.parents === null ? {} : { WORKRON_PARENTS: files.parents }),
   };

@@ -5,8 +5,8 @@ import {
   hasProcessTable,
   listPids,
   type ProcessStat,
+  readMarks,
   readStat,
-  readVariable,
   TREE_MARK,
 } from './process-table.ts';
 
@@ -140,7 +140,7 @@ class ProcessForest implements Forest {
     if (near !== undefined) return near.id;
     const inherited = stat.parent > 1 ? this.#attribute(stat.parent) : null;
     if (inherited !== null) return inherited;
-    for (const mark of readVariable(pid, TREE_MARK)?.split(' ') ?? []) {
+    for (const mark of readMarks(pid, TREE_MARK)) {
       const marked = this.#byMark.get(mark);
       if (marked !== undefined) return marked.id;
     }

@@ -9,6 +9,7 @@ export const FRAME = {
   stop: 2,
   credit: 3,
   deadline: 4,
+  gone: 5,
   /** From launcher to worker. */
   output: 10,
   exit: 11,
@@ -40,6 +41,13 @@ export interface DeadlineMessage {
   /** When nothing may be left. */
   killInMs: number;
 }
+
+/**
+ * The request that a launcher sends if its worker ends without leaving: to the first of these addresses that takes it.
+ * `null`: none. Its token allows this request only: commands may be able to read the launcher's memory. For the same reason
+ * it is not passed by environment or arguments.
+ */
+export type GoneMessage = { urls: readonly string[]; headers: Readonly<Record<string, string>> } | null;
 
 export interface ExitMessage {
   exitCode: number | null;

@@ -3,11 +3,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import type { Socket } from 'node:net';
-import { extname, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
+import type { Part } from '../../core/part.ts';
 import type { Log } from '../../ops/log.ts';
 import { monotonicMs } from '../../ops/monotonic.ts';
+import { pathInto } from '../../ops/start-part.ts';
 import { passedOn } from '../command/environment.ts';
 import {
   type DeadlineMessage,
@@ -16,14 +17,14 @@ import {
   encodeMessage,
   FRAME,
   FrameReader,
+  type GoneMessage,
   type StartMessage,
 } from './frames.ts';
 import { canEnclose, enclose } from './namespace.ts';
-import { identityOf, LAUNCHER_MARK } from './process-table.ts';
+import { identityOf, LAUNCHER_MARK, LAUNCHER_VARIABLES } from './process-table.ts';
 import { sweepOrphans } from './sweep.ts';
 
-/** `main.ts` in the sources, `main.js` in the published package. */
-const ENTRY = fileURLToPath(new URL(`./main${extname(import.meta.url)}`, import.meta.url));
+const ENTRY: Part = { file: new URL('./main.ts', import.meta.url) };
 const HEAP_MB = 64;
 /** A launcher that died younger than this is not restarted at once. */
 const YOUNG_MS = 5_000;
@@ -35,8 +36,8 @@ export interface LauncherOptions {
   pidNamespace: (typeof PID_NAMESPACE)[number];
   /** `auto`: the cheapest way to start a shell that this version of Node offers. */
   starter?: 'auto' | 'node';
-  /** The folder for its pipes. */
-  folder: string;
+  /** For its pipes. */
+  folder: { readonly path: string };
   /** The environment of commands, in addition to their own variables. */
   env: Readonly<Record<string, string>>;
   log: Log;
@@ -58,9 +59,14 @@ export class Launcher implements AsyncDisposable {
   readonly #options: LauncherOptions;
   readonly #running = new Map<number, CommandListener>();
   #enclosed = false;
+  /** Returns the path of the launcher's code, given a folder of its own. */
+  #entry: (folder: string) => string = () => '';
   #child: ChildProcess | undefined;
   #input: Socket | undefined;
   #deadline: { message: DeadlineMessage; at: number } | undefined;
+  #gone: GoneMessage = null;
+  /** Launchers that died, and whose commands may be left. */
+  #unswept = 0;
   #starter: 'auto' | 'node';
   #nextId = 1;
   #closing = false;
@@ -82,6 +88,7 @@ export class Launcher implements AsyncDisposable {
 
   async open(): Promise<void> {
     this.#enclosed = this.#options.pidNamespace === 'auto' && (await canEnclose());
+    this.#entry = await pathInto(ENTRY);
     this.#start();
   }
 
@@ -111,28 +118,36 @@ export class Launcher implements AsyncDisposable {
     this.#send(encodeMessage(FRAME.deadline, 0, message));
   }
 
+  /** Sets what the launcher reports if this process ends and no command is left. */
+  setGone(message: GoneMessage): void {
+    this.#gone = message;
+    // The next launcher knows nothing of commands that one before it has left.
+    if (this.#unswept === 0) this.#send(encodeMessage(FRAME.gone, 0, message));
+  }
+
   /** Stops running commands and ends the launcher. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing = true;
     const child = this.#child;
     if (child === undefined) return;
     const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
+    this.setGone(null);
     this.#input?.end();
     await ended;
   }
 
   #start(): void {
     const { folder, env, log } = this.#options;
-    const pipes = mkdtempSync(join(folder, 'pipes-'));
+    const pipes = mkdtempSync(join(folder.path, 'pipes-'));
     const flags = [`--max-old-space-size=${HEAP_MB}`, '--disable-warning=ExperimentalWarning'];
     const place = this.#enclosed ? 'enclosed' : 'open';
-    const node = [process.execPath, ...flags, ENTRY, pipes, place, this.#starter];
+    const node = [process.execPath, ...flags, this.#entry(pipes), pipes, place, this.#starter];
     const [command, ...args] = this.#enclosed ? enclose(node) : node;
     const child = spawn(command as string, args, {
       stdio: ['pipe', 'pipe', 'pipe'],
       // Not attached to the terminal: Ctrl-C must reach only the worker.
       detached: true,
-      env: { ...env, ...compileCache(), [LAUNCHER_MARK]: identityOf(process.pid) },
+      env: { ...env, ...ownVariables(), [LAUNCHER_MARK]: identityOf(process.pid) },
     });
     const startedAt = monotonicMs();
     const frames = new FrameReader((kind, id, payload) => this.#receive(kind, id, payload));
@@ -152,6 +167,7 @@ export class Launcher implements AsyncDisposable {
     });
     this.#child = child;
     this.#input = child.stdin as Socket;
+    this.setGone(this.#gone);
     if (this.#deadline === undefined) return;
     const { message, at } = this.#deadline;
     const passedMs = startedAt - at;
@@ -163,7 +179,14 @@ export class Launcher implements AsyncDisposable {
     const orphans = [...this.#running.values()];
     this.#running.clear();
     const { log } = this.#options;
-    await sweepOrphans(log).catch((error: unknown) => log.error({ error }, 'could not sweep what the launcher left'));
+    this.#unswept += 1;
+    try {
+      await sweepOrphans(log);
+      this.#unswept -= 1;
+      this.setGone(this.#gone);
+    } catch (error) {
+      log.error({ error }, 'could not sweep what the launcher left');
+    }
     if (young) await sleep(PAUSE_MS);
     for (const listener of orphans) {
       listener.onExit({ exitCode: null, signal: null, stopped: 'launcher', startError: null, left: 0 });
@@ -192,7 +215,7 @@ export class Launcher implements AsyncDisposable {
 }
 
 /** What a worker needs of a launcher. */
-export type CommandLauncher = Pick<Launcher, 'run' | 'stop' | 'credit' | 'setDeadline'> & AsyncDisposable;
+export type CommandLauncher = Pick<Launcher, 'run' | 'stop' | 'credit' | 'setDeadline' | 'setGone'> & AsyncDisposable;
 
 /** Opens a launcher after ending what a previous one left on this machine. */
 export async function openLauncher(options: Omit<LauncherOptions, 'env'>): Promise<Launcher> {
@@ -202,8 +225,15 @@ export async function openLauncher(options: Omit<LauncherOptions, 'env'>): Promi
   return launcher;
 }
 
-/** With this process's compile cache, the launcher starts in a third of the time. */
-function compileCache(): Record<string, string> {
-  const { NODE_COMPILE_CACHE: folder } = process.env;
-  return folder === undefined ? {} : { NODE_COMPILE_CACHE: folder };
+/**
+ * Variables for the launcher, but not for its commands: with this process's compile cache it starts in a third of the time,
+ * and it trusts the same certificates.
+ */
+function ownVariables(): Record<string, string> {
+  const own: Record<string, string> = {};
+  for (const name of LAUNCHER_VARIABLES) {
+    const value = process.env[name];
+    if (value !== undefined) own[name] = value;
+  }
+  return own;
 }

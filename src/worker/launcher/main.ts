@@ -12,12 +12,14 @@ import {
   encodeMessage,
   FRAME,
   FrameReader,
+  type GoneMessage,
   type StartMessage,
   type StopMessage,
 } from './frames.ts';
 import { nodeStarter } from './node-starter.ts';
 import { openPosixStarter } from './posix-starter.ts';
-import { hasProcessTable, LAUNCHER_MARK } from './process-table.ts';
+import { hasProcessTable, LAUNCHER_MARK, LAUNCHER_VARIABLES } from './process-table.ts';
+import { reportGone } from './report-gone.ts';
 import { Supervisor } from './supervisor.ts';
 
 const WATCH_MS = 100;
@@ -30,8 +32,8 @@ process.title = 'workron launcher';
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
 closeInherited();
 
-// Variables for the launcher, not for its commands.
-const { [LAUNCHER_MARK]: _, NODE_COMPILE_CACHE: _cache, ...env } = process.env;
+const env = { ...process.env };
+for (const name of [LAUNCHER_MARK, ...LAUNCHER_VARIABLES]) delete env[name];
 // Not process.stdout: writes to it would block if the worker does not read, and the deadline would pass unnoticed.
 const output = new Socket({ fd: 1, readable: false, writable: true });
 // The end of the input shows that the worker is gone.
@@ -47,12 +49,16 @@ const supervisor = new Supervisor({
   onExit: (id, exit) => send(encodeMessage(FRAME.exit, id, exit)),
 });
 
+/** What to report if the worker ends without leaving. */
+let gone: GoneMessage = null;
+
 const frames = new FrameReader((kind, id, payload) => {
   if (kind === FRAME.credit) return supervisor.addCredit(id, payload.readUInt32LE(0));
   const message: unknown = JSON.parse(payload.toString());
   if (kind === FRAME.start) supervisor.start(id, message as StartMessage);
   else if (kind === FRAME.stop) supervisor.stop(id, (message as StopMessage).graceMs);
   else if (kind === FRAME.deadline) supervisor.setDeadline(message as DeadlineMessage);
+  else if (kind === FRAME.gone) gone = message as GoneMessage;
 });
 
 const input = new Socket({ fd: 0, readable: true, writable: false });
@@ -71,8 +77,9 @@ function send(frame: Buffer): void {
 }
 
 async function leave(): Promise<void> {
-  await supervisor.abandon();
+  const nothingLeft = await supervisor.abandon();
   clearInterval(watch);
+  if (nothingLeft && gone !== null) await reportGone(gone);
   rmSync(folder, { recursive: true, force: true });
   // In a PID namespace, the kernel kills what is left.
   process.exit(0);

@@ -5,6 +5,7 @@
 
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { passedOn } from '../command/environment.ts';
 
 /** Mounts stay shared with the machine, except /proc. */
 const UNSHARE = [
@@ -36,7 +37,7 @@ async function probe(): Promise<boolean> {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return false;
   try {
     const [command, ...args] = [...UNSHARE, '/bin/sh', '-c', PROBE];
-    await promisify(execFile)(command, args, { timeout: 5_000 });
+    await promisify(execFile)(command, args, { timeout: 5_000, env: passedOn(process.env) });
     return true;
   } catch {
     return false;

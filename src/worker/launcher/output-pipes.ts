@@ -4,8 +4,10 @@
  */
 
 import { spawnSync } from 'node:child_process';
-import { closeSync, constants, mkdirSync, openSync, rmSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { LAUNCHER_MARK } from './process-table.ts';
+import { isPrivateFolder, makeWorkFolder } from './work-folder.ts';
 
 const FIRST_BATCH = 16;
 
@@ -18,7 +20,7 @@ interface OutputPipe {
 
 /** Named pipes in one folder, created in batches and reused. */
 export class OutputPipes {
-  readonly #folder: string;
+  #folder: string;
   readonly #free: string[] = [];
   #made = 0;
 
@@ -30,9 +32,9 @@ export class OutputPipes {
     try {
       return openBoth(this.#free.pop() ?? this.#make());
     } catch {
-      // The system may have removed temporary files while nothing ran.
+      // The system may have removed temporary files while nothing ran. What has their names now may be another user's.
       this.#free.length = 0;
-      mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+      this.#folder = makeWorkFolder(process.env[LAUNCHER_MARK]);
       return openBoth(this.#make());
     }
   }
@@ -44,6 +46,7 @@ export class OutputPipes {
   }
 
   #make(): string {
+    if (!isPrivateFolder(this.#folder)) throw new Error(`${this.#folder} is gone`);
     const count = Math.max(FIRST_BATCH, this.#made);
     const paths = Array.from({ length: count }, (_, index) => join(this.#folder, `pipe-${this.#made + index}`));
     const made = spawnSync('mkfifo', ['-m', '600', ...paths]);
@@ -56,9 +59,11 @@ export class OutputPipes {
 
 function openBoth(path: string): OutputPipe {
   // The reader opens first and does not block, so that the writer does not block either.
-  const readFd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  const readFd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
   try {
-    return { path, readFd, writeFd: openSync(path, constants.O_WRONLY) };
+    const stat = fstatSync(readFd);
+    if (!stat.isFIFO() || stat.uid !== process.getuid?.()) throw new Error(`${path} is not a pipe of this user`);
+    return { path, readFd, writeFd: openSync(path, constants.O_WRONLY | constants.O_NOFOLLOW) };
   } catch (error) {
     closeSync(readFd);
     throw error;

@@ -7,6 +7,9 @@ export const TREE_MARK = 'WORKRON_TREE';
 /** The worker that a launcher belongs to. */
 export const LAUNCHER_MARK = 'WORKRON_LAUNCHER';
 
+/** Variables of the worker that its launcher gets too, and that are not passed on to commands. */
+export const LAUNCHER_VARIABLES = ['NODE_COMPILE_CACHE', 'NODE_EXTRA_CA_CERTS', 'NODE_USE_SYSTEM_CA'] as const;
+
 export interface ProcessStat {
   parent: number;
   group: number;
@@ -49,6 +52,22 @@ export function readVariable(pid: number, name: string): string | undefined {
   if (text === undefined || !text.includes(name)) return undefined;
   const found = text.split('\0').find((entry) => entry.startsWith(`${name}=`));
   return found?.slice(name.length + 1);
+}
+
+/**
+ * The marks in `name` that a process may carry. Anybody can start a process with any environment, so the marks of another
+ * user's process say nothing, and neither does a mark whose owner started after the process.
+ */
+export function readMarks(pid: number, name: string): string[] {
+  const value = readVariable(pid, name);
+  if (value === undefined || !isOwn(pid)) return [];
+  const startedAt = Number(readStat(pid)?.startedAt ?? 0);
+  return value.split(' ').filter((mark) => mark !== '' && Number(mark.split('.')[2]) <= startedAt);
+}
+
+/** True if this user started the process: a set-user-ID program changes only its effective user. */
+export function isOwn(pid: number): boolean {
+  return /^Uid:\t(\d+)/m.exec(readOr(`/proc/${pid}/status`) ?? '')?.[1] === String(process.getuid?.());
 }
 
 /** The PID namespace of this process. Pids of another namespace mean nothing here. */

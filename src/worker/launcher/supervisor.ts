@@ -41,6 +41,8 @@ export class Supervisor {
   /** True once the worker is gone. */
   #abandoned = false;
   #emptied: (() => void) | undefined;
+  /** True once a process could not be killed. */
+  #hasSurvivors = false;
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
@@ -96,14 +98,18 @@ export class Supervisor {
     for (const tree of this.#trees.values()) if (!tree.finishes) this.#end(tree, 'deadline', tree.graceMs);
   }
 
-  /** Stops everything within the worker's lease, because the worker is gone; resolves once nothing is left. */
-  abandon(): Promise<void> {
+  /**
+   * Stops everything within the worker's lease, because the worker is gone. Resolves once that is done: true if no process
+   * is left of any tree, false if one could not be killed.
+   */
+  async abandon(): Promise<boolean> {
     this.#abandoned = true;
     for (const tree of this.#trees.values()) this.#end(tree, 'deadline', tree.graceMs);
-    return new Promise((resolve) => {
+    await new Promise<void>((resolve) => {
       if (this.#trees.size === 0) resolve();
       else this.#emptied = resolve;
     });
+    return !this.#hasSurvivors;
   }
 
   #end(tree: Tree, why: ExitMessage['stopped'], graceMs: number): void {
@@ -162,6 +168,7 @@ export class Supervisor {
 
   #gone(tree: Tree): void {
     const left = this.#forest.left(tree).length;
+    if (left > 0) this.#hasSurvivors = true;
     this.#forest.remove(tree);
     this.#trees.delete(tree.id);
     const { exitCode, signal, stopped } = tree;

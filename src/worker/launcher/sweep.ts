@@ -10,10 +10,11 @@ import {
   hasProcessTable,
   identityOf,
   isDead,
+  isOwn,
   LAUNCHER_MARK,
   listPids,
+  readMarks,
   readStat,
-  readVariable,
   TREE_MARK,
 } from './process-table.ts';
 import { ownerOfFolder } from './work-folder.ts';
@@ -55,26 +56,20 @@ async function endAll(find: () => number[], graceMs: number): Promise<number> {
 
 /** Includes the processes between a launcher and its namespace: the first process of a namespace ends last. */
 function orphanedLaunchers(): number[] {
-  return listPids().filter((pid) => {
-    const worker = readVariable(pid, LAUNCHER_MARK);
-    return worker !== undefined && isDead(worker) && isRunning(pid);
-  });
+  return listPids().filter((pid) => readMarks(pid, LAUNCHER_MARK).some(isDead) && isRunning(pid));
 }
 
-/** A session with a marked process was begun within its tree, so all of the session belongs to the tree. */
+/**
+ * A session with a marked process was begun within its tree, so all of the session belongs to the tree. Processes of other
+ * users are left alone.
+ */
 function orphanedTrees(): number[] {
-  const own = marksOf(process.env[TREE_MARK]);
+  const outer = process.env[TREE_MARK]?.split(' ') ?? [];
   const pids = listPids();
-  const marked = pids.filter((pid) =>
-    marksOf(readVariable(pid, TREE_MARK)).some((mark) => isDead(mark) && !own.includes(mark)),
-  );
+  const marked = pids.filter((pid) => readMarks(pid, TREE_MARK).some((mark) => isDead(mark) && !outer.includes(mark)));
   if (marked.length === 0) return [];
   const sessions = new Set(marked.map((pid) => readStat(pid)?.session));
-  return pids.filter((pid) => sessions.has(readStat(pid)?.session ?? -1) && isRunning(pid));
-}
-
-function marksOf(value: string | undefined): string[] {
-  return value === undefined ? [] : value.split(' ').filter((mark) => mark !== '');
+  return pids.filter((pid) => sessions.has(readStat(pid)?.session ?? -1) && isOwn(pid) && isRunning(pid));
 }
 
 function isRunning(pid: number): boolean {

@@ -14,7 +14,7 @@ interface LeaseKeeperModule {
 const CHECK_SHARE = 1 / 4;
 const BLOCKED_SHARE = 3 / 4;
 
-const { plan, shared, heartbeatMs } = workerData as LeaseKeeperData;
+const { module: specifier, data, shared, heartbeatMs } = workerData as LeaseKeeperData;
 const cells = new BigInt64Array(shared);
 const read = (cell: number) => Number(Atomics.load(cells, cell));
 let connection: LeaseKeeperConnection | undefined;
@@ -45,12 +45,12 @@ async function renew(): Promise<void> {
 }
 
 function load(): Promise<LeaseKeeperModule> {
-  module ??= import(plan.module) as Promise<LeaseKeeperModule>;
+  module ??= import(specifier) as Promise<LeaseKeeperModule>;
   return module;
 }
 
 async function connect(): Promise<LeaseKeeperConnection> {
-  return (await load()).connect(plan.data);
+  return (await load()).connect(data);
 }
 
 async function close(): Promise<void> {

@@ -4,17 +4,23 @@
  * any running handler may take.
  */
 
-import { Worker as Thread } from 'node:worker_threads';
+import type { Worker as Thread } from 'node:worker_threads';
 import type { Clock } from '../../core/clock.ts';
 import type { LeaseKeeperPlan } from '../../core/lease-keeper.ts';
+import type { Part } from '../../core/part.ts';
 import type { Log } from '../../ops/log.ts';
 import { monotonicMs } from '../../ops/monotonic.ts';
+import { specifierOf, startThread } from '../../ops/start-part.ts';
 
 /** Cells of the shared memory. Instants are milliseconds of the monotonic clock. */
 export const CELLS = { aliveAt: 0, longestMs: 1, workerId: 2, renewedAt: 3 } as const;
 
+const THREAD: Part = { file: new URL('./lease-keeper-thread.ts', import.meta.url) };
+
 export interface LeaseKeeperData {
-  plan: LeaseKeeperPlan;
+  /** What the thread imports to connect, and what `connect` takes. */
+  module: string;
+  data: unknown;
   shared: SharedArrayBuffer;
   heartbeatMs: number;
 }
@@ -34,20 +40,21 @@ export class LeaseKeeper implements AsyncDisposable {
   readonly #thread: Thread;
   #longestMs = 0;
 
-  constructor(plan: LeaseKeeperPlan, heartbeatMs: number, log: Log) {
-    const shared = new SharedArrayBuffer(Object.keys(CELLS).length * BigInt64Array.BYTES_PER_ELEMENT);
-    this.#cells = new BigInt64Array(shared);
+  private constructor(thread: Thread, cells: BigInt64Array, heartbeatMs: number) {
+    this.#thread = thread;
+    this.#cells = cells;
     this.#aliveEveryMs = heartbeatMs * ALIVE_SHARE;
-    const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
-    const data: LeaseKeeperData = { plan, shared, heartbeatMs };
-    this.#thread = new Thread(new URL(`./lease-keeper-thread${extension}`, import.meta.url), {
-      workerData: data,
-      name: 'workron-lease-keeper',
-    });
-    this.#thread.on('error', (error) =>
+  }
+
+  static async open({ module, data }: LeaseKeeperPlan, heartbeatMs: number, log: Log): Promise<LeaseKeeper> {
+    const shared = new SharedArrayBuffer(Object.keys(CELLS).length * BigInt64Array.BYTES_PER_ELEMENT);
+    const workerData: LeaseKeeperData = { module: await specifierOf(module), data, shared, heartbeatMs };
+    const thread = await startThread(THREAD, { workerData, name: 'workron-lease-keeper' });
+    thread.on('error', (error) =>
       log.warn({ error }, 'lease keeper thread failed; a handler that blocks the event loop may lose its lease'),
     );
-    this.#thread.unref();
+    thread.unref();
+    return new LeaseKeeper(thread, new BigInt64Array(shared), heartbeatMs);
   }
 
   /** When the thread sent its last answered renewal, by the monotonic clock; 0: never. */

@@ -53,8 +53,8 @@ export class Settler {
     this.#waiting.push({ assignment, settlement });
     if (this.#sending) return;
     this.#sending = true;
-    // Outcomes of one turn of the event loop are sent together.
-    queueMicrotask(() => void this.#sendAll());
+    // Outcomes of one turn of the event loop are sent together, and after the claim for the slots that have become free.
+    setImmediate(() => void this.#sendAll());
   }
 
   /** True if outcomes were dropped. */
@@ -80,11 +80,7 @@ export class Settler {
     const signal = this.#givenUp.signal;
     let open = reports;
     for (;;) {
-      open = open.filter((report) => {
-        const wanted = !report.assignment.lost && !signal.aborted;
-        if (!wanted) this.#drop(report);
-        return wanted;
-      });
+      if (signal.aborted || open.some(({ assignment }) => assignment.lost)) open = this.#withoutLost(open);
       if (open.length === 0) return;
       try {
         const settlements = open.map((report) => report.settlement);
@@ -126,6 +122,14 @@ export class Settler {
     }
     if (result !== 'ok') log.warn({ job_id: jobId, attempt, outcome: outcome.type, result }, 'outcome was too late');
     onSettled(assignment);
+  }
+
+  #withoutLost(reports: readonly Report[]): Report[] {
+    return reports.filter((report) => {
+      const wanted = !report.assignment.lost && !this.#givenUp.signal.aborted;
+      if (!wanted) this.#drop(report);
+      return wanted;
+    });
   }
 
   #drop({ assignment, settlement }: Report): void {

@@ -13,8 +13,8 @@ import type { Reporter } from '../report/reporter.ts';
 import { after } from '../time/timer.ts';
 import type { Assignment } from './assignment.ts';
 import type { Executor } from './runner.ts';
+import { textOfThrown } from './thrown.ts';
 
-const MAX_ERROR_LENGTH = 8 * 1024;
 /** A handler cannot be made to wait, so lines beyond this number of unwritten bytes are dropped. */
 const MAX_WAITING_BYTES = 1024 * 1024;
 
@@ -63,7 +63,9 @@ export function handlerExecutor(handlers: Handlers, output: OutputWriter, report
       const context = new Context(assignment, output, reporter);
       try {
         const returned = handler(assignment.job.input, context);
-        return isPromise(returned) ? settleLater(returned, assignment, context) : finish(succeed(returned), context);
+        if (!isPromise(returned)) return finish(succeed(returned), context);
+        // Here, because a promise with a strange constructor makes this throw.
+        return settleLater(Promise.resolve(returned), assignment, context);
       } catch (error) {
         return finish(outcomeOfError(error, assignment), context);
       }
@@ -169,15 +171,11 @@ function finish(outcome: Outcome, context: Context): Outcome | Promise<Outcome> 
 }
 
 /** A handler that ignores its signal is settled after the grace period; its slot stays taken until it returns. */
-async function settleLater(returned: PromiseLike<unknown>, assignment: Assignment, context: Context): Promise<Outcome> {
+async function settleLater(returned: Promise<unknown>, assignment: Assignment, context: Context): Promise<Outcome> {
   const { timeoutMs, killGraceMs } = assignment.job;
   const outcome = await new Promise<Outcome>((resolve) => {
     let stopped: Outcome | undefined;
-    let disarm = after(timeoutMs, () => {
-      const error = `timed out after ${formatDuration(timeoutMs)}; set timeout`;
-      stop({ type: 'timed_out', exitCode: null, signal: null, error });
-      assignment.abort(new Stopped('timeout', error));
-    });
+    let disarm: () => void = () => undefined;
     const stop = (outcome: Outcome) => {
       stopped = outcome;
       disarm();
@@ -190,10 +188,16 @@ async function settleLater(returned: PromiseLike<unknown>, assignment: Assignmen
       disarm();
       resolve(outcome);
     };
-    const ended = Promise.resolve(returned).then(
+    // Before the timer is set, which a `then` that throws would leave behind.
+    const ended = returned.then(
       (value) => end(stopped?.type === 'timed_out' ? stopped : succeed(value)),
       (error: unknown) => end(stopped ?? outcomeOfError(error, assignment)),
     );
+    disarm = after(timeoutMs, () => {
+      const error = `timed out after ${formatDuration(timeoutMs)}; set timeout`;
+      stop({ type: 'timed_out', exitCode: null, signal: null, error });
+      assignment.abort(new Stopped('timeout', error));
+    });
     assignment.onStop(() => {
       if (stopped === undefined) stop(outcomeOfStop(assignment));
     });
@@ -217,26 +221,26 @@ function succeed(value: unknown): Outcome {
     if (Buffer.byteLength(text) > MAX_RESULT_BYTES) return failed('the result is larger than 1 MiB');
     return { ...outcome, result: cleanJson(JSON.parse(text)) };
   } catch (error) {
-    return failed(`the result is not JSON: ${textOf(error)}`);
+    return failed(`the result is not JSON: ${textOfThrown(error)}`);
   }
 }
 
 function outcomeOfError(error: unknown, assignment: Assignment): Outcome {
   if (assignment.stopped !== null) return outcomeOfStop(assignment);
-  if (error instanceof Snooze) return { type: 'snoozed', delayMs: error.delayMs };
-  if (error instanceof Cancel) return { type: 'cancelled', error: cleanText(error.message) };
-  const outcome = failed(textOf(error));
-  if (error instanceof Fatal) return { ...outcome, fatal: true };
-  return error instanceof RetryAfter ? { ...outcome, retryAfterMs: error.delayMs } : outcome;
+  const outcome = failed(textOfThrown(error));
+  try {
+    if (error instanceof Snooze) return { type: 'snoozed', delayMs: error.delayMs };
+    if (error instanceof Cancel) return { type: 'cancelled', error: cleanText(error.message) };
+    if (error instanceof Fatal) return { ...outcome, fatal: true };
+    return error instanceof RetryAfter ? { ...outcome, retryAfterMs: error.delayMs } : outcome;
+  } catch {
+    // A proxy or a getter of the thrown value has thrown.
+    return outcome;
+  }
 }
 
 function failed(error: string): Extract<Outcome, { type: 'failed' }> {
   return { type: 'failed', exitCode: null, signal: null, error };
-}
-
-function textOf(error: unknown): string {
-  const text = error instanceof Error ? (error.stack ?? `${error.name}: ${error.message}`) : String(error);
-  return cleanText(text.slice(0, MAX_ERROR_LENGTH));
 }
 
 function isPromise(value: unknown): value is PromiseLike<unknown> {

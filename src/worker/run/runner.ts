@@ -6,6 +6,7 @@ import type { Log } from '../../ops/log.ts';
 import type { WorkerProfile } from '../job-source.ts';
 import type { Assignment } from './assignment.ts';
 import { Slots } from './slots.ts';
+import { textOfThrown } from './thrown.ts';
 
 /** Runs one kind of job: commands or handlers. */
 export interface Executor {
@@ -113,13 +114,9 @@ export class Runner {
     outcome.then(
       (value) => this.#finish(assignment, value),
       (error: unknown) => {
-        this.#options.log.error({ job_id: job.id, error }, 'unexpected error while running a job');
-        this.#finish(assignment, {
-          type: 'failed',
-          exitCode: null,
-          signal: null,
-          error: `worker error: ${String(error)}`,
-        });
+        const text = `worker error: ${textOfThrown(error)}`;
+        this.#options.log.error({ job_id: job.id, error: text }, 'unexpected error while running a job');
+        this.#finish(assignment, { type: 'failed', exitCode: null, signal: null, error: text });
       },
     );
   }

@@ -36,6 +36,15 @@ export class Slots {
     return Object.fromEntries(entries.map(([name, total]) => [name, total - (this.#taken.get(name) ?? 0)]));
   }
 
+  /** True if more of some resource is free than `offered`. */
+  exceed(offered: Readonly<Record<string, number>>): boolean {
+    for (const name in this.#resources) {
+      const free = (this.#resources[name] ?? 0) - (this.#taken.get(name) ?? 0);
+      if (free > (offered[name] ?? 0)) return true;
+    }
+    return false;
+  }
+
   take(job: ClaimedJob): void {
     this.#used += 1;
     this.#count(job, 1);

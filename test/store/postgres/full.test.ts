@@ -39,7 +39,10 @@ test('postgres: a full disk is told as such, costs nothing acknowledged, and pas
   assert.deepEqual(new Set(ids(await store.read(stored, forever))), new Set(stored));
   assert.equal(await store.count({}, 1_000_000, forever), stored.length);
 
+  await assert.rejects(store.checkWritable(forever), { code: 'store_full' });
   rmSync(ballast);
+  await store.checkWritable(forever);
+  assert.deepEqual(await given.query(`select 1 from "${given.schema}".log`), []);
   assert.equal((await submit(store, jobs(3))).length, 3);
   const { id: workerId } = await register(store);
   const [job] = await claim(store, workerId, { limit: 1 });

@@ -1,19 +1,16 @@
 import assert from 'node:assert/strict';
-import { cp, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { test } from 'node:test';
-import { pathToFileURL } from 'node:url';
 import pg from 'pg';
 import { aJob } from '../../../contract/kit/builders.ts';
 import { submitOne } from '../../../contract/kit/steps.ts';
 import { isWorkronError } from '../../../src/core/error.ts';
 import { silentLog } from '../../../src/ops/log.ts';
 import { migrate, requireMigrated } from '../../../src/store/postgres/base/migrate.ts';
+import { MIGRATIONS } from '../../../src/store/postgres/base/migrations.ts';
 import { openPostgres } from '../../../src/store/postgres/base/open.ts';
 import { Child } from '../../kit/child.ts';
 import { eventually } from '../../kit/eventually.ts';
 import { openTestPostgres, testPostgresUrl, testSchema } from '../../kit/postgres.ts';
-import { aFolder } from '../../kit/sqlite.ts';
 
 test('postgres: a migration killed half-way leaves nothing, and two who migrate next do it once', async () => {
   const url = await testPostgresUrl();
@@ -50,7 +47,7 @@ test('postgres: a schema of a newer version is refused, one that lacks migration
   const { url, schema, query } = given;
   await query(`update "${schema}".meta set schema_version = 999, min_code = 999`);
   await assert.rejects(openPostgres({ url, schema, log: silentLog }), (error) => {
-    return isWorkronError(error, 'store_unavailable') && /newer/.test(error.message);
+    return isWorkronError(error, 'incompatible_schema') && !error.retryable && /newer/.test(error.message);
   });
   const missing = testSchema();
   await assert.rejects(openPostgres({ url, schema: missing, migrate: false, log: silentLog }), (error) => {
@@ -61,11 +58,8 @@ test('postgres: a schema of a newer version is refused, one that lacks migration
 test('postgres: a later migration is applied once, while a process of the version before it works', async () => {
   await using given = await openTestPostgres();
   const { url, schema, query, store } = given;
-  await using place = await aFolder();
-  const path = join(place.path, 'migrations');
-  await cp(new URL('../../../src/store/postgres/migrations/', import.meta.url), path, { recursive: true });
-  await writeFile(join(path, '002_later.sql'), "alter table workron.job add column colour text not null default 'red'");
-  const later = { url, schema, folder: pathToFileURL(`${path}/`) };
+  const script = "alter table workron.job add column colour text not null default 'red'";
+  const later = { url, schema, migrations: [...MIGRATIONS, { version: 2, name: '002_later.sql', script }] };
   await submitOne(store, aJob());
   await assert.rejects(requireMigrated(later), (error) => {
     return isWorkronError(error, 'store_unavailable') && /is at version 1 and lacks 002_later\.sql/.test(error.message);

@@ -56,6 +56,8 @@ test('sqlite: a full disk is told as such, costs nothing acknowledged, and passe
   ]);
   assert.equal(report.failure, 'store_full');
   assert.equal(report.goesOn, true);
+  assert.match(report.ready[0]?.problems.join() ?? '', /^The disk that holds \S+ is full; free space/);
+  assert.deepEqual(report.ready[1], { ready: true, problems: [] });
 });
 
 test('sqlite: a file that cannot be written any more is unavailable, and costs nothing acknowledged', async () => {
@@ -64,6 +66,7 @@ test('sqlite: a file that cannot be written any more is unavailable, and costs n
   const file = join(folder.path, 'workron.db');
   const report = await fill('sh', ['-c', limited, 'sh', process.execPath, FILLER, file]);
   assert.equal(report.failure, 'store_unavailable');
+  assert.match(report.ready[0]?.problems.join() ?? '', /Reading or writing \S+ failed/);
 });
 
 interface Report {
@@ -72,6 +75,7 @@ interface Report {
   there: number;
   listed: number;
   goesOn: boolean;
+  ready: { ready: boolean; problems: string[] }[];
 }
 
 async function fill(command: string, args: readonly string[]): Promise<Report> {

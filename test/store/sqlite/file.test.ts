@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
@@ -125,7 +125,7 @@ test('sqlite: what is not a database, is another program’s, or is newer, is re
   const newer = join(folder.path, 'newer.db');
   await (await open(newer))[Symbol.asyncDispose]();
   write(newer, 'update meta set schema_version = 99, min_code = 99');
-  await refuses(newer, /newer Workron/);
+  await refuses(newer, /newer Workron/, 'incompatible_schema');
 
   await assert.rejects(open(join(folder.path, 'no', 'such', 'folder', 'x.db')), {
     code: 'store_unavailable',
@@ -133,9 +133,9 @@ test('sqlite: what is not a database, is another program’s, or is newer, is re
   });
 });
 
-async function refuses(file: string, message: RegExp): Promise<void> {
+async function refuses(file: string, message: RegExp, code = 'store_unavailable'): Promise<void> {
   const before = readFileSync(file);
-  await assert.rejects(open(file), { code: 'store_unavailable', message });
+  await assert.rejects(open(file), { code, message });
   assert.deepEqual(readFileSync(file), before);
 }
 
@@ -186,4 +186,36 @@ test('sqlite: a backup made under load is a whole database as of one moment', as
   assert.equal(newest?.id, count);
   const [first] = ids(await submit(backup, jobs(1)));
   assert.equal((await readOne(backup, first ?? 0)).status, 'pending');
+});
+
+const modesIn = (folder: string) =>
+  Object.fromEntries(
+    readdirSync(folder).map((name) => [name, (statSync(join(folder, name)).mode & 0o777).toString(8)]),
+  );
+
+test('sqlite: other users cannot read the database, the files beside it or a backup', async () => {
+  await using folder = await aFolder();
+  const file = join(folder.path, 'workron.db');
+  await using store = await open(file);
+  await submitOne(store, aJob());
+  await store.backup(join(folder.path, 'copy.db'), forever);
+  const modes = modesIn(folder.path);
+  for (const name of ['copy.db', 'workron.db', 'workron.db-owner', 'workron.db-shm', 'workron.db-wal']) {
+    assert.ok(name in modes, name);
+  }
+  assert.deepEqual(new Set(Object.values(modes)), new Set(['600']), JSON.stringify(modes));
+});
+
+test('sqlite: files that other users may read are made private at start, and the log says so', async () => {
+  await using folder = await aFolder();
+  const file = join(folder.path, 'workron.db');
+  await (await open(file))[Symbol.asyncDispose]();
+  chmodSync(file, 0o644);
+  chmodSync(`${file}-owner`, 0o664);
+  const lines: object[] = [];
+  const log = { ...silentLog, warn: (fields: object) => lines.push(fields) };
+  await using _store = await openSqlite({ file, clock: new VirtualClock(), log });
+  assert.deepEqual(new Set(Object.values(modesIn(folder.path))), new Set(['600']));
+  assert.deepEqual(lines[0], { file, mode: '644' });
+  assert.ok(lines.some((line) => JSON.stringify(line) === JSON.stringify({ file: `${file}-owner`, mode: '664' })));
 });

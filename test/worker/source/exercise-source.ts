@@ -97,6 +97,25 @@ export function exerciseSource(name: string, open: () => Promise<TestSource>): v
       for (const [key, value] of Object.entries(spec)) assert.deepEqual(job[key as keyof typeof job], value, key);
     });
 
+    test('a worker ends the wait of its own claim, even before the claim has arrived, and no other wait', async () => {
+      await using it = await open();
+      const [one, other] = [await it.source.register(PROFILE, signal), await it.source.register(PROFILE, signal)];
+      const waiting = { limit: 1, offer: OFFER, waitMs: 60_000 };
+      const given = new AbortController();
+      const early = it.source.endWait(one.workerId, 1, signal);
+      assert.deepEqual(await it.source.claim({ ...waiting, workerId: one.workerId, claimSeq: 1 }, signal), []);
+      await early;
+      let ended = 0;
+      const second = it.source.claim({ ...waiting, workerId: one.workerId, claimSeq: 2 }, signal);
+      const foreign = it.source.claim({ ...waiting, workerId: other.workerId, claimSeq: 2 }, given.signal);
+      void foreign.finally(() => (ended += 1)).catch(() => undefined);
+      await it.source.endWait(one.workerId, 2, signal);
+      assert.deepEqual(await second, []);
+      assert.equal(ended, 0, 'the claim of the other worker still waits');
+      given.abort();
+      await foreign.catch(() => undefined);
+    });
+
     test('progress and checkpoints are written for who holds the attempt', async () => {
       await using it = await open();
       const registration = await it.source.register(PROFILE, signal);

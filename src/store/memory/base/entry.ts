@@ -105,6 +105,7 @@ export function toJob(entry: Entry, lastHeartbeatAt: number | null): Job {
     groupId: entry.groupId,
     groupIndex: entry.groupIndex,
     rerunOf: entry.rerunOf,
+    uniqueKey: entry.uniqueKey,
   };
 }
 

@@ -5,7 +5,7 @@ import { duties, lead, resign } from '../cluster/leadership.ts';
 import { deliver, notices, notifications, postponeNotice } from '../cluster/notices.ts';
 import { advanceOperation, createOperation, openOperations, operation } from '../cluster/operations.ts';
 import { prune } from '../cluster/prune.ts';
-import { queues, setQueue } from '../cluster/queues.ts';
+import { deleteQueue, queues, setQueue } from '../cluster/queues.ts';
 import { addStats, stats } from '../cluster/stats.ts';
 import { drainWorker, leaveWorker, registerWorker, retireWorkers, workers } from '../cluster/workers.ts';
 import { cascade } from '../graph/cascade.ts';
@@ -58,6 +58,7 @@ export const writes = {
   postponeNotice,
 
   setQueue,
+  deleteQueue,
   registerWorker,
   drainWorker,
   leaveWorker,
@@ -73,6 +74,7 @@ export const writes = {
 
 export const reads = {
   now: ({ clock }: Tables) => clock.now(),
+  checkWritable: () => undefined,
   findExpired,
   findLost,
   findUnlocked: (_tables: Tables) => ({ workers: [], serverStartedAt: 0 }),

@@ -54,6 +54,7 @@ export function openMemory({ clock }: { clock: Clock }): Store {
         }),
       ),
     subscribe: (listener) => hints.subscribe(listener),
+    observe: (observer) => hints.observe(observer),
     [Symbol.asyncDispose]: () => Promise.resolve(),
   });
   return storeBy(run);

@@ -16,6 +16,11 @@ export function setQueue(tables: Tables, name: string, settings: Partial<QueueSe
   return stateOf(tables, name);
 }
 
+export function deleteQueue(tables: Tables, name: string): boolean {
+  const { blocked, scheduled, pending, running } = tables.live.counts(name);
+  return blocked + scheduled + pending + running === 0 && tables.queues.delete(name);
+}
+
 function stateOf(tables: Tables, name: string): QueueState {
   const row = tables.queues.get(name) ?? { pausedAt: null, maxRunning: null };
   return {

@@ -31,6 +31,7 @@ function fill(tables: Tables, entry: GroupEntry, limit: number): number {
   const progress = { total: items.length, inserted: itemIds.length, open: counts.open, maxParallel };
   const { count, more } = itemsToInsert(progress, limit);
   for (let added = 0; added < count; added += 1) insertItem(tables, entry, items);
+  if (count > 0) tables.changes.insertedItems(entry.id, count);
   if (more) askForItems(tables, entry);
   return finishGroup(tables, entry) ? count + 1 : count;
 }
@@ -46,6 +47,7 @@ function itemsOf(tables: Tables, entry: GroupEntry): readonly unknown[] | undefi
     return group.items;
   }
   end(tables, entry, { status: 'failed', reason: 'fatal', record: null, error: found.error });
+  tables.changes.endedByGraph(entry.id);
   return undefined;
 }
 

@@ -2,7 +2,7 @@
 
 import { type GroupProgress, groupEnd, groupFailure, hasItemsLeft } from '../../../core/dag/group.ts';
 import type { GroupState } from '../../../core/dag/workflow.ts';
-import { endStep, reopenStep, type StepCounts } from '../../../core/dag/workflow-status.ts';
+import { endStep, itemEnd, reopenStep, type StepCounts } from '../../../core/dag/workflow-status.ts';
 import { isTerminal, type TerminalStatus } from '../../../core/job.ts';
 import { copyJson } from '../base/copy.ts';
 import { type Entry, endOf } from '../base/entry.ts';
@@ -38,7 +38,7 @@ export function itemEnded(tables: Tables, item: Entry, status: TerminalStatus): 
   const entry = groupOf(tables, item);
   if (entry === undefined) return;
   const { group } = entry;
-  group.counts = endStep(group.counts, { status, continueOnFailure: item.spec.continueOnFailure });
+  group.counts = endStep(group.counts, itemEnd(status));
   if (finishGroup(tables, entry)) return;
   if (hasItemsLeft(progressOf(entry))) askForItems(tables, entry);
 }
@@ -47,7 +47,7 @@ export function itemEnded(tables: Tables, item: Entry, status: TerminalStatus): 
 export function itemReopened(tables: Tables, item: Entry, status: TerminalStatus): void {
   const entry = groupOf(tables, item);
   if (entry === undefined) return;
-  entry.group.counts = reopenStep(entry.group.counts, { status, continueOnFailure: item.spec.continueOnFailure });
+  entry.group.counts = reopenStep(entry.group.counts, itemEnd(status));
   if (!isTerminal(entry.status)) return;
   stepReopened(tables, entry, entry.status);
   const again = { status: 'running', doneAt: null, reason: null, end: null, result: null } as const;
@@ -68,13 +68,14 @@ export function finishGroup(tables: Tables, entry: GroupEntry): boolean {
   const status = entry.status === 'running' ? groupEnd(progressOf(entry)) : undefined;
   if (status === undefined) return false;
   const items = entry.group.itemIds.map((id) => tables.jobs.get(id) as Entry);
-  if (status === 'done') entry.result = items.map(({ result }) => copyJson(result));
+  if (status !== 'cancelled') entry.result = items.map(({ result }) => copyJson(result));
   const failed = status === 'failed' ? items.find((item) => item.status === 'failed') : undefined;
   const cause =
     failed === undefined
       ? { reason: status === 'cancelled' ? ('cancelled' as const) : null, error: null }
       : groupFailure({ index: failed.groupIndex as number, reason: failed.reason, error: endOf(failed).error });
   end(tables, entry, { status, ...cause, record: null });
+  tables.changes.endedByGraph(entry.id);
   return true;
 }
 

@@ -27,8 +27,10 @@ export function propagateFrom(tables: Tables, parents: ReadonlySet<Entry>): void
     const { entry } = update.child;
     entry.edges = addCounters(entry.edges, update.change, 1);
     const { fate } = update;
-    if (fate.kind === 'end') end(tables, entry, { ...fate, record: null, error: null });
-    else if (fate.kind === 'reason') entry.reason = fate.reason;
+    if (fate.kind === 'end') {
+      end(tables, entry, { ...fate, record: null, error: null });
+      tables.changes.endedByGraph(entry.id);
+    } else if (fate.kind === 'reason') entry.reason = fate.reason;
     else if (fate.kind !== 'keep') {
       if (isRevival(update)) reopened(tables, entry);
       if (entry.status !== 'blocked') block(tables, entry);

@@ -1,7 +1,7 @@
 import { judgeEdges, judgeModeOf } from '../../../core/dag/judge.ts';
 import { isWaiting, type NewJob } from '../../../core/job.ts';
 import { laneKey, laneOf } from '../../../core/lane.ts';
-import type { Inserted, InsertOptions } from '../../job-store.ts';
+import type { Inserted, JobInsertOptions } from '../../job-store.ts';
 import { keyHeld, tooYoungParent, unknownParents } from '../../refusals.ts';
 import { copySpec } from '../base/copy.ts';
 import type { Entry } from '../base/entry.ts';
@@ -14,13 +14,13 @@ import { addEntry } from './new-entry.ts';
 import { noticeFairKey } from './turns.ts';
 import { holderOf, takeKey } from './unique.ts';
 
-export function insert(tables: Tables, jobs: readonly NewJob[], { idempotency }: InsertOptions): Inserted {
+export function insert(tables: Tables, jobs: readonly NewJob[], { idempotency, rerunOf }: JobInsertOptions): Inserted {
   const now = tables.clock.now();
   const answered = idempotency === undefined ? undefined : answeredBefore(tables, idempotency);
   if (answered !== undefined) return { items: replay(tables, answered), replayed: true };
   refuseUnknown(tables, jobs);
   refuseConflicts(tables, jobs, now);
-  const items = jobs.map((job) => insertOne(tables, job, now));
+  const items = jobs.map((job) => insertOne(tables, job, { now, rerunOf }));
   if (idempotency !== undefined) {
     tables.idempotency.set(idempotency.key, {
       fingerprint: idempotency.fingerprint,
@@ -65,7 +65,11 @@ function refuseConflicts(tables: Tables, jobs: readonly NewJob[], now: number): 
   }
 }
 
-function insertOne(tables: Tables, job: NewJob, now: number): Inserted['items'][number] {
+function insertOne(
+  tables: Tables,
+  job: NewJob,
+  { now, rerunOf }: { now: number; rerunOf: number | undefined },
+): Inserted['items'][number] {
   const held = job.unique === null ? undefined : holderOf(tables, job.unique.key, now);
   const holder = held === undefined ? undefined : tables.jobs.get(held.jobId);
   if (holder !== undefined) {
@@ -73,7 +77,8 @@ function insertOne(tables: Tables, job: NewJob, now: number): Inserted['items'][
     return { job: jobOf(tables, holder), deduplicated: true };
   }
   const uniqueKey = job.unique?.key ?? null;
-  const entry = addEntry(tables, { spec: copySpec(job), dueAt: dueOf(job, now), uniqueKey });
+  const origin = { rerunOf: rerunOf ?? null };
+  const entry = addEntry(tables, { spec: copySpec(job), dueAt: dueOf(job, now), uniqueKey, origin });
   admit(tables, entry, job);
   return { job: jobOf(tables, entry), deduplicated: false };
 }

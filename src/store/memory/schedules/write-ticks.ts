@@ -1,6 +1,7 @@
 /** Writes the plans of lines: rows of the ledger, the runs they start, and the lines' cursors. */
 
 import { withBarrierStep } from '../../../core/schedule/barrier-step.ts';
+import { afterTick } from '../../../core/schedule/last-run.ts';
 import type { LinePlan, PlannedTick } from '../../../core/schedule/plan-line.ts';
 import { jobForTick, workflowForTick } from '../../../core/schedule/run-for-tick.ts';
 import type { Run } from '../../../core/schedule/tick.ts';
@@ -87,11 +88,8 @@ function writeTick(tables: Tables, row: ScheduleRow, planned: PlannedTick, { job
   for (const notice of tickNotices(planned, { jobId, workflowId })) addTickNotice(tables, row.name, notice);
   const now = tables.clock.now();
   const { run: _run, targets: _targets, addsTo, ...fields } = planned;
-  row.lastVerdict = planned.verdict;
-  if (planned.verdict === 'ran') {
-    row.lastRun = Math.max(planned.scheduledFor, row.lastRun ?? planned.scheduledFor);
-    Object.assign(row, { lastJobId: jobId, lastWorkflowId: workflowId });
-  }
+  const { lastRun, lastVerdict, lastJobId, lastWorkflowId } = afterTick(row, planned, { jobId, workflowId });
+  Object.assign(row, { lastRun, lastVerdict, lastJobId, lastWorkflowId });
   const before = addsTo === null ? undefined : tables.ticks.get(addsTo);
   if (before !== undefined) {
     return Object.assign(before, { through: planned.through, count: before.count + planned.count, createdAt: now });

@@ -6,7 +6,7 @@ import type { Lanes } from '../jobs/lanes.ts';
 import type { OpenClaims } from '../jobs/open-claims.ts';
 import type { FairQueues } from '../jobs/turns.ts';
 import type { Waiting } from '../jobs/waiting.ts';
-import type { Database } from './database.ts';
+import type { Database, Query } from './database.ts';
 import type { DirectSession } from './direct-session.ts';
 import type { Hints } from './hints.ts';
 import type { Sql } from './sql.ts';
@@ -24,6 +24,8 @@ export interface Context {
   lanes: Lanes;
   fairQueues: FairQueues;
   hints: Hints;
+  /** Announces to other processes that there is work, if one waits for it. */
+  announceWork: Query;
   waiting: Waiting;
   leadership: Leadership;
   linkedClaims: LinkedClaims;

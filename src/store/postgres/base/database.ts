@@ -4,6 +4,7 @@
  */
 
 import pg from 'pg';
+import { isWorkronError } from '../../../core/error.ts';
 import type { Log } from '../../../ops/log.ts';
 import { codeOf, DEADLOCK, toStoreError } from './postgres-error.ts';
 import { types } from './values.ts';
@@ -12,6 +13,12 @@ import { types } from './values.ts';
 export interface Statement {
   name?: string;
   text: string;
+}
+
+/** A statement with its parameters. */
+export interface Query {
+  statement: Statement;
+  values: readonly unknown[];
 }
 
 /** Runs statements: each on any connection, or all on the connection of a transaction. */
@@ -69,9 +76,9 @@ export class Database implements AsyncDisposable {
   readonly #pools: Pools;
   readonly #log: Log;
   readonly #begin: Begin;
-  readonly #counts: { deadlocks: number };
+  readonly #counts: { deadlocks: number; wasFull: boolean };
 
-  private constructor(pools: Pools, log: Log, begin: Begin, counts = { deadlocks: 0 }) {
+  private constructor(pools: Pools, log: Log, begin: Begin, counts = { deadlocks: 0, wasFull: false }) {
     this.#counts = counts;
     this.#pools = pools;
     this.#log = log;
@@ -91,6 +98,15 @@ export class Database implements AsyncDisposable {
     return this.#counts.deadlocks;
   }
 
+  /** True after a write that failed because the disk is full. */
+  get wasFull(): boolean {
+    return this.#counts.wasFull;
+  }
+
+  set wasFull(value: boolean) {
+    this.#counts.wasFull = value;
+  }
+
   /** Returns a database on the same connections whose transactions begin in another way. */
   beginning(begin: Begin): Database {
     return new Database(this.#pools, this.#log, begin, this.#counts);
@@ -99,6 +115,26 @@ export class Database implements AsyncDisposable {
   /** Runs one statement, which is one transaction. */
   query<Row>(statement: Statement, values: readonly unknown[], signal: AbortSignal): Promise<Row[]> {
     return this.#with(this.#pools.calls, signal, (client) => send<Row>(client, statement, values));
+  }
+
+  /**
+   * Runs one statement and, once it has ended, `next`, which is a transaction of its own, on the same connection without a
+   * round trip between them. Resolves with the answer to the first. `next` runs even if the first fails, and may itself
+   * fail unnoticed.
+   */
+  queryThen<Row>(statement: Statement, values: readonly unknown[], next: Query, signal: AbortSignal): Promise<Row[]> {
+    return new Promise((resolve, reject) => {
+      const both = this.#with(this.#pools.calls, signal, async (client) => {
+        const first = send<Row>(client, statement, values);
+        const second = send(client, next.statement, next.values).catch(() => undefined);
+        try {
+          resolve(await first);
+        } finally {
+          await second;
+        }
+      });
+      both.catch(reject);
+    });
   }
 
   /** Runs one statement on the reserved connection. */
@@ -122,7 +158,11 @@ export class Database implements AsyncDisposable {
         return await withClient(pool, signal, body);
       } catch (error) {
         if (signal.aborted && error === signal.reason) throw error;
-        if (codeOf(error) !== DEADLOCK || round > DEADLOCK_RETRIES) throw toStoreError(error);
+        if (codeOf(error) !== DEADLOCK || round > DEADLOCK_RETRIES) {
+          const known = toStoreError(error);
+          if (isWorkronError(known, 'store_full')) this.wasFull = true;
+          throw known;
+        }
         this.#counts.deadlocks += 1;
         const { detail } = error as { detail?: string };
         this.#log.warn(
@@ -135,8 +175,13 @@ export class Database implements AsyncDisposable {
 }
 
 function openPool(config: pg.PoolConfig, log: Log): pg.Pool {
-  const settings = { ...config, ...connectionSettings, onConnect: (client: pg.ClientBase) => client.query(SESSION) };
-  const pool = new pg.Pool(settings);
+  const pool = new pg.Pool({
+    ...config,
+    ...connectionSettings,
+    // A statement that is sent behind another does not wait for its answer: see `queryThen`.
+    pipeline: true,
+    onConnect: (client: pg.ClientBase) => client.query(SESSION),
+  });
   // A connection may break at any moment. The next call on it fails; the process goes on.
   pool.on('connect', (client) => client.on('error', () => undefined));
   pool.on('error', (error) => log.debug({ error }, 'an idle database connection broke'));

@@ -1,18 +1,16 @@
 /**
  * Announces changes: to listeners in this process at once, to other processes by NOTIFY.
  *
- * A NOTIFY is a separate statement, sent after the change has committed. Inside the statement that makes the change it would
+ * A NOTIFY is a separate statement, run after the change has committed. Inside the statement that makes the change it would
  * hold a lock on the whole database until the commit is on disk, and it would see only the waiters of the moment at which
- * that statement began. Sent afterwards it misses no waiter: a claimer registers as a waiter and then looks for work once more,
+ * that statement began. Run afterwards it misses no waiter: a claimer registers as a waiter and then looks for work once more,
  * a submitter commits and then reads the waiters, so one of the two sees the other. If a process dies in between,
  * polling finds the work.
  */
 
 import type { Log } from '../../../ops/log.ts';
-import { type Announcement, Changes, type Hint, LocalHints } from '../../hint.ts';
+import { type Announcement, Changes, type Hint, LocalHints, MAX_SURE_IDS, type SideEffects } from '../../hint.ts';
 
-/** Ids beyond this number are dropped: the payload of a NOTIFY holds 8,000 bytes. */
-const MAX_SENT_IDS = 300;
 /** Ids of changed jobs are sent to other processes at most this often. */
 const JOBS_EVERY_MS = 100;
 /** A due time is sent again only if it is earlier, or after this time. */
@@ -62,11 +60,27 @@ export class Hints implements AsyncDisposable {
     return unsubscribe;
   }
 
-  /** Announces changes that are on disk. `elsewhere: false` if only this process can use the hint. */
-  announce(changed: Announcement, { elsewhere = true } = {}): void {
+  observe(observer: (effects: SideEffects) => void): () => void {
+    return this.#here.observe(observer);
+  }
+
+  /** What other processes are sent when there is work. */
+  get workMessage(): string {
+    return JSON.stringify({ from: this.#options.instanceId, work: true } satisfies Message);
+  }
+
+  /**
+   * Announces changes that are on disk. `elsewhere: false` if only this process can use the hint. `workSent`: other processes
+   * have been told that there is work.
+   */
+  announce(changed: Announcement, { elsewhere = true, workSent = false } = {}): void {
     this.#here.announce(changed);
     if (!elsewhere || this.#closed) return;
-    this.#there.add({ ...changed, dueAt: this.#worthSending(changed.dueAt ?? null) });
+    this.#there.add({
+      ...changed,
+      work: (changed.work ?? false) && !workSent,
+      dueAt: this.#worthSending(changed.dueAt ?? null),
+    });
     this.#pump();
   }
 
@@ -116,7 +130,7 @@ export class Hints implements AsyncDisposable {
     }
     if (withJobs) this.#jobsSentAt = performance.now();
     const message: Message = { from: this.#options.instanceId };
-    for (const hint of this.#there.take({ maxIds: MAX_SENT_IDS, withJobs })) {
+    for (const hint of this.#there.take({ maxIds: MAX_SURE_IDS, withJobs })) {
       if (hint.topic === 'work') message.work = true;
       else if (hint.topic === 'due') message.due = hint.at;
       else if (hint.topic === 'graph' || hint.topic === 'schedules') message[hint.topic] = true;

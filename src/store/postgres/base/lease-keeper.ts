@@ -7,18 +7,19 @@ import { renewLeases } from '../jobs/heartbeat.ts';
 import { Database } from './database.ts';
 import { statements } from './sql.ts';
 
-interface DatabaseAddress {
+export interface DatabaseAddress {
   url: string;
   schema: string;
+  preparedStatements: boolean;
 }
 
 export function postgresLeaseKeeper(place: DatabaseAddress): LeaseKeeperPlan {
-  return { module: import.meta.url, data: place };
+  return { module: { file: new URL('./lease-keeper.ts', import.meta.url) }, data: place };
 }
 
-export function connect({ url, schema }: DatabaseAddress): LeaseKeeperConnection {
+export function connect({ url, schema, preparedStatements: prepared }: DatabaseAddress): LeaseKeeperConnection {
   const database = Database.open({ url, poolSize: 1, log: silentLog });
-  const context = { database, sql: statements(schema) };
+  const context = { database, sql: statements(schema, { prepared }) };
   return {
     async renew(workerId, signal) {
       const renewed = await renewLeases(context, workerId, () => true, signal);

@@ -1,12 +1,12 @@
 /** The methods of this store as functions of their context. */
 
 import type { LeadRequest } from '../../cluster-store.ts';
-import type { Hint } from '../../hint.ts';
+import type { Hint, SideEffects } from '../../hint.ts';
 import { beatInstance, forgetInstances, instances, leaveInstance } from '../cluster/instances.ts';
 import { deliver, notices, notifications, postponeNotice } from '../cluster/notices.ts';
 import { advanceOperation, createOperation, openOperations, operation } from '../cluster/operations.ts';
 import { prune } from '../cluster/prune.ts';
-import { queues, setQueue } from '../cluster/queues.ts';
+import { deleteQueue, queues, setQueue } from '../cluster/queues.ts';
 import { addStats, stats } from '../cluster/stats.ts';
 import { drainWorker, leaveWorker, registerWorker, retireWorkers, workers } from '../cluster/workers.ts';
 import { adopt } from '../graph/adopt.ts';
@@ -29,6 +29,7 @@ import { changeSchedule } from '../schedules/change.ts';
 import { pruneTicks, runSchedule, ticks, ticksWithoutRun } from '../schedules/run-schedule.ts';
 import { createSchedule, deleteSchedule, schedule, schedules } from '../schedules/schedules.ts';
 import { stoppedOthers, tick } from '../schedules/tick.ts';
+import { checkWritable } from './check-writable.ts';
 import type { Context } from './context.ts';
 
 export const methods = {
@@ -36,8 +37,10 @@ export const methods = {
     const [row] = await database.query<{ now: number }>(sql.now, [], signal);
     return row?.now as number;
   },
+  checkWritable,
   deadlocks: ({ database }: Context) => database.deadlocks,
   subscribe: ({ hints }: Context, listener: (hint: Hint) => void) => hints.subscribe(listener),
+  observe: ({ hints }: Context, observer: (effects: SideEffects) => void) => hints.observe(observer),
 
   insert,
   insertAndClaim,
@@ -93,6 +96,7 @@ export const methods = {
 
   queues,
   setQueue,
+  deleteQueue,
   registerWorker,
   workers,
   drainWorker,

@@ -1,24 +1,22 @@
 /** Brings a schema to the version that this code needs. */
 
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
 import pg from 'pg';
 import { WorkronError } from '../../../core/error.ts';
+import { OLDEST_SHARED_CODE, requireCode } from '../../code.ts';
+import type { Migration } from '../../migration.ts';
 import { connectionSettings } from './database.ts';
+import { MIGRATIONS } from './migrations.ts';
 import { toStoreError } from './postgres-error.ts';
 
-const FOLDER = new URL('../migrations/', import.meta.url);
-
-/** This code can work with a schema whose `min_code` is at most this. */
-const CODE = 1;
 /** Longer than other statements get: another process may be migrating, and a migration may take minutes. */
 const MIGRATION_TIMEOUT_MS = 600_000;
 
 interface MigrateRequest {
   url: string;
   schema: string;
-  /** Where the numbered migrations are, if not in Workron's own folder. */
-  folder?: URL;
+  /** Workron's own by default. */
+  migrations?: readonly Migration[];
 }
 
 interface Migrated {
@@ -29,20 +27,42 @@ interface Migrated {
 /** Applies the missing migrations, each in its own transaction. If several processes call this at once, one of them does it. */
 export async function migrate(request: MigrateRequest): Promise<Migrated> {
   return await withClient(request, async (client) => {
-    const before = await missingOf(client, request);
-    if (before.names.length === 0) return { from: before.version, to: before.version };
-    await client.query('select pg_advisory_lock($1, $2)', lockOf(request.schema));
-    const { version, names } = await missingOf(client, request);
-    let reached = version;
-    for (const name of names) reached = await apply(client, request, name);
-    return { from: version, to: reached };
+    const { version, missing } = await missingOf(client, request);
+    let from = version;
+    let to = version;
+    for (let [place, isLast] = [0, missing.length === 0]; !isLast; place += 1) {
+      const applied = await applyNext(client, request);
+      if (place === 0) from = applied.from;
+      ({ to, isLast } = applied);
+    }
+    return { from, to };
   });
 }
 
-/** Throws `store_unavailable` if a migration is missing, or if the schema needs newer code. */
+/**
+ * Applies the first migration that is missing, if one still is. The lock belongs to the transaction: a lock of the session
+ * would stay with the server's connection behind a transaction pooler, and block every later migration.
+ */
+async function applyNext(client: pg.Client, request: MigrateRequest): Promise<Migrated & { isLast: boolean }> {
+  try {
+    await client.query('begin');
+    await client.query('select pg_advisory_xact_lock($1, $2)', lockOf(request.schema));
+    const { version: from, missing } = await missingOf(client, request);
+    const [next] = missing;
+    const to = next === undefined ? from : await apply(client, request.schema, next);
+    await client.query('commit');
+    return { from, to, isLast: missing.length <= 1 };
+  } catch (error) {
+    await client.query('rollback').catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Throws `store_unavailable` if a migration is missing, `incompatible_schema` if the schema needs newer code. */
 export async function requireMigrated(request: MigrateRequest): Promise<void> {
-  const { version, names } = await withClient(request, (client) => missingOf(client, request));
-  if (names.length === 0) return;
+  const { version, missing } = await withClient(request, (client) => missingOf(client, request));
+  if (missing.length === 0) return;
+  const names = missing.map(({ name }) => name);
   throw new WorkronError(
     'store_unavailable',
     `Schema ${request.schema} is at version ${version} and lacks ${names.join(', ')}; run \`workron migrate\``,
@@ -52,8 +72,8 @@ export async function requireMigrated(request: MigrateRequest): Promise<void> {
 
 async function missingOf(
   client: pg.Client,
-  { schema, folder = FOLDER }: MigrateRequest,
-): Promise<{ version: number; names: string[] }> {
+  { schema, migrations = MIGRATIONS }: MigrateRequest,
+): Promise<{ version: number; missing: Migration[] }> {
   const { rows: found } = await client.query<{ meta: string | null }>('select to_regclass($1) as meta', [
     `"${schema}".meta`,
   ]);
@@ -64,28 +84,20 @@ async function missingOf(
           `select schema_version, min_code from "${schema}".meta`,
         );
   const { schema_version: version, min_code: minCode } = meta[0] ?? { schema_version: 0, min_code: 0 };
-  if (minCode > CODE) {
-    throw new WorkronError(
-      'store_unavailable',
-      `Schema ${schema} was made by a newer Workron (it needs code ${minCode}, this is ${CODE}); start that version`,
-    );
-  }
-  const names = readdirSync(folder)
-    .filter((name) => name.endsWith('.sql') && Number.parseInt(name, 10) > version)
-    .sort();
-  return { version, names };
+  requireCode(minCode, `Schema ${schema}`);
+  return { version, missing: migrations.filter((migration) => migration.version > version) };
 }
 
-async function apply(client: pg.Client, { schema, folder = FOLDER }: MigrateRequest, name: string): Promise<number> {
-  const version = Number.parseInt(name, 10);
-  const script = readFileSync(new URL(name, folder), 'utf8').replaceAll('workron.', `"${schema}".`);
-  await client.query('begin');
+/** Runs one migration in the transaction of the caller. */
+async function apply(client: pg.Client, schema: string, { version, script }: Migration): Promise<number> {
   // Only if it is missing: a role that may not create schemas can use one that was created for it.
   const { rows } = await client.query('select 1 from pg_namespace where nspname = $1', [schema]);
   if (rows.length === 0) await client.query(`create schema "${schema}"`);
-  await client.query(script);
-  await client.query(`update "${schema}".meta set schema_version = $1`, [version]);
-  await client.query('commit');
+  await client.query(script.replaceAll('workron.', `"${schema}".`));
+  await client.query(`update "${schema}".meta set schema_version = $1, min_code = greatest(min_code, $2)`, [
+    version,
+    OLDEST_SHARED_CODE,
+  ]);
   return version;
 }
 

@@ -18,7 +18,7 @@ import type { Context } from './context.ts';
 import { Database } from './database.ts';
 import { DirectSession } from './direct-session.ts';
 import { Hints } from './hints.ts';
-import { postgresLeaseKeeper } from './lease-keeper.ts';
+import { type DatabaseAddress, postgresLeaseKeeper } from './lease-keeper.ts';
 import { methods } from './methods.ts';
 import { migrate, requireMigrated } from './migrate.ts';
 import { type Sql, statements } from './sql.ts';
@@ -31,6 +31,8 @@ export interface PostgresOptions {
   poolSize?: number;
   /** An address that does not lead through a transaction pooler, for locks, LISTEN and migrations. */
   directUrl?: string;
+  /** With `false`, statements are sent without names, for a pooler that does not support named prepared statements. */
+  preparedStatements?: boolean;
   /** Migrates the schema. If false, a schema that lacks migrations is refused with `store_unavailable`. */
   migrate?: boolean;
   log: Log;
@@ -42,21 +44,21 @@ const SCHEMA_NAME = /^[a-z_][a-z0-9_]{0,62}$/;
 
 /** Resolves once the database answered and its schema is up to date. */
 export async function openPostgres(options: PostgresOptions): Promise<Store> {
-  const { url, schema = DEFAULT_SCHEMA, poolSize = DEFAULT_POOL_SIZE, log } = options;
+  const { url, schema = DEFAULT_SCHEMA, poolSize = DEFAULT_POOL_SIZE, preparedStatements = true, log } = options;
   const directUrl = options.directUrl ?? url;
   if (!SCHEMA_NAME.test(schema)) {
     throw new WorkronError('bad_request', `The schema's name must match ${SCHEMA_NAME.source}, not ${schema}`);
   }
   await ((options.migrate ?? true) ? migrate : requireMigrated)({ url: directUrl, schema });
 
-  const sql = statements(schema);
+  const sql = statements(schema, { prepared: preparedStatements });
   const database = Database.open({ url, poolSize, log });
   const [meta] = await database.query<Meta>(sql.meta, [], NEVER).catch(async (error: unknown) => {
     await database[Symbol.asyncDispose]();
     throw error;
   });
   const context = createContext({ schema, directUrl, log, sql, database }, meta ?? { lock_space: 0, folds: false });
-  return storeOn(context, { url, schema });
+  return storeOn(context, { url, schema, preparedStatements });
 }
 
 interface Meta {
@@ -108,6 +110,7 @@ function createContext(opened: Opened, { lock_space: lockSpace, folds }: Meta): 
     lanes: new Lanes(database, sql, fairQueues),
     fairQueues,
     hints,
+    announceWork: { statement: sql.notifyWaiting, values: [channel, hints.workMessage, instanceId] },
     waiting: new Waiting(database, sql, instanceId),
     leadership,
     linkedClaims: new LinkedClaims(),
@@ -117,7 +120,7 @@ function createContext(opened: Opened, { lock_space: lockSpace, folds }: Meta): 
   };
 }
 
-function storeOn(context: Context, place: { url: string; schema: string }): Store {
+function storeOn(context: Context, place: DatabaseAddress): Store {
   const { database, direct, hints, waiting } = context;
   return {
     driver: 'postgres',
@@ -141,7 +144,7 @@ function storeOn(context: Context, place: { url: string; schema: string }): Stor
 }
 
 /** The address without its password. */
-function locationOf({ url, schema }: { url: string; schema: string }): string {
+function locationOf({ url, schema }: DatabaseAddress): string {
   if (!URL.canParse(url)) return `PostgreSQL, schema ${schema}`;
   const { protocol, username, host, pathname } = new URL(url);
   return `${protocol}//${username === '' ? '' : `${username}@`}${host}${pathname} (schema ${schema})`;

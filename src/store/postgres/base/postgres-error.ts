@@ -23,7 +23,7 @@ const AWAY_STATES = new Set([
   '57P03', // starting up
 ]);
 const AWAY_MESSAGES =
-  /Connection terminated|timeout exceeded when trying to connect|Query read timeout|not queryable|Client was closed|after calling end on the pool|server does not support SSL/;
+  /Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|not queryable|Client was closed|after calling end on the pool|server does not support SSL/;
 
 /** Returns `store_unavailable` or `store_full`, or the error itself if it is a bug of ours. */
 export function toStoreError(error: unknown): unknown {

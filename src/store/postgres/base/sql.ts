@@ -33,10 +33,16 @@ import type { Statement } from './database.ts';
 
 export type Sql = Readonly<Record<keyof ReturnType<typeof texts>, Statement>>;
 
-/** Each statement with its name, under which a connection prepares it. */
-export function statements(schema: string): Sql {
-  const named = Object.entries(texts(`"${schema}"`)).map(([name, text]) => [name, { name, text }]);
-  return Object.fromEntries(named) as Sql;
+/**
+ * Each statement with its name, under which a connection prepares it. Without `prepared` it has no name, for poolers that
+ * do not support named statements.
+ */
+export function statements(schema: string, { prepared = true } = {}): Sql {
+  const entries = Object.entries(texts(`"${schema}"`)).map(([name, text]) => [
+    name,
+    prepared ? { name, text } : { text },
+  ]);
+  return Object.fromEntries(entries) as Sql;
 }
 
 function texts(s: string) {

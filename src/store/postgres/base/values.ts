@@ -32,9 +32,9 @@ export const types: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number) => PARSERS[oid] ?? driversOwn(oid)) as pg.CustomTypesConfig['getTypeParser'],
 };
 
-/** Our arrays of numbers hold no nulls. */
+/** Our arrays of numbers hold no nulls. As JSON they are parsed without a string for each number. */
 function parseNumbers(text: string): number[] {
-  return text === '{}' ? [] : text.slice(1, -1).split(',').map(Number);
+  return JSON.parse(`[${text.slice(1, -1)}]`) as number[];
 }
 
 const FAR_YEAR = /^(\d{5,6})-/;
@@ -49,7 +49,7 @@ function parseInstant(text: string): number {
 
 /** An array of numbers in PostgreSQL's text form: cheaper than the driver's conversion of any array. */
 export function numbers(values: readonly (number | null)[]): string {
-  return `{${values.map((value) => value ?? 'NULL').join(',')}}`;
+  return written(values, String);
 }
 
 /** As `numbers`, for `unnest` beside a full array: it fills up with nulls. */
@@ -59,13 +59,17 @@ export function numbersIfAny(values: readonly (number | null)[]): string {
 
 /** An array of texts in PostgreSQL's text form; also for an element of an array of rows, which need not be equally long. */
 export function texts(values: readonly (string | null)[]): string {
-  let last: string | null = null;
-  let written = 'NULL';
+  return written(values, quoted);
+}
+
+/** Neighbouring values are mostly equal: what was written for the one before is used again. */
+function written<T>(values: readonly (T | null)[], write: (value: T) => string): string {
+  let last: T | null = null;
+  let text = 'NULL';
   const all = values.map((value) => {
-    // Neighbouring values are mostly equal.
-    if (value !== last) written = value === null ? 'NULL' : quoted(value);
+    if (value !== last) text = value === null ? 'NULL' : write(value);
     last = value;
-    return written;
+    return text;
   });
   return `{${all.join(',')}}`;
 }

@@ -66,3 +66,13 @@ export async function setQueue(
   const [state] = await readQueues(context, name, signal);
   return state ?? { ...EMPTY, name };
 }
+
+export async function deleteQueue(
+  { database, sql, lanes }: Context,
+  name: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const gone = await database.query(sql.deleteQueue, [name], signal);
+  if (gone.length > 0) await lanes.refresh(signal);
+  return gone.length > 0;
+}

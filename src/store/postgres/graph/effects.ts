@@ -8,6 +8,7 @@ import { type StepCounts, type StepEnd, WorkflowChanges } from '../../../core/da
 import type { TerminalStatus } from '../../../core/job.ts';
 import { isWatched, type Notify } from '../../../core/notify.ts';
 import { FLAG } from '../../flags.ts';
+import type { SideEffects } from '../../hint.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { numbers } from '../base/values.ts';
@@ -38,6 +39,7 @@ export class TransactionEffects {
   readonly #jobs: number[] = [];
   readonly #claimable: number[] = [];
   readonly #fairQueues: string[] = [];
+  readonly #sideEffects: SideEffects = { ended: [], items: [] };
   #work = false;
   #graph = false;
   #dueAt: number | null = null;
@@ -78,6 +80,15 @@ export class TransactionEffects {
 
   changedJob(jobId: number): void {
     this.#jobs.push(jobId);
+  }
+
+  /** Records that a job ended because of others. */
+  endedByGraph(jobId: number): void {
+    this.#sideEffects.ended.push(jobId);
+  }
+
+  insertedItems(groupId: number, count: number): void {
+    this.#sideEffects.items.push({ groupId, count });
   }
 
   /** Gives the job a turn where its queue is fair and it can be claimed now. */
@@ -127,7 +138,9 @@ export class TransactionEffects {
   publish({ hints, fairQueues }: Context): void {
     fairQueues.learn(this.#fairQueues);
     if (this.#jobs.length === 0 && !this.#graph && !this.#work && this.#dueAt === null) return;
-    hints.announce({ jobs: this.#jobs, work: this.#work, graph: this.#graph, dueAt: this.#dueAt });
+    const { ended, items } = this.#sideEffects;
+    const sideEffects = ended.length + items.length > 0 ? this.#sideEffects : null;
+    hints.announce({ jobs: this.#jobs, work: this.#work, graph: this.#graph, dueAt: this.#dueAt, sideEffects });
   }
 
   async #writeWorkflows(sql: Context['sql'], session: Session): Promise<void> {

@@ -32,7 +32,7 @@ export async function enlist(
   await addFairQueues(context, jobs, signal);
   await requireParents(run, schema, jobs);
   const written = JSON.stringify(jobs.map(encode));
-  const rows = (await withStoreErrors(
+  const rows = (await withStoreErrors(async () =>
     run(`select place, job_id, deduplicated from ${schema}.enqueue(($1::text)::jsonb)`, [written]),
   )) as Row[];
   return rows
@@ -104,9 +104,9 @@ function encode(job: NewJob): object {
 }
 
 /** Errors of the schema's functions start with one of Workron's codes. */
-async function withStoreErrors<T>(answer: Promise<T>): Promise<T> {
+async function withStoreErrors<T>(call: () => Promise<T>): Promise<T> {
   try {
-    return await answer;
+    return await call();
   } catch (error) {
     const message = error instanceof Error ? error.message : '';
     const found = /unique_conflict: (.*)/.exec(message)?.[1];

@@ -87,6 +87,7 @@ async function insertItems(
   group.inserted += rows.length;
   group.open_items += rows.length;
   if (more) effects.changedGraph();
+  effects.insertedItems(group.job_id, rows.length);
   for (const row of rows) {
     effects.changedJob(row.id);
     effects.jobIs(row.id, row);

@@ -2,6 +2,7 @@
 
 import { edgeStateFor } from '../../../core/dag/conditions.ts';
 import { cascadeModeOf, parentFor } from '../../../core/dag/propagate.ts';
+import { itemEnd } from '../../../core/dag/workflow-status.ts';
 import type { TerminalStatus } from '../../../core/job.ts';
 import { FLAG, LINKED } from '../../flags.ts';
 import type { Context } from '../base/context.ts';
@@ -73,9 +74,8 @@ export class GraphUpdate {
     const items: ItemEnd[] = [];
     for (const { id, workflow_id, group_id, continues, pending } of rows) {
       const { status, flags, keepChildren } = linked.get(id) as EndedJob;
-      const end = { status, continueOnFailure: continues };
-      if (group_id === null) effects.stepEnded(workflow_id, end);
-      else items.push({ ...end, groupId: group_id });
+      if (group_id === null) effects.stepEnded(workflow_id, { status, continueOnFailure: continues });
+      else items.push({ ...itemEnd(status), groupId: group_id });
       if (pending) this.#pending.push(id);
       if (!(flags & FLAG.hasChildren)) continue;
       this.#parents.set(id, { id, ...parentFor(status, continues, cascadeModeOf(status, keepChildren)) });
@@ -106,9 +106,9 @@ export class GraphUpdate {
     const { effects } = this.#transaction;
     const items: ItemEnd[] = [];
     for (const { id, status, workflowId, groupId, continueOnFailure, hasChildren } of jobs) {
-      const end = { status: status as TerminalStatus, continueOnFailure };
-      if (groupId === null) effects.stepReopened(workflowId, end);
-      else items.push({ ...end, groupId });
+      const ended = status as TerminalStatus;
+      if (groupId === null) effects.stepReopened(workflowId, { status: ended, continueOnFailure });
+      else items.push({ ...itemEnd(ended), groupId });
       if (!hasChildren) continue;
       this.#parents.set(id, { id, ...parentFor(null, continueOnFailure, 'reopened') });
       this.#pending.push(id);

@@ -105,6 +105,7 @@ export async function endGroups(
   for (const { live, status } of ends) {
     const row = rows.get(live.job_id);
     effects.changedJob(live.job_id);
+    effects.endedByGraph(live.job_id);
     effects.noteEnd({ jobId: live.job_id, flags: live.flags, status });
     effects.stepEnded(row?.workflow_id ?? null, { status, continueOnFailure: row?.continues ?? false });
     if (!(live.flags & FLAG.hasChildren)) continue;

@@ -122,6 +122,7 @@ export class Propagation {
     await this.#writeEnded(context, session, touched.filter(wasEnded));
     for (const child of touched) this.#effects.changedJob(child.id);
     for (const { id, ended, flags } of live) if (ended && (flags ?? 0) & FLAG.holdsKey) this.#effects.freeKey(id);
+    for (const child of live) if (child.ended) this.#effects.endedByGraph(child.id);
   }
 
   async #writeLive({ sql }: Context, session: Session, children: readonly RelatedJob[]): Promise<void> {

@@ -4,7 +4,7 @@
  */
 
 import { isWaiting, type Job, type NewJob } from '../../../core/job.ts';
-import type { Inserted, InsertOptions } from '../../job-store.ts';
+import type { Inserted, JobInsertOptions } from '../../job-store.ts';
 import { keyHeld, tooYoungParent } from '../../refusals.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
@@ -26,7 +26,7 @@ interface GuardedInsert {
   jobs: readonly NewJob[];
   /** The lane of each job. */
   lanes: readonly number[];
-  options: InsertOptions;
+  options: JobInsertOptions;
 }
 
 export async function insertGuarded(context: Context, asked: GuardedInsert, signal: AbortSignal): Promise<Inserted> {
@@ -51,12 +51,17 @@ async function insertOnce(
   effects: TransactionEffects,
 ): Promise<Inserted> {
   const { sql } = context;
-  const { idempotency } = asked.options;
+  const { idempotency, rerunOf } = asked.options;
   if (idempotency !== undefined) {
     const stored = await beginIdempotent<StoredAnswer>(context, session, idempotency);
     if (stored !== undefined) return { items: await replay(context, session, stored), replayed: true };
   }
   const items = await insertUnique(context, session, asked, effects);
+  if (rerunOf !== undefined) {
+    const made = items.filter(({ deduplicated }) => !deduplicated).map(({ job }) => job);
+    await session.query(sql.setRerunOf, [numbers(made.map(({ id }) => id)), rerunOf]);
+    for (const job of made) job.rerunOf = rerunOf;
+  }
   if (idempotency !== undefined) {
     const answer: StoredAnswer = items.map(({ job, deduplicated }) => ({ job_id: job.id, deduplicated }));
     await session.query(sql.endIdempotent, [idempotency.key, JSON.stringify(answer)]);

@@ -84,14 +84,13 @@ function isAlike(a: NewJob, b: NewJob): boolean {
   return a.runAt === b.runAt && a.delayMs === b.delayMs && a.unique === b.unique && sameButInput(a, b);
 }
 
-/** Announces new jobs. */
-export function announce({ hints }: Context, stored: readonly Job[]): void {
+/** Announces new jobs. `workSent`: other processes have been told that there is work. */
+export function announce({ hints }: Context, stored: readonly Job[], { workSent = false } = {}): void {
   const scheduled = stored.filter(({ status }) => status === 'scheduled');
-  hints.announce({
-    work: stored.some(({ status }) => status === 'pending'),
-    jobs: stored.slice(0, 1_000).map(({ id }) => id),
-    dueAt: scheduled.length === 0 ? null : scheduled.reduce((min, { dueAt }) => Math.min(min, dueAt), Infinity),
-  });
+  const work = stored.some(({ status }) => status === 'pending');
+  const jobs = stored.slice(0, 1_000).map(({ id }) => id);
+  const dueAt = scheduled.length === 0 ? null : scheduled.reduce((min, { dueAt }) => Math.min(min, dueAt), Infinity);
+  hints.announce({ work, jobs, dueAt }, { workSent });
 }
 
 /** The columns that every new job has, in the order of the statements. */
@@ -177,5 +176,6 @@ function newlyStored(asked: NewJob, id: number, now: number): Job {
     groupId: null,
     groupIndex: null,
     rerunOf: null,
+    uniqueKey: asked.unique?.key ?? null,
   };
 }

@@ -2,8 +2,9 @@
 
 import type { Job, NewJob } from '../../../core/job.ts';
 import { laneKeysOf } from '../../../core/lane.ts';
-import type { Inserted, InsertOptions } from '../../job-store.ts';
+import type { Inserted, JobInsertOptions } from '../../job-store.ts';
 import type { Context } from '../base/context.ts';
+import type { Session } from '../base/database.ts';
 import { numbers } from '../base/values.ts';
 import { insertGuarded } from './insert-guarded.ts';
 import { announce, insertRows, PIECE } from './insert-rows.ts';
@@ -12,17 +13,21 @@ import { giveTurnsTo } from './turns.ts';
 export async function insert(
   context: Context,
   jobs: readonly NewJob[],
-  options: InsertOptions,
+  options: JobInsertOptions,
   signal: AbortSignal,
 ): Promise<Inserted> {
   const lanes = await lanesOf(context, jobs, signal);
-  if (options.idempotency !== undefined || jobs.some((job) => job.unique !== null || job.dependsOn.length > 0)) {
+  const hasOptions = options.idempotency !== undefined || options.rerunOf !== undefined;
+  if (hasOptions || jobs.some((job) => job.unique !== null || job.dependsOn.length > 0)) {
     return await insertGuarded(context, { jobs, lanes, options }, signal);
   }
-  const stored = takesTurns(context, jobs)
-    ? await insertInTurn(context, { jobs, lanes }, signal)
-    : await insertPlain(context, { jobs, lanes }, signal);
-  announce(context, stored);
+  const batch = { jobs, lanes };
+  const inTurn = takesTurns(context, jobs);
+  const workSent = !inTurn && jobs.length <= PIECE && jobs.some(isDueAtOnce);
+  const stored = inTurn
+    ? await insertInTurn(context, batch, signal)
+    : await insertPlain(context, batch, { tellOthers: workSent }, signal);
+  announce(context, stored, { workSent });
   return { items: stored.map((job) => ({ job, deduplicated: false })), replayed: false };
 }
 
@@ -32,14 +37,28 @@ interface Batch {
   lanes: readonly number[];
 }
 
-async function insertPlain(context: Context, { jobs, lanes }: Batch, signal: AbortSignal): Promise<Job[]> {
-  const { database } = context;
+/** `tellOthers`: other processes are told of the work right behind the statement that stores it. */
+async function insertPlain(
+  context: Context,
+  { jobs, lanes }: Batch,
+  { tellOthers }: { tellOthers: boolean },
+  signal: AbortSignal,
+): Promise<Job[]> {
+  const { database, announceWork } = context;
+  const single: Session = {
+    query: (sql, values = []) =>
+      tellOthers ? database.queryThen(sql, values, announceWork, signal) : database.query(sql, values, signal),
+  };
   const stored =
     jobs.length <= PIECE
-      ? await insertRows(context, { query: (sql, values = []) => database.query(sql, values, signal) }, jobs, lanes)
+      ? await insertRows(context, single, jobs, lanes)
       : await database.transaction(signal, (session) => insertRows(context, session, jobs, lanes));
   await giveLateTurns(context, stored, signal);
   return stored;
+}
+
+function isDueAtOnce({ runAt, delayMs }: NewJob): boolean {
+  return runAt === null && delayMs === null;
 }
 
 /** Gives turns to jobs that were stored before this process knew that their queue takes turns. */

@@ -4,17 +4,19 @@
 
 -- INSTALLATION ---------------------------------------------------------------------------------------------------------
 
--- One row about the installation. lock_space is the first half of every advisory lock key and part of the channel's name:
--- locks and channels belong to a database, not to a schema. Tests move clock_offset_ms.
+-- One row about the installation. Code below min_code must not use it. lock_space is the first half of every advisory lock
+-- key and part of the channel's name: locks and channels belong to a database, not to a schema. home is used on SQLite only.
+-- Tests move clock_offset_ms.
 create table workron.meta (
   "only" boolean primary key default true check ("only"),
   schema_version integer not null,
   min_code integer not null,
   lock_space integer not null,
+  home text,
   clock_offset_ms bigint not null default 0
 );
 insert into workron.meta (schema_version, min_code, lock_space)
-  values (0, 1, floor(random() * 2147483647)::integer);
+  values (0, 0, floor(random() * 2147483647)::integer);
 
 -- One row per process, renewed every beat_ms.
 create table workron.instance (
@@ -111,7 +113,8 @@ create table workron.job (
 -- writes to no index. So the status is in two columns. claimed: a worker holds the job, it is running. listed_as: the status
 -- by which the indexes find the row, and the job's status unless it is claimed. A claimed job stays listed as pending until
 -- the first heartbeat some seconds later lists it as running, so that claims need not read past it for hours. A group is
--- listed as running and never claimed.
+-- listed as running and never claimed. The columns that a claim changes stand side by side: the log of an update holds the
+-- part of the row from the first changed byte to the last.
 --
 -- flags (src/store/flags.ts): 1 has children, 2 is a group, 4 belongs to a workflow, 8 holds a unique key, 16 has parents,
 -- 32 is an item of a group, 64 was asked to stop without its dependents, 128 notifies of failure, 256 notifies of success,
@@ -128,9 +131,9 @@ create table workron.live (
   due timestamptz(3) not null,
   lane integer not null,
   rank integer not null,
-  attempt integer not null default 0,
   flags integer not null default 0,
   listed_as text not null,
+  attempt integer not null default 0,
   claimed boolean not null default false,
   worker_id integer,
   started_at timestamptz(3),
@@ -415,6 +418,7 @@ create table workron.operation (
 -- Lists by name, queue and tags. The claim reads none of these.
 create index job_name on workron.job (name, id) where name is not null;
 create index job_queue on workron.job (queue, id);
+create index job_unique_key on workron.job ((spec ->> 'unique_key'), id) where spec ? 'unique_key';
 create index job_tagged on workron.job (id) where tags <> '{}';
 create index job_workflow on workron.job (workflow_id, id) where workflow_id is not null;
 create unique index job_item on workron.job (group_id, group_index) where group_id is not null;

@@ -2,7 +2,7 @@
 
 import type { Condition } from '../../../core/dag/conditions.ts';
 import type { Job, JobSpec, Reason, Status } from '../../../core/job.ts';
-import { decodeSpec, type StoredSpec } from '../../spec.ts';
+import { decodeSpec, type StoredSpec, uniqueKeyOf } from '../../spec.ts';
 
 export interface SpecRow {
   queue: string;
@@ -77,6 +77,7 @@ export function decodeJob(row: JobRow): Job {
     groupId: row.group_id,
     groupIndex: row.group_index,
     rerunOf: row.rerun_of,
+    uniqueKey: uniqueKeyOf(row.spec),
   };
 }
 

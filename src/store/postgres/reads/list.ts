@@ -143,8 +143,8 @@ interface Part {
 }
 
 /** True if an index finds them by more than their id. */
-function isNarrow({ workflowId, groupId, parentId, queue, name, tags }: Bounded): boolean {
-  return [workflowId, groupId, parentId, queue, name, tags?.[0]].some((wanted) => wanted !== undefined);
+function isNarrow({ workflowId, groupId, parentId, queue, name, uniqueKey, tags }: Bounded): boolean {
+  return [workflowId, groupId, parentId, queue, name, uniqueKey, tags?.[0]].some((wanted) => wanted !== undefined);
 }
 
 function partsOf(
@@ -192,6 +192,10 @@ function conditionsOf({ schema: s }: Dialect, filter: Bounded, bind: (value: unk
   }
   if (queue !== undefined) conditions.push(`j.queue = ${bind(queue)}`);
   if (name !== undefined) conditions.push(`j.name = ${bind(name)}`);
+  // The first condition is that of the index.
+  if (filter.uniqueKey !== undefined) {
+    conditions.push(`j.spec ? 'unique_key' and j.spec ->> 'unique_key' = ${bind(filter.uniqueKey)}`);
+  }
   // `<> '{}'` is redundant, but makes the index of tagged jobs usable.
   if (tags !== undefined && tags.length > 0) conditions.push(`j.tags <> '{}' and j.tags @> ${bind(tags)}::text[]`);
   if (workerId !== undefined) {

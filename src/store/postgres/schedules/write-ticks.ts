@@ -1,5 +1,6 @@
 /** Writes the plans of lines: rows of the ledger, the runs they start, and the lines' cursors. */
 
+import { afterTick, type LastRun } from '../../../core/schedule/last-run.ts';
 import type { LinePlan, PlannedTick } from '../../../core/schedule/plan-line.ts';
 import type { Schedule } from '../../../core/schedule/schedule.ts';
 import type { Run, Tick } from '../../../core/schedule/tick.ts';
@@ -87,25 +88,21 @@ async function store({ sql }: Context, session: Session, rows: readonly Row[]): 
   );
 }
 
-/** One row per schedule, with its last verdict and its newest run. */
+/** One row per schedule. */
 async function noteLast({ sql }: Context, session: Session, rows: readonly Row[]): Promise<void> {
-  type Note = { id: number; verdict: string; ran: number | null } & {
-    job_id: number | null;
-    workflow_id: number | null;
-  };
-  const notes = new Map<number, Note>();
+  const notes = new Map<number, LastRun>();
   for (const { schedule, tick, run } of rows) {
-    const before = notes.get(schedule.id);
-    const ran = tick.verdict === 'ran';
-    notes.set(schedule.id, {
-      id: schedule.id,
-      verdict: tick.verdict,
-      ran: ran ? Math.max(tick.scheduledFor, before?.ran ?? tick.scheduledFor) : (before?.ran ?? null),
-      job_id: ran ? run.jobId : (before?.job_id ?? null),
-      workflow_id: ran ? run.workflowId : (before?.workflow_id ?? null),
-    });
+    notes.set(schedule.id, afterTick(notes.get(schedule.id) ?? schedule, tick, run));
   }
-  if (notes.size > 0) await session.query(sql.noteLast, [JSON.stringify([...notes.values()])]);
+  if (notes.size === 0) return;
+  const input = [...notes].map(([id, { lastRun, lastVerdict, lastJobId, lastWorkflowId }]) => ({
+    id,
+    last_run: lastRun,
+    last_verdict: lastVerdict,
+    last_job_id: lastJobId,
+    last_workflow_id: lastWorkflowId,
+  }));
+  await session.query(sql.noteLast, [JSON.stringify(input)]);
 }
 
 /** Writes the plans of lines and advances the lines. */

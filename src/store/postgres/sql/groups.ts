@@ -80,7 +80,8 @@ export function groupsSql(s: string) {
         select g.job_id, (
           select coalesce(jsonb_agg(x.value order by j.group_index), '[]')
           from ${s}.job j left join ${s}.result x on x.job_id = j.id where j.group_id = g.job_id)
-        from gone g where g.to_status = 'done')
+        from gone g where g.to_status = 'done'
+          or (g.to_status = 'failed' and exists (select 1 from ${s}.job j where j.group_id = g.job_id)))
       select t.now from t`,
     /** Ended groups run again, because an item was reopened. */
     reviveGroups: `with input as materialized (select * from unnest($1::bigint[], $2::integer[]) i(job_id, lane)),

@@ -54,6 +54,7 @@ export function insertSql(s: string) {
           due + start_timeout_ms * interval '1 ms', flags
         from input, t)
       select ${newIds} from input`,
+    setRerunOf: `update ${s}.job set rerun_of = $2 where id = any($1::bigint[])`,
     replaceJob: `update ${s}.job set queue = $2, kind = $3, name = $4, priority = $5, tags = $6, spec = $7 where id = $1`,
     replaceLive: `with ${now}
       update ${s}.live l

@@ -16,6 +16,8 @@ export function outputSql(s: string) {
         from ${s}.log where job_id = $1 and attempt = $2 and start + octet_length(data) > $3::bigint
         window before as (order by start)) piece
       where bytes <= $4::bigint or place = 1 order by start`,
+    insertProbe: `insert into ${s}.log (job_id, attempt, start, data) values (0, 0, 0, $1) on conflict do nothing`,
+    deleteProbe: `delete from ${s}.log where job_id = 0`,
 
     // PostgreSQL only: the check of the lease and the write are one statement.
     /** Check and write are one step: nothing is stored of an attempt that lost its lease. */

@@ -22,5 +22,7 @@ export function queuesSql(s: string) {
       on conflict (name) do update
       set paused_at = case when $2::boolean is null then q.paused_at when $2::boolean then coalesce(q.paused_at, excluded.paused_at) end,
         max_running = case when $3::boolean then $4::integer else q.max_running end`,
+    deleteQueue: `delete from ${s}.queue q where q.name = $1
+      and not exists (select 1 from ${s}.live l join ${s}.lane n on n.id = l.lane where n.queue = $1) returning q.name`,
   } satisfies Twins<'queues'>;
 }

@@ -24,12 +24,11 @@ export function schedulesSql(s: string) {
         paused_at = ${instant('$5::float8')}, paused_note = $6 where id = $1`,
     deleteSchedule: `with gone as (delete from ${s}.schedule where id = $1)
       delete from ${s}.schedule_line where schedule_id = $1`,
-    /** last_run never moves back: manual runs and other keys may be newer. */
-    noteLast: `update ${s}.schedule s set last_verdict = i.verdict,
-        last_run = greatest(s.last_run, ${instant('i.ran')}),
-        last_job_id = case when i.ran is null then s.last_job_id else i.job_id end,
-        last_workflow_id = case when i.ran is null then s.last_workflow_id else i.workflow_id end
-      from jsonb_to_recordset($1::jsonb) i(id bigint, verdict text, ran float8, job_id bigint, workflow_id bigint)
+    /** The rows are locked, and the values were computed from theirs. */
+    noteLast: `update ${s}.schedule s set last_run = ${instant('i.last_run')}, last_verdict = i.last_verdict,
+        last_job_id = i.last_job_id, last_workflow_id = i.last_workflow_id
+      from jsonb_to_recordset($1::jsonb) i(id bigint, last_run float8, last_verdict text, last_job_id bigint,
+        last_workflow_id bigint)
       where s.id = i.id`,
     insertLines: `insert into ${s}.schedule_line (id, schedule_id, key, cursor, next_due)
       select nextval('${s}.schedule_line_id'), $1, i.key, ${instant('$3::float8')}, ${instant('$4::float8')}

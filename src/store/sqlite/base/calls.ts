@@ -1,5 +1,6 @@
 /** Calls that encode what they send, decode their answer, or take both threads. All others are sent as they are. */
 
+import { statfs } from 'node:fs/promises';
 import type { Clock } from '../../../core/clock.ts';
 import type { NewWorkflow } from '../../../core/dag/new-workflow.ts';
 import type { Workflow, WorkflowStep } from '../../../core/dag/workflow.ts';
@@ -8,6 +9,7 @@ import type { JobEdit } from '../../../core/job-edit.ts';
 import type { JobFilter } from '../../../core/job-filter.ts';
 import type { Settled, Success } from '../../../core/lease.ts';
 import type { Delivery } from '../../../core/notice.ts';
+import { PROBE_BYTES } from '../../../core/output.ts';
 import type { QueueSettings, QueueState } from '../../../core/queue.ts';
 import type { Change } from '../../../core/transition.ts';
 import type { LostJob, Retention } from '../../duty-store.ts';
@@ -27,7 +29,20 @@ import type { WriterMethods } from './writer-methods.ts';
 export interface Threads {
   writer: Calls<WriterMethods>;
   reader: Calls<ReaderMethods>;
+  file: string;
   clock: Clock;
+}
+
+/** The probe is committed before it is deleted: what never reaches the disk proves nothing. */
+async function checkWritable({ writer, file }: Threads, signal: AbortSignal): Promise<void> {
+  const { bavail, bsize } = await statfs(file);
+  if (!writer.health.hasFailed && bavail * bsize >= PROBE_BYTES) {
+    await writer.call('now', [], signal);
+    return;
+  }
+  await writer.call('insertProbe', [], signal);
+  await writer.call('deleteProbe', [], signal);
+  writer.health.hasFailed = false;
 }
 
 async function insert(
@@ -217,6 +232,7 @@ async function setQueue(
 }
 
 export const calls = {
+  checkWritable,
   insert,
   insertAndClaim,
   claim,

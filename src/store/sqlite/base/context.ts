@@ -1,5 +1,6 @@
 import type { Changes } from '../../hint.ts';
 import type { GraphUpdate } from '../graph/graph-update.ts';
+import type { LaneHeads } from '../jobs/lane-heads.ts';
 import type { Lanes } from '../jobs/lanes.ts';
 import type { FairQueues } from '../jobs/turns.ts';
 import type { Database } from './database.ts';
@@ -8,6 +9,7 @@ import type { Database } from './database.ts';
 export interface Context {
   database: Database;
   lanes: Lanes;
+  heads: LaneHeads;
   fairQueues: FairQueues;
   /** The caller's time when the call was sent. */
   now: number;

@@ -4,6 +4,8 @@ import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync } from 'no
 import { dirname } from 'node:path';
 import { WorkronError } from '../../../core/error.ts';
 import { Database } from './database.ts';
+import { homeOf } from './home.ts';
+import { createPrivate } from './private-files.ts';
 import { translate } from './sqlite-error.ts';
 
 /** The target appears once the copy is complete and on disk. An existing file is not overwritten. */
@@ -12,7 +14,9 @@ export function copyDatabase(from: string, to: string): void {
   const partial = `${to}.partial`;
   rmSync(partial, { force: true });
   try {
-    using database = new Database(from, { readOnly: true });
+    using database = new Database(homeOf(from), { readOnly: true });
+    // SQLite copies into an empty file, too, and keeps its permissions.
+    createPrivate(partial);
     database.run('vacuum into ?', partial);
     sync(partial);
     linkSync(partial, to);

@@ -2,6 +2,7 @@
 
 import { DatabaseSync } from 'node:sqlite';
 import { WorkronError } from '../../../core/error.ts';
+import { createPrivate } from './private-files.ts';
 import { isBusy } from './sqlite-error.ts';
 
 /**
@@ -9,6 +10,7 @@ import { isBusy } from './sqlite-error.ts';
  * The empty file stays behind: deleting it would let two processes lock two files of the same name.
  */
 export function lockFile(file: string): Disposable {
+  createPrivate(`${file}-owner`);
   const lock = new DatabaseSync(`${file}-owner`);
   try {
     lock.exec('begin exclusive');

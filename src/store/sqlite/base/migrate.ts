@@ -1,14 +1,11 @@
 /** Brings a database file to the version that this code needs. */
 
-import { readdirSync, readFileSync } from 'node:fs';
 import { WorkronError } from '../../../core/error.ts';
+import { OLDEST_SHARED_CODE, requireCode } from '../../code.ts';
+import type { Migration } from '../../migration.ts';
 import type { Database } from './database.ts';
+import { MIGRATIONS } from './migrations.ts';
 import { sql } from './sql.ts';
-
-const FOLDER = new URL('../migrations/', import.meta.url);
-
-/** This code can work with a schema whose `min_code` is at most this. */
-const CODE = 1;
 
 /** Returns the schema's version, 0 for an empty file. Throws if the file is not Workron's or needs newer code. */
 export function installedVersion(database: Database, file: string): number {
@@ -23,22 +20,17 @@ export function installedVersion(database: Database, file: string): number {
   const meta = database.get<{ schema_version: number; min_code: number }>(sql.schemaVersion);
   if (meta === undefined)
     throw new WorkronError('store_unavailable', `${file} is incomplete; restore it from a backup`);
-  if (meta.min_code > CODE) {
-    throw new WorkronError('store_unavailable', `${file} was written by a newer Workron; start that version`);
-  }
+  requireCode(meta.min_code, file);
   return meta.schema_version;
 }
 
-/** Applies the migrations of `folder` that are missing, each in its own transaction. */
-export function migrate(database: Database, installed: number, folder = FOLDER): void {
-  const missing = readdirSync(folder)
-    .filter((name) => name.endsWith('.sql') && Number.parseInt(name, 10) > installed)
-    .sort();
-  for (const name of missing) {
+/** Applies the migrations that are missing, each in its own transaction. */
+export function migrate(database: Database, installed: number, migrations: readonly Migration[] = MIGRATIONS): void {
+  for (const { version, script } of migrations.filter(({ version }) => version > installed)) {
     database.script('begin immediate');
     try {
-      database.script(readFileSync(new URL(name, folder), 'utf8'));
-      database.run(sql.setSchemaVersion, Number.parseInt(name, 10));
+      database.script(script);
+      database.run(sql.setSchemaVersion, version, OLDEST_SHARED_CODE);
       database.script('commit');
     } catch (error) {
       if (database.inTransaction) database.script('rollback');

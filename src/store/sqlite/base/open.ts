@@ -1,5 +1,6 @@
 /** Jobs in one SQLite file. This side only encodes, calls the threads and decodes. */
 
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Clock } from '../../../core/clock.ts';
 import type { Log } from '../../../ops/log.ts';
@@ -8,6 +9,8 @@ import { LocalHints } from '../../hint.ts';
 import type { Store } from '../../store.ts';
 import { transactional } from '../graph/enlist.ts';
 import { calls, type Threads } from './calls.ts';
+import { homeOf } from './home.ts';
+import { createPrivate, makePrivate } from './private-files.ts';
 import { type ReaderMethods, readerMethods } from './reader-methods.ts';
 import { Thread } from './thread.ts';
 import { urgentReads, type WriterMethods, writerMethods } from './writer-methods.ts';
@@ -19,11 +22,14 @@ export interface SqliteStore extends Store {
 
 /**
  * Opens the file, creating it if there is none, and migrates its schema. One process at a time owns a file: others are
- * refused with `store_unavailable`.
+ * refused with `store_unavailable`, whatever name they use for it.
  */
 export async function openSqlite(options: { file: string; clock: Clock; log: Log }): Promise<SqliteStore> {
   const { clock, log } = options;
-  const file = resolve(options.file);
+  // A symbolic link to a file that does not exist cannot be resolved. An existing file must not be opened and closed here: that
+  // would end the locks of the application's own connections.
+  if (!existsSync(options.file)) createPrivate(options.file);
+  const file = homeOf(options.file);
   const hints = new LocalHints();
   const writer = await Thread.start<WriterMethods>({
     entry: 'writer',
@@ -32,17 +38,18 @@ export async function openSqlite(options: { file: string; clock: Clock; log: Log
     onChanged: (changed) => hints.announce(changed),
   });
   try {
+    makePrivate(file, log);
     const reader = await Thread.start<ReaderMethods>({ entry: 'reader', data: { file }, clock });
     log.debug({ file }, 'database opened');
-    return storeOn({ writer, reader, clock }, file, hints);
+    return storeOn({ writer, reader, file, clock }, hints);
   } catch (error) {
     await writer.close();
     throw error;
   }
 }
 
-function storeOn(threads: Threads, file: string, hints: LocalHints): SqliteStore {
-  const { writer, reader, clock } = threads;
+function storeOn(threads: Threads, hints: LocalHints): SqliteStore {
+  const { writer, reader, file, clock } = threads;
   return {
     driver: 'sqlite',
     location: file,
@@ -53,8 +60,9 @@ function storeOn(threads: Threads, file: string, hints: LocalHints): SqliteStore
     ...askAll(writerMethods, (name, args, signal) => writer.call(name, args as never, signal)),
     ...askAll(readerMethods, (name, args, signal) => reader.call(name, args as never, signal)),
     ...bindAll(calls, threads),
-    fenced: (fence) => storeOn({ ...threads, writer: writer.fenced(fence, urgentReads) }, file, hints),
+    fenced: (fence) => storeOn({ ...threads, writer: writer.fenced(fence, urgentReads) }, hints),
     subscribe: (listener) => hints.subscribe(listener),
+    observe: (observer) => hints.observe(observer),
     async backup(target, signal) {
       signal.throwIfAborted();
       const copying = await Thread.start({ entry: 'backup', data: { file, target: resolve(target) }, clock });

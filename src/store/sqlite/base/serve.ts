@@ -7,6 +7,7 @@ import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import { Changes } from '../../hint.ts';
 import { requireTerm } from '../cluster/leadership.ts';
 import { GraphUpdate } from '../graph/graph-update.ts';
+import { LaneHeads } from '../jobs/lane-heads.ts';
 import { Lanes } from '../jobs/lanes.ts';
 import { FairQueues } from '../jobs/turns.ts';
 import type { Context } from './context.ts';
@@ -29,12 +30,13 @@ interface Served {
 type Method = (context: Context, ...args: readonly unknown[]) => unknown;
 
 /** The caches that a thread keeps between calls. */
-type Memo = Pick<Context, 'lanes' | 'fairQueues'>;
+type Memo = Pick<Context, 'lanes' | 'heads' | 'fairQueues'>;
 
 /** Answers requests from `port` until it receives `close`. */
 export function serve(port: MessagePort, served: Served): void {
   const { database } = served;
-  const memo: Memo = { lanes: new Lanes(database), fairQueues: new FairQueues(database) };
+  const lanes = new Lanes(database);
+  const memo: Memo = { lanes, heads: new LaneHeads(database, lanes), fairQueues: new FairQueues(database) };
   port.on('message', (first: ToThread) => {
     const group: ThreadRequest[] = [];
     let message: ToThread | undefined = first;
@@ -61,8 +63,7 @@ function answer(served: Served, memo: Memo, group: readonly ThreadRequest[]): Th
     return commitTogether(served, memo, group);
   } catch (error) {
     if (served.database.inTransaction) served.database.run('rollback');
-    memo.lanes.forget();
-    memo.fairQueues.forget();
+    forget(memo);
     // One request may have failed the others: each gets its own transaction. After a lock time-out that would not help.
     if (group.length > 1 && !isBusy(error)) return group.flatMap((request) => answer(served, memo, [request]));
     const failure = encodeFailure(translate(error, served.file));
@@ -93,10 +94,16 @@ function performInSavepoint(served: Served, memo: Memo, request: ThreadRequest):
     if (!database.inTransaction) throw error;
     database.run('rollback to request');
     database.run('release request');
-    memo.lanes.forget();
-    memo.fairQueues.forget();
+    forget(memo);
     return { id: request.id, failure: encodeFailure(translate(error, served.file)) };
   }
+}
+
+/** What a transaction wrote that was rolled back does not exist. */
+function forget({ lanes, heads, fairQueues }: Memo): void {
+  lanes.forget();
+  heads.forget();
+  fairQueues.forget();
 }
 
 function perform(
@@ -109,5 +116,6 @@ function perform(
   if (fence !== undefined) requireTerm(context, fence);
   const value = (methods[method] as Method | undefined)?.(context, ...args);
   context.graphUpdate.write(context);
+  if (effects.reordered) memo.heads.forget();
   return effects.isEmpty ? { id, value } : { id, value, changed: effects.toMessage() };
 }

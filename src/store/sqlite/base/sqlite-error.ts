@@ -19,7 +19,7 @@ export function translate(error: unknown, file: string): unknown {
       return new WorkronError('store_full', `The disk that holds ${file} is full; free space and try again`, cause);
     case CODES.busy:
     case CODES.locked:
-      return unavailable(`Another program holds a lock on ${file}; close it and try again`, error);
+      return lockedByOther(file, error);
     case CODES.readOnly:
       return unavailable(`${file} cannot be written; check its permissions and those of its folder`, error);
     case CODES.cantOpen:
@@ -35,6 +35,10 @@ export function translate(error: unknown, file: string): unknown {
   }
 }
 
+export function lockedByOther(file: string, cause?: Error): WorkronError {
+  return unavailable(`Another program holds a lock on ${file}; close it and try again`, cause);
+}
+
 export function isBusy(error: unknown): boolean {
   return isSqliteError(error) && (error.errcode & 0xff) === CODES.busy;
 }
@@ -43,6 +47,6 @@ function isSqliteError(error: unknown): error is SqliteError {
   return error instanceof Error && (error as Partial<SqliteError>).code === 'ERR_SQLITE_ERROR';
 }
 
-function unavailable(message: string, cause: Error): WorkronError {
+function unavailable(message: string, cause?: Error): WorkronError {
   return new WorkronError('store_unavailable', message, { cause });
 }

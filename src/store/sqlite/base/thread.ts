@@ -1,9 +1,11 @@
 /** The calling side of a thread: a call is a message, its answer a promise. */
 
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import type { Clock } from '../../../core/clock.ts';
 import { WorkronError } from '../../../core/error.ts';
 import type { TermFence } from '../../../core/leadership.ts';
+import type { Part } from '../../../core/part.ts';
+import { startThread } from '../../../ops/start-part.ts';
 import type { Announcement } from '../../hint.ts';
 import { decodeFailure } from './failure.ts';
 import {
@@ -16,13 +18,19 @@ import {
   type ToThread,
 } from './protocol.ts';
 
+const ENTRIES = {
+  writer: { file: new URL('./writer.ts', import.meta.url) },
+  reader: { file: new URL('./reader.ts', import.meta.url) },
+  backup: { file: new URL('./backup.ts', import.meta.url) },
+} satisfies Record<string, Part>;
+
 interface Pending {
   resolve(value: unknown): void;
   reject(error: Error): void;
 }
 
 interface ThreadOptions {
-  entry: 'writer' | 'reader' | 'backup';
+  entry: keyof typeof ENTRIES;
   data: { file: string; target?: string };
   clock: Clock;
   /** Called after the commit, before the caller gets its answer. */
@@ -37,7 +45,7 @@ interface ThreadCallOptions {
 }
 
 /** The part of a thread that a store uses. */
-export type Calls<M extends Methods> = Pick<Thread<M>, 'call' | 'close' | 'fenced'>;
+export type Calls<M extends Methods> = Pick<Thread<M>, 'call' | 'close' | 'fenced' | 'health'>;
 
 export class Thread<M extends Methods> {
   readonly #options: ThreadOptions;
@@ -46,17 +54,14 @@ export class Thread<M extends Methods> {
   readonly #ready = Promise.withResolvers<void>();
   readonly #ended = Promise.withResolvers<void>();
   #lastId = 0;
+  /** Whether a call has failed because of the file itself: a full disk, a lock, an error of the disk. */
+  readonly health = { hasFailed: false };
   /** Why no more calls are possible. */
   #over: Error | null = null;
 
-  private constructor(options: ThreadOptions) {
+  private constructor(options: ThreadOptions, worker: Worker) {
     this.#options = options;
-    // .ts in the source, .js in the build.
-    const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
-    this.#worker = new Worker(new URL(`./${options.entry}${extension}`, import.meta.url), {
-      workerData: options.data,
-      name: `workron-sqlite-${options.entry}`,
-    });
+    this.#worker = worker;
     this.#worker.on('message', (message: FromThread) => this.#receive(message));
     this.#worker.on('error', (error) => this.#end(error));
     this.#worker.on('exit', () => this.#end(null));
@@ -64,7 +69,9 @@ export class Thread<M extends Methods> {
 
   /** Resolves once the thread is ready to serve; rejects with the reason why it is not. */
   static async start<M extends Methods>(options: ThreadOptions): Promise<Thread<M>> {
-    const thread = new Thread<M>(options);
+    const { entry, data } = options;
+    const worker = await startThread(ENTRIES[entry], { workerData: data, name: `workron-sqlite-${entry}` });
+    const thread = new Thread<M>(options, worker);
     try {
       await thread.#ready.promise;
     } catch (error) {
@@ -81,6 +88,7 @@ export class Thread<M extends Methods> {
       call: async (method, args, signal, options) =>
         this.call(method, args, signal, method in reads ? options : { ...options, fence: fence() }),
       close: () => this.close(),
+      health: this.health,
       fenced: (other) => this.fenced(other, reads),
     };
   }
@@ -154,7 +162,10 @@ export class Thread<M extends Methods> {
     const pending = this.#pending.get(id);
     this.#pending.delete(id);
     if (failure === undefined) pending?.resolve(value);
-    else pending?.reject(decodeFailure(failure));
+    else {
+      if (failure.code === 'store_full' || failure.code === 'store_unavailable') this.health.hasFailed = true;
+      pending?.reject(decodeFailure(failure));
+    }
   }
 
   #end(cause: unknown): void {

@@ -5,7 +5,7 @@ import { lead, resign } from '../cluster/leadership.ts';
 import { deliver, notices, postponeNotice } from '../cluster/notices.ts';
 import { advanceOperation, createOperation, openOperations, operation } from '../cluster/operations.ts';
 import { prune } from '../cluster/prune.ts';
-import { setQueue } from '../cluster/queues.ts';
+import { deleteQueue, setQueue } from '../cluster/queues.ts';
 import { addStats } from '../cluster/stats.ts';
 import { drainWorker, leaveWorker, registerWorker, retireWorkers } from '../cluster/workers.ts';
 import { adopt } from '../graph/adopt.ts';
@@ -20,7 +20,7 @@ import { edit } from '../jobs/edit.ts';
 import { heartbeat } from '../jobs/heartbeat.ts';
 import { insert } from '../jobs/insert.ts';
 import { insertAndClaim } from '../jobs/insert-and-claim.ts';
-import { appendLogs, checkpoint, report } from '../jobs/output.ts';
+import { appendLogs, checkpoint, deleteProbe, insertProbe, report } from '../jobs/output.ts';
 import { settle, start } from '../jobs/settle.ts';
 import { read } from '../reads/reading.ts';
 import { pruneTicks, runSchedule, ticksWithoutRun } from '../schedules/run-schedule.ts';
@@ -57,11 +57,14 @@ const writes = {
   pruneTicks,
 
   appendLogs,
+  insertProbe,
+  deleteProbe,
   report,
   deliver,
   postponeNotice,
 
   setQueue,
+  deleteQueue,
   registerWorker,
   drainWorker,
   leaveWorker,

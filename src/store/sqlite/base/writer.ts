@@ -3,6 +3,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { Database } from './database.ts';
 import { encodeFailure } from './failure.ts';
+import { recordHome } from './home.ts';
 import { lockFile } from './lock-file.ts';
 import { installedVersion, migrate } from './migrate.ts';
 import { send } from './protocol.ts';
@@ -35,6 +36,7 @@ try {
     pragma cache_size = -${CACHE_KIB};
   `);
   migrate(database, installed);
+  recordHome(database, file);
   database.run(sql.endTerms);
   serve(parentPort, {
     database,

@@ -31,7 +31,11 @@ export function setQueue({ database, now, effects }: Context, name: string, sett
   if (settings.paused === true) row.paused_at ??= now;
   if (settings.maxRunning !== undefined) row.max_running = settings.maxRunning;
   database.run(sql.setQueue, name, row.paused_at, row.max_running);
-  effects.madeWork();
+  effects.madeRoom();
+}
+
+export function deleteQueue({ database }: Context, name: string): boolean {
+  return database.run(sql.deleteQueue, name) > 0;
 }
 
 function stateOf({ name, paused_at, max_running }: QueueRow): QueueState {

@@ -1,5 +1,9 @@
-/** Jobs in a transaction of the application's own, on another connection to the same file. */
+/**
+ * Jobs in a transaction of the application's own, on another connection to the same file. Each call is a sequence of
+ * statements. A connection that answers at once gets all of them in one turn, as its transaction may end in this turn.
+ */
 
+import { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../../../core/clock.ts';
 import { WorkronError } from '../../../core/error.ts';
 import type { NewJob, Unique } from '../../../core/job.ts';
@@ -14,40 +18,82 @@ import { encodeDependencies } from '../jobs/new-job-row.ts';
 /** Jobs are judged after the commit, because only the writer's thread knows the lanes. */
 export function transactional(clock: Clock): Transactional {
   return {
-    async enlist(run, jobs) {
-      for (const { unique } of jobs) refuseReplace(unique);
-      await requireParents(run, jobs);
-      const enlisted: Enlisted[] = [];
-      for (const job of jobs) enlisted.push(await enlistOne(run, job, clock.now()));
-      return enlisted;
-    },
-    complete: (run, success) => complete(run, success, clock.now()),
+    enlist: async (run, jobs) => inOrder(enlist(jobs, clock), run),
+    complete: async (run, success) => inOrder(complete(success, clock.now()), run),
   };
 }
 
-async function enlistOne(run: RunStatement, job: NewJob, now: number): Promise<Enlisted> {
+/** Yields statements, gets their rows, and returns the answer. */
+type Statements<T> = Generator<[text: string, values: readonly unknown[]], T, readonly unknown[]>;
+
+function inOrder<T>(statements: Statements<T>, run: RunStatement): T | Promise<T> {
+  let step = statements.next();
+  while (!step.done) {
+    const rows = run(...step.value);
+    if (!Array.isArray(rows)) return inOrderLater(statements, run, rows as PromiseLike<readonly unknown[]>);
+    step = statements.next(rows);
+  }
+  return step.value;
+}
+
+async function inOrderLater<T>(
+  statements: Statements<T>,
+  run: RunStatement,
+  first: PromiseLike<readonly unknown[]>,
+): Promise<T> {
+  let step = statements.next(await first);
+  while (!step.done) step = statements.next(await run(...step.value));
+  return step.value;
+}
+
+function* enlist(jobs: readonly NewJob[], clock: Clock): Statements<Enlisted[]> {
+  yield* requireSameBuild();
+  for (const { unique } of jobs) refuseReplace(unique);
+  yield* requireParents(jobs);
+  const enlisted: Enlisted[] = [];
+  for (const job of jobs) enlisted.push(yield* enlistOne(job, clock.now()));
+  return enlisted;
+}
+
+const BUILD = `select sqlite_source_id() || coalesce((select group_concat(compile_options) from pragma_compile_options), '') as build`;
+let ownBuild: unknown;
+
+/**
+ * Refuses a connection through another build of SQLite, such as that of better-sqlite3. SQLite's locks belong to the
+ * process: two builds in one process both get the write lock at once, and commits are lost.
+ */
+function* requireSameBuild(): Statements<void> {
+  if (ownBuild === undefined) {
+    using own = new DatabaseSync(':memory:');
+    ownBuild = own.prepare(BUILD).get()?.['build'];
+  }
+  const [row] = (yield [BUILD, []]) as { build: unknown }[];
+  if (row?.build === ownBuild) return;
+  throw new WorkronError(
+    'bad_request',
+    'tx: the connection uses another build of SQLite than Workron; two builds in one process do not see the locks of ' +
+      'each other and lose writes, so use node:sqlite',
+  );
+}
+
+function* enlistOne(job: NewJob, now: number): Statements<Enlisted> {
   const { unique } = job;
   if (unique !== null) {
-    const [holder] = (await run(sql.keyHolders, [unique.key, now])) as { job_id: number }[];
+    const [holder] = (yield [sql.keyHolders, [unique.key, now]]) as { job_id: number }[];
     if (holder !== undefined) return taken(unique, holder.job_id);
   }
   const { queue, kind, name, priority, tags, spec } = encodeSpec(job);
   const stored = JSON.stringify(unique === null ? spec : { ...spec, unique_key: unique.key });
   const values = [queue, kind, name, priority, JSON.stringify(tags), now, stored];
-  const [row] = (await run(sql.enlistJob, values)) as { id: number }[];
+  const [row] = (yield [sql.enlistJob, values]) as { id: number }[];
   const id = Number(row?.id);
   const due = Math.max(now, Math.round(job.runAt ?? now + (job.delayMs ?? 0)));
   const holdsKey = unique !== null && typeof unique.while !== 'number';
-  await run(sql.enlistLive, [
-    id,
-    -priority,
-    due,
-    FLAG.unjudged | watchFlags(job.notify) | (holdsKey ? FLAG.holdsKey : 0),
-  ]);
-  await run(sql.enlistIntake, [id, 'submitted', JSON.stringify({ depends_on: encodeDependencies(job) })]);
+  yield [sql.enlistLive, [id, -priority, due, FLAG.unjudged | watchFlags(job.notify) | (holdsKey ? FLAG.holdsKey : 0)]];
+  yield [sql.enlistIntake, [id, 'submitted', JSON.stringify({ depends_on: encodeDependencies(job) })]];
   if (unique !== null) {
     const [hold, until] = typeof unique.while === 'number' ? ['time', now + unique.while] : [unique.while, null];
-    await run(sql.giveKeys, [unique.key, id, hold, until]);
+    yield [sql.giveKeys, [unique.key, id, hold, until]];
   }
   return { id, deduplicated: false };
 }
@@ -57,10 +103,10 @@ function taken({ key, onConflict }: Unique, jobId: number): Enlisted {
   throw keyHeld(key, jobId);
 }
 
-async function requireParents(run: RunStatement, jobs: readonly NewJob[]): Promise<void> {
+function* requireParents(jobs: readonly NewJob[]): Statements<void> {
   const ids = [...new Set(jobs.flatMap(({ dependsOn }) => dependsOn.map(({ jobId }) => jobId)))];
   if (ids.length === 0) return;
-  const rows = await run('select id from job where id in (select value from json_each(?))', [JSON.stringify(ids)]);
+  const rows = yield ['select id from job where id in (select value from json_each(?))', [JSON.stringify(ids)]];
   const known = new Set((rows as { id: number }[]).map(({ id }) => id));
   const unknown = ids.filter((id) => !known.has(id));
   if (unknown.length > 0) throw unknownParents(unknown.sort((a, b) => a - b));
@@ -78,19 +124,20 @@ interface GoneRow {
   cancel_requested_at: number | null;
 }
 
-async function complete(run: RunStatement, success: Success, now: number): Promise<void> {
+function* complete(success: Success, now: number): Statements<void> {
+  yield* requireSameBuild();
   const { jobId, attempt, workerId, result } = success;
-  const [gone] = (await run(sql.completeLive, [jobId, attempt, workerId])) as GoneRow[];
+  const [gone] = (yield [sql.completeLive, [jobId, attempt, workerId]]) as GoneRow[];
   if (gone === undefined) {
     throw new WorkronError('lease_lost', `Attempt ${attempt} of job ${jobId} is no longer this worker's`, { jobId });
   }
   const { failures, interruptions, snoozes, losses } = gone;
   const counters = [failures, interruptions, snoozes, losses];
   const times = [gone.started_at ?? now, now, gone.due];
-  await run(sql.completeRun, [jobId, attempt, workerId, ...times, ...counters, gone.cancel_requested_at]);
-  if (result !== undefined && result !== null) await run(sql.completeResult, [jobId, JSON.stringify(result)]);
-  if (gone.flags & FLAG.holdsKey) await run(sql.completeKeys, [jobId]);
+  yield [sql.completeRun, [jobId, attempt, workerId, ...times, attempt, ...counters, gone.cancel_requested_at]];
+  if (result !== undefined && result !== null) yield [sql.completeResult, [jobId, JSON.stringify(result)]];
+  if (gone.flags & FLAG.holdsKey) yield [sql.completeKeys, [jobId]];
   if (gone.flags & (LINKED | FLAG.group)) {
-    await run(sql.enlistIntake, [jobId, 'ended', JSON.stringify({ flags: gone.flags })]);
+    yield [sql.enlistIntake, [jobId, 'ended', JSON.stringify({ flags: gone.flags })]];
   }
 }

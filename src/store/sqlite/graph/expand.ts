@@ -76,6 +76,7 @@ function insertItems(
   database.run(sql.insertItems, first, groupId, now, JSON.stringify(specs));
   database.run(sql.insertItemsLive, first, groupId, now, startTimeoutMs, FLAG.item | FLAG.inWorkflow, specs.length);
   database.run(sql.itemsInserted, groupId, specs.length);
+  effects.insertedItems(groupId, specs.length);
   if (live.due > now) effects.willBeDue(live.due);
   else effects.madeWork();
   for (let index = 0; index < specs.length; index += 1) {

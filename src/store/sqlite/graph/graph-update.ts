@@ -4,7 +4,7 @@
  */
 
 import { type CascadeMode, cascadeModeOf } from '../../../core/dag/propagate.ts';
-import { type StepEnd, WorkflowChanges } from '../../../core/dag/workflow-status.ts';
+import { itemEnd, type StepEnd, WorkflowChanges } from '../../../core/dag/workflow-status.ts';
 import type { TerminalStatus } from '../../../core/job.ts';
 import { FLAG } from '../../flags.ts';
 import type { Context } from '../base/context.ts';
@@ -89,12 +89,12 @@ export class GraphUpdate {
     if (counted.size === 0) return;
     const items = new Map<number, StepEnd[]>();
     for (const [jobId, workflowId, groupId, continues] of scopesOf(context, [...counted.keys()])) {
-      const end = { status: counted.get(jobId) as TerminalStatus, continueOnFailure: continues === 1 };
-      if (groupId === null) this.#workflows.end(workflowId, end);
+      const status = counted.get(jobId) as TerminalStatus;
+      if (groupId === null) this.#workflows.end(workflowId, { status, continueOnFailure: continues === 1 });
       else {
         const ends = items.get(groupId);
-        if (ends === undefined) items.set(groupId, [end]);
-        else ends.push(end);
+        if (ends === undefined) items.set(groupId, [itemEnd(status)]);
+        else ends.push(itemEnd(status));
       }
     }
     for (const [groupId, ends] of items) endItems(context, groupId, ends);
@@ -103,9 +103,9 @@ export class GraphUpdate {
   #countReopening(context: Context, job: ChangedJob): void {
     if (!isCounted(job)) return;
     for (const [, workflowId, groupId, continues] of scopesOf(context, [job.jobId])) {
-      const end = { status: job.status, continueOnFailure: continues === 1 };
-      if (groupId === null) this.#workflows.reopen(workflowId, end);
-      else reopenItem(context, groupId, end);
+      const { status } = job;
+      if (groupId === null) this.#workflows.reopen(workflowId, { status, continueOnFailure: continues === 1 });
+      else reopenItem(context, groupId, itemEnd(status));
     }
   }
 

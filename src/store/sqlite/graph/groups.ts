@@ -67,10 +67,11 @@ export function reopenItem(context: Context, groupId: number, end: StepEnd): voi
   effects.changedJob(groupId);
 }
 
-/** Ends a running group that has nothing more to wait for. Returns false if it goes on. */
+/** Ends a running group that has nothing more to wait for, with the results of its items. Returns false if it goes on. */
 export function finishGroup(context: Context, group: GroupRow, live: GroupLive): boolean {
   const status = live.status === 'running' ? groupEnd(progressOf(group, live)) : undefined;
   if (status === undefined) return false;
+  if (status !== 'cancelled') context.database.run(sql.joinResults, group.job_id);
   endGroup(context, { groupId: group.job_id, flags: live.flags }, outcomeOf(context, group.job_id, status));
   return true;
 }
@@ -81,7 +82,7 @@ interface GroupEnd {
   error: string | null;
 }
 
-/** Ends a group. Its result is the list of its items' results; its children are left to the cascade. */
+/** Ends a group. Its children are left to the cascade. */
 export function endGroup(
   context: Context,
   { groupId, flags }: { groupId: number; flags: number },
@@ -91,8 +92,8 @@ export function endGroup(
   database.run(sql.endWaiting, groupId, now, status, reason, error);
   database.run(sql.endLive, groupId);
   database.run(sql.setNeedsItems, groupId, 0);
-  if (status === 'done') database.run(sql.joinResults, groupId);
   effects.changedJob(groupId);
+  effects.endedByGraph(groupId);
   graphUpdate.endedByCascade(context, { jobId: groupId, flags, status });
 }
 

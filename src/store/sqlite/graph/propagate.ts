@@ -167,8 +167,10 @@ function writeUpdate(context: Context, update: ChildUpdate<Child>): void {
   if (fate.kind === 'reason') database.run(sql.setSkipReason, jobId, fate.reason);
   else if (child instanceof EndedChild) {
     if (isRevival(update)) reviveChild(context, child, fate.kind === 'free');
-  } else if (fate.kind === 'end') endWaiting(context, child, fate);
-  else {
+  } else if (fate.kind === 'end') {
+    endWaiting(context, child, fate);
+    effects.endedByGraph(jobId);
+  } else {
     const counters = addCounters(child.counters, change, 1);
     const { flags, dueAt } = child;
     if (fate.kind === 'free') return free(context, { jobId, flags, dueAt, counters });

@@ -2,13 +2,13 @@ import { WorkronError } from '../../../core/error.ts';
 import { fits, type Lane, serves } from '../../../core/lane.ts';
 import { laneMayPrefetch } from '../../../core/prefetch.ts';
 import { FLAG } from '../../flags.ts';
-import { Heap } from '../../heap.ts';
 import type { ClaimRequest } from '../../job-store.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
 import { type RunContextAnswer, readRunContext } from '../graph/run-context.ts';
 import { CLAIMED, type ClaimedRow } from '../reads/job-row.ts';
-import { type ClaimOrder, isAhead, LaneCursor } from './lane-cursor.ts';
+import { FIRST_PIECE, isAhead, LaneCursor, readPieces } from './lane-cursor.ts';
+import type { LaneHead } from './lane-heads.ts';
 
 export interface ClaimAnswer {
   /** `ClaimedRow[]` as JSON: text is the cheapest to send. */
@@ -37,7 +37,7 @@ function claimRows(context: Context, request: ClaimRequest): ClaimedRow[] {
   }
   if (worker.draining || worker.silent) return [];
 
-  const ids = request.prefetch ? choosePrefetch(context, request) : choose(context, request);
+  const ids = request.prefetch ? choosePrefetch(context, request) : choose(context, request).map(({ id }) => id);
   if (ids.length === 0) return [];
   const chosen = JSON.stringify(ids);
   database.run(sql.takeJobs, chosen, request.workerId, request.claimSeq, now, request.prefetch ? 1 : 0);
@@ -50,45 +50,114 @@ function claimRows(context: Context, request: ClaimRequest): ClaimedRow[] {
 
 /** Returns the most urgent jobs up to the first that must not be prefetched. */
 function choosePrefetch(context: Context, request: ClaimRequest): number[] {
-  const ids = choose(context, request);
-  const must = new Set(context.database.tuples<[number]>(sql.mustStart, JSON.stringify(ids)).map(([id]) => id));
-  const first = ids.findIndex((id) => must.has(id));
-  return first === -1 ? ids : ids.slice(0, first);
+  const chosen = choose(context, request);
+  const ids = JSON.stringify(chosen.map(({ id }) => id));
+  const must = new Set(context.database.tuples<[number]>(sql.mustStart, ids).map(([id]) => id));
+  const first = chosen.findIndex(({ id }) => must.has(id));
+  if (first === -1) return chosen.map(({ id }) => id);
+  for (const { lane } of chosen.slice(first)) context.heads.change(lane);
+  return chosen.slice(0, first).map(({ id }) => id);
+}
+
+interface Chosen {
+  id: number;
+  lane: number;
 }
 
 /** Returns the most urgent jobs of all lanes that this worker can run, in order. */
-function choose(context: Context, { offer, limit, prefetch = false }: ClaimRequest): number[] {
-  const { database, lanes } = context;
-  const room = new Room(context, offer.free);
-  const open = database
-    .tuples<[number]>(sql.pendingLanes)
-    .map(([id]) => ({ id, lane: lanes.laneOf(id) }))
-    .filter(({ lane }) => serves(offer, lane));
-  const cursors = new Heap<LaneCursor>(isMoreUrgent);
-  for (const { id, lane } of open) {
-    const cursor = new LaneCursor(database, { id, lane, limit, alone: open.length === 1 });
-    if (cursor.head !== undefined) cursors.add(cursor);
-  }
-  const ids: number[] = [];
-  for (let best = cursors.peek(); best !== undefined && ids.length < limit; best = cursors.peek()) {
-    // The cursor leaves the heap while its head changes.
-    cursors.delete(best);
-    if (!room.has(best.lane)) continue;
-    if (prefetch && (!laneMayPrefetch(best.lane) || room.isLimited(best.lane))) break;
-    const rival = cursors.peek();
-    while (ids.length < limit && best.head !== undefined && room.has(best.lane)) {
-      if (rival !== undefined && isMoreUrgent(rival, best)) break;
-      ids.push(best.take());
-      room.take(best.lane);
-    }
-    if (best.head !== undefined) cursors.add(best);
-  }
-  return ids;
+function choose(context: Context, request: ClaimRequest): Chosen[] {
+  const { heads, effects, now } = context;
+  if (effects.reordered) heads.forget();
+  heads.refresh(now);
+  return new Choice(context, request).make();
 }
 
-/** Compares the heads of two lanes. Both lanes must have a head. */
-function isMoreUrgent(a: LaneCursor, b: LaneCursor): boolean {
-  return isAhead(a.head as ClaimOrder, b.head as ClaimOrder);
+/** The maximum number of lanes that one statement reads. */
+const LANES_PER_READ = 256;
+
+/** One claim's way through the lanes, from head to head. */
+class Choice {
+  readonly #chosen: Chosen[] = [];
+  readonly #context: Context;
+  readonly #request: ClaimRequest;
+  readonly #room: Room;
+  readonly #cursors = new Map<LaneHead, LaneCursor>();
+  /** Lanes that this claim takes no (more) jobs from. */
+  readonly #aside: LaneHead[] = [];
+
+  constructor(context: Context, request: ClaimRequest) {
+    this.#context = context;
+    this.#request = request;
+    this.#room = new Room(context, request.offer.free);
+  }
+
+  make(): Chosen[] {
+    const { heads } = this.#context;
+    for (let best = heads.peek(); best !== undefined && !this.#isFull; best = heads.peek()) {
+      // The head leaves the heap while its order changes.
+      heads.take(best);
+      if (!serves(this.#request.offer, best.lane) || !this.#room.has(best.lane)) {
+        this.#aside.push(best);
+        continue;
+      }
+      const cursor = this.#cursorOf(best);
+      // The job that was the first has left: another lane may be next.
+      const isFirst = cursor.head !== undefined && !isAhead(best.order, cursor.head);
+      if (isFirst && this.#endsPrefetch(best.lane)) {
+        heads.put(best, best.order);
+        break;
+      }
+      if (isFirst) this.#takeFrom(best, cursor);
+      // At the limit the cursor reads no further: the lane may have more jobs.
+      heads.put(best, cursor.head ?? (this.#isFull ? best.order : undefined));
+    }
+    for (const head of this.#aside) heads.put(head, head.order);
+    return this.#chosen;
+  }
+
+  get #isFull(): boolean {
+    return this.#chosen.length >= this.#request.limit;
+  }
+
+  #endsPrefetch(lane: Lane): boolean {
+    return this.#request.prefetch === true && (!laneMayPrefetch(lane) || this.#room.isLimited(lane));
+  }
+
+  /** Takes jobs of a lane for as long as they come before those of all others. */
+  #takeFrom(best: LaneHead, cursor: LaneCursor): void {
+    const rival = this.#context.heads.peek();
+    while (!this.#isFull && cursor.head !== undefined && this.#room.has(best.lane)) {
+      if (rival !== undefined && isAhead(rival.order, cursor.head)) break;
+      this.#chosen.push({ id: cursor.take(), lane: best.id });
+      this.#room.take(best.lane);
+    }
+  }
+
+  #cursorOf(head: LaneHead): LaneCursor {
+    const known = this.#cursors.get(head);
+    if (known !== undefined) return known;
+    const { database, heads } = this.#context;
+    const wanted = Math.min(LANES_PER_READ, this.#request.limit - this.#chosen.length);
+    const next = [head, ...this.#nextHeads(wanted - 1)];
+    const pieces = readPieces(database, next, heads.size === 0 ? this.#request.limit : FIRST_PIECE);
+    for (const each of next) {
+      const { id } = each;
+      this.#cursors.set(each, new LaneCursor(database, { id, limit: this.#request.limit, ...pieces(id) }));
+    }
+    return this.#cursors.get(head) as LaneCursor;
+  }
+
+  /** The heads that are probably next, and whose lanes have not been read. */
+  #nextHeads(count: number): LaneHead[] {
+    const { heads } = this.#context;
+    const passed: LaneHead[] = [];
+    for (let next = heads.peek(); next !== undefined && passed.length < count; next = heads.peek()) {
+      heads.take(next);
+      passed.push(next);
+    }
+    for (const head of passed) heads.put(head, head.order);
+    return passed.filter((head) => !this.#cursors.has(head) && serves(this.#request.offer, head.lane));
+  }
 }
 
 function inOrder(rows: readonly ClaimedRow[], ids: readonly number[]): ClaimedRow[] {

@@ -61,7 +61,7 @@ export function end(context: Context, jobId: number, liveFlags: number, wanted: 
   );
   database.run(sql.endLive, jobId);
   if (flags & FLAG.holdsKey) database.run(sql.freeKeys, JSON.stringify([jobId]));
-  effects.madeWork();
+  effects.madeRoom();
   effects.changedJob(jobId);
   graphUpdate.ended(context, [{ jobId, flags, status }]);
 }

@@ -1,7 +1,7 @@
 import { judgeEdges } from '../../../core/dag/judge.ts';
 import { isWaiting, type Unique } from '../../../core/job.ts';
 import { FLAG } from '../../flags.ts';
-import type { InsertOptions } from '../../job-store.ts';
+import type { JobInsertOptions } from '../../job-store.ts';
 import { keyHeld, tooYoungParent } from '../../refusals.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
@@ -31,7 +31,7 @@ interface Rows {
   dueAt: number | null;
 }
 
-export interface InsertInput extends Rows, InsertOptions {
+export interface InsertInput extends Rows, JobInsertOptions {
   /** The time at which the rows were encoded. */
   now: number;
   /** The unique key of each row; `null` if no row has one. */
@@ -56,6 +56,7 @@ export function insert(sent: Context, input: InsertInput): InsertAnswer {
     if (answered !== undefined) return { items: replay(context, answered.items), replayed: true };
   }
   const items = insertNew(context, input);
+  if (input.rerunOf !== undefined) noteRerun(context, items, input.rerunOf);
   if (idempotency !== undefined) {
     const answer = items.map((item): readonly [number, boolean] => {
       if (typeof item === 'number') return [item, false];
@@ -65,6 +66,10 @@ export function insert(sent: Context, input: InsertInput): InsertAnswer {
     remember(context, idempotency, { items: answer, workflowId: null });
   }
   return { items, replayed: false };
+}
+
+function noteRerun({ database }: Context, items: readonly InsertedRow[], rerunOf: number): void {
+  for (const item of items) if (typeof item === 'number') database.run(sql.setRerunOf, item, rerunOf);
 }
 
 function insertNew(context: Context, input: InsertInput): InsertedRow[] {
@@ -87,13 +92,14 @@ export function insertAll(
 ): number[] {
   const { database, now, effects, graphUpdate } = context;
   for (const queue of fairQueues) context.fairQueues.add(queue);
-  const laneIds = JSON.stringify(lanes.map((key) => context.lanes.idOf(key)));
+  const laneIds = lanes.map((key) => context.lanes.idOf(key));
   const first = (database.get<{ id: number }>(sql.lastJobId)?.id ?? 0) + 1;
   database.run(sql.insertJobs, first, now, rows);
-  database.run(sql.insertLive, first, rows, laneIds, flags);
+  database.run(sql.insertLive, first, rows, JSON.stringify(laneIds), flags);
   const ids = Array.from({ length: count }, (_, index) => first + index);
   if (work) {
-    effects.madeWork();
+    effects.madeRoom();
+    for (const id of laneIds) context.heads.change(id);
     for (const id of ids) graphUpdate.claimable(id);
   }
   if (dueAt !== null) effects.willBeDue(dueAt);

@@ -1,6 +1,5 @@
 /** The claimable jobs of one lane, most urgent first, read in pieces as they are taken. */
 
-import type { Lane } from '../../../core/lane.ts';
 import type { Database } from '../base/database.ts';
 import { sql } from '../base/sql.ts';
 
@@ -8,18 +7,32 @@ export type ClaimOrder = readonly [rank: number, turn: number, due: number, jobI
 
 interface LaneCursorOptions {
   id: number;
-  lane: Lane;
   /** The maximum number of jobs to be taken. */
   limit: number;
-  /** True if no other lane competes: then all are read at once. */
-  alone: boolean;
+  /** Its first jobs: all of them if they are fewer than `pieceSize`. */
+  piece: ClaimOrder[];
+  pieceSize: number;
 }
 
-const FIRST_PIECE = 4;
+/** Few, as other lanes compete. */
+export const FIRST_PIECE = 2;
 const GROWTH = 4;
 
+type PieceRow = readonly [lane: number, ...order: ClaimOrder];
+
+/** Reads the first jobs of some lanes. */
+export function readPieces(
+  database: Database,
+  lanes: readonly { id: number }[],
+  pieceSize: number,
+): (id: number) => Pick<LaneCursorOptions, 'piece' | 'pieceSize'> {
+  const pieces = new Map<number, ClaimOrder[]>(lanes.map(({ id }) => [id, []]));
+  const ids = JSON.stringify([...pieces.keys()]);
+  for (const [id, ...order] of database.tuples<PieceRow>(sql.lanePieces, ids, pieceSize)) pieces.get(id)?.push(order);
+  return (id) => ({ piece: pieces.get(id) as ClaimOrder[], pieceSize });
+}
+
 export class LaneCursor {
-  readonly lane: Lane;
   readonly #database: Database;
   readonly #id: number;
   readonly #limit: number;
@@ -27,13 +40,12 @@ export class LaneCursor {
   #piece: ClaimOrder[];
   #next = 0;
 
-  constructor(database: Database, { id, lane, limit, alone }: LaneCursorOptions) {
-    this.lane = lane;
+  constructor(database: Database, { id, limit, piece, pieceSize }: LaneCursorOptions) {
     this.#database = database;
     this.#id = id;
     this.#limit = limit;
-    this.#pieceSize = alone ? limit : Math.min(FIRST_PIECE, limit);
-    this.#piece = database.tuples<ClaimOrder>(sql.laneHeads, id, this.#pieceSize);
+    this.#pieceSize = pieceSize;
+    this.#piece = piece;
   }
 
   /** The most urgent job that is not yet taken; `undefined` if none is left. */
@@ -59,9 +71,7 @@ export class LaneCursor {
 }
 
 export function isAhead(a: ClaimOrder, b: ClaimOrder): boolean {
-  for (let index = 0; index < 4; index += 1) {
-    const [left, right] = [a[index] as number, b[index] as number];
-    if (left !== right) return left < right;
-  }
-  return false;
+  if (a[0] !== b[0]) return a[0] < b[0];
+  if (a[1] !== b[1]) return a[1] < b[1];
+  return a[2] === b[2] ? a[3] < b[3] : a[2] < b[2];
 }

@@ -6,10 +6,10 @@
 import type { Job, NewJob } from '../../../core/job.ts';
 import { laneKey, laneOf } from '../../../core/lane.ts';
 import { watchFlags } from '../../flags.ts';
-import type { Inserted, InsertOptions } from '../../job-store.ts';
-import { encodeSpec, type StoredSpec } from '../../spec.ts';
+import type { Inserted, JobInsertOptions } from '../../job-store.ts';
+import { decodeSpec, encodeSpec, type StoredSpec, uniqueKeyOf } from '../../spec.ts';
 import type { DependencyRow } from '../graph/parents.ts';
-import { decodeJob, decodeSpecRow } from '../reads/job-row.ts';
+import { decodeJob, specColumns } from '../reads/job-row.ts';
 import { NEW_JOB } from '../sql/insert.ts';
 import type { InsertAnswer, InsertedRow, InsertInput } from './insert.ts';
 
@@ -98,10 +98,11 @@ export function encodeDependencies({ dependsOn }: NewJob): DependencyRow[] {
 }
 
 /** The job that a new row becomes, without reading it from the database. */
-function freshJob(row: NewJobRow, id: number, now: number): Job {
+function freshJob(row: NewJobRow, id: number, { now, rerunOf }: { now: number; rerunOf?: number }): Job {
   const [queue, kind, name, priority, tags, spec, , status, dueAt, expiresAt] = row;
+  const columns = specColumns([queue, kind, name, priority, tags, spec]);
   return {
-    ...decodeSpecRow([queue, kind, name, priority, tags, spec]),
+    ...decodeSpec(columns),
     id,
     status,
     attempt: 0,
@@ -128,7 +129,8 @@ function freshJob(row: NewJobRow, id: number, now: number): Job {
     stepKey: null,
     groupId: null,
     groupIndex: null,
-    rerunOf: null,
+    rerunOf: rerunOf ?? null,
+    uniqueKey: uniqueKeyOf(columns.spec),
   };
 }
 
@@ -149,7 +151,7 @@ interface InsertCall {
   decode: (answer: InsertAnswer) => Inserted;
 }
 
-export function insertCall(jobs: readonly NewJob[], now: number, options: InsertOptions = {}): InsertCall {
+export function insertCall(jobs: readonly NewJob[], now: number, options: JobInsertOptions = {}): InsertCall {
   const { rows, lanes } = encodeNewJobs(jobs, now);
   const later = rows.filter((row) => row[NEW_JOB.status] === 'scheduled').map((row) => row[NEW_JOB.dueAt]);
   return {
@@ -166,14 +168,18 @@ export function insertCall(jobs: readonly NewJob[], now: number, options: Insert
       now,
     },
     decode: ({ items, replayed }) => ({
-      items: items.map((item, index) => decodeInserted(item, rows[index] as NewJobRow, now)),
+      items: items.map((item, index) => decodeInserted(item, rows[index] as NewJobRow, { ...options, now })),
       replayed,
     }),
   };
 }
 
-function decodeInserted(item: InsertedRow, row: NewJobRow, now: number): Inserted['items'][number] {
-  if (typeof item === 'number') return { job: freshJob(row, item, now), deduplicated: false };
+function decodeInserted(
+  item: InsertedRow,
+  row: NewJobRow,
+  fresh: { now: number; rerunOf?: number },
+): Inserted['items'][number] {
+  if (typeof item === 'number') return { job: freshJob(row, item, fresh), deduplicated: false };
   const [job, deduplicated] = item;
   return { job: decodeJob(job), deduplicated };
 }

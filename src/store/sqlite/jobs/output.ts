@@ -1,7 +1,7 @@
 /** Output, progress and checkpoints of attempts. */
 
 import type { Report } from '../../../core/lease.ts';
-import { LOG_HALF_BYTES, type LogChunk, type LogPiece } from '../../../core/output.ts';
+import { LOG_HALF_BYTES, type LogChunk, type LogPiece, PROBE_BYTES } from '../../../core/output.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
 
@@ -16,6 +16,14 @@ function appendLog({ database }: Context, { jobId, attempt, workerId, offset, da
   const end = database.get<{ end: number }>(sql.logEnd, jobId, attempt)?.end ?? 0;
   if (end > 2 * LOG_HALF_BYTES) database.run(sql.cutLog, jobId, attempt, LOG_HALF_BYTES, end - LOG_HALF_BYTES);
   return true;
+}
+
+export function insertProbe({ database }: Context): void {
+  database.run(sql.insertProbe, Buffer.alloc(PROBE_BYTES));
+}
+
+export function deleteProbe({ database }: Context): void {
+  database.run(sql.deleteProbe);
 }
 
 interface ReadLogInput {

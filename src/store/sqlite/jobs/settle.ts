@@ -54,7 +54,7 @@ export function settle(context: Context, { rows, count, hasResults }: SettleInpu
   const ended = database.tuples<EndedRow>(sql.settleLive, rows);
   const keyed = ended.filter((row) => row[ENDED.flags] & FLAG.holdsKey).map(([jobId]) => jobId);
   if (keyed.length > 0) database.run(sql.freeKeys, JSON.stringify(keyed));
-  if (ended.length > 0) effects.madeWork();
+  if (ended.length > 0) effects.madeRoom();
   for (const [jobId] of ended) effects.changedJob(jobId);
   const noticed = ended.filter((row) => row[ENDED.flags] & LINKED);
   if (noticed.length > 0) {

@@ -3,15 +3,17 @@
 
 -- INSTALLATION ---------------------------------------------------------------------------------------------------------
 
--- One row about the installation. lock_space is used on PostgreSQL only. Tests move clock_offset_ms.
+-- One row about the installation. Code below min_code must not use it. lock_space is used on PostgreSQL only. home is the name
+-- under which the file is used: its write-ahead log and the lock of its owner lie beside it. Tests move clock_offset_ms.
 create table meta (
   only integer primary key default 1 check (only = 1),
   schema_version integer not null,
   min_code integer not null,
   lock_space integer not null,
+  home text,
   clock_offset_ms integer not null default 0
 ) strict;
-insert into meta (schema_version, min_code, lock_space) values (0, 1, abs(random() % 2147483647));
+insert into meta (schema_version, min_code, lock_space) values (0, 0, abs(random() % 2147483647));
 
 -- One row per process, renewed every beat_ms. A file has one owner, so there is one row.
 create table instance (
@@ -373,6 +375,7 @@ create table operation (
 -- Lists by name, queue and tags. The claim reads none of these.
 create index job_name on job (name, id) where name is not null;
 create index job_queue on job (queue, id);
+create index job_unique_key on job (json_extract(spec, '$.unique_key'), id) where instr(spec, '"unique_key"') > 0;
 create index job_tagged on job (id) where tags <> '[]';
 create index job_workflow on job (workflow_id, id) where workflow_id is not null;
 create unique index job_item on job (group_id, group_index) where group_id is not null;

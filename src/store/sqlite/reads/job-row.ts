@@ -2,7 +2,7 @@
 
 import type { Condition } from '../../../core/dag/conditions.ts';
 import type { ClaimedJob, Dependency, Job, JobSpec, Reason, RunContext, Status } from '../../../core/job.ts';
-import { claimedJob, decodeSpec, type SpecColumns, type StoredSpec } from '../../spec.ts';
+import { claimedJob, decodeSpec, type SpecColumns, type StoredSpec, uniqueKeyOf } from '../../spec.ts';
 
 export type SpecRow = readonly [
   queue: string,
@@ -54,8 +54,9 @@ export function decodeJob(row: JobRow): Job {
   const [failures, interruptions, snoozes, losses, dueAt, startedAt, doneAt, workerId, heardAt, ...end] = rest;
   const [cancelRequestedAt, expiresAt, exitCode, signal, error, reason, result, progress, ...around] = end;
   const [dependsOn, workflowId, stepKey, groupId, groupIndex, rerunOf] = around;
+  const columns = specColumns([queue, kind, name, priority, tags, spec]);
   return {
-    ...decodeSpecRow([queue, kind, name, priority, tags, spec]),
+    ...decodeSpec(columns),
     id,
     status,
     attempt,
@@ -83,6 +84,7 @@ export function decodeJob(row: JobRow): Job {
     groupId,
     groupIndex,
     rerunOf,
+    uniqueKey: uniqueKeyOf(columns.spec),
   };
 }
 
@@ -132,7 +134,7 @@ export function decodeSpecRow(row: SpecRow): JobSpec {
   return decodeSpec(specColumns(row));
 }
 
-function specColumns([queue, kind, name, priority, tags, spec]: SpecRow): SpecColumns {
+export function specColumns([queue, kind, name, priority, tags, spec]: SpecRow): SpecColumns {
   return {
     queue,
     kind,

@@ -64,7 +64,7 @@ function bounded(database: Database, filter: Bounded): Bounded {
 }
 
 function searches(filter: Bounded): Search[] {
-  const few = [filter.workflowId, filter.groupId, filter.parentId, filter.name, filter.tags?.[0]];
+  const few = [filter.workflowId, filter.groupId, filter.parentId, filter.name, filter.uniqueKey, filter.tags?.[0]];
   if (few.some((wanted) => wanted !== undefined)) return [searchPart(filter)];
   if (filter.statuses === undefined) return [search(filter, { from: jobsFrom.all, id: 'j.id', status: null })];
   return [...new Set(filter.statuses)].map((status) =>
@@ -78,7 +78,7 @@ function searches(filter: Bounded): Search[] {
   );
 }
 
-/** The jobs of a workflow, group, parent, name or tag are few: they are searched by that, whatever their status. */
+/** The jobs of a workflow, group, parent, name, unique key or tag are few: they are searched by that, whatever their status. */
 function searchPart(filter: Bounded): Search {
   const found = search(filter, { from: jobsFrom.all, id: 'j.id', status: null });
   if (filter.statuses === undefined) return found;
@@ -116,6 +116,10 @@ function search(filter: Bounded, { from, id, status }: SearchStart): Search {
   if (filter.newest !== undefined) must(`${id} > ${windowStart}`, filter.newest);
   if (filter.queue !== undefined) must('j.queue = ?', filter.queue);
   if (filter.name !== undefined) must('j.name = ?', filter.name);
+  // The first condition is that of the index.
+  if (filter.uniqueKey !== undefined) {
+    must(`instr(j.spec, '"unique_key"') > 0 and json_extract(j.spec, '$.unique_key') = ?`, filter.uniqueKey);
+  }
   // Uses the index of tagged jobs, and looks for the text before it parses the list.
   if (filter.tags !== undefined && filter.tags.length > 0) must(`j.tags <> '[]'`);
   for (const tag of filter.tags ?? []) must('instr(j.tags, ?) > 0', JSON.stringify(tag));

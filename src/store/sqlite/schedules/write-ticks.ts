@@ -1,5 +1,6 @@
 /** Writes the plans of lines: rows of the ledger, the runs they start, and the lines' cursors. */
 
+import { afterTick, type LastRun } from '../../../core/schedule/last-run.ts';
 import type { LinePlan, PlannedTick } from '../../../core/schedule/plan-line.ts';
 import type { Schedule } from '../../../core/schedule/schedule.ts';
 import type { Run, Tick } from '../../../core/schedule/tick.ts';
@@ -41,6 +42,12 @@ export function writeTicks(
   });
 }
 
+function noteLast({ database }: Context, scheduleId: number, planned: PlannedTick, run: Run): void {
+  const before = database.get<LastRun>(sql.lastRunOf, scheduleId) as LastRun;
+  const { lastRun, lastVerdict, lastJobId, lastWorkflowId } = afterTick(before, planned, run);
+  database.run(sql.noteLast, scheduleId, lastRun, lastVerdict, lastJobId, lastWorkflowId);
+}
+
 function writeTick(
   context: Context,
   { id: scheduleId, name }: Schedule,
@@ -50,7 +57,7 @@ function writeTick(
   const { database, now } = context;
   for (const notice of tickNotices(planned, { jobId, workflowId })) addTickNotice(context, name, notice);
   const { addsTo, kind, key, scheduledFor, through, count, verdict, latenessMs } = planned;
-  database.run(sql.noteLast, scheduleId, verdict, verdict === 'ran' ? scheduledFor : null, jobId, workflowId);
+  noteLast(context, scheduleId, planned, { jobId, workflowId });
   if (addsTo !== null && database.run(sql.addToTicks, addsTo, through, count, now) > 0)
     return tickById(context, addsTo);
   const columns = [scheduleId, kind, key, scheduledFor, through, count, verdict, jobId, workflowId, latenessMs, now];

@@ -14,13 +14,20 @@ export const claimSql = {
     from worker where id = ?1`,
   queueSettings:
     'select name, paused_at, max_running from queue where paused_at is not null or max_running is not null',
-  /** Lanes with pending jobs. Reads one index entry per lane, however many jobs it has. */
-  pendingLanes: `with recursive hop (lane) as (
+  /** The first job of each lane. Reads one index entry per lane, however many jobs it has. */
+  allHeads: `with recursive hop (lane) as (
       select min(lane) from live where status = 'pending'
       union all
       select (select min(l.lane) from live l where l.status = 'pending' and l.lane > hop.lane) from hop
       where hop.lane is not null)
-    select lane from hop where lane is not null`,
+    select l.lane, l.rank, l.turn, l.due, l.job_id from hop join live l on l.job_id = (
+      select f.job_id from live f where f.status = 'pending' and f.lane = hop.lane
+      order by f.rank, f.turn, f.due, f.job_id limit 1)`,
+  /** The first ?2 jobs of each of the lanes ?1. */
+  lanePieces: `select l.lane, l.rank, l.turn, l.due, l.job_id from json_each(?1) i join live l on l.job_id in (
+      select f.job_id from live f where f.status = 'pending' and f.lane = i.value
+      order by f.rank, f.turn, f.due, f.job_id limit ?2)
+    order by l.lane, l.rank, l.turn, l.due, l.job_id`,
   laneAfter: `select rank, turn, due, job_id from live where status = 'pending' and lane = ?1
       and (rank, turn, due, job_id) > (?3, ?4, ?5, ?6)
     order by rank, turn, due, job_id limit ?2`,

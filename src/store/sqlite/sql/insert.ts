@@ -29,6 +29,7 @@ export const insertSql = {
   insertJobs: `insert into job (id, queue, kind, name, priority, tags, created_at, spec)
     select ?1 + key, ${at('queue')}, ${at('kind')}, ${at('name')}, ${at('priority')}, ${at('tags')}, ?2, ${at('spec')}
     from json_each(?3)`,
+  setRerunOf: 'update job set rerun_of = ?2 where id = ?1',
   /** The holder of a key becomes the new job; its id and its attempts stay. */
   replaceJob: 'update job set queue = ?2, kind = ?3, name = ?4, priority = ?5, tags = ?6, spec = ?7 where id = ?1',
   replaceLive: `update live set lane = ?2, rank = ?3, status = ?4, due = ?5, expires_at = ?6, turn = 0, fair_key = null,

@@ -10,7 +10,7 @@ export const intakeSql = {
       broken_edges = ?8, missed_edges = ?9
     where job_id = ?1`,
 
-  // SQLite only: the intake is written on the application's connection.
+  // SQLite only: the intake is written on the application's connection. Drivers disagree on `?1`.
   unjudged: `select l.flags, l.due, j.queue, j.kind, j.name, j.priority, j.tags, j.spec
     from live l join job j on j.id = l.job_id where l.job_id = ? and l.status = 'blocked' and l.flags & ${FLAG.unjudged}`,
   isLive: 'select 1 as live from live where job_id = ?',
@@ -19,11 +19,11 @@ export const intakeSql = {
     returning id`,
   enlistLive: `insert into live (job_id, status, lane, rank, due, flags) values (?, 'blocked', 0, ?, ?, ?)`,
   enlistIntake: 'insert into intake (job_id, kind, request) values (?, ?, ?)',
-  completeLive: `delete from live where job_id = ?1 and attempt = ?2 and worker_id = ?3 and status = 'running'
+  completeLive: `delete from live where job_id = ? and attempt = ? and worker_id = ? and status = 'running'
     returning flags, started_at, due, failures, interruptions, snoozes, losses, cancel_requested_at`,
   completeRun: `insert into run (job_id, attempt, status, outcome, worker_id, started_at, ended_at, due, attempts, failures,
       interruptions, snoozes, losses, cancel_requested_at)
-    values (?1, ?2, 'done', 'done', ?3, ?4, ?5, ?6, ?2, ?7, ?8, ?9, ?10, ?11)`,
+    values (?, ?, 'done', 'done', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   completeResult: 'insert into result (job_id, value) values (?, ?)',
   completeKeys: `delete from unique_key where job_id = ? and hold <> 'time'`,
 } satisfies Twins<'intake'>;

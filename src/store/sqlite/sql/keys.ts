@@ -4,7 +4,7 @@ import type { Twins } from '../../statements.ts';
 
 export const keysSql = {
   keyHolders: `select u.job_id, l.status from unique_key u left join live l on l.job_id = u.job_id
-    where u.key = ?1 and (u.expires_at is null or u.expires_at > ?2)`,
+    where u.key = ? and (u.expires_at is null or u.expires_at > ?)`,
   /** An expired key may still have a row. */
   giveKeys: 'insert or replace into unique_key (key, job_id, hold, expires_at) values (?, ?, ?, ?)',
   freeKeys: `delete from unique_key where job_id in (select value from json_each(?)) and hold <> 'time'`,

@@ -8,6 +8,8 @@ export const outputSql = {
     and start + length(data) <= ?4`,
   readLog: `select start, data from log where job_id = ?1 and attempt = ?2 and start + length(data) > ?3
     order by start`,
+  insertProbe: 'insert or replace into log (job_id, attempt, start, data) values (0, 0, 0, ?)',
+  deleteProbe: 'delete from log where job_id = 0',
 
   // SQLite only: one statement checks the lease, the next ones write output and progress.
   isHeld: `select 1 as held from live where job_id = ?1 and attempt = ?2 and worker_id = ?3 and status = 'running'`,

@@ -20,8 +20,8 @@ export const schedulesSql = {
   updateSchedule:
     'update schedule set owner = ?2, spec = ?3, updated_at = ?4, paused_at = ?5, paused_note = ?6 where id = ?1',
   deleteSchedule: 'delete from schedule where id = ?',
-  noteLast: `update schedule set last_verdict = ?2, last_run = max(coalesce(last_run, ?3), coalesce(?3, last_run)),
-    last_job_id = iif(?3 is null, last_job_id, ?4), last_workflow_id = iif(?3 is null, last_workflow_id, ?5) where id = ?1`,
+  noteLast:
+    'update schedule set last_run = ?2, last_verdict = ?3, last_job_id = ?4, last_workflow_id = ?5 where id = ?1',
   insertLines: 'insert into schedule_line (schedule_id, key, cursor, next_due) values (?, ?, ?, ?)',
   linesOf: 'select * from schedule_line where schedule_id = ? order by id',
   moveLines: 'update schedule_line set cursor = ?2, next_due = ?3, tail_id = ?4, tail_verdict = ?5 where id = ?1',
@@ -49,6 +49,8 @@ export const schedulesSql = {
     select id from tick where created_at < ?1 order by created_at limit ?2)`,
 
   // SQLite only: rows are read one by one.
+  lastRunOf: `select last_run as lastRun, last_verdict as lastVerdict, last_job_id as lastJobId,
+    last_workflow_id as lastWorkflowId from schedule where id = ?`,
   scheduleById: `select ${scheduleColumns} from schedule s where s.id = ?`,
   deleteLinesOf: 'delete from schedule_line where schedule_id = ?',
   tick: `select ${ticksFrom} where id = ?`,

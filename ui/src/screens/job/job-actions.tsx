@@ -13,7 +13,7 @@ import { submissionOf } from '../../words/submission-of.ts';
 
 /** The actions that a job's status allows. */
 export function JobActions({ job, onRetried }: { job: JobDetail; onRetried: () => void }) {
-  const [opened, setOpened] = useState<'again' | 'copy' | null>(null);
+  const [opened, setOpened] = useState<'changed' | 'copy' | null>(null);
   const cancel = useAction({
     run: () => client.cancel(job.id),
     done: (after) => (after.status === 'cancelled' ? `Job ${job.id} is cancelled` : `Job ${job.id} is asked to stop`),
@@ -22,6 +22,12 @@ export function JobActions({ job, onRetried }: { job: JobDetail; onRetried: () =
     run: () => client.retry(job.id),
     done: () => `Job ${job.id} waits again`,
     after: onRetried,
+  });
+  const [, go] = useLocation();
+  const again = useAction({
+    run: () => runAgain(job),
+    done: (place) => `Runs again: ${place.words}`,
+    after: (place) => go(place.path),
   });
   const close = (): void => setOpened(null);
   return (
@@ -41,13 +47,16 @@ export function JobActions({ job, onRetried }: { job: JobDetail; onRetried: () =
           Retry
         </button>
       )}
-      <button type="button" onClick={() => setOpened('again')}>
-        Run again…
+      <button type="button" disabled={again.running} onClick={() => again.run()}>
+        Run again
+      </button>
+      <button type="button" onClick={() => setOpened('changed')}>
+        Run changed…
       </button>
       <button type="button" onClick={() => setOpened('copy')}>
         Copy as…
       </button>
-      {opened === 'again' && <RunAgainDialog job={job} onClose={close} />}
+      {opened === 'changed' && <RunChangedDialog job={job} onClose={close} />}
       {opened === 'copy' && <CopyAsDialog job={job} onClose={close} />}
     </>
   );
@@ -58,10 +67,20 @@ interface JobDialogProps {
   onClose: () => void;
 }
 
-function RunAgainDialog({ job, onClose }: JobDialogProps) {
+/** A job runs again as it was submitted. A step needs its workflow, and runs again in a new one. */
+async function runAgain(job: JobDetail): Promise<{ words: string; path: string }> {
+  if (job.workflow_id === null || job.step === null) {
+    const { id } = await client.rerun(job.id);
+    return { words: `job ${id}`, path: `/jobs/${id}` };
+  }
+  const { id } = await client.rerunWorkflow(job.workflow_id, { from: job.step, only: true });
+  return { words: `workflow ${id}`, path: `/workflows/${id}` };
+}
+
+function RunChangedDialog({ job, onClose }: JobDialogProps) {
   const [, go] = useLocation();
   return (
-    <Dialog title={`Run job ${job.id} again`} onClose={onClose} wide>
+    <Dialog title={`Run job ${job.id} with changes`} onClose={onClose} wide>
       {job.env.length > 0 && (
         <p className="note">
           The values of {job.env.join(', ')} cannot be read back, so the new job is submitted without them.

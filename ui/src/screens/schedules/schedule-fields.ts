@@ -3,7 +3,6 @@
 import type { Schedule, ScheduleEditInput, ScheduleSubmissionInput } from '../../../../src/api/schedule.ts';
 import { NO_WORKFLOW, type WorkflowText } from '../../shell/workflow-field.tsx';
 import { exactDuration } from '../../words/duration.ts';
-import { submissionOf } from '../../words/submission-of.ts';
 
 export type Target = 'command' | 'handler' | 'workflow';
 
@@ -22,7 +21,7 @@ export interface Fields {
   keys: string;
 }
 
-type Job = NonNullable<ScheduleEditInput['job']>;
+type Job = NonNullable<ScheduleSubmissionInput['job']>;
 
 export function fieldsFrom(existing: Schedule | undefined): Fields {
   const job = existing?.job;
@@ -52,7 +51,7 @@ export async function submissionFrom(name: string, fields: Fields): Promise<Sche
     overlap,
     catchup: { policy: catchup },
     ...(keys.length === 0 ? {} : { for_each: keys }),
-    ...(fields.target === 'workflow' ? await workflowOf(fields) : { job: jobOf(fields, {}) }),
+    ...(fields.target === 'workflow' ? await workflowOf(fields) : { job: jobOf(fields) }),
   };
 }
 
@@ -65,13 +64,8 @@ export async function editFrom(existing: Schedule, fields: Fields): Promise<Sche
     overlap: fields.overlap,
     catchup: { ...existing.catchup, policy: fields.catchup },
     ...(sameKeys ? {} : { for_each: keys.length === 0 ? null : keys }),
-    ...(mayEditTarget(existing) ? await targetEdit(existing, fields) : {}),
+    ...(await targetEdit(existing, fields)),
   };
-}
-
-/** False if the job has an environment or notifications: they cannot be read back, and an edit would lose them. */
-export function mayEditTarget({ job, notify }: Schedule): boolean {
-  return job === null || (job.env.length === 0 && notify.length === 0);
 }
 
 const JOB_FIELDS = ['target', 'command', 'handler', 'input', 'queue'] as const;
@@ -84,12 +78,14 @@ async function targetEdit(existing: Schedule, fields: Fields): Promise<Pick<Sche
   }
   const before = fieldsFrom(existing);
   if (JOB_FIELDS.every((field) => fields[field] === before[field])) return {};
-  return { job: jobOf(fields, job === null ? {} : { ...submissionOf(job), backoff: job.backoff }) };
+  // An empty field is the default. The server keeps what the form does not show.
+  const cleared = { ...(fields.queue.trim() === '' && { queue: null }) };
+  const input = fields.target === 'handler' && fields.input.trim() === '' ? { input: null } : {};
+  return { job: { ...jobOf(fields), ...cleared, ...input } };
 }
 
-function jobOf({ target, command, handler, input, queue }: Fields, before: Job): Job {
-  const { command: _command, handler: _handler, input: _input, queue: _queue, ...rest } = before;
-  const job: Job = { ...rest, ...(queue.trim() === '' ? {} : { queue: queue.trim() }) };
+function jobOf({ target, command, handler, input, queue }: Fields): Job {
+  const job = queue.trim() === '' ? {} : { queue: queue.trim() };
   if (target === 'command') return { ...job, command };
   if (handler.trim() === '') throw new Error('The name of a handler is needed');
   return { ...job, handler: handler.trim(), ...(input.trim() === '' ? {} : { input: jsonOf(input) }) };

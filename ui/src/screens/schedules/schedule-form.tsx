@@ -2,7 +2,7 @@ import { type FormEvent, useState } from 'react';
 import type { Schedule } from '../../../../src/api/schedule.ts';
 import { client } from '../../data/client.ts';
 import { messageOf } from '../../words/message-of.ts';
-import { editFrom, type Fields, fieldsFrom, mayEditTarget, submissionFrom } from './schedule-fields.ts';
+import { editFrom, type Fields, fieldsFrom, submissionFrom } from './schedule-fields.ts';
 import { TargetFields } from './target-fields.tsx';
 import { type FieldsProps, WhenFields } from './when-fields.tsx';
 
@@ -25,7 +25,6 @@ export function ScheduleForm({ existing, onDone }: { existing?: Schedule; onDone
   const [problem, setProblem] = useState<string | null>(null);
   const [sending, setSending] = useState(false);
   const change = (some: Partial<Fields>): void => setFields((before) => ({ ...before, ...some }));
-  const editsTarget = existing === undefined || mayEditTarget(existing);
   const submit = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
     setSending(true);
@@ -45,13 +44,7 @@ export function ScheduleForm({ existing, onDone }: { existing?: Schedule; onDone
     <form className="stack" onSubmit={(event) => void submit(event)}>
       {existing === undefined && <NameField value={name} onChange={setName} />}
       <WhenFields fields={fields} onChange={change} />
-      {editsTarget ? (
-        <TargetFields fields={fields} onChange={change} existing={existing} />
-      ) : (
-        <p className="faint small-text">
-          What it runs has values that cannot be read back, so it is changed with <code>workron schedule</code> only.
-        </p>
-      )}
+      <TargetFields fields={fields} onChange={change} existing={existing} />
       <KeysField fields={fields} onChange={change} />
       <PolicyFields fields={fields} onChange={change} />
       <p className="problem-text" role="alert">

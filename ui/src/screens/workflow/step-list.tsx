@@ -67,6 +67,11 @@ export function StepList({ workflow, onRerun }: { workflow: WorkflowDetail; onRe
 }
 
 export function howItWent(step: StepState): string {
+  const tolerated = step.status === 'failed' && step.continue_on_failure;
+  return [resultOf(step), tolerated ? 'counts as success' : ''].filter(Boolean).join(' · ');
+}
+
+function resultOf(step: StepState): string {
   if (step.group !== null) {
     const { total, open, failed } = step.group;
     return `${total ?? '?'} items${open > 0 ? `, ${open} open` : ''}${failed > 0 ? `, ${failed} failed` : ''}`;

@@ -1,0 +1,191 @@
+/** Bundles the sources into `dist`: one file for each entry and part, and chunks that they share. */
+
+import { readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { type OutputOptions, type Plugin, RolldownMagicString, type RolldownOptions, rolldown } from 'rolldown';
+import { readMigrations } from '../src/store/migration.ts';
+import { ENTRIES, type Sources, STARTED } from './parts.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+
+const { version, dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+  version: string;
+  dependencies: Record<string, string>;
+};
+
+/** Packages that npm installs beside Workron, or that the application has. */
+const EXTERNAL = [...Object.keys(dependencies), '@opentelemetry/api'].map((name) => new RegExp(`^${name}(/|$)`));
+
+const OUTPUT: OutputOptions = { format: 'esm', minify: { compress: true, mangle: false, codegen: false } };
+
+/**
+ * Shared files: modules that load the same packages, so that a command which needs none of them loads none. Without groups
+ * there would be a file for each set of entries that share something. `main.ts` waits for its command: what a command loads must
+ * not import the file that it is in.
+ */
+const GROUPS = [
+  { name: 'base', test: /\/src\/(?:core\/(?:error|suggest)|node\/version)\.ts/ },
+  { name: 'client', test: /\/src\/api\/(?:client|event-stream|fetch-transport|http-client|problem|routes?)\.ts/ },
+  {
+    name: 'program',
+    test: /\/src\/(?:cli\/(?:program|commands|output\/style|errors\/[\w-]+))\.ts/,
+  },
+  { name: 'core', test: /\/src\/core\// },
+  { name: 'ops', test: /\/src\/(?:ops\/(?!log\.ts|metrics\.ts)|node\/open-store\.ts)/ },
+  { name: 'commands', test: /\/src\/cli\/(?!(?:main|serve|banner|shutdown|output\/terminal-log)\.ts)/ },
+  { name: 'serve', test: /\/src\/cli\/(?!main\.ts)/ },
+  { name: 'files', test: /\/src\/api\/(?:schedule-file|workflow\/file|workflow\/source)\.ts/ },
+  { name: 'schemas', test: /\/src\/api\/(?!(?:describe-schedule|schedule-wire)\.ts)/ },
+  { name: 'scheduler', test: /\/src\/scheduler\// },
+  { name: 'worker', test: /\/src\/worker\// },
+  {
+    name: 'library',
+    test: /\/src\/(?:node|library)\/(?!(?:test-kit|isolated-thread|(?:http|store)-backend|scheduler-\w+)\.ts)/,
+  },
+  { name: 'engine', test: /\/src\/(?:api\/schedule-wire|library\/(?:store-backend|scheduler-\w+))\.ts/ },
+  { name: 'server', test: /\/src\/http\// },
+  { name: 'store', test: /\/src\/store\/[^/]+\.ts/ },
+  { name: 'memory', test: /\/src\/store\/memory\// },
+  { name: 'sqlite', test: /\/src\/store\/sqlite\// },
+  { name: 'postgres', test: /\/src\/store\/postgres\// },
+];
+
+/** A place that the source names relative to itself. */
+const PLACE = /(\{ file: )?new URL\('(\.[^']+)', import\.meta\.url\)( \})?/g;
+
+/** Modules that read files in a clone, and what they contain in the package: source → code. */
+const EMBEDDED: Readonly<Record<string, () => string>> = {
+  'src/node/version.ts': () => `export const version = ${JSON.stringify(version)};`,
+  'src/cli/command-name.ts': () => `export const COMMAND = 'workron';`,
+  'src/store/sqlite/base/migrations.ts': () => migrationsOf('sqlite'),
+  'src/store/postgres/base/migrations.ts': () => migrationsOf('postgres'),
+};
+
+function migrationsOf(dialect: string): string {
+  const folder = new URL(`../src/store/${dialect}/migrations/`, import.meta.url);
+  return `export const MIGRATIONS = ${JSON.stringify(readMigrations(folder))};`;
+}
+
+function embedFiles(): Plugin {
+  return {
+    name: 'embed-files',
+    load(id) {
+      return EMBEDDED[relative(ROOT, id)]?.();
+    },
+  };
+}
+
+/** A module that exports the code of each part as text, for an application that is bundled again and so has no file of the part. */
+const TEXTS = 'workron:texts';
+
+function placeParts(): Plugin {
+  const nameOf = new Map(Object.entries(STARTED).map(([name, source]) => [join(ROOT, source), name]));
+  return {
+    name: 'place-parts',
+    resolveId: (id) => (id === TEXTS ? id : undefined),
+    load: (id) => (id === TEXTS ? texts() : undefined),
+    transform(code, id) {
+      if (!code.includes('import.meta.url') || !id.startsWith(join(ROOT, 'src'))) return undefined;
+      const placed = new RolldownMagicString(code);
+      for (const match of code.matchAll(PLACE)) {
+        const [whole, open, place] = match as unknown as [string, string | undefined, string];
+        const target = resolve(dirname(id), place);
+        const text = open === undefined ? besideDist(target, place) : partCode(id, nameOf.get(target));
+        placed.overwrite(match.index, match.index + whole.length, text);
+      }
+      return { code: placed.toString(), map: placed.generateMap({ hires: true }).toString() };
+    },
+  };
+}
+
+function besideDist(target: string, place: string): string {
+  return urlOf(`../${relative(ROOT, target)}${place.endsWith('/') ? '/' : ''}`);
+}
+
+function partCode(id: string, name: string | undefined): string {
+  if (name === undefined) throw new Error(`${id}: expected each { file: … } in build/parts.ts`);
+  return `{ file: ${urlOf(`./${name}.js`)}, embedded: async () => (await import('${TEXTS}')).default['${name}'] }`;
+}
+
+async function texts(): Promise<string> {
+  const codes: Record<string, string> = {};
+  for (const name of Object.keys(STARTED)) codes[name] = await selfContained(name);
+  return `export default ${JSON.stringify(codes)};`;
+}
+
+/** The commands are in one file that is loaded once a command is known: one file for each would be too many. */
+const COMMANDS = 'workron:commands';
+
+function joinCommands(): Plugin {
+  const modules: string[] = [];
+  return {
+    name: 'join-commands',
+    resolveId: (id) => (id === COMMANDS ? id : undefined),
+    load: (id) =>
+      id === COMMANDS
+        ? modules.map((path, at) => `export * as command${at} from ${JSON.stringify(path)};`).join('\n')
+        : undefined,
+    transform(code, id) {
+      if (id !== join(ROOT, 'src/cli/commands.ts')) return undefined;
+      const joined = code.replace(/await import\('([^']+)'\)/g, (_, place: string) => {
+        const path = resolve(dirname(id), place);
+        if (!modules.includes(path)) modules.push(path);
+        return `(await import('${COMMANDS}')).command${modules.indexOf(path)}`;
+      });
+      // The lines keep their numbers.
+      return { code: joined, map: null };
+    },
+  };
+}
+
+/** All files of `dist` are in one folder. A bundle in the form of CommonJS has no address of its own. */
+function urlOf(place: string): string {
+  return `new URL('${place}', import.meta.url ?? 'file:///')`;
+}
+
+/** Bundles one part with everything it needs. What it starts itself cannot be part of it. */
+async function selfContained(name: string): Promise<string> {
+  const bundle = await rolldown({
+    ...common(),
+    plugins: [embedFiles()],
+    input: join(ROOT, STARTED[name] as string),
+    external: ['pg-native', '@opentelemetry/api', 'cloudflare:sockets'],
+  });
+  const { output } = await bundle.generate({ format: 'esm', minify: true, codeSplitting: false });
+  await bundle.close();
+  // Text that is run or imported has no address. Only `require` of Node's own modules needs one.
+  return output[0].code.replaceAll('import.meta.url', "'file:///workron'");
+}
+
+function common(): RolldownOptions {
+  return {
+    cwd: ROOT,
+    platform: 'node',
+    logLevel: 'warn',
+    checks: { ineffectiveDynamicImport: false, pluginTimings: false },
+    tsconfig: false,
+    preserveEntrySignatures: 'allow-extension',
+  };
+}
+
+export async function bundle(folder: string): Promise<void> {
+  const codeSplitting = { includeDependenciesRecursively: false, groups: GROUPS };
+  await write(ENTRIES, [embedFiles(), placeParts(), joinCommands()], { dir: folder, codeSplitting });
+  for (const [name, source] of Object.entries(STARTED)) {
+    // One file each: a thread starts faster, and starts no other.
+    if (!(name in ENTRIES)) await write({ [name]: source }, [embedFiles()], { dir: folder, codeSplitting: false });
+  }
+}
+
+async function write(sources: Sources, plugins: Plugin[], options: OutputOptions): Promise<void> {
+  const input = Object.fromEntries(Object.entries(sources).map(([name, source]) => [name, join(ROOT, source)]));
+  const built = await rolldown({ ...common(), plugins, input, external: EXTERNAL });
+  await built.write({
+    ...OUTPUT,
+    ...options,
+    sourcemap: true,
+    entryFileNames: '[name].js',
+    chunkFileNames: 'chunk-[name]-[hash].js',
+  });
+  await built.close();
+}

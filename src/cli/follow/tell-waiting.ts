@@ -1,0 +1,27 @@
+/** Says what a job waits for while it has not started, so that nobody waits in silence. */
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { routes } from '../../api/routes.ts';
+import { isWaiting } from '../../core/job.ts';
+import type { Connection } from '../connection.ts';
+import { note } from '../errors/report.ts';
+
+/** Most jobs have started by then. */
+const FIRST_MS = 1_000;
+const AGAIN_MS = 5_000;
+
+/** Returns once the job has started, or `signal` aborts. Never rejects: this is only for information. */
+export async function tellWaiting(connection: Connection, id: string, signal: AbortSignal): Promise<void> {
+  let told: string | null = null;
+  try {
+    for (let pauseMs = FIRST_MS; ; pauseMs = AGAIN_MS) {
+      await sleep(pauseMs, undefined, { signal });
+      const job = await connection.json(routes.readJob, { params: { id }, signal });
+      if (!isWaiting(job.status)) return;
+      if (job.waiting_for !== null && job.waiting_for !== told) note(`job ${id} waits for ${job.waiting_for}`);
+      told = job.waiting_for;
+    }
+  } catch {
+    // Whoever follows the job reports an unreachable server.
+  }
+}

@@ -1,0 +1,89 @@
+/** What has happened to a job, from what is stored about it. */
+
+import { type Attempt, isTerminal, type Job } from './job.ts';
+
+export const HISTORY_EVENTS = [
+  'submitted',
+  'parent_ended',
+  'started',
+  'cancel_requested',
+  'attempt_ended',
+  'ended',
+] as const;
+
+export interface HistoryEntry {
+  at: number;
+  event: (typeof HISTORY_EVENTS)[number];
+  /** One phrase for people. */
+  text: string;
+  /** `null` where it is not about an attempt. */
+  attempt: number | null;
+  workerId: number | null;
+  /** The parent that ended; `null` for other events. */
+  parentId: number | null;
+}
+
+/** The history, oldest first. `parents` may lack jobs that were deleted. */
+export function historyOf(job: Job, attempts: readonly Attempt[], parents: readonly Job[]): HistoryEntry[] {
+  const entries: HistoryEntry[] = [entry('submitted', job.createdAt, submissionText(job))];
+  for (const { id, status, reason, doneAt } of parents) {
+    if (!isTerminal(status) || doneAt === null) continue;
+    entries.push({ ...entry('parent_ended', doneAt, `job ${id} ended: ${withReason(status, reason)}`), parentId: id });
+  }
+  for (const attempt of attempts) {
+    const about = { attempt: attempt.attempt, workerId: attempt.workerId };
+    if (attempt.outcome !== 'returned') {
+      entries.push({ ...entry('started', attempt.startedAt, startText(attempt)), ...about });
+    }
+    entries.push({ ...entry('attempt_ended', attempt.endedAt, endText(attempt)), ...about });
+  }
+  if (job.status === 'running' && job.startedAt !== null) {
+    const { attempt, workerId } = job;
+    entries.push({ ...entry('started', job.startedAt, startText(job)), attempt, workerId });
+  }
+  if (job.cancelRequestedAt !== null) {
+    entries.push(entry('cancel_requested', job.cancelRequestedAt, 'asked to stop'));
+  }
+  if (isTerminal(job.status) && job.doneAt !== null) {
+    entries.push(entry('ended', job.doneAt, withReason(job.status, job.reason)));
+  }
+  // Events of one instant keep the order in which they can only have happened.
+  const rank = ({ event }: HistoryEntry) => HISTORY_EVENTS.indexOf(event);
+  return entries.sort((a, b) => a.at - b.at || (a.attempt ?? 0) - (b.attempt ?? 0) || rank(a) - rank(b)).sort(endLast);
+}
+
+function entry(event: HistoryEntry['event'], at: number, text: string): HistoryEntry {
+  return { at, event, text, attempt: null, workerId: null, parentId: null };
+}
+
+/** A clock that was set back does not put anything after the end, or before the submission. */
+function endLast(a: HistoryEntry, b: HistoryEntry): number {
+  const place = ({ event }: HistoryEntry) => (event === 'submitted' ? 0 : event === 'ended' ? 2 : 1);
+  return place(a) - place(b);
+}
+
+function submissionText({ queue, tick, rerunOf, workflowId, stepKey }: Job): string {
+  const from =
+    tick !== null
+      ? ` by schedule ${tick.schedule} for ${new Date(tick.scheduledFor).toISOString()}`
+      : rerunOf !== null
+        ? ` as a rerun of job ${rerunOf}`
+        : workflowId !== null
+          ? ` as step ${stepKey} of workflow ${workflowId}`
+          : '';
+  return `submitted to queue ${queue}${from}`;
+}
+
+function startText({ attempt, workerId }: { attempt: number; workerId: number | null }): string {
+  return workerId === null ? 'started' : `attempt ${attempt} started on worker ${workerId}`;
+}
+
+function endText({ attempt, outcome, exitCode, signal, error }: Attempt): string {
+  const [line = ''] = (error ?? '').split('\n', 1);
+  const how = line !== '' ? line : signal !== null ? signal : exitCode !== null ? `exit ${exitCode}` : '';
+  return `attempt ${attempt} ended: ${outcome}${how === '' ? '' : ` (${how})`}`;
+}
+
+function withReason(status: string, reason: string | null): string {
+  return reason === null ? status : `${status} (${reason})`;
+}

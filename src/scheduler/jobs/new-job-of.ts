@@ -1,0 +1,11 @@
+import type { Job, NewJob } from '../../core/job.ts';
+
+/** The job as it was submitted, to run it again: at once, without parents and without its unique key. */
+export function newJobOf(job: Job): NewJob {
+  const { name, queue, priority, command, handler, input, maxAttempts, backoff, retryOn, noRetryOn, timeoutMs } = job;
+  const { startTimeoutMs, killGraceMs, rerun, onDisconnect, env, cwd, tags, requires, resources, fairKey } = job;
+  const what = { name, queue, priority, command, handler, input, maxAttempts, backoff, retryOn, noRetryOn, timeoutMs };
+  const how = { startTimeoutMs, killGraceMs, rerun, onDisconnect, env, cwd, tags, requires, resources, fairKey };
+  const { continueOnFailure, notify, tick } = job;
+  return { ...what, ...how, continueOnFailure, notify, tick, runAt: null, delayMs: null, unique: null, dependsOn: [] };
+}

@@ -1,0 +1,34 @@
+/** Database files hold commands, inputs, output and environment variables: only their owner may read them. */
+
+import { chmodSync, closeSync, openSync, statSync } from 'node:fs';
+import type { Log } from '../../../ops/log.ts';
+
+const PRIVATE = 0o600;
+const FOR_OTHERS = 0o077;
+/** SQLite gives new files beside the database the permissions of the database. */
+const SUFFIXES = ['', '-wal', '-shm', '-owner', '-owner-journal'];
+
+/** Creates an empty file, which SQLite takes as a new database. An existing file is left as it is. */
+export function createPrivate(file: string): void {
+  try {
+    closeSync(openSync(file, 'a', PRIVATE));
+  } catch {
+    // SQLite opens it next, and says why it cannot.
+  }
+}
+
+/** Takes permissions of other users away from the files of a database, which may be older than this rule. */
+export function makePrivate(database: string, log: Log): void {
+  for (const suffix of SUFFIXES) {
+    const file = `${database}${suffix}`;
+    const stat = statSync(file, { throwIfNoEntry: false });
+    if (stat === undefined || (stat.mode & FOR_OTHERS) === 0) continue;
+    const mode = (stat.mode & 0o777).toString(8);
+    try {
+      chmodSync(file, PRIVATE);
+      log.warn({ file, mode }, 'took permissions of other users away from a database file');
+    } catch (error) {
+      log.warn({ file, mode, error }, 'other users may read a database file, and its mode cannot be changed');
+    }
+  }
+}

@@ -1,0 +1,47 @@
+/** What a job can find out about the server that runs under the same user. */
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { chownSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { startWorkron, temporaryFolder } from '../kit/workron-process.ts';
+
+const OTHER = 65_533;
+const root = join(import.meta.dirname, '..', '..');
+
+/** A server under root runs its commands in a PID namespace, where they see no other processes. */
+function whyNot(): string | false {
+  if (process.getuid?.() !== 0) return 'only root can act as another user';
+  const reads = spawnSync('test', ['-x', join(root, 'bin', 'workron')], { uid: OTHER, gid: OTHER });
+  return reads.status === 0 ? false : 'other users cannot read this folder';
+}
+
+test('secrets: a job finds neither token nor database password in /proc', { skip: whyNot() }, async () => {
+  await using folder = await temporaryFolder();
+  chownSync(folder.path, OTHER, OTHER);
+  const secrets = ['token-of-the-server', 'password-of-a-variable', 'secret-of-a-flag'];
+  await using server = await startWorkron({
+    args: ['up', '--port', '0', '--db-url=memory:', '--notify-secret', `${secrets[2]}`, '--log-level', 'warn'],
+    env: { WORKRON_TOKEN: `${secrets[0]}`, PGPASSWORD: `${secrets[1]}`, HOME: folder.path, TMPDIR: folder.path },
+    cwd: folder.path,
+    uid: OTHER,
+  });
+  const all = "cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' '\\n'";
+  const memory = `head -c 1 /proc/${server.pid}/maps >/dev/null 2>&1 && echo memory can be read`;
+  const visible = `test -r /proc/${server.pid}/cmdline && echo server is visible`;
+  // The brackets keep grep from finding its own arguments.
+  const patterns = secrets.map((secret) => `-e '[${secret[0]}]${secret.slice(1)}'`).join(' ');
+  const command = `${visible}; ${all} | grep -a ${patterns}; ${memory}; true`;
+  const call = async (path: string, body?: object) => {
+    const headers = { authorization: `Bearer ${secrets[0]}`, 'content-type': 'application/json' };
+    const init = body === undefined ? { headers } : { method: 'POST', headers, body: JSON.stringify(body) };
+    const response = await fetch(`${server.url}${path}`, init);
+    assert.ok(response.ok, `${path} ${response.status}`);
+    return response;
+  };
+  const { id } = (await (await call('/jobs', { command })).json()) as { id: string };
+  const job = (await (await call(`/jobs/${id}/wait?timeout=60s`)).json()) as { status: string };
+  assert.equal(job.status, 'done');
+  assert.equal(await (await call(`/jobs/${id}/logs`)).text(), 'server is visible\n');
+});

@@ -50,6 +50,7 @@ export function linkStore(options: StoreLinkOptions): Store {
       fenced: (fence: () => TermFence) =>
         linked((name) => (name in writes ? fencedBy(fence()) : (store as unknown as Methods))),
       subscribe: (listener: (hint: Hint) => void) => listen(store, caller, conditions, listener),
+      observe: (observer: Observer) => observe(options, observer),
       [Symbol.asyncDispose]: () => Promise.resolve(),
     } as unknown as Store;
   };
@@ -88,7 +89,11 @@ function call(
       // A call that was given up before it arrived may or may not be carried out.
       if (signal.aborted && fate.cancels) return;
       if (conditions.storeIsAway) return give(() => reject(unavailable()), fate.giveUpMs);
-      const done = await method(...args.slice(0, -1), NEVER).then(
+      // The memory store carries a call out, and tells its observers, before it returns a promise.
+      carriedOutFor = caller;
+      const answered = method(...args.slice(0, -1), NEVER);
+      carriedOutFor = undefined;
+      const done = await answered.then(
         (value) => ({ value, give: () => resolve(value) }),
         (error: Error) => ({ value: undefined, give: () => reject(error) }),
       );
@@ -98,6 +103,20 @@ function call(
     };
     storePart.time.after(fate.requestMs, storePart, () => void arrive());
   });
+}
+
+type Observer = Parameters<Store['observe']>[0];
+
+/** The part whose call the store carries out at this moment. */
+let carriedOutFor: Part | undefined;
+
+/** A process hears only of the effects of its own calls. */
+function observe({ store, caller }: StoreLinkOptions, observer: Observer): () => void {
+  const stop = store.observe((effects) => {
+    if (carriedOutFor === caller) caller.time.after(0, caller, () => observer(effects));
+  });
+  caller.onDeath(stop);
+  return stop;
 }
 
 function listen(store: Store, caller: Part, conditions: Conditions, listener: (hint: Hint) => void): () => void {

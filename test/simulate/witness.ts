@@ -198,7 +198,9 @@ export class Witness {
   }
 
   #mayReopen(job: Job): boolean {
-    return this.#retried.has(job.id) || job.dependsOn.some(({ jobId }) => this.#retried.has(jobId));
+    if (this.#retried.has(job.id)) return true;
+    const parents = job.dependsOn.flatMap(({ jobId }) => this.#known.get(jobId)?.job ?? []);
+    return parents.some((parent) => this.#mayReopen(parent));
   }
 
   #checkStep(before: Known | undefined, { job }: Known): void {

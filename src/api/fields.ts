@@ -70,13 +70,18 @@ export function idFromPath(value: string): number | undefined {
 
 export const wireId = z.string().meta({ examples: ['12'] });
 
+const DURATIONS = ['90s', '1h30m', '7d', 1500];
+
 /** `"90s"`, `"1h30m"`, `"7d"` or milliseconds. Decodes to milliseconds. */
 export function duration(leastMs = 0, maxMs = MAX_MS) {
   const least = leastMs > 0 ? `, at least ${leastMs} ms` : '';
   const message = `expected a duration such as "90s", "1h30m", "7d" or milliseconds${least}, at most ${formatDuration(maxMs)}`;
   return z
     .union([z.string().regex(/^(\d+|(\d+(\.\d+)?(ms|[dhms]))+)$/, message), z.int(message)], message)
-    .meta({ examples: ['90s', '1h30m', '7d', 1500], description: 'A duration: "90s", "1h30m", "7d" or milliseconds.' })
+    .meta({
+      examples: DURATIONS.filter((example) => (parseDuration(example) ?? 0) <= maxMs),
+      description: `A duration: "90s", "1h30m", "7d" or milliseconds; at most ${formatDuration(maxMs)}.`,
+    })
     .transform((value, context) => {
       const ms = parseDuration(value);
       if (ms !== undefined && ms >= leastMs && ms <= maxMs) return ms;

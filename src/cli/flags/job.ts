@@ -102,7 +102,6 @@ interface JobFlags {
 /** The job from the flags. Contains only what was given, so that the server's defaults apply. */
 export function jobFrom(command: Command): Record<string, unknown> {
   const flags = command.opts<JobFlags>();
-  if (flags.input !== undefined && flags.handler === undefined) throw usageError('--input goes with --handler NAME');
   const job = {
     handler: flags.handler,
     input: flags.input?.json,

@@ -119,7 +119,10 @@ test('settings: the token comes from its file when none is given', () => {
   chmodSync(path, 0o640);
   assert.equal(load({ env: { WORKRON_TOKEN_FILE: path } }).token, 'sesame');
   chmodSync(path, 0o644);
-  assert.match(refusal({ env: { WORKRON_TOKEN_FILE: path } }), /all users of this machine may use .* \| chmod 600 .*mode: 0440.*defaultMode: 0440 and fsGroup/);
+  assert.match(
+    refusal({ env: { WORKRON_TOKEN_FILE: path } }),
+    /all users of this machine may use .* \| chmod 600 .*mode: 0440.*defaultMode: 0440 and fsGroup/,
+  );
   assert.match(refusal({ flags: { 'token-file': file('') } }), /is empty/);
 });
 

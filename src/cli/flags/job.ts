@@ -167,6 +167,7 @@ export function commandOf(words: readonly string[]): string {
   return words.length === 1 ? (words[0] as string) : words.map(quote).join(' ');
 }
 
-function quote(word: string): string {
+/** A word that a shell takes as it is. */
+export function quote(word: string): string {
   return /^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

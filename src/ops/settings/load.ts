@@ -57,6 +57,7 @@ export function loadSettings(sources: SettingsSources): Settings {
   }
   checkTrust(given);
   if (values['token'] === null) values['token'] = readToken(values['tokenFile'] as string | null);
+  else values['tokenFile'] = null;
 
   const plain = values as Omit<Settings, 'store'>;
   const ignored = given.dbUrl?.from === SETTINGS.dbUrl.fallback && !wantsMachineDatabase(plain);

@@ -3,6 +3,7 @@
 import { PAGE_PATH, routes } from '../api/routes.ts';
 import type { Role, Settings } from '../ops/settings/settings.ts';
 import { COMMAND } from './command-name.ts';
+import { quote } from './flags/job.ts';
 
 interface BannerFacts {
   settings: Settings;
@@ -38,5 +39,5 @@ export function banner({ settings, roles, url, location }: BannerFacts): string 
 
 /** How the commands below get the token. It is not printed itself. */
 function tokenText({ tokenFile }: Settings): string {
-  return tokenFile === null ? '…    # the token of this server' : `"$(cat ${tokenFile})"`;
+  return tokenFile === null ? '…    # the token of this server' : `"$(cat ${quote(tokenFile)})"`;
 }

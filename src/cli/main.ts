@@ -6,7 +6,7 @@ import { reportError } from './errors/report.ts';
 import { createProgram } from './program.ts';
 import { takeSecrets } from './secrets.ts';
 
-const args = [...process.argv.slice(2), ...takeSecrets()];
+const args = process.argv.slice(2);
 
 // A reader that closes the pipe (`workron jobs | head`) is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -15,6 +15,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 
 try {
+  args.push(...takeSecrets());
   const program = await createProgram(args[0]);
   await program.parseAsync(args.length === 0 ? ['help'] : args, { from: 'user' });
 } catch (error) {

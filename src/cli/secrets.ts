@@ -1,27 +1,38 @@
 /** Secrets of a server, which other processes of its user must not find in /proc. */
 
 import { closeSync, readFileSync } from 'node:fs';
+import { usageError } from './errors/cli-error.ts';
 
-/** Set by bin/workron. */
-const DESCRIPTOR = 'WORKRON_SECRETS_FD';
+/** The variable that bin/workron sets, and its only value. */
+const VARIABLE = 'WORKRON_SECRETS_FD';
+const DESCRIPTOR = 9;
 const PR_SET_DUMPABLE = 4;
 
 /**
  * Takes what bin/workron handed over: variables are set in `process.env`, which does not change what /proc shows of this
- * process; flags are returned.
+ * process; flags are returned. Throws a usage error if somebody else set the variable.
  */
 export function takeSecrets(): string[] {
-  const descriptor = process.env[DESCRIPTOR];
-  if (descriptor === undefined) return [];
-  delete process.env[DESCRIPTOR];
-  const lines = readFileSync(Number(descriptor), 'utf8').split('\n');
-  closeSync(Number(descriptor));
+  const given = process.env[VARIABLE];
+  if (given === undefined) return [];
+  delete process.env[VARIABLE];
   const flags: string[] = [];
-  for (const line of lines.filter((line) => line !== '')) {
+  for (const line of linesOf(given).filter((line) => line !== '')) {
     if (line.startsWith('--')) flags.push(line);
     else process.env[line.slice(0, line.indexOf('='))] = line.slice(line.indexOf('=') + 1);
   }
   return flags;
+}
+
+function linesOf(given: string): string[] {
+  try {
+    if (given !== String(DESCRIPTOR)) throw new Error(`expected ${DESCRIPTOR}`);
+    const lines = readFileSync(DESCRIPTOR, 'utf8').split('\n');
+    closeSync(DESCRIPTOR);
+    return lines;
+  } catch (error) {
+    throw usageError(`${VARIABLE}: ${(error as Error).message}`, `unset ${VARIABLE}: only bin/workron sets it`);
+  }
 }
 
 /**

@@ -17,24 +17,26 @@ export interface Fault {
   name: string;
   /** False if this installation cannot have it. */
   applies(installation: Installation): boolean;
-  run(installation: Installation, measured: Measured, random: () => number): Promise<void>;
+  /** Resolves with false if nothing was done, because all members that it could take were taken or away. */
+  run(installation: Installation, measured: Measured, random: () => number): Promise<boolean>;
 }
 
 const between = (random: () => number, least: number, most: number) => least + random() * (most - least);
 
-/** A member that runs and that no other fault has taken; `undefined` if there is none. */
+/** Takes a member that runs and that no other fault has taken. Resolves with false if there is none. */
 async function withOne(
   members: readonly Member[],
   random: () => number,
   body: (member: Member) => Promise<void>,
-): Promise<void> {
+): Promise<boolean> {
   const free = members.filter(({ busy, process }) => !busy && process !== undefined);
   const member = free[Math.floor(random() * free.length)];
   // One of a kind is left alone, so that work goes on.
-  if (member === undefined || (members.length > 1 && free.length < 2)) return;
+  if (member === undefined || (members.length > 1 && free.length < 2)) return false;
   member.busy = true;
   try {
     await body(member);
+    return true;
   } finally {
     member.busy = false;
   }
@@ -119,6 +121,7 @@ export const FAULTS: Fault[] = [
       proxy?.freeze();
       await sleep(between(random, 1_000, 1.5 * LEASE_MS));
       proxy?.thaw();
+      return proxy !== undefined;
     },
   },
   {
@@ -129,6 +132,7 @@ export const FAULTS: Fault[] = [
         proxies[Math.floor(random() * proxies.length)]?.reset();
         await sleep(between(random, 50, 500));
       }
+      return proxies.length > 0;
     },
   },
   {
@@ -138,6 +142,7 @@ export const FAULTS: Fault[] = [
       await postgres?.halt('immediate');
       await sleep(between(random, 100, LEASE_MS));
       await postgres?.resume();
+      return true;
     },
   },
   {
@@ -147,6 +152,7 @@ export const FAULTS: Fault[] = [
       const byMs = 1.5 * LEASE_MS;
       await installation.query(`update workron.meta set clock_offset_ms = clock_offset_ms + ${byMs}`);
       await sleep(LEASE_MS);
+      return true;
     },
   },
   {
@@ -161,6 +167,7 @@ export const FAULTS: Fault[] = [
       }
       await sleep(between(random, 1_000, 8_000));
       rmSync(filler, { force: true });
+      return true;
     },
   },
 ];

@@ -8,13 +8,13 @@
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { Chance } from '../simulate/chance.ts';
+import { chosenFrom, flagsOf, numberFrom, wholeFrom } from '../simulate/flags.ts';
 import { FAULTS, type Measured } from './faults.ts';
 import { Installation } from './installation.ts';
 import { Load, type Mark } from './load.ts';
 
-const { values } = parseArgs({
+const { values } = flagsOf({
   options: {
     minutes: { type: 'string', default: '2' },
     store: { type: 'string', default: 'postgres' },
@@ -22,9 +22,17 @@ const { values } = parseArgs({
     only: { type: 'string', default: '' },
   },
 });
-const store = values.store === 'sqlite' ? 'sqlite' : 'postgres';
-const chance = new Chance(Number(values.seed));
-const ends = performance.now() + Number(values.minutes) * 60_000;
+const store = chosenFrom('store', values.store, ['postgres', 'sqlite']);
+const chance = new Chance(wholeFrom('seed', values.seed));
+const minutes = numberFrom('minutes', values.minutes);
+const wanted = FAULTS.filter(({ name }) => name.includes(values.only));
+if (wanted.length === 0)
+  chosenFrom(
+    'only',
+    values.only,
+    FAULTS.map(({ name }) => name),
+  );
+const ends = performance.now() + minutes * 60_000;
 const measured: Measured = { killedAt: new Map(), takeovers: [] };
 const counts = new Map<string, number>();
 /** Faults that are under way: no kind happens twice at once. */
@@ -47,7 +55,7 @@ await report();
 
 /** One fault after the other until the time is over. Each kind is due once before any is repeated. */
 async function inflict(random: Chance): Promise<void> {
-  const possible = FAULTS.filter((fault) => fault.name.includes(values.only) && fault.applies(installation));
+  const possible = wanted.filter((fault) => fault.applies(installation));
   let due: typeof possible = [];
   while (performance.now() < ends) {
     if (due.length === 0) due = [...possible];
@@ -58,9 +66,9 @@ async function inflict(random: Chance): Promise<void> {
     }
     running.add(fault.name);
     console.log(`${new Date().toISOString()}  ${fault.name}`);
-    await fault.run(installation, measured, random.next);
+    const acted = await fault.run(installation, measured, random.next);
     running.delete(fault.name);
-    counts.set(fault.name, (counts.get(fault.name) ?? 0) + 1);
+    if (acted) counts.set(fault.name, (counts.get(fault.name) ?? 0) + 1);
     await sleep(random.int(500, 4_000));
   }
 }

@@ -84,6 +84,17 @@ describe('command line', { concurrency: 2 }, () => {
     assert.equal(status, 0, line);
   });
 
+  test('banner: names the file of the token as a shell reads it, and only if the token is from there', async () => {
+    const file = join(shared.folder, "it's a token");
+    await writeFile(file, 'hush-hush\n', { mode: 0o600 });
+    await using fromFile = await setUp(['--db-driver', 'memory', '--token-file', file]);
+    const [, line = ''] = /token +(export .*)/.exec(fromFile.server.output()) ?? [];
+    const { stdout } = spawnSync('sh', ['-c', `${line}; echo "$WORKRON_TOKEN"`], { encoding: 'utf8' });
+    assert.equal(stdout, 'hush-hush\n', line);
+    await using given = await setUp(['--db-driver', 'memory', '--token-file', file], { WORKRON_TOKEN: 'other' });
+    assert.match(given.server.output(), /export WORKRON_TOKEN=…/);
+  });
+
   test('client commands find the server of the workron.yaml beside them', async () => {
     const { server, workron, folder } = shared;
     const beside = join(folder, 'beside');
@@ -108,6 +119,13 @@ describe('command line', { concurrency: 2 }, () => {
     assert.deepEqual([code, /unfinished jobs/.test(stderr)], [5, true]);
     await workron('cancel', id);
     assert.equal((await workron('queues', 'rm', 'filled')).code, 0);
+    for (const name of ['first2', 'last2']) await workron('queues', 'pause', name);
+    const several = await workron('queues', 'rm', 'first2', 'nosuch2', 'last2');
+    assert.deepEqual(
+      [several.code, several.stdout],
+      [3, 'queue first2 is deleted\nqueue last2 is deleted\n'],
+      'each is tried',
+    );
   });
 
   test('queues: pause, resume and limit; the list shows it', async () => {

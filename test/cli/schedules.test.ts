@@ -87,6 +87,15 @@ describe('schedule commands', { concurrency: 2 }, () => {
     await ok('schedule', 'rm', 'kept');
   });
 
+  test('edit: the input of a handler changes alone, and a new schedule needs both', async () => {
+    await ok('schedule', 'add', 'handled', '--every', '1h', '--handler', 'mail', '--input', '{"to":"a"}');
+    const edited = await json<{ job: Record<string, unknown> }>('schedule', 'edit', 'handled', '--input', '{"to":"b"}');
+    assert.deepEqual([edited.job['handler'], edited.job['input']], ['mail', { to: 'b' }]);
+    const refused = await workron('schedule', 'add', 'lone', '--every', '1h', '--input', '1', '--', 'true');
+    assert.deepEqual([refused.code, /--input goes with --handler/.test(refused.stderr)], [2, true]);
+    await ok('schedule', 'rm', 'handled');
+  });
+
   test('add: several --cron are one schedule, and other flags given twice are refused', async () => {
     const cron = ['--cron', '0 2 * * *', '--cron', '0 14 * * *'];
     assert.match(await ok('schedule', 'add', 'twice', ...cron, '--', 'true'), /At 02:00; At 14:00, UTC/);

@@ -1,7 +1,7 @@
 /** Settings: what wins over what, what is refused, and which store follows. */
 
 import assert from 'node:assert/strict';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -119,7 +119,10 @@ test('settings: the token comes from its file when none is given', () => {
   chmodSync(path, 0o640);
   assert.equal(load({ env: { WORKRON_TOKEN_FILE: path } }).token, 'sesame');
   chmodSync(path, 0o644);
-  assert.match(refusal({ env: { WORKRON_TOKEN_FILE: path } }), /all users of this machine may use .* \| chmod 600/);
+  assert.match(
+    refusal({ env: { WORKRON_TOKEN_FILE: path } }),
+    /all users of this machine may use .* \| chmod 600 .*mode: 0440.*defaultMode: 0440 and fsGroup/,
+  );
   assert.match(refusal({ flags: { 'token-file': file('') } }), /is empty/);
 });
 
@@ -187,9 +190,10 @@ test('settings: a client talks to the server that the same file or variables des
 });
 
 /** Loads settings in a folder that has a `workron.yaml`, which nobody named. */
-function loadIn(yaml: string, given: Given): Settings {
+function loadIn(yaml: string, given: Given, prepare = (_folder: string): void => {}): Settings {
   const before = process.cwd();
   const visited = mkdtempSync(join(folder, 'visited-'));
+  prepare(visited);
   writeFileSync(join(visited, 'workron.yaml'), yaml);
   process.chdir(visited);
   try {
@@ -218,6 +222,36 @@ test('settings: a file that nobody named does not decide who gets a token', () =
   assert.equal(loadIn(url, {}).token, null);
   assert.equal(loadIn(url, { flags: { url: 'http://mine.example' }, env: { WORKRON_TOKEN: 't' } }).token, 't');
   assert.equal(load({ command: 'client', yaml: url, env: { WORKRON_TOKEN: 't' } }).url, 'http://elsewhere.example');
+});
+
+test("settings: in a server's own folder, its token goes to the default address, and a hint helps with others", () => {
+  const env = { WORKRON_TOKEN: 't' };
+  for (const yaml of ['port: 8080', 'host: 127.0.0.1', 'host: 0.0.0.0', 'port: 8080\nhost: "::"']) {
+    assert.equal(loadIn(yaml, { env }).url, 'http://127.0.0.1:8080', yaml);
+  }
+  const hint = (yaml: string) => {
+    try {
+      loadIn(yaml, { env });
+    } catch (error) {
+      return (error as SettingsError).hint ?? '';
+    }
+    return assert.fail('was not refused');
+  };
+  assert.match(hint('port: 9000'), /--url http:\/\/127\.0\.0\.1:9000, or name the file: --config/);
+  assert.match(hint('url: http://elsewhere.example'), /--url URL,/);
+});
+
+test('settings: a token file counts as that of the same folder only if it lies there', () => {
+  const yaml = 'port: 9\ntoken-file: ./token';
+  const secret = file('secret-of-the-user');
+  const own = (visited: string) => writeFileSync(join(visited, 'token'), 'its-own', { mode: 0o600 });
+  assert.equal(loadIn(yaml, {}, own).token, 'its-own');
+  const refused = /refusing to send the token of/;
+  assert.throws(() => loadIn(yaml, {}, (visited) => symlinkSync(secret, join(visited, 'token'))), refused);
+  assert.throws(() => loadIn(`port: 9\ntoken-file: ${secret}`, {}), refused);
+  assert.throws(() => loadIn('port: 9\ntoken-file: ../1.yaml', {}), refused);
+  assert.throws(() => loadIn(yaml, { env: { WORKRON_TOKEN_FILE: secret } }, own), refused);
+  assert.throws(() => loadIn(yaml, { env: { WORKRON_TOKEN: 't' } }, own), refused, 'the variable wins');
 });
 
 test('settings: a file that nobody named does not decide which code runs', () => {

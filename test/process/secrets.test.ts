@@ -5,6 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { chownSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { callWorkron, plainEnvironment } from '../kit/command-line.ts';
 import { startWorkron, temporaryFolder } from '../kit/workron-process.ts';
 
 const OTHER = 65_533;
@@ -44,4 +45,29 @@ test('secrets: a job finds neither token nor database password in /proc', { skip
   const job = (await (await call(`/jobs/${id}/wait?timeout=60s`)).json()) as { status: string };
   assert.equal(job.status, 'done');
   assert.equal(await (await call(`/jobs/${id}/logs`)).text(), 'server is visible\n');
+});
+
+test('secrets: a descriptor that bin/workron did not set is a usage error', async () => {
+  for (const stray of ['9', '0', '77', 'x', '']) {
+    const { code, stderr } = await callWorkron(['help'], { env: { WORKRON_SECRETS_FD: stray } });
+    assert.equal(code, 2, stray);
+    assert.match(stderr, /^error: WORKRON_SECRETS_FD: .*\nhint: unset .*\n$/);
+  }
+});
+
+test('secrets: one of several lines is refused, as it would stay visible', () => {
+  const secret = 'first\nsecond';
+  for (const [args, env] of [
+    [['up', '--token', secret], {}],
+    [['worker', `--db-url=${secret}`], {}],
+    [['scheduler'], { WORKRON_TOKEN: secret }],
+  ] as const) {
+    // Without a pipe to stdin: the program ends before anything could be written to it.
+    const { status, stderr } = spawnSync(join(root, 'bin', 'workron'), args, {
+      env: plainEnvironment(env),
+      stdio: ['ignore', 'pipe', 'pipe'],
+      encoding: 'utf8',
+    });
+    assert.deepEqual([status, /^error: \S+: expected one line\n$/.test(stderr)], [2, true], stderr);
+  }
 });

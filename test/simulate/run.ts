@@ -13,13 +13,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { flagsOf, numberFrom, rangeFrom, wholeFrom } from './flags.ts';
 import { type Plan, planOf } from './plan.ts';
 import { keep, type Place, placesOf, shrink } from './shrink.ts';
 import { simulate } from './simulate.ts';
 import { runTeeth } from './teeth-run.ts';
 
-const { values, positionals } = parseArgs({
+const { values, positionals } = flagsOf({
   allowPositionals: true,
   options: {
     seed: { type: 'string' },
@@ -55,10 +55,12 @@ async function runFirst(from: number, to: number): Promise<void> {
 }
 
 async function runMany(): Promise<void> {
-  const minutes = values.minutes === undefined ? null : Number(values.minutes);
+  const minutes = values.minutes === undefined ? null : numberFrom('minutes', values.minutes);
   // New seeds for each night.
   const [from, to] =
-    minutes === null ? range(values.seeds ?? '1-200') : [Math.floor(Date.now() / 1_000), Number.MAX_SAFE_INTEGER];
+    minutes === null
+      ? rangeFrom('seeds', values.seeds ?? '1-200')
+      : [Math.floor(Date.now() / 1_000), Number.MAX_SAFE_INTEGER];
   const startedAt = performance.now();
   const until = minutes === null ? Number.POSITIVE_INFINITY : startedAt + minutes * 60_000;
   const counts = { seeds: 0, events: 0, virtualMs: 0, failed: 0 };
@@ -107,12 +109,7 @@ function headOf({ seed, leaseMs, exclusive, schedulers, workers }: Plan): string
   return `seed ${seed}: lease ${leaseMs / 1_000} s, ${store}, ${schedulers} schedulers, workers: ${places.join('; ')}`;
 }
 
-function range(text: string): [from: number, to: number] {
-  const [from = 1, to = from] = text.split('-').map(Number);
-  return [from, to];
-}
-
 if (values.teeth) process.exitCode = await runTeeth(positionals);
-else if (values.seed !== undefined) await runOne(Number(values.seed), values.keep);
-else if (values.first) await runFirst(...range(values.seeds ?? '1-10000'));
+else if (values.seed !== undefined) await runOne(wholeFrom('seed', values.seed), values.keep);
+else if (values.first) await runFirst(...rangeFrom('seeds', values.seeds ?? '1-10000'));
 else await runMany();

@@ -27,6 +27,22 @@ test('simulate: a seed has the same history, byte for byte, in two processes', a
   }
 });
 
+test('simulate: what it cannot do is refused, not run as nothing', async () => {
+  for (const flags of [
+    ['--minutes', 'abc'],
+    ['--seeds', 'x'],
+    ['--seeds', '9-1'],
+    ['--seed', 'x'],
+    ['--sedes', '1-2'],
+    ['--teeth', 'no such fault'],
+  ]) {
+    const ended = await run(...flags).catch((error: { code: number; stderr: string }) => error);
+    const { code, stderr } = { code: 0, ...ended };
+    assert.equal(code, 2, `${flags.join(' ')}: ${stderr}`);
+    assert.match(stderr, /^error: [^\n]*\n$/);
+  }
+});
+
 test('simulate: every fault that it must find can be planted', () => {
   assert.equal(TEETH.length, 30);
   const problems: string[] = [];

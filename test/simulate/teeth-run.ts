@@ -16,6 +16,10 @@ const AT_ONCE = 3;
 /** Returns the exit code: 0 if every fault whose name contains one of `wanted` was found. */
 export async function runTeeth(wanted: readonly string[]): Promise<number> {
   const chosen = TEETH.filter(({ name }) => wanted.length === 0 || wanted.some((word) => name.includes(word)));
+  if (chosen.length === 0) {
+    console.error(`error: --teeth: no fault has a name that contains ${wanted.join(' or ')}`);
+    return 2;
+  }
   const queue = [...chosen];
   let found = 0;
   const work = async () => {

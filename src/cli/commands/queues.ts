@@ -2,7 +2,8 @@ import { Argument, type Command } from 'commander';
 import type { Queue } from '../../api/queue.ts';
 import { routes } from '../../api/routes.ts';
 import { clientCommand, connect, outputOf, print, printJson, refuseExtra, terminalWidth } from '../client-command.ts';
-import { usageError } from '../errors/cli-error.ts';
+import { CliError, usageError } from '../errors/cli-error.ts';
+import { reportError } from '../errors/report.ts';
 import { limitFlag } from '../flags/values.ts';
 import { oneLine } from '../output/style.ts';
 import { type Column, renderTable } from '../output/table.ts';
@@ -64,14 +65,25 @@ function changeCommand(name: string, summary: string, body: (options: ChangeOpti
   });
 }
 
+/** Tries all queues; the first error decides the exit code. */
 function rmCommand(): Command {
   const command = clientCommand('rm', 'Delete the settings of queues without unfinished jobs');
   return command.addArgument(new Argument('<name...>', 'Queue names')).action(async (queues: string[]) => {
     const connection = connect(command);
-    for (const name of queues) await connection.json(routes.deleteQueue, { params: { name } });
     const { json, quiet } = outputOf(command);
-    if (json) printJson(queues);
-    else for (const name of queues) print(quiet ? name : `queue ${oneLine(name)} is deleted`);
+    const deleted: string[] = [];
+    for (const name of queues) {
+      try {
+        await connection.json(routes.deleteQueue, { params: { name } });
+        deleted.push(name);
+      } catch (error) {
+        if (!(error instanceof CliError)) throw error;
+        reportError(error, json);
+        process.exitCode ??= error.exitCode;
+      }
+    }
+    if (json) printJson(deleted);
+    else for (const name of deleted) print(quiet ? name : `queue ${oneLine(name)} is deleted`);
   });
 }
 

@@ -8,7 +8,7 @@ import { EXIT, exitCodeOf } from '../errors/exit-code.ts';
 import { ownFailure } from '../errors/failure.ts';
 import { note } from '../errors/report.ts';
 import { addJobFlags } from '../flags/job.ts';
-import { workFrom } from '../flags/work.ts';
+import { refuseLoneInput, workFrom } from '../flags/work.ts';
 import { detachOnInterrupt } from '../follow/detach.ts';
 import { followLog } from '../follow/log.ts';
 import { tellWaiting } from '../follow/tell-waiting.ts';
@@ -23,6 +23,7 @@ export function runCommand(): Command {
   return addJobFlags(command).action((words: string[]) =>
     ownFailure(async () => {
       const job = workFrom(command, words);
+      refuseLoneInput(job);
       if (job['command'] === undefined && job['handler'] === undefined) {
         throw usageError('expected a command after --, or --handler', "workron run -- 'echo hello'");
       }

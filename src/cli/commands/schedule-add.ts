@@ -4,6 +4,7 @@ import type { Schedule } from '../../api/schedule.ts';
 import { clientCommand, connect, type Output, outputOf, print, printJson } from '../client-command.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { addScheduleEditFlags, addScheduleFlags, scheduleFrom } from '../flags/schedule.ts';
+import { refuseLoneInput } from '../flags/work.ts';
 import { whenText } from '../output/schedule.ts';
 import { when } from '../output/when.ts';
 
@@ -21,6 +22,7 @@ export function scheduleAddCommand(): Command {
       throw usageError('expected exactly one of --cron and --every', EXAMPLE);
     }
     const job = wanted['job'] as { command?: string; handler?: string } | undefined;
+    refuseLoneInput({ ...job });
     if (job?.command === undefined && job?.handler === undefined && wanted['workflow'] === undefined) {
       throw usageError('expected a command after --, --handler NAME or --workflow FILE', EXAMPLE);
     }

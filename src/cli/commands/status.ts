@@ -75,15 +75,14 @@ function describe(status: Status): string {
     ...(cluster === null ? [] : describeCluster(cluster)),
     ...(queues === null ? [] : describeQueues(queues)),
   ];
-  const unled = leaderless(cluster).map((duty) => `nobody leads the ${duty}`);
-  const waiting = unserved(status) ?? [];
-  for (const problem of [
+  const waiting = unserved(status);
+  const problems = [
     ...ready.problems,
-    ...unled,
-    ...[waiting].flat(),
+    ...leaderless(cluster).map((duty) => `nobody leads the ${duty}`),
+    ...(waiting === null ? [] : [waiting]),
     ...health.stuck.map((loop) => `the ${loop} is stuck`),
-  ])
-    lines.push(`problem: ${problem}`);
+  ];
+  lines.push(...problems.map((problem) => `problem: ${problem}`));
   return lines.join('\n');
 }
 

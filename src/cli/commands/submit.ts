@@ -5,7 +5,7 @@ import { clientCommand, connect, type Output, outputOf, print, printJson } from 
 import { usageError } from '../errors/cli-error.ts';
 import { note } from '../errors/report.ts';
 import { addJobFlags } from '../flags/job.ts';
-import { workFrom } from '../flags/work.ts';
+import { refuseLoneInput, workFrom } from '../flags/work.ts';
 import { nameOfInput, readInput } from '../input/file.ts';
 
 /** `workron submit -- CMD…`: one job from the command line, or many from a file. */
@@ -17,6 +17,7 @@ export function submitCommand(): Command {
     .option('--idempotency-key <KEY>', 'Sending the same again with the same key submits nothing new');
   return addJobFlags(command).action(async (words: string[], options: SubmitOptions) => {
     const job = workFrom(command, words);
+    refuseLoneInput(job);
     const isJob = job['command'] !== undefined || job['handler'] !== undefined;
     if ((options.file !== undefined) === isJob) {
       throw usageError('expected a command after --, --handler or --file', "workron submit -- 'echo hello'");

@@ -102,7 +102,6 @@ interface JobFlags {
 /** The job from the flags. Contains only what was given, so that the server's defaults apply. */
 export function jobFrom(command: Command): Record<string, unknown> {
   const flags = command.opts<JobFlags>();
-  if (flags.input !== undefined && flags.handler === undefined) throw usageError('--input goes with --handler NAME');
   const job = {
     handler: flags.handler,
     input: flags.input?.json,
@@ -168,6 +167,7 @@ export function commandOf(words: readonly string[]): string {
   return words.length === 1 ? (words[0] as string) : words.map(quote).join(' ');
 }
 
-function quote(word: string): string {
+/** A word that a shell takes as it is. */
+export function quote(word: string): string {
   return /^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

@@ -11,3 +11,8 @@ export function workFrom(command: Command, words: readonly string[]): Record<str
   if (job['handler'] !== undefined) throw usageError('expected a command after --, or --handler, not both');
   return { ...job, command: commandOf(words) };
 }
+
+/** Throws for an input without a handler. The job of an existing schedule may have its handler already. */
+export function refuseLoneInput(job: Record<string, unknown>): void {
+  if ('input' in job && job['handler'] === undefined) throw usageError('--input goes with --handler NAME');
+}

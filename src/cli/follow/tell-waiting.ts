@@ -5,6 +5,7 @@ import { routes } from '../../api/routes.ts';
 import { isWaiting } from '../../core/job.ts';
 import type { Connection } from '../connection.ts';
 import { note } from '../errors/report.ts';
+import { oneLine } from '../output/style.ts';
 
 /** Most jobs have started by then. */
 const FIRST_MS = 1_000;
@@ -18,7 +19,7 @@ export async function tellWaiting(connection: Connection, id: string, signal: Ab
       await sleep(pauseMs, undefined, { signal });
       const job = await connection.json(routes.readJob, { params: { id }, signal });
       if (!isWaiting(job.status)) return;
-      if (job.waiting_for !== null && job.waiting_for !== told) note(`job ${id} waits for ${job.waiting_for}`);
+      if (job.waiting_for !== null && job.waiting_for !== told) note(`job ${id} waits for ${oneLine(job.waiting_for)}`);
       told = job.waiting_for;
     }
   } catch {

@@ -11,7 +11,7 @@ export const accessSettings = inGroup('Listening and access', {
     default: '127.0.0.1',
     defaultText: '127.0.0.1',
     parse: anyText,
-    sentence: 'Address to listen on. Any address other than loopback requires a token.',
+    sentence: 'Address to listen on. Any address other than loopback requires a token of at least 22 characters.',
     commands: SERVERS,
   }),
   port: setting({
@@ -50,7 +50,7 @@ export const accessSettings = inGroup('Listening and access', {
     default: null,
     defaultText: 'none',
     parse: anyText,
-    sentence: 'File that holds the token. Used if no token is given.',
+    sentence: 'File that holds the token. Used if no token is given. It must not be readable by all users.',
     commands: ['up', 'scheduler', 'worker', 'client'],
   }),
   allowedHosts: setting<readonly string[]>({

@@ -25,7 +25,7 @@ const TEST_PREFIX = 'WORKRON_TEST_';
 /** Settings whose values must not appear in messages. */
 const SECRETIVE = /^(token|db-|notify$|notify-secret)/;
 
-/** Permission bits. A group may have access: that is how containers hand over secrets. */
+/** Permission bits. A group may have access: so a container that does not run as the owner can read a secret. */
 const FOR_ALL_USERS = 0o007;
 
 interface SettingsSources {
@@ -57,6 +57,7 @@ export function loadSettings(sources: SettingsSources): Settings {
   }
   checkTrust(given);
   if (values['token'] === null) values['token'] = readToken(values['tokenFile'] as string | null);
+  else values['tokenFile'] = null;
 
   const plain = values as Omit<Settings, 'store'>;
   const ignored = given.dbUrl?.from === SETTINGS.dbUrl.fallback && !wantsMachineDatabase(plain);
@@ -66,7 +67,7 @@ export function loadSettings(sources: SettingsSources): Settings {
   return settings;
 }
 
-/** Where a server with the same variables and file listens; `undefined` if they do not say so. */
+/** Where a server with the same variables and file listens; `undefined` if they do not say so, or name the default. */
 function localUrl({ env }: SettingsSources, file: ReadonlyMap<string, Given>): Given | undefined {
   const sources: SettingsSources = { command: 'up', flags: {}, env };
   // PORT may be that of another program: it counts for a server only.
@@ -79,7 +80,8 @@ function localUrl({ env }: SettingsSources, file: ReadonlyMap<string, Given>): G
   if (listens === 0) return undefined;
   const name = host === undefined ? SETTINGS.host.default : (parse(SETTINGS.host, host) as string);
   const address = name === '0.0.0.0' || name === '::' ? SETTINGS.host.default : name;
-  return { ...source, text: `http://${address.includes(':') ? `[${address}]` : address}:${listens}` };
+  const text = `http://${address.includes(':') ? `[${address}]` : address}:${listens}`;
+  return text === SETTINGS.url.default ? undefined : { ...source, text };
 }
 
 function find(
@@ -119,7 +121,10 @@ function readToken(file: string | null): string | null {
     throw new SettingsError(`token-file: cannot read ${file}: ${(error as Error).message}`);
   }
   if ((mode & FOR_ALL_USERS) !== 0) {
-    throw new SettingsError(`token-file: all users of this machine may use ${file}`, `chmod 600 ${file}`);
+    throw new SettingsError(
+      `token-file: all users of this machine may use ${file}`,
+      `chmod 600 ${file}; for a secret of Docker set mode: 0440, for one of Kubernetes defaultMode: 0440 and fsGroup`,
+    );
   }
   if (text === '') throw new SettingsError(`token-file: ${file} is empty`);
   return parse(SETTINGS.token, { text, from: file }) as string;

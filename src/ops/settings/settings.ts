@@ -26,7 +26,7 @@ export type StoreChoice =
   | { driver: 'sqlite'; file: string }
   | { driver: 'postgres'; url: string };
 
-/** The value of every setting: durations in milliseconds, `token` read from its file, `store` selected. */
+/** The value of every setting: durations in milliseconds, `token` read from `tokenFile` unless that is `null`, `store` selected. */
 export type Settings = {
   readonly [K in SettingKey]: (typeof SETTINGS)[K] extends Setting<infer T> ? T : never;
 } & { readonly store: StoreChoice };

@@ -13,7 +13,8 @@ default. Unknown flags, \`WORKRON_…\` variables and keys are errors, with a su
 The settings file is \`./workron.yaml\` if it exists; \`--config FILE\` or \`WORKRON_CONFIG\` names another, which must
 exist. Lists may be written as YAML lists, \`resources\` as a map. One file can serve all commands: each command reads
 the settings that apply to it. A \`./workron.yaml\` that nobody named cannot send a token of yours to an address, nor name
-\`handlers\`: the folder may be somebody else's. Name it with \`--config ./workron.yaml\` for that.
+\`handlers\`: the folder may be somebody else's. Name it with \`--config ./workron.yaml\` for that. A \`token\` in the same file
+and a \`token-file\` in the same folder may go to such an address: they are the folder's own.
 
 \`\`\`yaml
 port: 9000
@@ -44,9 +45,8 @@ const OUTRO = `
 | \`NO_COLOR\`, \`FORCE_COLOR\` | disable colours, or enable them in a pipe |
 
 Inside a job (\`WORKRON_JOB_ID\` is set) unknown \`WORKRON_…\` variables are ignored, so that a job can call \`workron\`.
-Each command gets \`WORKRON_JOB_ID\`, \`WORKRON_ATTEMPT\`, \`WORKRON_QUEUE\`, \`WORKRON_OUTPUT\`, \`WORKRON_NAME\` if it has a name, and as a
-step \`WORKRON_WORKFLOW_ID\` and \`WORKRON_STEP\`; never the server's
-token or database URL.
+Each command gets \`WORKRON_JOB_ID\`, \`WORKRON_ATTEMPT\`, \`WORKRON_QUEUE\`, \`WORKRON_OUTPUT\`, \`WORKRON_NAME\` if it has a
+name, and as a step \`WORKRON_WORKFLOW_ID\` and \`WORKRON_STEP\`; never the server's token or database URL.
 `;
 
 /** The content of docs/configuration.md. */

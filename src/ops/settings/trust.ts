@@ -1,5 +1,7 @@
 /** A settings file that merely lies in the working directory decides neither who gets a token nor which code runs. */
 
+import { realpathSync } from 'node:fs';
+import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { SettingsError } from './error.ts';
 import type { SettingKey } from './settings.ts';
 
@@ -11,17 +13,26 @@ export interface Given {
   unasked?: boolean;
 }
 
-/** The addresses that a token is sent to. */
-const ADDRESSES = ['url', 'schedulerUrls'] as const;
+/** The addresses that a token is sent to, and their flags. */
+const ADDRESSES = [
+  ['url', '--url'],
+  ['schedulerUrls', '--scheduler'],
+] as const;
+
+const LOOPBACK = /^https?:\/\/(127(\.\d+){3}|localhost|\[::1\])(:\d+)?$/;
 
 export function checkTrust(given: Partial<Record<SettingKey, Given>>): void {
   const { token, tokenFile, handlers } = given;
-  const address = ADDRESSES.map((key) => given[key]).find((found) => found?.unasked);
-  const foreign = [token?.unasked ? undefined : token, tokenFile].find((found) => found !== undefined);
-  if (address !== undefined && foreign !== undefined) {
+  const used = token ?? tokenFile;
+  const isOwn = token === undefined ? tokenFile?.unasked && isInside(tokenFile.text) : token.unasked;
+  for (const [key, flag] of ADDRESSES) {
+    const address = given[key];
+    if (!address?.unasked || used === undefined || isOwn) continue;
+    // An address elsewhere is not suggested: the file may be somebody else's.
+    const shown = LOOPBACK.test(address.text) ? address.text : 'URL';
     throw new SettingsError(
-      `${address.from}: refusing to send the token of ${foreign.from} to an address that the working directory names`,
-      'give the address by flag or variable, or name the file: --config ./workron.yaml',
+      `${address.from}: refusing to send the token of ${used.from} to an address that the working directory names`,
+      `if that server is yours, give its address: ${flag} ${shown}, or name the file: --config ./workron.yaml`,
     );
   }
   if (handlers?.unasked) {
@@ -29,5 +40,20 @@ export function checkTrust(given: Partial<Record<SettingKey, Given>>): void {
       `${handlers.from}: refusing to run code that the working directory names`,
       'give it by --handlers, or name the file: --config ./workron.yaml',
     );
+  }
+}
+
+/** Whether a file lies in the working directory, where the settings file is. A link that leads out of it does not. */
+function isInside(path: string): boolean {
+  const inside = relative(realPath('.'), realPath(path));
+  return inside !== '..' && !inside.startsWith(`..${sep}`) && !isAbsolute(inside);
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    // Reading it will say why it cannot be read.
+    return resolve(path);
   }
 }

@@ -352,6 +352,31 @@ test('lock watcher: one look is a hint, two without a sign of life on a server t
   assert.equal(await status(), 'pending');
 });
 
+test('lock watcher: a look right after the standby’s last one is not compared with it', async () => {
+  const free: { id: number; seenAt: number }[] = [];
+  const { scheduler, context, claimOne, store, clock } = scene((inner) => ({
+    ...inner,
+    findUnlocked: () => Promise.resolve({ workers: [...free], serverStartedAt: 1 }),
+  }));
+  await scheduler.submit([command()], {}, signal);
+  const lease = await claimOne();
+  const loop = lockWatcher(context);
+  const status = async () => (await scheduler.job(lease.jobId, signal)).status;
+  for (let round = 0; round < 3; round += 1) {
+    await loop.standby?.(signal);
+    clock.advance(5_000);
+  }
+  const [row] = await store.workers(signal);
+  free.push({ id: lease.workerId, seenAt: row?.seenAt ?? 0 });
+  await loop.standby?.(signal);
+  clock.advance(50);
+  await loop.tick(signal);
+  assert.equal(await status(), 'running');
+  clock.advance(5_000);
+  await loop.tick(signal);
+  assert.equal(await status(), 'pending', 'free at two looks 5 s apart');
+});
+
 test('an earlier owner of the store: what its own workers held is taken back at once, remote leases stand', async () => {
   const { scheduler, context } = scene();
   await scheduler.submit([command(), command()], {}, signal);

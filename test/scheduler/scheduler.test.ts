@@ -460,6 +460,21 @@ test('waiting_for names a resource that is in use, with what is left of it', asy
   assert.match((await why(await submit({ gpu: 1 }))) ?? '', /a free slot/);
 });
 
+test('waiting_for reads the running jobs once, however many workers could run the job', async () => {
+  let lists = 0;
+  const { scheduler } = scene((inner) => ({ ...inner, list: (...args) => ((lists += 1), inner.list(...args)) }));
+  const offer = { queues: null, commands: true, handlers: [], tags: [], free: { gpu: 2 } };
+  for (let count = 0; count < 30; count += 1) {
+    const { id: workerId } = await scheduler.register(worker({ resources: { gpu: 2 } }), signal);
+    await scheduler.submit([command({ resources: { gpu: count === 7 ? 1 : 2 } })], {}, signal);
+    await scheduler.claim({ workerId, limit: 1, offer, claimSeq: 1, waitMs: 0 }, signal);
+  }
+  const { items } = await scheduler.submit([command({ resources: { gpu: 2 } })], {}, signal);
+  const { waitingFor } = await scheduler.job(items[0]?.job.id ?? 0, signal);
+  assert.equal(waitingFor, 'gpu 2 of a worker: gpu is in use, at most 1 of 2 is free');
+  assert.equal(lists, 1);
+});
+
 test('bulk: cancels all matching jobs in batches and reports progress', async () => {
   const { scheduler, context, bulkWake } = scene();
   await scheduler.submit(

@@ -200,7 +200,7 @@ export class Worker {
   #planClaim(): ClaimPlan | undefined {
     const [{ profile, claimWaitMs = CLAIM_WAIT_MS }, { cutOffInMs }] = [this.#options, this.#lease];
     if (this.#settler.waiting > MAX_UNREPORTED || cutOffInMs <= 0) return undefined;
-    const maxWaitMs = Math.min(claimWaitMs, cutOffInMs);
+    const maxWaitMs = Math.floor(Math.min(claimWaitMs, cutOffInMs));
     const capacity = { profile, slots: this.#runner.slots, prefetch: this.#prefetch, maxWaitMs };
     return planClaim(this.#membership.current.workerId, capacity);
   }

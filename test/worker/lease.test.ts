@@ -292,3 +292,15 @@ test('worker: it is never given more than it has, and offers again what comes fr
   const third = await source.until(() => source.claims[2]);
   assert.deepEqual([third.limit, third.offer.free], [3, { memory_mb: 1000 }]);
 });
+
+test('worker: a claim waits for whole milliseconds, whatever the length of the lease', async () => {
+  const source = new ScriptedSource();
+  source.leaseMs = 1_001;
+  await using _ = new TestWorker(source, { handlers: { quick: () => 1 } });
+  await source.until(() => source.claims.length > 0);
+  const waits = source.claims.map(({ waitMs }) => waitMs);
+  assert.ok(
+    waits.every((waitMs) => Number.isInteger(waitMs) && waitMs <= 667),
+    waits.join(' '),
+  );
+});

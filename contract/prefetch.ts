@@ -153,6 +153,8 @@ export function exercisePrefetch(open: OpenStore): void {
     assert.ok(startedAt !== null && startedAt < now + 60_000);
     await store.start([{ jobId, attempt: 1, workerId: id, startedAt: now - 500 }], forever);
     assert.equal((await readOne(store, jobId)).startedAt, startedAt);
+    const [answer] = await store.settle([{ jobId, attempt: 1, workerId: id, exitCode: null }], forever);
+    assert.ok(answer?.result === 'ok' && answer.startedAt <= answer.endedAt);
   });
 
   test('prefetch: a success records when the job started', async ({ store, advance }) => {

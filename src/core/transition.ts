@@ -174,14 +174,14 @@ function settle(job: Job, fence: Fence, outcome: Exclude<Outcome, { type: 'succe
     }
     case 'timed_out': {
       counters.failures += 1;
-      if (!mayRetry(job, null)) return fail(fence, counters, record, 'timeout');
+      if (!mayRetry(job, outcome)) return fail(fence, counters, record, 'timeout');
       const delayMs = backoffMs(job.backoff, counters.failures, random);
       return retryOrFail(job, fence, { counters, record, reason: 'timeout', delayMs });
     }
     case 'failed': {
       counters.failures += 1;
       const reason = outcome.fatal ? 'fatal' : outcome.signal === null ? 'exit' : 'signal';
-      if (outcome.fatal || !mayRetry(job, outcome.exitCode)) return fail(fence, counters, record, reason);
+      if (outcome.fatal || !mayRetry(job, outcome)) return fail(fence, counters, record, reason);
       const delayMs = outcome.retryAfterMs ?? backoffMs(job.backoff, counters.failures, random);
       return retryOrFail(job, fence, { counters, record, reason, delayMs });
     }
@@ -218,11 +218,16 @@ function cancelled(job: Job, fence: Fence, record: AttemptEnd): Change {
 }
 
 /**
- * `exitCode` is `null` for a signal and a timeout: `retryOn` lists the only ends of a command that are retried, so they are
- * not among them. A lost worker is no end of the command. Handlers have no exit codes.
+ * `retryOn` lists the only ends of a command that are retried, so a signal and a timeout are not among them. An attempt with
+ * neither exit code nor signal did not end by itself: the command could not be started, or the worker failed. Handlers have
+ * no exit codes.
  */
-function mayRetry(job: Job, exitCode: number | null): boolean {
-  if (exitCode === null) return job.retryOn === null || job.handler !== null;
+function mayRetry(job: Job, outcome: Extract<Outcome, { type: 'failed' | 'timed_out' }>): boolean {
+  const { exitCode, signal } = outcome;
+  if (outcome.type === 'timed_out' || exitCode === null) {
+    const wasStopped = outcome.type === 'timed_out' || signal !== null;
+    return job.retryOn === null || job.handler !== null || !wasStopped;
+  }
   if (job.noRetryOn?.includes(exitCode)) return false;
   return job.retryOn === null || job.retryOn.includes(exitCode);
 }

@@ -46,6 +46,8 @@ export interface SchedulerParts {
 }
 
 const READY_TIMEOUT_MS = 5_000;
+/** For each of the last things that are counted and written. */
+const CLOSE_TIMEOUT_MS = 5_000;
 
 export function createScheduler(options: SchedulerOptions): SchedulerParts {
   const { store, clock, log, metrics, instanceId, leaseMs, heartbeatMs } = options;
@@ -54,7 +56,7 @@ export function createScheduler(options: SchedulerOptions): SchedulerParts {
   const bulkWake = new Wake();
   const draining = new AbortController();
   const startedAt = clock.monotonicMs();
-  const sideEffects = countSideEffects(context);
+  const sideEffects = countSideEffects(context, CLOSE_TIMEOUT_MS);
   metrics.storeDeadlocks = () => store.deadlocks();
   const scheduler: Scheduler = {
     instanceId,
@@ -77,7 +79,7 @@ export function createScheduler(options: SchedulerOptions): SchedulerParts {
     async [Symbol.asyncDispose]() {
       draining.abort();
       await sideEffects[Symbol.asyncDispose]();
-      await context.telemetry.flush(store, AbortSignal.timeout(READY_TIMEOUT_MS)).catch((error: unknown) => {
+      await context.telemetry.flush(store, AbortSignal.timeout(CLOSE_TIMEOUT_MS)).catch((error: unknown) => {
         log.warn({ error }, 'could not write the last statistics');
       });
     },

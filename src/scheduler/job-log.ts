@@ -16,9 +16,14 @@ export class JobLog {
     this.#log = log;
   }
 
-  /** False if debug lines are dropped. A caller that would have to read something for them checks this first. */
+  /** False if debug lines are dropped. */
   get isVerbose(): boolean {
     return this.#log.isLevelEnabled?.('debug') ?? true;
+  }
+
+  /** True if jobs are read for debug lines: only for a log that is known to write them. */
+  get isReadFor(): boolean {
+    return this.#log.isLevelEnabled?.('debug') === true;
   }
 
   submitted(jobs: Iterable<Job>): void {

@@ -68,6 +68,11 @@ export class Changes implements Required<Announcement> {
     this.reordered = true;
   }
 
+  /** Records that new jobs are claimable. The caller names their lanes to whoever keeps the order of claims. */
+  insertedWork(): void {
+    this.work = true;
+  }
+
   /** Records that more of the claimable jobs may run. */
   madeRoom(): void {
     this.work = true;

@@ -158,8 +158,10 @@ test('failure: retry_on and no_retry_on say which exit codes are tried again', (
   assert.equal(kind({ noRetryOn: [7] }, 7), 'end');
   assert.equal(kind({ noRetryOn: [7] }, 8), 'requeue');
   assert.equal(kind({ retryOn: [7], noRetryOn: [7] }, 7), 'end');
-  assert.equal(kind({ noRetryOn: [7] }, null), 'requeue', 'a signal has no exit code');
-  assert.equal(kind({ retryOn: [7] }, null), 'end', 'only these exit codes: not a signal');
+  const killed: Outcome = { ...FAILED, exitCode: null, signal: 'SIGKILL' };
+  assert.equal(report(killed, { noRetryOn: [7] }).kind, 'requeue', 'a signal has no exit code');
+  assert.equal(report(killed, { retryOn: [7] }).kind, 'end', 'only these exit codes: not a signal');
+  assert.equal(kind({ retryOn: [7] }, null), 'requeue', 'it could not be started, or its worker failed');
   assert.equal(kind({ retryOn: [7], command: null, handler: 'h' }, null), 'requeue', 'a handler has no exit codes');
   const change = ended(report({ ...FAILED, exitCode: 9 }, { retryOn: [7] }));
   assert.deepEqual([change.status, change.reason, change.counters.failures], ['failed', 'exit', 1]);

@@ -264,8 +264,19 @@ export const MUTANTS: Mutant[] = [
     edits: [
       {
         file: 'src/scheduler/duties/reaper.ts',
-        from: 'workers.filter(({ id, seenAt }) => before.get(id) === seenAt)',
-        to: 'workers.filter(() => before !== undefined)',
+        from: 'workers.filter(({ id, seenAt }) => earlier?.get(id) === seenAt)',
+        to: 'workers.filter(() => earlier !== undefined)',
+      },
+    ],
+    tests: ['test/scheduler/scheduler.test.ts'],
+  },
+  {
+    name: 'a worker is declared dead by two checks of its lock right after one another',
+    edits: [
+      {
+        file: 'src/scheduler/duties/reaper.ts',
+        from: 'before !== undefined && now - before.at < APART_MS',
+        to: 'before !== undefined && now < before.at',
       },
     ],
     tests: ['test/scheduler/scheduler.test.ts'],

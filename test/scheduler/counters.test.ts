@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { aJob, anOffer, aStep, aWorker, aWorkflow } from '../../contract/kit/builders.ts';
 import { VirtualClock } from '../../contract/kit/clock.ts';
 import { aSchedule } from '../../contract/kit/schedules.ts';
@@ -51,17 +52,24 @@ interface Line {
   [field: string]: unknown;
 }
 
-function scene({ level = 'debug' }: { level?: 'debug' | 'info' } = {}) {
+/** `level` null: the log does not say which lines it writes. */
+function scene({ level = 'debug' }: { level?: 'debug' | 'info' | null } = {}) {
   const clock = new VirtualClock();
   const lines: Line[] = [];
   const write = (at: string) => (fields: object, message: string) => void lines.push({ level: at, message, ...fields });
   const log: Log = { ...silentLog, isLevelEnabled: (one) => one !== 'debug' || level === 'debug', info: write('info') };
   log.debug = write('debug');
+  if (level === null) delete log.isLevelEnabled;
   const disk = { failing: false };
+  const reads = { count: 0, instead: null as ((abort: AbortSignal) => Promise<never>) | null };
   const inner = openMemory({ clock });
   const store: typeof inner = {
     ...inner,
     deadlocks: () => 3,
+    read: (ids, abort) => {
+      reads.count += 1;
+      return reads.instead?.(abort) ?? inner.read(ids, abort);
+    },
     addStats: (rows, abort) => (disk.failing ? Promise.reject(new Error('no')) : inner.addStats(rows, abort)),
   };
   const metrics = new Metrics('0', 'me');
@@ -98,7 +106,7 @@ function scene({ level = 'debug' }: { level?: 'debug' | 'info' } = {}) {
     }
     return sums;
   };
-  return { ...parts, clock, store, metrics, graph, lines, disk, claim, runOne, events, totals };
+  return { ...parts, clock, store, metrics, graph, lines, disk, reads, claim, runOne, events, totals };
 }
 
 type Scene = ReturnType<typeof scene>;
@@ -302,6 +310,7 @@ test('log: at debug, submission, start and success of a job are told as well', a
   const { scheduler, runOne, lines } = scene();
   const { id } = await scheduler.register(aWorker(), signal);
   await runOne(id, DONE, { name: 'report', queue: 'night' });
+  await eventually(() => lines.some(({ message }) => message === 'job done'));
   const about = { level: 'debug', job_id: 1, queue: 'night', name: 'report', handler: null };
   assert.deepEqual(lines, [
     { ...about, message: 'job submitted', attempt: 0, status: 'pending' },
@@ -318,4 +327,62 @@ test('log: at debug, submission, start and success of a job are told as well', a
       error: null,
     },
   ]);
+});
+
+test('log: a success is answered even if the job cannot be read for its line', async () => {
+  const { scheduler, claim, lines, reads } = scene();
+  const { id } = await scheduler.register(aWorker(), signal);
+  const settleOne = async () => {
+    await scheduler.submit([aJob()], {}, signal);
+    return await scheduler.settle([{ ...(await claim(id)), outcome: DONE }], signal);
+  };
+  reads.instead = () => new Promise(() => undefined);
+  assert.deepEqual(await settleOne(), ['ok'], 'not before the read ends');
+  reads.instead = () => Promise.reject(new Error('away'));
+  assert.deepEqual(await settleOne(), ['ok']);
+  await eventually(() => lines.some(({ message }) => message.startsWith('could not read')));
+});
+
+test('log: jobs are not read for a log that does not say whether it writes debug lines', async () => {
+  const { scheduler, runOne, reads, lines } = scene({ level: null });
+  const { id } = await scheduler.register(aWorker(), signal);
+  await runOne(id, DONE);
+  assert.equal(reads.count, 0);
+  assert.deepEqual(
+    lines.map(({ message }) => message),
+    ['job submitted', 'job started'],
+  );
+});
+
+test('close: jobs that cannot be read to be counted do not hold it up for ever, and those that wait are read together', async () => {
+  const memory = openMemory({ clock: new VirtualClock() });
+  const clock = new VirtualClock();
+  const reads: { ids: readonly number[]; abort: AbortSignal; answer: (jobs: []) => void }[] = [];
+  let observer: Parameters<typeof memory.observe>[0] | undefined;
+  const store: typeof memory = {
+    ...memory,
+    observe: (given) => {
+      observer = given;
+      return () => undefined;
+    },
+    read: (ids, abort) => new Promise((answer) => void reads.push({ ids, abort, answer })),
+  };
+  const settings = { random: () => 0.5, instanceId: 'me', leaseMs: 30_000, heartbeatMs: 5_000 };
+  const { scheduler } = createScheduler({ ...settings, store, clock, log: silentLog, metrics: new Metrics('0', 'me') });
+  for (const id of [1, 2, 3]) {
+    observer?.({ ended: [id], items: [] });
+    await setImmediate();
+  }
+  assert.deepEqual(
+    reads.map(({ ids }) => ids),
+    [[1]],
+  );
+  reads[0]?.answer([]);
+  await setImmediate();
+  assert.deepEqual(reads[1]?.ids, [2, 3]);
+  const closed = scheduler[Symbol.asyncDispose]();
+  assert.equal(reads[1]?.abort.aborted, false, 'it gets some time');
+  clock.advance(5_000);
+  await closed;
+  assert.equal(reads[1]?.abort.aborted, true);
 });

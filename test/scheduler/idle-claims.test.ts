@@ -10,6 +10,7 @@ import { WorkronError } from '../../src/core/error.ts';
 import { silentLog } from '../../src/ops/log.ts';
 import { Metrics } from '../../src/ops/metrics.ts';
 import { createScheduler } from '../../src/scheduler/create-scheduler.ts';
+import { ClaimWaits } from '../../src/scheduler/leases/claim-waits.ts';
 import type { Scheduler } from '../../src/scheduler/scheduler.ts';
 import type { ClaimRequest } from '../../src/store/job-store.ts';
 import { openMemory } from '../../src/store/memory/base/open.ts';
@@ -292,4 +293,23 @@ test('idle claims: one of a worker that drains or has left is given nothing, and
   await refused;
   clock.advance(20_000);
   assert.deepEqual(await drained, []);
+});
+
+test('claim waits: a claim from before its worker was forgotten leaves the wait of a later one alone', () => {
+  const waits = new ClaimWaits();
+  const before = waits.enter({ workerId: 1, claimSeq: 3 });
+  waits.forget(1);
+  const after = waits.enter({ workerId: 1, claimSeq: 1 });
+  before[Symbol.dispose]();
+  waits.end(1, 1);
+  assert.equal(after.signal.aborted, true);
+});
+
+test('claim waits: a claim that was sent twice can still be ended when the first of them is over', () => {
+  const waits = new ClaimWaits();
+  const first = waits.enter({ workerId: 1, claimSeq: 1 });
+  const second = waits.enter({ workerId: 1, claimSeq: 1 });
+  first[Symbol.dispose]();
+  waits.end(1, 1);
+  assert.equal(second.signal.aborted, true);
 });

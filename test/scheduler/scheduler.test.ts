@@ -352,6 +352,31 @@ test('lock watcher: one look is a hint, two without a sign of life on a server t
   assert.equal(await status(), 'pending');
 });
 
+test('lock watcher: a look right after the standby’s last one is not compared with it', async () => {
+  const free: { id: number; seenAt: number }[] = [];
+  const { scheduler, context, claimOne, store, clock } = scene((inner) => ({
+    ...inner,
+    findUnlocked: () => Promise.resolve({ workers: [...free], serverStartedAt: 1 }),
+  }));
+  await scheduler.submit([command()], {}, signal);
+  const lease = await claimOne();
+  const loop = lockWatcher(context);
+  const status = async () => (await scheduler.job(lease.jobId, signal)).status;
+  for (let round = 0; round < 3; round += 1) {
+    await loop.standby?.(signal);
+    clock.advance(5_000);
+  }
+  const [row] = await store.workers(signal);
+  free.push({ id: lease.workerId, seenAt: row?.seenAt ?? 0 });
+  await loop.standby?.(signal);
+  clock.advance(50);
+  await loop.tick(signal);
+  assert.equal(await status(), 'running');
+  clock.advance(5_000);
+  await loop.tick(signal);
+  assert.equal(await status(), 'pending', 'free at two looks 5 s apart');
+});
+
 test('an earlier owner of the store: what its own workers held is taken back at once, remote leases stand', async () => {
   const { scheduler, context } = scene();
   await scheduler.submit([command(), command()], {}, signal);
@@ -433,6 +458,21 @@ test('waiting_for names a resource that is in use, with what is left of it', asy
     'gpu 2, disk 1 of a worker: gpu is in use, at most 1 of 3 is free',
   );
   assert.match((await why(await submit({ gpu: 1 }))) ?? '', /a free slot/);
+});
+
+test('waiting_for reads the running jobs once, however many workers could run the job', async () => {
+  let lists = 0;
+  const { scheduler } = scene((inner) => ({ ...inner, list: (...args) => ((lists += 1), inner.list(...args)) }));
+  const offer = { queues: null, commands: true, handlers: [], tags: [], free: { gpu: 2 } };
+  for (let count = 0; count < 30; count += 1) {
+    const { id: workerId } = await scheduler.register(worker({ resources: { gpu: 2 } }), signal);
+    await scheduler.submit([command({ resources: { gpu: count === 7 ? 1 : 2 } })], {}, signal);
+    await scheduler.claim({ workerId, limit: 1, offer, claimSeq: 1, waitMs: 0 }, signal);
+  }
+  const { items } = await scheduler.submit([command({ resources: { gpu: 2 } })], {}, signal);
+  const { waitingFor } = await scheduler.job(items[0]?.job.id ?? 0, signal);
+  assert.equal(waitingFor, 'gpu 2 of a worker: gpu is in use, at most 1 of 2 is free');
+  assert.equal(lists, 1);
 });
 
 test('bulk: cancels all matching jobs in batches and reports progress', async () => {

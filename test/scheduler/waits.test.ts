@@ -110,6 +110,27 @@ test('wait: ends beyond those that a hint can name are found with the next look'
   assert.deepEqual([...statuses], ['cancelled']);
 });
 
+test('wait: hints that are cut short do not make the polls of many waits more frequent', async () => {
+  const { clock, reads, scheduler, ids } = await scene(2_000);
+  const ends = ids.map((id) => scheduler.wait(id, 600_000, signal));
+  await quiet();
+  const cut = ids.slice(0, 1_000);
+  // The first poll is planned before the others wait.
+  clock.advance(500);
+  await quiet();
+  await Promise.all(cut.map((id) => scheduler.cancel(id, { keepChildren: false }, signal)));
+  await quiet();
+  reads.splice(0);
+  clock.advance(900);
+  await quiet();
+  assert.deepEqual(reads, []);
+  clock.advance(1_100);
+  await quiet();
+  assert.ok(reads.length > 0, 'the rarer poll');
+  scheduler.drain();
+  await Promise.all(ends);
+});
+
 test('wait: a result is waited for through an outage of the store; a stopped Workron ends the wait', async () => {
   const memory = openMemory({ clock: systemClock });
   let isAway = false;

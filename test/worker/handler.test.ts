@@ -225,3 +225,16 @@ test('worker: resources that become free end the wait of the claim under way, an
   );
   assert.deepEqual(source.endedWaits.length, 1);
 });
+
+test('worker: a handler cannot change its env, whether the job has variables or not', async () => {
+  const source = new ScriptedSource();
+  const handlers = {
+    change: (_: unknown, { env }: { env: Readonly<Record<string, string>> }) => {
+      (env as Record<string, string>)['ADDED'] = 'x';
+    },
+  };
+  await using _ = new TestWorker(source, { handlers });
+  for (const id of source.submit({ handler: 'change' }, { handler: 'change', env: { A: '1' } })) {
+    assert.match(JSON.stringify(await source.outcome(id)), /TypeError: .*not extensible/);
+  }
+});

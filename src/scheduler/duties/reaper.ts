@@ -10,6 +10,8 @@ import { ClockWatch } from './clock-watch.ts';
 const CHECK_EVERY_MS = 5_000;
 /** For two checks before that: processes need time to take their locks again on a server that was restarted. */
 const KNOWN_SERVER_MS = 1.8 * CHECK_EVERY_MS;
+/** A check is compared only with one this much older. The first check after a change of leader may come at any time. */
+const APART_MS = 0.9 * CHECK_EVERY_MS;
 
 interface ReaperSettings {
   everyMs: number;
@@ -56,24 +58,23 @@ export function reaper(context: SchedulerContext, settings: ReaperSettings): Loo
 
 /**
  * Finds dead processes that were attached to the database by their free session lock. A restarted server frees every
- * lock, so a worker counts as dead only if its lock is free at two checks, without a heartbeat in between, on a server
- * that this instance has known for longer. The server's own clock may have been set since it started.
+ * lock, so a worker counts as dead only if its lock is free at two checks 5 s apart, without a heartbeat in between, on a
+ * server that this instance has known for longer. The server's own clock may have been set since it started.
  */
 export function lockWatcher(context: SchedulerContext): Loop {
   const { store, clock, log } = context;
-  let before = new Map<number, number>();
+  let before: { at: number; seenAt: ReadonlyMap<number, number> } | undefined;
   let server: { startedAt: number; knownSince: number } | undefined;
   /** Returns the workers that are dead. */
   async function look(signal: AbortSignal): Promise<number[]> {
     const { workers, serverStartedAt: startedAt } = await store.findUnlocked(signal);
     const now = clock.monotonicMs();
     if (server?.startedAt !== startedAt) server = { startedAt, knownSince: now };
-    const dead =
-      now - server.knownSince >= KNOWN_SERVER_MS
-        ? workers.filter(({ id, seenAt }) => before.get(id) === seenAt).map(({ id }) => id)
-        : [];
-    before = new Map(workers.map(({ id, seenAt }) => [id, seenAt]));
-    return dead;
+    if (before !== undefined && now - before.at < APART_MS) return [];
+    const earlier = before?.seenAt;
+    before = { at: now, seenAt: new Map(workers.map(({ id, seenAt }) => [id, seenAt])) };
+    if (now - server.knownSince < KNOWN_SERVER_MS) return [];
+    return workers.filter(({ id, seenAt }) => earlier?.get(id) === seenAt).map(({ id }) => id);
   }
   return {
     name: 'lock-watcher',

@@ -16,6 +16,8 @@ const POLL_MS = 500;
 const MIN_POLL_MS = 100;
 /** With more waiting jobs than this, polls are rarer, so that they read this many jobs in `POLL_MS` at most. */
 const MAX_POLLED = 500;
+/** The same for polls that a hint asked for: this many jobs in `MIN_POLL_MS` at most. */
+const MAX_POLLED_SOON = 100;
 /** Results can be large. */
 const MAX_READ = 200;
 
@@ -97,8 +99,9 @@ export class JobWaits {
   async #poll(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const everyMs = POLL_MS * Math.max(1, this.#waiting.size / MAX_POLLED);
-      await this.#clock.sleep(MIN_POLL_MS, signal);
-      await this.#pollSoon.sleep(this.#clock, everyMs - MIN_POLL_MS, signal);
+      const soonMs = MIN_POLL_MS * Math.max(1, this.#waiting.size / MAX_POLLED_SOON);
+      await this.#clock.sleep(soonMs, signal);
+      await this.#pollSoon.sleep(this.#clock, everyMs - soonMs, signal);
       this.#pollSoon.reset();
       for (const wakes of this.#waiting.values()) for (const wake of wakes) wake.fire();
     }

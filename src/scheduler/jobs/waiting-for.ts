@@ -56,10 +56,13 @@ async function pendingFor(context: SchedulerContext, job: Job, signal: AbortSign
   return `a free slot: ${many} ${ahead === 1 ? 'job' : 'jobs'} before it`;
 }
 
-/** How many running jobs of a worker are added up. */
-const MAX_HELD = 1_000;
+/** How many running jobs are added up. */
+const MAX_HELD = 2_000;
 
-/** What the job needs of the workers that could run it and that their running jobs leave too little of; `null`: nothing. */
+/**
+ * What the job needs of the workers that could run it and that their running jobs leave too little of; `null`: nothing. If
+ * more jobs run than are added up, less is free than it seems, so what is said to be in use is.
+ */
 async function resourcesInUse(
   { store }: SchedulerContext,
   { job, workers }: { job: Job; workers: readonly WorkerRow[] },
@@ -68,12 +71,14 @@ async function resourcesInUse(
   const lane = laneOf(job);
   const needed = Object.entries(job.resources).filter(([, amount]) => amount > 0);
   if (needed.length === 0) return null;
+  const able = workers.filter(
+    (worker) => worker.state === 'online' && serves(offerOf(worker), lane) && fits(lane, worker.resources, 1) > 0,
+  );
+  const running = await store.list({ statuses: ['running'] }, { before: null, limit: MAX_HELD }, signal);
+  const heldBy = Map.groupBy(running, ({ workerId }) => workerId);
   let most: { name: string; free: number; of: number } | null = null;
-  for (const worker of workers.filter(({ state }) => state === 'online')) {
-    const { resources } = worker;
-    if (!serves(offerOf(worker), lane) || fits(lane, resources, 1) === 0) continue;
-    const filter = { workerId: worker.id, statuses: ['running'] as const };
-    const held = await store.list(filter, { before: null, limit: MAX_HELD }, signal);
+  for (const { id, resources } of able) {
+    const held = heldBy.get(id) ?? [];
     const free = (name: string) =>
       held.reduce((left, other) => left - (other.resources[name] ?? 0), resources[name] ?? 0);
     const short = needed.find(([name, amount]) => free(name) < amount);

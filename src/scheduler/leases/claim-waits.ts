@@ -19,8 +19,10 @@ export class ClaimWaits {
     return {
       signal: end.signal,
       [Symbol.dispose]: () => {
-        entry.waiting.delete(claimSeq);
-        if (entry.waiting.size === 0 && claimSeq >= entry.endedSeq) this.#workers.delete(workerId);
+        if (entry.waiting.get(claimSeq) === end) entry.waiting.delete(claimSeq);
+        const isOver = entry.waiting.size === 0 && claimSeq >= entry.endedSeq;
+        // The worker may have been forgotten, and have claimed again.
+        if (isOver && this.#workers.get(workerId) === entry) this.#workers.delete(workerId);
       },
     };
   }

@@ -15,8 +15,8 @@ export async function claim(
   const { store, clock, telemetry, idle, polls, claimWaits } = context;
   let until: number | undefined;
   const wake = new Wake();
-  using own = claimWaits.enter(request);
-  const ended = AbortSignal.any([signal, stopped, own.signal]);
+  using own = waitMs > 0 ? claimWaits.enter(request) : undefined;
+  const ended = own === undefined ? signal : AbortSignal.any([signal, stopped, own.signal]);
   const unsubscribe = store.subscribe((hint) => {
     if (hint.topic === 'work') wake.fire();
   });

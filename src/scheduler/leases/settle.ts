@@ -34,7 +34,7 @@ export async function settle(
   if (successes.length > 0) {
     const settled = await context.store.settle(successes, signal);
     context.telemetry.settled(settled, successes);
-    if (context.telemetry.log.isVerbose) await logDone(context, successes, settled, signal);
+    if (context.telemetry.log.isReadFor) void logDone(context, successes, settled);
     places.forEach((place, position) => (answers[place] = settled[position]?.result ?? 'lease_lost'));
   }
   if (starts.length > 0) await context.store.start(starts, signal);
@@ -43,19 +43,25 @@ export async function settle(
   return answers;
 }
 
-/** Reads the jobs, since the answers of the store have no names. */
+const LOG_READ_MS = 5_000;
+
+/**
+ * Reads the jobs, since the answers of the store have no names. The jobs have ended by now: the caller's answer neither
+ * waits for this nor fails with it.
+ */
 async function logDone(
-  { store, telemetry }: SchedulerContext,
+  { store, telemetry, log }: SchedulerContext,
   successes: readonly Success[],
   settled: readonly Settled[],
-  signal: AbortSignal,
 ): Promise<void> {
-  const fresh = successes.filter((_, position) => isFresh(settled[position]));
-  const jobs = await store.read(
-    fresh.map(({ jobId }) => jobId),
-    signal,
-  );
-  for (const job of jobs) telemetry.log.ended(job, job.startedAt);
+  const ids = successes.filter((_, position) => isFresh(settled[position])).map(({ jobId }) => jobId);
+  if (ids.length === 0) return;
+  try {
+    const jobs = await store.read(ids, AbortSignal.timeout(LOG_READ_MS));
+    for (const job of jobs) telemetry.log.ended(job, job.startedAt);
+  } catch (error) {
+    log.debug({ error, job_ids: ids }, 'could not read jobs that are done to log them');
+  }
 }
 
 function isFresh(answer: Settled | undefined): boolean {

@@ -143,7 +143,7 @@ class Context implements HandlerContext {
   }
 
   get env(): Readonly<Record<string, string>> {
-    return this.#assignment.job.env;
+    return Object.freeze(this.#assignment.job.env);
   }
 
   get params(): RunContext['params'] {

@@ -155,3 +155,26 @@ test('postgres: the claims of a worker that is gone are deleted once its jobs we
   await store.retireWorkers({ forgetAfterMs: 0 }, forever);
   assert.deepEqual(await claimRows(given), []);
 });
+
+test('postgres: jobs that have ended are announced even if linked jobs of the same call cannot be ended', async () => {
+  await using opened = await openTestPostgres();
+  const { store, query, schema } = opened;
+  const parent = await submitOne(store, aJob());
+  await submitOne(store, aJob({ dependsOn: [{ jobId: parent.id, condition: 'success' }] }));
+  const simple = await submitOne(store, aJob());
+  const { id } = await register(store);
+  const claimed = await claim(store, id, { limit: 2 });
+  const changed = new Set<number>();
+  using _ = {
+    [Symbol.dispose]: store.subscribe((hint) => hint.topic === 'jobs' && hint.ids.forEach((one) => changed.add(one))),
+  };
+  await query(`alter table "${schema}".edge rename to edge_away`);
+  await assert.rejects(
+    store.settle(
+      claimed.map((job) => success({ job, workerId: id })),
+      forever,
+    ),
+  );
+  await query(`alter table "${schema}".edge_away rename to edge`);
+  await eventually(() => changed.has(simple.id));
+});

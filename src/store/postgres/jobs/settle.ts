@@ -25,13 +25,15 @@ export async function settle(context: Context, successes: readonly Success[], si
     return claim === undefined;
   });
   const rows = simple.length === 0 ? [] : await endSimple(context, simple, signal);
+  // They have ended, even if the others cannot be.
+  releaseAndAnnounce(context, rows);
   if (rows.length < first.length) {
     const ended = new Set(rows.map(({ job_id }) => job_id));
     const left = first.filter(({ jobId }) => !ended.has(jobId));
-    rows.push(...(await endLinked(context, left, linked, signal)));
+    const others = await endLinked(context, left, linked, signal);
+    releaseAndAnnounce(context, others);
+    rows.push(...others);
   }
-  for (const { job_id, attempt } of rows) context.openClaims.release(job_id, attempt);
-  announce(context, rows);
   // Nearly always: each job once, in the order of the ids, and all ended.
   if (rows.every(({ job_id }, place) => job_id === successes[place]?.jobId) && rows.length === successes.length) {
     return rows.map(answerOf);
@@ -39,9 +41,11 @@ export async function settle(context: Context, successes: readonly Success[], si
   return await inOrder(context, successes, rows, signal);
 }
 
-function announce({ hints, lanes }: Context, rows: readonly EndedRow[]): void {
+function releaseAndAnnounce({ hints, lanes, openClaims }: Context, rows: readonly EndedRow[]): void {
+  if (rows.length === 0) return;
+  for (const { job_id, attempt } of rows) openClaims.release(job_id, attempt);
   // An end makes room only where the number of running jobs is limited.
-  hints.announce({ work: lanes.anyLimited && rows.length > 0, jobs: rows.map((row) => row.job_id) });
+  hints.announce({ work: lanes.anyLimited, jobs: rows.map((row) => row.job_id) });
 }
 
 function answerOf({ queue, due, started_at, now }: EndedRow): Settled {
@@ -103,7 +107,7 @@ async function endSimple(context: Context, successes: readonly Success[], signal
   const { now, ids } = row as Row;
   const rows = successes.map(({ jobId, attempt, workerId, startedAt = now }, place): EndedRow => {
     const { queue, dueAt, startedAt: began } = known[place] as OpenAttempt;
-    const started_at = began ?? Math.min(startedAt, now);
+    const started_at = Math.min(began ?? startedAt, now);
     return { job_id: jobId, attempt, worker_id: workerId, queue, due: dueAt, started_at, now };
   });
   const ended = ids === null ? null : new Set(ids);

@@ -36,11 +36,13 @@ export function columnsOf(successes: readonly Success[]): unknown[] {
   ];
 }
 
-/** Reads lanes that this process does not know yet. */
+/** Reads lanes that this process does not know yet. If that fails, their queue is not named: the jobs have ended all the same. */
 export async function rowsOf(known: Lanes, columns: EndedColumns, signal: AbortSignal): Promise<EndedRow[]> {
   const { now, ids, attempts, workers, lanes, dues, starts } = columns;
   if (ids === null) return [];
-  if (lanes.some((lane) => known.lane(lane) === undefined)) await known.refresh(signal);
+  if (lanes.some((lane) => known.lane(lane) === undefined)) {
+    await known.refresh(signal).catch(() => undefined);
+  }
   return ids.map((jobId, place) => ({
     job_id: jobId,
     attempt: attempts[place] as number,

@@ -49,7 +49,8 @@ export function heartbeatSql(s: string) {
         select c.id, cardinality(c.job_ids) as count, array(
           select l.job_id from unnest(c.job_ids) i(id) join ${s}.live l on l.job_id = i.id
           where l.claimed and l.worker_id = c.worker_id) as held
-        from t, ${s}.claim c where c.worker_id = $1 and c.claimed_at < t.now - $2::float8 * interval '1 ms'),
+        from t, ${s}.claim c where c.worker_id = $1 and c.claimed_at < t.now - $2::float8 * interval '1 ms'
+        order by c.id for update of c skip locked),
       ended as (
         delete from ${s}.claim c using old o where c.worker_id = $1 and c.id = o.id and o.held = '{}'),
       cut as (

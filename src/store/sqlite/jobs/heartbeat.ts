@@ -20,7 +20,7 @@ export function heartbeat(context: Context, beat: Heartbeat): HeartbeatAnswer | 
   const { workerId, leases, seenClaim } = beat;
   const before = database.get<WorkerState>(sql.workerState, workerId, now);
   // It may claim again: its waiting claim has found nothing.
-  if (before?.silent || before?.state === 'offline') effects.madeWork();
+  if (before?.silent || before?.state === 'offline') effects.madeRoom();
   const worker = database.all<{ draining: number }>(sql.renewWorker, workerId, now)[0];
   if (worker === undefined) return undefined;
 

@@ -98,7 +98,7 @@ export function insertAll(
   database.run(sql.insertLive, first, rows, JSON.stringify(laneIds), flags);
   const ids = Array.from({ length: count }, (_, index) => first + index);
   if (work) {
-    effects.madeRoom();
+    effects.insertedWork();
     for (const id of laneIds) context.heads.change(id);
     for (const id of ids) graphUpdate.claimable(id);
   }

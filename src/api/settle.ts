@@ -19,10 +19,9 @@ const signal = z
   .transform((value) => cleanText(value))
   .nullable();
 const error = z.string().transform((value) => cleanText(value.slice(0, MAX_ERROR_LENGTH)));
-const thrown = ThrownError.transform((value) => cleanJson(value) as Thrown).refine(
-  (value) => JSON.stringify(value).length <= MAX_ERROR_LENGTH,
-  { message: `an error may have at most ${MAX_ERROR_LENGTH} bytes` },
-);
+const thrown = ThrownError.transform((value) => shortened(cleanJson(value) as Thrown)).meta({
+  description: `At most ${MAX_ERROR_LENGTH} characters of JSON; if it is longer, details, then causes, then all is left out.`,
+});
 const result = z
   .unknown()
   .transform((value) => cleanJson(value))
@@ -95,6 +94,7 @@ export const Fail = named(
     exit_code: exitCode.default(null),
     signal: signal.default(null),
     error: error.exactOptional(),
+    thrown: thrown.exactOptional(),
     fatal: z.boolean().exactOptional().meta({ description: 'Never retry.' }),
     retry_after: duration().exactOptional(),
     timed_out: z.boolean().default(false),
@@ -119,6 +119,7 @@ export function outcomeFromFail(fail: Fail): Outcome {
     exitCode: fail.exit_code,
     signal: fail.signal,
     error,
+    ...given('thrown', fail.thrown),
     ...given('fatal', fail.fatal),
     ...given('retryAfterMs', fail.retry_after),
   };
@@ -186,6 +187,12 @@ function outcomeToWire(outcome: Outcome): z.input<typeof SettleItem>['outcome'] 
     case 'returned':
       return { type: 'returned' };
   }
+}
+
+/** The failure itself must arrive, whatever the length of what the handler threw. */
+function shortened(value: Thrown): Thrown | undefined {
+  const shorter = [value, { ...value, details: null }, { ...value, details: null, causes: [] }];
+  return shorter.find((one) => JSON.stringify(one).length <= MAX_ERROR_LENGTH);
 }
 
 function given<K extends string, V>(key: K, value: V | undefined): { [key in K]?: V } {

@@ -70,7 +70,8 @@ async function retry(open: () => Promise<Store>, { log, signal, onWaiting }: Ret
       if (!isWorkronError(error) || !error.retryable || signal.aborted) throw error;
       if (logged !== error.message) log.warn({ error }, `waiting for the database: ${error.message}`);
       logged = error.message;
-      await onWaiting?.(error.message);
+      // The message names the address and the user of the database, which callers without a token must not learn.
+      await onWaiting?.('it cannot be reached; the log says why');
       await systemClock.sleep(RETRY_MS, signal);
     }
   }

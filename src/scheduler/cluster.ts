@@ -16,7 +16,7 @@ export interface ClusterView {
 export interface Cluster {
   queues(signal: AbortSignal): Promise<QueueState[]>;
   setQueue(name: string, settings: Partial<QueueSettings>, signal: AbortSignal): Promise<QueueState>;
-  /** Throws `queue_not_found`, or `illegal_transition` if it has unfinished jobs: they would run without its settings. */
+  /** Throws `not_found`, or `illegal_transition` if it has unfinished jobs: they would run without its settings. */
   deleteQueue(name: string, signal: AbortSignal): Promise<void>;
   workers(signal: AbortSignal): Promise<WorkerRow[]>;
   drainWorker(id: number, signal: AbortSignal): Promise<WorkerRow>;

@@ -32,13 +32,15 @@ test('waiting: every role waits for an absent PostgreSQL, says so, is alive and 
     const ready = await fetch(`${url}/ready`);
     const { problems } = (await ready.json()) as { problems: string[] };
     assert.equal(ready.status, 503);
-    assert.match(problems.join(), WAITS);
+    assert.deepEqual(problems, ['waiting for the database: it cannot be reached; the log says why']);
     const health = await fetch(`${url}/health`);
     assert.deepEqual([health.status, ((await health.json()) as { status: string }).status], [200, 'ok']);
     const refused = await fetch(`${url}/jobs`, { method: 'POST', body: '{"command":"true"}' });
     assert.deepEqual([refused.status, refused.headers.get('retry-after')], [503, '1']);
-    assert.equal(((await refused.json()) as { code: string }).code, 'store_unavailable');
+    const problem = (await refused.json()) as { code: string; detail: string };
+    assert.deepEqual([problem.code, problem.detail], ['store_unavailable', problems[0]]);
   }
+  for (const each of [scheduler, up, onlyApi]) assert.match(each?.output() ?? '', WAITS);
 
   await postgres.resume();
   for (const url of urls) {

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { WorkronError } from '../../src/core/error.ts';
+import { Fatal } from '../../src/core/handler-errors.ts';
 import { longSleep, pidsOf, untilAlive } from '../kit/processes.ts';
 import { ScriptedSource } from '../kit/scripted-source.ts';
 import { TestWorker } from '../kit/worker.ts';
@@ -56,6 +57,24 @@ test('worker: a refused outcome does not stop the report of others, and is repor
   const [bad] = source.submit({ handler: 'quick' }) as [number];
   await source.until(() => source.settlements.filter(({ jobId }) => jobId === bad).length === 2);
   assert.match(JSON.stringify(source.settlements.at(-1)?.outcome), /refused its outcome/);
+});
+
+test('worker: a refused failure is reported once more, without what was thrown', async () => {
+  const source = new ScriptedSource();
+  source.settleResult = 'invalid';
+  const broken = () => {
+    throw new Fatal('no', { code: 'x', details: 1 });
+  };
+  await using _ = new TestWorker(source, { handlers: { broken } });
+  source.submit({ handler: 'broken' });
+  await source.until(() => source.settlements.length > 0);
+  const beats = source.beats.length;
+  await source.until(() => source.beats.length > beats + 2 && source.beats.at(-1)?.leases.length === 0);
+  assert.equal(source.settlements.length, 2);
+  const [first, second] = source.settlements.map(({ outcome }) => outcome);
+  assert.ok(first?.type === 'failed' && first.thrown?.details === 1);
+  const { thrown: _thrown, ...rest } = first;
+  assert.deepEqual(second, rest);
 });
 
 test('worker: jobs of a claim that was given up are not run, and the heartbeat says that it was seen', async () => {

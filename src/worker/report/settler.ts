@@ -120,6 +120,11 @@ export class Settler {
       const error = `it ended (${outcome.type}), but the scheduler refused its outcome`;
       return this.add(assignment, { type: 'failed', exitCode: null, signal: null, error });
     }
+    if (result === 'invalid' && outcome.type === 'failed' && outcome.thrown !== undefined) {
+      // A scheduler of another version may have other limits; whether the job is retried does not depend on it.
+      const { thrown: _, ...failure } = outcome;
+      return this.add(assignment, failure);
+    }
     if (result !== 'ok') log.warn({ job_id: jobId, attempt, outcome: outcome.type, result }, 'outcome was too late');
     onSettled(assignment);
   }

@@ -23,9 +23,14 @@ export interface HistoryEntry {
   parentId: number | null;
 }
 
-/** The history, oldest first. `parents` may lack jobs that were deleted. */
+/** The number of parents whose ends are listed. */
+export const MAX_HISTORY_PARENTS = 1_000;
+
+/** The history, oldest first. `parents` may lack jobs that were deleted, and those beyond the limit. */
 export function historyOf(job: Job, attempts: readonly Attempt[], parents: readonly Job[]): HistoryEntry[] {
-  const entries: HistoryEntry[] = [entry('submitted', job.createdAt, submissionText(job))];
+  const more = job.dependsOn.length - MAX_HISTORY_PARENTS;
+  const unlisted = more > 0 ? `; the ends of ${more} parents are not listed` : '';
+  const entries: HistoryEntry[] = [entry('submitted', job.createdAt, submissionText(job) + unlisted)];
   for (const { id, status, reason, doneAt } of parents) {
     if (!isTerminal(status) || doneAt === null) continue;
     entries.push({ ...entry('parent_ended', doneAt, `job ${id} ended: ${withReason(status, reason)}`), parentId: id });

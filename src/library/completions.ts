@@ -37,7 +37,10 @@ export class Completions {
   async withoutCommitted(lost: LeaseRef[], signal: AbortSignal): Promise<LeaseRef[]> {
     if (this.#open.size === 0 || lost.length === 0) return lost;
     await this.#look(lost, signal);
-    return lost.filter((lease) => !this.#of(lease)?.committed);
+    const indeed = lost.filter((lease) => !this.#of(lease)?.committed);
+    // The worker reports nothing about a lost attempt, so nothing else would remove it.
+    for (const lease of indeed) if (this.#of(lease) !== undefined) this.#open.delete(lease.jobId);
+    return indeed;
   }
 
   /**

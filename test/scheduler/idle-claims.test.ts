@@ -313,3 +313,11 @@ test('claim waits: a claim that was sent twice can still be ended when the first
   waits.end(1, 1);
   assert.equal(second.signal.aborted, true);
 });
+
+test('claim waits: ends of waits of unknown workers are not kept without bound', () => {
+  const waits = new ClaimWaits();
+  for (let workerId = 1; workerId <= 10_001; workerId += 1) waits.end(workerId, 1);
+  using oldest = waits.enter({ workerId: 1, claimSeq: 1 });
+  using newest = waits.enter({ workerId: 10_001, claimSeq: 1 });
+  assert.deepEqual([oldest.signal.aborted, newest.signal.aborted], [false, true]);
+});

@@ -1,7 +1,7 @@
 /** The operations on jobs. */
 
 import { WorkronError } from '../../core/error.ts';
-import { type HistoryEntry, historyOf } from '../../core/history.ts';
+import { type HistoryEntry, historyOf, MAX_HISTORY_PARENTS } from '../../core/history.ts';
 import type { Attempt, Job, NewJob } from '../../core/job.ts';
 import type { JobFilter } from '../../core/job-filter.ts';
 import type { Operation } from '../../core/operation.ts';
@@ -103,7 +103,7 @@ export function jobsOf(context: SchedulerContext, bulkWake: Wake, stopped: Abort
     },
     async history(id, signal) {
       const job = await readJob(context, id, signal);
-      const parentIds = job.dependsOn.map(({ jobId }) => jobId);
+      const parentIds = job.dependsOn.slice(-MAX_HISTORY_PARENTS).map(({ jobId }) => jobId);
       const parents = parentIds.length === 0 ? [] : await store.read(parentIds, signal);
       return historyOf(job, await store.attempts(id, signal), parents);
     },

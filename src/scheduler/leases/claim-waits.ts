@@ -6,6 +6,9 @@ interface Entry {
   waiting: Map<number, AbortController>;
 }
 
+/** A worker may end a wait here and claim elsewhere, and any number may be sent: the oldest entry gives way. */
+const MAX_WORKERS = 10_000;
+
 export class ClaimWaits {
   readonly #workers = new Map<number, Entry>();
 
@@ -42,6 +45,8 @@ export class ClaimWaits {
     let entry = this.#workers.get(workerId);
     if (entry === undefined) {
       entry = { endedSeq: 0, waiting: new Map() };
+      const [oldest] = this.#workers.keys();
+      if (this.#workers.size >= MAX_WORKERS && oldest !== undefined) this.#workers.delete(oldest);
       this.#workers.set(workerId, entry);
     }
     return entry;

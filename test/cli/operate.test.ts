@@ -260,7 +260,7 @@ describe('command line', { concurrency: 2 }, () => {
     assert.equal(refused.code, 1);
     assert.match(
       refused.stderr,
-      new RegExp(`^error: cannot listen on 127\\.0\\.0\\.1:${port} \\(EADDRINUSE\\)\nhint: .*--port`),
+      new RegExp(`^error: cannot listen on 127\\.0\\.0\\.1:${port} \\(EADDRINUSE\\)\nhint: .*--port`, 'm'),
     );
   });
 

@@ -89,7 +89,7 @@ export function countStarted(plans: readonly { due: DueLine; plan: LinePlan }[])
   return started;
 }
 
-/** Adds the jobs of so many runs of this target, by queue. */
+/** Adds the jobs of `runs` runs of this target, by queue. */
 export function addRuns(started: Record<string, number>, target: Target, runs: number): void {
   const jobs = 'job' in target ? [target.job] : target.workflow.steps.map(({ job }) => job);
   for (const { queue } of jobs) started[queue] = (started[queue] ?? 0) + runs;

@@ -1,4 +1,4 @@
-/** Slows down whoever guesses tokens. A valid token or session is accepted whatever others at its address have sent. */
+/** Limits the wrong tokens of an address. A valid token or session is accepted whatever others at its address have sent. */
 
 import { WorkronError } from '../core/error.ts';
 

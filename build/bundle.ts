@@ -13,6 +13,9 @@ const { version, dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.js
   dependencies: Record<string, string>;
 };
 
+/** The oldest runtime, as in `engines` of package.json. */
+const TARGET = 'node22';
+
 /** Packages that npm installs beside Workron, or that the application has. */
 const EXTERNAL = [...Object.keys(dependencies), '@opentelemetry/api'].map((name) => new RegExp(`^${name}(/|$)`));
 
@@ -167,13 +170,15 @@ function common(): RolldownOptions {
     logLevel: 'warn',
     checks: { ineffectiveDynamicImport: false, pluginTimings: false },
     tsconfig: false,
+    transform: { target: TARGET },
     preserveEntrySignatures: 'allow-extension',
   };
 }
 
-export async function bundle(folder: string): Promise<void> {
+/** `more`: further entries, such as tests that are to run on the published code. */
+export async function bundle(folder: string, more: Sources = {}): Promise<void> {
   const codeSplitting = { includeDependenciesRecursively: false, groups: GROUPS };
-  await write(ENTRIES, [embedFiles(), placeParts(), joinCommands()], { dir: folder, codeSplitting });
+  await write({ ...ENTRIES, ...more }, [embedFiles(), placeParts(), joinCommands()], { dir: folder, codeSplitting });
   for (const [name, source] of Object.entries(STARTED)) {
     // One file each: a thread starts faster, and starts no other.
     if (!(name in ENTRIES)) await write({ [name]: source }, [embedFiles()], { dir: folder, codeSplitting: false });

@@ -1,5 +1,7 @@
 /** The entry point: parses the arguments, runs one command, sets the exit code. */
 
+import { runtimeProblem } from '../node/runtime.ts';
+import { CliError } from './errors/cli-error.ts';
 import { EXIT } from './errors/exit-code.ts';
 import { failureOf } from './errors/failure.ts';
 import { reportError } from './errors/report.ts';
@@ -15,6 +17,8 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 
 try {
+  const problem = runtimeProblem(process.versions.node);
+  if (problem !== undefined) throw new CliError(EXIT.failed, problem);
   args.push(...takeSecrets());
   const program = await createProgram(args[0]);
   await program.parseAsync(args.length === 0 ? ['help'] : args, { from: 'user' });

@@ -3,6 +3,7 @@
 import { WorkronError } from '../core/error.ts';
 import { notifyContext, openNode } from '../node/node.ts';
 import { openStore, type StoreSettings } from '../node/open-store.ts';
+import { runtimeProblem } from '../node/runtime.ts';
 import { version } from '../node/version.ts';
 import { webhooksTo } from '../node/worker.ts';
 import { createLog, type Log, silentLog } from '../ops/log.ts';
@@ -87,7 +88,8 @@ export interface OpenOptions {
  */
 export async function open(url: string | Store, options: OpenOptions = {}): Promise<Workron> {
   refuseInThread();
-  requireRuntime();
+  const problem = runtimeProblem(process.versions.node);
+  if (problem !== undefined) throw new WorkronError('bad_request', problem);
   const log = logOf(options.log ?? 'warn');
   const traced = (options.tracing ?? true) ? await tracing(version) : null;
   const middleware = [...(traced === null ? [] : [traced]), ...(options.middleware ?? [])];
@@ -102,13 +104,6 @@ const PLACES = 'postgres://…, ./workron.db, memory: or http://…';
 function isStore(value: unknown): value is Store {
   const store = value as Partial<Store> | null;
   return typeof store?.claim === 'function' && typeof store.settle === 'function' && typeof store.driver === 'string';
-}
-
-/** On an older runtime everything would seem to work, but for the duties. */
-function requireRuntime(): void {
-  if (typeof DisposableStack === 'function') return;
-  const version = process.versions.node;
-  throw new WorkronError('bad_request', `Workron needs Node 24.7 or newer, or a runtime like it; this is ${version}`);
 }
 
 async function openBackend(url: string | Store, options: OpenOptions, log: Log): Promise<Backend> {

@@ -4,6 +4,7 @@
  */
 
 import type * as OpenTelemetry from '@opentelemetry/api';
+import { isError } from '../ops/is-error.ts';
 import { textOfThrown } from '../worker/run/thrown.ts';
 import type { Middleware, RunCall, SubmitCall } from './middleware.ts';
 
@@ -44,7 +45,7 @@ function middlewareOf(
     try {
       return await work();
     } catch (error) {
-      span.recordException(Error.isError(error) ? error : textOfThrown(error));
+      span.recordException(isError(error) ? error : textOfThrown(error));
       span.setStatus({ code: SpanStatusCode.ERROR });
       throw error;
     } finally {

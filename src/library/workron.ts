@@ -6,6 +6,7 @@ import { messageOf, WorkronError } from '../core/error.ts';
 import { NEVER } from '../core/never.ts';
 import type { Mounted, MountOptions } from '../http/mount.ts';
 import { createWorker, drainWorker } from '../node/worker.ts';
+import { isError } from '../ops/is-error.ts';
 import type { Log } from '../ops/log.ts';
 import type { Handler } from '../worker/run/handler-executor.ts';
 import type { Worker } from '../worker/worker.ts';
@@ -212,7 +213,7 @@ export class Workron implements AsyncDisposable {
   #died(what: string, error: unknown): void {
     this.#problems.push(`${what} died: ${messageOf(error)}`);
     this.#log.error({ error }, `${what} of this process died`);
-    this.#onError?.(Error.isError(error) ? error : new Error(messageOf(error)));
+    this.#onError?.(isError(error) ? error : new Error(messageOf(error)));
   }
 
   /** Duties begin after the worker is registered: their first rounds would delay its first claim. */

@@ -2,13 +2,14 @@
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { cp, mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { type Plugin, rolldown } from 'rolldown';
 import { build } from 'vite';
+import { bundle } from '../../build/bundle.ts';
 import { effort } from '../effort.ts';
 import { openBrowser } from '../kit/browser.ts';
 import { openTestServer } from '../kit/http.ts';
@@ -72,9 +73,10 @@ const APPLICATION = `
   const { fetch } = await workron.mount();
   console.log((await fetch(new Request('http://x/health'))).status);
   await workron.stop();
-  await using kit = await openTestKit({ jobs: [hello] });
+  const kit = await openTestKit({ jobs: [hello] });
   await kit.workron.submit(hello, 'kit');
   console.log((await kit.runNext()).result, typeof Client);
+  await kit[Symbol.asyncDispose]();
 `;
 
 /** A new folder with the package and its dependencies, as npm would install them. */
@@ -93,24 +95,27 @@ async function install(): Promise<string> {
   return app;
 }
 
-/** The oldest Node that `engines` allows, from the registry, or from `WORKRON_TEST_OLD_NODE`. */
-async function oldestNode(): Promise<string> {
-  const given = process.env['WORKRON_TEST_OLD_NODE'];
-  if (given !== undefined) return given;
-  const { engines } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { engines: { node: string } };
-  const oldest = /^>=(\d+\.\d+)$/.exec(engines.node)?.[1];
-  assert.ok(oldest, 'expected engines.node to be >=MAJOR.MINOR');
-  const place = join(folder.path, 'oldest');
-  await mkdir(place);
+/** A Node of the given version, from the registry. */
+async function nodeOf(version: string): Promise<string> {
+  const place = join(folder.path, `node-${version}`);
+  await mkdir(place, { recursive: true });
   await writeFile(join(place, 'package.json'), '{ "private": true }');
   const name = `node-${process.platform}-${process.arch}`;
-  await run('npm', ['install', '--ignore-scripts', '--no-save', `${name}@${oldest}.0`], { cwd: place });
+  await run('npm', ['install', '--ignore-scripts', '--no-save', `${name}@${version}`], { cwd: place });
   return join(place, 'node_modules', name, 'bin', 'node');
+}
+
+/** The oldest Node of each line that `engines` allows. */
+async function oldestNodes(): Promise<string[]> {
+  const { engines } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { engines: { node: string } };
+  const versions = [...engines.node.matchAll(/\d+\.\d+/g)].map(([version]) => `${version}.0`);
+  assert.deepEqual(versions, ['22.20.0', '24.7.0']);
+  return Promise.all(versions.map(nodeOf));
 }
 
 test('package: library and command work in an empty folder, on every available runtime', async () => {
   const app = await install();
-  const runtimes = [process.execPath, ...(effort.full ? [await oldestNode()] : [])];
+  const runtimes = [process.execPath, ...(effort.full ? await oldestNodes() : [])];
   for (const node of runtimes) {
     const { stdout, stderr } = await run(node, ['--no-warnings', 'app.mjs'], { cwd: app });
     assert.equal(stdout, 'hello world\ndone\n200\nhello kit function\n', node);
@@ -118,6 +123,38 @@ test('package: library and command work in an empty folder, on every available r
   }
   const { stdout } = await run(join(app, 'node_modules', 'workron', 'bin', 'workron'), ['--version'], { cwd: app });
   assert.match(stdout, /^\d+\.\d+\.\d+/);
+});
+
+test('package: the published code passes the contract on SQLite on the oldest runtimes', {
+  skip: !effort.full,
+}, async () => {
+  const published = join(folder.path, 'contract', 'dist');
+  await bundle(published, { 'sqlite-contract': 'test/store/sqlite/contract.test.ts' });
+  await symlink(join(root, 'node_modules'), join(folder.path, 'contract', 'node_modules'));
+  for (const node of await oldestNodes()) {
+    const { stdout } = await run(node, ['--no-warnings', '--test', '--test-reporter=tap', 'sqlite-contract.js'], {
+      cwd: published,
+      env: { ...process.env, NODE_TEST_CONTEXT: undefined },
+      maxBuffer: 64 * 1024 * 1024,
+    });
+    assert.match(stdout, /^# fail 0$/m);
+    assert.ok(Number(/^# pass (\d+)$/m.exec(stdout)?.[1]) > 400, node);
+  }
+});
+
+test('package: an older runtime is refused with one sentence, before anything is opened', {
+  skip: !effort.full,
+}, async () => {
+  const node = await nodeOf('22.19.0');
+  const app = join(folder.path, 'app');
+  const env = { PATH: `${dirname(node)}:/usr/bin:/bin` };
+  const command = join(app, 'node_modules', 'workron', 'bin', 'workron');
+  await assert.rejects(run(command, ['up', '--db-url', './never.db', '--port', '0'], { cwd: app, env }), {
+    code: 1,
+    stdout: '',
+    stderr: 'error: Workron needs Node 22.20, 24.7 or newer; this is Node 22.19.0\n',
+  });
+  await assert.rejects(stat(join(app, 'never.db')));
 });
 
 test('package: the installed command serves the page, and its texts name workron', async () => {

@@ -1,6 +1,7 @@
 /** The background loops of a scheduler. A duty on two instances at once would be correct; leadership only saves work. */
 
 import type { NewInstance } from '../../core/instance.ts';
+import { Disposables } from '../../ops/disposables.ts';
 import { type Loop, type LoopContext, runLoop } from '../../ops/loop.ts';
 import type { Rounds } from '../../ops/rounds.ts';
 import { Wake } from '../../ops/wake.ts';
@@ -36,7 +37,7 @@ export async function runDuties(
   settings: DutySettings,
   signal: AbortSignal,
 ): Promise<void> {
-  using stack = new DisposableStack();
+  using stack = new Disposables();
   const leader = stack.use(new Leader(context));
   const loops: Loop[] = [
     leader.lead('reaper', (led) =>

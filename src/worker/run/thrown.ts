@@ -3,6 +3,7 @@
 import { inspect } from 'node:util';
 import type { Thrown } from '../../core/outcome.ts';
 import { cleanJson, cleanText } from '../../core/text.ts';
+import { isError } from '../../ops/is-error.ts';
 
 const MAX_ERROR_LENGTH = 8 * 1024;
 const MAX_CAUSES = 4;
@@ -17,7 +18,7 @@ export function textOfThrown(thrown: unknown): string {
     let value = thrown;
     while (texts.length <= MAX_CAUSES) {
       texts.push(textOfOne(value));
-      if (!Error.isError(value) || value.cause === undefined) break;
+      if (!isError(value) || value.cause === undefined) break;
       value = value.cause;
     }
     return cleanText(texts.join('\ncaused by: ').slice(0, MAX_ERROR_LENGTH));
@@ -28,7 +29,7 @@ export function textOfThrown(thrown: unknown): string {
 
 function textOfOne(value: unknown): string {
   if (typeof value === 'string') return value;
-  if (!Error.isError(value)) {
+  if (!isError(value)) {
     return inspect(value, { depth: 3, maxArrayLength: 20, maxStringLength: 1_000, customInspect: false });
   }
   const { stack, name, message } = value as { stack?: unknown; name: unknown; message: unknown };
@@ -38,9 +39,9 @@ function textOfOne(value: unknown): string {
 /** The error for programs; nothing for other values, and for errors that cannot be read. Never throws. */
 export function thrownOf(value: unknown): { thrown?: Thrown } {
   try {
-    if (!Error.isError(value)) return {};
+    if (!isError(value)) return {};
     const causes: Thrown['causes'][number][] = [];
-    for (let { cause } = value; Error.isError(cause) && causes.length < MAX_CAUSES; { cause } = cause) {
+    for (let { cause } = value; isError(cause) && causes.length < MAX_CAUSES; { cause } = cause) {
       causes.push(briefOf(cause));
     }
     return { thrown: { ...briefOf(value), details: detailsOf((value as { details?: unknown }).details), causes } };

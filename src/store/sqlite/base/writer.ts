@@ -1,6 +1,7 @@
 /** The writer's thread: locks the file, migrates it, and serves. */
 
 import { parentPort, workerData } from 'node:worker_threads';
+import { Disposables } from '../../../ops/disposables.ts';
 import { Database } from './database.ts';
 import { encodeFailure } from './failure.ts';
 import { recordHome } from './home.ts';
@@ -23,7 +24,7 @@ const CACHE_KIB = 16_384;
 
 const { file } = workerData as { file: string };
 if (parentPort === null) throw new Error('runs as a thread only');
-const stack = new DisposableStack();
+const stack = new Disposables();
 try {
   stack.use(lockFile(file));
   const database = stack.use(new Database(file, { readOnly: false }));
@@ -44,10 +45,10 @@ try {
     methods: writerMethods,
     begin: 'begin immediate',
     maxGroup: 64,
-    close: () => stack.dispose(),
+    close: () => stack[Symbol.dispose](),
   });
 } catch (error) {
-  stack.dispose();
+  stack[Symbol.dispose]();
   send(parentPort, { failed: encodeFailure(translate(error, file)) });
   parentPort.close();
 }

@@ -29,6 +29,7 @@ const OUTPUT: OutputOptions = { format: 'esm', minify: { compress: true, mangle:
 const GROUPS = [
   { name: 'base', test: /\/src\/(?:core\/(?:error|suggest)|node\/version)\.ts/ },
   { name: 'client', test: /\/src\/api\/(?:client|event-stream|fetch-transport|http-client|problem|routes?)\.ts/ },
+  { name: 'job', test: /\/src\/library\/(?:job|options|notify)\.ts/ },
   {
     name: 'program',
     test: /\/src\/(?:cli\/(?:program|commands|output\/style|errors\/[\w-]+))\.ts/,

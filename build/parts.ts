@@ -7,6 +7,7 @@ export const ENTRIES: Sources = {
   cli: 'src/cli/main.ts',
   index: 'src/index.ts',
   client: 'src/client.ts',
+  job: 'src/job.ts',
   testing: 'src/testing.ts',
   contract: 'contract/index.ts',
   // Shares the library's classes, such as its errors, with the module of the job that it loads.

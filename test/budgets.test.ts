@@ -39,7 +39,7 @@ const EXPORTED_FOR_TESTS: Readonly<Record<string, string>> = {
 };
 
 /** Names that other packages import. */
-const PUBLIC_ENTRIES = ['src/index.ts', 'src/client.ts', 'src/testing.ts', 'contract/index.ts'];
+const PUBLIC_ENTRIES = ['src/index.ts', 'src/client.ts', 'src/job.ts', 'src/testing.ts', 'contract/index.ts'];
 
 let product: SourceFile[] = [];
 let measured: SourceFile[] = [];

@@ -5,6 +5,7 @@ import { registerHooks } from 'node:module';
 const ENTRIES: Readonly<Record<string, string>> = {
   workron: '../../src/index.ts',
   'workron/client': '../../src/client.ts',
+  'workron/job': '../../src/job.ts',
   'workron/testing': '../../src/testing.ts',
 };
 

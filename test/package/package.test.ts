@@ -277,13 +277,24 @@ test('package: the contract suite accepts a correct custom store and rejects a f
 test('package: importing the library has no side effects', async () => {
   const app = join(folder.path, 'app');
   const script = `
-    for (const name of ['workron', 'workron/client', 'workron/testing', 'workron/testing/contract']) await import(name);
+    for (const name of ['workron', 'workron/client', 'workron/job', 'workron/testing', 'workron/testing/contract']) await import(name);
     const { setImmediate } = await import('node:timers/promises');
     await setImmediate();
     const open = process.getActiveResourcesInfo().filter((name) => !/^(Pipe|TTY|FSReq|CloseReq|Immediate)/.test(name));
     console.log(open.join(), process.listenerCount('SIGTERM'));`;
   const { stdout } = await run(process.execPath, ['--input-type=module', '-e', script], { cwd: app });
   assert.equal(stdout, ' 0\n');
+});
+
+test('package: workron/client and workron/job are small and load no package', async () => {
+  const dist = join(folder.path, 'app', 'node_modules', 'workron', 'dist');
+  for (const [name, most] of Object.entries({ client: 15_000, job: 5_000 })) {
+    const bundled = await rolldown({ input: join(dist, `${name}.js`), platform: 'browser' });
+    const { output } = await bundled.generate({ format: 'esm', minify: true, codeSplitting: false });
+    await bundled.close();
+    assert.deepEqual(output[0].imports, []);
+    assert.ok(output[0].code.length <= most, `${name}: ${output[0].code.length} bytes`);
+  }
 });
 
 test('package: workron/client imports nothing of Node and runs in a browser', async () => {

@@ -38,6 +38,7 @@ import { exerciseRaces } from './races.ts';
 import { exerciseReopen } from './reopen.ts';
 import { exerciseRunContext } from './run-context.ts';
 import { exerciseRunSchedule } from './run-schedule.ts';
+import { exerciseRunStates } from './run-states.ts';
 import { exerciseSchedules } from './schedules.ts';
 import { exerciseSettle } from './settle.ts';
 import { exerciseSideEffects } from './side-effects.ts';
@@ -83,6 +84,7 @@ const THEMES = [
   exerciseSchedules,
   exerciseChangeSchedule,
   exerciseTicks,
+  exerciseRunStates,
   exerciseOverlap,
   exerciseTickNotices,
   exerciseFailingTicks,

@@ -1,5 +1,16 @@
 /** A client of the API for programs and pages. It needs nothing but `fetch`. */
 
+import type {
+  CallOptions,
+  ClientOptions,
+  ListQuery,
+  ScheduleQuery,
+  StatsRequest,
+  SubmitOptions,
+  TickQuery,
+  TimelineRequest,
+  WorkflowQuery,
+} from './client-requests.ts';
 import type { Cluster } from './cluster.ts';
 import type { CutEvent, Event, OutputEvent } from './event.ts';
 import { readEvents } from './event-stream.ts';
@@ -9,7 +20,6 @@ import type { Health, Readiness } from './health.ts';
 import { HttpClient, textChunks } from './http-client.ts';
 import type { Attempt, Job, JobDetail, JobPage, SubmittedJob } from './job.ts';
 import type { JobEditInput } from './job-edit.ts';
-import type { JobFilterInput } from './job-filter.ts';
 import type { JobSubmissionInput } from './job-submission.ts';
 import type { BulkAnswer, BulkRequestInput, Operation } from './operation.ts';
 import type { Queue, QueueEdit } from './queue.ts';
@@ -18,6 +28,7 @@ import type {
   BackfillRequestInput,
   Schedule,
   ScheduleDeclarationInput,
+  ScheduleDetail,
   ScheduleEditInput,
   SchedulePage,
   ScheduleSubmissionInput,
@@ -25,6 +36,7 @@ import type {
 import type { SchedulePreview, SchedulePreviewRequestInput } from './schedule-preview.ts';
 import type { Stats } from './stats.ts';
 import type { Backfill, NextTicks, Tick, TickPage } from './tick.ts';
+import type { Timeline } from './timeline.ts';
 import type { Worker } from './worker.ts';
 import type {
   RerunRequestInput,
@@ -34,27 +46,7 @@ import type {
   WorkflowSubmissionInput,
 } from './workflow/workflow.ts';
 
-export interface ClientOptions {
-  url: string;
-  token?: string | null;
-}
-
-export interface CallOptions {
-  signal?: AbortSignal;
-}
-
-export interface SubmitOptions extends CallOptions {
-  /** A repeated call with the same key and body gets the first reply and submits nothing. */
-  idempotencyKey?: string;
-}
-
-type Page = { limit?: number; cursor?: string };
-
-export type ListQuery = Omit<JobFilterInput, 'ids'> & { ids?: string } & Page;
-type StatsRequest = { from?: string; to?: string; step?: string; by?: 'queue' | 'outcome' };
-type ScheduleQuery = { owner?: string; q?: string } & Page;
-type TickQuery = { key?: string; kind?: Tick['kind']; verdict?: Tick['verdict'] } & Page;
-export type WorkflowQuery = { status?: Workflow['status']; name?: string } & Page;
+export type { CallOptions, ClientOptions, ListQuery, SubmitOptions, WorkflowQuery };
 
 /** The output of a followed job, and at the end the job itself. */
 export type LogEvent = ({ type: 'output' } & OutputEvent) | ({ type: 'cut' } & CutEvent) | { type: 'end'; job: Job };
@@ -193,7 +185,7 @@ export class Client {
     return this.#http.json(routes.listSchedules, { query, ...options });
   }
 
-  schedule(name: string, options: CallOptions = {}): Promise<Schedule> {
+  schedule(name: string, options: CallOptions = {}): Promise<ScheduleDetail> {
     return this.#http.json(routes.readSchedule, { params: { name }, ...options });
   }
 
@@ -272,6 +264,11 @@ export class Client {
 
   drainWorker(id: string, options: CallOptions = {}): Promise<Worker> {
     return this.#http.json(routes.drainWorker, { params: { id }, ...options });
+  }
+
+  /** Returns what the schedules did since `from` (a day), and what they will do in the time `ahead` (6 h). */
+  timeline({ from, ahead, each, ...options }: CallOptions & TimelineRequest = {}): Promise<Timeline> {
+    return this.#http.json(routes.readTimeline, { query: { from, ahead, each }, ...options });
   }
 
   /** By minute and queue, unless a `step` sums minutes or `by: 'outcome'` the queues. */

@@ -26,6 +26,7 @@ import type {
   PauseRequest,
   Schedule,
   ScheduleDeclarationInput,
+  ScheduleDetail,
   ScheduleEditInput,
   ScheduleListQuery,
   SchedulePage,
@@ -38,6 +39,7 @@ import type { Session } from './session.ts';
 import type { Done, Fail, SettleAnswer, SettleRequest, SettleResult } from './settle.ts';
 import type { Stats, StatsQuery } from './stats.ts';
 import type { Backfill, NextTicks, NextTicksQuery, ScheduleRuns, TickListQuery, TickPage } from './tick.ts';
+import type { Timeline, TimelineQuery } from './timeline.ts';
 import type { Worker, WorkerList } from './worker.ts';
 import type {
   RerunRequestInput,
@@ -93,7 +95,7 @@ export const routes = {
     body: In<typeof ScheduleApply>;
     reply: ScheduleApplied;
   }>(),
-  readSchedule: route('GET', '/schedules/:name', 'read').of<{ reply: Schedule }>(),
+  readSchedule: route('GET', '/schedules/:name', 'read').of<{ reply: ScheduleDetail }>(),
   putSchedule: route('PUT', '/schedules/:name', 'submit').of<{ body: ScheduleDeclarationInput; reply: Schedule }>(),
   editSchedule: route('PATCH', '/schedules/:name', 'submit').of<{ body: ScheduleEditInput; reply: Schedule }>(),
   deleteSchedule: route('DELETE', '/schedules/:name', 'operate').of<{ reply: Schedule }>(),
@@ -131,6 +133,7 @@ export const routes = {
   }>(),
 
   readCluster: route('GET', '/cluster', 'read').of<{ reply: Cluster }>(),
+  readTimeline: route('GET', '/timeline', 'read').of<{ query: In<typeof TimelineQuery>; reply: Timeline }>(),
   readStats: route('GET', '/stats', 'read').of<{ query: In<typeof StatsQuery>; reply: Stats }>(),
   listFailures: route('GET', '/failures', 'read').of<{ query: In<typeof FailuresQuery>; reply: Failures }>(),
   streamEvents: route('GET', '/events', 'read').of<{ query: In<typeof EventsQuery> }>(),

@@ -1,7 +1,7 @@
 /** Maps schedules between the wire and the domain. */
 
 import { isWorkronError, WorkronError } from '../core/error.ts';
-import type { JobSpec } from '../core/job.ts';
+import type { JobSpec, Status } from '../core/job.ts';
 import { DEFAULT_CATCHUP } from '../core/schedule/plan-ticks.ts';
 import type {
   NewSchedule,
@@ -17,6 +17,7 @@ import { toIdOrNull, toInstant, toInstantOrNull } from './fields.ts';
 import { newJobFrom, specToWire } from './job-wire.ts';
 import { notifyFrom, notifyToWire } from './notify.ts';
 import type {
+  ScheduleDetail,
   ScheduleSubmission,
   ScheduleEdit as WireEdit,
   ScheduledJobEdit as WireJobEdit,
@@ -162,6 +163,18 @@ export function scheduleToWire(schedule: Schedule): WireSchedule {
     paused_at: toInstantOrNull(schedule.pausedAt),
     paused_note: schedule.pausedNote,
   };
+}
+
+export function scheduleDetailToWire({
+  schedule,
+  lastStatus,
+  recent,
+}: {
+  schedule: Schedule;
+  lastStatus: Status | null;
+  recent: Partial<Record<Status, number>>;
+}): ScheduleDetail {
+  return { ...scheduleToWire(schedule), last_status: lastStatus, recent };
 }
 
 function workflowToWire({ name, params, steps }: Extract<Target, { workflow: unknown }>['workflow']) {

@@ -1,6 +1,7 @@
 /** Schedules as they are submitted and read. */
 
 import { z } from 'zod';
+import { STATUSES } from '../core/job.ts';
 import { CRON_SEPARATOR } from '../core/schedule/cron.ts';
 import { CATCHUP_POLICIES, MAX_CAUGHT_UP } from '../core/schedule/plan-ticks.ts';
 import { MAX_KEYS, OVERLAP_POLICIES, SCHEDULE_NAME } from '../core/schedule/schedule.ts';
@@ -232,7 +233,22 @@ export const Schedule = named(
 );
 export type Schedule = z.output<typeof Schedule>;
 
-export const SchedulePage = named('SchedulePage', pageOf(Schedule));
+export const ScheduleDetail = named(
+  'ScheduleDetail',
+  Schedule.extend({
+    last_status: z
+      .enum(STATUSES)
+      .nullable()
+      .meta({ description: 'The status of the last run; null if there is none.' }),
+    recent: z.partialRecord(z.enum(STATUSES), z.number()).meta({
+      description: 'How many of the newest 20 ticks have a run with this status.',
+      examples: [{ done: 18, failed: 2 }],
+    }),
+  }),
+);
+export type ScheduleDetail = z.output<typeof ScheduleDetail>;
+
+export const SchedulePage = named('SchedulePage', pageOf(ScheduleDetail));
 export type SchedulePage = z.output<typeof SchedulePage>;
 
 export const ScheduleListQuery = strict({

@@ -1,9 +1,15 @@
 /** The ledger of a schedule. */
 
 import { z } from 'zod';
+import { STATUSES } from '../core/job.ts';
 import { CLOCK_NOTES } from '../core/schedule/clock-note.ts';
-import { type Tick as DomainTick, TICK_KINDS, TICK_VERDICTS } from '../core/schedule/tick.ts';
-import { idPageQuery, numberInQuery, toIdOrNull, toInstant, wireId, wireInstant } from './fields.ts';
+import {
+  type RunState as DomainRunState,
+  type Tick as DomainTick,
+  TICK_KINDS,
+  TICK_VERDICTS,
+} from '../core/schedule/tick.ts';
+import { idPageQuery, numberInQuery, toIdOrNull, toInstant, toInstantOrNull, wireId, wireInstant } from './fields.ts';
 import { scheduleKey } from './schedule.ts';
 import { named, pageOf, strict } from './schemas.ts';
 
@@ -25,7 +31,23 @@ export const Tick = named(
 );
 export type Tick = z.output<typeof Tick>;
 
-export const TickPage = named('TickPage', pageOf(Tick));
+export const RunState = named(
+  'RunState',
+  z.object({
+    status: z.enum(STATUSES),
+    started_at: wireInstant.nullable(),
+    ended_at: wireInstant.nullable(),
+  }),
+).meta({ description: 'The state of a job or workflow. A run that retention has deleted keeps its status only.' });
+export type RunState = z.output<typeof RunState>;
+
+export const LedgerEntry = named(
+  'LedgerEntry',
+  Tick.extend({ run: RunState.nullable().meta({ description: 'How its run went; null if it has none.' }) }),
+);
+export type LedgerEntry = z.output<typeof LedgerEntry>;
+
+export const TickPage = named('TickPage', pageOf(LedgerEntry));
 export type TickPage = z.output<typeof TickPage>;
 
 export const TickListQuery = strict({
@@ -83,6 +105,15 @@ export const NextTicks = named(
   }),
 );
 export type NextTicks = z.output<typeof NextTicks>;
+
+export function ledgerToWire({ run, ...tick }: DomainTick & { run: DomainRunState | null }): LedgerEntry {
+  if (run === null) return { ...tickToWire(tick), run: null };
+  const { status, startedAt, endedAt } = run;
+  return {
+    ...tickToWire(tick),
+    run: { status, started_at: toInstantOrNull(startedAt), ended_at: toInstantOrNull(endedAt) },
+  };
+}
 
 export function tickToWire(tick: DomainTick): Tick {
   return {

@@ -8,7 +8,7 @@ import {
   scheduleName,
 } from '../api/schedule.ts';
 import { newScheduleFrom, scheduleToWire } from '../api/schedule-wire.ts';
-import { backfillToWire, NextTicksQuery, TickListQuery, tickToWire } from '../api/tick.ts';
+import { backfillToWire, ledgerToWire, NextTicksQuery, TickListQuery, tickToWire } from '../api/tick.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 import { putSchedule } from '../scheduler/schedules/declared-schedules.ts';
 import type { ScheduleCalls } from './schedule-calls.ts';
@@ -54,7 +54,7 @@ export function schedulerSchedules(scheduler: Scheduler): ScheduleCalls {
     },
     async ticks(name, limit, signal) {
       decode(TickListQuery, { limit: String(limit) });
-      return (await scheduler.ticks(name, {}, { before: null, limit }, signal)).items.map(tickToWire);
+      return (await scheduler.ticks(name, {}, { before: null, limit }, signal)).items.map(ledgerToWire);
     },
   };
 }

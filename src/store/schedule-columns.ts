@@ -1,9 +1,10 @@
 /** Encodes and decodes schedules and their ledger. Both databases store the same. */
 
+import type { Status } from '../core/job.ts';
 import type { LineState } from '../core/schedule/change-lines.ts';
 import type { Line } from '../core/schedule/plan-line.ts';
 import type { NewSchedule, Schedule, ScheduleSpec } from '../core/schedule/schedule.ts';
-import type { Run, Tick, TickKind, TickVerdict } from '../core/schedule/tick.ts';
+import type { Run, RunState, Tick, TickKind, TickVerdict } from '../core/schedule/tick.ts';
 
 /** The properties of a schedule that have no column. */
 export function specOfSchedule(schedule: NewSchedule): ScheduleSpec {
@@ -96,3 +97,15 @@ export function decodeTick(row: TickColumns): Tick {
 }
 
 export const NO_RUN: Run = { jobId: null, workflowId: null };
+
+export interface RunStateColumns {
+  /** The id of the tick. */
+  id: number;
+  status: Status;
+  started_at: number | null;
+  ended_at: number | null;
+}
+
+export function decodeRunState(row: RunStateColumns): RunState & { tickId: number } {
+  return { tickId: row.id, status: row.status, startedAt: row.started_at, endedAt: row.ended_at };
+}

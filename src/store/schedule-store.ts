@@ -5,7 +5,7 @@
 
 import type { Notify } from '../core/notify.ts';
 import type { NewSchedule, Schedule, ScheduleChange } from '../core/schedule/schedule.ts';
-import type { Run, Tick, TickKind, TickVerdict } from '../core/schedule/tick.ts';
+import type { Run, RunState, Tick, TickKind, TickVerdict } from '../core/schedule/tick.ts';
 
 export interface ScheduleStore {
   /** Creates a schedule whose ticks count from now. Throws `schedule_exists` if the name is taken. */
@@ -70,6 +70,18 @@ export interface ScheduleStore {
     page: { before: number | null; limit: number },
     signal: AbortSignal,
   ): Promise<Tick[] | undefined>;
+
+  /**
+   * Returns the newest rows of the ledgers of these schedules, at most `each` of a schedule, newest first. Rows that were
+   * judged before `from` are left out; so are unknown schedules.
+   */
+  recentTicks(
+    request: { schedules: readonly string[]; from: number; each: number },
+    signal: AbortSignal,
+  ): Promise<(Tick & { schedule: string })[]>;
+
+  /** Returns the state of the run of each of these ticks that has one. The outcome is kept when the run is pruned. */
+  runStates(tickIds: readonly number[], signal: AbortSignal): Promise<(RunState & { tickId: number })[]>;
 
   /** Deletes up to `limit` rows of the ledger that were judged more than `keepMs` ago. Returns their number. */
   pruneTicks(keepMs: number, limit: number, signal: AbortSignal): Promise<number>;

@@ -104,6 +104,8 @@ export const TWINS = {
   prune: {
     oldWorkflows: 'Workflows beyond their retention whose steps have no waiting dependents.',
     workflowJobs: 'All jobs of a workflow.',
+    keepOutcomes: 'Notes on ticks how their jobs ended, before the jobs are deleted.',
+    keepWorkflowOutcome: 'Notes on a tick how its workflow ended, before the workflow is deleted.',
     pruneWorkflow: 'Deletes a workflow, after its jobs.',
     pruneWorkflowNotifications: 'Deletes the notifications about a workflow.',
     pruneJobs: 'Deletes jobs.',
@@ -185,6 +187,8 @@ export const TWINS = {
     stops: 'Ticks whose replaced runs have not been asked to stop.',
     stopped: 'Records that the replaced runs of ticks have been asked to stop.',
     pruneTicks: 'Deletes the oldest ticks.',
+    recentTicks: 'The newest ticks of each of several schedules.',
+    runStates: 'The state of the runs of ticks, or how a pruned run ended.',
   },
 } as const;
 

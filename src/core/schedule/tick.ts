@@ -1,5 +1,7 @@
 /** The tick: one instant at which a line was due, and its verdict. */
 
+import type { Status } from '../job.ts';
+
 export const TICK_KINDS = ['tick', 'manual', 'backfill'] as const;
 /** The origin of a tick: due by the clock, started by a user, or a past tick that a user backfilled. */
 export type TickKind = (typeof TICK_KINDS)[number];
@@ -29,6 +31,14 @@ export interface Tick extends Run {
   latenessMs: number | null;
   /** When it was judged. */
   createdAt: number;
+}
+
+/** The state of the run of a tick: a job or a workflow. */
+export interface RunState {
+  status: Status;
+  /** `null` if it has not started, or if retention has deleted the run. */
+  startedAt: number | null;
+  endedAt: number | null;
 }
 
 /** The tick of a schedule that a job runs for, as the job sees it. */

@@ -6,7 +6,10 @@ import { Event, EventsQuery } from '../../api/event.ts';
 import { Failures, FailuresQuery, groupFailures } from '../../api/failures.ts';
 import { resolveInstant, toInstant } from '../../api/fields.ts';
 import { routes } from '../../api/routes.ts';
+import { scheduleDetailToWire } from '../../api/schedule-wire.ts';
 import { Stats, StatsQuery, statsToWire } from '../../api/stats.ts';
+import { ledgerToWire } from '../../api/tick.ts';
+import { Timeline, TimelineQuery } from '../../api/timeline.ts';
 import type { Job } from '../../core/job.ts';
 import { sumStats } from '../../core/stats.ts';
 import { releaseAfter } from '../concurrency-limit.ts';
@@ -16,6 +19,9 @@ import { SSE_TYPE } from '../sse.ts';
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const MAX_STATS_RANGE_MS = 31 * DAY_MS;
+
+/** The schedules of a timeline. */
+const MAX_LANES = 200;
 
 const FAILURES_PER_PAGE = 200;
 /** Older failures are ignored: the newest show what is wrong now. */
@@ -30,6 +36,31 @@ export const overviewHandlers = {
       const { instanceId, driver, location } = scheduler;
       const cluster = clusterToWire(await scheduler.cluster(signal));
       return { status: 200, json: { driver, location, answered_by: instanceId, ...cluster } };
+    },
+  }),
+
+  readTimeline: handler(routes.readTimeline, {
+    summary: 'Read the recent ticks of all schedules with their runs, and the ticks to come',
+    query: TimelineQuery,
+    replies: { 200: Timeline },
+    async handle({ scheduler, query, now, signal }) {
+      const at = now();
+      const from = query.from === undefined ? at - DAY_MS : resolveInstant(query.from, at);
+      const until = at + (query.ahead ?? 6 * HOUR_MS);
+      const { items, nextAfter } = await scheduler.schedules({}, { after: null, limit: MAX_LANES }, signal);
+      const lanes = await scheduler.timeline(items, { from, until, each: query.each ?? 100 }, signal);
+      const json = {
+        from: toInstant(from),
+        now: toInstant(at),
+        until: toInstant(until),
+        complete: nextAfter === null,
+        lanes: lanes.map(({ schedule, ticks, next }) => ({
+          schedule: scheduleDetailToWire(schedule),
+          ticks: ticks.map(ledgerToWire),
+          next: next.map(toInstant),
+        })),
+      };
+      return { status: 200, json };
     },
   }),
 

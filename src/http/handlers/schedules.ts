@@ -8,6 +8,7 @@ import {
   PauseRequest,
   Schedule,
   ScheduleDeclaration,
+  ScheduleDetail,
   ScheduleEdit,
   ScheduleListQuery,
   SchedulePage,
@@ -15,7 +16,7 @@ import {
   scheduleName,
 } from '../../api/schedule.ts';
 import { ScheduleApplied, ScheduleApply } from '../../api/schedule-apply.ts';
-import { newScheduleFrom, scheduleEditFrom, scheduleToWire } from '../../api/schedule-wire.ts';
+import { newScheduleFrom, scheduleDetailToWire, scheduleEditFrom, scheduleToWire } from '../../api/schedule-wire.ts';
 import { nothing } from '../../api/schemas.ts';
 import { applySchedules, putSchedule } from '../../scheduler/schedules/declared-schedules.ts';
 import { afterFrom, DEFAULT_PAGE_SIZE, toNameCursor } from '../cursor.ts';
@@ -43,7 +44,8 @@ export const scheduleHandlers = {
       const { limit = DEFAULT_PAGE_SIZE, cursor, owner, q } = query;
       const filter = { ...(owner !== undefined && { owner }), ...(q !== undefined && { text: q }) };
       const { items, nextAfter } = await scheduler.schedules(filter, { after: afterFrom(cursor), limit }, signal);
-      return { status: 200, json: { items: items.map(scheduleToWire), next_cursor: toNameCursor(nextAfter) } };
+      const details = await scheduler.scheduleDetails(items, signal);
+      return { status: 200, json: { items: details.map(scheduleDetailToWire), next_cursor: toNameCursor(nextAfter) } };
     },
   }),
 
@@ -62,9 +64,11 @@ export const scheduleHandlers = {
 
   readSchedule: handler(routes.readSchedule, {
     summary: 'Read one schedule',
-    replies: { 200: Schedule },
+    replies: { 200: ScheduleDetail },
     async handle({ scheduler, params, signal }) {
-      return { status: 200, json: scheduleToWire(await scheduler.schedule(scheduleNameIn(params), signal)) };
+      const schedule = await scheduler.schedule(scheduleNameIn(params), signal);
+      const [detail] = (await scheduler.scheduleDetails([schedule], signal)).map(scheduleDetailToWire);
+      return { status: 200, json: detail as ScheduleDetail };
     },
   }),
 

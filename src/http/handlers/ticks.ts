@@ -8,6 +8,7 @@ import { SchedulePreview, SchedulePreviewRequest } from '../../api/schedule-prev
 import {
   Backfill,
   backfillToWire,
+  ledgerToWire,
   NextTicks,
   NextTicksQuery,
   ScheduleRuns,
@@ -83,14 +84,14 @@ export const tickHandlers = {
   }),
 
   listTicks: handler(routes.listTicks, {
-    summary: 'List the ledger of a schedule, newest first: every tick and its verdict',
+    summary: 'List the ledger of a schedule, newest first: every tick with its verdict and how its run went',
     query: TickListQuery,
     replies: { 200: TickPage },
     async handle({ scheduler, params, query, signal }) {
       const { limit = DEFAULT_PAGE_SIZE, cursor, ...filter } = query;
       const page = { before: beforeFrom(cursor), limit };
       const { items, nextBefore } = await scheduler.ticks(scheduleNameIn(params), filter, page, signal);
-      return { status: 200, json: { items: items.map(tickToWire), next_cursor: toCursor(nextBefore) } };
+      return { status: 200, json: { items: items.map(ledgerToWire), next_cursor: toCursor(nextBefore) } };
     },
   }),
 

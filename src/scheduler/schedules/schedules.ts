@@ -19,6 +19,15 @@ import { withInstallationTargets } from '../notify/targets.ts';
 import { pageOf } from '../page.ts';
 import { AdaptiveBatch } from './adaptive-batch.ts';
 import { type Backfilled, type BackfillRequest, scheduleNotFound, ticksInRange, ticksWithoutRun } from './backfill.ts';
+import {
+  detailsOf,
+  type Lane,
+  type LedgerEntry,
+  type ScheduleDetail,
+  type TimelineRequest,
+  timelineOf,
+  withRuns,
+} from './recent-runs.ts';
 
 export interface SchedulePage {
   /** Sorted by name. */
@@ -29,7 +38,7 @@ export interface SchedulePage {
 
 export interface TickPage {
   /** Newest first. */
-  items: Tick[];
+  items: LedgerEntry[];
   /** Pass as `before` to read the next page; `null` on the last page. */
   nextBefore: number | null;
 }
@@ -82,6 +91,10 @@ export interface Schedules {
     page: { before: number | null; limit: number },
     signal: AbortSignal,
   ): Promise<TickPage>;
+  /** Adds how the latest runs of these schedules went. */
+  scheduleDetails(schedules: readonly Schedule[], signal: AbortSignal): Promise<ScheduleDetail[]>;
+  /** The ticks of these schedules in a range, with their runs, and the ticks to come. */
+  timeline(schedules: readonly Schedule[], request: TimelineRequest, signal: AbortSignal): Promise<Lane[]>;
 }
 
 export function schedulesOf(context: SchedulerContext): Schedules {
@@ -118,8 +131,11 @@ export function schedulesOf(context: SchedulerContext): Schedules {
     },
     async ticks(name, filter, { before, limit }, signal) {
       const found = await store.ticks(name, filter, { before, limit: limit + 1 }, signal);
-      return pageOf(required(found, name), limit);
+      const { items, ...rest } = pageOf(required(found, name), limit);
+      return { ...rest, items: await withRuns(store, items, signal) };
     },
+    scheduleDetails: (schedules, signal) => detailsOf(store, schedules, signal),
+    timeline: (schedules, request, signal) => timelineOf(store, schedules, request, signal),
   };
 }
 

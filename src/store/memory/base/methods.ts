@@ -21,6 +21,7 @@ import { insertAndClaim } from '../jobs/insert-and-claim.ts';
 import { appendLogs, checkpoint, readLog, report } from '../jobs/output.ts';
 import { settle, start } from '../jobs/settle.ts';
 import { attempts, count, countAhead, list, read } from '../reads/reading.ts';
+import { recentTicks, runStates } from '../schedules/recent-ticks.ts';
 import { pruneTicks, runSchedule, ticks, ticksWithoutRun } from '../schedules/run-schedule.ts';
 import { changeSchedule, createSchedule, deleteSchedule, schedule, schedules } from '../schedules/schedules.ts';
 import { stoppedOthers, tick } from '../schedules/tick.ts';
@@ -95,6 +96,8 @@ export const reads = {
   schedule,
   schedules,
   ticks,
+  recentTicks,
+  runStates,
   ticksWithoutRun,
   readLog,
   checkpoint,

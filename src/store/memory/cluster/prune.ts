@@ -7,6 +7,7 @@ import type { Tables } from '../base/tables.ts';
 import { cutOff } from '../graph/edges.ts';
 import { toWorkflow } from '../graph/workflow-row.ts';
 import { dropKey, isOver } from '../jobs/unique.ts';
+import type { TickRow } from '../schedules/rows.ts';
 
 export function prune(tables: Tables, retention: Retention, limit: number): number {
   const now = tables.clock.now();
@@ -44,6 +45,7 @@ function pruneWorkflows(tables: Tables, { doneMs, otherMs }: Retention, limit: n
     if (count >= limit) break;
     if (row.endedAt === null || row.endedAt >= now - (toWorkflow(row).status === 'done' ? doneMs : otherMs)) continue;
     if ([...row.jobs].some((entry) => isNeeded(tables, entry))) continue;
+    if (row.line !== null) keepOutcome(tables, { workflowId: row.id }, toWorkflow(row).status);
     for (const entry of row.jobs) remove(tables, entry);
     tables.workflows.delete(row.id);
     forget(tables.notifications, ({ workflowId }) => workflowId === row.id);
@@ -57,7 +59,20 @@ function isNeeded(tables: Tables, { children }: Entry): boolean {
   return children.keys().some((id) => !isTerminal((tables.jobs.get(id) as Entry).status));
 }
 
+/** The ledger outlives the runs: it keeps how they ended. */
+function keepOutcome(
+  { ticks }: Tables,
+  { jobId, workflowId }: { jobId?: number; workflowId?: number },
+  outcome: TickRow['outcome'],
+): void {
+  const row = ticks
+    .values()
+    .find((tick) => (jobId === undefined ? tick.workflowId === workflowId : tick.jobId === jobId));
+  if (row !== undefined) row.outcome = outcome;
+}
+
 function remove(tables: Tables, entry: Entry): void {
+  if (entry.spec.tick !== null && entry.workflowId === null) keepOutcome(tables, { jobId: entry.id }, entry.status);
   cutOff(tables, entry);
   tables.cascade.delete(entry);
   dropKey(tables, entry, ['time']);

@@ -2,7 +2,7 @@
 
 import type { Line } from '../../../core/schedule/plan-line.ts';
 import type { NewSchedule, Schedule } from '../../../core/schedule/schedule.ts';
-import type { Run, Tick } from '../../../core/schedule/tick.ts';
+import type { Run, RunState, Tick } from '../../../core/schedule/tick.ts';
 import { copyJson } from '../base/copy.ts';
 
 export interface ScheduleRow extends Omit<Schedule, 'nextRun'> {
@@ -20,6 +20,8 @@ export interface LineRow extends Line {
 export interface TickRow extends Tick {
   /** The runs that it replaced, until they have been asked to stop. */
   stops: readonly Run[] | null;
+  /** How its run ended; set when the run is pruned. */
+  outcome: RunState['status'] | null;
 }
 
 export function isDueEarlier(a: LineRow, b: LineRow): boolean {
@@ -52,6 +54,6 @@ export function toSchedule(row: ScheduleRow): Schedule {
 }
 
 export function toTick(row: TickRow): Tick {
-  const { stops: _, ...tick } = row;
+  const { stops: _stops, outcome: _outcome, ...tick } = row;
   return tick;
 }

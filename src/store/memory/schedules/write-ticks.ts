@@ -95,7 +95,16 @@ function writeTick(tables: Tables, row: ScheduleRow, planned: PlannedTick, { job
     return Object.assign(before, { through: planned.through, count: before.count + planned.count, createdAt: now });
   }
   const id = (tables.lastId.tick += 1);
-  const written: TickRow = { ...fields, id, scheduleId: row.id, jobId, workflowId, createdAt: now, stops: null };
+  const written: TickRow = {
+    ...fields,
+    id,
+    scheduleId: row.id,
+    jobId,
+    workflowId,
+    createdAt: now,
+    stops: null,
+    outcome: null,
+  };
   tables.ticks.set(id, written);
   row.ledger.push(written);
   return written;

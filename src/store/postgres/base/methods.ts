@@ -26,6 +26,7 @@ import { settle, start } from '../jobs/settle.ts';
 import { count, list } from '../reads/list.ts';
 import { attempts, countAhead, graphWork, read } from '../reads/reading.ts';
 import { changeSchedule } from '../schedules/change.ts';
+import { recentTicks, runStates } from '../schedules/recent-ticks.ts';
 import { pruneTicks, runSchedule, ticks, ticksWithoutRun } from '../schedules/run-schedule.ts';
 import { createSchedule, deleteSchedule, schedule, schedules } from '../schedules/schedules.ts';
 import { stoppedOthers, tick } from '../schedules/tick.ts';
@@ -87,6 +88,8 @@ export const methods = {
   tick,
   stoppedOthers,
   ticks,
+  recentTicks,
+  runStates,
   pruneTicks,
 
   notices,

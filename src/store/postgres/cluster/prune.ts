@@ -80,6 +80,7 @@ async function pruneWorkflow(
   for (let start = 0; start < ids.length; start += PIECE) {
     await session.query(sql.pruneJobs, [numbers(ids.slice(start, start + PIECE))]);
   }
+  await session.query(sql.keepWorkflowOutcome, [id]);
   await session.query(sql.pruneWorkflow, [id]);
   await session.query(sql.pruneWorkflowNotifications, [id]);
   return ids.length;
@@ -108,7 +109,10 @@ async function pruneEnded(
     const locked = await session.query<{ job_id: number }>(sql.lockOld, [numbers(ids), status, keepMs]);
     if (locked.length === 0) return 0;
     const old = await session.query<{ job_id: number }>(sql.prunable, [numbers(locked.map(({ job_id }) => job_id))]);
-    if (old.length > 0) await session.query(sql.pruneJobs, [numbers(old.map(({ job_id }) => job_id))]);
+    if (old.length === 0) return 0;
+    const gone = numbers(old.map(({ job_id }) => job_id));
+    await session.query(sql.keepOutcomes, [gone]);
+    await session.query(sql.pruneJobs, [gone]);
     return old.length;
   });
   // Stays here while there is more to delete, and starts over at the end.

@@ -334,7 +334,7 @@ create table workron.schedule_line (
 ) with (fillfactor = 80);
 
 -- The ledger: every tick has one row, or is covered by one (scheduled_for … through). stops: the runs that this one
--- replaced, until they have been asked to stop.
+-- replaced, until they have been asked to stop. outcome: how its run ended, noted when retention deletes the run.
 create sequence workron.tick_id;
 create table workron.tick (
   id bigint primary key,
@@ -349,7 +349,8 @@ create table workron.tick (
   workflow_id bigint,
   lateness_ms bigint,
   created_at timestamptz(3) not null,
-  stops jsonb
+  stops jsonb,
+  outcome text
 );
 
 -- NOTIFICATIONS --------------------------------------------------------------------------------------------------------
@@ -446,6 +447,8 @@ create unique index tick_once on workron.tick (schedule_id, key, scheduled_for, 
 create index tick_ledger on workron.tick (schedule_id, id);
 create index tick_created on workron.tick (created_at);
 create index tick_stops on workron.tick (id) where stops is not null;
+create index tick_job on workron.tick (job_id) where job_id is not null;
+create index tick_workflow on workron.tick (workflow_id) where workflow_id is not null;
 
 create index notice_look on workron.notice ((coalesce(look_at, due)), id);
 -- Missed ticks of one schedule share one notice until it is delivered.

@@ -2,6 +2,7 @@
 
 import type { Twins } from '../../statements.ts';
 import { freeKeysIn } from './keys.ts';
+import { isFinal } from './standing.ts';
 
 export function pruneSql(s: string) {
   const freeKeys = freeKeysIn(s);
@@ -27,6 +28,10 @@ export function pruneSql(s: string) {
         select 1 from ${s}.job j where j.workflow_id = w.id and ${isNeeded('j.id')})
       order by w.id limit $3`,
     workflowJobs: `select id from ${s}.job where workflow_id = $1 order by id`,
+    keepOutcomes: `update ${s}.tick k set outcome = r.status from ${s}.run r
+      where k.job_id = any($1::bigint[]) and r.job_id = k.job_id and ${isFinal('r')}`,
+    keepWorkflowOutcome: `update ${s}.tick k set outcome = w.status from ${s}.workflow w
+      where k.workflow_id = $1 and w.id = $1`,
     pruneWorkflow: `delete from ${s}.workflow where id = $1`,
     pruneWorkflowNotifications: `delete from ${s}.notification where workflow_id = $1`,
     pruneJobs: `with gone as (select unnest($1::bigint[]) as job_id),

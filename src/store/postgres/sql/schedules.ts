@@ -7,6 +7,7 @@
 
 import type { Twins } from '../../statements.ts';
 import { instant, nowIn } from './instants.ts';
+import { isFinal, statusOf } from './standing.ts';
 
 export function schedulesSql(s: string) {
   const now = nowIn(s);
@@ -86,6 +87,16 @@ export function schedulesSql(s: string) {
     pruneTicks: `delete from ${s}.tick where id = any(array(
       select id from ${s}.tick where created_at < (select ${s}.now()) - $1::float8 * interval '1 ms'
       order by created_at limit $2 for update skip locked)) returning id`,
+    recentTicks: `select s.name as schedule, k.* from ${s}.schedule s cross join lateral (
+        select ${tickColumns} from ${s}.tick where schedule_id = s.id and created_at >= ${instant('$2::float8')}
+        order by id desc limit $3) k
+      where s.name = any($1::text[]) order by k.id desc`,
+    runStates: `select k.id, coalesce(${statusOf('l')}, r.status, w.status, k.outcome) as status,
+        case when l.job_id is null then coalesce(r.started_at, w.started_at) else l.started_at end as started_at,
+        case when l.job_id is null then coalesce(r.ended_at, w.ended_at) end as ended_at
+      from ${s}.tick k left join ${s}.live l on l.job_id = k.job_id
+        left join ${s}.run r on r.job_id = k.job_id and ${isFinal('r')} left join ${s}.workflow w on w.id = k.workflow_id
+      where k.id = any($1::bigint[]) and coalesce(${statusOf('l')}, r.status, w.status, k.outcome) is not null`,
 
     // PostgreSQL only: a schedule's row is its lock.
     /** A call that waited for the lock gets the current row. */

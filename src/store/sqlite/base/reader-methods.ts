@@ -12,7 +12,7 @@ import { steps, workflows } from '../graph/workflows.ts';
 import { readLog } from '../jobs/output.ts';
 import { count, list } from '../reads/list.ts';
 import { attempts, countAhead, graphWork } from '../reads/reading.ts';
-import { schedules, ticks } from '../schedules/list.ts';
+import { recentTicks, runStates, schedules, ticks } from '../schedules/list.ts';
 import type { Methods } from './protocol.ts';
 
 export const readerMethods = {
@@ -24,6 +24,8 @@ export const readerMethods = {
   steps,
   schedules,
   ticks,
+  recentTicks,
+  runStates,
   readLog,
   hasIntake,
   graphWork,

@@ -50,6 +50,7 @@ function pruneWorkflows(context: Context, ids: readonly number[], limit: number)
     if (count >= limit) break;
     const jobs = database.tuples<[number]>(sql.workflowJobs, id).map(([jobId]) => jobId);
     pruneJobs(context, jobs);
+    database.run(sql.keepWorkflowOutcome, id);
     database.run(sql.pruneWorkflow, id);
     database.run(sql.pruneWorkflowNotifications, id);
     count += jobs.length;
@@ -60,6 +61,7 @@ function pruneWorkflows(context: Context, ids: readonly number[], limit: number)
 function pruneJobs({ database }: Context, ids: readonly number[]): void {
   if (ids.length === 0) return;
   const gone = JSON.stringify(ids);
+  database.run(sql.keepOutcomes, gone);
   database.run(sql.pruneLogs, gone);
   database.run(sql.pruneResults, gone);
   database.run(sql.pruneRuns, gone);

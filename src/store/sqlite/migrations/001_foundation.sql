@@ -293,7 +293,7 @@ create table schedule_line (
 ) strict;
 
 -- The ledger: every tick has one row, or is covered by one (scheduled_for … through). stops: the runs that this one
--- replaced, until they have been asked to stop.
+-- replaced, until they have been asked to stop. outcome: how its run ended, noted when retention deletes the run.
 create table tick (
   id integer primary key autoincrement,
   schedule_id integer not null,
@@ -307,7 +307,8 @@ create table tick (
   workflow_id integer,
   lateness_ms integer,
   created_at integer not null,
-  stops text
+  stops text,
+  outcome text
 ) strict;
 
 -- NOTIFICATIONS --------------------------------------------------------------------------------------------------------
@@ -405,6 +406,8 @@ create unique index tick_once on tick (schedule_id, key, scheduled_for, kind) wh
 create index tick_ledger on tick (schedule_id, id);
 create index tick_created on tick (created_at);
 create index tick_stops on tick (id) where stops is not null;
+create index tick_job on tick (job_id) where job_id is not null;
+create index tick_workflow on tick (workflow_id) where workflow_id is not null;
 
 create index notice_look on notice (coalesce(look_at, due), id);
 -- Missed ticks of one schedule share one notice until it is delivered.

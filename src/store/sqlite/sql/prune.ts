@@ -16,6 +16,9 @@ export const pruneSql = {
   oldWorkflows: `select w.id from workflow w where w.ended_at < iif(w.status = 'done', ?1, ?2) and ${nobodyWaits}
     order by w.ended_at, w.id limit ?3`,
   workflowJobs: 'select id from job where workflow_id = ?',
+  keepOutcomes: `update tick set outcome = r.status from run r
+    where tick.job_id in (select value from json_each(?)) and r.job_id = tick.job_id and r.status is not null`,
+  keepWorkflowOutcome: `update tick set outcome = w.status from workflow w where tick.workflow_id = ?1 and w.id = ?1`,
   pruneWorkflow: 'delete from workflow where id = ?',
   pruneWorkflowNotifications: 'delete from notification where workflow_id = ?',
   pruneJobs: 'delete from job where id in (select value from json_each(?))',

@@ -47,6 +47,15 @@ export const schedulesSql = {
   stopped: 'update tick set stops = null where id in (select value from json_each(?))',
   pruneTicks: `delete from tick where id in (
     select id from tick where created_at < ?1 order by created_at limit ?2)`,
+  recentTicks: `select s.name as schedule, k.* from schedule s join tick k on k.id in (
+      select id from tick where schedule_id = s.id and created_at >= ?2 order by id desc limit ?3)
+    where s.name in (select value from json_each(?1)) order by k.id desc`,
+  runStates: `select k.id, coalesce(l.status, r.status, w.status, k.outcome) as status,
+      iif(l.job_id is null, coalesce(r.started_at, w.started_at), l.started_at) as started_at,
+      iif(l.job_id is null, coalesce(r.ended_at, w.ended_at), null) as ended_at
+    from json_each(?) i join tick k on k.id = i.value left join live l on l.job_id = k.job_id
+      left join run r on r.job_id = k.job_id and r.status is not null left join workflow w on w.id = k.workflow_id
+    where coalesce(l.status, r.status, w.status, k.outcome) is not null`,
 
   // SQLite only: rows are read one by one.
   lastRunOf: `select last_run as lastRun, last_verdict as lastVerdict, last_job_id as lastJobId,

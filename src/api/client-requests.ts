@@ -1,0 +1,28 @@
+/** What the calls of the client take. */
+
+import type { JobFilterInput } from './job-filter.ts';
+import type { Tick } from './tick.ts';
+import type { Workflow } from './workflow/workflow.ts';
+
+export interface ClientOptions {
+  url: string;
+  token?: string | null;
+}
+
+export interface CallOptions {
+  signal?: AbortSignal;
+}
+
+export interface SubmitOptions extends CallOptions {
+  /** A repeated call with the same key and body gets the first reply and submits nothing. */
+  idempotencyKey?: string;
+}
+
+type Page = { limit?: number; cursor?: string };
+
+export type ListQuery = Omit<JobFilterInput, 'ids'> & { ids?: string } & Page;
+export type StatsRequest = { from?: string; to?: string; step?: string; by?: 'queue' | 'outcome' };
+export type TimelineRequest = { from?: string; ahead?: string; each?: number };
+export type ScheduleQuery = { owner?: string; q?: string } & Page;
+export type TickQuery = { key?: string; kind?: Tick['kind']; verdict?: Tick['verdict'] } & Page;
+export type WorkflowQuery = { status?: Workflow['status']; name?: string } & Page;

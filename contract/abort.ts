@@ -41,6 +41,7 @@ function callsOf(store: Store, lease: Lease, waitingId: number): ((signal: Abort
     (signal) => store.registerWorker(aWorker(), signal),
     (signal) => store.workers(signal),
     (signal) => store.drainWorker(workerId, signal),
+    (signal) => store.undrainWorker(workerId, signal),
     (signal) => store.leaveWorker(workerId, signal),
     (signal) => store.addStats([], signal),
     (signal) => store.stats({ from: 0, to: 1 }, signal),

@@ -59,6 +59,15 @@ export function exerciseHints(open: OpenStore): void {
     await drain;
   });
 
+  test('hints: an undrain sends a hint to the worker, and to its waiting claim', async ({ store }) => {
+    const { id } = await register(store);
+    await store.drainWorker(id, forever);
+    const told = nextHint(store, 'workers', ({ ids }) => ids.includes(id));
+    const work = nextHint(store, 'work');
+    await store.undrainWorker(id, forever);
+    await Promise.all([told, work]);
+  });
+
   test('hints: a scheduled job sends a hint with its due time', async ({ store }) => {
     const due = nextHint(store, 'due');
     const job = await submitOne(store, aJob({ delayMs: 60_000 }));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { aJob, aWorker, LEASE_MS } from './kit/builders.ts';
-import { beat, claimOne, forever, register, succeed } from './kit/steps.ts';
+import { beat, claim, claimOne, forever, register, submit, succeed } from './kit/steps.ts';
 import { type OpenStore, withStore } from './kit/store.ts';
 
 const DAY_MS = 86_400_000;
@@ -63,6 +63,29 @@ export function exerciseWorkers(open: OpenStore): void {
       ['draining', 'online'],
     );
     assert.equal(await store.drainWorker(9_999, forever), undefined);
+  });
+
+  test('workers: undrain takes a drain back: it is online, hears it, and is given jobs', async ({ store }) => {
+    await submit(store, [aJob()]);
+    const { id } = await register(store);
+    await store.drainWorker(id, forever);
+    assert.deepEqual(await claim(store, id), []);
+    assert.equal((await store.undrainWorker(id, forever))?.state, 'online');
+    assert.equal((await beat(store, id, []))?.drain, false);
+    assert.equal((await claim(store, id)).length, 1);
+    assert.equal((await store.undrainWorker(id, forever))?.state, 'online', 'a second time changes nothing');
+    assert.equal(await store.undrainWorker(9_999, forever), undefined);
+  });
+
+  test('workers: an offline worker stays offline when it is undrained, and is online when it comes back', async ({
+    store,
+  }) => {
+    const { id } = await register(store);
+    await store.drainWorker(id, forever);
+    await store.leaveWorker(id, forever);
+    assert.equal((await store.undrainWorker(id, forever))?.state, 'offline');
+    assert.equal((await beat(store, id, []))?.drain, false);
+    assert.equal((await store.workers(forever))[0]?.state, 'online');
   });
 
   test('workers: a worker that leaves is offline at once', async ({ store }) => {

@@ -26,3 +26,7 @@ export type TimelineRequest = { from?: string; ahead?: string; each?: number };
 export type ScheduleQuery = { owner?: string; q?: string } & Page;
 export type TickQuery = { key?: string; kind?: Tick['kind']; verdict?: Tick['verdict'] } & Page;
 export type WorkflowQuery = { status?: Workflow['status']; name?: string } & Page;
+
+export function submitCall({ idempotencyKey, ...options }: SubmitOptions) {
+  return idempotencyKey === undefined ? options : { headers: { 'idempotency-key': idempotencyKey }, ...options };
+}

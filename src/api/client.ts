@@ -1,15 +1,16 @@
 /** A client of the API for programs and pages. It needs nothing but `fetch`. */
 
-import type {
-  CallOptions,
-  ClientOptions,
-  ListQuery,
-  ScheduleQuery,
-  StatsRequest,
-  SubmitOptions,
-  TickQuery,
-  TimelineRequest,
-  WorkflowQuery,
+import {
+  type CallOptions,
+  type ClientOptions,
+  type ListQuery,
+  type ScheduleQuery,
+  type StatsRequest,
+  type SubmitOptions,
+  submitCall,
+  type TickQuery,
+  type TimelineRequest,
+  type WorkflowQuery,
 } from './client-requests.ts';
 import type { Cluster } from './cluster.ts';
 import type { CutEvent, Event, OutputEvent } from './event.ts';
@@ -266,6 +267,11 @@ export class Client {
     return this.#http.json(routes.drainWorker, { params: { id }, ...options });
   }
 
+  /** Takes a drain back. A worker that has already left stays offline. */
+  undrainWorker(id: string, options: CallOptions = {}): Promise<Worker> {
+    return this.#http.json(routes.undrainWorker, { params: { id }, ...options });
+  }
+
   /** Returns what the schedules did since `from` (a day), and what they will do in the time `ahead` (6 h). */
   timeline({ from, ahead, each, ...options }: CallOptions & TimelineRequest = {}): Promise<Timeline> {
     return this.#http.json(routes.readTimeline, { query: { from, ahead, each }, ...options });
@@ -290,8 +296,4 @@ export class Client {
   ready(options: CallOptions = {}): Promise<Readiness> {
     return this.#http.report(routes.readReady, options);
   }
-}
-
-function submitCall({ idempotencyKey, ...options }: SubmitOptions) {
-  return idempotencyKey === undefined ? options : { headers: { 'idempotency-key': idempotencyKey }, ...options };
 }

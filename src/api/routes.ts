@@ -127,6 +127,7 @@ export const routes = {
   deleteQueue: route('DELETE', '/queues/:name', 'operate').of<{ reply: Empty }>(),
   listWorkers: route('GET', '/workers', 'read').of<{ reply: Out<typeof WorkerList> }>(),
   drainWorker: route('POST', '/workers/:id/drain', 'operate').of<{ body?: Empty; reply: Worker }>(),
+  undrainWorker: route('POST', '/workers/:id/undrain', 'operate').of<{ body?: Empty; reply: Worker }>(),
   previewSchedule: route('POST', '/schedules/preview', 'read').of<{
     body: SchedulePreviewRequestInput;
     reply: SchedulePreview;

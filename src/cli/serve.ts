@@ -40,7 +40,8 @@ async function serveRemoteWorker(settings: Settings, { log, shutdown }: Process)
   const urls = settings.schedulerUrls;
   await using source = httpSource({ urls, token: settings.token, log, version });
   process.stdout.write(`Workron worker: ${settings.workers} slots for ${urls.join(', ')}\n`);
-  await runWorker({ source, handlers: await remoteHandlers(settings), settings, log, shutdown });
+  const handlers = await remoteHandlers(settings);
+  await runWorker({ source, staysDrained: false, handlers, settings, log, shutdown });
   return true;
 }
 
@@ -113,13 +114,13 @@ async function runNode({ node, backend, settings, roles, log, shutdown }: NodePr
   const about = { roles, store: store.driver, location: store.location, url: node.url ?? undefined };
   log.info({ instance_id: instanceId, ...about }, 'started');
   shutdown.drain.addEventListener('abort', () => node.drain());
+  const staysDrained = roles.some((role) => role !== 'worker');
   if (roles.includes('worker')) {
     const handlers = backend === null ? {} : await localHandlers(settings, backend);
-    await runWorker({ source: (backend ?? node).source(), handlers, settings, log, shutdown, metrics: node.metrics });
+    const source = (backend ?? node).source();
+    await runWorker({ source, staysDrained, handlers, settings, log, shutdown, metrics: node.metrics });
   }
-  // A worker may be drained through the API; the other roles of its process go on.
-  const hasOtherRoles = roles.some((role) => role !== 'worker');
-  if (hasOtherRoles && !shutdown.drain.aborted) await once(shutdown.drain, 'abort');
+  if (staysDrained && !shutdown.drain.aborted) await once(shutdown.drain, 'abort');
   return isWell;
 }
 
@@ -134,13 +135,15 @@ function notifyOf(settings: Settings): NotifyContext {
 
 interface WorkerProcess extends Process {
   source: JobSource;
+  staysDrained: boolean;
   handlers: Handlers;
   settings: Settings;
   metrics?: Metrics;
 }
 
 /** Works until a first signal, then drains the worker. A second signal stops the jobs that still run. */
-async function runWorker({ source, handlers, settings, log, shutdown, metrics }: WorkerProcess): Promise<void> {
+async function runWorker(options: WorkerProcess): Promise<void> {
+  const { source, staysDrained, handlers, settings, log, shutdown, metrics } = options;
   const { createWorker, drainWorker, webhooksTo } = await import('../node/worker.ts');
   const { workers: slots, queues, tags, resources, workerName: name, pidNamespace } = settings;
   const worker = createWorker({
@@ -153,6 +156,7 @@ async function runWorker({ source, handlers, settings, log, shutdown, metrics }:
     tags,
     resources,
     pidNamespace,
+    staysDrained,
     handlers,
     webhooks: webhooksTo(settings.notifyAllowPrivate),
     metrics,

@@ -241,6 +241,7 @@ export class Workron implements AsyncDisposable {
       tags,
       resources,
       pidNamespace,
+      staysDrained: true,
       handlers,
       webhooks: this.#webhooks,
       metrics: this.#backend.metrics,

@@ -14,6 +14,8 @@ import { newInstanceId } from './instance-id.ts';
 import { version } from './version.ts';
 
 interface NodeWorkerOptions extends Omit<WorkerProfile, 'name' | 'handlers'>, Pick<Settings, 'pidNamespace'> {
+  /** True if the process goes on after a drain; then the worker can be asked to take jobs again. */
+  staysDrained: boolean;
   source: JobSource;
   log: Log;
   /** Host and pid if `null`. */
@@ -25,7 +27,7 @@ interface NodeWorkerOptions extends Omit<WorkerProfile, 'name' | 'handlers'>, Pi
 }
 
 export function createWorker(options: NodeWorkerOptions): Worker {
-  const { source, log, name, webhooks, metrics, pidNamespace, ...profile } = options;
+  const { source, log, name, webhooks, metrics, pidNamespace, staysDrained, ...profile } = options;
   const handlers = { [WEBHOOK_HANDLER]: webhooks, ...options.handlers };
   const worker = new Worker({
     source,
@@ -35,6 +37,7 @@ export function createWorker(options: NodeWorkerOptions): Worker {
     log,
     handlers,
     pidNamespace,
+    staysDrained,
   });
   if (metrics !== undefined) metrics.stuckSlots = () => worker.stuckSlots;
   return worker;

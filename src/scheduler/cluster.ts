@@ -20,6 +20,7 @@ export interface Cluster {
   deleteQueue(name: string, signal: AbortSignal): Promise<void>;
   workers(signal: AbortSignal): Promise<WorkerRow[]>;
   drainWorker(id: number, signal: AbortSignal): Promise<WorkerRow>;
+  undrainWorker(id: number, signal: AbortSignal): Promise<WorkerRow>;
   stats(range: { from: number; to: number }, signal: AbortSignal): Promise<StatRow[]>;
   /** The processes that share this store, and the leader of each duty. */
   cluster(signal: AbortSignal): Promise<ClusterView>;
@@ -36,15 +37,17 @@ export function clusterOf({ store }: SchedulerContext): Cluster {
       throw new WorkronError('illegal_transition', `Queue ${name} has unfinished jobs; cancel or move them first`);
     },
     workers: (signal) => store.workers(signal),
-    async drainWorker(id, signal) {
-      const worker = await store.drainWorker(id, signal);
-      if (worker === undefined) throw new WorkronError('worker_not_found', `No worker ${id}`);
-      return worker;
-    },
+    drainWorker: async (id, signal) => known(await store.drainWorker(id, signal), id),
+    undrainWorker: async (id, signal) => known(await store.undrainWorker(id, signal), id),
     stats: (range, signal) => store.stats(range, signal),
     async cluster(signal) {
       const [instances, duties] = await Promise.all([store.instances(signal), store.duties(signal)]);
       return { instances, duties };
     },
   };
+}
+
+function known(worker: WorkerRow | undefined, id: number): WorkerRow {
+  if (worker === undefined) throw new WorkronError('worker_not_found', `No worker ${id}`);
+  return worker;
 }

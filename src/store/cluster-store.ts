@@ -24,6 +24,9 @@ export interface ClusterStore {
   /** Asks a worker to finish its jobs and leave. Returns `undefined` if there is no such worker. */
   drainWorker(id: number, signal: AbortSignal): Promise<WorkerRow | undefined>;
 
+  /** Takes a drain back: the worker is given jobs again. Returns `undefined` if there is no such worker. */
+  undrainWorker(id: number, signal: AbortSignal): Promise<WorkerRow | undefined>;
+
   /** Marks a worker that leaves as offline at once. Jobs that it still holds are left to its lease. */
   leaveWorker(id: number, signal: AbortSignal): Promise<void>;
 

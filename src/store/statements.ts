@@ -138,6 +138,7 @@ export const TWINS = {
     workers: 'One worker or all, with the number of jobs that each runs.',
     drainWorker:
       'Asks a worker to drain. Stored beside the state, so that it outlives an offline worker that comes back.',
+    undrainWorker: 'Takes a drain back.',
     leaveWorker: 'Marks a worker that leaves as offline.',
   },
   operations: {

@@ -9,6 +9,7 @@ import type { Log } from '../ops/log.ts';
 import { monotonicMs } from '../ops/monotonic.ts';
 import { type ClaimPlan, planClaim } from './claim/claim-plan.ts';
 import { Claimer } from './claim/claimer.ts';
+import { Drain } from './claim/drain.ts';
 import { Prefetch } from './claim/prefetch.ts';
 import { commandExecutor } from './command/command-executor.ts';
 import type { JobSource, WorkerProfile } from './job-source.ts';
@@ -44,6 +45,8 @@ export interface WorkerOptions {
   launch?: (options: Parameters<typeof openLauncher>[0]) => Promise<CommandLauncher>;
   /** How long one claim waits for work. */
   claimWaitMs?: number;
+  /** True if a worker that was asked to drain stays until it may take jobs again, because its process goes on. */
+  staysDrained?: boolean;
 }
 
 export class Worker {
@@ -59,17 +62,19 @@ export class Worker {
   /** Jobs that are held, but have no slot yet. */
   readonly #prefetch: Prefetch;
   readonly #held = new HeldAssignments();
-  readonly #draining = new AbortController();
+  readonly #drain: Drain;
   readonly #leaving = new AbortController();
   readonly #ended = Promise.withResolvers<void>();
   #launcher: CommandLauncher | null = null;
-  #onIdle: (() => void) | undefined;
   #started = false;
 
   constructor(options: WorkerOptions) {
     this.#options = options;
     const { source, profile, clock, random, log } = options;
     const common = { source, clock, random, log };
+    // A handler that ignores its signal does not keep the worker from leaving.
+    const isIdle = () => this.#held.size === 0 && this.#runner.isIdle;
+    this.#drain = new Drain({ stays: options.staysDrained ?? false, isIdle });
     this.#output = new OutputWriter({ ...common, lease: this.#lease, monotonicMs });
     this.#runner = new Runner({
       profile,
@@ -131,7 +136,7 @@ export class Worker {
     return this.#runner.slots.used;
   }
 
-  /** Works until it is drained or stopped; resolves once it has left. Rejects only if it cannot run at all. */
+  /** Works until it leaves, and resolves then. Rejects only if it cannot run at all. */
   async run(): Promise<void> {
     this.#started = true;
     const { profile, log, pidNamespace = 'auto', launch = openLauncher } = this.#options;
@@ -140,7 +145,7 @@ export class Worker {
       await using launcher = profile.commands ? await launch({ pidNamespace, folder, log }) : null;
       this.#launcher = launcher;
       if (launcher !== null) this.#runner.commands = commandExecutor({ launcher, output: this.#output, folder, log });
-      await this.#membership.register(this.#draining.signal);
+      await this.#membership.register(this.#drain.signal);
       if (this.#membership.isKnown) await this.#work();
     } finally {
       this.#ended.resolve();
@@ -149,7 +154,8 @@ export class Worker {
 
   /** Claims no more jobs, waits for running ones to end or time out, reports them and leaves. */
   async drain(): Promise<void> {
-    this.#beginDraining();
+    this.#drain.leave();
+    this.#prefetch.returnAll();
     if (this.#started) await this.#ended.promise;
   }
 
@@ -175,11 +181,10 @@ export class Worker {
       this.#heartbeater.run(() => this.#membership.current, leaving),
       watchContact({ lease: this.#lease, clock, heartbeatMs, onCutOff: () => this.#cutOff() }, leaving),
     ];
-    await this.#claimer.run(this.#draining.signal);
-    await new Promise<void>((resolve) => {
-      this.#onIdle = resolve;
-      this.#checkIdle();
-    });
+    do {
+      await this.#claimer.run(this.#drain.signal);
+      await this.#drain.over();
+    } while (!this.#drain.isOn);
     this.#leaving.abort(new Error('leaving'));
     await Promise.all(loops);
     await leaseKeeper?.[Symbol.asyncDispose]();
@@ -217,18 +222,13 @@ export class Worker {
       if (job.prefetched) this.#prefetch.add(assignment);
       else this.#runner.run(assignment);
     }
-    if (this.#draining.signal.aborted) this.#prefetch.returnAll();
+    if (this.#drain.isOn) this.#prefetch.returnAll();
     // In the next turn of the event loop, so that the next claim is sent before these jobs block the loop.
     setImmediate(() => {
       this.#prefetch.fill(this.#runner);
       void this.#prefetch.shed(this.#leaving.signal);
     });
     return true;
-  }
-
-  #beginDraining(): void {
-    this.#draining.abort(new Error('draining'));
-    this.#prefetch.returnAll();
   }
 
   #return(assignment: Assignment): void {
@@ -245,12 +245,12 @@ export class Worker {
     this.#prefetch.fill(this.#runner);
     if (this.#runner.slots.used === 0) this.#prefetch.rest();
     this.#claimer.wake();
-    this.#checkIdle();
+    this.#drain.check();
   }
 
   #release(assignment: Assignment): void {
     this.#held.delete(assignment);
-    this.#checkIdle();
+    this.#drain.check();
   }
 
   #lose(assignment: Assignment): void {
@@ -274,10 +274,10 @@ export class Worker {
       this.#options.log.warn({ job_id: lease.jobId, attempt: lease.attempt }, 'lease lost; stopping the job');
       this.#lose(assignment);
     }
-    if (drain && !this.#draining.signal.aborted) {
-      this.#options.log.info({ worker_id: this.#membership.current.workerId }, 'worker was asked to drain');
-      this.#beginDraining();
-    }
+    if (!this.#drain.obey(drain)) return;
+    const { workerId } = this.#membership.current;
+    this.#options.log.info({ worker_id: workerId }, `worker was asked to ${drain ? 'drain' : 'take jobs again'}`);
+    if (drain) this.#prefetch.returnAll();
   }
 
   #renew(sentAt: number): void {
@@ -290,11 +290,6 @@ export class Worker {
     this.#prefetch.returnAll();
     this.#runner.cutOff();
     // The process waits for this worker to leave, and no scheduler can be reached to take its reports.
-    if (this.#draining.signal.aborted && this.#lease.isOver && this.#runner.isIdle) this.#settler.giveUp();
-  }
-
-  /** A handler that ignores its signal does not keep the worker from leaving. */
-  #checkIdle(): void {
-    if (this.#onIdle !== undefined && this.#held.size === 0 && this.#runner.isIdle) this.#onIdle();
+    if (this.#drain.leaves && this.#lease.isOver && this.#runner.isIdle) this.#settler.giveUp();
   }
 }

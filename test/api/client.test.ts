@@ -29,6 +29,7 @@ test('the client does all that the API does', async () => {
   assert.equal((await client.operation(bulk.operation?.id ?? '')).action, 'cancel');
   assert.equal((await client.workers())[0]?.id, worker);
   assert.equal((await client.drainWorker(worker)).state, 'draining');
+  assert.equal((await client.undrainWorker(worker)).state, 'online');
   assert.equal((await client.stats({ from: '1h' })).totals.failed, 0);
   assert.equal((await client.health()).status, 'ok');
   server.scheduler.drain();

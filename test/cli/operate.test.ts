@@ -51,6 +51,11 @@ async function workerOf({ server }: Setup): Promise<string> {
   return await eventually(async () => (await api<{ items: Job[] }>(server.url, '/workers')).items[0]?.id);
 }
 
+async function nameOf({ server }: Setup, id: string): Promise<string | undefined> {
+  const { items } = await api<{ items: { id: string; name: string }[] }>(server.url, '/workers');
+  return items.find((worker) => worker.id === id)?.name;
+}
+
 /** For tests that do not mind others. */
 let shared: Setup;
 before(async () => {
@@ -157,6 +162,34 @@ describe('command line', { concurrency: 2 }, () => {
     assert.equal((await workron('workers', 'drain', '999999')).code, 3);
     const drained = await workron('workers', 'drain', id);
     assert.deepEqual([drained.code, drained.stdout], [0, `worker ${id} (ada) is draining\n`]);
+  });
+
+  test('workers: a drained worker of `up` is brought back by undrain; one that has left is told to be started again', async () => {
+    await using setup = await setUp();
+    const { workron, server } = setup;
+    const own = await workerOf(setup);
+    assert.equal((await workron('workers', 'drain', own)).code, 0);
+    const job = await given(setup, 'true');
+    const { code, stdout } = await workron('status');
+    assert.equal(code, 1);
+    assert.match(stdout, /no worker is online, and 1 job waits/);
+    const undrained = await workron('workers', 'undrain', own);
+    assert.deepEqual(
+      [undrained.code, undrained.stdout],
+      [0, `worker ${own} (${await nameOf(setup, own)}) takes jobs again\n`],
+    );
+    await hasStatus(setup, job, 'done');
+    assert.equal((await workron('workers', 'undrain', '999999')).code, 3);
+
+    const { worker_id: other } = await api<{ worker_id: string }>(server.url, '/workers/register', {
+      protocol: 1,
+      name: 'eve',
+    });
+    await api(server.url, `/workers/${other}/leave`, {});
+    assert.equal(
+      (await workron('workers', 'undrain', other)).stdout,
+      `worker ${other} (eve) is offline: start it again\n`,
+    );
   });
 
   test('status: one look, and its parts with --json', async () => {

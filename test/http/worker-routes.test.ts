@@ -72,6 +72,10 @@ test('heartbeat: an empty body renews everything; an unlisted lease of a seen cl
   assert.deepEqual(body, { cancel: [lease], lost: [{ job_id: '999', attempt: 1 }], drain: false });
   await server.call('POST', `/workers/${worker}/drain`);
   assert.equal((await server.call('POST', path, {})).body.drain, true);
+  assert.equal((await server.call('POST', `/workers/${worker}/undrain`)).body.state, 'online');
+  assert.equal((await server.call('POST', path, {})).body.drain, false);
+  assert.equal((await server.call('POST', `/workers/${worker}/undrain`, { when: 'now' })).status, 400);
+  assert.equal((await server.call('POST', '/workers/999/undrain')).body.code, 'worker_not_found');
   assert.equal((await server.call('POST', '/workers/999/heartbeat', {})).body.code, 'worker_not_found');
   for (const bad of [{ leases: 1 }, { leases: [{ job_id: id }] }, { leases: [{ job_id: 'x', attempt: 1 }] }]) {
     assert.equal((await server.call('POST', path, bad)).status, 400, JSON.stringify(bad));

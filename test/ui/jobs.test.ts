@@ -226,6 +226,18 @@ test('queues: a pause is shown on waiting jobs and can be ended, and a limit can
   assert.equal((await dashboard.client.wait(id, { timeout: '60s' })).status, 'done');
 });
 
+test('workers: a drained worker is brought back with one press', async () => {
+  await using screen = await dashboard.open('/ui/workers');
+  const { page } = screen;
+  await page.getByRole('button', { name: 'Drain…' }).click();
+  await page.getByRole('button', { name: 'Drain it' }).click();
+  await page.getByRole('button', { name: 'Undrain' }).click();
+  await page.getByText('takes jobs again').waitFor();
+  await page.getByRole('button', { name: 'Drain…' }).waitFor();
+  const { id } = await dashboard.client.submit({ command: 'true' });
+  assert.equal((await dashboard.client.wait(id, { timeout: '60s' })).status, 'done');
+});
+
 test('phone width: the list, a job and its log are usable', async () => {
   await dashboard.client.submit({ name: 'small', command: 'echo on a phone' });
   await using screen = await dashboard.open('/ui/jobs?name=small', {

@@ -47,6 +47,62 @@ test('worker: the scheduler can ask it to drain', async () => {
   assert.deepEqual(source.left, [1]);
 });
 
+test('worker: undrained while it still works, it claims again and stays', async () => {
+  const source = new ScriptedSource();
+  const held = Promise.withResolvers<void>();
+  await using _running = new TestWorker(source, { handlers: { hold: () => held.promise, quick: () => 1 } });
+  const [first] = source.submit({ handler: 'hold' }) as [number];
+  await source.until(() => source.claims.length > 0);
+  source.drain = true;
+  const beats = source.beats.length;
+  await source.until(() => source.beats.length > beats + 2);
+  const [second] = source.submit({ handler: 'quick' }) as [number];
+  source.drain = false;
+  await source.outcome(second);
+  held.resolve();
+  await source.outcome(first);
+  assert.deepEqual(source.left, []);
+});
+
+test('worker: a drained worker whose process goes on claims nothing, stays, and can be brought back more than once', async () => {
+  const source = new ScriptedSource();
+  await using running = new TestWorker(source, { staysDrained: true, handlers: { quick: () => 1 } });
+  for (let round = 0; round < 2; round += 1) {
+    source.drain = true;
+    const beats = source.beats.length;
+    await source.until(() => source.beats.length > beats + 2);
+    const claims = source.claims.length;
+    const [id] = source.submit({ handler: 'quick' }) as [number];
+    await source.until(() => source.beats.length > beats + 5);
+    assert.equal(source.claims.length, claims);
+    source.drain = false;
+    await source.outcome(id);
+  }
+  source.drain = true;
+  const beats = source.beats.length;
+  await source.until(() => source.beats.length > beats + 2);
+  assert.deepEqual(source.left, []);
+  await running.worker.drain();
+  assert.deepEqual(source.left, [1]);
+});
+
+test('worker: the process wants it to leave: the scheduler cannot bring it back', async () => {
+  const source = new ScriptedSource();
+  const held = Promise.withResolvers<void>();
+  await using running = new TestWorker(source, { staysDrained: true, handlers: { hold: () => held.promise } });
+  source.submit({ handler: 'hold' });
+  await source.until(() => source.beats.some(({ leases }) => leases.length > 0));
+  const drained = running.worker.drain();
+  const claims = source.claims.length;
+  source.submit({ handler: 'hold' });
+  const beats = source.beats.length;
+  await source.until(() => source.beats.length > beats + 3);
+  held.resolve();
+  await drained;
+  assert.equal(source.claims.length, claims);
+  assert.deepEqual(source.left, [1]);
+});
+
 test('worker: stop ends what runs and reports it as interrupted', async () => {
   const source = new ScriptedSource();
   await using running = new TestWorker(source);

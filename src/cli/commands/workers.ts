@@ -21,9 +21,9 @@ const COLUMNS: readonly Column<Worker>[] = [
   { title: 'SEEN', text: (worker) => when(worker.last_heartbeat) },
 ];
 
-/** `workron workers`: lists them; `drain` makes one finish its jobs and leave. */
+/** `workron workers`: lists them; `drain` makes one finish its jobs, `undrain` lets it take jobs again. */
 export function workersCommand(): Command {
-  const command = clientCommand('workers', 'List workers; drain them');
+  const command = clientCommand('workers', 'List workers; drain them and bring them back');
   command.allowExcessArguments().action(async () => {
     refuseExtra(command);
     const { items } = await connect(command).json(routes.listWorkers);
@@ -32,19 +32,34 @@ export function workersCommand(): Command {
     else if (quiet) print(items.map((worker) => `${worker.id}\n`).join(''));
     else print(items.length === 0 ? 'no workers' : renderTable(COLUMNS, items, terminalWidth()));
   });
-  return command.addCommand(drainCommand());
+  return command.addCommand(drainCommand()).addCommand(undrainCommand());
 }
 
 function drainCommand(): Command {
-  const command = clientCommand('drain', 'Ask workers to finish what they run, take nothing new, and leave');
+  const command = clientCommand('drain', 'Ask workers to finish what they run and take nothing new');
+  return forEachWorker(command, routes.drainWorker, () => 'is draining');
+}
+
+function undrainCommand(): Command {
+  const command = clientCommand('undrain', 'Let draining workers take jobs again');
+  return forEachWorker(command, routes.undrainWorker, ({ state }) =>
+    state === 'offline' ? 'is offline: start it again' : 'takes jobs again',
+  );
+}
+
+function forEachWorker(
+  command: Command,
+  route: typeof routes.drainWorker | typeof routes.undrainWorker,
+  describe: (worker: Worker) => string,
+): Command {
   return command.argument('<id...>', 'Worker ids').action(async (ids: string[]) => {
     const connection = connect(command);
-    const drained: Worker[] = [];
-    for (const id of ids) drained.push(await connection.json(routes.drainWorker, { params: { id } }));
+    const workers: Worker[] = [];
+    for (const id of ids) workers.push(await connection.json(route, { params: { id } }));
     const { json, quiet } = outputOf(command);
-    if (json) printJson(drained.length === 1 ? drained[0] : drained);
+    if (json) printJson(workers.length === 1 ? workers[0] : workers);
     else
-      for (const worker of drained)
-        print(quiet ? worker.id : `worker ${worker.id} (${oneLine(worker.name)}) is draining`);
+      for (const worker of workers)
+        print(quiet ? worker.id : `worker ${worker.id} (${oneLine(worker.name)}) ${describe(worker)}`);
   });
 }

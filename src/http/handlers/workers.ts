@@ -33,6 +33,15 @@ export const workerHandlers = {
     },
   }),
 
+  undrainWorker: handler(routes.undrainWorker, {
+    summary: 'Take a drain back: the worker is given jobs again; one that has already left stays offline',
+    body: nothing.optional(),
+    replies: { 200: Worker },
+    async handle({ scheduler, params, signal }) {
+      return { status: 200, json: workerToWire(await scheduler.undrainWorker(workerId(params), signal)) };
+    },
+  }),
+
   registerWorker: handler(routes.registerWorker, {
     summary: 'Register a worker with what it can run; every call returns a new id',
     body: Registration,

@@ -79,6 +79,7 @@ export type Action =
   | { type: 'promote'; limit: number }
   | { type: 'queue'; queue: string; paused: boolean | null; maxRunning: number | null | undefined }
   | { type: 'drain'; worker: number }
+  | { type: 'undrain'; worker: number }
   | { type: 'leave'; worker: number }
   | { type: 'retire'; forgetAfter: number }
   | { type: 'prune'; keep: number; limit: number }
@@ -242,6 +243,7 @@ export const action: fc.Arbitrary<Action> = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('drain'), worker: pick }) },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('undrain'), worker: pick }) },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('leave'), worker: pick }) },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('retire'), forgetAfter: fc.integer({ min: 1, max: 9 }) }) },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('prune'), keep: fc.integer({ min: 1, max: 9 }), limit: few }) },

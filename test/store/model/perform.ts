@@ -141,8 +141,12 @@ export async function perform(world: World, action: Action): Promise<unknown> {
       const settings = { ...(paused === null ? {} : { paused }), ...(maxRunning === undefined ? {} : { maxRunning }) };
       return store.setQueue(queue, settings, forever);
     }
-    case 'drain': {
-      const row = await store.drainWorker(pickOf(world.workers, action.worker) ?? 0, forever);
+    case 'drain':
+    case 'undrain': {
+      const workerId = pickOf(world.workers, action.worker) ?? 0;
+      const row = await (action.type === 'drain'
+        ? store.drainWorker(workerId, forever)
+        : store.undrainWorker(workerId, forever));
       return row === undefined ? 'unknown' : { ...row, id: undefined, workerId: row.id };
     }
     case 'leave':

@@ -7,7 +7,7 @@ import { advanceOperation, createOperation, openOperations, operation } from '..
 import { prune } from '../cluster/prune.ts';
 import { deleteQueue, queues, setQueue } from '../cluster/queues.ts';
 import { addStats, stats } from '../cluster/stats.ts';
-import { drainWorker, leaveWorker, registerWorker, retireWorkers, workers } from '../cluster/workers.ts';
+import { drainWorker, leaveWorker, registerWorker, retireWorkers, undrainWorker, workers } from '../cluster/workers.ts';
 import { cascade } from '../graph/cascade.ts';
 import { expand } from '../graph/expand.ts';
 import { insertWorkflow, steps, workflow, workflows } from '../graph/workflows.ts';
@@ -62,6 +62,7 @@ export const writes = {
   deleteQueue,
   registerWorker,
   drainWorker,
+  undrainWorker,
   leaveWorker,
   addStats,
   createOperation,

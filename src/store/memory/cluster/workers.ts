@@ -29,6 +29,16 @@ export function drainWorker(tables: Tables, id: number): WorkerRow | undefined {
   return rowOf(tables, worker);
 }
 
+export function undrainWorker(tables: Tables, id: number): WorkerRow | undefined {
+  const worker = tables.workers.get(id);
+  if (worker === undefined) return undefined;
+  worker.draining = false;
+  tables.changes.changedWorker(id);
+  // Its waiting claim has found nothing.
+  tables.changes.madeWork();
+  return rowOf(tables, worker);
+}
+
 export function leaveWorker(tables: Tables, id: number): void {
   const worker = tables.workers.get(id);
   if (worker !== undefined) worker.offline = true;

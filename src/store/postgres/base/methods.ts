@@ -8,7 +8,7 @@ import { advanceOperation, createOperation, openOperations, operation } from '..
 import { prune } from '../cluster/prune.ts';
 import { deleteQueue, queues, setQueue } from '../cluster/queues.ts';
 import { addStats, stats } from '../cluster/stats.ts';
-import { drainWorker, leaveWorker, registerWorker, retireWorkers, workers } from '../cluster/workers.ts';
+import { drainWorker, leaveWorker, registerWorker, retireWorkers, undrainWorker, workers } from '../cluster/workers.ts';
 import { adopt } from '../graph/adopt.ts';
 import { cascade } from '../graph/cascade.ts';
 import { expand } from '../graph/expand.ts';
@@ -103,6 +103,7 @@ export const methods = {
   registerWorker,
   workers,
   drainWorker,
+  undrainWorker,
   leaveWorker,
   addStats,
   stats,

@@ -75,6 +75,15 @@ export async function drainWorker(context: Context, id: number, signal: AbortSig
   return row;
 }
 
+export async function undrainWorker(context: Context, id: number, signal: AbortSignal): Promise<WorkerRow | undefined> {
+  const { database, sql, hints } = context;
+  await database.query(sql.undrainWorker, [id], signal);
+  const [row] = await readWorkers(context, id, signal);
+  // Its waiting claim has found nothing.
+  if (row !== undefined) hints.announce({ workers: [id], work: true });
+  return row;
+}
+
 export async function leaveWorker({ database, sql, direct }: Context, id: number, signal: AbortSignal): Promise<void> {
   await database.query(sql.leaveWorker, [id], signal);
   direct.release(id);

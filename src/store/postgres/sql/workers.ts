@@ -18,6 +18,9 @@ export function workersSql(s: string) {
     drainWorker: `update ${s}.worker set profile = profile || '{"draining": true}',
         state = case when state = 'online' then 'draining' else state end
       where id = $1`,
+    undrainWorker: `update ${s}.worker set profile = profile - 'draining',
+        state = case when state = 'draining' then 'online' else state end
+      where id = $1`,
     leaveWorker: `update ${s}.worker set state = 'offline' where id = $1`,
 
     // PostgreSQL only: a worker's session lock has its id as key and is taken before its row is visible.

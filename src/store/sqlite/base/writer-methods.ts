@@ -7,7 +7,7 @@ import { advanceOperation, createOperation, openOperations, operation } from '..
 import { prune } from '../cluster/prune.ts';
 import { deleteQueue, setQueue } from '../cluster/queues.ts';
 import { addStats } from '../cluster/stats.ts';
-import { drainWorker, leaveWorker, registerWorker, retireWorkers } from '../cluster/workers.ts';
+import { drainWorker, leaveWorker, registerWorker, retireWorkers, undrainWorker } from '../cluster/workers.ts';
 import { adopt } from '../graph/adopt.ts';
 import { cascade } from '../graph/cascade.ts';
 import { expand } from '../graph/expand.ts';
@@ -67,6 +67,7 @@ const writes = {
   deleteQueue,
   registerWorker,
   drainWorker,
+  undrainWorker,
   leaveWorker,
   addStats,
   createOperation,

@@ -37,6 +37,14 @@ export function drainWorker(context: Context, id: number): WorkerRow | undefined
   return workerById(context, id);
 }
 
+export function undrainWorker(context: Context, id: number): WorkerRow | undefined {
+  if (context.database.run(sql.undrainWorker, id) === 0) return undefined;
+  context.effects.changedWorker(id);
+  // Its waiting claim has found nothing.
+  context.effects.madeRoom();
+  return workerById(context, id);
+}
+
 export function leaveWorker({ database }: Context, id: number): void {
   database.run(sql.leaveWorker, id);
 }

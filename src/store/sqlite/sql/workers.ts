@@ -12,5 +12,7 @@ export const workersSql = {
   drainWorker: `update worker set state = iif(state = 'offline', state, 'draining'),
       profile = json_set(profile, '$.draining', json('true'))
     where id = ?`,
+  undrainWorker: `update worker set state = iif(state = 'draining', 'online', state), profile = json_remove(profile, '$.draining')
+    where id = ?`,
   leaveWorker: `update worker set state = 'offline' where id = ?`,
 } satisfies Twins<'workers'>;

@@ -1,0 +1,79 @@
+import { Link } from 'wouter';
+import type { Worker } from '../../../../src/api/worker.ts';
+import { Meter } from '../../parts/meter.tsx';
+import { State } from '../../parts/state.tsx';
+import { When } from '../../parts/when.tsx';
+import { visibleLine } from '../../words/visible-text.ts';
+import { NowRunning } from './now-running.tsx';
+
+interface WorkerCardProps {
+  worker: Worker;
+  onDrain: () => void;
+  onUndrain: () => void;
+}
+
+export function WorkerCard({ worker, onDrain, onUndrain }: WorkerCardProps) {
+  return (
+    <article className={worker.state === 'offline' ? 'card card-faint' : 'card'} aria-label={`Worker ${worker.name}`}>
+      <header className="card-head">
+        <h2>
+          <bdi>{visibleLine(worker.name)}</bdi>
+        </h2>
+        <State of={worker.state} />
+      </header>
+      <p className="with-meter">
+        <span>
+          {worker.running} of {worker.slots} slots
+        </span>
+        <Meter value={worker.running} of={worker.slots} label={`Slots of ${worker.name} in use`} />
+      </p>
+      <p className="faint small-text">
+        {worker.attachment} · {visibleLine(worker.host)}
+        {worker.pid !== null && ` · pid ${worker.pid}`} · heartbeat <When at={worker.last_heartbeat} /> · since{' '}
+        <When at={worker.registered_at} />
+      </p>
+      <dl className="pairs">
+        {factsOf(worker).map(([title, text]) =>
+          text === '' ? null : (
+            <div key={title}>
+              <dt>{title}</dt>
+              <dd>
+                <bdi>{visibleLine(text)}</bdi>
+              </dd>
+            </div>
+          ),
+        )}
+      </dl>
+      {worker.running > 0 && <NowRunning workerId={worker.id} />}
+      <footer className="card-foot">
+        <Link href={`/jobs?worker_id=${worker.id}`}>Its jobs</Link>
+        <span className="spacer" />
+        {worker.state === 'online' && (
+          <button type="button" className="small" onClick={onDrain}>
+            Drain…
+          </button>
+        )}
+        {worker.state === 'draining' && (
+          <button type="button" className="small" onClick={onUndrain}>
+            Undrain
+          </button>
+        )}
+      </footer>
+    </article>
+  );
+}
+
+function factsOf(worker: Worker): [string, string][] {
+  return [
+    ['queues', worker.queues === null ? 'all' : worker.queues.join(', ')],
+    ['runs', [worker.commands ? 'commands' : '', ...worker.handlers].filter((each) => each !== '').join(', ')],
+    ['tags', worker.tags.join(', ')],
+    [
+      'resources',
+      Object.entries(worker.resources)
+        .map(([name, amount]) => `${name} ${amount}`)
+        .join(', '),
+    ],
+    ['version', worker.version],
+  ];
+}

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { DEFAULT_SPEC, type Job } from '../src/core/job.ts';
 import type { JobFilter } from '../src/core/job-filter.ts';
+import { type ListedJob, MAX_LISTED_LENGTH, MAX_LISTED_PARENTS } from '../src/core/job-filter.ts';
 import type { Store } from '../src/store/store.ts';
 import { aJob, jobs } from './kit/builders.ts';
 import {
@@ -8,6 +9,7 @@ import {
   cancel,
   claim,
   claimOne,
+  FAILED,
   fail,
   forever,
   ids,
@@ -57,6 +59,58 @@ export function exerciseList(open: OpenStore): void {
     const listed = await store.list({}, { before: null, limit: 100 }, forever);
     assert.equal(listed.length, 7);
     assert.deepEqual(await store.read(ids(listed), forever), listed);
+  });
+
+  test('list: long fields are cut and named, and read returns all of them', async ({ store }) => {
+    const long = 'ä😀'.repeat(5_000);
+    const parents = ids(await submit(store, jobs(102)));
+    const command = await submitOne(store, aJob({ command: `echo ${long}`, env: { LONG: long, SHORT: 'x' } }));
+    const handler = await claimOne(
+      store,
+      aJob({ command: null, handler: 'h', input: { text: [long] }, priority: 9, maxAttempts: 1 }),
+    );
+    await succeed(store, handler, { text: long });
+    const failed = await claimOne(store, aJob({ priority: 9, maxAttempts: 1 }));
+    const thrown = { name: 'E', message: long, code: null, details: null, causes: [] };
+    await report(store, failed, { ...FAILED, error: long, thrown });
+    const child = await submitOne(
+      store,
+      aJob({ dependsOn: parents.map((jobId) => ({ jobId, condition: 'ended' as const })) }),
+    );
+
+    const listed = new Map((await store.list({}, { before: null, limit: 4 }, forever)).map((job) => [job.id, job]));
+    const at = (id: number) => listed.get(id) as ListedJob;
+    const cutAt = MAX_LISTED_LENGTH;
+    assert.deepEqual(at(command.id).cut, ['command', 'env']);
+    assert.equal(at(command.id).command, Array.from(`echo ${long}`).slice(0, cutAt).join(''));
+    assert.deepEqual(at(command.id).env, {});
+    assert.deepEqual(at(handler.job.id).cut, ['input', 'result']);
+    assert.deepEqual([at(handler.job.id).input, at(handler.job.id).result], [null, null]);
+    assert.deepEqual(at(failed.job.id).cut, ['error', 'thrown']);
+    assert.equal(at(failed.job.id).error, Array.from(long).slice(0, cutAt).join(''));
+    assert.equal(at(failed.job.id).thrown, null);
+    assert.deepEqual(at(child.id).cut, ['depends_on']);
+    assert.deepEqual(
+      at(child.id).dependsOn.map(({ jobId }) => jobId),
+      parents.slice(0, MAX_LISTED_PARENTS),
+    );
+
+    const whole = new Map((await store.read([...listed.keys()], forever)).map((job) => [job.id, job]));
+    assert.equal(whole.get(command.id)?.command, `echo ${long}`);
+    assert.deepEqual(whole.get(command.id)?.env, { LONG: long, SHORT: 'x' });
+    assert.deepEqual(whole.get(handler.job.id)?.input, { text: [long] });
+    assert.deepEqual(whole.get(handler.job.id)?.result, { text: long });
+    assert.deepEqual([whole.get(failed.job.id)?.error, whole.get(failed.job.id)?.thrown], [long, thrown]);
+    assert.equal(whole.get(child.id)?.dependsOn.length, parents.length);
+    assert.ok([...whole.values()].every((job) => !('cut' in job)));
+  });
+
+  test('list: what just fits is not cut', async ({ store }) => {
+    const fits = '😀'.repeat(MAX_LISTED_LENGTH);
+    const { id } = await submitOne(store, aJob({ command: fits, env: { SHORT: 'x' } }));
+    const [job] = await store.list({}, { before: null, limit: 1 }, forever);
+    assert.deepEqual([job], await store.read([id], forever));
+    assert.equal(job?.command, fits);
   });
 
   test('list: filters by status', async ({ store }) => {

@@ -8,9 +8,10 @@ import {
   type JobSpec,
   type NewJob,
 } from '../core/job.ts';
+import type { ListedJob as DomainListedJob } from '../core/job-filter.ts';
 import { type NotifyEvent, WEBHOOK_HANDLER } from '../core/notify.ts';
 import { toIdOrNull, toInstant, toInstantOrNull } from './fields.ts';
-import type { Attempt, Job, JobDetail, SubmittedJob } from './job.ts';
+import type { Attempt, Job, JobDetail, ListedJob, SubmittedJob } from './job.ts';
 import { type JobSubmission, parentOf } from './job-submission.ts';
 import { notifyFrom, notifyToWire } from './notify.ts';
 import { tickOfJobToWire } from './tick-of-job.ts';
@@ -98,6 +99,10 @@ export function jobToWire(job: DomainJob): Job {
     progress: job.progress,
     cancel_requested_at: toInstantOrNull(job.cancelRequestedAt),
   };
+}
+
+export function listedJobToWire(job: DomainListedJob): ListedJob {
+  return job.cut === undefined ? jobToWire(job) : { ...jobToWire(job), cut: [...job.cut] };
 }
 
 interface DetailedJob extends DomainJob {

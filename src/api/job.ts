@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { CONDITIONS } from '../core/dag/conditions.ts';
 import { ATTEMPT_OUTCOMES, BACKOFF_TYPES, ON_DISCONNECT, REASONS, RERUN, STATUSES } from '../core/job.ts';
+import { CUT_FIELDS } from '../core/job-filter.ts';
 import { duration, wireId, wireInstant } from './fields.ts';
 import { NotificationSubject, NotifyView, SentNotification } from './notify.ts';
 import { Progress } from './report.ts';
@@ -116,9 +117,24 @@ const SubmittedJobs = named('SubmittedJobs', itemsOf(SubmittedJob));
 /** One job for one job, a list for an array. */
 export const Submitted = named('Submitted', z.union([SubmittedJob, SubmittedJobs]));
 
+/** A job in a list. `GET /jobs/{id}` has all of it. */
+export const ListedJob = named(
+  'ListedJob',
+  z.object({
+    ...jobShape,
+    cut: z
+      .array(z.enum(CUT_FIELDS))
+      .meta({
+        description: 'Fields too long for a list: text is shortened, JSON is left out. Read the job for all of it.',
+      })
+      .exactOptional(),
+  }),
+);
+export type ListedJob = z.output<typeof ListedJob>;
+
 export const JobPage = named(
   'JobPage',
-  pageOf(Job).extend({
+  pageOf(ListedJob).extend({
     searched_back_to: wireInstant
       .nullable()
       .meta({

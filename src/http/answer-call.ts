@@ -5,6 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { decode, decodeFromJobs, invalid } from '../api/decode.ts';
 import type { Log } from '../ops/log.ts';
+import type { AnswerBudget, AnswerRoom } from './answer-budget.ts';
 import { type Answer, type Call, type Chunks, type RouteHandler, Serialized, type Shared } from './handler.ts';
 import { readJson } from './read-json.ts';
 
@@ -12,12 +13,14 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 const NO_BYTES = Buffer.alloc(0);
 /** A caller that reads nothing for this long is disconnected. */
 const STALL_MS = 30_000;
+/** A caller that has not read a whole answer by then is disconnected: until then the answer is in memory. */
+const SEND_MS = 120_000;
 
 export async function answerCall(
   handler: RouteHandler,
   request: FastifyRequest,
   reply: FastifyReply,
-  shared: Shared & { closing: AbortSignal },
+  shared: Shared & { closing: AbortSignal; answers: AnswerBudget },
   log: Log,
 ): Promise<unknown> {
   const hangUp = new AbortController();
@@ -27,7 +30,8 @@ export async function answerCall(
   const signal = handler.long ? AbortSignal.any([hangUp.signal, shared.closing]) : hangUp.signal;
   const call = callOf(handler, request, { shared, log: log.child({ request_id: request.id }), signal });
   try {
-    return await sendAnswer(await handler.handle(call), reply, call);
+    const room = isRead(handler) ? await roomUntilSent(shared.answers, reply, signal) : undefined;
+    return await sendAnswer(await handler.handle(call), reply, { call, room });
   } catch (error) {
     if (shared.closing.aborted && signal.aborted && !hangUp.signal.aborted) throw shared.closing.reason;
     if (!hangUp.signal.aborted) throw error;
@@ -35,6 +39,24 @@ export async function answerCall(
     reply.hijack();
     return reply;
   }
+}
+
+/** Requests of workers and probes are not held up by readers; streams are sent no faster than they are read. */
+function isRead({ route, long, quiet }: RouteHandler): boolean {
+  return route.method === 'GET' && !long && !quiet;
+}
+
+async function roomUntilSent(answers: AnswerBudget, reply: FastifyReply, signal: AbortSignal): Promise<AnswerRoom> {
+  const room = await answers.take(signal);
+  const deadline = setTimeout(() => reply.raw.destroy(), SEND_MS).unref();
+  const release = (): void => {
+    clearTimeout(deadline);
+    room.release();
+  };
+  reply.raw.once('finish', release);
+  reply.raw.once('close', release);
+  if (reply.raw.destroyed) release();
+  return { resize: (bytes) => room.resize(bytes), release };
 }
 
 function callOf(
@@ -66,16 +88,28 @@ function decodeBody(handler: RouteHandler, bytes: Buffer, contentType: string | 
   throw invalid([{ pointer: '', detail: 'expected a JSON body' }]);
 }
 
-async function sendAnswer(answer: Answer, reply: FastifyReply, call: Call): Promise<unknown> {
+async function sendAnswer(
+  answer: Answer,
+  reply: FastifyReply,
+  { call, room }: { call: Call; room: AnswerRoom | undefined },
+): Promise<unknown> {
   reply.code(answer.status).headers(answer.headers ?? {});
+  const send = (text: string): FastifyReply => {
+    room?.resize(text.length);
+    return reply.send(text);
+  };
   if ('json' in answer) {
     reply.type(JSON_TYPE);
-    if (!(answer.json instanceof Serialized)) return reply.send(JSON.stringify(answer.json));
+    if (!(answer.json instanceof Serialized)) return send(JSON.stringify(answer.json));
     const { content } = answer.json;
-    return typeof content === 'string' ? reply.send(content) : stream(content, reply, call);
+    if (typeof content === 'string') return send(content);
+    room?.release();
+    return stream(content, reply, call);
   }
   reply.type(answer.type);
-  return 'text' in answer ? reply.send(answer.text) : stream(answer.chunks, reply, call);
+  if ('text' in answer) return send(answer.text);
+  room?.release();
+  return stream(answer.chunks, reply, call);
 }
 
 async function stream(chunks: Chunks, reply: FastifyReply, call: Call): Promise<FastifyReply> {

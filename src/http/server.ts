@@ -9,6 +9,7 @@ import { PAGE_PATH, routes } from '../api/routes.ts';
 import { WorkronError } from '../core/error.ts';
 import type { Log } from '../ops/log.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
+import { AnswerBudget } from './answer-budget.ts';
 import { answerCall } from './answer-call.ts';
 import { authenticate, authorize, type Principal } from './authenticate.ts';
 import { ConcurrencyLimit } from './concurrency-limit.ts';
@@ -85,7 +86,7 @@ declare module 'fastify' {
   }
 }
 
-type Context = Shared & { closing: AbortSignal };
+type Context = Shared & { closing: AbortSignal; answers: AnswerBudget };
 
 export function createServer(options: ServerOptions): HttpServer {
   const { scheduler, token, log } = options;
@@ -100,6 +101,7 @@ export function createServer(options: ServerOptions): HttpServer {
     streams: new ConcurrencyLimit(options.maxStreams ?? 1_000),
     document: memo(() => apiDocument(HANDLERS, options.version)),
     closing: closing.signal,
+    answers: new AnswerBudget(),
   };
   const app = createApp(log);
   addChecks(app, options, context);

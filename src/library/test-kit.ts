@@ -194,7 +194,11 @@ export class TestKit implements AsyncDisposable {
     let before: number | null = null;
     do {
       const page = await this.#backend.node.scheduler.jobs({}, { before, limit: 1_000 }, NEVER);
-      for (const { handler, input } of page.items) if (handler === type.name) inputs.push(input as Input);
+      for (const job of page.items) {
+        if (job.handler !== type.name) continue;
+        const { input } = job.cut?.includes('input') ? await this.#backend.node.scheduler.job(job.id, NEVER) : job;
+        inputs.push(input as Input);
+      }
       before = page.nextBefore;
     } while (before !== null);
     return inputs.reverse();

@@ -1,14 +1,17 @@
 /** Reading jobs. */
 
 import type { Attempt, Job } from '../core/job.ts';
-import type { JobFilter } from '../core/job-filter.ts';
+import type { JobFilter, ListedJob } from '../core/job-filter.ts';
 
 export interface ReadStore {
   /** Returns the jobs with these ids, in that order; unknown ids are left out. */
   read(ids: readonly number[], signal: AbortSignal): Promise<Job[]>;
 
-  /** Returns jobs newest first (id descending), below `before` if given. */
-  list(filter: JobFilter, page: { before: number | null; limit: number }, signal: AbortSignal): Promise<Job[]>;
+  /**
+   * Returns jobs newest first (id descending), below `before` if given. Long fields are cut before they are read, so that the
+   * memory that a list needs depends on its length alone.
+   */
+  list(filter: JobFilter, page: { before: number | null; limit: number }, signal: AbortSignal): Promise<ListedJob[]>;
 
   /** The number of jobs that match, counted up to `atMost`. */
   count(filter: JobFilter, atMost: number, signal: AbortSignal): Promise<number>;

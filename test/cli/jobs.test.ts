@@ -39,6 +39,16 @@ async function ok(...args: string[]): Promise<string> {
   return stdout.replace(/\n$/, '');
 }
 
+test('jobs: says that a long command is cut, and job shows all of it', async () => {
+  const command = `: ${'x'.repeat(5_000)} end`;
+  const id = await given(command, { queue: 'long', delay: '1h' });
+  const { stdout, stderr } = await workron('jobs', '--queue', 'long');
+  assert.match(stdout, /x…\s/);
+  assert.match(stderr, new RegExp(`workron job ${id}`));
+  assert.deepEqual(JSON.parse(await ok('jobs', '--queue', 'long', '--json'))[0].cut, ['command']);
+  assert.match(await ok('job', id), / end/);
+});
+
 /** A job for other commands to act on. */
 async function given(command: string, fields: Record<string, unknown> = {}): Promise<string> {
   return (await api<Job>(server.url, '/jobs', { command, ...fields })).id;

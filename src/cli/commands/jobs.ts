@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Job } from '../../api/job.ts';
+import type { ListedJob } from '../../api/job.ts';
 import { isTerminal } from '../../core/job.ts';
 import { clientCommand, connect, type Output, outputOf, print, terminalWidth } from '../client-command.ts';
 import { note } from '../errors/report.ts';
@@ -13,7 +13,7 @@ import { listJobs } from './list-jobs.ts';
 
 const WATCH_EVERY_MS = 1_000;
 
-const COLUMNS: readonly Column<Job>[] = [
+const COLUMNS: readonly Column<ListedJob>[] = [
   { title: 'ID', text: (job) => job.id, align: 'right' },
   { title: 'STATUS', text: (job) => stateText(job.status), format: (job) => stateFormat(job.status) },
   { title: 'JOB', text: titleOf, flexible: true },
@@ -43,27 +43,30 @@ export function jobsCommand(): Command {
       const { jobs, more, searchedBackTo } = await read();
       print(render(jobs, output));
       if (output.json || output.quiet) return;
+      const cut = jobs.find((job) => job.cut !== undefined);
+      if (cut !== undefined) note(`long fields are cut; see all with: workron job ${cut.id}`);
       if (more) note(`there are more: --limit ${options.limit * 2}`);
       else if (searchedBackTo !== null) note(`looked for text back to ${searchedBackTo}, not in older jobs`);
     });
 }
 
-function render(jobs: readonly Job[], { json, quiet }: Output): string {
+function render(jobs: readonly ListedJob[], { json, quiet }: Output): string {
   if (json) return JSON.stringify(jobs);
   if (quiet) return jobs.map((job) => `${job.id}\n`).join('');
   return jobs.length === 0 ? 'no jobs\n' : renderTable(COLUMNS, jobs, terminalWidth());
 }
 
-function titleOf(job: Pick<Job, 'name' | 'command' | 'handler' | 'step' | 'index'>): string {
-  return oneLine(job.name ?? stepOf(job) ?? job.command ?? job.handler ?? '');
+function titleOf(job: ListedJob): string {
+  const more = job.cut?.includes('command') ? '…' : '';
+  return oneLine(job.name ?? stepOf(job) ?? (job.command === null ? (job.handler ?? '') : job.command + more));
 }
 
 /** `count`, or `count[3]` for an item. */
-function stepOf({ step, index }: Pick<Job, 'step' | 'index'>): string | null {
+function stepOf({ step, index }: ListedJob): string | null {
   return step === null || index === null ? step : `${step}[${index}]`;
 }
 
-function noteOf(job: Job): string {
+function noteOf(job: ListedJob): string {
   if (job.status === 'running') return job.cancel_requested_at === null ? '' : 'being stopped';
   if (job.status === 'scheduled') return `due ${when(job.run_at)}`;
   if (job.status === 'failed' && job.error !== null) return oneLine(job.error.split('\n')[0] ?? '');

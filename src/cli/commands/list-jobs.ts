@@ -1,4 +1,4 @@
-import type { Job } from '../../api/job.ts';
+import type { ListedJob } from '../../api/job.ts';
 import { routes } from '../../api/routes.ts';
 import type { Connection } from '../connection.ts';
 import type { Filter } from '../flags/filter.ts';
@@ -6,7 +6,7 @@ import type { Filter } from '../flags/filter.ts';
 const MAX_PAGE_SIZE = 200;
 
 interface Listed {
-  jobs: Job[];
+  jobs: ListedJob[];
   /** True if more jobs match. */
   more: boolean;
   /** Jobs submitted before this instant were not searched for text; `null` if all were. */
@@ -15,7 +15,7 @@ interface Listed {
 
 /** Returns the newest `limit` jobs that match, from as many pages as needed. */
 export async function listJobs(connection: Connection, filter: Filter, limit: number): Promise<Listed> {
-  const jobs: Job[] = [];
+  const jobs: ListedJob[] = [];
   let cursor: string | undefined;
   for (;;) {
     const size = Math.min(MAX_PAGE_SIZE, limit - jobs.length);

@@ -7,7 +7,14 @@ import { AttemptList, Job, JobDetail, JobPage, Submitted, SubmittedJob, WaitQuer
 import { JobCancel, JobEdit } from '../../api/job-edit.ts';
 import { filterFromWire, JobListQuery } from '../../api/job-filter.ts';
 import { JobSubmission, JobsSubmission, MAX_ARRAY_BYTES, MAX_JOB_BYTES, MAX_JOBS } from '../../api/job-submission.ts';
-import { attemptToWire, jobDetailToWire, jobToWire, newJobFrom, submittedJobToWire } from '../../api/job-wire.ts';
+import {
+  attemptToWire,
+  jobDetailToWire,
+  jobToWire,
+  listedJobToWire,
+  newJobFrom,
+  submittedJobToWire,
+} from '../../api/job-wire.ts';
 import { BulkAnswer, BulkRequest, Operation, operationToWire } from '../../api/operation.ts';
 import { Checkpoint } from '../../api/report.ts';
 import { pathOf } from '../../api/route.ts';
@@ -50,7 +57,7 @@ export const jobHandlers = {
         ...(filter.q !== undefined && { newest: NEWEST_WITH_TEXT }),
       };
       const page = await scheduler.jobs(wanted, { before: beforeFrom(cursor), limit }, signal);
-      const json: JobPage = { items: page.items.map(jobToWire), next_cursor: toCursor(page.nextBefore) };
+      const json: JobPage = { items: page.items.map(listedJobToWire), next_cursor: toCursor(page.nextBefore) };
       if (filter.q !== undefined) {
         json.searched_back_to = toInstantOrNull(await searchedBackTo(scheduler, NEWEST_WITH_TEXT, signal));
       }

@@ -3,7 +3,7 @@
 import { WorkronError } from '../../core/error.ts';
 import { type HistoryEntry, historyOf, MAX_HISTORY_PARENTS } from '../../core/history.ts';
 import type { Attempt, Job, NewJob } from '../../core/job.ts';
-import type { JobFilter } from '../../core/job-filter.ts';
+import type { JobFilter, ListedJob } from '../../core/job-filter.ts';
 import type { Operation } from '../../core/operation.ts';
 import type { LogPiece } from '../../core/output.ts';
 import type { Wake } from '../../ops/wake.ts';
@@ -24,7 +24,7 @@ export interface JobView extends Job, JobNotifications {
 }
 
 export interface JobPage {
-  items: Job[];
+  items: ListedJob[];
   /** Pass as `before` to read the next page; `null` on the last page. */
   nextBefore: number | null;
 }

@@ -1,5 +1,11 @@
-import { type Attempt, isWaiting, type Job } from '../../../core/job.ts';
-import type { JobFilter } from '../../../core/job-filter.ts';
+import { type Attempt, DEFAULT_SPEC, isWaiting, type Job } from '../../../core/job.ts';
+import {
+  type CutField,
+  type JobFilter,
+  type ListedJob,
+  listedJob,
+  MAX_LISTED_LENGTH,
+} from '../../../core/job-filter.ts';
 import { type Entry, endOf } from '../base/entry.ts';
 import { isAhead } from '../base/live.ts';
 import { jobOf, type Tables } from '../base/tables.ts';
@@ -11,13 +17,69 @@ export function read(tables: Tables, ids: readonly number[]): Job[] {
   });
 }
 
-export function list(tables: Tables, filter: JobFilter, page: { before: number | null; limit: number }): Job[] {
-  const found: Job[] = [];
+export function list(tables: Tables, filter: JobFilter, page: { before: number | null; limit: number }): ListedJob[] {
+  const found: ListedJob[] = [];
   for (const entry of newestFirst(tables, page.before)) {
     if (found.length >= page.limit || isTooOld(tables, entry, filter)) break;
-    if (matches(entry, filter)) found.push(jobOf(tables, entry));
+    if (matches(entry, filter)) found.push(listed(tables, entry));
   }
   return found;
+}
+
+/** Cuts before it copies. */
+function listed(tables: Tables, entry: Entry): ListedJob {
+  const cut: CutField[] = [];
+  const spec = { ...entry.spec };
+  const end = { ...endOf(entry) };
+  let { result } = entry;
+  if (isLongText(spec.command)) {
+    spec.command = shortened(spec.command);
+    cut.push('command');
+  }
+  for (const field of ['input', 'env', 'notify'] as const) {
+    if (!isLongJson(spec[field])) continue;
+    Object.assign(spec, { [field]: DEFAULT_SPEC[field] });
+    cut.push(field);
+  }
+  if (isLongText(end.error)) {
+    end.error = shortened(end.error);
+    cut.push('error');
+  }
+  if (isLongJson(end.thrown)) {
+    end.thrown = null;
+    cut.push('thrown');
+  }
+  if (isLongJson(result)) {
+    result = null;
+    cut.push('result');
+  }
+  return listedJob(jobOf(tables, cut.length === 0 ? entry : { ...entry, spec, end, result }), cut);
+}
+
+/** Counts characters as SQL does: those outside of the basic plane are one. */
+function isLongText(text: string | null): text is string {
+  return (
+    text !== null &&
+    text.length > MAX_LISTED_LENGTH &&
+    Array.from(text.slice(0, 2 * MAX_LISTED_LENGTH + 1)).length > MAX_LISTED_LENGTH
+  );
+}
+
+function shortened(text: string): string {
+  return Array.from(text.slice(0, 2 * MAX_LISTED_LENGTH))
+    .slice(0, MAX_LISTED_LENGTH)
+    .join('');
+}
+
+/** The lengths of JSON values. Stored values never change. */
+const lengths = new WeakMap<object, number>();
+
+function isLongJson(value: unknown): boolean {
+  if (typeof value === 'string') return value.length > MAX_LISTED_LENGTH;
+  if (typeof value !== 'object' || value === null) return false;
+  const length = lengths.get(value) ?? JSON.stringify(value).length;
+  lengths.set(value, length);
+  return length > MAX_LISTED_LENGTH;
 }
 
 export function count(tables: Tables, filter: JobFilter, atMost: number): number {

@@ -2,6 +2,7 @@
 
 import type { Condition } from '../../../core/dag/conditions.ts';
 import type { Job, JobSpec, Reason, Status } from '../../../core/job.ts';
+import { type CutField, type ListedJob, listedJob } from '../../../core/job-filter.ts';
 import type { Thrown } from '../../../core/outcome.ts';
 import { decodeSpec, type StoredSpec, uniqueKeyOf } from '../../spec.ts';
 
@@ -47,6 +48,12 @@ export interface JobRow extends SpecRow {
   rerun_of: number | null;
   /** Parents with their conditions, by id; `null` for none. */
   depends_on: [number, Condition][] | null;
+  /** What a list has cut; `null` for a job that was read whole. */
+  cut: CutField[] | null;
+}
+
+export function decodeListedJob(row: JobRow): ListedJob {
+  return listedJob(decodeJob(row), row.cut ?? []);
 }
 
 export function decodeJob(row: JobRow): Job {

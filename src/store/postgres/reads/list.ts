@@ -1,14 +1,14 @@
 /** Lists and counts by any filter. */
 
-import { isTerminal, type Job, STATUSES, type Status } from '../../../core/job.ts';
-import type { JobFilter } from '../../../core/job-filter.ts';
+import { isTerminal, STATUSES, type Status } from '../../../core/job.ts';
+import type { JobFilter, ListedJob } from '../../../core/job-filter.ts';
 import { CREATION_SLACK_MS, endWith } from '../../list-bounds.ts';
 import type { Context } from '../base/context.ts';
 import type { Statement } from '../base/database.ts';
 import { numbers } from '../base/values.ts';
-import { jobsFrom, lastRun } from '../sql/read.ts';
+import { lastRun, listedJobsFrom } from '../sql/read.ts';
 import { statusOf } from '../sql/standing.ts';
-import { decodeJob, type JobRow } from './job-row.ts';
+import { decodeListedJob, type JobRow } from './job-row.ts';
 
 interface Built {
   text: string;
@@ -25,10 +25,10 @@ export async function list(
   filter: JobFilter,
   page: { before: number | null; limit: number },
   signal: AbortSignal,
-): Promise<Job[]> {
+): Promise<ListedJob[]> {
   const { text, values } = listQuery(context, await bounded(context, filter, signal), page);
   const rows = await context.database.query<JobRow>({ text }, values, signal);
-  return rows.map(decodeJob);
+  return rows.map(decodeListedJob);
 }
 
 export async function count(context: Context, filter: JobFilter, atMost: number, signal: AbortSignal): Promise<number> {
@@ -69,7 +69,7 @@ async function bounded(
 function listQuery(dialect: Dialect, filter: Bounded, page: { before: number | null; limit: number }): Built {
   const { text, values } = idsQuery(dialect, filter, page);
   return {
-    text: `with page as materialized (${text}) select ${jobsFrom(dialect.schema)} where j.id = any(array(select id from page)) order by j.id desc`,
+    text: `with page as materialized (${text}) select ${listedJobsFrom(dialect.schema)} where j.id = any(array(select id from page)) order by j.id desc`,
     values,
   };
 }

@@ -1,12 +1,47 @@
 /** Reading jobs. */
 
+import { MAX_LISTED_LENGTH, MAX_LISTED_PARENTS } from '../../../core/job-filter.ts';
 import type { Twins } from '../../statements.ts';
 import { order } from './claim.ts';
 import { isPending, statusOf } from './standing.ts';
 
+/** The columns that a list cuts. */
+interface Cuttable {
+  spec: string;
+  error: string;
+  thrown: string;
+  result: string;
+  /** The names of the fields that are cut. */
+  cut: string;
+}
+
+const whole: Cuttable = { spec: 'j.spec', error: 'r.error', thrown: 'r.thrown', result: 'x.value', cut: 'null' };
+
+const isLong = (text: string) => `length(${text}) > ${MAX_LISTED_LENGTH}`;
+const unlessLong = (json: string) => `case when ${isLong(`${json}::text`)} then null else ${json} end`;
+const namesOf = (long: readonly (readonly [name: string, text: string])[]) =>
+  `array_remove(array[${long.map(([name, text]) => `case when ${isLong(text)} then '${name}' end`).join(', ')}], null)`;
+/** Keys of the stored spec. The value of an item is not shown with its job. */
+const inSpec = ['command', 'input', 'env', 'notify', 'item'].map((key) => [key, `(j.spec ->> '${key}')`] as const);
+
+const short: Cuttable = {
+  spec: `case when ${inSpec.map(([, text]) => isLong(text)).join(' or ')} then (j.spec - ${namesOf(inSpec)})
+      || case when j.spec ? 'command' then jsonb_build_object('command', left(j.spec ->> 'command', ${MAX_LISTED_LENGTH})) else '{}' end
+    else j.spec end as spec`,
+  error: `left(r.error, ${MAX_LISTED_LENGTH}) as error`,
+  thrown: `${unlessLong('r.thrown')} as thrown`,
+  result: unlessLong('x.value'),
+  cut: namesOf([
+    ...inSpec.filter(([key]) => key !== 'item'),
+    ['error', 'r.error'],
+    ['thrown', 'r.thrown::text'],
+    ['result', 'x.value::text'],
+  ]),
+};
+
 /** A job as `decodeJob` takes it, from the aliases j (job), l (live), r (run), w (worker), x (result). */
-const jobColumns = `
-  j.id, j.queue, j.kind, j.name, j.priority, j.tags, j.spec, j.created_at,
+const jobColumns = ({ spec, error, thrown, result, cut }: Cuttable) => `
+  j.id, j.queue, j.kind, j.name, j.priority, j.tags, ${spec}, j.created_at,
   coalesce(${statusOf('l')}, r.status) as status, coalesce(l.attempt, r.attempts) as attempt,
   coalesce(l.failures, r.failures, 0) as failures, coalesce(l.interruptions, r.interruptions, 0) as interruptions,
   coalesce(l.snoozes, r.snoozes, 0) as snoozes, coalesce(l.losses, r.losses, 0) as losses, coalesce(l.due, r.due) as due,
@@ -15,19 +50,28 @@ const jobColumns = `
   case when l.job_id is null then r.worker_id else l.worker_id end as worker_id,
   case when ${statusOf('l')} = 'running' then coalesce(l.renewed_at, w.seen_at) end as heard_at,
   case when l.job_id is null then r.cancel_requested_at else l.cancel_requested_at end as cancel_requested_at,
-  case when ${statusOf('l')} <> 'running' then l.expires_at end as expires_at, r.exit_code, r.signal, r.error, r.thrown, r.reason, x.value as result,
+  case when ${statusOf('l')} <> 'running' then l.expires_at end as expires_at, r.exit_code, r.signal, ${error}, ${thrown}, r.reason, ${result} as result,
   p.attempt as progress_attempt, p.fraction, p.note,
-  j.workflow_id, j.step_key, j.group_id, j.group_index, j.rerun_of, n.depends_on`;
+  j.workflow_id, j.step_key, j.group_id, j.group_index, j.rerun_of, n.depends_on, ${cut} as cut`;
 
-/** Where a list of jobs is read from. */
-export function jobsFrom(s: string): string {
-  return `${jobColumns}
-    from ${s}.job j left join ${s}.live l on l.job_id = j.id ${lastRun(s)}
+/** The columns and tables of jobs that are read whole. */
+function jobsFrom(s: string): string {
+  return `${jobColumns(whole)} from ${jobTables(s, `${s}.edge e where e.child_id = j.id`)}`;
+}
+
+/** The columns and tables of jobs in lists, whose long fields are cut. */
+export function listedJobsFrom(s: string): string {
+  const edges = `(select * from ${s}.edge where child_id = j.id order by parent_id limit ${MAX_LISTED_PARENTS + 1}) e`;
+  return `${jobColumns(short)} from ${jobTables(s, edges)}`;
+}
+
+function jobTables(s: string, edges: string): string {
+  return `${s}.job j left join ${s}.live l on l.job_id = j.id ${lastRun(s)}
     left join ${s}.worker w on w.id = l.worker_id left join ${s}.result x on x.job_id = j.id
     left join ${s}.progress p on p.job_id = j.id
     left join lateral (
       select json_agg(json_build_array(e.parent_id, e.condition) order by e.parent_id) as depends_on
-      from ${s}.edge e where e.child_id = j.id) n on true`;
+      from ${edges}) n on true`;
 }
 
 /** The run row shown with a job: for an unfinished job the last attempt with an error, for an ended one the row that ended it. */

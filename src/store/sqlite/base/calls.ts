@@ -6,7 +6,7 @@ import type { NewWorkflow } from '../../../core/dag/new-workflow.ts';
 import type { Workflow, WorkflowStep } from '../../../core/dag/workflow.ts';
 import type { ClaimedJob, Job, NewJob } from '../../../core/job.ts';
 import type { JobEdit } from '../../../core/job-edit.ts';
-import type { JobFilter } from '../../../core/job-filter.ts';
+import type { JobFilter, ListedJob } from '../../../core/job-filter.ts';
 import type { Settled, Success } from '../../../core/lease.ts';
 import type { Delivery } from '../../../core/notice.ts';
 import { PROBE_BYTES } from '../../../core/output.ts';
@@ -21,7 +21,7 @@ import { decodeStep } from '../graph/workflows.ts';
 import type { ClaimAnswer } from '../jobs/claim.ts';
 import { encodeNewJobs, insertCall } from '../jobs/new-job-row.ts';
 import type { SettledRow, SuccessRow } from '../jobs/settle.ts';
-import { CLAIMED, type ClaimedRow, decodeClaimedJob, decodeJob, idOf } from '../reads/job-row.ts';
+import { CLAIMED, type ClaimedRow, decodeClaimedJob, decodeJob, decodeListedJob, idOf } from '../reads/job-row.ts';
 import type { ReaderMethods } from './reader-methods.ts';
 import type { Calls } from './thread.ts';
 import type { WriterMethods } from './writer-methods.ts';
@@ -184,8 +184,8 @@ async function list(
   filter: JobFilter,
   page: { before: number | null; limit: number },
   signal: AbortSignal,
-): Promise<Job[]> {
-  return (await reader.call('list', [filter, page], signal)).map(decodeJob);
+): Promise<ListedJob[]> {
+  return (await reader.call('list', [filter, page], signal)).map(decodeListedJob);
 }
 
 async function insertWorkflow(

@@ -2,6 +2,7 @@
 
 import type { Condition } from '../../../core/dag/conditions.ts';
 import type { ClaimedJob, Dependency, Job, JobSpec, Reason, RunContext, Status } from '../../../core/job.ts';
+import { type CutField, type ListedJob, listedJob } from '../../../core/job-filter.ts';
 import type { Thrown } from '../../../core/outcome.ts';
 import { claimedJob, decodeSpec, type SpecColumns, type StoredSpec, uniqueKeyOf } from '../../spec.ts';
 
@@ -44,7 +45,14 @@ export type JobRow = readonly [
   groupId: number | null,
   groupIndex: number | null,
   rerunOf: number | null,
+  /** What a list has cut, with commas; `null` for a job that was read whole. */
+  cut: string | null,
 ];
+
+export function decodeListedJob(row: JobRow): ListedJob {
+  const cut = row.at(-1) as string;
+  return listedJob(decodeJob(row), cut === '' ? [] : (cut.split(',') as CutField[]));
+}
 
 /** The id of any row that begins with one. */
 export function idOf([id]: readonly [id: number, ...unknown[]]): number {

@@ -6,7 +6,7 @@ import { CREATION_SLACK_MS, endWith } from '../../list-bounds.ts';
 import type { Context } from '../base/context.ts';
 import type { Database, Param } from '../base/database.ts';
 import { sql } from '../base/sql.ts';
-import { jobColumns, jobsFrom } from '../sql/read.ts';
+import { jobsFrom, listedColumns } from '../sql/read.ts';
 import { idOf, type JobRow } from './job-row.ts';
 
 export function list(
@@ -16,7 +16,7 @@ export function list(
 ): JobRow[] {
   const found = searches(bounded(database, { ...filter, before })).flatMap(({ from, where, params, id }) =>
     database.tuples<JobRow>(
-      `select ${jobColumns} from ${from} where ${where} order by ${id} desc limit ?`,
+      `select ${listedColumns} from ${from} where ${where} order by ${id} desc limit ?`,
       ...params,
       limit,
     ),

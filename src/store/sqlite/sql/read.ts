@@ -1,20 +1,71 @@
 /** Reading jobs. */
 
+import { MAX_LISTED_LENGTH, MAX_LISTED_PARENTS } from '../../../core/job-filter.ts';
 import type { Twins } from '../../statements.ts';
 
+/** The columns that a list cuts. */
+interface Cuttable {
+  spec: string;
+  error: string;
+  thrown: string;
+  result: string;
+  /** The parents of the job, from the alias e (edge). */
+  edges: string;
+  /** The names of the fields that are cut, with commas. */
+  cut: string;
+}
+
+const whole: Cuttable = {
+  spec: 'j.spec',
+  error: 'r.error',
+  thrown: 'r.thrown',
+  result: 'x.value',
+  edges: 'edge e where e.child_id = j.id',
+  cut: 'null',
+};
+
+const inSpec = (key: string) => `j.spec ->> '$.${key}'`;
+const isLong = (text: string) => `length(${text}) > ${MAX_LISTED_LENGTH}`;
+const unlessLong = (text: string) => `iif(${isLong(text)}, null, ${text})`;
+/** Keys of the stored spec that are left out if they are long. The value of an item is not shown with its job. */
+const OMITTED = ['input', 'env', 'notify', 'item'];
+
+/** `->>` of an array or object is its JSON text. A path that does not exist is ignored. */
+const short: Cuttable = {
+  spec: `iif(${isLong('j.spec')}, json_replace(
+    json_remove(j.spec, ${OMITTED.map((key) => `iif(${isLong(inSpec(key))}, '$.${key}', '$.none')`).join(', ')}),
+    '$.command', substr(${inSpec('command')}, 1, ${MAX_LISTED_LENGTH})), j.spec)`,
+  error: `substr(r.error, 1, ${MAX_LISTED_LENGTH})`,
+  thrown: unlessLong('r.thrown'),
+  result: unlessLong('x.value'),
+  edges: `(select parent_id, condition from edge where child_id = j.id order by parent_id limit ${MAX_LISTED_PARENTS + 1}) e`,
+  cut: `concat_ws(',', iif(${isLong('j.spec')}, concat_ws(',', ${['command', 'input', 'env', 'notify']
+    .map((key) => `iif(${isLong(inSpec(key))}, '${key}', null)`)
+    .join(', ')}), null), ${[
+    ['error', 'r.error'],
+    ['thrown', 'r.thrown'],
+    ['result', 'x.value'],
+  ]
+    .map(([name, text = '']) => `iif(${isLong(text)}, '${name}', null)`)
+    .join(', ')})`,
+};
+
 /** A job as `decodeJob` takes it, from the aliases j (job), l (live), r (run), w (worker), x (result). */
-export const jobColumns = `
-  j.id, j.queue, j.kind, j.name, j.priority, j.tags, j.spec, j.created_at,
+const jobColumns = ({ spec, error, thrown, result, edges, cut }: Cuttable) => `
+  j.id, j.queue, j.kind, j.name, j.priority, j.tags, ${spec}, j.created_at,
   coalesce(l.status, r.status), coalesce(l.attempt, r.attempts), coalesce(l.failures, r.failures),
   coalesce(l.interruptions, r.interruptions), coalesce(l.snoozes, r.snoozes), coalesce(l.losses, r.losses),
   coalesce(l.due, r.due), iif(l.job_id is null, r.started_at, l.started_at), iif(l.job_id is null, r.ended_at, null),
   iif(l.job_id is null, r.worker_id, l.worker_id), coalesce(l.renewed_at, w.seen_at),
   iif(l.job_id is null, r.cancel_requested_at, l.cancel_requested_at),
   iif(l.status <> 'running', l.expires_at, null),
-  r.exit_code, r.signal, r.error, r.thrown, r.reason, x.value,
+  r.exit_code, r.signal, ${error}, ${thrown}, r.reason, ${result},
   (select json_array(p.attempt, p.fraction, p.note) from progress p where p.job_id = j.id),
-  (select json_group_array(json_array(e.parent_id, e.condition)) from edge e where e.child_id = j.id),
-  j.workflow_id, j.step_key, j.group_id, j.group_index, j.rerun_of`;
+  (select json_group_array(json_array(e.parent_id, e.condition)) from ${edges}),
+  j.workflow_id, j.step_key, j.group_id, j.group_index, j.rerun_of, ${cut}`;
+
+export const listedColumns = jobColumns(short);
+export const wholeColumns = jobColumns(whole);
 
 /** The run row shown with a job: for an unfinished job the last attempt with an error, for an ended one the row that ended it. */
 const lastRun = `
@@ -36,7 +87,7 @@ export const jobsFrom = {
 };
 
 export const readSql = {
-  jobs: `select ${jobColumns} from ${jobsFrom.all} where j.id in (select value from json_each(?))`,
+  jobs: `select ${wholeColumns} from ${jobsFrom.all} where j.id in (select value from json_each(?))`,
   newestJobId: 'select coalesce(max(id), 0) as id from job',
   /** An offline worker may have claimed until its lease ended, without a later heartbeat. */
   workerGone: `select seen_at + lease_ms as at from worker where id = ? and state = 'offline'`,

@@ -1,7 +1,7 @@
 /** Workflows with the counts of their steps. */
 
 import type { Twins } from '../../statements.ts';
-import { jobColumns, jobsFrom } from './read.ts';
+import { jobsFrom, wholeColumns } from './read.ts';
 
 export const workflowsSql = {
   insertWorkflow: `insert into workflow (name, params, status, created_at, ended_at, rerun_of, total, open_steps, fine_steps,
@@ -29,7 +29,7 @@ export const workflowsSql = {
       interruptions, snoozes, losses)
     select value ->> 0, 0, value ->> 1, value ->> 2, value ->> 1, ?2, value ->> 3, 0, 0, 0, 0, 0 from json_each(?1)`,
   keepResult: 'insert into result (job_id, value) select ?1, value from result where job_id = ?2',
-  steps: `select ${jobColumns}, f.source, f.total, f.max_parallel, f.inserted, f.open_items, f.fine_items, f.failed_items,
+  steps: `select ${wholeColumns}, f.source, f.total, f.max_parallel, f.inserted, f.open_items, f.fine_items, f.failed_items,
       f.cancelled_items
     from ${jobsFrom.all} left join job_group f on f.job_id = j.id
     where j.workflow_id = ?1 and j.id > ?2 and j.group_id is null order by j.id limit ?3`,

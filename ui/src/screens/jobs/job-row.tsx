@@ -1,5 +1,5 @@
 import { memo } from 'react';
-import type { Job } from '../../../../src/api/job.ts';
+import type { ListedJob } from '../../../../src/api/job.ts';
 import { JobLink } from '../../parts/job-link.tsx';
 import { State } from '../../parts/state.tsx';
 import { Elapsed, When } from '../../parts/when.tsx';
@@ -7,7 +7,7 @@ import { jobTitle } from '../../words/job-title.ts';
 import { visibleLine } from '../../words/visible-text.ts';
 
 export interface JobRowProps {
-  job: Job | undefined;
+  job: ListedJob | undefined;
   index: number;
   top: number;
   height: number;
@@ -56,11 +56,12 @@ export const JobRow = memo(function JobRow({ job, index, top, height, selected, 
 });
 
 /** Details that distinguish the job: its error, else its tags, else its command. */
-function subtitle(job: Job): string {
+function subtitle(job: ListedJob): string {
   const parts = [`#${job.id}`];
   if (job.workflow_id !== null) parts.push(`workflow ${job.workflow_id}`);
   if (job.status === 'failed' && job.error !== null) parts.push(job.error.trim().split('\n').slice(0, 2).join(': '));
   else if (job.tags.length > 0) parts.push(job.tags.join(', '));
   else if (job.name !== null && job.command !== null) parts.push(job.command.trim().split('\n', 1)[0] ?? '');
+  if (job.cut !== undefined) parts.push(`long ${job.cut.join(', ')}: open the job for all of it`);
   return visibleLine(parts.join(' · '));
 }

@@ -27,7 +27,17 @@ let tarball: string;
 before(async () => {
   folder = await temporaryFolder();
   source = join(folder.path, 'source');
-  for (const name of ['package.json', 'README.md', 'LICENSE', 'bin', 'docs', 'examples', 'schema', 'dist-ui']) {
+  for (const name of [
+    'package.json',
+    'README.md',
+    'LICENSE',
+    'bin',
+    'deploy',
+    'docs',
+    'examples',
+    'schema',
+    'dist-ui',
+  ]) {
     await cp(join(root, name), join(source, name), { recursive: true });
   }
   await run(process.execPath, [join(root, 'build', 'run.ts'), join(source, 'dist')]);

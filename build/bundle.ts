@@ -28,7 +28,7 @@ const OUTPUT: OutputOptions = { format: 'esm', minify: { compress: true, mangle:
  */
 const GROUPS = [
   { name: 'base', test: /\/src\/(?:core\/(?:error|suggest)|node\/version)\.ts/ },
-  { name: 'client', test: /\/src\/api\/(?:client|event-stream|fetch-transport|http-client|problem|routes?)\.ts/ },
+  { name: 'client', test: /\/src\/api\/(?:client[\w-]*|event-stream|fetch-transport|http-client|problem|routes?)\.ts/ },
   { name: 'job', test: /\/src\/library\/(?:job|options|notify)\.ts/ },
   {
     name: 'program',
@@ -145,6 +145,31 @@ function joinCommands(): Plugin {
   };
 }
 
+/** A file that only passes on names of another file. Rolldown writes one for each module in a shared file that is imported on demand. */
+const PASSED_ON = /^export \{ ([^}]+) \} from "(\.\/[\w.-]+)";$/;
+
+/** Imports what such files pass on from where it is, and leaves them out: there would be dozens. */
+function dropPassedOn(): Plugin {
+  return {
+    name: 'drop-passed-on',
+    generateBundle(_, files) {
+      const replaced = new Map<string, string>();
+      for (const [name, file] of Object.entries(files)) {
+        if (file.type !== 'chunk' || file.isEntry) continue;
+        const [, names, source] = PASSED_ON.exec(file.code.trim()) ?? [];
+        if (names === undefined) continue;
+        const members = names.split(', ').map((each) => each.replace(/^(\w+) as (\w+)$/, '$2: file.$1'));
+        replaced.set(`import("./${name}")`, `import("${source}").then((file) => ({ ${members.join(', ')} }))`);
+        delete files[name];
+      }
+      for (const file of Object.values(files)) {
+        if (file.type !== 'chunk') continue;
+        file.code = file.code.replace(/import\("\.\/[\w.-]+"\)/g, (found) => replaced.get(found) ?? found);
+      }
+    },
+  };
+}
+
 /** All files of `dist` are in one folder. A bundle in the form of CommonJS has no address of its own. */
 function urlOf(place: string): string {
   return `new URL('${place}', import.meta.url ?? 'file:///')`;
@@ -179,7 +204,10 @@ function common(): RolldownOptions {
 /** `more`: further entries, such as tests that are to run on the published code. */
 export async function bundle(folder: string, more: Sources = {}): Promise<void> {
   const codeSplitting = { includeDependenciesRecursively: false, groups: GROUPS };
-  await write({ ...ENTRIES, ...more }, [embedFiles(), placeParts(), joinCommands()], { dir: folder, codeSplitting });
+  await write({ ...ENTRIES, ...more }, [embedFiles(), placeParts(), joinCommands(), dropPassedOn()], {
+    dir: folder,
+    codeSplitting,
+  });
   for (const [name, source] of Object.entries(STARTED)) {
     // One file each: a thread starts faster, and starts no other.
     if (!(name in ENTRIES)) await write({ [name]: source }, [embedFiles()], { dir: folder, codeSplitting: false });

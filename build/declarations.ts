@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '..');
 
-const PUBLIC = ['src/index', 'src/client', 'src/testing', 'contract/index'];
+const PUBLIC = ['src/index', 'src/client', 'src/job', 'src/testing', 'contract/index'];
 
 export function declarations(folder: string): void {
   const emitted = mkdtempSync(join(tmpdir(), 'workron-types-'));

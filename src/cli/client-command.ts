@@ -1,39 +1,66 @@
 /** The common part of commands that call a running Workron. */
 
-import { Command } from 'commander';
+import module from 'node:module';
+import { Command, Option } from 'commander';
+import type * as Yaml from 'yaml';
 import { didYouMean } from '../core/suggest.ts';
 import { Connection } from './connection.ts';
 import { usageError } from './errors/cli-error.ts';
+import { fieldName } from './errors/field-names.ts';
 import { addSettingFlags, settingsFrom } from './flags/setting.ts';
+import { collectList, oneOfFlag } from './flags/values.ts';
+
+/** The formats of the API's objects; `false`: text for people. */
+export type DataFormat = 'json' | 'yaml' | false;
+
+const FORMATS = ['table', 'wide', 'json', 'yaml'] as const;
 
 export interface Output {
-  /** Print the objects of the API as JSON. */
-  json: boolean;
+  /** Print the objects of the API. */
+  json: DataFormat;
   /** Print ids only. */
   quiet: boolean;
+  /** Print all columns of a table. */
+  wide: boolean;
+  /** Print these columns of a table; `null`: the usual ones. */
+  columns: readonly string[] | null;
 }
 
-export function clientCommand(name: string, summary: string): Command {
-  return withClientFlags(new Command(name).description(summary));
+interface ClientFlags {
+  /** False for commands that print no ids: `-q` is accepted, and not in the help. */
+  ids?: boolean;
 }
 
-function withClientFlags(command: Command): Command {
+export function clientCommand(name: string, summary: string, { ids = true }: ClientFlags = {}): Command {
+  const command = new Command(name).description(summary);
   command
     .optionsGroup('Output:')
-    .option('--json', "Print the API's objects as JSON")
-    .option('-q, --quiet', 'Print ids only')
+    .addOption(new Option('-o, --output <FORMAT>', `One of ${FORMATS.join(', ')}`).argParser(oneOfFlag(FORMATS)))
+    .option('--json', 'The same as -o json')
+    .addOption(new Option('-q, --quiet', 'Print ids only').hideHelp(!ids))
     .optionsGroup('Connection:');
   return addSettingFlags(command, 'client').optionsGroup('Options:');
 }
 
+/** A command that prints a table. */
+export function listCommand(name: string, summary: string): Command {
+  return clientCommand(name, summary)
+    .optionsGroup('Output:')
+    .option('--columns <NAME,…>', 'Print these columns, in this order', collectList)
+    .optionsGroup('Options:');
+}
+
 export function connect(command: Command): Connection {
   const { url, token } = settingsFrom(command, 'client');
-  return new Connection(url, token);
+  return new Connection(url, token, (pointer) => fieldName(pointer, command));
 }
 
 export function outputOf(command: Command): Output {
-  const { json = false, quiet = false } = command.optsWithGlobals<Partial<Output>>();
-  return { json, quiet };
+  const flags = command.optsWithGlobals<{ json?: boolean; quiet?: boolean; output?: string; columns?: string[] }>();
+  const { json = false, quiet = false, output, columns = null } = flags;
+  if (json && output !== undefined && output !== 'json') throw usageError(`expected --json or -o ${output}, not both`);
+  const format = json ? 'json' : output;
+  return { json: format === 'json' || format === 'yaml' ? format : false, quiet, wide: format === 'wide', columns };
 }
 
 /** Accepts `12`, and `#12` as people write it. */
@@ -64,8 +91,15 @@ export function refuseExtra(command: Command): void {
   );
 }
 
-export function printJson(value: unknown): void {
-  process.stdout.write(`${JSON.stringify(value, null, process.stdout.isTTY ? 2 : undefined)}\n`);
+export function printData(value: unknown, format: DataFormat): void {
+  print(dataText(value, format));
+}
+
+export function dataText(value: unknown, format: DataFormat): string {
+  if (format !== 'yaml') return `${JSON.stringify(value, null, process.stdout.isTTY ? 2 : undefined)}\n`;
+  // Loaded on demand: few calls print YAML.
+  const { stringify } = module.createRequire(import.meta.url)('yaml') as typeof Yaml;
+  return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
 }
 
 export function print(text: string): void {

@@ -29,8 +29,10 @@ type Rest<R extends Route> = keyof ParamsOf<R> extends never ? [call?: ApiCall<R
 export class Connection {
   readonly #http: HttpClient;
 
-  constructor(url: string, token: string | null) {
-    this.#http = new HttpClient({ url, token, transport: nodeTransport({ silenceMs: SILENCE_MS }), errors: cliErrors });
+  /** `nameOf` names a field of a request, given by its pointer, in errors. */
+  constructor(url: string, token: string | null, nameOf = (pointer: string) => pointer) {
+    const transport = nodeTransport({ silenceMs: SILENCE_MS });
+    this.#http = new HttpClient({ url, token, transport, errors: cliErrors(nameOf) });
   }
 
   /** Returns the decoded reply. Gives up after 30 s unless the call has a signal or a timeout. */
@@ -50,21 +52,37 @@ export class Connection {
   }
 }
 
-const cliErrors: ErrorFactory = {
-  refused(refusal) {
-    const problem = refusal.problem ?? problemOf(refusal);
-    const exitCode = exitCodeOfStatus(refusal.status);
-    const hint = exitCode === EXIT.refused ? 'give the token by WORKRON_TOKEN, --token or --token-file' : undefined;
-    return new CliError(exitCode, problem.detail ?? problem.title, { hint, problem });
-  },
-  unreachable(url, cause) {
-    const { code, message } = cause as NodeJS.ErrnoException;
-    const why = typeof code === 'string' ? code : message;
-    return new CliError(EXIT.unreachable, `no Workron answers at ${url} (${why})`, {
-      hint: 'start one with `workron up` (in a clone: npm start), or say where it is by --url or WORKRON_URL',
-    });
-  },
-};
+function cliErrors(nameOf: (pointer: string) => string): ErrorFactory {
+  return {
+    refused(refusal) {
+      const problem = refusal.problem ?? problemOf(refusal);
+      const exitCode = exitCodeOfStatus(refusal.status);
+      const hint = exitCode === EXIT.refused ? 'give the token by WORKRON_TOKEN, --token or --token-file' : undefined;
+      return new CliError(exitCode, fieldErrors(problem, nameOf) ?? problem.detail ?? problem.title, { hint, problem });
+    },
+    unreachable(url, cause) {
+      const { code, message } = cause as NodeJS.ErrnoException;
+      if (code === 'EPROTO' && url.startsWith('https:')) {
+        return new CliError(EXIT.unreachable, `the server at ${url} does not speak https`, {
+          hint: `--url ${url.replace('https:', 'http:')}`,
+        });
+      }
+      const why = typeof code === 'string' ? code : message;
+      return new CliError(EXIT.unreachable, `no Workron answers at ${url} (${why})`, {
+        hint: 'start one with `workron up` (in a clone: npm start), or say where it is by --url or WORKRON_URL',
+      });
+    },
+  };
+}
+
+/** One line for each wrong field; `undefined` if the problem is about none. */
+function fieldErrors({ errors }: ReceivedProblem, nameOf: (pointer: string) => string): string | undefined {
+  if (!Array.isArray(errors) || errors.length === 0) return undefined;
+  const lines = (errors as { pointer: string; detail: string }[]).map(({ pointer, detail }) =>
+    pointer === '' ? detail : `${nameOf(pointer)}: ${detail}`,
+  );
+  return lines.join('\n       ');
+}
 
 /** Describes a reply that does not come from Workron but, for example, from a proxy. */
 function problemOf({ status, statusText, location }: Refusal): ReceivedProblem {

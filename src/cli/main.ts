@@ -5,10 +5,11 @@ import { CliError } from './errors/cli-error.ts';
 import { EXIT } from './errors/exit-code.ts';
 import { failureOf } from './errors/failure.ts';
 import { reportError } from './errors/report.ts';
+import { withMovedFlags } from './global-flags.ts';
 import { createProgram } from './program.ts';
 import { takeSecrets } from './secrets.ts';
 
-const args = process.argv.slice(2);
+const args = withMovedFlags(process.argv.slice(2));
 
 // A reader that closes the pipe (`workron jobs | head`) is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -30,5 +31,10 @@ try {
 
 function asksForJson(): boolean {
   const end = args.indexOf('--');
-  return (end < 0 ? args : args.slice(0, end)).includes('--json');
+  const own = end < 0 ? args : args.slice(0, end);
+  return own.some((flag, index) => flag === '--json' || /^(-o|--output=)json$/.test(flag) || isJsonValue(own, index));
+}
+
+function isJsonValue(own: readonly string[], index: number): boolean {
+  return own[index] === 'json' && ['-o', '--output'].includes(own[index - 1] ?? '');
 }

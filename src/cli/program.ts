@@ -42,8 +42,17 @@ function prepare(command: Command): void {
   });
   command.configureOutput({ outputError: () => {} });
   command.helpOption('-h, --help', 'Print help').helpCommand(false);
+  ownFlagsFirst(command);
   for (const option of command.options) refuseRepeat(command, option);
   for (const child of command.commands) prepare(child);
+}
+
+/** Groups of flags that all commands have. The help prints them last. */
+const COMMON_GROUPS: readonly string[] = ['Output:', 'Connection:'];
+
+function ownFlagsFirst(command: Command): void {
+  const rank = ({ helpGroupHeading }: Option): number => COMMON_GROUPS.indexOf(helpGroupHeading ?? '');
+  (command.options as Option[]).sort((a, b) => rank(a) - rank(b));
 }
 
 /** A flag with one value that is given twice is refused: one of the two would be lost. A parser that takes two arguments collects. */

@@ -262,7 +262,7 @@ describe('command line', { concurrency: 2 }, () => {
     const well = await given('true');
     const badly = await given('exit 9', { max_attempts: 1 });
     const waited = await workron('wait', well, badly);
-    assert.deepEqual([waited.code, waited.stdout], [9, `job ${well} done\njob ${badly} failed (exit)\n`]);
+    assert.deepEqual([waited.code, waited.stdout], [9, `job ${well} done\njob ${badly} failed: exit 9\n`]);
     assert.deepEqual(
       (await json<Job[]>('wait', well)).map((job) => job.id),
       [well],
@@ -325,12 +325,42 @@ describe('command line', { concurrency: 2 }, () => {
     assert.deepEqual([nobody.code, nobody.stdout], [6, '']);
   });
 
+  test('submit: each wrong field is named by its flag', async () => {
+    const { code, stderr } = await workron('submit', '--priority', '99999', '--env', 'A B=1', '--', 'true');
+    assert.equal(code, 2);
+    assert.match(stderr, /^error: --priority: expected .*\n {7}--env A B: expected .*\n$/);
+  });
+
+  test('jobs: says what pending jobs wait for that nobody can run, and chooses columns and formats', async () => {
+    const id = await given('true', { queue: 'cli-nobody', requires: ['gpu'] });
+    assert.match(await ok('jobs', '--queue', 'cli-nobody'), /waits for a worker with tag gpu: none is online$/);
+    const columns = await ok('--columns=id', 'jobs', '--queue', 'cli-nobody').catch(() => null);
+    assert.equal(columns, null, 'only global flags may come first');
+    assert.equal(await ok('-q', 'jobs', '--queue', 'cli-nobody'), id);
+    assert.equal(
+      await ok('jobs', '--queue', 'cli-nobody', '--columns', 'id,queue'),
+      `${'ID'.padStart(id.length)}  QUEUE\n${id.padStart(2)}  cli-nobody`,
+    );
+    assert.match(await ok('jobs', '--queue', 'cli-nobody', '-o', 'yaml'), new RegExp(`^- id: "${id}"\n`));
+    assert.match(await ok('jobs', '--queue', 'cli-nobody', '-o', 'wide'), / WORKER {2}FROM {2}TAGS {2}NOTE\n/);
+    assert.equal((await workron('jobs', '--json', '-o', 'yaml')).code, 2);
+    await ok('cancel', id);
+  });
+
+  test('queues: a change says that it made a queue', async () => {
+    await given('true', { queue: 'cli-mail', delay: '1h' });
+    const { stderr } = await workron('queues', 'pause', 'cli-mial');
+    assert.equal(stderr, 'queue cli-mial is new; did you mean cli-mail? (workron queues rm cli-mial deletes it)\n');
+    assert.equal((await workron('queues', 'resume', 'cli-mial')).stderr, '');
+    await ok('queues', 'rm', 'cli-mial');
+  });
+
   test('job and why: describe the state of a job', async () => {
     const waiting = await given('true', { queue: 'cli-why', delay: '1h' });
     assert.match(await ok('why', waiting), new RegExp(`^job ${waiting} is scheduled: `));
     const failed = await given('echo oh no; exit 4', { name: 'sad', max_attempts: 1 });
     await ended(failed);
-    assert.equal(await ok('why', failed), `job ${failed} is failed (exit): exit 4`);
+    assert.equal(await ok('why', failed), `job ${failed} failed: exit 4: oh no`);
     const shown = await ok('job', failed);
     assert.match(shown, /^name +sad$/m);
     assert.match(shown, /^error +exit 4\n +oh no$/m);
@@ -386,7 +416,7 @@ describe('command line', { concurrency: 2 }, () => {
     await api(server.url, '/jobs', jobs);
     assert.equal(await ok('cancel', '--queue', 'cli-bulk', '--dry-run'), '3 jobs match');
     assert.equal((await json<Job[]>('jobs', '--queue', 'cli-bulk', '--status', 'scheduled')).length, 3);
-    assert.equal(await ok('cancel', '--queue', 'cli-bulk'), 'cancel: 3 of 3 jobs, 0 could not be');
+    assert.equal(await ok('cancel', '--queue', 'cli-bulk'), 'cancelled 3 jobs');
     const operation = await json('retry', '--queue', 'cli-bulk', '--status', 'cancelled');
     assert.deepEqual([operation.status, operation['changed']], ['done', 3]);
     assert.equal((await workron('cancel', '1', '--queue', 'cli-bulk')).code, 2);

@@ -64,14 +64,14 @@ before(async () => {
 after(() => shared[Symbol.asyncDispose]());
 
 describe('command line', { concurrency: 2 }, () => {
-  test('status: not well while jobs wait and no worker is online; a paused queue waits for a person', async () => {
+  test('status: unhealthy while jobs wait and no worker is online; a paused queue waits for a person', async () => {
     await using setup = await setUp(['--role', 'api,scheduler', '--db-driver', 'memory']);
     const { server, workron } = setup;
     assert.equal((await workron('status')).code, 0, 'nothing waits');
     await given(setup, 'true');
     const told = await workron('status');
     assert.equal(told.code, 1);
-    assert.match(told.stdout, /^not well[^]*\nproblem: no worker is online, and 1 job waits \(oldest /);
+    assert.match(told.stdout, /^unhealthy[^]*\nproblem: no worker is online, and 1 job waits \(oldest /);
     await workron('queues', 'pause', 'default');
     assert.equal((await workron('status')).code, 0);
     assert.match(server.output(), /worker --scheduler http/, 'the banner does not suggest a command that waits');
@@ -201,7 +201,7 @@ describe('command line', { concurrency: 2 }, () => {
     assert.equal(code, 0);
     assert.match(
       stdout,
-      /^well +sqlite, up .*, version .*\n1 worker, 0 of 3 slots busy\n1 instance \(1 scheduler\), led by \S+\nrunning 0 {2}pending 0 {2}scheduled 1 {2}blocked 0\n$/,
+      /^healthy +sqlite, up .*, version .*\n1 worker, 0 of 3 slots busy\n1 instance \(1 scheduler\), led by \S+\nrunning 0 {2}pending 0 {2}scheduled 1 {2}blocked 0\n$/,
     );
     const parts = JSON.parse((await workron('status', '--json')).stdout) as Record<string, unknown>;
     assert.deepEqual(Object.keys(parts), ['health', 'ready', 'queues', 'workers', 'cluster']);
@@ -212,7 +212,7 @@ describe('command line', { concurrency: 2 }, () => {
     await eventually(async () => !(await fetch(`${setup.server.url}/ready`)).ok);
     const { code: unwell, stdout: draining } = await workron('status');
     assert.equal(unwell, 1);
-    assert.match(draining, /^not well /);
+    assert.match(draining, /^unhealthy /);
     assert.match(draining, /^1 worker, 1 of 3 slots busy$/m, 'what it still does is no secret');
     assert.match(draining, /^running 1 {2}pending 0 {2}scheduled 1 {2}blocked 0$/m);
     assert.match(draining, /^problem: shutting down$/m);

@@ -30,6 +30,7 @@ function step(key: string, depends_on: string[] = [], more: Partial<StepState> =
     error: null,
     reason: null,
     rerun_of: null,
+    progress: null,
     group: null,
     ...more,
   };

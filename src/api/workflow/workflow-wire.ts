@@ -43,6 +43,7 @@ export function stepToWire({ key, job, condition, group }: WorkflowStep, keyOf: 
     error: job.error,
     reason: job.reason,
     rerun_of: toIdOrNull(job.rerunOf),
+    progress: job.progress,
     group:
       group === null
         ? null

@@ -7,6 +7,7 @@ import { REASONS, STATUSES } from '../../core/job.ts';
 import { idPageQuery, label, wireId, wireInstant } from '../fields.ts';
 import { MAX_JOBS } from '../job-submission.ts';
 import { NotifyList, NotifyView } from '../notify.ts';
+import { Progress } from '../report.ts';
 import { named, pageOf, strict } from '../schemas.ts';
 import { paramVariable, workflowKey } from './names.ts';
 import { MAX_PARAM_LENGTH } from './params.ts';
@@ -100,6 +101,7 @@ export const StepState = named(
     error: z.string().nullable(),
     reason: z.enum(REASONS).nullable(),
     rerun_of: wireId.nullable().meta({ description: 'The job whose result it keeps, or that it repeats.' }),
+    progress: Progress.nullable(),
     group: z
       .object({
         total: z.number().nullable().meta({ description: 'null until the list is known.' }),

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { routes } from '../../api/routes.ts';
 import type { ScheduleApplied } from '../../api/schedule-apply.ts';
 import type { ReadSchedules } from '../../api/schedule-file.ts';
-import { clientCommand, connect, outputOf, print, printJson } from '../client-command.ts';
+import { clientCommand, connect, outputOf, print, printData } from '../client-command.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
 import { EXIT } from '../errors/exit-code.ts';
 import { nameOfInput } from '../input/file.ts';
@@ -32,7 +32,7 @@ export function applyCommand(): Command {
       const body = { owner, schedules: read.file.schedules, dry_run: dryRun };
       const applied = await placing(path, read, () => connect(command).json(routes.applySchedules, { body }));
       const { json, quiet } = outputOf(command);
-      if (json) return printJson(applied);
+      if (json) return printData(applied, json);
       const changed = applied.items.filter(({ action }) => action !== 'keep');
       if (quiet) return print(changed.map(({ name }) => name).join('\n'));
       for (const item of changed) print(styled(FORMATS[item.action], lineOf(item)));

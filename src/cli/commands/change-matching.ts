@@ -3,39 +3,77 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Operation } from '../../api/operation.ts';
 import { routes } from '../../api/routes.ts';
-import { type Output, print, printJson } from '../client-command.ts';
+import { type Output, print, printData } from '../client-command.ts';
 import type { Connection } from '../connection.ts';
+import { note } from '../errors/report.ts';
 import type { Filter } from '../flags/filter.ts';
+import { StatusLine } from '../output/status-line.ts';
 
 const POLL_MS = 200;
+
+const VERBS = {
+  cancel: { ask: 'Cancel', done: 'cancelled' },
+  retry: { ask: 'Retry', done: 'retried' },
+} as const;
 
 interface MatchingChange {
   action: 'cancel' | 'retry';
   filter: Filter;
   dryRun: boolean;
+  /** Do not ask. */
+  yes: boolean;
   output: Output;
 }
 
 export async function changeMatching(connection: Connection, change: MatchingChange): Promise<void> {
   const { action, filter, dryRun, output } = change;
+  if (!dryRun && !(await isConfirmed(connection, change))) return note('nothing was changed');
   const body = { action, filter, dry_run: dryRun };
   const answer = await connection.json(routes.bulkJobs, { body });
   if (answer.operation === null) {
-    if (output.json) printJson(answer);
-    else print(output.quiet ? String(answer.total) : `${answer.total} jobs match`);
+    if (output.json) printData(answer, output.json);
+    else print(output.quiet ? String(answer.total) : matchText(answer.total));
     return;
   }
-  const operation = await untilEnd(connection, answer.operation);
-  if (output.json) printJson(operation);
+  const operation = await untilEnd(connection, answer.operation, output.quiet);
+  if (output.json) printData(operation, output.json);
   else if (output.quiet) print(operation.id);
-  else print(`${action}: ${operation.changed} of ${operation.total} jobs, ${operation.skipped} could not be`);
+  else print(resultText(operation));
 }
 
-async function untilEnd(connection: Connection, started: Operation): Promise<Operation> {
+async function untilEnd(connection: Connection, started: Operation, silent: boolean): Promise<Operation> {
+  using line = new StatusLine('');
   let operation = started;
   while (operation.status === 'running') {
     await sleep(POLL_MS);
     operation = await connection.json(routes.readOperation, { params: { id: operation.id } });
+    if (!silent) line.show(`${operation.action}: ${operation.changed + operation.skipped} of ${operation.total} jobs`);
   }
   return operation;
+}
+
+/** On a terminal, a person confirms the number of jobs first. */
+async function isConfirmed(connection: Connection, { action, filter, yes, output }: MatchingChange): Promise<boolean> {
+  if (yes || output.json || output.quiet || !process.stdin.isTTY || !process.stderr.isTTY) return true;
+  const { total } = await connection.json(routes.bulkJobs, { body: { action, filter, dry_run: true } });
+  if (total === 0) return true;
+  const { createInterface } = await import('node:readline/promises');
+  const asking = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    const answer = await asking.question(
+      `${matchText(total)}. ${VERBS[action].ask} ${total === 1 ? 'it' : 'them'}? [y/N] `,
+    );
+    return /^y(es)?$/i.test(answer.trim());
+  } finally {
+    asking.close();
+  }
+}
+
+function matchText(total: number): string {
+  return total === 1 ? '1 job matches' : `${total} jobs match`;
+}
+
+function resultText({ action, changed, skipped }: Operation): string {
+  const left = skipped === 0 ? '' : `; ${skipped} could not be changed`;
+  return `${VERBS[action].done} ${changed} ${changed === 1 ? 'job' : 'jobs'}${left}`;
 }

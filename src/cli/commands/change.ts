@@ -3,7 +3,7 @@
 import type { Command } from 'commander';
 import type { Job } from '../../api/job.ts';
 import { routes } from '../../api/routes.ts';
-import { clientCommand, connect, jobId, type Output, outputOf, print, printJson } from '../client-command.ts';
+import { clientCommand, connect, jobId, type Output, outputOf, print, printData } from '../client-command.ts';
 import type { Connection } from '../connection.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
 import { reportError } from '../errors/report.ts';
@@ -56,8 +56,10 @@ function changeCommand(action: JobAction): Command {
   const command = clientCommand(action.name, action.summary)
     .usage('[flags] ID…   or   [flags] --status STATUS …')
     .argument('[id...]', 'Job ids; or none, and flags that say which jobs');
-  addFilterFlags(command).option('--dry-run', 'Only say how many jobs the flags match');
-  return command.action(async (texts: string[], options: { dryRun?: boolean }) => {
+  addFilterFlags(command)
+    .option('--dry-run', 'Only say how many jobs the flags match')
+    .option('-y, --yes', 'Do not ask on a terminal');
+  return command.action(async (texts: string[], options: { dryRun?: boolean; yes?: boolean }) => {
     const filter = filterFrom(command);
     const filtered = Object.values(filter).some((value) => value !== undefined);
     if (filtered === texts.length > 0) {
@@ -66,7 +68,13 @@ function changeCommand(action: JobAction): Command {
     if (options.dryRun && !filtered) throw usageError('--dry-run goes with flags that say which jobs');
     const output = outputOf(command);
     if (filtered)
-      return changeMatching(connect(command), { action: action.name, filter, dryRun: options.dryRun ?? false, output });
+      return changeMatching(connect(command), {
+        action: action.name,
+        filter,
+        dryRun: options.dryRun ?? false,
+        yes: options.yes ?? false,
+        output,
+      });
     const route = action.name === 'cancel' ? routes.cancelJob : routes.retryJob;
     await changeEach(connect(command), {
       ids: texts.map(jobId),
@@ -97,6 +105,6 @@ async function changeEach(connection: Connection, { ids, change, describe, outpu
     }
   }
   if (!output.json) for (const job of jobs) print(output.quiet ? job.id : describe(job));
-  else if (ids.length > 1) printJson(jobs);
-  else if (jobs[0] !== undefined) printJson(jobs[0]);
+  else if (ids.length > 1) printData(jobs, output.json);
+  else if (jobs[0] !== undefined) printData(jobs[0], output.json);
 }

@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
 import type { DutyStatus, Instance } from '../../api/cluster.ts';
 import { routes } from '../../api/routes.ts';
-import { clientCommand, connect, outputOf, print, printJson, refuseExtra, terminalWidth } from '../client-command.ts';
+import { clientCommand, connect, outputOf, print, printData, refuseExtra, terminalWidth } from '../client-command.ts';
 import { oneLine } from '../output/style.ts';
 import { type Column, renderTable } from '../output/table.ts';
 import { when } from '../output/when.ts';
 
 const INSTANCES: readonly Column<Instance>[] = [
-  { title: 'INSTANCE', text: (instance) => oneLine(instance.id), flexible: true },
+  { title: 'INSTANCE', text: (instance) => oneLine(instance.id), flexible: true, identifies: true },
   {
     title: 'STATE',
     text: (instance) => instance.state,
@@ -22,7 +22,7 @@ const INSTANCES: readonly Column<Instance>[] = [
 ];
 
 const DUTIES: readonly Column<DutyStatus>[] = [
-  { title: 'DUTY', text: ({ duty }) => duty },
+  { title: 'DUTY', text: ({ duty }) => duty, identifies: true },
   {
     title: 'LEADER',
     text: ({ leader }) => oneLine(leader ?? 'nobody'),
@@ -42,7 +42,7 @@ export function clusterCommand(): Command {
     refuseExtra(command);
     const cluster = await connect(command).json(routes.readCluster);
     const { json, quiet } = outputOf(command);
-    if (json) printJson(cluster);
+    if (json) printData(cluster, json);
     else if (quiet) print(cluster.instances.map(({ id }) => `${id}\n`).join(''));
     else {
       const tables = [renderTable(INSTANCES, cluster.instances, terminalWidth())];

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { routes } from '../../api/routes.ts';
-import { clientCommand, connect, jobId, outputOf, print, printJson } from '../client-command.ts';
+import { clientCommand, connect, jobId, outputOf, print, printData } from '../client-command.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { collectList, durationFlag, instantFlag, integerFlag } from '../flags/values.ts';
 
@@ -34,7 +34,7 @@ export function editCommand(): Command {
     }
     const job = await connect(command).json(routes.editJob, { params: { id: jobId(text) }, body: edit });
     const { json, quiet } = outputOf(command);
-    if (json) printJson(job);
+    if (json) printData(job, json);
     else print(quiet ? job.id : `job ${job.id} changed`);
   });
 }

@@ -1,16 +1,19 @@
 import type { Command } from 'commander';
 import { routes } from '../../api/routes.ts';
-import { clientCommand, connect, jobId, outputOf, print, printJson } from '../client-command.ts';
+import { clientCommand, connect, jobId, outputOf, print, printData } from '../client-command.ts';
 import { oneLine } from '../output/style.ts';
 import { plain } from '../output/when.ts';
 
 /** `workron history ID`: prints what has happened to a job, one line per event. */
 export function historyCommand(): Command {
-  const command = clientCommand('history', 'Show what has happened to a job, oldest first').argument('<id>', 'Job id');
+  const command = clientCommand('history', 'Show what has happened to a job, oldest first', { ids: false }).argument(
+    '<id>',
+    'Job id',
+  );
   return command.action(async (text: string) => {
     const { items } = await connect(command).json(routes.listHistory, { params: { id: jobId(text) } });
     const { json } = outputOf(command);
-    if (json) printJson(items);
+    if (json) printData(items, json);
     else for (const { at, text } of items) print(`${plain(at)}  ${oneLine(text)}`);
   });
 }

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { print, printJson, refuseExtra } from '../client-command.ts';
+import { print, printData, refuseExtra } from '../client-command.ts';
 import { EXIT } from '../errors/exit-code.ts';
 import { note } from '../errors/report.ts';
 import { type Crontab, readCrontab } from '../input/crontab.ts';
@@ -35,7 +35,8 @@ function importCrontabCommand(): Command {
     .option('--json', 'Print JSON')
     .action(async (file: string, { timezone, system = false, json = false }: ImportOptions) => {
       const crontab = readCrontab(new TextDecoder().decode(await readInput(file)), { timezone, system });
-      if (json) printJson({ schedules: crontab.imported.map(({ schedule }) => schedule), refused: crontab.refused });
+      if (json)
+        printData({ schedules: crontab.imported.map(({ schedule }) => schedule), refused: crontab.refused }, 'json');
       else print(await yamlOf(crontab));
       for (const { line, reason } of crontab.refused) note(`line ${line} is not imported: ${reason}`);
       if (crontab.refused.length > 0) process.exitCode = EXIT.failed;

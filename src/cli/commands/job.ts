@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { routes } from '../../api/routes.ts';
-import { clientCommand, connect, jobId, outputOf, print, printJson } from '../client-command.ts';
+import { clientCommand, connect, jobId, outputOf, print, printData } from '../client-command.ts';
 import { describeJob } from '../output/job.ts';
 
 /** `workron job ID`: prints all details of a job. */
@@ -11,7 +11,7 @@ export function jobCommand(): Command {
     const connection = connect(command);
     const output = outputOf(command);
     const job = await connection.json(routes.readJob, { params: { id } });
-    if (output.json) return printJson(job);
+    if (output.json) return printData(job, output.json);
     if (output.quiet) return print(job.id);
     const { items } = await connection.json(routes.listAttempts, { params: { id } });
     print(describeJob(job, items));

@@ -1,22 +1,30 @@
 import type { Command } from 'commander';
 import type { ListedJob } from '../../api/job.ts';
 import { isTerminal } from '../../core/job.ts';
-import { clientCommand, connect, type Output, outputOf, print, terminalWidth } from '../client-command.ts';
+import { connect, listCommand, outputOf, print } from '../client-command.ts';
+import type { Connection } from '../connection.ts';
 import { note } from '../errors/report.ts';
 import { addFilterFlags, filterFrom } from '../flags/filter.ts';
 import { countFlag } from '../flags/values.ts';
 import { watch } from '../follow/watch.ts';
+import { gist } from '../output/gist.ts';
+import { listText } from '../output/list.ts';
+import { progressText } from '../output/progress.ts';
 import { oneLine, stateFormat, stateText } from '../output/style.ts';
-import { type Column, renderTable } from '../output/table.ts';
+import type { Column } from '../output/table.ts';
 import { between, when } from '../output/when.ts';
 import { listJobs } from './list-jobs.ts';
+import { waitingNotes } from './waiting-notes.ts';
 
 const WATCH_EVERY_MS = 1_000;
 
-const COLUMNS: readonly Column<ListedJob>[] = [
-  { title: 'ID', text: (job) => job.id, align: 'right' },
+/** A job of the list, with what it waits for if that is known. */
+type Listed = ListedJob & { waitsFor?: string };
+
+const COLUMNS: readonly Column<Listed>[] = [
+  { title: 'ID', text: (job) => job.id, align: 'right', identifies: true },
   { title: 'STATUS', text: (job) => stateText(job.status), format: (job) => stateFormat(job.status) },
-  { title: 'JOB', text: titleOf, flexible: true },
+  { title: 'JOB', text: titleOf, flexible: true, identifies: true },
   { title: 'QUEUE', text: (job) => oneLine(job.queue), flexible: true },
   { title: 'PRIO', text: (job) => String(job.priority), align: 'right' },
   { title: 'TRY', text: (job) => String(job.attempts), align: 'right' },
@@ -25,12 +33,17 @@ const COLUMNS: readonly Column<ListedJob>[] = [
     text: (job) => (job.status === 'running' || isTerminal(job.status) ? between(job.started_at, job.done_at) : '–'),
   },
   { title: 'CREATED', text: (job) => when(job.created_at) },
+  { title: 'WORKER', text: (job) => job.worker_id ?? '–', align: 'right', wide: true },
+  { title: 'FROM', text: originOf, flexible: true, wide: true },
+  { title: 'TAGS', text: (job) => oneLine(job.tags.join(',')), flexible: true, wide: true },
   { title: 'NOTE', text: noteOf, flexible: true },
 ];
 
+const LISTING = { columns: COLUMNS, id: (job: Listed) => job.id, none: 'no jobs' };
+
 /** `workron jobs`: lists jobs, newest first. */
 export function jobsCommand(): Command {
-  const command = clientCommand('jobs', 'List jobs, newest first').alias('ls');
+  const command = listCommand('jobs', 'List jobs, newest first').alias('ls');
   return addFilterFlags(command)
     .option('-n, --limit <NUMBER>', 'How many at most', countFlag(1, 1_000_000), 50)
     .option('-w, --watch', 'Show the list again whenever it changes, until Ctrl-C')
@@ -38,10 +51,13 @@ export function jobsCommand(): Command {
       const connection = connect(command);
       const output = outputOf(command);
       const filter = filterFrom(command);
-      const read = () => listJobs(connection, filter, options.limit);
-      if (options.watch) await watch(async () => render((await read()).jobs, output), WATCH_EVERY_MS);
+      const read = async () => {
+        const listed = await listJobs(connection, filter, options.limit);
+        return output.json || output.quiet ? listed : { ...listed, jobs: await withNotes(connection, listed.jobs) };
+      };
+      if (options.watch) await watch(async () => listText((await read()).jobs, LISTING, output), WATCH_EVERY_MS);
       const { jobs, more, searchedBackTo } = await read();
-      print(render(jobs, output));
+      print(listText(jobs, LISTING, output));
       if (output.json || output.quiet) return;
       const cut = jobs.find((job) => job.cut !== undefined);
       if (cut !== undefined) note(`long fields are cut; see all with: workron job ${cut.id}`);
@@ -50,10 +66,12 @@ export function jobsCommand(): Command {
     });
 }
 
-function render(jobs: readonly ListedJob[], { json, quiet }: Output): string {
-  if (json) return JSON.stringify(jobs);
-  if (quiet) return jobs.map((job) => `${job.id}\n`).join('');
-  return jobs.length === 0 ? 'no jobs\n' : renderTable(COLUMNS, jobs, terminalWidth());
+async function withNotes(connection: Connection, jobs: readonly ListedJob[]): Promise<Listed[]> {
+  const notes = await waitingNotes(connection, jobs);
+  return jobs.map((job) => {
+    const waitsFor = notes.get(job.id);
+    return waitsFor === undefined ? job : { ...job, waitsFor };
+  });
 }
 
 function titleOf(job: ListedJob): string {
@@ -66,9 +84,18 @@ function stepOf({ step, index }: ListedJob): string | null {
   return step === null || index === null ? step : `${step}[${index}]`;
 }
 
-function noteOf(job: ListedJob): string {
-  if (job.status === 'running') return job.cancel_requested_at === null ? '' : 'being stopped';
+/** The schedule or workflow that it belongs to. */
+function originOf({ tick, workflow_id }: Listed): string {
+  if (tick !== null) return `schedule ${tick.schedule}`;
+  return workflow_id === null ? '–' : `workflow ${workflow_id}`;
+}
+
+function noteOf(job: Listed): string {
+  if (job.status === 'running') {
+    if (job.cancel_requested_at !== null) return 'being stopped';
+    return job.progress === null ? '' : progressText(job.progress);
+  }
   if (job.status === 'scheduled') return `due ${when(job.run_at)}`;
-  if (job.status === 'failed' && job.error !== null) return oneLine(job.error.split('\n')[0] ?? '');
-  return isTerminal(job.status) ? (job.reason ?? '') : '';
+  if (job.status === 'failed' && job.error !== null) return gist(job.error);
+  return isTerminal(job.status) ? (job.reason ?? '') : oneLine(job.waitsFor ?? '');
 }

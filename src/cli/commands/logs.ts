@@ -2,10 +2,11 @@ import type { Command } from 'commander';
 import { clientCommand, connect, jobId } from '../client-command.ts';
 import { countFlag } from '../flags/values.ts';
 import { followLog, printLog } from '../follow/log.ts';
+import { withProgress } from '../follow/progress.ts';
 
 /** `workron logs ID`: prints the output, byte for byte. */
 export function logsCommand(): Command {
-  const command = clientCommand('logs', 'Print the output of a job')
+  const command = clientCommand('logs', 'Print the output of a job', { ids: false })
     .argument('<id>', 'Job id')
     .option('-f, --follow', 'Go on until the job has ended')
     .option(
@@ -16,6 +17,8 @@ export function logsCommand(): Command {
     .option('--tail <LINES>', 'Only the last lines', countFlag(0, 1_000_000));
   return command.action(async (text: string, options: { follow?: boolean; attempt?: number; tail?: number }) => {
     const request = { id: jobId(text), attempt: options.attempt, tail: options.tail };
-    await (options.follow ? followLog(connect(command), request) : printLog(connect(command), request));
+    const connection = connect(command);
+    if (!options.follow) return printLog(connection, request);
+    await withProgress(connection, request.id, (line) => followLog(connection, { ...request, line }));
   });
 }

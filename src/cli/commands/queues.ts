@@ -1,16 +1,19 @@
 import { Argument, type Command } from 'commander';
 import type { Queue } from '../../api/queue.ts';
 import { routes } from '../../api/routes.ts';
-import { clientCommand, connect, outputOf, print, printJson, refuseExtra, terminalWidth } from '../client-command.ts';
+import { didYouMean } from '../../core/suggest.ts';
+import { clientCommand, connect, listCommand, outputOf, print, printData, refuseExtra } from '../client-command.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
-import { reportError } from '../errors/report.ts';
+import { note, reportError } from '../errors/report.ts';
+import { quote } from '../flags/job.ts';
 import { limitFlag } from '../flags/values.ts';
+import { listText } from '../output/list.ts';
 import { oneLine } from '../output/style.ts';
-import { type Column, renderTable } from '../output/table.ts';
+import type { Column } from '../output/table.ts';
 import { when } from '../output/when.ts';
 
 const COLUMNS: readonly Column<Queue>[] = [
-  { title: 'QUEUE', text: (queue) => oneLine(queue.name), flexible: true },
+  { title: 'QUEUE', text: (queue) => oneLine(queue.name), flexible: true, identifies: true },
   {
     title: 'STATE',
     text: (queue) => (queue.paused ? 'paused' : 'open'),
@@ -24,16 +27,15 @@ const COLUMNS: readonly Column<Queue>[] = [
   { title: 'OLDEST', text: (queue) => when(queue.oldest_pending_at) },
 ];
 
+const LISTING = { columns: COLUMNS, id: ({ name }: Queue) => name, none: 'no queues' };
+
 /** `workron queues`: lists them; `pause`, `resume` and `set` change them. */
 export function queuesCommand(): Command {
-  const command = clientCommand('queues', 'List queues; pause, resume, limit or delete them').alias('queue');
+  const command = listCommand('queues', 'List queues; pause, resume, limit or delete them').alias('queue');
   command.allowExcessArguments().action(async () => {
     refuseExtra(command);
     const { items } = await connect(command).json(routes.listQueues);
-    const { json, quiet } = outputOf(command);
-    if (json) printJson(items);
-    else if (quiet) print(items.map((queue) => `${queue.name}\n`).join(''));
-    else print(items.length === 0 ? 'no queues' : renderTable(COLUMNS, items, terminalWidth()));
+    print(listText(items, LISTING, outputOf(command)));
   });
   command.addCommand(changeCommand('pause', 'Start no more jobs of these queues', () => ({ paused: true })));
   command.addCommand(changeCommand('resume', 'Start jobs of these queues again', () => ({ paused: false })));
@@ -55,14 +57,24 @@ function changeCommand(name: string, summary: string, body: (options: ChangeOpti
   const command = clientCommand(name, summary).addArgument(new Argument('<name...>', 'Queue names'));
   return command.action(async (queues: string[], options: ChangeOptions) => {
     const connection = connect(command);
+    const { json, quiet } = outputOf(command);
+    const known = (await connection.json(routes.listQueues)).items.map(({ name }) => name);
     const changed: Queue[] = [];
     for (const queue of queues) {
       changed.push(await connection.json(routes.editQueue, { params: { name: queue }, body: body(options) }));
+      if (!json && !quiet && !known.includes(queue)) noteNew(queue, known);
     }
-    const { json, quiet } = outputOf(command);
-    if (json) printJson(changed.length === 1 ? changed[0] : changed);
+    if (json) printData(changed.length === 1 ? changed[0] : changed, json);
     else for (const queue of changed) print(quiet ? queue.name : describe(queue));
   });
+}
+
+/** A misspelt name makes a queue, too. */
+function noteNew(queue: string, known: readonly string[]): void {
+  const suggestion = didYouMean(queue, known);
+  note(
+    `queue ${oneLine(queue)} is new${suggestion === undefined ? '' : `; ${suggestion}`} (workron queues rm ${quote(queue)} deletes it)`,
+  );
 }
 
 /** Tries all queues; the first error decides the exit code. */
@@ -82,7 +94,7 @@ function rmCommand(): Command {
         process.exitCode ??= error.exitCode;
       }
     }
-    if (json) printJson(deleted);
+    if (json) printData(deleted, json);
     else for (const name of deleted) print(quiet ? name : `queue ${oneLine(name)} is deleted`);
   });
 }

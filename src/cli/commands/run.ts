@@ -2,7 +2,7 @@ import { fstatSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { Job, SubmittedJob } from '../../api/job.ts';
 import { routes } from '../../api/routes.ts';
-import { clientCommand, connect, outputOf, printJson } from '../client-command.ts';
+import { clientCommand, connect, outputOf, printData } from '../client-command.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { EXIT, exitCodeOf } from '../errors/exit-code.ts';
 import { ownFailure } from '../errors/failure.ts';
@@ -11,9 +11,11 @@ import { addJobFlags } from '../flags/job.ts';
 import { refuseLoneInput, workFrom } from '../flags/work.ts';
 import { detachOnInterrupt } from '../follow/detach.ts';
 import { followLog } from '../follow/log.ts';
+import { withProgress } from '../follow/progress.ts';
 import { tellWaiting } from '../follow/tell-waiting.ts';
 import { waitForEnd } from '../follow/wait-for-end.ts';
 import { gist } from '../output/gist.ts';
+import type { StatusLine } from '../output/status-line.ts';
 
 /** `workron run -- CMD…`: submits a job, prints its output and exits with its code. */
 export function runCommand(): Command {
@@ -46,7 +48,9 @@ export function runCommand(): Command {
         void tellWaiting(connection, id, AbortSignal.any([started.signal, interrupt.signal]));
       }
       const followed = async (): Promise<Job> => {
-        if (!json) await followLog(connection, { id, signal: interrupt.signal });
+        const follow = (line?: StatusLine) =>
+          followLog(connection, { id, signal: interrupt.signal, ...(line && { line }) });
+        if (!json) await (quiet ? follow() : withProgress(connection, id, follow));
         return waitForEnd(connection, id, { signal: interrupt.signal });
       };
       const ended = await Promise.race([followed(), interrupt.left]).finally(() => started.abort());
@@ -54,7 +58,7 @@ export function runCommand(): Command {
         process.exitCode = ended;
         return;
       }
-      if (json) printJson(ended);
+      if (json) printData(ended, json);
       else if (ended.status !== 'done' && !quiet) note(`job ${id} ${ended.status}: ${whyNotDone(ended)}`);
       process.exitCode = interrupt.cancelled ? EXIT.interrupted : exitCodeOf(ended);
     }),

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { routes } from '../../api/routes.ts';
 import type { Schedule } from '../../api/schedule.ts';
-import { clientCommand, connect, type Output, outputOf, print, printJson } from '../client-command.ts';
+import { clientCommand, connect, type Output, outputOf, print, printData } from '../client-command.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { addScheduleEditFlags, addScheduleFlags, scheduleFrom } from '../flags/schedule.ts';
 import { refuseLoneInput } from '../flags/work.ts';
@@ -48,7 +48,7 @@ export function scheduleEditCommand(): Command {
 }
 
 function showSchedule(schedule: Schedule, { json, quiet }: Output, verb: string): void {
-  if (json) return printJson(schedule);
+  if (json) return printData(schedule, json);
   if (quiet) return print(schedule.name);
   const next = schedule.next_run === null ? '' : `; next run ${when(schedule.next_run)}`;
   print(`${verb} schedule ${schedule.name}: ${whenText(schedule)}${next}`);

@@ -3,7 +3,7 @@
 import type { Command } from 'commander';
 import { routes } from '../../api/routes.ts';
 import type { Schedule } from '../../api/schedule.ts';
-import { clientCommand, connect, outputOf, print, printJson } from '../client-command.ts';
+import { clientCommand, connect, outputOf, print, printData } from '../client-command.ts';
 import type { Connection } from '../connection.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { reportError } from '../errors/report.ts';
@@ -59,6 +59,6 @@ async function changeEach(
     }
   }
   if (!json) for (const schedule of changed) print(quiet ? schedule.name : message(schedule));
-  else if (names.length > 1) printJson(changed);
-  else if (changed[0] !== undefined) printJson(changed[0]);
+  else if (names.length > 1) printData(changed, json);
+  else if (changed[0] !== undefined) printData(changed[0], json);
 }

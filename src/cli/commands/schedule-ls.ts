@@ -1,13 +1,15 @@
 import type { Command } from 'commander';
 import { routes } from '../../api/routes.ts';
 import type { Schedule, SchedulePage } from '../../api/schedule.ts';
-import { clientCommand, connect, outputOf, print, printJson, terminalWidth } from '../client-command.ts';
+import { connect, listCommand, outputOf, print } from '../client-command.ts';
 import { note } from '../errors/report.ts';
 import { countFlag } from '../flags/values.ts';
+import { listText } from '../output/list.ts';
 import { SCHEDULE_COLUMNS } from '../output/schedule.ts';
-import { renderTable } from '../output/table.ts';
 
 const MAX_PAGE_SIZE = 200;
+
+const LISTING = { columns: SCHEDULE_COLUMNS, id: ({ name }: Schedule) => name, none: 'no schedules' };
 
 interface Flags {
   owner?: string;
@@ -16,12 +18,12 @@ interface Flags {
 
 /** `workron schedule ls [TEXT]`: lists schedules by name. */
 export function scheduleLsCommand(): Command {
-  const command = clientCommand('ls', 'List schedules by name')
+  const command = listCommand('ls', 'List schedules by name')
     .argument('[text]', 'Part of the name')
     .option('--owner <NAME>', 'Of this owner')
     .option('-n, --limit <NUMBER>', 'How many at most', countFlag(1, 1_000_000), 50);
   return command.action(async (text: string | undefined, { owner, limit }: Flags) => {
-    const { json, quiet } = outputOf(command);
+    const output = outputOf(command);
     const schedules: Schedule[] = [];
     let cursor: string | undefined;
     do {
@@ -31,12 +33,7 @@ export function scheduleLsCommand(): Command {
       schedules.push(...page.items);
       cursor = page.next_cursor ?? undefined;
     } while (cursor !== undefined && schedules.length < limit);
-    if (json) return printJson(schedules);
-    if (quiet) {
-      process.stdout.write(schedules.map(({ name }) => `${name}\n`).join(''));
-      return;
-    }
-    print(schedules.length === 0 ? 'no schedules' : renderTable(SCHEDULE_COLUMNS, schedules, terminalWidth()));
-    if (cursor !== undefined) note(`there are more: --limit ${limit * 2}`);
+    print(listText(schedules, LISTING, output));
+    if (cursor !== undefined && !output.json && !output.quiet) note(`there are more: --limit ${limit * 2}`);
   });
 }

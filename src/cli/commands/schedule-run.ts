@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { routes } from '../../api/routes.ts';
 import type { Tick } from '../../api/tick.ts';
-import { clientCommand, connect, type Output, outputOf, print, printJson, terminalWidth } from '../client-command.ts';
+import { clientCommand, connect, type Output, outputOf, print, printData, terminalWidth } from '../client-command.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { note } from '../errors/report.ts';
 import { collectList, pastFlag } from '../flags/values.ts';
@@ -58,7 +58,7 @@ export function scheduleBackfillCommand(): Command {
 }
 
 function showRuns(ticks: readonly Tick[], answer: unknown, { json, quiet }: Output): void {
-  if (json) return printJson(answer);
+  if (json) return printData(answer, json);
   if (quiet) return print(ticks.map(({ job_id, workflow_id }) => job_id ?? workflow_id ?? '').join('\n'));
   print(ticks.length === 0 ? 'nothing to run' : renderTable(TICK_COLUMNS, ticks, terminalWidth()));
 }

@@ -1,9 +1,11 @@
 import type { Command } from 'commander';
 import { routes } from '../../api/routes.ts';
+import type { Tick } from '../../api/tick.ts';
 import { TICK_KINDS, TICK_VERDICTS } from '../../core/schedule/tick.ts';
-import { clientCommand, connect, outputOf, print, printJson, terminalWidth } from '../client-command.ts';
+import { clientCommand, connect, listCommand, outputOf, print, printData, terminalWidth } from '../client-command.ts';
 import { note } from '../errors/report.ts';
 import { countFlag, oneOfFlag } from '../flags/values.ts';
+import { listText } from '../output/list.ts';
 import { describeSchedule, nextColumns, TICK_COLUMNS } from '../output/schedule.ts';
 import { renderTable } from '../output/table.ts';
 
@@ -17,7 +19,7 @@ export function scheduleShowCommand(): Command {
     const connection = connect(command);
     const { json, quiet } = outputOf(command);
     const schedule = await connection.json(routes.readSchedule, { params: { name } });
-    if (json) return printJson(schedule);
+    if (json) return printData(schedule, json);
     if (quiet) return print(schedule.name);
     const [next, ticks] = await Promise.all([
       connection.json(routes.listNextTicks, { params: { name }, query: { count: 3 } }),
@@ -35,12 +37,14 @@ export function scheduleNextCommand(): Command {
   return command.action(async (name: string, { count }: { count: number }) => {
     const next = await connect(command).json(routes.listNextTicks, { params: { name }, query: { count } });
     const { json, quiet } = outputOf(command);
-    if (json) return printJson(next);
+    if (json) return printData(next, json);
     if (quiet) return print(next.items.map(({ utc }) => utc).join('\n'));
     const table = renderTable(nextColumns(next), next.items, terminalWidth());
     print(next.items.length === 0 ? 'no further ticks' : table);
   });
 }
+
+const TICKS = { columns: TICK_COLUMNS, id: ({ scheduled_for }: Tick) => scheduled_for, none: 'no ticks yet' };
 
 interface TickFlags {
   key?: string;
@@ -51,7 +55,7 @@ interface TickFlags {
 
 /** `workron schedule ticks NAME`: prints the ledger. */
 export function scheduleTicksCommand(): Command {
-  const command = clientCommand(
+  const command = listCommand(
     'ticks',
     'List the ticks of a schedule and what became of each, the last one judged first',
   )
@@ -63,10 +67,9 @@ export function scheduleTicksCommand(): Command {
   return command.action(async (name: string, { limit, key, kind, verdict }: TickFlags) => {
     const query = { key, kind, verdict, limit };
     const page = await connect(command).json(routes.listTicks, { params: { name }, query });
-    const { json, quiet } = outputOf(command);
-    if (json) return printJson(page.items);
-    if (quiet) return print(page.items.map(({ scheduled_for }) => scheduled_for).join('\n'));
-    print(page.items.length === 0 ? 'no ticks yet' : renderTable(TICK_COLUMNS, page.items, terminalWidth()));
-    if (page.next_cursor !== null) note(`there are more: --limit ${Math.min(limit * 2, 200)}`);
+    const output = outputOf(command);
+    print(listText(page.items, TICKS, output));
+    if (page.next_cursor !== null && !output.json && !output.quiet)
+      note(`there are more: --limit ${Math.min(limit * 2, 200)}`);
   });
 }

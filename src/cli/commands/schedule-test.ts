@@ -5,7 +5,7 @@ import { clockRuleOf, expressionsIn, parseCron, splitCron } from '../../core/sch
 import type { ClockRule } from '../../core/schedule/cron-recurrence.ts';
 import { oldestTicks, requireTicks } from '../../core/schedule/recurrence.ts';
 import { zoneOf } from '../../core/schedule/zone.ts';
-import { print, printJson, terminalWidth } from '../client-command.ts';
+import { print, printData, terminalWidth } from '../client-command.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { EXIT } from '../errors/exit-code.ts';
 import { countFlag, instantFlag } from '../flags/values.ts';
@@ -55,7 +55,7 @@ export function scheduleTestCommand(): Command {
       const description = describeCron(expression);
       if (options.json) {
         const items = ticks.map(({ at, wall, note }) => ({ at, local: wall.text, note }));
-        printJson({ cron: expression, timezone: options.timezone, description, clock_rule: rule, items });
+        printData({ cron: expression, timezone: options.timezone, description, clock_rule: rule, items }, 'json');
         return;
       }
       print(`${bold(description ?? expression)}, ${options.timezone}\n${dim(RULES[rule])}\n\n`);

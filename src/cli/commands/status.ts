@@ -4,7 +4,7 @@ import type { Health, Readiness } from '../../api/health.ts';
 import type { Queue } from '../../api/queue.ts';
 import { routes } from '../../api/routes.ts';
 import type { Worker } from '../../api/worker.ts';
-import { clientCommand, connect, outputOf, print, printJson } from '../client-command.ts';
+import { clientCommand, connect, outputOf, print, printData } from '../client-command.ts';
 import { EXIT } from '../errors/exit-code.ts';
 import { oneLine, styled } from '../output/style.ts';
 import { span } from '../output/when.ts';
@@ -26,7 +26,7 @@ const TIMEOUT_MS = 3_000;
 
 /** `workron status`: prints health, running and waiting jobs. Exit code 1 if something is wrong. */
 export function statusCommand(): Command {
-  const command = clientCommand('status', 'Say whether Workron is well, what runs and what waits');
+  const command = clientCommand('status', 'Show health, running and waiting jobs', { ids: false });
   return command.action(async () => {
     const connection = connect(command);
     // Both return 503 with a document that lists the problems.
@@ -40,7 +40,8 @@ export function statusCommand(): Command {
       ask(connection.json(routes.readCluster, call)),
     ]);
     const status: Status = { health, ready, queues: queues?.items ?? null, workers: workers?.items ?? null, cluster };
-    if (outputOf(command).json) printJson(status);
+    const { json } = outputOf(command);
+    if (json) printData(status, json);
     else print(describe(status));
     process.exitCode = isWell(status) ? EXIT.ok : EXIT.failed;
   });
@@ -68,7 +69,7 @@ function describe(status: Status): string {
   const { health, ready, queues, workers, cluster } = status;
   const well = isWell(status);
   const icon = process.stdout.isTTY ? '● ' : '';
-  const word = styled(well ? 'green' : 'red', `${icon}${well ? 'well' : 'not well'}`);
+  const word = styled(well ? 'green' : 'red', `${icon}${well ? 'healthy' : 'unhealthy'}`);
   const lines = [
     `${word}  ${health.driver}, up ${span(health.uptime_seconds * 1_000)}, version ${health.version}`,
     ...(workers === null ? [] : [describeWorkers(workers)]),

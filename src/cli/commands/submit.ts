@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { SubmittedJob } from '../../api/job.ts';
 import { routes } from '../../api/routes.ts';
-import { clientCommand, connect, type Output, outputOf, print, printJson } from '../client-command.ts';
+import { clientCommand, connect, type Output, outputOf, print, printData } from '../client-command.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { note } from '../errors/report.ts';
 import { addJobFlags } from '../flags/job.ts';
@@ -35,7 +35,7 @@ interface SubmitOptions {
 }
 
 function show(jobs: readonly SubmittedJob[], answer: unknown, output: Output): void {
-  if (output.json) return printJson('items' in (answer as object) ? jobs : answer);
+  if (output.json) return printData('items' in (answer as object) ? jobs : answer, output.json);
   if (output.quiet) return print(jobs.map((job) => job.id).join('\n'));
   for (const job of jobs) {
     print(job.deduplicated ? `already there: job ${job.id} (${job.status})` : `submitted job ${job.id}`);

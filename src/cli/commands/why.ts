@@ -2,18 +2,21 @@ import type { Command } from 'commander';
 import type { JobDetail } from '../../api/job.ts';
 import { routes } from '../../api/routes.ts';
 import { isTerminal } from '../../core/job.ts';
-import { clientCommand, connect, jobId, outputOf, print, printJson } from '../client-command.ts';
+import { clientCommand, connect, jobId, outputOf, print, printData } from '../client-command.ts';
+import { gist } from '../output/gist.ts';
 import { dependencyText } from '../output/job.ts';
-import { oneLine } from '../output/style.ts';
 import { between, when } from '../output/when.ts';
 
 /** `workron why ID`: prints in one sentence why the job waits, or how it ended. */
 export function whyCommand(): Command {
-  const command = clientCommand('why', 'Say why a job waits, or how it ended').argument('<id>', 'Job id');
+  const command = clientCommand('why', 'Say why a job waits, or how it ended', { ids: false }).argument(
+    '<id>',
+    'Job id',
+  );
   return command.action(async (text: string) => {
     const job = await connect(command).json(routes.readJob, { params: { id: jobId(text) } });
     const { json, quiet } = outputOf(command);
-    if (json) printJson(job);
+    if (json) printData(job, json);
     else print(quiet ? job.id : explain(job));
   });
 }
@@ -28,6 +31,10 @@ function explain(job: JobDetail): string {
     return `job ${job.id} is done since ${when(job.done_at)}, after ${between(job.started_at, job.done_at)}`;
   if (job.status === 'skipped')
     return `job ${job.id} is skipped (${job.reason}): it was to run after ${job.depends_on.map(dependencyText).join(', ')}`;
-  const error = job.error === null ? '' : `: ${oneLine(job.error.split('\n')[0] ?? '')}`;
-  return `job ${job.id} is ${job.status} (${job.reason})${error}`;
+  if (job.status === 'failed' && job.error !== null) return `job ${job.id} failed: ${gist(job.error)}${adviceFor(job)}`;
+  return `job ${job.id} is ${job.status} (${job.reason})${job.error === null ? '' : `: ${gist(job.error)}`}`;
+}
+
+function adviceFor({ reason }: JobDetail): string {
+  return reason === 'timeout' ? ' (raise it with --timeout)' : '';
 }

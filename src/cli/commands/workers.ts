@@ -1,36 +1,37 @@
 import type { Command } from 'commander';
 import { routes } from '../../api/routes.ts';
 import type { Worker } from '../../api/worker.ts';
-import { clientCommand, connect, outputOf, print, printJson, refuseExtra, terminalWidth } from '../client-command.ts';
+import { clientCommand, connect, listCommand, outputOf, print, printData, refuseExtra } from '../client-command.ts';
+import { listText } from '../output/list.ts';
 import { oneLine } from '../output/style.ts';
-import { type Column, renderTable } from '../output/table.ts';
+import type { Column } from '../output/table.ts';
 import { when } from '../output/when.ts';
 
 const COLUMNS: readonly Column<Worker>[] = [
-  { title: 'ID', text: (worker) => worker.id, align: 'right' },
+  { title: 'ID', text: (worker) => worker.id, align: 'right', identifies: true },
   {
     title: 'STATE',
     text: (worker) => worker.state,
     format: (worker) => (worker.state === 'online' ? 'green' : worker.state === 'draining' ? 'yellow' : 'dim'),
   },
-  { title: 'NAME', text: (worker) => oneLine(worker.name), flexible: true },
-  { title: 'BUSY', text: (worker) => `${worker.running}/${worker.slots}`, align: 'right' },
+  { title: 'NAME', text: (worker) => oneLine(worker.name), flexible: true, identifies: true },
+  { title: 'BUSY', text: (worker) => `${Math.min(worker.running, worker.slots)}/${worker.slots}`, align: 'right' },
+  { title: 'CLAIMED', text: (worker) => String(worker.running), align: 'right', wide: true },
   { title: 'QUEUES', text: (worker) => oneLine(worker.queues?.join(',') ?? 'all'), flexible: true },
   { title: 'TAGS', text: (worker) => oneLine(worker.tags.join(',') || '–'), flexible: true },
   { title: 'ATTACHED', text: (worker) => worker.attachment },
   { title: 'SEEN', text: (worker) => when(worker.last_heartbeat) },
 ];
 
+const LISTING = { columns: COLUMNS, id: ({ id }: Worker) => id, none: 'no workers' };
+
 /** `workron workers`: lists them; `drain` makes one finish its jobs, `undrain` lets it take jobs again. */
 export function workersCommand(): Command {
-  const command = clientCommand('workers', 'List workers; drain them and bring them back');
+  const command = listCommand('workers', 'List workers; drain them and bring them back');
   command.allowExcessArguments().action(async () => {
     refuseExtra(command);
     const { items } = await connect(command).json(routes.listWorkers);
-    const { json, quiet } = outputOf(command);
-    if (json) printJson(items);
-    else if (quiet) print(items.map((worker) => `${worker.id}\n`).join(''));
-    else print(items.length === 0 ? 'no workers' : renderTable(COLUMNS, items, terminalWidth()));
+    print(listText(items, LISTING, outputOf(command)));
   });
   return command.addCommand(drainCommand()).addCommand(undrainCommand());
 }
@@ -57,7 +58,7 @@ function forEachWorker(
     const workers: Worker[] = [];
     for (const id of ids) workers.push(await connection.json(route, { params: { id } }));
     const { json, quiet } = outputOf(command);
-    if (json) printJson(workers.length === 1 ? workers[0] : workers);
+    if (json) printData(workers.length === 1 ? workers[0] : workers, json);
     else
       for (const worker of workers)
         print(quiet ? worker.id : `worker ${worker.id} (${oneLine(worker.name)}) ${describe(worker)}`);

@@ -3,7 +3,7 @@
 import type { Command } from 'commander';
 import { routes } from '../../api/routes.ts';
 import type { Workflow } from '../../api/workflow/workflow.ts';
-import { clientCommand, connect, outputOf, print, printJson, workflowId } from '../client-command.ts';
+import { clientCommand, connect, outputOf, print, printData, workflowId } from '../client-command.ts';
 import { followToEnd } from '../follow/show-workflow.ts';
 import { hasEnded } from '../follow/workflow.ts';
 
@@ -66,6 +66,6 @@ interface RerunFlags {
 
 function show(command: Command, workflow: Workflow, sentence: string): void {
   const { json, quiet } = outputOf(command);
-  if (json) printJson(workflow);
+  if (json) printData(workflow, json);
   else print(quiet ? workflow.id : sentence);
 }

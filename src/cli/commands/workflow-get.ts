@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { routes } from '../../api/routes.ts';
 import type { WorkflowDetail } from '../../api/workflow/workflow.ts';
-import { clientCommand, connect, outputOf, print, printJson, terminalWidth, workflowId } from '../client-command.ts';
+import { clientCommand, connect, outputOf, print, printData, terminalWidth, workflowId } from '../client-command.ts';
 import { followToEnd } from '../follow/show-workflow.ts';
 import { stepTree } from '../output/step-tree.ts';
 import { dim, oneLine } from '../output/style.ts';
@@ -18,7 +18,7 @@ export function workflowGetCommand(): Command {
     const output = outputOf(command);
     if (follow) return followToEnd(connection, id, output);
     const workflow = await connection.json(routes.readWorkflow, { params: { id } });
-    if (output.json) printJson(workflow);
+    if (output.json) printData(workflow, output.json);
     else print(output.quiet ? workflow.id : describe(workflow));
   });
 }

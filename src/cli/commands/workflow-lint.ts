@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import type { WorkflowDefinition } from '../../api/workflow/definition.ts';
 import type { SourceProblem } from '../../api/workflow/source.ts';
-import { print, printJson } from '../client-command.ts';
+import { print, printData } from '../client-command.ts';
 import { EXIT } from '../errors/exit-code.ts';
 import { nameOfInput } from '../input/file.ts';
 import { problemText, readWorkflow } from '../input/workflow.ts';
@@ -17,12 +17,13 @@ export function workflowLintCommand(): Command {
     for (const path of paths) files.push({ file: nameOfInput(path), ...(await readWorkflow(path)) });
     if (files.some(({ definition }) => definition === null)) process.exitCode = EXIT.usage;
     if (json) {
-      printJson(
+      printData(
         files.map(({ file, definition, problems }) => ({
           file,
           ok: definition !== null,
           problems: problems.map(problemJson),
         })),
+        'json',
       );
       return;
     }

@@ -2,20 +2,21 @@ import type { Command } from 'commander';
 import { routes } from '../../api/routes.ts';
 import type { Workflow } from '../../api/workflow/workflow.ts';
 import { WORKFLOW_STATUSES } from '../../core/dag/workflow-status.ts';
-import { clientCommand, connect, outputOf, print, printJson, terminalWidth } from '../client-command.ts';
+import { connect, listCommand, outputOf, print } from '../client-command.ts';
 import type { Connection } from '../connection.ts';
 import { note } from '../errors/report.ts';
 import { countFlag, oneOfFlag } from '../flags/values.ts';
+import { listText } from '../output/list.ts';
 import { oneLine, stateFormat, stateText } from '../output/style.ts';
-import { type Column, renderTable } from '../output/table.ts';
+import type { Column } from '../output/table.ts';
 import { between, when } from '../output/when.ts';
 
 const MAX_PAGE_SIZE = 200;
 
 const COLUMNS: readonly Column<Workflow>[] = [
-  { title: 'ID', text: ({ id }) => id, align: 'right' },
+  { title: 'ID', text: ({ id }) => id, align: 'right', identifies: true },
   { title: 'STATUS', text: ({ status }) => stateText(status), format: ({ status }) => stateFormat(status) },
-  { title: 'WORKFLOW', text: ({ name }) => oneLine(name), flexible: true },
+  { title: 'WORKFLOW', text: ({ name }) => oneLine(name), flexible: true, identifies: true },
   {
     title: 'STEPS',
     text: ({ step_counts: counts }) => `${counts.total - counts.open}/${counts.total}`,
@@ -27,6 +28,8 @@ const COLUMNS: readonly Column<Workflow>[] = [
   { title: 'NOTE', text: ({ rerun_of }) => (rerun_of === null ? '' : `rerun of ${rerun_of}`) },
 ];
 
+const LISTING = { columns: COLUMNS, id: ({ id }: Workflow) => id, none: 'no workflows' };
+
 interface Flags {
   status?: string;
   name?: string;
@@ -35,20 +38,15 @@ interface Flags {
 
 /** `workron workflow ls`: lists workflows, newest first. */
 export function workflowLsCommand(): Command {
-  const command = clientCommand('ls', 'List submitted workflows, newest first')
+  const command = listCommand('ls', 'List submitted workflows, newest first')
     .option('-s, --status <STATUS>', `One of ${WORKFLOW_STATUSES.join(', ')}`, oneOfFlag(WORKFLOW_STATUSES))
     .option('--name <NAME>', 'With this name')
     .option('-n, --limit <NUMBER>', 'How many at most', countFlag(1, 1_000_000), 50);
   return command.action(async (flags: Flags) => {
-    const { json, quiet } = outputOf(command);
+    const output = outputOf(command);
     const { workflows, more } = await list(connect(command), flags);
-    if (json) return printJson(workflows);
-    if (quiet) {
-      process.stdout.write(workflows.map(({ id }) => `${id}\n`).join(''));
-      return;
-    }
-    print(workflows.length === 0 ? 'no workflows' : renderTable(COLUMNS, workflows, terminalWidth()));
-    if (more) note(`there are more: --limit ${flags.limit * 2}`);
+    print(listText(workflows, LISTING, output));
+    if (more && !output.json && !output.quiet) note(`there are more: --limit ${flags.limit * 2}`);
   });
 }
 

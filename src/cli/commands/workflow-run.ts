@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { routes } from '../../api/routes.ts';
-import { clientCommand, connect, outputOf, print, printJson } from '../client-command.ts';
+import { clientCommand, connect, outputOf, print, printData } from '../client-command.ts';
 import { note } from '../errors/report.ts';
 import { collectPairs } from '../flags/values.ts';
 import { followToEnd } from '../follow/show-workflow.ts';
@@ -29,7 +29,7 @@ export function workflowRunCommand(): Command {
     else if (!output.json && flags.follow) note(`workflow ${workflow.id}`);
     else if (!output.json) print(`submitted workflow ${workflow.id}`);
     if (flags.follow) return followToEnd(connection, workflow.id, output);
-    if (output.json) printJson(workflow);
+    if (output.json) printData(workflow, output.json);
     else if (!output.quiet && process.stdout.isTTY) note(`follow it: workron workflow get -f ${workflow.id}`);
   });
 }

@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
 import type { WorkflowDefinition } from '../../api/workflow/definition.ts';
-import { print, printJson, terminalWidth } from '../client-command.ts';
+import { print, printData, terminalWidth } from '../client-command.ts';
 import { definedWorkflow } from '../input/workflow.ts';
 import { drawGraph } from '../output/graph/draw-graph.ts';
 import { bold, dim } from '../output/style.ts';
@@ -28,7 +28,7 @@ export function workflowShowCommand(): Command {
     .option('--json', 'Print the definition, with defaults filled in');
   return command.action(async (path: string, flags: Flags) => {
     const definition = await definedWorkflow(path);
-    if (flags.json) printJson(definition);
+    if (flags.json) printData(definition, 'json');
     else if (flags.mermaid) print(workflowMermaid(definition));
     else if (flags.dot) print(workflowDot(definition));
     else print(picture(definition, flags.ascii ?? prefersAscii(process.env)));

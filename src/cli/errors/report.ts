@@ -4,7 +4,7 @@ import { styled } from '../output/style.ts';
 import type { CliError } from './cli-error.ts';
 import { EXIT } from './exit-code.ts';
 
-export function reportError({ message, hint, problem, exitCode }: CliError, json: boolean): void {
+export function reportError({ message, hint, problem, exitCode }: CliError, json: string | boolean): void {
   if (json) {
     const document = problem ?? { title: message, code: codeOf(exitCode) };
     process.stderr.write(`${JSON.stringify(hint === undefined ? document : { ...document, hint })}\n`);

@@ -8,6 +8,7 @@ import type { Connection } from '../connection.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { EXIT } from '../errors/exit-code.ts';
 import { note } from '../errors/report.ts';
+import type { StatusLine } from '../output/status-line.ts';
 import { Persistence } from './persist.ts';
 
 /** The server sends something every five seconds. After this time without any byte, the connection is dead. */
@@ -23,6 +24,8 @@ interface LogRequest {
   /** The number of last lines to print of the existing output. */
   tail?: number | undefined;
   signal?: AbortSignal;
+  /** A line on the same terminal. */
+  line?: StatusLine;
 }
 
 /** Prints the existing output, byte for byte. */
@@ -55,7 +58,7 @@ class Following {
   constructor(connection: Connection, request: LogRequest) {
     this.#connection = connection;
     this.#request = request;
-    this.writer = new LogWriter(request.tail);
+    this.writer = new LogWriter(request.tail, request.line);
   }
 
   /** Reads one stream. Returns true if the job has ended. */
@@ -119,13 +122,15 @@ class LogWriter {
   #tail: number | null;
   #held: Buffer = Buffer.alloc(0);
   #timer: NodeJS.Timeout | undefined;
+  readonly #line: StatusLine | undefined;
 
-  constructor(tail: number | undefined) {
+  constructor(tail: number | undefined, line?: StatusLine) {
     this.#tail = tail ?? null;
+    this.#line = line;
   }
 
   async write(data: string | Uint8Array): Promise<void> {
-    if (this.#tail === null) return write(data);
+    if (this.#tail === null) return this.#print(data);
     clearTimeout(this.#timer);
     this.#held = lastLines(Buffer.concat([this.#held, Buffer.from(data as Uint8Array)]), this.#tail);
     this.#timer = setTimeout(() => void this.flush(), QUIET_MS);
@@ -137,7 +142,12 @@ class LogWriter {
     this.#tail = null;
     const held = this.#held;
     this.#held = Buffer.alloc(0);
-    if (held.length > 0) await write(held);
+    if (held.length > 0) await this.#print(held);
+  }
+
+  async #print(data: string | Uint8Array): Promise<void> {
+    this.#line?.makeRoom(data.at(-1) === '\n' || data.at(-1) === NEWLINE);
+    await write(data);
   }
 }
 

@@ -3,7 +3,7 @@
 import { routes } from '../../api/routes.ts';
 import type { WorkflowDetail } from '../../api/workflow/workflow.ts';
 import { NEVER } from '../../core/never.ts';
-import { type Output, print, printJson } from '../client-command.ts';
+import { type Output, print, printData } from '../client-command.ts';
 import type { Connection } from '../connection.ts';
 import { EXIT } from '../errors/exit-code.ts';
 import { between } from '../output/when.ts';
@@ -11,7 +11,7 @@ import { detachOnInterrupt } from './detach.ts';
 import { followWorkflow } from './workflow.ts';
 
 export async function followToEnd(connection: Connection, id: string, output: Output): Promise<void> {
-  const silent = output.json || output.quiet;
+  const silent = output.json !== false || output.quiet;
   using interrupt = detachOnInterrupt({
     title: `workflow ${id}`,
     again: `workron workflow get -f ${id}`,
@@ -27,7 +27,7 @@ export async function followToEnd(connection: Connection, id: string, output: Ou
     process.exitCode = ended;
     return;
   }
-  if (output.json) printJson(ended);
+  if (output.json) printData(ended, output.json);
   else if (!output.quiet && !process.stdout.isTTY) print(endLine(ended));
   process.exitCode = interrupt.cancelled ? EXIT.interrupted : ended.status === 'done' ? EXIT.ok : EXIT.failed;
 }

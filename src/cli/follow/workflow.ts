@@ -63,7 +63,7 @@ class ChangeLines {
         this.#shown.delete(step.key);
         continue;
       }
-      const state = `${step.status} ${step.attempts}`;
+      const state = `${step.status} ${step.attempts} ${tenthsOf(step)}`;
       if (this.#shown.get(step.key) === state) continue;
       this.#shown.set(step.key, state);
       process.stdout.write(`${lineOf(step)}\n`);
@@ -71,7 +71,12 @@ class ChangeLines {
   }
 }
 
+/** A change of progress is a line of its own at every tenth part. */
+function tenthsOf({ status, progress }: StepState): number {
+  return status === 'running' && progress ? Math.floor(progress.fraction * 10) : 0;
+}
+
 function lineOf(step: StepState): string {
-  const rest = isTerminal(step.status) ? details(step) : '';
+  const rest = isTerminal(step.status) || step.progress ? details(step) : '';
   return `${step.key}: ${step.status}${rest === '' ? '' : `  ${rest}`}`;
 }

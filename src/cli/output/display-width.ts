@@ -3,7 +3,7 @@
 import module from 'node:module';
 
 /** The characters of most texts, including our own icons. Each takes one column. */
-const NARROW = /^[\x20-\x7e–…✓✗●○◌◷⊘↷]*$/;
+const NARROW = /^[\x20-\x7e–…✓✗●○◌◷⊘↷▓░]*$/;
 
 let measure: ((text: string) => number) | undefined;
 

@@ -2,6 +2,7 @@
 
 import type { Attempt, JobDetail } from '../../api/job.ts';
 import { formatDuration } from '../../core/duration.ts';
+import { progressText } from './progress.ts';
 import { bold, dim, harmless, oneLine, stateFormat, stateText, styled } from './style.ts';
 import { type Column, renderTable } from './table.ts';
 import { between, when } from './when.ts';
@@ -32,6 +33,7 @@ export function describeJob(job: JobDetail, attempts: readonly Attempt[]): strin
   line('rerun of', job.rerun_of);
   line('after', job.depends_on.map(dependencyText).join(', '));
   line('waits for', job.waiting_for === null ? null : oneLine(job.waiting_for));
+  line('progress', job.progress === null ? null : progressText(job.progress));
   line('reason', job.reason);
   line('failures', `${job.failures} of ${job.max_attempts}`);
   line('timeout', formatDuration(job.timeout));

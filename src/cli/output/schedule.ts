@@ -16,7 +16,7 @@ export const CLOCK_TEXTS: Readonly<Record<ClockNote, string>> = {
 };
 
 export const SCHEDULE_COLUMNS: readonly Column<Schedule>[] = [
-  { title: 'SCHEDULE', text: ({ name }) => name, flexible: true },
+  { title: 'SCHEDULE', text: ({ name }) => name, flexible: true, identifies: true },
   { title: 'STATE', text: stateOf, format: (schedule) => stateFormat(schedule) },
   { title: 'WHEN', text: whenText, flexible: true },
   { title: 'NEXT', text: ({ next_run }) => when(next_run) },
@@ -30,7 +30,7 @@ export const SCHEDULE_COLUMNS: readonly Column<Schedule>[] = [
 ];
 
 export const TICK_COLUMNS: readonly Column<Tick>[] = [
-  { title: 'SCHEDULED FOR', text: ({ scheduled_for }) => plain(scheduled_for) },
+  { title: 'SCHEDULED FOR', text: ({ scheduled_for }) => plain(scheduled_for), identifies: true },
   { title: 'VERDICT', text: ({ verdict }) => verdict, format: ({ verdict }) => verdictFormat(verdict) },
   { title: 'TICKS', text: ({ count }) => String(count), align: 'right' },
   { title: 'THROUGH', text: ({ count, through }) => (count === 1 ? '' : plain(through)) },

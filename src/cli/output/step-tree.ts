@@ -4,6 +4,7 @@ import type { StepState, WorkflowDetail } from '../../api/workflow/workflow.ts';
 import { isTerminal } from '../../core/job.ts';
 import { displayWidth } from './display-width.ts';
 import { gist } from './gist.ts';
+import { progressText } from './progress.ts';
 import { bold, oneLine, stateFormat, stateText, styled } from './style.ts';
 import { truncate } from './table.ts';
 import { between } from './when.ts';
@@ -31,13 +32,19 @@ export function stepTree(workflow: WorkflowDetail, { width, rows }: TreeSize): s
 }
 
 function titleLine(workflow: WorkflowDetail, width: number | undefined): string {
-  const time = workflow.started_at === null ? '' : `  ${between(workflow.started_at, workflow.ended_at)}`;
+  const time = workflow.started_at === null ? '' : `  ${between(startOf(workflow), workflow.ended_at)}`;
   const state = stateText(workflow.status);
   const rest = `  workflow ${workflow.id}  `;
   const name = oneLine(workflow.name);
   const room = width === undefined ? undefined : width - displayWidth(rest + state + time);
   const shown = room === undefined ? name : truncate(name, Math.max(1, room));
   return bold(shown) + rest + styled(stateFormat(workflow.status), state) + time;
+}
+
+/** A step may be known to run before its workflow is. */
+function startOf({ started_at, steps }: WorkflowDetail): string | null {
+  const starts = [started_at, ...steps.map((step) => step.started_at)].filter((at) => at !== null);
+  return starts.toSorted()[0] ?? null;
 }
 
 interface Place {
@@ -101,6 +108,8 @@ export function details(step: StepState): string {
   const parts: string[] = [];
   if (step.started_at !== null && step.status !== 'skipped') parts.push(between(step.started_at, step.done_at));
   if (step.group !== null) parts.push(groupText(step.group));
+  // A server of an earlier version does not send it.
+  if (step.status === 'running' && step.progress) parts.push(progressText(step.progress));
   if (step.status === 'running' && step.attempts > 1) parts.push(`attempt ${step.attempts}`);
   if (isTerminal(step.status) && step.reason !== null)
     parts.push(step.error === null ? `(${step.reason})` : gist(step.error));

@@ -1,4 +1,7 @@
-/** Tables with aligned columns. On a terminal the widest flexible columns are cut until a row fits, then the rightmost ones. */
+/**
+ * Tables with aligned columns. On a terminal that is too narrow, columns that say the same in every row are left out first.
+ * Then flexible columns are cut, those that identify the row last.
+ */
 
 import { displayWidth } from './display-width.ts';
 import { dim, styled } from './style.ts';
@@ -11,30 +14,33 @@ export interface Column<Row> {
   align?: 'right';
   /** May be cut on a terminal. */
   flexible?: boolean;
+  /** Tells the rows apart: never left out, and cut last. */
+  identifies?: boolean;
+  /** Printed only if it is asked for, by `-o wide` or `--columns`. */
+  wide?: boolean;
 }
 
 const GAP = '  ';
+/** Widths below which columns are not cut: first these, then the narrowest. */
+const COMFORTABLE = { other: 12, identifying: 32 };
 const NARROWEST = 8;
+/** A flexible column counts as this wide when it is decided which columns are left out. */
+const READABLE = 20;
 
-export function renderTable<Row>(all: readonly Column<Row>[], rows: readonly Row[], width?: number): string {
-  const cells = rows.map((row) => all.map((column) => column.text(row)));
-  const widths = all.map((column, index) =>
-    Math.max(displayWidth(column.title), ...cells.map((row) => displayWidth(row[index] as string))),
-  );
-  if (width !== undefined) shrink(all, widths, width);
-  const columns = width === undefined ? all : all.slice(0, cut(widths, width));
-  const titles = columns.map((column, index) => {
-    const columnWidth = widths[index] as number;
-    return pad(truncate(column.title, columnWidth), columnWidth, column.align);
-  });
+export function renderTable<Row>(given: readonly Column<Row>[], rows: readonly Row[], width?: number): string {
+  let all = given.map((column) => sizedColumn(column, rows));
+  if (width !== undefined) {
+    all = withoutConstants(all, width);
+    shrink(all, width);
+    all = all.slice(0, cut(all, width));
+  }
+  const titles = all.map(({ column, size }) => pad(truncate(column.title, size), size, column.align));
   const lines = [dim(titles.join(GAP).trimEnd())];
   rows.forEach((row, rowIndex) => {
-    const parts = columns.map((column, index) => {
-      const text = truncate((cells[rowIndex] as string[])[index] as string, widths[index] as number);
-      const padded = pad(text, widths[index] as number, column.align);
-      const last = index === columns.length - 1;
+    const parts = all.map(({ column, cells, size }, index) => {
+      const padded = pad(truncate(cells[rowIndex] as string, size), size, column.align);
       const format = column.format?.(row);
-      const shown = last ? padded.trimEnd() : padded;
+      const shown = index === all.length - 1 ? padded.trimEnd() : padded;
       return format === undefined ? shown : styled(format, shown);
     });
     lines.push(parts.join(GAP).trimEnd());
@@ -56,32 +62,72 @@ export function truncate(text: string, width: number): string {
   return `${cut}…`;
 }
 
-function shrink<Row>(columns: readonly Column<Row>[], widths: number[], width: number): void {
-  const total = (): number => widths.reduce((sum, each) => sum + each, 0) + GAP.length * (widths.length - 1);
-  for (;;) {
-    const over = total() - width;
-    if (over <= 0) return;
-    let widest = -1;
-    columns.forEach((column, index) => {
-      if (column.flexible && (widths[index] as number) > NARROWEST) {
-        if (widest < 0 || (widths[index] as number) > (widths[widest] as number)) widest = index;
-      }
-    });
-    if (widest < 0) return;
-    widths[widest] = (widths[widest] as number) - 1;
+interface SizedColumn<Row> {
+  column: Column<Row>;
+  cells: readonly string[];
+  size: number;
+}
+
+function sizedColumn<Row>(column: Column<Row>, rows: readonly Row[]): SizedColumn<Row> {
+  const cells = rows.map((row) => column.text(row));
+  return { column, cells, size: Math.max(displayWidth(column.title), ...cells.map(displayWidth)) };
+}
+
+/** Leaves out columns that are empty or the same in all rows, as long as the table is too wide. */
+function withoutConstants<Row>(all: readonly SizedColumn<Row>[], width: number): SizedColumn<Row>[] {
+  let left = [...all];
+  const needed = (): number =>
+    totalOf(left.map(({ column, size }) => (column.flexible && !column.identifies ? Math.min(size, READABLE) : size)));
+  for (const constant of [isEmpty, isSame]) {
+    for (const each of all.toReversed()) {
+      if (needed() <= width) return left;
+      if (!each.column.identifies && constant(each.cells)) left = left.filter((other) => other !== each);
+    }
+  }
+  return left;
+}
+
+function isEmpty(cells: readonly string[]): boolean {
+  return cells.every((cell) => cell === '' || cell === '–');
+}
+
+function isSame(cells: readonly string[]): boolean {
+  return cells.length > 1 && cells.every((cell) => cell === cells[0]);
+}
+
+function shrink<Row>(columns: readonly SizedColumn<Row>[], width: number): void {
+  const { other, identifying } = COMFORTABLE;
+  for (const [least, leastIdentifying] of [
+    [other, identifying],
+    [NARROWEST, identifying],
+    [NARROWEST, NARROWEST],
+  ] as const) {
+    for (;;) {
+      if (totalOf(columns.map(({ size }) => size)) <= width) return;
+      const wider = columns.filter(
+        ({ column, size }) => column.flexible && size > (column.identifies ? leastIdentifying : least),
+      );
+      if (wider.length === 0) break;
+      const widest = wider.reduce((most, each) => (each.size > most.size ? each : most));
+      widest.size -= 1;
+    }
   }
 }
 
+function totalOf(sizes: readonly number[]): number {
+  return sizes.reduce((sum, each) => sum + each, 0) + GAP.length * (sizes.length - 1);
+}
+
 /** Cuts the column that reaches beyond `width`. Returns the number of columns that are left. */
-function cut(widths: number[], width: number): number {
+function cut<Row>(columns: readonly SizedColumn<Row>[], width: number): number {
   let used = 0;
-  for (const [index, each] of widths.entries()) {
+  for (const [index, each] of columns.entries()) {
     const room = width - used;
     if (room <= 0) return index;
-    widths[index] = Math.min(each, room);
-    used += each + GAP.length;
+    used += each.size + GAP.length;
+    each.size = Math.min(each.size, room);
   }
-  return widths.length;
+  return columns.length;
 }
 
 function pad(text: string, width: number, align: 'right' | undefined): string {

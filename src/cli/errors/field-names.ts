@@ -1,0 +1,33 @@
+/** Names the fields of a request as the user gave them: by flag. */
+
+import type { Command } from 'commander';
+
+/** Flags that are not spelled like the field. */
+const FLAGS: Readonly<Record<string, string>> = {
+  run_at: 'at',
+  no_retry_on: 'dont-retry-on',
+  tags: 'tag',
+  depends_on: 'after',
+  params: 'param',
+  from: 'since',
+  to: 'until',
+  unique_key: 'unique',
+  worker_id: 'worker',
+  workflow_id: 'workflow',
+};
+
+/** The place of a wrong field: `--priority` for `/priority`, `--env A B` for `/env/A B`; the pointer where no flag set it. */
+export function fieldName(pointer: string, command: Command): string {
+  if (command.opts<{ file?: string }>().file !== undefined) return pointer;
+  const path = pointer.split('/').slice(1);
+  const [first = '', ...rest] =
+    path[0] === 'job' || path[0] === 'filter' || path[0] === 'workflow' ? path.slice(1) : path;
+  if (first === 'command') return 'the command';
+  const known = command.options.map(({ long }) => long);
+  const whole = `--${[first, ...rest].join('-')}`;
+  if (known.includes(whole)) return whole;
+  const flag = [FLAGS[first], first.replaceAll('_', '-')].find((name) => known.includes(`--${name}`));
+  if (flag === undefined) return pointer;
+  const inner = rest.filter((part) => !/^(\d+|key)$/.test(part)).join(' ');
+  return inner === '' ? `--${flag}` : `--${flag} ${inner}`;
+}

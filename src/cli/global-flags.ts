@@ -1,0 +1,22 @@
+/** Flags that every command of a running Workron takes. They may also be given before the command. */
+
+const WITH_VALUE: readonly string[] = ['--url', '--token', '--token-file', '--config', '--output', '-o'];
+const WITHOUT_VALUE: readonly string[] = ['--json', '--quiet', '-q'];
+/** bin/workron looks for their secrets after the command. */
+const SERVERS: readonly string[] = ['up', 'scheduler', 'worker'];
+
+/** Moves global flags from before the command to the end of its own arguments, before a `--`. */
+export function withMovedFlags(args: readonly string[]): string[] {
+  let at = 0;
+  while (at < args.length) {
+    const flag = args[at] as string;
+    const [name = ''] = flag.split('=', 1);
+    if (WITHOUT_VALUE.includes(flag)) at += 1;
+    else if (WITH_VALUE.includes(name)) at += flag.includes('=') ? 1 : 2;
+    else break;
+  }
+  const rest = args.slice(at);
+  if (at === 0 || rest.length === 0 || SERVERS.includes(rest[0] as string)) return [...args];
+  const end = rest.indexOf('--');
+  return end < 0 ? [...rest, ...args.slice(0, at)] : [...rest.slice(0, end), ...args.slice(0, at), ...rest.slice(end)];
+}

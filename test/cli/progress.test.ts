@@ -30,7 +30,17 @@ export const load = job('load', {
 });
 `,
   );
-  const args = ['up', '--port', '0', '--db-url', join(folder, 'jobs.db'), '--handlers', handlers, '--log-level', 'warn'];
+  const args = [
+    'up',
+    '--port',
+    '0',
+    '--db-url',
+    join(folder, 'jobs.db'),
+    '--handlers',
+    handlers,
+    '--log-level',
+    'warn',
+  ];
   server = stack.use(await startWorkron({ args }));
 });
 after(() => stack.disposeAsync());

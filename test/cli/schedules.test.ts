@@ -135,6 +135,16 @@ describe('schedule commands', { concurrency: 2 }, () => {
     );
   });
 
+  test('ls, show, ticks: a schedule whose runs fail says so', async () => {
+    const job = { command: 'exit 1', max_attempts: 1 };
+    await api(server.url, '/schedules', { name: 'sad', every: '1h', overlap: 'allow', job });
+    for (const run of ['first', 'second']) assert.match(await ok('schedule', 'run', 'sad'), /^started job/, run);
+    await eventually(async () => /\nsad +active .* failed +0\/2 /.test(await ok('schedule', 'ls', 'sad')));
+    assert.match(await ok('schedule', 'show', 'sad'), /^recent {6}0 of the last 2 runs are done$/m);
+    assert.equal((await ok('schedule', 'ticks', 'sad')).match(/ ran +failed /g)?.length, 2);
+    await api(server.url, '/schedules/sad', undefined, 'DELETE');
+  });
+
   test('ls, next, ticks, pause, resume, run: a schedule at work', async () => {
     await api(server.url, '/schedules', { name: 'beat', every: '1s', overlap: 'allow', job: { command: 'true' } });
     const ticks = async () => (await api<{ items: unknown[] }>(server.url, '/schedules/beat/ticks')).items.length;
@@ -143,12 +153,12 @@ describe('schedule commands', { concurrency: 2 }, () => {
     const ledger = await ok('schedule', 'ticks', 'beat');
     assert.match(
       ledger,
-      /^SCHEDULED FOR +VERDICT +TICKS +THROUGH +KEY +KIND +LATE +RUN\n\S+Z +ran +1 .*tick +\S+ +job \d+/,
+      /^SCHEDULED FOR +VERDICT +OUTCOME +TOOK +TICKS +THROUGH +KEY +KIND +LATE +RUN\n\S+Z +ran +\w+ .*1 .*tick +\S+ +job \d+/,
     );
     assert.equal(await ok('schedule', 'pause', 'beat', '--note', 'enough'), 'schedule beat is paused');
     assert.match(await ok('schedule', 'ls', 'bea'), /\nbeat +paused +Every 1s +– /);
     assert.match(await ok('schedule', 'show', 'beat'), /\npaused {6}\S+: enough\n/);
-    assert.match(await ok('schedule', 'run', 'beat'), / ran +1 +manual +0ms +job \d+$/);
+    assert.match(await ok('schedule', 'run', 'beat'), /^started job \d+$/);
     assert.match(await ok('schedule', 'resume', 'beat'), /^schedule beat goes on, next run /);
     assert.equal((await ok('schedule', 'next', 'beat', '-n', '3', '-q')).split('\n').length, 3);
     await api(server.url, '/schedules/beat', undefined, 'DELETE');

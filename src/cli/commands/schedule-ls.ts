@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { routes } from '../../api/routes.ts';
-import type { Schedule, SchedulePage } from '../../api/schedule.ts';
+import type { ScheduleDetail, SchedulePage } from '../../api/schedule.ts';
 import { connect, listCommand, outputOf, print } from '../client-command.ts';
 import { note } from '../errors/report.ts';
 import { countFlag } from '../flags/values.ts';
@@ -9,7 +9,7 @@ import { SCHEDULE_COLUMNS } from '../output/schedule.ts';
 
 const MAX_PAGE_SIZE = 200;
 
-const LISTING = { columns: SCHEDULE_COLUMNS, id: ({ name }: Schedule) => name, none: 'no schedules' };
+const LISTING = { columns: SCHEDULE_COLUMNS, id: ({ name }: ScheduleDetail) => name, none: 'no schedules' };
 
 interface Flags {
   owner?: string;
@@ -24,7 +24,7 @@ export function scheduleLsCommand(): Command {
     .option('-n, --limit <NUMBER>', 'How many at most', countFlag(1, 1_000_000), 50);
   return command.action(async (text: string | undefined, { owner, limit }: Flags) => {
     const output = outputOf(command);
-    const schedules: Schedule[] = [];
+    const schedules: ScheduleDetail[] = [];
     let cursor: string | undefined;
     do {
       const size = Math.min(MAX_PAGE_SIZE, limit - schedules.length);

@@ -5,7 +5,7 @@ import { clientCommand, connect, type Output, outputOf, print, printData, termin
 import { usageError } from '../errors/cli-error.ts';
 import { note } from '../errors/report.ts';
 import { collectList, pastFlag } from '../flags/values.ts';
-import { TICK_COLUMNS } from '../output/schedule.ts';
+import { runOf, TICK_COLUMNS } from '../output/schedule.ts';
 import { renderTable } from '../output/table.ts';
 
 const keyed = (keys: string[] | undefined, idempotencyKey: string | undefined) => ({
@@ -22,7 +22,10 @@ export function scheduleRunCommand(): Command {
   return command.action(async (name: string, flags: { key?: string[]; idempotencyKey?: string }) => {
     const call = keyed(flags.key, flags.idempotencyKey);
     const { items } = await connect(command).json(routes.runSchedule, { params: { name }, ...call });
-    showRuns(items, items, outputOf(command));
+    const output = outputOf(command);
+    const [only] = items;
+    if (items.length !== 1 || only === undefined || output.json || output.quiet) return showRuns(items, items, output);
+    print(`started ${runOf(only)}`);
   });
 }
 

@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import { routes } from '../../api/routes.ts';
-import type { Tick } from '../../api/tick.ts';
+import type { LedgerEntry } from '../../api/tick.ts';
 import { TICK_KINDS, TICK_VERDICTS } from '../../core/schedule/tick.ts';
 import { clientCommand, connect, listCommand, outputOf, print, printData, terminalWidth } from '../client-command.ts';
 import { note } from '../errors/report.ts';
 import { countFlag, oneOfFlag } from '../flags/values.ts';
 import { listText } from '../output/list.ts';
-import { describeSchedule, nextColumns, TICK_COLUMNS } from '../output/schedule.ts';
+import { describeSchedule, LEDGER_COLUMNS, nextColumns } from '../output/schedule.ts';
 import { renderTable } from '../output/table.ts';
 
 /** `workron schedule show NAME`: prints its rules, its next runs and its last ticks. */
@@ -44,7 +44,7 @@ export function scheduleNextCommand(): Command {
   });
 }
 
-const TICKS = { columns: TICK_COLUMNS, id: ({ scheduled_for }: Tick) => scheduled_for, none: 'no ticks yet' };
+const TICKS = { columns: LEDGER_COLUMNS, id: ({ scheduled_for }: LedgerEntry) => scheduled_for, none: 'no ticks yet' };
 
 interface TickFlags {
   key?: string;

@@ -1,13 +1,14 @@
 /** Schedules as text for people. */
 
-import type { Schedule } from '../../api/schedule.ts';
-import type { NextTicks, Tick } from '../../api/tick.ts';
+import type { Schedule, ScheduleDetail } from '../../api/schedule.ts';
+import type { LedgerEntry, NextTicks, Tick } from '../../api/tick.ts';
 import { formatDuration } from '../../core/duration.ts';
 import type { ClockNote } from '../../core/schedule/clock-note.ts';
+import { terminalWidth } from '../client-command.ts';
 import { notifyText } from './job.ts';
-import { bold, dim, oneLine, styled } from './style.ts';
+import { bold, dim, oneLine, stateText, stateFormat as statusFormat, styled } from './style.ts';
 import { type Column, renderTable } from './table.ts';
-import { plain, span, when } from './when.ts';
+import { between, plain, span, when } from './when.ts';
 
 export const CLOCK_TEXTS: Readonly<Record<ClockNote, string>> = {
   after_gap: 'the clock has just gone forward',
@@ -15,20 +16,20 @@ export const CLOCK_TEXTS: Readonly<Record<ClockNote, string>> = {
   second_of_two: 'the clock shows this twice: the second time',
 };
 
-export const SCHEDULE_COLUMNS: readonly Column<Schedule>[] = [
+export const SCHEDULE_COLUMNS: readonly Column<ScheduleDetail>[] = [
   { title: 'SCHEDULE', text: ({ name }) => name, flexible: true, identifies: true },
   { title: 'STATE', text: stateOf, format: (schedule) => stateFormat(schedule) },
   { title: 'WHEN', text: whenText, flexible: true },
   { title: 'NEXT', text: ({ next_run }) => when(next_run) },
   { title: 'LAST RUN', text: ({ last_run }) => when(last_run) },
-  {
-    title: 'VERDICT',
-    text: ({ last_verdict }) => last_verdict ?? '–',
-    format: ({ last_verdict }) => verdictFormat(last_verdict),
-  },
+  { title: 'OUTCOME', text: lastOutcome, format: lastOutcomeFormat },
+  { title: 'DONE', text: doneText, format: doneFormat, align: 'right' },
   { title: 'RUNS', text: runsText, flexible: true },
+  { title: 'VERDICT', text: ({ last_verdict }) => last_verdict ?? '–', wide: true },
+  { title: 'OWNER', text: ({ owner }) => oneLine(owner ?? '–'), flexible: true, wide: true },
 ];
 
+/** The columns of ticks whose runs were just started. */
 export const TICK_COLUMNS: readonly Column<Tick>[] = [
   { title: 'SCHEDULED FOR', text: ({ scheduled_for }) => plain(scheduled_for), identifies: true },
   { title: 'VERDICT', text: ({ verdict }) => verdict, format: ({ verdict }) => verdictFormat(verdict) },
@@ -40,7 +41,26 @@ export const TICK_COLUMNS: readonly Column<Tick>[] = [
   { title: 'RUN', text: runOf },
 ];
 
-export function describeSchedule(schedule: Schedule, next: NextTicks, ticks: readonly Tick[]): string {
+const outcomeColumns: readonly Column<LedgerEntry>[] = [
+  {
+    title: 'OUTCOME',
+    text: ({ run }) => (run == null ? '' : stateText(run.status)),
+    format: ({ run }) => (run == null ? 'reset' : statusFormat(run.status)),
+  },
+  {
+    title: 'TOOK',
+    text: ({ run }) => (run?.started_at == null ? '' : between(run.started_at, run.ended_at)),
+    align: 'right',
+  },
+];
+
+export const LEDGER_COLUMNS: readonly Column<LedgerEntry>[] = [
+  ...TICK_COLUMNS.slice(0, 2),
+  ...outcomeColumns,
+  ...TICK_COLUMNS.slice(2),
+];
+
+export function describeSchedule(schedule: ScheduleDetail, next: NextTicks, ticks: readonly LedgerEntry[]): string {
   const lines = [`${bold(schedule.name)}  ${styled(stateFormat(schedule), stateOf(schedule))}`];
   const line = (label: string, value: string | null): void => {
     if (value !== null && value !== '') lines.push(`${dim(label.padEnd(12))}${value}`);
@@ -57,8 +77,9 @@ export function describeSchedule(schedule: Schedule, next: NextTicks, ticks: rea
   line('owner', schedule.owner === null ? null : oneLine(schedule.owner));
   line('paused', schedule.paused_at === null ? null : `${when(schedule.paused_at)}${noteText(schedule)}`);
   line('last run', schedule.last_run === null ? null : `${when(schedule.last_run)}, ${lastRunText(schedule)}`);
+  line('recent', recentText(schedule));
   const nextText = next.items.length === 0 ? 'no further ticks\n' : renderTable(nextColumns(next), next.items);
-  const ledger = ticks.length === 0 ? '' : `\n${renderTable(TICK_COLUMNS, ticks)}`;
+  const ledger = ticks.length === 0 ? '' : `\n${renderTable(LEDGER_COLUMNS, ticks, terminalWidth())}`;
   return `${lines.join('\n')}\n\n${nextText}${ledger}`;
 }
 
@@ -100,6 +121,40 @@ function verdictFormat(verdict: string | null): Parameters<typeof styled>[0] {
   return verdict === 'missed' || verdict === 'dropped' ? 'red' : 'yellow';
 }
 
+/** The state of the last run, or why the last tick has none. */
+function lastOutcome({ last_status, last_verdict }: ScheduleDetail): string {
+  if (last_verdict !== null && last_verdict !== 'ran') return last_verdict;
+  return last_status == null ? '–' : stateText(last_status);
+}
+
+function lastOutcomeFormat({ last_status, last_verdict }: ScheduleDetail): Parameters<typeof styled>[0] {
+  if (last_verdict !== null && last_verdict !== 'ran') return verdictFormat(last_verdict);
+  return last_status == null ? 'dim' : statusFormat(last_status);
+}
+
+/** Ended runs among the newest ticks, and how many of them are done. */
+function recentEnds({ recent }: ScheduleDetail): { done: number; ended: number } {
+  const { done = 0, failed = 0, cancelled = 0, skipped = 0 } = recent ?? {};
+  return { done, ended: done + failed + cancelled + skipped };
+}
+
+/** `18/20`: the done ones among the last runs that have ended. */
+function doneText(schedule: ScheduleDetail): string {
+  const { done, ended } = recentEnds(schedule);
+  return ended === 0 ? '–' : `${done}/${ended}`;
+}
+
+function doneFormat(schedule: ScheduleDetail): Parameters<typeof styled>[0] {
+  const { done, ended } = recentEnds(schedule);
+  if (done === ended) return 'reset';
+  return done * 2 < ended ? ['red', 'bold'] : 'yellow';
+}
+
+function recentText(schedule: ScheduleDetail): string {
+  const { done, ended } = recentEnds(schedule);
+  return ended === 0 ? '' : styled(doneFormat(schedule), `${done} of the last ${ended} runs are done`);
+}
+
 function runsText({ job, workflow }: Schedule): string {
   if (workflow !== null) return `workflow ${oneLine(workflow.name)}, ${workflow.steps.length} steps`;
   return oneLine(job?.command ?? (job?.handler == null ? '' : `handler ${job.handler}`));
@@ -120,11 +175,13 @@ function noteText({ paused_note }: Schedule): string {
   return paused_note === null ? '' : `: ${oneLine(paused_note)}`;
 }
 
-function lastRunText({ last_job_id, last_workflow_id }: Schedule): string {
-  return last_workflow_id === null ? `job ${last_job_id}` : `workflow ${last_workflow_id}`;
+function lastRunText({ last_job_id, last_workflow_id, last_status }: ScheduleDetail): string {
+  const run = last_workflow_id === null ? `job ${last_job_id}` : `workflow ${last_workflow_id}`;
+  return last_status == null ? run : `${run} ${styled(statusFormat(last_status), stateText(last_status))}`;
 }
 
-function runOf({ job_id, workflow_id }: Tick): string {
+/** `job 12`, `workflow 3`. */
+export function runOf({ job_id, workflow_id }: Tick): string {
   if (workflow_id !== null) return `workflow ${workflow_id}`;
   return job_id === null ? '' : `job ${job_id}`;
 }

@@ -4,6 +4,7 @@ import type { Store } from '../src/store/store.ts';
 import { aJob, anOffer, aWorker, jobs } from './kit/builders.ts';
 import { claimOne, forever, type Lease, readOne, submitOne, success } from './kit/steps.ts';
 import { type OpenStore, withStore } from './kit/store.ts';
+import { aRotation, aToken } from './kit/tokens.ts';
 
 const RETENTION = { doneMs: 0, otherMs: 0, statsMs: 0 };
 
@@ -40,9 +41,17 @@ function callsOf(store: Store, lease: Lease, waitingId: number): ((signal: Abort
     (signal) => store.deleteQueue('default', signal),
     (signal) => store.registerWorker(aWorker(), signal),
     (signal) => store.workers(signal),
+    (signal) => store.worker(workerId, signal),
     (signal) => store.drainWorker(workerId, signal),
     (signal) => store.undrainWorker(workerId, signal),
     (signal) => store.leaveWorker(workerId, signal),
+    (signal) => store.createToken(aToken(), signal),
+    (signal) => store.rotateToken(aRotation(), signal),
+    (signal) => store.revokeToken('ci', signal),
+    (signal) => store.tokens(signal),
+    (signal) => store.validTokens(signal),
+    (signal) => store.touchTokens([1], signal),
+    (signal) => store.pruneTokens(0, signal),
     (signal) => store.addStats([], signal),
     (signal) => store.stats({ from: 0, to: 1 }, signal),
     (signal) => store.createOperation({ action: 'cancel', filter: {}, total: 0 }, signal),
@@ -60,6 +69,7 @@ async function everything(store: Store) {
     attempts: await Promise.all(listed.map(({ id }) => store.attempts(id, forever))),
     queues: await store.queues(forever),
     workers: await store.workers(forever),
+    tokens: await store.tokens(forever),
     operations: await store.openOperations(forever),
   };
 }

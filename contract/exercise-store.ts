@@ -46,6 +46,7 @@ import { exerciseStats } from './stats.ts';
 import { exerciseStepsTogether } from './steps-together.ts';
 import { exerciseTickNotices } from './tick-notices.ts';
 import { exerciseTicks } from './ticks.ts';
+import { exerciseTokens } from './tokens.ts';
 import { exerciseTurns } from './turns.ts';
 import { exerciseUnique } from './unique.ts';
 import { exerciseWorkers } from './workers.ts';
@@ -68,6 +69,7 @@ const THEMES = [
   exerciseDue,
   exerciseLost,
   exerciseWorkers,
+  exerciseTokens,
   exerciseLogs,
   exerciseList,
   exerciseUnique,

@@ -72,6 +72,7 @@ export async function registerWorker(store: Store): Promise<WorkerRow> {
       host: 'localhost',
       pid: null,
       address: null,
+      registeredBy: null,
       slots: BATCH,
       queues: null,
       commands: false,

@@ -39,6 +39,7 @@ export function aWorker(wanted: Partial<NewWorker> = {}): NewWorker {
     host: 'localhost',
     pid: 4711,
     address: null,
+    registeredBy: null,
     slots: 4,
     queues: null,
     commands: true,

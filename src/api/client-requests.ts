@@ -1,8 +1,13 @@
-/** What the calls of the client take. */
+/** What the calls of the client take and yield. */
 
+import type { CutEvent, OutputEvent } from './event.ts';
+import type { Job } from './job.ts';
 import type { JobFilterInput } from './job-filter.ts';
 import type { Tick } from './tick.ts';
 import type { Workflow } from './workflow/workflow.ts';
+
+/** The headers of a request for a stream of events. */
+export const EVENTS = { accept: 'text/event-stream' };
 
 export interface ClientOptions {
   url: string;
@@ -30,3 +35,6 @@ export type WorkflowQuery = { status?: Workflow['status']; name?: string } & Pag
 export function submitCall({ idempotencyKey, ...options }: SubmitOptions) {
   return idempotencyKey === undefined ? options : { headers: { 'idempotency-key': idempotencyKey }, ...options };
 }
+
+/** The output of a followed job, and at the end the job itself. */
+export type LogEvent = ({ type: 'output' } & OutputEvent) | ({ type: 'cut' } & CutEvent) | { type: 'end'; job: Job };

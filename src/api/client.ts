@@ -1,9 +1,12 @@
 /** A client of the API for programs and pages. It needs nothing but `fetch`. */
 
+import { AccessClient } from './client-access.ts';
 import {
   type CallOptions,
   type ClientOptions,
+  EVENTS,
   type ListQuery,
+  type LogEvent,
   type ScheduleQuery,
   type StatsRequest,
   type SubmitOptions,
@@ -47,19 +50,17 @@ import type {
   WorkflowSubmissionInput,
 } from './workflow/workflow.ts';
 
-export type { CallOptions, ClientOptions, ListQuery, SubmitOptions, WorkflowQuery };
-
-/** The output of a followed job, and at the end the job itself. */
-export type LogEvent = ({ type: 'output' } & OutputEvent) | ({ type: 'cut' } & CutEvent) | { type: 'end'; job: Job };
-
-const EVENTS = { accept: 'text/event-stream' };
+export type { CallOptions, ClientOptions, ListQuery, LogEvent, SubmitOptions, WorkflowQuery };
 
 /** Every call rejects with a `WorkronError`: the server's own code, or `unreachable`. An abort rejects with its reason. */
 export class Client {
+  /** Tokens: who may do what. */
+  readonly access: AccessClient;
   readonly #http: HttpClient;
 
   constructor({ url, token = null }: ClientOptions) {
     this.#http = new HttpClient({ url, token, transport: fetchTransport });
+    this.access = new AccessClient(this.#http);
   }
 
   submit(job: JobSubmissionInput, options: SubmitOptions = {}): Promise<SubmittedJob> {

@@ -49,7 +49,10 @@ export const Gone = named('Gone', z.object({ gone: z.literal(true) }));
 export const Left = named('Left', z.object({ left: z.literal(true) }));
 
 /** The worker that registers over HTTP; host and address default to the address that it calls from. */
-export function workerFromWire(wire: Registration, remote: { address: string; leaseMs: number }): NewWorker {
+export function workerFromWire(
+  wire: Registration,
+  remote: { address: string; leaseMs: number; registeredBy: string },
+): NewWorker {
   return {
     name: wire.name,
     attachment: 'remote',
@@ -65,5 +68,6 @@ export function workerFromWire(wire: Registration, remote: { address: string; le
     resources: wire.resources,
     leaseMs: remote.leaseMs,
     version: wire.version ?? 'unknown',
+    registeredBy: remote.registeredBy,
   };
 }

@@ -1,7 +1,18 @@
 /** The type of an entry in the table of routes, for the server and for clients. */
 
+import type { TokenRole } from '../core/token.ts';
+
 export const SCOPES = ['read', 'submit', 'operate', 'admin', 'work'] as const;
 export type Scope = (typeof SCOPES)[number];
+
+/** The scopes of each role of a token. */
+export const ROLE_SCOPES: Readonly<Record<TokenRole, readonly Scope[]>> = {
+  viewer: ['read'],
+  submitter: ['read', 'submit'],
+  operator: ['read', 'submit', 'operate'],
+  admin: SCOPES,
+  worker: ['work'],
+};
 
 interface RouteTypes {
   query?: object;
@@ -17,6 +28,8 @@ export interface Route<Path extends string = string, Types extends RouteTypes = 
   readonly path: Path;
   /** `null`: open to everyone who can reach the server. */
   readonly scope: Scope | null;
+  /** A worker may call it, too, for a job that it holds. */
+  readonly forHolder?: true;
   /** Never set at run time: it carries the types of request and reply. */
   readonly types?: Types;
 }
@@ -44,6 +57,11 @@ export function pathOf<R extends Route>(route: R, params: ParamsOf<R>): string {
 }
 
 /** Starts an entry; `of` adds the types of its request and reply. */
-export function route<Path extends string>(method: Route['method'], path: Path, scope: Scope | null) {
-  return { of: <Types extends RouteTypes>(): Route<Path, Types> => ({ method, path, scope }) };
+export function route<Path extends string>(
+  method: Route['method'],
+  path: Path,
+  scope: Scope | null,
+  more: { forHolder?: true } = {},
+) {
+  return { of: <Types extends RouteTypes>(): Route<Path, Types> => ({ method, path, scope, ...more }) };
 }

@@ -40,6 +40,7 @@ import type { Done, Fail, SettleAnswer, SettleRequest, SettleResult } from './se
 import type { Stats, StatsQuery } from './stats.ts';
 import type { Backfill, NextTicks, NextTicksQuery, ScheduleRuns, TickListQuery, TickPage } from './tick.ts';
 import type { Timeline, TimelineQuery } from './timeline.ts';
+import type { MadeToken, RevokedTokens, TokenList, TokenRotationInput, TokenSubmissionInput } from './token.ts';
 import type { Worker, WorkerList } from './worker.ts';
 import type {
   RerunRequestInput,
@@ -72,7 +73,9 @@ export const routes = {
   rerunJob: route('POST', '/jobs/:id/rerun', 'submit').of<{ body?: Empty; reply: SubmittedJob }>(),
   listAttempts: route('GET', '/jobs/:id/attempts', 'read').of<{ reply: Out<typeof AttemptList> }>(),
   listHistory: route('GET', '/jobs/:id/history', 'read').of<{ reply: Out<typeof History> }>(),
-  readCheckpoint: route('GET', '/jobs/:id/checkpoint', 'read').of<{ reply: Out<typeof Checkpoint> }>(),
+  readCheckpoint: route('GET', '/jobs/:id/checkpoint', 'read', { forHolder: true }).of<{
+    reply: Out<typeof Checkpoint>;
+  }>(),
   readLogs: route('GET', '/jobs/:id/logs', 'read').of<{ query: In<typeof LogQuery> }>(),
   waitJob: route('GET', '/jobs/:id/wait', 'read').of<{ query: In<typeof WaitQuery>; reply: Job }>(),
 
@@ -138,6 +141,11 @@ export const routes = {
   readStats: route('GET', '/stats', 'read').of<{ query: In<typeof StatsQuery>; reply: Stats }>(),
   listFailures: route('GET', '/failures', 'read').of<{ query: In<typeof FailuresQuery>; reply: Failures }>(),
   streamEvents: route('GET', '/events', 'read').of<{ query: In<typeof EventsQuery> }>(),
+
+  listTokens: route('GET', '/tokens', 'admin').of<{ reply: Out<typeof TokenList> }>(),
+  createToken: route('POST', '/tokens', 'admin').of<{ body: TokenSubmissionInput; reply: MadeToken }>(),
+  rotateToken: route('POST', '/tokens/:name/rotate', 'admin').of<{ body?: TokenRotationInput; reply: MadeToken }>(),
+  revokeToken: route('DELETE', '/tokens/:name', 'admin').of<{ reply: Out<typeof RevokedTokens> }>(),
 
   readSession: route('GET', '/session', 'read').of<{ reply: Session }>(),
   openSession: route('POST', '/session', 'read').of<{ reply: Session }>(),

@@ -17,6 +17,10 @@ export const Worker = named(
     pid: z.number().nullable(),
     address: z.string().nullable(),
     version: z.string(),
+    registered_by: z
+      .string()
+      .nullable()
+      .meta({ description: 'The caller that registered it; null for one with the store.' }),
     slots: z.number(),
     running: z.number(),
     queues: z.array(z.string()).nullable(),
@@ -44,6 +48,7 @@ export function workerToWire(worker: WorkerRow): Worker {
     pid: worker.pid,
     address: worker.address,
     version: worker.version,
+    registered_by: worker.registeredBy,
     slots: worker.slots,
     running: worker.running,
     queues: worker.queues === null ? null : [...worker.queues],

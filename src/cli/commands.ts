@@ -46,6 +46,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     [['queues', 'queue'], async () => (await import('./commands/queues.ts')).queuesCommand()],
     [['workers'], async () => (await import('./commands/workers.ts')).workersCommand()],
   ]),
+  ...inGroup('Access:', [[['tokens', 'token'], async () => (await import('./commands/tokens.ts')).tokensCommand()]]),
   ...inGroup('Schedules:', [
     [['schedule'], async () => (await import('./commands/schedule.ts')).scheduleCommand()],
     [['apply'], async () => (await import('./commands/apply.ts')).applyCommand()],

@@ -57,7 +57,7 @@ function cliErrors(nameOf: (pointer: string) => string): ErrorFactory {
     refused(refusal) {
       const problem = refusal.problem ?? problemOf(refusal);
       const exitCode = exitCodeOfStatus(refusal.status);
-      const hint = exitCode === EXIT.refused ? 'give the token by WORKRON_TOKEN, --token or --token-file' : undefined;
+      const hint = refusal.status === 401 ? 'give the token by WORKRON_TOKEN, --token or --token-file' : undefined;
       return new CliError(exitCode, fieldErrors(problem, nameOf) ?? problem.detail ?? problem.title, { hint, problem });
     },
     unreachable(url, cause) {

@@ -21,6 +21,8 @@ export interface NewWorker {
   resources: Readonly<Record<string, number>>;
   leaseMs: number;
   version: string;
+  /** The caller of the API that registered it; `null` for a worker in a process with the store. */
+  registeredBy: string | null;
 }
 
 export interface WorkerRow extends NewWorker {

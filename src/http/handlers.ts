@@ -10,6 +10,7 @@ import { queueHandlers } from './handlers/queues.ts';
 import { scheduleHandlers } from './handlers/schedules.ts';
 import { systemHandlers } from './handlers/system.ts';
 import { tickHandlers } from './handlers/ticks.ts';
+import { tokenHandlers } from './handlers/tokens.ts';
 import { workerHandlers } from './handlers/workers.ts';
 import { workflowHandlers } from './handlers/workflows.ts';
 
@@ -24,6 +25,7 @@ const byName: Record<RouteName, RouteHandler> = {
   ...attemptHandlers,
   ...outputHandlers,
   ...overviewHandlers,
+  ...tokenHandlers,
   ...systemHandlers,
 };
 

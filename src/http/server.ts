@@ -11,17 +11,17 @@ import type { Log } from '../ops/log.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 import { AnswerBudget } from './answer-budget.ts';
 import { answerCall } from './answer-call.ts';
-import { authenticate, authorize, type Principal } from './authenticate.ts';
+import type { Principal } from './authenticate.ts';
+import { addChecks } from './checks.ts';
 import { ConcurrencyLimit } from './concurrency-limit.ts';
 import { EventHub } from './event-hub.ts';
-import { GuessLimit } from './guess-limit.ts';
 import type { RouteHandler, Shared } from './handler.ts';
 import { HANDLERS } from './handlers.ts';
 import { apiDocument } from './openapi.ts';
-import { isForPage, Page, servePage } from './page.ts';
+import { Page, servePage } from './page.ts';
+import { pathIn } from './path-in.ts';
 import { errorHeaders, publicError } from './problem-reply.ts';
 import { assertSafeBind } from './safe-bind.ts';
-import { checkHost, checkOrigin, checkTarget, isNavigation } from './same-site.ts';
 import { urlHost } from './url-host.ts';
 
 export interface ServerOptions {
@@ -86,7 +86,7 @@ declare module 'fastify' {
   }
 }
 
-type Context = Shared & { closing: AbortSignal; answers: AnswerBudget };
+export type Context = Shared & { closing: AbortSignal; answers: AnswerBudget };
 
 export function createServer(options: ServerOptions): HttpServer {
   const { scheduler, token, log } = options;
@@ -171,39 +171,6 @@ function noCompiler(): never {
   throw new Error('Routes have no schemas for fastify');
 }
 
-/** Refuses requests of other sites, and those whose caller may not use the route. */
-function addChecks(app: FastifyInstance, options: ServerOptions, { closing, token, now }: Context): void {
-  const guesses = new GuessLimit(options.maxGuesses);
-  app.addHook('onRequest', async (request, reply) => {
-    request.startedAt = performance.now();
-    reply.headers({
-      'x-request-id': request.id,
-      'cache-control': 'no-store',
-      'x-content-type-options': 'nosniff',
-      'cross-origin-resource-policy': 'same-origin',
-    });
-    if (closing.aborted) {
-      reply.header('connection', 'close');
-      throw new WorkronError('shutting_down', 'The server is shutting down');
-    }
-    const { handler, page } = request.routeOptions.config;
-    const toPage = isForPage(request);
-    checkTarget(request.raw);
-    if (!((page || toPage) && isNavigation(request.headers))) checkOrigin(request.headers, options.allowedHosts);
-    if (token === null && !options.trusted) checkHost(request.headers, options.allowedHosts);
-    if (page || handler?.route.scope === null) return;
-    if (toPage) return reply.redirect(`${PAGE_PATH}/`, 302);
-    const { headers, method } = request;
-    try {
-      request.principal = authenticate({ headers, method, path: pathIn(request) }, token, now());
-    } catch (error) {
-      if (headers.authorization !== undefined) guesses.count(request.ip, performance.now());
-      throw error;
-    }
-    if (handler?.route.scope) authorize(request.principal, handler.route.scope);
-  });
-}
-
 function addRequestLog(app: FastifyInstance, scheduler: Scheduler, log: Log): void {
   app.addHook('onResponse', async (request, reply) => {
     scheduler.countRequest(routeOf(request), reply.statusCode);
@@ -285,10 +252,6 @@ function matches(pattern: string, path: string): boolean {
     parts.length === given.length &&
     parts.every((part, i) => (part.startsWith(':') ? given[i] !== '' : part === given[i]))
   );
-}
-
-function pathIn(request: FastifyRequest): string {
-  return request.url.split('?', 1)[0] ?? '/';
 }
 
 function memo<T>(make: () => T): () => T {

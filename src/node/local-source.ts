@@ -18,7 +18,7 @@ export function localSource({ scheduler, attachment, leaseKeeper = null, version
   return {
     ...(leaseKeeper === null ? {} : { leaseKeeper }),
     async register(profile, signal) {
-      const where = { attachment, instanceId, host: hostname(), pid: process.pid, address: null };
+      const where = { attachment, instanceId, host: hostname(), pid: process.pid, address: null, registeredBy: null };
       const { id } = await scheduler.register({ ...profile, ...where, leaseMs, version }, signal);
       return { workerId: id, leaseMs, heartbeatMs };
     },

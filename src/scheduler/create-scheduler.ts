@@ -7,6 +7,7 @@ import type { Metrics } from '../ops/metrics.ts';
 import { Rounds } from '../ops/rounds.ts';
 import { Wake } from '../ops/wake.ts';
 import type { Store } from '../store/store.ts';
+import { accessOf } from './access/access.ts';
 import { clusterOf } from './cluster.ts';
 import type { SchedulerContext } from './context.ts';
 import { countSideEffects } from './count-side-effects.ts';
@@ -68,6 +69,7 @@ export function createScheduler(options: SchedulerOptions): SchedulerParts {
     ...workflowsOf(context),
     ...schedulesOf(context),
     ...clusterOf(context),
+    ...accessOf(context),
     ...workerCallsOf(context, { leaseMs, stopped: draining.signal }),
     subscribe: (listener) => store.subscribe(listener),
     health: () => ({ instanceId, uptimeMs: clock.monotonicMs() - startedAt, stuck: rounds.stuck() }),

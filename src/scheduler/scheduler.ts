@@ -1,6 +1,7 @@
 /** The interface of a scheduler for its callers: the HTTP API, in-process workers and the library. */
 
 import type { Hint } from '../store/hint.ts';
+import type { Access } from './access/access.ts';
 import type { Cluster } from './cluster.ts';
 import type { Jobs } from './jobs/jobs.ts';
 import type { WorkerCalls } from './leases/worker-calls.ts';
@@ -20,7 +21,7 @@ export interface Readiness {
   problems: string[];
 }
 
-export interface Scheduler extends Jobs, Workflows, Schedules, Cluster, WorkerCalls, AsyncDisposable {
+export interface Scheduler extends Jobs, Workflows, Schedules, Cluster, Access, WorkerCalls, AsyncDisposable {
   readonly instanceId: string;
   readonly leaseMs: number;
   readonly heartbeatMs: number;

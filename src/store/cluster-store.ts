@@ -21,6 +21,8 @@ export interface ClusterStore {
 
   workers(signal: AbortSignal): Promise<WorkerRow[]>;
 
+  worker(id: number, signal: AbortSignal): Promise<WorkerRow | undefined>;
+
   /** Asks a worker to finish its jobs and leave. Returns `undefined` if there is no such worker. */
   drainWorker(id: number, signal: AbortSignal): Promise<WorkerRow | undefined>;
 

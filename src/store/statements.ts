@@ -148,6 +148,17 @@ export const TWINS = {
     advanceOperation: 'Advances an operation if no other instance has moved its cursor.',
     stats: 'Statistics of a range of minutes.',
   },
+  tokens: {
+    tokens: 'All tokens.',
+    validTokens: 'The tokens that are valid now.',
+    currentToken: 'The valid token of a name that was not replaced by another.',
+    retireToken: 'Marks the expired token of a name as revoked, which frees the name.',
+    insertToken: 'A new token, unless the name is taken.',
+    replaceToken: 'Ends a token after the time that it overlaps with its successor.',
+    revokeTokens: 'Revokes the valid tokens of a name but one.',
+    touchTokens: 'Notes that tokens were used.',
+    pruneTokens: 'Deletes tokens that have long been invalid.',
+  },
   instances: {
     keepDuties: 'Renews the terms of duties.',
     takeDuties: 'Takes duties whose term is over.',

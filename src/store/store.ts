@@ -9,6 +9,7 @@
 
 import type { Driver } from '../core/driver.ts';
 import type { LeaseKeeperPlan } from '../core/lease-keeper.ts';
+import type { AccessStore } from './access-store.ts';
 import type { ClusterStore } from './cluster-store.ts';
 import type { DutyStore } from './duty-store.ts';
 import type { Hint, SideEffects } from './hint.ts';
@@ -28,6 +29,7 @@ export interface Store
     WorkflowStore,
     OutputStore,
     ClusterStore,
+    AccessStore,
     StatsStore,
     NoticeStore,
     ScheduleStore,

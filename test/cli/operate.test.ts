@@ -305,3 +305,52 @@ describe('command line', { concurrency: 2 }, () => {
     assert.ok(!existsSync(join(folder.path, 'workron.db')));
   });
 });
+
+test('tokens: one is made, used, rotated and revoked from the command line', async () => {
+  await using setup = await setUp(['--token', 'a-token-of-the-test-server']);
+  const { server, folder } = setup;
+  const as = (token: string, ...words: string[]) =>
+    callWorkron(words, { env: { WORKRON_URL: server.url, WORKRON_TOKEN: token }, cwd: folder });
+  const made = await as(
+    'a-token-of-the-test-server',
+    'tokens',
+    'create',
+    'ci',
+    '--role',
+    'submitter',
+    '--queues',
+    'a,b',
+  );
+  assert.equal(made.code, 0, made.stderr);
+  const token = made.stdout.trim();
+  assert.match(token, /^wkr_[\w-]{43}$/, 'the token alone is on stdout');
+  assert.match(made.stderr, /token ci \(submitter\), valid until it is revoked; it is not shown again/);
+
+  assert.equal((await as(token, 'submit', '--queue', 'a', '--', 'true')).code, 0);
+  const refused = await as(token, 'submit', '--queue', 'c', '--', 'true');
+  assert.deepEqual(
+    [refused.code, /may not use the queue c, only a, b/.test(refused.stderr)],
+    [4, true],
+    refused.stderr,
+  );
+  assert.equal((await as(token, 'queues', 'pause', 'a')).code, 4);
+  assert.equal((await as(token, 'tokens')).code, 4);
+
+  const admin = (...words: string[]) => as('a-token-of-the-test-server', ...words);
+  const rotated = (await admin('tokens', 'rotate', 'ci', '--overlap', '1h')).stdout.trim();
+  assert.equal((await as(token, 'jobs')).code, 0);
+  assert.equal((await as(rotated, 'jobs')).code, 0);
+  const listed = JSON.parse((await admin('tokens', 'ls', '--json')).stdout);
+  assert.deepEqual(
+    listed.map(({ name, valid, replaced_at }: Record<string, unknown>) => [name, valid, replaced_at !== null]),
+    [
+      ['ci', true, false],
+      ['ci', true, true],
+    ],
+  );
+  assert.match((await admin('tokens')).stdout, /TOKEN +ROLE +QUEUES +STATE[^]*ci +submitter +a,b +replaced/);
+  assert.match((await admin('tokens', 'revoke', 'ci')).stdout, /token ci is revoked/);
+  assert.equal((await as(rotated, 'jobs')).code, 4);
+  assert.equal((await admin('tokens', 'revoke', 'ci')).code, 3);
+  assert.equal((await admin('tokens', 'create', 'x', '--role', 'root')).code, 2);
+});

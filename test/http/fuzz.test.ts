@@ -157,6 +157,7 @@ class Fuzzer {
     let value = this.#values.valid(schema) as Record<string, unknown>;
     if (path === '/jobs') value = agree(value) as Record<string, unknown>;
     if (path === '/workflows') value = agreeOnSteps(value);
+    if (path === '/tokens' && value['queues'] !== undefined) value = { ...value, role: 'worker', queues: ['a'] };
     if (path.startsWith('/schedules')) value = agreeOnScheduleCall(call, value);
     // An edit must edit something; the document has no word for that.
     if (path === '/jobs/{id}') value['priority'] ??= 1;
@@ -245,6 +246,7 @@ async function furnish(server: TestServer): Promise<Record<string, readonly stri
   for (const name of ['hourly', 'daily']) {
     await server.call('POST', '/schedules', { name, cron: `@${name}`, overlap: 'allow', job: { command: 'true' } });
   }
+  for (const name of ['one', 'two']) await server.call('POST', '/tokens', { name, role: 'viewer' });
   await server.call('PATCH', `/queues/${encodeURIComponent('mäil/a b')}`, { paused: true });
   const { body } = await server.call('POST', '/jobs/bulk', { action: 'retry', filter: { name: 'nobody' } });
   return {
@@ -254,6 +256,7 @@ async function furnish(server: TestServer): Promise<Record<string, readonly stri
     schedules: ['hourly', 'daily'],
     operations: [body.operation.id],
     queues: ['default', 'mäil/a b'],
+    tokens: ['one', 'two'],
   };
 }
 
@@ -267,6 +270,8 @@ const REFUSALS: readonly ErrorCode[] = [
   'dependency_unknown',
   'schedule_exists',
   'schedule_not_found',
+  'token_exists',
+  'token_not_found',
 ];
 
 const document = await (async () => {

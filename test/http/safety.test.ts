@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { routes } from '../../src/api/routes.ts';
 import { GuessLimit } from '../../src/http/guess-limit.ts';
 import { assertSafeBind } from '../../src/http/safe-bind.ts';
-import { derivedToken } from '../../src/ops/derived-token.ts';
+import { derivedToken } from '../../src/ops/token-text.ts';
 import { openTestServer, type TestServer } from '../kit/http.ts';
 
 /** fetch will not let a test choose Host or Origin; a terminal, or an attacker, can. */

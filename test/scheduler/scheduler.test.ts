@@ -35,6 +35,7 @@ function worker(more: Partial<NewWorker> = {}): NewWorker {
     host: 'h',
     pid: 1,
     address: null,
+    registeredBy: null,
     slots: 10,
     queues: null,
     commands: true,

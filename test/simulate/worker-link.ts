@@ -30,7 +30,8 @@ export function linkWorker({ part, index, schedulers, conditions, store, onSettl
         signal,
         async run(scheduler, hungUp) {
           const { instanceId, leaseMs, heartbeatMs } = scheduler;
-          const where = { attachment: 'remote' as const, instanceId, host: 'host', pid: 1, address: null };
+          const place = { host: 'host', pid: 1, address: null, registeredBy: null };
+          const where = { attachment: 'remote' as const, instanceId, ...place };
           const { id } = await scheduler.register({ ...profile, ...where, leaseMs, version: '0.0.0' }, hungUp);
           return { workerId: id, leaseMs, heartbeatMs };
         },

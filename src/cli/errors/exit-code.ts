@@ -20,7 +20,7 @@ export const EXIT_MEANINGS: readonly [string, string][] = [
   ['1', 'it failed; for a followed workflow: it failed or was cancelled'],
   ['2', 'the command line, a setting, a file or a field of the job is wrong; nothing was done'],
   ['3', 'no such job, workflow, queue or worker'],
-  ['4', 'refused: the token is missing or wrong'],
+  ['4', 'refused: the token is missing, wrong, or may not do this'],
   ['5', 'conflict: the job is not in a state that allows it, or a unique key is taken'],
   ['6', 'not reachable: no Workron answers there, or it is not able to at the moment'],
   ['run, wait', "the job's own exit code"],

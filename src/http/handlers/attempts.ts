@@ -20,6 +20,7 @@ import { WorkronError } from '../../core/error.ts';
 import type { ClaimedJob } from '../../core/job.ts';
 import type { Settlement } from '../../core/outcome.ts';
 import type { Scheduler } from '../../scheduler/scheduler.ts';
+import { authorizeWorker, claimableQueues } from '../authorize.ts';
 import { handler, Serialized } from '../handler.ts';
 import { pathId } from '../path-id.ts';
 
@@ -33,10 +34,13 @@ export const attemptHandlers = {
     long: true,
     quiet: true,
     replies: { 200: ClaimedJobs },
-    async handle({ scheduler, body, polls, signal }) {
+    async handle(call) {
+      const { scheduler, principal, body, polls, signal } = call;
       using _ = polls.take();
       const { worker_id: workerId, limit, prefetch, claim_seq: claimSeq, wait } = body;
-      const { queues, commands, handlers, tags, free } = body;
+      await authorizeWorker(call, workerId);
+      const { commands, handlers, tags, free } = body;
+      const queues = claimableQueues(principal, body.queues);
       const offer = { queues, commands, handlers, tags, free };
       const waitMs = Math.min(wait, MAX_CLAIM_WAIT_MS);
       const jobs = await scheduler.claim({ workerId, limit, prefetch, claimSeq, offer, waitMs }, signal);
@@ -55,8 +59,10 @@ export const attemptHandlers = {
     bodyLimit: 64 * 1024 * 1024,
     quiet: true,
     replies: { 200: SettleAnswer },
-    async handle({ scheduler, params, body, signal }) {
+    async handle(call) {
+      const { scheduler, params, body, signal } = call;
       const workerId = pathId(params, 'worker_not_found');
+      await authorizeWorker(call, workerId);
       const answers: SettleResult[] = [];
       const settlements: Settlement[] = [];
       const places: SettleResult[] = [];
@@ -86,8 +92,10 @@ export const attemptHandlers = {
     bodyLimit: 2 * 1024 * 1024,
     quiet: true,
     replies: { 200: SettleResult },
-    async handle({ scheduler, params, body, signal }) {
+    async handle(call) {
+      const { scheduler, params, body, signal } = call;
       const { worker_id: workerId, attempt } = body;
+      await authorizeWorker(call, workerId);
       const settlement = { jobId: pathId(params), attempt, workerId, outcome: outcomeFromDone(body) };
       return { status: 200, json: await settleOne(scheduler, settlement, signal) };
     },
@@ -99,8 +107,10 @@ export const attemptHandlers = {
     textFromJobs: true,
     quiet: true,
     replies: { 200: SettleResult },
-    async handle({ scheduler, params, body, signal }) {
+    async handle(call) {
+      const { scheduler, params, body, signal } = call;
       const { worker_id: workerId, attempt } = body;
+      await authorizeWorker(call, workerId);
       const settlement = { jobId: pathId(params), attempt, workerId, outcome: outcomeFromFail(body) };
       return { status: 200, json: await settleOne(scheduler, settlement, signal) };
     },
@@ -113,8 +123,10 @@ export const attemptHandlers = {
     bodyLimit: 16 * 1024 * 1024,
     quiet: true,
     replies: { 200: ReportAnswer },
-    async handle({ scheduler, params, body, signal }) {
+    async handle(call) {
+      const { scheduler, params, body, signal } = call;
       const workerId = pathId(params, 'worker_not_found');
+      await authorizeWorker(call, workerId);
       const reports = body.items.map(({ job_id: jobId, attempt, progress, checkpoint }) => ({
         jobId,
         attempt,

@@ -21,6 +21,7 @@ import { pathOf } from '../../api/route.ts';
 import { routes } from '../../api/routes.ts';
 import { nothing } from '../../api/schemas.ts';
 import { WorkronError } from '../../core/error.ts';
+import { authorizeHolder, authorizeJobs } from '../authorize.ts';
 import { beforeFrom, DEFAULT_PAGE_SIZE, toCursor } from '../cursor.ts';
 import { type Call, handler } from '../handler.ts';
 import { idempotencyOf, replayHeader } from '../idempotency.ts';
@@ -141,7 +142,10 @@ export const jobHandlers = {
     body: nothing.optional(),
     replies: { 201: SubmittedJob },
     async handle(call) {
-      const { items, replayed } = await call.scheduler.rerun(pathId(call.params), idempotencyOf(call), call.signal);
+      const { scheduler, principal, signal } = call;
+      const id = pathId(call.params);
+      if (principal.queues !== null) authorizeJobs(principal, [await scheduler.wait(id, 0, signal)]);
+      const { items, replayed } = await scheduler.rerun(id, idempotencyOf(call), signal);
       const json = submittedJobToWire(items[0] as (typeof items)[number]);
       return { status: 201, json, headers: { location: pathOf(routes.readJob, json), ...replayHeader(replayed) } };
     },
@@ -168,8 +172,10 @@ export const jobHandlers = {
   readCheckpoint: handler(routes.readCheckpoint, {
     summary: 'Read the checkpoint from which the next attempt of a job can continue',
     replies: { 200: Checkpoint },
-    async handle({ scheduler, params, signal }) {
-      return { status: 200, json: { value: await scheduler.checkpoint(pathId(params), signal) } };
+    async handle(call) {
+      const id = pathId(call.params);
+      await authorizeHolder(call, id);
+      return { status: 200, json: { value: await call.scheduler.checkpoint(id, call.signal) } };
     },
   }),
 
@@ -196,6 +202,7 @@ async function submitOne(call: Call) {
     throw invalid([{ pointer: '', detail: 'expected a JSON body such as {"command": "echo hi"}' }]);
   }
   const job = newJobFrom(decode(JobSubmission, value));
+  authorizeJobs(call.principal, [job]);
   const { items, replayed } = await call.scheduler.submit([job], options, call.signal);
   const json = submittedJobToWire(items[0] as (typeof items)[number]);
   return {
@@ -211,6 +218,7 @@ async function submitArray(call: Call) {
   const jobs = await mapJsonArray(call.bytes, limits, (item, index) =>
     newJobFrom(decode(JobSubmission, item, `/${index}`)),
   );
+  authorizeJobs(call.principal, jobs);
   const { items, replayed } = await call.scheduler.submit(jobs, options, call.signal);
   const atOnce = items.length <= MAX_AT_ONCE;
   const json = atOnce ? { items: items.map(submittedJobToWire) } : jsonItems(items, submittedJobToWire);

@@ -3,6 +3,7 @@
 import { decodeFrames, LogPosition, LogQuery, LogUploadQuery, OUTPUT_TYPE, OutputAnswer } from '../../api/output.ts';
 import { routes } from '../../api/routes.ts';
 import { WorkronError } from '../../core/error.ts';
+import { authorizeWorker } from '../authorize.ts';
 import { releaseAfter } from '../concurrency-limit.ts';
 import { followLog, type Position, readLog } from '../follow-log.ts';
 import { handler } from '../handler.ts';
@@ -51,9 +52,11 @@ export const outputHandlers = {
     bodyLimit: 16 * 1024 * 1024,
     quiet: true,
     replies: { 200: LogPosition },
-    async handle({ scheduler, params, query, bytes, signal }) {
+    async handle(call) {
+      const { scheduler, params, query, bytes, signal } = call;
       const jobId = pathId(params);
       const { attempt, worker_id: workerId, offset } = query;
+      await authorizeWorker(call, workerId);
       if (bytes.length > 0) {
         const [held] = await scheduler.writeLogs([{ jobId, attempt, workerId, offset, data: bytes }], signal);
         if (!held) {
@@ -71,8 +74,10 @@ export const outputHandlers = {
     bodyLimit: 32 * 1024 * 1024,
     quiet: true,
     replies: { 200: OutputAnswer },
-    async handle({ scheduler, params, bytes, signal }) {
+    async handle(call) {
+      const { scheduler, params, bytes, signal } = call;
       const workerId = pathId(params, 'worker_not_found');
+      await authorizeWorker(call, workerId);
       const frames = decodeFrames(bytes);
       const chunks = frames.map((frame) => ({ ...frame, workerId }));
       const held = chunks.length === 0 ? [] : await scheduler.writeLogs(chunks, signal);

@@ -19,6 +19,7 @@ import { ScheduleApplied, ScheduleApply } from '../../api/schedule-apply.ts';
 import { newScheduleFrom, scheduleDetailToWire, scheduleEditFrom, scheduleToWire } from '../../api/schedule-wire.ts';
 import { nothing } from '../../api/schemas.ts';
 import { applySchedules, putSchedule } from '../../scheduler/schedules/declared-schedules.ts';
+import { authorizeEdit, authorizeSchedule, authorizeTarget } from '../authorize.ts';
 import { afterFrom, DEFAULT_PAGE_SIZE, toNameCursor } from '../cursor.ts';
 import { handler } from '../handler.ts';
 import { scheduleNameIn } from '../path-id.ts';
@@ -29,8 +30,10 @@ export const scheduleHandlers = {
     body: ScheduleSubmission,
     bodyLimit: MAX_ARRAY_BYTES,
     replies: { 201: Schedule },
-    async handle({ scheduler, body, signal }) {
-      const schedule = await scheduler.createSchedule(newScheduleFrom(body), signal);
+    async handle({ scheduler, principal, body, signal }) {
+      const wanted = newScheduleFrom(body);
+      authorizeTarget(principal, wanted.target, wanted.notify);
+      const schedule = await scheduler.createSchedule(wanted, signal);
       const headers = { location: pathOf(routes.readSchedule, schedule) };
       return { status: 201, json: scheduleToWire(schedule), headers };
     },
@@ -77,9 +80,12 @@ export const scheduleHandlers = {
     body: ScheduleDeclaration,
     bodyLimit: MAX_ARRAY_BYTES,
     replies: { 200: Schedule, 201: Schedule },
-    async handle({ scheduler, params, body, signal }) {
-      const name = decode(scheduleName, params['name']);
-      const { schedule, action } = await putSchedule(scheduler, newScheduleFrom({ ...body, name }), signal);
+    async handle(call) {
+      const { scheduler, principal, params, body, signal } = call;
+      const wanted = newScheduleFrom({ ...body, name: decode(scheduleName, params['name']) });
+      authorizeTarget(principal, wanted.target, wanted.notify);
+      await authorizeSchedule(call, wanted.name);
+      const { schedule, action } = await putSchedule(scheduler, wanted, signal);
       const json = scheduleToWire(schedule);
       if (action !== 'add') return { status: 200, json };
       return { status: 201, json, headers: { location: pathOf(routes.readSchedule, schedule) } };
@@ -91,8 +97,12 @@ export const scheduleHandlers = {
     body: ScheduleEdit,
     bodyLimit: MAX_ARRAY_BYTES,
     replies: { 200: Schedule },
-    async handle({ scheduler, params, body, signal }) {
-      const schedule = await scheduler.editSchedule(scheduleNameIn(params), scheduleEditFrom(body), signal);
+    async handle(call) {
+      const { scheduler, principal, params, body, signal } = call;
+      const [name, edit] = [scheduleNameIn(params), scheduleEditFrom(body)];
+      await authorizeSchedule(call, name);
+      authorizeEdit(principal, edit);
+      const schedule = await scheduler.editSchedule(name, edit, signal);
       return { status: 200, json: scheduleToWire(schedule) };
     },
   }),

@@ -4,6 +4,7 @@ import { Health, Readiness, Welcome } from '../../api/health.ts';
 import { PAGE_PATH, routes } from '../../api/routes.ts';
 import { anything, noFields } from '../../api/schemas.ts';
 import { Session } from '../../api/session.ts';
+import { WorkronError } from '../../core/error.ts';
 import { type Call, handler } from '../handler.ts';
 import { endSession, openSession } from '../session.ts';
 
@@ -85,6 +86,9 @@ export const systemHandlers = {
       const { token, now, headers } = call;
       const json = sessionOf(call);
       if (token === null) return { status: 200, json };
+      if (call.principal.name !== 'token') {
+        throw new WorkronError('forbidden', 'Only the configured token can open a session');
+      }
       return { status: 200, json, headers: { 'set-cookie': openSession(token, now(), headers) } };
     },
   }),

@@ -21,6 +21,7 @@ import { parseCron } from '../../core/schedule/cron.ts';
 import { parseEvery } from '../../core/schedule/every.ts';
 import { oldestTicks, type Recurrence, requireTicks } from '../../core/schedule/recurrence.ts';
 import { zoneOf } from '../../core/schedule/zone.ts';
+import { authorizeSchedule } from '../authorize.ts';
 import { beforeFrom, DEFAULT_PAGE_SIZE, toCursor } from '../cursor.ts';
 import { handler } from '../handler.ts';
 import { idempotencyOf, replayHeader } from '../idempotency.ts';
@@ -41,6 +42,7 @@ export const tickHandlers = {
     replies: { 201: ScheduleRuns },
     async handle(call) {
       const name = scheduleNameIn(call.params);
+      await authorizeSchedule(call, name);
       const keys = call.body?.keys ?? null;
       const { ticks, replayed } = await call.scheduler.runSchedule(name, { keys }, idempotencyOf(call), call.signal);
       return { status: 201, json: { items: ticks.map(tickToWire) }, headers: replayHeader(replayed) };
@@ -53,6 +55,7 @@ export const tickHandlers = {
     replies: { 200: Backfill, 201: Backfill },
     async handle(call) {
       const name = scheduleNameIn(call.params);
+      await authorizeSchedule(call, name);
       const { from, to, keys = null, dry_run: dryRun = false } = call.body;
       const request = { from, to, keys, dryRun };
       const options = idempotencyOf(call);

@@ -10,6 +10,7 @@ import { WorkronError } from '../../core/error.ts';
 import { systemClock } from '../../ops/clock.ts';
 import { Wake } from '../../ops/wake.ts';
 import type { Scheduler } from '../../scheduler/scheduler.ts';
+import { authorizeWorker, claimableQueues } from '../authorize.ts';
 import { releaseAfter } from '../concurrency-limit.ts';
 import { type Call, handler } from '../handler.ts';
 import { pathId } from '../path-id.ts';
@@ -46,9 +47,10 @@ export const workerHandlers = {
     summary: 'Register a worker with what it can run; every call returns a new id',
     body: Registration,
     replies: { 201: Registered },
-    async handle({ scheduler, body, remoteAddress, signal }) {
-      const remote = { address: remoteAddress, leaseMs: scheduler.leaseMs };
-      const worker = await scheduler.register(workerFromWire(body, remote), signal);
+    async handle({ scheduler, principal, body, remoteAddress, signal }) {
+      const remote = { address: remoteAddress, leaseMs: scheduler.leaseMs, registeredBy: principal.name };
+      const queues = claimableQueues(principal, body.queues);
+      const worker = await scheduler.register({ ...workerFromWire(body, remote), queues }, signal);
       const json = {
         protocol: PROTOCOL,
         worker_id: String(worker.id),
@@ -65,11 +67,12 @@ export const workerHandlers = {
     bodyLimit: 16 * 1024 * 1024,
     quiet: true,
     replies: { 200: HeartbeatAnswer },
-    async handle({ scheduler, params, body, signal }) {
+    async handle(call) {
+      const { scheduler, body, signal } = call;
       // No body means {}: renew every lease of the worker.
       const { leases, seen_claim: seenClaim, started } = body ?? { leases: null, seen_claim: null, started: [] };
       const beat = {
-        workerId: workerId(params),
+        workerId: await ownWorkerId(call),
         leases: leases?.map(({ job_id: jobId, attempt }) => ({ jobId, attempt })) ?? null,
         seenClaim,
         started: started.map(({ job_id: jobId, attempt, started_at: startedAt }) => ({ jobId, attempt, startedAt })),
@@ -88,8 +91,8 @@ export const workerHandlers = {
     body: EndClaimWait,
     quiet: true,
     replies: { 200: ClaimWaitEnded },
-    handle({ scheduler, params, body }) {
-      scheduler.endClaimWait(workerId(params), body.claim_seq);
+    async handle(call) {
+      call.scheduler.endClaimWait(await ownWorkerId(call), call.body.claim_seq);
       return { status: 200, json: { ended: true } };
     },
   }),
@@ -98,8 +101,8 @@ export const workerHandlers = {
     summary: 'Deregister a worker that holds no jobs',
     body: anything.optional(),
     replies: { 200: Left },
-    async handle({ scheduler, params, signal }) {
-      await scheduler.leave(workerId(params), signal);
+    async handle(call) {
+      await call.scheduler.leave(await ownWorkerId(call), call.signal);
       return { status: 200, json: { left: true } };
     },
   }),
@@ -108,8 +111,8 @@ export const workerHandlers = {
     summary: 'Report that the process of a worker has ended and that none of its commands is left; its jobs go back',
     body: anything.optional(),
     replies: { 200: Gone },
-    async handle({ scheduler, params, signal }) {
-      await scheduler.gone(workerId(params), signal);
+    async handle(call) {
+      await call.scheduler.gone(await ownWorkerId(call), call.signal);
       return { status: 200, json: { gone: true } };
     },
   }),
@@ -119,8 +122,9 @@ export const workerHandlers = {
     long: true,
     quiet: true,
     replies: { 200: { type: SSE_TYPE } },
-    handle({ scheduler, params, polls, signal }) {
-      const id = workerId(params);
+    async handle(call) {
+      const { scheduler, polls, signal } = call;
+      const id = await ownWorkerId(call);
       return { status: 200, type: SSE_TYPE, chunks: releaseAfter(polls.take(), nudges(scheduler, id, signal)) };
     },
   }),
@@ -128,6 +132,13 @@ export const workerHandlers = {
 
 function workerId(params: Call['params']): number {
   return pathId(params, 'worker_not_found');
+}
+
+/** The worker in the path. Throws `forbidden` if the caller may not act as it. */
+async function ownWorkerId(call: Call): Promise<number> {
+  const id = workerId(call.params);
+  await authorizeWorker(call, id);
+  return id;
 }
 
 async function* nudges(scheduler: Scheduler, id: number, signal: AbortSignal): AsyncGenerator<string> {

@@ -21,6 +21,8 @@ import { stepToWire, workflowToWire } from '../../api/workflow/workflow-wire.ts'
 import type { NewSteps } from '../../core/dag/new-workflow.ts';
 import { WorkronError } from '../../core/error.ts';
 import type { WorkflowView } from '../../scheduler/workflows/view-workflow.ts';
+import type { Principal } from '../authenticate.ts';
+import { authorizeJobs, authorizeSteps } from '../authorize.ts';
 import { beforeFrom, DEFAULT_PAGE_SIZE, toCursor } from '../cursor.ts';
 import { type Call, handler, Serialized } from '../handler.ts';
 import { idempotencyOf, replayHeader } from '../idempotency.ts';
@@ -42,6 +44,7 @@ export const workflowHandlers = {
       checkJsonType(call.bytes, call.headers['content-type']);
       const options = idempotencyOf(call);
       const { name, params = {}, notify, steps } = await readSubmission(call.bytes);
+      authorizeSteps(call.principal, steps, notifyFrom(notify));
       const submission = { name, params, notify: notifyFrom(notify), steps, rerunOf: null };
       const { workflow, replayed } = await call.scheduler.submitWorkflow(submission, options, call.signal);
       const headers = { location: pathOf(routes.readWorkflow, workflow), ...replayHeader(replayed) };
@@ -94,9 +97,11 @@ export const workflowHandlers = {
     summary: 'Run a step and its descendants again, as a new workflow that keeps the results of earlier steps',
     body: RerunRequest,
     replies: { 201: Workflow },
-    async handle({ scheduler, params, body, signal }) {
+    async handle({ scheduler, principal, params, body, signal }) {
+      const id = workflowId(params);
+      if (principal.queues !== null) await authorizeWorkflow(principal, await scheduler.workflow(id, signal));
       const request = { from: body.from, only: body.only ?? false };
-      const workflow = await scheduler.rerunWorkflow(workflowId(params), request, signal);
+      const workflow = await scheduler.rerunWorkflow(id, request, signal);
       return {
         status: 201,
         json: workflowToWire(workflow),
@@ -105,6 +110,14 @@ export const workflowHandlers = {
     },
   }),
 };
+
+async function authorizeWorkflow(principal: Principal, { pages }: WorkflowView): Promise<void> {
+  for await (const steps of pages)
+    authorizeJobs(
+      principal,
+      steps.map(({ job }) => job),
+    );
+}
 
 function workflowId(params: Call['params']): number {
   return pathId(params, 'workflow_not_found');

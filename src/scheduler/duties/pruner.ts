@@ -3,6 +3,8 @@ import type { Retention } from '../../store/duty-store.ts';
 import type { SchedulerContext } from '../context.ts';
 
 const BATCH = 500;
+/** How long tokens that are no longer valid are listed. */
+const KEEP_TOKENS_MS = 30 * 86_400_000;
 
 /** The duty that deletes what exceeds its retention, in small batches with pauses between them. */
 export function pruner({ store }: SchedulerContext, retention: Retention, ledgerMs: number): Loop {
@@ -12,6 +14,7 @@ export function pruner({ store }: SchedulerContext, retention: Retention, ledger
     async tick(signal) {
       const jobs = await store.prune(retention, BATCH, signal);
       const ticks = await store.pruneTicks(ledgerMs, BATCH, signal);
+      await store.pruneTokens(KEEP_TOKENS_MS, signal);
       return Math.max(jobs, ticks) >= BATCH ? 50 : undefined;
     },
   };

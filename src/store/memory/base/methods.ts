@@ -7,7 +7,24 @@ import { advanceOperation, createOperation, openOperations, operation } from '..
 import { prune } from '../cluster/prune.ts';
 import { deleteQueue, queues, setQueue } from '../cluster/queues.ts';
 import { addStats, stats } from '../cluster/stats.ts';
-import { drainWorker, leaveWorker, registerWorker, retireWorkers, undrainWorker, workers } from '../cluster/workers.ts';
+import {
+  createToken,
+  pruneTokens,
+  revokeToken,
+  rotateToken,
+  tokens,
+  touchTokens,
+  validTokens,
+} from '../cluster/tokens.ts';
+import {
+  drainWorker,
+  leaveWorker,
+  registerWorker,
+  retireWorkers,
+  undrainWorker,
+  worker,
+  workers,
+} from '../cluster/workers.ts';
 import { cascade } from '../graph/cascade.ts';
 import { expand } from '../graph/expand.ts';
 import { insertWorkflow, steps, workflow, workflows } from '../graph/workflows.ts';
@@ -65,6 +82,11 @@ export const writes = {
   undrainWorker,
   leaveWorker,
   addStats,
+  createToken,
+  rotateToken,
+  revokeToken,
+  touchTokens,
+  pruneTokens,
   createOperation,
   advanceOperation,
   lead,
@@ -107,6 +129,9 @@ export const reads = {
 
   queues,
   workers,
+  worker,
+  tokens,
+  validTokens,
   stats,
   operation,
   openOperations,

@@ -8,6 +8,7 @@ import { isLeaseOver } from '../../../core/lease.ts';
 import type { Notification } from '../../../core/notice.ts';
 import type { Operation } from '../../../core/operation.ts';
 import type { StatRow } from '../../../core/stats.ts';
+import type { ValidToken } from '../../../core/token.ts';
 import type { NewWorker } from '../../../core/worker.ts';
 import { Heap } from '../../heap.ts';
 import { Changes } from '../../hint.ts';
@@ -37,6 +38,7 @@ export interface Tables {
   readonly needItems: Set<Entry>;
   readonly workflows: Map<number, WorkflowRow>;
   readonly workers: Map<number, Worker>;
+  readonly tokens: Map<number, ValidToken>;
   readonly queues: Map<string, QueueRow>;
   readonly uniqueKeys: Map<string, UniqueKey>;
   readonly idempotency: Map<string, IdempotentAnswer>;
@@ -56,7 +58,7 @@ export interface Tables {
   /** Ticks whose replaced runs have not been asked to stop. */
   readonly stopping: Set<TickRow>;
   readonly lastId: Record<
-    'job' | 'workflow' | 'worker' | 'operation' | 'schedule' | 'line' | 'tick' | 'notice',
+    'job' | 'workflow' | 'worker' | 'operation' | 'schedule' | 'line' | 'tick' | 'notice' | 'token',
     number
   >;
 }
@@ -107,6 +109,7 @@ export function createTables(clock: Clock): Tables {
     needItems: new Set(),
     workflows: new Map(),
     workers: new Map(),
+    tokens: new Map(),
     queues: new Map(),
     uniqueKeys: new Map(),
     idempotency: new Map(),
@@ -121,7 +124,7 @@ export function createTables(clock: Clock): Tables {
     dueLines: new Heap(isDueEarlier),
     ticks: new Map(),
     stopping: new Set(),
-    lastId: { job: 0, workflow: 0, worker: 0, operation: 0, schedule: 0, line: 0, tick: 0, notice: 0 },
+    lastId: { job: 0, workflow: 0, worker: 0, operation: 0, schedule: 0, line: 0, tick: 0, notice: 0, token: 0 },
   };
 }
 

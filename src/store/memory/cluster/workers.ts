@@ -21,6 +21,11 @@ export function workers(tables: Tables): WorkerRow[] {
   return [...tables.workers.values()].map((worker) => rowOf(tables, worker));
 }
 
+export function worker(tables: Tables, id: number): WorkerRow | undefined {
+  const found = tables.workers.get(id);
+  return found === undefined ? undefined : rowOf(tables, found);
+}
+
 export function drainWorker(tables: Tables, id: number): WorkerRow | undefined {
   const worker = tables.workers.get(id);
   if (worker === undefined) return undefined;

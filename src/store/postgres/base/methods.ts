@@ -8,7 +8,24 @@ import { advanceOperation, createOperation, openOperations, operation } from '..
 import { prune } from '../cluster/prune.ts';
 import { deleteQueue, queues, setQueue } from '../cluster/queues.ts';
 import { addStats, stats } from '../cluster/stats.ts';
-import { drainWorker, leaveWorker, registerWorker, retireWorkers, undrainWorker, workers } from '../cluster/workers.ts';
+import {
+  createToken,
+  pruneTokens,
+  revokeToken,
+  rotateToken,
+  tokens,
+  touchTokens,
+  validTokens,
+} from '../cluster/tokens.ts';
+import {
+  drainWorker,
+  leaveWorker,
+  registerWorker,
+  retireWorkers,
+  undrainWorker,
+  worker,
+  workers,
+} from '../cluster/workers.ts';
 import { adopt } from '../graph/adopt.ts';
 import { cascade } from '../graph/cascade.ts';
 import { expand } from '../graph/expand.ts';
@@ -102,9 +119,17 @@ export const methods = {
   deleteQueue,
   registerWorker,
   workers,
+  worker,
   drainWorker,
   undrainWorker,
   leaveWorker,
+  createToken,
+  rotateToken,
+  revokeToken,
+  tokens,
+  validTokens,
+  touchTokens,
+  pruneTokens,
   addStats,
   stats,
   createOperation,

@@ -26,6 +26,7 @@ import { readSql } from '../sql/read.ts';
 import { schedulesSql } from '../sql/schedules.ts';
 import { schemaSql } from '../sql/schema.ts';
 import { settleSql } from '../sql/settle.ts';
+import { tokensSql } from '../sql/tokens.ts';
 import { turnsSql } from '../sql/turns.ts';
 import { workersSql } from '../sql/workers.ts';
 import { workflowsSql } from '../sql/workflows.ts';
@@ -68,6 +69,7 @@ function texts(s: string) {
     ...queuesSql(s),
     ...workersSql(s),
     ...operationsSql(s),
+    ...tokensSql(s),
     ...instancesSql(s),
     ...intakeSql(s),
     ...schedulesSql(s),

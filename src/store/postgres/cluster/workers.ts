@@ -13,7 +13,17 @@ interface Row {
   seen_at: number;
   profile: Pick<
     NewWorker,
-    'host' | 'pid' | 'address' | 'slots' | 'queues' | 'commands' | 'handlers' | 'tags' | 'resources' | 'version'
+    | 'host'
+    | 'pid'
+    | 'address'
+    | 'slots'
+    | 'queues'
+    | 'commands'
+    | 'handlers'
+    | 'tags'
+    | 'resources'
+    | 'version'
+    | 'registeredBy'
   >;
   running: number;
 }
@@ -41,6 +51,10 @@ export function workers(context: Context, signal: AbortSignal): Promise<WorkerRo
   return readWorkers(context, null, signal);
 }
 
+export async function worker(context: Context, id: number, signal: AbortSignal): Promise<WorkerRow | undefined> {
+  return (await readWorkers(context, id, signal))[0];
+}
+
 /** Reads all workers, or the one with this id. */
 async function readWorkers({ database, sql }: Context, only: number | null, signal: AbortSignal): Promise<WorkerRow[]> {
   const rows = await database.query<Row>(sql.workers, [only], signal);
@@ -61,6 +75,7 @@ async function readWorkers({ database, sql }: Context, only: number | null, sign
     resources: profile.resources,
     leaseMs: row.lease_ms,
     version: profile.version,
+    registeredBy: profile.registeredBy,
     registeredAt: row.registered_at,
     seenAt: row.seen_at,
     running: row.running,

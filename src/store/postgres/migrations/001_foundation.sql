@@ -415,6 +415,22 @@ create table workron.operation (
   ended_at timestamptz(3)
 );
 
+-- Tokens of the API. Of a name, one is valid, or two after a rotation: the older one has replaced_at.
+create table workron.token (
+  id integer primary key generated always as identity,
+  name text not null,
+  role text not null,
+  queues text[],
+  hash text not null unique,
+  created_at timestamptz(3) not null,
+  created_by text not null,
+  expires_at timestamptz(3),
+  replaced_at timestamptz(3),
+  revoked_at timestamptz(3),
+  last_used_at timestamptz(3)
+);
+create unique index token_name on workron.token (name) where replaced_at is null and revoked_at is null;
+
 -- INDEXES --------------------------------------------------------------------------------------------------------------
 
 -- Lists by name, queue and tags. The claim reads none of these.

@@ -6,6 +6,7 @@ import { notifications } from '../cluster/notices.ts';
 import { findOld } from '../cluster/prune.ts';
 import { queues } from '../cluster/queues.ts';
 import { stats } from '../cluster/stats.ts';
+import { tokens } from '../cluster/tokens.ts';
 import { workers } from '../cluster/workers.ts';
 import { hasIntake } from '../graph/adopt.ts';
 import { steps, workflows } from '../graph/workflows.ts';
@@ -33,6 +34,7 @@ export const readerMethods = {
   notifications,
   queues,
   workers,
+  tokens,
   stats,
   duties,
   instances,

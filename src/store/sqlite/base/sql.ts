@@ -26,6 +26,7 @@ import { readSql } from '../sql/read.ts';
 import { schedulesSql } from '../sql/schedules.ts';
 import { schemaSql } from '../sql/schema.ts';
 import { settleSql } from '../sql/settle.ts';
+import { tokensSql } from '../sql/tokens.ts';
 import { turnsSql } from '../sql/turns.ts';
 import { workersSql } from '../sql/workers.ts';
 import { workflowsSql } from '../sql/workflows.ts';
@@ -52,6 +53,7 @@ export const sql = {
   ...queuesSql,
   ...workersSql,
   ...operationsSql,
+  ...tokensSql,
   ...instancesSql,
   ...intakeSql,
   ...schedulesSql,

@@ -7,7 +7,8 @@ import { advanceOperation, createOperation, openOperations, operation } from '..
 import { prune } from '../cluster/prune.ts';
 import { deleteQueue, setQueue } from '../cluster/queues.ts';
 import { addStats } from '../cluster/stats.ts';
-import { drainWorker, leaveWorker, registerWorker, retireWorkers, undrainWorker } from '../cluster/workers.ts';
+import { createToken, pruneTokens, revokeToken, rotateToken, touchTokens, validTokens } from '../cluster/tokens.ts';
+import { drainWorker, leaveWorker, registerWorker, retireWorkers, undrainWorker, worker } from '../cluster/workers.ts';
 import { adopt } from '../graph/adopt.ts';
 import { cascade } from '../graph/cascade.ts';
 import { expand } from '../graph/expand.ts';
@@ -69,6 +70,11 @@ const writes = {
   drainWorker,
   undrainWorker,
   leaveWorker,
+  createToken,
+  rotateToken,
+  revokeToken,
+  touchTokens,
+  pruneTokens,
   addStats,
   createOperation,
   advanceOperation,
@@ -90,6 +96,8 @@ export const urgentReads = {
   ticksWithoutRun,
   checkpoint,
   notices,
+  worker,
+  validTokens,
   operation,
   openOperations,
 } satisfies Methods;

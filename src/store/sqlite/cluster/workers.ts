@@ -19,12 +19,12 @@ interface StoredWorker {
   running: number;
 }
 
-export function registerWorker(context: Context, worker: NewWorker): WorkerRow {
-  const { name, attachment, instanceId, leaseMs, ...profile } = worker;
+export function registerWorker(context: Context, wanted: NewWorker): WorkerRow {
+  const { name, attachment, instanceId, leaseMs, ...profile } = wanted;
   const stored = JSON.stringify(profile satisfies Profile);
   const { database, now } = context;
   const id = database.insert(sql.insertWorker, name, attachment, instanceId, leaseMs, now, stored);
-  return workerById(context, id) as WorkerRow;
+  return worker(context, id) as WorkerRow;
 }
 
 export function workers({ database }: Context): WorkerRow[] {
@@ -34,7 +34,7 @@ export function workers({ database }: Context): WorkerRow[] {
 export function drainWorker(context: Context, id: number): WorkerRow | undefined {
   if (context.database.run(sql.drainWorker, id) === 0) return undefined;
   context.effects.changedWorker(id);
-  return workerById(context, id);
+  return worker(context, id);
 }
 
 export function undrainWorker(context: Context, id: number): WorkerRow | undefined {
@@ -42,7 +42,7 @@ export function undrainWorker(context: Context, id: number): WorkerRow | undefin
   context.effects.changedWorker(id);
   // Its waiting claim has found nothing.
   context.effects.madeRoom();
-  return workerById(context, id);
+  return worker(context, id);
 }
 
 export function leaveWorker({ database }: Context, id: number): void {
@@ -59,7 +59,7 @@ export function retireWorkers(
   return marked.sort((a, b) => a - b);
 }
 
-function workerById({ database }: Context, id: number): WorkerRow | undefined {
+export function worker({ database }: Context, id: number): WorkerRow | undefined {
   const row = database.get<StoredWorker>(sql.workers, id);
   return row === undefined ? undefined : decode(row);
 }

@@ -372,6 +372,22 @@ create table operation (
   ended_at integer
 ) strict;
 
+-- Tokens of the API. Of a name, one is valid, or two after a rotation: the older one has replaced_at.
+create table token (
+  id integer primary key autoincrement,
+  name text not null,
+  role text not null,
+  queues text,
+  hash text not null unique,
+  created_at integer not null,
+  created_by text not null,
+  expires_at integer,
+  replaced_at integer,
+  revoked_at integer,
+  last_used_at integer
+) strict;
+create unique index token_name on token (name) where replaced_at is null and revoked_at is null;
+
 -- INDEXES --------------------------------------------------------------------------------------------------------------
 
 -- Lists by name, queue and tags. The claim reads none of these.

@@ -1,0 +1,21 @@
+import type { NewToken, TokenRotation } from '../../src/core/token.ts';
+
+let made = 0;
+
+export function aToken(fields: Partial<NewToken> = {}): NewToken {
+  made += 1;
+  return {
+    name: 'ci',
+    role: 'operator',
+    queues: null,
+    hash: `hash ${made}`,
+    lifeMs: null,
+    createdBy: 'ada',
+    ...fields,
+  };
+}
+
+export function aRotation(fields: Partial<TokenRotation> = {}): TokenRotation {
+  made += 1;
+  return { name: 'ci', hash: `hash ${made}`, overlapMs: 60_000, lifeMs: undefined, createdBy: 'bob', ...fields };
+}

@@ -1,0 +1,60 @@
+/** Access tokens: who may call the API, and what for. The store has only their hashes. */
+
+export const TOKEN_ROLES = ['viewer', 'submitter', 'operator', 'admin', 'worker'] as const;
+export type TokenRole = (typeof TOKEN_ROLES)[number];
+
+/** Roles whose tokens can be restricted to queues. */
+export const QUEUE_ROLES: readonly TokenRole[] = ['submitter', 'worker'];
+
+export interface NewToken {
+  /** The caller that the token stands for. Of a name, at most two tokens are valid: see `rotateToken`. */
+  name: string;
+  role: TokenRole;
+  /** The queues to submit to or to claim from; `null`: all. */
+  queues: readonly string[] | null;
+  hash: string;
+  /** `null`: it does not expire. */
+  lifeMs: number | null;
+  createdBy: string;
+}
+
+export interface Token {
+  id: number;
+  name: string;
+  role: TokenRole;
+  queues: readonly string[] | null;
+  createdAt: number;
+  createdBy: string;
+  expiresAt: number | null;
+  /** When a newer token of the same name was made. */
+  replacedAt: number | null;
+  revokedAt: number | null;
+  /** Within a minute. */
+  lastUsedAt: number | null;
+}
+
+export interface ValidToken extends Token {
+  hash: string;
+}
+
+export interface TokenRotation {
+  name: string;
+  hash: string;
+  /** The old token is valid for this long, unless it expires before. */
+  overlapMs: number;
+  /** The life of the new token; `undefined`: that of the old one. */
+  lifeMs: number | null | undefined;
+  createdBy: string;
+}
+
+/** Whether a token is accepted at this instant. */
+export function isValidToken({ expiresAt, revokedAt }: Pick<Token, 'expiresAt' | 'revokedAt'>, now: number): boolean {
+  return revokedAt === null && (expiresAt === null || expiresAt > now);
+}
+
+/** When the new token of a rotation expires. */
+export function expiryAfterRotation(old: Token, { lifeMs }: TokenRotation, now: number): number | null {
+  const inherited = old.expiresAt === null ? null : old.expiresAt - old.createdAt;
+  const life = lifeMs === undefined ? inherited : lifeMs;
+  return life === null ? null : now + life;
+}

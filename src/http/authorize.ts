@@ -1,0 +1,98 @@
+/** Checks what a caller may do beyond what its token's existence says: scopes, queues, workers. */
+
+import type { Scope } from '../api/route.ts';
+import type { NewSteps } from '../core/dag/new-workflow.ts';
+import { isWorkronError, WorkronError } from '../core/error.ts';
+import type { JobSpec } from '../core/job.ts';
+import { NOTIFY_QUEUE, type Notify } from '../core/notify.ts';
+import type { ScheduleEdit, Target } from '../core/schedule/schedule.ts';
+import type { Principal } from './authenticate.ts';
+import type { Call } from './handler.ts';
+
+/** Throws `forbidden` if the caller lacks the scope. */
+export function authorize(principal: Principal, scope: Scope): void {
+  if (principal.scopes.includes(scope)) return;
+  throw new WorkronError('forbidden', `${principal.name} may not do this: it needs the scope ${scope}`);
+}
+
+/** Throws `forbidden` if the caller is restricted to queues and a job is for another one. */
+export function authorizeJobs(principal: Principal, jobs: Iterable<Pick<JobSpec, 'queue' | 'notify'>>): void {
+  if (principal.queues === null) return;
+  for (const { queue, notify } of jobs) {
+    authorizeQueue(principal, queue);
+    authorizeNotify(principal, notify);
+  }
+}
+
+/** The same for a workflow: its steps are read only if the caller is restricted. */
+export function authorizeSteps(principal: Principal, steps: NewSteps, notify: readonly Notify[]): void {
+  if (principal.queues === null) return;
+  authorizeNotify(principal, notify);
+  for (const { job } of steps) authorizeJobs(principal, [job]);
+}
+
+/** The same for what a schedule runs. */
+export function authorizeTarget(principal: Principal, target: Target, notify: readonly Notify[] = []): void {
+  if (principal.queues === null) return;
+  authorizeNotify(principal, notify);
+  if ('job' in target) authorizeJobs(principal, [target.job]);
+  else authorizeSteps(principal, target.workflow.steps, target.workflow.notify ?? []);
+}
+
+/** Commands that notify run in a queue of their own. */
+function authorizeNotify(principal: Principal, notify: readonly Notify[]): void {
+  if (notify.some(({ target }) => target.type === 'command')) authorizeQueue(principal, NOTIFY_QUEUE);
+}
+
+function authorizeQueue({ name, queues }: Principal, queue: string): void {
+  if (queues === null || queues.includes(queue)) return;
+  throw new WorkronError('forbidden', `${name} may not use the queue ${queue}, only ${queues.join(', ')}`);
+}
+
+/** Returns the queues that a worker may claim from, of those it asks for (`null`: all). Throws `forbidden` for others. */
+export function claimableQueues(principal: Principal, wanted: readonly string[] | null): readonly string[] | null {
+  if (principal.queues === null || wanted === null) return wanted ?? principal.queues;
+  for (const queue of wanted) authorizeQueue(principal, queue);
+  return wanted;
+}
+
+/** Throws `forbidden` if the caller may act only as its own workers, and this one is not. */
+export async function authorizeWorker(
+  { principal, scheduler, signal }: Pick<Call, 'principal' | 'scheduler' | 'signal'>,
+  workerId: number,
+): Promise<void> {
+  if (!principal.ownWorkersOnly) return;
+  const registrant = await scheduler.registrantOf(workerId, signal);
+  if (registrant === undefined || registrant === principal.name) return;
+  throw new WorkronError('forbidden', `Worker ${workerId} was not registered by ${principal.name}`);
+}
+
+/** Throws `forbidden` if the caller may see only jobs that its own workers hold, and this one is not. */
+export async function authorizeHolder(
+  call: Pick<Call, 'principal' | 'scheduler' | 'signal'>,
+  jobId: number,
+): Promise<void> {
+  if (!call.principal.ownWorkersOnly) return;
+  const { workerId } = await call.scheduler.wait(jobId, 0, call.signal);
+  if (workerId !== null) return authorizeWorker(call, workerId);
+  throw new WorkronError('forbidden', `Job ${jobId} is not held by a worker of ${call.principal.name}`);
+}
+
+/** Throws `forbidden` if the caller is restricted to queues and the schedule of this name runs jobs in others. */
+export async function authorizeSchedule(
+  { principal, scheduler, signal }: Pick<Call, 'principal' | 'scheduler' | 'signal'>,
+  name: string,
+): Promise<void> {
+  if (principal.queues === null) return;
+  const schedule = await scheduler.schedule(name, signal).catch((error: unknown) => {
+    if (isWorkronError(error, 'schedule_not_found')) return undefined;
+    throw error;
+  });
+  if (schedule !== undefined) authorizeTarget(principal, schedule.target, schedule.notify);
+}
+
+export function authorizeEdit(principal: Principal, { target, job, notify }: ScheduleEdit): void {
+  if (target !== undefined) authorizeTarget(principal, target);
+  if (job?.queue !== undefined) authorizeQueue(principal, job.queue);
+  authorizeNotify(principal, [...(notify ?? []), ...(job?.notify ?? [])]);
+}

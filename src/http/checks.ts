@@ -1,0 +1,53 @@
+/** The checks in front of every handler. */
+
+import type { FastifyInstance } from 'fastify';
+import { PAGE_PATH } from '../api/routes.ts';
+import { isWorkronError, WorkronError } from '../core/error.ts';
+import { authenticate } from './authenticate.ts';
+import { authorize } from './authorize.ts';
+import { GuessLimit } from './guess-limit.ts';
+import { isForPage } from './page.ts';
+import { pathIn } from './path-in.ts';
+import { checkHost, checkOrigin, checkTarget, isNavigation } from './same-site.ts';
+import type { Context, ServerOptions } from './server.ts';
+
+/** Refuses requests of other sites, and those whose caller may not use the route. */
+export function addChecks(
+  app: FastifyInstance,
+  options: ServerOptions,
+  { closing, scheduler, token, now }: Context,
+): void {
+  const guesses = new GuessLimit(options.maxGuesses);
+  app.addHook('onRequest', async (request, reply) => {
+    request.startedAt = performance.now();
+    reply.headers({
+      'x-request-id': request.id,
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      'cross-origin-resource-policy': 'same-origin',
+    });
+    if (closing.aborted) {
+      reply.header('connection', 'close');
+      throw new WorkronError('shutting_down', 'The server is shutting down');
+    }
+    const { handler, page } = request.routeOptions.config;
+    const toPage = isForPage(request);
+    checkTarget(request.raw);
+    if (!((page || toPage) && isNavigation(request.headers))) checkOrigin(request.headers, options.allowedHosts);
+    if (token === null && !options.trusted) checkHost(request.headers, options.allowedHosts);
+    if (page || handler?.route.scope === null) return;
+    if (toPage) return reply.redirect(`${PAGE_PATH}/`, 302);
+    const { headers, method } = request;
+    try {
+      const known = { token, access: scheduler, now: now() };
+      request.principal = await authenticate({ headers, method, path: pathIn(request) }, known);
+    } catch (error) {
+      if (isWorkronError(error, 'unauthorized') && headers.authorization !== undefined)
+        guesses.count(request.ip, performance.now());
+      throw error;
+    }
+    if (handler === undefined || handler.route.scope === null) return;
+    const { scope, forHolder } = handler.route;
+    if (!(forHolder && request.principal.ownWorkersOnly)) authorize(request.principal, scope);
+  });
+}

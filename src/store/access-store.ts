@@ -1,0 +1,29 @@
+/** Tokens of the API. */
+
+import type { NewToken, Token, TokenRotation, ValidToken } from '../core/token.ts';
+
+export interface AccessStore {
+  /** Returns `undefined` if the name has a valid token. */
+  createToken(token: NewToken, signal: AbortSignal): Promise<Token | undefined>;
+
+  /**
+   * Makes another token with the name, role and queues of a valid one, which stays valid for a while. One that an earlier
+   * rotation left valid is revoked. Returns `undefined` if the name has no valid token.
+   */
+  rotateToken(rotation: TokenRotation, signal: AbortSignal): Promise<Token | undefined>;
+
+  /** Revokes the valid tokens of a name and returns their number. */
+  revokeToken(name: string, signal: AbortSignal): Promise<number>;
+
+  /** Returns all tokens, by name; of a name, the newest first. */
+  tokens(signal: AbortSignal): Promise<Token[]>;
+
+  /** Returns the tokens that are valid now, in the same order. */
+  validTokens(signal: AbortSignal): Promise<ValidToken[]>;
+
+  /** Notes that tokens were used now. */
+  touchTokens(ids: readonly number[], signal: AbortSignal): Promise<void>;
+
+  /** Deletes tokens that have not been valid for `keepMs`. Returns their number. */
+  pruneTokens(keepMs: number, signal: AbortSignal): Promise<number>;
+}

@@ -258,6 +258,24 @@ export function exerciseList(open: OpenStore): void {
     assert.deepEqual(await found(store, { text: `'; --` }), []);
   });
 
+  test('list: finds text in the error alone', async ({ store }) => {
+    const [pending] = ids(await submit(store, [aJob({ name: 'such file', command: 'echo such file' })]));
+    const failed = await claimOne(store, aJob({ priority: 9, maxAttempts: 1, command: 'x' }));
+    await report(store, failed, { type: 'failed', exitCode: 1, signal: null, error: 'exit 1\nno such FILE: Ä%' });
+    const retrying = await claimOne(store, aJob({ priority: 9, command: 'x' }));
+    await fail(store, retrying);
+
+    assert.deepEqual(await found(store, { error: 'SUCH file' }), [failed.job.id]);
+    assert.deepEqual(await found(store, { error: 'ä%' }), [failed.job.id]);
+    assert.deepEqual(await found(store, { error: 'exit%' }), []);
+    assert.deepEqual(await found(store, { error: 'exit' }), [retrying.job.id, failed.job.id]);
+    assert.deepEqual(await found(store, { error: 'exit', statuses: ['failed'] }), [failed.job.id]);
+    assert.deepEqual(await found(store, { error: 'exit', statuses: ['scheduled', 'done'] }), [retrying.job.id]);
+    assert.deepEqual(await found(store, { error: 'such', newest: 1 }), []);
+    assert.deepEqual(await found(store, { error: 'exit', text: 'no such' }), [failed.job.id]);
+    assert.deepEqual(await found(store, { text: 'such file', statuses: ['pending'] }), [pending]);
+  });
+
   test('list: finds text ignoring case in any alphabet', async ({ store }) => {
     const [french, russian, german, greek] = ids(
       await submit(store, [

@@ -3,7 +3,9 @@
 import { z } from 'zod';
 import { REASONS, STATUSES, type Status } from '../core/job.ts';
 import type { JobFilter as DomainJobFilter } from '../core/job-filter.ts';
+import { invalid } from './decode.ts';
 import { idPageQuery, instantOrAgo, label, resolveInstant, storeId, text } from './fields.ts';
+import { fieldsOfText } from './job-query.ts';
 import { queueName } from './job-submission.ts';
 import { named, strict } from './schemas.ts';
 
@@ -45,15 +47,12 @@ const filterShape = {
         'Part of name, command, input or error; case is ignored. Lists search the newest 100,000 jobs, bulk operations all.',
     })
     .exactOptional(),
+  error: text(256)
+    .meta({
+      description: 'Part of the error; case is ignored. Lists search the newest 100,000 jobs, bulk operations all.',
+    })
+    .exactOptional(),
 };
-
-/** Times mean `created_at`; `from` is inclusive, `to` exclusive. */
-export const JobFilter = named(
-  'JobFilter',
-  strict({ ...filterShape, ids: z.array(storeId).max(10_000).exactOptional() }),
-);
-export type JobFilter = z.output<typeof JobFilter>;
-export type JobFilterInput = z.input<typeof JobFilter>;
 
 const idList = z
   .string()
@@ -65,16 +64,45 @@ const idList = z
     return z.NEVER;
   });
 
+const fields = z.object({ ...filterShape, ids: idList.exactOptional() });
+
+/** The typed filter. Decodes to the fields that it sets. */
+const query = label(1_024)
+  .meta({
+    description:
+      'The filter as one text: keys with values, and words to search for, such as queue:mail status:failed error:"503". It adds to the other fields.',
+    examples: ['tag:eu'],
+  })
+  .transform((value, context): Partial<z.output<typeof fields>> => {
+    const decoded = fieldsOfText(value, (field, one) => {
+      const result = fields.shape[field as keyof typeof fields.shape].safeParse(one);
+      return result.success ? { data: result.data } : { message: result.error.issues[0]?.message ?? 'not valid' };
+    });
+    if ('fields' in decoded) return decoded.fields;
+    context.issues.push({ code: 'custom', message: decoded.message, input: value });
+    return z.NEVER;
+  });
+
+/** Times mean `created_at`; `from` is inclusive, `to` exclusive. */
+export const JobFilter = named(
+  'JobFilter',
+  strict({ ...filterShape, ids: z.array(storeId).max(10_000).exactOptional(), query: query.exactOptional() }),
+);
+export type JobFilter = z.output<typeof JobFilter>;
+export type JobFilterInput = z.input<typeof JobFilter>;
+
 /** The query of the list: a filter and a page. */
 export const JobListQuery = strict({
   ...filterShape,
   ids: idList.exactOptional(),
+  query: query.exactOptional(),
   ...idPageQuery,
 });
 export type JobListQuery = z.output<typeof JobListQuery>;
 
 /** The filter in the domain's terms; `now` resolves times such as "2h ago". */
-export function filterFromWire(wire: JobFilter, now: number): DomainJobFilter {
+export function filterFromWire({ query: typed = {}, ...given }: JobFilter, now: number): DomainJobFilter {
+  const wire = joined(given, typed);
   return {
     ...(wire.status && { statuses: wire.status }),
     // Only these have a reason. Naming them lets the store use its index on the status.
@@ -91,6 +119,16 @@ export function filterFromWire(wire: JobFilter, now: number): DomainJobFilter {
     ...(wire.from && { createdFrom: resolveInstant(wire.from, now) }),
     ...(wire.to && { createdTo: resolveInstant(wire.to, now) }),
     ...(wire.q !== undefined && { text: wire.q }),
+    ...(wire.error !== undefined && { error: wire.error }),
     ...(wire.ids && { ids: wire.ids }),
   };
+}
+
+/** Adds the fields of the typed filter. Throws for one that is given twice; tags add up. */
+function joined(given: JobFilter, typed: Partial<JobFilter>): JobFilter {
+  const twice = Object.keys(typed).find((field) => field !== 'tag' && field in given);
+  if (twice !== undefined)
+    throw invalid([{ pointer: '/query', detail: `${twice} is given twice: here and as a field` }]);
+  const tag = [...(given.tag ?? []), ...(typed.tag ?? [])];
+  return { ...typed, ...given, ...(tag.length > 0 && { tag }) };
 }

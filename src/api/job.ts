@@ -138,7 +138,7 @@ export const JobPage = named(
     searched_back_to: wireInstant
       .nullable()
       .meta({
-        description: 'With q: jobs submitted until then were not searched; null if all jobs were.',
+        description: 'With q or error: jobs submitted until then were not searched; null if all jobs were.',
       })
       .exactOptional(),
   }),

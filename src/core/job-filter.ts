@@ -20,6 +20,8 @@ export interface JobFilter {
   createdTo?: number;
   /** A part of the name, command, error or input, case-insensitive; spaces in the input are ignored. */
   text?: string;
+  /** A part of the error, case-insensitive. */
+  error?: string;
   ids?: readonly number[];
   /** Children of this job. */
   parentId?: number;

@@ -355,6 +355,23 @@ describe('command line', { concurrency: 2 }, () => {
     await ok('queues', 'rm', 'cli-mial');
   });
 
+  test('jobs, cancel: take a typed filter, and show where it is wrong', async () => {
+    const [first, second] = [
+      await given('true', { queue: 'cli-typed', tags: ['eu'], delay: '1h' }),
+      await given('true', { queue: 'cli-typed', delay: '1h' }),
+    ];
+    assert.equal(await ok('jobs', '-q', 'queue:cli-typed'), `${second}\n${first}`);
+    assert.equal(await ok('jobs', '-q', 'queue:cli-typed', 'tag:eu status:scheduled,failed since:1h'), first);
+    const { code, stderr } = await workron('jobs', 'queue:cli-typed staus:failed');
+    assert.equal(code, 2);
+    assert.equal(
+      stderr,
+      'error: filter: unknown key "staus"; did you mean status?\nqueue:cli-typed staus:failed\n                ^^^^^\n',
+    );
+    assert.equal(await ok('cancel', 'queue:cli-typed tag:eu', '--dry-run'), '1 job matches');
+    assert.equal(await ok('cancel', 'queue:cli-typed'), 'cancelled 2 jobs');
+  });
+
   test('job and why: describe the state of a job', async () => {
     const waiting = await given('true', { queue: 'cli-why', delay: '1h' });
     assert.match(await ok('why', waiting), new RegExp(`^job ${waiting} is scheduled: `));

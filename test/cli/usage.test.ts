@@ -28,7 +28,7 @@ describe('command line', { concurrency: 2 }, () => {
       [['queues', 'puase', 'mail'], /unknown command 'queues puase'\nhint: did you mean pause\?/],
       [['run', 'ls', '-la'], /unknown option '-la'\nhint: put -- before the command of the job/],
       [['submit'], /expected a command after --/],
-      [['cancel'], /expected job ids, or flags/],
+      [['cancel'], /expected job ids, or flags or a filter/],
       [['job', 'twelve'], /"twelve" is not a job id/],
       [['edit', '1'], /expected something to change/],
       [['up', '--port', 'x'], /--port: expected a whole number/],

@@ -193,6 +193,12 @@ test('GET /jobs: filters, pages, newest first', async () => {
   assert.deepEqual(await commands('status=scheduled,running'), ['three']);
   assert.deepEqual(await commands('name=first'), ['one']);
   assert.deepEqual(await commands('q=TW'), ['two']);
+  const typed = (text: string, more = '') => commands(`query=${encodeURIComponent(text)}${more}`);
+  assert.deepEqual(await typed('queue:a tag:x tag:y since:1h'), ['one']);
+  assert.deepEqual(await typed('status:scheduled status:running'), ['three']);
+  assert.deepEqual(await typed('TW status:pending'), ['two']);
+  assert.deepEqual(await typed('tag:y', '&tag=x'), ['one']);
+  assert.deepEqual(await typed('error:503'), []);
   assert.deepEqual(await commands('from=1h'), ['three', 'two', 'one']);
   assert.deepEqual(await commands('to=1h'), []);
   assert.deepEqual(await commands('from=2020-01-01T00:00:00Z&to=2021-01-01T00:00:00%2B02:00'), []);
@@ -211,11 +217,18 @@ test('GET /jobs: filters, pages, newest first', async () => {
     'worker_id=x',
     'reason=x',
     'q=',
+    'query=',
+    'query=until:tomorrow',
+    'query=worker:x',
+    'query=%22',
+    'query=queue:a&queue=a',
   ]) {
     const { status, body } = await server.call('GET', `/jobs?${bad}`);
     assert.deepEqual([status, body.code], [400, 'bad_request'], bad);
   }
   assert.match((await server.call('GET', '/jobs?queu=a')).body.detail, /did you mean queue/);
+  const wrong = (await server.call('GET', '/jobs?query=queue:a%20status:faild')).body;
+  assert.match(wrong.detail, /"faild".*; did you mean failed\?\nqueue:a status:faild\n {15}\^{5}$/);
 });
 
 test('GET /jobs?q: the answer says how far back it looked', async () => {

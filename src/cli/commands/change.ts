@@ -54,18 +54,20 @@ interface JobAction {
 
 function changeCommand(action: JobAction): Command {
   const command = clientCommand(action.name, action.summary)
-    .usage('[flags] ID…   or   [flags] --status STATUS …')
-    .argument('[id...]', 'Job ids; or none, and flags that say which jobs');
+    .usage('[flags] ID…   or   [flags] status:failed queue:mail …')
+    .argument('[id...]', 'Job ids; or a filter such as status:failed, or flags that say which jobs');
   addFilterFlags(command)
     .option('--dry-run', 'Only say how many jobs the flags match')
     .option('-y, --yes', 'Do not ask on a terminal');
   return command.action(async (texts: string[], options: { dryRun?: boolean; yes?: boolean }) => {
-    const filter = filterFrom(command);
+    // An id has no colon; every term of a filter but text to search for has one.
+    const isTyped = texts.some((text) => text.includes(':'));
+    const filter = filterFrom(command, isTyped ? texts : []);
     const filtered = Object.values(filter).some((value) => value !== undefined);
-    if (filtered === texts.length > 0) {
-      throw usageError('expected job ids, or flags that say which jobs', `workron ${action.name} 12 13`);
+    if (filtered === (texts.length > 0 && !isTyped)) {
+      throw usageError('expected job ids, or flags or a filter that say which jobs', `workron ${action.name} 12 13`);
     }
-    if (options.dryRun && !filtered) throw usageError('--dry-run goes with flags that say which jobs');
+    if (options.dryRun && !filtered) throw usageError('--dry-run goes with flags or a filter that say which jobs');
     const output = outputOf(command);
     if (filtered)
       return changeMatching(connect(command), {

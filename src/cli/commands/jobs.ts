@@ -44,13 +44,17 @@ const LISTING = { columns: COLUMNS, id: (job: Listed) => job.id, none: 'no jobs'
 /** `workron jobs`: lists jobs, newest first. */
 export function jobsCommand(): Command {
   const command = listCommand('jobs', 'List jobs, newest first').alias('ls');
+  command.argument(
+    '[filter...]',
+    'Such as: queue:mail status:failed since:1h error:"503"; other words are searched for',
+  );
   return addFilterFlags(command)
     .option('-n, --limit <NUMBER>', 'How many at most', countFlag(1, 1_000_000), 50)
     .option('-w, --watch', 'Show the list again whenever it changes, until Ctrl-C')
-    .action(async (options: { limit: number; watch?: boolean }) => {
+    .action(async (words: string[], options: { limit: number; watch?: boolean }) => {
       const connection = connect(command);
       const output = outputOf(command);
-      const filter = filterFrom(command);
+      const filter = filterFrom(command, words);
       const read = async () => {
         const listed = await listJobs(connection, filter, options.limit);
         return output.json || output.quiet ? listed : { ...listed, jobs: await withNotes(connection, listed.jobs) };

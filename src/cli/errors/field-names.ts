@@ -23,6 +23,7 @@ export function fieldName(pointer: string, command: Command): string {
   const [first = '', ...rest] =
     path[0] === 'job' || path[0] === 'filter' || path[0] === 'workflow' ? path.slice(1) : path;
   if (first === 'command') return 'the command';
+  if (first === 'query') return 'filter';
   const known = command.options.map(({ long }) => long);
   const whole = `--${[first, ...rest].join('-')}`;
   if (known.includes(whole)) return whole;

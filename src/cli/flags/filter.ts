@@ -20,11 +20,12 @@ export function addFilterFlags(command: Command): Command {
     .option('--since <TIME>', 'Submitted since: an instant, or 2h for two hours ago', pastFlag)
     .option('--until <TIME>', 'Submitted before: an instant, or a duration ago', pastFlag)
     .option('--search <TEXT>', 'With this text in name, command or error')
+    .option('--error <TEXT>', 'With this text in the error')
     .optionsGroup('Options:');
 }
 
-/** The filter as the API takes it. */
-export function filterFrom(command: Command): Filter {
+/** The filter as the API takes it. `words` are a typed filter, such as `queue:mail status:failed`. */
+export function filterFrom(command: Command, words: readonly string[] = []): Filter {
   const flags = command.opts<Record<string, string | string[] | undefined>>();
   const status = flags['status'];
   return {
@@ -39,5 +40,7 @@ export function filterFrom(command: Command): Filter {
     from: flags['since'],
     to: flags['until'],
     q: flags['search'],
+    error: flags['error'],
+    query: words.length === 0 ? undefined : words.join(' '),
   };
 }

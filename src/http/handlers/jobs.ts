@@ -53,13 +53,12 @@ export const jobHandlers = {
     replies: { 200: JobPage },
     async handle({ scheduler, query, now, signal }) {
       const { limit = DEFAULT_PAGE_SIZE, cursor, ...filter } = query;
-      const wanted = {
-        ...filterFromWire(filter, now()),
-        ...(filter.q !== undefined && { newest: NEWEST_WITH_TEXT }),
-      };
+      const matching = filterFromWire(filter, now());
+      const searches = matching.text !== undefined || matching.error !== undefined;
+      const wanted = { ...matching, ...(searches && { newest: NEWEST_WITH_TEXT }) };
       const page = await scheduler.jobs(wanted, { before: beforeFrom(cursor), limit }, signal);
       const json: JobPage = { items: page.items.map(listedJobToWire), next_cursor: toCursor(page.nextBefore) };
-      if (filter.q !== undefined) {
+      if (searches) {
         json.searched_back_to = toInstantOrNull(await searchedBackTo(scheduler, NEWEST_WITH_TEXT, signal));
       }
       return { status: 200, json };

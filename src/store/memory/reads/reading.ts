@@ -143,6 +143,8 @@ function matches(entry: Entry, filter: JobFilter): boolean {
   if (filter.reason !== undefined && filter.reason !== entry.reason) return false;
   if (filter.createdFrom !== undefined && entry.createdAt < filter.createdFrom) return false;
   if (filter.createdTo !== undefined && entry.createdAt >= filter.createdTo) return false;
+  if (filter.error !== undefined && !endOf(entry).error?.toLowerCase().includes(filter.error.toLowerCase()))
+    return false;
   return filter.text === undefined || speaksOf(entry, filter.text);
 }
 

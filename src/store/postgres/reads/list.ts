@@ -94,19 +94,22 @@ function idsQuery(
   const bind = (value: unknown) => `$${values.push(value)}`;
   const conditions = conditionsOf(dialect, filter, bind);
   const bounds = boundsOf({ ...filter, before }, bind);
-  const search =
-    filter.text === undefined ? null : textSearch(dialect, { text: filter.text, above: filter.above }, bind);
-  if (search !== null) conditions.push(search.exact);
-  const rough = (): string[] => (search === null ? [] : [search.rough()]);
+  const { text, error, above } = filter;
+  const searches = [
+    ...(text === undefined ? [] : [textSearch(dialect, { text, above }, bind)]),
+    ...(error === undefined ? [] : [textSearch(dialect, { text: error, above, errorOnly: true }, bind)]),
+  ];
+  conditions.push(...searches.map(({ exact }) => exact));
+  const rough = (): string[] => searches.map((search) => search.rough());
   const most = `${bind(limit)}::bigint`;
 
   if (filter.statuses === undefined || filter.ids !== undefined) {
     const status =
       filter.statuses === undefined ? '' : `coalesce(${statusOf('l')}, r.status) = any(${bind(filter.statuses)})`;
     const all = [...bounds('j.id'), ...conditions, ...rough(), ...(status === '' ? [] : [status])];
-    const text = `select j.id from ${s}.job j left join ${s}.live l on l.job_id = j.id ${lastRun(s)}
+    const listed = `select j.id from ${s}.job j left join ${s}.live l on l.job_id = j.id ${lastRun(s)}
       ${whereAll(all)} order by j.id desc limit ${most}`;
-    return { text, values };
+    return { text: listed, values };
   }
   const wanted = STATUSES.filter((status) => filter.statuses?.includes(status));
   let shared: string[] | undefined;
@@ -215,10 +218,13 @@ interface TextSearch {
   rough: () => string;
 }
 
-/** Finds the text in name, command or error, and without spaces in the input, whatever the case; in jobs `above` an id. */
+/**
+ * Finds the text in name, command or error, and without spaces in the input, or in the error alone; whatever the case, in
+ * jobs `above` an id.
+ */
 function textSearch(
   { schema: s, folds }: Pick<Context, 'schema' | 'folds'>,
-  { text, above }: { text: string; above: number | undefined },
+  { text, above, errorOnly = false }: { text: string; above: number | undefined; errorOnly?: boolean },
   bind: (value: unknown) => string,
 ): TextSearch {
   const isPlain = !/[^\p{ASCII}]/u.test(text);
@@ -233,13 +239,14 @@ function textSearch(
     // Most commands have no input: it is looked for before it is folded.
     `(j.spec ? 'input' and position(replace(${wanted}, ' ', '') in replace(${folded(`j.spec ->> 'input'`)}, ' ', '')) > 0)`,
   ].join(' or ');
+  const orInJob = errorOnly ? '' : `${inJob} or `;
   return {
-    exact: `(${inJob} or ${holds('r.error')})`,
+    exact: `(${orInJob}${holds('r.error')})`,
     rough: () => {
       const within = above === undefined ? '' : `e.job_id > ${bind(above)}::bigint and`;
       // Errors are few: those that contain the text are collected once.
       const gathered = `select e.job_id from ${s}.run e where ${within} e.error is not null and ${holds('e.error')}`;
-      return `(${inJob} or j.id in (${gathered}))`;
+      return `(${orInJob}j.id in (${gathered}))`;
     },
   };
 }

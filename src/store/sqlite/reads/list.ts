@@ -132,6 +132,10 @@ function search(filter: Bounded, { from, id, status }: SearchStart): Search {
     const found = textSearch({ text: filter.text, newest: filter.newest, seeksRun: from !== jobsFrom.ended });
     must(found.condition, ...found.params);
   }
+  if (filter.error !== undefined) {
+    const found = errorSearch({ text: filter.error, newest: filter.newest, seeksRun: from !== jobsFrom.ended });
+    must(found.condition, ...found.params);
+  }
   return { from, where: conditions.join(' and '), params, id };
 }
 
@@ -169,14 +173,28 @@ function textSearch({ text, newest, seeksRun }: TextSearchInput): TextSearch {
   const places = ['j.name', `j.spec ->> 'command'`, 'r.error', `replace(j.spec ->> 'input', ' ', '')`];
   const texts = [wanted, wanted, wanted, wanted.replaceAll(' ', '')];
   const pattern = roughPattern(wanted);
-  const bounded = seeksRun && newest !== undefined;
-  // Errors are few: those that may contain the text are collected once.
-  const gathered = `select e.job_id from run e where ${bounded ? `e.job_id > ${windowStart}` : 'true'}
-    and e.error is not null and (${mayHold('e.error')})`;
+  const error = mayHaveError({ pattern, newest, seeksRun });
   return {
-    condition: `(${mayHold('j.name')} or ${mayHold('j.spec')} or ${seeksRun ? `j.id in (${gathered})` : mayHold('r.error')})
+    condition: `(${mayHold('j.name')} or ${mayHold('j.spec')} or ${error.condition})
       and (${places.map(holds).join(' or ')})`,
-    params: [pattern, pattern, ...(bounded ? [newest] : []), pattern, ...texts.flatMap((part) => [part, part])],
+    params: [pattern, pattern, ...error.params, ...texts.flatMap((part) => [part, part])],
+  };
+}
+
+/** Finds the text in the error, whatever the case. */
+function errorSearch({ text, newest, seeksRun }: TextSearchInput): TextSearch {
+  const wanted = text.toLowerCase();
+  const error = mayHaveError({ pattern: roughPattern(wanted), newest, seeksRun });
+  return { condition: `(${error.condition}) and (${holds('r.error')})`, params: [...error.params, wanted, wanted] };
+}
+
+/** Errors are few: where each would be looked up, those that may contain the text are collected once. */
+function mayHaveError({ pattern, newest, seeksRun }: Omit<TextSearchInput, 'text'> & { pattern: string }): TextSearch {
+  if (!seeksRun) return { condition: mayHold('r.error'), params: [pattern] };
+  const within = newest === undefined ? 'true' : `e.job_id > ${windowStart}`;
+  return {
+    condition: `j.id in (select e.job_id from run e where ${within} and e.error is not null and (${mayHold('e.error')}))`,
+    params: [...(newest === undefined ? [] : [newest]), pattern],
   };
 }
 

@@ -1,0 +1,497 @@
+"""Workron for Python: submit jobs, wait for them, and run handlers. One file, standard library only, Python 3.9 or newer.
+
+    from workron import Client, Worker
+
+    client = Client()                                   # WORKRON_URL and WORKRON_TOKEN, or arguments
+    job = client.submit(handler="resize", input={"width": 640})
+    print(client.result(job["id"]))
+
+    worker = Worker(client, slots=4)
+
+    @worker.handler("resize")
+    def resize(input, attempt):
+        attempt.log("resizing")
+        return {"width": input["width"]}
+
+    worker.run()                                        # until SIGTERM; running jobs finish first
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal as signals
+import threading
+import time
+import traceback
+import urllib.error
+import urllib.parse
+import urllib.request
+import uuid
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple, TypeVar
+
+__all__ = [
+    "ApiError", "Attempt", "Cancel", "Client", "Fatal", "JobFailed", "RetryAfter", "Snooze", "Stopped", "Unreachable", "Worker",
+]
+
+Json = Any
+Handler = Callable[[Json, "Attempt"], Json]
+AnyHandler = TypeVar("AnyHandler", bound=Handler)
+
+TERMINAL = ("done", "failed", "cancelled", "skipped")
+MAX_WAIT_S = 60.0
+
+
+class Unreachable(Exception):
+    """No Workron answered, or it is not able to at the moment. Trying again later is safe."""
+
+
+class ApiError(Exception):
+    """Workron refused a request. `code` never changes its meaning; the message may."""
+
+    def __init__(self, status: int, problem: Dict[str, Json]) -> None:
+        super().__init__(problem.get("detail") or problem.get("title") or f"HTTP {status}")
+        self.status = status
+        self.code: str = problem.get("code", "internal")
+        self.problem = problem
+
+
+class JobFailed(Exception):
+    """A job that was waited for did not end as `done`. `job` is the job."""
+
+    def __init__(self, job: Dict[str, Json]) -> None:
+        super().__init__(f"job {job['id']} is {job['status']} ({job.get('reason')}): {job.get('error') or ''}".rstrip(": "))
+        self.job = job
+
+
+class Fatal(Exception):
+    """Raised by a handler: the job has failed and is not tried again."""
+
+
+class RetryAfter(Exception):
+    """Raised by a handler: this attempt has failed; the next one starts after `seconds`."""
+
+    def __init__(self, seconds: float, message: str = "") -> None:
+        super().__init__(message or f"retry after {seconds} s")
+        self.seconds = seconds
+
+
+class Snooze(Exception):
+    """Raised by a handler: run again after `seconds`. It does not count as a failure."""
+
+    def __init__(self, seconds: float, message: str = "") -> None:
+        super().__init__(message)
+        self.seconds = seconds
+
+
+class Cancel(Exception):
+    """Raised by a handler: the job is cancelled."""
+
+
+class Stopped(Exception):
+    """Raised by `Attempt.check` when the attempt has to end: cancelled, timed out, lost, or the worker leaves."""
+
+
+class Client:
+    """Calls the HTTP API. Safe to use from several threads."""
+
+    def __init__(self, url: Optional[str] = None, token: Optional[str] = None, timeout: float = 30.0) -> None:
+        self.url = (url or os.environ.get("WORKRON_URL") or "http://127.0.0.1:8080").rstrip("/")
+        self._token = token or os.environ.get("WORKRON_TOKEN")
+        self._timeout = timeout
+
+    def submit(self, *, tries: int = 3, **job: Json) -> Dict[str, Json]:
+        """Submits a job: `command="…"`, or `handler="…"` with `input=…`, and any field of the API (queue, priority, delay …).
+
+        If the answer gets lost, it is asked for again, at most `tries` times. The job is stored once.
+        """
+        return self._repeat("POST", "/jobs", job, tries)
+
+    def submit_all(self, jobs: List[Dict[str, Json]], *, tries: int = 3) -> List[Dict[str, Json]]:
+        """Submits all jobs or none, and returns them in order."""
+        return self._repeat("POST", "/jobs", jobs, tries)["items"]
+
+    def job(self, job_id: str) -> Dict[str, Json]:
+        return self.call("GET", f"/jobs/{_part(job_id)}")
+
+    def jobs(self, **filters: Json) -> Iterator[Dict[str, Json]]:
+        """Lists jobs, newest first: `client.jobs(queue="mail", status="failed")`. Fetches pages as they are needed."""
+        cursor: Optional[str] = None
+        while True:
+            page = self.call("GET", "/jobs", query={**filters, "cursor": cursor})
+            yield from page["items"]
+            cursor = page["next_cursor"]
+            if cursor is None:
+                return
+
+    def wait(self, job_id: str, timeout: Optional[float] = None) -> Dict[str, Json]:
+        """Waits until a job has ended and returns it, whatever its end. Raises TimeoutError after `timeout` seconds."""
+        end = None if timeout is None else time.monotonic() + timeout
+        while True:
+            left = MAX_WAIT_S if end is None else min(MAX_WAIT_S, end - time.monotonic())
+            if left <= 0:
+                raise TimeoutError(f"job {job_id} has not ended")
+            try:
+                job = self.call(
+                    "GET", f"/jobs/{_part(job_id)}/wait", query={"timeout": max(1, int(left * 1000))}, timeout=left + 10
+                )
+            except Unreachable:
+                time.sleep(min(1.0, left))
+                continue
+            if job["status"] in TERMINAL:
+                return job
+
+    def result(self, job_id: str, timeout: Optional[float] = None) -> Json:
+        """Waits for a job and returns its result. Raises JobFailed unless it is done."""
+        job = self.wait(job_id, timeout)
+        if job["status"] != "done":
+            raise JobFailed(job)
+        return job["result"]
+
+    def cancel(self, job_id: str) -> Dict[str, Json]:
+        return self.call("POST", f"/jobs/{_part(job_id)}/cancel", {})
+
+    def retry(self, job_id: str) -> Dict[str, Json]:
+        return self.call("POST", f"/jobs/{_part(job_id)}/retry", {})
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        body: Json = None,
+        *,
+        query: Optional[Dict[str, Json]] = None,
+        headers: Optional[Dict[str, str]] = None,
+        timeout: Optional[float] = None,
+    ) -> Json:
+        """Sends one request and returns the decoded answer. A body of bytes is sent as it is."""
+        given = {key: value for key, value in (query or {}).items() if value is not None}
+        url = self.url + path + ("?" + urllib.parse.urlencode(given, doseq=True) if given else "")
+        request = urllib.request.Request(url, method=method, headers={"Accept": "application/json", **(headers or {})})
+        if self._token:
+            request.add_unredirected_header("Authorization", f"Bearer {self._token}")
+        if isinstance(body, bytes):
+            request.data = body
+            request.add_header("Content-Type", "application/octet-stream")
+        elif body is not None:
+            request.data = json.dumps(body).encode()
+            request.add_header("Content-Type", "application/json")
+        try:
+            with urllib.request.urlopen(request, timeout=timeout or self._timeout) as answer:
+                text = answer.read()
+        except urllib.error.HTTPError as error:
+            raise _refusal(error) from None
+        except (OSError, urllib.error.URLError) as error:
+            raise Unreachable(f"{self.url}: {error}") from None
+        return json.loads(text) if text else {}
+
+    def _repeat(self, method: str, path: str, body: Json, tries: int) -> Json:
+        key = str(uuid.uuid4())
+        for left in range(tries - 1, -1, -1):
+            try:
+                return self.call(method, path, body, headers={"Idempotency-Key": key})
+            except Unreachable:
+                if left == 0:
+                    raise
+                time.sleep(0.5)
+
+
+def _part(text: str) -> str:
+    return urllib.parse.quote(str(text), safe="")
+
+
+def _refusal(error: urllib.error.HTTPError) -> Exception:
+    text = error.read()
+    try:
+        problem = json.loads(text)
+    except ValueError:
+        problem = {}
+    if error.code in (502, 503, 504):
+        return Unreachable(problem.get("title") or f"HTTP {error.code}")
+    return ApiError(error.code, problem if isinstance(problem, dict) else {})
+
+
+class Attempt:
+    """One attempt of a job, as a handler sees it."""
+
+    def __init__(self, worker: "Worker", job: Dict[str, Json]) -> None:
+        self._worker = worker
+        self._offset = 0
+        self._output = threading.Lock()
+        #: The job as it was claimed, with the values of its `env`.
+        self.job = job
+        self.id: str = job["id"]
+        self.number: int = job["attempt"]
+        #: Set when the attempt has to end. A handler that runs for long looks at it, or calls `check`.
+        self.stop = threading.Event()
+        self.is_finished = False
+        #: Why: "cancelled", "timed_out", "interrupted" or "lost".
+        self.stop_reason: Optional[str] = None
+        self._timers: List[threading.Timer] = []
+        self._after(job["timeout"], lambda: self.end("timed_out"))
+
+    def check(self) -> None:
+        """Raises Stopped if the attempt has to end."""
+        if self.stop.is_set():
+            raise Stopped(self.stop_reason)
+
+    def log(self, text: str) -> None:
+        """Adds a line to the job's output."""
+        data = (text if text.endswith("\n") else text + "\n").encode("utf-8", "replace")
+        query = {"worker_id": self._worker.id, "attempt": self.number}
+        with self._output:
+            try:
+                self._worker.client.call("POST", f"/jobs/{self.id}/logs", data, query={**query, "offset": self._offset})
+                self._offset += len(data)
+            except (ApiError, Unreachable):
+                pass  # Output is not worth a failure of the job.
+
+    def progress(self, fraction: float, text: str = "") -> None:
+        """Reports how far the job is: 0 to 1, and a word about it."""
+        self._worker.report(self, {"progress": {"fraction": fraction, "text": text or None}})
+
+    def checkpoint(self, value: Json) -> None:
+        """Stores a JSON value that the next attempt can continue from."""
+        self._worker.report(self, {"checkpoint": value})
+
+    def last_checkpoint(self) -> Json:
+        """The last checkpoint of any attempt of this job, or None."""
+        return self._worker.client.call("GET", f"/jobs/{self.id}/checkpoint").get("value")
+
+    def end(self, reason: str) -> None:
+        """Asks the handler to end. If it does not within the job's `kill_grace`, its attempt is reported without it."""
+        if self.stop_reason is None:
+            self.stop_reason = reason
+            self._after(self.job["kill_grace"], lambda: self._worker.abandon(self))
+        elif reason == "lost":
+            self.stop_reason = reason
+        self.stop.set()
+
+    def close(self) -> None:
+        for timer in self._timers:
+            timer.cancel()
+
+    def _after(self, milliseconds: float, action: Callable[[], None]) -> None:
+        timer = threading.Timer(milliseconds / 1000, action)
+        timer.daemon = True
+        self._timers.append(timer)
+        timer.start()
+
+    @property
+    def lease(self) -> Dict[str, Json]:
+        return {"job_id": self.id, "attempt": self.number}
+
+
+class Worker:
+    """Claims jobs for the handlers that it knows and runs each in a thread."""
+
+    def __init__(
+        self,
+        client: Client,
+        *,
+        slots: int = 4,
+        name: str = "python",
+        queues: Optional[List[str]] = None,
+        tags: Optional[List[str]] = None,
+    ) -> None:
+        self.client = client
+        self.id = ""
+        self._slots = slots
+        self._name = name
+        self._offer: Dict[str, Json] = {"queues": queues, "tags": tags or [], "commands": False}
+        self._handlers: Dict[str, Handler] = {}
+        self._held: Dict[Tuple[str, int], Attempt] = {}
+        self._running: List[threading.Thread] = []
+        self._lock = threading.Lock()
+        self._free = threading.Semaphore(slots)
+        self._leaving = threading.Event()
+        self._ended = threading.Event()
+        self._seq = 0
+        self._seen = 0
+        self._lease_s = 30.0
+        self._heartbeat_s = 5.0
+        self._last_answer = 0.0
+
+    def handler(self, name: str) -> Callable[[AnyHandler], AnyHandler]:
+        """Registers a function as the handler of jobs with this name. It gets the input and the attempt."""
+
+        def add(function: AnyHandler) -> AnyHandler:
+            self._handlers[name] = function
+            return function
+
+        return add
+
+    def leave(self) -> None:
+        """Claims nothing more. `run` returns when the running jobs have ended."""
+        self._leaving.set()
+
+    def run(self) -> None:
+        """Works until `leave`, SIGTERM or SIGINT, or until the worker is drained."""
+        if threading.current_thread() is threading.main_thread():
+            for number in (signals.SIGTERM, signals.SIGINT):
+                signals.signal(number, lambda *_: self.leave())
+        self._register()
+        heart = threading.Thread(target=self._beat, name="workron-heartbeat", daemon=True)
+        heart.start()
+        try:
+            while not self._leaving.is_set():
+                self._claim()
+            for thread in list(self._running):
+                thread.join()
+        finally:
+            self._ended.set()
+            heart.join(self._heartbeat_s)
+            try:
+                self.client.call("POST", f"/workers/{self.id}/leave", {})
+            except (ApiError, Unreachable):
+                pass  # The lease ends by itself.
+
+    def report(self, attempt: Attempt, what: Dict[str, Json]) -> None:
+        """Reports progress or a checkpoint of a running attempt."""
+        self.client.call("POST", f"/workers/{self.id}/report", {"items": [{**attempt.lease, **what}]})
+
+    def _register(self) -> None:
+        offer = {"protocol": 1, "name": self._name, "slots": self._slots, "handlers": sorted(self._handlers), **self._offer}
+        while not self._leaving.is_set():
+            try:
+                known = self.client.call("POST", "/workers/register", offer)
+            except Unreachable:
+                self._leaving.wait(1)
+                continue
+            self.id = known["worker_id"]
+            self._lease_s, self._heartbeat_s = known["lease"] / 1000, known["heartbeat"] / 1000
+            self._last_answer = time.monotonic()
+            return
+
+    def _claim(self) -> None:
+        if not self._free.acquire(timeout=0.2):
+            return
+        self._seq += 1
+        # A claim does not wait beyond the next heartbeat: a worker that is to leave notices it soon.
+        wait_s = min(self._heartbeat_s, self._lease_s / 2)
+        request = {
+            "worker_id": self.id, "limit": 1, "wait": int(wait_s * 1000), "claim_seq": self._seq,
+            "handlers": sorted(self._handlers), **self._offer,
+        }
+        claimed: List[Dict[str, Json]] = []
+        try:
+            claimed = self.client.call("POST", "/jobs/claim", request, timeout=wait_s + 10)["items"]
+        except Unreachable:
+            self._leaving.wait(1)
+        except ApiError as error:
+            if error.code == "worker_not_found":
+                self._stop_all("lost")
+                self._register()
+            else:
+                self._leaving.wait(1)
+        for job in claimed:
+            self._start(job)
+        if not claimed:
+            self._free.release()
+        # Only now: a heartbeat that names a claim before its jobs are listed would give them back.
+        self._seen = self._seq
+
+    def _start(self, job: Dict[str, Json]) -> None:
+        attempt = Attempt(self, job)
+        with self._lock:
+            self._held[attempt.id, attempt.number] = attempt
+        thread = threading.Thread(target=self._work, args=(attempt,), name=f"workron-job-{attempt.id}", daemon=True)
+        self._running = [each for each in self._running if each.is_alive()] + [thread]
+        thread.start()
+
+    def _work(self, attempt: Attempt) -> None:
+        try:
+            self._finish(attempt, self._outcome(attempt))
+        finally:
+            attempt.close()
+            self._free.release()
+
+    def abandon(self, attempt: Attempt) -> None:
+        """Reports an attempt whose handler does not end. Its slot stays taken until it does."""
+        self._finish(attempt, _stopped(attempt))
+
+    def _finish(self, attempt: Attempt, outcome: Dict[str, Json]) -> None:
+        """Settles an attempt once, whoever comes first: its handler, or the end of its grace."""
+        with self._lock:
+            if attempt.is_finished:
+                return
+            attempt.is_finished = True
+        try:
+            self._settle(attempt, outcome)
+        finally:
+            with self._lock:
+                self._held.pop((attempt.id, attempt.number), None)
+
+    def _outcome(self, attempt: Attempt) -> Dict[str, Json]:
+        try:
+            result = self._handlers[attempt.job["handler"]](attempt.job["input"], attempt)
+            json.dumps(result)
+            return {"type": "succeeded", "result": result}
+        except Stopped:
+            return _stopped(attempt)
+        except Snooze as snooze:
+            return {"type": "snoozed", "delay": int(snooze.seconds * 1000), **({"error": str(snooze)} if str(snooze) else {})}
+        except Cancel as cancel:
+            return {"type": "cancelled", "error": str(cancel) or None}
+        except RetryAfter as retry:
+            return {"type": "failed", "error": str(retry), "retry_after": int(retry.seconds * 1000)}
+        except BaseException as error:  # noqa: B036 - whatever a handler raises is a failure of its job
+            if attempt.stop.is_set():
+                return _stopped(attempt)
+            thrown = {"name": type(error).__name__, "message": str(error)[:1000], "code": None, "details": None, "causes": []}
+            failed: Dict[str, Json] = {"type": "failed", "error": traceback.format_exc()[-8000:], "thrown": thrown}
+            return {**failed, "fatal": True} if isinstance(error, Fatal) else failed
+
+    def _settle(self, attempt: Attempt, outcome: Dict[str, Json]) -> None:
+        """Reports until it is answered. The heartbeat lists the attempt meanwhile, so that nobody else starts the next one."""
+        body = {"items": [{**attempt.lease, "outcome": outcome}]}
+        while attempt.stop_reason != "lost":
+            try:
+                [item] = self.client.call("POST", f"/workers/{self.id}/settle", body)["items"]
+            except Unreachable:
+                time.sleep(1)
+                continue
+            except ApiError:
+                return
+            if item["result"] != "invalid" or outcome["type"] != "succeeded":
+                return
+            # Such as a result that is too large.
+            body["items"][0]["outcome"] = outcome = {"type": "failed", "error": "the result was refused", "fatal": True}
+
+    def _beat(self) -> None:
+        while not self._ended.wait(self._heartbeat_s):
+            with self._lock:
+                held = list(self._held.values())
+            leases = [attempt.lease for attempt in held]
+            try:
+                path = f"/workers/{self.id}/heartbeat"
+                answer = self.client.call("POST", path, {"leases": leases, "seen_claim": self._seen}, timeout=self._heartbeat_s)
+            except (ApiError, Unreachable):
+                # Nothing may run when the lease ends: another worker may start the next attempt then.
+                if time.monotonic() - self._last_answer > self._lease_s * 2 / 3:
+                    self._stop_all("interrupted", but="finish")
+                continue
+            self._last_answer = time.monotonic()
+            self._end(answer["cancel"], "cancelled")
+            self._end(answer["lost"], "lost")
+            if answer["drain"]:
+                self.leave()
+
+    def _end(self, leases: List[Dict[str, Json]], reason: str) -> None:
+        for lease in leases:
+            with self._lock:
+                attempt = self._held.get((lease["job_id"], lease["attempt"]))
+            if attempt is not None:
+                attempt.end(reason)
+
+    def _stop_all(self, reason: str, but: Optional[str] = None) -> None:
+        with self._lock:
+            for attempt in self._held.values():
+                if attempt.job["on_disconnect"] != but:
+                    attempt.end(reason)
+
+
+def _stopped(attempt: Attempt) -> Dict[str, Json]:
+    if attempt.stop_reason == "timed_out":
+        return {"type": "timed_out", "error": f"timed out after {attempt.job['timeout']} ms"}
+    return {"type": attempt.stop_reason or "interrupted", **({"error": "stopped"} if attempt.stop_reason == "interrupted" else {})}

@@ -1,0 +1,37 @@
+"""Uses every call of the client for test/clients/python.test.ts, and prints what it saw as JSON."""
+
+import json
+import os
+import sys
+
+sys.path.insert(0, os.environ["CLIENT"])
+from workron import ApiError, Client, JobFailed, Unreachable  # noqa: E402
+
+client = Client()
+seen = {}
+job = client.submit(handler="add", input=[1, 2, 3], name="sum", queue="py")
+seen["result"] = client.result(job["id"], timeout=60)
+one, two = client.submit_all([{"command": "true", "delay": "1h", "name": "listed"} for _ in range(2)])
+seen["listed"] = [each["id"] for each in client.jobs(name="listed", limit=1)] == [two["id"], one["id"]]
+seen["cancelled"] = client.cancel(one["id"])["status"]
+try:
+    client.result(one["id"])
+except JobFailed as failed:
+    seen["failed"] = [failed.job["status"], str(failed).startswith(f"job {one['id']} is cancelled")]
+seen["retried"] = client.retry(one["id"])["status"]
+try:
+    client.wait(two["id"], timeout=0.2)
+except TimeoutError:
+    seen["timeout"] = True
+for name, call in {
+    "missing": lambda: client.job("999999"),
+    "bad": lambda: client.submit(command="true", priority=10**9),
+    "nobody": lambda: Client("http://127.0.0.1:1").job("1"),
+}.items():
+    try:
+        call()
+    except ApiError as error:
+        seen[name] = [error.status, error.code]
+    except Unreachable:
+        seen[name] = "unreachable"
+print(json.dumps(seen))

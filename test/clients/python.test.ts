@@ -29,7 +29,10 @@ after(async () => server?.[Symbol.asyncDispose]());
 const environment = () => ({ ...process.env, CLIENT, WORKRON_URL: server.url, PYTHONDONTWRITEBYTECODE: '1' });
 
 function startWorker() {
-  const worker = spawn('python3', [join(here, 'python-worker.py')], { env: environment(), stdio: ['ignore', 'pipe', 'inherit'] });
+  const worker = spawn('python3', [join(here, 'python-worker.py')], {
+    env: environment(),
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   let output = '';
   worker.stdout.on('data', (data: Buffer) => (output += data.toString()));
   return {
@@ -75,7 +78,11 @@ test('python: handlers end in every way, and the worker leaves when it is told t
     const failed = await ended('raise', 'value', { max_attempts: 2 });
     assert.deepEqual([failed.status, failed.attempts], ['failed', 2]);
     assert.match(failed.error ?? '', /ValueError: on purpose/);
-    assert.deepEqual((({ status, attempts, reason }) => [status, attempts, reason])(await ended('raise', 'fatal')), ['failed', 1, 'fatal']);
+    assert.deepEqual((({ status, attempts, reason }) => [status, attempts, reason])(await ended('raise', 'fatal')), [
+      'failed',
+      1,
+      'fatal',
+    ]);
     assert.equal((await ended('raise', 'cancel')).status, 'cancelled');
     const snoozed = await ended('later', 'snooze');
     assert.deepEqual([snoozed.result, snoozed.failures, snoozed.snoozes], [2, 0, 1]);

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { CONDITIONS } from '../core/dag/conditions.ts';
 import { BACKOFF_TYPES, ON_DISCONNECT, RERUN, UNIQUE_CONFLICTS } from '../core/job.ts';
+import { isCommandInput } from './command-input.ts';
 import { duration, instant, label, storeId, text, wholeNumber } from './fields.ts';
 import { NotifyList } from './notify.ts';
 import { named, strict } from './schemas.ts';
@@ -81,7 +82,13 @@ export const JobSubmission = named(
       .meta({ examples: ['echo hi'], description: 'A shell line.' })
       .exactOptional(),
     handler: label(256).meta({ description: 'The name of a handler, instead of a command.' }).exactOptional(),
-    input: z.unknown().meta({ description: 'JSON for the handler.' }).exactOptional(),
+    input: z
+      .unknown()
+      .meta({
+        description:
+          'JSON for the handler. A job that is submitted by itself can have the standard input of its command here: a text, or {"base64": "…"}.',
+      })
+      .exactOptional(),
     name: label(256).exactOptional(),
     queue: queueName.exactOptional(),
     priority: priority.exactOptional(),
@@ -123,9 +130,9 @@ export const JobSubmission = named(
       path: ['max_retries'],
       message: 'expected max_attempts or max_retries, not both',
     })
-    .refine((job) => job.input === undefined || job.handler !== undefined, {
+    .refine((job) => job.input === undefined || job.handler !== undefined || isCommandInput(job.input), {
       path: ['input'],
-      message: 'input goes to a handler; a command gets its values by env',
+      message: 'the input of a command is its standard input: expected a text, or {"base64": "…"}',
     }),
 );
 export type JobSubmission = z.output<typeof JobSubmission>;

@@ -70,7 +70,7 @@ export interface JobSpec {
   /** Exactly one of `command` and `handler` is set. */
   command: string | null;
   handler: string | null;
-  /** JSON for the handler; `null` if none was given. */
+  /** JSON for the handler, or the standard input of the command; `null` if none was given. */
   input: unknown;
   maxAttempts: number;
   backoff: Backoff;

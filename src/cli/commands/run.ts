@@ -1,4 +1,3 @@
-import { fstatSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { Job, SubmittedJob } from '../../api/job.ts';
 import { routes } from '../../api/routes.ts';
@@ -14,6 +13,7 @@ import { followLog } from '../follow/log.ts';
 import { withProgress } from '../follow/progress.ts';
 import { tellWaiting } from '../follow/tell-waiting.ts';
 import { waitForEnd } from '../follow/wait-for-end.ts';
+import { readStandardInput } from '../input/standard-input.ts';
 import { gist } from '../output/gist.ts';
 import type { StatusLine } from '../output/status-line.ts';
 
@@ -30,7 +30,8 @@ export function runCommand(): Command {
         throw usageError('expected a command after --, or --handler', "workron run -- 'echo hello'");
       }
       const connection = connect(command);
-      const body = { max_attempts: 1, ...job };
+      const input = job['command'] === undefined ? undefined : await readStandardInput();
+      const body = { max_attempts: 1, ...job, ...(input === undefined ? {} : { input }) };
       const { id } = (await connection.json(routes.submitJobs, { body })) as SubmittedJob;
       const { json, quiet } = outputOf(command);
       if (!quiet && !json) note(`job ${id}`);
@@ -43,10 +44,7 @@ export function runCommand(): Command {
         },
       });
       const started = new AbortController();
-      if (!quiet && !json) {
-        noteUnusedInput();
-        void tellWaiting(connection, id, AbortSignal.any([started.signal, interrupt.signal]));
-      }
+      if (!quiet && !json) void tellWaiting(connection, id, AbortSignal.any([started.signal, interrupt.signal]));
       const followed = async (): Promise<Job> => {
         const follow = (line?: StatusLine) =>
           followLog(connection, { id, signal: interrupt.signal, ...(line && { line }) });
@@ -68,10 +66,4 @@ export function runCommand(): Command {
 /** `exit 7: ` and the last line of its output, or why it ended without one. */
 function whyNotDone({ error, reason }: Job): string {
   return error === null ? (reason ?? 'for no known reason') : gist(error);
-}
-
-/** The command of a job has no input. Reading it here would take it from a loop that feeds several calls. */
-function noteUnusedInput(): void {
-  const input = fstatSync(process.stdin.fd);
-  if (input.isFIFO() || (input.isFile() && input.size > 0)) note('standard input is not passed to the job');
 }

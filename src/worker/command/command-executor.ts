@@ -15,6 +15,7 @@ import { parentsDocument } from './context-variables.ts';
 import { type AttemptFiles, attemptEnvironment } from './environment.ts';
 import { shellArgument, shortenVariables } from './oversized.ts';
 import { removeFile, takeResult } from './result-file.ts';
+import { withInput } from './standard-input.ts';
 
 interface CommandExecutorOptions {
   launcher: CommandLauncher;
@@ -53,7 +54,9 @@ async function runWithFiles(
   const commandFile = join(files.folder, `command-${job.id}-${job.attempt}`);
   const variablePrefix = join(files.folder, `variable-${job.id}-${job.attempt}`);
   const env = shortenVariables(attemptEnvironment(job, files), variablePrefix);
-  const argument = shellArgument(job.command as string, commandFile);
+  const inputFile = join(files.folder, `input-${job.id}-${job.attempt}`);
+  const line = withInput(job.command as string, job.input, inputFile);
+  const argument = shellArgument(line, commandFile);
   const stream = output.open(assignment, (bytes) => launcher.credit(command, bytes));
   let timedOut = false;
   let command = 0;
@@ -82,7 +85,8 @@ async function runWithFiles(
   });
   if (exit.left > 0) log.error({ job_id: job.id, processes: exit.left }, 'could not kill all processes of a command');
   await stream.end();
-  if (argument !== job.command) removeFile(commandFile);
+  if (line !== job.command) removeFile(inputFile);
+  if (argument !== line) removeFile(commandFile);
   for (const file of env.files) removeFile(file);
   const stopped = exit.stopped === 'asked' && timedOut ? 'timeout' : stopOf(exit, assignment);
   if (stopped === null && exit.exitCode === 0) return succeed(files.result);

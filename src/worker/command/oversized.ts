@@ -2,6 +2,7 @@
 
 import { writeFileSync } from 'node:fs';
 import { fileVariable } from '../../api/workflow/names.ts';
+import { shellQuoted } from './standard-input.ts';
 
 /** Linux refuses a single argument or variable of 128 KiB or more. */
 const MAX_TEXT_BYTES = 100 * 1024;
@@ -14,7 +15,7 @@ const MAY_BE_LONG = /^WORKRON_(?:ITEM$|PARAM_)/;
 export function shellArgument(command: string, file: string): string {
   if (Buffer.byteLength(command) <= MAX_TEXT_BYTES) return command;
   writeFileSync(file, command, { mode: 0o600 });
-  return `. '${file.replaceAll("'", `'\\''`)}'`;
+  return `. ${shellQuoted(file)}`;
 }
 
 interface Shortened {

@@ -9,7 +9,7 @@ export function submissionOf(job: JobSpec): JobSubmissionInput {
   return {
     ...(job.command !== null && { command: job.command }),
     ...(job.handler !== null && { handler: job.handler }),
-    ...(job.handler !== null && job.input != null && { input: job.input }),
+    ...(job.input != null && { input: job.input }),
     ...(job.name !== null && { name: job.name }),
     ...(job.queue !== 'default' && { queue: job.queue }),
     ...(job.priority !== 0 && { priority: job.priority }),

@@ -17,10 +17,10 @@ export function Details({ job }: { job: JobDetail }) {
           <pre className="command">{visibleText(job.command)}</pre>
         </section>
       )}
-      {job.handler !== null && (
+      {(job.handler !== null || job.input != null) && (
         <section className="card">
           <header className="card-head">
-            <h2>Input of {visibleText(job.handler)}</h2>
+            <h2>{job.handler === null ? 'Standard input' : `Input of ${visibleText(job.handler)}`}</h2>
             <CopyButton text={JSON.stringify(job.input, null, 2)} label="Copy" />
           </header>
           <JsonTree value={job.input} label="Input" />

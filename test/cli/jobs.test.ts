@@ -332,9 +332,10 @@ describe('command line', { concurrency: 2 }, () => {
     let errors = '';
     call.stderr?.on('data', (data: Buffer) => (errors += data.toString()));
     await once(call.stdout as never, 'data');
+    const exited = once(call, 'exit');
     call.stdout?.destroy();
     await given('true', { queue: 'cli-long', delay: '1h' });
-    assert.deepEqual([await once(call, 'exit'), errors], [[0, null], '']);
+    assert.deepEqual([await exited, errors], [[0, null], '']);
   });
 
   test('jobs: a watch waits for a server that goes away, and says so; one that was never there is an error', async () => {

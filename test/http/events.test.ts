@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import { aJob } from '../../contract/kit/builders.ts';
@@ -8,10 +9,14 @@ import type { OpenStore } from '../../contract/kit/store.ts';
 import type { Event, EventTopic } from '../../src/api/event.ts';
 import { readEvents, type StreamEvent } from '../../src/api/event-stream.ts';
 import { EventHub } from '../../src/http/event-hub.ts';
+import { systemClock } from '../../src/ops/clock.ts';
+import { silentLog } from '../../src/ops/log.ts';
 import type { Scheduler } from '../../src/scheduler/scheduler.ts';
+import { openSqlite } from '../../src/store/sqlite/base/open.ts';
 import { claimOverHttp, openTestServer } from '../kit/http.ts';
 import { openEmptiedPostgres } from '../kit/postgres.ts';
 import { openEmptiedSqlite } from '../kit/sqlite.ts';
+import { temporaryFolder } from '../kit/workron-process.ts';
 
 const STORES: [string, OpenStore][] = [
   ['memory', openTestMemory],
@@ -204,4 +209,32 @@ test('events: a listener resumes after the event that the query names, over jobs
   }
   await response.body?.cancel().catch(() => undefined);
   assert.equal((await server.call('GET', '/events?before=1')).status, 400);
+});
+
+test('events: after a restart, reset; what is fetched then and what follows its id leave no gap', async () => {
+  await using folder = await temporaryFolder();
+  const file = join(folder.path, 'workron.db');
+  const seen = await (async () => {
+    await using store = await openSqlite({ file, clock: systemClock, log: silentLog });
+    await using first = await openTestServer({ store });
+    await using witness = await Listener.open(first.url);
+    await first.call('POST', '/jobs', { command: 'a' });
+    return (await witness.next())?.id ?? '';
+  })();
+  await using store = await openSqlite({ file, clock: systemClock, log: silentLog });
+  await using second = await openTestServer({ store, instanceId: 'second' });
+  const { worker, id, attempt } = await claimOverHttp(second);
+  await second.call('POST', `/jobs/${id}/done`, { worker_id: worker, attempt });
+  await using back = await Listener.open(second.url, seen);
+  const reset = await back.next();
+  assert.equal(reset?.event, 'reset');
+  const { items } = (await second.call('GET', `/jobs?ids=${id}`)).body as { items: { status: string }[] };
+  assert.deepEqual(
+    items.map(({ status }) => status),
+    ['done'],
+  );
+  const { body: later } = await second.call('POST', '/jobs', { command: 'b' });
+  while ((await back.about('jobs')).ids?.includes(later.id) !== true);
+  await using again = await Listener.open(second.url, reset.id);
+  while ((await again.about('jobs')).ids?.includes(later.id) !== true);
 });

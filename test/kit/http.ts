@@ -30,18 +30,24 @@ export async function openTestServer(
   wanted: Partial<Omit<ServerOptions, 'scheduler'>> & {
     log?: Log;
     wrap?: (scheduler: Scheduler) => Scheduler;
-    /** The store, closed with the server; memory by default. */
+    /** The store, closed by the test; memory by default. */
     store?: Store;
+    instanceId?: string;
   } = {},
 ): Promise<TestServer> {
-  const { wrap = (scheduler) => scheduler, store = openMemory({ clock: systemClock }), ...options } = wanted;
+  const {
+    wrap = (scheduler) => scheduler,
+    store = openMemory({ clock: systemClock }),
+    instanceId = 'test',
+    ...options
+  } = wanted;
   const parts = createScheduler({
     store,
     clock: systemClock,
     random: Math.random,
     log: silentLog,
     metrics: new Metrics('0', 'test'),
-    instanceId: 'test',
+    instanceId,
     leaseMs: 30_000,
     heartbeatMs: 5_000,
   });

@@ -101,7 +101,8 @@ export const overviewHandlers = {
   }),
 
   streamEvents: handler(routes.streamEvents, {
-    summary: 'Stream hints that something changed, as server-sent events; after `reset`, fetch what you show again',
+    summary:
+      'Stream hints that something changed, as server-sent events; after `reset` (a long gap, or a restart), fetch what you follow again, ended jobs too',
     long: true,
     query: EventsQuery,
     replies: { 200: { type: SSE_TYPE, schema: Event } },

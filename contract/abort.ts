@@ -36,6 +36,13 @@ function callsOf(store: Store, lease: Lease, waitingId: number): ((signal: Abort
     (signal) => store.countAhead(jobId, 10, signal),
     (signal) => store.appendLogs([{ jobId, attempt, workerId, offset: 0, data: Buffer.from('x') }], signal),
     (signal) => store.readLog({ jobId, attempt, from: 0, maxBytes: 10 }, signal),
+    (signal) =>
+      store.writeCheckpoint(
+        { jobId, attempt, workerId, upload: 1, offset: 0, data: Buffer.from('x'), complete: { kind: 'bytes' } },
+        signal,
+      ),
+    (signal) => store.checkpoint(jobId, signal),
+    (signal) => store.readCheckpoint({ jobId, upload: 1, offset: 0 }, signal),
     (signal) => store.queues(signal),
     (signal) => store.setQueue('default', { paused: true }, signal),
     (signal) => store.deleteQueue('default', signal),

@@ -6,6 +6,7 @@ import { exerciseCascade } from './cascade.ts';
 import { exerciseCatchUp } from './catch-up.ts';
 import { exerciseChangeSchedule } from './change-schedule.ts';
 import { exerciseChanges } from './changes.ts';
+import { exerciseCheckpoints } from './checkpoints.ts';
 import { exerciseClaim } from './claim.ts';
 import { exerciseDependencies } from './dependencies.ts';
 import { exerciseDue } from './due.ts';
@@ -83,6 +84,7 @@ const THEMES = [
   exerciseRunContext,
   exerciseNotices,
   exerciseProgress,
+  exerciseCheckpoints,
   exerciseSchedules,
   exerciseChangeSchedule,
   exerciseTicks,

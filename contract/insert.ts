@@ -75,6 +75,7 @@ export function exerciseInsert(open: OpenStore): void {
       reason: null,
       result: null,
       progress: null,
+      checkpoint: null,
       dependsOn: [],
       workflowId: null,
       stepKey: null,

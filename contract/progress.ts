@@ -1,8 +1,8 @@
-/** Progress and checkpoints that running attempts report. */
+/** Progress that running attempts report. */
 
 import assert from 'node:assert/strict';
 import { aJob } from './kit/builders.ts';
-import { claimOne, fail, forever, type Lease, loseLeases, readOne, register, retry, succeed } from './kit/steps.ts';
+import { claimOne, fail, forever, type Lease, loseLeases, readOne, register, succeed } from './kit/steps.ts';
 import { type OpenStore, withStore } from './kit/store.ts';
 
 function by({ job, workerId }: Lease) {
@@ -49,47 +49,21 @@ export function exerciseProgress(open: OpenStore): void {
       forever,
     );
     assert.deepEqual(answers, [false, true]);
-    assert.deepEqual(await store.report([{ ...by(second), workerId: stranger.id, checkpoint: 1 }], forever), [false]);
+    assert.deepEqual(await store.report([{ ...by(second), workerId: stranger.id, progress }], forever), [false]);
     assert.equal((await readOne(store, second.job.id)).progress, null);
-    assert.equal(await store.checkpoint(second.job.id, forever), null);
     assert.deepEqual(await store.report([], forever), []);
   });
 
-  test('progress: a new attempt starts without progress, but with the last checkpoint', async ({ store, advance }) => {
+  test('progress: a new attempt starts without progress', async ({ store, advance }) => {
     const first = await claimOne(store, aJob());
-    assert.equal(await store.checkpoint(first.job.id, forever), null);
-    await store.report(
-      [{ ...by(first), progress: { fraction: 0.5, text: 'half' }, checkpoint: { done: [1, 'ü'] } }],
-      forever,
-    );
-    await store.report([{ ...by(first), checkpoint: { done: [1, 2] } }], forever);
+    await store.report([{ ...by(first), progress: { fraction: 0.5, text: 'half' } }], forever);
     assert.deepEqual((await readOne(store, first.job.id)).progress, { fraction: 0.5, text: 'half' });
     await fail(store, first);
     await advance(60_000);
     await store.promote(10, forever);
     const second = await claimOne(store);
     assert.equal((await readOne(store, second.job.id)).progress, null);
-    assert.deepEqual(await store.checkpoint(second.job.id, forever), { done: [1, 2] });
     await store.report([{ ...by(second), progress: { fraction: 0.75, text: null } }], forever);
-    assert.deepEqual(
-      await store.checkpoint(second.job.id, forever),
-      { done: [1, 2] },
-      'progress alone does not change the checkpoint',
-    );
-    await store.report([{ ...by(second), checkpoint: null }], forever);
-    assert.equal(await store.checkpoint(second.job.id, forever), null);
-    assert.equal(await store.checkpoint(999_999, forever), null);
-  });
-
-  test('progress: a manual retry keeps the checkpoint, pruning deletes it', async ({ store, advance }) => {
-    const lease = await claimOne(store, aJob({ maxAttempts: 1 }));
-    await store.report([{ ...by(lease), checkpoint: 7 }], forever);
-    await fail(store, lease);
-    await retry(store, lease.job.id);
-    assert.equal(await store.checkpoint(lease.job.id, forever), 7);
-    await succeed(store, await claimOne(store));
-    await advance(10_000);
-    assert.equal(await store.prune({ doneMs: 1_000, otherMs: 1_000, statsMs: 1_000 }, 10, forever), 1);
-    assert.equal(await store.checkpoint(lease.job.id, forever), null);
+    assert.deepEqual((await readOne(store, second.job.id)).progress, { fraction: 0.75, text: null });
   });
 }

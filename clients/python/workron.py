@@ -252,11 +252,17 @@ class Attempt:
 
     def checkpoint(self, value: Json) -> None:
         """Stores a JSON value that the next attempt can continue from."""
-        self._worker.report(self, {"checkpoint": value})
+        query = {"worker_id": self._worker.id, "attempt": self.number}
+        self._worker.client.call("PUT", f"/jobs/{self.id}/checkpoint", {"value": value}, query=query)
 
     def last_checkpoint(self) -> Json:
         """The last checkpoint of any attempt of this job, or None."""
-        return self._worker.client.call("GET", f"/jobs/{self.id}/checkpoint").get("value")
+        try:
+            return self._worker.client.call("GET", f"/jobs/{self.id}/checkpoint").get("value")
+        except ApiError as error:
+            if error.code == "not_found":
+                return None
+            raise
 
     def end(self, reason: str) -> None:
         """Asks the handler to end. If it does not within the job's `kill_grace`, its attempt is reported without it."""
@@ -347,7 +353,7 @@ class Worker:
                 pass  # The lease ends by itself.
 
     def report(self, attempt: Attempt, what: Dict[str, Json]) -> None:
-        """Reports progress or a checkpoint of a running attempt."""
+        """Reports progress of a running attempt."""
         self.client.call("POST", f"/workers/{self.id}/report", {"items": [{**attempt.lease, **what}]})
 
     def _register(self) -> None:

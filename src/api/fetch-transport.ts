@@ -5,6 +5,7 @@ export async function fetchTransport(url: string, { method, headers, body, signa
   const response = await fetch(url, {
     method,
     headers,
+    // Only workers stream bodies, and they use node:http.
     ...(body === undefined ? {} : { body: body as string | Uint8Array<ArrayBuffer> }),
     ...(signal === undefined ? {} : { signal }),
   });

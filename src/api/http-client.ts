@@ -10,9 +10,12 @@ import { type BodyOf, type ParamsOf, pathOf, type QueryOf, type ReplyOf, type Ro
 export interface HttpRequest {
   method: string;
   headers: Readonly<Record<string, string>>;
-  body: string | Uint8Array | undefined;
+  body: HttpBody | undefined;
   signal: AbortSignal | undefined;
 }
+
+/** A body that is streamed has its length in the headers. */
+export type HttpBody = string | Uint8Array | AsyncIterable<Uint8Array>;
 
 export interface HttpReply {
   status: number;
@@ -62,7 +65,7 @@ export type HttpCall<R extends Route> = Params<R> & {
   query?: Query<QueryOf<R>>;
   body?: BodyOf<R>;
   /** A body that is serialized already, in place of `body`. */
-  payload?: { type: string; data: string | Uint8Array };
+  payload?: { type: string; data: HttpBody };
   headers?: Readonly<Record<string, string>>;
   signal?: AbortSignal | undefined;
   /** If the reply is not complete by then, the call rejects as unreachable. */

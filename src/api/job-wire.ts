@@ -97,12 +97,19 @@ export function jobToWire(job: DomainJob): Job {
     reason: job.reason,
     result: job.result ?? null,
     progress: job.progress,
+    checkpoint: checkpointToWire(job.checkpoint),
     cancel_requested_at: toInstantOrNull(job.cancelRequestedAt),
   };
 }
 
 export function listedJobToWire(job: DomainListedJob): ListedJob {
   return job.cut === undefined ? jobToWire(job) : { ...jobToWire(job), cut: [...job.cut] };
+}
+
+function checkpointToWire(checkpoint: DomainJob['checkpoint']): Job['checkpoint'] {
+  if (checkpoint === null) return null;
+  const { bytes, attempt, writtenAt } = checkpoint;
+  return { bytes, attempt, written_at: toInstant(writtenAt) };
 }
 
 interface DetailedJob extends DomainJob {

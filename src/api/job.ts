@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { CONDITIONS } from '../core/dag/conditions.ts';
 import { ATTEMPT_OUTCOMES, BACKOFF_TYPES, ON_DISCONNECT, REASONS, RERUN, STATUSES } from '../core/job.ts';
 import { CUT_FIELDS } from '../core/job-filter.ts';
+import { Checkpoint } from './checkpoint.ts';
 import { duration, wireId, wireInstant } from './fields.ts';
 import { NotificationSubject, NotifyView, SentNotification } from './notify.ts';
 import { Progress } from './report.ts';
@@ -86,6 +87,7 @@ const jobShape = {
   reason: z.enum(REASONS).nullable(),
   result: z.unknown(),
   progress: Progress.nullable(),
+  checkpoint: Checkpoint.nullable().meta({ description: 'The checkpoint that its next attempt can continue from.' }),
   cancel_requested_at: wireInstant.nullable(),
 };
 

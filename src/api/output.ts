@@ -8,7 +8,7 @@ import { itemsOf, named, strict } from './schemas.ts';
 /** Leaves room for the output that follows. */
 const MAX_OFFSET = 2 ** 52;
 
-const attemptInQuery = numberInQuery(1, 2 ** 31 - 1);
+export const attemptInQuery = numberInQuery(1, 2 ** 31 - 1);
 
 export const LogQuery = strict({
   attempt: attemptInQuery

@@ -1,13 +1,12 @@
-/** Progress and checkpoints of attempts. */
+/** Progress of attempts. */
 
 import { z } from 'zod';
 import type { Progress as DomainProgress } from '../core/job.ts';
-import { cleanJson, cleanText } from '../core/text.ts';
+import { cleanText } from '../core/text.ts';
 import { storeId, wireId } from './fields.ts';
 import { attemptNumber } from './heartbeat.ts';
 import { itemsOf, named } from './schemas.ts';
 
-const MAX_CHECKPOINT_BYTES = 1024 * 1024;
 const MAX_TEXT_LENGTH = 1_024;
 const MAX_REPORTS = 1_000;
 
@@ -25,13 +24,6 @@ const progress = z.object({
     .default(null),
 });
 
-const checkpoint = z
-  .unknown()
-  .transform((value) => cleanJson(value))
-  .refine((value) => value === undefined || JSON.stringify(value).length <= MAX_CHECKPOINT_BYTES, {
-    message: `a checkpoint may have at most ${MAX_CHECKPOINT_BYTES} bytes`,
-  });
-
 export const ReportRequest = named(
   'ReportRequest',
   z.object({
@@ -40,8 +32,7 @@ export const ReportRequest = named(
         z.object({
           job_id: storeId,
           attempt: attemptNumber,
-          progress: progress.exactOptional(),
-          checkpoint: checkpoint.optional(),
+          progress,
         }),
       )
       .max(MAX_REPORTS),
@@ -51,11 +42,6 @@ export const ReportRequest = named(
 export const ReportAnswer = named(
   'ReportAnswer',
   itemsOf(z.object({ job_id: wireId, attempt: z.number(), held: z.boolean() })),
-);
-
-export const Checkpoint = named(
-  'Checkpoint',
-  z.object({ value: z.unknown().meta({ description: 'The last checkpoint of any attempt; null if there is none.' }) }),
 );
 
 /** Returns progress as it can be stored: a fraction from 0 to 1, and text without unprintable characters. */

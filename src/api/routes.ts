@@ -4,6 +4,7 @@
  */
 
 import type { z } from 'zod';
+import type { CheckpointUploadQuery, CheckpointWritten } from './checkpoint.ts';
 import type { ClaimedJobs, ClaimRequestInput, ClaimWaitEnded, EndClaimWait } from './claim.ts';
 import type { Cluster } from './cluster.ts';
 import type { EventsQuery } from './event.ts';
@@ -19,7 +20,7 @@ import type { BulkAnswer, BulkRequestInput, Operation } from './operation.ts';
 import type { LogPosition, LogQuery, LogUploadQuery, OutputAnswer } from './output.ts';
 import type { Queue, QueueEdit, QueueList } from './queue.ts';
 import type { Gone, Left, Registered, Registration } from './registration.ts';
-import type { Checkpoint, ReportAnswer, ReportRequest } from './report.ts';
+import type { ReportAnswer, ReportRequest } from './report.ts';
 import { route } from './route.ts';
 import type {
   BackfillRequestInput,
@@ -73,8 +74,10 @@ export const routes = {
   rerunJob: route('POST', '/jobs/:id/rerun', 'submit').of<{ body?: Empty; reply: SubmittedJob }>(),
   listAttempts: route('GET', '/jobs/:id/attempts', 'read').of<{ reply: Out<typeof AttemptList> }>(),
   listHistory: route('GET', '/jobs/:id/history', 'read').of<{ reply: Out<typeof History> }>(),
-  readCheckpoint: route('GET', '/jobs/:id/checkpoint', 'read', { forHolder: true }).of<{
-    reply: Out<typeof Checkpoint>;
+  readCheckpoint: route('GET', '/jobs/:id/checkpoint', 'read', { forHolder: true }).of<object>(),
+  writeCheckpoint: route('PUT', '/jobs/:id/checkpoint', 'work').of<{
+    query: In<typeof CheckpointUploadQuery>;
+    reply: Out<typeof CheckpointWritten>;
   }>(),
   readLogs: route('GET', '/jobs/:id/logs', 'read').of<{ query: In<typeof LogQuery> }>(),
   waitJob: route('GET', '/jobs/:id/wait', 'read').of<{ query: In<typeof WaitQuery>; reply: Job }>(),

@@ -36,6 +36,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     [['history'], async () => (await import('./commands/history.ts')).historyCommand()],
     [['why'], async () => (await import('./commands/why.ts')).whyCommand()],
     [['logs'], async () => (await import('./commands/logs.ts')).logsCommand()],
+    [['checkpoint'], async () => (await import('./commands/checkpoint.ts')).checkpointCommand()],
     [['wait'], async () => (await import('./commands/wait.ts')).waitCommand()],
   ]),
   ...inGroup('Change:', [

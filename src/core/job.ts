@@ -1,5 +1,6 @@
 /** The job: its statuses, what was submitted, and what the store knows about it. */
 
+import type { CheckpointInfo } from './checkpoint.ts';
 import type { Condition } from './dag/conditions.ts';
 import type { Notify } from './notify.ts';
 import type { Thrown } from './outcome.ts';
@@ -190,6 +191,8 @@ export interface Job extends JobSpec, Counters {
   result: unknown;
   /** The progress that the current or last attempt reported. */
   progress: Progress | null;
+  /** The checkpoint that its next attempt can continue from. */
+  checkpoint: CheckpointInfo | null;
   dependsOn: readonly Dependency[];
   /** The workflow of a step, or of an item of a step. */
   workflowId: number | null;

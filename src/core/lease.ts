@@ -79,9 +79,7 @@ export type Settled =
 
 export interface Report extends LeaseRef {
   workerId: number;
-  progress?: Progress;
-  /** JSON. */
-  checkpoint?: unknown;
+  progress: Progress;
 }
 
 /**

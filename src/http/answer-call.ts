@@ -1,6 +1,7 @@
 /** Answers one request: decodes it, calls the handler of its route, sends the reply. */
 
 import type { ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { decode, decodeFromJobs, invalid } from '../api/decode.ts';
@@ -11,6 +12,7 @@ import { readJson } from './read-json.ts';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 const NO_BYTES = Buffer.alloc(0);
+const NO_CHUNKS: AsyncIterable<Uint8Array> = { async *[Symbol.asyncIterator]() {} };
 /** A caller that reads nothing for this long is disconnected. */
 const STALL_MS = 30_000;
 /** A caller that has not read a whole answer by then is disconnected: until then the answer is in memory. */
@@ -72,6 +74,7 @@ function callOf(
     query: handler.query === undefined ? undefined : decode(handler.query, request.query),
     body: decodeBody(handler, bytes, request.headers['content-type']),
     bytes,
+    stream: request.body instanceof Readable ? request.body : NO_CHUNKS,
     headers: request.headers,
     principal: request.principal,
     remoteAddress: request.ip,

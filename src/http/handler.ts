@@ -32,6 +32,8 @@ export interface Call<Query = unknown, Body = unknown> extends Shared {
   body: Body;
   /** The body as it was sent; empty if there was none. */
   bytes: Buffer;
+  /** The body as it arrives, for routes that ask for it. */
+  stream: AsyncIterable<Uint8Array>;
   headers: IncomingHttpHeaders;
   principal: Principal;
   remoteAddress: string;
@@ -80,6 +82,8 @@ interface Options<Query, Body, QueryIn, BodyIn> {
   documentedBody?: z.ZodType<unknown, BodyIn>;
   /** The media type of a body that stays bytes. */
   rawBody?: string;
+  /** The body is not read before `handle`, which reads it as it arrives and limits its size itself. */
+  streamed?: boolean;
   /** The body carries text that jobs printed: its schema cleans unprintable text, so it is not refused. */
   textFromJobs?: boolean;
   bodyLimit?: number;

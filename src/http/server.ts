@@ -202,6 +202,15 @@ function addLocationPrefix(app: FastifyInstance, baseOf: (request: IncomingMessa
 }
 
 function addHandler(app: FastifyInstance, handler: RouteHandler, context: Context, log: Log): void {
+  if (!handler.streamed) return addRoute(app, handler, context, log);
+  app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('*', (_request, body, done) => done(null, body));
+    addRoute(scope, handler, context, log);
+  });
+}
+
+function addRoute(app: FastifyInstance, handler: RouteHandler, context: Context, log: Log): void {
   const { method, path } = handler.route;
   app.route({
     method,

@@ -42,7 +42,7 @@ export interface JobContext {
   readonly log: (line: string) => void;
   /** Reports progress from 0 to 1, with an optional text. Both are shown live on the job. */
   readonly progress: (fraction: number, text?: string) => void;
-  /** Saves a value that the next attempt can resume from (JSON, at most 1 MiB). Resolves once it is on disk. */
+  /** Saves a value that the next attempt can resume from (JSON of at most 1 MiB, or a `Uint8Array` of at most 64 MiB). Resolves once it is on disk. */
   readonly checkpoint: (value: unknown) => Promise<void>;
   /** Returns the last checkpoint, of this attempt or an earlier one; `null` if there is none. */
   readonly lastCheckpoint: <Value = unknown>() => Promise<Value | null>;
@@ -122,7 +122,7 @@ export class Context implements JobContext {
   }
 
   get checkpoint(): JobContext['checkpoint'] {
-    return (value) => this.#inner.checkpoint(toJson(value, 'a checkpoint'));
+    return (value) => this.#inner.checkpoint(value instanceof Uint8Array ? value : toJson(value, 'a checkpoint'));
   }
 
   get lastCheckpoint(): JobContext['lastCheckpoint'] {

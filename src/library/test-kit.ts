@@ -132,7 +132,8 @@ export class TestKit implements AsyncDisposable {
     const lease = new Lease(monotonicMs);
     lease.renew(monotonicMs(), Number.MAX_SAFE_INTEGER);
     const handlers = handlersOf(jobs, new Submitter({ engine: backend.engine, middleware }));
-    this.#executor = handlerExecutor(handlers, new OutputWriter({ ...shared, lease }), new Reporter(source, silentLog));
+    const output = new OutputWriter({ ...shared, lease });
+    this.#executor = handlerExecutor(handlers, { output, reporter: new Reporter(source, silentLog) });
   }
 
   /** Runs one attempt of the first job that is due. Returns the job after the attempt, or `null` if no job is due. */

@@ -28,6 +28,8 @@ export function localSource({ scheduler, attachment, leaseKeeper = null, version
     settle: (settlements, signal) => scheduler.settle(settlements, signal),
     writeOutput: (chunks, signal) => scheduler.writeLogs(chunks, signal),
     report: (reports, signal) => scheduler.report(reports, signal),
+    writeCheckpoint: async (checkpoint, signal) =>
+      (await scheduler.writeCheckpoint({ ...checkpoint, chunks: checkpoint.chunks() }, signal)) !== null,
     checkpoint: (jobId, signal) => scheduler.checkpoint(jobId, signal),
     leave: (workerId, signal) => scheduler.leave(workerId, signal),
     onNudge: (workerId, listener) =>

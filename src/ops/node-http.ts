@@ -5,6 +5,7 @@
 
 import type { Agent, IncomingMessage } from 'node:http';
 import type * as Https from 'node:https';
+import { pipeline, Readable } from 'node:stream';
 
 export const http = process.getBuiltinModule('node:http');
 
@@ -16,7 +17,7 @@ export function https(): typeof Https {
 interface NodeRequest {
   method: string;
   headers: Readonly<Record<string, string>>;
-  body: string | Uint8Array | undefined;
+  body: string | Uint8Array | AsyncIterable<Uint8Array> | undefined;
   signal: AbortSignal | undefined;
 }
 
@@ -31,7 +32,7 @@ interface TransportOptions {
 export function nodeTransport({ silenceMs, agents }: TransportOptions = {}) {
   return async (address: string, { body, signal, ...request }: NodeRequest) => {
     const url = new URL(address);
-    const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
+    const length = isWhole(body) ? { 'content-length': String(Buffer.byteLength(body)) } : {};
     const options = {
       method: request.method,
       headers: { ...request.headers, ...length },
@@ -44,7 +45,9 @@ export function nodeTransport({ silenceMs, agents }: TransportOptions = {}) {
         sent.setTimeout(silenceMs, () => sent.destroy(new Error(`nothing received for ${silenceMs / 1_000} s`)));
       }
       sent.on('error', reject);
-      sent.end(body);
+      if (body === undefined || isWhole(body)) sent.end(body);
+      // An error of the body breaks the request off, and so becomes its error.
+      else pipeline(Readable.from(body), sent, () => undefined);
     });
     return {
       status: response.statusCode ?? 0,
@@ -54,6 +57,10 @@ export function nodeTransport({ silenceMs, agents }: TransportOptions = {}) {
       body: response as AsyncIterable<Buffer>,
     };
   };
+}
+
+function isWhole(body: NodeRequest['body']): body is string | Uint8Array {
+  return typeof body === 'string' || body instanceof Uint8Array;
 }
 
 async function textOf(response: IncomingMessage): Promise<string> {

@@ -1,7 +1,12 @@
 /** Output, progress and checkpoints of attempts. */
 
+import type { CheckpointInfo, CheckpointPiece, PieceWritten } from '../core/checkpoint.ts';
 import type { Report } from '../core/lease.ts';
 import type { LogChunk, LogPiece } from '../core/output.ts';
+
+export interface StoredCheckpoint extends CheckpointInfo {
+  upload: number;
+}
 
 export interface OutputStore {
   /**
@@ -17,11 +22,24 @@ export interface OutputStore {
   ): Promise<LogPiece[]>;
 
   /**
-   * Stores progress and checkpoints of attempts that this worker still holds; each job at most once in a call. Returns, in
-   * order, whether the attempt was still held. A checkpoint stays until another is written, also for later attempts.
+   * Stores the progress of attempts that this worker still holds; each job at most once in a call. Returns, in order,
+   * whether the attempt was still held.
    */
   report(reports: readonly Report[], signal: AbortSignal): Promise<boolean[]>;
 
-  /** Returns the last checkpoint of any attempt, or `null`. */
-  checkpoint(jobId: number, signal: AbortSignal): Promise<unknown>;
+  /**
+   * Stores a piece of a checkpoint, if the worker still holds the attempt. Nobody sees the pieces before the last one:
+   * that replaces the checkpoint of the job as a whole, and it stays until another is complete, also for later attempts.
+   * The first piece of an upload drops the pieces of those that were broken off.
+   */
+  writeCheckpoint(piece: CheckpointPiece, signal: AbortSignal): Promise<PieceWritten>;
+
+  /** Returns the last complete checkpoint of any attempt, or `null`. */
+  checkpoint(jobId: number, signal: AbortSignal): Promise<StoredCheckpoint | null>;
+
+  /** Returns the piece of a complete checkpoint that begins at `offset`; `null` if a newer checkpoint has replaced it. */
+  readCheckpoint(
+    request: { jobId: number; upload: number; offset: number },
+    signal: AbortSignal,
+  ): Promise<Uint8Array | null>;
 }

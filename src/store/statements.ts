@@ -127,6 +127,14 @@ export const TWINS = {
     insertProbe: 'Writes as much as several jobs need, under the id of no job, to see whether it fits.',
     deleteProbe: 'Deletes that again.',
   },
+  checkpoint: {
+    insertPiece: 'Writes a piece of a checkpoint; the same offset is stored once.',
+    dropPieces: 'Deletes the pieces of a job except those of one upload and of its complete checkpoint.',
+    uploadBytes: 'The number of bytes that an upload has.',
+    setCheckpoint: 'Makes an upload the checkpoint of its job.',
+    checkpoint: 'The complete checkpoint of a job.',
+    readPiece: 'A piece of a complete checkpoint.',
+  },
   queues: {
     queueCounts: 'The number of jobs of queues by status. A group runs without a worker and is not counted as running.',
     queueRows: 'The settings of one queue or of all.',

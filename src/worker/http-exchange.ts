@@ -1,6 +1,6 @@
 /** Requests of a worker to a scheduler, with fail-over to the next one. */
 
-import { type HttpCall, HttpClient, textChunks } from '../api/http-client.ts';
+import { type HttpCall, HttpClient, type HttpReply, textChunks } from '../api/http-client.ts';
 import type { ReplyOf, Route } from '../api/route.ts';
 import { KeptConnections, nodeTransport } from '../ops/node-http.ts';
 import { FailOver } from './fail-over.ts';
@@ -46,19 +46,26 @@ export class HttpExchange implements Disposable {
 
   /** Yields a stream of text from the scheduler that answered last. Rejects if nothing arrives for `deadlineMs`. */
   async *text<R extends Route>(route: R, call: Exchange<R>, signal: AbortSignal): AsyncGenerator<string> {
-    const { deadlineMs, ...request } = call;
+    const { body } = await this.open(route, call, signal);
+    yield* textChunks(body);
+  }
+
+  /** Returns a reply whose body is still to be read; reading it rejects if nothing arrives for `deadlineMs`. */
+  async open<R extends Route>(
+    route: R,
+    { deadlineMs, ...request }: Exchange<R>,
+    signal: AbortSignal,
+  ): Promise<Pick<HttpReply, 'header' | 'body'>> {
     const silence = new AbortController();
     const timer = setTimeout(() => silence.abort(new Error('nothing received for too long')), deadlineMs);
     const either = AbortSignal.any([signal, silence.signal]);
     try {
-      const client = this.#client(this.#failOver.current);
-      const { body } = await client.open(route, { ...request, signal: either } as unknown as HttpCall<R>);
-      for await (const text of textChunks(body)) {
-        timer.refresh();
-        yield text;
-      }
-    } finally {
+      const call = { ...request, signal: either } as unknown as HttpCall<R>;
+      const reply = await this.#client(this.#failOver.current).open(route, call);
+      return { header: (name) => reply.header(name), body: refreshing(timer, reply.body) };
+    } catch (error) {
       clearTimeout(timer);
+      throw error;
     }
   }
 
@@ -68,5 +75,17 @@ export class HttpExchange implements Disposable {
 
   #client(place: number): HttpClient {
     return this.#clients[place] as HttpClient;
+  }
+}
+
+/** Starts the timer again with every chunk, and stops it at the end. */
+async function* refreshing(timer: NodeJS.Timeout, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const chunk of chunks) {
+      timer.refresh();
+      yield chunk;
+    }
+  } finally {
+    clearTimeout(timer);
   }
 }

@@ -8,10 +8,11 @@ import { toInstant } from '../api/fields.ts';
 import { HeartbeatAnswer, leaseFromWire, leaseToWire } from '../api/heartbeat.ts';
 import { encodeFrames, OUTPUT_TYPE, OutputAnswer } from '../api/output.ts';
 import { Left, PROTOCOL, Registered } from '../api/registration.ts';
-import { Checkpoint, ReportAnswer } from '../api/report.ts';
+import { ReportAnswer } from '../api/report.ts';
 import { type ParamsOf, pathOf, type Route } from '../api/route.ts';
 import { routes } from '../api/routes.ts';
 import { SettleAnswer, settlementToWire } from '../api/settle.ts';
+import type { CheckpointContent, NewCheckpoint } from '../core/checkpoint.ts';
 import { isWorkronError, WorkronError } from '../core/error.ts';
 import type { Report, WorkerHeartbeat } from '../core/lease.ts';
 import type { LeaseKeeperPlan } from '../core/lease-keeper.ts';
@@ -20,6 +21,7 @@ import type { LogChunk } from '../core/output.ts';
 import { systemClock } from '../ops/clock.ts';
 import type { Log } from '../ops/log.ts';
 import { derivedToken } from '../ops/token-text.ts';
+import { downloadCheckpoint, uploadCheckpoint } from './http-checkpoint.ts';
 import { type Exchange, type ExchangeOptions, HttpExchange } from './http-exchange.ts';
 import { httpLeaseKeeper } from './http-lease-keeper.ts';
 import type { JobSource, SourceClaim, WorkerProfile } from './job-source.ts';
@@ -131,10 +133,12 @@ class HttpSource implements JobSource, AsyncDisposable {
     });
   }
 
-  async checkpoint(jobId: number, signal: AbortSignal): Promise<unknown> {
-    const call = { params: { id: jobId }, deadlineMs: DEADLINE_MS };
-    const reply = await this.#exchange.json(routes.readCheckpoint, call, signal);
-    return understand(Checkpoint, reply, routes.readCheckpoint).value ?? null;
+  writeCheckpoint(checkpoint: NewCheckpoint, signal: AbortSignal): Promise<boolean> {
+    return uploadCheckpoint(this.#exchange, checkpoint, signal);
+  }
+
+  checkpoint(jobId: number, signal: AbortSignal): Promise<CheckpointContent | null> {
+    return downloadCheckpoint(this.#exchange, jobId, signal);
   }
 
   async leave(workerId: number, signal: AbortSignal): Promise<void> {
@@ -209,8 +213,8 @@ function settleRequests(settlements: readonly Settlement[]): Batch<string>[] {
 
 function reportRequests(reports: readonly Report[]): Batch<string>[] {
   return batches(
-    reports.map(({ jobId, attempt, workerId, progress, checkpoint }) => {
-      const item = JSON.stringify({ job_id: String(jobId), attempt, progress, checkpoint });
+    reports.map(({ jobId, attempt, workerId, progress }) => {
+      const item = JSON.stringify({ job_id: String(jobId), attempt, progress });
       return { workerId, item, bytes: item.length };
     }),
   );

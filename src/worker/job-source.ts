@@ -3,6 +3,7 @@
  * is the same for all three.
  */
 
+import type { CheckpointContent, NewCheckpoint } from '../core/checkpoint.ts';
 import type { ClaimedJob } from '../core/job.ts';
 import type { Offer } from '../core/lane.ts';
 import type { HeartbeatOrders, Report, WorkerHeartbeat } from '../core/lease.ts';
@@ -54,8 +55,10 @@ export interface JobSource {
   writeOutput(chunks: readonly LogChunk[], signal: AbortSignal): Promise<boolean[]>;
   /** In order: whether the attempt is still this worker's. Each job at most once. */
   report(reports: readonly Report[], signal: AbortSignal): Promise<boolean[]>;
-  /** The last checkpoint of any attempt; `null`: none. */
-  checkpoint(jobId: number, signal: AbortSignal): Promise<unknown>;
+  /** False if the attempt is no longer this worker's. A call that broke off has changed nothing and may be made again. */
+  writeCheckpoint(checkpoint: NewCheckpoint, signal: AbortSignal): Promise<boolean>;
+  /** The last complete checkpoint of any attempt; `null`: none. */
+  checkpoint(jobId: number, signal: AbortSignal): Promise<CheckpointContent | null>;
   /** Deregisters the worker, which holds no jobs any more. */
   leave(workerId: number, signal: AbortSignal): Promise<void>;
   /** What a launcher reports when the process of this worker has ended. Absent if the source finds out by itself. */

@@ -57,7 +57,7 @@ export class Worker {
   readonly #claimer: Claimer;
   readonly #heartbeater: Heartbeater;
   readonly #settler: Settler;
-  readonly #output: OutputWriter;
+  readonly #reports: { output: OutputWriter; reporter: Reporter };
   readonly #runner: Runner;
   /** Jobs that are held, but have no slot yet. */
   readonly #prefetch: Prefetch;
@@ -75,10 +75,11 @@ export class Worker {
     // A handler that ignores its signal does not keep the worker from leaving.
     const isIdle = () => this.#held.size === 0 && this.#runner.isIdle;
     this.#drain = new Drain({ stays: options.staysDrained ?? false, isIdle });
-    this.#output = new OutputWriter({ ...common, lease: this.#lease, monotonicMs });
+    const output = new OutputWriter({ ...common, lease: this.#lease, monotonicMs });
+    this.#reports = { output, reporter: new Reporter(source, log) };
     this.#runner = new Runner({
       profile,
-      handlers: handlerExecutor(options.handlers ?? {}, this.#output, new Reporter(source, log)),
+      handlers: handlerExecutor(options.handlers ?? {}, this.#reports),
       log,
       onHandler: (job) => {
         this.#prefetch.began();
@@ -144,7 +145,7 @@ export class Worker {
     try {
       await using launcher = profile.commands ? await launch({ pidNamespace, folder, log }) : null;
       this.#launcher = launcher;
-      if (launcher !== null) this.#runner.commands = commandExecutor({ launcher, output: this.#output, folder, log });
+      if (launcher !== null) this.#runner.commands = commandExecutor({ launcher, ...this.#reports, folder, log });
       await this.#membership.register(this.#drain.signal);
       if (this.#membership.isKnown) await this.#work();
     } finally {

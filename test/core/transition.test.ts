@@ -59,6 +59,7 @@ function aJob(wanted: Partial<Job> = {}): Job {
     reason: null,
     result: null,
     progress: null,
+    checkpoint: null,
     dependsOn: [],
     workflowId: null,
     stepKey: null,

@@ -1,12 +1,13 @@
 /** A job source in memory that a test can make slow, unreachable or lossy. It does not retry or reap jobs. */
 
+import type { CheckpointContent, NewCheckpoint } from '../../src/core/checkpoint.ts';
 import { type ClaimedJob, DEFAULT_SPEC, type JobSpec } from '../../src/core/job.ts';
 import type { HeartbeatOrders, LeaseRef, Report, WorkerHeartbeat } from '../../src/core/lease.ts';
 import type { Outcome, Settlement, SettleResult } from '../../src/core/outcome.ts';
 import type { LogChunk } from '../../src/core/output.ts';
 import type { JobSource, Registration, SourceClaim } from '../../src/worker/job-source.ts';
 
-type Call = 'register' | 'claim' | 'heartbeat' | 'settle' | 'writeOutput' | 'report' | 'leave';
+type Call = 'register' | 'claim' | 'heartbeat' | 'settle' | 'writeOutput' | 'report' | 'writeCheckpoint' | 'leave';
 
 export class ScriptedSource implements JobSource {
   leaseMs = 30_000;
@@ -22,6 +23,7 @@ export class ScriptedSource implements JobSource {
   readonly settlements: Settlement[] = [];
   readonly chunks: LogChunk[] = [];
   readonly reports: Report[] = [];
+  readonly checkpoints: (Pick<NewCheckpoint, 'jobId' | 'kind' | 'bytes'> & { data: Buffer })[] = [];
   readonly left: number[] = [];
   settleResult: SettleResult = 'ok';
   holdsOutput = true;
@@ -165,10 +167,26 @@ export class ScriptedSource implements JobSource {
     });
   }
 
-  async checkpoint(jobId: number): Promise<unknown> {
-    return (
-      this.reports.findLast((report) => report.jobId === jobId && report.checkpoint !== undefined)?.checkpoint ?? null
-    );
+  async writeCheckpoint({ jobId, kind, bytes, chunks }: NewCheckpoint): Promise<boolean> {
+    const parts: Uint8Array[] = [];
+    for await (const chunk of chunks()) parts.push(chunk);
+    return this.#call('writeCheckpoint', () => {
+      if (this.holdsOutput) this.checkpoints.push({ jobId, kind, bytes, data: Buffer.concat(parts) });
+      return this.holdsOutput;
+    });
+  }
+
+  async checkpoint(jobId: number): Promise<CheckpointContent | null> {
+    const last = this.checkpoints.findLast((checkpoint) => checkpoint.jobId === jobId);
+    if (last === undefined) return null;
+    const { kind, bytes, data } = last;
+    return {
+      kind,
+      bytes,
+      async *chunks() {
+        yield data;
+      },
+    };
   }
 
   async leave(workerId: number): Promise<void> {

@@ -58,6 +58,12 @@ export function linkWorker({ part, index, schedulers, conditions, store, onSettl
       }),
     writeOutput: (chunks, signal) => wire.call({ signal, run: (scheduler) => scheduler.writeLogs(chunks, NEVER) }),
     report: (reports, signal) => wire.call({ signal, run: (scheduler) => scheduler.report(reports, NEVER) }),
+    writeCheckpoint: (checkpoint, signal) =>
+      wire.call({
+        signal,
+        run: async (scheduler) =>
+          (await scheduler.writeCheckpoint({ ...checkpoint, chunks: checkpoint.chunks() }, NEVER)) !== null,
+      }),
     checkpoint: (jobId, signal) => wire.call({ signal, run: (scheduler) => scheduler.checkpoint(jobId, NEVER) }),
     leave: (workerId, signal) => wire.call({ signal, run: (scheduler) => scheduler.leave(workerId, NEVER) }),
     onNudge(workerId, listener) {

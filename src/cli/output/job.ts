@@ -1,5 +1,6 @@
 /** All details of a job as text. */
 
+import { byteText } from '../../api/byte-text.ts';
 import type { Attempt, JobDetail } from '../../api/job.ts';
 import { formatDuration } from '../../core/duration.ts';
 import { progressText } from './progress.ts';
@@ -54,10 +55,15 @@ export function describeJob(job: JobDetail, attempts: readonly Attempt[]): strin
   line('notify', job.notify.map(notifyText).join(', '));
   line('notified', job.notifications.map(({ event, job_id }) => `${event} (job ${job_id})`).join(', '));
   line('notifies about', job.notifies === null ? null : subjectText(job.notifies));
+  line('checkpoint', job.checkpoint === null ? null : checkpointText(job.checkpoint));
   line('result', job.result === null ? null : indent(JSON.stringify(job.result)));
   line('error', job.error === null ? null : indent(job.error));
   const table = attempts.length === 0 ? '' : `\n${renderTable(ATTEMPT_COLUMNS, attempts)}`;
   return `${lines.join('\n')}\n${table}`;
+}
+
+function checkpointText({ bytes, attempt, written_at }: NonNullable<JobDetail['checkpoint']>): string {
+  return `${byteText(bytes)}, attempt ${attempt}, ${when(written_at)}`;
 }
 
 /** `failed, late → https://example.com/hook`. */

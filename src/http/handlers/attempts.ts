@@ -117,7 +117,7 @@ export const attemptHandlers = {
   }),
 
   writeReport: handler(routes.writeReport, {
-    summary: 'Report the progress and checkpoints of attempts',
+    summary: 'Report the progress of attempts',
     body: ReportRequest,
     textFromJobs: true,
     bodyLimit: 16 * 1024 * 1024,
@@ -127,13 +127,9 @@ export const attemptHandlers = {
       const { scheduler, params, body, signal } = call;
       const workerId = pathId(params, 'worker_not_found');
       await authorizeWorker(call, workerId);
-      const reports = body.items.map(({ job_id: jobId, attempt, progress, checkpoint }) => ({
-        jobId,
-        attempt,
-        workerId,
-        ...(progress === undefined ? {} : { progress }),
-        ...(checkpoint === undefined ? {} : { checkpoint }),
-      }));
+      const reports = body.items.map(({ job_id: jobId, attempt, progress }) => {
+        return { jobId, attempt, workerId, progress };
+      });
       // If a job has two reports, the later one counts and answers for both.
       const latest = [...new Map(reports.map((report) => [report.jobId, report])).values()];
       const held = latest.length === 0 ? [] : await scheduler.report(latest, signal);

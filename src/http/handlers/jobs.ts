@@ -16,12 +16,11 @@ import {
   submittedJobToWire,
 } from '../../api/job-wire.ts';
 import { BulkAnswer, BulkRequest, Operation, operationToWire } from '../../api/operation.ts';
-import { Checkpoint } from '../../api/report.ts';
 import { pathOf } from '../../api/route.ts';
 import { routes } from '../../api/routes.ts';
 import { nothing } from '../../api/schemas.ts';
 import { WorkronError } from '../../core/error.ts';
-import { authorizeHolder, authorizeJobs } from '../authorize.ts';
+import { authorizeJobs } from '../authorize.ts';
 import { beforeFrom, DEFAULT_PAGE_SIZE, toCursor } from '../cursor.ts';
 import { type Call, handler } from '../handler.ts';
 import { idempotencyOf, replayHeader } from '../idempotency.ts';
@@ -165,16 +164,6 @@ export const jobHandlers = {
     async handle({ scheduler, params, signal }) {
       const entries = await scheduler.history(pathId(params), signal);
       return { status: 200, json: { items: entries.map(historyToWire) } };
-    },
-  }),
-
-  readCheckpoint: handler(routes.readCheckpoint, {
-    summary: 'Read the checkpoint from which the next attempt of a job can continue',
-    replies: { 200: Checkpoint },
-    async handle(call) {
-      const id = pathId(call.params);
-      await authorizeHolder(call, id);
-      return { status: 200, json: { value: await call.scheduler.checkpoint(id, call.signal) } };
     },
   }),
 

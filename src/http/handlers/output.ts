@@ -1,9 +1,13 @@
 /** The output of jobs: readers follow it, workers upload it. */
 
+import { CHECKPOINT_TYPES, CheckpointUploadQuery, CheckpointWritten, checkpointKindOf } from '../../api/checkpoint.ts';
 import { decodeFrames, LogPosition, LogQuery, LogUploadQuery, OUTPUT_TYPE, OutputAnswer } from '../../api/output.ts';
 import { routes } from '../../api/routes.ts';
+import { MAX_CHECKPOINT_BYTES } from '../../core/checkpoint.ts';
 import { WorkronError } from '../../core/error.ts';
-import { authorizeWorker } from '../authorize.ts';
+import type { LeaseRef } from '../../core/lease.ts';
+import { checkpointTooLarge } from '../../scheduler/leases/checkpoint.ts';
+import { authorizeHolder, authorizeWorker } from '../authorize.ts';
 import { releaseAfter } from '../concurrency-limit.ts';
 import { followLog, type Position, readLog } from '../follow-log.ts';
 import { handler } from '../handler.ts';
@@ -59,10 +63,7 @@ export const outputHandlers = {
       await authorizeWorker(call, workerId);
       if (bytes.length > 0) {
         const [held] = await scheduler.writeLogs([{ jobId, attempt, workerId, offset, data: bytes }], signal);
-        if (!held) {
-          const detail = `Attempt ${attempt} of job ${jobId} is not held by worker ${workerId}`;
-          throw new WorkronError('lease_lost', detail, { jobId });
-        }
+        if (!held) throw notHeld({ jobId, attempt, workerId });
       }
       return { status: 200, json: { next_offset: offset + bytes.length } };
     },
@@ -87,7 +88,48 @@ export const outputHandlers = {
       return { status: 200, json: { items } };
     },
   }),
+
+  readCheckpoint: handler(routes.readCheckpoint, {
+    summary: 'Read the checkpoint from which the next attempt of a job can continue: the bytes as they were written',
+    long: true,
+    replies: { 200: { type: CHECKPOINT_TYPES.bytes } },
+    async handle(call) {
+      const { scheduler, params, streams, signal } = call;
+      const id = pathId(params);
+      await authorizeHolder(call, id);
+      const checkpoint = await scheduler.checkpoint(id, signal);
+      if (checkpoint === null) throw new WorkronError('not_found', `Job ${id} has no checkpoint`, { jobId: id });
+      const headers = { 'content-length': String(checkpoint.bytes) };
+      const chunks = releaseAfter(streams.take(), checkpoint.chunks());
+      return { status: 200, type: CHECKPOINT_TYPES[checkpoint.kind], headers, chunks };
+    },
+  }),
+
+  writeCheckpoint: handler(routes.writeCheckpoint, {
+    summary: 'Replace the checkpoint of a job: the body is the bytes as they are, at most 64 MiB',
+    query: CheckpointUploadQuery,
+    rawBody: CHECKPOINT_TYPES.bytes,
+    streamed: true,
+    quiet: true,
+    replies: { 200: CheckpointWritten },
+    async handle(call) {
+      const { scheduler, params, query, headers, stream, signal } = call;
+      const jobId = pathId(params);
+      const { attempt, worker_id: workerId } = query;
+      await authorizeWorker(call, workerId);
+      if (Number(headers['content-length'] ?? 0) > MAX_CHECKPOINT_BYTES) throw checkpointTooLarge();
+      const kind = checkpointKindOf(headers['content-type']);
+      const bytes = await scheduler.writeCheckpoint({ jobId, attempt, workerId, kind, chunks: stream }, signal);
+      if (bytes === null) throw notHeld({ jobId, attempt, workerId });
+      return { status: 200, json: { bytes } };
+    },
+  }),
 };
+
+function notHeld({ jobId, attempt, workerId }: LeaseRef & { workerId: number }): WorkronError {
+  const detail = `Attempt ${attempt} of job ${jobId} is not held by worker ${workerId}`;
+  return new WorkronError('lease_lost', detail, { jobId });
+}
 
 function resumeAt(lastEventId: string | string[] | undefined): Omit<Position, 'id'> | undefined {
   const match = /^(\d{1,9})-(\d{1,15})$/.exec(typeof lastEventId === 'string' ? lastEventId : '');

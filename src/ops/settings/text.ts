@@ -45,7 +45,8 @@ const OUTRO = `
 | \`NO_COLOR\`, \`FORCE_COLOR\` | disable colours, or enable them in a pipe |
 
 Inside a job (\`WORKRON_JOB_ID\` is set) unknown \`WORKRON_…\` variables are ignored, so that a job can call \`workron\`.
-Each command gets \`WORKRON_JOB_ID\`, \`WORKRON_ATTEMPT\`, \`WORKRON_QUEUE\`, \`WORKRON_OUTPUT\`, \`WORKRON_NAME\` if it has a
+Each command gets \`WORKRON_JOB_ID\`, \`WORKRON_ATTEMPT\`, \`WORKRON_QUEUE\`, \`WORKRON_OUTPUT\`, the files of
+[checkpoints](checkpoints.md), \`WORKRON_NAME\` if it has a
 name, and as a step \`WORKRON_WORKFLOW_ID\` and \`WORKRON_STEP\`; never the server's token or database URL.
 `;
 

@@ -1,5 +1,6 @@
 /** The calls of workers: register, claim jobs, renew leases, report. */
 
+import type { CheckpointContent, CheckpointInfo } from '../../core/checkpoint.ts';
 import type { ClaimedJob } from '../../core/job.ts';
 import type { HeartbeatAnswer, HeartbeatRequest, LeaseRef, Report } from '../../core/lease.ts';
 import type { Settlement } from '../../core/outcome.ts';
@@ -7,7 +8,7 @@ import type { LogChunk } from '../../core/output.ts';
 import type { NewWorker, WorkerRow } from '../../core/worker.ts';
 import type { ClaimRequest } from '../../store/job-store.ts';
 import type { SchedulerContext } from '../context.ts';
-import { jobNotFound } from '../jobs/change-job.ts';
+import { readCheckpoint, type WrittenCheckpoint, writeCheckpoint } from './checkpoint.ts';
 import { claim } from './claim.ts';
 import { reclaimFromGone } from './reclaim.ts';
 import { type SettleAnswer, settle } from './settle.ts';
@@ -26,8 +27,10 @@ export interface WorkerCalls {
   writeLogs(chunks: readonly LogChunk[], signal: AbortSignal): Promise<boolean[]>;
   /** Returns for each report, in order, whether the worker still holds the attempt, so that the report was written. */
   report(reports: readonly Report[], signal: AbortSignal): Promise<boolean[]>;
-  /** The last checkpoint of any attempt; `null`: none. */
-  checkpoint(id: number, signal: AbortSignal): Promise<unknown>;
+  /** Returns the number of bytes; `null` if the attempt is no longer this worker's, so that nothing was written. */
+  writeCheckpoint(checkpoint: WrittenCheckpoint, signal: AbortSignal): Promise<number | null>;
+  /** The last complete checkpoint of any attempt; `null`: none. */
+  checkpoint(id: number, signal: AbortSignal): Promise<(CheckpointInfo & CheckpointContent) | null>;
   leave(workerId: number, signal: AbortSignal): Promise<void>;
   /** Takes back the jobs of a remote worker: its process has ended, and so have its commands. */
   gone(workerId: number, signal: AbortSignal): Promise<void>;
@@ -57,11 +60,8 @@ export function workerCallsOf(context: SchedulerContext, { leaseMs, stopped }: W
     settle: (settlements, signal) => settle(context, settlements, signal),
     writeLogs: (chunks, signal) => store.appendLogs(chunks, signal),
     report: (reports, signal) => store.report(reports, signal),
-    async checkpoint(id, signal) {
-      const value = await store.checkpoint(id, signal);
-      if (value === null && (await store.read([id], signal)).length === 0) throw jobNotFound(id);
-      return value;
-    },
+    writeCheckpoint: (checkpoint, signal) => writeCheckpoint(context, checkpoint, signal),
+    checkpoint: (id, signal) => readCheckpoint(context, id, signal),
     async leave(workerId, signal) {
       context.claimWaits.forget(workerId);
       await store.leaveWorker(workerId, signal);

@@ -1,25 +1,31 @@
 /** Runs the commands of jobs through the launcher. */
 
-import { rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { formatDuration } from '../../core/duration.ts';
+import { messageOf } from '../../core/error.ts';
 import type { Outcome } from '../../core/outcome.ts';
 import { cleanText } from '../../core/text.ts';
 import type { Log } from '../../ops/log.ts';
 import type { CommandExit, CommandLauncher } from '../launcher/launcher.ts';
 import type { OutputWriter } from '../report/output-writer.ts';
+import type { Reporter } from '../report/reporter.ts';
 import type { Assignment, StopReason } from '../run/assignment.ts';
 import type { Executor } from '../run/runner.ts';
 import { after } from '../time/timer.ts';
+import { CommandReports, fetchCheckpoint } from './command-reports.ts';
 import { parentsDocument } from './context-variables.ts';
 import { type AttemptFiles, attemptEnvironment } from './environment.ts';
 import { shellArgument, shortenVariables } from './oversized.ts';
-import { removeFile, takeResult } from './result-file.ts';
+import { removeFile } from './plain-file.ts';
+import { takeResult } from './result-file.ts';
+import { takeRetryAfter } from './retry-after-file.ts';
 import { withInput } from './standard-input.ts';
 
 interface CommandExecutorOptions {
   launcher: CommandLauncher;
   output: OutputWriter;
+  reporter: Reporter;
   /** For the files that commands read and write. */
   folder: { readonly path: string };
   log: Log;
@@ -32,32 +38,48 @@ export function commandExecutor(options: CommandExecutorOptions): Executor {
 async function runCommand(options: CommandExecutorOptions, assignment: Assignment): Promise<Outcome> {
   const { job } = assignment;
   const folder = options.folder.path;
-  const result = join(folder, `result-${job.id}-${job.attempt}`);
+  const fileOf = (name: string) => join(folder, `${name}-${job.id}-${job.attempt}`);
   const parents = job.runContext?.parents ?? [];
-  if (parents.length === 0) return runWithFiles(options, assignment, { folder, result, parents: null });
-  const file = join(folder, `parents-${job.id}-${job.attempt}.json`);
-  await writeFile(file, parentsDocument(parents), { mode: 0o600 });
+  const files = {
+    fileOf,
+    result: fileOf('result'),
+    parents: parents.length === 0 ? null : `${fileOf('parents')}.json`,
+    checkpoint: fileOf('checkpoint'),
+    lastCheckpoint: fileOf('last-checkpoint'),
+    progress: fileOf('progress'),
+    retryAfter: fileOf('retry-after'),
+  };
   try {
-    return await runWithFiles(options, assignment, { folder, result, parents: file });
+    if (files.parents !== null) await writeFile(files.parents, parentsDocument(parents), { mode: 0o600 });
+    // No attempt before the first can have stored one.
+    if (job.attempt > 1) await fetchCheckpoint(assignment, options.reporter, files.lastCheckpoint);
+  } catch (error) {
+    if (assignment.stopped === 'cancelled') return { type: 'cancelled', error: null };
+    return { type: 'interrupted', error: cleanText(`its files could not be prepared: ${messageOf(error)}`) };
+  }
+  try {
+    return await runWithFiles(options, assignment, files);
   } finally {
-    await rm(file, { force: true });
+    if (files.parents !== null) removeFile(files.parents);
+    if (job.attempt > 1) removeFile(files.lastCheckpoint);
   }
 }
 
 async function runWithFiles(
   options: CommandExecutorOptions,
   assignment: Assignment,
-  files: AttemptFiles & { folder: string },
+  files: AttemptFiles & { fileOf: (name: string) => string },
 ): Promise<Outcome> {
-  const { launcher, output, log } = options;
+  const { launcher, output, reporter, log } = options;
   const { job } = assignment;
-  const commandFile = join(files.folder, `command-${job.id}-${job.attempt}`);
-  const variablePrefix = join(files.folder, `variable-${job.id}-${job.attempt}`);
-  const env = shortenVariables(attemptEnvironment(job, files), variablePrefix);
-  const inputFile = join(files.folder, `input-${job.id}-${job.attempt}`);
+  const commandFile = files.fileOf('command');
+  const inputFile = files.fileOf('input');
+  const env = shortenVariables(attemptEnvironment(job, files), files.fileOf('variable'));
   const line = withInput(job.command as string, job.input, inputFile);
   const argument = shellArgument(line, commandFile);
   const stream = output.open(assignment, (bytes) => launcher.credit(command, bytes));
+  const note = (line: string) => stream.push(Buffer.from(`workron: ${line}\n`));
+  const reports = new CommandReports({ assignment, reporter, files, note, log });
   let timedOut = false;
   let command = 0;
   const exit = await new Promise<CommandExit>((resolve) => {
@@ -84,14 +106,16 @@ async function runWithFiles(
     assignment.onStop(() => launcher.stop(command, job.killGraceMs));
   });
   if (exit.left > 0) log.error({ job_id: job.id, processes: exit.left }, 'could not kill all processes of a command');
+  await reports.end({ clean: exit.exitCode === 0 && exit.stopped === null });
   await stream.end();
   if (line !== job.command) removeFile(inputFile);
   if (argument !== line) removeFile(commandFile);
   for (const file of env.files) removeFile(file);
   const stopped = exit.stopped === 'asked' && timedOut ? 'timeout' : stopOf(exit, assignment);
-  if (stopped === null && exit.exitCode === 0) return succeed(files.result);
+  const retryAfter = takeRetryAfter(files.retryAfter);
+  if (stopped === null && exit.exitCode === 0) return succeed(files.result, retryAfter);
   removeFile(files.result);
-  return outcomeOf(exit, stopped, { timeoutMs: job.timeoutMs, tail: stream.tail() });
+  return outcomeOf(exit, stopped, { timeoutMs: job.timeoutMs, tail: stream.tail(), retryAfter });
 }
 
 type Stop = Exclude<StopReason, 'lost'> | 'timeout' | 'launcher';
@@ -104,14 +128,22 @@ function stopOf(exit: CommandExit, assignment: Assignment): Stop | null {
   return assignment.stopped === null || assignment.stopped === 'lost' ? 'interrupted' : assignment.stopped;
 }
 
-function succeed(resultFile: string): Outcome {
+function succeed(resultFile: string, retryAfter: RetryAfter): Outcome {
   const read = takeResult(resultFile);
-  if (!read.ok) return { type: 'failed', exitCode: 0, signal: null, error: `exit 0, but ${read.error}` };
+  const error = retryAfter !== null && 'error' in retryAfter ? retryAfter.error : read.ok ? null : read.error;
+  if (error !== null) return { type: 'failed', exitCode: 0, signal: null, error: `exit 0, but ${error}` };
+  if (retryAfter !== null && 'delayMs' in retryAfter) return { type: 'snoozed', delayMs: retryAfter.delayMs };
   const outcome: Outcome = { type: 'succeeded', exitCode: 0 };
-  return read.result === undefined ? outcome : { ...outcome, result: read.result };
+  return !read.ok || read.result === undefined ? outcome : { ...outcome, result: read.result };
 }
 
-function outcomeOf(exit: CommandExit, stopped: Stop | null, run: { timeoutMs: number; tail: string }): Outcome {
+type RetryAfter = ReturnType<typeof takeRetryAfter>;
+
+function outcomeOf(
+  exit: CommandExit,
+  stopped: Stop | null,
+  run: { timeoutMs: number; tail: string; retryAfter: RetryAfter },
+): Outcome {
   const { exitCode, signal } = exit;
   const withTail = (first: string) => (run.tail === '' ? first : `${first}\n${run.tail}`);
   switch (stopped) {
@@ -135,8 +167,13 @@ function outcomeOf(exit: CommandExit, stopped: Stop | null, run: { timeoutMs: nu
         const error = cleanText(`cannot be started: ${reasonOf(exit.startError)}`);
         return { type: 'failed', exitCode: null, signal: null, error };
       }
-      const error = withTail(signal === null ? `exit ${exitCode}` : `signal ${signal}`);
-      return { type: 'failed', exitCode, signal, error };
+      const how = signal === null ? `exit ${exitCode}` : `signal ${signal}`;
+      const { retryAfter } = run;
+      if (retryAfter === null) return { type: 'failed', exitCode, signal, error: withTail(how) };
+      if ('error' in retryAfter) {
+        return { type: 'failed', exitCode, signal, error: withTail(`${how}; ${retryAfter.error}`) };
+      }
+      return { type: 'failed', exitCode, signal, error: withTail(how), retryAfterMs: retryAfter.delayMs };
     }
   }
 }

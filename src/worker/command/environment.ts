@@ -35,6 +35,12 @@ export interface AttemptFiles {
   result: string;
   /** Where the ends of its parents are written; `null` if it has none. */
   parents: string | null;
+  /** Where it may write a checkpoint, and where the last one is, if there is one. */
+  checkpoint: string;
+  lastCheckpoint: string;
+  /** Where it may write its progress, and when it wants to run again. */
+  progress: string;
+  retryAfter: string;
 }
 
 /** The variables of one attempt: the job's own, those of its run context, and its identity. */
@@ -48,6 +54,10 @@ export function attemptEnvironment(job: ClaimedJob, files: AttemptFiles): Record
     WORKRON_QUEUE: job.queue,
     ...(job.name === null ? {} : { WORKRON_NAME: job.name }),
     WORKRON_OUTPUT: files.result,
+    WORKRON_CHECKPOINT: files.checkpoint,
+    WORKRON_LAST_CHECKPOINT: files.lastCheckpoint,
+    WORKRON_PROGRESS: files.progress,
+    WORKRON_RETRY_AFTER: files.retryAfter,
     ...(files.parents === null ? {} : { WORKRON_PARENTS: files.parents }),
   };
 }

@@ -1,25 +1,25 @@
 /** The result that a command writes to `$WORKRON_OUTPUT`: `key=value` lines, or one JSON document. */
 
-import { closeSync, constants, fstatSync, openSync, readFileSync, unlinkSync } from 'node:fs';
+import { closeSync, readFileSync } from 'node:fs';
+import { messageOf } from '../../core/error.ts';
 import { MAX_RESULT_BYTES } from '../../core/outcome.ts';
 import { cleanJson, cleanText } from '../../core/text.ts';
+import { openPlainFile, removeFile } from './plain-file.ts';
 
 type ReadResult = { ok: true; result: unknown } | { ok: false; error: string };
 
 /** Reads and removes the file; `result` is `undefined` if there is none. */
 export function takeResult(path: string): ReadResult {
-  let fd: number;
+  let file: ReturnType<typeof openPlainFile>;
   try {
-    // Does not follow a symbolic link or wait for a named pipe that the command may have created.
-    fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    file = openPlainFile(path);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { ok: true, result: undefined };
     removeFile(path);
-    return { ok: false, error: '$WORKRON_OUTPUT is not a plain file that can be read' };
+    return { ok: false, error: `$WORKRON_OUTPUT ${messageOf(error)}` };
   }
+  if (file === null) return { ok: true, result: undefined };
+  const { fd, stat } = file;
   try {
-    const stat = fstatSync(fd);
-    if (!stat.isFile()) return { ok: false, error: '$WORKRON_OUTPUT is not a plain file' };
     if (stat.size > MAX_RESULT_BYTES) {
       return { ok: false, error: `the result in $WORKRON_OUTPUT has ${stat.size} bytes; expected at most 1 MiB` };
     }
@@ -29,14 +29,6 @@ export function takeResult(path: string): ReadResult {
   } finally {
     closeSync(fd);
     removeFile(path);
-  }
-}
-
-export function removeFile(path: string): void {
-  try {
-    unlinkSync(path);
-  } catch {
-    // Most commands write no result.
   }
 }
 

@@ -2,12 +2,14 @@
  * Reports progress: the latest of each attempt, many in one call. Checkpoints are written before the handler goes on.
  */
 
+import type { CheckpointContent } from '../../core/checkpoint.ts';
 import { Stopped } from '../../core/handler-errors.ts';
 import type { Progress } from '../../core/job.ts';
 import { NEVER } from '../../core/never.ts';
 import type { Log } from '../../ops/log.ts';
 import type { JobSource } from '../job-source.ts';
 import type { Assignment } from '../run/assignment.ts';
+import { transferMs } from '../time/transfer-ms.ts';
 import { within } from '../time/within.ts';
 
 const EVERY_MS = 200;
@@ -37,15 +39,16 @@ export class Reporter {
   }
 
   /** Resolves once the checkpoint is on disk; rejects if the attempt is no longer this worker's. */
-  async checkpoint(assignment: Assignment, checkpoint: unknown): Promise<void> {
-    const { jobId, attempt, workerId } = assignment;
-    const report = [{ jobId, attempt, workerId, checkpoint }];
-    const [held] = await within(ANSWER_MS, NEVER, (signal) => this.#source.report(report, signal));
-    if (held !== true) throw new Stopped('lost', `job ${jobId} is no longer this worker's`);
+  async checkpoint({ jobId, attempt, workerId }: Assignment, content: CheckpointContent): Promise<void> {
+    const { kind, bytes } = content;
+    const checkpoint = { jobId, attempt, workerId, kind, bytes, chunks: () => content.chunks() };
+    const held = await within(transferMs(bytes), NEVER, (signal) => this.#source.writeCheckpoint(checkpoint, signal));
+    if (!held) throw new Stopped('lost', `job ${jobId} is no longer this worker's`);
   }
 
-  lastCheckpoint({ jobId }: Assignment): Promise<unknown> {
-    return within(ANSWER_MS, NEVER, (signal) => this.#source.checkpoint(jobId, signal));
+  /** The last complete checkpoint; `null`: none. */
+  lastCheckpoint({ jobId }: Assignment, signal: AbortSignal): Promise<CheckpointContent | null> {
+    return this.#source.checkpoint(jobId, signal);
   }
 
   async #flush(assignments: readonly Assignment[]): Promise<void> {

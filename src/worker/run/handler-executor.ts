@@ -7,6 +7,7 @@ import type { JobSpec, RunContext } from '../../core/job.ts';
 import { MAX_RESULT_BYTES, type Outcome } from '../../core/outcome.ts';
 import type { TickOfJob } from '../../core/schedule/tick.ts';
 import { cleanJson, cleanText } from '../../core/text.ts';
+import { contentOf, valueOf } from '../report/checkpoint-value.ts';
 import type { OutputStream } from '../report/output-stream.ts';
 import type { OutputWriter } from '../report/output-writer.ts';
 import type { Reporter } from '../report/reporter.ts';
@@ -43,7 +44,7 @@ export interface HandlerContext {
   log(line: string): void;
   /** Reports progress: a fraction from 0 to 1, and a text. */
   progress(fraction: number, text?: string): void;
-  /** Stores JSON that the next attempt can continue from. Resolves once it is on disk. */
+  /** Stores JSON, or bytes, that the next attempt can continue from. Resolves once it is on disk. */
   checkpoint(value: unknown): Promise<void>;
   /** The last checkpoint of this or an earlier attempt; `null`: none. */
   lastCheckpoint(): Promise<unknown>;
@@ -57,7 +58,10 @@ const NO_CONTEXT: RunContext = { workflow: null, params: {}, item: null, parents
 export type Handler = (input: unknown, context: HandlerContext) => unknown;
 export type Handlers = Readonly<Record<string, Handler>>;
 
-export function handlerExecutor(handlers: Handlers, output: OutputWriter, reporter: Reporter): Executor {
+export function handlerExecutor(
+  handlers: Handlers,
+  { output, reporter }: { output: OutputWriter; reporter: Reporter },
+): Executor {
   return {
     run(assignment) {
       const name = assignment.job.handler as string;
@@ -107,11 +111,12 @@ class Context implements HandlerContext {
   }
 
   checkpoint(value: unknown): Promise<void> {
-    return this.#reporter.checkpoint(this.#assignment, value);
+    return this.#reporter.checkpoint(this.#assignment, contentOf(value));
   }
 
-  lastCheckpoint(): Promise<unknown> {
-    return this.#reporter.lastCheckpoint(this.#assignment);
+  async lastCheckpoint(): Promise<unknown> {
+    const content = await this.#reporter.lastCheckpoint(this.#assignment, this.signal);
+    return content === null ? null : valueOf(content);
   }
 
   get jobId(): number {

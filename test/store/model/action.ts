@@ -69,6 +69,7 @@ export type Action =
     }
   | { type: 'heartbeat'; worker: number; drops: boolean[] | null; seen: 'all' | 'earlier' | 'uncounted' }
   | { type: 'settle'; leases: number[] }
+  | { type: 'checkpoint'; lease: number; upload: number; offset: number; text: string; complete: boolean }
   | { type: 'report'; lease: number; ending: Ending; fatal: boolean }
   | { type: 'cancel'; job: number; quiet: boolean }
   | { type: 'retry'; job: number }
@@ -254,6 +255,17 @@ export const action: fc.Arbitrary<Action> = fc.oneof(
       lease: pick,
       offset: fc.constantFrom(0, 4, 8),
       text: fc.constantFrom('abcd', 'efgh'),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      type: fc.constant('checkpoint'),
+      lease: pick,
+      upload: fc.constantFrom(1, 2, 3),
+      offset: fc.constantFrom(0, 4),
+      text: fc.constantFrom('abcd', 'efgh'),
+      complete: fc.boolean(),
     }),
   },
   { weight: 3, arbitrary: fc.record({ type: fc.constant('look'), filter, job: pick }) },

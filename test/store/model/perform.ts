@@ -87,6 +87,21 @@ export async function perform(world: World, action: Action): Promise<unknown> {
         forever,
       );
     }
+    case 'checkpoint': {
+      const lease = world.lease(action.lease);
+      if (lease === undefined) return 'no lease';
+      const { upload, offset, text } = action;
+      const complete = action.complete ? ({ kind: 'bytes' } as const) : null;
+      const piece = { ...lease, upload, offset, data: Buffer.from(text), complete };
+      const written = await store.writeCheckpoint(piece, forever);
+      const stored = await store.checkpoint(lease.jobId, forever);
+      const pieces = [0, 4].map((at) => store.readCheckpoint({ jobId: lease.jobId, upload, offset: at }, forever));
+      return {
+        written,
+        stored,
+        pieces: (await Promise.all(pieces)).map((data) => data && Buffer.from(data).toString()),
+      };
+    }
     case 'report': {
       const lease = world.lease(action.lease);
       if (lease === undefined) return 'no lease';

@@ -1,12 +1,14 @@
 /** What a worker may expect of any job source: in process, attached to the database, or over HTTP. */
 
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { DEFAULT_SPEC, type NewJob } from '../../../src/core/job.ts';
 import { NEVER as signal } from '../../../src/core/never.ts';
 import type { Outcome } from '../../../src/core/outcome.ts';
 import type { Scheduler } from '../../../src/scheduler/scheduler.ts';
 import type { JobSource, Registration, WorkerProfile } from '../../../src/worker/job-source.ts';
+import { contentOf, valueOf } from '../../../src/worker/report/checkpoint-value.ts';
 
 export interface TestSource extends AsyncDisposable {
   source: JobSource;
@@ -116,17 +118,26 @@ export function exerciseSource(name: string, open: () => Promise<TestSource>): v
       await foreign.catch(() => undefined);
     });
 
-    test('progress and checkpoints are written for who holds the attempt', async () => {
+    test('progress and checkpoints are written for who holds the attempt, whatever their size', async () => {
       await using it = await open();
       const registration = await it.source.register(PROFILE, signal);
       await it.scheduler.submit([command()], {}, signal);
       const { id, attempt } = await claimOne(it.source, registration);
       const held = { jobId: id, attempt, workerId: registration.workerId };
       assert.equal(await it.source.checkpoint(id, signal), null);
-      const report = { ...held, progress: { fraction: 0.5, text: 'half' }, checkpoint: { at: [1, 'ü'] } };
+      const report = { ...held, progress: { fraction: 0.5, text: 'half' } };
       assert.deepEqual(await it.source.report([report], signal), [true]);
       assert.deepEqual(await it.source.report([{ ...report, attempt: 2 }], signal), [false]);
-      assert.deepEqual(await it.source.checkpoint(id, signal), { at: [1, 'ü'] });
+      const content = contentOf({ at: [1, 'ü'] });
+      assert.equal(await it.source.writeCheckpoint({ ...held, ...content }, signal), true);
+      assert.equal(await it.source.writeCheckpoint({ ...held, ...contentOf(2), attempt: 2 }, signal), false);
+      assert.deepEqual(await valueOf((await it.source.checkpoint(id, signal)) ?? assert.fail()), { at: [1, 'ü'] });
+      const large = randomBytes(5 * 1024 * 1024 + 7);
+      assert.equal(await it.source.writeCheckpoint({ ...held, ...contentOf(large) }, signal), true);
+      const read = await valueOf((await it.source.checkpoint(id, signal)) ?? assert.fail());
+      assert.ok(read instanceof Uint8Array && large.equals(read), 'the bytes are the same');
+      const { checkpoint } = await it.scheduler.job(id, signal);
+      assert.deepEqual([checkpoint?.kind, checkpoint?.bytes, checkpoint?.attempt], ['bytes', large.length, 1]);
       assert.deepEqual((await it.scheduler.job(id, signal)).progress, { fraction: 0.5, text: 'half' });
     });
 

@@ -13,6 +13,7 @@ import type {
   Status,
 } from '../../../core/job.ts';
 import type { LogPiece } from '../../../core/output.ts';
+import type { StoredCheckpoint } from '../../output-store.ts';
 import type { Edge } from '../graph/edges.ts';
 import type { Group } from '../graph/groups.ts';
 import { copyJson, copySpec } from './copy.ts';
@@ -50,7 +51,10 @@ export interface Entry extends Readonly<Origin> {
   end: Pick<Attempt, 'exitCode' | 'signal' | 'error' | 'thrown'> | null;
   result: unknown;
   progress: (Progress & { attempt: number }) | null;
-  checkpoint: unknown;
+  /** The last complete one. */
+  checkpoint: StoredCheckpoint | null;
+  /** The pieces of checkpoints by upload. */
+  uploads: Map<number, LogPiece[]>;
   /** The key it was submitted with, held or not. */
   uniqueKey: string | null;
   /** In-edges by parent with their counters; out-edges by child. */
@@ -97,6 +101,7 @@ export function toJob(entry: Entry, lastHeartbeatAt: number | null): Job {
     reason: entry.reason,
     result: copyJson(entry.result),
     progress: progressOf(entry),
+    checkpoint: checkpointOf(entry),
     dependsOn: [...entry.parents.values()]
       .map(({ parentId, condition }) => ({ jobId: parentId, condition }))
       .sort((a, b) => a.jobId - b.jobId),
@@ -111,6 +116,12 @@ export function toJob(entry: Entry, lastHeartbeatAt: number | null): Job {
 
 function progressOf({ progress, attempt }: Entry): Progress | null {
   return progress?.attempt === attempt ? { fraction: progress.fraction, text: progress.text } : null;
+}
+
+function checkpointOf({ checkpoint }: Entry): Job['checkpoint'] {
+  if (checkpoint === null) return null;
+  const { kind, bytes, attempt, writtenAt } = checkpoint;
+  return { kind, bytes, attempt, writtenAt };
 }
 
 export function toClaimedJob(

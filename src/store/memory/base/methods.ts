@@ -29,13 +29,14 @@ import { cascade } from '../graph/cascade.ts';
 import { expand } from '../graph/expand.ts';
 import { insertWorkflow, steps, workflow, workflows } from '../graph/workflows.ts';
 import { applyChanges } from '../jobs/apply-changes.ts';
+import { checkpoint, readCheckpoint, writeCheckpoint } from '../jobs/checkpoint.ts';
 import { claim } from '../jobs/claim.ts';
 import { findExpired, findLost, promote } from '../jobs/duties.ts';
 import { edit } from '../jobs/edit.ts';
 import { heartbeat } from '../jobs/heartbeat.ts';
 import { insert } from '../jobs/insert.ts';
 import { insertAndClaim } from '../jobs/insert-and-claim.ts';
-import { appendLogs, checkpoint, readLog, report } from '../jobs/output.ts';
+import { appendLogs, readLog, report } from '../jobs/output.ts';
 import { settle, start } from '../jobs/settle.ts';
 import { attempts, count, countAhead, list, read } from '../reads/reading.ts';
 import { recentTicks, runStates } from '../schedules/recent-ticks.ts';
@@ -72,6 +73,7 @@ export const writes = {
 
   appendLogs,
   report,
+  writeCheckpoint,
   deliver,
   postponeNotice,
 
@@ -124,6 +126,7 @@ export const reads = {
   ticksWithoutRun,
   readLog,
   checkpoint,
+  readCheckpoint,
   notices,
   notifications,
 

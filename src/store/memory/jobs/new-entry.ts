@@ -41,6 +41,7 @@ export function addEntry(tables: Tables, { spec, dueAt, uniqueKey, origin, group
     result: null,
     progress: null,
     checkpoint: null,
+    uploads: new Map(),
     uniqueKey: uniqueKey ?? null,
     workflowId: origin?.workflowId ?? null,
     stepKey: origin?.stepKey ?? null,

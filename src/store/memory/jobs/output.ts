@@ -1,8 +1,7 @@
-/** Output, progress and checkpoints of attempts. */
+/** Output and progress of attempts. */
 
 import type { Report } from '../../../core/lease.ts';
 import { LOG_HALF_BYTES, type LogChunk, type LogPiece } from '../../../core/output.ts';
-import { copyJson } from '../base/copy.ts';
 import type { Tables } from '../base/tables.ts';
 
 export function appendLogs(tables: Tables, chunks: readonly LogChunk[]): boolean[] {
@@ -51,15 +50,10 @@ export function report(tables: Tables, reports: readonly Report[]): boolean[] {
   return reports.map((one) => reportOne(tables, one));
 }
 
-function reportOne(tables: Tables, { jobId, attempt, workerId, progress, checkpoint: value }: Report): boolean {
+function reportOne(tables: Tables, { jobId, attempt, workerId, progress }: Report): boolean {
   const entry = tables.jobs.get(jobId);
   if (entry?.status !== 'running' || entry.attempt !== attempt || entry.workerId !== workerId) return false;
-  if (progress !== undefined) entry.progress = { ...progress, attempt };
-  if (value !== undefined) entry.checkpoint = copyJson(value);
+  entry.progress = { ...progress, attempt };
   tables.changes.changedJob(jobId);
   return true;
-}
-
-export function checkpoint(tables: Tables, jobId: number): unknown {
-  return copyJson(tables.jobs.get(jobId)?.checkpoint ?? null);
 }

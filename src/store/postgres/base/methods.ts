@@ -32,13 +32,14 @@ import { expand } from '../graph/expand.ts';
 import { insertWorkflow } from '../graph/insert-workflow.ts';
 import { steps, workflow, workflows } from '../graph/workflows.ts';
 import { applyChanges } from '../jobs/apply-changes.ts';
+import { checkpoint, readCheckpoint, writeCheckpoint } from '../jobs/checkpoint.ts';
 import { claim } from '../jobs/claim.ts';
 import { findExpired, findLost, findUnlocked, promote } from '../jobs/duties.ts';
 import { edit } from '../jobs/edit.ts';
 import { heartbeat } from '../jobs/heartbeat.ts';
 import { insert } from '../jobs/insert.ts';
 import { insertAndClaim } from '../jobs/insert-and-claim.ts';
-import { appendLogs, checkpoint, readLog, report } from '../jobs/output.ts';
+import { appendLogs, readLog, report } from '../jobs/output.ts';
 import { settle, start } from '../jobs/settle.ts';
 import { count, list } from '../reads/list.ts';
 import { attempts, countAhead, graphWork, read } from '../reads/reading.ts';
@@ -88,7 +89,9 @@ export const methods = {
   appendLogs,
   readLog,
   report,
+  writeCheckpoint,
   checkpoint,
+  readCheckpoint,
 
   insertWorkflow,
   workflow,

@@ -6,6 +6,7 @@
 
 import { cascadeSql } from '../sql/cascade.ts';
 import { changeSql } from '../sql/change.ts';
+import { checkpointSql } from '../sql/checkpoint.ts';
 import { claimSql } from '../sql/claim.ts';
 import { contextsSql } from '../sql/contexts.ts';
 import { dependenciesSql } from '../sql/dependencies.ts';
@@ -66,6 +67,7 @@ function texts(s: string) {
     ...pruneSql(s),
     ...readSql(s),
     ...outputSql(s),
+    ...checkpointSql(s),
     ...queuesSql(s),
     ...workersSql(s),
     ...operationsSql(s),

@@ -172,6 +172,7 @@ function newlyStored(asked: NewJob, id: number, now: number): Job {
     reason: null,
     result: null,
     progress: null,
+    checkpoint: null,
     workflowId: null,
     stepKey: null,
     groupId: null,

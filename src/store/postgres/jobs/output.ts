@@ -1,4 +1,4 @@
-/** Output, progress and checkpoints of attempts. */
+/** Output and progress of attempts. */
 
 import type { Report } from '../../../core/lease.ts';
 import { LOG_HALF_BYTES, type LogChunk, type LogPiece } from '../../../core/output.ts';
@@ -53,17 +53,11 @@ export async function report(
     numbers(reports.map(({ jobId }) => jobId)),
     numbers(reports.map(({ attempt }) => attempt)),
     numbers(reports.map(({ workerId }) => workerId)),
-    numbers(reports.map(({ progress }) => progress?.fraction ?? null)),
-    texts(reports.map(({ progress }) => progress?.text ?? null)),
-    texts(reports.map(({ checkpoint: value }) => (value === undefined ? null : JSON.stringify(value)))),
+    numbers(reports.map(({ progress }) => progress.fraction)),
+    texts(reports.map(({ progress }) => progress.text)),
   ];
   const rows = await database.query<{ place: number }>(sql.report, values, signal);
   const held = new Set(rows.map(({ place }) => place - 1));
   hints.announce({ jobs: reports.filter((_, place) => held.has(place)).map(({ jobId }) => jobId) });
   return reports.map((_, place) => held.has(place));
-}
-
-export async function checkpoint({ database, sql }: Context, jobId: number, signal: AbortSignal): Promise<unknown> {
-  const [row] = await database.query<{ checkpoint: unknown }>(sql.checkpoint, [jobId], signal);
-  return row?.checkpoint ?? null;
 }

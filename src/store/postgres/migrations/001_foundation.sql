@@ -203,13 +203,26 @@ create table workron.result (
   value jsonb not null
 );
 
--- Progress of the latest attempt that reported any. checkpoint outlives the attempt: the next one continues from it.
+-- Progress of the latest attempt that reported any, and the last complete checkpoint of any attempt.
 create table workron.progress (
   job_id bigint primary key,
   attempt integer not null,
   fraction float8,
   note text,
-  checkpoint jsonb
+  checkpoint_upload bigint,
+  checkpoint_kind text,
+  checkpoint_bytes integer,
+  checkpoint_attempt integer,
+  checkpoint_at timestamptz(3)
+);
+
+-- Checkpoints in pieces. Pieces of an upload that progress does not name belong to one that is not complete.
+create table workron.checkpoint (
+  job_id bigint not null,
+  upload bigint not null,
+  start integer not null,
+  data bytea not null,
+  primary key (job_id, upload, start)
 );
 
 -- Output of attempts by byte offset.

@@ -1,5 +1,6 @@
 /** Decodes rows of jobs. */
 
+import type { CheckpointKind } from '../../../core/checkpoint.ts';
 import type { Condition } from '../../../core/dag/conditions.ts';
 import type { Job, JobSpec, Reason, Status } from '../../../core/job.ts';
 import { type CutField, type ListedJob, listedJob } from '../../../core/job-filter.ts';
@@ -41,6 +42,10 @@ export interface JobRow extends SpecRow {
   progress_attempt: number | null;
   fraction: number | null;
   note: string | null;
+  checkpoint_kind: CheckpointKind | null;
+  checkpoint_bytes: number | null;
+  checkpoint_attempt: number | null;
+  checkpoint_at: number | null;
   workflow_id: number | null;
   step_key: string | null;
   group_id: number | null;
@@ -81,6 +86,7 @@ export function decodeJob(row: JobRow): Job {
     reason: row.reason,
     result: row.result,
     progress: progressOf(row),
+    checkpoint: checkpointOf(row),
     dependsOn: (row.depends_on ?? []).map(([jobId, condition]) => ({ jobId, condition })),
     workflowId: row.workflow_id,
     stepKey: row.step_key,
@@ -93,6 +99,13 @@ export function decodeJob(row: JobRow): Job {
 
 function progressOf({ progress_attempt: attempt, attempt: now, fraction, note }: JobRow): Job['progress'] {
   return attempt !== now || fraction === null ? null : { fraction, text: note };
+}
+
+function checkpointOf(row: JobRow): Job['checkpoint'] {
+  const { checkpoint_kind: kind, checkpoint_bytes: bytes, checkpoint_attempt: attempt, checkpoint_at: at } = row;
+  return kind === null || bytes === null || attempt === null || at === null
+    ? null
+    : { kind, bytes, attempt, writtenAt: at };
 }
 
 export function specOf({ queue, kind, name, priority, tags, spec }: SpecRow): JobSpec {

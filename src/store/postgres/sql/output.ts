@@ -1,4 +1,4 @@
-/** Output, progress and checkpoints of attempts. */
+/** Output and progress of attempts. */
 
 import type { Twins } from '../../statements.ts';
 import { isHeld } from './heartbeat.ts';
@@ -32,20 +32,14 @@ export function outputSql(s: string) {
       select place from held`,
     /** A job may occur only once in a call. */
     report: `with input as materialized (
-        select * from unnest($1::bigint[], $2::integer[], $3::integer[], $4::float8[], $5::text[], $6::jsonb[])
-          with ordinality i(job_id, attempt, worker_id, fraction, note, checkpoint, place)),
+        select * from unnest($1::bigint[], $2::integer[], $3::integer[], $4::float8[], $5::text[])
+          with ordinality i(job_id, attempt, worker_id, fraction, note, place)),
       held as materialized (
         select i.* from input i join ${s}.live l on ${isHeld}),
       stored as (
-        insert into ${s}.progress as p (job_id, attempt, fraction, note, checkpoint)
-        select job_id, attempt, fraction, note, checkpoint from held order by job_id
-        on conflict (job_id) do update set attempt = excluded.attempt,
-          fraction = case when excluded.fraction is not null or p.attempt <> excluded.attempt then excluded.fraction
-            else p.fraction end,
-          note = case when excluded.fraction is not null or p.attempt <> excluded.attempt then excluded.note
-            else p.note end,
-          checkpoint = coalesce(excluded.checkpoint, p.checkpoint))
+        insert into ${s}.progress (job_id, attempt, fraction, note)
+        select job_id, attempt, fraction, note from held order by job_id
+        on conflict (job_id) do update set attempt = excluded.attempt, fraction = excluded.fraction, note = excluded.note)
       select place from held`,
-    checkpoint: `select checkpoint from ${s}.progress where job_id = $1`,
   } satisfies Twins<'output'>;
 }

@@ -42,6 +42,7 @@ export function pruneSql(s: string) {
       runs as (delete from ${s}.run r using gone where r.job_id = gone.job_id),
       results as (delete from ${s}.result x using gone where x.job_id = gone.job_id),
       progresses as (delete from ${s}.progress p using gone where p.job_id = gone.job_id),
+      checkpoints as (delete from ${s}.checkpoint c using gone where c.job_id = gone.job_id),
       logs as (delete from ${s}.log g using gone where g.job_id = gone.job_id),
       sent as (delete from ${s}.notification n using gone where n.job_id = gone.job_id),
       notifications as (delete from ${s}.notification n using gone where n.subject_job_id = gone.job_id and not n.job_id = any($1::bigint[])),

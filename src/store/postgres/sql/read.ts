@@ -52,6 +52,7 @@ const jobColumns = ({ spec, error, thrown, result, cut }: Cuttable) => `
   case when l.job_id is null then r.cancel_requested_at else l.cancel_requested_at end as cancel_requested_at,
   case when ${statusOf('l')} <> 'running' then l.expires_at end as expires_at, r.exit_code, r.signal, ${error}, ${thrown}, r.reason, ${result} as result,
   p.attempt as progress_attempt, p.fraction, p.note,
+  p.checkpoint_kind, p.checkpoint_bytes, p.checkpoint_attempt, p.checkpoint_at,
   j.workflow_id, j.step_key, j.group_id, j.group_index, j.rerun_of, n.depends_on, ${cut} as cut`;
 
 /** The columns and tables of jobs that are read whole. */

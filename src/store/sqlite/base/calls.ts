@@ -210,11 +210,6 @@ async function steps(
   return (await reader.call('steps', [workflowId, page], signal)).map(decodeStep);
 }
 
-async function checkpoint({ writer }: Threads, jobId: number, signal: AbortSignal): Promise<unknown> {
-  const text = await writer.call('checkpoint', [jobId], signal);
-  return text === null ? null : JSON.parse(text);
-}
-
 function queues({ reader }: Threads, signal: AbortSignal): Promise<QueueState[]> {
   return reader.call('queues', [null], signal);
 }
@@ -249,7 +244,6 @@ export const calls = {
   list,
   insertWorkflow,
   steps,
-  checkpoint,
   queues,
   setQueue,
 };

@@ -6,6 +6,7 @@
 
 import { cascadeSql } from '../sql/cascade.ts';
 import { changeSql } from '../sql/change.ts';
+import { checkpointSql } from '../sql/checkpoint.ts';
 import { claimSql } from '../sql/claim.ts';
 import { contextsSql } from '../sql/contexts.ts';
 import { dependenciesSql } from '../sql/dependencies.ts';
@@ -50,6 +51,7 @@ export const sql = {
   ...pruneSql,
   ...readSql,
   ...outputSql,
+  ...checkpointSql,
   ...queuesSql,
   ...workersSql,
   ...operationsSql,

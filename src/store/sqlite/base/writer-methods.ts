@@ -15,13 +15,14 @@ import { expand } from '../graph/expand.ts';
 import { insertWorkflow } from '../graph/insert-workflow.ts';
 import { workflow } from '../graph/workflows.ts';
 import { applyChanges } from '../jobs/apply-changes.ts';
+import { checkpoint, readCheckpoint, writeCheckpoint } from '../jobs/checkpoint.ts';
 import { claim } from '../jobs/claim.ts';
 import { findExpired, findLost, promote } from '../jobs/duties.ts';
 import { edit } from '../jobs/edit.ts';
 import { heartbeat } from '../jobs/heartbeat.ts';
 import { insert } from '../jobs/insert.ts';
 import { insertAndClaim } from '../jobs/insert-and-claim.ts';
-import { appendLogs, checkpoint, deleteProbe, insertProbe, report } from '../jobs/output.ts';
+import { appendLogs, deleteProbe, insertProbe, report } from '../jobs/output.ts';
 import { settle, start } from '../jobs/settle.ts';
 import { read } from '../reads/reading.ts';
 import { pruneTicks, runSchedule, ticksWithoutRun } from '../schedules/run-schedule.ts';
@@ -61,6 +62,7 @@ const writes = {
   insertProbe,
   deleteProbe,
   report,
+  writeCheckpoint,
   deliver,
   postponeNotice,
 
@@ -95,6 +97,7 @@ export const urgentReads = {
   schedule,
   ticksWithoutRun,
   checkpoint,
+  readCheckpoint,
   notices,
   worker,
   validTokens,

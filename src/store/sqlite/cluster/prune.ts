@@ -69,6 +69,7 @@ function pruneJobs({ database }: Context, ids: readonly number[]): void {
   database.run(sql.pruneNotifications, gone);
   database.run(sql.pruneNotificationsOf, gone);
   database.run(sql.pruneProgress, gone);
+  database.run(sql.pruneCheckpoints, gone);
   database.run(sql.pruneGroups, gone);
   database.run(sql.pruneChildEdges, gone);
   database.run(sql.pruneParentEdges, gone);

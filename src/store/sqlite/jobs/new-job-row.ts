@@ -125,6 +125,7 @@ function freshJob(row: NewJobRow, id: number, { now, rerunOf }: { now: number; r
     reason: null,
     result: null,
     progress: null,
+    checkpoint: null,
     dependsOn: [],
     workflowId: null,
     stepKey: null,

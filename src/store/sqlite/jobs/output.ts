@@ -1,4 +1,4 @@
-/** Output, progress and checkpoints of attempts. */
+/** Output and progress of attempts. */
 
 import type { Report } from '../../../core/lease.ts';
 import { LOG_HALF_BYTES, type LogChunk, type LogPiece, PROBE_BYTES } from '../../../core/output.ts';
@@ -44,32 +44,13 @@ export function readLog({ database }: Context, { jobId, attempt, from, maxBytes 
   return found;
 }
 
-interface ProgressRow {
-  attempt: number;
-  fraction: number | null;
-  note: string | null;
-  checkpoint: string | null;
-}
-
 export function report(context: Context, reports: readonly Report[]): boolean[] {
   return reports.map((one) => reportOne(context, one));
 }
 
-function reportOne(
-  { database, effects }: Context,
-  { jobId, attempt, workerId, progress, checkpoint }: Report,
-): boolean {
+function reportOne({ database, effects }: Context, { jobId, attempt, workerId, progress }: Report): boolean {
   if (database.get(sql.isHeld, jobId, attempt, workerId) === undefined) return false;
-  const before = database.get<ProgressRow>(sql.progress, jobId);
-  const same = before?.attempt === attempt ? before : undefined;
-  const kept = progress === undefined ? same : { fraction: progress.fraction, note: progress.text };
-  const value = checkpoint === undefined ? (before?.checkpoint ?? null) : JSON.stringify(checkpoint);
-  database.run(sql.setProgress, jobId, attempt, kept?.fraction ?? null, kept?.note ?? null, value);
+  database.run(sql.setProgress, jobId, attempt, progress.fraction, progress.text);
   effects.changedJob(jobId);
   return true;
-}
-
-/** Returns the checkpoint as JSON text. */
-export function checkpoint({ database }: Context, jobId: number): string | null {
-  return database.get<ProgressRow>(sql.progress, jobId)?.checkpoint ?? null;
 }

@@ -165,13 +165,26 @@ create table result (
   value text not null
 ) strict;
 
--- Progress of the latest attempt that reported any. checkpoint outlives the attempt: the next one continues from it.
+-- Progress of the latest attempt that reported any, and the last complete checkpoint of any attempt.
 create table progress (
   job_id integer primary key,
   attempt integer not null,
   fraction real,
   note text,
-  checkpoint text
+  checkpoint_upload integer,
+  checkpoint_kind text,
+  checkpoint_bytes integer,
+  checkpoint_attempt integer,
+  checkpoint_at integer
+) strict;
+
+-- Checkpoints in pieces. Pieces of an upload that progress does not name belong to one that is not complete.
+create table checkpoint (
+  job_id integer not null,
+  upload integer not null,
+  start integer not null,
+  data blob not null,
+  primary key (job_id, upload, start)
 ) strict;
 
 -- Output of attempts by byte offset.

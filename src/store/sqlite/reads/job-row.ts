@@ -1,5 +1,6 @@
 /** Rows of jobs as the threads send them, in the order of the columns in sql/read.ts, and their decoding. */
 
+import type { CheckpointKind } from '../../../core/checkpoint.ts';
 import type { Condition } from '../../../core/dag/conditions.ts';
 import type { ClaimedJob, Dependency, Job, JobSpec, Reason, RunContext, Status } from '../../../core/job.ts';
 import { type CutField, type ListedJob, listedJob } from '../../../core/job-filter.ts';
@@ -88,7 +89,7 @@ export function decodeJob(row: JobRow): Job {
     thrown: decodeThrown(thrown),
     reason,
     result: result === null ? null : JSON.parse(result),
-    progress: decodeProgress(progress, attempt),
+    ...decodeProgress(progress, attempt),
     dependsOn: decodeDependencies(dependsOn),
     workflowId,
     stepKey,
@@ -103,10 +104,18 @@ export function decodeThrown(text: string | null): Thrown | null {
   return text === null ? null : (JSON.parse(text) as Thrown);
 }
 
-function decodeProgress(text: string | null, currentAttempt: number): Job['progress'] {
-  if (text === null) return null;
-  const [attempt, fraction, note] = JSON.parse(text) as [number, number | null, string | null];
-  return attempt !== currentAttempt || fraction === null ? null : { fraction, text: note };
+const NO_PROGRESS = { progress: null, checkpoint: null };
+
+type ProgressRow = [attempt: number, fraction: number | null, note: string | null, ...checkpoint: CheckpointRow];
+type CheckpointRow = [kind: CheckpointKind, bytes: number, attempt: number, at: number] | [null, null, null, null];
+
+function decodeProgress(text: string | null, currentAttempt: number): Pick<Job, 'progress' | 'checkpoint'> {
+  if (text === null) return NO_PROGRESS;
+  const [attempt, fraction, note, ...[kind, bytes, writer, at]] = JSON.parse(text) as ProgressRow;
+  return {
+    progress: attempt !== currentAttempt || fraction === null ? null : { fraction, text: note },
+    checkpoint: kind === null ? null : { kind, bytes, attempt: writer, writtenAt: at },
+  };
 }
 
 function decodeDependencies(text: string): Dependency[] {

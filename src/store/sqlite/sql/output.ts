@@ -1,4 +1,4 @@
-/** Output, progress and checkpoints of attempts. */
+/** Output and progress of attempts. */
 
 import type { Twins } from '../../statements.ts';
 
@@ -15,6 +15,6 @@ export const outputSql = {
   isHeld: `select 1 as held from live where job_id = ?1 and attempt = ?2 and worker_id = ?3 and status = 'running'`,
   insertLog: `insert into log (job_id, attempt, start, data) values (?, ?, ?, ?) on conflict do nothing`,
   logEnd: `select start + length(data) as end from log where job_id = ?1 and attempt = ?2 order by start desc limit 1`,
-  progress: 'select attempt, fraction, note, checkpoint from progress where job_id = ?',
-  setProgress: `insert or replace into progress (job_id, attempt, fraction, note, checkpoint) values (?, ?, ?, ?, ?)`,
+  setProgress: `insert into progress (job_id, attempt, fraction, note) values (?, ?, ?, ?)
+    on conflict (job_id) do update set attempt = excluded.attempt, fraction = excluded.fraction, note = excluded.note`,
 } satisfies Twins<'output'>;

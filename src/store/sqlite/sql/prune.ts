@@ -40,6 +40,7 @@ export const pruneSql = {
   stillOldWorkflows: `select w.id from json_each(?1) i join workflow w on w.id = i.value
     where w.ended_at < iif(w.status = 'done', ?2, ?3) and ${nobodyWaits}`,
   pruneProgress: 'delete from progress where job_id in (select value from json_each(?))',
+  pruneCheckpoints: 'delete from checkpoint where job_id in (select value from json_each(?))',
   pruneGroups: 'delete from job_group where job_id in (select value from json_each(?))',
   pruneChildEdges: 'delete from edge where child_id in (select value from json_each(?))',
   pruneParentEdges: 'delete from edge where parent_id in (select value from json_each(?))',

@@ -60,7 +60,8 @@ const jobColumns = ({ spec, error, thrown, result, edges, cut }: Cuttable) => `
   iif(l.job_id is null, r.cancel_requested_at, l.cancel_requested_at),
   iif(l.status <> 'running', l.expires_at, null),
   r.exit_code, r.signal, ${error}, ${thrown}, r.reason, ${result},
-  (select json_array(p.attempt, p.fraction, p.note) from progress p where p.job_id = j.id),
+  (select json_array(p.attempt, p.fraction, p.note, p.checkpoint_kind, p.checkpoint_bytes, p.checkpoint_attempt, p.checkpoint_at)
+    from progress p where p.job_id = j.id),
   (select json_group_array(json_array(e.parent_id, e.condition)) from ${edges}),
   j.workflow_id, j.step_key, j.group_id, j.group_index, j.rerun_of, ${cut}`;
 

@@ -1,6 +1,9 @@
+import { byteText } from '../../../../src/api/byte-text.ts';
 import type { JobDetail } from '../../../../src/api/job.ts';
+import { API } from '../../data/place.ts';
 import { CopyButton } from '../../parts/copy.tsx';
 import { JsonTree } from '../../parts/json-tree.tsx';
+import { When } from '../../parts/when.tsx';
 import { durationText } from '../../words/duration.ts';
 import { visibleText } from '../../words/visible-text.ts';
 
@@ -33,6 +36,20 @@ export function Details({ job }: { job: JobDetail }) {
         </header>
         {job.result == null ? <p className="faint">None.</p> : <JsonTree value={job.result} label="Result" />}
       </section>
+      {job.checkpoint !== null && (
+        <section className="card">
+          <header className="card-head">
+            <h2>Checkpoint</h2>
+            <a href={`${API}/jobs/${job.id}/checkpoint`} download={`checkpoint-${job.id}`}>
+              Download
+            </a>
+          </header>
+          <p>
+            {byteText(job.checkpoint.bytes)}, written by attempt {job.checkpoint.attempt}{' '}
+            <When at={job.checkpoint.written_at} />
+          </p>
+        </section>
+      )}
       <section className="card">
         <h2>Settings</h2>
         <JsonTree label="Settings" value={settingsOf(job)} />

@@ -1,0 +1,44 @@
+import { once } from 'node:events';
+import { Command } from 'commander';
+import { routes } from '../../api/routes.ts';
+import { clientCommand, connect, jobId } from '../client-command.ts';
+import type { Connection } from '../connection.ts';
+import { CliError } from '../errors/cli-error.ts';
+import { EXIT } from '../errors/exit-code.ts';
+
+/** A job that runs may replace its checkpoint while it is read. */
+const TRIES = 5;
+
+/** `workron checkpoint …` */
+export function checkpointCommand(): Command {
+  return new Command('checkpoint')
+    .description('Read what the next attempt of a job continues from')
+    .addCommand(getCommand());
+}
+
+/** `workron checkpoint get ID > FILE` */
+function getCommand(): Command {
+  const command = clientCommand('get', 'Write the checkpoint of a job to standard output, byte for byte').argument(
+    '<id>',
+    'Job id',
+  );
+  return command.action(async (text: string) => {
+    const data = await read(connect(command), jobId(text));
+    if (!process.stdout.write(data)) await once(process.stdout, 'drain');
+  });
+}
+
+/** Nothing is written before all of it is there. */
+async function read(connection: Connection, id: string): Promise<Buffer> {
+  for (let tried = 1; ; tried += 1) {
+    const { body } = await connection.open(routes.readCheckpoint, { params: { id } });
+    const chunks: Uint8Array[] = [];
+    try {
+      for await (const chunk of body) chunks.push(chunk);
+      return Buffer.concat(chunks);
+    } catch (error) {
+      if (tried < TRIES) continue;
+      throw new CliError(EXIT.unreachable, `the connection broke: ${(error as Error).message}`);
+    }
+  }
+}

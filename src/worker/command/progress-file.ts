@@ -1,0 +1,26 @@
+/** The progress that a command writes to `$WORKRON_PROGRESS`: its last line is a fraction, and a text. */
+
+import { progressFrom } from '../../api/report.ts';
+import type { Progress } from '../../core/job.ts';
+import { readEnd } from './plain-file.ts';
+
+/** Longer lines are cut at their beginning, so that they say nothing. */
+const MAX_BYTES = 4 * 1024;
+const LINE = /^(\d+(?:\.\d+)?|\.\d+)(%?)(?:\s+(.*))?$/;
+
+/** Returns the progress in the last complete line; `null` if there is none, or if it is not `0.4 text` or `40% text`. */
+export function readProgress(path: string): Progress | null {
+  let text: string | null;
+  try {
+    text = readEnd(path, MAX_BYTES);
+  } catch {
+    return null;
+  }
+  const line = text
+    ?.split('\n')
+    .findLast((each) => each.trim() !== '')
+    ?.trim();
+  const [, number, percent, note] = LINE.exec(line ?? '') ?? [];
+  if (number === undefined) return null;
+  return progressFrom(percent === '%' ? Number(number) / 100 : Number(number), note || null);
+}

@@ -1,0 +1,28 @@
+/** The duration in `$WORKRON_RETRY_AFTER`: when a command wants to run again. */
+
+import { parseDuration } from '../../core/duration.ts';
+import { messageOf } from '../../core/error.ts';
+import { cleanText } from '../../core/text.ts';
+import { readEnd, removeFile } from './plain-file.ts';
+
+const MAX_BYTES = 1024;
+/** As long as a delay of a handler can be. */
+const MAX_MS = 365 * 86_400_000;
+
+/** Reads and removes the file. `null`: there is none; an error if it does not hold a duration. */
+export function takeRetryAfter(path: string): { delayMs: number } | { error: string } | null {
+  try {
+    const read = readEnd(path, MAX_BYTES);
+    if (read === null) return null;
+    removeFile(path);
+    const text = read.trim();
+    if (text === '') return null;
+    const delayMs = parseDuration(text);
+    if (delayMs !== undefined && delayMs <= MAX_MS) return { delayMs };
+    const got = JSON.stringify(cleanText(text.slice(0, 100)).toWellFormed());
+    return { error: `$WORKRON_RETRY_AFTER: expected a duration such as 30s, at most 365d, got ${got}` };
+  } catch (error) {
+    removeFile(path);
+    return { error: `$WORKRON_RETRY_AFTER ${messageOf(error)}` };
+  }
+}

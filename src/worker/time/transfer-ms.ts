@@ -1,0 +1,8 @@
+const ANSWER_MS = 15_000;
+/** The slowest connection that is waited for. */
+const BYTES_PER_MS = 256;
+
+/** How long to wait until so many bytes were sent and answered. */
+export function transferMs(bytes: number): number {
+  return ANSWER_MS + Math.ceil(bytes / BYTES_PER_MS);
+}

@@ -47,6 +47,7 @@ function callsOf(store: Store, lease: Lease, waitingId: number): ((signal: Abort
     (signal) => store.setQueue('default', { paused: true }, signal),
     (signal) => store.deleteQueue('default', signal),
     (signal) => store.registerWorker(aWorker(), signal),
+    (signal) => store.limitWorkers(0, signal),
     (signal) => store.workers(signal),
     (signal) => store.worker(workerId, signal),
     (signal) => store.drainWorker(workerId, signal),

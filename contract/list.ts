@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { DEFAULT_SPEC, type Job } from '../src/core/job.ts';
 import type { JobFilter } from '../src/core/job-filter.ts';
 import { type ListedJob, MAX_LISTED_LENGTH, MAX_LISTED_PARENTS } from '../src/core/job-filter.ts';
+import { WEBHOOK_HANDLER } from '../src/core/notify.ts';
 import type { Store } from '../src/store/store.ts';
 import { aJob, jobs } from './kit/builders.ts';
 import {
@@ -274,6 +275,19 @@ export function exerciseList(open: OpenStore): void {
     assert.deepEqual(await found(store, { error: 'such', newest: 1 }), []);
     assert.deepEqual(await found(store, { error: 'exit', text: 'no such' }), [failed.job.id]);
     assert.deepEqual(await found(store, { text: 'such file', statuses: ['pending'] }), [pending]);
+  });
+
+  test('list: does not look for text in the input of a webhook, which is not for readers', async ({ store }) => {
+    const input = { url: 'https://hooks.example/part', body: '{}', signature: 'SHA' };
+    const [webhook, other] = ids(
+      await submit(store, [
+        aJob({ command: null, handler: WEBHOOK_HANDLER, input, name: 'notify failed' }),
+        aJob({ command: null, handler: 'h', input }),
+      ]),
+    );
+    assert.deepEqual(await found(store, { text: 'hooks.example/PART' }), [other]);
+    assert.deepEqual(await found(store, { text: 'notify fai' }), [webhook]);
+    assert.deepEqual(await found(store, { text: 'hooks.example/part', statuses: ['pending'] }), [other]);
   });
 
   test('list: finds text ignoring case in any alphabet', async ({ store }) => {

@@ -33,6 +33,23 @@ export function exerciseWorkers(open: OpenStore): void {
     assert.deepEqual(await store.workers(forever), [worker]);
   });
 
+  test('workers: offline workers that hold nothing make room, the longest silent first', async ({ store, advance }) => {
+    const [first, second, holder] = [await register(store), await register(store), await claimOne(store, aJob())];
+    await store.leaveWorker(second.id, forever);
+    await advance(1_000);
+    const [third, online] = [await register(store), await register(store)];
+    await beat(store, first.id, []);
+    await store.leaveWorker(first.id, forever);
+    await store.leaveWorker(third.id, forever);
+    await store.leaveWorker(holder.workerId, forever);
+    const known = async () => new Set((await store.workers(forever)).map(({ id }) => id));
+    assert.equal(await store.limitWorkers(5, forever), 5, 'all fit');
+    assert.equal(await store.limitWorkers(4, forever), 4);
+    assert.deepEqual(await known(), new Set([first.id, holder.workerId, third.id, online.id]));
+    assert.equal(await store.limitWorkers(0, forever), 2, 'those that are online or hold jobs stay');
+    assert.deepEqual(await known(), new Set([holder.workerId, online.id]));
+  });
+
   test('workers: every registration gets a new id', async ({ store }) => {
     const all = await Promise.all(Array.from({ length: 5 }, () => register(store)));
     assert.equal(new Set(all.map(({ id }) => id)).size, 5);

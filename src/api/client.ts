@@ -21,7 +21,7 @@ import { readEvents } from './event-stream.ts';
 import type { Failures } from './failures.ts';
 import { fetchTransport } from './fetch-transport.ts';
 import type { Health, Readiness } from './health.ts';
-import { HttpClient, textChunks } from './http-client.ts';
+import { allPages, HttpClient, textChunks } from './http-client.ts';
 import type { Attempt, Job, JobDetail, JobPage, SubmittedJob } from './job.ts';
 import type { JobEditInput } from './job-edit.ts';
 import type { JobSubmissionInput } from './job-submission.ts';
@@ -260,8 +260,8 @@ export class Client {
     return this.#http.json(routes.editQueue, { params: { name }, body: edit, ...options });
   }
 
-  async workers(options: CallOptions = {}): Promise<Worker[]> {
-    return (await this.#http.json(routes.listWorkers, options)).items;
+  workers(options: CallOptions = {}): Promise<Worker[]> {
+    return allPages((cursor) => this.#http.json(routes.listWorkers, { query: { cursor }, ...options }));
   }
 
   drainWorker(id: string, options: CallOptions = {}): Promise<Worker> {

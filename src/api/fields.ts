@@ -15,9 +15,14 @@ export function text(longest: number) {
     .refine((value) => value.trim() !== '', 'must not be blank');
 }
 
-/** A name that is shown in tables and addresses: no control characters. */
+/** A name that is shown in tables and addresses: no control characters, and none that change the direction of what follows. */
 export function label(longest: number) {
-  return text(longest).refine((value) => !/\p{Cc}/u.test(value), 'must not contain control characters');
+  return text(longest)
+    .refine((value) => !/\p{Cc}/u.test(value), 'must not contain control characters')
+    .refine(
+      (value) => !/[\u202a-\u202e\u2066-\u2069]/.test(value),
+      'must not contain characters that turn the direction of text',
+    );
 }
 
 export function wholeNumber(least: number, most: number) {

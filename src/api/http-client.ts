@@ -203,3 +203,17 @@ function queryString(query: object = {}): string {
   }
   return params.size === 0 ? '' : `?${params.toString()}`;
 }
+
+/** Reads a list to its end, page by page. */
+export async function allPages<T>(
+  read: (cursor: string | undefined) => Promise<{ items: T[]; next_cursor: string | null }>,
+): Promise<T[]> {
+  const items: T[] = [];
+  let cursor: string | undefined;
+  for (;;) {
+    const page = await read(cursor);
+    items.push(...page.items);
+    if (page.next_cursor === null) return items;
+    cursor = page.next_cursor;
+  }
+}

@@ -10,8 +10,14 @@ export const BulkRequest = named(
   'BulkRequest',
   strict({
     action: z.enum(BULK_ACTIONS),
-    filter: JobFilter.meta({ description: 'The same filter as for the list of jobs; {} matches every job.' }),
+    filter: JobFilter.meta({
+      description: 'The same filter as for the list of jobs; {} matches every job, and needs all.',
+    }),
+    all: z.boolean().exactOptional().meta({ description: 'Needed with an empty filter: every job is meant.' }),
     dry_run: z.boolean().exactOptional().meta({ description: 'Only count the jobs that match.' }),
+  }).refine(({ filter, all, dry_run }) => all || dry_run || Object.keys(filter).length > 0, {
+    path: ['filter'],
+    message: 'an empty filter matches every job: send "all": true if that is meant',
   }),
 );
 export type BulkRequestInput = z.input<typeof BulkRequest>;

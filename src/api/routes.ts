@@ -42,7 +42,7 @@ import type { Stats, StatsQuery } from './stats.ts';
 import type { Backfill, NextTicks, NextTicksQuery, ScheduleRuns, TickListQuery, TickPage } from './tick.ts';
 import type { Timeline, TimelineQuery } from './timeline.ts';
 import type { MadeToken, RevokedTokens, TokenList, TokenRotationInput, TokenSubmissionInput } from './token.ts';
-import type { Worker, WorkerList } from './worker.ts';
+import type { Worker, WorkerListQuery, WorkerPage } from './worker.ts';
 import type {
   RerunRequestInput,
   Workflow,
@@ -131,7 +131,10 @@ export const routes = {
   listQueues: route('GET', '/queues', 'read').of<{ reply: Out<typeof QueueList> }>(),
   editQueue: route('PATCH', '/queues/:name', 'operate').of<{ body: QueueEdit; reply: Queue }>(),
   deleteQueue: route('DELETE', '/queues/:name', 'operate').of<{ reply: Empty }>(),
-  listWorkers: route('GET', '/workers', 'read').of<{ reply: Out<typeof WorkerList> }>(),
+  listWorkers: route('GET', '/workers', 'read').of<{
+    query: In<typeof WorkerListQuery>;
+    reply: Out<typeof WorkerPage>;
+  }>(),
   drainWorker: route('POST', '/workers/:id/drain', 'operate').of<{ body?: Empty; reply: Worker }>(),
   undrainWorker: route('POST', '/workers/:id/undrain', 'operate').of<{ body?: Empty; reply: Worker }>(),
   previewSchedule: route('POST', '/schedules/preview', 'read').of<{

@@ -2,8 +2,8 @@
 
 import { z } from 'zod';
 import { WORKER_STATES, type WorkerRow } from '../core/worker.ts';
-import { toInstant, wireId, wireInstant } from './fields.ts';
-import { itemsOf, named } from './schemas.ts';
+import { pageQuery, toInstant, wireId, wireInstant } from './fields.ts';
+import { named, pageOf, strict } from './schemas.ts';
 
 export const Worker = named(
   'Worker',
@@ -35,7 +35,10 @@ export const Worker = named(
 );
 export type Worker = z.output<typeof Worker>;
 
-export const WorkerList = named('WorkerList', itemsOf(Worker));
+/** By id, oldest first. */
+export const WorkerPage = named('WorkerPage', pageOf(Worker));
+
+export const WorkerListQuery = strict(pageQuery({ longestCursor: 256, example: 'YWZ0ZXI6MjAw' }));
 
 export function workerToWire(worker: WorkerRow): Worker {
   return {

@@ -1,9 +1,9 @@
-/** Turns signals into a shutdown in two steps: the first waits for running jobs, the second stops them. */
+/** Turns signals into a shutdown in steps: the first waits for running jobs, the second stops them, a third does not wait for that. */
 
 import type { Log } from '../ops/log.ts';
 
-/** With npm, one Ctrl-C arrives twice within a millisecond. Only a later signal counts as the second. */
-const SECOND_SIGNAL_AFTER_MS = 1_000;
+/** With npm, one Ctrl-C arrives twice within a millisecond. Only a later signal counts as the next. */
+const NEXT_SIGNAL_AFTER_MS = 1_000;
 
 export interface Shutdown extends Disposable {
   /** Begins the first step without a signal. */
@@ -18,15 +18,20 @@ export function listenForShutdown(log: Log): Shutdown {
   const drain = new AbortController();
   const stop = new AbortController();
   let firstAt: number | null = null;
+  let secondAt: number | null = null;
   const onSignal = (name: NodeJS.Signals) => {
     const now = performance.now();
     if (firstAt === null) {
       firstAt = now;
       log.info({ signal: name }, 'shutting down: running jobs finish first; signal again to stop them');
       drain.abort();
-    } else if (now - firstAt >= SECOND_SIGNAL_AFTER_MS) {
-      log.warn({ signal: name }, 'stopping running jobs now');
+    } else if (secondAt === null && now - firstAt >= NEXT_SIGNAL_AFTER_MS) {
+      secondAt = now;
+      log.warn({ signal: name }, 'stopping running jobs now; signal again to end without waiting for them');
       stop.abort();
+    } else if (secondAt !== null && now - secondAt >= NEXT_SIGNAL_AFTER_MS) {
+      log.error({ signal: name }, 'ending at once: the launcher stops what still runs');
+      process.exit(1);
     }
   };
   process.on('SIGTERM', onSignal);

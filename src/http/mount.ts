@@ -27,6 +27,7 @@ interface Mountable {
   version: string;
 }
 
+const OUTSIDE = 'There is nothing at this address\n';
 const METHODS = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'] as const;
 
 export async function mountServer(
@@ -37,13 +38,22 @@ export async function mountServer(
   const baseOf = (request: IncomingMessage) => bases.get(request) ?? prefix;
   const options = { scheduler, token: null, allowedHosts: [], trusted: true, log, version, baseOf };
   const server = await createServer(options).mount();
-  const below = (url: string) => (prefix !== '' && url.startsWith(prefix) ? url.slice(prefix.length) || '/' : url);
+  /** The path below the prefix; `undefined` if it is not below it. */
+  const below = (url: string): string | undefined => {
+    if (prefix === '') return url;
+    if (!url.startsWith(prefix)) return undefined;
+    const rest = url.slice(prefix.length);
+    if (rest === '' || rest.startsWith('?')) return `/${rest}`;
+    return rest.startsWith('/') ? rest : undefined;
+  };
   return {
     node(request, response) {
       const { originalUrl = request.url ?? '/' } = request as { originalUrl?: string };
       const whole = unread(request);
       if (whole === undefined) return refuseRead(response);
-      whole.url = below(request.url ?? '/');
+      const url = below(request.url ?? '/');
+      if (url === undefined) return refuseOutside(response);
+      whole.url = url;
       bases.set(whole, baseIn(originalUrl, whole.url));
       server.handle(whole, response);
     },
@@ -51,10 +61,12 @@ export async function mountServer(
       const { pathname, search, host } = new URL(request.url);
       const method = METHODS.find((known) => known === request.method);
       if (method === undefined) return new Response(null, { status: 405 });
+      const path = below(pathname);
+      if (path === undefined) return new Response(OUTSIDE, { status: 404, headers: { 'content-type': 'text/plain' } });
       const body = request.body === null ? undefined : Buffer.from(await request.arrayBuffer());
       const answer = await server.inject({
         method,
-        url: below(pathname) + search,
+        url: path + search,
         headers: { host, ...Object.fromEntries(request.headers) },
         payloadAsStream: true,
         signal: request.signal,
@@ -86,6 +98,11 @@ function baseIn(original: string, inner: string): string {
 
 function pathOf(url: string): string {
   return url.split('?', 1)[0] as string;
+}
+
+/** Answers a request for an address that is not the API's. */
+function refuseOutside(response: ServerResponse): void {
+  response.writeHead(404, { 'content-type': 'text/plain' }).end(OUTSIDE);
 }
 
 /** Answers a request whose body was read and not passed on by the host. */

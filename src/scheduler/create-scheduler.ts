@@ -1,7 +1,7 @@
 /** Builds a scheduler around one store. */
 
 import type { Clock, Random } from '../core/clock.ts';
-import { isWorkronError, messageOf } from '../core/error.ts';
+import { isWorkronError } from '../core/error.ts';
 import type { Log } from '../ops/log.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import { Rounds } from '../ops/rounds.ts';
@@ -74,7 +74,7 @@ export function createScheduler(options: SchedulerOptions): SchedulerParts {
     subscribe: (listener) => store.subscribe(listener),
     health: () => ({ instanceId, uptimeMs: clock.monotonicMs() - startedAt, stuck: rounds.stuck() }),
     ready: async (signal) =>
-      draining.signal.aborted ? { ready: false, problems: ['shutting down'] } : await readiness(store, signal),
+      draining.signal.aborted ? { ready: false, problems: ['shutting down'] } : await readiness({ store, log }, signal),
     metrics: (signal) => scrape(context, signal),
     countRequest: (route, status) => metrics.httpRequests.inc({ route, status }),
     drain: () => draining.abort(),
@@ -104,13 +104,17 @@ function contextOf({ store, clock, random, log, metrics, instanceId, notify }: S
   };
 }
 
-async function readiness(store: Store, signal: AbortSignal): Promise<Readiness> {
+async function readiness(
+  { store, log }: Pick<SchedulerContext, 'store' | 'log'>,
+  signal: AbortSignal,
+): Promise<Readiness> {
   try {
     await store.checkWritable(AbortSignal.any([signal, AbortSignal.timeout(READY_TIMEOUT_MS)]));
     return { ready: true, problems: [] };
   } catch (error) {
-    const reason = messageOf(error);
-    const problem = isWorkronError(error, 'store_full') ? reason : `the store does not answer: ${reason}`;
-    return { ready: false, problems: [problem] };
+    // Anybody may ask: neither the address of the database nor the path of a file is named.
+    log.warn({ error }, 'not ready');
+    const isFull = isWorkronError(error, 'store_full');
+    return { ready: false, problems: [isFull ? 'the disk of the store is full' : 'the store does not answer'] };
   }
 }

@@ -19,6 +19,12 @@ export interface ClusterStore {
   /** Registers a worker. Each call gives a new id. */
   registerWorker(worker: NewWorker, signal: AbortSignal): Promise<WorkerRow>;
 
+  /**
+   * Deletes workers that are offline and hold nothing, those that were silent for the longest time first, until at most `max` are
+   * known. Returns the number of those that are left, which may be more.
+   */
+  limitWorkers(max: number, signal: AbortSignal): Promise<number>;
+
   workers(signal: AbortSignal): Promise<WorkerRow[]>;
 
   worker(id: number, signal: AbortSignal): Promise<WorkerRow | undefined>;

@@ -144,6 +144,8 @@ export const TWINS = {
   workers: {
     insertWorker: 'Registers a worker.',
     workers: 'One worker or all, with the number of jobs that each runs.',
+    countWorkers: 'The number of known workers.',
+    crowdOutWorkers: 'Deletes the longest silent of the offline workers that hold nothing.',
     drainWorker:
       'Asks a worker to drain. Stored beside the state, so that it outlives an offline worker that comes back.',
     undrainWorker: 'Takes a drain back.',

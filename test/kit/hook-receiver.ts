@@ -44,3 +44,8 @@ export async function openHookReceiver(): Promise<HookReceiver> {
     },
   };
 }
+
+/** The text that the signature of a webhook is made of. */
+export function signedText({ headers, body }: Pick<Received, 'headers' | 'body'>): string {
+  return `${String(headers['x-workron-timestamp'])}.${String(headers['x-workron-delivery'])}.${body}`;
+}

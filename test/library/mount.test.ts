@@ -128,6 +128,19 @@ test('mount: the dashboard lives below the host’s own address, behind its log-
   assert.equal((await fetch(`${host.url}/admin/workron/ui/`)).status, 401);
 });
 
+test('mount: with a prefix, nothing is served outside of it', async () => {
+  await using workron = await open('memory:');
+  const { fetch: handle, node } = await workron.mount({ prefix: '/api/jobs' });
+  for (const path of ['/jobs', '/health', '/api/jobsx/health', '/api/jobshealth', '/api', '/']) {
+    assert.equal((await handle(new Request(`http://app.example${path}`))).status, 404, path);
+  }
+  assert.equal((await handle(new Request('http://app.example/api/jobs/health'))).status, 200);
+  assert.equal((await handle(new Request('http://app.example/api/jobs?x=1'))).status, 200);
+  await using server = await listening(node);
+  assert.equal((await fetch(`${server.url}/health`)).status, 404);
+  assert.equal((await fetch(`${server.url}/api/jobs/health`)).status, 200);
+});
+
 test('mount: in Fastify, with a prefix: bodies, addresses in answers, streams, and the page at any depth', async () => {
   buildPage();
   await using workron = await open('memory:', { log: 'silent' });

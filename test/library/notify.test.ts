@@ -5,7 +5,7 @@ import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
 import { job, open } from '../../src/index.ts';
 import { eventually } from '../kit/eventually.ts';
-import { openHookReceiver } from '../kit/hook-receiver.ts';
+import { openHookReceiver, signedText } from '../kit/hook-receiver.ts';
 import { openTestServer } from '../kit/http.ts';
 
 function failing(webhook: string) {
@@ -43,7 +43,10 @@ test('notify: the targets of the job, the submission and the installation are no
     [`/installation ${own.id}`, `/installation ${other.id}`, `/job ${own.id}`, `/submission ${other.id}`].sort(),
   );
   for (const { body, headers } of receiver.received) {
-    assert.equal(headers['x-workron-signature'], `sha256=${createHmac('sha256', 'hush').update(body).digest('hex')}`);
+    assert.equal(
+      headers['x-workron-signature'],
+      `sha256=${createHmac('sha256', 'hush').update(signedText({ headers, body })).digest('hex')}`,
+    );
     assert.match(body, /https:\/\/jobs\.example\//);
   }
 });

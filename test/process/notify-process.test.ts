@@ -6,7 +6,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { eventually } from '../kit/eventually.ts';
-import { openHookReceiver } from '../kit/hook-receiver.ts';
+import { openHookReceiver, signedText } from '../kit/hook-receiver.ts';
 import { api, startWorkron, temporaryFolder } from '../kit/workron-process.ts';
 
 interface Detail {
@@ -65,7 +65,7 @@ notify-allow-private: [127.0.0.1]
   const told = new Set(receiver.received.map(({ body }) => (JSON.parse(body) as { job: { id: string } }).job.id));
   assert.deepEqual(told, new Set(jobs));
   for (const { body, headers } of receiver.received) {
-    const expected = createHmac('sha256', 'hush').update(body).digest('hex');
+    const expected = createHmac('sha256', 'hush').update(signedText({ headers, body })).digest('hex');
     assert.equal(headers['x-workron-signature'], `sha256=${expected}`);
   }
   await assert.rejects(

@@ -40,6 +40,21 @@ describe('signals', { concurrency: 2 }, () => {
     assert.equal(await up.exited, 0);
   });
 
+  test('a third signal ends the process without waiting for a command that ignores SIGTERM', {
+    timeout: 60_000,
+  }, async () => {
+    await using folder = await temporaryFolder();
+    await using up = await startWorkron({ args: ['up', '--port', '0', '--db-url', 'memory:'] });
+    const command = `trap '' TERM INT; touch ${folder.path}/on; while :; do sleep 1; done`;
+    await api(up.url, '/jobs', { command, kill_grace: '1h' });
+    await started(folder.path);
+    for (let signals = 0; signals < 3; signals += 1) {
+      up.signal('SIGTERM');
+      if (signals < 2) await new Promise((resolve) => setTimeout(resolve, 1_200));
+    }
+    assert.equal(await up.exited, 1);
+  });
+
   test('not ready while it drains; a second signal stops the job, which is given back uncharged', {
     timeout: 60_000,
   }, async () => {

@@ -77,14 +77,14 @@ test('notify: every target that selects failures is notified, with the details o
   const [first, second, ...more] = await messages();
   assert.deepEqual(more, []);
 
-  const { url, body, signature } = (first as Job).input as Record<string, string>;
+  const { url, body, delivery, timestamp, signature } = (first as Job).input as Record<string, string>;
   assert.deepEqual([first?.handler, url], ['workron.webhook', HOOK]);
   assert.equal(
     signature,
-    `sha256=${createHmac('sha256', 'hush')
-      .update(body as string)
-      .digest('hex')}`,
+    `sha256=${createHmac('sha256', 'hush').update(`${timestamp}.${delivery}.${body}`).digest('hex')}`,
   );
+  assert.match(delivery as string, /^\d+\.failed$/);
+  assert.equal(timestamp, String(Math.floor(Date.parse(bodyOf(first).at) / 1_000)));
   const { event, text, job: about, links } = bodyOf(first);
   assert.deepEqual([event, text], ['failed', `nightly (job ${job.id}) failed: exit 7`]);
   assert.deepEqual([about.id, about.status, about.reason, about.error], [String(job.id), 'failed', 'fatal', 'exit 7']);

@@ -43,6 +43,16 @@ describe('launcher', { concurrency: 2 }, () => {
       assert.deepEqual(pidsOf(line), []);
     });
 
+    test(promise('a process without parent, session and environment of the command ends with it'), async () => {
+      await using commands = await TestLauncher.open(mode);
+      const line = longSleep();
+      const { exitCode } = await commands.run(
+        `(env -i setsid ${line} >/dev/null 2>&1 </dev/null &); (env -i setsid sh -c '${line}; :' >/dev/null 2>&1 &); sleep 0.3`,
+      );
+      assert.equal(exitCode, 0);
+      assert.deepEqual(pidsOf(line), []);
+    });
+
     test(promise('SIGTERM is heard, and there is time to clean up'), async () => {
       await using commands = await TestLauncher.open(mode);
       const line = longSleep();

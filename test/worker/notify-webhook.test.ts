@@ -32,13 +32,15 @@ test('webhook: the body goes out as it was signed, and 2xx is a delivery', async
   const body = '{"event":"failed","text":"ä"}';
   const url = `${receiver.url}/hook?x=1`;
   const [signed, plain] = await outcomes([
-    { url, body, signature: 'sha256=abc' },
+    { url, body, delivery: '7.failed', timestamp: '1700000000', signature: 'sha256=abc' },
     { url, body, signature: null },
   ]);
   assert.deepEqual([kind(signed), kind(plain)], ['succeeded', 'succeeded']);
   const [first, second] = receiver.received;
   assert.deepEqual([first?.path, first?.body], ['/hook?x=1', body]);
   assert.equal(first?.headers['x-workron-signature'], 'sha256=abc');
+  assert.equal(first?.headers['x-workron-delivery'], '7.failed');
+  assert.equal(first?.headers['x-workron-timestamp'], '1700000000');
   assert.equal(first?.headers['content-type'], 'application/json');
   assert.equal(first?.headers['user-agent'], 'workron/1.2.3');
   assert.equal(second?.headers['x-workron-signature'], undefined);

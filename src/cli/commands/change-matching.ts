@@ -19,6 +19,8 @@ const VERBS = {
 interface MatchingChange {
   action: 'cancel' | 'retry';
   filter: Filter;
+  /** True if every job is meant, without a filter. */
+  all: boolean;
   dryRun: boolean;
   /** Do not ask. */
   yes: boolean;
@@ -26,9 +28,9 @@ interface MatchingChange {
 }
 
 export async function changeMatching(connection: Connection, change: MatchingChange): Promise<void> {
-  const { action, filter, dryRun, output } = change;
+  const { action, filter, all, dryRun, output } = change;
   if (!dryRun && !(await isConfirmed(connection, change))) return note('nothing was changed');
-  const body = { action, filter, dry_run: dryRun };
+  const body = { action, filter, ...(all && { all }), dry_run: dryRun };
   const answer = await connection.json(routes.bulkJobs, { body });
   if (answer.operation === null) {
     if (output.json) printData(answer, output.json);

@@ -57,15 +57,21 @@ function changeCommand(action: JobAction): Command {
     .usage('[flags] ID…   or   [flags] status:failed queue:mail …')
     .argument('[id...]', 'Job ids; or a filter such as status:failed, or flags that say which jobs');
   addFilterFlags(command)
+    .option('--all', 'Every job')
     .option('--dry-run', 'Only say how many jobs the flags match')
     .option('-y, --yes', 'Do not ask on a terminal');
-  return command.action(async (texts: string[], options: { dryRun?: boolean; yes?: boolean }) => {
+  return command.action(async (texts: string[], options: { all?: boolean; dryRun?: boolean; yes?: boolean }) => {
     // An id has no colon; every term of a filter but text to search for has one.
     const isTyped = texts.some((text) => text.includes(':'));
     const filter = filterFrom(command, isTyped ? texts : []);
-    const filtered = Object.values(filter).some((value) => value !== undefined);
+    const isNarrowed = Object.values(filter).some((value) => value !== undefined);
+    if (options.all && isNarrowed) throw usageError('--all means every job; leave it out or the filter');
+    const filtered = isNarrowed || options.all === true;
     if (filtered === (texts.length > 0 && !isTyped)) {
-      throw usageError('expected job ids, or flags or a filter that say which jobs', `workron ${action.name} 12 13`);
+      throw usageError(
+        'expected job ids, or flags or a filter that say which jobs; --all for every job',
+        `workron ${action.name} 12 13`,
+      );
     }
     if (options.dryRun && !filtered) throw usageError('--dry-run goes with flags or a filter that say which jobs');
     const output = outputOf(command);
@@ -73,6 +79,7 @@ function changeCommand(action: JobAction): Command {
       return changeMatching(connect(command), {
         action: action.name,
         filter,
+        all: options.all === true,
         dryRun: options.dryRun ?? false,
         yes: options.yes ?? false,
         output,

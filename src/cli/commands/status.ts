@@ -8,6 +8,7 @@ import { clientCommand, connect, outputOf, print, printData } from '../client-co
 import { EXIT } from '../errors/exit-code.ts';
 import { oneLine, styled } from '../output/style.ts';
 import { span } from '../output/when.ts';
+import { listWorkers } from './workers.ts';
 
 interface Status {
   health: Health;
@@ -36,10 +37,10 @@ export function statusCommand(): Command {
     const ask = <T>(answer: Promise<T>): Promise<T | null> => (ready.ready ? answer : answer.catch(() => null));
     const [queues, workers, cluster] = await Promise.all([
       ask(connection.json(routes.listQueues, call)),
-      ask(connection.json(routes.listWorkers, call)),
+      ask(listWorkers(connection, call)),
       ask(connection.json(routes.readCluster, call)),
     ]);
-    const status: Status = { health, ready, queues: queues?.items ?? null, workers: workers?.items ?? null, cluster };
+    const status: Status = { health, ready, queues: queues?.items ?? null, workers, cluster };
     const { json } = outputOf(command);
     if (json) printData(status, json);
     else print(describe(status));

@@ -1,7 +1,9 @@
 import type { Command } from 'commander';
+import { allPages } from '../../api/http-client.ts';
 import { routes } from '../../api/routes.ts';
 import type { Worker } from '../../api/worker.ts';
 import { clientCommand, connect, listCommand, outputOf, print, printData, refuseExtra } from '../client-command.ts';
+import type { Connection } from '../connection.ts';
 import { listText } from '../output/list.ts';
 import { oneLine } from '../output/style.ts';
 import type { Column } from '../output/table.ts';
@@ -25,13 +27,17 @@ const COLUMNS: readonly Column<Worker>[] = [
 
 const LISTING = { columns: COLUMNS, id: ({ id }: Worker) => id, none: 'no workers' };
 
+/** Returns all workers, from as many pages as needed. */
+export function listWorkers(connection: Connection, call: { timeoutMs?: number } = {}): Promise<Worker[]> {
+  return allPages((cursor) => connection.json(routes.listWorkers, { ...call, query: { cursor } }));
+}
+
 /** `workron workers`: lists them; `drain` makes one finish its jobs, `undrain` lets it take jobs again. */
 export function workersCommand(): Command {
   const command = listCommand('workers', 'List workers; drain them and bring them back');
   command.allowExcessArguments().action(async () => {
     refuseExtra(command);
-    const { items } = await connect(command).json(routes.listWorkers);
-    print(listText(items, LISTING, outputOf(command)));
+    print(listText(await listWorkers(connect(command)), LISTING, outputOf(command)));
   });
   return command.addCommand(drainCommand()).addCommand(undrainCommand());
 }

@@ -9,6 +9,7 @@ import { CliError } from '../errors/cli-error.ts';
 import { EXIT } from '../errors/exit-code.ts';
 import { note } from '../errors/report.ts';
 import type { StatusLine } from '../output/status-line.ts';
+import { TerminalText } from '../output/terminal-text.ts';
 import { Persistence } from './persist.ts';
 
 /** The server sends something every five seconds. After this time without any byte, the connection is dead. */
@@ -23,28 +24,30 @@ interface LogRequest {
   attempt?: number | undefined;
   /** The number of last lines to print of the existing output. */
   tail?: number | undefined;
+  /** True to write the bytes to a terminal as they are. */
+  raw?: boolean | undefined;
   signal?: AbortSignal;
   /** A line on the same terminal. */
   line?: StatusLine;
 }
 
-/** Prints the existing output, byte for byte. */
+/** Prints the existing output: byte for byte, but for a terminal without what it would obey. */
 export async function printLog(connection: Connection, request: LogRequest): Promise<void> {
   const response = await connection.open(routes.readLogs, {
     params: { id: request.id },
     query: { attempt: request.attempt },
     headers: { accept: 'text/plain' },
   });
-  const writer = new LogWriter(request.tail);
+  const writer = new LogWriter(request);
   for await (const bytes of response.body) await writer.write(bytes);
-  await writer.flush();
+  await writer.end();
 }
 
 /** Prints output until the job has ended. Resumes where it stopped after the server was unreachable. */
 export async function followLog(connection: Connection, request: LogRequest): Promise<void> {
   const following = new Following(connection, request);
   while (!(await following.persistence.call(() => following.once(), request.signal)));
-  await following.writer.flush();
+  await following.writer.end();
 }
 
 class Following {
@@ -58,7 +61,7 @@ class Following {
   constructor(connection: Connection, request: LogRequest) {
     this.#connection = connection;
     this.#request = request;
-    this.writer = new LogWriter(request.tail, request.line);
+    this.writer = new LogWriter(request);
   }
 
   /** Reads one stream. Returns true if the job has ended. */
@@ -123,10 +126,13 @@ class LogWriter {
   #held: Buffer = Buffer.alloc(0);
   #timer: NodeJS.Timeout | undefined;
   readonly #line: StatusLine | undefined;
+  /** `null` if bytes are written as they are. */
+  readonly #text: TerminalText | null;
 
-  constructor(tail: number | undefined, line?: StatusLine) {
+  constructor({ tail, raw, line }: LogRequest) {
     this.#tail = tail ?? null;
     this.#line = line;
+    this.#text = process.stdout.isTTY && !raw ? new TerminalText() : null;
   }
 
   async write(data: string | Uint8Array): Promise<void> {
@@ -145,9 +151,16 @@ class LogWriter {
     if (held.length > 0) await this.#print(held);
   }
 
+  /** Writes all that was kept or held back. */
+  async end(): Promise<void> {
+    await this.flush();
+    const rest = this.#text?.end() ?? '';
+    if (rest !== '') await write(rest);
+  }
+
   async #print(data: string | Uint8Array): Promise<void> {
     this.#line?.makeRoom(data.at(-1) === '\n' || data.at(-1) === NEWLINE);
-    await write(data);
+    await write(this.#text === null ? data : this.#text.push(data));
   }
 }
 

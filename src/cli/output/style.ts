@@ -33,14 +33,14 @@ export function stateFormat(status: string): Format {
   return STATES[status as Status]?.format ?? 'reset';
 }
 
-/** Text from jobs on one line, without control characters. */
+/** Text from jobs on one line, without control characters and direction overrides. */
 export function oneLine(text: string): string {
   // oxlint-disable-next-line no-control-regex
-  return text.replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ').trim();
+  return text.replace(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]+/g, ' ').trim();
 }
 
 /** Like `oneLine`, but keeps line breaks. */
 export function harmless(text: string): string {
   // oxlint-disable-next-line no-control-regex
-  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]+/g, ' ').trimEnd();
+  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]+/g, ' ').trimEnd();
 }

@@ -23,12 +23,12 @@ export const outputHandlers = {
     query: LogQuery,
     long: true,
     replies: { 200: { type: 'text/plain' } },
-    async handle({ scheduler, params, query, headers, streams, signal }) {
+    async handle({ scheduler, params, query, headers, streams, remoteAddress, signal }) {
       const id = pathId(params);
       const only = query.attempt !== undefined;
       // Before the first byte: an unknown job must still become a 404.
       const job = await scheduler.wait(id, 0, signal);
-      const slot = streams.take();
+      const slot = streams.take(remoteAddress);
       if (wantsEvents(headers.accept)) {
         const from = resumeAt(headers['last-event-id']) ?? { attempt: query.attempt ?? null, from: 0 };
         const items = followLog(scheduler, { id, ...from, only }, signal);

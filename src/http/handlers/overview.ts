@@ -106,10 +106,14 @@ export const overviewHandlers = {
     long: true,
     query: EventsQuery,
     replies: { 200: { type: SSE_TYPE, schema: Event } },
-    handle({ events, headers, query, streams, signal }) {
+    handle({ events, headers, query, streams, remoteAddress, signal }) {
       // A browser that reconnects sends the header, and repeats the query of its first request.
       const lastEventId = String(headers['last-event-id'] ?? query.after ?? '');
-      return { status: 200, type: SSE_TYPE, chunks: releaseAfter(streams.take(), events.stream(lastEventId, signal)) };
+      return {
+        status: 200,
+        type: SSE_TYPE,
+        chunks: releaseAfter(streams.take(remoteAddress), events.stream(lastEventId, signal)),
+      };
     },
   }),
 };

@@ -5,23 +5,31 @@ import { Heartbeat, HeartbeatAnswer, leaseToWire } from '../../api/heartbeat.ts'
 import { Gone, Left, PROTOCOL, Registered, Registration, workerFromWire } from '../../api/registration.ts';
 import { routes } from '../../api/routes.ts';
 import { anything, nothing } from '../../api/schemas.ts';
-import { Worker, WorkerList, workerToWire } from '../../api/worker.ts';
+import { Worker, WorkerListQuery, WorkerPage, workerToWire } from '../../api/worker.ts';
 import { WorkronError } from '../../core/error.ts';
 import { systemClock } from '../../ops/clock.ts';
 import { Wake } from '../../ops/wake.ts';
 import type { Scheduler } from '../../scheduler/scheduler.ts';
 import { authorizeWorker, claimableQueues } from '../authorize.ts';
 import { releaseAfter } from '../concurrency-limit.ts';
+import { afterFrom, toNameCursor } from '../cursor.ts';
 import { type Call, handler } from '../handler.ts';
 import { pathId } from '../path-id.ts';
 import { HEARTBEAT_MS, SSE_TYPE, sseComment, sseEvent } from '../sse.ts';
 
+const MAX_PAGE_SIZE = 200;
+
 export const workerHandlers = {
   listWorkers: handler(routes.listWorkers, {
-    summary: 'List the known workers and what they can run',
-    replies: { 200: WorkerList },
-    async handle({ scheduler, signal }) {
-      return { status: 200, json: { items: (await scheduler.workers(signal)).map(workerToWire) } };
+    summary: 'List the known workers and what they can run, by id',
+    query: WorkerListQuery,
+    replies: { 200: WorkerPage },
+    async handle({ scheduler, query: { limit = MAX_PAGE_SIZE, cursor }, signal }) {
+      const after = Number(afterFrom(cursor) ?? 0);
+      const known = (await scheduler.workers(signal)).filter(({ id }) => id > after).sort((a, b) => a.id - b.id);
+      const items = known.slice(0, limit);
+      const next = known.length > limit ? String(items.at(-1)?.id) : null;
+      return { status: 200, json: { items: items.map(workerToWire), next_cursor: toNameCursor(next) } };
     },
   }),
 

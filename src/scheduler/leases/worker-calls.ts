@@ -1,6 +1,7 @@
 /** The calls of workers: register, claim jobs, renew leases, report. */
 
 import type { CheckpointContent, CheckpointInfo } from '../../core/checkpoint.ts';
+import { WorkronError } from '../../core/error.ts';
 import type { ClaimedJob } from '../../core/job.ts';
 import type { HeartbeatAnswer, HeartbeatRequest, LeaseRef, Report } from '../../core/lease.ts';
 import type { Settlement } from '../../core/outcome.ts';
@@ -12,6 +13,9 @@ import { readCheckpoint, type WrittenCheckpoint, writeCheckpoint } from './check
 import { claim } from './claim.ts';
 import { reclaimFromGone } from './reclaim.ts';
 import { type SettleAnswer, settle } from './settle.ts';
+
+/** More workers than any installation has. Beyond, offline ones are forgotten, and then registrations are refused. */
+const MAX_WORKERS = 10_000;
 
 export interface WorkerCalls {
   register(worker: NewWorker, signal: AbortSignal): Promise<WorkerRow>;
@@ -45,7 +49,12 @@ interface WorkerCallOptions {
 export function workerCallsOf(context: SchedulerContext, { leaseMs, stopped }: WorkerCallOptions): WorkerCalls {
   const { store } = context;
   return {
-    register: (worker, signal) => store.registerWorker(worker, signal),
+    async register(worker, signal) {
+      if ((await store.limitWorkers(MAX_WORKERS - 1, signal)) >= MAX_WORKERS) {
+        throw new WorkronError('overloaded', `${MAX_WORKERS} workers are online already`, { retryAfterMs: 30_000 });
+      }
+      return await store.registerWorker(worker, signal);
+    },
     claim: ({ waitMs, ...request }, signal) =>
       claim(context, { ...request, waitMs: Math.min(waitMs, leaseMs) }, { signal, stopped }),
     endClaimWait: (workerId, claimSeq) => context.claimWaits.end(workerId, claimSeq),

@@ -20,7 +20,11 @@ const PRIORITY = 1_000;
 interface WebhookInput {
   url: string;
   body: string;
-  /** `null` if the installation has no secret. */
+  /** Identifies the message: the same for every attempt to deliver it. */
+  delivery: string;
+  /** Seconds since 1970 at which it was written. */
+  timestamp: string;
+  /** Of `timestamp.delivery.body`; `null` if the installation has no secret. */
   signature: string | null;
 }
 
@@ -89,8 +93,11 @@ export function messageJob(
 /** Signed here, so that workers do not need the secret. */
 function webhookInput(url: string, payload: NotifyPayload, secret: string | null): WebhookInput {
   const body = JSON.stringify(payload);
-  const signature = secret === null ? null : `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
-  return { url, body, signature };
+  const delivery = `${payload.id}.${payload.event}`;
+  const timestamp = String(Math.floor(Date.parse(payload.at) / 1_000));
+  const signed = `${timestamp}.${delivery}.${body}`;
+  const signature = secret === null ? null : `sha256=${createHmac('sha256', secret).update(signed).digest('hex')}`;
+  return { url, body, delivery, timestamp, signature };
 }
 
 /** The payload as environment variables of a command. */

@@ -36,9 +36,15 @@ export interface Forest {
   left(root: Root): Left[];
 }
 
-/** `enclosed`: all listed processes are children of this launcher, in its own PID namespace. */
-export function createForest(enclosed: boolean): Forest {
-  return hasProcessTable ? new ProcessForest(enclosed) : new GroupForest();
+interface ForestOptions {
+  /** All listed processes are children of this launcher, in its own PID namespace. */
+  enclosed: boolean;
+  /** Processes whose parent has ended become children of this launcher. */
+  adopts: boolean;
+}
+
+export function createForest(options: ForestOptions): Forest {
+  return hasProcessTable ? new ProcessForest(options) : new GroupForest();
 }
 
 /** Used where processes cannot be listed: only the process group is known. */
@@ -59,11 +65,12 @@ interface Known {
 
 /**
  * A process belongs to a tree by its session or group, by its parent, or by the mark in its environment. Once
- * attributed, it stays so whatever it does. In a PID namespace, a process that shed all three must still be ours: such
- * a stray counts to every tree that existed when it was found, and ends with the last of them.
+ * attributed, it stays so whatever it does. A process that shed all three must still be ours in a PID namespace, or if the
+ * launcher has adopted it or its parent: such a stray counts to every tree that existed when it was found, and ends with the
+ * last of them.
  */
 class ProcessForest implements Forest {
-  readonly #enclosed: boolean;
+  readonly #options: ForestOptions;
   readonly #roots = new Map<number, Root>();
   readonly #byPid = new Map<number, Root>();
   readonly #byMark = new Map<string, Root>();
@@ -71,8 +78,8 @@ class ProcessForest implements Forest {
   readonly #members = new Map<number, Set<number>>();
   readonly #strays = new Map<number, Set<number>>();
 
-  constructor(enclosed: boolean) {
-    this.#enclosed = enclosed;
+  constructor(options: ForestOptions) {
+    this.#options = options;
   }
 
   add(root: Root): void {
@@ -131,8 +138,12 @@ class ProcessForest implements Forest {
     this.#known.set(pid, entry);
     entry.root = this.#rootOf(pid, stat);
     if (entry.root !== null) this.#members.get(entry.root)?.add(pid);
-    else if (this.#enclosed && !stat.zombie) this.#strays.set(pid, new Set(this.#roots.keys()));
+    else if (this.#isStray(stat) && !stat.zombie) this.#strays.set(pid, new Set(this.#roots.keys()));
     return entry.root;
+  }
+
+  #isStray({ parent }: ProcessStat): boolean {
+    return this.#options.enclosed || (this.#options.adopts && (parent === process.pid || this.#strays.has(parent)));
   }
 
   #rootOf(pid: number, stat: ProcessStat): number | null {

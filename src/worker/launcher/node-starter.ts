@@ -5,6 +5,8 @@ import { statSync } from 'node:fs';
 import type { Shell, ShellStarter } from './shell-starter.ts';
 
 export const nodeStarter: ShellStarter = {
+  // Node reaps only what it started.
+  adopts: false,
   start({ command, cwd, env, outputFd }, onExit) {
     const child = spawn('/bin/sh', ['-c', command], {
       stdio: ['ignore', outputFd, outputFd],

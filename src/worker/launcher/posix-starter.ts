@@ -21,6 +21,7 @@ const SET_SESSION = 0x80;
 const READ_ONLY = 0;
 const DO_NOT_WAIT = 1;
 const ANY_CHILD = -1;
+const PR_SET_CHILD_SUBREAPER = 36;
 
 const FUNCTIONS = {
   getpid: { arguments: [], return: 'int32' },
@@ -35,6 +36,7 @@ const FUNCTIONS = {
   posix_spawn_file_actions_addopen: { arguments: ['buffer', 'int32', 'string', 'int32', 'uint32'], return: 'int32' },
   posix_spawn_file_actions_adddup2: { arguments: ['buffer', 'int32', 'int32'], return: 'int32' },
   posix_spawn_file_actions_addchdir_np: { arguments: ['buffer', 'string'], return: 'int32' },
+  prctl: { arguments: ['int32', 'int64'], return: 'int32' },
   waitpid: { arguments: ['int32', 'buffer', 'int32'], return: 'int32' },
 } as const;
 
@@ -64,6 +66,7 @@ class PosixStarter implements ShellStarter {
   readonly #pid = memory(POINTER_BYTES);
   readonly #status = memory(POINTER_BYTES);
   readonly #running = new Map<number, OnShellExit>();
+  readonly adopts: boolean;
 
   constructor(c: Functions, addressOf: (block: Buffer) => bigint) {
     this.#c = c;
@@ -74,6 +77,7 @@ class PosixStarter implements ShellStarter {
     must(c.posix_spawnattr_setsigmask(this.#attributes, none));
     // Node ignores SIGPIPE, but a shell must not. `sigfillset` would leave out the two signals reserved for threads.
     must(c.posix_spawnattr_setsigdefault(this.#attributes, none.fill(0xff)));
+    this.adopts = c.prctl(PR_SET_CHILD_SUBREAPER, 1n) === 0;
     process.on('SIGCHLD', () => this.#collect());
   }
 

@@ -14,6 +14,8 @@ export interface Shell {
 export type OnShellExit = (exitCode: number | null, signal: string | null) => void;
 
 export interface ShellStarter {
+  /** True if processes whose parent has ended become children of this process, which then reaps them. */
+  readonly adopts: boolean;
   /**
    * Returns the pid, or throws. `onExit` is called once, when the shell was reaped, and never before `start` returns.
    */

@@ -46,7 +46,7 @@ export class Supervisor {
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
-    this.#forest = createForest(options.enclosed);
+    this.#forest = createForest({ enclosed: options.enclosed, adopts: options.starter.adopts });
     this.#pipes = new OutputPipes(options.folder);
     // If the worker itself runs as a command, both marks must be set.
     const outer = options.env[TREE_MARK];

@@ -17,6 +17,8 @@ interface WebhookOptions {
 interface Message {
   url: string;
   body: string;
+  delivery: string | null;
+  timestamp: string | null;
   signature: string | null;
 }
 
@@ -30,11 +32,12 @@ export function webhookHandler(options: WebhookOptions): Handler {
 }
 
 function messageOf(input: unknown): Message {
-  const { url, body, signature } = (input ?? {}) as Partial<Message>;
+  const { url, body, delivery, timestamp, signature } = (input ?? {}) as Partial<Message>;
   if (typeof url !== 'string' || typeof body !== 'string' || !/^https?:/.test(url) || !URL.canParse(url)) {
     throw new Fatal('expected an input such as {"url": "https://example.com/hook", "body": "{}", "signature": null}');
   }
-  return { url, body, signature: typeof signature === 'string' ? signature : null };
+  const textOf = (value: unknown) => (typeof value === 'string' && /^[\x21-\x7e]{1,256}$/.test(value) ? value : null);
+  return { url, body, delivery: textOf(delivery), timestamp: textOf(timestamp), signature: textOf(signature) };
 }
 
 function post(message: Message, context: HandlerContext, options: WebhookOptions): Promise<number> {
@@ -54,6 +57,8 @@ function post(message: Message, context: HandlerContext, options: WebhookOptions
       'user-agent': `workron/${options.version}`,
       'x-workron-job': String(context.jobId),
       'x-workron-attempt': String(context.attempt),
+      ...(message.delivery === null ? {} : { 'x-workron-delivery': message.delivery }),
+      ...(message.timestamp === null ? {} : { 'x-workron-timestamp': message.timestamp }),
       ...(message.signature === null ? {} : { 'x-workron-signature': message.signature }),
     },
   };

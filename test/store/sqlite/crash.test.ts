@@ -56,7 +56,7 @@ test('sqlite: a full disk is told as such, costs nothing acknowledged, and passe
   ]);
   assert.equal(report.failure, 'store_full');
   assert.equal(report.goesOn, true);
-  assert.match(report.ready[0]?.problems.join() ?? '', /^The disk that holds \S+ is full; free space/);
+  assert.match(report.ready[0]?.problems.join() ?? '', /^the disk of the store is full$/);
   assert.deepEqual(report.ready[1], { ready: true, problems: [] });
 });
 

@@ -19,6 +19,7 @@ import {
 import {
   drainWorker,
   leaveWorker,
+  limitWorkers,
   registerWorker,
   retireWorkers,
   undrainWorker,
@@ -80,6 +81,7 @@ export const writes = {
   setQueue,
   deleteQueue,
   registerWorker,
+  limitWorkers,
   drainWorker,
   undrainWorker,
   leaveWorker,

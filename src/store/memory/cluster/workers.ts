@@ -17,6 +17,13 @@ export function registerWorker(tables: Tables, profile: NewWorker): WorkerRow {
   return rowOf(tables, worker);
 }
 
+export function limitWorkers(tables: Tables, max: number): number {
+  const idle = [...tables.workers.values()].filter(({ id, offline }) => offline && tables.live.countHeldBy(id) === 0);
+  idle.sort((a, b) => a.seenAt - b.seenAt || a.id - b.id);
+  for (const { id } of idle.slice(0, Math.max(0, tables.workers.size - max))) tables.workers.delete(id);
+  return tables.workers.size;
+}
+
 export function workers(tables: Tables): WorkerRow[] {
   return [...tables.workers.values()].map((worker) => rowOf(tables, worker));
 }

@@ -6,6 +6,7 @@ import {
   listedJob,
   MAX_LISTED_LENGTH,
 } from '../../../core/job-filter.ts';
+import { WEBHOOK_HANDLER } from '../../../core/notify.ts';
 import { type Entry, endOf } from '../base/entry.ts';
 import { isAhead } from '../base/live.ts';
 import { jobOf, type Tables } from '../base/tables.ts';
@@ -152,6 +153,8 @@ function speaksOf(entry: Entry, text: string): boolean {
   const wanted = text.toLowerCase();
   const texts = [entry.spec.name, entry.spec.command, endOf(entry).error];
   if (texts.some((part) => part?.toLowerCase().includes(wanted))) return true;
-  const input = entry.spec.input === null ? undefined : JSON.stringify(entry.spec.input);
+  // The input of a webhook is not for readers.
+  const isHidden = entry.spec.input === null || entry.spec.handler === WEBHOOK_HANDLER;
+  const input = isHidden ? undefined : JSON.stringify(entry.spec.input);
   return input?.toLowerCase().replaceAll(' ', '').includes(wanted.replaceAll(' ', '')) ?? false;
 }

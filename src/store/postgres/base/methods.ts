@@ -20,6 +20,7 @@ import {
 import {
   drainWorker,
   leaveWorker,
+  limitWorkers,
   registerWorker,
   retireWorkers,
   undrainWorker,
@@ -121,6 +122,7 @@ export const methods = {
   setQueue,
   deleteQueue,
   registerWorker,
+  limitWorkers,
   workers,
   worker,
   drainWorker,

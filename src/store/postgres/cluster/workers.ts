@@ -47,6 +47,14 @@ export async function registerWorker(context: Context, worker: NewWorker, signal
   return row;
 }
 
+export async function limitWorkers({ database, sql }: Context, max: number, signal: AbortSignal): Promise<number> {
+  const count = async () => (await database.query<{ count: number }>(sql.countWorkers, [], signal))[0]?.count ?? 0;
+  const before = await count();
+  if (before <= max) return before;
+  await database.transaction(signal, (session) => session.query(sql.crowdOutWorkers, [before - max]));
+  return await count();
+}
+
 export function workers(context: Context, signal: AbortSignal): Promise<WorkerRow[]> {
   return readWorkers(context, null, signal);
 }

@@ -2,6 +2,7 @@
 
 import { isTerminal, STATUSES, type Status } from '../../../core/job.ts';
 import type { JobFilter, ListedJob } from '../../../core/job-filter.ts';
+import { WEBHOOK_HANDLER } from '../../../core/notify.ts';
 import { CREATION_SLACK_MS, endWith } from '../../list-bounds.ts';
 import type { Context } from '../base/context.ts';
 import type { Statement } from '../base/database.ts';
@@ -237,7 +238,8 @@ function textSearch(
     holds('j.name'),
     holds(`j.spec ->> 'command'`),
     // Most commands have no input: it is looked for before it is folded.
-    `(j.spec ? 'input' and position(replace(${wanted}, ' ', '') in replace(${folded(`j.spec ->> 'input'`)}, ' ', '')) > 0)`,
+    // The input of a webhook is not for readers.
+    `(j.spec ? 'input' and j.kind <> '${WEBHOOK_HANDLER}' and position(replace(${wanted}, ' ', '') in replace(${folded(`j.spec ->> 'input'`)}, ' ', '')) > 0)`,
   ].join(' or ');
   const orInJob = errorOnly ? '' : `${inJob} or `;
   return {

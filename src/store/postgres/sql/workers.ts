@@ -14,6 +14,10 @@ export function workersSql(s: string) {
     workers: `select w.id, w.name, w.state, w.attachment, w.instance_id, w.lease_ms, w.registered_at, w.seen_at, w.profile,
         (select count(distinct l.job_id) from ${heldIn(s)} and c.worker_id = w.id) as running
       from ${s}.worker w where $1::integer is null or w.id = $1 order by w.id`,
+    countWorkers: `select count(*) as count from ${s}.worker`,
+    crowdOutWorkers: `delete from ${s}.worker where id = any(array(
+      select w.id from ${s}.worker w where w.state = 'offline' and not exists (select 1 from ${heldIn(s)} and c.worker_id = w.id)
+      order by w.seen_at, w.id limit $1::bigint))`,
     /** Stored beside the state, for a worker that goes offline and comes back. */
     drainWorker: `update ${s}.worker set profile = profile || '{"draining": true}',
         state = case when state = 'online' then 'draining' else state end

@@ -8,7 +8,15 @@ import { prune } from '../cluster/prune.ts';
 import { deleteQueue, setQueue } from '../cluster/queues.ts';
 import { addStats } from '../cluster/stats.ts';
 import { createToken, pruneTokens, revokeToken, rotateToken, touchTokens, validTokens } from '../cluster/tokens.ts';
-import { drainWorker, leaveWorker, registerWorker, retireWorkers, undrainWorker, worker } from '../cluster/workers.ts';
+import {
+  drainWorker,
+  leaveWorker,
+  limitWorkers,
+  registerWorker,
+  retireWorkers,
+  undrainWorker,
+  worker,
+} from '../cluster/workers.ts';
 import { adopt } from '../graph/adopt.ts';
 import { cascade } from '../graph/cascade.ts';
 import { expand } from '../graph/expand.ts';
@@ -69,6 +77,7 @@ const writes = {
   setQueue,
   deleteQueue,
   registerWorker,
+  limitWorkers,
   drainWorker,
   undrainWorker,
   leaveWorker,

@@ -27,6 +27,14 @@ export function registerWorker(context: Context, wanted: NewWorker): WorkerRow {
   return worker(context, id) as WorkerRow;
 }
 
+export function limitWorkers({ database }: Context, max: number): number {
+  const count = () => database.get<{ count: number }>(sql.countWorkers)?.count ?? 0;
+  const before = count();
+  if (before <= max) return before;
+  database.run(sql.crowdOutWorkers, before - max);
+  return count();
+}
+
 export function workers({ database }: Context): WorkerRow[] {
   return database.all<StoredWorker>(sql.workers, null).map(decode);
 }

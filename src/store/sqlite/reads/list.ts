@@ -2,6 +2,7 @@
 
 import { isTerminal, type Status } from '../../../core/job.ts';
 import type { JobFilter } from '../../../core/job-filter.ts';
+import { WEBHOOK_HANDLER } from '../../../core/notify.ts';
 import { CREATION_SLACK_MS, endWith } from '../../list-bounds.ts';
 import type { Context } from '../base/context.ts';
 import type { Database, Param } from '../base/database.ts';
@@ -170,7 +171,7 @@ interface TextSearchInput {
 /** Finds the text in name, command or error, and without spaces in the input, whatever the case. */
 function textSearch({ text, newest, seeksRun }: TextSearchInput): TextSearch {
   const wanted = text.toLowerCase();
-  const places = ['j.name', `j.spec ->> 'command'`, 'r.error', `replace(j.spec ->> 'input', ' ', '')`];
+  const places = ['j.name', `j.spec ->> 'command'`, 'r.error', READABLE_INPUT];
   const texts = [wanted, wanted, wanted, wanted.replaceAll(' ', '')];
   const pattern = roughPattern(wanted);
   const error = mayHaveError({ pattern, newest, seeksRun });
@@ -197,6 +198,9 @@ function mayHaveError({ pattern, newest, seeksRun }: Omit<TextSearchInput, 'text
     params: [...(newest === undefined ? [] : [newest]), pattern],
   };
 }
+
+/** Without spaces. The input of a webhook is not for readers. */
+const READABLE_INPUT = `replace(iif(j.kind = '${WEBHOOK_HANDLER}', null, j.spec ->> 'input'), ' ', '')`;
 
 /** SQLite compares ASCII quickly; only other text is passed to our function. */
 function holds(place: string): string {

@@ -8,6 +8,11 @@ export const workersSql = {
   workers: `select w.id, w.name, w.state, w.attachment, w.instance_id, w.lease_ms, w.registered_at, w.seen_at, w.profile,
       (select count(*) from live l where l.status = 'running' and l.worker_id = w.id) as running
     from worker w where ?1 is null or w.id = ?1 order by w.id`,
+  countWorkers: 'select count(*) as count from worker',
+  crowdOutWorkers: `delete from worker where id in (
+    select w.id from worker w where w.state = 'offline'
+      and not exists (select 1 from live l where l.status = 'running' and l.worker_id = w.id)
+    order by w.seen_at, w.id limit ?1)`,
   /** Stored in the profile too: an offline worker that comes back still has to drain. */
   drainWorker: `update worker set state = iif(state = 'offline', state, 'draining'),
       profile = json_set(profile, '$.draining', json('true'))

@@ -1,0 +1,38 @@
+/** Output of jobs for a terminal: colours and line breaks stay, everything else that a terminal would obey is made visible. */
+
+/** `ESC [ … m` sets colours and styles. */
+const OBEYED =
+  // oxlint-disable-next-line no-control-regex
+  /(\u001b\[[0-9;:]{0,32}m)|[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
+/** The beginning of a colour, at the end of a chunk. */
+// oxlint-disable-next-line no-control-regex
+const UNFINISHED = /\u001b(\[[0-9;:]{0,32})?$/;
+
+/** Takes output in chunks that may end within a character or within a colour. */
+export class TerminalText {
+  readonly #decoder = new TextDecoder();
+  #held = '';
+
+  push(data: string | Uint8Array): string {
+    const bytes = typeof data === 'string' ? Buffer.from(data) : data;
+    const text = this.#held + this.#decoder.decode(bytes, { stream: true });
+    this.#held = UNFINISHED.exec(text)?.[0] ?? '';
+    return visible(text.slice(0, text.length - this.#held.length));
+  }
+
+  /** Returns what was held back. */
+  end(): string {
+    const rest = this.#held + this.#decoder.decode();
+    this.#held = '';
+    return visible(rest);
+  }
+}
+
+function visible(text: string): string {
+  return text.replaceAll(OBEYED, (found, colour: string | undefined) => {
+    if (colour !== undefined) return colour;
+    const code = found.charCodeAt(0);
+    if (code < 0x20) return String.fromCharCode(0x2400 + code);
+    return code === 0x7f ? '␡' : '�';
+  });
+}

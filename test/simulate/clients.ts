@@ -76,9 +76,11 @@ export class Clients {
         await this.#untilDone((scheduler) => scheduler.resumeSchedule(op.name, NEVER));
         return;
       }
-      case 'drain': {
+      case 'drain':
+      case 'undrain': {
         const { workerId } = this.#world.workers[op.worker] ?? {};
-        if (workerId != null) await this.#once((scheduler) => scheduler.drainWorker(workerId, NEVER));
+        const act = op.type === 'drain' ? 'drainWorker' : 'undrainWorker';
+        if (workerId != null) await this.#once((scheduler) => scheduler[act](workerId, NEVER));
       }
     }
   }
@@ -151,6 +153,13 @@ export class Clients {
   async openQueues(): Promise<void> {
     for (const queue of new Set(this.#world.plan.ops.flatMap((op) => (op.type === 'queue' ? [op.queue] : [])))) {
       await this.#once((scheduler) => scheduler.setQueue(queue, { paused: false }, NEVER)).catch(ignore);
+    }
+  }
+
+  /** Brings the workers back that were drained. */
+  async undrainWorkers(): Promise<void> {
+    for (const { workerId } of this.#world.workers) {
+      if (workerId !== null) await this.#once((scheduler) => scheduler.undrainWorker(workerId, NEVER)).catch(ignore);
     }
   }
 

@@ -20,6 +20,8 @@ export interface Fate {
 
 /** How long a call waits for a store that does not answer at all. */
 const HANG_MS = 5_000;
+/** Messages of a stalled connection arrive within this time after it. */
+const STALLED_MS = 2_000;
 
 export class Conditions {
   readonly #plan: Plan;
@@ -45,6 +47,7 @@ export class Conditions {
   isTroubled(target: number): boolean {
     return (
       this.#of('cut').some((fault) => fault.target === target) ||
+      this.#of('stall').some((fault) => fault.target === target) ||
       this.#of('lossy').some((fault) => fault.target === target)
     );
   }
@@ -81,13 +84,15 @@ export class Conditions {
         .filter((fault) => fault.target === target)
         .map((fault) => fault.share),
     );
+    const stalled = this.#of('stall').filter((fault) => fault.target === target);
+    const stallMs = Math.max(0, ...stalled.map(({ at, forMs }) => at + forMs - sender.time.now));
     const suffers = chance.happens(share);
     const how = chance.pick(['request', 'answer', 'delay', 'again'] as const);
     const late = () => (suffers && how === 'delay' ? chance.int(100, this.#plan.leaseMs) : 0);
     return {
       request: cut || (suffers && how === 'request') ? 'lost' : 'arrives',
       answer: suffers && how === 'answer' ? 'lost' : 'arrives',
-      requestMs: this.#latencyMs(chance) + late(),
+      requestMs: this.#latencyMs(chance) + late() + (stallMs === 0 ? 0 : stallMs + chance.int(0, STALLED_MS)),
       answerMs: this.#latencyMs(chance) + late(),
       giveUpMs: cut || chance.happens(0.5) ? Number.POSITIVE_INFINITY : this.#latencyMs(chance),
       againMs: suffers && how === 'again' ? chance.int(0, this.#plan.leaseMs) : null,

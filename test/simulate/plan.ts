@@ -45,7 +45,7 @@ export type Op = { at: number } & (
     }
   | { type: 'run_schedule'; name: string }
   | { type: 'pause_schedule'; name: string; forMs: number }
-  | { type: 'drain'; worker: number }
+  | { type: 'drain' | 'undrain'; worker: number }
 );
 
 export interface UniquePlan {
@@ -61,6 +61,8 @@ export type Fault = { at: number; forMs: number } & (
   /** The share of messages of this worker, or of the clients (-1), that suffer. */
   | { type: 'lossy'; target: number; share: number }
   | { type: 'cut'; target: number }
+  /** Messages arrive when it is over, in any order, whether or not their sender still waits for an answer. */
+  | { type: 'stall'; target: number }
   | { type: 'store_away'; hangs: boolean }
   | { type: 'store_slow'; upToMs: number }
   | { type: 'store_lossy'; share: number }
@@ -162,7 +164,11 @@ function opsOf(chance: Chance, base: Base): Op[] {
     });
   }
   if (chance.happens(0.5)) addSchedule(chance, base, ops);
-  if (chance.happens(0.1)) ops.push({ type: 'drain', worker: chance.int(0, base.workers.length - 1), at: at() });
+  if (chance.happens(0.1)) {
+    const drain = { worker: chance.int(0, base.workers.length - 1), at: at() };
+    ops.push({ type: 'drain', ...drain });
+    if (chance.happens(0.5)) ops.push({ type: 'undrain', ...drain, at: drain.at + chance.int(0, leaseMs) });
+  }
   return ops.sort((a, b) => a.at - b.at);
 }
 
@@ -215,7 +221,7 @@ function jobPlan(chance: Chance, leaseMs: number): JobPlan {
 export function behaviourOf(plan: Plan, token: string, attempt: number): Behaviour {
   const chance = new Chance(plan.seed).fork(`${token}/${attempt}`);
   const runMs = chance.happens(0.3)
-    ? chance.int(plan.leaseMs / 2, plan.leaseMs * 2)
+    ? chance.int(plan.leaseMs / 2, plan.leaseMs * 3)
     : chance.happens(0.5)
       ? chance.int(0, 50)
       : chance.int(50, 4_000);
@@ -235,7 +241,7 @@ function faultsOf(chance: Chance, base: Base): Fault[] {
     return chance.pick<Fault>([
       { type: 'crash_worker', target: worker, at, forMs },
       { type: 'lose_machine', target: worker, at, forMs },
-      { type: 'freeze_worker', target: worker, at, forMs },
+      { type: 'freeze_worker', target: worker, at, forMs: chance.happens(0.5) ? forMs : forMs + leaseMs },
       { type: 'stop_worker', target: worker, at, forMs },
       { type: 'crash_scheduler', target: scheduler, at, forMs },
       { type: 'freeze_scheduler', target: scheduler, at, forMs },
@@ -247,6 +253,7 @@ function faultsOf(chance: Chance, base: Base): Fault[] {
         forMs: forMs * 2,
       },
       { type: 'cut', target: worker, at, forMs },
+      { type: 'stall', target: worker, at, forMs },
       { type: 'store_away', hangs: chance.happens(0.5), at, forMs },
       { type: 'store_slow', upToMs: chance.pick([300, 3_000]), at, forMs },
       { type: 'store_lossy', share: chance.pick([0.05, 0.2]), at, forMs },

@@ -54,6 +54,7 @@ async function settleDown(world: World, clients: Clients): Promise<void> {
     // Calls of the faulty time may still arrive, and undo this.
     clients.run(() => clients.openQueues());
     clients.run(() => clients.endSchedules());
+    clients.run(() => clients.undrainWorkers());
     await time.runUntil(time.now + CHECK_EVERY_MS, failed);
     if (witness.progress !== progress) since = time.now;
     progress = witness.progress;

@@ -1,4 +1,4 @@
-/** Plants each fault of teeth.ts in a copy of the tree and looks for a seed that finds it. */
+/** Plants each fault of teeth.ts in a copy of the tree and looks for a seed that finds it, and finds nothing without it. */
 
 import { spawn } from 'node:child_process';
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
@@ -36,7 +36,7 @@ export async function runTeeth(wanted: readonly string[]): Promise<number> {
   return found === chosen.length ? 0 : 1;
 }
 
-async function firstSeed(tooth: Tooth): Promise<{ seed: number | null; rule?: string }> {
+async function firstSeed(tooth: Tooth): Promise<Found> {
   const copy = await mkdtemp(join(tmpdir(), 'workron-tooth-'));
   try {
     for (const part of ['src', 'test/simulate', 'test/mutants', 'package.json']) {
@@ -47,10 +47,27 @@ async function firstSeed(tooth: Tooth): Promise<{ seed: number | null; rule?: st
       const path = join(copy, edit.file);
       await writeFile(path, plantIn(await readFile(path, 'utf8'), edit));
     }
-    const args = ['test/simulate/run.ts', '--first', '--seeds', `1-${MAX_SEEDS}`];
-    const child = spawn(process.execPath, args, { cwd: copy, stdio: ['ignore', 'pipe', 'inherit'] });
-    return JSON.parse(await text(child.stdout)) as { seed: number | null; rule?: string };
+    for (let from = 1; from <= MAX_SEEDS; ) {
+      const found = await firstOf(copy, from, MAX_SEEDS);
+      if (found.seed === null) return found;
+      // The fault is found only if the same seed passes without it.
+      if ((await firstOf(root, found.seed, found.seed)).seed === null) return found;
+      console.log(`seed ${found.seed} breaks a rule without a planted fault, too (${found.rule})`);
+      from = found.seed + 1;
+    }
+    return { seed: null };
   } finally {
     await rm(copy, { recursive: true, force: true });
   }
+}
+
+interface Found {
+  seed: number | null;
+  rule?: string;
+}
+
+async function firstOf(cwd: string, from: number, to: number): Promise<Found> {
+  const args = ['test/simulate/run.ts', '--first', '--seeds', `${from}-${to}`];
+  const child = spawn(process.execPath, args, { cwd, stdio: ['ignore', 'pipe', 'inherit'] });
+  return JSON.parse(await text(child.stdout)) as Found;
 }

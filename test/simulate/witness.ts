@@ -79,6 +79,11 @@ export class Witness {
     return job.tick === null ? (job.name?.split(' ')[0] ?? '') : `${job.tick.schedule} ${job.tick.scheduledFor}`;
   }
 
+  /** True if a worker without contact lets this job finish. */
+  finishes(id: number): boolean {
+    return this.#known.get(id)?.job.onDisconnect === 'finish';
+  }
+
   /** A person may have retried this job. */
   retried(id: number): void {
     this.#retried.add(id);

@@ -127,6 +127,7 @@ export class WorkerProcess {
       random: Math.random,
       log: this.#world.logOf(part),
       handlers: { work: this.#handler(name) },
+      staysDrained: this.attachedTo !== null,
       launch: async () => (this.#launcher = this.#newLauncher(name, part)),
     });
     this.#worker = worker;
@@ -184,7 +185,8 @@ export class WorkerProcess {
     return (input, context) => {
       const { jobId, attempt } = context;
       const behaviour = this.#behaviour(jobId, attempt);
-      const begun = { jobId, attempt, worker: name, kind: 'handler' as const, exclusive: !behaviour.ignoresStop };
+      const exclusive = !behaviour.ignoresStop && !this.#world.witness.finishes(jobId);
+      const begun = { jobId, attempt, worker: name, kind: 'handler' as const, exclusive };
       const execution = this.#began(begun);
       const result = { jobId, attempt };
       if (input === 'instant') {

@@ -126,6 +126,7 @@ export class World {
         return this.#scheduler(fault).thaw();
       case 'lossy':
       case 'cut':
+      case 'stall':
         if (fault.target >= 0) this.#worker(fault).troubledAt = this.time.now;
     }
   }

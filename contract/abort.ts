@@ -34,6 +34,7 @@ function callsOf(store: Store, lease: Lease, waitingId: number): ((signal: Abort
     (signal) => store.count({}, 10, signal),
     (signal) => store.attempts(jobId, signal),
     (signal) => store.countAhead(jobId, 10, signal),
+    (signal) => store.outlook(waitingId, signal),
     (signal) => store.appendLogs([{ jobId, attempt, workerId, offset: 0, data: Buffer.from('x') }], signal),
     (signal) => store.readLog({ jobId, attempt, from: 0, maxBytes: 10 }, signal),
     (signal) =>

@@ -37,6 +37,7 @@ import { exercisePrune } from './prune.ts';
 import { exerciseQueues } from './queues.ts';
 import { exerciseRaces } from './races.ts';
 import { exerciseReopen } from './reopen.ts';
+import { exerciseReservations } from './reservations.ts';
 import { exerciseRunContext } from './run-context.ts';
 import { exerciseRunSchedule } from './run-schedule.ts';
 import { exerciseRunStates } from './run-states.ts';
@@ -61,6 +62,7 @@ const THEMES = [
   exerciseTurns,
   exercisePrefetch,
   exerciseLanes,
+  exerciseReservations,
   exerciseQueues,
   exerciseHeartbeat,
   exerciseSettle,

@@ -29,7 +29,7 @@ export function exerciseWorkers(open: OpenStore): void {
     const { id, registeredAt, seenAt, ...rest } = worker;
     assert.ok(id > 0);
     assert.equal(registeredAt, seenAt);
-    assert.deepEqual(rest, { ...profile, state: 'online', running: 0 });
+    assert.deepEqual(rest, { ...profile, state: 'online', running: 0, used: {}, reserved: null });
     assert.deepEqual(await store.workers(forever), [worker]);
   });
 

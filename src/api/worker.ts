@@ -1,9 +1,22 @@
 /** Workers on the wire. */
 
 import { z } from 'zod';
-import { WORKER_STATES, type WorkerRow } from '../core/worker.ts';
+import { type WorkerReservation as CoreReservation, WORKER_STATES, type WorkerRow } from '../core/worker.ts';
 import { pageQuery, toInstant, wireId, wireInstant } from './fields.ts';
 import { named, pageOf, strict } from './schemas.ts';
+
+const WorkerReservation = named(
+  'WorkerReservation',
+  z
+    .object({
+      job_id: wireId,
+      resources: z.record(z.string(), z.number()).meta({ description: 'What the job needs.' }),
+      starts_at: wireInstant.nullable().meta({
+        description: 'When the job is expected to start at the latest; null if a run without a known end comes first.',
+      }),
+    })
+    .meta({ description: 'The job for which the worker holds what becomes free.' }),
+);
 
 export const Worker = named(
   'Worker',
@@ -27,7 +40,9 @@ export const Worker = named(
     commands: z.boolean(),
     handlers: z.array(z.string()),
     tags: z.array(z.string()),
-    resources: z.record(z.string(), z.number()),
+    resources: z.record(z.string(), z.number()).meta({ description: 'The total capacity by name.' }),
+    used: z.record(z.string(), z.number()).meta({ description: 'What its running jobs take of it.' }),
+    reserved: WorkerReservation.nullable(),
     lease: z.number().meta({ description: 'Milliseconds.' }),
     registered_at: wireInstant,
     last_heartbeat: wireInstant,
@@ -59,8 +74,18 @@ export function workerToWire(worker: WorkerRow): Worker {
     handlers: [...worker.handlers],
     tags: [...worker.tags],
     resources: { ...worker.resources },
+    used: { ...worker.used },
+    reserved: worker.reserved === null ? null : reservationToWire(worker.reserved),
     lease: worker.leaseMs,
     registered_at: toInstant(worker.registeredAt),
     last_heartbeat: toInstant(worker.seenAt),
+  };
+}
+
+function reservationToWire({ jobId, resources, startsAt }: CoreReservation): Worker['reserved'] {
+  return {
+    job_id: String(jobId),
+    resources: { ...resources },
+    starts_at: startsAt === null ? null : toInstant(startsAt),
   };
 }

@@ -1,5 +1,7 @@
 /** Workers as the store records them. */
 
+import type { StoredReservation } from './capacity.ts';
+
 export const WORKER_STATES = ['online', 'draining', 'offline'] as const;
 
 export interface NewWorker {
@@ -33,4 +35,13 @@ export interface WorkerRow extends NewWorker {
   seenAt: number;
   /** The number of jobs leased to the worker. */
   running: number;
+  /** What these jobs take of its resources. */
+  used: Readonly<Record<string, number>>;
+  /** The job for which it holds what becomes free; `null` if there is none. */
+  reserved: WorkerReservation | null;
+}
+
+export interface WorkerReservation extends Pick<StoredReservation, 'jobId' | 'startsAt'> {
+  /** What the job needs. */
+  resources: Readonly<Record<string, number>>;
 }

@@ -32,7 +32,10 @@ export interface StartOptions {
   commands?: boolean;
   /** Tags of this worker. Jobs can require them. */
   tags?: readonly string[];
-  /** The worker's capacity, such as `{ gpu: 1 }`. Running jobs take what they ask for. */
+  /**
+   * The worker's capacity, such as `{ gpu: 1 }`. Running jobs take what they ask for. `cpu` and `memory_mb` are those of the
+   * machine unless they are given.
+   */
   resources?: Readonly<Record<string, number>>;
   /** The worker's name as people see it. Default: host and pid. */
   name?: string;

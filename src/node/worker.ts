@@ -11,6 +11,7 @@ import { listOf } from '../worker/webhook/private-address.ts';
 import { webhookHandler } from '../worker/webhook/webhook.ts';
 import { Worker } from '../worker/worker.ts';
 import { newInstanceId } from './instance-id.ts';
+import { machineResources } from './machine.ts';
 import { version } from './version.ts';
 
 interface NodeWorkerOptions extends Omit<WorkerProfile, 'name' | 'handlers'>, Pick<Settings, 'pidNamespace'> {
@@ -28,10 +29,11 @@ interface NodeWorkerOptions extends Omit<WorkerProfile, 'name' | 'handlers'>, Pi
 
 export function createWorker(options: NodeWorkerOptions): Worker {
   const { source, log, name, webhooks, metrics, pidNamespace, staysDrained, ...profile } = options;
+  const resources = { ...machineResources(), ...profile.resources };
   const handlers = { [WEBHOOK_HANDLER]: webhooks, ...options.handlers };
   const worker = new Worker({
     source,
-    profile: { ...profile, name: name ?? newInstanceId(), handlers: Object.keys(handlers) },
+    profile: { ...profile, resources, name: name ?? newInstanceId(), handlers: Object.keys(handlers) },
     clock: systemClock,
     random: Math.random,
     log,

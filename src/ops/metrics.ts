@@ -49,6 +49,7 @@ export class Metrics {
     'queue',
   ]);
   readonly workers = this.#gauge('workron_workers', 'Registered workers by state', ['state']);
+  readonly reservations = this.#gauge('workron_reservations', 'Workers that hold resources for a job', []);
   readonly slots = this.#gauge('workron_worker_slots', 'Slots of online workers, taken and free', ['state']);
   readonly leader = this.#gauge('workron_leader', '1 if this instance leads the duty, else 0', ['duty']);
   readonly ticks = this.#counter('workron_schedule_ticks_total', 'Ticks of schedules by verdict', ['verdict']);

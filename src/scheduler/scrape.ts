@@ -8,7 +8,8 @@ export async function scrape(
   signal: AbortSignal,
 ): Promise<{ contentType: string; body: string }> {
   const { metrics } = context.telemetry;
-  for (const gauge of [metrics.queueJobs, metrics.oldestPending, metrics.workers, metrics.slots]) gauge.reset();
+  for (const gauge of [metrics.queueJobs, metrics.oldestPending, metrics.workers, metrics.slots, metrics.reservations])
+    gauge.reset();
   try {
     const [queues, workers, now] = await Promise.all([
       context.store.queues(signal),
@@ -25,6 +26,7 @@ export async function scrape(
     for (const state of ['online', 'draining', 'offline'] as const) {
       metrics.workers.set({ state }, workers.filter((worker) => worker.state === state).length);
     }
+    metrics.reservations.set({}, workers.filter(({ reserved }) => reserved !== null).length);
     const online = workers.filter(({ state }) => state !== 'offline');
     const taken = online.reduce((sum, { running }) => sum + running, 0);
     const slots = online.reduce((sum, worker) => sum + worker.slots, 0);

@@ -2,6 +2,7 @@
 
 import type { Attempt, Job } from '../core/job.ts';
 import type { JobFilter, ListedJob } from '../core/job-filter.ts';
+import type { Outlook } from '../core/outlook.ts';
 
 export interface ReadStore {
   /** Returns the jobs with these ids, in that order; unknown ids are left out. */
@@ -21,4 +22,10 @@ export interface ReadStore {
 
   /** The number of claimable jobs before this one in its queue, counted up to `atMost`. */
   countAhead(jobId: number, atMost: number, signal: AbortSignal): Promise<number>;
+
+  /**
+   * What the next claim of each worker would do with a claimable job, without making it: one entry per worker that is online, not
+   * silent, and could run the job if it were idle. Empty for any other job.
+   */
+  outlook(jobId: number, signal: AbortSignal): Promise<Outlook[]>;
 }

@@ -3,6 +3,7 @@
  * defaults. Both databases store the same.
  */
 
+import type { RunTimes } from '../core/capacity.ts';
 import { type ClaimedJob, DEFAULT_SPEC, type JobSpec } from '../core/job.ts';
 
 export interface SpecColumns {
@@ -166,6 +167,21 @@ function setStored(spec: JobSpec, stored: StoredSpec): void {
     const property = PROPERTY_OF.get(key);
     if (property !== undefined) (spec as unknown as Record<string, unknown>)[property] = stored[key];
   }
+}
+
+/** How long a run can take, as statements read it from a stored spec; `null` for defaults. */
+export interface StoredTimes {
+  timeout_ms: number | null;
+  kill_grace_ms: number | null;
+  on_disconnect: JobSpec['onDisconnect'] | null;
+}
+
+export function timesOf(stored: StoredTimes | undefined): RunTimes {
+  return {
+    timeoutMs: stored?.timeout_ms ?? DEFAULT_SPEC.timeoutMs,
+    killGraceMs: stored?.kill_grace_ms ?? DEFAULT_SPEC.killGraceMs,
+    onDisconnect: stored?.on_disconnect ?? DEFAULT_SPEC.onDisconnect,
+  };
 }
 
 /** The unique key of a job, which is stored beside its spec. */

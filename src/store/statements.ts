@@ -35,6 +35,15 @@ export const TWINS = {
   claim: {
     countRunning: 'The number of running jobs of a queue, without groups.',
     laneHeads: 'The most urgent claimable jobs of a lane.',
+    pendingLane: 'The lane of a claimable job.',
+  },
+  reservations: {
+    workerResources: 'What a worker registered with.',
+    usesOf: 'The jobs that a worker holds, by lane, with how long they can take.',
+    runTimes: 'How long runs of a job can take.',
+    reservations: 'Reservations of workers that may claim, for jobs that can be claimed.',
+    setReservation: 'Stores the reservation of a worker, or renews it.',
+    dropReservation: 'Deletes the reservation of a worker.',
   },
   contexts: {
     parentEnds: 'How the parents of jobs ended, and their results.',
@@ -150,6 +159,7 @@ export const TWINS = {
       'Asks a worker to drain. Stored beside the state, so that it outlives an offline worker that comes back.',
     undrainWorker: 'Takes a drain back.',
     leaveWorker: 'Marks a worker that leaves as offline.',
+    heldLanes: 'The number of jobs that each worker holds, by lane.',
   },
   operations: {
     insertOperation: 'A new operation.',

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -80,8 +81,9 @@ class Reused {
     return await this.#forgets();
   }
 
-  /** What the writer knows of a file it forgets with a call that fails. */
+  /** What a thread knows of a file it forgets with a call that fails. */
   async #forgets(): Promise<boolean> {
+    await assert.rejects(this.store.list({}, { before: null, limit: 0.5 }, NEVER));
     try {
       await this.store.claim({ workerId: 0, limit: 1, offer: anOffer(), claimSeq: null }, NEVER);
     } catch (error) {

@@ -800,4 +800,58 @@ export const MUTANTS: Mutant[] = [
     ],
     tests: ['test/worker/other-users.test.ts'],
   },
+  {
+    name: 'a job that does not fit yet reserves nothing',
+    edits: [
+      {
+        file: 'src/core/capacity.ts',
+        from: '    this.#reservation = { jobId, startsAt };\n    subtract(free',
+        to: '    subtract(free',
+      },
+    ],
+    tests: ['test/store/memory/contract.test.ts'],
+  },
+  {
+    name: 'a job passes a reservation whatever its timeout',
+    edits: [{ file: 'src/core/capacity.ts', from: ' && endsAt <= startsAt', to: '' }],
+    tests: ['test/store/memory/contract.test.ts'],
+  },
+  {
+    name: 'a job that passes a reservation does not use up what it leaves',
+    edits: [
+      {
+        file: 'src/core/capacity.ts',
+        from: '    if (this.#reservation !== null && !this.#endsInTime(jobId)) subtract(this.#spare, resources);\n',
+        to: '',
+      },
+    ],
+    tests: ['test/store/memory/contract.test.ts'],
+  },
+  {
+    name: 'a handler that ignores its signal counts as ended',
+    edits: [{ file: 'src/core/capacity.ts', from: '      ...this.#unknownUses(total, surroundings),\n', to: '' }],
+    tests: ['test/store/memory/contract.test.ts'],
+  },
+  {
+    name: 'a job is reserved at every worker',
+    edits: [
+      {
+        file: 'src/core/capacity.ts',
+        from: '    if (this.#isHeldElsewhere({ jobId, startsAt }, surroundings)) return;\n',
+        to: '',
+      },
+    ],
+    tests: ['test/store/memory/contract.test.ts'],
+  },
+  {
+    name: 'jobs that pass a reservation are taken by their place in the lane',
+    edits: [
+      {
+        file: 'src/store/postgres/jobs/plan-claim.ts',
+        from: '    if (room.reservation === null) counts.set',
+        to: '    if (passing.length === 0) counts.set',
+      },
+    ],
+    tests: ['test/store/postgres/locking.test.ts'],
+  },
 ];

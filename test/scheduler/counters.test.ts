@@ -192,6 +192,10 @@ test('counters: no declared metric stays without a sample other than zero', asyn
   await leader.loop.tick(signal);
   await scheduler.register(aWorker(), signal);
   metrics.stuckSlots = () => 1;
+  const busy = await scheduler.register(aWorker({ resources: { gpu: 2 } }), signal);
+  await scheduler.submit([aJob({ queue: 'gpu', resources: { gpu: 2 } })], {}, signal);
+  const half = { workerId: busy.id, limit: 1, offer: anOffer({ queues: ['gpu'], free: { gpu: 1 } }), claimSeq: 1 };
+  await scheduler.claim({ ...half, waitMs: 0 }, signal);
   await scheduler.submit([aJob()], {}, signal);
   clock.advance(1_000);
   disk.failing = true;

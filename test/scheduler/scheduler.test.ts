@@ -461,9 +461,39 @@ test('waiting_for names a resource that is in use, with what is left of it', asy
   assert.match((await why(await submit({ gpu: 1 }))) ?? '', /a free slot/);
 });
 
+test('waiting_for names what is reserved, where, for whom, and when it is expected to start', async () => {
+  const { scheduler, clock } = scene();
+  const { id: workerId } = await scheduler.register(worker({ name: 'w', resources: { gpu: 2 }, slots: 4 }), signal);
+  const submit = async (gpu: number, timeoutMs: number) =>
+    (await scheduler.submit([command({ resources: { gpu }, timeoutMs, killGraceMs: 0 })], {}, signal)).items[0]?.job
+      .id ?? 0;
+  const why = async (id: number) => (await scheduler.job(id, signal)).waitingFor ?? '';
+  const claim = (free: number, claimSeq: number) => {
+    const offer = { queues: null, commands: true, handlers: [], tags: [], free: { gpu: free } };
+    return scheduler.claim({ workerId, limit: 4, offer, claimSeq, waitMs: 0 }, signal);
+  };
+  await submit(1, 60_000);
+  assert.equal((await claim(2, 1)).length, 1);
+  const start = new Date(clock.now() + 60_000).toISOString();
+  const [big, long, short] = [await submit(2, 60_000), await submit(1, 70_000), await submit(1, 50_000)];
+  assert.deepEqual(await claim(1, 2), []);
+  assert.equal(
+    await why(big),
+    `gpu 2 of a worker: gpu is in use, at most 1 of 2 is free; what becomes free on worker ${workerId} (w) is reserved for it, expected to start by ${start}`,
+  );
+  const held = `gpu 1 of a worker: what worker ${workerId} (w) has free is reserved for job ${big}, expected to start by ${start}`;
+  assert.deepEqual([await why(long), await why(short)], [held, held]);
+  await scheduler.cancel(long, { keepChildren: false }, signal);
+  assert.match(await why(short), /a free slot: .*worker 1 \(w\) has room for it now/);
+});
+
 test('waiting_for reads the running jobs once, however many workers could run the job', async () => {
-  let lists = 0;
-  const { scheduler } = scene((inner) => ({ ...inner, list: (...args) => ((lists += 1), inner.list(...args)) }));
+  let reads = 0;
+  const { scheduler } = scene((inner) => ({
+    ...inner,
+    list: (...args) => ((reads += 1), inner.list(...args)),
+    outlook: (...args) => ((reads += 1), inner.outlook(...args)),
+  }));
   const offer = { queues: null, commands: true, handlers: [], tags: [], free: { gpu: 2 } };
   for (let count = 0; count < 30; count += 1) {
     const { id: workerId } = await scheduler.register(worker({ resources: { gpu: 2 } }), signal);
@@ -473,7 +503,7 @@ test('waiting_for reads the running jobs once, however many workers could run th
   const { items } = await scheduler.submit([command({ resources: { gpu: 2 } })], {}, signal);
   const { waitingFor } = await scheduler.job(items[0]?.job.id ?? 0, signal);
   assert.equal(waitingFor, 'gpu 2 of a worker: gpu is in use, at most 1 of 2 is free');
-  assert.equal(lists, 1);
+  assert.equal(reads, 1);
 });
 
 test('bulk: cancels all matching jobs in batches and reports progress', async () => {

@@ -19,6 +19,8 @@ const COLUMNS: readonly Column<Worker>[] = [
   { title: 'NAME', text: (worker) => oneLine(worker.name), flexible: true, identifies: true },
   { title: 'BUSY', text: (worker) => `${Math.min(worker.running, worker.slots)}/${worker.slots}`, align: 'right' },
   { title: 'CLAIMED', text: (worker) => String(worker.running), align: 'right', wide: true },
+  { title: 'USED', text: (worker) => oneLine(capacity(worker)), flexible: true },
+  { title: 'RESERVED', text: (worker) => (worker.reserved === null ? '–' : reservation(worker.reserved)) },
   { title: 'QUEUES', text: (worker) => oneLine(worker.queues?.join(',') ?? 'all'), flexible: true },
   { title: 'TAGS', text: (worker) => oneLine(worker.tags.join(',') || '–'), flexible: true },
   { title: 'ATTACHED', text: (worker) => worker.attachment },
@@ -30,6 +32,18 @@ const LISTING = { columns: COLUMNS, id: ({ id }: Worker) => id, none: 'no worker
 /** Returns all workers, from as many pages as needed. */
 export function listWorkers(connection: Connection, call: { timeoutMs?: number } = {}): Promise<Worker[]> {
   return allPages((cursor) => connection.json(routes.listWorkers, { ...call, query: { cursor } }));
+}
+
+/** `gpu 1/2, memory_mb 0/4096` */
+function capacity({ resources, used }: Worker): string {
+  const amounts = Object.entries(resources).map(([name, total]) => `${name} ${used[name] ?? 0}/${total}`);
+  return amounts.join(', ') || '–';
+}
+
+/** `#7: gpu 2, in 5m` */
+function reservation({ job_id, resources, starts_at }: NonNullable<Worker['reserved']>): string {
+  const amounts = Object.entries(resources).map(([name, amount]) => `${name} ${amount}`);
+  return `#${job_id}: ${amounts.join(', ')}${starts_at === null ? '' : `, ${when(starts_at)}`}`;
 }
 
 /** `workron workers`: lists them; `drain` makes one finish its jobs, `undrain` lets it take jobs again. */

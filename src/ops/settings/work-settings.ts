@@ -67,9 +67,10 @@ export const workSettings = inGroup('Work', {
     name: 'resources',
     value: 'NAME=AMOUNT,…',
     default: {},
-    defaultText: 'none',
+    defaultText: 'cpu and memory_mb of the machine',
     parse: quantities,
-    sentence: 'Resources that this worker offers to jobs that ask for them, such as memory_mb=4096,gpu=1.',
+    sentence:
+      'Resources that this worker offers to jobs that ask for them, such as gpu=2,memory_mb=4096. cpu and memory_mb are detected unless they are given.',
     commands: WORKERS,
   }),
   workerName: setting<string | null>({

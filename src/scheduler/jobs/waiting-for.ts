@@ -2,6 +2,7 @@
 
 import { isTerminal, type Job } from '../../core/job.ts';
 import { fits, laneOf, type Offer, serves } from '../../core/lane.ts';
+import { type Outlook, offerOf } from '../../core/outlook.ts';
 import type { WorkerRow } from '../../core/worker.ts';
 import type { SchedulerContext } from '../context.ts';
 
@@ -40,7 +41,8 @@ async function parentsOf(context: SchedulerContext, job: Job, signal: AbortSigna
 }
 
 async function pendingFor(context: SchedulerContext, job: Job, signal: AbortSignal): Promise<string> {
-  const [queues, workers] = await Promise.all([context.store.queues(signal), context.store.workers(signal)]);
+  const { store } = context;
+  const [queues, workers] = await Promise.all([store.queues(signal), store.workers(signal)]);
   const queue = queues.find(({ name }) => name === job.queue);
   if (queue?.paused) return `queue ${job.queue} to be resumed: it is paused`;
   const unmet = unmetRequirement(job, workers);
@@ -48,47 +50,57 @@ async function pendingFor(context: SchedulerContext, job: Job, signal: AbortSign
   if (queue !== undefined && queue.maxRunning !== null && queue.running >= queue.maxRunning) {
     return `a place in queue ${job.queue}: ${queue.running} of ${queue.maxRunning} run (max_running)`;
   }
-  const inUse = await resourcesInUse(context, { job, workers }, signal);
-  if (inUse !== null) return inUse;
-  const ahead = await context.store.countAhead(job.id, MAX_COUNTED, signal);
-  if (ahead === 0) return 'a free slot: it is next';
+  const outlooks = await store.outlook(job.id, signal);
+  const inTheWay = capacityFor(job, { outlooks, workers });
+  if (inTheWay !== null) return inTheWay;
+  const ahead = await store.countAhead(job.id, MAX_COUNTED, signal);
   const many = ahead >= MAX_COUNTED ? `${MAX_COUNTED} or more` : String(ahead);
-  return `a free slot: ${many} ${ahead === 1 ? 'job' : 'jobs'} before it`;
+  const place = ahead === 0 ? 'it is next' : `${many} ${ahead === 1 ? 'job' : 'jobs'} before it`;
+  const open = outlooks.find(({ verdict }) => verdict === 'start');
+  return `a free slot: ${place}${open === undefined ? '' : `; ${nameOf(open)} has room for it now`}`;
 }
 
-/** How many running jobs are added up. */
-const MAX_HELD = 2_000;
-
-/**
- * What the job needs of the workers that could run it and that their running jobs leave too little of; `null`: nothing. If
- * more jobs run than are added up, less is free than it seems, so what is said to be in use is.
- */
-async function resourcesInUse(
-  { store }: SchedulerContext,
-  { job, workers }: { job: Job; workers: readonly WorkerRow[] },
-  signal: AbortSignal,
-): Promise<string | null> {
-  const lane = laneOf(job);
-  const needed = Object.entries(job.resources).filter(([, amount]) => amount > 0);
-  if (needed.length === 0) return null;
-  const able = workers.filter(
-    (worker) => worker.state === 'online' && serves(offerOf(worker), lane) && fits(lane, worker.resources, 1) > 0,
-  );
-  const running = await store.list({ statuses: ['running'] }, { before: null, limit: MAX_HELD }, signal);
-  const heldBy = Map.groupBy(running, ({ workerId }) => workerId);
-  let most: { name: string; free: number; of: number } | null = null;
-  for (const { id, resources } of able) {
-    const held = heldBy.get(id) ?? [];
-    const free = (name: string) =>
-      held.reduce((left, other) => left - (other.resources[name] ?? 0), resources[name] ?? 0);
-    const short = needed.find(([name, amount]) => free(name) < amount);
-    if (short === undefined) return null;
-    const [name] = short;
-    if (most === null || free(name) > most.free) most = { name, free: free(name), of: resources[name] ?? 0 };
+/** The resources that the job waits for; `null` if it can start somewhere as soon as there is a slot. */
+function capacityFor(
+  job: Job,
+  { outlooks, workers }: { outlooks: readonly Outlook[]; workers: readonly WorkerRow[] },
+): string | null {
+  if (outlooks.length === 0 || outlooks.some(({ verdict }) => verdict === 'start' || verdict === 'slots')) return null;
+  const own = workers.find(({ reserved }) => reserved?.jobId === job.id);
+  const held = outlooks.find(({ verdict }) => verdict === 'reserved');
+  if (own === undefined && held?.reservation != null) {
+    const { jobId, startsAt } = held.reservation;
+    return `${listOf(job.resources)} of a worker: what ${nameOf(held)} has free is reserved for job ${jobId}, ${startOf(startsAt)}`;
   }
-  if (most === null) return null;
-  const { name, free, of } = most;
-  return `${listOf(job.resources)} of a worker: ${name} is in use, at most ${Math.max(free, 0)} of ${of} is free`;
+  const totals = new Map(workers.map(({ id, resources }) => [id, resources]));
+  const shortages = outlooks.flatMap(({ workerId, free }) => shortageOf(job, free, totals.get(workerId) ?? {}));
+  const [nearest] = shortages.sort((a, b) => b.free - a.free);
+  if (nearest === undefined) return `${listOf(job.resources)} of a worker: jobs before it take what is free`;
+  const { name, free, total } = nearest;
+  const inUse = `${listOf(job.resources)} of a worker: ${name} is in use, at most ${Math.max(free, 0)} of ${total} is free`;
+  if (own?.reserved == null) return inUse;
+  return `${inUse}; what becomes free on ${nameOf({ workerId: own.id, workerName: own.name })} is reserved for it, ${startOf(own.reserved.startsAt)}`;
+}
+
+/** The first resource of which too little is free. */
+function shortageOf(
+  { resources }: Job,
+  free: Readonly<Record<string, number>>,
+  total: Readonly<Record<string, number>>,
+): { name: string; free: number; total: number }[] {
+  const short = Object.entries(resources).find(([name, amount]) => amount > (free[name] ?? 0));
+  if (short === undefined) return [];
+  const [name] = short;
+  return [{ name, free: free[name] ?? 0, total: total[name] ?? 0 }];
+}
+
+function nameOf({ workerId, workerName }: Pick<Outlook, 'workerId' | 'workerName'>): string {
+  return `worker ${workerId} (${workerName})`;
+}
+
+function startOf(startsAt: number | null): string {
+  if (startsAt === null) return 'expected to start when a run without a known end has ended';
+  return `expected to start by ${new Date(startsAt).toISOString()}`;
 }
 
 /** The first requirement that no online worker meets; `null` if some worker can run the job. */
@@ -96,7 +108,7 @@ function unmetRequirement(job: Job, workers: readonly WorkerRow[]): string | nul
   const online = workers.filter(({ state }) => state === 'online');
   if (online.length === 0) return 'a worker: none is online';
   const lane = laneOf(job);
-  const offers = online.map(offerOf);
+  const offers = online.map((worker) => ({ ...offerOf(worker), free: worker.resources }));
   if (offers.some((offer) => serves(offer, lane) && fits(lane, offer.free, 1) === 1)) return null;
   const steps: [string, (offer: Offer) => boolean][] = [
     [`a worker that serves queue ${job.queue}`, ({ queues }) => queues === null || queues.includes(job.queue)],
@@ -122,9 +134,4 @@ function listOf(resources: Readonly<Record<string, number>>): string {
   return Object.entries(resources)
     .map(([name, amount]) => `${name} ${amount}`)
     .join(', ');
-}
-
-function offerOf(worker: WorkerRow): Offer {
-  const { queues, commands, handlers, tags, resources } = worker;
-  return { queues, commands, handlers, tags, free: resources };
 }

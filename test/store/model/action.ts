@@ -23,6 +23,7 @@ export interface WantedJob {
   /** By instant instead of delay. */
   byInstant: boolean;
   startTimeout: Steps;
+  timeout: Steps;
   continueOnFailure: boolean;
   dependsOn: { job: number; condition: Condition }[];
   unique: { key: string; while: 'pending' | 'active' | 'time'; onConflict: Unique['onConflict'] } | null;
@@ -110,6 +111,7 @@ export const wantedJob: fc.Arbitrary<WantedJob> = fc.record({
   delay: fc.constantFrom(null, null, null, 1, 2, 3),
   byInstant: fc.boolean(),
   startTimeout: sometimes(few),
+  timeout: fc.constantFrom(null, null, 2, 5),
   continueOnFailure: fc.constantFrom(false, false, true),
   dependsOn: fc.array(fc.record({ job: pick, condition }), { maxLength: 2 }),
   unique: sometimes(

@@ -37,7 +37,7 @@ export async function perform(world: World, action: Action): Promise<unknown> {
     }
     case 'register': {
       const leaseMs = action.patient ? LONG_LEASE_MS : LEASE_MS;
-      const { id, ...row } = await store.registerWorker(aWorker({ leaseMs }), forever);
+      const { id, ...row } = await store.registerWorker(aWorker({ leaseMs, resources: { m: 3 } }), forever);
       world.workers.push(id);
       return { workerId: id, ...row };
     }
@@ -183,9 +183,11 @@ export async function perform(world: World, action: Action): Promise<unknown> {
       return { written, log: await store.readLog({ ...lease, from: 2, maxBytes: 100 }, forever) };
     }
     case 'look': {
-      const ahead = await store.countAhead(pickOf(world.jobs, action.job) ?? 0, 100, forever);
+      const jobId = pickOf(world.jobs, action.job) ?? 0;
+      const ahead = await store.countAhead(jobId, 100, forever);
+      const outlook = await store.outlook(jobId, forever);
       const found = await store.list(action.filter, { before: null, limit: 3 }, forever);
-      return { ahead, found, count: await store.count(action.filter, 5, forever) };
+      return { ahead, outlook, found, count: await store.count(action.filter, 5, forever) };
     }
     case 'wait':
       return world.wait(action.steps);
@@ -229,7 +231,7 @@ function offerOf({ gpu, handlers, free }: { gpu: boolean; handlers: boolean; fre
 }
 
 function newJob(world: World, wanted: WantedJob, now: number, index: number) {
-  const { delay, byInstant, startTimeout, unique, dependsOn, ...spec } = wanted;
+  const { delay, byInstant, startTimeout, timeout, unique, dependsOn, ...spec } = wanted;
   const parents = new Map(dependsOn.map(({ job, condition }) => [pickOf(world.jobs, job), condition]));
   parents.delete(undefined);
   const apartMs = (2 * index + (byInstant ? 1 : 0)) * APART_MS;
@@ -239,6 +241,7 @@ function newJob(world: World, wanted: WantedJob, now: number, index: number) {
     name: `job of step ${world.step}`,
     runAt: byInstant && delayMs !== null ? now + delayMs : null,
     delayMs: byInstant ? null : delayMs,
+    ...(timeout === null ? {} : { timeoutMs: world.delayMs(timeout) }),
     startTimeoutMs: startTimeout === null ? null : startTimeout * STEP_MS,
     dependsOn: [...parents].map(([jobId, condition]) => ({ jobId: jobId as number, condition })),
     unique: unique === null ? null : { ...unique, while: unique.while === 'time' ? 4 * STEP_MS : unique.while },

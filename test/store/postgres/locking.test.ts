@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pg from 'pg';
-import { aJob, jobs } from '../../../contract/kit/builders.ts';
+import { aJob, anOffer, jobs } from '../../../contract/kit/builders.ts';
 import {
   cancel,
   claim,
@@ -49,6 +49,24 @@ test('postgres: of several lanes, a claim goes past those whose jobs are all loc
   assert.deepEqual(ids(await claim(store, id, { limit: 2 })), [other?.id]);
   await holder.query('rollback');
   await holder.end();
+});
+
+test('postgres: a job that may pass a reservation is not replaced by one behind it that may not', async () => {
+  await using given = await openTestPostgres();
+  const { store, schema } = given;
+  const { id } = await register(store, { resources: { gpu: 2 } });
+  const gpu = (amount: number, timeoutMs: number) => aJob({ resources: { gpu: amount }, timeoutMs });
+  await submit(store, [gpu(1, 600_000)]);
+  assert.equal((await claim(store, id, { offer: anOffer({ free: { gpu: 2 } }) })).length, 1);
+  const [, short] = await submit(store, [gpu(2, 1_000), gpu(1, 1_000), gpu(1, 6_000_000)]);
+  const holder = await connect(given);
+  await holder.query(`begin; select * from "${schema}".live where job_id = ${short?.id} for update`);
+
+  const offer = anOffer({ free: { gpu: 1 } });
+  assert.deepEqual(await claim(store, id, { offer }), []);
+  await holder.query('rollback');
+  await holder.end();
+  assert.deepEqual(ids(await claim(store, id, { offer })), [short?.id]);
 });
 
 test('postgres: submits at the same time give no turn of a key twice, and do not wait for each other in a ring', async () => {

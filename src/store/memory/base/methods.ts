@@ -37,6 +37,7 @@ import { edit } from '../jobs/edit.ts';
 import { heartbeat } from '../jobs/heartbeat.ts';
 import { insert } from '../jobs/insert.ts';
 import { insertAndClaim } from '../jobs/insert-and-claim.ts';
+import { outlook } from '../jobs/outlook.ts';
 import { appendLogs, readLog, report } from '../jobs/output.ts';
 import { settle, start } from '../jobs/settle.ts';
 import { attempts, count, countAhead, list, read } from '../reads/reading.ts';
@@ -117,6 +118,7 @@ export const reads = {
   count,
   attempts,
   countAhead,
+  outlook,
   workflow,
   workflows,
   steps,

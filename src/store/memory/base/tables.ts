@@ -1,5 +1,6 @@
 /** The state of this store. Each method is a synchronous function of it, so no call sees another half done. */
 
+import type { StoredReservation } from '../../../core/capacity.ts';
 import type { Clock } from '../../../core/clock.ts';
 import type { Duty } from '../../../core/duty.ts';
 import type { InstanceRow } from '../../../core/instance.ts';
@@ -39,6 +40,8 @@ export interface Tables {
   readonly workflows: Map<number, WorkflowRow>;
   readonly workers: Map<number, Worker>;
   readonly tokens: Map<number, ValidToken>;
+  /** By worker. */
+  readonly reservations: Map<number, StoredReservation>;
   readonly queues: Map<string, QueueRow>;
   readonly uniqueKeys: Map<string, UniqueKey>;
   readonly idempotency: Map<string, IdempotentAnswer>;
@@ -110,6 +113,7 @@ export function createTables(clock: Clock): Tables {
     workflows: new Map(),
     workers: new Map(),
     tokens: new Map(),
+    reservations: new Map(),
     queues: new Map(),
     uniqueKeys: new Map(),
     idempotency: new Map(),
@@ -166,6 +170,11 @@ export function heardAt(tables: Tables, entry: Entry): number {
 /** True if the worker's lease is over by the clock as it is: it may claim nothing until it is heard again. */
 export function isSilent({ clock }: Tables, { seenAt, profile: { leaseMs } }: Worker): boolean {
   return isLeaseOver({ heardAt: seenAt, leaseMs }, clock.now(), undefined);
+}
+
+/** True if the worker's next claim would be given jobs. */
+export function mayClaim(tables: Tables, worker: Worker | undefined): boolean {
+  return worker !== undefined && !worker.offline && !worker.draining && !isSilent(tables, worker);
 }
 
 /** The worker of a running job. Workers that hold a job are never deleted. */

@@ -1,7 +1,11 @@
+import { usedBy } from '../../../core/capacity.ts';
+import { laneFromKey } from '../../../core/lane.ts';
 import { isLeaseOver } from '../../../core/lease.ts';
 import type { NewWorker, WorkerRow } from '../../../core/worker.ts';
 import type { DutyStore } from '../../duty-store.ts';
+import type { Entry } from '../base/entry.ts';
 import type { Tables, Worker } from '../base/tables.ts';
+import { validReservations } from '../jobs/claim.ts';
 
 export function registerWorker(tables: Tables, profile: NewWorker): WorkerRow {
   const now = tables.clock.now();
@@ -71,6 +75,7 @@ export function retireWorkers(
     }
     if (worker.offline && silentMs > forgetAfterMs && tables.live.countHeldBy(worker.id) === 0) {
       tables.workers.delete(worker.id);
+      tables.reservations.delete(worker.id);
     }
   }
   return marked;
@@ -85,5 +90,14 @@ function rowOf(tables: Tables, worker: Worker): WorkerRow {
     registeredAt,
     seenAt,
     running: tables.live.countHeldBy(id),
+    used: usedBy(tables.live.heldBy(id).map(({ lane }) => laneFromKey(lane))),
+    reserved: reservedBy(tables, id),
   };
+}
+
+function reservedBy(tables: Tables, workerId: number): WorkerRow['reserved'] {
+  const reservation = validReservations(tables).find((row) => row.workerId === workerId);
+  if (reservation === undefined) return null;
+  const { jobId, startsAt } = reservation;
+  return { jobId, startsAt, resources: laneFromKey((tables.jobs.get(jobId) as Entry).lane).resources };
 }

@@ -1,11 +1,13 @@
+import { latestEnd, RESERVATION_MS, Room, type StoredReservation, type Surroundings } from '../../../core/capacity.ts';
 import { WorkronError } from '../../../core/error.ts';
 import type { ClaimedJob, ParentEnd } from '../../../core/job.ts';
-import { fits, type Lane, serves } from '../../../core/lane.ts';
+import { type Lane, serves } from '../../../core/lane.ts';
+import type { Choice } from '../../../core/outlook.ts';
 import { laneMayPrefetch, mayPrefetch } from '../../../core/prefetch.ts';
 import type { ClaimRequest } from '../../job-store.ts';
 import { type Entry, toClaimedJob } from '../base/entry.ts';
 import { isAhead, type LaneLine } from '../base/live.ts';
-import { change, isSilent, type Tables } from '../base/tables.ts';
+import { change, isSilent, mayClaim, type Tables } from '../base/tables.ts';
 import { runContextOf } from '../graph/run-context.ts';
 import { stepStarted } from '../graph/workflow-row.ts';
 import { dropKey } from './unique.ts';
@@ -17,39 +19,114 @@ export function claim(tables: Tables, request: ClaimRequest): ClaimedJob[] {
   }
   if (worker.draining || isSilent(tables, worker)) return [];
 
-  const lanes = new Set([...tables.live.lanes()].filter(({ lane }) => serves(request.offer, lane)));
-  const free = { ...request.offer.free };
   const claimed: ClaimedJob[] = [];
   const parentEnds = new Map<number, ParentEnd>();
-  while (claimed.length < request.limit) {
-    const best = bestOf(tables, lanes, free);
-    if (best === undefined) break;
-    const entry = best.line.peek() as Entry;
-    if (request.prefetch && !mayBePrefetched(tables, entry, best.lane)) break;
-    for (const [name, amount] of Object.entries(best.lane.resources)) free[name] = (free[name] ?? 0) - amount;
+  const { room } = choose(tables, request, tables.live.lanes(), (entry) => {
     claimed.push(hand(tables, entry, { request, parentEnds }));
-    if (best.line.size === 0) lanes.delete(best);
+  });
+  const stored = room.toStore();
+  if (stored?.set === null) tables.reservations.delete(worker.id);
+  else if (stored !== undefined) {
+    tables.reservations.set(worker.id, { ...stored.set, workerId: worker.id, renewedAt: tables.clock.now() });
   }
   return claimed;
 }
 
-/** Returns the lane with the most urgent job that can be claimed. Deletes lanes from which no job can be claimed. */
-function bestOf(tables: Tables, lanes: Set<LaneLine>, free: Readonly<Record<string, number>>): LaneLine | undefined {
+/** Chooses the most urgent jobs that may start. `take` must take each off its line. */
+export function choose(
+  tables: Tables,
+  request: ClaimRequest,
+  all: Iterable<LaneLine>,
+  take: (entry: Entry, best: LaneLine) => void,
+): Choice {
+  const lanes = new Set([...all].filter(({ lane }) => serves(request.offer, lane)));
+  const room = new Room(request.workerId, request.offer.free);
+  const places = new Places(tables);
+  const closed = new Map<Lane, 'short' | 'reserved'>();
+  const jobIds: number[] = [];
+  while (jobIds.length < request.limit) {
+    const best = bestOf(places, lanes);
+    if (best === undefined) break;
+    const { lane, line } = best;
+    const entry = line.peek() as Entry;
+    const verdict = room.judge(entry.id, lane);
+    if (verdict !== 'start') {
+      if (verdict === 'short' && !request.prefetch)
+        room.reserve(entry.id, lane, surroundingsOf(tables, request.workerId));
+      closed.set(lane, verdict);
+      lanes.delete(best);
+      continue;
+    }
+    if (request.prefetch && !mayBePrefetched(tables, entry, lane)) break;
+    room.take(entry.id, lane);
+    places.take(lane.queue);
+    jobIds.push(entry.id);
+    take(entry, best);
+    if (line.size === 0) lanes.delete(best);
+  }
+  return { jobIds, closed, room };
+}
+
+/** Returns the lane with the most urgent job. Deletes lanes whose queue is paused or full. */
+function bestOf(places: Places, lanes: Set<LaneLine>): LaneLine | undefined {
   let best: LaneLine | undefined;
   for (const candidate of lanes) {
-    if (fits(candidate.lane, free, 1) < 1 || !hasRoom(tables, candidate.lane.queue)) lanes.delete(candidate);
+    if (places.left(candidate.lane.queue) <= 0) lanes.delete(candidate);
     else if (best === undefined || isAhead(candidate.line.peek() as Entry, best.line.peek() as Entry)) best = candidate;
   }
   return best;
 }
 
-function hasRoom(tables: Tables, queue: string): boolean {
-  const row = tables.queues.get(queue);
-  if (row === undefined) return true;
-  if (row.pausedAt !== null) return false;
-  return row.maxRunning === null || tables.live.counts(queue).running < row.maxRunning;
+/** How many more jobs of each queue may run. */
+class Places {
+  readonly #tables: Tables;
+  readonly #left = new Map<string, number>();
+
+  constructor(tables: Tables) {
+    this.#tables = tables;
+  }
+
+  left(queue: string): number {
+    const left = this.#left.get(queue) ?? this.#read(queue);
+    this.#left.set(queue, left);
+    return left;
+  }
+
+  take(queue: string): void {
+    this.#left.set(queue, this.left(queue) - 1);
+  }
+
+  #read(queue: string): number {
+    const row = this.#tables.queues.get(queue);
+    if (row === undefined) return Infinity;
+    if (row.pausedAt !== null) return 0;
+    return row.maxRunning === null ? Infinity : row.maxRunning - this.#tables.live.counts(queue).running;
+  }
 }
 
+function surroundingsOf(tables: Tables, workerId: number): Surroundings {
+  const now = tables.clock.now();
+  return {
+    now,
+    total: tables.workers.get(workerId)?.profile.resources ?? {},
+    uses: tables.live
+      .heldBy(workerId)
+      .map(({ spec, startedAt }) => ({ resources: spec.resources, endsAt: latestEnd(spec, startedAt ?? now) })),
+    timesOf: (jobId) => (tables.jobs.get(jobId) as Entry).spec,
+    reservations: validReservations(tables),
+  };
+}
+
+/** Reservations of workers that may claim, for jobs that can still be claimed. */
+export function validReservations(tables: Tables): StoredReservation[] {
+  const now = tables.clock.now();
+  return [...tables.reservations.values()].filter(
+    ({ workerId, jobId, renewedAt }) =>
+      now - renewedAt <= RESERVATION_MS &&
+      tables.jobs.get(jobId)?.status === 'pending' &&
+      mayClaim(tables, tables.workers.get(workerId)),
+  );
+}
 function mayBePrefetched(tables: Tables, entry: Entry, lane: Lane): boolean {
   const isLimited = tables.queues.get(lane.queue)?.maxRunning != null;
   return laneMayPrefetch(lane) && mayPrefetch(entry.spec) && entry.counters.failures === 0 && !isLimited;

@@ -40,6 +40,7 @@ import { edit } from '../jobs/edit.ts';
 import { heartbeat } from '../jobs/heartbeat.ts';
 import { insert } from '../jobs/insert.ts';
 import { insertAndClaim } from '../jobs/insert-and-claim.ts';
+import { outlook } from '../jobs/outlook.ts';
 import { appendLogs, readLog, report } from '../jobs/output.ts';
 import { settle, start } from '../jobs/settle.ts';
 import { count, list } from '../reads/list.ts';
@@ -87,6 +88,7 @@ export const methods = {
   count,
   attempts,
   countAhead,
+  outlook,
   appendLogs,
   readLog,
   report,

@@ -24,6 +24,7 @@ import { outputSql } from '../sql/output.ts';
 import { pruneSql } from '../sql/prune.ts';
 import { queuesSql } from '../sql/queues.ts';
 import { readSql } from '../sql/read.ts';
+import { reservationsSql } from '../sql/reservations.ts';
 import { schedulesSql } from '../sql/schedules.ts';
 import { schemaSql } from '../sql/schema.ts';
 import { settleSql } from '../sql/settle.ts';
@@ -54,6 +55,7 @@ function texts(s: string) {
     ...insertSql(s),
     ...keysSql(s),
     ...claimSql(s),
+    ...reservationsSql(s),
     ...contextsSql(s),
     ...heartbeatSql(s),
     ...settleSql(s),

@@ -1,6 +1,10 @@
+import { type StoredReservation, usedBy } from '../../../core/capacity.ts';
+import { laneFromKey } from '../../../core/lane.ts';
 import type { NewWorker, WorkerRow } from '../../../core/worker.ts';
 import type { DutyStore } from '../../duty-store.ts';
 import type { Context } from '../base/context.ts';
+import type { Session } from '../base/database.ts';
+import { readReservations } from '../jobs/reservations.ts';
 
 interface Row {
   id: number;
@@ -26,6 +30,13 @@ interface Row {
     | 'registeredBy'
   >;
   running: number;
+}
+
+interface HeldLane {
+  worker_id: number;
+  /** The key of the lane. */
+  key: string;
+  count: number;
 }
 
 /** A worker attached to the database holds its lock before its row is visible. */
@@ -66,6 +77,10 @@ export async function worker(context: Context, id: number, signal: AbortSignal):
 /** Reads all workers, or the one with this id. */
 async function readWorkers({ database, sql }: Context, only: number | null, signal: AbortSignal): Promise<WorkerRow[]> {
   const rows = await database.query<Row>(sql.workers, [only], signal);
+  if (rows.length === 0) return [];
+  const session: Session = { query: (statement, values = []) => database.query(statement, values, signal) };
+  const held = Map.groupBy(await session.query<HeldLane>(sql.heldLanes), ({ worker_id }) => worker_id);
+  const reserved = new Map((await readReservations(sql, session)).map((row) => [row.workerId, row]));
   return rows.map(({ profile, ...row }) => ({
     id: row.id,
     name: row.name,
@@ -87,6 +102,8 @@ async function readWorkers({ database, sql }: Context, only: number | null, sign
     registeredAt: row.registered_at,
     seenAt: row.seen_at,
     running: row.running,
+    used: usedBy(held.get(row.id)?.map(({ key, count }) => ({ ...laneFromKey(key), count })) ?? []),
+    reserved: reservationOf(reserved.get(row.id)),
   }));
 }
 
@@ -123,4 +140,9 @@ export async function retireWorkers(
   );
   await database.transaction(signal, (session) => session.query(sql.forgetWorkers, [forgetAfterMs]));
   return marked.map(({ id }) => id).sort((a, b) => a - b);
+}
+
+function reservationOf(stored: (StoredReservation & { lane: string }) | undefined): WorkerRow['reserved'] {
+  if (stored === undefined) return null;
+  return { jobId: stored.jobId, startsAt: stored.startsAt, resources: laneFromKey(stored.lane).resources };
 }

@@ -1,5 +1,6 @@
 /** Claims jobs. */
 
+import { Room } from '../../../core/capacity.ts';
 import { WorkronError } from '../../../core/error.ts';
 import type { ClaimedJob } from '../../../core/job.ts';
 import { fits, needsResources } from '../../../core/lane.ts';
@@ -9,9 +10,12 @@ import type { ClaimRequest } from '../../job-store.ts';
 import { claimedJob, type StoredSpec } from '../../spec.ts';
 import type { Context } from '../base/context.ts';
 import type { Session, Statement } from '../base/database.ts';
+import type { Sql } from '../base/sql.ts';
 import { numbers } from '../base/values.ts';
 import { runContextOf } from '../graph/run-context.ts';
 import type { KnownLane } from './lanes.ts';
+import { type ClaimPlan, planClaim, readHeads } from './plan-claim.ts';
+import { readSurroundings, storeReservation } from './reservations.ts';
 
 /** Retries when other claims took the jobs first. */
 const MAX_TRIES = 5;
@@ -187,7 +191,7 @@ function specsOf({ ids, job_ids: jobIds, specs }: TakenRow): readonly StoredSpec
   return ids.map((id) => byId.get(id) as StoredSpec);
 }
 
-/** Claims where resources or limits decide: the most urgent jobs first, from each lane as many as still fit. */
+/** Claims where resources or limits decide. */
 async function takeByPlan(
   context: Context,
   session: Session,
@@ -195,41 +199,37 @@ async function takeByPlan(
   served: readonly KnownLane[],
 ): Promise<Taken> {
   const { sql } = context;
-  const rooms = await lockRooms(sql, session, served);
-  const free = { ...request.offer.free };
-  const lanes = new Map(served.map(({ id, lane }) => [id, lane]));
-  const capOf = (id: number, limit: number) => {
-    const lane = lanes.get(id);
-    return lane === undefined ? 0 : Math.max(0, Math.min(fits(lane, free, limit), rooms.get(lane.queue) ?? limit));
-  };
-
-  const caps = served.map(({ id }) => capOf(id, request.limit));
-  const ids = numbers(served.map(({ id }) => id));
-  const heads = await session.query<{ lane: number }>(sql.laneHeads, [ids, numbers(caps)]);
-  const counts = new Map<number, number>();
-  let planned = 0;
-  for (const { lane: id } of heads) {
-    if (planned === request.limit) break;
-    if (capOf(id, 1) === 0) continue;
-    const lane = lanes.get(id) as KnownLane['lane'];
-    for (const [name, amount] of Object.entries(lane.resources)) free[name] = (free[name] ?? 0) - amount;
-    const room = rooms.get(lane.queue);
-    if (room !== undefined) rooms.set(lane.queue, room - 1);
-    counts.set(id, (counts.get(id) ?? 0) + 1);
-    planned += 1;
+  const { workerId, limit, offer } = request;
+  const places = await placesLeft(sql, session, served, sql.lockQueues);
+  const heads = await readHeads(sql, session, { served, limit, places, room: new Room(workerId, offer.free) });
+  const known = { served, heads, places };
+  let plan = planClaim(request, known, undefined);
+  if (plan === undefined) {
+    const jobIds = heads.map(({ job_id }) => job_id);
+    const surroundings = await readSurroundings(sql, session, { workerIds: [workerId], jobIds });
+    plan = planClaim(request, known, surroundings(workerId)) as ClaimPlan;
   }
-  const values = [numbers([...counts.keys()]), numbers([...counts.values()]), false];
-  return { ...(await take(context, session, request, { statement: sql.claimPlanned, values })), wanted: planned };
+  await storeReservation(sql, session, workerId, plan.room.toStore());
+  const counts = [numbers([...plan.counts.keys()]), numbers([...plan.counts.values()])];
+  const ask =
+    plan.passing.length === 0
+      ? { statement: sql.claimPlanned, values: [...counts, false] }
+      : { statement: sql.claimPassing, values: [...counts, numbers(plan.passing)] };
+  return { ...(await take(context, session, request, ask)), wanted: plan.jobIds.length };
 }
 
-/** Returns how many more jobs of each limited queue may run. The queues stay locked, so no other claim can start one meanwhile. */
-async function lockRooms(
-  sql: Context['sql'],
+/**
+ * Returns how many more jobs of each limited queue may run. With `lockQueues`, the queues stay locked, so no other claim can start
+ * one meanwhile.
+ */
+export async function placesLeft(
+  sql: Sql,
   session: Session,
   served: readonly KnownLane[],
+  limits: Statement,
 ): Promise<Map<string, number>> {
   const queues = [...new Set(served.map(({ lane }) => lane.queue))];
-  const limited = await session.query<{ name: string; max_running: number }>(sql.lockQueues, [queues]);
+  const limited = await session.query<{ name: string; max_running: number }>(limits, [queues]);
   if (limited.length === 0) return new Map();
   const names = limited.map(({ name }) => name);
   const running = await session.query<{ queue: string; count: number }>(sql.countRunning, [names]);

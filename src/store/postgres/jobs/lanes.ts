@@ -53,6 +53,11 @@ export class Lanes {
     return [...this.#lanes].filter(([, lane]) => serves(offer, lane)).map(([id, lane]) => ({ id, lane }));
   }
 
+  /** All lanes that this process knows. */
+  all(): KnownLane[] {
+    return [...this.#lanes].map(([id, lane]) => ({ id, lane }));
+  }
+
   /** All lanes up to this one are known. */
   get last(): number {
     return this.#last;

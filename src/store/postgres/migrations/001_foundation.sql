@@ -56,6 +56,15 @@ create table workron.worker (
   profile jsonb not null
 );
 
+-- At most one per worker: the job for which it holds the resources that become free, and when that job is expected to start.
+-- Written by the worker's claims. A row is void if it was not renewed for a while, or its job cannot be claimed any more.
+create table workron.reservation (
+  worker_id integer primary key,
+  job_id bigint not null,
+  starts_at timestamptz(3),
+  renewed_at timestamptz(3) not null
+);
+
 -- Processes whose workers found nothing to do. New work is announced only while one of them may be waiting. Unlogged: a
 -- crash of the server ends the processes' connections too.
 create unlogged table workron.waiter (

@@ -110,6 +110,7 @@ export function claimSql(s: string) {
         select l.lane, l.rank, l.turn, l.due, l.job_id from ${s}.live l
         where ${isPending('l')} and l.lane = u.lane order by ${order} limit u.n) c
       where ${isOpen('u.lane', 'false')} order by c.rank, c.turn, c.due, c.job_id`,
+    pendingLane: `select l.lane from ${s}.live l where l.job_id = $1 and ${isPending('l')}`,
 
     // PostgreSQL only: a claim is one statement that skips locked rows, and processes that wait for jobs are registered.
     /**
@@ -136,6 +137,19 @@ export function claimSql(s: string) {
           select l.ctid from ${s}.live l where ${isPending('l')} and l.lane = h.lane
           order by ${order} limit h.n for update skip locked) p
         where ${isOpen('h.lane', '$6')} and ${mayClaim}),
+      ${takePicked('select count(*)::integer from picked')}`,
+    /** As claimPlanned, and in addition the jobs $6. */
+    claimPassing: `with ${now},
+      picked as materialized (
+        select p.ctid from unnest($4::integer[], $5::integer[]) h(lane, n) cross join lateral (
+          select l.ctid from ${s}.live l where ${isPending('l')} and l.lane = h.lane
+          order by ${order} limit h.n for update skip locked) p
+        where ${isOpen('h.lane', 'false')} and ${mayClaim}
+        union all
+        select p.ctid from (
+          select l.ctid, l.lane from ${s}.live l where ${isPending('l')} and l.job_id = any($6::bigint[])
+          order by l.job_id for update skip locked) p
+        where ${isOpen('p.lane', 'false')} and ${mayClaim}),
       ${takePicked('select count(*)::integer from picked')}`,
     /**
      * $4 lanes, $5 limit, $6 true for lanes whose jobs may be prefetched. As claimMerged, but stops at the first job that may
@@ -170,6 +184,9 @@ export function claimSql(s: string) {
     /** Locks queues that have a limit. Their running jobs are counted in the next statement, under this lock. */
     lockQueues: `select name, max_running from ${s}.queue where name = any($1::text[]) and max_running is not null
       order by name collate "C" for update`,
+    limitedQueues: `select name, max_running from ${s}.queue where name = any($1::text[]) and max_running is not null`,
+    silentWorkers: `with ${now}
+      select w.id from t, ${s}.worker w where w.state = 'online' and not ${mayClaimIn(s)('w.id', 't.now')}`,
     /** Uses the server's own clock, also where tests set the time of jobs: waiters are processes. */
     markWaiting: `insert into ${s}.waiter (instance_id, until) values ($1, clock_timestamp() + $2::float8 * interval '1 ms')
       on conflict (instance_id) do update set until = excluded.until`,

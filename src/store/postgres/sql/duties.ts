@@ -35,8 +35,11 @@ export function dutiesSql(s: string) {
     retireWorkers: `with ${now}
       update ${s}.worker w set state = 'offline' from t
       where w.state <> 'offline' and ${isOver('w.seen_at', { at: '$1::float8', since: '$2::float8' })} returning w.id`,
-    /** Also deletes what is left of the claims of offline and deleted workers. */
-    forgetWorkers: `with ended as (
+    /** Also deletes what is left of the claims and reservations of offline and deleted workers. */
+    forgetWorkers: `with unreserved as (
+        delete from ${s}.reservation r
+        where not exists (select 1 from ${s}.worker w where w.id = r.worker_id and w.state <> 'offline')),
+      ended as (
         delete from ${s}.claim e
         where not exists (select 1 from ${s}.worker w where w.id = e.worker_id and w.state <> 'offline')
           and not exists (select 1 from ${heldIn(s)} and c.worker_id = e.worker_id and c.id = e.id))

@@ -10,6 +10,7 @@ import { tokens } from '../cluster/tokens.ts';
 import { workers } from '../cluster/workers.ts';
 import { hasIntake } from '../graph/adopt.ts';
 import { steps, workflows } from '../graph/workflows.ts';
+import { outlook } from '../jobs/outlook.ts';
 import { readLog } from '../jobs/output.ts';
 import { count, list } from '../reads/list.ts';
 import { attempts, countAhead, graphWork } from '../reads/reading.ts';
@@ -21,6 +22,7 @@ export const readerMethods = {
   count,
   attempts,
   countAhead,
+  outlook,
   workflows,
   steps,
   schedules,

@@ -24,6 +24,7 @@ import { outputSql } from '../sql/output.ts';
 import { pruneSql } from '../sql/prune.ts';
 import { queuesSql } from '../sql/queues.ts';
 import { readSql } from '../sql/read.ts';
+import { reservationsSql } from '../sql/reservations.ts';
 import { schedulesSql } from '../sql/schedules.ts';
 import { schemaSql } from '../sql/schema.ts';
 import { settleSql } from '../sql/settle.ts';
@@ -38,6 +39,7 @@ export const sql = {
   ...insertSql,
   ...keysSql,
   ...claimSql,
+  ...reservationsSql,
   ...contextsSql,
   ...heartbeatSql,
   ...settleSql,

@@ -1,7 +1,9 @@
+import { usedBy } from '../../../core/capacity.ts';
 import type { NewWorker, WorkerRow } from '../../../core/worker.ts';
 import type { DutyStore } from '../../duty-store.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
+import { reservations } from '../jobs/reservations.ts';
 
 /** The properties that have no column. */
 type Profile = Omit<NewWorker, 'name' | 'attachment' | 'instanceId' | 'leaseMs'>;
@@ -17,6 +19,12 @@ interface StoredWorker {
   seen_at: number;
   profile: string;
   running: number;
+}
+
+interface HeldLane {
+  worker_id: number;
+  lane: number;
+  count: number;
 }
 
 export function registerWorker(context: Context, wanted: NewWorker): WorkerRow {
@@ -35,8 +43,28 @@ export function limitWorkers({ database }: Context, max: number): number {
   return count();
 }
 
-export function workers({ database }: Context): WorkerRow[] {
-  return database.all<StoredWorker>(sql.workers, null).map(decode);
+export function workers(context: Context): WorkerRow[] {
+  return readWorkers(context, null);
+}
+
+/** Reads all workers, or the one with this id. */
+function readWorkers(context: Context, only: number | null): WorkerRow[] {
+  const { database, lanes } = context;
+  const rows = database.all<StoredWorker>(sql.workers, only);
+  const held = Map.groupBy(database.all<HeldLane>(sql.heldLanes), ({ worker_id }) => worker_id);
+  const reserved = new Map(reservations(context).map((row) => [row.workerId, row]));
+  return rows.map((row) => {
+    const uses = held.get(row.id)?.map(({ lane, count }) => ({ ...lanes.laneOf(lane), count })) ?? [];
+    const { jobId, startsAt, lane } = reserved.get(row.id) ?? {};
+    return {
+      ...decode(row),
+      used: usedBy(uses),
+      reserved:
+        jobId === undefined || lane === undefined
+          ? null
+          : { jobId, startsAt: startsAt ?? null, resources: lanes.laneOf(lane).resources },
+    };
+  });
 }
 
 export function drainWorker(context: Context, id: number): WorkerRow | undefined {
@@ -64,15 +92,15 @@ export function retireWorkers(
   const { since = null, at = null } = watched ?? {};
   const marked = database.tuples<[number]>(sql.retireWorkers, now, at, since).map(([id]) => id);
   database.run(sql.forgetWorkers, now - forgetAfterMs);
+  database.run(sql.forgetReservations);
   return marked.sort((a, b) => a - b);
 }
 
-export function worker({ database }: Context, id: number): WorkerRow | undefined {
-  const row = database.get<StoredWorker>(sql.workers, id);
-  return row === undefined ? undefined : decode(row);
+export function worker(context: Context, id: number): WorkerRow | undefined {
+  return readWorkers(context, id)[0];
 }
 
-function decode(row: StoredWorker): WorkerRow {
+function decode(row: StoredWorker): Omit<WorkerRow, 'used' | 'reserved'> {
   const { draining: _draining, ...profile } = JSON.parse(row.profile) as Profile & { draining?: true };
   return {
     ...profile,

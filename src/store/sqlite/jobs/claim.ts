@@ -1,5 +1,7 @@
+import { Room, type Surroundings, type Verdict } from '../../../core/capacity.ts';
 import { WorkronError } from '../../../core/error.ts';
-import { fits, type Lane, serves } from '../../../core/lane.ts';
+import { type Lane, serves } from '../../../core/lane.ts';
+import type { Choice as Chosen } from '../../../core/outlook.ts';
 import { laneMayPrefetch } from '../../../core/prefetch.ts';
 import { FLAG } from '../../flags.ts';
 import type { ClaimRequest } from '../../job-store.ts';
@@ -7,8 +9,10 @@ import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
 import { type RunContextAnswer, readRunContext } from '../graph/run-context.ts';
 import { CLAIMED, type ClaimedRow } from '../reads/job-row.ts';
-import { FIRST_PIECE, isAhead, LaneCursor, readPieces } from './lane-cursor.ts';
+import { type ClaimOrder, FIRST_PIECE, isAhead, LaneCursor, readPieces } from './lane-cursor.ts';
 import type { LaneHead } from './lane-heads.ts';
+import { Places } from './places.ts';
+import { storeReservation, surroundingsOf } from './reservations.ts';
 
 export interface ClaimAnswer {
   /** `ClaimedRow[]` as JSON: text is the cheapest to send. */
@@ -37,7 +41,9 @@ function claimRows(context: Context, request: ClaimRequest): ClaimedRow[] {
   }
   if (worker.draining || worker.silent) return [];
 
-  const ids = request.prefetch ? choosePrefetch(context, request) : choose(context, request).map(({ id }) => id);
+  const choice = choose(context, request);
+  storeReservation(context, request.workerId, choice.room.toStore());
+  const ids = request.prefetch ? firstPrefetchable(context, choice) : choice.jobIds;
   if (ids.length === 0) return [];
   const chosen = JSON.stringify(ids);
   database.run(sql.takeJobs, chosen, request.workerId, request.claimSeq, now, request.prefetch ? 1 : 0);
@@ -48,24 +54,22 @@ function claimRows(context: Context, request: ClaimRequest): ClaimedRow[] {
   return inOrder(rows, ids);
 }
 
-/** Returns the most urgent jobs up to the first that must not be prefetched. */
-function choosePrefetch(context: Context, request: ClaimRequest): number[] {
-  const chosen = choose(context, request);
-  const ids = JSON.stringify(chosen.map(({ id }) => id));
-  const must = new Set(context.database.tuples<[number]>(sql.mustStart, ids).map(([id]) => id));
-  const first = chosen.findIndex(({ id }) => must.has(id));
-  if (first === -1) return chosen.map(({ id }) => id);
-  for (const { lane } of chosen.slice(first)) context.heads.change(lane);
-  return chosen.slice(0, first).map(({ id }) => id);
+/** Returns the chosen jobs up to the first that must not be prefetched. */
+function firstPrefetchable({ database, heads }: Context, { jobIds, lanes }: ClaimChoice): readonly number[] {
+  const must = new Set(database.tuples<[number]>(sql.mustStart, JSON.stringify(jobIds)).map(([id]) => id));
+  const first = jobIds.findIndex((id) => must.has(id));
+  if (first === -1) return jobIds;
+  for (const lane of lanes.slice(first)) heads.change(lane);
+  return jobIds.slice(0, first);
 }
 
-interface Chosen {
-  id: number;
-  lane: number;
+interface ClaimChoice extends Chosen {
+  /** The lane of each job. */
+  lanes: readonly number[];
 }
 
-/** Returns the most urgent jobs of all lanes that this worker can run, in order. */
-function choose(context: Context, request: ClaimRequest): Chosen[] {
+/** Chooses the most urgent jobs of all lanes that this worker can run, in order. */
+export function choose(context: Context, request: ClaimRequest): ClaimChoice {
   const { heads, effects, now } = context;
   if (effects.reordered) heads.forget();
   heads.refresh(now);
@@ -77,10 +81,14 @@ const LANES_PER_READ = 256;
 
 /** One claim's way through the lanes, from head to head. */
 class Choice {
-  readonly #chosen: Chosen[] = [];
+  readonly #jobIds: number[] = [];
+  readonly #lanes: number[] = [];
+  readonly #closed = new Map<Lane, Verdict>();
   readonly #context: Context;
   readonly #request: ClaimRequest;
   readonly #room: Room;
+  readonly #places: Places;
+  #surroundings: Surroundings | undefined;
   readonly #cursors = new Map<LaneHead, LaneCursor>();
   /** Lanes that this claim takes no (more) jobs from. */
   readonly #aside: LaneHead[] = [];
@@ -88,15 +96,16 @@ class Choice {
   constructor(context: Context, request: ClaimRequest) {
     this.#context = context;
     this.#request = request;
-    this.#room = new Room(context, request.offer.free);
+    this.#room = new Room(request.workerId, request.offer.free);
+    this.#places = new Places(context);
   }
 
-  make(): Chosen[] {
+  make(): ClaimChoice {
     const { heads } = this.#context;
     for (let best = heads.peek(); best !== undefined && !this.#isFull; best = heads.peek()) {
       // The head leaves the heap while its order changes.
       heads.take(best);
-      if (!serves(this.#request.offer, best.lane) || !this.#room.has(best.lane)) {
+      if (!serves(this.#request.offer, best.lane) || !this.#hasRoom(best.lane)) {
         this.#aside.push(best);
         continue;
       }
@@ -109,35 +118,66 @@ class Choice {
       }
       if (isFirst) this.#takeFrom(best, cursor);
       // At the limit the cursor reads no further: the lane may have more jobs.
-      heads.put(best, cursor.head ?? (this.#isFull ? best.order : undefined));
+      const order = cursor.head ?? (this.#isFull ? best.order : undefined);
+      if (order !== undefined && this.#closed.has(best.lane)) this.#setAside(best, order);
+      else heads.put(best, order);
     }
     for (const head of this.#aside) heads.put(head, head.order);
-    return this.#chosen;
+    return { jobIds: this.#jobIds, lanes: this.#lanes, closed: this.#closed, room: this.#room };
+  }
+
+  #setAside(head: LaneHead, order: ClaimOrder): void {
+    head.order = order;
+    this.#aside.push(head);
+  }
+
+  /** True if the lane has to be read: its first job may start, or get a reservation. */
+  #hasRoom(lane: Lane): boolean {
+    if (this.#places.left(lane.queue) <= 0) return false;
+    if (this.#room.fits(lane, 1) > 0 || (!this.#request.prefetch && this.#room.mayReserve(lane))) return true;
+    this.#closed.set(lane, 'short');
+    return false;
   }
 
   get #isFull(): boolean {
-    return this.#chosen.length >= this.#request.limit;
+    return this.#jobIds.length >= this.#request.limit;
   }
 
   #endsPrefetch(lane: Lane): boolean {
-    return this.#request.prefetch === true && (!laneMayPrefetch(lane) || this.#room.isLimited(lane));
+    return this.#request.prefetch === true && (!laneMayPrefetch(lane) || this.#places.isLimited(lane.queue));
   }
 
   /** Takes jobs of a lane for as long as they come before those of all others. */
   #takeFrom(best: LaneHead, cursor: LaneCursor): void {
     const rival = this.#context.heads.peek();
-    while (!this.#isFull && cursor.head !== undefined && this.#room.has(best.lane)) {
+    while (!this.#isFull && cursor.head !== undefined && this.#places.left(best.lane.queue) > 0) {
       if (rival !== undefined && isAhead(rival.order, cursor.head)) break;
-      this.#chosen.push({ id: cursor.take(), lane: best.id });
-      this.#room.take(best.lane);
+      if (!this.#mayStart(cursor.head[3], best.lane)) break;
+      const id = cursor.take();
+      this.#jobIds.push(id);
+      this.#lanes.push(best.id);
+      this.#room.take(id, best.lane);
+      this.#places.take(best.lane.queue);
     }
+  }
+
+  /** Closes the lane if its first job may not start. */
+  #mayStart(jobId: number, lane: Lane): boolean {
+    const verdict = this.#room.judge(jobId, lane);
+    if (verdict === 'start') return true;
+    if (verdict === 'short' && !this.#request.prefetch) {
+      this.#surroundings ??= surroundingsOf(this.#context, this.#request.workerId);
+      this.#room.reserve(jobId, lane, this.#surroundings);
+    }
+    this.#closed.set(lane, verdict);
+    return false;
   }
 
   #cursorOf(head: LaneHead): LaneCursor {
     const known = this.#cursors.get(head);
     if (known !== undefined) return known;
     const { database, heads } = this.#context;
-    const wanted = Math.min(LANES_PER_READ, this.#request.limit - this.#chosen.length);
+    const wanted = Math.min(LANES_PER_READ, this.#request.limit - this.#jobIds.length);
     const next = [head, ...this.#nextHeads(wanted - 1)];
     const pieces = readPieces(database, next, heads.size === 0 ? this.#request.limit : FIRST_PIECE);
     for (const each of next) {
@@ -163,56 +203,4 @@ class Choice {
 function inOrder(rows: readonly ClaimedRow[], ids: readonly number[]): ClaimedRow[] {
   const byId = new Map(rows.map((row) => [row[CLAIMED.id], row]));
   return ids.map((id) => byId.get(id) as ClaimedRow);
-}
-
-/** How many more jobs may be taken, by the queues' settings and the worker's free resources. */
-class Room {
-  readonly #context: Context;
-  readonly #free: Record<string, number>;
-  readonly #limits: Map<string, { paused: boolean; maxRunning: number | null }>;
-  readonly #left = new Map<string, number>();
-
-  constructor(context: Context, free: Readonly<Record<string, number>>) {
-    this.#context = context;
-    this.#free = { ...free };
-    const rows = context.database.all<{ name: string; paused_at: number | null; max_running: number | null }>(
-      sql.queueSettings,
-    );
-    this.#limits = new Map(
-      rows.map((row) => [row.name, { paused: row.paused_at !== null, maxRunning: row.max_running }]),
-    );
-  }
-
-  has(lane: Lane): boolean {
-    return this.#leftIn(lane.queue) > 0 && fits(lane, this.#free, 1) > 0;
-  }
-
-  isLimited({ queue }: Lane): boolean {
-    return this.#limits.get(queue)?.maxRunning != null;
-  }
-
-  take(lane: Lane): void {
-    this.#left.set(lane.queue, this.#leftIn(lane.queue) - 1);
-    for (const [name, amount] of Object.entries(lane.resources)) {
-      this.#free[name] = (this.#free[name] ?? 0) - amount;
-    }
-  }
-
-  #leftIn(queue: string): number {
-    let left = this.#left.get(queue);
-    if (left === undefined) {
-      left = this.#limitOf(queue);
-      this.#left.set(queue, left);
-    }
-    return left;
-  }
-
-  #limitOf(queue: string): number {
-    const limits = this.#limits.get(queue);
-    if (limits === undefined) return Infinity;
-    if (limits.paused) return 0;
-    if (limits.maxRunning === null) return Infinity;
-    const running = this.#context.database.get<{ count: number }>(sql.countRunning, queue)?.count ?? 0;
-    return limits.maxRunning - running;
-  }
 }

@@ -52,6 +52,15 @@ create table worker (
   profile text not null
 ) strict;
 
+-- At most one per worker: the job for which it holds the resources that become free, and when that job is expected to start.
+-- Written by the worker's claims. A row is void if it was not renewed for a while, or its job cannot be claimed any more.
+create table reservation (
+  worker_id integer primary key,
+  job_id integer not null,
+  starts_at integer,
+  renewed_at integer not null
+) strict;
+
 -- QUEUES ---------------------------------------------------------------------------------------------------------------
 
 -- Queues with settings. A queue without a row is not paused and has no limit.

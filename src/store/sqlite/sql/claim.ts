@@ -7,6 +7,7 @@ export const claimSql = {
     where l.status = 'running' and l.worker_id is not null and n.queue = ?`,
   laneHeads: `select rank, turn, due, job_id from live where status = 'pending' and lane = ?1
     order by rank, turn, due, job_id limit ?2`,
+  pendingLane: `select lane from live where job_id = ? and status = 'pending'`,
 
   // SQLite only: a claim reads lanes until it has enough jobs, then updates these.
   /** `silent`: its lease is over at ?2. */

@@ -23,6 +23,8 @@ export const dutiesSql = {
   forgetWorkers: `delete from worker where state = 'offline' and seen_at < ?1
     and not exists (select 1 from live l where l.status = 'running' and l.worker_id = worker.id)`,
 
-  // SQLite only: part of promote in PostgreSQL.
+  // SQLite only: part of forgetWorkers and of promote in PostgreSQL.
+  forgetReservations: `delete from reservation
+    where worker_id not in (select id from worker where state <> 'offline')`,
   dueJobs: `select job_id from live where status = 'scheduled' and due <= ?1 order by due, job_id limit ?2`,
 } satisfies Twins<'duties'>;

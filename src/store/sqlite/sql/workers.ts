@@ -20,4 +20,6 @@ export const workersSql = {
   undrainWorker: `update worker set state = iif(state = 'draining', 'online', state), profile = json_remove(profile, '$.draining')
     where id = ?`,
   leaveWorker: `update worker set state = 'offline' where id = ?`,
+  heldLanes: `select worker_id, lane, count(*) as count from live
+    where status = 'running' and worker_id is not null group by worker_id, lane`,
 } satisfies Twins<'workers'>;

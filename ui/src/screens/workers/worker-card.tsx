@@ -27,6 +27,7 @@ export function WorkerCard({ worker, onDrain, onUndrain }: WorkerCardProps) {
         </span>
         <Meter value={worker.running} of={worker.slots} label={`Slots of ${worker.name} in use`} />
       </p>
+      <Resources worker={worker} />
       <p className="faint small-text">
         {worker.attachment} · {visibleLine(worker.host)}
         {worker.pid !== null && ` · pid ${worker.pid}`} · heartbeat <When at={worker.last_heartbeat} /> · since{' '}
@@ -68,12 +69,37 @@ function factsOf(worker: Worker): [string, string][] {
     ['queues', worker.queues === null ? 'all' : worker.queues.join(', ')],
     ['runs', [worker.commands ? 'commands' : '', ...worker.handlers].filter((each) => each !== '').join(', ')],
     ['tags', worker.tags.join(', ')],
-    [
-      'resources',
-      Object.entries(worker.resources)
-        .map(([name, amount]) => `${name} ${amount}`)
-        .join(', '),
-    ],
     ['version', worker.version],
   ];
+}
+
+/** What is in use of each resource, and the job for which the worker holds what becomes free. */
+function Resources({ worker }: { worker: Worker }) {
+  const { resources, used, reserved } = worker;
+  return (
+    <>
+      {Object.entries(resources).map(([name, total]) => (
+        <p className="with-meter" key={name}>
+          <span>
+            {used[name] ?? 0} of {total} <bdi>{visibleLine(name)}</bdi>
+          </span>
+          <Meter value={used[name] ?? 0} of={total} label={`${name} of ${worker.name} in use`} />
+        </p>
+      ))}
+      {reserved !== null && (
+        <p className="small-text">
+          Holds{' '}
+          {Object.entries(reserved.resources)
+            .map(([name, amount]) => `${amount} ${visibleLine(name)}`)
+            .join(', ')}{' '}
+          for <Link href={`/jobs/${reserved.job_id}`}>job {reserved.job_id}</Link>
+          {reserved.starts_at !== null && (
+            <>
+              , expected to start by <When at={reserved.starts_at} />
+            </>
+          )}
+        </p>
+      )}
+    </>
+  );
 }

@@ -1,0 +1,76 @@
+/** Plans a claim where resources or limits decide: the most urgent jobs first, as long as they may start. */
+
+import { Room, type Surroundings, type Verdict } from '../../../core/capacity.ts';
+import { type Lane, needsResources } from '../../../core/lane.ts';
+import type { Choice } from '../../../core/outlook.ts';
+import type { ClaimRequest } from '../../job-store.ts';
+import type { Session } from '../base/database.ts';
+import type { Sql } from '../base/sql.ts';
+import { numbers } from '../base/values.ts';
+import type { KnownLane } from './lanes.ts';
+
+/** A claimable job. */
+export interface Head {
+  lane: number;
+  job_id: number;
+}
+
+export interface ClaimPlan extends Choice {
+  /** How many of the first jobs to take from each lane. */
+  counts: ReadonlyMap<number, number>;
+  /** Jobs that pass a reservation. Others of their lane might not. */
+  passing: readonly number[];
+}
+
+/** How many more jobs may run, by queue. Queues without a limit are left out. */
+export type Places = ReadonlyMap<string, number>;
+
+/** The first jobs of each lane, most urgent first: all that a claim may take, and the first that does not fit. */
+export function readHeads(
+  sql: Sql,
+  session: Session,
+  { served, limit, places, room }: { served: readonly KnownLane[]; limit: number; places: Places; room: Room },
+): Promise<Head[]> {
+  const caps = served.map(({ lane }) => {
+    const left = Math.max(0, Math.min(limit, places.get(lane.queue) ?? limit));
+    return needsResources(lane) ? Math.min(left, room.fits(lane, limit) + 1) : left;
+  });
+  return session.query<Head>(sql.laneHeads, [numbers(served.map(({ id }) => id)), numbers(caps)]);
+}
+
+/** Returns `undefined` if the plan depends on the surroundings, and they are not given. */
+export function planClaim(
+  { workerId, limit, offer }: ClaimRequest,
+  { served, heads, ...given }: { served: readonly KnownLane[]; heads: readonly Head[]; places: Places },
+  surroundings: Surroundings | undefined,
+): ClaimPlan | undefined {
+  const room = new Room(workerId, offer.free);
+  const lanes = new Map(served.map(({ id, lane }) => [id, lane]));
+  const places = new Map(given.places);
+  const closed = new Map<Lane, Verdict>();
+  const counts = new Map<number, number>();
+  const passing: number[] = [];
+  const jobIds: number[] = [];
+  for (const { job_id: jobId, lane: laneId } of heads) {
+    if (jobIds.length >= limit) break;
+    const lane = lanes.get(laneId);
+    if (lane === undefined || closed.has(lane)) continue;
+    const left = places.get(lane.queue);
+    if (left !== undefined && left <= 0) continue;
+    const verdict = room.judge(jobId, lane);
+    if (verdict !== 'start') {
+      if (verdict === 'short' && room.mayReserve(lane)) {
+        if (surroundings === undefined) return undefined;
+        room.reserve(jobId, lane, surroundings);
+      }
+      closed.set(lane, verdict);
+      continue;
+    }
+    room.take(jobId, lane);
+    if (left !== undefined) places.set(lane.queue, left - 1);
+    jobIds.push(jobId);
+    if (room.reservation === null) counts.set(laneId, (counts.get(laneId) ?? 0) + 1);
+    else passing.push(jobId);
+  }
+  return { jobIds, closed, room, counts, passing };
+}

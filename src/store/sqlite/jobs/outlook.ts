@@ -1,0 +1,23 @@
+import { claimLimitOf, couldRun, type Outlook, offerOf, outlookOf } from '../../../core/outlook.ts';
+import type { Context } from '../base/context.ts';
+import { sql } from '../base/sql.ts';
+import { workers } from '../cluster/workers.ts';
+import { choose, type WorkerState } from './claim.ts';
+
+/** Chooses for each worker as its claim would, and takes nothing. */
+export function outlook(context: Context, jobId: number): Outlook[] {
+  const { database, lanes, heads, now } = context;
+  const laneId = database.get<{ lane: number }>(sql.pendingLane, jobId)?.lane;
+  if (laneId === undefined) return [];
+  const lane = lanes.laneOf(laneId);
+  const able = workers(context).filter((worker) => {
+    const state = database.get<WorkerState>(sql.workerState, worker.id, now);
+    return couldRun(worker, lane) && !state?.draining && !state?.silent;
+  });
+  return able.map((worker) => {
+    // What the last choice has chosen was not taken.
+    heads.forget();
+    const request = { workerId: worker.id, limit: claimLimitOf(worker), offer: offerOf(worker), claimSeq: null };
+    return outlookOf(worker, { id: jobId, lane }, choose(context, request));
+  });
+}

@@ -6,7 +6,7 @@ WORKDIR /src
 COPY . .
 # The tests' own runtime and database are not needed to build.
 RUN npm ci --ignore-scripts --no-audit --no-fund
-RUN npm run build && npm run build:ui
+RUN npm run build && npm run build:ui && npm run docs
 RUN npm pack --ignore-scripts --pack-destination /tmp
 RUN mkdir /opt/workron && cd /opt/workron && npm install --omit=dev --no-audit --no-fund /tmp/workron-*.tgz
 

@@ -200,3 +200,6 @@ export type RouteName = keyof typeof routes;
 
 /** The path of the dashboard, which is not part of the API. */
 export const PAGE_PATH = '/ui';
+
+/** The path of the documentation, which is not part of the API either. */
+export const DOCS_PATH = '/docs';

@@ -1,13 +1,11 @@
 /** Serves the dashboard as Vite built it, from memory and compressed once. Its files contain no data. */
 
-import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { extname, join } from 'node:path';
+import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { gzipSync } from 'node:zlib';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { PAGE_PATH, routes } from '../api/routes.ts';
 import { WorkronError } from '../core/error.ts';
+import { answerFile, type FileAnswer, type PackedFile, PackedFiles, pack } from './packed-files.ts';
 
 /** The folder of the build. */
 const PAGE_FOLDER = fileURLToPath(new URL('../../dist-ui/', import.meta.url));
@@ -19,6 +17,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
   '.png': 'image/png',
   '.json': 'application/json; charset=utf-8',
+  '.txt': 'text/plain; charset=utf-8',
 };
 
 /** The page may load, run and contact nothing but its own server, whatever a job prints; and it cannot be framed. */
@@ -41,12 +40,6 @@ const MAX_PATH_LENGTH = 1_024;
 const NO_BUILD =
   'The files of the dashboard are not here. In a clone of Workron, run `npm install` (or `npm run build:ui`), then load this page again. An application that was bundled with Workron does not contain them.\n';
 
-interface PageFile {
-  status: number;
-  headers: Readonly<Record<string, string>>;
-  body: Buffer;
-}
-
 interface PageRequest {
   'accept-encoding'?: string;
   'if-none-match'?: string;
@@ -54,72 +47,38 @@ interface PageRequest {
   up: string;
 }
 
-interface Stored {
-  body: Buffer;
-  packed: Buffer;
-  etag: string;
-}
-
 export class Page {
-  readonly #folder: string;
-  readonly #files = new Map<string, Stored>();
+  readonly #files: PackedFiles;
 
   constructor(folder: string = PAGE_FOLDER) {
-    this.#folder = folder;
+    this.#files = new PackedFiles(folder);
   }
 
   /** Returns the file at this place below `PAGE_PATH`. A place that is not a file is a screen of the page. */
-  answer(place: string, { up, ...headers }: PageRequest): PageFile {
+  answer(place: string, { up, ...headers }: PageRequest): FileAnswer {
     const asset = /^(?:assets\/)?[\w.-]+\.(?:js|css|svg|png)$/.test(place);
-    const found = asset ? this.#find(place) : this.#screen(up);
+    const found = asset ? this.#files.find(place) : this.#screen(up);
     if (found === undefined) {
       const text = asset ? `There is no ${place}\n` : NO_BUILD;
-      return { status: asset ? 404 : 503, headers: plain('text/plain; charset=utf-8'), body: Buffer.from(text) };
+      return { status: asset ? 404 : 503, headers: fileHeaders('page.txt'), body: Buffer.from(text) };
     }
-    const common = {
-      ...plain(TYPES[asset ? extname(place) : '.html'] ?? 'application/octet-stream'),
-      etag: found.etag,
-      vary: 'accept-encoding',
-      // Names under assets/ contain a hash of the file.
-      'cache-control': place.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'no-cache',
-    };
-    if (headers['if-none-match'] === found.etag) return { status: 304, headers: common, body: Buffer.alloc(0) };
-    const packs = /\bgzip\b/.test(headers['accept-encoding'] ?? '');
-    return packs
-      ? { status: 200, headers: { ...common, 'content-encoding': 'gzip' }, body: found.packed }
-      : { status: 200, headers: common, body: found.body };
+    // Names under assets/ contain a hash of the file.
+    const caching = place.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'no-cache';
+    return answerFile(found, headers, { ...fileHeaders(asset ? place : 'index.html'), 'cache-control': caching });
   }
 
   /** The page refers to its files relative to `./`, so the prefix depends on the depth of the screen's address. */
-  #screen(up: string): Stored | undefined {
-    const found = this.#find('index.html');
+  #screen(up: string): PackedFile | undefined {
+    const found = this.#files.find('index.html');
     if (found === undefined || up === './') return found;
     return pack(Buffer.from(found.body.toString().replaceAll('="./', `="${up}`)));
   }
-
-  #find(name: string): Stored | undefined {
-    const known = this.#files.get(name);
-    if (known !== undefined) return known;
-    let body: Buffer;
-    try {
-      body = readFileSync(join(this.#folder, name));
-    } catch {
-      return undefined;
-    }
-    const stored = pack(body);
-    this.#files.set(name, stored);
-    return stored;
-  }
 }
 
-function pack(body: Buffer): Stored {
-  const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
-  return { body, packed: gzipSync(body, { level: 9 }), etag };
-}
-
-function plain(type: string): Record<string, string> {
+/** By the ending of the file's name. */
+export function fileHeaders(name: string): Record<string, string> {
   return {
-    'content-type': type,
+    'content-type': TYPES[extname(name)] ?? 'application/octet-stream',
     'content-security-policy': PAGE_POLICY,
     'referrer-policy': 'no-referrer',
     'cross-origin-opener-policy': 'same-origin',

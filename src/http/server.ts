@@ -14,6 +14,7 @@ import { answerCall } from './answer-call.ts';
 import type { Principal } from './authenticate.ts';
 import { addChecks } from './checks.ts';
 import { ConcurrencyLimit } from './concurrency-limit.ts';
+import { serveDocs } from './docs.ts';
 import { EventHub } from './event-hub.ts';
 import type { RouteHandler, Shared } from './handler.ts';
 import { HANDLERS } from './handlers.ts';
@@ -109,6 +110,7 @@ export function createServer(options: ServerOptions): HttpServer {
   if (options.baseOf !== undefined) addLocationPrefix(app, options.baseOf);
   for (const handler of HANDLERS) addHandler(app, handler, context, log);
   servePage(app, new Page(options.pageFolder));
+  serveDocs(app);
 
   async function close(): Promise<void> {
     closing.abort(new WorkronError('shutting_down', 'The server is shutting down'));

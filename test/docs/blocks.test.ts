@@ -40,7 +40,7 @@ function matches(printed: string, expected: string): boolean {
 }
 
 describe('docs', { concurrency: 2 }, () => {
-  for (const file of ['README.md', 'docs/cli.md', 'docs/checkpoints.md']) {
+  for (const file of ['README.md', 'docs/cli.md', 'docs/checkpoints.md', 'docs/tutorial.md', 'docs/recipes.md']) {
     test(`docs: the code blocks of ${file} do what they say`, async () => {
       await using folder = await temporaryFolder();
       const args = ['up', '--port', '0', '--log-level', 'warn', '--db-url', join(folder.path, 'docs.db')];

@@ -1,0 +1,24 @@
+/** The pages of the documentation, in the order of its menu. Others follow under "More". */
+
+interface Section {
+  title: string;
+  /** Names of files in `docs`, without `.md`. */
+  pages: readonly string[];
+}
+
+/** The front page is the README. */
+export const FRONT = 'index';
+
+/** Made from the API document. */
+export const API = 'api';
+
+export const SECTIONS: readonly Section[] = [
+  { title: 'Start', pages: [FRONT, 'tutorial', 'recipes', 'coming-from', 'comparison'] },
+  { title: 'Use', pages: ['workflows', 'schedules', 'notify', 'dashboard', 'python', 'library', 'testing'] },
+  { title: 'Run', pages: ['operations', 'scaling', 'reliability', 'performance', 'performance-notes'] },
+  {
+    title: 'Reference',
+    pages: ['cli', 'configuration', API, 'api-errors', 'library-reference', 'worker-protocol', 'glossary'],
+  },
+  { title: 'Inside', pages: ['architecture', 'dependencies'] },
+];

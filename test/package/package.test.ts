@@ -27,17 +27,7 @@ let tarball: string;
 before(async () => {
   folder = await temporaryFolder();
   source = join(folder.path, 'source');
-  for (const name of [
-    'package.json',
-    'README.md',
-    'LICENSE',
-    'bin',
-    'deploy',
-    'docs',
-    'examples',
-    'schema',
-    'dist-ui',
-  ]) {
+  for (const name of ['package.json', 'README.md', 'LICENSE', 'bin', 'dist-docs', 'dist-ui', 'examples', 'schema']) {
     await cp(join(root, name), join(source, name), { recursive: true });
   }
   await run(process.execPath, [join(root, 'build', 'run.ts'), join(source, 'dist')]);
@@ -57,11 +47,16 @@ test('package: has few files, among them the examples and schemas, and no screen
   const { stdout } = await run('tar', ['-tzf', tarball]);
   const files = stdout.trim().split('\n');
   assert.ok(files.length < 300, `${files.length} files`);
-  for (const file of ['examples/nightly-report.yaml', 'schema/workflow.schema.json', 'dist-ui/index.html']) {
+  for (const file of [
+    'examples/nightly-report.yaml',
+    'schema/workflow.schema.json',
+    'dist-ui/index.html',
+    'dist-docs/index.html',
+  ]) {
     assert.ok(files.includes(`package/${file}`), file);
   }
   const readme = await readFile(join(root, 'README.md'), 'utf8');
-  const unused = files.filter((file) => file.endsWith('.png') && !readme.includes(file.slice('package/'.length)));
+  const unused = files.filter((file) => file.endsWith('.png') && !readme.includes(file.slice('package/dist-'.length)));
   assert.deepEqual(unused, []);
 });
 

@@ -5,6 +5,7 @@ import type { Workflow } from '../../core/dag/workflow.ts';
 import { DEFAULT_BACKOFF, DEFAULT_SPEC, type Job, type NewJob } from '../../core/job.ts';
 import type { Notice } from '../../core/notice.ts';
 import { NOTIFY_QUEUE, type NotifyEvent, type NotifyTarget, WEBHOOK_HANDLER } from '../../core/notify.ts';
+import { requestFor } from './format.ts';
 
 /** Errors are cut at the beginning, because the cause is usually at the end. */
 const MAX_ERROR_LENGTH = 4_096;
@@ -35,7 +36,7 @@ interface EventSource {
   publicUrl: string | null;
 }
 
-interface NotifyPayload {
+export interface NotifyPayload {
   /** The same for every attempt to deliver it. */
   id: string;
   event: NotifyEvent;
@@ -91,8 +92,8 @@ export function messageJob(
 }
 
 /** Signed here, so that workers do not need the secret. */
-function webhookInput(url: string, payload: NotifyPayload, secret: string | null): WebhookInput {
-  const body = JSON.stringify(payload);
+function webhookInput(address: string, payload: NotifyPayload, secret: string | null): WebhookInput {
+  const { url, body } = requestFor(address, payload);
   const delivery = `${payload.id}.${payload.event}`;
   const timestamp = String(Math.floor(Date.parse(payload.at) / 1_000));
   const signed = `${timestamp}.${delivery}.${body}`;

@@ -419,6 +419,19 @@ export function exerciseWorkflows(open: OpenStore): void {
     assert.deepEqual(await store.workflows({}, { before: null, limit: 10 }, forever), []);
   });
 
+  test('workflows: skipped steps are counted by workflow', async ({ store }) => {
+    const hands = await Hands.of(store);
+    const chain = [aStep('a', { job: { maxAttempts: 1 } }), aStep('b', { parents: [0] }), aStep('c', { parents: [1] })];
+    const broken = await submitWorkflow(store, aWorkflow(chain));
+    const fine = await submitWorkflow(store, aWorkflow([aStep('a')]));
+    await hands.failed(broken.step['a'] ?? 0);
+    await hands.done(fine.step['a'] ?? 0);
+    await settleDown(store);
+    assert.deepEqual(await store.skippedSteps([broken.workflow.id, fine.workflow.id, 999_999], forever), [
+      { workflowId: broken.workflow.id, count: 2 },
+    ]);
+  });
+
   test('prune: not a workflow of which somebody unfinished depends on a step', async ({ store, advance }) => {
     const hands = await Hands.of(store);
     const { step } = await submitWorkflow(store, aWorkflow([aStep('a'), aStep('b')]));

@@ -18,6 +18,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.png': 'image/png',
   '.json': 'application/json; charset=utf-8',
   '.txt': 'text/plain; charset=utf-8',
+  '.woff2': 'font/woff2',
 };
 
 /** The page may load, run and contact nothing but its own server, whatever a job prints; and it cannot be framed. */
@@ -26,6 +27,7 @@ const PAGE_POLICY = [
   "script-src 'self'",
   "style-src 'self'",
   "img-src 'self'",
+  "font-src 'self'",
   "connect-src 'self'",
   "form-action 'self'",
   "base-uri 'none'",
@@ -56,7 +58,7 @@ export class Page {
 
   /** Returns the file at this place below `PAGE_PATH`. A place that is not a file is a screen of the page. */
   answer(place: string, { up, ...headers }: PageRequest): FileAnswer {
-    const asset = /^(?:assets\/)?[\w.-]+\.(?:js|css|svg|png)$/.test(place);
+    const asset = /^(?:assets\/)?[\w.-]+\.(?:js|css|svg|png|woff2)$/.test(place);
     const found = asset ? this.#files.find(place) : this.#screen(up);
     if (found === undefined) {
       const text = asset ? `There is no ${place}\n` : NO_BUILD;

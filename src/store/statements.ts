@@ -91,6 +91,7 @@ export const TWINS = {
   workflows: {
     insertWorkflow: 'Writes a new workflow.',
     workflows: 'Workflows by id.',
+    skippedSteps: 'The number of skipped steps of workflows.',
     writeWorkflows: 'Writes the counts of ended steps, and the status of the workflow.',
   },
   notices: {

@@ -24,6 +24,9 @@ export interface WorkflowStore {
     signal: AbortSignal,
   ): Promise<Workflow[]>;
 
+  /** Returns the number of skipped steps of each of these workflows that has any. */
+  skippedSteps(workflowIds: readonly number[], signal: AbortSignal): Promise<{ workflowId: number; count: number }[]>;
+
   /**
    * Returns the steps of a workflow without the items of its groups, by id: all of them if `page` is `null`. `dependsOn`
    * has the edges. Each call reads the current state: pages of a running workflow are of different moments.

@@ -39,11 +39,14 @@ test('stats: a step is a whole minute at least, over the wire too', async () => 
 test('failures: the same name and error are one, whatever number the error carries', () => {
   const job = (id: number, name: string | null, error: string, doneAt: number) =>
     ({ ...DEFAULT_SPEC, id, name, command: 'make all\nmore', error, doneAt, queue: 'q', stepKey: null }) as Job;
-  const groups = groupFailures([
-    job(4, 'mail', 'exit 1\nno answer to request 8123456', 4_000),
-    job(3, null, 'exit 2', 3_000),
-    job(2, 'mail', 'exit 1\nno answer to request 7999999', 2_000),
-  ]);
+  const groups = groupFailures(
+    [
+      job(4, 'mail', 'exit 1\nno answer to request 8123456', 4_000),
+      job(3, null, 'exit 2', 3_000),
+      job(2, 'mail', 'exit 1\nno answer to request 7999999', 2_000),
+    ],
+    { from: 0, to: 24_000 },
+  );
   assert.deepEqual(
     groups.map(({ title, error, count, last_job_id }) => ({ title, error, count, last_job_id })),
     [
@@ -51,6 +54,8 @@ test('failures: the same name and error are one, whatever number the error carri
       { title: 'make all', error: 'exit 2', count: 1, last_job_id: '3' },
     ],
   );
+  assert.deepEqual(groups[0]?.job_ids, ['4', '2']);
+  assert.deepEqual(groups[0]?.trend.slice(0, 6), [0, 0, 1, 0, 1, 0], 'one part of 24 is a second here');
   assert.deepEqual([groups[0]?.first_at, groups[0]?.last_at], ['1970-01-01T00:00:02.000Z', '1970-01-01T00:00:04.000Z']);
 });
 

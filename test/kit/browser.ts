@@ -16,12 +16,14 @@ const QUIET = [
   '--disable-sync',
 ];
 
-export async function openBrowser(): Promise<Browser> {
+/** `env` is added to the environment of the browser. */
+export async function openBrowser(env: Record<string, string> = {}): Promise<Browser> {
+  const options = { args: QUIET, env: { ...process.env, ...env } as Record<string, string> };
   const given = process.env['CHROMIUM_PATH'] ?? INSTALLED.find((path) => existsSync(path));
-  if (given !== undefined) return launcher.launch({ executablePath: given, args: QUIET });
+  if (given !== undefined) return launcher.launch({ executablePath: given, ...options });
   const { default: chromium } = await import('@sparticuz/chromium');
   // Not with its recommended flags: they put all windows in one process and turn off web security.
-  return launcher.launch({ executablePath: await chromium.executablePath(), args: QUIET });
+  return launcher.launch({ executablePath: await chromium.executablePath(), ...options });
 }
 
 export interface Watched {

@@ -12,11 +12,13 @@ export interface Dashboard extends AsyncDisposable {
   client: Client;
   /** Opens a path in a new window. Closing it fails the test if there were errors or requests to other origins. */
   open(path: string, options?: ScreenOptions): Promise<Screen>;
-  /** Kills the server and starts it again on the same port and file. */
-  restart(): Promise<void>;
+  /** Kills the server and starts it again on the same port and file; `meanwhile` runs while it is away. */
+  restart(meanwhile?: () => Promise<void>): Promise<void>;
 }
 
-export interface ScreenOptions extends BrowserContextOptions {
+export interface ScreenOptions extends Omit<BrowserContextOptions, 'locale'> {
+  /** `null`: the one of the browser's environment. */
+  locale?: string | null;
   /** Console messages that the test expects. */
   allow?: RegExp;
 }
@@ -50,8 +52,9 @@ export async function openDashboard({
     url,
     client: new Client({ url, token: token ?? null }),
     open: (path, options) => openScreen(browser, url, path, options),
-    async restart() {
+    async restart(meanwhile) {
       await server[Symbol.asyncDispose]();
+      await meanwhile?.();
       server = await start(new URL(url).port);
     },
     async [Symbol.asyncDispose]() {
@@ -66,9 +69,13 @@ export async function openScreen(
   browser: Browser,
   url: string,
   path: string,
-  { allow, ...options }: ScreenOptions = {},
+  { allow, locale = 'en-GB', ...options }: ScreenOptions = {},
 ): Promise<Screen> {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-GB', ...options });
+  const context = await browser.newContext({
+    viewport: { width: 1280, height: 800 },
+    ...(locale === null ? {} : { locale }),
+    ...options,
+  });
   context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
   const { problems } = watch(page, url);

@@ -47,7 +47,7 @@ export async function seedPage(url: string): Promise<Seeded> {
   });
   await seedSchedules(client);
   for (const id of [order.id, failed.id]) await client.wait(id, { timeout: '60s' });
-  for (const id of [broken.id, fine.id]) await ended(client, id);
+  for (const id of [broken.id, fine.id]) await waitForWorkflow(client, id);
   return { orderJob: order.id, failedJob: failed.id, failedWorkflow: broken.id, doneWorkflow: fine.id };
 }
 
@@ -87,7 +87,7 @@ function steps(breaks: boolean) {
 }
 
 /** Waits for the end of a workflow by waiting for its jobs: the API has no call for workflows. */
-async function ended(client: Client, id: string): Promise<void> {
+export async function waitForWorkflow(client: Client, id: string): Promise<void> {
   for (;;) {
     const { status } = await client.workflow(id);
     if (status !== 'pending' && status !== 'running') return;

@@ -92,7 +92,7 @@ test('bulk: all matching jobs are counted, confirmed and retried, with a progres
   await page.locator('.job-row[data-job]').nth(4).waitFor();
   await page.getByRole('button', { name: 'Retry…' }).click();
   const dialog = page.getByRole('dialog', { name: 'Retry 5 jobs?' });
-  await dialog.getByText('workron retry --status failed --queue bulk').waitFor();
+  await dialog.getByText(`workron retry --status failed --queue bulk --url ${dashboard.url}`).waitFor();
   await dialog.getByRole('button', { name: 'Retry them' }).click();
   await page.getByText('5 retried').waitFor();
   for (const { id } of jobs) assert.equal((await client.wait(id, { timeout: '60s' })).status, 'done');
@@ -106,11 +106,11 @@ test('a job can be cancelled, explained, run again with another command, and cop
   await headState(page, 'running').waitFor();
   await page.getByRole('button', { name: 'Cancel' }).click();
   await headState(page, 'cancelled').waitFor();
-  await page.getByText('Somebody cancelled it.').waitFor();
+  await page.getByText('It was cancelled.').waitFor();
   await page.getByRole('button', { name: 'Copy as…' }).click();
-  await page.getByText("workron submit --name sleeper --max-attempts 1 -- 'sleep 60'").waitFor();
+  await page.getByText(`workron submit --name sleeper --max-attempts 1 --url ${dashboard.url} -- 'sleep 60'`).waitFor();
   await page.keyboard.press('Escape');
-  await page.getByRole('button', { name: 'Run changed…' }).click();
+  await page.getByRole('button', { name: 'Run with changes…' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.locator('textarea').fill('echo again');
   await dialog.getByRole('button', { name: 'Submit as a new job' }).click();
@@ -135,7 +135,7 @@ test('a job runs again with its environment, as a job that names the first', asy
 test('a refused action shows the message of the server', async () => {
   await using screen = await dashboard.open('/ui/', { allow: /400/ });
   const { page } = screen;
-  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  await page.getByRole('heading', { name: 'Today' }).waitFor();
   await page.keyboard.press('n');
   const dialog = page.getByRole('dialog');
   await dialog.locator('textarea').fill('true');
@@ -174,13 +174,13 @@ test('a log has colours, collapsed carriage returns, search, links to lines, att
   await page.getByRole('tab', { name: 'Attempts (2)' }).click();
   await page.locator('.attempts li').nth(1).getByRole('button', { name: 'Log' }).click();
   await page.waitForURL(/attempt=1/);
-  await page.getByText('Attempt 1 alone.').waitFor();
+  await page.getByText('Showing attempt 1 only.').waitFor();
 });
 
 test('the keyboard alone reaches palette, screens, rows and the key sheet, but not while the user types', async () => {
   await using screen = await dashboard.open('/ui/');
   const { page } = screen;
-  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  await page.getByRole('heading', { name: 'Today' }).waitFor();
   await page.keyboard.press('g');
   await page.keyboard.press('j');
   await page.locator('.job-row[data-job]').first().waitFor();
@@ -216,7 +216,7 @@ test('queues: a pause is shown on waiting jobs and can be ended, and a limit can
   const { id } = await dashboard.client.submit({ queue: 'slow', command: 'true' });
   await page.locator('tr', { hasText: 'slow' }).getByRole('link', { name: '1', exact: true }).waitFor();
   await page.goto(`${dashboard.url}/ui/jobs/${id}`);
-  await page.getByText('Waits for queue slow to be resumed').waitFor();
+  await page.getByText('Waiting for queue slow to be resumed').waitFor();
   await page.goto(`${dashboard.url}/ui/queues`);
   await page.getByRole('button', { name: 'Resume slow' }).click();
   await page.getByRole('button', { name: 'Limit… slow' }).click();

@@ -24,7 +24,7 @@ test('two schedulers on PostgreSQL: a job submitted at one runs live on the page
       name: 'seen-elsewhere',
       command: 'echo one; until [ -e go ]; do sleep 0.05; done; echo two',
     });
-    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await page.getByRole('heading', { name: 'Today' }).waitFor();
     await page.getByRole('link', { name: 'seen-elsewhere' }).first().click();
     await page.locator('.log-text', { hasText: 'one' }).waitFor();
     await api(first.url, '/jobs', { command: 'touch go' });

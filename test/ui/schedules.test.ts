@@ -14,7 +14,7 @@ after(() => dashboard[Symbol.asyncDispose]());
 test('a schedule: the next ticks are shown while typing, and a new tick appears without a reload', async () => {
   await using screen = await dashboard.open('/ui/schedules', { allow: /400/ });
   const { page } = screen;
-  await page.getByRole('button', { name: 'Make the first' }).click();
+  await page.getByRole('button', { name: 'Create a schedule' }).click();
   const dialog = page.getByRole('dialog', { name: 'New schedule' });
   await dialog.getByLabel('Name').fill('heartbeat');
   await dialog.getByLabel('Time zone').fill('Europe/Berlin');
@@ -22,18 +22,18 @@ test('a schedule: the next ticks are shown while typing, and a new tick appears 
   await dialog.locator('#schedule-preview.problem-text').waitFor();
   await dialog.getByLabel('Cron expression').fill('30 2 * * SUN');
   await dialog.getByText('At 02:30, only on Sunday').waitFor();
-  await dialog.getByRole('list', { name: 'Next fires' }).getByRole('listitem').nth(9).waitFor();
+  await dialog.getByRole('list', { name: 'Next runs' }).getByRole('listitem').nth(9).waitFor();
   // The last week of March has the night without 02:30.
   await dialog.getByLabel('Cron expression').fill('30 2 25-31 3 *');
   await dialog.locator('.preview .badge', { hasText: '⚠' }).first().waitFor();
   await assertAccessible(page, 'the form of a schedule');
-  await dialog.getByText('Every so often').click();
+  await dialog.getByText('Interval').click();
   await dialog.getByLabel('Every', { exact: true }).fill('1s');
   await dialog.getByRole('textbox', { name: 'Command' }).fill('echo alive');
   await dialog.getByRole('button', { name: 'Create' }).click();
   await page
     .getByRole('row', { name: /heartbeat/ })
-    .locator('.cell.fill-green')
+    .locator('.cell[data-outcome="done"]')
     .first()
     .waitFor();
   await page.getByRole('link', { name: 'heartbeat', exact: true }).click();
@@ -55,7 +55,7 @@ test('a schedule can be edited, run manually, paused with a note, resumed, backf
   const form = page.getByRole('dialog', { name: 'Edit report' });
   await form.getByLabel('Cron expression').fill('30 6 * * *');
   await form.getByRole('textbox', { name: 'Command' }).fill('true');
-  await form.getByLabel('While an earlier run goes on').selectOption('run both');
+  await form.getByLabel('If an earlier run has not ended').selectOption('run both');
   await form.getByRole('button', { name: 'Save' }).click();
   await page.locator('.page-head').getByText('06:30').waitFor();
   const { cron, overlap, catchup, job } = await client.schedule('report');
@@ -66,28 +66,28 @@ test('a schedule can be edited, run manually, paused with a note, resumed, backf
   );
 
   await page.getByRole('button', { name: 'Run now' }).click();
-  await page.getByText('report runs now: 1 run').waitFor();
+  await page.getByText('Started 1 run of report').waitFor();
   await page.locator('.ledger li', { hasText: 'manual' }).waitFor();
 
   await page.getByRole('button', { name: 'Pause…' }).click();
-  await page.getByLabel('Why, for whoever finds it paused').fill('the warehouse moves');
+  await page.getByLabel('Reason (optional)').fill('the warehouse moves');
   await page.getByRole('button', { name: 'Pause', exact: true }).click();
   await page.getByText('the warehouse moves').waitFor();
   await page.getByRole('button', { name: 'Resume' }).click();
-  await page.getByText('report goes on').waitFor();
+  await page.getByText('report resumed').waitFor();
 
   await page.getByRole('button', { name: 'Backfill…' }).click();
   const backfill = page.getByRole('dialog', { name: 'Backfill report' });
   await backfill.getByLabel('From').fill('2026-01-01T00:00');
   await backfill.getByLabel('To').fill('2026-01-04T00:00');
   await backfill.getByRole('button', { name: 'Show what would run' }).click();
-  await backfill.getByText('3 ticks of this range never ran:').waitFor();
-  await backfill.getByRole('button', { name: 'Run 3 ticks' }).click();
-  await page.getByText('3 ticks of report made up for').waitFor();
+  await backfill.getByText('3 runs missing in this range:').waitFor();
+  await backfill.getByRole('button', { name: 'Start 3 runs' }).click();
+  await page.getByText('Started 3 runs of report').waitFor();
   await page.locator('.ledger li', { hasText: 'backfill' }).nth(2).waitFor();
 
-  await page.getByRole('link', { name: 'Overview' }).click();
-  await page.getByRole('list', { name: 'Next ticks' }).getByRole('link', { name: 'report' }).click();
+  await page.getByRole('link', { name: 'Today' }).click();
+  await page.locator('.lane').getByRole('link', { name: 'report', exact: true }).click();
   await page.getByRole('button', { name: 'Delete…' }).click();
   const sure = page.getByRole('dialog', { name: 'Delete report?' });
   await sure.getByRole('textbox').fill('report');
@@ -110,7 +110,7 @@ test('a schedule of a handler with several keys and a schedule of a workflow can
   await form.getByRole('button', { name: 'Create' }).click();
   await form.getByText('The input is not JSON').waitFor();
   await form.getByLabel('Input (JSON)').fill('{"list": "weekly"}');
-  await form.getByLabel('For each of these keys').fill('berlin, lyon\nlyon');
+  await form.getByLabel('Run for each of these keys').fill('berlin, lyon\nlyon');
   await form.getByRole('button', { name: 'Create' }).click();
   await page.getByRole('link', { name: 'mails', exact: true }).click();
   await page.locator('.facts').getByText('berlin, lyon').waitFor();
@@ -133,16 +133,16 @@ test('a schedule of a handler with several keys and a schedule of a workflow can
   await form.getByRole('button', { name: 'Save' }).click();
   await form.getByText('missing: the parameter has no default').waitFor();
   await form.getByLabel('day (needed)').fill('monday');
-  await form.getByLabel('For each of these keys').fill('');
+  await form.getByLabel('Run for each of these keys').fill('');
   await form.getByRole('button', { name: 'Save' }).click();
-  await page.locator('.facts').getByText('workflow digest').waitFor();
+  await page.locator('.command-box').getByText('workflow digest').waitFor();
   const made = await client.schedule('mails');
   assert.deepEqual([made.job, made.workflow?.params, made.for_each], [null, { day: 'monday' }, null]);
 
   await page.getByRole('button', { name: 'Edit…' }).click();
   form = page.getByRole('dialog', { name: 'Edit mails' });
-  await form.getByText('Left empty, it goes on with digest (1 step).').waitFor();
-  await form.getByLabel('While an earlier run goes on').selectOption('run both');
+  await form.getByText('Leave empty to keep digest (1 step).').waitFor();
+  await form.getByLabel('If an earlier run has not ended').selectOption('run both');
   await form.getByRole('button', { name: 'Save' }).click();
   await page.locator('.facts').getByText('allow').waitFor();
   assert.equal((await client.schedule('mails')).workflow?.name, 'digest');
@@ -157,11 +157,11 @@ test('a schedule of a handler with several keys and a schedule of a workflow can
 test('the overview reports good health only while nothing fails', async () => {
   await using screen = await dashboard.open('/ui/');
   const { page } = screen;
-  await page.getByText('All is well.').waitFor();
+  await page.getByText('Everything is running as it should.').waitFor();
   await dashboard.client.submit({ command: 'exit 1', max_attempts: 1 });
   await page
     .getByRole('status')
-    .getByText(/1 of \d+ jobs failed in 24 hours/)
+    .getByText(/1 of \d+ attempts failed in the last 24 h/)
     .waitFor();
-  assert.equal(await page.getByText('All is well').count(), 0);
+  assert.equal(await page.getByText('Everything is running as it should.').count(), 0);
 });

@@ -75,7 +75,18 @@ const workflowShape = {
 export const Workflow = named('Workflow', z.object(workflowShape));
 export type Workflow = z.output<typeof Workflow>;
 
-export const WorkflowPage = named('WorkflowPage', pageOf(Workflow));
+export const ListedWorkflow = named(
+  'ListedWorkflow',
+  Workflow.extend({
+    skipped_steps: z
+      .number()
+      .nullable()
+      .meta({ description: 'How many of the fine steps were skipped; null if it has more than 1,000 steps.' }),
+  }),
+);
+export type ListedWorkflow = z.output<typeof ListedWorkflow>;
+
+export const WorkflowPage = named('WorkflowPage', pageOf(ListedWorkflow));
 export type WorkflowPage = z.output<typeof WorkflowPage>;
 
 export const StepState = named(

@@ -95,7 +95,7 @@ export const overviewHandlers = {
         jobs.push(...page.items);
         before = page.nextBefore;
       } while (before !== null && jobs.length < MAX_FAILURES);
-      const items = groupFailures(jobs).slice(0, MAX_FAILURE_GROUPS);
+      const items = groupFailures(jobs, { from, to: now() }).slice(0, MAX_FAILURE_GROUPS);
       return { status: 200, json: { from: toInstant(from), scanned: jobs.length, complete: before === null, items } };
     },
   }),

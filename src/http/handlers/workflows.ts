@@ -59,7 +59,12 @@ export const workflowHandlers = {
     async handle({ scheduler, query, signal }) {
       const { limit = DEFAULT_PAGE_SIZE, cursor, ...filter } = query;
       const { items, nextBefore } = await scheduler.workflows(filter, { before: beforeFrom(cursor), limit }, signal);
-      return { status: 200, json: { items: items.map(workflowToWire), next_cursor: toCursor(nextBefore) } };
+      const skipped = await scheduler.skippedSteps(items, signal);
+      const listed = items.map((workflow) => ({
+        ...workflowToWire(workflow),
+        skipped_steps: skipped.get(workflow.id) ?? null,
+      }));
+      return { status: 200, json: { items: listed, next_cursor: toCursor(nextBefore) } };
     },
   }),
 

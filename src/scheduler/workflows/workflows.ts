@@ -34,6 +34,8 @@ export interface Workflows {
     page: { before: number | null; limit: number },
     signal: AbortSignal,
   ): Promise<WorkflowPage>;
+  /** The number of skipped steps by workflow; without workflows that have too many steps to count. */
+  skippedSteps(workflows: readonly Workflow[], signal: AbortSignal): Promise<Map<number, number>>;
   /** Cancels waiting steps at once and asks running ones to stop. */
   cancelWorkflow(id: number, signal: AbortSignal): Promise<Workflow>;
   /**
@@ -56,10 +58,25 @@ export function workflowsOf(context: SchedulerContext): Workflows {
     workflow: (id, signal) => viewWorkflow(context, id, signal),
     workflows: async (filter, { before, limit }, signal) =>
       pageOf(await store.workflows(filter, { before, limit: limit + 1 }, signal), limit),
+    skippedSteps: (workflows, signal) => countSkipped(context, workflows, signal),
     cancelWorkflow: (id, signal) => cancelWorkflow(context, id, signal),
     retryWorkflow: (id, signal) => retryWorkflow(context, id, signal),
     rerunWorkflow: (id, request, signal) => rerunWorkflow(context, id, request, signal),
   };
+}
+
+async function countSkipped(
+  { store }: SchedulerContext,
+  workflows: readonly Workflow[],
+  signal: AbortSignal,
+): Promise<Map<number, number>> {
+  const small = workflows.filter(({ total }) => total <= STEPS_PER_PAGE);
+  const ids = small.filter(({ counts }) => counts.fine > 0).map(({ id }) => id);
+  const found = ids.length === 0 ? [] : await store.skippedSteps(ids, signal);
+  return new Map([
+    ...small.map(({ id }) => [id, 0] as const),
+    ...found.map(({ workflowId, count }) => [workflowId, count] as const),
+  ]);
 }
 
 export async function readWorkflow(context: SchedulerContext, id: number, signal: AbortSignal): Promise<Workflow> {

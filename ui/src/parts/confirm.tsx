@@ -35,15 +35,15 @@ export function Confirm({ title, children, verb, danger = false, typed, cli, onC
         {typed !== undefined && (
           <label className="field">
             <span>
-              Type <b>{typed}</b> to go on
+              Type <b>{typed}</b> to confirm
             </span>
             <input value={text} onChange={(event) => setText(event.target.value)} autoComplete="off" />
           </label>
         )}
-        {cli !== undefined && <CopyLine label="The same on the command line" text={cli} />}
+        {cli !== undefined && <CopyLine label="CLI command" text={cli} />}
         <div className="dialog-actions">
           <button type="button" onClick={onClose}>
-            Not now
+            Cancel
           </button>
           <button type="submit" className={danger ? 'danger' : 'primary'} disabled={!allowed}>
             {verb}

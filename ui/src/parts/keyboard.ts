@@ -33,6 +33,8 @@ export function useKeys(keys: Keys, { inDialogs = false }: { inDialogs?: boolean
 function isTyping(target: EventTarget | null): boolean {
   return (
     target instanceof HTMLElement &&
-    (target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName))
+    (target.isContentEditable ||
+      ['TEXTAREA', 'SELECT'].includes(target.tagName) ||
+      (target instanceof HTMLInputElement && !['checkbox', 'radio', 'button'].includes(target.type)))
   );
 }

@@ -25,6 +25,16 @@ export function Empty({ title, children, alone = false }: { title: string; child
   );
 }
 
-export function Loading() {
-  return <p className="loading">Loading…</p>;
+/** The outline of what is being fetched. The text appears only while the server is away. */
+export function Loading({ rows = 6 }: { rows?: number }) {
+  return (
+    <div className="loading" role="status">
+      <span className="visually-hidden loading-word">Loading</span>
+      <p className="loading-away">The server does not answer. This page continues when it is back.</p>
+      {Array.from({ length: rows }, (_, row) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: all rows are equal
+        <span key={row} className="skeleton" aria-hidden="true" />
+      ))}
+    </div>
+  );
 }

@@ -21,7 +21,7 @@ export function Login({ onIn }: { onIn: () => void }) {
     <main className="login">
       <form className="card stack" onSubmit={(event) => void submit(event)}>
         <h1>Workron</h1>
-        <p className="muted">This server needs its token: the one it was started with (--token or WORKRON_TOKEN).</p>
+        <p className="muted">Enter the token that the server was started with (--token or WORKRON_TOKEN).</p>
         <label className="field">
           <span>Token</span>
           <input

@@ -2,7 +2,6 @@ import { type FormEvent, useState } from 'react';
 import type { SubmittedJob } from '../../../src/api/job.ts';
 import type { JobSubmissionInput } from '../../../src/api/job-submission.ts';
 import { client } from '../data/client.ts';
-import { API_URL } from '../data/place.ts';
 import { CopyLine } from '../parts/copy.tsx';
 import { asCli, asCurl } from '../words/as-command.ts';
 import { messageOf } from '../words/message-of.ts';
@@ -17,10 +16,10 @@ export interface JobFormProps {
 }
 
 const TEXTS = [
-  ['name', 'Name', 'what people call it'],
+  ['name', 'Name', 'nightly-import'],
   ['queue', 'Queue', 'default'],
   ['priority', 'Priority', '0'],
-  ['delay', 'Not before', 'in 10m, or 2026-01-31T09:00:00Z'],
+  ['delay', 'Start after', 'in 10m, or 2026-01-31T09:00:00Z'],
   ['timeout', 'Timeout', '5m'],
   ['maxAttempts', 'Attempts', '3'],
   ['tags', 'Tags', 'eu, nightly'],
@@ -133,7 +132,7 @@ function HandlerFields({ fields, onChange }: FieldsProps) {
 function MoreFields({ fields, onChange, open }: FieldsProps & { open: boolean }) {
   return (
     <details className="more" open={open}>
-      <summary>Name, queue, time and tries</summary>
+      <summary>Options</summary>
       <div className="field-grid">
         {TEXTS.map(([name, label, placeholder]) => (
           <label key={name} className="field">
@@ -154,9 +153,9 @@ function MoreFields({ fields, onChange, open }: FieldsProps & { open: boolean })
 function TerminalForms({ job }: { job: JobSubmissionInput }) {
   return (
     <details className="more">
-      <summary>The same for the terminal</summary>
+      <summary>CLI command</summary>
       {asCli(job) !== null && <CopyLine label="Command line" text={asCli(job) ?? ''} />}
-      <CopyLine label="curl" text={asCurl(job, API_URL)} />
+      <CopyLine label="curl" text={asCurl(job)} />
     </details>
   );
 }

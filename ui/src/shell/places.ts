@@ -9,7 +9,7 @@ export interface Place {
 }
 
 export const PLACES: readonly Place[] = [
-  { path: '/', title: 'Overview', icon: 'overview', key: 'o' },
+  { path: '/', title: 'Today', icon: 'overview', key: 'o' },
   { path: '/jobs', title: 'Jobs', icon: 'jobs', key: 'j' },
   { path: '/workflows', title: 'Workflows', icon: 'workflows', key: 'w' },
   { path: '/schedules', title: 'Schedules', icon: 'schedules', key: 's' },

@@ -1,25 +1,20 @@
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
 import { Link, Route, Switch } from 'wouter';
 import { Empty, Loading } from '../parts/notes.tsx';
 import { Overview } from '../screens/overview/overview.tsx';
+import { lazyScreen } from './lazy-screen.ts';
 
-const Jobs = lazy(() => import('../screens/jobs/jobs.tsx').then((file) => ({ default: file.Jobs })));
-const JobScreen = lazy(() => import('../screens/job/job-screen.tsx').then((file) => ({ default: file.JobScreen })));
-const Workflows = lazy(() =>
-  import('../screens/workflows/workflows.tsx').then((file) => ({ default: file.Workflows })),
+const Jobs = lazyScreen(async () => (await import('../screens/jobs/jobs.tsx')).Jobs);
+const JobScreen = lazyScreen(async () => (await import('../screens/job/job-screen.tsx')).JobScreen);
+const Workflows = lazyScreen(async () => (await import('../screens/workflows/workflows.tsx')).Workflows);
+const WorkflowScreen = lazyScreen(async () => (await import('../screens/workflow/workflow-screen.tsx')).WorkflowScreen);
+const Queues = lazyScreen(async () => (await import('../screens/queues/queues.tsx')).Queues);
+const Schedules = lazyScreen(async () => (await import('../screens/schedules/schedules.tsx')).Schedules);
+const ScheduleScreen = lazyScreen(
+  async () => (await import('../screens/schedules/schedule-screen.tsx')).ScheduleScreen,
 );
-const WorkflowScreen = lazy(() =>
-  import('../screens/workflow/workflow-screen.tsx').then((file) => ({ default: file.WorkflowScreen })),
-);
-const Queues = lazy(() => import('../screens/queues/queues.tsx').then((file) => ({ default: file.Queues })));
-const Schedules = lazy(() =>
-  import('../screens/schedules/schedules.tsx').then((file) => ({ default: file.Schedules })),
-);
-const ScheduleScreen = lazy(() =>
-  import('../screens/schedules/schedule-screen.tsx').then((file) => ({ default: file.ScheduleScreen })),
-);
-const Cluster = lazy(() => import('../screens/cluster/cluster.tsx').then((file) => ({ default: file.Cluster })));
-const Workers = lazy(() => import('../screens/workers/workers.tsx').then((file) => ({ default: file.Workers })));
+const Cluster = lazyScreen(async () => (await import('../screens/cluster/cluster.tsx')).Cluster);
+const Workers = lazyScreen(async () => (await import('../screens/workers/workers.tsx')).Workers);
 
 /** The screen of each address. */
 export function Screens({ onNewJob }: { onNewJob: () => void }) {

@@ -1,15 +1,24 @@
-/** A job as a command for a terminal. */
+/** Lines for a terminal. Each names the server of this page unless it is the one that the command line talks to anyway. */
 
 import type { JobSubmissionInput } from '../../../src/api/job-submission.ts';
 import { routes } from '../../../src/api/routes.ts';
+import { API_URL } from '../data/place.ts';
+
+const DEFAULT_URLS = ['http://127.0.0.1:8080', 'http://localhost:8080'];
 
 /** Quotes a word for a shell. */
 export function shellQuote(text: string): string {
   return /^[A-Za-z0-9_@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-export function asCurl(job: JobSubmissionInput, url: string): string {
-  return `curl -d ${shellQuote(JSON.stringify(job))} ${url}${routes.submitJobs.path}`;
+/** `workron ARGS`, with `--url` if it is needed; `rest` goes to the end, after it. */
+export function workron(args: string, rest = ''): string {
+  const url = DEFAULT_URLS.includes(API_URL) ? '' : ` --url ${shellQuote(API_URL)}`;
+  return `workron ${args}${url}${rest === '' ? '' : ` ${rest}`}`;
+}
+
+export function asCurl(job: JobSubmissionInput): string {
+  return `curl -d ${shellQuote(JSON.stringify(job))} ${API_URL}${routes.submitJobs.path}`;
 }
 
 const FLAGS = [
@@ -23,15 +32,18 @@ const FLAGS = [
   ['cwd', '--cwd'],
 ] as const;
 
-/** Returns `null` for a handler: the command line submits commands only. */
+/** Returns `null` for a handler: its input has no short form. */
 export function asCli(job: JobSubmissionInput): string | null {
   if (job.command === undefined) return null;
-  const words = ['workron', 'submit'];
+  const words = ['submit'];
   for (const [key, flag] of FLAGS) {
     const value = job[key];
     if (value !== undefined)
       words.push(flag, shellQuote(typeof value === 'number' && key === 'timeout' ? `${value}ms` : String(value)));
   }
   if (job.tags !== undefined && job.tags.length > 0) words.push('--tag', shellQuote(job.tags.join(',')));
-  return [...words, '--', shellQuote(job.command)].join(' ');
+  return workron(words.join(' '), `-- ${shellQuote(job.command)}`);
 }
+
+/** A workflow that needs no file. */
+export const SAMPLE_WORKFLOW = `echo '{"name": "hello", "steps": {"build": {"command": "echo built"}, "test": {"command": "echo tested", "depends_on": ["build"]}}}' | ${workron('workflow run - --follow')}`;

@@ -3,31 +3,32 @@
 import type { Job } from '../../../src/api/job.ts';
 import { durationText } from './duration.ts';
 
-export function reasonText(
-  job: Pick<Job, 'status' | 'reason' | 'exit_code' | 'signal' | 'timeout' | 'failures'>,
-): string | null {
-  const times = job.failures > 1 ? `, ${job.failures} times` : '';
+type Ended = Pick<Job, 'status' | 'reason' | 'exit_code' | 'signal' | 'timeout' | 'failures'>;
+
+export function reasonText(job: Ended): string | null {
+  const times = job.failures > 1 ? ` (${job.failures} attempts)` : '';
   switch (job.reason) {
     case 'exit':
-      return `It exited with code ${job.exit_code ?? '?'}${times}.`;
+      // A for_each step runs nothing itself: its items say how they ended.
+      return job.exit_code === null ? 'It failed.' : `It exited with code ${job.exit_code}${times}.`;
     case 'signal':
-      return `It was ended by ${job.signal ?? 'a signal'}${times}.`;
+      return `It was killed by ${job.signal ?? 'a signal'}${times}.`;
     case 'timeout':
-      return `It took longer than its timeout of ${durationText(job.timeout)}${times}.`;
+      return `It exceeded its timeout of ${durationText(job.timeout)}${times}.`;
     case 'lost':
-      return `Its worker vanished${times}.`;
+      return `Its worker was lost${times}.`;
     case 'interrupted':
-      return 'It was interrupted, and must not be started again by itself.';
+      return 'It was interrupted, and may not be restarted automatically (rerun: never).';
     case 'fatal':
-      return 'Its handler said that trying again is of no use.';
+      return 'The handler marked this error as permanent.';
     case 'cancelled':
-      return 'Somebody cancelled it.';
+      return 'It was cancelled.';
     case 'upstream_failed':
-      return 'Something that it depends on did not succeed.';
+      return 'A job that it depends on did not succeed.';
     case 'condition':
-      return 'What it was to run for did not happen.';
+      return 'Its condition was not met.';
     case 'expired':
-      return 'It was not started within its start_timeout.';
+      return 'It did not start within its start_timeout.';
     case null:
       return null;
   }

@@ -28,7 +28,7 @@ import {
 } from '../cluster/workers.ts';
 import { cascade } from '../graph/cascade.ts';
 import { expand } from '../graph/expand.ts';
-import { insertWorkflow, steps, workflow, workflows } from '../graph/workflows.ts';
+import { insertWorkflow, skippedSteps, steps, workflow, workflows } from '../graph/workflows.ts';
 import { applyChanges } from '../jobs/apply-changes.ts';
 import { checkpoint, readCheckpoint, writeCheckpoint } from '../jobs/checkpoint.ts';
 import { claim } from '../jobs/claim.ts';
@@ -121,6 +121,7 @@ export const reads = {
   outlook,
   workflow,
   workflows,
+  skippedSteps,
   steps,
   schedule,
   schedules,

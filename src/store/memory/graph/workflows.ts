@@ -139,3 +139,12 @@ function newGroup({ items, maxParallel }: NewForEach, ids: readonly number[]): G
   const source = 'parent' in items ? { parentId: ids[items.parent] as number, path: [...items.path] } : copyJson(items);
   return { source, maxParallel, items: null, itemIds: [], counts: openSteps(0) };
 }
+
+export function skippedSteps(tables: Tables, ids: readonly number[]): { workflowId: number; count: number }[] {
+  return ids
+    .map((workflowId) => {
+      const jobs = [...(tables.workflows.get(workflowId)?.jobs ?? [])];
+      return { workflowId, count: jobs.filter((job) => job.groupId === null && job.status === 'skipped').length };
+    })
+    .filter(({ count }) => count > 0);
+}

@@ -31,7 +31,7 @@ import { adopt } from '../graph/adopt.ts';
 import { cascade } from '../graph/cascade.ts';
 import { expand } from '../graph/expand.ts';
 import { insertWorkflow } from '../graph/insert-workflow.ts';
-import { steps, workflow, workflows } from '../graph/workflows.ts';
+import { skippedSteps, steps, workflow, workflows } from '../graph/workflows.ts';
 import { applyChanges } from '../jobs/apply-changes.ts';
 import { checkpoint, readCheckpoint, writeCheckpoint } from '../jobs/checkpoint.ts';
 import { claim } from '../jobs/claim.ts';
@@ -99,6 +99,7 @@ export const methods = {
   insertWorkflow,
   workflow,
   workflows,
+  skippedSteps,
   steps,
 
   createSchedule,

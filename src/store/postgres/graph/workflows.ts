@@ -88,6 +88,16 @@ export async function steps(
     }));
 }
 
+export async function skippedSteps(
+  { database, sql }: Context,
+  ids: readonly number[],
+  signal: AbortSignal,
+): Promise<{ workflowId: number; count: number }[]> {
+  type Row = { workflow_id: number; count: number };
+  const rows = await database.query<Row>(sql.skippedSteps, [numbers(ids)], signal);
+  return rows.map(({ workflow_id: workflowId, count }) => ({ workflowId, count }));
+}
+
 function stateOfGroup(row: GroupRow & { source: GroupState['source'] }): GroupState {
   const { source, total, max_parallel, inserted } = row;
   return { source, total, maxParallel: max_parallel, inserted, counts: countsOf(row) };

@@ -11,6 +11,9 @@ export function workflowsSql(s: string) {
       insert into ${s}.workflow (id, name, params, status, created_at, rerun_of, total, open_steps, notify)
       select nextval('${s}.workflow_id'), $1, $2, 'pending', t.now, $3, $4, $4, $5 from t returning id, created_at`,
     workflows: `select * from ${s}.workflow where id = any($1::bigint[])`,
+    skippedSteps: `select j.workflow_id, count(*) as count from ${s}.job j join ${s}.run r on r.job_id = j.id
+        and coalesce(r.status, '') = 'skipped'
+      where j.workflow_id = any($1::bigint[]) and j.group_id is null group by j.workflow_id`,
     writeWorkflows: `update ${s}.workflow w
       set open_steps = i.open, fine_steps = i.fine, failed_steps = i.failed, cancelled_steps = i.cancelled,
         status = i.status, ended_at = case when i.open = 0 then to_timestamp($7::float8 / 1000.0) end

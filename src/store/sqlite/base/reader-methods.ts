@@ -9,7 +9,7 @@ import { stats } from '../cluster/stats.ts';
 import { tokens } from '../cluster/tokens.ts';
 import { workers } from '../cluster/workers.ts';
 import { hasIntake } from '../graph/adopt.ts';
-import { steps, workflows } from '../graph/workflows.ts';
+import { skippedSteps, steps, workflows } from '../graph/workflows.ts';
 import { outlook } from '../jobs/outlook.ts';
 import { readLog } from '../jobs/output.ts';
 import { count, list } from '../reads/list.ts';
@@ -24,6 +24,7 @@ export const readerMethods = {
   countAhead,
   outlook,
   workflows,
+  skippedSteps,
   steps,
   schedules,
   ticks,

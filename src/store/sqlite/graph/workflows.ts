@@ -68,3 +68,9 @@ function decodeGroup([source, total, maxParallel, inserted, ...ended]: GroupColu
   const counts: StepCounts = { open, fine, failed, cancelled };
   return { source: JSON.parse(source) as GroupState['source'], total, maxParallel, inserted, counts };
 }
+
+export function skippedSteps({ database }: Context, ids: readonly number[]): { workflowId: number; count: number }[] {
+  return database
+    .all<{ workflow_id: number; count: number }>(sql.skippedSteps, JSON.stringify(ids))
+    .map(({ workflow_id: workflowId, count }) => ({ workflowId, count }));
+}

@@ -8,6 +8,9 @@ export const workflowsSql = {
       failed_steps, cancelled_steps, notify)
     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   workflows: 'select * from workflow where id = ?',
+  skippedSteps: `select j.workflow_id, count(*) as count from json_each(?) i join job j on j.workflow_id = i.value
+      join run r on r.job_id = j.id and r.status = 'skipped'
+    where j.group_id is null group by j.workflow_id`,
   writeWorkflows: `update workflow set status = ?2, ended_at = ?3, open_steps = ?4, fine_steps = ?5, failed_steps = ?6,
       cancelled_steps = ?7
     where id = ?1`,

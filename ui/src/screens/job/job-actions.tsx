@@ -2,12 +2,11 @@ import { useState } from 'react';
 import { useLocation } from 'wouter';
 import type { JobDetail } from '../../../../src/api/job.ts';
 import { client } from '../../data/client.ts';
-import { API_URL } from '../../data/place.ts';
 import { useAction } from '../../data/use-action.ts';
 import { CopyLine } from '../../parts/copy.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { JobForm } from '../../shell/job-form.tsx';
-import { asCli, asCurl } from '../../words/as-command.ts';
+import { asCli, asCurl, workron } from '../../words/as-command.ts';
 import { hasEnded, mayRetry } from '../../words/state.ts';
 import { submissionOf } from '../../words/submission-of.ts';
 
@@ -20,13 +19,13 @@ export function JobActions({ job, onRetried }: { job: JobDetail; onRetried: () =
   });
   const retry = useAction({
     run: () => client.retry(job.id),
-    done: () => `Job ${job.id} waits again`,
+    done: () => `Job ${job.id} is queued again`,
     after: onRetried,
   });
   const [, go] = useLocation();
   const again = useAction({
     run: () => runAgain(job),
-    done: (place) => `Runs again: ${place.words}`,
+    done: (place) => `Started ${place.words}`,
     after: (place) => go(place.path),
   });
   const close = (): void => setOpened(null);
@@ -51,7 +50,7 @@ export function JobActions({ job, onRetried }: { job: JobDetail; onRetried: () =
         Run again
       </button>
       <button type="button" onClick={() => setOpened('changed')}>
-        Run changed…
+        Run with changes…
       </button>
       <button type="button" onClick={() => setOpened('copy')}>
         Copy as…
@@ -103,8 +102,8 @@ function CopyAsDialog({ job, onClose }: JobDialogProps) {
     <Dialog title="Copy as" onClose={onClose} wide>
       <div className="stack">
         {asCli(submissionOf(job)) !== null && <CopyLine label="Command line" text={asCli(submissionOf(job)) ?? ''} />}
-        <CopyLine label="curl" text={asCurl(submissionOf(job), API_URL)} />
-        <CopyLine label="Follow its log" text={`workron logs -f ${job.id}`} />
+        <CopyLine label="curl" text={asCurl(submissionOf(job))} />
+        <CopyLine label="Follow its log" text={workron(`logs -f ${job.id}`)} />
         <CopyLine label="Link to this job" text={location.href} />
       </div>
     </Dialog>

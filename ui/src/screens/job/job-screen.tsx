@@ -5,14 +5,19 @@ import { client } from '../../data/client.ts';
 import { useLive } from '../../data/use-live.ts';
 import { Empty, Loading, Problem } from '../../parts/notes.tsx';
 import { PageHead, useTitle } from '../../parts/page-head.tsx';
+import { Progress } from '../../parts/progress.tsx';
 import { State } from '../../parts/state.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
 import { jobTitle } from '../../words/job-title.ts';
 import { isMissing } from '../../words/message-of.ts';
+import { AttemptBar } from './attempt-bar.tsx';
 import { Attempts } from './attempts.tsx';
+import { CommandLine } from './command-line.tsx';
 import { Details } from './details.tsx';
+import { Items } from './items.tsx';
 import { JobActions } from './job-actions.tsx';
 import { LogView } from './log-view.tsx';
+import { Origin } from './origin.tsx';
 import { Related } from './related.tsx';
 import { Timeline } from './timeline.tsx';
 import { Why } from './why.tsx';
@@ -44,20 +49,27 @@ export function JobScreen({ id }: { id: string }) {
         sub={
           <span className="job-facts">
             <State of={data.status} /> <span className="faint">job {data.id}</span>
-            {data.workflow_id !== null && (
-              <Link href={`/workflows/${data.workflow_id}`}>workflow {data.workflow_id}</Link>
-            )}
+            <Origin job={data} />
           </span>
         }
       >
         <JobActions job={data} onRetried={() => setRetries(retries + 1)} />
       </PageHead>
+      <CommandLine job={data} />
+      <Progress job={data} />
       <Why job={data} />
+      <Items job={data} />
+      <AttemptBar
+        job={data}
+        attempts={attempts.data ?? []}
+        chosen={chosen}
+        onChoose={(attempt) => choose({ tab: null, attempt })}
+      />
       {chosen !== null && (
         <p className="note">
-          Attempt {chosen} alone.{' '}
+          Showing attempt {chosen} only.{' '}
           <button type="button" className="link" onClick={() => choose({ attempt: null })}>
-            Show the present one
+            Show the latest
           </button>
         </p>
       )}
@@ -122,7 +134,7 @@ function tabsOf({ job, attempts, chosen, retries, choose }: TabsInput) {
       ),
     },
     { key: 'timeline', label: 'Timeline', content: () => <Timeline job={job} attempts={attempts} /> },
-    { key: 'details', label: 'Input and result', content: () => <Details job={job} /> },
+    { key: 'details', label: 'Details', content: () => <Details job={job} /> },
     { key: 'related', label: 'Related', content: () => <Related job={job} /> },
-  ];
+  ].filter(({ key }) => key !== 'attempts' || attempts.length > 0);
 }

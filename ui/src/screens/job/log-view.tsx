@@ -52,12 +52,21 @@ export function LogView({ jobId, attempt, again, running }: LogViewProps) {
     n: () => goTo(match + 1),
     N: () => goTo(match - 1),
   });
+  // The first match is shown as soon as it is found; Enter goes to the next.
+  const [first] = matches;
+  useEffect(() => {
+    if (wanted === '' || first === undefined || match !== 0) return;
+    setFollow(false);
+    virtual.scrollToIndex(first, { align: 'center' });
+    setMarked(first + 1);
+    history.replaceState(null, '', `#L${first + 1}`);
+  }, [wanted, first]);
   const search = (text: string): void => {
     setWanted(text);
     setMatch(0);
   };
   const tools = { jobId, attempt, follow, wrap, wanted, match, matches: matches.length };
-  const empty = ended ? 'It printed nothing.' : running ? 'Nothing printed yet…' : 'Not started yet.';
+  const empty = ended ? 'No output.' : running ? 'No output yet…' : 'Loading the log…';
   return (
     <section className="log" aria-label="Log">
       <LogTools {...tools} onFollow={setFollow} onWrap={setWrap} onWanted={search} onMatch={goTo} />

@@ -6,6 +6,7 @@ import { useLive } from '../../data/use-live.ts';
 import { JobLink } from '../../parts/job-link.tsx';
 import { State } from '../../parts/state.tsx';
 import { Elapsed, When } from '../../parts/when.tsx';
+import { visibleLine } from '../../words/visible-text.ts';
 
 /** The job's parents, children and items, and jobs of the same name. */
 export function Related({ job }: { job: JobDetail }) {
@@ -40,13 +41,13 @@ export function Related({ job }: { job: JobDetail }) {
       )}
       {job.rerun_of !== null && (
         <section className="card">
-          <h2>Repeats</h2>
+          <h2>Rerun of</h2>
           <Link href={`/jobs/${job.rerun_of}`}>job {job.rerun_of}</Link>
         </section>
       )}
       {job.name !== null && (
         <Group
-          title="Of the same name"
+          title={`Other runs of ${visibleLine(job.name)}`}
           jobs={(twins.data?.items ?? []).filter(({ id }) => id !== job.id)}
           more={`/jobs?name=${encodeURIComponent(job.name)}`}
         />

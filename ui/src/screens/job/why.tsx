@@ -1,12 +1,16 @@
 import { Link } from 'wouter';
 import type { JobDetail } from '../../../../src/api/job.ts';
+import { client } from '../../data/client.ts';
+import { useLive } from '../../data/use-live.ts';
 import { Elapsed, When } from '../../parts/when.tsx';
 import { reasonText } from '../../words/reason.ts';
 import { visibleLine, visibleText } from '../../words/visible-text.ts';
 
 /** The job's state in words: what it waits for, how long it has run, why it ended. */
 export function Why({ job }: { job: JobDetail }) {
-  const reason = reasonText(job);
+  // The items of a for_each step say how it failed.
+  const isGroup = job.status === 'failed' && job.reason === 'exit' && job.exit_code === null && job.attempts === 0;
+  const reason = isGroup ? null : reasonText(job);
   const [headline, ...rest] = (job.error ?? '').split('\n');
   return (
     <div className="why">
@@ -19,18 +23,13 @@ export function Why({ job }: { job: JobDetail }) {
         <Fact title="Submitted">
           <When at={job.created_at} />
         </Fact>
-        <Fact title={job.done_at === null ? 'Runs for' : 'Took'}>
+        <Fact title={job.status === 'running' ? 'Running for' : 'Took'}>
           <Elapsed from={job.started_at} to={job.status === 'running' ? null : (job.done_at ?? job.started_at)} />
         </Fact>
-        <Fact title="Attempts">
-          {job.attempts}{' '}
-          <span className="faint">
-            ({job.failures} of {job.max_attempts} failures)
-          </span>
-        </Fact>
+        {job.attempts > 0 && <Fact title="Attempts">{attemptsText(job)}</Fact>}
         {job.worker_id !== null && (
           <Fact title="Worker">
-            <Link href={`/jobs?worker_id=${job.worker_id}`}>{job.worker_id}</Link>
+            <WorkerName id={job.worker_id} />
           </Fact>
         )}
         {job.tags.length > 0 && (
@@ -45,7 +44,7 @@ export function Why({ job }: { job: JobDetail }) {
       </dl>
       {job.waiting_for !== null && (
         <p className="why-line" data-why="">
-          Waits for <bdi>{visibleLine(job.waiting_for)}</bdi>.
+          Waiting for <bdi>{visibleLine(job.waiting_for)}</bdi>.
         </p>
       )}
       {reason !== null && (
@@ -60,6 +59,26 @@ export function Why({ job }: { job: JobDetail }) {
         </details>
       )}
     </div>
+  );
+}
+
+function attemptsText({ attempts, failures, max_attempts }: JobDetail): string {
+  if (failures === 0) return `${attempts} of ${max_attempts}`;
+  return `${failures} of ${max_attempts} failed`;
+}
+
+/** The name of a worker that is still known, else its id. */
+function WorkerName({ id }: { id: string }) {
+  const workers = useLive({
+    key: ['workers'],
+    about: { topics: ['workers'] },
+    fetch: (signal) => client.workers({ signal }),
+  });
+  const name = workers.data?.find((worker) => worker.id === id)?.name;
+  return (
+    <Link href={`/jobs?worker_id=${id}`}>
+      <bdi>{name === undefined ? id : visibleLine(name)}</bdi>
+    </Link>
   );
 }
 

@@ -45,7 +45,7 @@ export function BulkBar({ filter, chosen, cli, onClear }: BulkBarProps) {
   return (
     <>
       <div className="bulk-bar">
-        <span className="faint">{chosen > 0 ? `${chosen} selected:` : 'All that match:'}</span>
+        <span className="faint">{chosen > 0 ? `${chosen} selected:` : 'All matching:'}</span>
         <button type="button" className="small" disabled={count.running} onClick={() => count.run('retry')}>
           Retry…
         </button>
@@ -72,8 +72,8 @@ export function BulkBar({ filter, chosen, cli, onClear }: BulkBarProps) {
           <p>
             {numberText(asked.total)} {asked.total === 1 ? 'job matches' : 'jobs match'} now.{' '}
             {asked.action === 'retry'
-              ? 'Those that failed, were cancelled or skipped will wait again, with a full budget of attempts; others are left alone.'
-              : 'Those that wait are cancelled at once, running ones are asked to stop; ended ones are left alone.'}
+              ? 'Failed, cancelled and skipped jobs are queued again with all their attempts; others are left alone.'
+              : 'Waiting jobs are cancelled at once, running jobs are asked to stop; ended jobs are left alone.'}
           </p>
         </Confirm>
       )}

@@ -1,7 +1,7 @@
 /** The filter of the list, as it is kept in the address. */
 
 import type { JobFilterInput } from '../../../../src/api/job-filter.ts';
-import { shellQuote } from '../../words/as-command.ts';
+import { shellQuote, workron } from '../../words/as-command.ts';
 
 export const FILTER_FIELDS = [
   'status',
@@ -59,5 +59,5 @@ const FLAGS: readonly [FilterField, string][] = [
 export function filterAsCli(action: 'cancel' | 'retry', query: JobQuery): string | null {
   const flags = FLAGS.flatMap(([field, flag]) => (query[field] ? [flag, shellQuote(query[field])] : []));
   const said = flags.length > 0 && flags.length / 2 === Object.keys(query).length;
-  return said ? ['workron', action, ...flags].join(' ') : null;
+  return said ? workron([action, ...flags].join(' ')) : null;
 }

@@ -1,6 +1,7 @@
 import { memo } from 'react';
 import type { ListedJob } from '../../../../src/api/job.ts';
 import { JobLink } from '../../parts/job-link.tsx';
+import { Progress } from '../../parts/progress.tsx';
 import { State } from '../../parts/state.tsx';
 import { Elapsed, When } from '../../parts/when.tsx';
 import { jobTitle } from '../../words/job-title.ts';
@@ -37,7 +38,11 @@ export const JobRow = memo(function JobRow({ job, index, top, height, selected, 
       </div>
       <div role="cell" className="col-2">
         <JobLink job={job} />
-        <span className="job-sub">{subtitle(job)}</span>
+        {job.status === 'running' && job.progress !== null ? (
+          <Progress job={job} />
+        ) : (
+          <span className={job.status === 'failed' ? 'job-sub job-error' : 'job-sub'}>{subtitle(job)}</span>
+        )}
       </div>
       <div role="cell" className="col-3">
         <bdi>{visibleLine(job.queue)}</bdi>

@@ -3,6 +3,7 @@ import { useSearchParams } from 'wouter';
 import { Empty, Loading, Problem } from '../../parts/notes.tsx';
 import { PageHead, useTitle } from '../../parts/page-head.tsx';
 import { When } from '../../parts/when.tsx';
+import { workron } from '../../words/as-command.ts';
 import { BulkBar } from './bulk-bar.tsx';
 import { Filters } from './filters.tsx';
 import { filterAsCli, filterFrom, type JobQuery, queryFrom, searchFrom } from './job-query.ts';
@@ -32,15 +33,15 @@ export function Jobs({ onNewJob }: { onNewJob: () => void }) {
         <BulkBar
           filter={ids.length > 0 ? { ids } : filterFrom(query)}
           chosen={ids.length}
-          cli={(action) => (ids.length > 0 ? `workron ${action} ${ids.join(' ')}` : filterAsCli(action, query))}
+          cli={(action) => (ids.length > 0 ? workron(`${action} ${ids.join(' ')}`) : filterAsCli(action, query))}
           onClear={clear}
         />
       </PageHead>
       <Filters query={query} onChange={change} />
       {state.searchedBackTo !== null && (
         <p className="faint small-text">
-          Text is looked for among the newest 100,000 jobs: back to <When at={state.searchedBackTo} />. Cancel and retry
-          mean all that match, older ones too.
+          The newest 100,000 jobs were searched, back to <When at={state.searchedBackTo} />. Cancel and retry apply to
+          all that match, older ones too.
         </p>
       )}
       {state.error !== null && <Problem error={state.error} onRetry={refresh} />}
@@ -102,7 +103,7 @@ function NoJobs({ narrowed, onClear, onNewJob }: NoJobsProps) {
         </button>
       ) : (
         <button type="button" className="primary" onClick={onNewJob}>
-          Submit the first
+          Submit a job
         </button>
       )}
     </Empty>

@@ -22,7 +22,7 @@ export function OperationProgress({ started, onClose }: { started: Operation; on
       <span>
         {data.status === 'running' ? `${numberText(seen)} of ${numberText(data.total)}…` : 'Finished:'}{' '}
         {numberText(data.changed)} {verb}
-        {data.skipped > 0 && `, ${numberText(data.skipped)} could not be`}
+        {data.skipped > 0 && `, ${numberText(data.skipped)} left alone`}
       </span>
       {data.status !== 'running' && (
         <button type="button" className="plain" onClick={onClose} aria-label="Close">

@@ -1,24 +1,22 @@
-import { lazy, Suspense, useEffect, useState } from 'react';
-import { Link } from 'wouter';
+import { useEffect, useState } from 'react';
 import { client } from '../../data/client.ts';
 import { useLive } from '../../data/use-live.ts';
 import { Boundary } from '../../parts/boundary.tsx';
 import { Loading, Problem } from '../../parts/notes.tsx';
 import { PageHead, useTitle } from '../../parts/page-head.tsx';
-import { NowRunning } from '../workers/now-running.tsx';
-import { ClusterStrip } from './cluster-strip.tsx';
-import { FailureGroups } from './failure-groups.tsx';
-import { HealthLine } from './health-line.tsx';
-import { NextTicks } from './next-ticks.tsx';
+import { Attention } from './attention.tsx';
+import { DayTimeline } from './day-timeline.tsx';
+import { QueueList } from './queue-list.tsx';
+import { RunningNow } from './running-now.tsx';
+import { StatusBand } from './status-band.tsx';
+import { Throughput } from './throughput.tsx';
 import { Tiles } from './tiles.tsx';
 import { Welcome } from './welcome.tsx';
-import { WorkerStrip } from './worker-strip.tsx';
+import { WorkerList } from './worker-list.tsx';
 
-const Charts = lazy(() => import('./charts.tsx').then((file) => ({ default: file.Charts })));
-
-/** The overview: health, running jobs, next ticks. */
+/** Today: what is wrong, what ran, what runs and what is next. */
 export function Overview() {
-  useTitle('Overview');
+  useTitle('Today');
   const queues = useLive({
     key: ['queues'],
     // The stream delivers the counts.
@@ -36,43 +34,47 @@ export function Overview() {
     about: { topics: ['jobs'], restMs: 2_000 },
     fetch: (signal) => client.stats({ from: '24h', step: '1h', by: 'outcome', signal }),
   });
-  const [greeted, setGreeted] = useState(false);
-  const newest = useLive({
-    key: ['jobs', 'newest'],
-    // Fetched only until there is a job.
-    about: { topics: greeted ? [] : ['jobs'] },
-    fetch: (signal) => client.jobs({ limit: 1 }, { signal }),
-  });
-  const some = (newest.data?.items.length ?? 0) > 0;
-  useEffect(() => setGreeted(some), [some]);
-  const error = queues.error ?? workers.error ?? newest.error;
-  if (queues.data === undefined || workers.data === undefined || newest.data === undefined) {
+  const some = useHasJobs();
+  const error = queues.error ?? workers.error ?? some.error;
+  if (queues.data === undefined || workers.data === undefined || some.data === undefined) {
     return error === null ? <Loading /> : <Problem error={error} onRetry={() => void queues.refetch()} />;
   }
-  if (!some) return <Welcome />;
+  if (!some.data) return <Welcome />;
   return (
-    <section className="screen">
-      <PageHead title="Overview" sub={<HealthLine queues={queues.data} workers={workers.data} day={day.data} />} />
+    <section className="screen today">
+      <PageHead title="Today" />
+      <StatusBand queues={queues.data} workers={workers.data} day={day.data} />
       {error !== null && <Problem error={error} />}
       <Tiles queues={queues.data} workers={workers.data} day={day.data} />
-      <Boundary name="charts">
-        <Suspense fallback={<div className="charts-space" />}>
-          <Charts />
-        </Suspense>
+      <Boundary name="timeline">
+        <DayTimeline />
       </Boundary>
-      <div className="overview-grid">
-        <section className="card" aria-labelledby="running-now">
-          <header className="card-head">
-            <h2 id="running-now">Running now</h2>
-            <Link href="/jobs?status=running">all</Link>
-          </header>
-          <NowRunning />
-        </section>
-        <FailureGroups />
-        <NextTicks />
-        <WorkerStrip workers={workers.data} />
-        <ClusterStrip />
+      <Boundary name="chart">
+        <Throughput />
+      </Boundary>
+      <div className="today-grid">
+        <div className="today-column">
+          <Attention />
+          <RunningNow />
+        </div>
+        <div className="today-column">
+          <QueueList queues={queues.data} />
+          <WorkerList workers={workers.data} />
+        </div>
       </div>
     </section>
   );
+}
+
+/** Whether a job was ever submitted. Fetched again only until there is one. */
+function useHasJobs() {
+  const [greeted, setGreeted] = useState(false);
+  const newest = useLive({
+    key: ['jobs', 'newest'],
+    about: { topics: greeted ? [] : ['jobs'] },
+    fetch: (signal) => client.jobs({ limit: 1 }, { signal }),
+  });
+  const some = newest.data === undefined ? undefined : newest.data.items.length > 0;
+  useEffect(() => setGreeted(some === true), [some]);
+  return { data: some, error: newest.error };
 }

@@ -9,7 +9,16 @@ import { compactText } from '../../words/count.ts';
 import { durationText } from '../../words/duration.ts';
 import { STATE_ICONS, STATE_TONES } from '../../words/state.ts';
 import { visibleLine } from '../../words/visible-text.ts';
-import { oldestPending } from './health-line.tsx';
+
+function oldestPending(queues: readonly Queue[]): { at: number; queue: string } | null {
+  let oldest: { at: number; queue: string } | null = null;
+  for (const { name, oldest_pending_at } of queues) {
+    if (oldest_pending_at === null) continue;
+    const at = Date.parse(oldest_pending_at);
+    if (oldest === null || at < oldest.at) oldest = { at, queue: name };
+  }
+  return oldest;
+}
 
 interface Tile {
   state: string;
@@ -36,17 +45,17 @@ export function Tiles({
   const oldest = oldestPending(queues);
   const oldestText =
     oldest === null
-      ? 'nothing waits'
+      ? 'nothing is waiting'
       : `oldest ${durationText(Math.floor((now - oldest.at) / 1_000) * 1_000)} in ${visibleLine(oldest.queue)}`;
   const totals = day?.totals;
   const ended = (totals?.done ?? 0) + (totals?.failed ?? 0);
   const rate =
-    ended === 0 ? 'none ended' : `${(((totals?.failed ?? 0) / ended) * 100).toFixed(1)} % of those that ended`;
+    ended === 0 ? 'none ended yet' : `${(((totals?.failed ?? 0) / ended) * 100).toFixed(1)} % of those that ended`;
   const tiles: Tile[] = [
     { state: 'running', count: sum('running'), sub: `of ${slots} slots`, href: '/jobs?status=running' },
     { state: 'pending', count: sum('pending'), sub: oldestText, href: '/jobs?status=pending' },
     { state: 'scheduled', count: sum('scheduled'), sub: 'due later', href: '/jobs?status=scheduled' },
-    { state: 'blocked', count: sum('blocked'), sub: 'wait for others', href: '/jobs?status=blocked' },
+    { state: 'blocked', count: sum('blocked'), sub: 'waiting for other jobs', href: '/jobs?status=blocked' },
     { state: 'done', count: totals?.done ?? 0, sub: 'in 24 hours', href: '/jobs?status=done&from=24h' },
     { state: 'failed', count: totals?.failed ?? 0, sub: rate, href: '/jobs?status=failed&from=24h' },
   ];

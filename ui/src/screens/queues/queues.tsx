@@ -10,6 +10,7 @@ import { Meter } from '../../parts/meter.tsx';
 import { Empty, Loading, Problem } from '../../parts/notes.tsx';
 import { PageHead, useTitle } from '../../parts/page-head.tsx';
 import { When } from '../../parts/when.tsx';
+import { shellQuote, workron } from '../../words/as-command.ts';
 import { compactText } from '../../words/count.ts';
 import { visibleLine } from '../../words/visible-text.ts';
 
@@ -29,9 +30,9 @@ export function Queues() {
       {queues.data === undefined ? (
         queues.error === null && <Loading />
       ) : queues.data.length === 0 ? (
-        <Empty title="No queue has anything to do">
-          <p>A queue is there as soon as a job names it.</p>
-          <CopyLine label="Submit to a queue" text="workron submit --queue mail -- 'echo hello'" />
+        <Empty title="No queue was used in the last hour">
+          <p>A queue exists as soon as a job names it.</p>
+          <CopyLine label="Submit to a queue" text={workron('submit --queue mail', "-- 'echo hello'")} />
         </Empty>
       ) : (
         <div className="table-frame">
@@ -119,7 +120,7 @@ function QueueActions({ queue, onEdit }: { queue: Queue; onEdit: () => void }) {
   const pause = useAction({
     run: (edit: QueueEdit) => client.setQueue(queue.name, edit),
     done: (after) =>
-      after.paused ? `Queue ${after.name} is paused: nothing of it starts` : `Queue ${after.name} goes on`,
+      after.paused ? `Queue ${after.name} is paused: no job of it starts` : `Queue ${after.name} resumed`,
   });
   return (
     <td className="row-actions">
@@ -146,7 +147,7 @@ function LimitDialog({ queue, onClose }: { queue: Queue; onClose: () => void }) 
     run: (edit: QueueEdit) => client.setQueue(queue.name, edit),
     done: (after) =>
       after.max_running === null
-        ? `Queue ${after.name} has no limit any more`
+        ? `Queue ${after.name} has no limit`
         : `Queue ${after.name} runs at most ${after.max_running} at once`,
     after: onClose,
   });
@@ -159,13 +160,13 @@ function LimitDialog({ queue, onClose }: { queue: Queue; onClose: () => void }) 
     <Dialog title={`Limit of ${name}`} onClose={onClose}>
       <form className="stack" onSubmit={submit}>
         <label className="field">
-          <span>How many run at once, over all workers (max_running); empty for no limit</span>
+          <span>Most jobs running at once, over all workers (max_running); empty for no limit</span>
           {/* biome-ignore lint/a11y/noAutofocus: the dialog's only field */}
           <input inputMode="numeric" autoFocus value={text} onChange={(event) => setText(event.target.value)} />
         </label>
         <CopyLine
-          label="The same on the command line"
-          text={`workron queues set ${name} --max-running ${limit ?? 'none'}`}
+          label="CLI command"
+          text={workron(`queues set ${shellQuote(queue.name)} --max-running ${limit ?? 'none'}`)}
         />
         <div className="dialog-actions">
           <button type="submit" className="primary" disabled={set.running || Number.isNaN(limit)}>

@@ -3,7 +3,9 @@ import type { Backfill } from '../../../../src/api/tick.ts';
 import { client } from '../../data/client.ts';
 import { serverNow } from '../../data/server-clock.ts';
 import { useAction } from '../../data/use-action.ts';
+import { CopyLine } from '../../parts/copy.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
+import { workron } from '../../words/as-command.ts';
 import { countText } from '../../words/count.ts';
 import { dayText } from '../../words/instant.ts';
 
@@ -21,7 +23,7 @@ export function BackfillDialog({ name, onClose, onDone }: BackfillDialogProps) {
   const [from, setFrom] = useState(() => localInput(serverNow() - DAY_MS));
   const [to, setTo] = useState(() => localInput(serverNow()));
   const [plan, setPlan] = useState<Backfill | null>(null);
-  const range = () => ({ from: new Date(from).toISOString(), to: new Date(to).toISOString() });
+  const range = () => ({ from: isoOf(from), to: isoOf(to) });
   const look = useAction({
     run: () => client.backfillSchedule(name, { ...range(), dry_run: true }),
     done: () => null,
@@ -29,7 +31,7 @@ export function BackfillDialog({ name, onClose, onDone }: BackfillDialogProps) {
   });
   const run = useAction({
     run: () => client.backfillSchedule(name, range()),
-    done: (made) => `${countText(made.items.length, 'tick')} of ${name} made up for`,
+    done: (made) => `Started ${countText(made.items.length, 'run')} of ${name}`,
     after: () => {
       onClose();
       onDone();
@@ -55,6 +57,10 @@ export function BackfillDialog({ name, onClose, onDone }: BackfillDialogProps) {
           <InstantField label="To" value={to} onChange={changed(setTo)} />
         </div>
         {plan !== null && <MissingTicks ticks={missing} />}
+        <CopyLine
+          label="CLI command"
+          text={workron(`schedule backfill ${name} --from ${range().from} --to ${range().to}`)}
+        />
         <div className="dialog-actions">
           {plan === null ? (
             <button type="submit" className="primary" disabled={look.running}>
@@ -62,7 +68,7 @@ export function BackfillDialog({ name, onClose, onDone }: BackfillDialogProps) {
             </button>
           ) : (
             <button type="submit" className="primary" disabled={run.running || missing.length === 0}>
-              Run {countText(missing.length, 'tick')}
+              Start {countText(missing.length, 'run')}
             </button>
           )}
         </div>
@@ -85,8 +91,8 @@ function MissingTicks({ ticks }: { ticks: Backfill['missing'] }) {
     <div role="status">
       <p>
         {ticks.length === 0
-          ? 'Every tick in this range has run.'
-          : `${countText(ticks.length, 'tick')} of this range never ran:`}
+          ? 'Nothing is missing in this range.'
+          : `${countText(ticks.length, 'run')} missing in this range:`}
       </p>
       <ul className="small-text faint">
         {ticks.slice(0, SHOWN).map((tick) => (
@@ -98,6 +104,12 @@ function MissingTicks({ ticks }: { ticks: Backfill['missing'] }) {
       </ul>
     </div>
   );
+}
+
+/** The instant in a `datetime-local` field; empty while it is not complete. */
+function isoOf(local: string): string {
+  const at = new Date(local);
+  return Number.isNaN(at.getTime()) ? '' : at.toISOString();
 }
 
 /** The value of a `datetime-local` field, in the viewer's time zone. */

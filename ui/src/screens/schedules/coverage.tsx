@@ -1,50 +1,58 @@
 import { Link } from 'wouter';
-import type { Schedule } from '../../../../src/api/schedule.ts';
-import type { Tick } from '../../../../src/api/tick.ts';
-import { client } from '../../data/client.ts';
-import { useLive } from '../../data/use-live.ts';
-import { tickSentence, VERDICTS } from './verdict.ts';
+import type { LedgerEntry } from '../../../../src/api/tick.ts';
+import { dateText } from '../../words/instant.ts';
+import { lookOf, runHref, tickSentence } from './verdict.ts';
 
-/** The last ticks as one cell each, oldest first: whether the tick ran, or why not. */
-export function Coverage({ schedule, cells }: { schedule: Schedule; cells: number }) {
-  const { name, next_run, last_run } = schedule;
-  const ticks = useLive({
-    // Every tick changes one of these instants, so that in a long list only schedules with a new tick are fetched.
-    key: ['ticks', name, cells, next_run, last_run],
-    about: { topics: [] },
-    keep: true,
-    everyMs: 30_000,
-    fetch: (signal) => client.ticks(name, { limit: cells }, { signal }),
-  });
-  const items = (ticks.data?.items ?? []).toReversed();
-  if (items.length === 0) return <span className="faint">no tick yet</span>;
+export interface CoverageProps {
+  name: string;
+  /** The ledger, newest first. */
+  ticks: readonly LedgerEntry[];
+  cells: number;
+}
+
+/** The last ticks as one cell each, oldest first, with the dates of the first and the last. */
+export function Coverage({ name, ticks, cells }: CoverageProps) {
+  const shown = ticks.slice(0, cells).toReversed();
+  const [first, last] = [shown[0], shown.at(-1)];
+  if (first === undefined || last === undefined) return <span className="faint">no tick yet</span>;
   return (
-    <ol className="coverage" aria-label={`Last ticks of ${name}`}>
-      {items.map((tick) => (
-        <li key={tick.id}>
-          <Cell tick={tick} />
-        </li>
-      ))}
-    </ol>
+    <div className="coverage-frame">
+      <ol className="coverage" aria-label={`Last ticks of ${name}`}>
+        {shown.map((tick) => (
+          <li key={tick.id}>
+            <Cell tick={tick} />
+          </li>
+        ))}
+      </ol>
+      <div className="coverage-dates faint" aria-hidden="true">
+        <span>{dateText(Date.parse(first.scheduled_for))}</span>
+        {shown.length > 3 && <span>{dateText(Date.parse(last.through))}</span>}
+      </div>
+    </div>
   );
 }
 
-function Cell({ tick }: { tick: Tick }) {
-  const { icon, tone } = VERDICTS[tick.verdict];
+function Cell({ tick }: { tick: LedgerEntry }) {
+  const { icon, tone, outcome, hollow } = lookOf(tick);
   const sentence = tickSentence(tick);
-  const href =
-    tick.job_id !== null ? `/jobs/${tick.job_id}` : tick.workflow_id !== null ? `/workflows/${tick.workflow_id}` : null;
-  const className = `cell fill-${tone}`;
+  const href = runHref(tick);
+  const about = {
+    className: `cell tone-${tone}${hollow ? ' cell-hollow' : ''}`,
+    'data-outcome': outcome,
+    title: sentence,
+    'aria-label': sentence,
+  };
+  const content = <span aria-hidden="true">{icon}</span>;
   if (href === null) {
     return (
-      <span className={className} role="img" title={sentence} aria-label={sentence}>
-        <span aria-hidden="true">{icon}</span>
+      <span {...about} role="img">
+        {content}
       </span>
     );
   }
   return (
-    <Link href={href} className={className} title={sentence} aria-label={sentence}>
-      <span aria-hidden="true">{icon}</span>
+    <Link {...about} href={href}>
+      {content}
     </Link>
   );
 }

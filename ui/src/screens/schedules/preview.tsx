@@ -4,6 +4,7 @@ import { client } from '../../data/client.ts';
 import { useLater } from '../../data/use-later.ts';
 import { useNow } from '../../data/use-now.ts';
 import { relativeText } from '../../words/duration.ts';
+import { dayText } from '../../words/instant.ts';
 import { messageOf } from '../../words/message-of.ts';
 
 /** The expression in words and the next ten ticks, updated while typing. Clock changes are marked. */
@@ -34,7 +35,7 @@ export function Preview({ kind, text, timezone }: { kind: 'cron' | 'every'; text
   if (preview.data == null)
     return (
       <p className="faint" id="schedule-preview">
-        The next fires appear here.
+        The next runs appear here.
       </p>
     );
   return (
@@ -42,10 +43,12 @@ export function Preview({ kind, text, timezone }: { kind: 'cron' | 'every'; text
       <p className="preview-words">
         {preview.data.description ?? `every ${text}`} <span className="faint">({preview.data.timezone})</span>
       </p>
-      <ol aria-label="Next fires">
+      <ol aria-label="Next runs">
         {preview.data.items.map(({ utc, local, note }) => (
           <li key={utc}>
-            <time dateTime={utc}>{local.replace('T', ' ')}</time>
+            <time dateTime={utc} title={`${local.replace('T', ' ')} (${preview.data?.timezone})`}>
+              {dayText(Date.parse(utc))}
+            </time>
             <span className="faint">{relativeText(Date.parse(utc), now)}</span>
             {note !== null && <span className="badge tone-amber">⚠ {note}</span>}
           </li>

@@ -3,6 +3,7 @@ import type { Schedule } from '../../../../src/api/schedule.ts';
 import { client } from '../../data/client.ts';
 import { useAction } from '../../data/use-action.ts';
 import { Confirm } from '../../parts/confirm.tsx';
+import { workron } from '../../words/as-command.ts';
 import { countText } from '../../words/count.ts';
 import { BackfillDialog } from './backfill-dialog.tsx';
 import { PauseDialog } from './pause-dialog.tsx';
@@ -20,10 +21,10 @@ export function ScheduleActions({ schedule, onEdit, onChanged, onDelete }: Sched
   const { name } = schedule;
   const run = useAction({
     run: () => client.runSchedule(name),
-    done: (ticks) => `${name} runs now: ${countText(ticks.length, 'run')}`,
+    done: (ticks) => `Started ${countText(ticks.length, 'run')} of ${name}`,
     after: onChanged,
   });
-  const resume = useAction({ run: () => client.resumeSchedule(name), done: () => `${name} goes on`, after: onChanged });
+  const resume = useAction({ run: () => client.resumeSchedule(name), done: () => `${name} resumed`, after: onChanged });
   const close = (): void => setOpened(null);
   return (
     <>
@@ -51,8 +52,16 @@ export function ScheduleActions({ schedule, onEdit, onChanged, onDelete }: Sched
       {opened === 'pause' && <PauseDialog name={name} onClose={close} onDone={onChanged} />}
       {opened === 'backfill' && <BackfillDialog name={name} onClose={close} onDone={onChanged} />}
       {opened === 'delete' && (
-        <Confirm title={`Delete ${name}?`} verb="Delete it" danger typed={name} onConfirm={onDelete} onClose={close}>
-          <p>It is not due any more. Jobs that it has started go on.</p>
+        <Confirm
+          title={`Delete ${name}?`}
+          verb="Delete it"
+          danger
+          typed={name}
+          cli={workron(`schedule rm ${name}`)}
+          onConfirm={onDelete}
+          onClose={close}
+        >
+          <p>It never runs again. Jobs that it has started continue.</p>
         </Confirm>
       )}
     </>

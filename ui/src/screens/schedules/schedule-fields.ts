@@ -2,6 +2,7 @@
 
 import type { Schedule, ScheduleEditInput, ScheduleSubmissionInput } from '../../../../src/api/schedule.ts';
 import { NO_WORKFLOW, type WorkflowText } from '../../shell/workflow-field.tsx';
+import { shellQuote, workron } from '../../words/as-command.ts';
 import { exactDuration } from '../../words/duration.ts';
 
 export type Target = 'command' | 'handler' | 'workflow';
@@ -118,4 +119,19 @@ function keysOf({ keys }: Fields): string[] {
 
 function whenOf({ kind, text, timezone }: Fields) {
   return { ...(kind === 'cron' ? { cron: text.trim() } : { every: text.trim() }), timezone: timezone.trim() || 'UTC' };
+}
+
+/** The command that creates or edits it; `null` for what has no short form: handlers and workflows. */
+export function cliOf(name: string, fields: Fields, exists: boolean): string | null {
+  if (fields.target !== 'command') return null;
+  const words = [
+    `schedule ${exists ? 'edit' : 'add'} ${shellQuote(name === '' ? 'NAME' : name)}`,
+    `--${fields.kind} ${shellQuote(fields.text.trim())}`,
+    `--timezone ${shellQuote(fields.timezone.trim() || 'UTC')}`,
+    ...(fields.overlap === 'skip' ? [] : [`--overlap ${fields.overlap}`]),
+    ...(fields.catchup === 'latest' ? [] : [`--catchup ${fields.catchup}`]),
+    ...(fields.queue.trim() === '' ? [] : [`--queue ${shellQuote(fields.queue.trim())}`]),
+    ...(keysOf(fields).length === 0 ? [] : [`--for-each ${shellQuote(keysOf(fields).join(','))}`]),
+  ];
+  return workron(words.join(' '), `-- ${shellQuote(fields.command)}`);
 }

@@ -1,16 +1,17 @@
 import { type FormEvent, useState } from 'react';
 import type { Schedule } from '../../../../src/api/schedule.ts';
 import { client } from '../../data/client.ts';
+import { CopyLine } from '../../parts/copy.tsx';
 import { messageOf } from '../../words/message-of.ts';
-import { editFrom, type Fields, fieldsFrom, submissionFrom } from './schedule-fields.ts';
+import { cliOf, editFrom, type Fields, fieldsFrom, submissionFrom } from './schedule-fields.ts';
 import { TargetFields } from './target-fields.tsx';
 import { type FieldsProps, WhenFields } from './when-fields.tsx';
 
 const OVERLAPS = [
-  ['skip', 'skip the new one'],
-  ['buffer_one', 'let one wait'],
+  ['skip', 'skip the new run'],
+  ['buffer_one', 'queue one run'],
   ['allow', 'run both'],
-  ['cancel_other', 'cancel the earlier one'],
+  ['cancel_other', 'cancel the earlier run'],
 ] as const;
 const CATCHUPS = [
   ['latest', 'the latest'],
@@ -50,6 +51,12 @@ export function ScheduleForm({ existing, onDone }: { existing?: Schedule; onDone
       <p className="problem-text" role="alert">
         {problem}
       </p>
+      {cliOf(existing?.name ?? name.trim(), fields, existing !== undefined) !== null && (
+        <CopyLine
+          label="CLI command"
+          text={cliOf(existing?.name ?? name.trim(), fields, existing !== undefined) ?? ''}
+        />
+      )}
       <div className="dialog-actions">
         <button type="submit" className="primary" disabled={sending}>
           {existing === undefined ? 'Create' : 'Save'}
@@ -78,7 +85,7 @@ function NameField({ value, onChange }: { value: string; onChange: (value: strin
 function KeysField({ fields, onChange }: FieldsProps) {
   return (
     <label className="field">
-      <span>For each of these keys (one a line; empty: one run a tick)</span>
+      <span>Run for each of these keys (one per line; empty: one run)</span>
       <textarea
         name="keys"
         rows={2}
@@ -95,7 +102,7 @@ function PolicyFields({ fields, onChange }: FieldsProps) {
   return (
     <div className="field-grid">
       <Choice
-        label="While an earlier run goes on"
+        label="If an earlier run has not ended"
         value={fields.overlap}
         options={OVERLAPS}
         onChange={(value) => onChange({ overlap: value as Fields['overlap'] })}

@@ -1,25 +1,32 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
-import type { Schedule } from '../../../../src/api/schedule.ts';
+import type { Schedule, ScheduleDetail } from '../../../../src/api/schedule.ts';
 import type { AllSchedules } from '../../data/all-schedules.ts';
 import { client } from '../../data/client.ts';
 import { useAction } from '../../data/use-action.ts';
 import { useLive } from '../../data/use-live.ts';
+import { CopyButton } from '../../parts/copy.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Empty, Loading, Problem } from '../../parts/notes.tsx';
 import { PageHead, useTitle } from '../../parts/page-head.tsx';
 import { When } from '../../parts/when.tsx';
+import { countText } from '../../words/count.ts';
+import { exactDuration } from '../../words/duration.ts';
 import { isMissing } from '../../words/message-of.ts';
-import { visibleLine } from '../../words/visible-text.ts';
+import { visibleLine, visibleText } from '../../words/visible-text.ts';
 import { Coverage } from './coverage.tsx';
 import { Ledger } from './ledger.tsx';
 import { Preview } from './preview.tsx';
 import { ScheduleActions } from './schedule-actions.tsx';
 import { ScheduleForm } from './schedule-form.tsx';
-import { whatItRuns, whenText } from './schedule-words.ts';
+import { whenText } from './schedule-words.ts';
+import { isFailing, SuccessRate } from './success-rate.tsx';
 
-/** One schedule: its timing, the verdict of every tick, and its actions. */
+const TICKS = 100;
+const LEDGER_ROWS = 50;
+
+/** One schedule: its timing, how its runs went, and its actions. */
 export function ScheduleScreen({ name }: { name: string }) {
   useTitle(name);
   const [editing, setEditing] = useState(false);
@@ -32,8 +39,17 @@ export function ScheduleScreen({ name }: { name: string }) {
     everyMs: 10_000,
     fetch: (signal) => client.schedule(name, { signal }),
   });
+  const ticks = useLive({
+    key: ['ticks', name],
+    enabled: !remove.running,
+    about: { topics: ['jobs'], restMs: 2_000 },
+    fetch: (signal) => client.ticks(name, { limit: TICKS }, { signal }),
+  });
   const { data } = schedule;
-  const again = (): void => void schedule.refetch();
+  const again = (): void => {
+    void schedule.refetch();
+    void ticks.refetch();
+  };
   if (isMissing(schedule.error)) {
     return (
       <Empty alone title={`There is no schedule ${name}`}>
@@ -43,6 +59,7 @@ export function ScheduleScreen({ name }: { name: string }) {
   }
   if (data === undefined)
     return schedule.error === null ? <Loading /> : <Problem error={schedule.error} onRetry={again} />;
+  const entries = ticks.data?.items ?? [];
   return (
     <section className="screen">
       <PageHead title={data.name} sub={<span className="muted">{whenText(data)}</span>}>
@@ -53,12 +70,22 @@ export function ScheduleScreen({ name }: { name: string }) {
           onDelete={() => remove.run()}
         />
       </PageHead>
+      <CommandLine schedule={data} />
       {data.paused_at !== null && <PauseNote schedule={data} />}
+      {isFailing(data) && (
+        <p className="note note-bad" role="status">
+          <SuccessRate schedule={data} /> recently.{' '}
+          {data.last_job_id !== null && <Link href={`/jobs/${data.last_job_id}`}>Open the last run</Link>}
+          {data.last_workflow_id !== null && (
+            <Link href={`/workflows/${data.last_workflow_id}`}>Open the last run</Link>
+          )}
+        </p>
+      )}
       <ScheduleFacts schedule={data} />
-      {!remove.running && <Coverage schedule={data} cells={100} />}
+      <Coverage name={data.name} ticks={entries} cells={TICKS} />
       <div className="details-grid">
         <NextTicks schedule={data} />
-        {!remove.running && <Ledger name={data.name} />}
+        <Ledger ticks={entries.slice(0, LEDGER_ROWS)} />
       </div>
       {editing && (
         <Dialog title={`Edit ${data.name}`} onClose={() => setEditing(false)} wide>
@@ -72,6 +99,16 @@ export function ScheduleScreen({ name }: { name: string }) {
         </Dialog>
       )}
     </section>
+  );
+}
+
+function CommandLine({ schedule: { job, workflow } }: { schedule: Schedule }) {
+  const text = workflow === null ? (job?.command ?? job?.handler ?? '') : `workflow ${workflow.name}`;
+  return (
+    <div className="command-box">
+      <pre>{visibleText(text)}</pre>
+      <CopyButton text={text} label="Copy" />
+    </div>
   );
 }
 
@@ -95,10 +132,10 @@ function useDelete(name: string) {
 function NextTicks({ schedule }: { schedule: Schedule }) {
   return (
     <section className="card">
-      <h2>Next fires</h2>
+      <h2>Next runs</h2>
       <Preview
         kind={schedule.cron === null ? 'every' : 'cron'}
-        text={schedule.cron ?? `${schedule.every}ms`}
+        text={schedule.cron ?? exactDuration(schedule.every ?? 0)}
         timezone={schedule.timezone}
       />
     </section>
@@ -114,18 +151,30 @@ function PauseNote({ schedule }: { schedule: Schedule }) {
   );
 }
 
-function ScheduleFacts({ schedule }: { schedule: Schedule }) {
+/** A few keys in a line, many behind their number. */
+function Keys({ keys }: { keys: readonly string[] }) {
+  if (keys.length <= 4) return visibleLine(keys.join(', '));
+  return (
+    <details>
+      <summary>{countText(keys.length, 'key')}</summary>
+      {visibleLine(keys.join(', '))}
+    </details>
+  );
+}
+
+function ScheduleFacts({ schedule }: { schedule: ScheduleDetail }) {
   return (
     <dl className="facts">
       {(
         [
           ['Next', <When key="next" at={schedule.next_run} />],
           ['Last run', <When key="last" at={schedule.last_run} />],
-          ['Runs', whatItRuns(schedule)],
+          ['Outcomes', <SuccessRate key="rate" schedule={schedule} />],
+          ['Queue', schedule.job === null ? null : visibleLine(schedule.job.queue)],
           ['Time zone', schedule.timezone],
           ['Overlap', schedule.overlap.replace('_', ' ')],
           ['Catch-up', schedule.catchup.policy],
-          ['For each of', schedule.for_each === null ? null : visibleLine(schedule.for_each.join(', '))],
+          ['Keys', schedule.for_each === null ? null : <Keys key="keys" keys={schedule.for_each} />],
         ] as const
       )
         .filter(([, value]) => value !== null)

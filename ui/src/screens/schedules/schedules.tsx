@@ -1,27 +1,44 @@
 import { useState } from 'react';
-import { Link } from 'wouter';
-import type { Schedule } from '../../../../src/api/schedule.ts';
-import { type AllSchedules, allSchedules } from '../../data/all-schedules.ts';
+import { useSearchParams } from 'wouter';
+import type { ScheduleDetail } from '../../../../src/api/schedule.ts';
+import { allSchedules } from '../../data/all-schedules.ts';
 import { useLive } from '../../data/use-live.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Empty, Loading, Problem } from '../../parts/notes.tsx';
 import { PageHead, useTitle } from '../../parts/page-head.tsx';
-import { When } from '../../parts/when.tsx';
-import { Coverage } from './coverage.tsx';
+import { ScheduleCalendar } from './calendar.tsx';
 import { ScheduleForm } from './schedule-form.tsx';
-import { whatItRuns, whenText } from './schedule-words.ts';
-import { VERDICTS } from './verdict.ts';
+import { ScheduleTable } from './schedule-table.tsx';
+import { whatItRuns } from './schedule-words.ts';
+import { isFailing } from './success-rate.tsx';
+import { useTimeline } from './use-timeline.ts';
 
-/** All schedules: the next tick, the last verdict, and whether every tick was covered. */
+const FILTERS = [
+  ['all', 'All', () => true],
+  ['failing', 'Failing', isFailing],
+  ['paused', 'Paused', ({ paused_at }: ScheduleDetail) => paused_at !== null],
+] as const;
+
+/** All schedules: how their runs went, and when they are due next. */
 export function Schedules() {
   useTitle('Schedules');
   const [making, setMaking] = useState(false);
+  const [search, setSearch] = useSearchParams();
   const list = useLive({
     key: ['schedules'],
-    about: { topics: ['jobs'] },
+    about: { topics: ['jobs'], restMs: 2_000 },
     everyMs: 10_000,
     fetch: allSchedules,
   });
+  const timeline = useTimeline({ from: '90d', ahead: '31d', each: 60 });
+  const change = (next: Record<string, string>): void =>
+    setSearch((before) => clean({ ...Object.fromEntries(before), ...next }), { replace: true });
+  const wanted = search.get('q') ?? '';
+  const filter = FILTERS.find(([key]) => key === search.get('filter')) ?? FILTERS[0];
+  const items = (list.data?.items ?? [])
+    .filter((schedule) => filter[2](schedule) && matches(schedule, wanted))
+    .sort((a, b) => Number(isFailing(b)) - Number(isFailing(a)) || (a.name < b.name ? -1 : 1));
+  const month = search.get('view') === 'month';
   return (
     <section className="screen">
       <PageHead title="Schedules">
@@ -34,13 +51,33 @@ export function Schedules() {
         list.error === null && <Loading />
       ) : list.data.items.length === 0 ? (
         <Empty title="No schedules yet">
-          <p>A schedule runs a command or a workflow by the clock, and keeps a record of every tick.</p>
+          <p>A schedule runs a command or a workflow at set times and records every run.</p>
           <button type="button" className="primary" onClick={() => setMaking(true)}>
-            Make the first
+            Create a schedule
           </button>
         </Empty>
       ) : (
-        <ScheduleTable list={list.data} />
+        <>
+          <ScheduleTools
+            wanted={wanted}
+            filter={filter[0]}
+            month={month}
+            counts={FILTERS.map(([key, , passes]) => [key, list.data.items.filter(passes).length])}
+            onChange={change}
+          />
+          {items.length === 0 ? (
+            <Empty title="No schedule matches">
+              <button type="button" onClick={() => change({ q: '', filter: '' })}>
+                Show all
+              </button>
+            </Empty>
+          ) : month ? (
+            <ScheduleCalendar lanes={(timeline.data?.lanes ?? []).filter((lane) => named(items, lane.schedule.name))} />
+          ) : (
+            <ScheduleTable items={items} timeline={timeline.data} onChanged={() => void list.refetch()} />
+          )}
+          {list.data.more && <p className="faint">The first {list.data.items.length} schedules are shown.</p>}
+        </>
       )}
       {making && (
         <Dialog title="New schedule" onClose={() => setMaking(false)} wide>
@@ -56,59 +93,62 @@ export function Schedules() {
   );
 }
 
-function ScheduleTable({ list }: { list: AllSchedules }) {
+interface ScheduleToolsProps {
+  wanted: string;
+  filter: string;
+  month: boolean;
+  counts: readonly (readonly [string, number])[];
+  onChange: (change: Record<string, string>) => void;
+}
+
+function ScheduleTools({ wanted, filter, month, counts, onChange }: ScheduleToolsProps) {
   return (
-    <div className="table-frame">
-      <table className="table">
-        <thead>
-          <tr>
-            <th scope="col">Schedule</th>
-            <th scope="col">When</th>
-            <th scope="col">Next</th>
-            <th scope="col">Last</th>
-            <th scope="col">Coverage</th>
-          </tr>
-        </thead>
-        <tbody>
-          {list.items.map((schedule) => (
-            <Row key={schedule.name} schedule={schedule} />
-          ))}
-        </tbody>
-      </table>
-      {list.more && <p className="faint">The first {list.items.length} of more; the command line lists all.</p>}
+    <div className="filter-line">
+      <label className="field">
+        <span className="visually-hidden">Search schedules</span>
+        <input
+          type="search"
+          data-search=""
+          placeholder="Search by name or command"
+          value={wanted}
+          onChange={(event) => onChange({ q: event.target.value })}
+        />
+      </label>
+      <div className="views" role="group" aria-label="Filter">
+        {FILTERS.map(([key, title]) => (
+          <button
+            key={key}
+            type="button"
+            className="view"
+            aria-pressed={key === filter}
+            onClick={() => onChange({ filter: key === 'all' ? '' : key })}
+          >
+            {title} <span className="view-count">{counts.find(([name]) => name === key)?.[1]}</span>
+          </button>
+        ))}
+      </div>
+      <span className="spacer" />
+      <div className="views" role="group" aria-label="View">
+        <button type="button" className="view" aria-pressed={!month} onClick={() => onChange({ view: '' })}>
+          List
+        </button>
+        <button type="button" className="view" aria-pressed={month} onClick={() => onChange({ view: 'month' })}>
+          Month
+        </button>
+      </div>
     </div>
   );
 }
 
-function Row({ schedule }: { schedule: Schedule }) {
-  const last = schedule.last_verdict === null ? null : VERDICTS[schedule.last_verdict];
-  return (
-    <tr>
-      <th scope="row">
-        <Link href={`/schedules/${schedule.name}`} className="schedule-name">
-          {schedule.name}
-        </Link>
-        {schedule.paused_at !== null && <span className="badge tone-amber">❚❚ paused</span>}
-        <div className="faint small-text clip">{whatItRuns(schedule)}</div>
-      </th>
-      <td data-label="When">
-        {whenText(schedule)}
-        <div className="faint small-text">{schedule.timezone}</div>
-      </td>
-      <td data-label="Next">
-        {schedule.paused_at === null ? <When at={schedule.next_run} /> : <span className="faint">paused</span>}
-      </td>
-      <td data-label="Last">
-        {last !== null && (
-          <span className={`state tone-${last.tone}`} title={last.words}>
-            <span aria-hidden="true">{last.icon}</span> {schedule.last_verdict?.replace('_', ' ')}
-          </span>
-        )}{' '}
-        <When at={schedule.last_run} />
-      </td>
-      <td data-label="Coverage">
-        <Coverage schedule={schedule} cells={15} />
-      </td>
-    </tr>
-  );
+function matches(schedule: ScheduleDetail, wanted: string): boolean {
+  const text = `${schedule.name} ${whatItRuns(schedule)}`.toLowerCase();
+  return text.includes(wanted.trim().toLowerCase());
+}
+
+function named(items: readonly ScheduleDetail[], name: string): boolean {
+  return items.some((item) => item.name === name);
+}
+
+function clean(values: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ''));
 }

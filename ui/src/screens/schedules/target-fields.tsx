@@ -94,5 +94,5 @@ function HandlerFields({ fields, onChange }: FieldsProps) {
 function hintOf(workflow: Schedule['workflow']): { hint?: string } {
   if (workflow === null) return {};
   const steps = countText(workflow.steps.length, 'step');
-  return { hint: `Left empty, it goes on with ${visibleLine(workflow.name)} (${steps}).` };
+  return { hint: `Leave empty to keep ${visibleLine(workflow.name)} (${steps}).` };
 }

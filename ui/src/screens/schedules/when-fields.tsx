@@ -20,7 +20,7 @@ export function WhenFields({ fields: { kind, text, timezone }, onChange }: Field
               checked={kind === each}
               onChange={() => onChange({ kind: each, text: each === 'cron' ? '0 9 * * MON-FRI' : '15m' })}
             />
-            <span>{each === 'cron' ? 'By the clock (cron)' : 'Every so often'}</span>
+            <span>{each === 'cron' ? 'Cron' : 'Interval'}</span>
           </label>
         ))}
       </fieldset>

@@ -1,6 +1,8 @@
 import { client } from '../../data/client.ts';
 import { useLive } from '../../data/use-live.ts';
 import { JobLink } from '../../parts/job-link.tsx';
+import { Progress } from '../../parts/progress.tsx';
+import { State } from '../../parts/state.tsx';
 import { Elapsed } from '../../parts/when.tsx';
 
 const MAX_SHOWN = 8;
@@ -18,15 +20,14 @@ export function NowRunning({ workerId }: { workerId?: string }) {
       ),
   });
   const jobs = running.data?.items ?? [];
-  if (jobs.length === 0) return <p className="faint">Nothing runs right now.</p>;
+  if (jobs.length === 0) return <p className="faint">Nothing is running.</p>;
   return (
     <ul className="job-list" aria-label="Running now">
       {jobs.map((job) => (
         <li key={job.id}>
-          <span className="state tone-blue" aria-hidden="true">
-            ●
-          </span>
+          <State of="running" quiet />
           <JobLink job={job} />
+          <Progress job={job} bare />
           <span className="faint">
             <Elapsed from={job.started_at} to={null} />
           </span>

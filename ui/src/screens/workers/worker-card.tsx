@@ -1,6 +1,6 @@
 import { Link } from 'wouter';
 import type { Worker } from '../../../../src/api/worker.ts';
-import { Meter } from '../../parts/meter.tsx';
+import { Slots } from '../../parts/slots.tsx';
 import { State } from '../../parts/state.tsx';
 import { When } from '../../parts/when.tsx';
 import { visibleLine } from '../../words/visible-text.ts';
@@ -25,7 +25,12 @@ export function WorkerCard({ worker, onDrain, onUndrain }: WorkerCardProps) {
         <span>
           {worker.running} of {worker.slots} slots
         </span>
-        <Meter value={worker.running} of={worker.slots} label={`Slots of ${worker.name} in use`} />
+        <Slots
+          running={worker.running}
+          slots={worker.slots}
+          more={worker.held - worker.running}
+          label={`Slots of ${worker.name} in use`}
+        />
       </p>
       <Resources worker={worker} />
       <p className="faint small-text">
@@ -47,7 +52,7 @@ export function WorkerCard({ worker, onDrain, onUndrain }: WorkerCardProps) {
       </dl>
       {worker.running > 0 && <NowRunning workerId={worker.id} />}
       <footer className="card-foot">
-        <Link href={`/jobs?worker_id=${worker.id}`}>Its jobs</Link>
+        <Link href={`/jobs?worker_id=${worker.id}`}>Show jobs</Link>
         <span className="spacer" />
         {worker.state === 'online' && (
           <button type="button" className="small" onClick={onDrain}>

@@ -8,6 +8,8 @@ import { Confirm } from '../../parts/confirm.tsx';
 import { CopyLine } from '../../parts/copy.tsx';
 import { Empty, Loading, Problem } from '../../parts/notes.tsx';
 import { PageHead, useTitle } from '../../parts/page-head.tsx';
+import { shellQuote, workron } from '../../words/as-command.ts';
+import { countText } from '../../words/count.ts';
 import { visibleLine } from '../../words/visible-text.ts';
 import { WorkerCard } from './worker-card.tsx';
 
@@ -32,8 +34,8 @@ export function Workers() {
       {workers.data === undefined ? (
         workers.error === null && <Loading />
       ) : workers.data.length === 0 ? (
-        <Empty title="No worker is here">
-          <CopyLine label="Start one" text={`workron worker --scheduler ${API_URL}`} />
+        <Empty title="No worker is online">
+          <AddWorker />
         </Empty>
       ) : (
         <div className="cards">
@@ -47,20 +49,19 @@ export function Workers() {
           ))}
         </div>
       )}
-      {workers.data !== undefined && workers.data.length > 0 && (
-        <CopyLine label="Add another, on any machine" text={`workron worker --scheduler ${API_URL}`} />
-      )}
+      {workers.data !== undefined && workers.data.length > 0 && <AddWorker />}
       {draining !== null && (
         <Confirm
           title={`Drain worker ${visibleLine(draining.name)}?`}
           verb="Drain it"
           danger
+          cli={workron(`workers drain ${draining.id}`)}
           onConfirm={() => drain.run(draining)}
           onClose={() => setDraining(null)}
         >
           <p>
-            It takes no more work and finishes the {draining.running} it has. A worker in a process of its own then
-            exits; any other stays, and can be undrained.
+            It takes no new jobs and finishes its {countText(draining.running, 'running job')}. A worker in its own
+            process then shuts down; any other stays and can be undrained.
           </p>
         </Confirm>
       )}
@@ -71,11 +72,31 @@ export function Workers() {
 function useDrain() {
   const drain = useAction({
     run: (worker: Worker) => client.drainWorker(worker.id),
-    done: ({ name }) => `Worker ${name} finishes what it has, and takes no more`,
+    done: ({ name }) => `Worker ${name} finishes its running jobs and takes no new ones`,
   });
   const undrain = useAction({
     run: (worker: Worker) => client.undrainWorker(worker.id),
     done: ({ name, state }) => `Worker ${name} ${state === 'offline' ? 'has left' : 'takes jobs again'}`,
   });
   return { drain, undrain };
+}
+
+/** A loopback address is of no use on another machine. */
+const LOCAL = ['127.0.0.1', 'localhost', '[::1]'].includes(location.hostname);
+
+function AddWorker() {
+  return (
+    <div className="stack">
+      <CopyLine
+        label={LOCAL ? 'Add a worker on this machine' : 'Add a worker on any machine'}
+        text={`workron worker --scheduler ${shellQuote(API_URL)}`}
+      />
+      {LOCAL && (
+        <p className="faint small-text">
+          This server listens on this machine only. For workers on other machines, start it with <code>--host</code> and
+          a token.
+        </p>
+      )}
+    </div>
+  );
 }

@@ -4,6 +4,7 @@ import { client } from '../../data/client.ts';
 import { useAction } from '../../data/use-action.ts';
 import { CopyLine } from '../../parts/copy.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
+import { shellQuote, workron } from '../../words/as-command.ts';
 import { countText } from '../../words/count.ts';
 import { stepsBelow } from './steps-below.ts';
 
@@ -20,7 +21,7 @@ export function RerunDialog({ workflow, from, onClose, onDone }: RerunDialogProp
   const below = stepsBelow(workflow.steps, from);
   const rerun = useAction({
     run: () => client.rerunWorkflow(workflow.id, { from, only }),
-    done: (made) => `Workflow ${made.id} repeats ${workflow.id} from ${from}`,
+    done: (made) => `Started workflow ${made.id}: a rerun of ${workflow.id} from ${from}`,
     after: (made) => onDone(made.id),
   });
   return (
@@ -34,20 +35,20 @@ export function RerunDialog({ workflow, from, onClose, onDone }: RerunDialogProp
       >
         <p>
           A new workflow runs <b>{from}</b>
-          {only || below.length === 0 ? ' alone' : ` and ${countText(below.length, 'step')} after it`}; what they need
-          and is done is kept with its results. This one stays as it is.
+          {only || below.length === 0 ? ' alone' : ` and ${countText(below.length, 'step')} after it`}. Steps that are
+          done are kept with their results. This workflow stays as it is.
         </p>
         <label className="check">
           <input type="checkbox" checked={only} onChange={(event) => setOnly(event.target.checked)} />
           <span>Only this step</span>
         </label>
         <CopyLine
-          label="The same on the command line"
-          text={`workron workflow rerun ${workflow.id} --from ${from}${only ? ' --only' : ''}`}
+          label="CLI command"
+          text={workron(`workflow rerun ${workflow.id} --from ${shellQuote(from)}${only ? ' --only' : ''}`)}
         />
         <div className="dialog-actions">
           <button type="button" onClick={onClose}>
-            Not now
+            Cancel
           </button>
           <button type="submit" className="primary" disabled={rerun.running}>
             Rerun

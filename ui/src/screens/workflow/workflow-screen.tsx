@@ -11,6 +11,7 @@ import { PageHead, useTitle } from '../../parts/page-head.tsx';
 import { State } from '../../parts/state.tsx';
 import { type Tab, Tabs } from '../../parts/tabs.tsx';
 import { Elapsed, When } from '../../parts/when.tsx';
+import { workron } from '../../words/as-command.ts';
 import { isMissing } from '../../words/message-of.ts';
 import { visibleLine } from '../../words/visible-text.ts';
 import { StepBar } from '../workflows/step-bar.tsx';
@@ -78,11 +79,14 @@ function WorkflowFacts({ workflow }: { workflow: WorkflowDetail }) {
   return (
     <span className="job-facts">
       <State of={workflow.status} /> <span className="faint">workflow {workflow.id}</span>
-      <StepBar counts={workflow.step_counts} />
+      <StepBar
+        counts={workflow.step_counts}
+        skipped={workflow.steps.filter((step) => step.status === 'skipped').length}
+      />
       <span className="faint">
         <When at={workflow.created_at} />, <Elapsed from={workflow.started_at} to={workflow.ended_at} />
       </span>
-      {workflow.rerun_of !== null && <Link href={`/workflows/${workflow.rerun_of}`}>repeats {workflow.rerun_of}</Link>}
+      {workflow.rerun_of !== null && <Link href={`/workflows/${workflow.rerun_of}`}>rerun of {workflow.rerun_of}</Link>}
     </span>
   );
 }
@@ -100,7 +104,7 @@ function WorkflowActions({ workflow: { id, status }, onChanged }: WorkflowAction
   });
   const retry = useAction({
     run: () => client.retryWorkflow(id),
-    done: () => `What failed in workflow ${id} is tried again`,
+    done: () => `Retrying the failed steps of workflow ${id}`,
     after: onChanged,
   });
   return (
@@ -112,7 +116,7 @@ function WorkflowActions({ workflow: { id, status }, onChanged }: WorkflowAction
       )}
       {(status === 'failed' || status === 'cancelled') && (
         <button type="button" className="primary" disabled={retry.running} onClick={() => retry.run()}>
-          Retry what failed
+          Retry failed steps
         </button>
       )}
     </>
@@ -148,7 +152,7 @@ function viewsOf(workflow: WorkflowDetail, onRerun: (key: string) => void): Tab[
       content: () => (
         <div className="stack">
           <JsonTree value={workflow.params} label="Parameters" />
-          <CopyLine label="On the command line" text={`workron workflow get ${workflow.id}`} />
+          <CopyLine label="CLI command" text={workron(`workflow get ${workflow.id}`)} />
         </div>
       ),
     },

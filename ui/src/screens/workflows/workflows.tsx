@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { Link, useSearchParams } from 'wouter';
-import type { Workflow } from '../../../../src/api/workflow/workflow.ts';
+import type { ListedWorkflow } from '../../../../src/api/workflow/workflow.ts';
 import { client } from '../../data/client.ts';
 import { useLive } from '../../data/use-live.ts';
 import { CopyLine } from '../../parts/copy.tsx';
@@ -8,6 +8,7 @@ import { Empty, Loading, Problem } from '../../parts/notes.tsx';
 import { PageHead, useTitle } from '../../parts/page-head.tsx';
 import { State } from '../../parts/state.tsx';
 import { Elapsed, When } from '../../parts/when.tsx';
+import { SAMPLE_WORKFLOW } from '../../words/as-command.ts';
 import { visibleLine } from '../../words/visible-text.ts';
 import { NewWorkflow } from './new-workflow.tsx';
 import { StepBar } from './step-bar.tsx';
@@ -48,9 +49,7 @@ export function Workflows() {
         list.error === null && <Loading />
       ) : list.data.items.length === 0 ? (
         <Empty title={narrowed ? 'No workflow matches' : 'No workflows yet'}>
-          {!narrowed && (
-            <CopyLine label="Run the sample" text="workron workflow run examples/build-test-deploy.yaml --follow" />
-          )}
+          {!narrowed && <CopyLine label="Run one from the terminal" text={SAMPLE_WORKFLOW} />}
         </Empty>
       ) : (
         <>
@@ -105,7 +104,7 @@ function WorkflowFilter({ status, name, onChoose }: WorkflowFilterProps) {
   );
 }
 
-function WorkflowTable({ workflows }: { workflows: readonly Workflow[] }) {
+function WorkflowTable({ workflows }: { workflows: readonly ListedWorkflow[] }) {
   return (
     <div className="table-frame">
       <table className="table">
@@ -132,7 +131,7 @@ function WorkflowTable({ workflows }: { workflows: readonly Workflow[] }) {
                 {workflow.rerun_of !== null && <span className="faint"> repeats #{workflow.rerun_of}</span>}
               </th>
               <td data-label="Steps">
-                <StepBar counts={workflow.step_counts} />
+                <StepBar counts={workflow.step_counts} skipped={workflow.skipped_steps} />
               </td>
               <td data-label="Took">
                 <Elapsed from={workflow.started_at} to={workflow.ended_at} />

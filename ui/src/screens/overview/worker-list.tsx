@@ -1,21 +1,22 @@
 import { Link } from 'wouter';
 import type { Worker } from '../../../../src/api/worker.ts';
-import { Meter } from '../../parts/meter.tsx';
+import { Slots } from '../../parts/slots.tsx';
 import { State } from '../../parts/state.tsx';
 import { visibleLine } from '../../words/visible-text.ts';
 
 const MAX_SHOWN = 8;
 
-export function WorkerStrip({ workers }: { workers: readonly Worker[] }) {
+/** The workers that are online, with a dot for each slot. */
+export function WorkerList({ workers }: { workers: readonly Worker[] }) {
   const shown = workers.filter(({ state }) => state !== 'offline');
   return (
     <section className="card" aria-labelledby="workers">
       <header className="card-head">
         <h2 id="workers">Workers</h2>
-        <Link href="/workers">all</Link>
+        <Link href="/workers">All workers</Link>
       </header>
       {shown.length === 0 ? (
-        <p className="faint">None is online.</p>
+        <p className="why-bad">No worker is online.</p>
       ) : (
         <ul className="job-list">
           {shown.slice(0, MAX_SHOWN).map((worker) => (
@@ -24,8 +25,13 @@ export function WorkerStrip({ workers }: { workers: readonly Worker[] }) {
               <span className="job-link">
                 <bdi>{visibleLine(worker.name)}</bdi>
               </span>
-              <Meter value={worker.running} of={worker.slots} label={`Slots of ${worker.name} in use`} />
-              <span className="faint">
+              <Slots
+                running={worker.running}
+                slots={worker.slots}
+                more={worker.held - worker.running}
+                label={`Slots of ${worker.name} in use`}
+              />
+              <span className="faint num">
                 {worker.running}/{worker.slots}
               </span>
             </li>

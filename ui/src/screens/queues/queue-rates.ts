@@ -1,0 +1,88 @@
+/** Rate, waiting time and time to empty of queues, from the statistics of the last hour. */
+
+import type { Queue } from '../../../../src/api/queue.ts';
+import type { Stats } from '../../../../src/api/stats.ts';
+import { client } from '../../data/client.ts';
+import { useLive } from '../../data/use-live.ts';
+import { added, percentile } from '../overview/chart-data.ts';
+
+export interface QueueRate {
+  /** Ended attempts per minute, over the last ten minutes. */
+  perMinute: number;
+  failedPerHour: number;
+  waitP95Ms: number | null;
+  /** Ended attempts in each of 12 spans of five minutes. */
+  trend: number[];
+}
+
+const STEP_MS = 300_000;
+const STEPS = 12;
+const RATE_STEPS = 2;
+
+/** The rates by queue; a queue that ran nothing in the last hour has none. */
+export function useQueueRates(): ReadonlyMap<string, QueueRate> {
+  const stats = useLive({
+    key: ['stats', 'queues'],
+    about: { topics: ['jobs'], restMs: 4_000 },
+    everyMs: 30_000,
+    fetch: (signal) => client.stats({ from: '1h', step: '5m', by: 'queue', signal }),
+  });
+  return stats.data === undefined ? new Map() : ratesOf(stats.data);
+}
+
+function ratesOf(stats: Stats): Map<string, QueueRate> {
+  const to = Date.parse(stats.to);
+  const first = Math.floor(to / STEP_MS) * STEP_MS - (STEPS - 1) * STEP_MS;
+  const ended = stats.items.filter(({ outcome }) => outcome === 'done' || outcome === 'failed');
+  return new Map(
+    [...Map.groupBy(ended, ({ queue }) => queue)].map(([queue, items]) => {
+      const trend = Array.from({ length: STEPS }, (_, step) =>
+        items
+          .filter(({ minute }) => Date.parse(minute) === first + step * STEP_MS)
+          .reduce((sum, { count }) => sum + count, 0),
+      );
+      const recent = trend.slice(-RATE_STEPS).reduce((sum, count) => sum + count, 0);
+      const minutes = (to - (first + (STEPS - RATE_STEPS) * STEP_MS)) / 60_000;
+      const failed = items.filter(({ outcome }) => outcome === 'failed').reduce((sum, { count }) => sum + count, 0);
+      return [
+        queue,
+        {
+          perMinute: recent / Math.max(1, minutes),
+          failedPerHour: failed,
+          waitP95Ms: percentile(added(items.map(({ wait }) => wait)), stats.buckets, 0.95),
+          trend,
+        },
+      ];
+    }),
+  );
+}
+
+/** The time until the queue is empty at its present rate; `null` if it is not known. */
+export function etaMs({ pending, paused }: Queue, rate: QueueRate | undefined): number | null {
+  if (pending === 0 || paused || rate === undefined || rate.perMinute === 0) return null;
+  return (pending / rate.perMinute) * 60_000;
+}
+
+/** The queues with something to do, and those that were used in the last hour. */
+export function withUsed(queues: readonly Queue[], rates: ReadonlyMap<string, QueueRate>): Queue[] {
+  const known = new Set(queues.map(({ name }) => name));
+  const idle = [...rates.keys()]
+    .filter((name) => !known.has(name))
+    .map((name) => ({
+      name,
+      paused: false,
+      paused_at: null,
+      max_running: null,
+      blocked: 0,
+      scheduled: 0,
+      pending: 0,
+      running: 0,
+      oldest_pending_at: null,
+    }));
+  return [...queues, ...idle].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+export function rateText(rate: QueueRate | undefined): string {
+  if (rate === undefined || rate.perMinute === 0) return '0/min';
+  return `${rate.perMinute < 10 ? rate.perMinute.toFixed(1) : Math.round(rate.perMinute)}/min`;
+}

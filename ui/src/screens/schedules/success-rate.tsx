@@ -1,0 +1,27 @@
+import type { ScheduleDetail } from '../../../../src/api/schedule.ts';
+
+type Counted = Pick<ScheduleDetail, 'recent' | 'last_status'>;
+
+/** The recent runs that ended, and how many of them failed. */
+export function endedRuns({ recent }: Counted): { ended: number; failed: number } {
+  const failed = recent.failed ?? 0;
+  return { ended: failed + (recent.done ?? 0), failed };
+}
+
+/** A schedule fails if its last run failed, or if most of its recent runs did. */
+export function isFailing(schedule: Counted): boolean {
+  const { ended, failed } = endedRuns(schedule);
+  return schedule.last_status === 'failed' || (failed > 0 && failed * 2 >= ended);
+}
+
+/** How many of the recent runs succeeded, loud if some failed. */
+export function SuccessRate({ schedule }: { schedule: Counted }) {
+  const { ended, failed } = endedRuns(schedule);
+  if (ended === 0) return <span className="faint">no run has ended</span>;
+  if (failed === 0) return <span className="muted">100 % of {ended} succeeded</span>;
+  return (
+    <span className={isFailing(schedule) ? 'loud' : 'state tone-red'}>
+      <span aria-hidden="true">✗</span> {failed} of {ended} failed
+    </span>
+  );
+}

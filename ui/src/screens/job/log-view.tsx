@@ -52,27 +52,23 @@ export function LogView({ jobId, attempt, again, running }: LogViewProps) {
     n: () => goTo(match + 1),
     N: () => goTo(match - 1),
   });
-  // The first match is shown as soon as it is found; Enter goes to the next.
-  const [first] = matches;
-  useEffect(() => {
-    if (wanted === '' || first === undefined || match !== 0) return;
+  useFirstMatch(wanted, match === 0 ? matches[0] : undefined, (line) => {
     setFollow(false);
-    virtual.scrollToIndex(first, { align: 'center' });
-    setMarked(first + 1);
-    history.replaceState(null, '', `#L${first + 1}`);
-  }, [wanted, first]);
+    virtual.scrollToIndex(line, { align: 'center' });
+    setMarked(line + 1);
+  });
   const search = (text: string): void => {
     setWanted(text);
     setMatch(0);
   };
   const tools = { jobId, attempt, follow, wrap, wanted, match, matches: matches.length };
-  const empty = ended ? 'No output.' : running ? 'No output yet…' : 'Loading the log…';
   return (
     <section className="log" aria-label="Log">
       <LogTools {...tools} onFollow={setFollow} onWrap={setWrap} onWanted={search} onMatch={goTo} />
       {problem !== null && <p className="note note-bad">{problem}</p>}
       <LogOutput
-        {...{ lines, scroller, virtual, wrap, wanted, marked, empty }}
+        {...{ lines, scroller, virtual, wrap, wanted, marked }}
+        empty={ended ? 'No output.' : running ? 'No output yet…' : 'Loading the log…'}
         onFollow={setFollow}
         onMark={setMarked}
       />
@@ -83,6 +79,15 @@ export function LogView({ jobId, attempt, again, running }: LogViewProps) {
       )}
     </section>
   );
+}
+
+/** Shows the first match as soon as it is found; Enter goes to the next. */
+function useFirstMatch(wanted: string, first: number | undefined, show: (line: number) => void): void {
+  useEffect(() => {
+    if (wanted === '' || first === undefined) return;
+    show(first);
+    history.replaceState(null, '', `#L${first + 1}`);
+  }, [wanted, first]);
 }
 
 type Rows = Virtualizer<HTMLDivElement, Element>;

@@ -3,7 +3,7 @@ import type { Queue } from '../../../../src/api/queue.ts';
 import { compactText } from '../../words/count.ts';
 import { shortSpan } from '../../words/duration.ts';
 import { visibleLine } from '../../words/visible-text.ts';
-import { etaMs, rateText, useQueueRates, withUsed } from '../queues/queue-rates.ts';
+import { etaMs, type QueueRate, rateText, useQueueRates, withUsed } from '../queues/queue-rates.ts';
 import { Sparkline } from './sparkline.tsx';
 
 const MAX_SHOWN = 8;
@@ -48,32 +48,35 @@ export function QueueList({ queues }: { queues: readonly Queue[] }) {
             </tr>
           </thead>
           <tbody>
-            {all.slice(0, MAX_SHOWN).map((queue) => {
-              const rate = rates.get(queue.name);
-              const eta = etaMs(queue, rate);
-              return (
-                <tr key={queue.name}>
-                  <th scope="row">
-                    <Link href={`/jobs?queue=${encodeURIComponent(queue.name)}`}>
-                      <bdi>{visibleLine(queue.name)}</bdi>
-                    </Link>
-                    {queue.paused && <span className="badge tone-amber">paused</span>}
-                  </th>
-                  <td className={queue.pending > 0 ? 'num' : 'num faint'}>{compactText(queue.pending)}</td>
-                  <td className={queue.running > 0 ? 'num' : 'num faint'}>{compactText(queue.running)}</td>
-                  <td>
-                    <Sparkline values={rate?.trend ?? []} label={`Ended in ${queue.name} over the last hour`} />
-                  </td>
-                  <td className="num">{rateText(rate)}</td>
-                  <td className="num">{rate?.waitP95Ms == null ? '–' : shortSpanOrMs(rate.waitP95Ms)}</td>
-                  <td className="num">{eta === null ? '–' : shortSpan(eta)}</td>
-                </tr>
-              );
-            })}
+            {all.slice(0, MAX_SHOWN).map((queue) => (
+              <QueueLine key={queue.name} queue={queue} rate={rates.get(queue.name)} />
+            ))}
           </tbody>
         </table>
       )}
     </section>
+  );
+}
+
+function QueueLine({ queue, rate }: { queue: Queue; rate: QueueRate | undefined }) {
+  const eta = etaMs(queue, rate);
+  return (
+    <tr>
+      <th scope="row">
+        <Link href={`/jobs?queue=${encodeURIComponent(queue.name)}`}>
+          <bdi>{visibleLine(queue.name)}</bdi>
+        </Link>
+        {queue.paused && <span className="badge tone-amber">paused</span>}
+      </th>
+      <td className={queue.pending > 0 ? 'num' : 'num faint'}>{compactText(queue.pending)}</td>
+      <td className={queue.running > 0 ? 'num' : 'num faint'}>{compactText(queue.running)}</td>
+      <td>
+        <Sparkline values={rate?.trend ?? []} label={`Ended in ${queue.name} over the last hour`} />
+      </td>
+      <td className="num">{rateText(rate)}</td>
+      <td className="num">{rate?.waitP95Ms == null ? '–' : shortSpanOrMs(rate.waitP95Ms)}</td>
+      <td className="num">{eta === null ? '–' : shortSpan(eta)}</td>
+    </tr>
   );
 }
 

@@ -13,6 +13,10 @@ const METRICS = [
   ['wait', 'Wait'],
   ['run', 'Run time'],
 ] as const;
+const STACKS = [
+  ['outcome', 'by outcome'],
+  ['queue', 'by queue'],
+] as const;
 /** Steps for a span that was dragged over. */
 const STEPS = [60_000, 300_000, 900_000, 7_200_000];
 const MAX_BARS = 120;
@@ -45,18 +49,7 @@ export function Throughput() {
   return (
     <section className="card chart" aria-label="Throughput, wait and run time">
       <header className="card-head chart-head">
-        <Choice label="Chart" options={METRICS} chosen={metric} onChoose={(key) => setMetric(key as Metric)} />
-        {metric === 'jobs' && (
-          <Choice
-            label="Stacked by"
-            options={[
-              ['outcome', 'by outcome'],
-              ['queue', 'by queue'],
-            ]}
-            chosen={by}
-            onChoose={(key) => setBy(key as 'outcome' | 'queue')}
-          />
-        )}
+        <MetricChoice metric={metric} by={by} onMetric={setMetric} onBy={setBy} />
         <span className="spacer" />
         {zoom === null ? (
           <Choice
@@ -84,6 +77,24 @@ export function Throughput() {
         </>
       )}
     </section>
+  );
+}
+
+interface MetricChoiceProps {
+  metric: Metric;
+  by: 'outcome' | 'queue';
+  onMetric: (metric: Metric) => void;
+  onBy: (by: 'outcome' | 'queue') => void;
+}
+
+function MetricChoice({ metric, by, onMetric, onBy }: MetricChoiceProps) {
+  return (
+    <>
+      <Choice label="Chart" options={METRICS} chosen={metric} onChoose={(key) => onMetric(key as Metric)} />
+      {metric === 'jobs' && (
+        <Choice label="Stacked by" options={STACKS} chosen={by} onChoose={(key) => onBy(key as 'outcome' | 'queue')} />
+      )}
+    </>
   );
 }
 

@@ -55,24 +55,7 @@ export function TimeChart({ data, onPick }: TimeChartProps) {
       {width > 0 && (
         <svg width={width} height={HEIGHT} aria-hidden="true">
           <Axes plot={plot} ticks={ticks} text={text} times={data.times} stepMs={data.stepMs} />
-          {grip !== null && hover !== null && (
-            <rect
-              className="chart-brush"
-              x={plot.left + Math.min(grip.index, hover) * step}
-              y={plot.top}
-              width={(Math.abs(hover - grip.index) + 1) * step}
-              height={plot.bottom - plot.top}
-            />
-          )}
-          {hover !== null && (
-            <rect
-              className="chart-hover"
-              x={plot.left + hover * step}
-              y={plot.top}
-              width={step}
-              height={plot.bottom - plot.top}
-            />
-          )}
+          <Pointed plot={plot} step={step} from={grip?.index ?? null} to={hover} />
           {data.kind === 'bars' ? (
             <Bars series={data.series} plot={plot} step={step} />
           ) : (
@@ -96,6 +79,22 @@ interface Plot {
 
 function yOf(value: number, { top, bottom, max }: Plot): number {
   return bottom - (value / max) * (bottom - top);
+}
+
+/** The step under the pointer, or the steps that are dragged over. */
+function Pointed({ plot, step, from, to }: { plot: Plot; step: number; from: number | null; to: number | null }) {
+  if (to === null) return null;
+  const first = from === null ? to : Math.min(from, to);
+  const last = from === null ? to : Math.max(from, to);
+  return (
+    <rect
+      className={last > first ? 'chart-brush' : 'chart-hover'}
+      x={plot.left + first * step}
+      y={plot.top}
+      width={(last - first + 1) * step}
+      height={plot.bottom - plot.top}
+    />
+  );
 }
 
 interface AxesProps {

@@ -31,20 +31,7 @@ export function ScheduleScreen({ name }: { name: string }) {
   useTitle(name);
   const [editing, setEditing] = useState(false);
   const remove = useDelete(name);
-  const schedule = useLive({
-    key: ['schedule', name],
-    // It is not fetched while it is being deleted.
-    enabled: !remove.running,
-    about: { topics: ['jobs'] },
-    everyMs: 10_000,
-    fetch: (signal) => client.schedule(name, { signal }),
-  });
-  const ticks = useLive({
-    key: ['ticks', name],
-    enabled: !remove.running,
-    about: { topics: ['jobs'], restMs: 2_000 },
-    fetch: (signal) => client.ticks(name, { limit: TICKS }, { signal }),
-  });
+  const { schedule, ticks } = useSchedule(name, !remove.running);
   const { data } = schedule;
   const again = (): void => {
     void schedule.refetch();
@@ -72,15 +59,7 @@ export function ScheduleScreen({ name }: { name: string }) {
       </PageHead>
       <CommandLine schedule={data} />
       {data.paused_at !== null && <PauseNote schedule={data} />}
-      {isFailing(data) && (
-        <p className="note note-bad" role="status">
-          <SuccessRate schedule={data} /> recently.{' '}
-          {data.last_job_id !== null && <Link href={`/jobs/${data.last_job_id}`}>Open the last run</Link>}
-          {data.last_workflow_id !== null && (
-            <Link href={`/workflows/${data.last_workflow_id}`}>Open the last run</Link>
-          )}
-        </p>
-      )}
+      {isFailing(data) && <FailingNote schedule={data} />}
       <ScheduleFacts schedule={data} />
       <Coverage name={data.name} ticks={entries} cells={TICKS} />
       <div className="details-grid">
@@ -99,6 +78,35 @@ export function ScheduleScreen({ name }: { name: string }) {
         </Dialog>
       )}
     </section>
+  );
+}
+
+/** The schedule and its newest ticks. It is not fetched while it is being deleted. */
+function useSchedule(name: string, enabled: boolean) {
+  const schedule = useLive({
+    key: ['schedule', name],
+    enabled,
+    about: { topics: ['jobs'] },
+    everyMs: 10_000,
+    fetch: (signal) => client.schedule(name, { signal }),
+  });
+  const ticks = useLive({
+    key: ['ticks', name],
+    enabled,
+    about: { topics: ['jobs'], restMs: 2_000 },
+    fetch: (signal) => client.ticks(name, { limit: TICKS }, { signal }),
+  });
+  return { schedule, ticks };
+}
+
+function FailingNote({ schedule }: { schedule: ScheduleDetail }) {
+  const { last_job_id, last_workflow_id } = schedule;
+  return (
+    <p className="note note-bad" role="status">
+      <SuccessRate schedule={schedule} />
+      {last_job_id !== null && <Link href={`/jobs/${last_job_id}`}>Open the last run</Link>}
+      {last_workflow_id !== null && <Link href={`/workflows/${last_workflow_id}`}>Open the last run</Link>}
+    </p>
   );
 }
 

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { useSearchParams } from 'wouter';
 import type { ScheduleDetail } from '../../../../src/api/schedule.ts';
-import { allSchedules } from '../../data/all-schedules.ts';
+import { type AllSchedules, allSchedules } from '../../data/all-schedules.ts';
 import { useLive } from '../../data/use-live.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Empty, Loading, Problem } from '../../parts/notes.tsx';
@@ -30,15 +30,8 @@ export function Schedules() {
     everyMs: 10_000,
     fetch: allSchedules,
   });
-  const timeline = useTimeline({ from: '90d', ahead: '31d', each: 60 });
   const change = (next: Record<string, string>): void =>
     setSearch((before) => clean({ ...Object.fromEntries(before), ...next }), { replace: true });
-  const wanted = search.get('q') ?? '';
-  const filter = FILTERS.find(([key]) => key === search.get('filter')) ?? FILTERS[0];
-  const items = (list.data?.items ?? [])
-    .filter((schedule) => filter[2](schedule) && matches(schedule, wanted))
-    .sort((a, b) => Number(isFailing(b)) - Number(isFailing(a)) || (a.name < b.name ? -1 : 1));
-  const month = search.get('view') === 'month';
   return (
     <section className="screen">
       <PageHead title="Schedules">
@@ -57,27 +50,7 @@ export function Schedules() {
           </button>
         </Empty>
       ) : (
-        <>
-          <ScheduleTools
-            wanted={wanted}
-            filter={filter[0]}
-            month={month}
-            counts={FILTERS.map(([key, , passes]) => [key, list.data.items.filter(passes).length])}
-            onChange={change}
-          />
-          {items.length === 0 ? (
-            <Empty title="No schedule matches">
-              <button type="button" onClick={() => change({ q: '', filter: '' })}>
-                Show all
-              </button>
-            </Empty>
-          ) : month ? (
-            <ScheduleCalendar lanes={(timeline.data?.lanes ?? []).filter((lane) => named(items, lane.schedule.name))} />
-          ) : (
-            <ScheduleTable items={items} timeline={timeline.data} onChanged={() => void list.refetch()} />
-          )}
-          {list.data.more && <p className="faint">The first {list.data.items.length} schedules are shown.</p>}
-        </>
+        <ScheduleViews all={list.data} search={search} onChange={change} onChanged={() => void list.refetch()} />
       )}
       {making && (
         <Dialog title="New schedule" onClose={() => setMaking(false)} wide>
@@ -90,6 +63,42 @@ export function Schedules() {
         </Dialog>
       )}
     </section>
+  );
+}
+
+interface ScheduleViewsProps {
+  all: AllSchedules;
+  search: URLSearchParams;
+  onChange: (change: Record<string, string>) => void;
+  onChanged: () => void;
+}
+
+/** The schedules that match, as a list or a month. */
+function ScheduleViews({ all, search, onChange, onChanged }: ScheduleViewsProps) {
+  const timeline = useTimeline({ from: '90d', ahead: '31d', each: 60 });
+  const wanted = search.get('q') ?? '';
+  const filter = FILTERS.find(([key]) => key === search.get('filter')) ?? FILTERS[0];
+  const month = search.get('view') === 'month';
+  const items = all.items
+    .filter((schedule) => filter[2](schedule) && matches(schedule, wanted))
+    .sort((a, b) => Number(isFailing(b)) - Number(isFailing(a)) || (a.name < b.name ? -1 : 1));
+  const counts = FILTERS.map(([key, , passes]) => [key, all.items.filter(passes).length] as const);
+  return (
+    <>
+      <ScheduleTools wanted={wanted} filter={filter[0]} month={month} counts={counts} onChange={onChange} />
+      {items.length === 0 ? (
+        <Empty title="No schedule matches">
+          <button type="button" onClick={() => onChange({ q: '', filter: '' })}>
+            Show all
+          </button>
+        </Empty>
+      ) : month ? (
+        <ScheduleCalendar lanes={(timeline.data?.lanes ?? []).filter((lane) => named(items, lane.schedule.name))} />
+      ) : (
+        <ScheduleTable items={items} timeline={timeline.data} onChanged={onChanged} />
+      )}
+      {all.more && <p className="faint">The first {all.items.length} schedules are shown.</p>}
+    </>
   );
 }
 

@@ -52,11 +52,7 @@ export function LogView({ jobId, attempt, again, running }: LogViewProps) {
     n: () => goTo(match + 1),
     N: () => goTo(match - 1),
   });
-  useFirstMatch(wanted, match === 0 ? matches[0] : undefined, (line) => {
-    setFollow(false);
-    virtual.scrollToIndex(line, { align: 'center' });
-    setMarked(line + 1);
-  });
+  useFirstMatch(wanted, match === 0 ? matches[0] : undefined, () => goTo(0));
   const search = (text: string): void => {
     setWanted(text);
     setMatch(0);
@@ -82,11 +78,9 @@ export function LogView({ jobId, attempt, again, running }: LogViewProps) {
 }
 
 /** Shows the first match as soon as it is found; Enter goes to the next. */
-function useFirstMatch(wanted: string, first: number | undefined, show: (line: number) => void): void {
+function useFirstMatch(wanted: string, first: number | undefined, show: () => void): void {
   useEffect(() => {
-    if (wanted === '' || first === undefined) return;
-    show(first);
-    history.replaceState(null, '', `#L${first + 1}`);
+    if (wanted !== '' && first !== undefined) show();
   }, [wanted, first]);
 }
 

@@ -1,5 +1,6 @@
 import { Link } from 'wouter';
 import type { Worker } from '../../../../src/api/worker.ts';
+import { Meter } from '../../parts/meter.tsx';
 import { Slots } from '../../parts/slots.tsx';
 import { State } from '../../parts/state.tsx';
 import { When } from '../../parts/when.tsx';

@@ -57,10 +57,14 @@ function operationText(method: string, path: string, operation: Operation): stri
 
 function typeText(name: string, schema: Schema): string {
   const properties = Object.entries((schema['properties'] ?? {}) as Record<string, Schema>);
-  const fields = rows(properties.map(([field, of]) => [field, typeName(of), String(of['description'] ?? '')]));
-  return [`### ${name}`, String(schema['description'] ?? ''), fields === '' ? typeName(schema) : fields]
+  const fields = rows(properties.map(([field, of]) => [field, typeName(of), aboutOf(of)]));
+  return [`### ${name}`, aboutOf(schema), fields === '' ? typeName(schema) : fields]
     .filter((text) => text !== '')
     .join('\n\n');
+}
+
+function aboutOf(schema: Schema): string {
+  return typeof schema['description'] === 'string' ? schema['description'] : '';
 }
 
 function rows(cells: readonly (readonly [name: string, type: string, about: string])[]): string {
@@ -78,7 +82,7 @@ function typeName(schema: Schema): string {
   }
   const choices = (schema['anyOf'] ?? schema['oneOf']) as Schema[] | undefined;
   if (choices !== undefined) return [...new Set(choices.map(typeName))].join(' or ');
-  if (schema['enum'] !== undefined) return (schema['enum'] as unknown[]).map((value) => `\`${value}\``).join(', ');
+  if (schema['enum'] !== undefined) return (schema['enum'] as string[]).map((value) => `\`${value}\``).join(', ');
   if (schema['const'] !== undefined) return `\`${JSON.stringify(schema['const'])}\``;
   if (schema['type'] === 'array') return `list of ${typeName((schema['items'] ?? {}) as Schema)}`;
   const type = schema['type'] as string | string[] | undefined;

@@ -109,6 +109,28 @@ export function exerciseUnique(open: OpenStore): void {
     assert.equal(await store.count({}, 10, forever), 1);
   });
 
+  test('unique: each replacement starts the wait again, up to the longest wait since the first submission', async ({
+    store,
+    advance,
+  }) => {
+    const debounced = (command: string) =>
+      aJob({ command, delayMs: 10_000, unique: unique({ onConflict: 'replace', maxWaitMs: 25_000 }) });
+    const { job: first } = await insertOne(store, debounced('1'));
+    const near = (job: Job, ms: number) =>
+      assert.ok(Math.abs(job.dueAt - first.createdAt - ms) < 5_000, `${job.dueAt - first.createdAt} is not ${ms}`);
+    near(first, 10_000);
+    await advance(8_000);
+    near((await insertOne(store, debounced('2'))).job, 18_000);
+    await advance(8_000);
+    const { job: third } = await insertOne(store, debounced('3'));
+    assert.deepEqual([third.id, third.status, third.command], [first.id, 'scheduled', '3']);
+    assert.equal(third.dueAt, first.createdAt + 25_000, 'the longest wait is exact');
+    await advance(10_000);
+    const { job: last } = await insertOne(store, debounced('4'));
+    assert.deepEqual([last.id, last.status, last.command], [first.id, 'pending', '4'], 'it waits no longer');
+    assert.equal((await claimOne(store)).job.command, '4');
+  });
+
   test('unique: replace resets the counters, but never the attempt', async ({ store }) => {
     const lease = await claimOne(store, aJob({ unique: unique() }));
     await fail(store, lease);

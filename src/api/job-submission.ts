@@ -41,7 +41,21 @@ const unique = strict({
     .union([z.enum(['pending', 'active']), duration(1)], 'expected "pending", "active" or a duration')
     .exactOptional(),
   on_conflict: z.enum(UNIQUE_CONFLICTS).exactOptional(),
-});
+  wait: duration(1)
+    .meta({ description: 'Debounce: start this long after the submission; with replace, after the last one.' })
+    .exactOptional(),
+  max_wait: duration(1)
+    .meta({ description: 'With wait and replace: start at the latest this long after the first submission.' })
+    .exactOptional(),
+})
+  .refine(({ wait, max_wait }) => max_wait === undefined || (wait !== undefined && max_wait >= wait), {
+    path: ['max_wait'],
+    message: 'expected at least wait, which must be given too',
+  })
+  .refine(({ on_conflict, max_wait }) => max_wait === undefined || on_conflict === 'replace', {
+    path: ['max_wait'],
+    message: 'only a job that is replaced can wait for longer: expected on_conflict replace',
+  });
 
 export const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
@@ -125,6 +139,10 @@ export const JobSubmission = named(
     .refine((job) => job.run_at === undefined || job.delay === undefined, {
       path: ['delay'],
       message: 'expected run_at or delay, not both',
+    })
+    .refine((job) => job.unique?.wait === undefined || (job.delay === undefined && job.run_at === undefined), {
+      path: ['unique', 'wait'],
+      message: 'expected wait, or delay, or run_at',
     })
     .refine((job) => job.max_attempts === undefined || job.max_retries === undefined, {
       path: ['max_retries'],

@@ -44,7 +44,7 @@ export function newJobFrom(wire: JobSubmission): NewJob {
     notify: notifyFrom(wire.notify),
     tick: null,
     runAt: wire.run_at ?? null,
-    delayMs: wire.delay ?? null,
+    delayMs: wire.delay ?? wire.unique?.wait ?? null,
     unique:
       wire.unique === undefined
         ? null
@@ -52,6 +52,7 @@ export function newJobFrom(wire: JobSubmission): NewJob {
             key: wire.unique.key,
             while: wire.unique.while ?? 'active',
             onConflict: wire.unique.on_conflict ?? 'existing',
+            ...(wire.unique.max_wait === undefined ? {} : { maxWaitMs: wire.unique.max_wait }),
           },
     dependsOn: (wire.depends_on ?? []).map((dependency) => ({
       jobId: parentOf(dependency),

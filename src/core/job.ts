@@ -61,6 +61,16 @@ export interface Unique {
   /** Until the first claim, until the end, or for this many milliseconds from submission. */
   while: 'pending' | 'active' | number;
   onConflict: (typeof UNIQUE_CONFLICTS)[number];
+  /** A job that is replaced is due at the latest this long after it was first submitted. */
+  maxWaitMs?: number;
+}
+
+/** When a job is due that replaces a waiting one, which was submitted at `createdAt` and keeps its id. */
+export function dueOfReplaced(
+  unique: Unique | null,
+  { dueAt, createdAt, now }: Record<'dueAt' | 'createdAt' | 'now', number>,
+) {
+  return unique?.maxWaitMs === undefined ? dueAt : Math.max(now, Math.min(dueAt, createdAt + unique.maxWaitMs));
 }
 
 /** The submitted fields of a job, with every default filled in. */

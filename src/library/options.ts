@@ -58,6 +58,10 @@ export interface SubmitOptions extends JobOptions {
     /** How long the key is taken. `pending`: until the first start; `active`: until the end; or a duration. Default: `active`. */
     while?: Duration;
     onConflict?: Unique['onConflict'];
+    /** Debounce: start this long after the submission; with `replace`, after the last one. */
+    wait?: Duration;
+    /** With `wait` and `replace`: start at the latest this long after the first submission. */
+    maxWait?: Duration;
   };
   /** A repeated submission with the same key and content returns the first job and submits nothing. */
   idempotencyKey?: string;
@@ -125,8 +129,12 @@ function encode(property: string, value: unknown): unknown {
     case 'notify':
       return notifyToWire(value as readonly Notify[]);
     case 'unique': {
-      const { onConflict, ...unique } = value as NonNullable<SubmitOptions['unique']>;
-      return onConflict === undefined ? unique : { ...unique, on_conflict: onConflict };
+      const { onConflict, maxWait, ...unique } = value as NonNullable<SubmitOptions['unique']>;
+      return {
+        ...unique,
+        ...(onConflict !== undefined && { on_conflict: onConflict }),
+        ...(maxWait !== undefined && { max_wait: maxWait }),
+      };
     }
     default:
       return value;

@@ -63,7 +63,9 @@ export function addJobFlags(command: Command): Command {
       .option('--after-any <ID,…>', 'Not before these jobs have ended, however', collectIds)
       .option('--unique <KEY>', 'At most one unfinished job with this key')
       .option('--unique-while <SPAN>', 'pending, active or a duration (default: active)')
-      .option('--on-conflict <WHAT>', 'existing, replace or reject (default: existing)', oneOfFlag(UNIQUE_CONFLICTS)),
+      .option('--on-conflict <WHAT>', 'existing, replace or reject (default: existing)', oneOfFlag(UNIQUE_CONFLICTS))
+      .option('--unique-wait <DURATION>', 'Debounce: start this long after the last submission', durationFlag)
+      .option('--unique-max-wait <DURATION>', 'But at the latest this long after the first', durationFlag),
   );
 }
 
@@ -97,6 +99,8 @@ interface JobFlags {
   unique?: string;
   uniqueWhile?: string;
   onConflict?: string;
+  uniqueWait?: string;
+  uniqueMaxWait?: string;
 }
 
 /** The job from the flags. Contains only what was given, so that the server's defaults apply. */
@@ -153,13 +157,11 @@ function dependenciesFrom({ after = [], afterFailure = [], afterAny = [] }: JobF
   return dependencies.length === 0 ? undefined : dependencies;
 }
 
-function uniqueFrom({ unique, uniqueWhile, onConflict }: JobFlags): object | undefined {
-  if (unique === undefined) {
-    if (uniqueWhile !== undefined || onConflict !== undefined)
-      throw usageError('--unique-while and --on-conflict need --unique KEY');
-    return undefined;
-  }
-  return { key: unique, while: uniqueWhile, on_conflict: onConflict };
+function uniqueFrom({ unique, uniqueWhile, onConflict, uniqueWait, uniqueMaxWait }: JobFlags): object | undefined {
+  const how = { while: uniqueWhile, on_conflict: onConflict, wait: uniqueWait, max_wait: uniqueMaxWait };
+  if (unique !== undefined) return { key: unique, ...how };
+  if (Object.values(how).every((value) => value === undefined)) return undefined;
+  throw usageError('--unique-while, --on-conflict, --unique-wait and --unique-max-wait need --unique KEY');
 }
 
 /** The shell line of a job. One argument is a shell line already; several are quoted, so that the command gets them as typed. */

@@ -1,5 +1,5 @@
 import { judgeEdges, judgeModeOf } from '../../../core/dag/judge.ts';
-import { isWaiting, type NewJob } from '../../../core/job.ts';
+import { dueOfReplaced, isWaiting, type NewJob } from '../../../core/job.ts';
 import { laneKey, laneOf } from '../../../core/lane.ts';
 import type { Inserted, JobInsertOptions } from '../../job-store.ts';
 import { keyHeld, tooYoungParent, unknownParents } from '../../refusals.ts';
@@ -84,6 +84,7 @@ function insertOne(
 }
 
 function replace(tables: Tables, holder: Entry, job: NewJob): void {
+  const now = tables.clock.now();
   unlink(tables, holder);
   noticeFairKey(tables, job);
   change(tables, holder, {
@@ -92,7 +93,7 @@ function replace(tables: Tables, holder: Entry, job: NewJob): void {
     status: 'blocked',
     turn: 0,
     turnKey: null,
-    dueAt: dueOf(job, tables.clock.now()),
+    dueAt: dueOfReplaced(job.unique, { dueAt: dueOf(job, now), createdAt: holder.createdAt, now }),
     expiresAt: null,
     counters: { failures: 0, interruptions: 0, snoozes: 0, losses: 0 },
     uniqueKey: job.unique?.key ?? null,

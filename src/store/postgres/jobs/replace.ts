@@ -74,6 +74,7 @@ async function replace(
     job.delayMs,
     job.startTimeoutMs,
     ownFlags(job),
+    job.unique?.maxWaitMs ?? null,
   ]);
   await giveKeys(context, session, [{ job, jobId }]);
 }

@@ -61,8 +61,9 @@ export function insertSql(s: string) {
       set lane = $2, rank = $3, turn = 0, fair_key = null, due = d.due, flags = l.flags & ~${REPLACED} | $7::integer,
         listed_as = case when d.due > t.now then 'scheduled' else 'pending' end,
         expires_at = d.due + $6::float8 * interval '1 ms', failures = null, interruptions = null, snoozes = null, losses = null
-      from t, lateral (select greatest(t.now,
-        coalesce(to_timestamp($4::float8 / 1000.0), t.now + $5::float8 * interval '1 ms', t.now)) as due) d
+      from t, lateral (select greatest(t.now, least(
+        coalesce(to_timestamp($4::float8 / 1000.0), t.now + $5::float8 * interval '1 ms', t.now),
+        (select j.created_at + $8::float8 * interval '1 ms' from ${s}.job j where j.id = $1))) as due) d
       where l.job_id = $1`,
 
     // PostgreSQL only: the frequent kinds of submit, each in one round trip.

@@ -1,5 +1,5 @@
 import { judgeEdges } from '../../../core/dag/judge.ts';
-import { isWaiting, type Unique } from '../../../core/job.ts';
+import { dueOfReplaced, isWaiting, type Unique } from '../../../core/job.ts';
 import { FLAG } from '../../flags.ts';
 import type { JobInsertOptions } from '../../job-store.ts';
 import { keyHeld, tooYoungParent } from '../../refusals.ts';
@@ -124,7 +124,9 @@ function insertOneByOne(
     const dependencies = all?.[index] ?? [];
     const held = unique === null ? undefined : holderOf(context, unique.key);
     if (unique !== null && held !== undefined) {
-      if (isReplaced(unique, held)) replace(context, held.jobId, { row, unique, dependencies, lanes });
+      if (isReplaced(unique, held)) {
+        replace(context, held.jobId, { row: debounced(row, unique, held, context.now), unique, dependencies, lanes });
+      }
       const [holder] = read(context, [held.jobId]);
       if (holder !== undefined) return [holder, true];
     }
@@ -186,6 +188,16 @@ function refuseConflicts(
 
 function isReplaced({ onConflict }: Unique, { status }: Holder): boolean {
   return onConflict === 'replace' && status !== null && isWaiting(status);
+}
+
+/** The row of a job that replaces a waiting one: due no later than the longest wait allows. */
+function debounced(row: NewJobRow, unique: Unique, { createdAt }: Holder, now: number): NewJobRow {
+  const [queue, kind, name, priority, tags, spec, lane, status, before, expiresAt, flags] = row;
+  const dueAt = dueOfReplaced(unique, { dueAt: before, createdAt, now });
+  if (dueAt === before) return row;
+  const place = dueAt > now ? status : 'pending';
+  const expires = expiresAt === null ? null : expiresAt - before + dueAt;
+  return [queue, kind, name, priority, tags, spec, lane, place, dueAt, expires, flags];
 }
 
 /** Overwrites a waiting job with a new one under its id. */

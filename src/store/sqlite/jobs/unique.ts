@@ -6,12 +6,14 @@ export interface Holder {
   jobId: number;
   /** `null` if the job has ended. */
   status: Status | null;
+  createdAt: number;
 }
 
 /** The current holder of a key, if any. */
 export function holderOf({ database, now }: Context, key: string): Holder | undefined {
-  const row = database.get<{ job_id: number; status: Status | null }>(sql.keyHolders, key, now);
-  return row === undefined ? undefined : { jobId: row.job_id, status: row.status };
+  type Row = { job_id: number; status: Status | null; created_at: number };
+  const row = database.get<Row>(sql.keyHolders, key, now);
+  return row === undefined ? undefined : { jobId: row.job_id, status: row.status, createdAt: row.created_at };
 }
 
 export function takeKey({ database, now }: Context, jobId: number, unique: Unique): void {

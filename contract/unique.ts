@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { isWorkronError } from '../src/core/error.ts';
-import type { Job, NewJob, Unique } from '../src/core/job.ts';
+import type { Job, NewJob } from '../src/core/job.ts';
 import type { JobFilter } from '../src/core/job-filter.ts';
+import type { Unique } from '../src/core/unique.ts';
 import type { JobInsertOptions } from '../src/store/job-store.ts';
 import type { Store } from '../src/store/store.ts';
-import { aJob } from './kit/builders.ts';
-import { cancel, claimOne, fail, forever, readOne, retry, submitOne, succeed } from './kit/steps.ts';
+import { aJob, anOffer } from './kit/builders.ts';
+import { cancel, claimOne, fail, forever, readOne, register, retry, submitOne, succeed, success } from './kit/steps.ts';
 import { type OpenStore, withStore } from './kit/store.ts';
 
 function unique(wanted: Partial<Unique> = {}): Unique {
@@ -129,6 +130,88 @@ export function exerciseUnique(open: OpenStore): void {
     const { job: last } = await insertOne(store, debounced('4'));
     assert.deepEqual([last.id, last.status, last.command], [first.id, 'pending', '4'], 'it waits no longer');
     assert.equal((await claimOne(store)).job.command, '4');
+  });
+
+  test('unique: after waits for the end of the job that runs; the newest of those that wait takes the place of the others', async ({
+    store,
+  }) => {
+    const after = (command: string) => aJob({ command, unique: unique({ onConflict: 'after' }) });
+    const first = await claimOne(store, after('1'));
+    const second = await insertOne(store, after('2'));
+    assert.deepEqual([second.deduplicated, second.job.status], [false, 'blocked']);
+    assert.deepEqual(second.job.dependsOn, [{ jobId: first.job.id, condition: 'ended' }]);
+    const third = await insertOne(store, after('3'));
+    assert.deepEqual([third.deduplicated, third.job.id, third.job.command], [true, second.job.id, '3']);
+    assert.equal(third.job.status, 'blocked', 'it still waits for the one that runs');
+    const plain = await insertOne(store, aJob({ command: '4', unique: unique({ onConflict: 'replace' }) }));
+    assert.deepEqual([plain.job.id, plain.job.status], [second.job.id, 'blocked'], 'so does one that replaces it');
+    assert.equal((await readOne(store, first.job.id)).cancelRequestedAt, null);
+    await fail(store, first);
+    assert.equal((await readOne(store, second.job.id)).status, 'blocked', 'a retry is not an end');
+    await cancel(store, first.job.id);
+    const lease = await claimOne(store);
+    assert.deepEqual([lease.job.id, lease.job.command], [second.job.id, '4']);
+    await assert.rejects(retry(store, first.job.id), isConflict, 'its key is held by the one after it');
+    await succeed(store, lease);
+    assert.equal((await insertOne(store, after('5'))).deduplicated, false);
+  });
+
+  test('unique: supersede stops the job that runs, and takes the place of one that waits', async ({ store }) => {
+    const newest = (command: string) => aJob({ command, unique: unique({ onConflict: 'supersede' }) });
+    const first = await claimOne(store, newest('1'));
+    const second = await insertOne(store, newest('2'));
+    assert.deepEqual([second.deduplicated, second.job.status], [false, 'blocked']);
+    assert.notEqual((await readOne(store, first.job.id)).cancelRequestedAt, null);
+    assert.equal((await insertOne(store, newest('3'))).job.id, second.job.id);
+    await fail(store, first);
+    const lease = await claimOne(store);
+    assert.deepEqual([lease.job.id, lease.job.command], [second.job.id, '3']);
+    assert.equal((await readOne(store, first.job.id)).status, 'cancelled');
+    const { items } = await store.insert([newest('4'), newest('5'), aJob()], {}, forever);
+    assert.deepEqual(
+      items.map(({ job, deduplicated }) => [job.status, deduplicated]),
+      [
+        ['blocked', false],
+        ['blocked', true],
+        ['pending', false],
+      ],
+      'as if they had come one after the other',
+    );
+    assert.equal(items[0]?.job.id, items[1]?.job.id);
+    assert.equal((await readOne(store, items[0]?.job.id ?? 0)).command, '5');
+    assert.deepEqual(items[0]?.job.dependsOn, [{ jobId: lease.job.id, condition: 'ended' }]);
+  });
+
+  test('unique: however supersede, after, claim and end meet, at most one job of the key runs and none is left behind', async ({
+    store,
+  }) => {
+    for (let round = 0; round < 5; round += 1) {
+      const key = `race ${round}`;
+      const job = (onConflict: Unique['onConflict']) => aJob({ queue: key, unique: unique({ key, onConflict }) });
+      const worker = await register(store);
+      const ended = new Set<number>();
+      const work = async () => {
+        for (let idle = 0; idle < 3; ) {
+          const request = { workerId: worker.id, limit: 1, offer: { ...anOffer(), queues: [key] }, claimSeq: 1 };
+          const [claimed] = await store.claim(request, forever);
+          if (claimed === undefined) {
+            idle += 1;
+            continue;
+          }
+          const running = await store.count({ queue: key, statuses: ['running'] }, 10, forever);
+          assert.ok(running <= 1, `${running} jobs of the key run`);
+          await store.settle([success({ job: claimed, workerId: worker.id })], forever);
+          ended.add(claimed.id);
+        }
+      };
+      const submit = async (onConflict: Unique['onConflict']) => {
+        for (let n = 0; n < 6; n += 1) await store.insert([job(onConflict)], {}, forever);
+      };
+      await Promise.all([work(), submit('after'), submit('supersede'), submit('after')]);
+      await work();
+      assert.equal(await store.count({ queue: key, statuses: ['blocked', 'pending', 'running'] }, 10, forever), 0);
+      assert.ok(ended.size > 0);
+    }
   });
 
   test('unique: replace resets the counters, but never the attempt', async ({ store }) => {

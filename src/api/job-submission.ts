@@ -2,7 +2,8 @@
 
 import { z } from 'zod';
 import { CONDITIONS } from '../core/dag/conditions.ts';
-import { BACKOFF_TYPES, ON_DISCONNECT, RERUN, UNIQUE_CONFLICTS } from '../core/job.ts';
+import { BACKOFF_TYPES, ON_DISCONNECT, RERUN } from '../core/job.ts';
+import { UNIQUE_CONFLICTS } from '../core/unique.ts';
 import { isCommandInput } from './command-input.ts';
 import { duration, instant, label, storeId, text, wholeNumber } from './fields.ts';
 import { NotifyList } from './notify.ts';
@@ -35,6 +36,9 @@ const backoff = strict({
   jitter: z.number().min(0).max(1).exactOptional(),
 });
 
+const FOLLOWING: readonly (string | undefined)[] = ['supersede', 'after'];
+const REPLACING: readonly (string | undefined)[] = ['replace', ...FOLLOWING];
+
 const unique = strict({
   key: label(512),
   while: z
@@ -52,9 +56,13 @@ const unique = strict({
     path: ['max_wait'],
     message: 'expected at least wait, which must be given too',
   })
-  .refine(({ on_conflict, max_wait }) => max_wait === undefined || on_conflict === 'replace', {
+  .refine(({ on_conflict, max_wait }) => max_wait === undefined || REPLACING.includes(on_conflict), {
     path: ['max_wait'],
-    message: 'only a job that is replaced can wait for longer: expected on_conflict replace',
+    message: 'only a job that is replaced can wait for longer: expected on_conflict replace, supersede or after',
+  })
+  .refine(({ on_conflict, while: span = 'active' }) => span === 'active' || !FOLLOWING.includes(on_conflict), {
+    path: ['while'],
+    message: 'with on_conflict supersede and after, a job holds its key until its end: expected active',
   });
 
 export const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;

@@ -5,6 +5,7 @@ import type { Condition } from './dag/conditions.ts';
 import type { Notify } from './notify.ts';
 import type { Thrown } from './outcome.ts';
 import type { TickOfJob } from './schedule/tick.ts';
+import type { Unique } from './unique.ts';
 
 export const STATUSES = [
   'blocked',
@@ -43,7 +44,6 @@ export type Reason = (typeof REASONS)[number];
 export const RERUN = ['safe', 'never'] as const;
 export const ON_DISCONNECT = ['stop', 'finish'] as const;
 export const BACKOFF_TYPES = ['exponential', 'fixed', 'none'] as const;
-export const UNIQUE_CONFLICTS = ['existing', 'replace', 'reject'] as const;
 
 /** The delay between failures. */
 export interface Backoff {
@@ -53,24 +53,6 @@ export interface Backoff {
   capMs: number;
   /** The share of the delay by which it may vary in either direction, 0…1. */
   jitter: number;
-}
-
-/** Allows one unfinished job per key, for the time that `while` gives. */
-export interface Unique {
-  key: string;
-  /** Until the first claim, until the end, or for this many milliseconds from submission. */
-  while: 'pending' | 'active' | number;
-  onConflict: (typeof UNIQUE_CONFLICTS)[number];
-  /** A job that is replaced is due at the latest this long after it was first submitted. */
-  maxWaitMs?: number;
-}
-
-/** When a job is due that replaces a waiting one, which was submitted at `createdAt` and keeps its id. */
-export function dueOfReplaced(
-  unique: Unique | null,
-  { dueAt, createdAt, now }: Record<'dueAt' | 'createdAt' | 'now', number>,
-) {
-  return unique?.maxWaitMs === undefined ? dueAt : Math.max(now, Math.min(dueAt, createdAt + unique.maxWaitMs));
 }
 
 /** The submitted fields of a job, with every default filled in. */

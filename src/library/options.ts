@@ -2,7 +2,8 @@
 
 import type { JobSubmissionInput } from '../api/job-submission.ts';
 import type { Condition } from '../core/dag/conditions.ts';
-import type { Backoff, JobSpec, Unique } from '../core/job.ts';
+import type { Backoff, JobSpec } from '../core/job.ts';
+import type { Unique } from '../core/unique.ts';
 import { type Notify, notifyToWire } from './notify.ts';
 import type { Transaction } from './transaction.ts';
 

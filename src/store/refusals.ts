@@ -1,8 +1,8 @@
 /** The errors that every store throws for the same reasons. */
 
 import { WorkronError } from '../core/error.ts';
-import type { Unique } from '../core/job.ts';
 import type { TermFence } from '../core/leadership.ts';
+import { replacesWaiting, type Unique } from '../core/unique.ts';
 
 export function unknownParents(ids: readonly number[]): WorkronError {
   const names = ids.slice(0, 20).join(', ') + (ids.length > 20 ? `, … (${ids.length})` : '');
@@ -36,8 +36,11 @@ export function tooYoungParent(jobId: number, parentId: number): WorkronError {
 
 /** Overwriting a waiting job would lock it until the application commits, and claims would have to wait for that. */
 export function refuseReplace(unique: Unique | null): void {
-  if (unique?.onConflict !== 'replace') return;
-  throw new WorkronError('bad_request', "on_conflict replace is not possible in an application's transaction");
+  if (unique === null || !replacesWaiting(unique)) return;
+  throw new WorkronError(
+    'bad_request',
+    `on_conflict ${unique.onConflict} is not possible in an application's transaction`,
+  );
 }
 
 export function unknownKeys(schedule: string, keys: readonly string[]): WorkronError {

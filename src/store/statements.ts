@@ -61,6 +61,7 @@ export const TWINS = {
   change: {
     specs: 'The specs of jobs.',
     editLive: 'Updates the live row of an edited job.',
+    askToStop: 'Asks a running job to stop, unless it was asked.',
   },
   dependencies: {
     markParents: 'Marks jobs as having children.',

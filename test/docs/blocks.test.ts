@@ -40,7 +40,8 @@ function matches(printed: string, expected: string): boolean {
 }
 
 describe('docs', { concurrency: 2 }, () => {
-  for (const file of ['README.md', 'docs/cli.md', 'docs/checkpoints.md', 'docs/tutorial.md', 'docs/recipes.md']) {
+  const files = ['README.md', ...['cli', 'checkpoints', 'unique', 'tutorial', 'recipes'].map((name) => `docs/${name}.md`)];
+  for (const file of files) {
     test(`docs: the code blocks of ${file} do what they say`, async () => {
       await using folder = await temporaryFolder();
       const args = ['up', '--port', '0', '--log-level', 'warn', '--db-url', join(folder.path, 'docs.db')];

@@ -514,3 +514,24 @@ test('POST /jobs/{id}/retry: a job that is not over is refused with what to do i
   assert.equal(status, 409);
   assert.match(body.detail, /it is scheduled; .*edit it with delay 0s/);
 });
+
+test('unique: debounce, after and supersede are checked, and rules between their fields are named', async () => {
+  await using server = await openTestServer();
+  const submit = (unique: object, more: object = {}) =>
+    server.call('POST', '/jobs', { command: 'x', unique: { key: 'k', ...unique }, ...more });
+  for (const [unique, more, pointer] of [
+    [{ wait: '0s' }, {}, '/unique/wait'],
+    [{ wait: '10s' }, { delay: '1s' }, '/unique/wait'],
+    [{ max_wait: '10s' }, {}, '/unique/max_wait'],
+    [{ wait: '10s', max_wait: '5s', on_conflict: 'replace' }, {}, '/unique/max_wait'],
+    [{ wait: '10s', max_wait: '20s' }, {}, '/unique/max_wait'],
+    [{ on_conflict: 'after', while: 'pending' }, {}, '/unique/while'],
+    [{ on_conflict: 'supersede', while: '10s' }, {}, '/unique/while'],
+    [{ on_conflict: 'newest' }, {}, '/unique/on_conflict'],
+  ] as const) {
+    const { status, body } = await submit(unique, more);
+    assert.deepEqual([status, body.errors?.[0]?.pointer], [400, pointer], JSON.stringify(unique));
+  }
+  const { body } = await submit({ wait: '10s', max_wait: '2m', on_conflict: 'supersede' });
+  assert.deepEqual([body.status, body.deduplicated], ['scheduled', false]);
+});

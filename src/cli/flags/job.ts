@@ -3,7 +3,8 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { JobSubmissionInput } from '../../api/job-submission.ts';
-import { BACKOFF_TYPES, ON_DISCONNECT, RERUN, UNIQUE_CONFLICTS } from '../../core/job.ts';
+import { BACKOFF_TYPES, ON_DISCONNECT, RERUN } from '../../core/job.ts';
+import { UNIQUE_CONFLICTS } from '../../core/unique.ts';
 import { usageError } from '../errors/cli-error.ts';
 import {
   collectAmounts,
@@ -63,7 +64,11 @@ export function addJobFlags(command: Command): Command {
       .option('--after-any <ID,…>', 'Not before these jobs have ended, however', collectIds)
       .option('--unique <KEY>', 'At most one unfinished job with this key')
       .option('--unique-while <SPAN>', 'pending, active or a duration (default: active)')
-      .option('--on-conflict <WHAT>', 'existing, replace or reject (default: existing)', oneOfFlag(UNIQUE_CONFLICTS))
+      .option(
+        '--on-conflict <WHAT>',
+        'existing, replace, reject, supersede or after (default: existing)',
+        oneOfFlag(UNIQUE_CONFLICTS),
+      )
       .option('--unique-wait <DURATION>', 'Debounce: start this long after the last submission', durationFlag)
       .option('--unique-max-wait <DURATION>', 'But at the latest this long after the first', durationFlag),
   );

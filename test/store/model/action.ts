@@ -2,9 +2,9 @@
 
 import fc from 'fast-check';
 import { CONDITIONS, type Condition } from '../../../src/core/dag/conditions.ts';
-import type { Unique } from '../../../src/core/job.ts';
 import type { JobFilter } from '../../../src/core/job-filter.ts';
 import type { Outcome } from '../../../src/core/outcome.ts';
+import type { Unique } from '../../../src/core/unique.ts';
 
 /** A duration in steps of the model's clock; `null`: none. */
 type Steps = number | null;
@@ -118,7 +118,7 @@ export const wantedJob: fc.Arbitrary<WantedJob> = fc.record({
     fc.record({
       key: fc.constantFrom('k1', 'k2'),
       while: fc.constantFrom('pending', 'active', 'time'),
-      onConflict: fc.constantFrom('existing', 'replace', 'reject'),
+      onConflict: fc.constantFrom('existing', 'replace', 'reject', 'supersede', 'after'),
     }),
   ),
 });

@@ -57,6 +57,8 @@ export interface Entry extends Readonly<Origin> {
   uploads: Map<number, LogPiece[]>;
   /** The key it was submitted with, held or not. */
   uniqueKey: string | null;
+  /** The job that held the key before and whose end it waits for. */
+  uniqueAfter: number | null;
   /** In-edges by parent with their counters; out-edges by child. */
   readonly parents: Map<number, Edge>;
   edges: EdgeCounters;

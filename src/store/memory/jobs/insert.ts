@@ -1,6 +1,7 @@
 import { judgeEdges, judgeModeOf } from '../../../core/dag/judge.ts';
-import { dueOfReplaced, isWaiting, type NewJob } from '../../../core/job.ts';
+import { isTerminal, isWaiting, type NewJob } from '../../../core/job.ts';
 import { laneKey, laneOf } from '../../../core/lane.ts';
+import { dueOfReplaced, following, followsRunning, replacesWaiting } from '../../../core/unique.ts';
 import type { Inserted, JobInsertOptions } from '../../job-store.ts';
 import { keyHeld, tooYoungParent, unknownParents } from '../../refusals.ts';
 import { copySpec } from '../base/copy.ts';
@@ -57,8 +58,7 @@ function refuseConflicts(tables: Tables, jobs: readonly NewJob[], now: number): 
       throw keyHeld(unique.key, holder?.jobId);
     }
     keys.add(unique.key);
-    const replaced =
-      unique.onConflict === 'replace' && holder !== undefined ? tables.jobs.get(holder.jobId) : undefined;
+    const replaced = replacesWaiting(unique) && holder !== undefined ? tables.jobs.get(holder.jobId) : undefined;
     if (replaced === undefined || !isWaiting(replaced.status)) continue;
     const young = dependsOn.find(({ jobId }) => jobId >= replaced.id);
     if (young !== undefined) throw tooYoungParent(replaced.id, young.jobId);
@@ -72,15 +72,31 @@ function insertOne(
 ): Inserted['items'][number] {
   const held = job.unique === null ? undefined : holderOf(tables, job.unique.key, now);
   const holder = held === undefined ? undefined : tables.jobs.get(held.jobId);
-  if (holder !== undefined) {
-    if (job.unique?.onConflict === 'replace' && isWaiting(holder.status)) replace(tables, holder, job);
+  if (holder !== undefined && !(followsRunning(job.unique) && holder.status === 'running')) {
+    if (replacesWaiting(job.unique) && isWaiting(holder.status)) {
+      replace(tables, holder, following(job, unfinished(tables, holder.uniqueAfter)));
+    }
     return { job: jobOf(tables, holder), deduplicated: true };
   }
+  if (holder !== undefined && job.unique?.onConflict === 'supersede') askToStop(tables, holder);
   const uniqueKey = job.unique?.key ?? null;
   const origin = { rerunOf: rerunOf ?? null };
   const entry = addEntry(tables, { spec: copySpec(job), dueAt: dueOf(job, now), uniqueKey, origin });
-  admit(tables, entry, job);
+  admit(tables, entry, following(job, holder?.id ?? null));
   return { job: jobOf(tables, entry), deduplicated: false };
+}
+
+/** The id, if that job has not ended. */
+function unfinished(tables: Tables, id: number | null): number | null {
+  const entry = id === null ? undefined : tables.jobs.get(id);
+  return entry === undefined || isTerminal(entry.status) ? null : entry.id;
+}
+
+function askToStop(tables: Tables, entry: Entry): void {
+  if (entry.cancelRequestedAt !== null) return;
+  entry.cancelRequestedAt = tables.clock.now();
+  if (entry.workerId !== null) tables.changes.changedWorker(entry.workerId);
+  tables.changes.changedJob(entry.id);
 }
 
 function replace(tables: Tables, holder: Entry, job: NewJob): void {
@@ -105,6 +121,7 @@ function replace(tables: Tables, holder: Entry, job: NewJob): void {
 function admit(tables: Tables, entry: Entry, job: NewJob): void {
   link(tables, entry, job.dependsOn);
   takeKey(tables, entry, job.unique, tables.clock.now());
+  entry.uniqueAfter = job.unique?.after ?? null;
   launch(tables, entry);
 }
 

@@ -43,6 +43,7 @@ export function addEntry(tables: Tables, { spec, dueAt, uniqueKey, origin, group
     checkpoint: null,
     uploads: new Map(),
     uniqueKey: uniqueKey ?? null,
+    uniqueAfter: null,
     workflowId: origin?.workflowId ?? null,
     stepKey: origin?.stepKey ?? null,
     groupId: origin?.groupId ?? null,

@@ -37,6 +37,7 @@ export class TransactionEffects {
   readonly #keyed: number[] = [];
   readonly #notices: EndNotice[] = [];
   readonly #jobs: number[] = [];
+  readonly #workers: number[] = [];
   readonly #claimable: number[] = [];
   readonly #fairQueues: string[] = [];
   readonly #sideEffects: SideEffects = { ended: [], items: [] };
@@ -80,6 +81,11 @@ export class TransactionEffects {
 
   changedJob(jobId: number): void {
     this.#jobs.push(jobId);
+  }
+
+  /** Records that a worker has something to hear with its next heartbeat. */
+  changedWorker(workerId: number): void {
+    this.#workers.push(workerId);
   }
 
   /** Records that a job ended because of others. */
@@ -140,7 +146,8 @@ export class TransactionEffects {
     if (this.#jobs.length === 0 && !this.#graph && !this.#work && this.#dueAt === null) return;
     const { ended, items } = this.#sideEffects;
     const sideEffects = ended.length + items.length > 0 ? this.#sideEffects : null;
-    hints.announce({ jobs: this.#jobs, work: this.#work, graph: this.#graph, dueAt: this.#dueAt, sideEffects });
+    const [jobs, workers, work, graph] = [this.#jobs, this.#workers, this.#work, this.#graph];
+    hints.announce({ jobs, workers, work, graph, dueAt: this.#dueAt, sideEffects });
   }
 
   async #writeWorkflows(sql: Context['sql'], session: Session): Promise<void> {

@@ -10,7 +10,7 @@ import { numbers } from '../base/values.ts';
 import { decodeJob, type JobRow, type SpecRow, specOf } from '../reads/job-row.ts';
 import { giveTurnsTo } from './turns.ts';
 
-const BESIDE = ['unique_key', 'item'];
+const BESIDE = ['unique_key', 'unique_after', 'item'];
 
 export async function edit(
   context: Context,

@@ -4,6 +4,7 @@
  */
 
 import { isWaiting, type Job, type NewJob } from '../../../core/job.ts';
+import { followsRunning, replacesWaiting } from '../../../core/unique.ts';
 import type { Inserted, JobInsertOptions } from '../../job-store.ts';
 import { keyHeld, tooYoungParent } from '../../refusals.ts';
 import type { Context } from '../base/context.ts';
@@ -89,14 +90,25 @@ async function insertUnique(
   const locks = new Locks(context, session);
   const transaction = { session, locks, effects };
   const seen = await seenHolders(context, session, jobs);
-  await lockReplaced(context, transaction, jobs, seen);
-  const ends = await lockParents(context, transaction, jobs);
+  const afters = await aftersOf(context, session, replacedBy(jobs, seen));
+  const followed = [
+    ...afters.values(),
+    ...replacedBy(
+      jobs.filter(({ unique }) => followsRunning(unique)),
+      seen,
+    ),
+  ];
+  const linked = [...jobs, { dependsOn: followed.map((jobId) => ({ jobId, condition: 'ended' as const })) }];
+  await lockReplaced(context, transaction, { jobs, linked }, seen);
+  const ends = await lockParents(context, transaction, linked);
   // After the parents, so that every store reports an unknown parent first.
   refuseConflicts(jobs, seen);
-  const holders = await lockHolders(context, transaction, jobs, seen);
+  const holders = { ...(await lockHolders(context, transaction, jobs, seen)), afters };
 
   const placed = jobs.map((job, index) => ({ job, lane: lanes[index] as number }));
-  const { fresh, takers, replacements, answers, deduplicated, fairQueues } = planInsert(placed, holders, ends);
+  const plan = planInsert(placed, holders, ends);
+  const { fresh, takers, replacements, answers, deduplicated, fairQueues } = plan;
+  await supersede(context, transaction, plan.superseded);
   const stored = await insertFresh(context, session, fresh, ends);
   const held = await replaceHolders(context, transaction, { replacements, holders, ends });
   // After the replacements: a job that ended by its replacement has released its key for a later one.
@@ -165,12 +177,34 @@ async function seenHolders({ sql }: Context, session: Session, jobs: readonly Ne
 async function lockReplaced(
   context: Context,
   { session, locks }: Transaction,
-  jobs: readonly NewJob[],
+  { jobs, linked }: { jobs: readonly NewJob[]; linked: readonly Pick<NewJob, 'dependsOn'>[] },
   byKey: Holders['byKey'],
 ): Promise<void> {
   const replaced = replacedBy(jobs, byKey);
   if (replaced.length === 0) return;
-  await lockAffected(context, { session, locks }, { ends: replaced, others: parentIds(jobs) });
+  const others = parentIds(linked).filter((id) => !replaced.includes(id));
+  await lockAffected(context, { session, locks }, { ends: replaced, others });
+}
+
+/** The unfinished jobs whose end the holders wait for. */
+async function aftersOf({ sql }: Context, session: Session, holders: readonly number[]): Promise<Holders['afters']> {
+  if (holders.length === 0) return new Map();
+  const rows = await session.query<{ id: number; after: number }>(sql.keyAfters, [numbers(holders)]);
+  return new Map(rows.map(({ id, after }) => [id, after]));
+}
+
+/** Asks running jobs to stop. */
+async function supersede(
+  { sql }: Context,
+  { session, effects }: Transaction & { effects: TransactionEffects },
+  jobIds: ReadonlySet<number>,
+): Promise<void> {
+  if (jobIds.size === 0) return;
+  type Row = { job_id: number; worker_id: number | null };
+  for (const { job_id, worker_id } of await session.query<Row>(sql.askToStop, [numbers([...jobIds])])) {
+    effects.changedJob(job_id);
+    if (worker_id !== null) effects.changedWorker(worker_id);
+  }
 }
 
 /**
@@ -182,11 +216,11 @@ async function lockHolders(
   { session, locks }: Transaction,
   jobs: readonly NewJob[],
   byKey: Holders['byKey'],
-): Promise<Holders> {
+): Promise<Omit<Holders, 'afters'>> {
   const keys = keysOf(jobs);
   const replaced = replacedBy(jobs, byKey);
   const isHeld = byKey.size === keys.length;
-  if (isHeld && replaced.length === 0) return { byKey, locked: new Map() };
+  if (isHeld && replaced.length === 0) return { byKey, locked: new Map(), running: new Set() };
 
   const rows = await session.query<KeyRow>(isHeld ? sql.lockKeys : sql.makeKeys, [keys]);
   const held = rows.filter(({ job_id }) => job_id !== 0);
@@ -196,7 +230,8 @@ async function lockHolders(
   const waiting = replaced.length === 0 ? [] : await session.query<Row>(sql.waitingOf, [numbers(replaced)]);
   const locked = new Map(waiting.filter(({ job_id }) => locks.holds(job_id)).map((row) => [row.job_id, row.flags]));
   refuseYoungParents(jobs, byKey, locked);
-  return { byKey, locked };
+  const running = new Set(replaced.filter((id) => locks.holds(id) && !locked.has(id)));
+  return { byKey, locked, running };
 }
 
 function keysOf(jobs: readonly NewJob[]): string[] {
@@ -204,7 +239,10 @@ function keysOf(jobs: readonly NewJob[]): string[] {
 }
 
 function replacedBy(jobs: readonly NewJob[], byKey: Holders['byKey']): number[] {
-  return jobs.flatMap(({ unique }) => (unique?.onConflict === 'replace' ? (byKey.get(unique.key) ?? []) : []));
+  const holders = jobs.map(({ unique }) =>
+    unique !== null && replacesWaiting(unique) ? byKey.get(unique.key) : undefined,
+  );
+  return [...new Set(holders.filter((id) => id !== undefined))];
 }
 
 /** Checked before anything is stored, so that all jobs or none are stored. */
@@ -223,7 +261,7 @@ function refuseConflicts(jobs: readonly NewJob[], holders: ReadonlyMap<string, n
 /** Checked before anything is stored: a replaced job keeps its id, and its parents must have lower ids. */
 function refuseYoungParents(jobs: readonly NewJob[], byKey: Holders['byKey'], locked: Holders['locked']): void {
   for (const { unique, dependsOn } of jobs) {
-    const jobId = unique?.onConflict === 'replace' ? byKey.get(unique.key) : undefined;
+    const jobId = unique !== null && replacesWaiting(unique) ? byKey.get(unique.key) : undefined;
     if (jobId === undefined || !locked.has(jobId)) continue;
     const young = dependsOn.find((dependency) => dependency.jobId >= jobId);
     if (young !== undefined) throw tooYoungParent(jobId, young.jobId);

@@ -110,8 +110,10 @@ export function columnsOf(jobs: readonly NewJob[], lanes: readonly number[]): un
   ];
 }
 
-function withKey(spec: StoredSpec, unique: NewJob['unique']): StoredSpec {
-  return unique === null ? spec : { ...spec, unique_key: unique.key };
+export function withKey(spec: StoredSpec, unique: NewJob['unique']): StoredSpec {
+  if (unique === null) return spec;
+  const { key, after } = unique;
+  return after === undefined ? { ...spec, unique_key: key } : { ...spec, unique_key: key, unique_after: after };
 }
 
 /** The flags that follow from the job alone. */

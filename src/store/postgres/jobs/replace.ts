@@ -11,7 +11,7 @@ import { edgesOf, insertEdges, placementOf } from '../graph/insert-dependent.ts'
 import type { ParentEnds } from '../graph/parents.ts';
 import type { Transaction } from '../graph/transaction.ts';
 import { decodeJob, type JobRow } from '../reads/job-row.ts';
-import { ownFlags } from './insert-rows.ts';
+import { ownFlags, withKey } from './insert-rows.ts';
 import type { Holders, InsertPlan } from './plan-insert.ts';
 
 /** Gives the keys of new or replaced jobs to them. */
@@ -64,7 +64,7 @@ async function replace(
   { job, jobId, lane }: { job: NewJob; jobId: number; lane: number },
 ): Promise<void> {
   const { queue, kind, name, priority, tags, spec } = encodeSpec(job);
-  const stored = JSON.stringify({ ...spec, unique_key: job.unique?.key });
+  const stored = JSON.stringify(withKey(spec, job.unique));
   await session.query(context.sql.replaceJob, [jobId, queue, kind, name, priority, tags, stored]);
   await session.query(context.sql.replaceLive, [
     jobId,

@@ -33,6 +33,9 @@ export function changeSql(s: string) {
       from t, ${s}.job j, lateral (select case when $4::float8 is not null
         then greatest(to_timestamp($4::float8 / 1000.0), j.created_at) end as moved) d
       where l.job_id = $1 and j.id = l.job_id`,
+    askToStop: `update ${s}.live l set cancel_requested_at = ${s}.now()
+      where l.job_id = any($1::bigint[]) and ${statusOf('l')} = 'running' and l.cancel_requested_at is null
+      returning l.job_id, l.worker_id`,
 
     // PostgreSQL only: a batch of changes is written by one statement, after the locks.
     /** Locks one job; graph/locks.ts locks several. */

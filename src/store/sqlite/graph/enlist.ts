@@ -6,8 +6,9 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../../../core/clock.ts';
 import { WorkronError } from '../../../core/error.ts';
-import type { NewJob, Unique } from '../../../core/job.ts';
+import type { NewJob } from '../../../core/job.ts';
 import type { Success } from '../../../core/lease.ts';
+import type { Unique } from '../../../core/unique.ts';
 import { FLAG, LINKED, watchFlags } from '../../flags.ts';
 import { keyHeld, refuseReplace, unknownParents } from '../../refusals.ts';
 import { encodeSpec } from '../../spec.ts';

@@ -25,8 +25,9 @@ export function edit(context: Context, jobId: number, wanted: JobEdit): JobRow |
   const spec = { ...decodeSpecRow(row), ...fields };
   const { queue, kind, name, priority, tags, spec: stored } = encodeSpec(spec);
   const [, , , , , storedBefore] = row;
-  const { unique_key, item } = JSON.parse(storedBefore) as StoredSpec;
+  const { unique_key, unique_after, item } = JSON.parse(storedBefore) as StoredSpec;
   if (unique_key !== undefined) stored['unique_key'] = unique_key;
+  if (unique_after !== undefined) stored['unique_after'] = unique_after;
   if (item !== undefined) stored['item'] = item;
   database.run(sql.replaceJob, jobId, queue, kind, name, priority, JSON.stringify(tags), JSON.stringify(stored));
 

@@ -1,5 +1,6 @@
 import { judgeEdges } from '../../../core/dag/judge.ts';
-import { dueOfReplaced, isWaiting, type Unique } from '../../../core/job.ts';
+import { isWaiting } from '../../../core/job.ts';
+import { dueOfReplaced, followsRunning, replacesWaiting, type Unique } from '../../../core/unique.ts';
 import { FLAG } from '../../flags.ts';
 import type { JobInsertOptions } from '../../job-store.ts';
 import { keyHeld, tooYoungParent } from '../../refusals.ts';
@@ -121,16 +122,19 @@ function insertOneByOne(
   refuseConflicts(context, uniques, all);
   return rows.map((row, index): InsertedRow => {
     const unique = uniques[index] ?? null;
-    const dependencies = all?.[index] ?? [];
+    const wanted = { row, unique, dependencies: all?.[index] ?? [], lanes };
     const held = unique === null ? undefined : holderOf(context, unique.key);
-    if (unique !== null && held !== undefined) {
-      if (isReplaced(unique, held)) {
-        replace(context, held.jobId, { row: debounced(row, unique, held, context.now), unique, dependencies, lanes });
-      }
-      const [holder] = read(context, [held.jobId]);
-      if (holder !== undefined) return [holder, true];
+    if (unique === null || held === undefined) return insertOne(context, wanted);
+    if (followsRunning(unique) && held.status === 'running') {
+      if (unique.onConflict === 'supersede') askToStop(context, held.jobId);
+      return insertOne(context, following(wanted, held.jobId));
     }
-    return insertOne(context, { row, unique, dependencies, lanes });
+    if (isReplaced(unique, held)) {
+      const debouncedRow = debounced(row, unique, held, context.now);
+      replace(context, held.jobId, following({ ...wanted, row: debouncedRow }, held.after));
+    }
+    const [holder] = read(context, [held.jobId]);
+    return holder === undefined ? insertOne(context, wanted) : [holder, true];
   });
 }
 
@@ -186,8 +190,25 @@ function refuseConflicts(
   });
 }
 
-function isReplaced({ onConflict }: Unique, { status }: Holder): boolean {
-  return onConflict === 'replace' && status !== null && isWaiting(status);
+function isReplaced(unique: Unique, { status }: Holder): boolean {
+  return replacesWaiting(unique) && status !== null && isWaiting(status);
+}
+
+/** The job with the end of another one as a condition; `null`: as it is. */
+function following(wanted: Wanted, after: number | null): Wanted {
+  if (after === null) return wanted;
+  const [queue, kind, name, priority, tags, spec, ...rest] = wanted.row;
+  const stored = JSON.stringify({ ...(JSON.parse(spec) as object), unique_after: after });
+  const row: NewJobRow = [queue, kind, name, priority, tags, stored, ...rest];
+  if (wanted.dependencies.some(([parentId]) => parentId === after)) return { ...wanted, row };
+  return { ...wanted, row, dependencies: [...wanted.dependencies, [after, 'ended']] };
+}
+
+function askToStop({ database, effects, now }: Context, jobId: number): void {
+  const asked = database.get<{ worker_id: number | null }>(sql.askToStop, jobId, now);
+  if (asked === undefined) return;
+  if (asked.worker_id !== null) effects.changedWorker(asked.worker_id);
+  effects.changedJob(jobId);
 }
 
 /** The row of a job that replaces a waiting one: due no later than the longest wait allows. */

@@ -1,4 +1,5 @@
-import type { Status, Unique } from '../../../core/job.ts';
+import type { Status } from '../../../core/job.ts';
+import type { Unique } from '../../../core/unique.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
 
@@ -7,13 +8,16 @@ export interface Holder {
   /** `null` if the job has ended. */
   status: Status | null;
   createdAt: number;
+  /** The unfinished job whose end it waits for, because that one held the key before. */
+  after: number | null;
 }
 
 /** The current holder of a key, if any. */
 export function holderOf({ database, now }: Context, key: string): Holder | undefined {
-  type Row = { job_id: number; status: Status | null; created_at: number };
+  type Row = { job_id: number; status: Status | null; created_at: number; after: number | null };
   const row = database.get<Row>(sql.keyHolders, key, now);
-  return row === undefined ? undefined : { jobId: row.job_id, status: row.status, createdAt: row.created_at };
+  if (row === undefined) return undefined;
+  return { jobId: row.job_id, status: row.status, createdAt: row.created_at, after: row.after };
 }
 
 export function takeKey({ database, now }: Context, jobId: number, unique: Unique): void {

@@ -8,6 +8,8 @@ export const changeSql = {
   editLive: `update live set lane = ?2, rank = ?3, status = ?4, due = ?5, expires_at = ?6, turn = iif(?7, 0, turn),
       fair_key = iif(?7, null, fair_key), flags = flags & ~${FLAG.hasNoStartTimeout}
     where job_id = ?1`,
+  askToStop: `update live set cancel_requested_at = ?2 where job_id = ?1 and status = 'running' and cancel_requested_at is null
+    returning worker_id`,
 
   // SQLite only: a change is guarded and then written, row by row.
   /** The live row, if it still matches the fence. */

@@ -14,7 +14,10 @@ export const API = 'api';
 
 export const SECTIONS: readonly Section[] = [
   { title: 'Start', pages: [FRONT, 'tutorial', 'recipes', 'coming-from', 'comparison'] },
-  { title: 'Use', pages: ['workflows', 'schedules', 'notify', 'dashboard', 'python', 'library', 'testing'] },
+  {
+    title: 'Use',
+    pages: ['workflows', 'unique', 'checkpoints', 'schedules', 'notify', 'dashboard', 'python', 'library', 'testing'],
+  },
   { title: 'Run', pages: ['operations', 'scaling', 'reliability', 'performance', 'performance-notes'] },
   {
     title: 'Reference',

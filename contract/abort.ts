@@ -4,7 +4,7 @@ import type { Store } from '../src/store/store.ts';
 import { aJob, anOffer, aWorker, jobs } from './kit/builders.ts';
 import { claimOne, forever, type Lease, readOne, submitOne, success } from './kit/steps.ts';
 import { type OpenStore, withStore } from './kit/store.ts';
-import { aRotation, aToken } from './kit/tokens.ts';
+import { aRotation, aSession, aToken } from './kit/tokens.ts';
 
 const RETENTION = { doneMs: 0, otherMs: 0, statsMs: 0 };
 
@@ -61,6 +61,10 @@ function callsOf(store: Store, lease: Lease, waitingId: number): ((signal: Abort
     (signal) => store.validTokens(signal),
     (signal) => store.touchTokens([1], signal),
     (signal) => store.pruneTokens(0, signal),
+    (signal) => store.createSession(aSession(), signal),
+    (signal) => store.useSession('hash', 60_000, signal),
+    (signal) => store.takeSession('hash', 'link', signal),
+    (signal) => store.pruneSessions(60_000, signal),
     (signal) => store.addStats([], signal),
     (signal) => store.stats({ from: 0, to: 1 }, signal),
     (signal) => store.createOperation({ action: 'cancel', filter: {}, total: 0 }, signal),

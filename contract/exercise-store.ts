@@ -42,6 +42,7 @@ import { exerciseRunContext } from './run-context.ts';
 import { exerciseRunSchedule } from './run-schedule.ts';
 import { exerciseRunStates } from './run-states.ts';
 import { exerciseSchedules } from './schedules.ts';
+import { exerciseSessions } from './sessions.ts';
 import { exerciseSettle } from './settle.ts';
 import { exerciseSideEffects } from './side-effects.ts';
 import { exerciseStats } from './stats.ts';
@@ -73,6 +74,7 @@ const THEMES = [
   exerciseLost,
   exerciseWorkers,
   exerciseTokens,
+  exerciseSessions,
   exerciseLogs,
   exerciseList,
   exerciseUnique,

@@ -1,3 +1,4 @@
+import type { NewSession } from '../../src/core/session.ts';
 import type { NewToken, TokenRotation } from '../../src/core/token.ts';
 
 let made = 0;
@@ -18,4 +19,8 @@ export function aToken(fields: Partial<NewToken> = {}): NewToken {
 export function aRotation(fields: Partial<TokenRotation> = {}): TokenRotation {
   made += 1;
   return { name: 'ci', hash: `hash ${made}`, overlapMs: 60_000, lifeMs: undefined, createdBy: 'bob', ...fields };
+}
+
+export function aSession(fields: Partial<NewSession> = {}): NewSession {
+  return { hash: 'hash', kind: 'session', caller: 'ada', request: null, lifeMs: 3_600_000, ...fields };
 }

@@ -1,6 +1,7 @@
 /** What the calls of the client take and yield. */
 
 import type { CutEvent, OutputEvent } from './event.ts';
+import type { Transport } from './http-client.ts';
 import type { Job } from './job.ts';
 import type { JobFilterInput } from './job-filter.ts';
 import type { Tick } from './tick.ts';
@@ -12,6 +13,8 @@ export const EVENTS = { accept: 'text/event-stream' };
 export interface ClientOptions {
   url: string;
   token?: string | null;
+  /** Sends requests; `fetch` by default. */
+  transport?: Transport;
 }
 
 export interface CallOptions {

@@ -58,8 +58,8 @@ export class Client {
   readonly access: AccessClient;
   readonly #http: HttpClient;
 
-  constructor({ url, token = null }: ClientOptions) {
-    this.#http = new HttpClient({ url, token, transport: fetchTransport });
+  constructor({ url, token = null, transport = fetchTransport }: ClientOptions) {
+    this.#http = new HttpClient({ url, token, transport });
     this.access = new AccessClient(this.#http);
   }
 

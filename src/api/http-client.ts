@@ -28,7 +28,7 @@ export interface HttpReply {
 }
 
 /** Sends one request. Rejects if no reply arrives. */
-type Transport = (url: string, request: HttpRequest) => Promise<HttpReply>;
+export type Transport = (url: string, request: HttpRequest) => Promise<HttpReply>;
 
 /** A reply whose status is not a success. */
 export interface Refusal {

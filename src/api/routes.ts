@@ -36,7 +36,7 @@ import type {
 } from './schedule.ts';
 import type { ScheduleApplied, ScheduleApply } from './schedule-apply.ts';
 import type { SchedulePreview, SchedulePreviewRequestInput } from './schedule-preview.ts';
-import type { Session } from './session.ts';
+import type { Link, OpenedSession, Session, Ticket, TicketRequest } from './session.ts';
 import type { Done, Fail, SettleAnswer, SettleRequest, SettleResult } from './settle.ts';
 import type { Stats, StatsQuery } from './stats.ts';
 import type { Backfill, NextTicks, NextTicksQuery, ScheduleRuns, TickListQuery, TickPage } from './tick.ts';
@@ -154,8 +154,11 @@ export const routes = {
   revokeToken: route('DELETE', '/tokens/:name', 'admin').of<{ reply: Out<typeof RevokedTokens> }>(),
 
   readSession: route('GET', '/session', 'read').of<{ reply: Session }>(),
-  openSession: route('POST', '/session', 'read').of<{ reply: Session }>(),
+  openSession: route('POST', '/session', 'read').of<{ reply: OpenedSession }>(),
   endSession: route('DELETE', '/session', 'read').of<{ reply: Empty }>(),
+
+  createTicket: route('POST', '/session/tickets', 'read').of<{ body: In<typeof TicketRequest>; reply: Ticket }>(),
+  createLink: route('POST', '/session/links', 'read').of<{ reply: Link }>(),
 
   readHealth: route('GET', '/health', null).of<{ reply: Health }>(),
   readReady: route('GET', '/ready', null).of<{ reply: Readiness }>(),

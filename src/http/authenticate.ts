@@ -3,11 +3,13 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { ROLE_SCOPES, SCOPES, type Scope } from '../api/route.ts';
+import { routes } from '../api/routes.ts';
 import { WorkronError } from '../core/error.ts';
 import type { ValidToken } from '../core/token.ts';
 import { derivedFromHash, derivedToken, isStoredToken, nameInDerived } from '../ops/token-text.ts';
 import type { Access } from '../scheduler/access/access.ts';
-import { hasSession } from './session.ts';
+import type { Sessions } from '../scheduler/access/sessions.ts';
+import { sessionIn } from './session.ts';
 
 export interface Principal {
   /** Who it is, for people. */
@@ -19,54 +21,94 @@ export interface Principal {
   queues: readonly string[] | null;
   /** It may act only as workers that it registered itself. */
   ownWorkersOnly: boolean;
+  /** Who a session that it opens stands for, in the store; `null`: it cannot have one. */
+  caller: string | null;
 }
 
+/** The name of the code in the address of a link that logs in. The part behind # is not sent to servers. */
+export const LINK_HASH = 'link';
+
 const EVERYTHING = { scopes: SCOPES, queues: null, ownWorkersOnly: false };
-const EVERYBODY: Principal = { name: 'local', id: '-', ...EVERYTHING };
+const EVERYBODY: Principal = { name: 'local', id: '-', caller: 'everybody', ...EVERYTHING };
 
 interface Request {
   headers: IncomingHttpHeaders;
   method: string;
   /** Without the query. */
   path: string;
+  /** A ticket in the query. */
+  ticket: string | undefined;
+  signal: AbortSignal;
 }
 
 interface Known {
   /** The configured token; `null`: everybody may do everything. */
   token: string | null;
-  access: Pick<Access, 'validToken' | 'validTokenByHash'>;
-  now: number;
+  access: Pick<Access, 'validToken' | 'validTokenByHash' | 'validTokenOf'> &
+    Pick<Sessions, 'sessionCaller' | 'takeLink' | 'takeTicket'>;
 }
 
 /**
- * Returns the caller. If the server has a token, the request needs `Authorization: Bearer` with it, with a token of the store,
- * with one that was derived from either for this request, or a session of the page, else this throws `unauthorized`. A
- * session counts only for requests of the page itself, since browsers add cookies to others.
+ * Returns the caller. If the server has a token, the request needs `Authorization: Bearer` with it, with a token of the store, or
+ * with one that was derived from either for this request; or a session of the page; or a ticket. Else this throws
+ * `unauthorized`. A session counts only for requests of the page itself, since browsers add cookies to others.
  */
-export async function authenticate(request: Request, { token, access, now }: Known): Promise<Principal> {
-  const { headers } = request;
-  const given = bearerOf(headers);
-  if (token === null && given === undefined) return EVERYBODY;
-  if (token !== null && headers.authorization === undefined && fromPage(headers) && hasSession(headers, token, now)) {
-    return configured(token);
-  }
+export async function authenticate(request: Request, known: Known): Promise<Principal> {
+  const { token } = known;
+  const given = bearerOf(request.headers);
   if (given === undefined) {
+    if (token === null) return EVERYBODY;
+    const found = request.headers.authorization === undefined ? await withoutHeader(request, token, known) : undefined;
+    if (found !== undefined) return found;
     throw new WorkronError('unauthorized', 'This server needs a token: send Authorization: Bearer <token>');
   }
   if (token !== null && isEqual(given, token)) return configured(token);
-  const found = (await storedToken(given, request, access)) ?? derivedFrom(token, given, request);
+  const found =
+    (await storedToken(given, request, known.access)) ??
+    derivedFrom(token, given, request) ??
+    (await byLink(given, request, known));
   // Without a configured token everybody may do everything, so a wrong one is no reason to refuse.
   if (found === undefined && token === null && !isStoredToken(given)) return EVERYBODY;
   if (found === undefined) throw new WorkronError('unauthorized', 'The token is not valid');
   return found;
 }
 
+async function withoutHeader(request: Request, token: string, known: Known): Promise<Principal | undefined> {
+  const { headers, ticket, signal } = request;
+  if (ticket !== undefined) {
+    const caller = await known.access.takeTicket(ticket, requestLine(request), signal);
+    return caller === undefined ? undefined : ofCaller(caller, token, known);
+  }
+  const session = fromPage(headers) ? sessionIn(headers, token) : undefined;
+  const caller = session === undefined ? undefined : await known.access.sessionCaller(session, signal);
+  return caller === undefined ? undefined : ofCaller(caller, token, known);
+}
+
+/** The code of a link is a token for one request: the one that opens a session. */
+async function byLink(given: string, request: Request, known: Known): Promise<Principal | undefined> {
+  const { method, path } = routes.openSession;
+  if (known.token === null || requestLine(request) !== `${method} ${path}`) return undefined;
+  const caller = await known.access.takeLink(given, request.signal);
+  return caller === undefined ? undefined : ofCaller(caller, known.token, known);
+}
+
+/** Sessions end with the token that they were opened with. */
+async function ofCaller(caller: string, token: string, { access }: Known): Promise<Principal | undefined> {
+  const self = configured(token);
+  if (caller === self.caller) return self;
+  const name = /^token (.+)$/.exec(caller)?.[1];
+  const stored = name === undefined ? undefined : await access.validTokenOf(name);
+  return stored === undefined ? undefined : principalOf(stored);
+}
+
 function bearerOf(headers: IncomingHttpHeaders): string | undefined {
   return /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
 }
 
-function configured(token: string): Principal {
-  return { name: 'token', id: digest(token).toString('base64url').slice(0, 16), ...EVERYTHING };
+/** Whoever has the configured token. */
+export function configured(token: string): Principal {
+  const id = digest(token).toString('base64url').slice(0, 16);
+  return { name: 'token', id, caller: `configured ${id}`, ...EVERYTHING };
 }
 
 async function storedToken(given: string, request: Request, access: Known['access']): Promise<Principal | undefined> {
@@ -77,17 +119,18 @@ async function storedToken(given: string, request: Request, access: Known['acces
   const start = nameInDerived(given);
   const token = start === undefined ? undefined : await access.validTokenByHash(start);
   if (token === undefined || !isEqual(given, derivedFromHash(token.hash, requestLine(request)))) return undefined;
-  return { ...principalOf(token), scopes: ['work'] };
+  return { ...principalOf(token), caller: null, scopes: ['work'] };
 }
 
 /** Both tokens of a rotation are the same caller. */
 function principalOf({ name, role, queues }: ValidToken): Principal {
-  return { name, id: `token ${name}`, scopes: ROLE_SCOPES[role], queues, ownWorkersOnly: role === 'worker' };
+  const caller = `token ${name}`;
+  return { name, id: caller, caller, scopes: ROLE_SCOPES[role], queues, ownWorkersOnly: role === 'worker' };
 }
 
 function derivedFrom(token: string | null, given: string, request: Request): Principal | undefined {
   if (token === null || !isEqual(given, derivedToken(token, requestLine(request)))) return undefined;
-  return { ...configured(token), name: 'derived token', scopes: ['work'] };
+  return { ...configured(token), name: 'derived token', caller: null, scopes: ['work'] };
 }
 
 function requestLine({ method, path }: Request): string {

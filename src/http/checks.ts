@@ -1,8 +1,9 @@
 /** The checks in front of every handler. */
 
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { PAGE_PATH } from '../api/routes.ts';
 import { isWorkronError, WorkronError } from '../core/error.ts';
+import { NEVER } from '../core/never.ts';
 import { authenticate } from './authenticate.ts';
 import { authorize } from './authorize.ts';
 import { GuessLimit } from './guess-limit.ts';
@@ -12,11 +13,7 @@ import { checkHost, checkOrigin, checkTarget, isNavigation } from './same-site.t
 import type { Context, ServerOptions } from './server.ts';
 
 /** Refuses requests of other sites, and those whose caller may not use the route. */
-export function addChecks(
-  app: FastifyInstance,
-  options: ServerOptions,
-  { closing, scheduler, token, now }: Context,
-): void {
+export function addChecks(app: FastifyInstance, options: ServerOptions, { closing, scheduler, token }: Context): void {
   const guesses = new GuessLimit(options.maxGuesses);
   app.addHook('onRequest', async (request, reply) => {
     request.startedAt = performance.now();
@@ -39,8 +36,8 @@ export function addChecks(
     if (toPage) return reply.redirect(`${PAGE_PATH}/`, 302);
     const { headers, method } = request;
     try {
-      const known = { token, access: scheduler, now: now() };
-      request.principal = await authenticate({ headers, method, path: pathIn(request) }, known);
+      const asked = { headers, method, path: pathIn(request), ticket: takeTicket(request), signal: NEVER };
+      request.principal = await authenticate(asked, { token, access: scheduler });
     } catch (error) {
       if (isWorkronError(error, 'unauthorized') && headers.authorization !== undefined)
         guesses.count(request.ip, performance.now());
@@ -50,4 +47,13 @@ export function addChecks(
     const { scope, forHolder } = handler.route;
     if (!(forHolder && request.principal.ownWorkersOnly)) authorize(request.principal, scope);
   });
+}
+
+/** Takes a ticket out of the query, which routes do not know. */
+function takeTicket({ method, query }: FastifyRequest): string | undefined {
+  const fields = query as Record<string, unknown>;
+  const { ticket } = fields;
+  if (method !== 'GET' || typeof ticket !== 'string') return undefined;
+  delete fields['ticket'];
+  return ticket;
 }

@@ -8,6 +8,7 @@ import { outputHandlers } from './handlers/output.ts';
 import { overviewHandlers } from './handlers/overview.ts';
 import { queueHandlers } from './handlers/queues.ts';
 import { scheduleHandlers } from './handlers/schedules.ts';
+import { sessionHandlers } from './handlers/sessions.ts';
 import { systemHandlers } from './handlers/system.ts';
 import { tickHandlers } from './handlers/ticks.ts';
 import { tokenHandlers } from './handlers/tokens.ts';
@@ -26,6 +27,7 @@ const byName: Record<RouteName, RouteHandler> = {
   ...outputHandlers,
   ...overviewHandlers,
   ...tokenHandlers,
+  ...sessionHandlers,
   ...systemHandlers,
 };
 

@@ -1,50 +1,46 @@
 /**
- * Sessions of the dashboard: a cookie that proves knowledge of the token without containing it. The server stores nothing:
- * the cookie is an expiry time signed with the token, so it is valid on every instance and across restarts, and becomes
- * invalid when the token changes.
+ * The session of a dashboard in its requests: a cookie that no script can read, and a key that the page keeps and sends in a
+ * header. Browsers send a cookie to every port of a host, so another server of the machine could replay it; the key they give to
+ * the page's own origin only.
  */
 
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import { SESSION_HEADER } from '../api/session.ts';
+import { SESSION_LIFE_MS, type SessionHalves } from '../scheduler/access/sessions.ts';
 
-const LIFE_MS = 7 * 24 * 3_600_000;
-
-/** Returns the `set-cookie` that opens a session. */
-export function openSession(token: string, now: number, headers: IncomingHttpHeaders): string {
-  const payload = `${now + LIFE_MS}.${randomBytes(12).toString('base64url')}`;
-  return cookie(token, `${payload}.${sign(token, payload)}`, LIFE_MS / 1_000, headers);
+/** Returns the two halves that a request has; `undefined` if one is missing. */
+export function sessionIn(headers: IncomingHttpHeaders, token: string): SessionHalves | undefined {
+  const key = headers[SESSION_HEADER];
+  const cookie = cookieIn(headers, token);
+  return typeof key === 'string' && cookie !== undefined ? { key, cookie } : undefined;
 }
 
-/** Returns the `set-cookie` that deletes the session. */
-export function endSession(token: string, headers: IncomingHttpHeaders): string {
-  return cookie(token, '', 0, headers);
-}
-
-/** True if the request has an unexpired session for this token. */
-export function hasSession(headers: IncomingHttpHeaders, token: string, now: number): boolean {
+function cookieIn(headers: IncomingHttpHeaders, token: string): string | undefined {
   const name = cookieName(token);
   for (const part of (headers.cookie ?? '').split(';')) {
-    const [key, value = ''] = part.trim().split('=', 2);
-    if (key !== name) continue;
-    const match = /^((\d{1,15})\.[\w-]{16})\.([\w-]{43})$/.exec(value);
-    if (match === null) continue;
-    const [, payload = '', expires, signature = ''] = match;
-    const genuine = timingSafeEqual(Buffer.from(sign(token, payload)), Buffer.from(signature));
-    if (genuine && Number(expires) > now) return true;
+    const [key, value] = part.trim().split('=', 2);
+    if (key === name) return value;
   }
-  return false;
+  return undefined;
+}
+
+/** The `set-cookie` that opens a session. */
+export function sessionCookie(token: string, value: string, headers: IncomingHttpHeaders): string {
+  return cookie(token, value, SESSION_LIFE_MS / 1_000, headers);
+}
+
+/** The `set-cookie` that deletes the session's. */
+export function noSessionCookie(token: string, headers: IncomingHttpHeaders): string {
+  return cookie(token, '', 0, headers);
 }
 
 /** Browsers share cookies between the ports of a machine, so the name depends on the token. */
 function cookieName(token: string): string {
-  return `workron_${sign(token, 'name').slice(0, 8)}`;
+  return `workron_${createHmac('sha256', token).update('workron session name').digest('base64url').slice(0, 8)}`;
 }
 
 function cookie(token: string, value: string, maxAge: number, headers: IncomingHttpHeaders): string {
   const secure = headers['x-forwarded-proto'] === 'https' ? '; Secure' : '';
   return `${cookieName(token)}=${value}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Strict${secure}`;
-}
-
-function sign(token: string, text: string): string {
-  return createHmac('sha256', token).update(`workron session ${text}`).digest('base64url');
 }

@@ -8,6 +8,7 @@ import { Rounds } from '../ops/rounds.ts';
 import { Wake } from '../ops/wake.ts';
 import type { Store } from '../store/store.ts';
 import { accessOf } from './access/access.ts';
+import { sessionsOf } from './access/sessions.ts';
 import { clusterOf } from './cluster.ts';
 import type { SchedulerContext } from './context.ts';
 import { countSideEffects } from './count-side-effects.ts';
@@ -70,6 +71,7 @@ export function createScheduler(options: SchedulerOptions): SchedulerParts {
     ...schedulesOf(context),
     ...clusterOf(context),
     ...accessOf(context),
+    ...sessionsOf(context),
     ...workerCallsOf(context, { leaseMs, stopped: draining.signal }),
     subscribe: (listener) => store.subscribe(listener),
     health: () => ({ instanceId, uptimeMs: clock.monotonicMs() - startedAt, stuck: rounds.stuck() }),

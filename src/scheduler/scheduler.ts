@@ -2,6 +2,7 @@
 
 import type { Hint } from '../store/hint.ts';
 import type { Access } from './access/access.ts';
+import type { Sessions } from './access/sessions.ts';
 import type { Cluster } from './cluster.ts';
 import type { Jobs } from './jobs/jobs.ts';
 import type { WorkerCalls } from './leases/worker-calls.ts';
@@ -21,7 +22,7 @@ export interface Readiness {
   problems: string[];
 }
 
-export interface Scheduler extends Jobs, Workflows, Schedules, Cluster, Access, WorkerCalls, AsyncDisposable {
+export interface Scheduler extends Jobs, Workflows, Schedules, Cluster, Access, Sessions, WorkerCalls, AsyncDisposable {
   readonly instanceId: string;
   readonly leaseMs: number;
   readonly heartbeatMs: number;

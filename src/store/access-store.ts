@@ -1,5 +1,6 @@
-/** Tokens of the API. */
+/** Tokens of the API, and sessions of the dashboard. */
 
+import type { NewSession, Session, SessionKind } from '../core/session.ts';
 import type { NewToken, Token, TokenRotation, ValidToken } from '../core/token.ts';
 
 export interface AccessStore {
@@ -26,4 +27,15 @@ export interface AccessStore {
 
   /** Deletes tokens that have not been valid for `keepMs`. Returns their number. */
   pruneTokens(keepMs: number, signal: AbortSignal): Promise<number>;
+
+  createSession(session: NewSession, signal: AbortSignal): Promise<void>;
+
+  /** Returns a session that has not expired and was used within `idleMs`, and notes that it is used now. */
+  useSession(hash: string, idleMs: number, signal: AbortSignal): Promise<Session | undefined>;
+
+  /** Deletes a session, link or ticket and returns it, if it has not expired. Of two callers, one gets it. */
+  takeSession(hash: string, kind: SessionKind, signal: AbortSignal): Promise<Session | undefined>;
+
+  /** Deletes what has expired, and sessions that were not used within `idleMs`. Returns their number. */
+  pruneSessions(idleMs: number, signal: AbortSignal): Promise<number>;
 }

@@ -181,6 +181,12 @@ export const TWINS = {
     touchTokens: 'Notes that tokens were used.',
     pruneTokens: 'Deletes tokens that have long been invalid.',
   },
+  sessions: {
+    insertSession: 'A new session, link or ticket.',
+    useSession: 'Reads a session that is valid, and notes that it is used.',
+    takeSession: 'Deletes a session, link or ticket and returns it.',
+    pruneSessions: 'Deletes what has expired.',
+  },
   instances: {
     keepDuties: 'Renews the terms of duties.',
     takeDuties: 'Takes duties whose term is over.',

@@ -247,7 +247,9 @@ async function furnish(server: TestServer): Promise<Record<string, readonly stri
     await server.call('POST', '/schedules', { name, cron: `@${name}`, overlap: 'allow', job: { command: 'true' } });
   }
   for (const name of ['one', 'two']) await server.call('POST', '/tokens', { name, role: 'viewer' });
-  await server.call('PATCH', `/queues/${encodeURIComponent('mäil/a b')}`, { paused: true });
+  for (const name of ['mäil/a b', 'idle', 'spare']) {
+    await server.call('PATCH', `/queues/${encodeURIComponent(name)}`, { paused: true });
+  }
   const { body } = await server.call('POST', '/jobs/bulk', { action: 'retry', filter: { name: 'nobody' } });
   return {
     jobs: ['1', '2', '3', '4'],
@@ -255,7 +257,7 @@ async function furnish(server: TestServer): Promise<Record<string, readonly stri
     workflows: ['1', '2'],
     schedules: ['hourly', 'daily'],
     operations: [body.operation.id],
-    queues: ['default', 'mäil/a b'],
+    queues: ['default', 'mäil/a b', 'idle', 'spare'],
     tokens: ['one', 'two'],
   };
 }

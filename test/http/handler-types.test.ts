@@ -12,7 +12,7 @@ import { Worker } from '../../src/api/worker.ts';
 import { handler, Serialized } from '../../src/http/handler.ts';
 import { HANDLERS } from '../../src/http/handlers.ts';
 
-const session = { name: 'a', token_needed: false };
+const session = { name: 'a', token_needed: false, scopes: [], queues: null };
 
 test('a reply must be of the type of its status', () => {
   const options = { summary: 'x', replies: { 200: Session } };

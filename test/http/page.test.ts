@@ -4,7 +4,10 @@ import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { openTestServer } from '../kit/http.ts';
+import { systemClock } from '../../src/ops/clock.ts';
+import { openMemory } from '../../src/store/memory/base/open.ts';
+import { eventually } from '../kit/eventually.ts';
+import { openTestServer, type TestServer } from '../kit/http.ts';
 import { temporaryFolder } from '../kit/workron-process.ts';
 
 async function builtPage() {
@@ -83,56 +86,125 @@ test('page: a browser at the root is led to it, with a token too; programs get t
   assert.equal(body.name, 'workron');
 });
 
-test('session: the token buys a cookie that no script sees and no other site sends', async () => {
-  let now = Date.now();
-  await using server = await openTestServer({ token: 'secret', now: () => now });
+interface Opened {
+  cookie: string;
+  /** The headers of a request of the page. */
+  headers: Record<string, string>;
+}
+
+async function openSession(server: TestServer, token: string): Promise<Opened> {
+  const opened = await server.call('POST', '/session', undefined, { authorization: `Bearer ${token}` });
+  assert.equal(opened.status, 200, JSON.stringify(opened.body));
+  const cookie = (opened.headers.get('set-cookie') ?? '').split(';', 1)[0] as string;
+  return { cookie, headers: { cookie, 'x-workron-session': opened.body.key } };
+}
+
+test('session: the token buys a cookie that no script sees, and a key that no other port gets', async () => {
+  await using server = await openTestServer({ token: 'secret' });
   assert.equal((await server.call('POST', '/session')).status, 401);
   assert.equal((await server.call('POST', '/session', undefined, { authorization: 'Bearer wrong' })).status, 401);
   const opened = await server.call('POST', '/session', undefined, { authorization: 'Bearer secret' });
-  assert.equal(opened.status, 200);
-  const set = opened.headers.get('set-cookie') ?? '';
-  assert.match(set, /; Path=\/; Max-Age=604800; HttpOnly; SameSite=Strict$/);
-  assert.doesNotMatch(set, /secret/);
-  const cookie = set.split(';', 1)[0] as string;
+  assert.match(opened.headers.get('set-cookie') ?? '', /; Path=\/; Max-Age=604800; HttpOnly; SameSite=Strict$/);
+  assert.doesNotMatch(`${opened.headers.get('set-cookie')} ${JSON.stringify(opened.body)}`, /secret/);
+  assert.ok(!(opened.headers.get('set-cookie') ?? '').includes(opened.body.key));
+  const { cookie, headers: session } = await openSession(server, 'secret');
 
   const status = async (headers: Record<string, string>) =>
     (await server.call('GET', '/jobs', undefined, headers)).status;
-  assert.equal(await status({ cookie }), 200);
-  assert.equal(await status({ cookie: `other=1; ${cookie}` }), 200);
-  assert.equal(await status({ cookie, 'sec-fetch-site': 'same-origin' }), 200);
-  assert.equal(await status({ cookie, 'sec-fetch-site': 'same-site' }), 401, 'another port of this machine');
-  assert.equal(await status({ cookie, 'sec-fetch-site': 'cross-site' }), 403);
-  assert.equal(await status({ cookie, authorization: 'Bearer wrong' }), 401, 'what is said counts, not what clings');
-  assert.equal(await status({ cookie: `${cookie}x` }), 401);
-  assert.equal(await status({ cookie: cookie.replace(/=\d/, '=9') }), 401, 'a later end is not ours to believe');
-  now += 8 * 86_400_000;
-  assert.equal(await status({ cookie }), 401, 'over');
+  assert.equal(await status(session), 200);
+  assert.equal(await status({ ...session, cookie: `other=1; ${cookie}` }), 200);
+  assert.equal(await status({ ...session, 'sec-fetch-site': 'same-origin' }), 200);
+  assert.equal(await status({ ...session, 'sec-fetch-site': 'same-site' }), 401, 'another port of this machine');
+  assert.equal(await status({ ...session, 'sec-fetch-site': 'cross-site' }), 403);
+  assert.equal(
+    await status({ ...session, authorization: 'Bearer wrong' }),
+    401,
+    'what is said counts, not what clings',
+  );
+  assert.equal(await status({ cookie }), 401, 'a cookie that another server of this machine replays');
+  assert.equal(await status({ 'x-workron-session': session['x-workron-session'] as string }), 401);
+  assert.equal(await status({ ...session, cookie: `${cookie}x` }), 401);
+  assert.equal(
+    await status({ ...session, 'x-workron-session': `${opened.body.key}` }),
+    401,
+    'the key of another session',
+  );
 });
 
-test('session: is one of its token only, and is forgotten on request', async () => {
-  await using server = await openTestServer({ token: 'secret' });
-  await using other = await openTestServer({ token: 'another' });
-  const open = async (to: typeof server, token: string) =>
-    (
-      (await to.call('POST', '/session', undefined, { authorization: `Bearer ${token}` })).headers.get('set-cookie') ??
-      ''
-    ).split(';', 1)[0] as string;
-  const ours = await open(server, 'secret');
-  const theirs = await open(other, 'another');
-  assert.notEqual(ours.split('=')[0], theirs.split('=')[0], 'ports of one machine share cookies');
-  assert.equal((await other.call('GET', '/jobs', undefined, { cookie: ours })).status, 401);
-  assert.equal(
-    (await server.call('GET', '/session', undefined, { cookie: `${theirs}; ${ours}` })).body.token_needed,
-    true,
-  );
-  const ended = await server.call('DELETE', '/session', undefined, { cookie: ours });
+test('session: is one of its token only, and logging out ends it on every scheduler', async () => {
+  const store = openMemory({ clock: systemClock });
+  await using server = await openTestServer({ token: 'secret', store });
+  await using second = await openTestServer({ token: 'secret', store });
+  await using other = await openTestServer({ token: 'another', store });
+  const ours = await openSession(server, 'secret');
+  const theirs = await openSession(other, 'another');
+  assert.notEqual(ours.cookie.split('=')[0], theirs.cookie.split('=')[0], 'ports of one machine share cookies');
+  assert.equal((await other.call('GET', '/jobs', undefined, ours.headers)).status, 401);
+  const renamed = ours.cookie.replace(/^[^=]+/, theirs.cookie.split('=')[0] as string);
+  assert.equal((await other.call('GET', '/jobs', undefined, { ...ours.headers, cookie: renamed })).status, 401);
+  assert.equal((await second.call('GET', '/jobs', undefined, ours.headers)).status, 200);
+
+  const ended = await server.call('DELETE', '/session', undefined, ours.headers);
   assert.match(ended.headers.get('set-cookie') ?? '', /=; Path=\/; Max-Age=0; HttpOnly/);
+  assert.equal((await server.call('GET', '/jobs', undefined, ours.headers)).status, 401, 'whoever kept both halves');
+  await eventually(async () => (await second.call('GET', '/jobs', undefined, ours.headers)).status === 401);
+});
+
+test('session: one of a stored token has its rights and ends with it', async () => {
+  await using server = await openTestServer({ token: 'secret' });
+  const admin = { authorization: 'Bearer secret' };
+  const { body: made } = await server.call('POST', '/tokens', { name: 'ada', role: 'viewer' }, admin);
+  const { headers } = await openSession(server, made.token);
+  const { body } = await server.call('GET', '/session', undefined, headers);
+  assert.deepEqual(body, { name: 'ada', token_needed: true, scopes: ['read'], queues: null });
+  assert.equal((await server.call('POST', '/jobs', { command: 'true' }, headers)).status, 403);
+  await server.call('DELETE', '/tokens/ada', undefined, admin);
+  assert.equal((await server.call('GET', '/jobs', undefined, headers)).status, 401);
+  const { body: worker } = await server.call('POST', '/tokens', { name: 'w', role: 'worker' }, admin);
+  const refused = await server.call('POST', '/session', undefined, { authorization: `Bearer ${worker.token}` });
+  assert.equal(refused.status, 403, 'workers have no page');
+});
+
+test('session: a link logs in once, and allows nothing else', async () => {
+  await using server = await openTestServer({ token: 'secret' });
+  const admin = { authorization: 'Bearer secret' };
+  const { body } = await server.call('POST', '/session/links', undefined, admin);
+  assert.match(body.path, /^\/ui\/#link=[\w-]{43}$/);
+  const code = body.path.split('=')[1] as string;
+  const bearer = { authorization: `Bearer ${code}` };
+  assert.equal((await server.call('GET', '/jobs', undefined, bearer)).status, 401);
+  const { headers } = await openSession(server, code);
+  assert.equal((await server.call('GET', '/jobs', undefined, headers)).status, 200);
+  assert.equal((await server.call('POST', '/session', undefined, bearer)).status, 401, 'it was used');
+});
+
+test('session: a ticket allows one download of one path', async () => {
+  await using server = await openTestServer({ token: 'secret' });
+  const { headers } = await openSession(server, 'secret');
+  const { body: job } = await server.call('POST', '/jobs', { command: 'true' }, headers);
+  const path = `/jobs/${job.id}/logs`;
+  const ticket = async () => (await server.call('POST', '/session/tickets', { path }, headers)).body.ticket as string;
+  const get = async (to: string) => (await server.call('GET', to)).status;
+  const one = await ticket();
+  assert.equal(await get(`${path}?ticket=${one}`), 200);
+  assert.equal(await get(`${path}?ticket=${one}`), 401, 'it was used');
+  assert.equal(await get(`/jobs/${job.id}?ticket=${await ticket()}`), 401, 'it is for another path');
+  assert.equal((await server.call('POST', `/jobs/${job.id}/cancel?ticket=${await ticket()}`)).status, 401);
+  assert.equal(await get(`${path}?attempt=1&ticket=${await ticket()}`), 404, 'there is no attempt');
+  for (const bad of ['jobs', '/jobs?x', '', '/#', 7]) {
+    assert.equal((await server.call('POST', '/session/tickets', { path: bad }, headers)).status, 400, String(bad));
+  }
 });
 
 test('session: without a token there is nothing to log in to', async () => {
   await using server = await openTestServer();
   const { body } = await server.call('GET', '/session');
-  assert.deepEqual(body, { name: 'local', token_needed: false });
+  assert.deepEqual(body, {
+    name: 'local',
+    token_needed: false,
+    scopes: ['read', 'submit', 'operate', 'admin', 'work'],
+    queues: null,
+  });
   const opened = await server.call('POST', '/session');
   assert.deepEqual([opened.status, opened.headers.get('set-cookie')], [200, null]);
 });

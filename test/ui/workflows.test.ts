@@ -29,7 +29,9 @@ async function loggedIn() {
     secure: false,
     sameSite: 'Strict' as const,
   };
-  return { storageState: { cookies: [cookie], origins: [] } };
+  const { key } = (await response.json()) as { key: string };
+  const localStorage = [{ name: 'workron.session', value: key }];
+  return { storageState: { cookies: [cookie], origins: [{ origin: dashboard.url, localStorage }] } };
 }
 
 test('login: nothing is shown without the token, everything with it, and nothing after logging out', async () => {

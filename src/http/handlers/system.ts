@@ -1,12 +1,9 @@
-/** The server itself: welcome, health, metrics, API document, sessions of the dashboard. */
+/** The server itself: welcome, health, metrics, API document. */
 
 import { Health, Readiness, Welcome } from '../../api/health.ts';
 import { PAGE_PATH, routes } from '../../api/routes.ts';
-import { anything, noFields } from '../../api/schemas.ts';
-import { Session } from '../../api/session.ts';
-import { WorkronError } from '../../core/error.ts';
-import { type Call, handler } from '../handler.ts';
-import { endSession, openSession } from '../session.ts';
+import { anything } from '../../api/schemas.ts';
+import { handler } from '../handler.ts';
 
 export const systemHandlers = {
   readRoot: handler(routes.readRoot, {
@@ -70,39 +67,4 @@ export const systemHandlers = {
     replies: { 200: anything },
     handle: ({ document }) => ({ status: 200, json: document() }),
   }),
-
-  readSession: handler(routes.readSession, {
-    summary: 'Read who is logged in',
-    quiet: true,
-    replies: { 200: Session },
-    handle: (call) => ({ status: 200, json: sessionOf(call) }),
-  }),
-
-  // The token is sent in the header, as everywhere, so that a form of another site cannot log anybody in.
-  openSession: handler(routes.openSession, {
-    summary: 'Log in: with the token in Authorization, sets a cookie that replaces it in this browser',
-    replies: { 200: Session },
-    handle(call) {
-      const { token, now, headers } = call;
-      const json = sessionOf(call);
-      if (token === null) return { status: 200, json };
-      if (call.principal.name !== 'token') {
-        throw new WorkronError('forbidden', 'Only the configured token can open a session');
-      }
-      return { status: 200, json, headers: { 'set-cookie': openSession(token, now(), headers) } };
-    },
-  }),
-
-  endSession: handler(routes.endSession, {
-    summary: 'Log out: deletes the cookie of the browser',
-    replies: { 200: noFields },
-    handle({ token, headers }) {
-      if (token === null) return { status: 200, json: {} };
-      return { status: 200, json: {}, headers: { 'set-cookie': endSession(token, headers) } };
-    },
-  }),
 };
-
-function sessionOf({ principal, token }: Call<undefined, undefined>): Session {
-  return { name: principal.name, token_needed: token !== null };
-}

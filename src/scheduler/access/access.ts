@@ -20,6 +20,8 @@ export interface Access {
   revokeToken(name: string, signal: AbortSignal): Promise<number>;
   tokens(signal: AbortSignal): Promise<Token[]>;
   validToken(text: string): Promise<ValidToken | undefined>;
+  /** The newest valid token of a name. */
+  validTokenOf(name: string): Promise<ValidToken | undefined>;
   /** The valid token whose hash begins so. */
   validTokenByHash(start: string): Promise<ValidToken | undefined>;
   /** Who registered a worker: `null` if it is not a caller of the API; `undefined` if there is no such worker. */
@@ -57,6 +59,7 @@ export function accessOf({ store, clock, log }: SchedulerContext): Access {
     },
     tokens: (signal) => store.tokens(signal),
     validToken: (text) => cache.byHash(hashToken(text)),
+    validTokenOf: (name) => cache.byName(name),
     validTokenByHash: (start) => cache.byStartOfHash(start),
     async registrantOf(workerId, signal) {
       const known = registrants.get(workerId);

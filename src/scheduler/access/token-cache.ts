@@ -43,6 +43,10 @@ export class TokenCache {
     return this.#find(() => this.#tokens.find(({ hash }) => hash.startsWith(start)));
   }
 
+  byName(name: string): Promise<ValidToken | undefined> {
+    return this.#find(() => this.#tokens.find((token) => token.name === name));
+  }
+
   /** The next request reads the tokens again. */
   forget(): void {
     this.#readAt = Number.NEGATIVE_INFINITY;

@@ -1,5 +1,6 @@
 import type { Loop } from '../../ops/loop.ts';
 import type { Retention } from '../../store/duty-store.ts';
+import { SESSION_IDLE_MS } from '../access/sessions.ts';
 import type { SchedulerContext } from '../context.ts';
 
 const BATCH = 500;
@@ -14,6 +15,7 @@ export function pruner({ store }: SchedulerContext, retention: Retention, ledger
     async tick(signal) {
       const jobs = await store.prune(retention, BATCH, signal);
       const ticks = await store.pruneTicks(ledgerMs, BATCH, signal);
+      await store.pruneSessions(SESSION_IDLE_MS, signal);
       await store.pruneTokens(KEEP_TOKENS_MS, signal);
       return Math.max(jobs, ticks) >= BATCH ? 50 : undefined;
     },

@@ -8,6 +8,7 @@ import { readEvents } from '../../../src/api/event-stream.ts';
 import { routes } from '../../../src/api/routes.ts';
 import { API } from './place.ts';
 import { syncClock } from './server-clock.ts';
+import { sessionHeaders } from './session.ts';
 
 /** The server writes at least every 5 s. */
 const SILENCE_MS = 15_000;
@@ -126,6 +127,7 @@ export class LiveStream {
     const response = await fetch(API + routes.streamEvents.path, {
       headers: {
         accept: 'text/event-stream',
+        ...sessionHeaders(),
         ...(this.#lastEventId === undefined ? {} : { 'last-event-id': this.#lastEventId }),
       },
       signal: AbortSignal.any([signal, silence.signal]),

@@ -6,6 +6,7 @@ import { deliver, notices, notifications, postponeNotice } from '../cluster/noti
 import { advanceOperation, createOperation, openOperations, operation } from '../cluster/operations.ts';
 import { prune } from '../cluster/prune.ts';
 import { deleteQueue, queues, setQueue } from '../cluster/queues.ts';
+import { createSession, pruneSessions, takeSession, useSession } from '../cluster/sessions.ts';
 import { addStats, stats } from '../cluster/stats.ts';
 import {
   createToken,
@@ -92,6 +93,10 @@ export const writes = {
   revokeToken,
   touchTokens,
   pruneTokens,
+  createSession,
+  useSession,
+  takeSession,
+  pruneSessions,
   createOperation,
   advanceOperation,
   lead,

@@ -8,6 +8,7 @@ import { isTerminal, type Job } from '../../../core/job.ts';
 import { isLeaseOver } from '../../../core/lease.ts';
 import type { Notification } from '../../../core/notice.ts';
 import type { Operation } from '../../../core/operation.ts';
+import type { Session } from '../../../core/session.ts';
 import type { StatRow } from '../../../core/stats.ts';
 import type { ValidToken } from '../../../core/token.ts';
 import type { NewWorker } from '../../../core/worker.ts';
@@ -39,6 +40,7 @@ export interface Tables {
   readonly needItems: Set<Entry>;
   readonly workflows: Map<number, WorkflowRow>;
   readonly workers: Map<number, Worker>;
+  readonly sessions: Map<string, Session>;
   readonly tokens: Map<number, ValidToken>;
   /** By worker. */
   readonly reservations: Map<number, StoredReservation>;
@@ -112,6 +114,7 @@ export function createTables(clock: Clock): Tables {
     needItems: new Set(),
     workflows: new Map(),
     workers: new Map(),
+    sessions: new Map(),
     tokens: new Map(),
     reservations: new Map(),
     queues: new Map(),

@@ -27,6 +27,7 @@ import { readSql } from '../sql/read.ts';
 import { reservationsSql } from '../sql/reservations.ts';
 import { schedulesSql } from '../sql/schedules.ts';
 import { schemaSql } from '../sql/schema.ts';
+import { sessionsSql } from '../sql/sessions.ts';
 import { settleSql } from '../sql/settle.ts';
 import { tokensSql } from '../sql/tokens.ts';
 import { turnsSql } from '../sql/turns.ts';
@@ -74,6 +75,7 @@ function texts(s: string) {
     ...workersSql(s),
     ...operationsSql(s),
     ...tokensSql(s),
+    ...sessionsSql(s),
     ...instancesSql(s),
     ...intakeSql(s),
     ...schedulesSql(s),

@@ -453,6 +453,17 @@ create table workron.token (
 );
 create unique index token_name on workron.token (name) where replaced_at is null and revoked_at is null;
 
+-- Sessions of the dashboard, links that open one, tickets for downloads.
+create table workron.session (
+  hash text primary key,
+  kind text not null,
+  caller text not null,
+  request text,
+  created_at timestamptz(3) not null,
+  seen_at timestamptz(3) not null,
+  expires_at timestamptz(3) not null
+);
+
 -- INDEXES --------------------------------------------------------------------------------------------------------------
 
 -- Lists by name, queue and tags. The claim reads none of these.

@@ -6,6 +6,7 @@ import { deliver, notices, postponeNotice } from '../cluster/notices.ts';
 import { advanceOperation, createOperation, openOperations, operation } from '../cluster/operations.ts';
 import { prune } from '../cluster/prune.ts';
 import { deleteQueue, setQueue } from '../cluster/queues.ts';
+import { createSession, pruneSessions, takeSession, useSession } from '../cluster/sessions.ts';
 import { addStats } from '../cluster/stats.ts';
 import { createToken, pruneTokens, revokeToken, rotateToken, touchTokens, validTokens } from '../cluster/tokens.ts';
 import {
@@ -86,6 +87,10 @@ const writes = {
   revokeToken,
   touchTokens,
   pruneTokens,
+  createSession,
+  useSession,
+  takeSession,
+  pruneSessions,
   addStats,
   createOperation,
   advanceOperation,

@@ -410,6 +410,17 @@ create table token (
 ) strict;
 create unique index token_name on token (name) where replaced_at is null and revoked_at is null;
 
+-- Sessions of the dashboard, links that open one, tickets for downloads.
+create table session (
+  hash text primary key,
+  kind text not null,
+  caller text not null,
+  request text,
+  created_at integer not null,
+  seen_at integer not null,
+  expires_at integer not null
+) strict, without rowid;
+
 -- INDEXES --------------------------------------------------------------------------------------------------------------
 
 -- Lists by name, queue and tags. The claim reads none of these.

@@ -1,4 +1,4 @@
-import { API } from '../../data/place.ts';
+import { DownloadLink } from '../../parts/download-link.tsx';
 import { numberText } from '../../words/count.ts';
 
 export interface LogToolsProps {
@@ -18,7 +18,7 @@ export interface LogToolsProps {
 /** The tools above a log: search, follow, wrap, download. */
 export function LogTools(props: LogToolsProps) {
   const { jobId, attempt, follow, onFollow, wrap, onWrap, wanted, onWanted, matches, match, onMatch } = props;
-  const raw = `${API}/jobs/${jobId}/logs${attempt === null ? '' : `?attempt=${attempt}`}`;
+  const raw = { path: `/jobs/${jobId}/logs`, query: attempt === null ? '' : `?attempt=${attempt}` };
   return (
     <div className="log-tools">
       <label className="field log-search">
@@ -47,16 +47,10 @@ export function LogTools(props: LogToolsProps) {
       <button type="button" className="small" aria-pressed={wrap} onClick={() => onWrap(!wrap)}>
         Wrap
       </button>
-      <a className="button small" href={raw} target="_blank" rel="noreferrer">
-        Raw
-      </a>
-      <a
-        className="button small"
-        href={raw}
-        download={`job-${jobId}${attempt === null ? '' : `-attempt-${attempt}`}.log`}
-      >
+      <DownloadLink {...raw}>Raw</DownloadLink>
+      <DownloadLink {...raw} file={`job-${jobId}${attempt === null ? '' : `-attempt-${attempt}`}.log`}>
         Download
-      </a>
+      </DownloadLink>
     </div>
   );
 }

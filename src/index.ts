@@ -5,7 +5,7 @@ export type { Schedule } from './api/schedule.ts';
 export type { Backfill, Tick } from './api/tick.ts';
 export { type ErrorCode, isWorkronError, WorkronError } from './core/error.ts';
 export { Cancel, Fatal, type FatalOptions, RetryAfter, Snooze, Stopped } from './core/handler-errors.ts';
-export type { Mounted, MountOptions } from './http/mount.ts';
+export type { Mounted, MountOptions } from './http/mounted.ts';
 export type { ChildOptions, JobContext } from './library/context.ts';
 export { type Handle, JobFailed, type WaitOptions } from './library/handle.ts';
 export { type DeclaredJob, type JobType, job, type RunnableJob } from './library/job.ts';

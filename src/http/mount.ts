@@ -5,21 +5,8 @@ import { Readable } from 'node:stream';
 import type { Log } from '../ops/log.ts';
 import { http } from '../ops/node-http.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
+import type { Mounted, MountOptions } from './mounted.ts';
 import { createServer } from './server.ts';
-
-export interface MountOptions {
-  /** The prefix of the API's paths, such as `/workron`, if the host's router does not remove it. */
-  prefix?: string;
-}
-
-export interface Mounted {
-  /** For node:http, Express, Connect: `app.use('/workron', node)`, before or after body parsers. */
-  readonly node: (request: IncomingMessage, response: ServerResponse) => void;
-  /** For Next, Hono, Bun and others that use `Request` and `Response`. */
-  readonly fetch: (request: Request) => Promise<Response>;
-  /** Ends streams and long polls; `stop` does it too. */
-  close(): Promise<void>;
-}
 
 interface Mountable {
   scheduler: Scheduler;

@@ -4,7 +4,7 @@
  * `engine`, which is separate because handles, handlers and threads need only the calls.
  */
 
-import type { Mounted, MountOptions } from '../http/mount.ts';
+import type { Mounted, MountOptions } from '../http/mounted.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { JobSource } from '../worker/job-source.ts';
 import type { Engine } from './engine.ts';

@@ -120,6 +120,7 @@ export class TestKit implements AsyncDisposable {
   readonly #handlers: readonly string[];
   #claims = 0;
 
+  /** @internal Not declared: `testKit` makes one. */
   constructor({ backend, workerId, move, options: { jobs, middleware = [] } }: Parts) {
     this.#backend = backend;
     this.#workerId = workerId;

@@ -4,7 +4,7 @@ import type { Attempt, Job, JobDetail } from '../api/job.ts';
 import type { Schedule } from '../api/schedule.ts';
 import { messageOf, WorkronError } from '../core/error.ts';
 import { NEVER } from '../core/never.ts';
-import type { Mounted, MountOptions } from '../http/mount.ts';
+import type { Mounted, MountOptions } from '../http/mounted.ts';
 import { createWorker, drainWorker } from '../node/worker.ts';
 import { isError } from '../ops/is-error.ts';
 import type { Log } from '../ops/log.ts';

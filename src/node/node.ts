@@ -8,7 +8,7 @@ import { decode } from '../api/decode.ts';
 import { NotifyList, notifyFrom } from '../api/notify.ts';
 import type { Clock } from '../core/clock.ts';
 import { NEVER } from '../core/never.ts';
-import type { Mounted, MountOptions } from '../http/mount.ts';
+import type { Mounted, MountOptions } from '../http/mounted.ts';
 import { systemClock } from '../ops/clock.ts';
 import type { Log } from '../ops/log.ts';
 import { Metrics } from '../ops/metrics.ts';
